@@ -14,15 +14,10 @@ pub fn check(bytes: &[u8]) {
     let name = ["in.json", "candidates.json", "evaluations.json"][usize::from(choice) / IMPORTERS.len() % 3];
     let mut harvest = ImportedData::default();
     let input = input::from_reader(Path::new(name), Box::new(bytes));
-    let mut result = input.and_then(|input| (importer.import)(input, &mut harvest));
-    if result.is_ok()
-        && let Some(finish) = importer.finish
-    {
-        result = finish(&mut harvest);
-    }
-    match result {
+    match input.and_then(|input| importer.read(input, &mut harvest)) {
         Err(error) => assert!(!error.to_string().is_empty()),
         Ok(()) => {
+            importer.finish(&mut harvest);
             let how = CaseRule::One(CaseId::new("case"));
             let placed =
                 place(harvest, &Placement { suite: None, case_rule: how, tool: None, trial: 1 }, &|_, _| false);

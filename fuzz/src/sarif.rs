@@ -2,7 +2,7 @@
 
 use karat_core::identity::key;
 use karat_core::profile::IdentityRules;
-use karat_import::{ImportError, ImportedData, input, sarif};
+use karat_import::{ImportError, ImportedData, importer, input, sarif};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -55,8 +55,9 @@ pub fn keys(bytes: &[u8]) {
 
 fn import(reader: Box<dyn Read + '_>) -> (Result<(), String>, ImportedData) {
     let mut harvest = ImportedData::default();
+    let Some(sarif) = importer("sarif") else { return (Err("no importer is called sarif".to_owned()), harvest) };
     let input = input::from_reader(Path::new("in.sarif"), reader);
-    let result = input.and_then(|input| sarif::import(input, &mut harvest));
+    let result = input.and_then(|input| sarif.read(input, &mut harvest));
     (result.map_err(|error: ImportError| error.to_string()), harvest)
 }
 

@@ -58,9 +58,8 @@ fn tool(bytes: &[u8]) {
     };
     for files_anywhere in [false, true] {
         let context = Context { model: Some("m"), home: Some(Path::new("/home/of")), files_anywhere };
-        match Manifest::resolve("tool", &raw, Path::new("/base"), &context) {
-            Err(faults) => assert!(faults.iter().all(|fault| !fault.to_string().is_empty()) && !faults.is_empty()),
-            Ok(manifest) => assert_eq!(manifest.name.as_str(), "tool"),
+        if let Err(faults) = Manifest::resolve("tool", &raw, &context) {
+            assert!(faults.iter().all(|fault| !fault.to_string().is_empty()) && !faults.is_empty());
         }
     }
     for word in &raw.command {

@@ -68,7 +68,7 @@ fn child(port: u16, count: usize) {
     let mut decided = 0;
     let mut count_decided = |event: EngineEvent<'_>| {
         if let EngineEvent::Settled { exchange, .. } = event {
-            decided += usize::from(exchange.decision().is_some());
+            decided += usize::from(exchange.answer.value().is_some());
         }
     };
     let began = Instant::now();

@@ -14,8 +14,8 @@
 #[path = "../tests/it/browser/driver/mod.rs"]
 mod driver;
 
-#[path = "../tests/it/browser/made"]
-mod made {
+#[path = "../tests/it/browser/fixtures"]
+mod fixtures {
     pub(crate) mod draw;
     pub(crate) mod faults;
     #[expect(dead_code, reason = "one size is measured")]
@@ -23,8 +23,8 @@ mod made {
 }
 
 use driver::Browser;
+use fixtures::large::Large;
 use karat_report::page::Page;
-use made::large::Large;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -37,7 +37,7 @@ const MOST_MB: f64 = 15.0;
 const TIMES: usize = 7;
 
 fn main() -> ExitCode {
-    let browser = match Browser::alone() {
+    let browser = match Browser::start_private() {
         Ok(browser) => browser,
         Err(why) => {
             println!("skipped: {why}");
@@ -100,7 +100,7 @@ fn show(browser: &Browser, name: &str, path: &Path) -> Opened {
 /// Milliseconds from going there to the document being parsed, and to its saying that it can be used.
 fn open(browser: &Browser, path: &Path) -> (f64, f64) {
     let tab = browser.tab();
-    tab.before_pages(
+    tab.add_init_script(
         "new MutationObserver((_, watch) => {
            if (document.documentElement?.dataset.ready === undefined) return;
            window.readyAfter = performance.now();
@@ -108,8 +108,8 @@ fn open(browser: &Browser, path: &Path) -> (f64, f64) {
          }).observe(document, { attributes: true, childList: true, subtree: true });",
     );
     tab.go(&format!("file://{}", path.display()));
-    tab.until("window.readyAfter !== undefined");
-    tab.quiet();
+    tab.wait_until("window.readyAfter !== undefined");
+    tab.assert_clean();
     let parsed = tab.eval("performance.getEntriesByType('navigation')[0].domContentLoadedEventStart");
     (parsed.as_f64().unwrap(), tab.eval("readyAfter").as_f64().unwrap())
 }

@@ -2,6 +2,7 @@
 
 mod assess;
 mod calibrate;
+pub(crate) mod choices;
 mod compare;
 mod ingest;
 mod judge;
@@ -17,30 +18,24 @@ mod store;
 mod suite;
 mod trec;
 
-pub(crate) use assess::{AssessArgs, LogsArgs, LogsCommand};
-pub(crate) use calibrate::{CalibrateArgs, CalibrateCommand, FittedArgs, MatchArgs, SuiArgs};
-pub(crate) use compare::{BaselineArgs, BaselineCommand, CompareArgs, GateArgs, PowerArgs};
+pub(crate) use assess::{AssessArgs, LogsCommand};
+pub(crate) use calibrate::{CalibrateCommand, FittedArgs, MatchArgs, SuiArgs};
+pub(crate) use compare::{BaselineCommand, CompareArgs, GateArgs, PowerArgs};
 pub(crate) use ingest::IngestArgs;
-pub(crate) use judge::{
-    AgreeArgs, EvalArgs, ExchangeArgs, FitArgs, JudgeArgs, JudgeCommand, LabelArgs, ProbeArgs, QuestionArgs,
-};
+pub(crate) use judge::{AgreeArgs, EvalArgs, ExchangeArgs, FitArgs, JudgeCommand, ProbeArgs, QuestionArgs};
 pub(crate) use label::{
-    AnnotatorArgs, LabelAddArgs, LabelAuditsArgs, LabelExportArgs, LabelExtrasArgs, LabelImportArgs, LabelListArgs,
-    LabelNextArgs, LabelUndoArgs, LabellingArgs, LabellingCommand, SampleArgs, SeenArgs,
+    AnnotatorArgs, LabelAddArgs, LabelExportArgs, LabelImportArgs, LabelListArgs, LabelUndoArgs, LabellingArgs,
+    LabellingCommand, QueueArgs, SampleArgs, SeenArgs,
 };
 pub(crate) use local_path::check_local;
-pub(crate) use plot::{PlotArgs, PlotFormat};
-pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, TrialArgs};
-pub(crate) use run::{ReplayArgs, RunArgs, StorePlace};
+pub(crate) use plot::PlotArgs;
+pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, StorePlace, TrialArgs};
+pub(crate) use run::{ReplayArgs, RunArgs};
 pub(crate) use score::{ExplainArgs, OutputArgs, ReportArgs, ScoreArgs};
 pub(crate) use serve::ServeArgs;
-pub(crate) use shipped::{
-    CompletionsArgs, MetricsArgs, MetricsCommand, ProfileArgs, ProfileCommand, ToolsArgs, ToolsCommand,
-};
+pub(crate) use shipped::{CompletionsArgs, MetricsCommand, ProfileCommand, ToolsCommand};
 pub(crate) use store::{StoreArgs, StoreCommand};
-pub(crate) use suite::{
-    CheckArgs, DriftArgs, ExpectArgs, ImportArgs, InitArgs, KeyArgs, SuiteAdoptArgs, SuiteArgs, SuiteCommand,
-};
+pub(crate) use suite::{CheckArgs, DriftArgs, ExpectArgs, ImportArgs, InitArgs, KeyArgs, SuiteAdoptArgs, SuiteCommand};
 pub(crate) use trec::TrecArgs;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -139,7 +134,8 @@ A demand is checked against the confidence interval, not the value: it passes if
 Exit codes: 0 all pass · 1 one fails · 3 none fails, one is inconclusive. GITHUB_STEP_SUMMARY, if set, receives a table.")]
     Gate(GateArgs),
     /// Write tools' results to a small file to commit.
-    Baseline(BaselineArgs),
+    #[command(subcommand)]
+    Baseline(BaselineCommand),
     /// Estimate how many cases are needed to detect a difference, and what more trials gain.
     #[command(after_help = "\
 Examples:
@@ -223,7 +219,8 @@ record. Every requirement is searched once, however many assessors there are. Se
 Exit code 5: a model gave no answers; the report shows why.")]
     Assess(AssessArgs),
     /// Show the logs of assessments.
-    Logs(LogsArgs),
+    #[command(subcommand)]
+    Logs(LogsCommand),
     /// Print the identity key of every finding: case, tool, trial, finding, key.
     #[command(after_help = "\
 Examples:
@@ -242,9 +239,11 @@ Examples:
     )]
     Drift(DriftArgs),
     /// Ask, probe, fit and evaluate judges, and measure their agreement.
-    Judge(JudgeArgs),
+    #[command(subcommand)]
+    Judge(JudgeCommand),
     /// Fit profile values to human rankings of tools and human labels of pairs.
-    Calibrate(CalibrateArgs),
+    #[command(subcommand)]
+    Calibrate(CalibrateCommand),
     /// Label findings by hand: blind, by any number of people, never overwritten.
     #[command(after_help = "\
 Examples:
@@ -255,7 +254,8 @@ Examples:
 A label belongs to the shown texts, not to a run: it applies to every run in which a tool reports the same.")]
     Label(LabellingArgs),
     /// Add cases and goldens to a suite.
-    Suite(SuiteArgs),
+    #[command(subcommand)]
+    Suite(SuiteCommand),
     /// Manage stored runs: list, show, delete, export, import and verify them.
     #[command(after_help = "\
 Examples:
@@ -290,11 +290,14 @@ A line of QRELS is `topic 0 document relevance`, a line of RUN `topic Q0 documen
 Documents are sorted by score, then by name, both descending; the rank column is ignored.")]
     Trec(TrecArgs),
     /// List and explain the metrics.
-    Metrics(MetricsArgs),
+    #[command(subcommand)]
+    Metrics(MetricsCommand),
     /// List or print profiles, the rules of matching and scoring.
-    Profile(ProfileArgs),
+    #[command(subcommand)]
+    Profile(ProfileCommand),
     /// List tools, print their manifests, and check which can run here.
-    Tools(ToolsArgs),
+    #[command(subcommand)]
+    Tools(ToolsCommand),
     /// Print completions for a shell.
     #[command(after_help = "Example:\n  karat completions bash > ~/.local/share/bash-completion/completions/karat")]
     Completions(CompletionsArgs),

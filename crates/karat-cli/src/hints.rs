@@ -20,3 +20,8 @@ pub(crate) fn word(name: &str) -> String {
     let quoted = || format!("'{}'", name.replace('\'', r"'\''"));
     if !name.is_empty() && name.chars().all(plain) { name.to_owned() } else { quoted() }
 }
+
+/// Flags with their values, as typed in a shell.
+pub(crate) fn flags(flags: &[(&str, String)]) -> String {
+    flags.iter().map(|(flag, value)| format!(" {flag} {}", word(value))).collect()
+}

@@ -4,12 +4,9 @@ mod args;
 mod commands;
 mod exit;
 mod hints;
-mod inputs;
-mod judging;
 mod output_files;
 mod outputs;
 mod progress;
-mod report_source;
 mod signals;
 mod store_path;
 mod terminal;
@@ -24,17 +21,17 @@ const SUPERVISE: &str = "__supervise";
 fn main() -> ExitCode {
     // Karat starts itself once per tool. That process must start fast and needs none of the setup below.
     if std::env::args_os().nth(1).is_some_and(|word| word == SUPERVISE) {
-        return karat_sandbox::supervise(karat::run::serve);
+        return karat_sandbox::supervise(karat::tool::serve);
     }
     let arguments = args::parse();
-    let told = std::panic::take_hook();
+    let default_hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         // A document that panics its reader is reported as a fault of the document.
         if karat_documents::ingest::is_guarded() {
             return;
         }
         terminal::tell("error: internal error in karat; please report this with the command you typed");
-        told(info);
+        default_hook(info);
     }));
     match std::panic::catch_unwind(|| run(arguments)) {
         Ok(result) => end(result),

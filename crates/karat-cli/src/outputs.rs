@@ -2,17 +2,16 @@
 
 use crate::args::OutputArgs;
 use crate::exit::Failure;
-use crate::terminal::{look, print, tell};
+use crate::output_files::{PLAIN, extension, save, tell_written};
+use crate::terminal::{look, print};
 use karat::report_view::gather;
 use karat::suite::LoadedSuite;
 use karat_core::ids::CaseId;
 use karat_core::path::RepoPath;
 use karat_core::trial::Trial;
-use karat_format::diagnostic::harmless;
 use karat_format::report::ReportV1;
-use karat_io::atomic_write;
 use karat_report::report_view::{EarlierReport, ReportView, Sources};
-use karat_report::{Draw, FORMATS, Format, TerminalStyle, format};
+use karat_report::{Draw, FORMATS, Format, format};
 use std::io::Write;
 use std::path::Path;
 
@@ -61,10 +60,8 @@ pub(crate) fn write(shown: ReportOutput<'_>, args: &OutputArgs) -> Result<(), Fa
     // Standard output may be closed; the files are written all the same.
     let printed = print(&named(name)?.render(&view, &look()));
     for path in &args.outputs {
-        let text = of_file(path)?.render(&view, &TerminalStyle { width: 100, colour: false });
-        atomic_write::write(path, &mut |out| out.write_all(text.as_bytes()))
-            .map_err(|error| Failure::unwritten(path.display(), error))?;
-        tell(&harmless(&format!("wrote {}", path.display())));
+        save(path, of_file(path)?.render(&view, &PLAIN).as_bytes())?;
+        tell_written(path);
     }
     printed
 }
@@ -72,7 +69,7 @@ pub(crate) fn write(shown: ReportOutput<'_>, args: &OutputArgs) -> Result<(), Fa
 /// Appends the Markdown report to GITHUB_STEP_SUMMARY, if set.
 pub(crate) fn step_summary(report: &ReportV1) -> Result<(), Failure> {
     let markdown = named("markdown")?;
-    add_to_summary(&|| markdown.render(&ReportView::new(report), &TerminalStyle { width: 100, colour: false }))
+    add_to_summary(&|| markdown.render(&ReportView::new(report), &PLAIN))
 }
 
 /// Appends Markdown to GITHUB_STEP_SUMMARY, if set.
@@ -85,8 +82,7 @@ pub(crate) fn add_to_summary(draw: &dyn Fn() -> String) -> Result<(), Failure> {
 }
 
 fn of_file(path: &Path) -> Result<&'static Format, Failure> {
-    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
-    format(&extension).ok_or_else(|| {
+    format(&extension(path)).ok_or_else(|| {
         let known: Vec<String> = FORMATS.iter().map(|f| format!(".{} ({})", f.extension, f.name)).collect();
         Failure::usage(format!("{}: unknown extension; expected {}", path.display(), known.join(", ")))
     })

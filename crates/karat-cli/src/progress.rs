@@ -3,7 +3,7 @@
 mod assessing;
 mod judging;
 
-pub(crate) use assessing::Assessing;
+pub(crate) use assessing::AssessProgress;
 pub(crate) use judging::{JudgeProgress, Judging};
 
 use crate::terminal::tell;
@@ -12,7 +12,7 @@ use karat::run::drive::failed;
 use karat_core::trial::Outcome;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
-use karat_format::run::{NOTHING_EXECUTED, PlanV1};
+use karat_format::run::PlanV1;
 use karat_store::event::{Consumer, ConsumerError, Ending, RunEvent};
 use karat_store::record::TrialRecord;
 use std::collections::BTreeMap;
@@ -162,7 +162,7 @@ impl Consumer for Progress {
             }
             RunEvent::ToolReady { tool, facts } => {
                 let version = facts.version.as_deref().map(|version| format!(" {version} ·")).unwrap_or_default();
-                let word = if facts.isolation == NOTHING_EXECUTED { "" } else { "isolation " };
+                let word = if facts.isolation_kind.is_none() { "" } else { "isolation " };
                 self.say(&harmless(&format!("  {tool} ·{version} {word}{}", facts.isolation)));
             }
             RunEvent::TrialBegan(_) => {}

@@ -1,10 +1,27 @@
 //! Resolves `--store` and `KARAT_STORE` to a store folder.
 
-use crate::args::check_local;
+use crate::args::{StorePlace, check_local};
 use crate::exit::Failure;
 use crate::hints::word;
 use karat_store::{FOLDER, Store};
 use std::path::{Path, PathBuf};
+
+impl StorePlace {
+    /// The store folder.
+    pub(crate) fn path(&self) -> PathBuf {
+        folder(self.folder.as_deref())
+    }
+
+    /// Opens the store, which must exist.
+    pub(crate) fn open(&self) -> Result<Store, Failure> {
+        Ok(Store::open(&self.path())?)
+    }
+
+    /// The flag with which another command finds the same store; empty if none is needed.
+    pub(crate) fn flag(&self) -> String {
+        flag(self.folder.as_deref())
+    }
+}
 
 /// The store folder: the flag, else `KARAT_STORE`, else the nearest store in a parent folder, else the default for a new one.
 pub(crate) fn folder(stated: Option<&Path>) -> PathBuf {
@@ -26,27 +43,7 @@ fn variable() -> Option<PathBuf> {
     std::env::var_os("KARAT_STORE").filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// Opens the store, which must exist.
-pub(crate) fn open(stated: Option<&Path>) -> Result<Store, Failure> {
-    Ok(Store::open(&folder(stated))?)
-}
-
 /// The flag with which another command finds the same store; empty if none is needed.
 pub(crate) fn flag(stated: Option<&Path>) -> String {
     stated.map(|folder| format!(" --store {}", word(&folder.display().to_string()))).unwrap_or_default()
-}
-
-/// Whether an argument names a run: a store exists, and no file, folder or built-in suite has this name. An argument that looks
-/// like a file path is a run only if the store has a run of this name.
-pub(crate) fn names_run(text: &str, stated: Option<&Path>) -> bool {
-    let is_there = Path::new(text).exists() || karat_format::shipped_suites::embedded(text).is_some();
-    if is_there || !Store::is_at(&folder(stated)) {
-        return false;
-    }
-    !reads_as_file(text) || open(stated).is_ok_and(|mut store| store.find(text).is_ok())
-}
-
-fn reads_as_file(text: &str) -> bool {
-    let extension = Path::new(text).extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    text.contains(std::path::is_separator) || ["json", "jsonl"].iter().any(|own| extension.eq_ignore_ascii_case(own))
 }

@@ -7,7 +7,7 @@ use crate::path::RepoPath;
 use std::collections::BTreeMap;
 
 /// An issue reported by a tool.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Finding {
     /// Unique within the trial.
@@ -53,29 +53,7 @@ pub struct MergedReport {
 impl Finding {
     /// A finding with only an id.
     pub fn new(id: impl Into<String>) -> Self {
-        Self {
-            id: FindingId::new(id),
-            rule_id: None,
-            title: None,
-            message: None,
-            file: None,
-            line_start: None,
-            line_end: None,
-            severity: None,
-            confidence: None,
-            category: None,
-            cwe: Vec::new(),
-            function: None,
-            anchor: None,
-            chunk: None,
-            chunk_start: None,
-            chunk_end: None,
-            source: None,
-            fingerprints: BTreeMap::new(),
-            identity_key: None,
-            merged: Vec::new(),
-            symbol: None,
-        }
+        Self { id: FindingId::new(id), ..Self::default() }
     }
 
     /// The lines it lies on; a missing start means no lines.

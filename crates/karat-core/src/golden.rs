@@ -56,7 +56,7 @@ pub enum Acceptance {
 }
 
 /// One golden issue of a case.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Golden {
     /// Unique within the case.
@@ -87,27 +87,7 @@ pub struct Golden {
 impl Golden {
     /// A required golden with only an id, for tests and importers to build on.
     pub fn new(id: impl Into<String>) -> Self {
-        Self {
-            id: GoldenId::new(id),
-            severity: None,
-            category: None,
-            file: None,
-            lines: None,
-            function: None,
-            title: None,
-            description: None,
-            keywords: Vec::new(),
-            rule_id: None,
-            rule_aliases: Vec::new(),
-            anchor: None,
-            identity_key: None,
-            cwe: Vec::new(),
-            root_cause: None,
-            attack_scenario: None,
-            fix: None,
-            target: false,
-            acceptance: Acceptance::Required,
-        }
+        Self { id: GoldenId::new(id), ..Self::default() }
     }
 
     /// One-line summary: title, description or id.

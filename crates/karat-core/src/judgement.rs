@@ -58,7 +58,6 @@ pub struct PairDecision {
     pub golden: Option<GoldenId>,
     pub finding: FindingId,
     pub matched: bool,
-    /// A partial match.
     pub partial: Option<bool>,
     /// How sure the judge was, from 0 to 1.
     pub confidence: Option<f64>,
@@ -87,7 +86,6 @@ pub struct ClassifiedFinding {
     pub finding: FindingId,
     pub classification: Classification,
     pub matches_target: Option<bool>,
-    /// Whether it is a legitimate concern.
     pub is_valid_concern: Option<bool>,
 }
 

@@ -31,4 +31,16 @@ pub mod stats;
 pub mod suite;
 pub mod trec;
 pub mod trial;
-pub mod wording;
+
+/// Singular and plural in messages.
+pub mod wording {
+    /// `1 case`, `2 cases`.
+    pub fn count(n: usize, noun: &str) -> String {
+        format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+    }
+
+    /// A count with words that depend on it: `1 finding has`, `2 findings have`.
+    pub fn plural(n: usize, one: &str, many: &str) -> String {
+        format!("{n} {}", if n == 1 { one } else { many })
+    }
+}

@@ -2,8 +2,8 @@
 
 /// An inclusive range of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Lines {
-    /// The first line.
     pub start: u32,
     /// The last line, never before the first.
     pub end: u32,

@@ -32,12 +32,13 @@ impl Difficulty {
 }
 
 /// Whether a case is vulnerable, or a tool said so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Something is wrong with it.
     Vulnerable,
     /// Nothing is wrong with it.
+    #[default]
     Safe,
 }
 
@@ -50,7 +51,7 @@ pub struct PullRequest {
 }
 
 /// One unit of evaluation.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Case {
     /// Unique within the suite.
@@ -76,24 +77,7 @@ pub struct Case {
 impl Case {
     /// A safe case with only an id.
     pub fn new(id: impl Into<String>) -> Self {
-        Self {
-            id: CaseId::new(id),
-            name: None,
-            description: None,
-            language: None,
-            difficulty: None,
-            categories: Vec::new(),
-            tier: None,
-            pr: None,
-            verdict: Verdict::Safe,
-            cwe: Vec::new(),
-            repo: None,
-            twin: None,
-            goldens: Vec::new(),
-            allow_unexpected: false,
-            meta: BTreeMap::new(),
-            change: None,
-        }
+        Self { id: CaseId::new(id), ..Self::default() }
     }
 
     /// Its fields by the names used for slices and clusters; without categories, as there may be several.

@@ -7,10 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How an execution ended. A failed trial is never an empty list of findings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The tool ran; its findings, perhaps none, are what it reported.
+    #[default]
     Reported,
     /// The tool failed.
     Crashed,
@@ -56,7 +57,7 @@ impl Outcome {
 }
 
 /// The result of one execution of a tool on a case.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Trial {
     pub case: CaseId,
@@ -81,21 +82,7 @@ pub struct Trial {
 impl Trial {
     /// A trial that reported nothing.
     pub fn reported(case: CaseId, tool: ToolName, number: u32) -> Self {
-        Self {
-            case,
-            tool,
-            number,
-            outcome: Outcome::Reported,
-            verdict: None,
-            confidence: None,
-            latency_ms: None,
-            tokens_in: None,
-            tokens_out: None,
-            cost_usd: None,
-            response: None,
-            findings: Vec::new(),
-            notes: Vec::new(),
-        }
+        Self { case, tool, number, ..Self::default() }
     }
 
     /// Whether it says nothing at all, neither in findings nor in prose.

@@ -62,7 +62,7 @@ pub struct BaselineCaseV1 {
     /// A hash of the case's verdict and of the ids of its goldens.
     pub goldens: String,
     /// Whether some trial of it enters the metrics; true where absent.
-    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    #[serde(default = "crate::yes", skip_serializing_if = "crate::is_yes")]
     pub counted: bool,
     /// The repository it was taken from, which clusters are named by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,13 +79,4 @@ pub struct BaselineCaseV1 {
     /// Required goldens: in how many trials each was found, and of how many.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub found: BTreeMap<String, [usize; 2]>,
-}
-
-fn yes() -> bool {
-    true
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
-fn is_yes(value: &bool) -> bool {
-    *value
 }

@@ -54,7 +54,7 @@ pub struct CaseV1 {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub issues: Vec<IssueV1>,
     /// Whether findings beyond the goldens leave it passed.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allow_unexpected: bool,
     /// Free fields to slice and cluster by.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -158,15 +158,11 @@ pub struct IssueV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
     /// The one issue an audit of the case is about.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub target: bool,
     /// What a match with it means.
     #[serde(default, skip_serializing_if = "is_default")]
     pub acceptance: Acceptance,
-}
-
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 fn is_default(value: &Acceptance) -> bool {

@@ -1,6 +1,7 @@
 //! Diagnostics about inputs, rendered for people or written as JSON.
 
 use annotate_snippets::{AnnotationKind, Level as Heading, Origin, Renderer, Snippet};
+use karat_core::wording::count;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,12 +11,11 @@ use std::ops::Range;
 /// The level of a diagnostic, from worst to mildest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum Level {
-    /// The input is rejected.
     Error,
     /// The input is accepted, but needs attention.
     Warning,
-    /// Something worth knowing.
     Note,
 }
 
@@ -23,32 +23,29 @@ pub enum Level {
 ///
 /// It holds only the part of the source line that is shown, so that many diagnostics on a huge file stay small.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Diagnostic {
-    /// The level.
     pub level: Level,
     /// A short kebab-case name of the kind of fault, such as `unknown-key`.
     pub code: &'static str,
     /// What is wrong, with the value seen and what was expected.
     pub message: String,
-    /// The file name for display.
     pub file: String,
     /// The line, from 1; 0 for the whole file.
     pub line: usize,
     /// The column in characters, from 1; 0 for the whole file.
     pub column: usize,
-    /// Byte offsets in the file.
     pub span: Option<Range<usize>>,
     /// The part of the source line around the span, sanitized.
     pub source_line: Option<String>,
     /// The bytes of `source_line` to underline.
     #[serde(skip)]
     pub underline: Range<usize>,
-    /// A short text beside the underline.
     pub label: Option<String>,
-    /// What to do.
     pub help: Option<String>,
 }
 
+#[expect(missing_docs, reason = "method names say it")]
 impl Diagnostic {
     /// An error about a file as a whole.
     pub fn of_file(file: impl Into<String>, code: &'static str, message: impl Into<String>) -> Self {
@@ -67,19 +64,11 @@ impl Diagnostic {
         }
     }
 
-    /// Sets the level.
     pub fn with_level(mut self, level: Level) -> Self {
         self.level = level;
         self
     }
 
-    /// Adds a text beside the underline.
-    pub fn with_label(mut self, label: impl Into<String>) -> Self {
-        self.label = Some(label.into());
-        self
-    }
-
-    /// Adds advice.
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
@@ -93,8 +82,7 @@ pub struct Faults(pub Vec<Diagnostic>);
 impl fmt::Display for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let files: BTreeSet<&str> = self.0.iter().map(|d| d.file.as_str()).collect();
-        let plural = |n: usize, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
-        write!(f, "{} in {}", plural(self.0.len(), "fault"), plural(files.len(), "file"))
+        write!(f, "{} in {}", count(self.0.len(), "fault"), count(files.len(), "file"))
     }
 }
 

@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_survives_being_written() {
+    fn record_round_trips() {
         let text = r#"{"schema_version":"0.4","bundle_id":"b","template_id":"t",
             "assumptions":{"question_answers":{"z":true,"a":[1,"two",null]}},
             "requirements":{"r2":{"assessment":"partial","primary_evidence":{"p":{"document":"a.md","title":"1","text":"x"}},

@@ -35,6 +35,15 @@ pub mod tool;
 use crate::diagnostic::Diagnostic;
 use crate::document::{Line, Segment};
 
+fn yes() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_yes(value: &bool) -> bool {
+    *value
+}
+
 /// What is wrong with a value that fits the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueFault {

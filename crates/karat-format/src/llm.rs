@@ -141,14 +141,6 @@ impl LlmV1 {
             consensus: None,
         }
     }
-
-    /// The keys that are stated, by name.
-    pub fn stated_settings(&self) -> Vec<String> {
-        match serde_json::to_value(self) {
-            Ok(serde_json::Value::Object(keys)) => keys.into_iter().map(|(key, _)| key).collect(),
-            _ => Vec::new(),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -158,12 +150,12 @@ mod tests {
     use crate::tool::ToolManifestV1;
     use serde_json::{Map, Value, json};
 
-    /// A judge and a tool are configured alike: what is new for one is new for the other, in the same words.
+    /// Every setting of a judge is also a setting of a tool, with the same description.
     #[test]
-    fn a_model_has_the_settings_of_a_judge() {
-        let of = |schema: Value| schema["properties"].as_object().cloned().unwrap();
-        let (judge, tool) = (of(schema_of::<JudgeConfigV1>()), of(schema_of::<ToolManifestV1>()));
-        let mut stated = Map::new();
+    fn llm_tool_has_the_settings_of_a_judge() {
+        let properties = |schema: Value| schema["properties"].as_object().cloned().unwrap();
+        let (judge, tool) = (properties(schema_of::<JudgeConfigV1>()), properties(schema_of::<ToolManifestV1>()));
+        let mut settings = Map::new();
         // A tool is one model, not several judges.
         for (name, expect) in judge.iter().filter(|(name, _)| !["members", "consensus"].contains(&name.as_str())) {
             let found = tool.get(name).unwrap_or_else(|| panic!("a tool has no key `{name}`"));
@@ -178,10 +170,10 @@ mod tests {
                 () if types.contains("number") => json!(0.5),
                 () => json!(20),
             };
-            stated.insert(name.clone(), value);
+            settings.insert(name.clone(), value);
         }
-        let manifest: ToolManifestV1 = serde_json::from_value(Value::Object(stated.clone())).unwrap();
-        let asked = manifest.llm.to_judge_config(manifest.model.clone(), manifest.timeout.clone());
-        assert_eq!(serde_json::to_value(asked).unwrap(), Value::Object(stated), "something is not handed over");
+        let manifest: ToolManifestV1 = serde_json::from_value(Value::Object(settings.clone())).unwrap();
+        let judge_config = manifest.llm.to_judge_config(manifest.model.clone(), manifest.timeout.clone());
+        assert_eq!(serde_json::to_value(judge_config).unwrap(), Value::Object(settings), "a setting is not passed on");
     }
 }

@@ -13,10 +13,8 @@ pub struct LogLineV1 {
     pub event: String,
     /// The execution that the line belongs to.
     pub batch_run_id: String,
-    /// The session whose documents are used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// The stages that are measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assessment_mode: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,26 +28,21 @@ pub struct LogLineV1 {
     /// What was being done: `ingest`, `search`, `relevance` or `verdict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<String>,
-    /// How long it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ms: Option<f64>,
     /// Whether it was already known: a document from the session, an answer from the ledger.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cached: bool,
-    /// How many requests were made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_in: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_out: Option<u64>,
-    /// What it cost, in USD.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
-    /// The kind of failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_kind: Option<String>,
-    /// The failure in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Anything else worth a word, such as the name of a document or a verdict.
@@ -59,21 +52,17 @@ pub struct LogLineV1 {
 
 /// The summary of a log.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct LogSummaryV1 {
-    /// The execution.
     pub batch_run_id: String,
-    /// The session whose documents were used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// The stages that were measured.
     pub assessment_mode: String,
     /// When it began, in UTC.
     pub began: String,
     /// When it ended; null where it did not.
     pub ended: Option<String>,
-    /// The templates.
     pub templates: Vec<String>,
-    /// How many bundles and requirements there were.
     pub bundles: usize,
     /// How many requirements, those of all bundles together.
     pub requirements: usize,
@@ -81,7 +70,6 @@ pub struct LogSummaryV1 {
     pub stages: Vec<LogStageV1>,
     /// What went wrong, by stage, model and kind.
     pub errors: Vec<LogErrorV1>,
-    /// Lines that could not be read.
     pub unreadable_lines: usize,
 }
 
@@ -109,6 +97,7 @@ pub struct LogStageV1 {
 
 /// How long calls took, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct LatencyV1 {
     /// Half took no longer.
     pub p50: f64,
@@ -116,7 +105,6 @@ pub struct LatencyV1 {
     pub p90: f64,
     /// Ninety-nine of a hundred took no longer.
     pub p99: f64,
-    /// The longest.
     pub max: f64,
 }
 

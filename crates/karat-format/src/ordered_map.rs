@@ -18,23 +18,20 @@ impl<T> Default for OrderedMap<T> {
     }
 }
 
+#[expect(missing_docs, reason = "method names say it")]
 impl<T> OrderedMap<T> {
-    /// The value of a name.
     pub fn get(&self, name: &str) -> Option<&T> {
         self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
-    /// All entries, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &T)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// The names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.iter().map(|(name, _)| name)
     }
 
-    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -87,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_order_of_the_file_stays() {
+    fn file_order_is_kept() {
         let text = r#"{"b":1,"a":2,"c":3}"#;
         let read: OrderedMap<u8> = serde_json::from_str(text).unwrap();
         assert_eq!(read.names().collect::<Vec<_>>(), ["b", "a", "c"]);

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations() {
+    fn durations_are_parsed() {
         let check = |text: &str, expect: Option<u64>| {
             assert_eq!(duration(text).ok().map(|d| d.as_secs()), expect, "{text:?}: {:?}", duration(text));
         };
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes() {
+    fn sizes_are_parsed() {
         let check = |text: &str, expect: Option<u64>| assert_eq!(size(text).ok(), expect, "{text:?}");
         check("4GiB", Some(4 << 30));
         check("512MB", Some(512_000_000));

@@ -8,14 +8,14 @@ use crate::value_diagnostics;
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::suite::Suite;
 use karat_core::trial::Trial;
+use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, Write};
 
 /// A named stream of lines.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct NamedLines<'a> {
-    /// The file name for display.
     pub file: String,
-    /// Its bytes.
     pub reader: Box<dyn BufRead + 'a>,
 }
 
@@ -82,24 +82,21 @@ pub fn read_judgements(inputs: Vec<NamedLines<'_>>, suite: Option<&Suite>) -> Re
             let (judgement, found) = value.into_judgement();
             let mut own: Vec<Diagnostic> = value_diagnostics(&found, line);
             if let Some(goldens) = goldens.as_ref().filter(|_| line.has(&["case".into()])) {
-                match (goldens.get(judgement.case.as_str()), &judgement.decision) {
+                let golden = match &judgement.decision {
+                    Decision::Pair(pair) => pair.golden.as_ref(),
+                    Decision::Unjudged(pair) => Some(&pair.golden),
+                    Decision::Audit(_) | Decision::Extra(_) => None,
+                };
+                match (goldens.get(judgement.case.as_str()), golden) {
                     (None, _) => {
                         let message = format!("the suite has no case `{}`", judgement.case);
                         own.push(line.at(&["case".into()], "unknown-case", message));
                     }
-                    (Some(known), Decision::Pair(pair)) => {
-                        if let Some(golden) = pair.golden.as_ref().filter(|g| !known.contains(g.as_str())) {
-                            let message = format!("the case `{}` has no golden `{golden}`", judgement.case);
-                            own.push(line.at(&["golden".into()], "unknown-golden", message));
-                        }
+                    (Some(known), Some(golden)) if !known.contains(golden.as_str()) => {
+                        let message = format!("the case `{}` has no golden `{golden}`", judgement.case);
+                        own.push(line.at(&["golden".into()], "unknown-golden", message));
                     }
-                    (Some(known), Decision::Unjudged(pair)) => {
-                        if !known.contains(pair.golden.as_str()) {
-                            let message = format!("the case `{}` has no golden `{}`", judgement.case, pair.golden);
-                            own.push(line.at(&["golden".into()], "unknown-golden", message));
-                        }
-                    }
-                    (Some(_), Decision::Audit(_) | Decision::Extra(_)) => {}
+                    _ => {}
                 }
             }
             if line.wrong.is_empty()
@@ -138,11 +135,7 @@ fn refuse(faults: Vec<Diagnostic>) -> Result<(), Faults> {
 
 /// Writes trials as a submission.
 pub fn write_trials<'t>(out: &mut dyn Write, trials: impl IntoIterator<Item = &'t Trial>) -> io::Result<()> {
-    for trial in trials {
-        serde_json::to_writer(&mut *out, &TrialV1::from(trial))?;
-        out.write_all(b"\n")?;
-    }
-    out.flush()
+    write_lines(out, trials.into_iter().map(TrialV1::from))
 }
 
 /// Writes judgements, one a line.
@@ -150,8 +143,12 @@ pub fn write_judgements<'j>(
     out: &mut dyn Write,
     judgements: impl IntoIterator<Item = &'j Judgement>,
 ) -> io::Result<()> {
-    for judgement in judgements {
-        serde_json::to_writer(&mut *out, &JudgementV1::from(judgement))?;
+    write_lines(out, judgements.into_iter().map(JudgementV1::from))
+}
+
+fn write_lines(out: &mut dyn Write, values: impl Iterator<Item = impl Serialize>) -> io::Result<()> {
+    for value in values {
+        serde_json::to_writer(&mut *out, &value)?;
         out.write_all(b"\n")?;
     }
     out.flush()
@@ -163,7 +160,7 @@ mod tests {
 
     /// Without serde's `float_roundtrip` a number may change in the last digit, and a stored run would score differently when replayed.
     #[test]
-    fn numbers_come_back_as_they_were_written() {
+    fn numbers_round_trip() {
         let numbers = [51.248178375505404, 0.1 + 0.2, 5e-324, f64::MAX, 0.0];
         let text: String = (1..)
             .zip(numbers)

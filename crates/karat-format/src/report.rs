@@ -1,18 +1,17 @@
 //! The report, from which every other output format is generated.
 
-mod corrected;
-mod extras;
 mod measured;
 mod reason;
 mod trial;
 
-pub use corrected::{CorrectedMetricV1, CorrectedToolV1, CorrectedV1};
-pub use extras::{PooledExtraV1, PooledMemberV1};
-pub use measured::{AgreementV1, AnswerFormatV1, CostV1, JudgeSpentV1, JudgeV1, LatencyV1, MeasuredV1, SamplingV1};
+pub use measured::{
+    AgreementV1, AnswerFormatV1, CorrectedMetricV1, CorrectedToolV1, CorrectedV1, CostV1, JudgeSpentV1, JudgeV1,
+    LatencyV1, MeasuredV1, SamplingV1,
+};
 pub use reason::{ExtraReasonV1, MissReasonV1};
 pub use trial::{
     AuditInfoV1, CandidateV1, DuplicateV1, ExtraV1, FindingInfoV1, JudgementInfoV1, MatchV1, MissV1, PartsV1,
-    TrialResultV1,
+    PooledExtraV1, PooledMemberV1, TrialResultV1,
 };
 
 use super::comparison::RanksV1;

@@ -111,9 +111,24 @@ pub struct TrialDetailV1 {
     /// The isolation that was in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<String>,
+    /// The kind of that isolation, where a program was executed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolation_kind: Option<IsolationV1>,
     /// The commit that was checked out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+}
+
+/// A kind of isolation, from the weakest to the strongest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IsolationV1 {
+    /// Limits alone.
+    Process,
+    /// Linux kernel rules on files and sockets.
+    Landlock,
+    /// Linux namespaces, set up by bubblewrap.
+    Bubblewrap,
 }
 
 /// What was found out about a tool before its first trial.
@@ -124,6 +139,9 @@ pub struct ToolFactsV1 {
     pub version: Option<String>,
     /// The isolation that was in force.
     pub isolation: String,
+    /// The kind of that isolation, where a program is executed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolation_kind: Option<IsolationV1>,
     /// The program that was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,

@@ -20,12 +20,11 @@ use karat_core::profile::Profile;
 use schemars::{JsonSchema, Schema};
 
 /// A published schema.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct PublishedSchema {
     /// Its file under `schemas/`.
     pub file: &'static str,
-    /// What it describes.
     pub describes: &'static str,
-    /// Generates it from the types.
     pub make: fn() -> Schema,
 }
 

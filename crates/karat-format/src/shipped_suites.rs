@@ -40,7 +40,7 @@ mod tests {
     use crate::config::ConfigV1;
 
     #[test]
-    fn shipped_suites_are_named_as_they_name_themselves() {
+    fn shipped_suites_have_the_names_in_their_config() {
         for name in names() {
             let bytes = embedded(name).unwrap().read("karat.toml").unwrap().unwrap();
             let config: ConfigV1 = toml::from_slice(&bytes).unwrap();

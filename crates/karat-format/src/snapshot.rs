@@ -11,21 +11,20 @@ use std::collections::{BTreeMap, HashMap};
 
 /// The cases and rules of a suite, without its code.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct SnapshotV1 {
     /// What `karat.toml` said.
     pub config: ConfigV1,
-    /// What people call it.
     pub name: String,
     /// A hash of everything its cases say and hold.
     pub digest: String,
-    /// The cases, in their order.
     pub cases: Vec<SnapshotCaseV1>,
 }
 
 /// A case of a snapshot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct SnapshotCaseV1 {
-    /// The case.
     pub case: CaseV1,
     /// First and last line of everything the change touched, by file; absent if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

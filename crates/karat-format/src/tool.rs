@@ -104,6 +104,9 @@ pub enum ToolKindV1 {
 }
 
 impl ToolKindV1 {
+    /// All kinds, in the order in which they are listed.
+    pub const ALL: [Self; 4] = [Self::Command, Self::Replay, Self::Patterns, Self::Llm];
+
     /// The word used in every format.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -1,87 +1,62 @@
 //! Bandit's JSON output.
 
-use super::json::{self, Loose, record};
-use super::line::Line;
-use super::note_counter::NoteCounter;
-use super::severity;
-use super::{ImportError, ImportedData, Importer, Input, ReportedFinding, ToolFailure};
+use super::fields::{self, Line};
+use super::json::{self, Loose, records};
+use super::{ImportError, ImportedData, Input, ToolFailure};
 use karat_core::finding::Finding;
 use karat_core::ids::ToolName;
 use karat_core::path::RepoPath;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// `bandit -f json`.
-pub(super) const IMPORTER: Importer = Importer {
-    name: "bandit",
-    description: "Bandit JSON (bandit -f json); files it could not read are reported as failures",
-    import,
-    finish: None,
-    suite_profile: "karat",
-};
-
 #[derive(Deserialize)]
 #[serde(expecting = "a result")]
 struct Issue {
     filename: String,
     test_id: String,
-    #[serde(default)]
     line_number: Line,
-    #[serde(default)]
     line_range: Option<Vec<Line>>,
-    #[serde(default)]
     test_name: Loose<Option<String>>,
-    #[serde(default)]
     issue_text: Loose<Option<String>>,
-    #[serde(default)]
     issue_severity: Loose<Option<String>>,
-    #[serde(default)]
     issue_confidence: Loose<Option<f64>>,
-    #[serde(default)]
     issue_cwe: Loose<Weakness>,
 }
 
-record! {
+records! {
     struct Weakness {
         id: Option<u32> = "id",
     }
 }
 
-fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
-    let path = input.path;
+/// `bandit -f json`.
+pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let tool = ToolName::from("bandit");
-    let mut counter = NoteCounter::default();
-    let mut found = Vec::new();
-    let fields = json::for_each_under(input, "results", &["errors"], |issue: Issue| {
+    let kept = json::for_each_under(input, "results", &["errors"], |issue: Issue| {
         let mut finding = Finding::new("");
         finding.rule_id = Some(issue.test_id);
         finding.title = issue.test_name.0;
         finding.message = issue.issue_text.0;
         finding.file = RepoPath::new(&issue.filename);
-        let line = issue.line_number.number(&mut counter);
+        let line = issue.line_number.number(&mut data.counter);
         // The range is the whole statement, as in Bandit's SARIF output.
-        let range = issue.line_range.unwrap_or_default();
-        let range: Vec<u32> = range.into_iter().filter_map(|line| line.number(&mut counter)).collect();
-        finding.line_start = range.iter().copied().chain(line).min();
-        finding.line_end = range.iter().copied().chain(line).max();
-        finding.severity = severity::from_word_or_count(issue.issue_severity.0.as_deref(), &mut counter);
-        finding.confidence = issue.issue_confidence.0.filter(|confidence| (0.0..=1.0).contains(confidence));
+        let range = issue.line_range.into_iter().flatten().filter_map(|line| line.number(&mut data.counter));
+        let lines: Vec<u32> = range.chain(line).collect();
+        finding.line_start = lines.iter().copied().min();
+        finding.line_end = lines.iter().copied().max();
+        finding.severity = fields::severity(issue.issue_severity.0.as_deref(), &mut data.counter);
+        finding.confidence = fields::confidence(issue.issue_confidence.0);
         finding.cwe = issue.issue_cwe.0.id.filter(|&number| number > 0).into_iter().collect();
-        found.push(ReportedFinding { tool: Some(tool.clone()), case: None, finding });
+        data.add_finding(Some(&tool), finding);
         Ok(())
     })?;
-    for error in fields.get("errors").and_then(Value::as_array).into_iter().flatten() {
+    for error in kept.get("errors").and_then(Value::as_array).into_iter().flatten() {
         let text = |name: &str| error.get(name).and_then(Value::as_str);
-        data.failures.push(ToolFailure {
-            tool: Some(tool.clone()),
-            file: text("filename").map(str::to_owned),
-            message: text("reason").unwrap_or("an error without a reason").to_owned(),
-            fatal: false,
-        });
+        let message = text("reason").unwrap_or("an error without a reason").to_owned();
+        let file = text("filename").map(str::to_owned);
+        data.failures.push(ToolFailure { tool: Some(tool.clone()), file, message, fatal: false });
     }
     data.add_tools([tool]);
-    data.findings.append(&mut found);
-    counter.add_notes(path, data);
     Ok(())
 }
 
@@ -108,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_without_findings_counts_as_run() {
+    fn tool_without_findings_has_a_trial() {
         check_text("bandit", r#"{"errors":[],"metrics":{},"results":[]}"#, "ran bandit");
         check_text("bandit", r#"{"errors":"none","results":[]}"#, "ran bandit");
     }

@@ -11,20 +11,11 @@ mod tests;
 
 use super::json;
 use super::note_counter::NoteCounter;
-use super::{ImportError, ImportedData, Importer, Input};
+use super::{ImportError, ImportedData, Input};
 use karat_format::plain_id;
 use shape::{Candidate, Document, Evaluation, GoldenPullRequest, ResultEntry};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-/// `golden_comments/*.json`, `results/<judge>/candidates.json` and `results/<judge>/evaluations.json`, in any mix.
-pub(super) const IMPORTER: Importer = Importer {
-    name: "code-review-bench",
-    description: "code-review-bench golden_comments/*.json, and candidates.json and evaluations.json of one judge",
-    import,
-    finish: Some(finish),
-    suite_profile: "recorded",
-};
 
 /// The content of the files read so far.
 #[derive(Debug, Default)]
@@ -63,7 +54,8 @@ impl Collected {
     }
 }
 
-fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
+/// `golden_comments/*.json`, `results/<judge>/candidates.json` and `results/<judge>/evaluations.json`, in any mix.
+pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let path = input.path;
     let collected = &mut data.code_review_bench;
     match json::read::<Document>(input)? {
@@ -120,8 +112,7 @@ fn check_same_judge(path: &Path, collected: &mut Collected) -> Result<(), Import
     }
 }
 
-fn finish(data: &mut ImportedData) -> Result<(), ImportError> {
+pub(super) fn finish(data: &mut ImportedData) {
     let collected = std::mem::take(&mut data.code_review_bench);
     assemble::assemble(collected, data);
-    Ok(())
 }

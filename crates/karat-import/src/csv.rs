@@ -1,9 +1,9 @@
 //! Any CSV with a header that names its columns.
 
 use super::delimited::{Rows, Width, row_fault};
+use super::fields;
 use super::note_counter::{NoteCounter, quoted};
-use super::severity;
-use super::{ImportError, ImportedData, Importer, Input, ReportedFinding, tool_name};
+use super::{ImportError, ImportedData, Input, ReportedFinding, tool_name};
 use ::csv::StringRecord;
 use karat_core::finding::Finding;
 use karat_core::ids::{CaseId, FindingId, ToolName};
@@ -11,197 +11,149 @@ use karat_core::path::RepoPath;
 use karat_core::trial::Trial;
 use karat_format::plain_id;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
-/// Columns by name, in any order.
-pub(super) const IMPORTER: Importer = Importer {
-    name: "csv",
-    description: "CSV with a header: case, tool, trial, id, rule_id, title, message, file, line_start, line_end, severity, \
-                  confidence, category, cwe, function",
-    import,
-    finish: None,
-    suite_profile: "karat",
-};
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Column {
-    Case,
-    Tool,
-    Trial,
-    Id,
-    Rule,
-    Title,
-    Message,
-    File,
-    Start,
-    End,
-    Severity,
-    Confidence,
-    Category,
-    Cwe,
-    Function,
-}
-
-/// Each column with all its names; messages use the first.
-const COLUMNS: [(Column, &[&str]); 15] = [
-    (Column::Case, &["case", "case_id"]),
-    (Column::Tool, &["tool", "tool_name"]),
-    (Column::Trial, &["trial"]),
-    (Column::Id, &["id", "finding_id"]),
-    (Column::Rule, &["rule_id", "rule", "check", "ruleid", "check_id"]),
-    (Column::Title, &["title", "name"]),
-    (Column::Message, &["message", "description", "text"]),
-    (Column::File, &["file", "path", "filename", "filepath", "file_path"]),
-    (Column::Start, &["line_start", "line", "start_line", "startline", "line_number"]),
-    (Column::End, &["line_end", "end_line", "endline"]),
-    (Column::Severity, &["severity", "level"]),
-    (Column::Confidence, &["confidence"]),
-    (Column::Category, &["category"]),
-    (Column::Cwe, &["cwe", "cwes", "cwe_id"]),
-    (Column::Function, &["function", "symbol"]),
+/// The names of each column; messages use the first.
+const COLUMNS: &[&[&str]] = &[
+    &["case", "case_id"],
+    &["tool", "tool_name"],
+    &["trial"],
+    &["id", "finding_id"],
+    &["rule_id", "rule", "check", "ruleid", "check_id"],
+    &["title", "name"],
+    &["message", "description", "text"],
+    &["file", "path", "filename", "filepath", "file_path"],
+    &["line_start", "line", "start_line", "startline", "line_number"],
+    &["line_end", "end_line", "endline"],
+    &["severity", "level"],
+    &["confidence"],
+    &["category"],
+    &["cwe", "cwes", "cwe_id"],
+    &["function", "symbol"],
 ];
 
-fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
+/// The index of each known column, by its first name.
+type Columns = BTreeMap<&'static str, usize>;
+
+/// Columns by name, in any order.
+pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let path = input.path;
     let mut rows = Rows::new(input, Width::Even)?;
-    let mut counter = NoteCounter::default();
-    let columns = match rows.next_row()? {
-        Some((line, header)) => columns(header, path, line, &mut counter)?,
-        None => {
-            return Err(row_fault(path, 1, "the file is empty; expected a header that names its columns".to_owned()));
-        }
-    };
+    let header = rows.next_row()?;
+    let empty = || row_fault(path, 1, "the file is empty; expected a header that names its columns".to_owned());
+    let (line, header) = header.ok_or_else(empty)?;
+    let columns = columns(header, &mut data.counter).map_err(|message| row_fault(path, line, message))?;
     let mut trials = Trials::default();
-    let mut found = Vec::new();
-    let (mut known, mut tools) = (BTreeSet::new(), Vec::new());
+    let mut tools = Vec::new();
+    let mut known = BTreeSet::new();
     while let Some((line, record)) = rows.next_row()? {
-        let row = Row { path, line, record, columns: &columns };
-        let tool = row.text(Column::Tool).and_then(tool_name);
-        let case = row.text(Column::Case).map(CaseId::from);
-        let trial = row.trial()?;
-        let finding = row.finding(&mut counter)?;
+        let row = Row { record, columns: &columns };
+        let tool = row.text("tool").and_then(tool_name);
+        let case = row.text("case").map(CaseId::from);
+        let trial = row.trial().map_err(|message| row_fault(path, line, message))?;
+        let finding = row.finding(&mut data.counter).map_err(|message| row_fault(path, line, message))?;
         if let Some(tool) = tool.as_ref().filter(|tool| !known.contains(*tool)) {
             known.insert(tool.clone());
             tools.push(tool.clone());
         }
         match (case, tool, trial, finding) {
-            (Some(case), Some(tool), Some(number), finding) => trials.add(case, tool, number, finding, &mut counter),
+            (Some(case), Some(tool), Some(number), finding) => {
+                trials.add(case, tool, number, finding, &mut data.counter);
+            }
             (case, tool, trial, Some(finding)) => {
                 if trial.is_some() {
-                    counter.count("trial skipped: the row does not name case and tool");
+                    data.counter.count("trial skipped: the row does not name case and tool");
                 }
-                found.push(ReportedFinding { tool, case, finding });
+                data.findings.push(ReportedFinding { tool, case, finding });
             }
             (None, Some(_), None, None) => {}
-            _ => counter.count("row skipped: it has no rule_id, title or message"),
+            _ => data.counter.count("row skipped: it has no rule_id, title or message"),
         }
     }
     data.add_tools(tools);
-    data.findings.append(&mut found);
     data.trials.append(&mut trials.list);
-    counter.add_notes(path, data);
     Ok(())
 }
 
-/// The index of each known column.
-fn columns(
-    header: &StringRecord,
-    path: &Path,
-    line: u64,
-    counter: &mut NoteCounter,
-) -> Result<BTreeMap<Column, usize>, ImportError> {
-    let mut columns = BTreeMap::new();
+fn columns(header: &StringRecord, counter: &mut NoteCounter) -> Result<Columns, String> {
+    let mut columns = Columns::new();
     for (index, name) in header.iter().enumerate() {
         let plain = name.to_ascii_lowercase().replace([' ', '-'], "_");
-        let known = COLUMNS.iter().find(|(_, names)| names.contains(&plain.as_str()));
-        match known {
-            None => counter.count_word("unknown column ignored", name),
-            Some((column, names)) => {
-                if columns.insert(*column, index).is_some() {
-                    let message = format!("column {} is given twice ({}); keep one", names[0], names.join(", "));
-                    return Err(row_fault(path, line, message));
-                }
-            }
+        let Some(names) = COLUMNS.iter().find(|names| names.contains(&plain.as_str())) else {
+            counter.count_word("unknown column ignored", name);
+            continue;
+        };
+        if columns.insert(names[0], index).is_some() {
+            return Err(format!("column {} is given twice ({}); keep one", names[0], names.join(", ")));
         }
     }
-    if ![Column::Rule, Column::Title, Column::Message].iter().any(|column| columns.contains_key(column)) {
-        let seen: Vec<String> = header.iter().take(20).map(quoted).collect();
-        let message = format!(
+    if !["rule_id", "title", "message"].iter().any(|column| columns.contains_key(column)) {
+        let given: Vec<String> = header.iter().take(20).map(quoted).collect();
+        return Err(format!(
             "the header has none of rule_id, title and message, so no row says what was found; it has {}",
-            seen.join(", ")
-        );
-        return Err(row_fault(path, line, message));
+            given.join(", ")
+        ));
     }
     Ok(columns)
 }
 
 struct Row<'a> {
-    path: &'a Path,
-    line: u64,
     record: &'a StringRecord,
-    columns: &'a BTreeMap<Column, usize>,
+    columns: &'a Columns,
 }
 
 impl Row<'_> {
-    fn text(&self, column: Column) -> Option<&str> {
-        let text = self.record.get(*self.columns.get(&column)?)?;
+    fn text(&self, column: &str) -> Option<&str> {
+        let text = self.record.get(*self.columns.get(column)?)?;
         (!text.is_empty()).then_some(text)
     }
 
-    fn owned(&self, column: Column) -> Option<String> {
+    fn owned(&self, column: &str) -> Option<String> {
         self.text(column).map(str::to_owned)
     }
 
     /// `None` where the row has no finding.
-    fn finding(&self, counter: &mut NoteCounter) -> Result<Option<Finding>, ImportError> {
-        let mut finding = Finding::new(self.text(Column::Id).and_then(plain_id).unwrap_or_default());
-        finding.rule_id = self.owned(Column::Rule);
-        finding.title = self.owned(Column::Title);
-        finding.message = self.owned(Column::Message);
+    fn finding(&self, counter: &mut NoteCounter) -> Result<Option<Finding>, String> {
+        let mut finding = Finding::new(self.text("id").and_then(plain_id).unwrap_or_default());
+        finding.rule_id = self.owned("rule_id");
+        finding.title = self.owned("title");
+        finding.message = self.owned("message");
         if finding.rule_id.is_none() && finding.title.is_none() && finding.message.is_none() {
             return Ok(None);
         }
-        finding.file = self.text(Column::File).and_then(RepoPath::new);
-        finding.line_start = self.line_number(Column::Start, counter)?;
-        finding.line_end = self.line_number(Column::End, counter)?;
-        finding.severity = severity::from_word_or_count(self.text(Column::Severity), counter);
+        finding.file = self.text("file").and_then(RepoPath::new);
+        finding.line_start = self.line_number("line_start", counter)?;
+        finding.line_end = self.line_number("line_end", counter)?;
+        finding.severity = fields::severity(self.text("severity"), counter);
         finding.confidence = self.confidence(counter);
-        finding.category = self.owned(Column::Category);
+        finding.category = self.owned("category");
         finding.cwe = self.cwe(counter);
-        finding.function = self.owned(Column::Function);
+        finding.function = self.owned("function");
         Ok(Some(finding))
     }
 
-    fn line_number(&self, column: Column, counter: &mut NoteCounter) -> Result<Option<u32>, ImportError> {
+    fn line_number(&self, column: &str, counter: &mut NoteCounter) -> Result<Option<u32>, String> {
         let Some(text) = self.text(column) else { return Ok(None) };
-        let digits = text.strip_suffix(".0").unwrap_or(text);
-        match digits.parse::<i64>() {
-            Ok(number) => match u32::try_from(number) {
-                Ok(number) if number > 0 => Ok(Some(number)),
-                _ => {
-                    counter.count("line number ignored: line numbers start at 1");
-                    Ok(None)
-                }
-            },
-            Err(_) => Err(self.fault(format!("invalid line {}: expected a number", quoted(text)))),
+        match text.strip_suffix(".0").unwrap_or(text).parse() {
+            Ok(number) => Ok(fields::line_number(number, counter)),
+            Err(_) => Err(format!("invalid line {}: expected a number", quoted(text))),
         }
     }
 
-    fn trial(&self) -> Result<Option<u32>, ImportError> {
-        let Some(text) = self.text(Column::Trial) else { return Ok(None) };
+    fn trial(&self) -> Result<Option<u32>, String> {
+        let Some(text) = self.text("trial") else { return Ok(None) };
         match text.parse() {
             Ok(number) if number > 0 => Ok(Some(number)),
-            _ => Err(self.fault(format!("invalid trial {}: expected a number of at least 1", quoted(text)))),
+            _ => Err(format!("invalid trial {}: expected a number of at least 1", quoted(text))),
         }
     }
 
     fn confidence(&self, counter: &mut NoteCounter) -> Option<f64> {
-        let text = self.text(Column::Confidence)?;
+        let text = self.text("confidence")?;
         let number = match text.strip_suffix('%') {
             Some(percent) => percent.trim_end().parse::<f64>().ok().map(|percent| percent / 100.0),
             None => text.parse().ok(),
         };
-        let within = number.filter(|number| (0.0..=1.0).contains(number));
+        let within = fields::confidence(number);
         if within.is_none() {
             counter.count_word("confidence ignored: it is not a number from 0 to 1", text);
         }
@@ -210,8 +162,8 @@ impl Row<'_> {
 
     fn cwe(&self, counter: &mut NoteCounter) -> Vec<u32> {
         let mut numbers = Vec::new();
-        for part in self.text(Column::Cwe).into_iter().flat_map(|text| text.split([',', ';', '|'])) {
-            match super::cwe::from_text(part) {
+        for part in self.text("cwe").into_iter().flat_map(|text| text.split([',', ';', '|'])) {
+            match fields::cwe(part) {
                 Some(number) if !numbers.contains(&number) => numbers.push(number),
                 Some(_) => {}
                 None if part.trim().is_empty() => {}
@@ -219,10 +171,6 @@ impl Row<'_> {
             }
         }
         numbers
-    }
-
-    fn fault(&self, message: String) -> ImportError {
-        row_fault(self.path, self.line, message)
     }
 }
 
@@ -262,7 +210,7 @@ mod tests {
     use super::super::testing::{check, check_fault, check_text, import_fixture};
 
     #[test]
-    fn columns_go_by_name() {
+    fn columns_are_found_by_name() {
         check(
             &import_fixture("csv", "csv/semicolons.csv"),
             r#"
@@ -300,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_alone_is_no_fault() {
+    fn header_without_rows_is_valid() {
         check_text("csv", "rule,tool\n,acme\n", "ran acme");
         check_text("csv", "rule\n", "");
     }

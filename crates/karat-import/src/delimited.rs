@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn endless_rows_are_refused() {
+    fn long_rows_are_refused() {
         let endless = b"a,\"".chain(io::repeat(b'x'));
         let input = Input { path: Path::new("in"), reader: Box::new(endless), sources: &|_| None };
         let error = Rows::new(input, Width::Any).and_then(|mut rows| rows.next_row().map(|_| ()));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_delimiter_is_read_from_the_header() {
+    fn delimiter_is_detected_from_the_header() {
         let check = |head: &str, expect: u8| assert_eq!(delimiter(head.as_bytes()), expect, "{head:?}");
         check("a,b\n1;2;3;4", b',');
         check("a;b;c\n1,2", b';');

@@ -1,9 +1,9 @@
 //! ESLint's JSON output.
 
+use super::fields::Line;
 use super::json::{self, Loose};
-use super::line::Line;
 use super::note_counter::NoteCounter;
-use super::{ImportError, ImportedData, Importer, Input, ReportedFinding, ToolFailure};
+use super::{ImportError, ImportedData, Input, ToolFailure};
 use karat_core::finding::Finding;
 use karat_core::golden::Severity;
 use karat_core::ids::ToolName;
@@ -11,82 +11,55 @@ use karat_core::path::RepoPath;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-/// `eslint -f json`.
-pub(super) const IMPORTER: Importer = Importer {
-    name: "eslint",
-    description: "ESLint JSON (eslint -f json); files it could not parse are reported as failures",
-    import,
-    finish: None,
-    suite_profile: "karat",
-};
-
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "a file with its messages")]
 struct LintedFile {
     file_path: String,
-    #[serde(default)]
     messages: Option<Vec<Message>>,
-    #[serde(default)]
     suppressed_messages: Option<Vec<IgnoredAny>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "a message")]
 struct Message {
-    #[serde(default)]
     rule_id: Option<String>,
-    #[serde(default)]
     severity: Loose<Option<f64>>,
-    #[serde(default)]
     message: Loose<Option<String>>,
-    #[serde(default)]
     line: Line,
-    #[serde(default)]
     end_line: Line,
-    #[serde(default)]
     fatal: Loose<Option<bool>>,
 }
 
-fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
-    let path = input.path;
+/// `eslint -f json`.
+pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let tool = ToolName::from("eslint");
-    let mut counter = NoteCounter::default();
-    let mut found = Vec::new();
-    let mut failures = Vec::new();
     json::for_each(input, |file: LintedFile| {
         for _ in file.suppressed_messages.iter().flatten() {
-            counter.count("suppressed message ignored");
+            data.counter.count("suppressed message ignored");
         }
         for message in file.messages.into_iter().flatten() {
             let text = message.message.0.unwrap_or_default();
             if message.fatal.0 == Some(true) {
-                failures.push(ToolFailure {
-                    tool: Some(tool.clone()),
-                    file: Some(file.file_path.clone()),
-                    message: text,
-                    fatal: false,
-                });
+                let path = Some(file.file_path.clone());
+                data.failures.push(ToolFailure { tool: Some(tool.clone()), file: path, message: text, fatal: false });
                 continue;
             }
             if message.rule_id.is_none() && (text.is_empty() || text.starts_with("File ignored")) {
-                counter.count("message without a rule ignored: it only says that a file was ignored");
+                data.counter.count("message without a rule ignored: it only says that a file was ignored");
                 continue;
             }
             let mut finding = Finding::new("");
             finding.rule_id = message.rule_id;
             finding.message = Some(text).filter(|text| !text.is_empty());
             finding.file = RepoPath::new(&file.file_path);
-            finding.line_start = message.line.number(&mut counter);
-            finding.line_end = message.end_line.number(&mut counter);
-            finding.severity = severity(message.severity.0, &mut counter);
-            found.push(ReportedFinding { tool: Some(tool.clone()), case: None, finding });
+            finding.line_start = message.line.number(&mut data.counter);
+            finding.line_end = message.end_line.number(&mut data.counter);
+            finding.severity = severity(message.severity.0, &mut data.counter);
+            data.add_finding(Some(&tool), finding);
         }
         Ok(())
     })?;
     data.add_tools([tool]);
-    data.findings.append(&mut found);
-    data.failures.append(&mut failures);
-    counter.add_notes(path, data);
     Ok(())
 }
 

@@ -1,10 +1,9 @@
 //! Expectations of an eval: groups of findings that a scan must report.
 
+use super::fields::{self, Line, filled};
 use super::json;
-use super::line::Line;
 use super::note_counter::{NoteCounter, quoted};
-use super::severity;
-use super::{ImportError, ImportedData, Importer, Input};
+use super::{ImportError, ImportedData, Input};
 use karat_core::golden::Golden;
 use karat_core::ids::CaseId;
 use karat_core::lines::Lines;
@@ -13,25 +12,13 @@ use karat_core::suite::{Case, Verdict};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
-/// An array of groups, or an object that contains it.
-pub(super) const IMPORTER: Importer = Importer {
-    name: "eval-spec",
-    description: "eval expectations in groups: filepath, expectation, ruleId, identityKeyV2, anchorNodeId, startLine, endLine",
-    import,
-    finish: None,
-    suite_profile: "identity",
-};
-
 #[derive(Deserialize)]
 #[serde(expecting = "a group with its expectations")]
 struct Group {
-    #[serde(default)]
     id: Option<String>,
-    #[serde(default)]
     name: Option<String>,
-    #[serde(default)]
     description: Option<String>,
-    #[serde(default, alias = "allowUnexpected")]
+    #[serde(alias = "allowUnexpected")]
     allow_unexpected: Option<bool>,
     #[serde(alias = "findings", alias = "expectations", alias = "expectedFindings", alias = "expected_findings")]
     expected: Vec<Expected>,
@@ -40,32 +27,27 @@ struct Group {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "an expectation")]
 struct Expected {
-    #[serde(default)]
     id: Option<String>,
-    #[serde(default, alias = "filePath", alias = "file_path", alias = "file", alias = "path")]
+    #[serde(alias = "filePath", alias = "file_path", alias = "file", alias = "path")]
     filepath: Option<String>,
-    #[serde(default)]
     expectation: Option<String>,
-    #[serde(default, alias = "rule_id")]
+    #[serde(alias = "rule_id")]
     rule_id: Option<String>,
-    #[serde(default, alias = "identity_key_v2")]
+    #[serde(alias = "identity_key_v2")]
     identity_key_v2: Option<String>,
-    #[serde(default, alias = "anchor_node_id")]
+    #[serde(alias = "anchor_node_id")]
     anchor_node_id: Option<String>,
-    #[serde(default, alias = "start_line")]
+    #[serde(alias = "start_line")]
     start_line: Line,
-    #[serde(default, alias = "end_line")]
+    #[serde(alias = "end_line")]
     end_line: Line,
-    #[serde(default)]
     severity: Option<String>,
 }
 
-fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
-    let path = input.path;
-    let stem = path.file_stem().map_or_else(|| "group".into(), |stem| stem.to_string_lossy());
-    let mut counter = NoteCounter::default();
+/// An array of groups, or an object that contains it.
+pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
+    let stem = input.path.file_stem().map_or_else(|| "group".into(), |stem| stem.to_string_lossy());
     let mut taken: BTreeSet<CaseId> = data.cases.iter().map(|case| case.id.clone()).collect();
-    let mut cases = Vec::new();
     let mut number = 0_usize;
     json::for_each_or_under(input, "groups", |group: Group| {
         number += 1;
@@ -79,7 +61,7 @@ fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> 
         case.allow_unexpected = group.allow_unexpected.unwrap_or(false);
         let mut goldens = BTreeSet::new();
         for (index, expected) in group.expected.into_iter().enumerate() {
-            let golden = golden(expected, index + 1, &mut counter)?;
+            let golden = golden(expected, index + 1, &mut data.counter)?;
             if !goldens.insert(golden.id.clone()) {
                 return Err(format!("expectation {} is given twice in its group", quoted(golden.id.as_str())));
             }
@@ -88,12 +70,9 @@ fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> 
         if !case.goldens.is_empty() {
             case.verdict = Verdict::Vulnerable;
         }
-        cases.push(case);
+        data.cases.push(case);
         Ok(())
-    })?;
-    data.cases.append(&mut cases);
-    counter.add_notes(path, data);
-    Ok(())
+    })
 }
 
 fn golden(expected: Expected, number: usize, counter: &mut NoteCounter) -> Result<Golden, String> {
@@ -105,12 +84,8 @@ fn golden(expected: Expected, number: usize, counter: &mut NoteCounter) -> Resul
     golden.file = expected.filepath.as_deref().and_then(FilePattern::new);
     golden.anchor = filled(expected.anchor_node_id);
     golden.lines = Lines::from_either(expected.start_line.number(counter), expected.end_line.number(counter));
-    golden.severity = severity::from_word_or_count(expected.severity.as_deref(), counter);
+    golden.severity = fields::severity(expected.severity.as_deref(), counter);
     Ok(golden)
-}
-
-fn filled(text: Option<String>) -> Option<String> {
-    text.filter(|text| !text.trim().is_empty())
 }
 
 #[cfg(test)]
@@ -118,7 +93,7 @@ mod tests {
     use super::super::testing::{check, check_fault, check_text, import_all, import_fixture};
 
     #[test]
-    fn groups_become_cases() {
+    fn groups_are_imported_as_cases() {
         check(
             &import_fixture("eval-spec", "eval-spec/evals.json"),
             r#"
@@ -156,7 +131,8 @@ mod tests {
     #[test]
     fn groups_of_several_files_must_differ() {
         let group: &[u8] = br#"[{"id":"a","expected":[]}]"#;
-        let error = import_all("eval-spec", &[("x", group), ("y", group)]).map(|_| ()).expect_err("the id is taken");
+        let error =
+            import_all("eval-spec", &[("x", group), ("y", group)]).map(|_| ()).expect_err("the id is a duplicate");
         assert!(error.to_string().contains("group \"a\" is given twice"), "{error}");
     }
 }

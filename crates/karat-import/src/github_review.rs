@@ -2,10 +2,9 @@
 
 pub(super) mod markdown;
 
+use super::fields::{Line, filled};
 use super::json::{self, Loose};
-use super::line::Line;
-use super::note_counter::NoteCounter;
-use super::{ImportError, ImportedData, Importer, Input, ReportedFinding, tool_name};
+use super::{ImportError, ImportedData, Input, tool_name};
 use karat_core::finding::Finding;
 use karat_core::ids::ToolName;
 use karat_core::path::RepoPath;
@@ -14,39 +13,20 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// The output of `gh api repos/OWNER/REPO/pulls/N/comments`, also with `--paginate` or `--slurp`, or one comment a line.
-pub(super) const IMPORTER: Importer = Importer {
-    name: "github-review",
-    description: "GitHub pull-request review comments (gh api --paginate repos/OWNER/REPO/pulls/N/comments)",
-    import,
-    finish: None,
-    suite_profile: "karat",
-};
-
 #[derive(serde::Deserialize)]
 struct Comment {
-    #[serde(default)]
     id: Loose<Option<f64>>,
-    #[serde(default)]
     path: Option<String>,
-    #[serde(default)]
     line: Line,
-    #[serde(default)]
     start_line: Line,
-    #[serde(default)]
     original_line: Line,
-    #[serde(default)]
     original_start_line: Line,
-    #[serde(default)]
     side: Loose<Option<String>>,
-    // A page without it is no comment, but perhaps an API error.
+    // A page without it is not a comment, but perhaps an API error.
     #[serde(deserialize_with = "Option::deserialize")]
     body: Option<String>,
-    #[serde(default)]
     user: Option<User>,
-    #[serde(default)]
     in_reply_to_id: Loose<Option<f64>>,
-    #[serde(default)]
     subject_type: Loose<Option<String>>,
 }
 
@@ -86,36 +66,31 @@ impl<'de> Visitor<'de> for PageVisitor {
     }
 }
 
-fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
-    let path = input.path;
-    let mut counter = NoteCounter::default();
-    let mut found = Vec::new();
-    let mut seen = BTreeSet::new();
+/// The output of `gh api repos/OWNER/REPO/pulls/N/comments`, also with `--paginate` or `--slurp`, or one comment a line.
+pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
+    let first = data.findings.len();
+    let mut known = BTreeSet::new();
     json::for_each_document(input, |Page(comments)| {
         for comment in comments {
             // Ids are integers well within the range of a double. Pages fetched while comments were added overlap.
             let id = comment.id.0.map(|id| id as u64);
-            if id.is_some_and(|id| !seen.insert(id)) {
-                counter.count("comment skipped: duplicate id");
+            if id.is_some_and(|id| !known.insert(id)) {
+                data.counter.count("comment skipped: duplicate id");
             } else if comment.in_reply_to_id.0.is_some() {
-                counter.count("comment skipped: it is a reply");
+                data.counter.count("comment skipped: it is a reply");
             } else {
-                found.extend(reported(comment, id, &mut counter));
+                add_comment(comment, id, data);
             }
         }
         Ok(())
     })?;
-    data.add_tools(found.iter().filter_map(|reported: &ReportedFinding| reported.tool.clone()));
-    data.findings.append(&mut found);
-    counter.add_notes(path, data);
+    data.add_tools_of_findings(first);
     Ok(())
 }
 
-fn reported(comment: Comment, id: Option<u64>, counter: &mut NoteCounter) -> Option<ReportedFinding> {
-    let Some(body) = comment.body.filter(|body| !body.trim().is_empty()) else {
-        counter.count("comment skipped: it is empty");
-        return None;
-    };
+fn add_comment(comment: Comment, id: Option<u64>, data: &mut ImportedData) {
+    let counter = &mut data.counter;
+    let Some(body) = filled(comment.body) else { return counter.count("comment skipped: it is empty") };
     let mut finding = Finding::new("");
     finding.title = markdown::title(&body);
     finding.message = Some(body);
@@ -146,7 +121,7 @@ fn reported(comment: Comment, id: Option<u64>, counter: &mut NoteCounter) -> Opt
         counter.count("comment of a deleted account, which GitHub calls ghost");
         ToolName::new("ghost")
     });
-    Some(ReportedFinding { tool: Some(tool), case: None, finding })
+    data.add_finding(Some(&tool), finding);
 }
 
 #[cfg(test)]
@@ -179,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_and_slurped_pages_are_read_too() {
+    fn json_lines_and_slurped_pages_are_read() {
         let one = r#"{"path":"a","line":1,"body":"x","user":{"login":"u"}}"#;
         let expect = r#"ran u
             finding u: title="x" message="x" file="a" start="1" end="1"

@@ -14,11 +14,9 @@ pub fn import_files(
 ) -> Result<ImportedData, ImportError> {
     let mut data = ImportedData::default();
     for path in expand(paths)? {
-        (importer.import)(Input { sources, ..input::open(&path)? }, &mut data)?;
+        importer.read(Input { sources, ..input::open(&path)? }, &mut data)?;
     }
-    if let Some(finish) = importer.finish {
-        finish(&mut data)?;
-    }
+    importer.finish(&mut data);
     if let Some(rules) = rules {
         let placed = data.findings.iter_mut().map(|reported| &mut reported.finding);
         let whole = data.trials.iter_mut().flat_map(|trial| &mut trial.findings);
@@ -81,7 +79,7 @@ pub fn detect_kind(path: &Path) -> Result<FileKind, ImportError> {
 fn looks_like_sarif(path: &Path) -> Result<bool, ImportError> {
     let mut head = Vec::new();
     let opened = input::open(path)?;
-    // A head that cannot be decoded is no SARIF; reading it as a submission will report the error.
+    // A head that cannot be decoded is not SARIF; reading it as a submission will report the error.
     let _ = opened.reader.take(4096).read_to_end(&mut head);
     let text = String::from_utf8_lossy(&head);
     Ok(text.trim_start().starts_with('{') && text.contains("\"runs\""))

@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(text(bytes, Limits::default()), expect, "{bytes:?}");
     }
 
-    fn zipped(bytes: &[u8]) -> Vec<u8> {
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
         encoder.write_all(bytes).unwrap();
         encoder.finish().unwrap()
@@ -136,11 +136,11 @@ mod tests {
     }
 
     #[test]
-    fn compressed_input_is_opened_and_damage_is_named() {
-        let whole = zipped(b"{\"a\": 1}");
+    fn compressed_input_is_read_and_damage_is_reported() {
+        let whole = gzip(b"{\"a\": 1}");
         check(&whole, "{\"a\": 1}");
-        check(&[whole.clone(), zipped(b" []")].concat(), "{\"a\": 1} []");
-        check(&zipped(&utf16("\u{feff}[]", u16::to_le_bytes)), "[]");
+        check(&[whole.clone(), gzip(b" []")].concat(), "{\"a\": 1} []");
+        check(&gzip(&utf16("\u{feff}[]", u16::to_le_bytes)), "[]");
         let truncated =
             "in.json: the compressed data ends in the middle; copy the whole file, or run the tool to its end";
         check(&whole[..whole.len() - 9], truncated);
@@ -148,14 +148,14 @@ mod tests {
     }
 
     #[test]
-    fn binary_content_is_noticed() {
+    fn binary_content_is_detected() {
         let expect = "in.json: this is not text: it contains zero bytes; is it the right file?";
         check(b"\x7fELF\x02\x01\x01\0\0\0", expect);
-        check(&zipped(b"\x7fELF\x02\x01\x01\0\0\0"), expect);
+        check(&gzip(b"\x7fELF\x02\x01\x01\0\0\0"), expect);
     }
 
     #[test]
-    fn endless_input_ends_in_an_error() {
+    fn oversized_input_is_an_error() {
         let limits = Limits { string: Some(10), total: 1000, unpacked: 500, help: "unpack it" };
         let check = |input: &str, expect: &str| assert_eq!(text(input.as_bytes(), limits), expect, "{input}");
         check("{\"0123456789\": 1}", "{\"0123456789\": 1}");
@@ -172,8 +172,8 @@ mod tests {
         let longer =
             |limit| format!("in.json: the text is longer than {limit} bytes, the limit for one input; unpack it");
         check(&" ".repeat(1001), &longer(1000));
-        assert_eq!(text(&zipped(&[b' '; 501]), limits), longer(500));
-        assert_eq!(text(&zipped(&[b' '; 500]), limits), " ".repeat(500));
+        assert_eq!(text(&gzip(&[b' '; 501]), limits), longer(500));
+        assert_eq!(text(&gzip(&[b' '; 500]), limits), " ".repeat(500));
         let deep = format!("{}{}", "[".repeat(400), "]".repeat(400));
         check(&deep, &deep);
         check(&"[".repeat(600), "in.json:1:513: nested more than 512 levels deep; no known format does that");

@@ -3,14 +3,13 @@
 //! No function here holds a document; all give errors with line and column.
 
 mod lenient;
-mod nested;
 
-pub(crate) use lenient::record;
-pub use lenient::{Lenient, Loose, Object};
-pub use nested::{for_each_or_under, for_each_within};
+pub(crate) use lenient::{Lenient, Loose, Object, records};
 
 use crate::{ImportError, Input, MAX_RESULTS, check_count, input};
-use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor,
+};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,12 +18,12 @@ use std::marker::PhantomData;
 use std::path::Path;
 
 /// Reads a whole document, for formats that are small by nature.
-pub fn read<T: DeserializeOwned>(input: Input<'_>) -> Result<T, ImportError> {
+pub(crate) fn read<T: DeserializeOwned>(input: Input<'_>) -> Result<T, ImportError> {
     read_seed(input, PhantomData::<T>)
 }
 
 /// Reads a document through a seed, which may process it while it is read.
-pub fn read_seed<'de, S: DeserializeSeed<'de>>(input: Input<'_>, seed: S) -> Result<S::Value, ImportError> {
+pub(crate) fn read_seed<'de, S: DeserializeSeed<'de>>(input: Input<'_>, seed: S) -> Result<S::Value, ImportError> {
     let path = input.path;
     let mut deserializer = serde_json::Deserializer::from_reader(buffered(input)?);
     let value = seed.deserialize(&mut deserializer).map_err(|error| fault(path, error))?;
@@ -33,16 +32,16 @@ pub fn read_seed<'de, S: DeserializeSeed<'de>>(input: Input<'_>, seed: S) -> Res
 }
 
 /// Reads an array element by element. An `Err` of `each` becomes an error with the element's position.
-pub fn for_each<T: DeserializeOwned>(
+pub(crate) fn for_each<T: DeserializeOwned>(
     input: Input<'_>,
-    each: impl FnMut(T) -> Result<(), String>,
+    mut each: impl FnMut(T) -> Result<(), String>,
 ) -> Result<(), ImportError> {
-    read_seed(input, Elements { each, element: PhantomData })
+    read_seed(input, By::Seq(Elements { each: &mut each, element: PhantomData }))
 }
 
 /// Reads consecutive documents, such as JSON lines, one by one. An `Err` of `each` becomes an error with the number of the
 /// document.
-pub fn for_each_document<T: DeserializeOwned>(
+pub(crate) fn for_each_document<T: DeserializeOwned>(
     input: Input<'_>,
     mut each: impl FnMut(T) -> Result<(), String>,
 ) -> Result<(), ImportError> {
@@ -64,22 +63,45 @@ pub fn for_each_document<T: DeserializeOwned>(
 
 /// Reads the array `name` of a top-level object element by element. Returns the other fields that are listed in `keep`, whether
 /// they come before or after the array.
-pub fn for_each_under<T: DeserializeOwned>(
+pub(crate) fn for_each_under<T: DeserializeOwned>(
     input: Input<'_>,
     name: &str,
     keep: &[&str],
-    each: impl FnMut(T) -> Result<(), String>,
+    mut each: impl FnMut(T) -> Result<(), String>,
 ) -> Result<BTreeMap<String, Value>, ImportError> {
-    read_seed(input, Under { name, keep, each, element: PhantomData })
+    let place = ArrayPlace { outer: None, name, may_be_missing: false, may_be_bare: false, keep };
+    read_seed(input, By::Map(Nested { place, each: &mut each, element: PhantomData }))
+}
+
+/// Reads the array `name` of the object `outer` of a top-level object element by element; both may be absent. Returns the other
+/// top-level fields that are listed in `keep`.
+pub(crate) fn for_each_within<T: DeserializeOwned>(
+    input: Input<'_>,
+    (outer, name): (&str, &str),
+    keep: &[&str],
+    mut each: impl FnMut(T) -> Result<(), String>,
+) -> Result<BTreeMap<String, Value>, ImportError> {
+    let place = ArrayPlace { outer: Some(outer), name, may_be_missing: true, may_be_bare: false, keep };
+    read_seed(input, By::Map(Nested { place, each: &mut each, element: PhantomData }))
+}
+
+/// Reads a top-level array element by element, or the array `name` of a top-level object.
+pub(crate) fn for_each_or_under<T: DeserializeOwned>(
+    input: Input<'_>,
+    name: &str,
+    mut each: impl FnMut(T) -> Result<(), String>,
+) -> Result<(), ImportError> {
+    let place = ArrayPlace { outer: None, name, may_be_missing: false, may_be_bare: true, keep: &[] };
+    read_seed(input, By::Any(Nested { place, each: &mut each, element: PhantomData })).map(drop)
 }
 
 /// An error about a whole file.
-pub fn malformed(path: &Path, message: impl Into<String>) -> ImportError {
+pub(crate) fn malformed(path: &Path, message: impl Into<String>) -> ImportError {
     ImportError::Malformed { path: input::display_path(path), line: 0, column: 0, message: message.into() }
 }
 
 /// Explains an error of the JSON parser, with its position.
-pub fn fault(path: &Path, error: serde_json::Error) -> ImportError {
+pub(crate) fn fault(path: &Path, error: serde_json::Error) -> ImportError {
     let (line, column) = (error.line(), error.column());
     if error.is_io() {
         return input::read_error(path, io::Error::from(error));
@@ -138,44 +160,54 @@ fn truncated(text: &str) -> String {
     }
 }
 
+/// An object, an array or any value, read by a visitor.
+pub(crate) enum By<V> {
+    Map(V),
+    Seq(V),
+    Any(V),
+}
+
+impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for By<V> {
+    type Value = V::Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
+        match self {
+            Self::Map(visitor) => deserializer.deserialize_map(visitor),
+            Self::Seq(visitor) => deserializer.deserialize_seq(visitor),
+            Self::Any(visitor) => deserializer.deserialize_any(visitor),
+        }
+    }
+}
+
 /// One element, passed to a closure as soon as it is read.
-struct Checked<'a, F, T> {
-    check: &'a mut F,
+struct Element<'a, F, T> {
+    each: &'a mut F,
     element: PhantomData<T>,
 }
 
-impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> DeserializeSeed<'de> for Checked<'_, F, T> {
+impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> DeserializeSeed<'de> for Element<'_, F, T> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        (self.check)(T::deserialize(deserializer)?).map_err(D::Error::custom)
+        (self.each)(T::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 
-/// An array, read element by element.
-struct Elements<F, T> {
-    each: F,
+struct Elements<'a, F, T> {
+    each: &'a mut F,
     element: PhantomData<T>,
 }
 
-impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> DeserializeSeed<'de> for Elements<F, T> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> Visitor<'de> for Elements<F, T> {
+impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> Visitor<'de> for Elements<'_, F, T> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an array")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<(), A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         let mut count = 0;
-        while seq.next_element_seed(Checked { check: &mut self.each, element: PhantomData })?.is_some() {
+        while seq.next_element_seed(Element { each: &mut *self.each, element: PhantomData })?.is_some() {
             count += 1;
             check_count(MAX_RESULTS, count).map_err(A::Error::custom)?;
         }
@@ -183,44 +215,73 @@ impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> Visitor<'de> f
     }
 }
 
-/// An object with one array that is read element by element.
-struct Under<'a, F, T> {
+/// Where a document has the array that is read element by element.
+#[derive(Clone, Copy)]
+struct ArrayPlace<'a> {
+    /// The object of the document that has the array; otherwise the document has it.
+    outer: Option<&'a str>,
     name: &'a str,
+    /// Also whether the object may be `null`.
+    may_be_missing: bool,
+    /// Whether the document may be the array itself.
+    may_be_bare: bool,
     keep: &'a [&'a str],
-    each: F,
+}
+
+/// An object with one array that is read element by element.
+struct Nested<'a, F, T> {
+    place: ArrayPlace<'a>,
+    each: &'a mut F,
     element: PhantomData<T>,
 }
 
-impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> DeserializeSeed<'de> for Under<'_, F, T> {
-    type Value = BTreeMap<String, Value>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> Visitor<'de> for Under<'_, F, T> {
+impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> Visitor<'de> for Nested<'_, F, T> {
     type Value = BTreeMap<String, Value>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "an object with an array `{}`", self.name)
+        match self.place {
+            ArrayPlace { outer: Some(outer), .. } => write!(f, "an object with an object `{outer}`"),
+            ArrayPlace { name, may_be_bare: true, .. } => write!(f, "an array, or an object with an array `{name}`"),
+            ArrayPlace { name, .. } => write!(f, "an object with an array `{name}`"),
+        }
     }
 
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self::Value, A::Error> {
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        match self.place.may_be_missing {
+            true => Ok(BTreeMap::new()),
+            false => Err(E::invalid_type(Unexpected::Unit, &self)),
+        }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
+        if !self.place.may_be_bare {
+            return Err(A::Error::invalid_type(Unexpected::Seq, &self));
+        }
+        Elements { each: self.each, element: PhantomData }.visit_seq(seq)?;
+        Ok(BTreeMap::new())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let ArrayPlace { outer, name, may_be_missing, keep, .. } = self.place;
         let mut fields = BTreeMap::new();
-        let mut seen = false;
+        let mut found = false;
         while let Some(key) = map.next_key::<String>()? {
-            if key == self.name {
-                seen = true;
-                map.next_value_seed(Elements { each: &mut self.each, element: PhantomData })?;
-            } else if self.keep.contains(&key.as_str()) {
+            if key == outer.unwrap_or(name) {
+                found = true;
+                if outer.is_some() {
+                    let place = ArrayPlace { outer: None, keep: &[], ..self.place };
+                    map.next_value_seed(By::Any(Nested { place, each: &mut *self.each, element: PhantomData }))?;
+                } else {
+                    map.next_value_seed(By::Seq(Elements { each: &mut *self.each, element: PhantomData }))?;
+                }
+            } else if keep.contains(&key.as_str()) {
                 fields.insert(key, map.next_value()?);
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
         }
-        if !seen {
-            return Err(A::Error::custom(format!("missing array `{}`; is this the right format?", self.name)));
+        if !found && !may_be_missing {
+            return Err(A::Error::custom(format!("missing array `{name}`; is this the right format?")));
         }
         Ok(fields)
     }

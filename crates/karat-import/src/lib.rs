@@ -6,15 +6,14 @@
 mod bandit;
 mod code_review_bench;
 mod csv;
-pub mod cwe;
 mod delimited;
 mod eslint;
 mod eval_spec;
+mod fields;
 mod github_review;
 pub mod import_files;
 pub mod input;
-pub mod json;
-mod line;
+mod json;
 mod note_counter;
 mod owasp;
 pub mod placement;
@@ -24,7 +23,6 @@ pub mod rule_map;
 pub mod sarif;
 mod scan_findings;
 mod semgrep;
-pub mod severity;
 mod slither;
 #[cfg(test)]
 mod testing;
@@ -36,44 +34,131 @@ use karat_core::path::RepoPath;
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
 use karat_format::plain_id;
+use note_counter::NoteCounter;
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
 
 /// A format that can be imported.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Importer {
     /// The name on the command line, as in `--from sarif`.
     pub name: &'static str,
-    /// One sentence about the format.
     pub description: &'static str,
-    /// Imports one input. Called once for each file, in the order given.
-    pub import: fn(Input<'_>, &mut ImportedData) -> Result<(), ImportError>,
+    import: Import,
     /// Called once after the last file, by formats whose files only make sense together.
-    pub finish: Option<Finish>,
+    finish: Option<fn(&mut ImportedData)>,
     /// The default profile of a suite made from this format.
     pub suite_profile: &'static str,
 }
 
-/// Runs once all files are read.
-pub type Finish = fn(&mut ImportedData) -> Result<(), ImportError>;
+type Import = fn(Input<'_>, &mut ImportedData) -> Result<(), ImportError>;
 
 /// All importers, in the order in which they are listed.
 pub static IMPORTERS: &[Importer] = &[
-    sarif::IMPORTER,
-    semgrep::IMPORTER,
-    bandit::IMPORTER,
-    eslint::IMPORTER,
-    slither::IMPORTER,
-    rdjson::IMPORTER,
-    rdjson::LINES_IMPORTER,
-    github_review::IMPORTER,
-    review_text::IMPORTER,
-    code_review_bench::IMPORTER,
-    scan_findings::IMPORTER,
-    eval_spec::IMPORTER,
-    owasp::IMPORTER,
-    csv::IMPORTER,
+    Importer::new(
+        "sarif",
+        "SARIF 2.1.0, plain or gzipped: CodeQL, Semgrep, Bandit, ESLint, Trivy, Slither and most other scanners",
+        sarif::import,
+    ),
+    Importer::new("semgrep", "Semgrep JSON (semgrep --json); its errors are reported as failures", semgrep::import),
+    Importer::new(
+        "bandit",
+        "Bandit JSON (bandit -f json); files it could not read are reported as failures",
+        bandit::import,
+    ),
+    Importer::new(
+        "eslint",
+        "ESLint JSON (eslint -f json); files it could not parse are reported as failures",
+        eslint::import,
+    ),
+    Importer::new(
+        "slither",
+        "Slither JSON (slither --json); a run without success is reported as a failure",
+        slither::import,
+    ),
+    Importer::new("rdjson", "reviewdog diagnostic format, one JSON document", rdjson::import),
+    Importer::new("rdjsonl", "reviewdog diagnostic format, one JSON diagnostic a line", rdjson::import_lines),
+    Importer::new(
+        "github-review",
+        "GitHub pull-request review comments (gh api --paginate repos/OWNER/REPO/pulls/N/comments)",
+        github_review::import,
+    ),
+    Importer::new(
+        "review-text",
+        "A review in Markdown prose (PR-Agent, Shippie); text that names a file, preferably with a line, is a finding",
+        review_text::import,
+    ),
+    Importer {
+        finish: Some(code_review_bench::finish),
+        suite_profile: "recorded",
+        ..Importer::new(
+            "code-review-bench",
+            "code-review-bench golden_comments/*.json, and candidates.json and evaluations.json of one judge",
+            code_review_bench::import,
+        )
+    },
+    Importer::new(
+        "scan-findings",
+        "scan findings with location and details.identityKeyV2, ruleId and anchorNodeId",
+        scan_findings::import,
+    ),
+    Importer {
+        suite_profile: "identity",
+        ..Importer::new(
+            "eval-spec",
+            "eval expectations in groups: filepath, expectation, ruleId, identityKeyV2, anchorNodeId, startLine, endLine",
+            eval_spec::import,
+        )
+    },
+    Importer {
+        suite_profile: "owasp",
+        ..Importer::new(
+            "owasp",
+            "OWASP Benchmark expectedresults-*.csv: cases with a verdict, a category and a CWE, no goldens",
+            owasp::import,
+        )
+    },
+    Importer::new(
+        "csv",
+        "CSV with a header: case, tool, trial, id, rule_id, title, message, file, line_start, line_end, severity, \
+         confidence, category, cwe, function",
+        csv::import,
+    ),
 ];
+
+impl Importer {
+    const fn new(name: &'static str, description: &'static str, import: Import) -> Self {
+        Self { name, description, import, finish: None, suite_profile: "karat" }
+    }
+
+    /// Imports one input; inputs come in the order given.
+    pub fn read(&self, input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
+        let path = input.path;
+        let (findings, cases) = (data.findings.len(), data.cases.len());
+        let (tools, failures) = (data.tools.len(), data.failures.len());
+        let result = (self.import)(input, data);
+        let lines = std::mem::take(&mut data.counter).into_lines();
+        match result {
+            Ok(()) => data.notes.extend(lines.iter().map(|line| format!("{}: {line}", input::display_path(path)))),
+            Err(_) => {
+                // Nothing of a file that cannot be read to its end is used.
+                data.findings.truncate(findings);
+                data.cases.truncate(cases);
+                data.tools.truncate(tools);
+                data.failures.truncate(failures);
+            }
+        }
+        result
+    }
+
+    /// Completes the data after the last input.
+    pub fn finish(&self, data: &mut ImportedData) {
+        if let Some(finish) = self.finish {
+            finish(data);
+        }
+    }
+}
 
 /// The importer with this name.
 pub fn importer(name: &str) -> Option<&'static Importer> {
@@ -81,10 +166,10 @@ pub fn importer(name: &str) -> Option<&'static Importer> {
 }
 
 /// One file to import: decompressed, decoded to UTF-8, and guarded against oversized content.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Input<'a> {
     /// The path as the user gave it, for messages and for formats that distinguish files by name.
     pub path: &'a Path,
-    /// The text, streamed.
     pub reader: Box<dyn Read + 'a>,
     /// The code that findings are about, for tools that report offsets only.
     pub sources: Sources<'a>,
@@ -95,31 +180,41 @@ pub type Sources<'a> = &'a dyn Fn(&RepoPath) -> Option<String>;
 
 /// What was imported, from all files together.
 #[derive(Debug, Default)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct ImportedData {
     /// Findings that still have to be assigned to a case and a trial.
     pub findings: Vec<ReportedFinding>,
     /// Complete trials, from formats that name case, tool and trial.
     pub trials: Vec<Trial>,
-    /// Cases, from formats that carry goldens.
     pub cases: Vec<Case>,
-    /// Judgements, from formats that carry decisions.
     pub judgements: Vec<Judgement>,
     /// Tools that ran; one without findings found nothing.
     pub tools: Vec<ToolName>,
-    /// Failures that tools reported.
     pub failures: Vec<ToolFailure>,
     /// Notes for the user; nothing is left out silently.
     pub notes: Vec<String>,
+    /// What was left out of the current file.
+    counter: NoteCounter,
     /// The state of one format until all its files are read.
     code_review_bench: code_review_bench::Collected,
 }
 
 impl ImportedData {
+    fn add_finding(&mut self, tool: Option<&ToolName>, finding: Finding) {
+        self.findings.push(ReportedFinding { tool: tool.cloned(), case: None, finding });
+    }
+
     /// Adds tools that ran, without duplicates.
-    pub fn add_tools(&mut self, tools: impl IntoIterator<Item = ToolName>) {
+    fn add_tools(&mut self, tools: impl IntoIterator<Item = ToolName>) {
         // A file may name very many tools, so a linear search would be too slow.
         let mut known: BTreeSet<ToolName> = self.tools.iter().cloned().collect();
         self.tools.extend(tools.into_iter().filter(|tool| known.insert(tool.clone())));
+    }
+
+    /// Adds the tools of the findings from this index on.
+    fn add_tools_of_findings(&mut self, first: usize) {
+        let tools: Vec<ToolName> = self.findings[first..].iter().filter_map(|found| found.tool.clone()).collect();
+        self.add_tools(tools);
     }
 }
 
@@ -141,12 +236,11 @@ pub struct ReportedFinding {
 
 /// A complete or partial failure that a tool reported.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct ToolFailure {
-    /// The tool, if the format names it.
     pub tool: Option<ToolName>,
     /// The file it failed on, if known.
     pub file: Option<String>,
-    /// Its message.
     pub message: String,
     /// Whether the whole execution failed, so that its trials cannot count as reported.
     pub fatal: bool,
@@ -154,34 +248,23 @@ pub struct ToolFailure {
 
 /// An input that could not be read. Nothing of it is imported.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the variants")]
 pub enum ImportError {
-    /// The file could not be read.
     #[error("{path}: {source}")]
-    Io {
-        /// The file.
-        path: String,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// The text is not what the format says.
+    Io { path: String, source: std::io::Error },
+    /// The text is not what the format says. Line and column are counted from 1, and 0 where they are not known.
     #[error("{path}{}: {message}", position(*.line, *.column))]
-    Malformed {
-        /// The file.
-        path: String,
-        /// The line, counted from 1; 0 where it is not known.
-        line: usize,
-        /// The column, counted from 1; 0 where it is not known.
-        column: usize,
-        /// What was seen, what was expected, and what to do.
-        message: String,
-    },
+    Malformed { path: String, line: usize, column: usize, message: String },
 }
 
 /// The most results, rows or documents in one file. Each may take far more memory than bytes in the file.
 const MAX_RESULTS: usize = 1_000_000;
 
 fn check_count(most: usize, count: usize) -> Result<(), String> {
-    if count <= most { Ok(()) } else { Err(format!("there are more than {most} results in one file; split it")) }
+    if count <= most {
+        return Ok(());
+    }
+    Err(format!("there are more than {} in one file; split it", karat_core::wording::count(most, "result")))
 }
 
 fn position(line: usize, column: usize) -> String {
@@ -226,8 +309,8 @@ mod tests {
             for one in IMPORTERS {
                 let mut data = ImportedData::default();
                 let input = input::from_reader(Path::new("damaged"), Box::new(bytes));
-                if input.and_then(|input| (one.import)(input, &mut data)).is_ok() {
-                    let _ = one.finish.map(|finish| finish(&mut data));
+                if input.and_then(|input| one.read(input, &mut data)).is_ok() {
+                    one.finish(&mut data);
                 }
             }
         };

@@ -1,9 +1,6 @@
 //! Counts what an importer left out or corrected, for one note for each reason.
 
-use super::ImportedData;
-use super::input::display_path;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// Further reasons are counted together, so that a hostile file cannot fill the notes.
 const MAX_REASONS: usize = 40;
@@ -40,13 +37,6 @@ impl NoteCounter {
         }
         lines
     }
-
-    /// Adds its lines to the notes, each with the file it is about.
-    pub(super) fn add_notes(self, path: &Path, data: &mut ImportedData) {
-        for line in self.into_lines() {
-            data.notes.push(format!("{}: {line}", display_path(path)));
-        }
-    }
 }
 
 /// A word of the input for display: quoted, control characters escaped, truncated.
@@ -79,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn words_cannot_reach_the_terminal() {
+    fn notes_are_sanitized_for_the_terminal() {
         assert_eq!(quoted("\u{1b}[31m"), r#""\u{1b}[31m""#);
     }
 }

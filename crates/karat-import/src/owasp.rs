@@ -3,68 +3,58 @@
 use super::delimited::{Rows, Width, row_fault};
 use super::input::display_path;
 use super::note_counter::quoted;
-use super::{ImportError, ImportedData, Importer, Input};
+use super::{ImportError, ImportedData, Input, fields};
+use ::csv::StringRecord;
 use karat_core::suite::{Case, Verdict};
 use std::collections::BTreeMap;
 
-/// `expectedresults-*.csv`: one test a row, with its category, verdict and CWE number.
-pub(super) const IMPORTER: Importer = Importer {
-    name: "owasp",
-    description: "OWASP Benchmark expectedresults-*.csv: cases with a verdict, a category and a CWE, no goldens",
-    import,
-    finish: None,
-    suite_profile: "owasp",
-};
-
 const EXPECTED: &str = "`test name,category,real vulnerability,cwe`";
 
-fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
+/// `expectedresults-*.csv`: one test a row, with its category, verdict and CWE number.
+pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let path = input.path;
     let mut rows = Rows::new(input, Width::Any)?;
-    let mut first_seen: BTreeMap<String, u64> = BTreeMap::new();
-    let mut cases = Vec::new();
+    let mut first_lines: BTreeMap<String, u64> = BTreeMap::new();
     while let Some((line, row)) = rows.next_row()? {
         let first = row.get(0).unwrap_or_default();
         // The header is a comment that also contains the version, with more fields than the rows.
-        if first.starts_with('#') || (cases.is_empty() && first.eq_ignore_ascii_case("test name")) {
+        if first.starts_with('#') || (first_lines.is_empty() && first.eq_ignore_ascii_case("test name")) {
             continue;
         }
-        let (Some(category), Some(real), Some(cwe), 4) = (row.get(1), row.get(2), row.get(3), row.len()) else {
-            let message = format!("this row has {} fields; expected 4, as in {EXPECTED}", row.len());
-            return Err(row_fault(path, line, message));
-        };
-        if first.is_empty() {
-            return Err(row_fault(path, line, format!("this row names no test; expected {EXPECTED}")));
-        }
-        let verdict = match real.to_ascii_lowercase().as_str() {
-            "true" => Verdict::Vulnerable,
-            "false" => Verdict::Safe,
-            _ => {
-                let message = format!("real vulnerability is {}; expected true or false", quoted(real));
-                return Err(row_fault(path, line, message));
-            }
-        };
-        let Some(cwe) = super::cwe::from_text(cwe) else {
-            let message = format!("cwe is {}; expected a number such as 89", quoted(cwe));
-            return Err(row_fault(path, line, message));
-        };
-        if let Some(earlier) = first_seen.insert(first.to_owned(), line) {
+        let case = case(row).map_err(|message| row_fault(path, line, message))?;
+        if let Some(earlier) = first_lines.insert(first.to_owned(), line) {
             let message = format!("duplicate test {}; first given on line {earlier}", quoted(first));
             return Err(row_fault(path, line, message));
         }
-        let mut case = Case::new(first);
-        if !category.is_empty() {
-            case.categories.push(category.to_owned());
-        }
-        case.cwe.push(cwe);
-        case.verdict = verdict;
-        cases.push(case);
+        data.cases.push(case);
     }
-    if cases.is_empty() {
+    if first_lines.is_empty() {
         data.notes.push(format!("{}: no tests in this file; expected rows of {EXPECTED}", display_path(path)));
     }
-    data.cases.append(&mut cases);
     Ok(())
+}
+
+fn case(row: &StringRecord) -> Result<Case, String> {
+    let (Some(name), Some(category), Some(real), Some(cwe), 4) =
+        (row.get(0), row.get(1), row.get(2), row.get(3), row.len())
+    else {
+        return Err(format!("this row has {} fields; expected 4, as in {EXPECTED}", row.len()));
+    };
+    if name.is_empty() {
+        return Err(format!("this row names no test; expected {EXPECTED}"));
+    }
+    let mut case = Case::new(name);
+    case.verdict = match real.to_ascii_lowercase().as_str() {
+        "true" => Verdict::Vulnerable,
+        "false" => Verdict::Safe,
+        _ => return Err(format!("real vulnerability is {}; expected true or false", quoted(real))),
+    };
+    let number = fields::cwe(cwe);
+    case.cwe.push(number.ok_or_else(|| format!("cwe is {}; expected a number such as 89", quoted(cwe)))?);
+    if !category.is_empty() {
+        case.categories.push(category.to_owned());
+    }
+    Ok(case)
 }
 
 #[cfg(test)]
@@ -72,7 +62,7 @@ mod tests {
     use super::super::testing::{check, check_fault, import_fixture};
 
     #[test]
-    fn tests_become_cases() {
+    fn tests_are_imported_as_cases() {
         let data = import_fixture("owasp", "owasp/expectedresults-tiny.csv");
         check(
             &data,
@@ -83,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_file_is_said_to_be_empty() {
+    fn empty_file_gives_a_note() {
         let data = import_fixture("owasp", "owasp/empty.csv");
         check(
             &data,

@@ -15,14 +15,13 @@ use layout::Layout;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// How findings are assigned to cases.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Placement<'a> {
-    /// The suite of the cases.
     pub suite: Option<&'a Suite>,
     /// How the case of a finding is determined.
     pub case_rule: CaseRule,
     /// The tool, whatever the format says.
     pub tool: Option<ToolName>,
-    /// The number of the trial.
     pub trial: u32,
 }
 
@@ -44,16 +43,14 @@ pub fn case_regex(pattern: &str) -> Result<regex::Regex, String> {
 
 /// The result of placement.
 #[derive(Debug, Default)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct PlacementResult {
     /// The trials, by tool and then by case.
     pub trials: Vec<Trial>,
-    /// Cases that the import brought along.
     pub cases: Vec<Case>,
-    /// Judgements that the import brought along.
     pub judgements: Vec<Judgement>,
     /// The number of findings without a case, by path; those without a path are under `(no file)`.
     pub unplaced: BTreeMap<String, usize>,
-    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
@@ -229,7 +226,6 @@ fn report_failures(
     Ok(())
 }
 
-/// Collects findings into trials.
 #[derive(Default)]
 struct TrialBuilder {
     /// Failures of a tool on a case.

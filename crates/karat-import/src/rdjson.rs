@@ -1,80 +1,47 @@
 //! The reviewdog diagnostic format, as one document or as lines.
 
-use super::json::{self, Lenient, Loose, record};
-use super::line::Line;
-use super::note_counter::NoteCounter;
-use super::severity;
-use super::{ImportError, ImportedData, Importer, Input, ReportedFinding, tool_name};
+use super::fields::{self, Line};
+use super::json::{self, Lenient, Loose, records};
+use super::{ImportError, ImportedData, Input, tool_name};
 use karat_core::finding::Finding;
-use karat_core::golden::Severity;
 use karat_core::path::RepoPath;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// One document with a list of diagnostics.
-pub(super) const IMPORTER: Importer = Importer {
-    name: "rdjson",
-    description: "reviewdog diagnostic format, one JSON document",
-    import,
-    finish: None,
-    suite_profile: "karat",
-};
-
-/// One diagnostic a line.
-pub(super) const LINES_IMPORTER: Importer = Importer {
-    name: "rdjsonl",
-    description: "reviewdog diagnostic format, one JSON diagnostic a line",
-    import: import_lines,
-    finish: None,
-    suite_profile: "karat",
-};
-
 #[derive(Deserialize)]
 #[serde(expecting = "a diagnostic")]
 struct Diagnostic {
-    #[serde(default)]
     message: Option<String>,
-    #[serde(default)]
     location: Option<Location>,
-    #[serde(default)]
     severity: Loose<Level>,
-    #[serde(default)]
     source: Loose<Source>,
-    #[serde(default)]
     code: Loose<Code>,
-    #[serde(default, alias = "originalOutput")]
+    #[serde(alias = "originalOutput")]
     original_output: Loose<Option<String>>,
 }
 
 #[derive(Default, Deserialize)]
 struct Location {
-    #[serde(default)]
     path: Option<String>,
-    #[serde(default)]
     range: Option<Range>,
 }
 
 #[derive(Deserialize)]
 struct Range {
-    #[serde(default)]
     start: Option<Position>,
-    #[serde(default)]
     end: Option<Position>,
 }
 
 #[derive(Deserialize)]
 struct Position {
-    #[serde(default)]
     line: Line,
 }
 
-record! {
+records! {
     struct Source {
         name: Option<String> = "name",
     }
-}
 
-record! {
     struct Code {
         value: Word = "value",
     }
@@ -114,70 +81,58 @@ impl Lenient for Level {
     }
 }
 
-fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
-    let path = input.path;
-    let mut counter = NoteCounter::default();
-    let mut found = Vec::new();
-    let fields = json::for_each_under(input, "diagnostics", &["source", "severity"], |diagnostic| {
-        found.extend(reported(diagnostic, &mut counter));
+/// One document with a list of diagnostics.
+pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
+    let first = data.findings.len();
+    let kept = json::for_each_under(input, "diagnostics", &["source", "severity"], |diagnostic| {
+        add_diagnostic(diagnostic, data);
         Ok(())
     })?;
     // Source and severity of the document apply to diagnostics without one, and may come after them.
-    let source = fields.get("source").and_then(|source| source.get("name")).and_then(Value::as_str);
-    let source = source.and_then(tool_name);
-    let level = match fields.get("severity") {
+    let source = kept.get("source").and_then(|source| source.get("name")).and_then(Value::as_str).and_then(tool_name);
+    let level = match kept.get("severity") {
         Some(Value::String(word)) => Level::from_text(word.clone()),
         Some(Value::Number(number)) => number.as_f64().map_or(Level::default(), Level::from_number),
         _ => Level::default(),
     };
-    let severity: Option<Severity> = severity::from_word_or_count(level.0.as_deref(), &mut counter);
+    let severity = fields::severity(level.0.as_deref(), &mut data.counter);
     data.add_tools(source.clone());
-    for reported in &mut found {
-        let reported: &mut ReportedFinding = reported;
+    for reported in &mut data.findings[first..] {
         reported.finding.severity = reported.finding.severity.or(severity);
         reported.tool = reported.tool.take().or_else(|| source.clone());
     }
-    keep(found, data);
-    counter.add_notes(path, data);
+    data.add_tools_of_findings(first);
     Ok(())
 }
 
-fn import_lines(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
-    let path = input.path;
-    let mut counter = NoteCounter::default();
-    let mut found = Vec::new();
+/// One diagnostic a line.
+pub(super) fn import_lines(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
+    let first = data.findings.len();
     json::for_each_document(input, |diagnostic| {
-        found.extend(reported(diagnostic, &mut counter));
+        add_diagnostic(diagnostic, data);
         Ok(())
     })?;
-    keep(found, data);
-    counter.add_notes(path, data);
+    data.add_tools_of_findings(first);
     Ok(())
 }
 
-fn keep(mut found: Vec<ReportedFinding>, data: &mut ImportedData) {
-    data.add_tools(found.iter().filter_map(|reported| reported.tool.clone()));
-    data.findings.append(&mut found);
-}
-
-fn reported(diagnostic: Diagnostic, counter: &mut NoteCounter) -> Option<ReportedFinding> {
+fn add_diagnostic(diagnostic: Diagnostic, data: &mut ImportedData) {
     let mut finding = Finding::new("");
     finding.rule_id = diagnostic.code.0.value.0;
     let message = diagnostic.message.filter(|text| !text.is_empty());
     finding.message = message.or(diagnostic.original_output.0).filter(|text| !text.is_empty());
     if finding.rule_id.is_none() && finding.message.is_none() {
-        counter.count("diagnostic skipped: it has neither message nor code");
-        return None;
+        return data.counter.count("diagnostic skipped: it has neither message nor code");
     }
     let location = diagnostic.location.unwrap_or_default();
     finding.file = location.path.as_deref().and_then(RepoPath::new);
     if let Some(range) = location.range {
-        finding.line_start = range.start.and_then(|start| start.line.number(counter));
-        finding.line_end = range.end.and_then(|end| end.line.number(counter));
+        finding.line_start = range.start.and_then(|start| start.line.number(&mut data.counter));
+        finding.line_end = range.end.and_then(|end| end.line.number(&mut data.counter));
     }
-    finding.severity = severity::from_word_or_count(diagnostic.severity.0.0.as_deref(), counter);
+    finding.severity = fields::severity(diagnostic.severity.0.0.as_deref(), &mut data.counter);
     let tool = diagnostic.source.0.name.as_deref().and_then(tool_name);
-    Some(ReportedFinding { tool, case: None, finding })
+    data.add_finding(tool.as_ref(), finding);
 }
 
 #[cfg(test)]

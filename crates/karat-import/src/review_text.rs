@@ -1,7 +1,7 @@
 //! Reviews in Markdown: list items, paragraphs and sections that name a location in the code become findings.
 //!
 //! A location is a file with a line, or a file in a heading, between backticks or behind a word such as "File:". Prose without a
-//! location is no finding but is counted, and a text without any finding gets a note, so that it is not mistaken for a reviewer
+//! location is not a finding but is counted, and a text without any finding gets a note, so that it is not mistaken for a reviewer
 //! who found nothing.
 
 mod blocks;
@@ -9,8 +9,7 @@ mod location;
 
 use super::github_review::markdown;
 use super::note_counter::NoteCounter;
-use super::severity;
-use super::{ImportError, ImportedData, Importer, Input, ReportedFinding, ToolFailure, input};
+use super::{ImportError, ImportedData, Input, ToolFailure, fields, input, json};
 use blocks::{Block, BlockKind};
 use karat_core::finding::Finding;
 use karat_core::golden::Severity;
@@ -19,29 +18,21 @@ use regex::Regex;
 use std::io::Read;
 use std::sync::LazyLock;
 
-/// Reviews as people and models write them.
-pub(super) const IMPORTER: Importer = Importer {
-    name: "review-text",
-    description: "A review in Markdown prose (PR-Agent, Shippie); text that names a file, preferably with a line, is a finding",
-    import,
-    finish: None,
-    suite_profile: "karat",
-};
-
-/// A longer text is no review of one change.
+/// A longer text is not a review of one change.
 const MAX_BYTES: u64 = 8 << 20;
 /// No real review has more findings.
 const MAX_FINDINGS: usize = 10_000;
 /// Longer titles are truncated; the message has the whole text.
 const MAX_TITLE_CHARS: usize = 200;
 
-fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
+/// Reviews as people and models write them.
+pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let path = input.path;
     let mut text = String::new();
     input.reader.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| input::read_error(path, error))?;
     if text.len() as u64 > MAX_BYTES {
         let message = format!("the text is longer than {} MiB, the limit for a review", MAX_BYTES >> 20);
-        return Err(ImportError::Malformed { path: input::display_path(path), line: 0, column: 0, message });
+        return Err(json::malformed(path, message));
     }
     let mut reader = Reader::default();
     for block in blocks::split(&text) {
@@ -56,10 +47,10 @@ fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> 
     }
     if reader.found.len() > MAX_FINDINGS {
         let message = format!("{} locations are named, too many for a review", reader.found.len());
-        return Err(ImportError::Malformed { path: input::display_path(path), line: 0, column: 0, message });
+        return Err(json::malformed(path, message));
     }
-    data.findings.extend(reader.found.into_iter().map(|finding| ReportedFinding { tool: None, case: None, finding }));
-    reader.counter.add_notes(path, data);
+    reader.found.into_iter().for_each(|finding| data.add_finding(None, finding));
+    data.counter = reader.counter;
     Ok(())
 }
 
@@ -270,35 +261,12 @@ const LEVELS: &str = "critical|blocker|high|major|medium|moderate|low|minor|info
 
 /// The label before a colon.
 fn label_of(text: &str) -> Option<&'static str> {
-    const LABELS: &[&str] = &[
-        "file",
-        "path",
-        "location",
-        "line",
-        "lines",
-        "severity",
-        "priority",
-        "description",
-        "details",
-        "issue",
-        "problem",
-        "impact",
-        "fix",
-        "suggestion",
-        "suggested fix",
-        "recommendation",
-        "confidence",
-        "category",
-        "type",
-        "why",
-        "rationale",
-        "explanation",
-        "cwe",
-    ];
+    const LABELS: &str = "file|path|location|line|lines|severity|priority|description|details|issue|problem|impact|fix|\
+        suggestion|suggested fix|recommendation|confidence|category|type|why|rationale|explanation|cwe";
     let start: String = text.chars().take(40).collect::<String>().to_lowercase();
     let (word, _) = start.split_once(':')?;
     let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-    LABELS.iter().find(|label| **label == word).copied()
+    LABELS.split('|').find(|label| *label == word)
 }
 
 /// A severity that the text states explicitly.
@@ -311,7 +279,7 @@ fn stated_severity(text: &str) -> Option<Severity> {
         Regex::new(&ways).ok()
     });
     let captures = STATED.as_ref()?.captures(text)?;
-    severity::from_word(captures.iter().skip(1).flatten().next()?.as_str())
+    fields::severity_of_word(captures.iter().skip(1).flatten().next()?.as_str())
 }
 
 /// "High", "Critical issues", "Low severity": a heading that groups findings by severity.
@@ -319,11 +287,11 @@ fn heading_severity(title: Option<&str>) -> Option<Severity> {
     let words: Vec<&str> = title?.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let sorts = ["issues", "issue", "severity", "priority", "findings", "problems", "bugs", "risk"];
     match words.as_slice() {
-        [level] => severity::from_word(level),
+        [level] => fields::severity_of_word(level),
         [level, rest @ ..]
             if rest.len() <= 2 && rest.iter().all(|word| sorts.contains(&word.to_lowercase().as_str())) =>
         {
-            severity::from_word(level)
+            fields::severity_of_word(level)
         }
         _ => None,
     }

@@ -1,6 +1,8 @@
 //! A table from a tool's rules to categories and CWE numbers, for tools whose vocabulary is not the suite's.
 
+use super::delimited::{Rows, Width, row_fault};
 use super::{ImportError, input};
+use ::csv::StringRecord;
 use karat_core::finding::Finding;
 use karat_core::wording::count;
 use std::collections::{BTreeMap, HashMap};
@@ -22,33 +24,31 @@ struct Entry {
 impl RuleMap {
     /// Reads a CSV file with the header `rule_id,category` or `rule_id,category,cwe`.
     pub fn read(path: &Path) -> Result<Self, ImportError> {
-        let opened = input::open(path)?;
-        let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(opened.reader);
-        let columns = Columns::from_header(reader.headers().map_err(|error| csv_fault(path, error))?)
-            .map_err(|message| at(path, 1, message))?;
+        let mut rows = Rows::new(input::open(path)?, Width::Any)?;
+        let header = rows.next_row()?.map(|(_, header)| header.clone()).unwrap_or_default();
+        let columns = Columns::from_header(&header).map_err(|message| row_fault(path, 1, message))?;
         let mut map = Self::default();
         let mut faults = Faults::default();
         let mut lines: HashMap<String, u64> = HashMap::new();
-        for record in reader.records() {
-            let record = record.map_err(|error| csv_fault(path, error))?;
-            let line = record.position().map_or(0, csv::Position::line);
+        while let Some((line, record)) = rows.next_row()? {
             if record.iter().all(str::is_empty) {
                 continue;
             }
-            match columns.entry(&record) {
-                Err(message) => faults.add(line, message),
-                Ok((rule, entry)) => match map.exact.get(rule) {
-                    Some(earlier) if *earlier != entry => {
-                        let first = lines.get(rule).copied().unwrap_or_default();
-                        faults.add(line, format!("rule {rule:?} has another category on line {first}"));
-                    }
-                    _ => {
-                        lines.entry(rule.to_owned()).or_insert(line);
-                        map.folded.entry(rule.to_lowercase()).or_insert_with(|| entry.clone());
-                        map.exact.insert(rule.to_owned(), entry);
-                    }
-                },
+            let (rule, entry) = match columns.entry(record) {
+                Ok(entry) => entry,
+                Err(message) => {
+                    faults.add(line, message);
+                    continue;
+                }
+            };
+            if map.exact.get(rule).is_some_and(|earlier| *earlier != entry) {
+                let first = lines.get(rule).copied().unwrap_or_default();
+                faults.add(line, format!("rule {rule:?} has another category on line {first}"));
+                continue;
             }
+            lines.entry(rule.to_owned()).or_insert(line);
+            map.folded.entry(rule.to_lowercase()).or_insert_with(|| entry.clone());
+            map.exact.insert(rule.to_owned(), entry);
         }
         faults.into_result(path).map(|()| map)
     }
@@ -68,19 +68,8 @@ impl RuleMap {
         finding.cwe.dedup();
         true
     }
-
-    /// The number of rules.
-    pub fn len(&self) -> usize {
-        self.exact.len()
-    }
-
-    /// Whether there are no rules.
-    pub fn is_empty(&self) -> bool {
-        self.exact.is_empty()
-    }
 }
 
-/// The indexes of the columns.
 struct Columns {
     rule: usize,
     category: usize,
@@ -88,7 +77,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn from_header(header: &csv::StringRecord) -> Result<Self, String> {
+    fn from_header(header: &StringRecord) -> Result<Self, String> {
         let names: BTreeMap<String, usize> =
             header.iter().enumerate().map(|(index, name)| (name.trim().to_lowercase(), index)).collect();
         let needed = |name: &str| {
@@ -99,7 +88,7 @@ impl Columns {
         Ok(Self { rule: needed("rule_id")?, category: needed("category")?, cwe: names.get("cwe").copied() })
     }
 
-    fn entry<'r>(&self, record: &'r csv::StringRecord) -> Result<(&'r str, Entry), String> {
+    fn entry<'r>(&self, record: &'r StringRecord) -> Result<(&'r str, Entry), String> {
         let rule = record.get(self.rule).unwrap_or_default();
         let category = record.get(self.category).unwrap_or_default();
         let cwe = self.cwe.and_then(|column| record.get(column)).unwrap_or_default();
@@ -152,20 +141,7 @@ impl Faults {
         if self.more > 0 {
             message.push_str(&format!("\n  and {}", count(self.more, "more error")));
         }
-        Err(at(path, line, message))
-    }
-}
-
-fn at(path: &Path, line: u64, message: String) -> ImportError {
-    ImportError::Malformed { path: input::display_path(path), line: line as usize, column: 1, message }
-}
-
-fn csv_fault(path: &Path, error: csv::Error) -> ImportError {
-    let line = error.position().map_or(0, csv::Position::line);
-    let message = error.to_string();
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => input::read_error(path, error),
-        _ => at(path, line, message),
+        Err(row_fault(path, line, message))
     }
 }
 
@@ -181,7 +157,7 @@ mod tests {
         RuleMap::read(&path).map_err(|error| error.to_string().replace(&folder, ""))
     }
 
-    fn applied(map: &RuleMap, rule: &str) -> (Option<String>, Vec<u32>) {
+    fn apply(map: &RuleMap, rule: &str) -> (Option<String>, Vec<u32>) {
         let mut finding = Finding::new("f");
         finding.rule_id = Some(rule.to_owned());
         finding.category = Some("own".to_owned());
@@ -191,13 +167,13 @@ mod tests {
     }
 
     #[test]
-    fn rules_get_their_category() {
+    fn rules_are_mapped_to_categories() {
         let map = read(
             "\u{feff}rule_id, category ,cwe\r\nB608,sqli,CWE-89;20\r\n\r\nb608,other,\r\nX1,\"a, b\"\r\nY1,,7\r\n",
         )
         .unwrap();
         let check = |rule: &str, category: &str, cwe: &[u32]| {
-            assert_eq!(applied(&map, rule), (Some(category.to_owned()), cwe.to_vec()), "{rule}");
+            assert_eq!(apply(&map, rule), (Some(category.to_owned()), cwe.to_vec()), "{rule}");
         };
         check("B608", "sqli", &[20, 89]);
         check("b608", "other", &[20]);
@@ -207,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_named_with_their_lines() {
+    fn faults_have_lines() {
         let check = |text: &str, expect: &str| assert_eq!(read(text).unwrap_err(), expect, "{text}");
         check(
             "rule,category\na,b\n",

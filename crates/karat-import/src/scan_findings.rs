@@ -1,81 +1,61 @@
 //! Findings of scanners that give each an identity key.
 
+use super::fields::{self, Line, filled};
 use super::json::{self, Lenient, Loose};
-use super::line::Line;
 use super::note_counter::NoteCounter;
-use super::severity;
-use super::{ImportError, ImportedData, Importer, Input, ReportedFinding};
+use super::{ImportError, ImportedData, Input};
 use karat_core::finding::{Finding, MergedReport};
 use karat_core::path::RepoPath;
 use serde::Deserialize;
 
-/// An array of findings, or an object that contains it.
-pub(super) const IMPORTER: Importer = Importer {
-    name: "scan-findings",
-    description: "scan findings with location and details.identityKeyV2, ruleId and anchorNodeId",
-    import,
-    finish: None,
-    suite_profile: "karat",
-};
-
 #[derive(Deserialize)]
 #[serde(expecting = "a finding")]
 struct ScanFinding {
-    #[serde(default)]
     id: Loose<Name>,
-    #[serde(default, rename = "type")]
+    #[serde(rename = "type")]
     kind: Loose<Option<String>>,
-    #[serde(default)]
     severity: Loose<Option<String>>,
-    #[serde(default)]
     title: Option<String>,
-    #[serde(default)]
     summary: Option<String>,
-    #[serde(default)]
     message: Option<String>,
-    #[serde(default)]
     location: Option<Location>,
-    #[serde(default)]
     details: Option<Details>,
-    #[serde(default)]
     source: Loose<Option<String>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Location {
-    #[serde(default, alias = "filePath", alias = "path", alias = "file")]
+    #[serde(alias = "filePath", alias = "path", alias = "file")]
     filepath: Option<String>,
-    #[serde(default, alias = "start_line")]
+    #[serde(alias = "start_line")]
     start_line: Line,
-    #[serde(default, alias = "end_line")]
+    #[serde(alias = "end_line")]
     end_line: Line,
-    #[serde(default, alias = "chunk_index")]
+    #[serde(alias = "chunk_index")]
     chunk_index: Loose<Option<u32>>,
-    #[serde(default, alias = "chunk_start")]
+    #[serde(alias = "chunk_start")]
     chunk_start: Line,
-    #[serde(default, alias = "chunk_end")]
+    #[serde(alias = "chunk_end")]
     chunk_end: Line,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Details {
-    #[serde(default, alias = "identity_key_v2")]
+    #[serde(alias = "identity_key_v2")]
     identity_key_v2: Option<String>,
-    #[serde(default, alias = "identity_key")]
+    #[serde(alias = "identity_key")]
     identity_key: Loose<Option<String>>,
-    #[serde(default, alias = "dedupe_key")]
+    #[serde(alias = "dedupe_key")]
     dedupe_key: Loose<Option<String>>,
-    #[serde(default, alias = "rule_id")]
+    #[serde(alias = "rule_id")]
     rule_id: Option<String>,
-    #[serde(default, alias = "anchor_node_id")]
+    #[serde(alias = "anchor_node_id")]
     anchor_node_id: Option<String>,
-    #[serde(default, alias = "merged_rule_ids")]
+    #[serde(alias = "merged_rule_ids")]
     merged_rule_ids: Loose<Vec<Option<String>>>,
-    #[serde(default)]
     cwe: Loose<Name>,
-    #[serde(default)]
     confidence: Loose<Option<f64>>,
 }
 
@@ -93,24 +73,18 @@ impl Lenient for Name {
     }
 }
 
-fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
-    let path = input.path;
-    let mut counter = NoteCounter::default();
-    let mut found = Vec::new();
+/// An array of findings, or an object that contains it.
+pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     json::for_each_or_under(input, "findings", |scanned: ScanFinding| {
-        match finding(scanned, &mut counter) {
-            Some(finding) => found.push(ReportedFinding { tool: None, case: None, finding }),
-            None => counter.count("finding skipped: it has no title, summary, message or rule"),
+        match finding(scanned, &mut data.counter) {
+            Some(finding) => data.add_finding(None, finding),
+            None => data.counter.count("finding skipped: it has no title, summary, message or rule"),
         }
         Ok(())
-    })?;
-    data.findings.append(&mut found);
-    counter.add_notes(path, data);
-    Ok(())
+    })
 }
 
 fn finding(scanned: ScanFinding, counter: &mut NoteCounter) -> Option<Finding> {
-    let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
     let details = scanned.details.unwrap_or_default();
     let location = scanned.location.unwrap_or_default();
     let mut finding = Finding::new(scanned.id.0.0.unwrap_or_default());
@@ -123,10 +97,10 @@ fn finding(scanned: ScanFinding, counter: &mut NoteCounter) -> Option<Finding> {
     finding.file = location.filepath.as_deref().and_then(RepoPath::new);
     finding.line_start = location.start_line.number(counter);
     finding.line_end = location.end_line.number(counter);
-    finding.severity = severity::from_word_or_count(scanned.severity.0.as_deref(), counter);
-    finding.confidence = details.confidence.0.filter(|confidence| (0.0..=1.0).contains(confidence));
+    finding.severity = fields::severity(scanned.severity.0.as_deref(), counter);
+    finding.confidence = fields::confidence(details.confidence.0);
     finding.category = filled(scanned.kind.0);
-    finding.cwe = details.cwe.0.0.as_deref().and_then(super::cwe::from_text).into_iter().collect();
+    finding.cwe = details.cwe.0.0.as_deref().and_then(fields::cwe).into_iter().collect();
     finding.anchor = filled(details.anchor_node_id);
     finding.chunk = location.chunk_index.0;
     finding.chunk_start = location.chunk_start.number(counter);

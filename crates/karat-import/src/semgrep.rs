@@ -1,24 +1,13 @@
 //! Semgrep's JSON output.
 
-use super::json::{self, Loose, record};
-use super::line::Line;
-use super::note_counter::NoteCounter;
-use super::severity;
-use super::{ImportError, ImportedData, Importer, Input, ReportedFinding, ToolFailure};
+use super::fields::{self, Line};
+use super::json::{self, Loose, records};
+use super::{ImportError, ImportedData, Input, ToolFailure};
 use karat_core::finding::Finding;
 use karat_core::ids::ToolName;
 use karat_core::path::RepoPath;
 use serde::Deserialize;
 use serde_json::Value;
-
-/// `semgrep --json`.
-pub(super) const IMPORTER: Importer = Importer {
-    name: "semgrep",
-    description: "Semgrep JSON (semgrep --json); its errors are reported as failures",
-    import,
-    finish: None,
-    suite_profile: "karat",
-};
 
 #[derive(Deserialize)]
 #[serde(expecting = "a result")]
@@ -29,17 +18,15 @@ struct Match {
     start: Position,
     #[serde(default)]
     end: Position,
-    #[serde(default)]
     extra: Loose<Extra>,
 }
 
 #[derive(Default, Deserialize)]
 struct Position {
-    #[serde(default)]
     line: Line,
 }
 
-record! {
+records! {
     struct Extra {
         message: Option<String> = "message",
         severity: Option<String> = "severity",
@@ -47,9 +34,7 @@ record! {
         fingerprint: Option<String> = "fingerprint",
         is_ignored: Option<bool> = "is_ignored",
     }
-}
 
-record! {
     struct Metadata {
         cwe: OneOrMany = "cwe",
         category: Option<String> = "category",
@@ -71,29 +56,27 @@ impl json::Lenient for OneOrMany {
     }
 }
 
-fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
-    let path = input.path;
+/// `semgrep --json`.
+pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let tool = ToolName::from("semgrep");
-    let mut counter = NoteCounter::default();
     let mut results = 0_usize;
-    let mut found = Vec::new();
-    let fields = json::for_each_under(input, "results", &["errors"], |Match { check_id, path, start, end, extra }| {
+    let kept = json::for_each_under(input, "results", &["errors"], |Match { check_id, path, start, end, extra }| {
         results += 1;
         let extra = extra.0;
         if extra.is_ignored == Some(true) {
-            counter.count("result skipped: it is marked as ignored");
+            data.counter.count("result skipped: it is marked as ignored");
             return Ok(());
         }
         let mut finding = Finding::new("");
         finding.rule_id = Some(check_id);
         finding.message = extra.message;
         finding.file = RepoPath::new(&path);
-        finding.line_start = start.line.number(&mut counter);
-        finding.line_end = end.line.number(&mut counter);
-        finding.severity = severity::from_word_or_count(extra.severity.as_deref(), &mut counter);
-        finding.confidence = extra.metadata.confidence.filter(|confidence| (0.0..=1.0).contains(confidence));
+        finding.line_start = start.line.number(&mut data.counter);
+        finding.line_end = end.line.number(&mut data.counter);
+        finding.severity = fields::severity(extra.severity.as_deref(), &mut data.counter);
+        finding.confidence = fields::confidence(extra.metadata.confidence);
         finding.category = extra.metadata.category;
-        for number in extra.metadata.cwe.0.iter().filter_map(|text| super::cwe::from_text(text)) {
+        for number in extra.metadata.cwe.0.iter().filter_map(|text| fields::cwe(text)) {
             if !finding.cwe.contains(&number) {
                 finding.cwe.push(number);
             }
@@ -102,19 +85,16 @@ fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> 
         if let Some(fingerprint) = extra.fingerprint.filter(|fingerprint| fingerprint != "requires login") {
             finding.fingerprints.insert("semgrep".to_owned(), fingerprint);
         }
-        found.push(ReportedFinding { tool: Some(tool.clone()), case: None, finding });
+        data.add_finding(Some(&tool), finding);
         Ok(())
     })?;
-    let errors = fields.get("errors").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    for error in errors {
+    for error in kept.get("errors").and_then(Value::as_array).into_iter().flatten() {
         match failure(error, results, &tool) {
             Some(failure) => data.failures.push(failure),
-            None => counter.count("info message in the errors list"),
+            None => data.counter.count("info message in the errors list"),
         }
     }
     data.add_tools([tool]);
-    data.findings.append(&mut found);
-    counter.add_notes(path, data);
     Ok(())
 }
 
@@ -160,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_never_scanned_is_fatal() {
+    fn run_that_did_not_scan_is_fatal() {
         check_text(
             "semgrep",
             r#"{"results":[],"errors":[{"code":7,"level":"error","type":"SemgrepError","message":"invalid configuration"}]}"#,

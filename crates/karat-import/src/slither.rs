@@ -1,93 +1,66 @@
 //! Slither's JSON output.
 
-use super::json::{self, Loose, record};
-use super::line::Line;
+use super::fields::{self, Line};
+use super::json::{self, Loose, records};
 use super::note_counter::NoteCounter;
-use super::severity;
-use super::{ImportError, ImportedData, Importer, Input, ReportedFinding, ToolFailure};
+use super::{ImportError, ImportedData, Input, ToolFailure};
 use karat_core::finding::Finding;
 use karat_core::ids::ToolName;
 use karat_core::path::RepoPath;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// `slither --json`.
-pub(super) const IMPORTER: Importer = Importer {
-    name: "slither",
-    description: "Slither JSON (slither --json); a run without success is reported as a failure",
-    import,
-    finish: None,
-    suite_profile: "karat",
-};
-
 #[derive(Deserialize)]
 #[serde(expecting = "a detection")]
 struct Detection {
     check: String,
-    #[serde(default)]
     impact: Loose<Option<String>>,
-    #[serde(default)]
     confidence: Loose<Option<f64>>,
-    #[serde(default)]
     description: Loose<Option<String>>,
-    #[serde(default)]
     id: Loose<Option<String>>,
-    #[serde(default)]
     elements: Option<Vec<Element>>,
 }
 
 #[derive(Deserialize)]
 struct Element {
-    #[serde(default, rename = "type")]
+    #[serde(rename = "type")]
     kind: Loose<Option<String>>,
-    #[serde(default)]
     name: Loose<Option<String>>,
-    #[serde(default)]
     source_mapping: Option<SourceMapping>,
-    #[serde(default)]
     type_specific_fields: Loose<TypeSpecific>,
 }
 
 #[derive(Deserialize)]
 struct SourceMapping {
-    #[serde(default)]
     filename_relative: Option<String>,
-    #[serde(default)]
     filename_absolute: Loose<Option<String>>,
-    #[serde(default)]
     filename_short: Loose<Option<String>>,
-    #[serde(default)]
     lines: Option<Vec<Line>>,
-    #[serde(default)]
     is_dependency: Loose<Option<bool>>,
 }
 
-record! {
+records! {
     struct TypeSpecific {
         parent: Parent = "parent",
     }
-}
 
-record! {
     struct Parent {
         kind: Option<String> = "type",
         name: Option<String> = "name",
     }
 }
 
-fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
+/// `slither --json`.
+pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let path = input.path;
     let tool = ToolName::from("slither");
-    let mut counter = NoteCounter::default();
-    let mut found = Vec::new();
-    let fields =
-        json::for_each_within(input, ("results", "detectors"), &["success", "error"], |detection: Detection| {
-            let finding = finding(detection, &mut counter);
-            found.push(ReportedFinding { tool: Some(tool.clone()), case: None, finding });
-            Ok(())
-        })?;
-    let error_text = fields.get("error").and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
-    match fields.get("success").and_then(Value::as_bool) {
+    let kept = json::for_each_within(input, ("results", "detectors"), &["success", "error"], |detection| {
+        let finding = finding(detection, &mut data.counter);
+        data.add_finding(Some(&tool), finding);
+        Ok(())
+    })?;
+    let error_text = kept.get("error").and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+    match kept.get("success").and_then(Value::as_bool) {
         Some(true) => {}
         Some(false) => {
             let message = error_text.unwrap_or("it reported a failure without a reason").to_owned();
@@ -96,8 +69,6 @@ fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> 
         None => return Err(json::malformed(path, "there is no `success`; is this the output of slither --json?")),
     }
     data.add_tools([tool]);
-    data.findings.append(&mut found);
-    counter.add_notes(path, data);
     Ok(())
 }
 
@@ -105,8 +76,8 @@ fn finding(detection: Detection, counter: &mut NoteCounter) -> Finding {
     let mut finding = Finding::new("");
     finding.rule_id = Some(detection.check);
     finding.message = detection.description.0.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
-    finding.severity = severity::from_word_or_count(detection.impact.0.as_deref(), counter);
-    finding.confidence = detection.confidence.0.filter(|confidence| (0.0..=1.0).contains(confidence));
+    finding.severity = fields::severity(detection.impact.0.as_deref(), counter);
+    finding.confidence = fields::confidence(detection.confidence.0);
     if let Some(id) = detection.id.0 {
         finding.fingerprints.insert("slither".to_owned(), id);
     }
@@ -164,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn no_success_is_fatal() {
+    fn reported_failure_is_fatal() {
         check_text(
             "slither",
             r#"{"success":false,"error":" solc not found\n","results":null}"#,

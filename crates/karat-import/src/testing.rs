@@ -17,11 +17,9 @@ pub(super) fn import_all(format: &str, inputs: &[(&str, &[u8])]) -> Result<Impor
     let importer = importer(format).expect("the importer is in the table");
     let mut data = ImportedData::default();
     for (path, bytes) in inputs {
-        (importer.import)(Input { path: Path::new(path), reader: Box::new(*bytes), sources: &|_| None }, &mut data)?;
+        importer.read(Input { path: Path::new(path), reader: Box::new(*bytes), sources: &|_| None }, &mut data)?;
     }
-    if let Some(finish) = importer.finish {
-        finish(&mut data)?;
-    }
+    importer.finish(&mut data);
     Ok(data)
 }
 
@@ -73,12 +71,12 @@ fn describe(data: &ImportedData) -> String {
     for reported in &data.findings {
         let tool = reported.tool.as_ref().map_or("-", |tool| tool.as_str());
         let case = reported.case.as_ref().map_or(String::new(), |case| format!(" {case}"));
-        let _ = writeln!(out, "finding {tool}{case}:{}", told_finding(&reported.finding));
+        let _ = writeln!(out, "finding {tool}{case}:{}", describe_finding(&reported.finding));
     }
     for trial in &data.trials {
         let _ = writeln!(out, "trial {} {} {} {}", trial.case, trial.tool, trial.number, trial.outcome.as_str());
         for finding in &trial.findings {
-            let _ = writeln!(out, "{}:{}", finding.id, told_finding(finding));
+            let _ = writeln!(out, "{}:{}", finding.id, describe_finding(finding));
         }
     }
     for case in &data.cases {
@@ -149,7 +147,7 @@ fn describe(data: &ImportedData) -> String {
     out
 }
 
-fn told_finding(finding: &Finding) -> String {
+fn describe_finding(finding: &Finding) -> String {
     let mut out = String::new();
     let numbers = |number: Option<u32>| number.map(|n| n.to_string());
     let file = finding.file.as_ref().map(ToString::to_string);

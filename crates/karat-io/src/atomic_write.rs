@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_leaves_what_was_there() {
+    fn failed_write_leaves_the_old_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.txt");
         write(&path, &mut |out| out.write_all(b"old")).unwrap();
@@ -45,7 +45,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_and_devices_stay_what_they_are() {
+    fn links_and_devices_are_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join("a.txt"), folder.path().join("link"));
         std::fs::write(&file, "old").unwrap();

@@ -70,7 +70,7 @@ impl Files {
     pub fn has_folder(&self, path: &str) -> bool {
         match self {
             Self::Disk(root) => root.join(path).is_dir(),
-            Self::Embedded(_, dir) => path.is_empty() || dir.get_dir(path).is_some(),
+            Self::Embedded(_, dir) => embedded(dir, path).is_some(),
         }
     }
 
@@ -89,8 +89,7 @@ impl Files {
                 names
             }
             Self::Embedded(_, dir) => {
-                let dir = if path.is_empty() { Some(*dir) } else { dir.get_dir(path) };
-                let folders = dir.into_iter().flat_map(Dir::dirs);
+                let folders = embedded(dir, path).into_iter().flat_map(Dir::dirs);
                 folders.filter_map(|d| d.path().file_name()).map(|n| n.to_string_lossy().into_owned()).collect()
             }
         };
@@ -123,8 +122,7 @@ impl Files {
                 }
             }
             Self::Embedded(_, dir) => {
-                let dir = if path.is_empty() { Some(*dir) } else { dir.get_dir(path) };
-                for entry in dir.into_iter().flat_map(Dir::entries) {
+                for entry in embedded(dir, path).into_iter().flat_map(Dir::entries) {
                     let name = entry.path().file_name().map(|name| name.to_string_lossy().into_owned());
                     match entry {
                         DirEntry::Dir(_) => found.folders.extend(name),
@@ -181,8 +179,7 @@ impl Files {
                 }
             }
             Self::Embedded(_, dir) => {
-                let base = if path.is_empty() { Some(*dir) } else { dir.get_dir(path) };
-                let mut open: Vec<&Dir<'_>> = base.into_iter().collect();
+                let mut open: Vec<&Dir<'_>> = embedded(dir, path).into_iter().collect();
                 while let Some(folder) = open.pop() {
                     for entry in folder.entries() {
                         match entry {
@@ -201,10 +198,9 @@ impl Files {
 
 /// The names of a folder's entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Entries {
-    /// Files.
     pub files: Vec<String>,
-    /// Folders.
     pub folders: Vec<String>,
     /// Links that lead out of the root or to nothing.
     pub refused: Vec<String>,
@@ -217,6 +213,10 @@ pub struct Walk {
     pub files: Vec<String>,
     /// Links that lead out of the folder, to folders or to nothing.
     pub refused: Vec<String>,
+}
+
+fn embedded(root: &'static Dir<'static>, path: &str) -> Option<&'static Dir<'static>> {
+    if path.is_empty() { Some(root) } else { root.get_dir(path) }
 }
 
 fn relative(base: &Path, full: &Path) -> String {

@@ -1,8 +1,9 @@
 //! Adapts requests to what a provider accepts. Models and servers differ in the parameters and answer formats they support; what
 //! one refuses is left out from then on, and becomes part of the ledger keys.
 
-use super::http::HttpFailure;
-use super::provider::SendError;
+pub use super::error::RefusedPart;
+
+use super::error::{HttpFailure, SendError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -37,24 +38,12 @@ enum TokenLimit {
     Absent,
 }
 
-/// The part of a request that was refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RefusedPart {
-    /// A parameter of the configuration.
-    Parameter(String),
-    /// The answer format.
-    AnswerFormat,
-    /// The limit on the answer's length.
-    TokenLimit,
-}
-
 /// The names by which an error message may refer to parts of a request.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct PartNames<'a> {
     /// The configured parameters, as they are sent.
     pub parameters: Vec<&'a str>,
-    /// The answer format.
     pub format: &'a [&'a str],
-    /// The limit on the answer's length.
     pub limit: &'a [&'a str],
 }
 
@@ -146,10 +135,9 @@ impl Adaptation {
 
 /// How the requests of an exchange differed from the configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct AdaptationRecord {
-    /// Parameters that the provider refused.
     pub dropped: BTreeSet<String>,
-    /// The answer format that was used.
     pub answer_format: AnswerFormat,
 }
 
@@ -196,19 +184,18 @@ fn find_refused_part(failure: &HttpFailure, parts: &PartNames<'_>) -> Option<Ref
         return None;
     }
     let words = failure.words.to_lowercase();
-    let named = |name: &str| {
-        let first = name.split('.').next().unwrap_or_default();
-        part_of_name(first, parts)
-    };
-    if let Some(refused) = failure.parameters.iter().find_map(|name| named(name)) {
-        return Some(refused).filter(|refused| *refused != RefusedPart::TokenLimit || !is_about_length(&words));
+    // A limit may also be refused because of its value or the length of the prompt.
+    let is_refused = |part: &RefusedPart| *part != RefusedPart::TokenLimit || !is_about_length(&words);
+    let named = |path: &String| part_of_name(path.split('.').next()?, parts);
+    if let Some(part) = failure.parameters.iter().find_map(named) {
+        return Some(part).filter(is_refused);
     }
-    if failure.status >= 500 && !OBJECTIONS.iter().any(|objection| words.contains(objection)) {
+    if failure.status >= 500 && !OBJECTIONS.split('|').any(|objection| words.contains(objection)) {
         return None;
     }
     let names = parts.parameters.iter().chain(parts.format).chain(parts.limit);
-    let first = names.filter_map(|name| Some((position(&words, name)?, *name))).min()?;
-    part_of_name(first.1, parts).filter(|refused| *refused != RefusedPart::TokenLimit || !is_about_length(&words))
+    let (_, first) = names.filter_map(|name| Some((position(&words, name)?, *name))).min()?;
+    part_of_name(first, parts).filter(is_refused)
 }
 
 fn part_of_name(name: &str, parts: &PartNames<'_>) -> Option<RefusedPart> {
@@ -221,24 +208,9 @@ fn part_of_name(name: &str, parts: &PartNames<'_>) -> Option<RefusedPart> {
 }
 
 /// Words by which servers object to a parameter.
-const OBJECTIONS: &[&str] = &[
-    "support",
-    "should be",
-    "must be",
-    "may not",
-    "not permitted",
-    "not allowed",
-    "not accept",
-    "forbidden",
-    "deprecated",
-    "invalid",
-    "unknown",
-    "unrecognized",
-    "unexpected",
-    "incompatible",
-];
+const OBJECTIONS: &str = "support|should be|must be|may not|not permitted|not allowed|not accept|forbidden|deprecated|invalid|\
+    unknown|unrecognized|unexpected|incompatible";
 
-/// Whether a limit is refused because of its value or the length of the prompt.
 fn is_about_length(words: &str) -> bool {
     ["too large", "too long", "context length", "context window", "exceed", "at most", "reduce"]
         .iter()

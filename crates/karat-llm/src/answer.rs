@@ -106,7 +106,6 @@ fn object_length(text: &str) -> Option<usize> {
     None
 }
 
-/// Why a text is no answer.
 struct Unfit {
     /// Whether it is at least JSON.
     is_json: bool,
@@ -216,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn meaning_is_never_guessed() {
+    fn ambiguous_answers_are_rejected() {
         check("", "fault: it holds no JSON object");
         check("I think it is a match.", "fault: it holds no JSON object");
         check("[true]", "fault: it holds no JSON object");
@@ -246,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn structured_answers_are_checked_too() {
+    fn structured_answers_are_validated() {
         let reply = |structured: Value| Reply { structured: Some(structured), ..Reply::default() };
         let read = |value: Value| parse_reply(&reply(value), &schema());
         assert_eq!(read(json!({"match": true, "confidence": 1, "explanation": ""})).unwrap()["match"], true);
@@ -255,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn nested_objects_are_tidied_too() {
+    fn nested_objects_are_cleaned() {
         let item = json!({
             "type": "object", "required": ["a", "b"], "additionalProperties": false,
             "properties": { "a": { "type": "integer" }, "b": { "type": ["string", "null"] } }
@@ -276,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_texts_end_soon() {
+    fn malicious_texts_are_rejected() {
         for text in
             ["{".repeat(LONGEST), "{\"a\":".repeat(LONGEST / 5), "{}".repeat(LONGEST / 2), "\"{\\".repeat(LONGEST / 3)]
         {

@@ -1,105 +1,48 @@
 //! The Messages API of Anthropic. The answer is the input of a tool that the model must call.
 
-use super::adaptation::{Adaptation, AnswerFormat, PartNames, classify_refusal};
-use super::http::{ApiDefaults, Endpoint, HttpFailure};
+use super::adaptation::{Adaptation, AnswerFormat};
+use super::error::SendError;
 use super::prompt::Prompt;
-use super::provider::{
-    DEFAULT_MODEL, Provider, ProviderEnv, ProviderError, ProviderId, RemoteVariables, Reply, SendError, SendFuture,
-    StopReason,
-};
-use karat_format::judge::JudgeConfigV1;
-use serde_json::{Map, Value, json};
+use super::provider::{Reply, StopReason};
+use super::remote::RemoteApi;
+use serde_json::{Value, json};
 
-pub(super) const REMOTE: RemoteVariables = RemoteVariables { key: "ANTHROPIC_API_KEY", base: "ANTHROPIC_BASE_URL" };
-
-const API: ApiDefaults = ApiDefaults {
-    base: "https://api.anthropic.com",
-    base_variable: REMOTE.base,
-    key_variable: REMOTE.key,
+pub(super) static API: RemoteApi = RemoteApi {
+    name: "anthropic",
+    key: "ANTHROPIC_API_KEY",
+    base: "ANTHROPIC_BASE_URL",
+    address: "https://api.anthropic.com",
     path: "/v1/messages",
     key_header: ("x-api-key", ""),
     headers: &[("anthropic-version", "2023-06-01")],
+    default_model: Some("claude-sonnet-4-20250514"),
+    formats: &[AnswerFormat::Schema, AnswerFormat::Text],
+    format_names: &["tool_choice", "tools", "input_schema"],
+    limit_names: &[],
+    body,
+    read,
 };
 
 /// The name of the tool that takes the answer.
 const TOOL: &str = "answer";
 
-/// Names of the answer format in error messages.
-const FORMAT: &[&str] = &["tool_choice", "tools", "input_schema"];
-
-struct Anthropic {
-    id: ProviderId,
-    endpoint: Endpoint,
-    options: Map<String, Value>,
+fn body(model: &str, prompt: &Prompt, adaptation: &Adaptation) -> Value {
+    let mut body = json!({
+        "model": model,
+        "max_tokens": prompt.max_tokens,
+        "system": prompt.system,
+        "messages": [{ "role": "user", "content": prompt.user }],
+    });
+    if adaptation.format() == AnswerFormat::Schema {
+        let tool = json!({ "name": TOOL, "description": "Takes the answer.", "input_schema": *prompt.schema });
+        body["tools"] = json!([tool]);
+        body["tool_choice"] = json!({ "type": "tool", "name": TOOL });
+    }
+    body
 }
 
-pub(super) fn open(config: &JudgeConfigV1, env: &ProviderEnv<'_>) -> Result<Box<dyn Provider>, ProviderError> {
-    let endpoint = Endpoint::open(&API, config, env)?;
-    let mut options = Map::from_iter([("temperature".to_owned(), json!(config.temperature.unwrap_or(0.0)))]);
-    options.extend(config.api.clone());
-    let model = config.model.clone().unwrap_or_else(|| DEFAULT_MODEL.to_owned());
-    let id = ProviderId { provider: "anthropic".to_owned(), model, parameters: Value::Object(options.clone()) };
-    Ok(Box::new(Anthropic { id, endpoint, options }))
-}
-
-impl Provider for Anthropic {
-    fn id(&self) -> &ProviderId {
-        &self.id
-    }
-
-    fn missing_setup(&self) -> Option<&str> {
-        self.endpoint.missing_setup()
-    }
-
-    fn key_recipient(&self) -> Option<&str> {
-        self.endpoint.key_recipient()
-    }
-
-    fn formats(&self) -> &'static [AnswerFormat] {
-        &[AnswerFormat::Schema, AnswerFormat::Text]
-    }
-
-    fn redact(&self, value: &mut Value) {
-        self.endpoint.redact(value);
-    }
-
-    fn send<'a>(&'a self, _: &'a str, prompt: &'a Prompt, adaptation: &'a Adaptation) -> SendFuture<'a> {
-        Box::pin(async move {
-            let body = self.body(prompt, adaptation);
-            let parameters = self.options.keys().filter(|name| adaptation.sends(name)).map(String::as_str).collect();
-            let format: &[&str] = if adaptation.format() == AnswerFormat::Text { &[] } else { FORMAT };
-            // The API requires a limit.
-            let parts = PartNames { parameters, format, limit: &[] };
-            match self.endpoint.post(&body).await {
-                Ok(answer) => read(&answer),
-                Err(failure) => Err(classify_refusal(failure, &parts)),
-            }
-        })
-    }
-}
-
-impl Anthropic {
-    fn body(&self, prompt: &Prompt, adaptation: &Adaptation) -> Value {
-        let mut body = Map::from_iter([
-            ("model".to_owned(), json!(self.id.model)),
-            ("max_tokens".to_owned(), json!(prompt.max_tokens)),
-            ("system".to_owned(), json!(prompt.system)),
-            ("messages".to_owned(), json!([{ "role": "user", "content": prompt.user }])),
-        ]);
-        if adaptation.format() == AnswerFormat::Schema {
-            let tool = json!({ "name": TOOL, "description": "Takes the answer.", "input_schema": *prompt.schema });
-            body.insert("tools".to_owned(), json!([tool]));
-            body.insert("tool_choice".to_owned(), json!({ "type": "tool", "name": TOOL }));
-        }
-        let sent = self.options.iter().filter(|(name, _)| adaptation.sends(name));
-        body.extend(sent.map(|(name, value)| (name.clone(), value.clone())));
-        Value::Object(body)
-    }
-}
-
-pub(super) fn read(answer: &Value) -> Result<Reply, SendError> {
-    let blocks =
-        answer["content"].as_array().ok_or_else(|| HttpFailure::temporary("the answer is no message").error)?;
+fn read(answer: &Value) -> Result<Reply, SendError> {
+    let blocks = answer["content"].as_array().ok_or_else(|| SendError::temporary("the answer is not a message"))?;
     let text: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
     let structured = blocks.iter().find(|block| block["type"] == "tool_use").map(|block| block["input"].clone());
     let text = text.join("\n");
@@ -147,7 +90,7 @@ mod tests {
             json!({"content": [], "stop_reason": "refusal"}),
             Reply { stop: StopReason::Refused("the model refused".into()), ..Reply::default() },
         );
-        // A server may count as it likes.
+        // Token counts come from the server and may be anything.
         let usage = json!({"input_tokens": 10, "cache_read_input_tokens": u64::MAX, "cache_creation_input_tokens": 1});
         check(json!({"content": [], "usage": usage}), Reply { tokens_in: u64::MAX, ..Reply::default() });
     }

@@ -13,7 +13,7 @@ mod warm_up;
 pub use options::{EngineOptions, Prices, StartMode};
 
 use super::adaptation::{Adaptation, AdaptationRecord};
-use super::ledger::{CacheMode, Exchange, ExchangeOutcome, FailureReason, KeyParts, Ledger, LedgerError, LedgerKey};
+use super::ledger::{Answer, CacheMode, Exchange, FailureReason, KeyParts, Ledger, LedgerError, LedgerKey};
 use super::prompt::{Prompt, Question};
 use super::provider::Provider;
 use karat_io::cancel::Cancel;
@@ -24,7 +24,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::runtime::Runtime;
-use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 /// Sends questions to a provider.
@@ -40,43 +39,28 @@ pub struct Engine {
 
 /// Progress of a call to [`Engine::ask`].
 #[derive(Debug)]
+#[expect(missing_docs, reason = "field names say it")]
 pub enum EngineEvent<'a> {
     /// A request failed and will be retried.
-    Retrying {
-        /// The id of the question.
-        question: &'a str,
-        /// How often it has failed.
-        failures: u32,
-        /// The delay before the retry.
-        wait: Duration,
-        /// The error of the last request.
-        why: &'a str,
-    },
-    /// A question is done and, where it is to be stored, stored.
-    Settled {
-        /// The position of the question, from 0.
-        index: usize,
-        /// The question with its outcome.
-        exchange: Box<Exchange>,
-    },
+    Retrying { question: &'a str, failures: u32, wait: Duration, why: &'a str },
+    /// A question is done and, where it is to be stored, stored. `index` is its position, from 0.
+    Settled { index: usize, exchange: Box<Exchange> },
 }
 
 /// Counts over all questions of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct EngineStats {
-    /// All questions.
     pub questions: u64,
     /// Questions answered from the ledger or by an equal question just before.
     pub cached: u64,
-    /// Questions without a decision, apart from refused ones.
+    /// Questions without an answer, apart from refused ones.
     pub unjudged: u64,
     /// Questions that the model or a filter refused to answer.
     pub refused: u64,
     /// Requests that were made; where several calls share an engine, those of concurrent calls are included.
     pub requests: u64,
-    /// Prompt tokens of this call.
     pub tokens_in: u64,
-    /// Answer tokens of this call.
     pub tokens_out: u64,
     /// The cost of this call, where prices are known.
     pub usd: Option<f64>,
@@ -250,10 +234,8 @@ struct Waiter {
     question: String,
 }
 
-/// A request in flight.
 struct Pending {
     handle: JoinHandle<()>,
-    /// The exchange without an outcome.
     blank: Box<Exchange>,
     /// The question, and equal questions that came since.
     waiters: Vec<Waiter>,
@@ -409,7 +391,14 @@ impl AskSession<'_> {
                 self.ledger.forget_sent(&settled).map_err(EngineError::Ledger)?;
             }
         }
-        self.permit_sending(sending, stopped)?;
+        if !sending.is_empty() && !stopped {
+            let keys: Vec<&LedgerKey> = sending.iter().map(|(key, _)| key).collect();
+            self.stats.sent_before += self.ledger.mark_sent(&keys).map_err(EngineError::Ledger)?;
+            for (_, permit) in sending {
+                // Fails for a request that was aborted meanwhile.
+                let _ = permit.send(());
+            }
+        }
         for (key, exchange) in done {
             self.settle(&key, exchange);
         }
@@ -418,24 +407,6 @@ impl AskSession<'_> {
             Some(why) => Err(EngineError::Provider { provider: self.engine.provider.id().provider.clone(), why }),
             None => Ok(()),
         }
-    }
-
-    /// Marks requests as sent in the ledger and permits them to be sent, unless the call was cancelled.
-    fn permit_sending(
-        &mut self,
-        sending: Vec<(LedgerKey, oneshot::Sender<()>)>,
-        stopped: bool,
-    ) -> Result<(), EngineError> {
-        if sending.is_empty() || stopped {
-            return Ok(());
-        }
-        let keys: Vec<&LedgerKey> = sending.iter().map(|(key, _)| key).collect();
-        self.stats.sent_before += self.ledger.mark_sent(&keys).map_err(EngineError::Ledger)?;
-        for (_, permit) in sending {
-            // Fails for a request that was aborted meanwhile.
-            let _ = permit.send(());
-        }
-        Ok(())
     }
 
     /// Settles all questions that wait for an exchange.
@@ -448,7 +419,7 @@ impl AskSession<'_> {
             *self.stats.usd.get_or_insert(0.0) += usd;
         }
         if !self.engine.options.cache.writes() && exchange.is_final() {
-            // Later questions need the decision only.
+            // Later questions need the answer only.
             let memo = Exchange { system: String::new(), user: String::new(), ..exchange.clone() };
             self.memo.insert(key.clone(), memo);
         }
@@ -465,10 +436,10 @@ impl AskSession<'_> {
         if !exchange.replies.is_empty() {
             self.stats.adapted.merge(AdaptationRecord::from_parameters(&exchange.provider.parameters));
         }
-        match exchange.outcome {
-            ExchangeOutcome::Decided(_) => {}
-            ExchangeOutcome::Unjudged { .. } => self.stats.unjudged += 1,
-            ExchangeOutcome::Refused { .. } => self.stats.refused += 1,
+        match exchange.answer {
+            Answer::Given(_) => {}
+            Answer::Missing { .. } => self.stats.unjudged += 1,
+            Answer::Refused { .. } => self.stats.refused += 1,
         }
         let exchange = Box::new(Exchange { question: waiter.question, cached, ..exchange });
         (self.observer)(EngineEvent::Settled { index: waiter.index, exchange });
@@ -496,10 +467,9 @@ impl AskSession<'_> {
         self.handle_messages(receiver.try_iter().collect(), false)?;
         for key in finished {
             if let Some(pending) = self.pending.get(&key) {
-                let why = "asking ended without an answer, which is a defect of Karat".to_owned();
-                let outcome = ExchangeOutcome::Unjudged { reason: FailureReason::Unanswered, why };
-                let exchange = Exchange { outcome, ..(*pending.blank).clone() };
-                self.settle(&key, exchange);
+                let why = "asking ended without an answer, which is a defect of Karat";
+                let answer = Answer::missing(FailureReason::Unanswered, why);
+                self.settle(&key, Exchange { answer, ..(*pending.blank).clone() });
             }
         }
         Ok(())
@@ -512,7 +482,7 @@ impl AskSession<'_> {
     }
 }
 
-/// An exchange without replies and outcome.
+/// An exchange without replies and answer.
 fn blank(key: LedgerKey, provider: super::provider::ProviderId, template: &str, prompt: &Prompt) -> Exchange {
     Exchange {
         key,
@@ -527,16 +497,13 @@ fn blank(key: LedgerKey, provider: super::provider::ProviderId, template: &str, 
         usd: None,
         attempts: 0,
         cached: false,
-        outcome: ExchangeOutcome::Unjudged { reason: FailureReason::Unanswered, why: String::new() },
+        answer: Answer::missing(FailureReason::Unanswered, ""),
     }
 }
 
 fn cancelled(blank: Exchange) -> Exchange {
-    let outcome = ExchangeOutcome::Unjudged {
-        reason: FailureReason::Cancelled,
-        why: "it was stopped before an answer came".to_owned(),
-    };
-    Exchange { outcome, ..blank }
+    let answer = Answer::missing(FailureReason::Cancelled, "it was stopped before an answer came");
+    Exchange { answer, ..blank }
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! The HTTP client: posts JSON, reads JSON, and classifies failures. The API key leaves this module only in requests to the
 //! server it belongs to. Providers and document retrieval use it.
 
-use super::provider::{ProviderEnv, ProviderError, SendError};
+use super::error::{HttpFailure, SendError};
+use super::setup::{ProviderEnv, ProviderError};
 use karat_format::diagnostic::harmless;
 use karat_format::document::json;
-use karat_format::judge::JudgeConfigV1;
 use karat_io::secret::Secret;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode, Url, redirect};
@@ -12,9 +12,6 @@ use serde_json::Value;
 use std::net::IpAddr;
 use std::sync::OnceLock;
 use std::time::Duration;
-
-/// Longer responses are rejected, so that they cannot fill the memory.
-const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 
 /// How much of a server's message is shown.
 const MAX_SHOWN_CHARS: usize = 300;
@@ -35,50 +32,22 @@ pub struct Endpoint {
     client: OnceLock<Result<Client, String>>,
 }
 
-/// The defaults of a provider's API.
-pub(super) struct ApiDefaults {
-    pub(super) base: &'static str,
-    pub(super) base_variable: &'static str,
-    pub(super) key_variable: &'static str,
-    pub(super) path: &'static str,
+/// Where requests go, and with which key.
+pub(super) struct EndpointAddress<'a> {
+    pub(super) base: &'a str,
+    pub(super) path: &'a str,
+    pub(super) headers: &'static [(&'static str, &'static str)],
     /// The header of the key, and the prefix of its value.
     pub(super) key_header: (&'static str, &'static str),
-    pub(super) headers: &'static [(&'static str, &'static str)],
-}
-
-/// A failed request.
-#[derive(Debug)]
-pub struct HttpFailure {
-    /// The HTTP status, or 0 without one.
-    pub status: u16,
-    /// What the failure means for the question.
-    pub error: SendError,
-    /// The parameters that the server objects to, each as a path such as `response_format.type`.
-    pub parameters: Vec<String>,
-    /// The server's message.
-    pub words: String,
+    pub(super) key_variable: Option<&'a str>,
+    pub(super) needs_key: bool,
+    /// Whether the address is from the configuration, rather than the provider's own or from the environment.
+    pub(super) is_configured: bool,
+    /// Longer responses are rejected, so that they cannot fill the memory.
+    pub(super) max_bytes: usize,
 }
 
 impl Endpoint {
-    /// The endpoint of a judge. Servers other than the provider's own may need no key.
-    pub(super) fn open(
-        site: &ApiDefaults,
-        config: &JudgeConfigV1,
-        env: &ProviderEnv<'_>,
-    ) -> Result<Self, ProviderError> {
-        let stated =
-            config.base_url.clone().or_else(|| (env.variable)(site.base_variable).filter(|url| !url.is_empty()));
-        let url = join_url(stated.as_deref().unwrap_or(site.base), site.path)?;
-        let variable = config.key_env.as_deref().unwrap_or(site.key_variable);
-        let key = (env.variable)(variable).map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
-        // Recorded answers need no key, so a missing key is an error only when a request is sent.
-        let needed = key.is_none() && (stated.is_none() || config.key_env.is_some());
-        let missing_setup = needed.then(|| ProviderError::NoKey { variable: variable.to_owned() }.to_string());
-        let elsewhere = config.base_url.is_some() && !is_local(&url);
-        let endpoint = Self::build(url, site.headers, site.key_header, key.map(|key| (variable, key)), elsewhere)?;
-        Ok(Self { missing_setup, ..endpoint })
-    }
-
     /// The endpoint at a configured address, with a key only if a variable is configured for it.
     pub fn from_address(
         base: &str,
@@ -87,46 +56,52 @@ impl Endpoint {
         max_bytes: usize,
         env: &ProviderEnv<'_>,
     ) -> Result<Self, ProviderError> {
-        let url = join_url(base, path)?;
-        let read = |variable| (env.variable)(variable).map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
-        let key = key_env.and_then(read);
-        let missing = key_env.filter(|_| key.is_none());
-        let missing_setup = missing.map(|variable| ProviderError::NoKey { variable: variable.to_owned() }.to_string());
-        let elsewhere = !is_local(&url);
-        let endpoint = Self::build(url, &[], ("authorization", "Bearer "), key_env.zip(key), elsewhere)?;
-        Ok(Self { missing_setup, max_bytes, ..endpoint })
+        let address = EndpointAddress {
+            base,
+            path,
+            headers: &[],
+            key_header: ("authorization", "Bearer "),
+            key_variable: key_env,
+            needs_key: true,
+            is_configured: true,
+            max_bytes,
+        };
+        Self::open(&address, env)
     }
 
-    /// The key comes with the name of its variable.
-    fn build(
-        url: Url,
-        further: &'static [(&'static str, &'static str)],
-        (name, before): (&'static str, &'static str),
-        key: Option<(&str, String)>,
-        elsewhere: bool,
-    ) -> Result<Self, ProviderError> {
+    pub(super) fn open(address: &EndpointAddress<'_>, env: &ProviderEnv<'_>) -> Result<Self, ProviderError> {
+        let url = join_url(address.base, address.path)?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        for (name, value) in further {
+        for (name, value) in address.headers {
             headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
-        let key_recipient = (key.is_some() && elsewhere).then(|| url.host_str().unwrap_or_default().to_owned());
-        if let Some((variable, key)) = &key {
-            let value = HeaderValue::from_str(&format!("{before}{key}"));
-            let mut value = value.map_err(|_| ProviderError::BadKey { variable: (*variable).to_owned() })?;
-            value.set_sensitive(true);
-            headers.insert(HeaderName::from_static(name), value);
-        }
-        let secret = key.and_then(|(_, key)| Secret::new("[key]", &key));
-        Ok(Self {
+        let mut endpoint = Self {
             url,
             headers,
-            secret,
+            secret: None,
             missing_setup: None,
-            key_recipient,
-            max_bytes: MAX_BODY_BYTES,
+            key_recipient: None,
+            max_bytes: address.max_bytes,
             client: OnceLock::new(),
-        })
+        };
+        let Some(variable) = address.key_variable else { return Ok(endpoint) };
+        let Some(key) = env.filled_variable(variable) else {
+            // Recorded answers need no key, so a missing key is an error only when a request is sent.
+            let missing = || ProviderError::NoKey { variable: variable.to_owned() }.to_string();
+            endpoint.missing_setup = address.needs_key.then(missing);
+            return Ok(endpoint);
+        };
+        let (name, prefix) = address.key_header;
+        let mut value = HeaderValue::from_str(&format!("{prefix}{key}"))
+            .map_err(|_| ProviderError::BadKey { variable: variable.to_owned() })?;
+        value.set_sensitive(true);
+        endpoint.headers.insert(HeaderName::from_static(name), value);
+        endpoint.secret = Secret::new("[key]", &key);
+        if address.is_configured {
+            endpoint.key_recipient = endpoint.remote_host().map(str::to_owned);
+        }
+        Ok(endpoint)
     }
 
     /// What must be configured before it can be used.
@@ -154,19 +129,19 @@ impl Endpoint {
     /// Posts a body and parses the JSON response. A server may echo the key: it is removed from errors here, and the caller
     /// removes it from whatever is stored of the response.
     pub async fn post(&self, body: &Value) -> Result<Value, HttpFailure> {
-        let answer = self.exchange(body).await;
-        answer.map_err(|failure| match &self.secret {
-            Some(secret) => failure.redacted(secret),
-            None => failure,
-        })
+        let failure = match (self.exchange(body).await, &self.secret) {
+            (Err(failure), Some(secret)) => failure.redacted(secret),
+            (result, _) => return result,
+        };
+        Err(failure)
     }
 
     async fn exchange(&self, body: &Value) -> Result<Value, HttpFailure> {
         if let Some(why) = self.missing_setup() {
-            return Err(HttpFailure::fatal(why.to_owned()));
+            return Err(SendError::Fatal { why: why.to_owned() }.into());
         }
-        let client =
-            self.client.get_or_init(|| client(&self.url)).as_ref().map_err(|why| HttpFailure::fatal(why.clone()))?;
+        let client = self.client.get_or_init(|| client(&self.url)).as_ref();
+        let client = client.map_err(|why| SendError::Fatal { why: why.clone() })?;
         let request = client.post(self.url.clone()).headers(self.headers.clone()).body(body.to_string());
         let response = request.send().await.map_err(|error| self.connection_failure(error))?;
         let (status, after) = (response.status(), retry_after(response.headers(), jiff::Timestamp::now()));
@@ -175,32 +150,29 @@ impl Endpoint {
             return Err(self.status_failure(status, after, &text));
         }
         // Our parser also rejects duplicate keys.
-        let not_json = |faults: Vec<karat_format::document::Fault>| {
-            let first = faults.first().map(|fault| fault.message.clone()).unwrap_or_default();
-            HttpFailure::temporary(format!("the server's answer is no JSON ({first})"))
-        };
-        json::parse(&text).map(|node| node.to_json()).map_err(not_json)
+        json::parse(&text).map(|node| node.to_json()).map_err(|faults| {
+            let first = faults.first().map(|fault| fault.message.as_str()).unwrap_or_default();
+            SendError::temporary(format!("the server's answer is not JSON ({first})")).into()
+        })
     }
 
     async fn body(&self, mut response: Response) -> Result<String, HttpFailure> {
-        let too_long =
-            || HttpFailure::temporary(format!("the server's answer is longer than {} bytes", self.max_bytes));
+        let too_long = || SendError::temporary(format!("the server's answer is longer than {} bytes", self.max_bytes));
         if response.content_length().is_some_and(|length| length > self.max_bytes as u64) {
-            return Err(too_long());
+            return Err(too_long().into());
         }
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.connection_failure(error))? {
             if bytes.len() + chunk.len() > self.max_bytes {
-                return Err(too_long());
+                return Err(too_long().into());
             }
             bytes.extend_from_slice(&chunk);
         }
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The failure of a connection.
-    fn connection_failure(&self, error: reqwest::Error) -> HttpFailure {
-        let host = self.url.host_str().unwrap_or_default().to_owned();
+    fn connection_failure(&self, error: reqwest::Error) -> SendError {
+        let host = self.url.host_str().unwrap_or_default();
         // The URL may be long and adds nothing; the sources of the error do.
         let error = error.without_url();
         let (mut why, mut below) = (error.to_string(), std::error::Error::source(&error));
@@ -208,10 +180,9 @@ impl Endpoint {
             why = format!("{why}: {source}");
             below = source.source();
         }
-        HttpFailure::temporary(format!("no answer from {host}: {}", format_message(&why)))
+        SendError::temporary(format!("no answer from {host}: {}", format_message(&why)))
     }
 
-    /// The failure for a status other than success.
     fn status_failure(&self, status: StatusCode, after: Option<Duration>, text: &str) -> HttpFailure {
         let (words, parameters) = parse_error_body(text);
         let host = self.url.host_str().unwrap_or_default();
@@ -237,31 +208,6 @@ impl Endpoint {
     }
 }
 
-impl HttpFailure {
-    /// A failure that a retry may solve.
-    pub(super) fn temporary(why: impl Into<String>) -> Self {
-        Self::without_words(SendError::Retry { after: None, why: why.into() })
-    }
-
-    fn fatal(why: String) -> Self {
-        Self::without_words(SendError::Fatal { why })
-    }
-
-    fn without_words(error: SendError) -> Self {
-        Self { status: 0, error, parameters: Vec::new(), words: String::new() }
-    }
-
-    fn redacted(self, secret: &Secret) -> Self {
-        let error = match self.error {
-            SendError::Retry { after, why } => SendError::Retry { after, why: secret.redact(&why) },
-            SendError::Rejected { why } => SendError::Rejected { why: secret.redact(&why) },
-            SendError::Fatal { why } => SendError::Fatal { why: secret.redact(&why) },
-            error @ SendError::Refused { .. } => error,
-        };
-        Self { error, words: secret.redact(&self.words), ..self }
-    }
-}
-
 fn client(url: &Url) -> Result<Client, String> {
     // One cryptography provider for the whole process; fails if one is already installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -283,7 +229,7 @@ fn client(url: &Url) -> Result<Client, String> {
 }
 
 /// Whether a URL leads to this machine. An invalid one is rejected elsewhere.
-pub(super) fn is_local_address(address: &str) -> bool {
+pub fn is_local_address(address: &str) -> bool {
     Url::parse(address).is_ok_and(|url| is_local(&url))
 }
 
@@ -370,14 +316,14 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_joined() {
+    fn urls_are_joined() {
         let check = |base: &str, expect: &str| assert_eq!(join_url(base, "/v1/messages").unwrap().as_str(), expect);
         check("https://api.anthropic.com", "https://api.anthropic.com/v1/messages");
         check("http://localhost:8080/proxy/", "http://localhost:8080/proxy/v1/messages");
     }
 
     #[test]
-    fn local_addresses_are_recognised() {
+    fn local_urls_are_recognised() {
         let check = |base: &str, expect: bool| assert_eq!(is_local(&join_url(base, "").unwrap()), expect, "{base}");
         check("http://localhost:1/v1", true);
         check("http://127.0.0.1:1/v1", true);

@@ -5,13 +5,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt;
 
-/// Everything that a judge's decisions about pairs depend on. The store holds its JSON; the judge's configured name is no part of
+/// Everything that a judge's decisions about pairs depend on. The store holds its JSON; the judge's configured name is not part of
 /// it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct JudgeId {
-    /// The provider's name.
     pub provider: String,
-    /// The model, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// All other parameters of a request, or a hash of the judge's data.
@@ -53,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_depends_on_every_field_but_not_on_key_order() {
+    fn key_depends_on_every_field_but_not_on_key_order() {
         let id = |parameters: Value| JudgeId {
             provider: "openai".into(),
             model: Some("m".into()),

@@ -70,10 +70,10 @@ pub fn sorted(value: &Value) -> Value {
     }
 }
 
-/// One question with its replies and outcome. The store holds its JSON.
+/// One question with its replies and its answer. The store holds its JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Exchange {
-    /// The key it is stored under.
     pub key: LedgerKey,
     /// The caller's id of the question. Not stored, since equal questions may have other ids.
     #[serde(skip)]
@@ -81,80 +81,71 @@ pub struct Exchange {
     /// The provider with the parameters that were sent.
     #[serde(flatten)]
     pub provider: ProviderId,
-    /// The template of the prompt.
     pub template: String,
-    /// The system prompt.
     pub system: String,
-    /// The user prompt.
     pub user: String,
     /// All replies; that to a repair request comes last.
     pub replies: Vec<Reply>,
-    /// Prompt tokens of all requests.
     pub tokens_in: u64,
-    /// Answer tokens of all replies.
     pub tokens_out: u64,
     /// The cost, where prices are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
-    /// The number of requests.
     pub attempts: u32,
     /// Whether no request was needed this time.
     #[serde(skip)]
     pub cached: bool,
-    /// The outcome.
-    pub outcome: ExchangeOutcome,
+    #[serde(rename = "outcome")]
+    pub answer: Answer,
 }
 
-/// The outcome of a question.
+/// The answer to a question, or why there is none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ExchangeOutcome {
-    /// A decision that fits the schema of the answer.
-    Decided(Value),
-    /// No decision.
-    Unjudged {
-        /// The kind of reason.
-        reason: FailureReason,
-        /// The reason as a message.
-        why: String,
-    },
+#[expect(missing_docs, reason = "field names say it")]
+pub enum Answer {
+    /// It fits the schema of the answer.
+    #[serde(rename = "decided")]
+    Given(Value),
+    #[serde(rename = "unjudged")]
+    Missing { reason: FailureReason, why: String },
     /// The model or a filter refused to answer.
-    Refused {
-        /// Its message.
-        why: String,
-    },
+    #[serde(rename = "refused")]
+    Refused { why: String },
 }
 
-/// Why a question has no decision.
+/// Why a question has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum FailureReason {
-    /// The budget is spent.
     Budget,
-    /// The call was cancelled.
     Cancelled,
     /// No answer came after all retries.
     Unanswered,
-    /// No answer could be parsed.
     Unreadable,
-    /// The provider rejected the request.
     Rejected,
 }
 
 impl Exchange {
-    /// Whether the outcome is worth storing. Questions that failed for lack of an answer are not stored, so they are asked again
+    /// Whether the answer is worth storing. Questions that failed for lack of an answer are not stored, so they are asked again
     /// another time.
     pub fn is_final(&self) -> bool {
-        match &self.outcome {
-            ExchangeOutcome::Decided(_) | ExchangeOutcome::Refused { .. } => true,
-            ExchangeOutcome::Unjudged { reason, .. } => *reason == FailureReason::Unreadable,
+        match &self.answer {
+            Answer::Given(_) | Answer::Refused { .. } => true,
+            Answer::Missing { reason, .. } => *reason == FailureReason::Unreadable,
         }
     }
+}
 
-    /// The decision, if there is one.
-    pub fn decision(&self) -> Option<&Value> {
-        match &self.outcome {
-            ExchangeOutcome::Decided(value) => Some(value),
+impl Answer {
+    pub(super) fn missing(reason: FailureReason, why: impl Into<String>) -> Self {
+        Self::Missing { reason, why: why.into() }
+    }
+
+    /// What was answered, if anything.
+    pub fn value(&self) -> Option<&Value> {
+        match self {
+            Self::Given(value) => Some(value),
             _ => None,
         }
     }
@@ -257,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_depends_on_everything_that_an_answer_depends_on() {
+    fn key_depends_on_everything_that_an_answer_depends_on() {
         let prompt = question("1", "f").prompt();
         let key = |provider: &ProviderId, prompt: &Prompt| LedgerKey::new(provider, &MATCH, prompt).to_string();
         let plain = key(&provider(json!({"a": 1, "b": [{"c": 2, "d": 3}]})), &prompt);
@@ -276,9 +267,9 @@ mod tests {
         assert_eq!(distinct.len(), others.len(), "{others:#?}");
     }
 
-    /// Changing this would lose everything that was recorded.
+    /// A change here would make all recorded exchanges unreachable.
     #[test]
-    fn a_key_is_the_hash_of_one_object() {
+    fn key_is_stable() {
         let prompt = question("1", "f").prompt();
         let provider = provider(json!({ "temperature": 0.0, "api": { "b": 1, "a": "\"" } }));
         let all = json!({
@@ -297,12 +288,12 @@ mod tests {
 
     /// Stores of earlier versions must stay readable.
     #[test]
-    fn the_stored_form_stays() {
+    fn stored_form_is_stable() {
         let stored = r#"{"key":"k","provider":"openai","model":"m","parameters":{"temperature":0.0},"template":"pair/v1","system":"s","user":"u","replies":[{"text":"t","structured":{"match":true},"tokens_in":3,"tokens_out":4,"stop":"length"},{"text":"","tokens_in":0,"tokens_out":0,"stop":{"refused":"no"}}],"tokens_in":3,"tokens_out":4,"usd":0.5,"attempts":2,"outcome":{"unjudged":{"reason":"unreadable","why":"w"}}}"#;
         let exchange: Exchange = serde_json::from_str(stored).unwrap();
         assert_eq!(serde_json::to_string(&exchange).unwrap(), stored);
         for outcome in [r#"{"decided":{"match":true}}"#, r#"{"refused":{"why":"w"}}"#] {
-            let outcome_value: ExchangeOutcome = serde_json::from_str(outcome).unwrap();
+            let outcome_value: Answer = serde_json::from_str(outcome).unwrap();
             assert_eq!(serde_json::to_string(&outcome_value).unwrap(), outcome);
         }
     }

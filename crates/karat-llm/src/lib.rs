@@ -7,6 +7,7 @@ pub mod adaptation;
 pub mod answer;
 mod anthropic;
 pub mod engine;
+pub mod error;
 pub mod http;
 pub mod judge_id;
 pub mod ledger;
@@ -14,7 +15,9 @@ mod openai;
 pub mod prompt;
 pub mod provider;
 pub mod providers;
+pub mod remote;
 mod scripted;
+pub mod setup;
 #[cfg(test)]
 mod testing;
 pub mod timed_provider;

@@ -12,17 +12,16 @@ pub struct Template {
     /// The longest sensible answer, in tokens.
     pub max_tokens: u32,
     text: &'static str,
-    /// The JSON Schema of the answer.
     schema: LazyLock<Arc<Value>>,
     hash: OnceLock<String>,
 }
 
 /// Something to ask a model.
 #[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Question {
     /// The caller's name for it, which is not sent to the model.
     pub id: String,
-    /// The template of the prompt.
     pub template: &'static Template,
     /// Values for the template's holes, by name; each is fenced as data.
     pub fields: Vec<(&'static str, String)>,
@@ -32,8 +31,8 @@ pub struct Question {
 
 /// Requirements on the answer to one question, in place of those of its template.
 #[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct AnswerSpec {
-    /// The JSON Schema of the answer.
     pub schema: Arc<Value>,
     /// The longest sensible answer, in tokens.
     pub max_tokens: u32,
@@ -50,14 +49,11 @@ pub trait AnswerCheck: fmt::Debug + Send + Sync {
 
 /// What is sent to a model.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Prompt {
-    /// The system prompt.
     pub system: String,
-    /// The user prompt.
     pub user: String,
-    /// The JSON Schema of the answer.
     pub schema: Arc<Value>,
-    /// The longest answer, in tokens.
     pub max_tokens: u32,
 }
 
@@ -173,16 +169,16 @@ mod tests {
     use crate::testing::question;
 
     #[test]
-    fn a_mark_occurs_in_none_of_the_texts() {
+    fn delimiter_occurs_in_none_of_the_texts() {
         let first = choose_mark(&[("a", "x".into())]);
-        // Nobody can write such a text; a list that is given in full shows that it would be seen.
+        // A text cannot contain its own delimiter; an explicit list shows that a collision is detected.
         let again = choose_mark(&[("a", "x".into()), ("b", first.clone())]);
         assert_ne!(first, again);
         assert_eq!(first.len(), 16);
     }
 
     #[test]
-    fn a_faulty_answer_is_quoted_in_part() {
+    fn long_answers_are_truncated_in_repair_prompts() {
         let prompt = question("1", "text").prompt();
         let repaired = prompt.to_repair_prompt(&"y".repeat(1_000_000), "it is cut off");
         assert!(repaired.user.len() < prompt.user.len() + MAX_QUOTE_CHARS + 1_000);

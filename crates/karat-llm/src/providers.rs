@@ -1,94 +1,68 @@
 //! The table of providers.
 
-use super::provider::{Provider, ProviderEnv, ProviderError, RemoteVariables, Reply, SendError};
-use super::{anthropic, http, openai, scripted};
+pub use super::http::is_local_address;
+
+use super::provider::{Provider, ProviderEnv, ProviderError};
+use super::remote::RemoteApi;
+use super::{anthropic, openai, scripted};
 use karat_format::document::suggest::nearest;
 use karat_format::judge::JudgeConfigV1;
-use serde_json::Value;
 
-/// An entry of the table.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct ProviderEntry {
     /// The name, as `provider = "…"` has it.
     pub name: &'static str,
-    /// A short description.
     pub about: &'static str,
-    /// Its environment variables, if it is a remote API.
-    pub remote: Option<RemoteVariables>,
-    /// Parses a response body, if it is a remote API.
-    pub read: Option<ReadReply>,
+    /// The API, if it is a remote one.
+    pub remote: Option<&'static RemoteApi>,
     open: Option<Open>,
 }
 
 type Open = fn(&JudgeConfigV1, &ProviderEnv<'_>) -> Result<Box<dyn Provider>, ProviderError>;
 
-/// Parses the JSON of a response.
-pub type ReadReply = fn(&Value) -> Result<Reply, SendError>;
-
 /// All providers, in the order in which they are listed.
 pub static PROVIDERS: &[ProviderEntry] = &[
-    ProviderEntry {
-        name: "anthropic",
-        about: "the Messages API of Anthropic",
-        remote: Some(anthropic::REMOTE),
-        read: Some(anthropic::read),
-        open: Some(anthropic::open),
-    },
-    ProviderEntry {
-        name: "openai",
-        about: "chat completions of OpenAI and compatible servers: vLLM, Ollama, llama.cpp, LiteLLM",
-        remote: Some(openai::REMOTE),
-        read: Some(openai::read),
-        open: Some(openai::open),
-    },
-    ProviderEntry {
-        name: "scripted",
-        about: "answers from a file",
-        remote: None,
-        read: None,
-        open: Some(scripted::open),
-    },
-    ProviderEntry {
-        name: "replay",
-        about: "recorded exchanges, replayed",
-        remote: None,
-        read: None,
-        open: Some(scripted::open_replay),
-    },
-    ProviderEntry {
-        name: "local",
-        about: "the judge inside Karat; it reads no prompt",
-        remote: None,
-        read: None,
-        open: None,
-    },
-    ProviderEntry { name: "panel", about: "several judges, who decide together", remote: None, read: None, open: None },
-    ProviderEntry {
-        name: "human",
-        about: "labels by people; they read no prompt",
-        remote: None,
-        read: None,
-        open: None,
-    },
+    ProviderEntry::remote(&anthropic::API, "the Messages API of Anthropic"),
+    ProviderEntry::remote(
+        &openai::API,
+        "chat completions of OpenAI and compatible servers: vLLM, Ollama, llama.cpp, LiteLLM",
+    ),
+    ProviderEntry::local("scripted", "answers from a file", Some(scripted::open)),
+    ProviderEntry::local("replay", "recorded exchanges, replayed", Some(scripted::open_replay)),
+    ProviderEntry::local("local", "the judge inside Karat; it reads no prompt", None),
+    ProviderEntry::local("panel", "several judges, who decide together", None),
+    ProviderEntry::local("human", "labels by people; they read no prompt", None),
 ];
 
 /// The default model for judges, from the environment.
 pub fn judge_model(env: &ProviderEnv<'_>) -> Option<String> {
-    let stated = |name: &&str| (env.variable)(name).map(|model| model.trim().to_owned());
-    ["KARAT_JUDGE_MODEL", "CRB_JUDGE_MODEL"].iter().filter_map(stated).find(|model| !model.is_empty())
+    ["KARAT_JUDGE_MODEL", "CRB_JUDGE_MODEL"].iter().find_map(|name| env.filled_variable(name))
 }
 
 impl ProviderEntry {
+    const fn remote(api: &'static RemoteApi, about: &'static str) -> Self {
+        Self { name: api.name, about, remote: Some(api), open: None }
+    }
+
+    /// A provider on this machine; one that cannot be opened answers no prompts.
+    const fn local(name: &'static str, about: &'static str, open: Option<Open>) -> Self {
+        Self { name, about, remote: None, open }
+    }
+
     /// Whether it answers prompts.
     pub fn reads_prompts(&self) -> bool {
-        self.open.is_some()
+        self.remote.is_some() || self.open.is_some()
     }
 }
 
 /// Opens the configured provider. No connection is made before the first question.
 pub fn open(config: &JudgeConfigV1, env: &ProviderEnv<'_>) -> Result<Box<dyn Provider>, ProviderError> {
     let entry = entry(&config.provider)?;
-    let open = entry.open.ok_or(ProviderError::Promptless { name: entry.name })?;
-    open(config, env)
+    match (entry.remote, entry.open) {
+        (Some(api), _) => api.open(config, env),
+        (None, Some(open)) => open(config, env),
+        (None, None) => Err(ProviderError::Promptless { name: entry.name }),
+    }
 }
 
 /// Opens a provider and fails if its setup is incomplete.
@@ -98,11 +72,6 @@ pub fn open_ready(config: &JudgeConfigV1, env: &ProviderEnv<'_>) -> Result<Box<d
         Some(why) => Err(ProviderError::NotReady { why: why.to_owned() }),
         None => Ok(provider),
     }
-}
-
-/// Whether a URL leads to this machine.
-pub fn is_local_address(address: &str) -> bool {
-    http::is_local_address(address)
 }
 
 /// The provider with this name.
@@ -120,7 +89,7 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    fn refused(config: &JudgeConfigV1, variables: &[(&str, &str)]) -> String {
+    fn configuration_error(config: &JudgeConfigV1, variables: &[(&str, &str)]) -> String {
         let variable =
             |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
         let env = ProviderEnv { variable: &variable, folder: Path::new("/nowhere") };
@@ -131,13 +100,13 @@ mod tests {
     }
 
     #[test]
-    fn every_provider_is_described_and_can_be_tried() {
-        let mut seen = std::collections::BTreeSet::new();
+    fn every_provider_has_a_description_and_reports_missing_settings() {
+        let mut names = std::collections::BTreeSet::new();
         for entry in PROVIDERS {
-            assert!(seen.insert(entry.name) && !entry.about.is_empty(), "{}", entry.name);
+            assert!(names.insert(entry.name) && !entry.about.is_empty(), "{}", entry.name);
             let config = JudgeConfigV1 { provider: entry.name.into(), ..JudgeConfigV1::default() };
-            // Nothing is configured, and each error names what is missing.
-            let message = refused(&config, &[]);
+            // Without configuration each error names what is missing.
+            let message = configuration_error(&config, &[]);
             assert!(message.contains(entry.name) || message.contains("_KEY"), "{message}");
         }
     }
@@ -145,7 +114,7 @@ mod tests {
     #[test]
     fn configuration_errors_say_what_to_do() {
         let check = |config: JudgeConfigV1, variables: &[(&str, &str)], expect: &str| {
-            let message = refused(&config, variables);
+            let message = configuration_error(&config, variables);
             assert!(message.contains(expect), "{message}");
         };
         let config = |provider: &str| JudgeConfigV1 {
@@ -161,7 +130,7 @@ mod tests {
         let url = |url: &str| JudgeConfigV1 { base_url: Some(url.into()), ..config("openai") };
         check(url("ftp://host"), &[], "cannot be used");
         check(url("not an address"), &[], "cannot be used");
-        let message = refused(&url("https://me:hunter2@host/v1"), &[]);
+        let message = configuration_error(&url("https://me:hunter2@host/v1"), &[]);
         assert!(message.contains("cannot be used") && !message.contains("hunter2"), "{message}");
     }
 }

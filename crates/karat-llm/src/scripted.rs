@@ -15,7 +15,6 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
-    /// The id of the question.
     question: Option<String>,
     /// The BLAKE3 hash, in hex, of the user prompt.
     prompt: Option<String>,
@@ -93,8 +92,8 @@ pub(super) fn open_replay(config: &JudgeConfigV1, env: &ProviderEnv<'_>) -> Resu
     for (number, value) in lines(&file, &text)? {
         let wrong =
             |reason: String| ProviderError::BadFile { file: file.clone(), reason: format!("line {number}: {reason}") };
-        let exchange: Exchange =
-            serde_json::from_value(value).map_err(|error| wrong(format!("{error}; this is no recorded exchange")))?;
+        let exchange: Exchange = serde_json::from_value(value)
+            .map_err(|error| wrong(format!("{error}; this is not a recorded exchange")))?;
         if id.get_or_insert_with(|| exchange.provider.clone()) != &exchange.provider {
             return Err(wrong("another model answers here than on the lines before; a replay takes one".to_owned()));
         }

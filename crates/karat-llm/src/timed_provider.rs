@@ -20,8 +20,8 @@ pub struct TimingLog(Arc<Mutex<BTreeMap<String, RequestTiming>>>);
 
 /// The time that a question's requests took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct RequestTiming {
-    /// The total time of all requests.
     pub time: Duration,
     /// Whether the last request was aborted before an answer came.
     pub cut_off: bool,

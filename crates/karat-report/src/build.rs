@@ -1,22 +1,24 @@
 //! Builds a report from a scorecard.
 
-mod extras;
 #[cfg(test)]
 mod tests;
 
 use super::reason::{self, Names, matched_by};
 use karat_core::finding::Finding;
+use karat_core::golden::Golden;
 use karat_core::judgement::{Decision, Judgement};
-use karat_core::matching::outcome::{Candidate, DecidedBy, Extra, Match, Miss, Parts};
+use karat_core::matching::outcome::{Candidate, DecidedBy, Duplicate, Extra, Match, Miss, Parts};
 use karat_core::metric::calibration::Bin;
 use karat_core::metric::counts::Counts;
 use karat_core::metric::estimate::Estimate;
 use karat_core::metric::sums::Sums;
 use karat_core::metric::sweep::{OperatingPoint, Sweep};
 use karat_core::metric::table;
+use karat_core::pooling::{Member, Pool, pool_extras};
 use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::{
-    AuditSummary, CaseScore, CorrectedMetric, CorrectedTool, Intervals, Scorecard, ToolScore, TrialScore,
+    AuditSummary, CaseScore, CorrectedMetric, CorrectedTool, FlakyGolden, Intervals, Scorecard, Slice, ToolScore,
+    TrialScore,
 };
 use karat_core::stats::correct::{CorrectedEstimate, CorrectionError};
 use karat_core::suite::{Case, Suite};
@@ -25,7 +27,8 @@ use karat_format::report::{
     AuditInfoV1, BinV1, CandidateV1, CaseInfoV1, CaseResultV1, ConfusionV1, CorrectedMetricV1, CorrectedToolV1,
     CorrectedV1, CostV1, CountsV1, DuplicateV1, EstimateV1, ExtraV1, FindingInfoV1, FlakyV1, IntervalsV1, IssueInfoV1,
     JudgeSpentV1, JudgeV1, JudgementInfoV1, LatencyV1, LuckyV1, MatchV1, MeasuredV1, MetricsV1, MissV1, OperatingV1,
-    PartsV1, ProfileV1, ReportV1, SCHEMA, SliceV1, SuiteV1, SweepV1, ToolV1, TrialResultV1,
+    PartsV1, PooledExtraV1, PooledMemberV1, ProfileV1, ReportV1, SCHEMA, SliceV1, SuiteV1, SweepV1, ToolV1,
+    TrialResultV1,
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -66,7 +69,7 @@ pub fn report(input: &ReportInput<'_>) -> ReportV1 {
         cases: suite.cases.iter().map(case_info).collect(),
         tools: input.scorecard.tools.iter().enumerate().map(|(at, t)| tool(at, t, input)).collect(),
         ranking: None,
-        pooled_extras: extras::pooled_extras(input),
+        pooled_extras: pooled_extras(input),
         judges: judges(input),
         measured: measured(input),
         warnings: input.notes.iter().chain(&input.scorecard.warnings).cloned().collect(),
@@ -99,7 +102,7 @@ pub fn seed_from(suite: &Suite) -> u64 {
 }
 
 fn case_info(case: &Case) -> CaseInfoV1 {
-    let issue = |g: &karat_core::golden::Golden| IssueInfoV1 {
+    let issue = |g: &Golden| IssueInfoV1 {
         id: g.id.to_string(),
         title: one_line(g.headline()),
         severity: g.severity,
@@ -130,8 +133,8 @@ fn one_line(text: &str) -> String {
 }
 
 fn tool(at: usize, score: &ToolScore, input: &ReportInput<'_>) -> ToolV1 {
-    let slice = |s: &karat_core::scorecard::Slice| SliceV1 { metrics: metrics(&s.metrics), cases: s.cases };
-    let slices = |values: &BTreeMap<String, karat_core::scorecard::Slice>| {
+    let slice = |s: &Slice| SliceV1 { metrics: metrics(&s.metrics), cases: s.cases };
+    let slices = |values: &BTreeMap<String, Slice>| {
         values.iter().map(|(value, s)| (value.clone(), slice(s))).collect::<BTreeMap<_, _>>()
     };
     ToolV1 {
@@ -141,7 +144,7 @@ fn tool(at: usize, score: &ToolScore, input: &ReportInput<'_>) -> ToolV1 {
         incomplete: score.incomplete,
         pass: score.pass,
         counts: counts(score.counts),
-        unlabelled_extras: extras::unlabelled(score, input.profile),
+        unlabelled_extras: count_unlabelled(score, input.profile),
         one_to_one: score.one_to_one.map(counts),
         verdicts: ConfusionV1 {
             tp: score.verdicts.tp,
@@ -154,21 +157,16 @@ fn tool(at: usize, score: &ToolScore, input: &ReportInput<'_>) -> ToolV1 {
         by: score.by.iter().map(|(dimension, values)| (dimension.clone(), slices(values))).collect(),
         macro_by: score.macro_by.iter().map(|(dimension, m)| (dimension.clone(), metrics(m))).collect(),
         corrected: input.corrected.iter().find(|own| own.tool == at).map(corrected),
-        flaky: score
-            .flaky
-            .iter()
-            .map(|f| FlakyV1 {
-                case: f.case.to_string(),
-                golden: f.golden.to_string(),
-                found: f.found,
-                trials: f.trials,
-            })
-            .collect(),
+        flaky: score.flaky.iter().map(flaky).collect(),
         lucky: score.lucky.iter().map(|l| LuckyV1 { case: l.case.to_string(), trial: l.trial }).collect(),
         reliability: score.reliability.iter().map(bin).collect(),
         sweeps: score.sweeps.iter().map(sweep).collect(),
         cases: score.cases.iter().map(|c| case_result(c, input)).collect(),
     }
+}
+
+fn flaky(own: &FlakyGolden) -> FlakyV1 {
+    FlakyV1 { case: own.case.to_string(), golden: own.golden.to_string(), found: own.found, trials: own.trials }
 }
 
 fn corrected(own: &CorrectedTool) -> CorrectedToolV1 {
@@ -260,6 +258,12 @@ fn trial_result(score: &TrialScore, case: &Case, input: &ReportInput<'_>) -> Tri
     };
     let result = &score.result;
     let names = Names { case, findings, judgements: input.judgements, rules: &input.profile.identity };
+    let duplicate = |d: &Duplicate| DuplicateV1 {
+        finding: finding(d.finding),
+        golden: d.golden.map(golden),
+        score: d.score,
+        flags: d.flags.clone(),
+    };
     let miss = |m: &Miss| {
         let reason = names.miss(m.golden, m.why);
         MissV1 {
@@ -297,16 +301,7 @@ fn trial_result(score: &TrialScore, case: &Case, input: &ReportInput<'_>) -> Tri
         matches: result.matches.iter().map(matched).collect(),
         misses: result.misses.iter().map(miss).collect(),
         extras: result.extras.iter().map(extra).collect(),
-        duplicates: result
-            .duplicates
-            .iter()
-            .map(|d| DuplicateV1 {
-                finding: finding(d.finding),
-                golden: d.golden.map(golden),
-                score: d.score,
-                flags: d.flags.clone(),
-            })
-            .collect(),
+        duplicates: result.duplicates.iter().map(duplicate).collect(),
         acceptable: result.acceptable.iter().map(matched).collect(),
         audit: score.audited.as_ref().and_then(|audited| audit_info(audited, input.judgements)),
     }
@@ -374,30 +369,20 @@ fn finding_info(f: &Finding) -> FindingInfoV1 {
 /// The judges that were asked, then those whose judgements were given.
 fn judges(input: &ReportInput<'_>) -> Vec<JudgeV1> {
     // By judge: judgements given, and pairs that none of them covers.
-    let mut heard: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let mut by_judge: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for judgement in input.judgements {
-        let (given, unjudged) = heard.entry(judgement.judge.as_str()).or_default();
+        let (given, unjudged) = by_judge.entry(judgement.judge.as_str()).or_default();
         let count = if matches!(judgement.decision, Decision::Unjudged(_)) { unjudged } else { given };
         *count += 1;
     }
     for asked in input.asked {
-        heard.remove(asked.judge.as_str());
+        by_judge.remove(asked.judge.as_str());
     }
-    let given = heard.into_iter().map(|(name, (cached, unjudged))| JudgeV1 {
+    let given = by_judge.into_iter().map(|(name, (cached, unjudged))| JudgeV1 {
         judge: name.to_owned(),
-        asked: 0,
         cached,
-        saved: 0,
         unjudged,
-        refused: 0,
-        beyond: 0,
-        tokens: 0,
-        usd: None,
-        sampling: None,
-        refused_parameters: Vec::new(),
-        answer_format: None,
-        agreement: None,
-        probe: None,
+        ..JudgeV1::default()
     });
     let mut judges: Vec<JudgeV1> = input.asked.iter().cloned().chain(given).collect();
     for judge in &mut judges {
@@ -414,8 +399,8 @@ fn beyond(input: &ReportInput<'_>, judge: &str) -> usize {
     }
     let trials = input.scorecard.tools.iter().flat_map(|tool| &tool.cases).flat_map(|case| &case.trials);
     let rests = |found: &&Match| {
-        let (Some(score), Some(said)) = (found.score, found.parts.judge) else { return false };
-        let alone = (score - (1.0 - profile.heuristic_share) * said) / profile.heuristic_share;
+        let (Some(score), Some(judged)) = (found.score, found.parts.judge) else { return false };
+        let alone = (score - (1.0 - profile.heuristic_share) * judged) / profile.heuristic_share;
         matches!(&found.decided_by, DecidedBy::Judge(name) if name.as_str() == judge)
             && alone + 1e-9 < profile.threshold
     };
@@ -458,4 +443,48 @@ fn measured(input: &ReportInput<'_>) -> MeasuredV1 {
         measured.latency.insert(tool.to_owned(), LatencyV1 { mean_ms, ms_per_tp, n: values.len() });
     }
     measured
+}
+
+const MOST_POOLS: usize = 100;
+const MOST_MEMBERS: usize = 50;
+
+fn count_unlabelled(tool: &ToolScore, profile: &Profile) -> usize {
+    tool.cases.iter().flat_map(|case| &case.trials).map(|trial| unlabelled_extras(trial, profile).len()).sum()
+}
+
+fn pooled_extras(input: &ReportInput<'_>) -> Vec<PooledExtraV1> {
+    let (card, profile) = (input.scorecard, input.profile);
+    if card.tools.len() < 2 {
+        return Vec::new();
+    }
+    let reach = profile.line.reach;
+    let pools = pool_extras(input.suite, input.trials, card, reach, |trial| unlabelled_extras(trial, profile));
+    // Pools are sorted by the number of tools.
+    let shared = pools.iter().take_while(|pool| pool.tools().len() > 1);
+    shared.take(MOST_POOLS).map(|pool| pooled_extra(pool, input)).collect()
+}
+
+fn unlabelled_extras(trial: &TrialScore, profile: &Profile) -> Vec<usize> {
+    let compared = profile.method != Method::Verdict && trial.counted;
+    if compared { trial.unlabelled_extras(profile) } else { Vec::new() }
+}
+
+fn pooled_extra(pool: &Pool<'_>, input: &ReportInput<'_>) -> PooledExtraV1 {
+    let member = |member: &Member<'_>| PooledMemberV1 {
+        tool: member.trial.tool.to_string(),
+        trial: member.trial.number,
+        finding: member.finding.id.to_string(),
+    };
+    let lines = pool.lead.lines();
+    PooledExtraV1 {
+        case: input.suite.cases[pool.case].id.to_string(),
+        file: pool.lead.file.as_ref().map(ToString::to_string),
+        line_start: lines.map(|lines| lines.start),
+        line_end: lines.map(|lines| lines.end),
+        title: one_line(pool.lead.headline()),
+        severity: pool.severity(),
+        tools: pool.tools().into_iter().map(ToString::to_string).collect(),
+        reports: pool.members.len(),
+        members: pool.members.iter().take(MOST_MEMBERS).map(member).collect(),
+    }
 }

@@ -19,7 +19,6 @@ pub fn sentence(report: &ReportV1) -> Option<String> {
     Some(format!("{cases} {shares} {groups}, {done}{}", effect.unwrap_or_default()))
 }
 
-/// The design effect of every tool, or the range over several.
 fn effect(clusters: &ClustersV1) -> Option<String> {
     let all = || clusters.design_effect.values().copied();
     let shown = |effect: f64| decimals(effect, 2);

@@ -3,14 +3,12 @@
 pub mod markdown;
 
 use super::grid::{self, Cell};
-use super::number::{p_value, rank_set, signed, three, title};
-use super::terminal::{BAD, BOLD, DIM, GOOD, TerminalStyle, WARNING, beside, indented, paint};
+use super::number::{self, at_most, or_dash, p_value, rank_set, signed, three, title};
+use super::terminal::{BAD, BOLD, DIM, GOOD, TerminalStyle, WARNING, beside, heading, indented, paint, warnings};
 use anstyle::Style;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::wording::count;
-use karat_format::comparison::{
-    CaseMovedV1, ComparisonV1, ConclusionV1, DifferenceV1, GoldenMovedV1, PairV1, RankTestV1, RanksV1,
-};
+use karat_format::comparison::{CaseMovedV1, ComparisonV1, ConclusionV1, DifferenceV1, PairV1, RankTestV1, RanksV1};
 use karat_format::diagnostic::harmless;
 
 const MOST_MOVED: usize = 8;
@@ -21,25 +19,17 @@ pub fn draw(comparison: &ComparisonV1, terminal: &TerminalStyle) -> String {
         Some(ranks) => vec![draw_ranks(comparison, ranks, terminal)],
         None => comparison.comparisons.iter().map(|pair| draw_pair(comparison, pair, terminal)).collect(),
     };
-    let mut out = parts.join("\n");
-    if !comparison.warnings.is_empty() {
-        out.push_str(&format!("\n{}\n", paint("Warnings", WARNING.bold(), terminal)));
-        for warning in &comparison.warnings {
-            out.push_str(&indented(warning, Style::new(), terminal));
-        }
-    }
-    out
+    parts.join("\n") + &warnings(&comparison.warnings, terminal)
 }
 
 fn draw_pair(comparison: &ComparisonV1, pair: &PairV1, terminal: &TerminalStyle) -> String {
     let head = format!("{} → {}", harmless(&pair.a.label), harmless(&pair.b.label));
     let facts = format!("{} · profile {}", count(pair.cases, "case"), harmless(&comparison.profile));
     let mut out = format!("{}\n", beside(&head, "  ", &facts, terminal));
-    let heads = ["from", "to", "change"].map(|head| Cell::right(head).styled(DIM));
     let level = format!("{:.0} % interval", 100.0 * comparison.level);
-    let mut rows = vec![vec![Cell::left("metric").styled(DIM)]];
-    rows[0].extend(heads);
-    rows[0].extend([Cell::left(level).styled(DIM), Cell::right("p").styled(DIM), Cell::left("verdict").styled(DIM)]);
+    let mut rows = vec![grid::header("metric", ["from", "to", "change", "", "p", ""])];
+    rows[0][4] = Cell::left(level).styled(DIM);
+    rows[0][6] = Cell::left("verdict").styled(DIM);
     for row in &pair.metrics {
         rows.push(vec![
             Cell::left(title(&row.metric)),
@@ -52,16 +42,14 @@ fn draw_pair(comparison: &ComparisonV1, pair: &PairV1, terminal: &TerminalStyle)
         ]);
     }
     out.push_str(&grid::draw(&rows, terminal.width, terminal.colour));
-    for line in footnotes(comparison, pair) {
-        out.push_str(&indented(&line, DIM, terminal));
-    }
+    out.extend(footnotes(comparison, pair).iter().map(|line| indented(line, DIM, terminal)));
     out.push_str(&goldens(pair, terminal));
     out.push_str(&moved(pair, terminal));
     out
 }
 
 pub(super) fn interval(ci: Option<[f64; 2]>) -> String {
-    ci.map_or_else(|| "–".to_owned(), |[low, high]| format!("{} … {}", signed(Some(low)), signed(Some(high))))
+    number::interval(ci, signed)
 }
 
 fn style(verdict: ConclusionV1) -> Style {
@@ -77,7 +65,7 @@ fn style(verdict: ConclusionV1) -> Style {
 pub(super) fn footnotes(comparison: &ComparisonV1, pair: &PairV1) -> Vec<String> {
     let mut lines = Vec::new();
     let families = comparison.comparisons.len();
-    let margin = format!("differences within ±{} count as equivalent", three_short(comparison.margin));
+    let margin = format!("differences within ±{} count as equivalent", at_most(comparison.margin, 3));
     let adjusted =
         if families > 1 { format!("p adjusted for {families} comparisons (Holm) · ") } else { String::new() };
     lines.push(format!("{adjusted}{margin}"));
@@ -117,11 +105,6 @@ fn reason(row: &DifferenceV1) -> Option<&str> {
     (!(plain || open && holds_zero && !row.unreliable)).then_some(row.because.as_str())
 }
 
-fn three_short(value: f64) -> String {
-    let text = format!("{value:.3}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
 fn goldens(pair: &PairV1, terminal: &TerminalStyle) -> String {
     let goldens = &pair.goldens;
     if goldens.gained.is_empty() && goldens.lost.is_empty() {
@@ -130,8 +113,7 @@ fn goldens(pair: &PairV1, terminal: &TerminalStyle) -> String {
         }
         return "\nBoth find the same goldens in most of their trials.\n".to_owned();
     }
-    let mut out = format!("\n{}\n", paint("Changed goldens", BOLD, terminal));
-    out.push_str(&indented(&mcnemar(pair), DIM, terminal));
+    let mut out = heading("Changed goldens", terminal) + &indented(&mcnemar(pair), DIM, terminal);
     for (side, moved) in [(&pair.b, &goldens.gained), (&pair.a, &goldens.lost)] {
         if moved.is_empty() {
             continue;
@@ -140,7 +122,8 @@ fn goldens(pair: &PairV1, terminal: &TerminalStyle) -> String {
         out.push_str(&grid::fit(&format!("  {}", harmless(&head)), terminal.width));
         out.push('\n');
         for one in moved.iter().take(MOST_MOVED) {
-            let found = found_in(one);
+            let ([a, a_of], [b, b_of]) = (one.a, one.b);
+            let found = format!("{a}/{a_of} → {b}/{b_of}");
             let line = format!("    {}: {}", harmless(&one.case), harmless(&one.title));
             let line = grid::fit(&line, terminal.width.saturating_sub(found.chars().count() + 2));
             out.push_str(&format!("{line}  {}\n", paint(&found, DIM, terminal)));
@@ -153,35 +136,23 @@ fn goldens(pair: &PairV1, terminal: &TerminalStyle) -> String {
     out
 }
 
-fn found_in(one: &GoldenMovedV1) -> String {
-    let side = |[found, trials]: [usize; 2]| format!("{found}/{trials}");
-    format!("{} → {}", side(one.a), side(one.b))
-}
-
 pub(super) fn mcnemar(pair: &PairV1) -> String {
     let goldens = &pair.goldens;
     let flaky = match goldens.flaky {
         0 => String::new(),
         n => format!("; {n} of them in some trials only"),
     };
-    format!(
-        "{} gained, {} lost, {} found by both, {} by neither{flaky}: McNemar p {}",
-        goldens.gained.len(),
-        goldens.lost.len(),
-        goldens.both,
-        goldens.neither,
-        equals(Some(goldens.p))
-    )
-}
-
-fn equals(p: Option<f64>) -> String {
-    let text = p_value(p);
-    if text.starts_with('<') { text.replacen('<', "< ", 1) } else { format!("= {text}") }
+    let p = match p_value(Some(goldens.p)) {
+        p if p.starts_with('<') => p.replacen('<', "< ", 1),
+        p => format!("= {p}"),
+    };
+    let (gained, lost) = (goldens.gained.len(), goldens.lost.len());
+    let (both, neither) = (goldens.both, goldens.neither);
+    format!("{gained} gained, {lost} lost, {both} found by both, {neither} by neither{flaky}: McNemar p {p}")
 }
 
 fn moved(pair: &PairV1, terminal: &TerminalStyle) -> String {
     let Some(first) = pair.moved.first() else { return String::new() };
-    let heading = format!("Most changed cases ({})", title(&first.metric));
     let row = |one: &CaseMovedV1| {
         vec![
             Cell::left(&one.case),
@@ -192,7 +163,8 @@ fn moved(pair: &PairV1, terminal: &TerminalStyle) -> String {
         ]
     };
     let rows: Vec<Vec<Cell>> = pair.moved.iter().map(row).collect();
-    format!("\n{}\n{}", paint(&heading, BOLD, terminal), grid::draw(&rows, terminal.width, terminal.colour))
+    let table = grid::draw(&rows, terminal.width, terminal.colour);
+    heading(&format!("Most changed cases ({})", title(&first.metric)), terminal) + &table
 }
 
 fn draw_ranks(comparison: &ComparisonV1, ranks: &RanksV1, terminal: &TerminalStyle) -> String {
@@ -203,20 +175,16 @@ fn draw_ranks(comparison: &ComparisonV1, ranks: &RanksV1, terminal: &TerminalSty
         out.push_str(&format!("{}\n", paint(&line, BOLD, terminal)));
     }
     out.push('\n');
-    let heads = ["tool", "rank", title(&ranks.metric), "interval", "better than", "worse than"];
-    let mut rows = vec![heads.iter().map(|head| Cell::right(*head).styled(DIM)).collect::<Vec<_>>()];
-    rows[0][0] = Cell::left("tool").styled(DIM);
+    let heads = ["rank", title(&ranks.metric), "", "better than", "worse than"];
+    let mut rows = vec![grid::header("tool", heads)];
     rows[0][3] = Cell::left("interval").styled(DIM);
     for tool in &ranks.tools {
-        let ends = tool
-            .ci
-            .map_or_else(|| "–".to_owned(), |[low, high]| format!("{} … {}", three(Some(low)), three(Some(high))));
         let [better, worse] = wins_and_losses(ranks, &tool.tool);
         rows.push(vec![
             Cell::left(&tool.tool).styled(BOLD),
-            Cell::right(rank_set(tool).unwrap_or_else(|| "–".to_owned())),
+            Cell::right(or_dash(rank_set(tool))),
             Cell::right(three(tool.value)),
-            Cell::left(ends),
+            Cell::left(number::interval(tool.ci, three)),
             Cell::right(better.to_string()).styled(if better > 0 { GOOD } else { DIM }),
             Cell::right(worse.to_string()).styled(if worse > 0 { BAD } else { DIM }),
         ]);
@@ -226,7 +194,6 @@ fn draw_ranks(comparison: &ComparisonV1, ranks: &RanksV1, terminal: &TerminalSty
     out
 }
 
-/// How many tools a tool is significantly better and worse than.
 pub(super) fn wins_and_losses(ranks: &RanksV1, tool: &str) -> [usize; 2] {
     let is_own = |pair: &&RankTestV1| pair.a == tool || pair.b == tool;
     let winners = || ranks.pairs.iter().filter(is_own).filter_map(|pair| pair.better.as_deref());

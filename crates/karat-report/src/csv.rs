@@ -3,28 +3,14 @@
 use super::TerminalStyle;
 use karat_format::report::{MetricsV1, ReportV1};
 
-const HEADER: [&str; 14] = [
-    "tool",
-    "scope",
-    "dimension",
-    "value_of",
-    "metric",
-    "value",
-    "ci_low",
-    "ci_high",
-    "n",
-    "std_trials",
-    "std_cases",
-    "unreliable",
-    "rank_low",
-    "rank_high",
-];
+const HEADER: &str = "tool,scope,dimension,value_of,metric,value,ci_low,ci_high,n,std_trials,std_cases,unreliable,rank_low,\
+    rank_high";
 
 /// Renders all metrics in long form.
 pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     // Writing to memory cannot fail, and a row always has the header's length.
-    let _ = writer.write_record(HEADER);
+    let _ = writer.write_record(HEADER.split(','));
     // Tools are ranked by the whole suite, or by means over a dimension.
     let headline = report.profile.headline_macro_by.as_deref().map_or(("suite", ""), |dimension| ("macro", dimension));
     let mut rows = |tool: &str, scope: &str, dimension: &str, value_of: &str, metrics: &MetricsV1| {

@@ -1,56 +1,44 @@
-//! Renders the result of a gate for a terminal, as Markdown and as JUnit.
-
-pub mod junit;
+//! Renders the result of a gate for a terminal and as Markdown.
 
 use super::grid;
-use super::markdown::escape;
-use super::terminal::{TerminalStyle, paint};
-use anstyle::{AnsiColor, Style};
+use super::markdown::{self, escape};
+use super::terminal::{BAD, BOLD, DIM, GOOD, TerminalStyle, WARNING, heading, paint, warnings};
+use anstyle::Style;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
 use karat_format::gate::{DemandOutcomeV1, DemandV1, GateV1};
 
 /// Renders one line per demand with its reason, then the outcome.
 pub fn draw(gate: &GateV1, terminal: &TerminalStyle) -> String {
-    let paint = |text: &str, style: Style| paint(text, style, terminal);
-    let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
     let facts = format!("{} · profile {}", count(gate.cases, "case"), harmless(&gate.profile));
-    let mut out = format!("{}  {}\n", paint(&harmless(&gate.suite), bold), paint(&facts, dim));
+    let mut out = format!("{}  {}\n", paint(&harmless(&gate.suite), BOLD, terminal), paint(&facts, DIM, terminal));
     let mut tool = None;
     for demand in &gate.demands {
         if tool != Some(&demand.tool) {
-            let name = demand.tool.as_deref().unwrap_or("all tools");
-            out.push_str(&format!("\n{}\n", paint(&harmless(name), bold)));
+            out.push_str(&heading(&harmless(demand.tool.as_deref().unwrap_or("all tools")), terminal));
             tool = Some(&demand.tool);
         }
-        let word = format!("{:12}", demand.outcome.word());
+        let word = paint(&format!("{:12}", demand.outcome.word()), style(demand.outcome), terminal);
         let line = grid::fit(&harmless(&demand.demand), terminal.width.saturating_sub(16));
-        out.push_str(&format!("  {}  {line}\n", paint(&word, style(demand.outcome))));
+        out.push_str(&format!("  {word}  {line}\n"));
         for line in grid::wrap(&harmless(&demand.why), terminal.width.saturating_sub(16)) {
-            out.push_str(&format!("                {}\n", paint(&line, dim)));
+            out.push_str(&format!("                {}\n", paint(&line, DIM, terminal)));
         }
     }
-    if !gate.warnings.is_empty() {
-        out.push_str(&format!("\n{}\n", paint("Warnings", AnsiColor::Yellow.on_default().bold())));
-        for line in gate.warnings.iter().flat_map(|text| grid::wrap(&harmless(text), terminal.width.saturating_sub(2)))
-        {
-            out.push_str(&format!("  {line}\n"));
-        }
-    }
-    out.push_str(&format!("\n{}\n", paint(&sentence(gate), style(gate.outcome))));
+    out.push_str(&warnings(&gate.warnings, terminal));
+    out.push_str(&format!("\n{}\n", paint(&sentence(gate), style(gate.outcome), terminal)));
     out
 }
 
-/// The outcome in one sentence.
-pub fn sentence(gate: &GateV1) -> String {
-    let count_of = |outcome: DemandOutcomeV1| gate.demands.iter().filter(|demand| demand.outcome == outcome).count();
-    let (holds, fails, open) =
-        (count_of(DemandOutcomeV1::Holds), count_of(DemandOutcomeV1::Fails), count_of(DemandOutcomeV1::Inconclusive));
-    let counts: Vec<String> = [(fails, "failed"), (open, "inconclusive"), (holds, "passed")]
-        .into_iter()
-        .filter(|(n, _)| *n > 0)
-        .map(|(n, words)| format!("{} {words}", count(n, "demand")))
-        .collect();
+fn sentence(gate: &GateV1) -> String {
+    let outcomes = [
+        (DemandOutcomeV1::Fails, "failed"),
+        (DemandOutcomeV1::Inconclusive, "inconclusive"),
+        (DemandOutcomeV1::Holds, "passed"),
+    ];
+    let counts = outcomes.map(|(outcome, word)| (count_outcomes(gate, outcome), word)).into_iter();
+    let counts = counts.filter(|(n, _)| *n > 0).map(|(n, word)| format!("{} {word}", count(n, "demand")));
+    let counts: Vec<String> = counts.collect();
     let word = match gate.outcome {
         DemandOutcomeV1::Holds => "The gate passes",
         DemandOutcomeV1::Inconclusive => "The gate is inconclusive",
@@ -59,11 +47,15 @@ pub fn sentence(gate: &GateV1) -> String {
     format!("{word}: {}.", counts.join(", "))
 }
 
+pub(crate) fn count_outcomes(gate: &GateV1, outcome: DemandOutcomeV1) -> usize {
+    gate.demands.iter().filter(|demand| demand.outcome == outcome).count()
+}
+
 fn style(outcome: DemandOutcomeV1) -> Style {
     match outcome {
-        DemandOutcomeV1::Holds => AnsiColor::Green.on_default().bold(),
-        DemandOutcomeV1::Inconclusive => AnsiColor::Yellow.on_default(),
-        DemandOutcomeV1::Fails => AnsiColor::Red.on_default().bold(),
+        DemandOutcomeV1::Holds => GOOD,
+        DemandOutcomeV1::Inconclusive => WARNING,
+        DemandOutcomeV1::Fails => BAD,
     }
 }
 
@@ -81,9 +73,5 @@ pub fn markdown(gate: &GateV1) -> String {
         format!("| {mark} | {} | {} | {} |\n", escape(tool), escape(&demand.demand), escape(&demand.why))
     };
     out.extend(gate.demands.iter().map(row));
-    if !gate.warnings.is_empty() {
-        out.push_str("\n**Warnings**\n\n");
-        out.extend(gate.warnings.iter().map(|warning| format!("- {}\n", escape(warning))));
-    }
-    out
+    out + &markdown::warnings(&gate.warnings)
 }

@@ -47,6 +47,12 @@ impl Cell {
     }
 }
 
+/// A header row in dim text: the first cell left-aligned, the others right-aligned.
+pub fn header(first: &str, others: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<Cell> {
+    let dim = Style::new().dimmed();
+    std::iter::once(Cell::left(first)).chain(others.into_iter().map(Cell::right)).map(|cell| cell.styled(dim)).collect()
+}
+
 /// Wraps text between words; a word wider than a line is cut.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let words = text.split_whitespace().map(|word| fit(word, width.max(1)));
@@ -208,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_folded_and_nothing_is_lost() {
+    fn wrapping_words_loses_nothing() {
         assert_eq!(fold("one two three", 7), ["one two", "three"]);
         assert_eq!(fold("nightly-2026-11-05", 12), ["nightly-", "2026-11-05"]);
         assert_eq!(fold("abcdefghij", 4), ["abcd", "efgh", "ij"]);
@@ -216,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_is_too_wide_folds_its_words() {
+    fn wide_table_wraps_its_text_column() {
         let rows = [
             vec![Cell::left("id"), Cell::right("n"), Cell::folded("meaning")],
             vec![Cell::left("recall"), Cell::right("3"), Cell::folded("what was found of what there was")],
@@ -229,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_find_no_room_stand_below() {
+    fn columns_without_room_form_a_second_table() {
         let row = |cells: [&str; 4]| cells.map(Cell::left).to_vec();
         let rows =
             [row(["tool", "precision", "recall", "accuracy"]), row(["a", "0.5", "0.6", "0.7"]), vec![Cell::left("b")]];

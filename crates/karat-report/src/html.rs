@@ -3,57 +3,61 @@
 
 mod detail;
 mod excerpt;
-mod figures;
 mod index;
 mod judges;
 mod leaderboard;
-mod overview;
 mod pack;
 mod slices;
 #[cfg(test)]
 mod tests;
 
 use super::TerminalStyle;
-use super::page::{PLAIN, Page, THEME};
-use super::plot;
+use super::clusters;
+use super::number::{headline, rank_metric, ranked, statement, three, title};
+use super::page::{PLAIN, Page, THEME, drawing};
+use super::plot::{self, Plot, PlotOptions};
 use super::report_view::ReportView;
-use pack::Packed;
+use super::trial_spread::{CELLS, TITLE, trial_spread};
+use karat_core::metric::estimate::RELIABLE_N;
+use karat_core::profile::Method;
+use karat_core::wording::count;
+use karat_format::report::{EstimateV1, MetricsV1, ReportV1, ToolV1};
+use maud::{Markup, html};
+use pack::{Packed, pack};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use std::collections::BTreeMap;
 
 /// Renders the page on its own.
 pub fn draw(view: &ReportView<'_>, _: &TerminalStyle) -> String {
-    ReportPage::new(view).page("").draw()
+    page(view, &format!("{} · Karat report", view.report.suite.name)).draw()
 }
 
 /// A report's page, standalone or one of several.
-pub struct ReportPage {
-    title: String,
-    body: String,
-    data: String,
-}
-
-impl ReportPage {
-    /// Builds the content of the page.
-    pub fn new(view: &ReportView<'_>) -> Self {
-        let Packed { index, portions, left_out } = pack::pack(view);
-        let mut body = String::from("<div id=\"overview\">\n");
-        overview::draw(view, left_out, &mut body);
-        body.push_str("</div>\n<article id=\"case\" hidden></article>\n");
-        body.push_str(&index);
-        Self { title: format!("{} · Karat report", view.report.suite.name), body, data: portions }
-    }
-
-    /// The page with a navigation bar; `nav` is empty for a standalone page.
-    pub fn page<'a>(&'a self, nav: &'a str) -> Page<'a> {
-        Page {
-            title: &self.title,
-            nav,
-            body: &self.body,
-            styles: &STYLES,
-            scripts: &SCRIPTS,
-            data: &self.data,
-            ..Page::default()
+pub fn page<'a>(view: &ReportView<'_>, title: &'a str) -> Page<'a> {
+    let report = view.report;
+    let Packed { index, portions, left_out } = pack(view);
+    let body = html! {
+        div #overview {
+            (head(view))
+            (warnings(report))
+            (leaderboard::draw(report))
+            (spread(report))
+            (figures("quality", "Quality and cost", view, &["precision-recall", "cost-quality"]))
+            (figures("significance", "Pairwise comparison", view, &["ranks", "significance"]))
+            (cases(report, left_out))
+            (slices::draw(view))
+            (figures("confidence", "Confidence", view, &["reliability", "sweep"]))
+            @if !view.earlier.is_empty() { (figures("trend", "Trend", view, &["trend"])) }
+            (figures("variance", "Variance", view, &["variance"]))
+            (notable(report))
+            (judges::draw(report))
+            (all_metrics(report))
+            (method(report))
         }
-    }
+        article #case hidden {}
+        (index)
+    };
+    Page { title, body, styles: &STYLES, scripts: &SCRIPTS, data: portions, ..Page::default() }
 }
 
 const STYLES: [&str; 2] = [plot::STYLE, include_str!("html/report.css")];
@@ -68,3 +72,273 @@ const SCRIPTS: [&str; 8] = [
     include_str!("html/case.js"),
     include_str!("html/route.js"),
 ];
+
+/// Warnings, lists and figures beyond these numbers are folded or cut.
+const MOST_WARNINGS: usize = 6;
+const MOST_FIGURES: usize = 6;
+const MOST_NOTABLE: usize = 200;
+
+fn section(id: &str, title: &str, content: &Markup) -> Markup {
+    html! {
+        section id=(id) aria-labelledby={ (id) "-title" } {
+            h2 id={ (id) "-title" } { (title) }
+            (content)
+        }
+    }
+}
+
+fn head(view: &ReportView<'_>) -> Markup {
+    let report = view.report;
+    html! {
+        header.about {
+            h1 { (view.name.as_ref().unwrap_or(&report.suite.name)) }
+            @if let Some(sentence) = statement(report) { p { strong { (sentence) } } }
+            p.dim {
+                @if view.name.is_some() { (report.suite.name) " · " }
+                (count(report.suite.cases, "case")) ", " (count(report.suite.issues, "golden")) " · "
+                (count(report.tools.len(), "tool")) " · profile " (report.profile.name)
+            }
+            nav.toc aria-label="On this page" {}
+            " "
+            button.theme type="button" hidden { "Theme" }
+        }
+        noscript {
+            p.careful {
+                "JavaScript is off: the leaderboard, figures and slices are shown; the cases need JavaScript."
+            }
+        }
+    }
+}
+
+/// Warnings, above all numbers.
+fn warnings(report: &ReportV1) -> Markup {
+    let mut notes: Vec<Markup> = Vec::new();
+    let estimates = report.tools.iter().filter_map(|tool| headline(report, tool).get(rank_metric(report)));
+    if let Some(n) = estimates.map(|estimate: &EstimateV1| estimate.n).min().filter(|n| *n < RELIABLE_N) {
+        notes.push(html! { strong { "n = " (n) } ": too few to rely on (" (RELIABLE_N) " wanted)" });
+    }
+    // Judges that were not asked are mentioned in the warnings.
+    for judge in report.judges.iter().filter(|judge| judge.unjudged > 0 && judge.asked > 0) {
+        notes.push(html! {
+            strong { (judge.judge) } ": " (judge.unjudged) " of " (judge.asked) " questions got no answer"
+        });
+    }
+    notes.extend(report.warnings.iter().map(|warning| html! { (warning) }));
+    if notes.is_empty() {
+        return Markup::default();
+    }
+    // Many warnings must not push the result off the first screen.
+    let (first, rest) = notes.split_at(notes.len().min(MOST_WARNINGS));
+    html! {
+        section.careful #careful aria-labelledby="careful-title" {
+            h2 #careful-title { "Warnings" }
+            ul { @for note in first { li { (note) } } }
+            @if !rest.is_empty() {
+                details {
+                    summary { (rest.len()) " more" }
+                    ul { @for note in rest { li { (note) } } }
+                }
+            }
+        }
+    }
+}
+
+fn spread(report: &ReportV1) -> Markup {
+    let Some(spread) = trial_spread(report) else { return Markup::default() };
+    let content = html! {
+        p.dim { (CELLS) }
+        div.scroll tabindex="0" {
+            table {
+                thead { tr { th { "tool" } @for column in spread.columns { th.n { (column) } } } }
+                tbody {
+                    @for (tool, values) in spread.rows {
+                        tr { th scope="row" { (tool) } @for value in values { td.n { (value) } } }
+                    }
+                }
+            }
+        }
+    };
+    section("trials", TITLE, &content)
+}
+
+/// A section of plots. Without data it is left out.
+fn figures(id: &str, title: &str, view: &ReportView<'_>, kinds: &[&str]) -> Markup {
+    let drawn = kinds.iter().map(|kind| plots(kind, view, &PlotOptions::default()));
+    let drawn: Vec<Markup> = drawn.filter(|plots| !plots.0.is_empty()).collect();
+    if drawn.is_empty() {
+        return Markup::default();
+    }
+    section(id, title, &html! { div.figures { @for plots in drawn { (plots) } } })
+}
+
+/// All plots of a kind; without data there are none.
+fn plots(kind: &str, view: &ReportView<'_>, options: &PlotOptions) -> Markup {
+    let plots = plot::kind(kind).and_then(|kind| (kind.draw)(view, options).ok()).unwrap_or_default();
+    let (first, rest) = plots.split_at(plots.len().min(MOST_FIGURES));
+    let figure = |plot: &Plot| {
+        html! { figure tabindex="0" { (drawing(plot.inline())) figcaption { (plot.title) } } }
+    };
+    html! {
+        @for plot in first { (figure(plot)) }
+        @if !rest.is_empty() {
+            details { summary { (rest.len()) " more" } @for plot in rest { (figure(plot)) } }
+        }
+    }
+}
+
+fn cases(report: &ReportV1, left_out: Option<&str>) -> Markup {
+    let content = html! {
+        p.dim {
+            @if report.profile.method == Method::Verdict {
+                "The share of correct verdicts on each case, over all trials."
+            } @else {
+                (title(rank_metric(report)))
+                " of each case, and how many of its required goldens were found over all trials. A case without goldens \
+                 counts false alarms. Open a cell to see the code."
+            }
+        }
+        @if let Some(note) = left_out { p.dim { (note) } }
+        div #grid {}
+    };
+    section("cases", "Case by case", &content)
+}
+
+/// Flaky goldens, lucky guesses, and extras that several tools report.
+fn notable(report: &ReportV1) -> Markup {
+    let link = |case: &str, tool: &str| {
+        let encode = |name| utf8_percent_encode(name, NON_ALPHANUMERIC);
+        html! { a href={ "#/case/" (encode(case)) "?tool=" (encode(tool)) } { (case) } }
+    };
+    let mut lists: Vec<(String, Vec<Markup>)> = Vec::new();
+    for tool in ranked(report) {
+        let name = &tool.tool;
+        let flaky = tool.flaky.iter().map(|one| {
+            html! { (one.golden) " in " (link(&one.case, name)) ": " (one.found) " of " (one.trials) " trials" }
+        });
+        let goldens = count(tool.flaky.len(), "golden");
+        lists.push((format!("{name}: {goldens} found in some trials only"), flaky.collect()));
+        let lucky = tool.lucky.iter().map(|one| html! { (link(&one.case, name)) ", trial " (one.trial) });
+        let trials = count(tool.lucky.len(), "trial");
+        lists.push((format!("{name}: {trials} called vulnerable without the target"), lucky.collect()));
+    }
+    let pooled = report.pooled_extras.iter().map(|extra| {
+        let first = extra.tools.first().map_or("", String::as_str);
+        html! { (link(&extra.case, first)) ": " (extra.title) " (" (extra.tools.join(", ")) ")" }
+    });
+    let extras = count(report.pooled_extras.len(), "extra");
+    let summary = format!("{extras} reported by several tools, matching no golden and unlabelled");
+    lists.push((summary, pooled.collect()));
+    lists.retain(|(_, items)| !items.is_empty());
+    if lists.is_empty() {
+        return Markup::default();
+    }
+    let content = html! {
+        @for (summary, items) in lists {
+            details {
+                summary { (summary) }
+                ul { @for item in items.iter().take(MOST_NOTABLE) { li { (item) } } }
+                @if items.len() > MOST_NOTABLE { p.dim { "and " (items.len() - MOST_NOTABLE) " more" } }
+            }
+        }
+    };
+    section("notable", "Notable", &content)
+}
+
+fn all_metrics(report: &ReportV1) -> Markup {
+    let content = html! {
+        @for tool in ranked(report) {
+            details {
+                summary { (tool.tool) }
+                div.scroll tabindex="0" {
+                    table {
+                        thead {
+                            tr {
+                                th { "metric" } th.n { "value" } th { "95 % interval" } th.n { "std over trials" }
+                                th.n { "n" } th { "remark" }
+                            }
+                        }
+                        tbody {
+                            @for (scope, metrics) in [("", &tool.metrics), ("pooled ", &tool.micro)] {
+                                @for (id, estimate) in defined(metrics) { (metric_row(scope, id, estimate)) }
+                            }
+                        }
+                    }
+                }
+                (not_measured(tool))
+            }
+        }
+    };
+    section("metrics", "All metrics", &content)
+}
+
+/// Metrics with a value, by title.
+fn defined(metrics: &MetricsV1) -> Vec<(&String, &EstimateV1)> {
+    let mut defined: Vec<_> = metrics.iter().filter(|(_, estimate)| estimate.value.is_some()).collect();
+    defined.sort_by_key(|(id, _)| title(id).to_lowercase());
+    defined
+}
+
+fn metric_row(scope: &str, id: &str, estimate: &EstimateV1) -> Markup {
+    html! {
+        tr {
+            th scope="row" { (scope) (title(id)) }
+            td.n { (three(estimate.value)) }
+            td.i {
+                @match estimate.ci {
+                    Some([low, high]) => { (three(Some(low))) " to " (three(Some(high))) }
+                    None => { "–" }
+                }
+            }
+            td.n { (three(estimate.std_trials)) }
+            td.n { (estimate.n) }
+            td.dim {
+                @if let Some(why) = &estimate.no_ci { (why) }
+                @else if let Some(method) = &estimate.method { (method_name(method)) }
+            }
+        }
+    }
+}
+
+fn not_measured(tool: &ToolV1) -> Markup {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (id, estimate) in tool.metrics.iter().filter(|(_, estimate)| estimate.value.is_none()) {
+        by_reason.entry(estimate.undefined.as_deref().unwrap_or("undefined")).or_default().push(title(id));
+    }
+    by_reason.values_mut().for_each(|names| names.sort_by_key(|name| name.to_lowercase()));
+    html! {
+        @if !by_reason.is_empty() {
+            p.dim { "Not measured:" }
+            ul.dim {
+                @for (reason, names) in by_reason { li { (reason) " (" (names.len()) "): " (names.join(", ")) } }
+            }
+        }
+    }
+}
+
+fn method_name(method: &str) -> String {
+    let words = method.split('-').map(|word| match word {
+        "bca" => "BCa",
+        "wilson" => "Wilson",
+        plain => plain,
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn method(report: &ReportV1) -> Markup {
+    let how = &report.intervals;
+    let content = html! {
+        p {
+            (how.level * 100.0) " % intervals by " (how.resamples) " resamples (" (method_name(&how.bootstrap))
+            "), proportions by " (method_name(&how.proportions))
+            @if let Some(field) = &how.cluster { ", clustered by " (field) }
+            ". "
+            @if let Some(sentence) = clusters::sentence(report) { (sentence) ". " }
+            "Seed " (report.seed) ". Suite digest " code { (report.suite.digest) } "."
+        }
+        p.dim {
+            "The same input gives the same report; " code { "karat report" }
+            " draws it again, and the JSON report has every number unrounded."
+        }
+    };
+    section("method", "Method", &content)
+}

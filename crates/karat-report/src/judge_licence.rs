@@ -96,7 +96,6 @@ fn check_rate(demand: String, rate: &RateV1, suite: &str, most: f64) -> DemandV1
     DemandV1 { outcome, why, ..none }
 }
 
-/// Normal quantile for 95 % intervals.
 const Z: f64 = 1.959_963_984_540_054;
 
 /// The approximate number of pairs that would settle it at the same rate: the end of Wilson's interval is where the score

@@ -1,79 +1,122 @@
-//! Renders a report as JUnit XML: one test per tool and case.
+//! Renders reports and gates as JUnit XML.
 
 use super::TerminalStyle;
+use super::gate::count_outcomes;
 use karat_core::trial::Outcome;
 use karat_core::wording::count;
-use karat_format::report::{CaseInfoV1, CaseResultV1, ReportV1, TrialResultV1};
+use karat_format::gate::{DemandOutcomeV1, DemandV1, GateV1};
+use karat_format::report::{CaseInfoV1, CaseResultV1, ReportV1, ToolV1, TrialResultV1};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use std::collections::BTreeMap;
 use std::io;
 
-/// Renders a test suite per tool; a case that does not pass is a failure, a failed trial an error.
+type XmlWriter = Writer<Vec<u8>>;
+
+/// Renders a test suite per tool with a test per case; a case that does not pass is a failure, a failed trial an error.
 pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
+    document(&report.suite.name, |writer| report.tools.iter().try_for_each(|tool| write_tool(writer, tool, report)))
+}
+
+/// Renders a test suite with one test per demand: a failed demand is a failure, an inconclusive one is skipped.
+pub fn draw_gate(gate: &GateV1) -> String {
+    let count = |outcome: DemandOutcomeV1| count_outcomes(gate, outcome).to_string();
+    document("karat gate", |writer| {
+        writer
+            .create_element("testsuite")
+            .with_attribute(("name", plain(&gate.suite).as_str()))
+            .with_attribute(("tests", gate.demands.len().to_string().as_str()))
+            .with_attribute(("failures", count(DemandOutcomeV1::Fails).as_str()))
+            .with_attribute(("skipped", count(DemandOutcomeV1::Inconclusive).as_str()))
+            .write_inner_content(|writer| gate.demands.iter().try_for_each(|demand| write_demand(writer, demand)))?;
+        Ok(())
+    })
+}
+
+fn document(name: &str, content: impl Fn(&mut XmlWriter) -> io::Result<()>) -> String {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
     // Writing to memory cannot fail.
-    let _ = write(report, &mut writer);
+    let _ = writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)));
+    let root = writer.create_element("testsuites").with_attribute(("name", plain(name).as_str()));
+    let _ = root.write_inner_content(content);
     let mut text = String::from_utf8(writer.into_inner()).unwrap_or_default();
     text.push('\n');
     text
 }
 
-fn write(report: &ReportV1, writer: &mut Writer<Vec<u8>>) -> io::Result<()> {
-    writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+fn write_tool(writer: &mut XmlWriter, tool: &ToolV1, report: &ReportV1) -> io::Result<()> {
+    let failures = tool.cases.iter().filter(|c| !c.pass && !has_failed_trial(c)).count().to_string();
+    let errors = tool.cases.iter().filter(|c| !c.pass && has_failed_trial(c)).count().to_string();
     writer
-        .create_element("testsuites")
-        .with_attribute(("name", plain(&report.suite.name).as_str()))
+        .create_element("testsuite")
+        .with_attribute(("name", plain(&tool.tool).as_str()))
+        .with_attribute(("tests", tool.cases.len().to_string().as_str()))
+        .with_attribute(("failures", failures.as_str()))
+        .with_attribute(("errors", errors.as_str()))
         .write_inner_content(|writer| {
-            for tool in &report.tools {
-                let failures = tool.cases.iter().filter(|c| !c.pass && !has_failed_trial(c)).count().to_string();
-                let errors = tool.cases.iter().filter(|c| !c.pass && has_failed_trial(c)).count().to_string();
-                writer
-                    .create_element("testsuite")
-                    .with_attribute(("name", plain(&tool.tool).as_str()))
-                    .with_attribute(("tests", tool.cases.len().to_string().as_str()))
-                    .with_attribute(("failures", failures.as_str()))
-                    .with_attribute(("errors", errors.as_str()))
-                    .write_inner_content(|writer| {
-                        if tool.metrics.values().any(|e| e.unreliable) {
-                            writer.create_element("properties").write_inner_content(|writer| {
-                                let mark = writer.create_element("property").with_attribute(("name", "unreliable"));
-                                mark.with_attribute(("value", "fewer than 30 cases")).write_empty()?;
-                                Ok(())
-                            })?;
-                        }
-                        for (case, info) in tool.cases.iter().zip(&report.cases) {
-                            test(writer, &tool.tool, case, info)?;
-                        }
-                        Ok(())
-                    })?;
+            if tool.metrics.values().any(|e| e.unreliable) {
+                writer.create_element("properties").write_inner_content(|writer| {
+                    let mark = writer.create_element("property").with_attribute(("name", "unreliable"));
+                    mark.with_attribute(("value", "fewer than 30 cases")).write_empty()?;
+                    Ok(())
+                })?;
+            }
+            for (case, info) in tool.cases.iter().zip(&report.cases) {
+                write_test(writer, &case.case, &tool.tool, failure(case, info))?;
             }
             Ok(())
         })?;
     Ok(())
 }
 
-fn test(writer: &mut Writer<Vec<u8>>, tool: &str, case: &CaseResultV1, info: &CaseInfoV1) -> io::Result<()> {
-    let name = plain(&case.case);
-    let class = plain(tool);
-    let element = writer
-        .create_element("testcase")
-        .with_attribute(("name", name.as_str()))
-        .with_attribute(("classname", class.as_str()));
+struct Failure {
+    element: &'static str,
+    message: String,
+    text: String,
+}
+
+fn failure(case: &CaseResultV1, info: &CaseInfoV1) -> Option<Failure> {
     if case.pass {
-        element.write_empty()?;
-        return Ok(());
+        return None;
     }
-    let kind = if has_failed_trial(case) { "error" } else { "failure" };
-    let lines: Vec<String> = case.trials.iter().flat_map(|trial| failure_lines(trial, info)).collect();
     let misses: usize = case.trials.iter().map(|t| t.misses.len()).sum();
     let extras: usize = case.trials.iter().map(|t| t.extras.len()).sum();
-    let message = format!("{misses} missed, {extras} unexpected over {}", count(case.trials.len(), "trial"));
+    let lines: Vec<String> = case.trials.iter().flat_map(|trial| failure_lines(trial, info)).collect();
+    Some(Failure {
+        element: if has_failed_trial(case) { "error" } else { "failure" },
+        message: format!("{misses} missed, {extras} unexpected over {}", count(case.trials.len(), "trial")),
+        text: lines.join("\n"),
+    })
+}
+
+fn write_demand(writer: &mut XmlWriter, demand: &DemandV1) -> io::Result<()> {
+    let failed = |element: &'static str| Failure {
+        element,
+        message: format!("{}: {}", demand.outcome.word(), demand.why),
+        text: demand.why.clone(),
+    };
+    let failure = match demand.outcome {
+        DemandOutcomeV1::Holds => None,
+        DemandOutcomeV1::Inconclusive => Some(failed("skipped")),
+        DemandOutcomeV1::Fails => Some(failed("failure")),
+    };
+    write_test(writer, &demand.demand, demand.tool.as_deref().unwrap_or("all"), failure)
+}
+
+fn write_test(writer: &mut XmlWriter, name: &str, class: &str, failure: Option<Failure>) -> io::Result<()> {
+    let element = writer
+        .create_element("testcase")
+        .with_attribute(("name", plain(name).as_str()))
+        .with_attribute(("classname", plain(class).as_str()));
+    let Some(failure) = failure else {
+        element.write_empty()?;
+        return Ok(());
+    };
     element.write_inner_content(|writer| {
         writer
-            .create_element(kind)
-            .with_attribute(("message", message.as_str()))
-            .write_text_content(BytesText::new(&plain(&lines.join("\n"))))?;
+            .create_element(failure.element)
+            .with_attribute(("message", plain(&failure.message).as_str()))
+            .write_text_content(BytesText::new(&plain(&failure.text)))?;
         Ok(())
     })?;
     Ok(())
@@ -103,7 +146,7 @@ fn failure_lines(trial: &TrialResultV1, info: &CaseInfoV1) -> Vec<String> {
 }
 
 /// Removes control characters that XML 1.0 does not allow even escaped.
-pub(super) fn plain(text: &str) -> String {
+fn plain(text: &str) -> String {
     let allowed = |c: char| matches!(c, '\t' | '\n') || (!c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}'));
     text.chars().map(|c| if allowed(c) { c } else { '\u{fffd}' }).collect()
 }

@@ -1,7 +1,9 @@
 //! Renders the summary of an assessment log for a terminal.
 
 use super::grid::{self, Cell};
-use super::terminal::{DIM, TerminalStyle};
+use super::number::or_dash;
+use super::terminal::{DIM, TerminalStyle, indented};
+use anstyle::Style;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
 use karat_format::log::{LogStageV1, LogSummaryV1};
@@ -26,12 +28,9 @@ pub fn draw(summary: &LogSummaryV1, terminal: &TerminalStyle) -> String {
     ];
     let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
     let facts = facts.join(" · ");
-    for line in grid::wrap(&harmless(&facts), terminal.width.saturating_sub(2)) {
-        out.push_str(&format!("  {line}\n"));
-    }
+    out.push_str(&indented(&facts, Style::new(), terminal));
     let heads = ["calls", "cached", "errors", "in", "out", "p50", "p90", "p99", "max"];
-    let mut rows = vec![vec![Cell::left("stage · model").styled(DIM)]];
-    rows[0].extend(heads.map(|head| Cell::right(head).styled(DIM)));
+    let mut rows = vec![grid::header("stage · model", heads)];
     rows.extend(summary.stages.iter().map(row));
     out.push('\n');
     out.push_str(&grid::draw(&rows, terminal.width, terminal.colour));
@@ -46,9 +45,7 @@ pub fn draw(summary: &LogSummaryV1, terminal: &TerminalStyle) -> String {
     for error in &summary.errors {
         let model = error.model.as_ref().map(|model| format!(" · {model}")).unwrap_or_default();
         let text = format!("{} × {}{model} {}: {}", error.count, error.stage, error.kind, error.first);
-        for line in grid::wrap(&harmless(&text), terminal.width.saturating_sub(2)) {
-            out.push_str(&format!("  {line}\n"));
-        }
+        out.push_str(&indented(&text, Style::new(), terminal));
     }
     if summary.unreadable_lines > 0 {
         out.push_str(&format!("\n{} could not be read\n", count(summary.unreadable_lines, "line")));
@@ -58,12 +55,11 @@ pub fn draw(summary: &LogSummaryV1, terminal: &TerminalStyle) -> String {
 
 fn row(stage: &LogStageV1) -> Vec<Cell> {
     let name = stage.model.as_ref().map_or(stage.stage.clone(), |model| format!("{} · {model}", stage.stage));
-    let numbers = [stage.calls, stage.cached, stage.errors].map(|n| Cell::right(n.to_string()));
     let mut row = vec![Cell::left(name)];
-    row.extend(numbers);
+    row.extend([stage.calls, stage.cached, stage.errors].map(|n| Cell::right(n.to_string())));
     row.extend([stage.tokens_in, stage.tokens_out].map(|n| Cell::right(n.to_string())));
     let times = stage.latency_ms.map(|times| [times.p50, times.p90, times.p99, times.max].map(format_ms));
-    row.extend(times.unwrap_or_else(|| std::array::from_fn(|_| "–".to_owned())).map(Cell::right));
+    row.extend(times.unwrap_or_else(|| std::array::from_fn(|_| or_dash(None))).map(Cell::right));
     row
 }
 

@@ -1,6 +1,8 @@
 //! Renders a report as Markdown.
 
-use super::number::{failed_trials, headline, is_best, rank_metric, rank_of, ranked, span, statement, three, title};
+use super::number::{
+    failed_trials, headline, is_best, or_dash, rank_of, ranked, span, statement, three, title, too_few_cases,
+};
 use super::trial_spread::{CELLS, TITLE, TrialSpread, trial_spread};
 use super::{TerminalStyle, clusters, judges};
 use karat_core::metric::estimate::RELIABLE_N;
@@ -32,15 +34,14 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
     for tool in ranked(report) {
         out.push_str(&format!("| {} |", escape(&tool.tool)));
         if has_ranks {
-            out.push_str(&format!(" {} |", rank_of(report, &tool.tool).unwrap_or_else(|| "–".to_owned())));
+            out.push_str(&format!(" {} |", or_dash(rank_of(report, &tool.tool))));
         }
         for id in ids {
             let estimate = headline(report, tool).get(id);
             let value = three(estimate.and_then(|e| e.value));
             let value = if is_best(report, tool, id) { format!("**{value}**") } else { value };
             let ci = estimate.and_then(|e| e.ci).map(|ci| format!(" ({})", span(Some(ci))));
-            let value = format!("{value}{}", ci.unwrap_or_default());
-            out.push_str(&format!(" {value} |"));
+            out.push_str(&format!(" {value}{} |", ci.unwrap_or_default()));
         }
         if report.profile.expect_pass {
             out.push_str(if tool.pass { " pass |" } else { " **FAIL** |" });
@@ -53,8 +54,7 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
     let alike = clusters::sentence(report).map_or_else(String::new, |sentence| format!(" {}.", escape(&sentence)));
     out.push_str(&format!("\nIn brackets: {percent} % intervals.{alike}\n"));
     out.push_str(&spread(report));
-    let n = report.tools.iter().filter_map(|t| headline(report, t).get(rank_metric(report))).map(|e| e.n).min();
-    if let Some(n) = n.filter(|n| *n < RELIABLE_N) {
+    if let Some(n) = too_few_cases(report) {
         out.push_str(&format!("\nn = {n}: too few cases to rely on ({RELIABLE_N} wanted).\n"));
     }
     for line in judges::lines(report) {
@@ -85,6 +85,14 @@ fn spread(report: &ReportV1) -> String {
     }
     out.push_str("\n</details>\n");
     out
+}
+
+/// A list of warnings under its heading; empty if there are none.
+pub(crate) fn warnings(warnings: &[String]) -> String {
+    if warnings.is_empty() {
+        return String::new();
+    }
+    warnings.iter().fold("\n**Warnings**\n\n".to_owned(), |out, warning| out + &format!("- {}\n", escape(warning)))
 }
 
 /// Escapes Markdown, HTML, table cells and line breaks.

@@ -1,8 +1,10 @@
 //! Number formatting and ranking for reports. Reports keep numbers unrounded.
 
+use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::metric::table::{self, Direction};
 use karat_format::comparison::RankedV1;
 use karat_format::report::{EstimateV1, MetricsV1, ReportV1, ToolV1};
+use std::cmp::Ordering;
 
 /// Formats with `count` decimals. A value that rounds to zero has no sign, and values that differ only by summation order
 /// look the same.
@@ -15,15 +17,26 @@ pub fn decimals(value: f64, count: usize) -> String {
     }
 }
 
+/// At most `count` decimals, without trailing zeros.
+pub(crate) fn at_most(value: f64, count: usize) -> String {
+    let text = format!("{value:.count$}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The text, or a dash if undefined.
+pub fn or_dash(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "–".to_owned())
+}
+
 /// Three decimals, or a dash if undefined.
 pub fn three(value: Option<f64>) -> String {
-    value.map_or_else(|| "–".to_owned(), |v| decimals(v, 3))
+    or_dash(value.map(|v| decimals(v, 3)))
 }
 
 /// Three decimals with a sign, or a dash; no sign if it rounds to zero.
 pub fn signed(value: Option<f64>) -> String {
     match value {
-        None => "–".to_owned(),
+        None => or_dash(None),
         Some(v) if v.abs() < 0.0005 => "0.000".to_owned(),
         Some(v) => format!("{v:+.3}").replacen('-', "−", 1),
     }
@@ -32,7 +45,7 @@ pub fn signed(value: Option<f64>) -> String {
 /// A p-value with three decimals, never 0.
 pub fn p_value(p: Option<f64>) -> String {
     match p {
-        None => "–".to_owned(),
+        None => or_dash(None),
         Some(p) if p < 0.001 => "<0.001".to_owned(),
         Some(p) => format!("{p:.3}"),
     }
@@ -48,8 +61,23 @@ pub fn span(ci: Option<[f64; 2]>) -> String {
             _ => text.replacen("0.", ".", usize::from(v.abs() < 1.0)),
         }
     };
-    ci.map_or_else(|| "–".to_owned(), |[low, high]| format!("{}–{}", end(low), end(high)))
+    or_dash(ci.map(|[low, high]| format!("{}–{}", end(low), end(high))))
 }
+
+/// An interval with its ends formatted by `show`: `0.650 … 0.881`; a dash if undefined.
+pub(crate) fn interval(ci: Option<[f64; 2]>, show: fn(Option<f64>) -> String) -> String {
+    or_dash(ci.map(|[low, high]| format!("{} … {}", show(Some(low)), show(Some(high)))))
+}
+
+/// A threshold on the confidence or severity of findings; severities are numbered from 1.
+pub(crate) fn threshold(by: &str, value: f64) -> String {
+    match by {
+        "severity" => SEVERITIES[(value as usize).clamp(1, 5) - 1].to_owned(),
+        _ => value.to_string(),
+    }
+}
+
+pub(crate) const SEVERITIES: [&str; 5] = ["info", "low", "medium", "high", "critical"];
 
 /// A metric's title, or its id if unknown.
 pub fn title(id: &str) -> &str {
@@ -77,16 +105,22 @@ pub fn rank_metric(report: &ReportV1) -> &str {
 pub fn ranked(report: &ReportV1) -> Vec<&ToolV1> {
     let id = rank_metric(report);
     let mut tools: Vec<&ToolV1> = report.tools.iter().collect();
-    tools.sort_by(|a, b| {
-        let key = |tool: &ToolV1| headline(report, tool).get(id).and_then(goodness);
-        let (a_key, b_key) = (key(a), key(b));
-        let by_value = match (a_key, b_key) {
-            (Some(x), Some(y)) => y.total_cmp(&x),
-            (x, y) => y.is_some().cmp(&x.is_some()),
-        };
-        by_value.then_with(|| a.tool.cmp(&b.tool))
-    });
+    let key = |tool: &ToolV1| headline(report, tool).get(id).and_then(goodness);
+    tools.sort_by(|a, b| best_first(key(a), key(b)).then_with(|| a.tool.cmp(&b.tool)));
     tools
+}
+
+pub(crate) fn best_first(a: Option<f64>, b: Option<f64>) -> Ordering {
+    match (a, b) {
+        (Some(a), Some(b)) => b.total_cmp(&a),
+        (a, b) => b.is_some().cmp(&a.is_some()),
+    }
+}
+
+/// The smallest number of cases behind the ranking metric, if it is too small to rely on.
+pub(crate) fn too_few_cases(report: &ReportV1) -> Option<usize> {
+    let estimates = report.tools.iter().filter_map(|tool| headline(report, tool).get(rank_metric(report)));
+    estimates.map(|estimate| estimate.n).min().filter(|n| *n < RELIABLE_N)
 }
 
 /// The value with its sign flipped if lower is better.
@@ -131,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_has_no_sign() {
+    fn zero_has_no_sign() {
         for (value, shown) in
             [(-0.0, "0.000"), (-0.0004, "0.000"), (-0.0006, "-0.001"), (0.0, "0.000"), (-1.5, "-1.500")]
         {
@@ -139,5 +173,21 @@ mod tests {
         }
         assert_eq!(span(Some([-0.0, -0.001])), "0–0");
         assert_eq!(signed(Some(-0.0)), "0.000");
+    }
+
+    #[test]
+    fn numbers_are_formatted_consistently() {
+        assert_eq!([0.5, 1.0, 0.1234, 20.0].map(|value| at_most(value, 3)).join(" "), "0.5 1 0.123 20");
+        assert_eq!(interval(Some([-0.25, 0.5]), signed), "−0.250 … +0.500");
+        assert_eq!([interval(None, three), or_dash(None), three(None), span(None)].concat(), "––––");
+        assert_eq!([threshold("severity", 4.0), threshold("severity", 9.0)].join(" "), "high critical");
+        assert_eq!(threshold("confidence", 0.85), "0.85");
+    }
+
+    #[test]
+    fn tools_without_a_value_are_sorted_last() {
+        let mut values = [None, Some(0.2), Some(0.9)];
+        values.sort_by(|a, b| best_first(*a, *b));
+        assert_eq!(values, [Some(0.9), Some(0.2), None]);
     }
 }

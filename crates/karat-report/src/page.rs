@@ -1,24 +1,29 @@
 //! The shell of every page: one self-contained, responsive, accessible document. Its content security policy lists the hashes
 //! of its own scripts and styles, so nothing else can run.
+//!
+//! All markup is made by `maud`, which escapes by construction. What is not escaped is wrapped here and nowhere else: our own
+//! style sheets and scripts, whose bytes the policy hashes, and [`drawing`]s.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use karat_format::diagnostic::stand_in;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 
-/// A page. Untrusted text must be escaped by [`text`] before it becomes part of any markup.
-#[derive(Clone, Copy, Debug, Default)]
+/// A page.
+#[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Page<'a> {
     pub title: &'a str,
     /// Markup above the content; empty on a standalone page.
-    pub nav: &'a str,
-    pub body: &'a str,
+    pub nav: Markup,
+    pub body: Markup,
     pub styles: &'a [&'a str],
     /// Scripts, run in order in one async function; empty for a page without scripts.
     pub scripts: &'a [&'a str],
     /// Markup after the scripts: long data, so that the page works before all of it is read.
-    pub data: &'a str,
+    pub data: Markup,
     /// Whether scripts and forms may contact the page's server.
     pub connects: bool,
 }
@@ -26,42 +31,50 @@ pub struct Page<'a> {
 impl Page<'_> {
     /// Renders the document.
     pub fn draw(&self) -> String {
-        let (style, script) = (self.style(), self.script());
-        let (title, policy) = (text(self.title), policy(&style, script.as_deref(), self.connects));
-        let script = script.map_or_else(String::new, |script| format!("<script>{script}</script>\n"));
-        let nav = match self.nav {
-            "" => String::new(),
-            nav => format!("<header class=\"top\">{nav}</header>\n"),
+        let document = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta http-equiv="Content-Security-Policy" content=(self.policy());
+                    meta name="color-scheme" content="light dark";
+                    meta name="referrer" content="no-referrer";
+                    link rel="icon" href="data:,";
+                    title { (visible(self.title)) }
+                    style { (PreEscaped(self.style())) }
+                }
+                body {
+                    a.skip href="#main" { "Skip to content" }
+                    @if !self.nav.0.is_empty() {
+                        header.top { (PreEscaped(visible(&self.nav.0))) }
+                    }
+                    main #main tabindex="-1" { (PreEscaped(visible(&self.body.0))) }
+                    @if let Some(script) = self.script() {
+                        script { (PreEscaped(script)) }
+                    }
+                    (self.data)
+                }
+            }
         };
-        let mut out = String::with_capacity(self.body.len() + self.data.len() + style.len() + script.len() + 2_000);
-        out.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-        out.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-        out.push_str(&format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n", text(&policy)));
-        out.push_str(
-            "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n",
-        );
-        out.push_str("<link rel=\"icon\" href=\"data:,\">\n");
-        out.push_str(&format!("<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n"));
-        out.push_str("<a class=\"skip\" href=\"#main\">Skip to content</a>\n");
-        out.push_str(&nav);
-        out.push_str("<main id=\"main\" tabindex=\"-1\">\n");
-        out.push_str(self.body);
-        out.push_str("</main>\n");
-        out.push_str(&script);
-        out.push_str(self.data);
-        out.push_str("</body>\n</html>\n");
-        out
+        document.into_string()
     }
 
     /// The content security policy, for the HTTP header.
     pub fn policy(&self) -> String {
-        policy(&self.style(), self.script().as_deref(), self.connects)
+        let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())));
+        let script = self.script().map(|script| format!("; script-src {}", hash(&script))).unwrap_or_default();
+        // Scripts that may contact the server may submit forms to it too.
+        let forms = if self.connects {
+            "connect-src 'self'; base-uri 'none'; form-action 'self'"
+        } else {
+            "base-uri 'none'; form-action 'none'"
+        };
+        format!("default-src 'none'; img-src data:; style-src {}{script}; {forms}", hash(&self.style()))
     }
 
     fn style(&self) -> String {
-        let mut style = STYLE.to_owned();
-        self.styles.iter().for_each(|more| style.push_str(more));
-        style
+        format!("{STYLE}{}", self.styles.concat())
     }
 
     fn script(&self) -> Option<String> {
@@ -70,41 +83,34 @@ impl Page<'_> {
     }
 }
 
-fn policy(style: &str, script: Option<&str>, connects: bool) -> String {
-    let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())));
-    let mut policy = format!("default-src 'none'; img-src data:; style-src {}", hash(style));
-    if let Some(script) = script {
-        policy.push_str(&format!("; script-src {}", hash(script)));
+/// Replaces bidirectional and invisible characters by their code points, so that a text shows what it contains. Pages do this to
+/// all of their content.
+fn visible(text: &str) -> Cow<'_, str> {
+    let is_hidden = |c: char| !matches!(c, '\n' | '\t') && stand_in(c).is_some();
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
     }
-    // Scripts that may contact the server may submit forms to it too.
-    let forms = if connects {
-        "; connect-src 'self'; base-uri 'none'; form-action 'self'"
-    } else {
-        "; base-uri 'none'; form-action 'none'"
-    };
-    policy.push_str(forms);
-    policy
-}
-
-/// Escapes text for elements and attributes. Bidirectional and invisible characters are replaced by their code points.
-pub fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\n' | '\t' => out.push(c),
-            c if stand_in(c).is_some() => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+            c if is_hidden(c) => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
             c => out.push(c),
         }
     }
-    out
+    Cow::Owned(out)
 }
 
-/// The script function `plain(text)`, which replaces characters as [`text`] does.
+/// A text as part of an SVG drawing.
+pub fn text(text: &str) -> String {
+    html! { (visible(text)) }.into_string()
+}
+
+/// An SVG drawing as part of a page; its texts come from [`text`].
+pub fn drawing(svg: String) -> Markup {
+    PreEscaped(svg)
+}
+
+/// The script function `plain(text)`, which replaces the same characters as pages do.
 pub const PLAIN: &str = include_str!("page/plain.js");
 
 /// The light/dark switch for pages with scripts; needs a button of class `theme`.
@@ -121,9 +127,9 @@ mod tests {
     }
 
     #[test]
-    fn scripts_hide_the_same_characters_as_the_terminal() {
+    fn scripts_and_terminal_hide_the_same_characters() {
         let class = PLAIN.split_once("/[").unwrap().1.split_once("]/gu").unwrap().0;
-        // Each part is a character, or two with a hyphen between; all are written by their numbers.
+        // Each part is an escaped character or a range of two.
         let numbers = class.replace("\\u", " ").replace(['{', '}'], "");
         let mut hidden = std::collections::BTreeSet::new();
         for part in numbers.replace("- ", "-").split_whitespace() {
@@ -137,22 +143,26 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_others_wrote_is_markup() {
+    fn texts_are_escaped() {
         let hostile = "<script>alert('x')</script>\" onload=\"y\u{202e}\u{0}&amp;";
         let shown = text(hostile);
-        assert!(!shown.contains(['<', '>', '"', '\'', '\u{202e}', '\u{0}']), "{shown}");
+        assert!(!shown.contains(['<', '>', '"', '\u{202e}', '\u{0}']), "{shown}");
         assert_eq!(text("a < b & \"c\"\n"), "a &lt; b &amp; &quot;c&quot;\n");
-        assert_eq!(page(hostile, &[]).draw().matches("<script").count(), 0);
+        let body = html! { p title=(hostile) { (hostile) } };
+        let drawn = Page { nav: body.clone(), body, ..page(hostile, &[]) }.draw();
+        assert_eq!(drawn.matches("<script").count(), 0, "{drawn}");
+        assert!(!drawn.contains(['\u{202e}', '\u{0}']) && !drawn.contains("\" onload"), "{drawn}");
+        assert_eq!(drawn.matches("\\u{202e}").count(), 5, "{drawn}");
     }
 
     #[test]
-    fn the_policy_names_the_script_that_the_page_holds() {
+    fn content_security_policy_has_the_hash_of_the_script() {
         let page = page("a", &["let one = 1;", "let two = 2;"]);
         let drawn = page.draw();
         let script = drawn.split("<script>").nth(1).unwrap().split("</script>").next().unwrap();
         let hash = STANDARD.encode(Sha256::digest(script.as_bytes()));
         assert!(page.policy().contains(&format!("script-src 'sha256-{hash}'")), "{}", page.policy());
-        assert!(drawn.contains(&format!("sha256-{hash}")), "the document states its policy itself");
+        assert!(drawn.contains(&format!("sha256-{hash}")), "the page has no policy with this hash");
         assert!(!page.policy().contains("connect-src") && !page.policy().contains("unsafe"));
     }
 }

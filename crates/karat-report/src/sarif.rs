@@ -19,7 +19,6 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
     text
 }
 
-/// Our SARIF rules, one per verdict.
 const RULES: [(&str, &str); 6] = [
     ("karat/match", "The finding reports a golden issue."),
     ("karat/acceptable", "The finding reports an acceptable golden issue, which is not required."),
@@ -103,7 +102,6 @@ fn place(file: Option<&str>, start: Option<u32>, end: Option<u32>) -> Value {
     json!([{ "physicalLocation": physical }])
 }
 
-/// Characters to percent-encode in the path of a URI.
 const PATH: &percent_encoding::AsciiSet = &percent_encoding::CONTROLS
     .add(b' ')
     .add(b'"')

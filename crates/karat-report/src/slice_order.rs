@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stand_in_the_order_of_their_dimension() {
+    fn values_are_in_the_order_of_their_dimension() {
         let severities = [("info", 9), ("odd", 9), ("low", 1), ("critical", 2), ("medium", 5), ("high", 1)];
         assert_eq!(sorted("severity", &severities), "critical < high < medium < low < info < odd");
         let difficulties = [("hard", 9), ("unknown", 20), ("easy", 2), ("medium", 5)];
@@ -43,8 +43,8 @@ mod tests {
     }
 
     #[test]
-    fn other_values_stand_by_how_many_cases_they_have() {
-        // A category may be called like a severity.
+    fn other_values_are_ordered_by_number_of_cases() {
+        // A category may have the name of a severity.
         assert_eq!(sorted("category", &[("high", 1), ("auth", 3), ("xss", 3)]), "auth < xss < high");
     }
 }

@@ -1,15 +1,13 @@
 //! Renders a report for a terminal.
 
-mod composites;
-mod corrected;
-mod extras;
 mod leaderboard;
+mod sections;
 mod sparkline;
 
 use super::clusters;
 use super::grid::{self, Cell};
-use super::number::{headline, rank_metric, ranked, statement, three, title};
-use super::terminal::{BOLD, DIM, GOOD, RED, TerminalStyle, WARNING, beside, paint};
+use super::number::{rank_metric, ranked, statement, three, threshold, title, too_few_cases};
+use super::terminal::{BOLD, DIM, GOOD, RED, TerminalStyle, WARNING, beside, heading, indented, more, paint};
 use super::trial_spread::{self, TrialSpread, trial_spread};
 use anstyle::Style;
 use karat_core::golden::Acceptance;
@@ -18,7 +16,7 @@ use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::profile::Method;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
-use karat_format::report::{CaseResultV1, EstimateV1, FlakyV1, JudgeV1, ReportV1, ToolV1};
+use karat_format::report::{CaseResultV1, FlakyV1, JudgeV1, ReportV1, ToolV1};
 use karat_format::run::NOTHING_EXECUTED;
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_width::UnicodeWidthStr;
@@ -28,16 +26,16 @@ const MOST_CASES: usize = 24;
 /// Renders the leaderboard, the cases, the misses and the warnings.
 pub fn draw(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let mut out = head(report, terminal);
-    if let Some(said) = statement(report) {
-        let lines = grid::fold(&harmless(said), terminal.width);
+    if let Some(statement) = statement(report) {
+        let lines = grid::fold(&harmless(statement), terminal.width);
         lines.iter().for_each(|line| out.push_str(&format!("{}\n", paint(line, BOLD, terminal))));
     }
     out.push('\n');
     let (board, remarks) = leaderboard::draw(report, terminal);
     out.push_str(&board);
     out.push_str(&footnotes(report, remarks, terminal));
-    out.push_str(&composites::draw(report, terminal));
-    out.push_str(&corrected::draw(report, terminal));
+    out.push_str(&sections::composites(report, terminal));
+    out.push_str(&sections::corrected(report, terminal));
     out.push_str(&judges(report, terminal));
     out.push_str(&isolation(report, terminal));
     out.push_str(&spread(report, terminal));
@@ -50,7 +48,7 @@ pub fn draw(report: &ReportV1, terminal: &TerminalStyle) -> String {
         out.push_str(&flaky(report, terminal));
         // Exact suites list all other findings below; recorded decisions are taken as they are.
         if report.profile.method == Method::Score && !report.profile.expect_pass {
-            out.push_str(&extras::draw(report, terminal));
+            out.push_str(&sections::extras(report, terminal));
         }
         out.push_str(&thresholds(report, terminal));
     }
@@ -96,32 +94,24 @@ fn footnotes(report: &ReportV1, remarks: Vec<String>, terminal: &TerminalStyle) 
     if report.tools.len() > 1 {
         notes.push("* best".to_owned());
     }
-    match &report.profile.headline_macro_by {
-        Some(dimension) => notes.push(format!("mean over {}", harmless(dimension))),
-        None => notes.push("mean over cases".to_owned()),
-    }
+    notes.push(format!("mean over {}", report.profile.headline_macro_by.as_deref().unwrap_or("cases")));
     let percent = report.intervals.level * 100.0;
     notes.push(match &report.intervals.cluster {
-        Some(field) => format!("{percent} % intervals beneath, clustered by {}", harmless(field)),
+        Some(field) => format!("{percent} % intervals beneath, clustered by {field}"),
         None => format!("{percent} % intervals beneath"),
     });
-    let estimates = report.tools.iter().filter_map(|t| headline(report, t).get(rank_metric(report)));
-    if let Some(n) = estimates.map(|e: &EstimateV1| e.n).min().filter(|n| *n < RELIABLE_N) {
+    if let Some(n) = too_few_cases(report) {
         let what = if report.profile.headline_macro_by.is_some() { "value" } else { "case" };
         notes.push(format!("n = {}: too few to rely on ({RELIABLE_N} wanted)", count(n, what)));
     }
     notes.extend(remarks);
-    let mut lines = grid::wrap(&notes.join(" · "), terminal.width.saturating_sub(2));
-    if let Some(sentence) = clusters::sentence(report) {
-        lines.extend(grid::wrap(&harmless(&sentence), terminal.width.saturating_sub(2)));
-    }
-    lines.iter().map(|line| format!("  {}\n", paint(line, DIM, terminal))).collect()
+    let sentence = clusters::sentence(report).map(|sentence| indented(&sentence, DIM, terminal));
+    indented(&notes.join(" · "), DIM, terminal) + &sentence.unwrap_or_default()
 }
 
 fn spread(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let Some(TrialSpread { columns, rows }) = trial_spread(report) else { return String::new() };
-    let head = std::iter::once(Cell::left("tool")).chain(columns.into_iter().map(Cell::right));
-    let mut cells = vec![head.map(|cell| cell.styled(DIM)).collect::<Vec<_>>()];
+    let mut cells = vec![grid::header("tool", columns)];
     for (tool, values) in rows {
         cells.push(std::iter::once(Cell::left(tool)).chain(values.into_iter().map(Cell::right)).collect());
     }
@@ -136,13 +126,12 @@ fn spread(report: &ReportV1, terminal: &TerminalStyle) -> String {
 fn one_to_one(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let changed: Vec<&ToolV1> =
         ranked(report).into_iter().filter(|t| t.one_to_one.is_some_and(|c| c != t.counts)).collect();
-    let mut out = format!("\n{}\n", paint("If every finding could match only one golden", BOLD, terminal));
+    let mut out = heading("If every finding could match only one golden", terminal);
     if changed.is_empty() {
         out.push_str("  nothing would change: the recorded matches are one to one\n");
         return out;
     }
-    let mut rows = vec![["tool", "TP", "FP", "FN", "recall"].map(|name| Cell::right(name).styled(DIM)).to_vec()];
-    rows[0][0] = Cell::left("tool").styled(DIM);
+    let mut rows = vec![grid::header("tool", ["TP", "FP", "FN", "recall"])];
     for tool in changed {
         let Some(own) = tool.one_to_one else { continue };
         let change = |was: usize, is: usize| if was == is { is.to_string() } else { format!("{was} → {is}") };
@@ -160,12 +149,8 @@ fn one_to_one(report: &ReportV1, terminal: &TerminalStyle) -> String {
 }
 
 fn judges(report: &ReportV1, terminal: &TerminalStyle) -> String {
-    let width = terminal.width.saturating_sub(2);
-    let line = |line: &String| {
-        let lines = grid::wrap(&format!("judge {line}"), width);
-        lines.iter().map(|line| format!("  {}\n", paint(line, DIM, terminal))).collect::<String>()
-    };
-    super::judges::lines(report).iter().map(line).collect()
+    let lines = super::judges::lines(report).into_iter();
+    lines.map(|line| indented(&format!("judge {line}"), DIM, terminal)).collect()
 }
 
 /// The isolation of each tool, if any was run; tools with the same isolation share a line.
@@ -223,8 +208,7 @@ fn cases(report: &ReportV1, terminal: &TerminalStyle) -> String {
         row.extend(shown.iter().map(|tool| case_cell(report, tool, case, short)));
         rows.push(row);
     }
-    let mut out =
-        format!("\n{}\n{}", paint(&heading, BOLD, terminal), grid::draw(&rows, terminal.width, terminal.colour));
+    let mut out = self::heading(&heading, terminal) + &grid::draw(&rows, terminal.width, terminal.colour);
     if shown.len() < tools.len() {
         let note = format!("{} in the JSON report", count(tools.len() - shown.len(), "more tool"));
         out.push_str(&format!("  {}\n", paint(&note, DIM, terminal)));
@@ -294,10 +278,7 @@ fn missed(report: &ReportV1, terminal: &TerminalStyle) -> String {
         out.push_str(&grid::fit(&line, terminal.width));
         out.push('\n');
     }
-    if never.len() > 8 {
-        out.push_str(&format!("  {}\n", paint(&format!("and {} more", never.len() - 8), DIM, terminal)));
-    }
-    out
+    out + &more(never.len(), 8, "", terminal)
 }
 
 /// Goldens found in some trials only: their number, and the one closest to half of the trials.
@@ -311,7 +292,7 @@ fn flaky(report: &ReportV1, terminal: &TerminalStyle) -> String {
         let example = format!("{} ({} of {} trials)", worst.golden, worst.found, worst.trials);
         out.push_str(&hanging(&format!("{}: {goldens}, such as {example}", tool.tool), terminal));
     }
-    if out.is_empty() { out } else { format!("\n{}\n{out}", paint("Found in some trials only", BOLD, terminal)) }
+    if out.is_empty() { out } else { heading("Found in some trials only", terminal) + &out }
 }
 
 /// Cases called vulnerable by tools that did not find the target.
@@ -323,18 +304,13 @@ fn lucky(report: &ReportV1, terminal: &TerminalStyle) -> String {
         let named: Vec<String> = cases.iter().take(MOST_LUCKY).map(|(case, n)| format!("{case} ({n}×)")).collect();
         let more =
             if cases.len() > MOST_LUCKY { format!(", and {} more", cases.len() - MOST_LUCKY) } else { String::new() };
-        out.push_str(&self::hanging(&format!("{}: {}{more}", tool.tool, named.join(", ")), terminal));
+        out.push_str(&hanging(&format!("{}: {}{more}", tool.tool, named.join(", ")), terminal));
     }
-    if out.is_empty() {
-        out
-    } else {
-        format!("\n{}\n{out}", paint("Called vulnerable without the target", BOLD, terminal))
-    }
+    if out.is_empty() { out } else { heading("Called vulnerable without the target", terminal) + &out }
 }
 
 const MOST_LUCKY: usize = 3;
 
-/// Thresholds that would improve F1.
 fn thresholds(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let mut out = String::new();
     for tool in ranked(report) {
@@ -345,10 +321,7 @@ fn thresholds(report: &ReportV1, terminal: &TerminalStyle) -> String {
         });
         let best = points.reduce(|best, next| if next.0.f1 > best.0.f1 { next } else { best });
         let Some((best, by, from)) = best.filter(|(best, _, _)| best.f1 >= now + WORTH_A_THRESHOLD) else { continue };
-        let from = match from as usize {
-            level if by == "severity" => SEVERITIES[level.clamp(1, 5) - 1].to_owned(),
-            _ => from.to_string(),
-        };
+        let from = threshold(by, from);
         let line = format!(
             "{}: findings with {by} {from} and above have F1 {:.3} (precision {:.3}, recall {:.3}); all of them {now:.3}",
             tool.tool, best.f1, best.precision, best.recall
@@ -361,9 +334,6 @@ fn thresholds(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let aside = "(chosen on the same cases, so it is optimistic)";
     format!("\n{}{out}", beside("A threshold would help", " ", aside, terminal))
 }
-
-/// As thresholds count them, from 1.
-const SEVERITIES: [&str; 5] = ["info", "low", "medium", "high", "critical"];
 
 /// The least improvement of pooled F1 that is reported.
 const WORTH_A_THRESHOLD: f64 = 0.01;
@@ -397,24 +367,16 @@ fn expectations(report: &ReportV1, terminal: &TerminalStyle) -> String {
             let line = grid::fit(&harmless(line), terminal.width.saturating_sub(word.len() + 4));
             out.push_str(&format!("  {}  {line}\n", paint(word, *style, terminal)));
         }
-        if lines.len() > 20 {
-            out.push_str(&format!("  {}\n", paint(&format!("and {} more", lines.len() - 20), DIM, terminal)));
-        }
+        out.push_str(&more(lines.len(), 20, "", terminal));
     }
     out
 }
 
 fn warnings(report: &ReportV1, terminal: &TerminalStyle) -> String {
-    let mut out = String::new();
-    if !report.warnings.is_empty() {
-        out.push_str(&format!("\n{}\n", paint("Warnings", WARNING.bold(), terminal)));
+    if report.warnings.is_empty() {
+        return String::new();
     }
-    for warning in report.warnings.iter().take(12) {
-        out.push_str(&hanging(warning, terminal));
-    }
-    if report.warnings.len() > 12 {
-        let more = format!("and {} more in the JSON report", report.warnings.len() - 12);
-        out.push_str(&format!("  {}\n", paint(&more, DIM, terminal)));
-    }
-    out
+    let mut out = format!("\n{}\n", paint("Warnings", WARNING.bold(), terminal));
+    out.extend(report.warnings.iter().take(12).map(|warning| hanging(warning, terminal)));
+    out + &more(report.warnings.len(), 12, " in the JSON report", terminal)
 }

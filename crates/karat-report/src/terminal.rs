@@ -31,6 +31,28 @@ pub(crate) fn indented(text: &str, style: Style, terminal: &TerminalStyle) -> St
     lines.iter().map(|line| format!("  {}\n", paint(line, style, terminal))).collect()
 }
 
+/// A bold heading on its own line, after an empty line.
+pub(crate) fn heading(text: &str, terminal: &TerminalStyle) -> String {
+    format!("\n{}\n", paint(text, BOLD, terminal))
+}
+
+/// How many more items there are than `shown`; empty if none.
+pub(crate) fn more(all: usize, shown: usize, place: &str, terminal: &TerminalStyle) -> String {
+    if all <= shown {
+        return String::new();
+    }
+    format!("  {}\n", paint(&format!("and {} more{place}", all - shown), DIM, terminal))
+}
+
+/// A list of warnings under its heading; empty if there are none.
+pub(crate) fn warnings(warnings: &[String], terminal: &TerminalStyle) -> String {
+    if warnings.is_empty() {
+        return String::new();
+    }
+    let lines: String = warnings.iter().map(|warning| indented(warning, Style::new(), terminal)).collect();
+    format!("\n{}\n{lines}", paint("Warnings", WARNING.bold(), terminal))
+}
+
 /// A heading followed by text, below it if it does not fit.
 pub(crate) fn beside(head: &str, gap: &str, text: &str, terminal: &TerminalStyle) -> String {
     if head.width() + gap.width() + text.width() <= terminal.width {

@@ -1,6 +1,6 @@
 //! Mean and standard deviation over trials, for the headline metrics.
 
-use super::number::{headline, rank_metric, ranked, three, title};
+use super::number::{headline, or_dash, rank_metric, ranked, three, title};
 use karat_format::report::ReportV1;
 
 /// The heading in every format.
@@ -32,7 +32,7 @@ pub fn trial_spread(report: &ReportV1) -> Option<TrialSpread> {
         let estimate = headline(report, tool).get(id);
         match estimate.and_then(|estimate| Some((estimate.value?, estimate.std_trials?))) {
             Some((mean, deviation)) => format!("{} ± {}", three(Some(mean)), three(Some(deviation))),
-            None => "–".to_owned(),
+            None => or_dash(None),
         }
     };
     let row = |tool| ids.iter().map(|id| cell(tool, id)).collect();

@@ -216,7 +216,7 @@ impl CgroupHandle {
 mod tests {
     use super::*;
 
-    /// A folder with the files that the kernel has in a group.
+    /// A folder with the files of a cgroup.
     fn group(files: &[(&str, &str)]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         for (name, content) in files {
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn the_group_of_an_earlier_run_is_reused() {
+    fn group_of_an_earlier_run_is_reused() {
         let folder = group(&[("cgroup.type", "domain"), ("cgroup.subtree_control", "memory pids")]);
         let own_group = folder.path().join(OWN_GROUP);
         fs::create_dir(&own_group).unwrap();
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_has_the_limits_of_its_trial() {
+    fn group_has_the_limits_of_its_trial() {
         let folder = group(&[]);
         let tree = Tree { parent: folder.path().to_owned(), own_group: folder.path().to_owned() };
         let limits = Limits { memory: 4096, cpus: Some(3), ..Limits::default() };
@@ -274,14 +274,14 @@ mod tests {
             fs::write(group.path.join("memory.events"), events).unwrap();
             assert_eq!(handle.ran_out_of_memory(), expect, "{events}");
         }
-        // A folder that is no group of the kernel's holds files, and is not removed with them.
+        // A plain folder has files and is therefore not removed.
         fs::remove_dir_all(&group.path).unwrap();
     }
 
     #[test]
     fn stale_groups_are_removed_with_their_subgroups() {
         let folder = group(&[]);
-        // The largest number of a process is far below.
+        // Larger than any process id.
         for name in ["karat-4294967295-0/sub/sub", "karat-4294967295-1", "karat", "other"] {
             fs::create_dir_all(folder.path().join(name)).unwrap();
         }

@@ -147,7 +147,7 @@ mod tests {
 
     /// A file below more folders than fit into a path is found.
     #[test]
-    fn no_depth_hides_a_file() {
+    fn deeply_nested_files_are_counted() {
         let folder = tempfile::tempdir().unwrap();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         let mut here = openat(rustix::fs::CWD, folder.path(), flags, Mode::empty()).unwrap();

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_needs_itself_and_what_is_installed_with_it() {
+    fn program_needs_itself_and_its_installation() {
         check(&[("x/tool", "")], "x/tool", "x/tool");
         check(&[(".cargo/bin/tool", ""), (".cargo/credentials", "")], ".cargo/bin/tool", ".cargo/bin");
         check(
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn python_finds_what_its_user_installed() {
+    fn python_user_base_is_found_by_its_lib_folder() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path().canonicalize().unwrap();
         let lib = home.join(".local/lib");
@@ -254,12 +254,12 @@ mod tests {
     }
 
     #[test]
-    fn links_and_settings_that_lead_out_of_the_installation_expose_nothing() {
+    fn links_and_settings_outside_the_installation_expose_nothing() {
         let tool = ("x/bin/p", "#!/bin/sh\n");
         check(&[("x/lib -> ../.ssh", ""), tool, (".ssh/id", "")], "x/bin/p", "x/bin");
         check(&[("x/lib -> ..", ""), tool, ("secret", "")], "x/bin/p", "x/bin");
         check(&[("x/lib64 -> lib", ""), ("x/lib/m", ""), tool], "x/bin/p", "x/bin x/lib");
-        // A first line that names a private file, and a virtual environment that names a place its interpreter is not in.
+        // A shebang that names a private file, and a virtual environment that names a folder without its interpreter.
         check(&[("x/t", "#!~/.ssh/id\n"), (".ssh/id", "-----BEGIN")], "x/t", "x/t");
         let misleading = [
             ("v/bin/t", "#!~/v/bin/python\n"),
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_home_is_never_included_as_a_whole() {
+    fn home_is_never_included_as_a_whole() {
         for path in ["/", "/home", "/home/somebody", "/root"] {
             assert!(holds_home(Path::new(path)), "{path}");
         }

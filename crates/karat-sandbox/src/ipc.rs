@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_truncated_message_is_an_error() {
+    fn truncated_message_is_an_error() {
         let (ours, theirs) = pair().unwrap();
         send_bytes(ours.as_fd(), &[9, 0, 0, 0, b'"']).unwrap();
         drop(ours);

@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_this_machine_are_known_in_every_spelling() {
+    fn local_addresses_are_recognised_in_every_notation() {
         for here in [
             "127.0.0.1",
             "127.8.9.1",
@@ -360,7 +360,7 @@ mod tests {
         ] {
             assert!(is_local_address(here.parse().unwrap()), "{here}");
         }
-        // Addresses for documentation belong to nobody.
+        // Addresses reserved for documentation are not local.
         for elsewhere in ["192.0.2.1", "198.51.100.7", "2001:db8::1"] {
             assert!(!is_local_address(elsewhere.parse().unwrap()), "{elsewhere}");
         }
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn the_users_own_proxies_are_used() {
+    fn proxy_variables_of_the_user_are_used() {
         let variables =
             [("https_proxy", "http://me:p%40ss@proxy.example:8080/"), ("NO_PROXY", ".inner.example, other.example")];
         let upstream = UpstreamProxies::from_variables(&|name| {
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn services_of_this_machine_are_refused() {
+    fn local_services_are_refused() {
         let service = TcpListener::bind("127.0.0.1:0").unwrap();
         service.set_nonblocking(true).unwrap();
         let port = service.local_addr().unwrap().port();
@@ -405,6 +405,6 @@ mod tests {
                 assert!(answer.starts_with("HTTP/1.1 403 ") && answer.contains("loopback = true"), "{request}{answer}");
             }
         }
-        assert!(service.accept().is_err(), "it got through");
+        assert!(service.accept().is_err(), "a connection reached the service");
     }
 }

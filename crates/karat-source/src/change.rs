@@ -30,7 +30,7 @@ pub fn touched_lines(before: &str, after: &str) -> Vec<Lines> {
 }
 
 /// Maps every line of the before side to the after side.
-pub fn line_map(before: &str, after: &str) -> LineMap {
+pub(crate) fn line_map(before: &str, after: &str) -> LineMap {
     let (before, after) = (lines_of(before), lines_of(after));
     let mut fates: Vec<Fate> = Vec::with_capacity(before.len());
     let mut next_after = 0;
@@ -56,35 +56,30 @@ pub fn line_map(before: &str, after: &str) -> LineMap {
 
 /// A mapping from the lines of one text to those of another.
 #[derive(Debug)]
-pub struct LineMap {
+pub(crate) struct LineMap {
     /// One entry for each line of the before side.
     fates: Vec<Fate>,
 }
 
 /// Where a range of lines is after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CarriedLines {
-    /// In the same place, unchanged.
+pub(crate) enum CarriedLines {
     Unchanged(Lines),
     /// In another place, unchanged.
     Moved(Lines),
     /// Some lines changed or were inserted between; this is the best range for what is left.
-    Edited {
-        /// The range on the after side.
-        lines: Lines,
-    },
+    Edited(Lines),
     /// Deleted, or rewritten together with so much around them that no range corresponds to them.
     Lost,
 }
 
 impl LineMap {
-    /// The number of lines of the before side.
-    pub fn line_count(&self) -> u32 {
+    pub(crate) fn line_count(&self) -> u32 {
         index(self.fates.len())
     }
 
     /// Maps a range of the before side to the after side.
-    pub fn carry(&self, lines: Lines) -> CarriedLines {
+    pub(crate) fn carry(&self, lines: Lines) -> CarriedLines {
         let own = lines.start.saturating_sub(1)..lines.end.min(self.line_count());
         let mut reached: Option<Range<u32>> = None;
         let mut intact = lines.start > 0 && lines.end <= self.line_count();
@@ -103,7 +98,7 @@ impl LineMap {
         let Some(reached) = reached else { return CarriedLines::Lost };
         let carried = Lines { start: reached.start + 1, end: reached.end };
         if !intact || reached.len() != own.len() {
-            CarriedLines::Edited { lines: carried }
+            CarriedLines::Edited(carried)
         } else if carried == lines {
             CarriedLines::Unchanged(carried)
         } else {
@@ -204,7 +199,7 @@ mod tests {
     use super::*;
     use std::fmt::Write as _;
 
-    /// Texts are given as one letter for each line.
+    /// A text with one line per letter.
     fn text(letters: &str) -> String {
         letters.chars().fold(String::new(), |mut text, letter| {
             let _ = writeln!(text, "line {letter}");
@@ -240,15 +235,15 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_carried() {
+    fn lines_are_mapped() {
         let check = |before: &str, after: &str, (start, end): (u32, u32), expect: &str| {
-            let carried = match line_map(&text(before), &text(after)).carry(Lines { start, end }) {
+            let mapped = match line_map(&text(before), &text(after)).carry(Lines { start, end }) {
                 CarriedLines::Unchanged(to) => format!("unchanged {}-{}", to.start, to.end),
                 CarriedLines::Moved(to) => format!("moved {}-{}", to.start, to.end),
-                CarriedLines::Edited { lines: to } => format!("edited {}-{}", to.start, to.end),
+                CarriedLines::Edited(to) => format!("edited {}-{}", to.start, to.end),
                 CarriedLines::Lost => "lost".to_owned(),
             };
-            assert_eq!(carried, expect, "{before} to {after}, lines {start}-{end}");
+            assert_eq!(mapped, expect, "{before} to {after}, lines {start}-{end}");
         };
         check("abcdef", "abcdef", (2, 3), "unchanged 2-3");
         check("abcdef", "abcdexyf", (2, 3), "unchanged 2-3");
@@ -278,13 +273,13 @@ mod tests {
     fn code_wrapped_in_a_block_is_followed() {
         let before = "start\nfirst(1);\nsecond(2);\nthird(3);\nstop\n";
         let after = "start\nif (ok) {\n  first(1);\n  second(2);\n  third(3);\n}\nstop\n";
-        let carried = line_map(before, after).carry(Lines { start: 3, end: 3 });
-        assert_eq!(carried, CarriedLines::Edited { lines: Lines { start: 4, end: 4 } });
+        let mapped = line_map(before, after).carry(Lines { start: 3, end: 3 });
+        assert_eq!(mapped, CarriedLines::Edited(Lines { start: 4, end: 4 }));
     }
 
     #[test]
-    fn a_line_that_came_through_is_the_same_line() {
-        // A small generator of texts over few letters, so that many lines repeat.
+    fn mapped_lines_have_the_same_content() {
+        // Random texts over few letters, so that many lines repeat.
         let mut state = 7_u64;
         let mut letters = |count: u64| -> String {
             let mut word = String::new();
@@ -304,7 +299,7 @@ mod tests {
                     CarriedLines::Unchanged(to) | CarriedLines::Moved(to) => {
                         assert_eq!(after.lines().nth(to.start as usize - 1), Some(line));
                     }
-                    CarriedLines::Edited { lines } => assert!(lines.end as usize <= after.lines().count()),
+                    CarriedLines::Edited(lines) => assert!(lines.end as usize <= after.lines().count()),
                     CarriedLines::Lost => (),
                 }
             }
@@ -312,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_texts_end() {
+    fn large_texts_are_compared() {
         let every_other = |mark: &str| -> String {
             (0..60_000).fold(String::new(), |mut text, row| {
                 let _ = writeln!(text, "{row} {}", if row % 2 == 0 { mark } else { "" });

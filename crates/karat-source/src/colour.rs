@@ -126,8 +126,8 @@ fn colour(node: &Node<'_>, source: &str) -> Option<Colour> {
 mod tests {
     use super::*;
 
-    /// Lines with each coloured part as `letter[text]`.
-    fn painted(language: Language, source: &str) -> String {
+    /// Lines with each coloured span as `letter[text]`.
+    fn render(language: Language, source: &str) -> String {
         let lines = colours(language, source).unwrap();
         let mut out = Vec::new();
         for (line, stretches) in source.lines().zip(lines) {
@@ -142,7 +142,7 @@ mod tests {
                     text.push_str(&format!("{}[{part}]", colour.letter()))
                 }
             }
-            assert_eq!(at, line.len(), "stretches cover the line");
+            assert_eq!(at, line.len(), "spans do not cover the line");
             out.push(text);
         }
         out.join("\n")
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn token_classes_are_distinguished() {
-        let check = |language: Language, source: &str, expect: &str| assert_eq!(painted(language, source), expect);
+        let check = |language: Language, source: &str, expect: &str| assert_eq!(render(language, source), expect);
         check(
             Language::Python,
             "def f(x):\r\n    return 'é' + 12 # why",
@@ -166,10 +166,10 @@ mod tests {
     }
 
     #[test]
-    fn broken_code_is_covered_whole() {
+    fn broken_code_is_covered_completely() {
         for source in ["def (((", "\"\"\"never closed\n\n  x", "\u{0}\u{202e}<script>", "a\n\n\nb", "\r\n\r"] {
             for language in [Language::Python, Language::Tsx, Language::C, Language::Solidity, Language::Ruby] {
-                painted(language, source);
+                render(language, source);
             }
         }
     }

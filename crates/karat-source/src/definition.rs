@@ -54,7 +54,7 @@ fn ecmascript<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tr
         | "enum_declaration"
         | "method_definition"
         | "method_signature"
-        | "abstract_method_signature" => plain(vec![text.name(node.child_by_field_name("name")?)?]),
+        | "abstract_method_signature" => plain(vec![text.field(node, "name")?]),
         "internal_module" | "module" => {
             let name = node.child_by_field_name("name")?;
             let whole = text.name(name)?;
@@ -65,13 +65,8 @@ fn ecmascript<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tr
             (!name.kind().ends_with("_pattern")).then_some(())?;
             ecmascript_value(vec![text.name(name)?], node.child_by_field_name("value")?)
         }
-        "field_definition" => ecmascript_value(
-            vec![text.name(node.child_by_field_name("property")?)?],
-            node.child_by_field_name("value")?,
-        ),
-        "pair" => {
-            ecmascript_value(vec![text.name(node.child_by_field_name("key")?)?], node.child_by_field_name("value")?)
-        }
+        "field_definition" => ecmascript_value(vec![text.field(node, "property")?], node.child_by_field_name("value")?),
+        "pair" => ecmascript_value(vec![text.field(node, "key")?], node.child_by_field_name("value")?),
         "assignment_expression" => {
             let target = member_chain(node.child_by_field_name("left")?, text)?;
             ecmascript_value(target, node.child_by_field_name("right")?)
@@ -98,7 +93,7 @@ fn ecmascript_value<'tree>(segments: Vec<String>, mut value: Node<'tree>) -> Opt
 fn member_chain(mut node: Node<'_>, text: Text<'_>) -> Option<Vec<String>> {
     let mut segments = Vec::new();
     while node.kind() == "member_expression" && segments.len() < 16 {
-        segments.push(text.name(node.child_by_field_name("property")?)?);
+        segments.push(text.field(node, "property")?);
         node = node.child_by_field_name("object")?;
     }
     match node.kind() {
@@ -112,7 +107,7 @@ fn member_chain(mut node: Node<'_>, text: Text<'_>) -> Option<Vec<String>> {
 
 fn python<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tree>> {
     match node.kind() {
-        "function_definition" | "class_definition" => plain(vec![text.name(node.child_by_field_name("name")?)?]),
+        "function_definition" | "class_definition" => plain(vec![text.field(node, "name")?]),
         "assignment" => named_value(node, ["left", "right"], "identifier", "lambda", text),
         _ => None,
     }
@@ -127,8 +122,8 @@ fn java<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tree>> {
         | "annotation_type_declaration"
         | "method_declaration"
         | "constructor_declaration"
-        | "compact_constructor_declaration" => plain(vec![text.name(node.child_by_field_name("name")?)?]),
-        "module_declaration" => plain(split(&text.name(node.child_by_field_name("name")?)?, ".")),
+        | "compact_constructor_declaration" => plain(vec![text.field(node, "name")?]),
+        "module_declaration" => plain(split(&text.field(node, "name")?, ".")),
         "variable_declarator" => named_value(node, ["name", "value"], "identifier", "lambda_expression", text),
         _ => None,
     }
@@ -136,17 +131,17 @@ fn java<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tree>> {
 
 fn go<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tree>> {
     match node.kind() {
-        "function_declaration" | "method_elem" => plain(vec![text.name(node.child_by_field_name("name")?)?]),
+        "function_declaration" | "method_elem" => plain(vec![text.field(node, "name")?]),
         "method_declaration" => {
             let receiver = node.child_by_field_name("receiver")?.named_child(0)?.child_by_field_name("type");
             let mut segments: Vec<String> = receiver.and_then(|kind| base_type(kind, text)).into_iter().collect();
-            segments.push(text.name(node.child_by_field_name("name")?)?);
+            segments.push(text.field(node, "name")?);
             plain(segments)
         }
         "type_spec" => {
             let shape = node.child_by_field_name("type")?.kind();
             matches!(shape, "struct_type" | "interface_type").then_some(())?;
-            plain(vec![text.name(node.child_by_field_name("name")?)?])
+            plain(vec![text.field(node, "name")?])
         }
         "var_spec" => named_value(node, ["name", "value"], "identifier", "func_literal", text),
         "short_var_declaration" => named_value(node, ["left", "right"], "identifier", "func_literal", text),
@@ -163,7 +158,7 @@ fn rust<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tree>> {
         | "union_item"
         | "trait_item"
         | "mod_item"
-        | "macro_definition" => plain(vec![text.name(node.child_by_field_name("name")?)?]),
+        | "macro_definition" => plain(vec![text.field(node, "name")?]),
         "impl_item" => plain(split(&base_type(node.child_by_field_name("type")?, text)?, "::")),
         "let_declaration" => named_value(node, ["pattern", "value"], "identifier", "closure_expression", text),
         _ => None,
@@ -196,8 +191,8 @@ fn c_family<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tree
             nameless.then_some(())?;
             plain(declared(node.child_by_field_name("declarator")?, text)?)
         }
-        "namespace_definition" => plain(split(&text.name(node.child_by_field_name("name")?)?, "::")),
-        "preproc_function_def" => plain(vec![text.name(node.child_by_field_name("name")?)?]),
+        "namespace_definition" => plain(split(&text.field(node, "name")?, "::")),
+        "preproc_function_def" => plain(vec![text.field(node, "name")?]),
         "init_declarator" => named_value(node, ["declarator", "value"], "identifier", "lambda_expression", text),
         _ => None,
     }
@@ -218,7 +213,7 @@ fn declared(mut node: Node<'_>, text: Text<'_>) -> Option<Vec<String>> {
             }
             "template_function" | "template_method" | "template_type" => node.child_by_field_name("name")?,
             "operator_cast" => {
-                let target = text.name(node.child_by_field_name("type")?)?;
+                let target = text.field(node, "type")?;
                 segments.push(format!("operator {target}"));
                 return Some(segments);
             }
@@ -233,12 +228,12 @@ fn declared(mut node: Node<'_>, text: Text<'_>) -> Option<Vec<String>> {
 
 fn ruby<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tree>> {
     match node.kind() {
-        "class" | "module" => plain(split(&text.name(node.child_by_field_name("name")?)?, "::")),
-        "method" => plain(vec![text.name(node.child_by_field_name("name")?)?]),
+        "class" | "module" => plain(split(&text.field(node, "name")?, "::")),
+        "method" => plain(vec![text.field(node, "name")?]),
         "singleton_method" => {
             let object = node.child_by_field_name("object").filter(|object| object.kind() != "self");
             let mut segments: Vec<String> = object.and_then(|object| text.name(object)).into_iter().collect();
-            segments.push(text.name(node.child_by_field_name("name")?)?);
+            segments.push(text.field(node, "name")?);
             plain(segments)
         }
         "assignment" => named_value(node, ["left", "right"], "identifier", "lambda", text),
@@ -253,7 +248,7 @@ fn solidity<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tree
         | "library_declaration"
         | "struct_declaration"
         | "enum_declaration"
-        | "modifier_definition" => plain(vec![text.name(node.child_by_field_name("name")?)?]),
+        | "modifier_definition" => plain(vec![text.field(node, "name")?]),
         "function_definition" => {
             // Before version 0.6 the fallback function was the one without a name.
             let name = node.child_by_field_name("name").and_then(|name| text.name(name));
@@ -299,7 +294,6 @@ fn split(name: &str, separator: &str) -> Vec<String> {
     name.split(separator).map(str::trim).filter(|segment| !segment.is_empty()).map(str::to_owned).collect()
 }
 
-/// The source text.
 #[derive(Clone, Copy)]
 struct Text<'source>(&'source str);
 
@@ -307,6 +301,11 @@ struct Text<'source>(&'source str);
 const MAX_NAME: usize = 256;
 
 impl Text<'_> {
+    /// The name of a field of a node.
+    fn field(self, node: Node<'_>, field: &str) -> Option<String> {
+        self.name(node.child_by_field_name(field)?)
+    }
+
     /// The name of a node on one line, without quotes or control characters; `None` if nothing is left.
     fn name(self, node: Node<'_>) -> Option<String> {
         let raw = self.0.get(node.byte_range())?;

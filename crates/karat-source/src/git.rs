@@ -40,10 +40,9 @@ impl fmt::Display for CommitId {
 
 /// The type of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum EntryKind {
-    /// A file.
     File,
-    /// A symbolic link.
     Symlink,
     /// Another repository, or anything else without content here.
     Other,
@@ -51,36 +50,34 @@ pub enum EntryKind {
 
 /// One side of a changed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Entry {
-    /// Its path from the root of the repository.
+    /// From the root of the repository.
     pub path: RepoPath,
-    /// Its type.
     pub kind: EntryKind,
-    /// The id of its content.
     pub content: String,
 }
 
 /// How a file changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum ChangeStatus {
-    /// It was added.
     Added,
-    /// It was deleted.
     Deleted,
     /// Its content, mode or type changed.
     Modified,
-    /// It was renamed, perhaps with changes.
+    /// Perhaps with changes.
     Renamed,
 }
 
 /// One changed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct FileChange {
-    /// The before side; `None` where the file was added.
+    /// `None` where the file was added.
     pub old: Option<Entry>,
-    /// The after side; `None` where the file was deleted.
+    /// `None` where the file was deleted.
     pub new: Option<Entry>,
-    /// How it changed.
     pub status: ChangeStatus,
 }
 
@@ -95,10 +92,9 @@ pub struct Changes {
 
 /// The content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum Blob {
-    /// All of it.
     Whole(Vec<u8>),
-    /// It is longer than the limit.
     TooLong,
 }
 
@@ -380,6 +376,4 @@ fn start_error(verb: &str, source: io::Error) -> GitError {
 }
 
 #[cfg(test)]
-pub(crate) mod scratch_repository;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_the_language() {
+    fn file_names_determine_the_language() {
         let check = |path: &str, expect: Option<&str>| {
             let path = RepoPath::new(path).expect("a path");
             assert_eq!(Language::from_path(&path).map(Language::name), expect, "{path}");

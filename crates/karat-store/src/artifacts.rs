@@ -42,8 +42,7 @@ impl Store {
     /// The content stored under a hash, verified against it.
     pub fn artifact(&mut self, hash: &str) -> Result<Vec<u8>, StoreError> {
         let row = self.artifact_row(hash)?;
-        unpack(hash, row.int(1)?, row.str(2)?, row.bytes(3)?)
-            .map_err(|detail| StoreError::Damaged { file: self.database.file().to_owned(), detail })
+        unpack(hash, row.int(1)?, row.str(2)?, row.bytes(3)?).map_err(|detail| self.database.damaged(detail))
     }
 
     fn artifact_row(&mut self, hash: &str) -> Result<Row, StoreError> {
@@ -147,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_packed_comes_out_as_it_was() {
+    fn packed_artifacts_round_trip() {
         let mut packer = Packer::new();
         let mut noise = vec![0; 5000];
         blake3::Hasher::new().finalize_xof().fill(&mut noise);
@@ -165,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_is_seen() {
+    fn changed_artifacts_are_detected() {
         let packed = Packed::new(&b"the same again ".repeat(1000));
         let check = |size: i64, coding: &str, change: fn(&mut Vec<u8>), expect: &str| {
             let mut content = packed.content.clone();

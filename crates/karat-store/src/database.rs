@@ -4,13 +4,15 @@
 //! types. Supporting another database means replacing this module.
 
 mod row;
-mod sqlite_error;
+#[cfg(test)]
+mod testing;
 
 pub(super) use row::{Row, Value, row_damage};
 
 use super::error::StoreError;
 use super::tables::{ARTIFACTS, ROW_HASH, Table};
-use sqlite_error::map_error;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{Arguments, AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
 use std::path::{Path, PathBuf};
@@ -86,6 +88,27 @@ impl Database {
         self.access
     }
 
+    /// The error for content that is not what was stored.
+    pub(super) fn damaged(&self, detail: impl Into<String>) -> StoreError {
+        StoreError::Damaged { file: self.file.clone(), detail: detail.into() }
+    }
+
+    pub(super) fn json(&self, value: &impl Serialize) -> Result<String, StoreError> {
+        serde_json::to_string(value).map_err(|error| self.failed(&error))
+    }
+
+    pub(super) fn parse_json<T: DeserializeOwned>(
+        &self,
+        text: &str,
+        what: impl FnOnce() -> String,
+    ) -> Result<T, StoreError> {
+        serde_json::from_str(text).map_err(|error| self.damaged(format!("{} cannot be read ({error})", what())))
+    }
+
+    fn failed(&self, detail: &impl ToString) -> StoreError {
+        StoreError::Database { file: self.file.clone(), detail: detail.to_string() }
+    }
+
     /// Runs a statement and returns the number of changed rows. Hashed rows are written only by [`Self::insert`] and
     /// [`Self::update`].
     pub(super) fn execute(&mut self, sql: &'static str, values: Vec<Value>) -> Result<u64, StoreError> {
@@ -99,6 +122,11 @@ impl Database {
 
     pub(super) fn query_one(&mut self, sql: &'static str, values: Vec<Value>) -> Result<Option<Row>, StoreError> {
         Ok(self.query(sql, values)?.into_iter().next())
+    }
+
+    /// The first column of the first row; `None` if it is NULL or there is no row.
+    pub(super) fn query_number(&mut self, sql: &'static str, values: Vec<Value>) -> Result<Option<i64>, StoreError> {
+        Ok(self.query_one(sql, values)?.map(|row| row.int_or_null(0)).transpose()?.flatten())
     }
 
     /// Rows of a table with all columns, each checked against its hash; `tail` follows the table name, such as `WHERE id =
@@ -167,18 +195,6 @@ impl Database {
             Ok(())
         })?;
         Ok(found)
-    }
-
-    /// Hashes the rows that have no hash yet.
-    pub(super) fn hash_rows(&mut self, table: &Table) -> Result<(), StoreError> {
-        let sql = format!("UPDATE {} SET {ROW_HASH} = $1 WHERE rowid = $2", table.name);
-        self.walk(table, &mut |database, place, row| {
-            if row.bytes(table.columns.len())?.is_empty() {
-                let hash = row.hash(table)?;
-                database.execute_sql(sql.clone(), vec![hash.to_vec().into(), place.into()])?;
-            }
-            Ok(())
-        })
     }
 
     /// Gaps in consecutively numbered rows: the group, the number of rows and the highest number.
@@ -315,13 +331,8 @@ impl Database {
     /// Problems reported by SQLite's own integrity checks.
     pub(super) fn check(&mut self) -> Result<Vec<String>, StoreError> {
         let pages = self.query("PRAGMA integrity_check", Vec::new())?;
-        let mut found = Vec::new();
-        for row in pages {
-            let sentence = row.text(0)?;
-            if sentence != "ok" {
-                found.push(sentence);
-            }
-        }
+        let mut found = pages.iter().map(|row| row.text(0)).collect::<Result<Vec<_>, _>>()?;
+        found.retain(|problem| problem != "ok");
         for row in self.query("PRAGMA foreign_key_check", Vec::new())? {
             found.push(format!("a row of `{}` refers to one of `{}` that is not there", row.text(0)?, row.text(2)?));
         }
@@ -329,8 +340,7 @@ impl Database {
     }
 
     pub(super) fn has_free_pages(&mut self) -> Result<bool, StoreError> {
-        let row = self.query_one("PRAGMA freelist_count", Vec::new())?;
-        Ok(row.map(|row| row.int(0)).transpose()?.is_some_and(|pages| pages > 0))
+        Ok(self.query_number("PRAGMA freelist_count", Vec::new())?.is_some_and(|pages| pages > 0))
     }
 
     pub(super) fn compact(&mut self) -> Result<(), StoreError> {
@@ -392,7 +402,7 @@ impl Database {
                 Value::Text(text) => arguments.add(text),
                 Value::Bytes(bytes) => arguments.add(bytes),
             };
-            added.map_err(|error| StoreError::Database { file: self.file.clone(), detail: error.to_string() })?;
+            added.map_err(|error| self.failed(&error))?;
         }
         Ok(arguments)
     }
@@ -435,38 +445,29 @@ fn open_connection<'c>(
     connection.as_mut().ok_or_else(closed)
 }
 
-#[cfg(test)]
-impl Database {
-    pub(super) fn set_busy_timeouts(&mut self, short: Duration, long: Duration) {
-        let sql = AssertSqlSafe(format!("PRAGMA busy_timeout = {}", short.as_millis()));
-        self.runtime.block_on(sqlx::raw_sql(sql).execute(self.connection.as_mut().unwrap())).unwrap();
-        self.long_busy_timeout = long;
-    }
-
-    pub(super) fn script_sql(&mut self, sql: String) {
-        let connection = self.connection.as_mut().unwrap();
-        self.runtime.block_on(sqlx::raw_sql(AssertSqlSafe(sql)).execute(connection)).unwrap();
-    }
-
-    pub(super) fn columns(&mut self, table: &str) -> Vec<String> {
-        let rows = self.query_sql(format!("SELECT name FROM pragma_table_info('{table}')"), Vec::new()).unwrap();
-        rows.iter().map(|row| row.text(0).unwrap()).collect()
-    }
-
-    /// Rehashes every row, as if its current content had been stored.
-    pub(super) fn rehash(&mut self) {
-        for name in ["labels", "extra_labels", "audit_labels", "probes"] {
-            self.execute_sql(format!("DROP TRIGGER IF EXISTS {name}_are_never_overwritten"), Vec::new()).unwrap();
-        }
-        for table in super::tables::TABLES {
-            self.execute_sql(format!("UPDATE {} SET {ROW_HASH} = x''", table.name), Vec::new()).unwrap();
-            self.hash_rows(table).unwrap();
-        }
-    }
-
-    /// Simulates a full disk.
-    pub(super) fn limit_pages(&mut self, pages: u32) {
-        let sql = AssertSqlSafe(format!("PRAGMA max_page_count = {pages}"));
-        self.runtime.block_on(sqlx::raw_sql(sql).execute(self.connection.as_mut().unwrap())).unwrap();
+fn map_error(file: &Path, error: sqlx::Error) -> StoreError {
+    let file = file.to_owned();
+    let error = match error {
+        sqlx::Error::Database(error) => error,
+        sqlx::Error::Io(source) => return StoreError::Io { path: file, source },
+        other => return StoreError::Database { file, detail: other.to_string() },
+    };
+    let detail = error.message().to_owned();
+    // The code is SQLite's extended one, which has the primary code in its low byte.
+    let code = error.code().and_then(|code| code.parse::<u32>().ok()).unwrap_or_default();
+    match code & 0xff {
+        // SQLITE_BUSY, SQLITE_LOCKED
+        5 | 6 => StoreError::InUse { file },
+        // SQLITE_PERM, SQLITE_READONLY, SQLITE_CANTOPEN
+        3 | 8 | 14 => StoreError::ReadOnly { file, detail },
+        // SQLITE_IOERR
+        10 => StoreError::Disk { file, detail },
+        // SQLITE_CORRUPT, SQLITE_NOTADB
+        11 | 26 => StoreError::Damaged { file, detail },
+        // SQLITE_FULL
+        13 => StoreError::Full { file },
+        // SQLITE_CONSTRAINT, of which sqlx's error kinds leave out triggers
+        19 => StoreError::Conflict { file, detail },
+        _ => StoreError::Database { file, detail },
     }
 }

@@ -16,6 +16,11 @@ pub enum StoreError {
     )]
     Newer { file: PathBuf, found: i64, known: i64 },
     #[error(
+        "{} has version {found}, but this Karat reads versions from {oldest} on. Nothing was changed; export what you need with the Karat that wrote it (`karat store export RUN --whole`, `karat label export`) and import it into a new store",
+        file.display()
+    )]
+    Older { file: PathBuf, found: i64, oldest: i64 },
+    #[error(
         "the disk is full: {} cannot grow. What was saved before is safe; free some space and resume",
         file.display()
     )]

@@ -1,6 +1,7 @@
 //! Events of a run, for the store, progress display and pages.
 
 use super::record::{TrialKey, TrialRecord};
+use super::{RunId, Store};
 use karat_core::ids::ToolName;
 use karat_format::run::{PlanV1, ToolFactsV1};
 use std::error::Error;
@@ -40,3 +41,27 @@ pub trait Consumer {
 
 /// An error of a consumer.
 pub type ConsumerError = Box<dyn Error + Send + Sync>;
+
+/// Stores the events of one run. It waits minutes for a busy store, since giving up would end the run.
+pub struct Sink<'s> {
+    store: &'s mut Store,
+    run: RunId,
+}
+
+impl Store {
+    /// A consumer that stores the events of a run.
+    pub fn sink(&mut self, run: &RunId) -> Sink<'_> {
+        Sink { store: self, run: run.clone() }
+    }
+}
+
+impl Consumer for Sink<'_> {
+    fn consume(&mut self, event: &RunEvent<'_>) -> Result<(), ConsumerError> {
+        match event {
+            RunEvent::ToolReady { tool, facts } => self.store.set_tool(&self.run, tool, facts)?,
+            RunEvent::TrialsDone(records) => self.store.save(&self.run, records)?,
+            RunEvent::Began { .. } | RunEvent::TrialBegan(_) | RunEvent::Ended(_) => {}
+        }
+        Ok(())
+    }
+}

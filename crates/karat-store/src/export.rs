@@ -3,10 +3,9 @@
 use super::Store;
 use super::error::StoreError;
 use super::naming::RunId;
-use super::planned::Planned;
 use super::tables::TRIALS;
 use super::trials::{described, key};
-use crate::record::TrialKey;
+use crate::record::{Planned, TrialKey};
 use serde::Serialize;
 use std::io::Write;
 
@@ -64,11 +63,6 @@ impl Store {
 
     fn line(&mut self, run: &RunId, key: &TrialKey, attempt: u32) -> Result<String, StoreError> {
         let (tool, case) = (key.tool.as_str().into(), key.case.as_str().into());
-        let file = self.database.file().to_owned();
-        let damaged = |detail: &str| StoreError::Damaged {
-            file: file.clone(),
-            detail: format!("{} cannot be read ({detail})", described(key, attempt)),
-        };
         let row = self.database.select_one(
             &TRIALS,
             "WHERE run_id = $1 AND tool = $2 AND case_id = $3 AND number = $4 AND attempt = $5",
@@ -76,8 +70,14 @@ impl Store {
         );
         let row = match row {
             Ok(Some(row)) => row,
-            Ok(None) => return Err(damaged("it is listed and not there")),
-            Err(StoreError::Damaged { detail, .. }) => return Err(damaged(&detail)),
+            Ok(None) => {
+                let detail = format!("{} cannot be read (it is listed and not there)", described(key, attempt));
+                return Err(self.database.damaged(detail));
+            }
+            Err(StoreError::Damaged { detail, .. }) => {
+                let detail = format!("{} cannot be read ({detail})", described(key, attempt));
+                return Err(self.database.damaged(detail));
+            }
             Err(error) => return Err(error),
         };
         // A line that is not a valid trial must not get into a submission.

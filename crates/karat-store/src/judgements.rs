@@ -14,7 +14,7 @@ impl Store {
         let mut lines = Vec::with_capacity(judgements.len());
         for (position, judgement) in (1_i64..).zip(judgements) {
             check(judgement).map_err(|reason| StoreError::BadJudgement { number: position, reason })?;
-            lines.push(self.json(judgement)?);
+            lines.push(self.database.json(judgement)?);
         }
         self.database.write_waiting(|database| {
             run_state(database, run)?;
@@ -35,12 +35,14 @@ impl Store {
 
     pub(super) fn judgement(&self, run: &RunId, row: &Row) -> Result<JudgementV1, StoreError> {
         let number = row.int(1)?;
-        let judgement: JudgementV1 = self.parse_json(row.str(2)?, || format!("judgement {number} of the run {run}"))?;
-        check(&judgement).map_err(|reason| StoreError::Damaged {
-            file: self.database.file().to_owned(),
-            detail: format!("judgement {number} of the run {run} is none: {reason}"),
-        })?;
-        Ok(judgement)
+        let judgement: JudgementV1 =
+            self.database.parse_json(row.str(2)?, || format!("judgement {number} of the run {run}"))?;
+        match check(&judgement) {
+            Ok(()) => Ok(judgement),
+            Err(reason) => {
+                Err(self.database.damaged(format!("judgement {number} of the run {run} is invalid: {reason}")))
+            }
+        }
     }
 }
 

@@ -1,39 +1,24 @@
 //! Labels: people's answers about pairs (does this finding report this golden?), extras (is this unmatched finding a real
 //! problem?) and audited findings (which class is it?).
 //!
-//! A label is keyed by what the person saw, such as a [`PairSubject`], not by a run, so it applies wherever a tool reports
-//! the same on the same case. [`worklist()`] picks the pairs worth labelling, [`read()`] reads labels from files of
-//! judgements, and [`labels_as_judgements`] converts them back.
+//! A label is keyed by what the person saw, a [`Subject`], not by a run, so it applies wherever a tool reports the same on
+//! the same case. The queues pick what is worth a label, [`read()`] reads labels from files of judgements, and
+//! [`label_judgements`] converts them back.
 
-mod audit;
-mod extra;
-mod extra_queue;
-mod key;
-mod pair;
+mod judgements;
+mod queue;
 mod read;
-mod sample;
-mod worklist;
+mod subject;
 
-pub use audit::{
-    AuditKey, AuditLabel, AuditSubject, NewAuditLabel, OpenAudit, audit_label_judgements, audit_queue, class_named,
-};
-pub use extra::{ExtraKey, ExtraLabel, ExtraSubject, NewExtraLabel, extra_label_judgements, validity_word};
-pub use extra_queue::{OpenExtra, extra_queue};
-pub use key::{Key, SHORT};
-pub use pair::{FindingText, GoldenText, PairKey, PairSubject};
-pub use read::{ImportContext, NewLabels, read};
-pub use sample::{BadProbability, Sample};
-pub use worklist::{OpenPair, worklist};
+pub use judgements::{label_judgements, labels_as_judgements};
+pub use queue::{BadProbability, OpenAudit, OpenExtra, OpenPair, Sample, audit_queue, extra_queue, pair_queue};
+pub use read::{ImportContext, read};
+pub use subject::{FindingText, GoldenText, LabelKey, SHORT, Subject};
 
-use karat_core::finding::Finding;
 use karat_core::ids::{CaseId, GoldenId, JudgeName};
-use karat_core::judgement::{Decision, Judgement, PairDecision};
-use karat_core::suite::{Case, Suite};
-use karat_core::trial::Trial;
+use karat_core::judgement::Classification;
 use karat_format::diagnostic::stand_in;
-use rayon::prelude::*;
-use serde::Serialize;
-use std::collections::{HashMap, HashSet};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Prefix of the judge name of a person.
@@ -161,7 +146,7 @@ impl Source {
 }
 
 /// What a label is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LabelKind {
     /// A golden and a finding.
@@ -184,44 +169,102 @@ impl LabelKind {
             Self::Audit => "audited finding",
         }
     }
+
+    /// The stored word.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Pair => "pair",
+            Self::Extra => "extra",
+            Self::Audit => "audit",
+        }
+    }
+
+    pub(crate) fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
 }
 
-/// All current labels.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// A person's answer about a subject of any kind.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 #[expect(missing_docs, reason = "field names say it")]
-pub struct Labels {
-    pub pairs: Vec<Label>,
-    pub extras: Vec<ExtraLabel>,
-    pub audits: Vec<AuditLabel>,
+pub enum LabelAnswer {
+    Pair {
+        #[serde(flatten)]
+        answer: Answer,
+        /// From 0 to 1.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        confidence: Option<f64>,
+    },
+    Extra {
+        valid: bool,
+    },
+    Audit {
+        classification: Classification,
+    },
 }
 
-impl Labels {
-    /// All labels as judgements of these trials.
-    pub fn judgements(&self, suite: &Suite, trials: &[Trial]) -> Vec<Judgement> {
-        let mut judgements = labels_as_judgements(&self.pairs, suite, trials);
-        judgements.extend(extra_label_judgements(&self.extras, trials).into_iter().map(|(_, judgement)| judgement));
-        judgements
-            .extend(audit_label_judgements(&self.audits, suite, trials).into_iter().map(|(_, judgement)| judgement));
-        judgements
+impl LabelAnswer {
+    /// Parses an answer about this kind: yes, no, partial, or the name or number of a class.
+    pub fn parse(kind: LabelKind, word: &str) -> Option<Self> {
+        match kind {
+            LabelKind::Pair => Answer::parse(word).map(|answer| Self::Pair { answer, confidence: None }),
+            LabelKind::Extra => {
+                let answer = Answer::parse(word).filter(|answer| answer.partial.is_none())?;
+                Some(Self::Extra { valid: answer.matched })
+            }
+            LabelKind::Audit => {
+                let number = word.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+                let numbered = number.and_then(|number| Classification::ALL.get(number).copied());
+                class_named(word).or(numbered).map(|classification| Self::Audit { classification })
+            }
+        }
     }
 
-    /// Whether there are no labels.
-    pub fn is_empty(&self) -> bool {
-        self.pairs.is_empty() && self.extras.is_empty() && self.audits.is_empty()
+    /// What it is an answer about.
+    pub fn kind(self) -> LabelKind {
+        match self {
+            Self::Pair { .. } => LabelKind::Pair,
+            Self::Extra { .. } => LabelKind::Extra,
+            Self::Audit { .. } => LabelKind::Audit,
+        }
     }
+
+    /// The answer in words.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pair { answer, .. } => answer.word(),
+            Self::Extra { valid: true } => "yes",
+            Self::Extra { valid: false } => "no",
+            Self::Audit { classification } => classification.as_str(),
+        }
+    }
+
+    /// The position of the answer among those of its kind: no, partial, yes for a pair; no, yes for an extra; the class.
+    pub fn index(self) -> usize {
+        match self {
+            Self::Pair { answer: Answer { matched: true, .. }, .. } => 2,
+            Self::Pair { answer, .. } => usize::from(answer.partial == Some(true)),
+            Self::Extra { valid } => usize::from(valid),
+            Self::Audit { classification } => classification as usize,
+        }
+    }
+}
+
+/// The class of that name, such as `TARGET_MATCH`; case-insensitive.
+pub fn class_named(name: &str) -> Option<Classification> {
+    Classification::ALL.into_iter().find(|class| class.as_str().eq_ignore_ascii_case(name))
 }
 
 /// A label to store.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct NewLabel {
-    pub pair: PairSubject,
+    pub subject: Subject,
     pub annotator: Annotator,
-    pub answer: Answer,
-    /// From 0 to 1.
-    pub confidence: Option<f64>,
+    pub answer: LabelAnswer,
     pub note: Option<String>,
-    /// Sampling probability; `None` if the pair was not sampled.
+    /// Sampling probability; `None` if the subject was not sampled.
     pub picked_with_probability: Option<f64>,
     pub source: Source,
 }
@@ -232,18 +275,18 @@ pub struct NewLabel {
 pub struct Label {
     /// Consecutive number, in the order of storing.
     pub sequence: i64,
-    pub pair: PairKey,
+    #[serde(flatten, serialize_with = "LabelKey::serialize_named")]
+    pub key: LabelKey,
     pub case: CaseId,
-    pub golden: GoldenId,
+    /// Of a pair.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub golden: Option<GoldenId>,
     pub annotator: Annotator,
     #[serde(flatten)]
-    pub answer: Answer,
-    /// From 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub confidence: Option<f64>,
+    pub answer: LabelAnswer,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Sampling probability; `None` if the pair was not sampled.
+    /// Sampling probability; `None` if the subject was not sampled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub picked_with_probability: Option<f64>,
     /// Milliseconds since 1970.
@@ -256,64 +299,9 @@ pub struct Label {
     pub withdrawn_ms: Option<i64>,
 }
 
-/// Labels as judgements of these trials: one per annotator, trial and finding whose pair has a current label, ordered by
-/// trial, finding, golden and label.
-pub fn labels_as_judgements(labels: &[Label], suite: &Suite, trials: &[Trial]) -> Vec<Judgement> {
-    pair_label_judgements(labels, suite, trials).into_iter().map(|(_, judgement)| judgement).collect()
-}
-
-/// The same judgements, each with its label.
-pub fn pair_label_judgements<'l>(labels: &'l [Label], suite: &Suite, trials: &[Trial]) -> Vec<(&'l Label, Judgement)> {
-    let mut by_pair: HashMap<&PairKey, Vec<&'l Label>> = HashMap::new();
-    let mut goldens: HashSet<(&str, &str)> = HashSet::new();
-    for label in labels.iter().filter(|label| label.counts) {
-        by_pair.entry(&label.pair).or_default().push(label);
-        goldens.insert((label.case.as_str(), label.golden.as_str()));
-    }
-    // Only cases with labels are considered; each text is built once.
-    let of_case = |case: &Case| -> Vec<String> {
-        let labelled = case.goldens.iter().filter(|g| goldens.contains(&(case.id.as_str(), g.id.as_str())));
-        labelled.map(|golden| GoldenText::new(case, golden).text()).collect()
-    };
-    let known: HashMap<&str, Vec<String>> = suite
-        .cases
-        .iter()
-        .map(|case| (case.id.as_str(), of_case(case)))
-        .filter(|(_, known)| !known.is_empty())
-        .collect();
-    let of_trial = |trial: &Trial| -> Vec<(&'l Label, Judgement)> {
-        let known = known.get(trial.case.as_str()).map_or(&[][..], Vec::as_slice);
-        if known.is_empty() {
-            return Vec::new();
-        }
-        let mut judgements = Vec::new();
-        for finding in &trial.findings {
-            let reported = FindingText::new(finding).text();
-            for known in known {
-                let labels = by_pair.get(&PairKey::from_texts(known, &reported));
-                judgements.extend(labels.into_iter().flatten().map(|label| (*label, judgement(label, trial, finding))));
-            }
-        }
-        judgements
-    };
-    trials.par_iter().flat_map_iter(of_trial).collect()
-}
-
-fn judgement(label: &Label, trial: &Trial, finding: &Finding) -> Judgement {
-    Judgement {
-        case: trial.case.clone(),
-        tool: trial.tool.clone(),
-        trial: trial.number,
-        judge: label.annotator.judge(),
-        exchange: None,
-        decision: Decision::Pair(PairDecision {
-            probability: label.picked_with_probability,
-            golden: Some(label.golden.clone()),
-            finding: finding.id.clone(),
-            matched: label.answer.matched,
-            partial: label.answer.partial,
-            confidence: label.confidence,
-            explanation: label.note.clone(),
-        }),
+impl Label {
+    /// What it is about.
+    pub fn kind(&self) -> LabelKind {
+        self.answer.kind()
     }
 }

@@ -1,106 +1,40 @@
-//! Labels of pairs, and operations on labels of all kinds.
+//! The append-only log of labels.
+//!
+//! One table has what was shown, another the labels of all kinds. Corrections and withdrawals are rows with the next
+//! revision; an annotator's last row about a subject is the current one.
 
 use super::Store;
-use super::audit_labels::AuditLabelTable;
-use super::database::{Row, Value};
+use super::database::{Database, OnConflict, Row, Value};
 use super::error::StoreError;
-use super::extra_labels::ExtraLabelTable;
-use super::label_log::{self, AddedLabels, LabelColumns, LabelRow, LabelTable, LatestLabels, OnExisting, is_yes};
-use super::tables::{self, Table};
-use crate::label::{Annotator, Answer, Label, LabelKind, Labels, NewLabel, NewLabels, PairKey, PairSubject};
+use super::tables::{LABEL_SUBJECTS, LABELS};
+use super::timestamp::{format_utc, now_ms};
+use super::verify::Problems;
+use crate::label::{
+    Annotator, Answer, Label, LabelAnswer, LabelKey, LabelKind, NewLabel, Source, Subject, class_named,
+};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-pub(super) struct PairLabelTable;
+/// The stored decision of a withdrawal.
+const WITHDRAWN: &str = "withdrawn";
 
-impl LabelTable for PairLabelTable {
-    type New = NewLabel;
-    type Stored = Label;
-    type Subject = PairSubject;
-    const NOUN: &'static str = "pair";
-    const SUFFIX: &'static str = "";
-    const LABELS: &'static Table = &tables::LABELS;
-    const SUBJECTS: &'static Table = &tables::LABEL_PAIRS;
+/// What to do if the annotator has already labelled the subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnExisting {
+    /// Refuse the label.
+    Refuse,
+    /// Store it as a correction.
+    Correct,
+}
 
-    fn columns(new: &NewLabel) -> LabelColumns<'_> {
-        LabelColumns {
-            key: new.pair.key().to_string(),
-            case: &new.pair.known.case,
-            annotator: &new.annotator,
-            decision: if new.answer.matched { "yes" } else { "no" },
-            note: new.note.as_deref(),
-            picked_with_probability: new.picked_with_probability,
-            source: new.source,
-        }
-    }
-
-    fn subject_columns(new: &NewLabel) -> Vec<Value> {
-        vec![new.pair.known.text().into(), new.pair.reported.text().into()]
-    }
-
-    fn own_columns(new: &NewLabel) -> Vec<Value> {
-        let partial: Option<i64> = new.answer.partial.map(i64::from);
-        vec![new.pair.known.golden.as_str().into(), partial.into(), new.confidence.into()]
-    }
-
-    fn withdrawal_columns(stored: &Label) -> Vec<Value> {
-        vec![stored.golden.as_str().into(), Value::Null, Value::Null]
-    }
-
-    fn invalid_reason(new: &NewLabel) -> Option<&'static str> {
-        let shares = [new.confidence, new.picked_with_probability];
-        let outside = shares.into_iter().flatten().any(|share| !(0.0..=1.0).contains(&share));
-        outside.then_some("confidence and probability are numbers from 0 to 1")
-    }
-
-    fn from_row(entry: LabelRow, decision: &str, row: &Row) -> Result<Result<Label, String>, StoreError> {
-        let (golden, partial, confidence) = (row.text(10)?, row.int_or_null(11)?, row.real_or_null(12)?);
-        let Some(pair) = PairKey::parse(&entry.key) else { return Ok(Err(format!("pair `{}`", entry.key))) };
-        let Some(matched) = is_yes(decision) else {
-            return Ok(Err(format!("answer `{decision}`, which is neither yes nor no")));
-        };
-        if let Some(share) = confidence.filter(|share| !(0.0..=1.0).contains(share)) {
-            return Ok(Err(format!("confidence `{share}`")));
-        }
-        Ok(Ok(Label {
-            sequence: entry.sequence,
-            pair,
-            case: entry.case,
-            golden: golden.as_str().into(),
-            annotator: entry.annotator,
-            answer: Answer { matched, partial: partial.map(|partial| partial != 0) },
-            confidence,
-            note: entry.note,
-            picked_with_probability: entry.picked_with_probability,
-            made_ms: entry.made_ms,
-            source: entry.source,
-            counts: false,
-            withdrawn_ms: None,
-        }))
-    }
-
-    fn subject_from_row(key: &str, row: &Row) -> Result<Option<serde_json::Result<PairSubject>>, StoreError> {
-        let (known, reported) = (row.text(1)?, row.text(2)?);
-        let read =
-            || Ok(PairSubject { known: serde_json::from_str(&known)?, reported: serde_json::from_str(&reported)? });
-        Ok((PairKey::from_texts(&known, &reported).as_str() == key).then(read))
-    }
-
-    fn mismatch(stored: &Label, shown: &PairSubject) -> Option<&'static str> {
-        (shown.known.case != stored.case || shown.known.golden != stored.golden).then_some("golden")
-    }
-
-    fn same_answer(stored: &Label, new: &NewLabel) -> bool {
-        stored.answer.agrees(new.answer)
-    }
-
-    fn answer_word(stored: &Label) -> &'static str {
-        stored.answer.word()
-    }
-
-    fn set_state(stored: &mut Label, counts: bool, withdrawn_ms: Option<i64>) {
-        (stored.counts, stored.withdrawn_ms) = (counts, withdrawn_ms);
-    }
+/// The result of adding labels.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct AddedLabels {
+    pub added: usize,
+    pub corrected: usize,
+    /// Identical labels that were already stored.
+    pub were_here: usize,
 }
 
 /// Labels that were withdrawn.
@@ -116,29 +50,39 @@ pub struct UndoneLabels {
 }
 
 impl Store {
-    /// Adds a label; durable on return.
+    /// Adds a label, even if its answer is the annotator's current one; durable on return.
     pub fn add_label(&mut self, label: &NewLabel, on_existing: OnExisting) -> Result<(), StoreError> {
-        self.database.write(|database| label_log::add::<PairLabelTable>(database, label, on_existing))
-    }
-
-    /// Adds labels of pairs atomically.
-    pub fn add_labels(&mut self, labels: &[NewLabel], on_existing: OnExisting) -> Result<AddedLabels, StoreError> {
         self.database.write(|database| {
-            let mut taken = AddedLabels::default();
-            label_log::insert_all::<PairLabelTable>(database, labels, on_existing, &mut taken)?;
-            Ok(taken)
+            let (current, revision) = last(database, label)?;
+            if let Some(current) = current.filter(|_| on_existing == OnExisting::Refuse) {
+                return Err(refusal(&current));
+            }
+            let made_ms = next_timestamp(database, &label.annotator)?;
+            insert(database, label, revision + 1, made_ms)
         })
     }
 
-    /// Adds labels of all kinds atomically; durable on return. Identical labels are counted as already present; different
-    /// ones are refused or stored as corrections.
-    pub fn add_all_labels(&mut self, labels: &NewLabels, on_existing: OnExisting) -> Result<AddedLabels, StoreError> {
+    /// Adds labels atomically; durable on return. Identical labels are counted as already present; different ones are
+    /// refused or stored as corrections.
+    pub fn add_labels(&mut self, labels: &[NewLabel], on_existing: OnExisting) -> Result<AddedLabels, StoreError> {
+        let mut added = AddedLabels::default();
+        let Some(first) = labels.first() else { return Ok(added) };
         self.database.write(|database| {
-            let mut taken = AddedLabels::default();
-            label_log::insert_all::<PairLabelTable>(database, &labels.pairs, on_existing, &mut taken)?;
-            label_log::insert_all::<ExtraLabelTable>(database, &labels.extras, on_existing, &mut taken)?;
-            label_log::insert_all::<AuditLabelTable>(database, &labels.audits, on_existing, &mut taken)?;
-            Ok(taken)
+            let made_ms = next_timestamp(database, &first.annotator)?;
+            for label in labels {
+                let (current, revision) = last(database, label)?;
+                match current {
+                    None => added.added += 1,
+                    Some(current) if is_same(current.answer, label.answer) => {
+                        added.were_here += 1;
+                        continue;
+                    }
+                    Some(current) if on_existing == OnExisting::Refuse => return Err(refusal(&current)),
+                    Some(_) => added.corrected += 1,
+                }
+                insert(database, label, revision + 1, made_ms)?;
+            }
+            Ok(added)
         })
     }
 
@@ -151,73 +95,299 @@ impl Store {
         wanted: &dyn Fn(&str) -> bool,
     ) -> Result<Option<UndoneLabels>, StoreError> {
         self.database.write(|database| {
-            let mut last: Option<(LabelKind, LatestLabels)> = None;
-            for own in LabelKind::ALL.into_iter().filter(|own| kind.is_none_or(|kind| kind == *own)) {
-                let said = match own {
-                    LabelKind::Pair => label_log::latest_labels::<PairLabelTable>(database, annotator, wanted)?,
-                    LabelKind::Extra => label_log::latest_labels::<ExtraLabelTable>(database, annotator, wanted)?,
-                    LabelKind::Audit => label_log::latest_labels::<AuditLabelTable>(database, annotator, wanted)?,
-                };
-                let later = |said: &LatestLabels| last.as_ref().is_none_or(|(_, last)| said.made_ms > last.made_ms);
-                last = said.filter(later).map(|said| (own, said)).or(last);
+            let last = made_together(database, annotator, &|label| {
+                kind.is_none_or(|kind| kind == label.kind()) && wanted(label.key.as_str())
+            })?;
+            let Some((first, _)) = last.first() else { return Ok(None) };
+            let undone = UndoneLabels {
+                kind: first.kind(),
+                keys: last.iter().map(|(label, _)| label.key.to_string()).collect(),
+                said: first.answer.word(),
+                made_ms: first.made_ms,
+            };
+            let made_ms = now_ms();
+            for (label, revision) in last {
+                let label =
+                    Label { note: None, picked_with_probability: None, source: Source::Added, made_ms, ..label };
+                insert_row(database, &label, revision + 1, None)?;
             }
-            let Some((kind, LatestLabels { keys, word, made_ms })) = last else { return Ok(None) };
-            match kind {
-                LabelKind::Pair => label_log::withdraw::<PairLabelTable>(database, &keys, annotator)?,
-                LabelKind::Extra => label_log::withdraw::<ExtraLabelTable>(database, &keys, annotator)?,
-                LabelKind::Audit => label_log::withdraw::<AuditLabelTable>(database, &keys, annotator)?,
-            }
-            Ok(Some(UndoneLabels { kind, keys, said: word, made_ms }))
+            Ok(Some(undone))
         })
     }
 
-    /// All current labels, from one snapshot.
-    pub fn all_labels(&mut self) -> Result<Labels, StoreError> {
-        self.in_snapshot(|store| {
-            Ok(Labels { pairs: store.labels()?, extras: store.extra_labels()?, audits: store.audit_labels()? })
-        })
-    }
-
-    /// The time of the last label or withdrawal, in milliseconds since 1970.
-    pub fn labels_changed_ms(&mut self) -> Result<Option<i64>, StoreError> {
-        let sql = "SELECT MAX(made_ms) FROM (SELECT made_ms FROM labels UNION ALL SELECT made_ms FROM extra_labels \
-                   UNION ALL SELECT made_ms FROM audit_labels) AS all_labels";
-        let row = self.database.query_one(sql, Vec::new())?;
-        Ok(row.map(|row| row.int_or_null(0)).transpose()?.flatten())
-    }
-
-    /// The current labels of pairs, oldest first.
+    /// The current labels, oldest first.
     pub fn labels(&mut self) -> Result<Vec<Label>, StoreError> {
         let mut labels = self.label_history()?;
         labels.retain(|label| label.counts);
         Ok(labels)
     }
 
-    /// Every label of a pair ever made, oldest first.
+    /// All labels ever made, oldest first. Withdrawals are not listed; the withdrawn label has the time.
     pub fn label_history(&mut self) -> Result<Vec<Label>, StoreError> {
-        label_log::history::<PairLabelTable>(&mut self.database)
+        let mut labels: Vec<Label> = Vec::new();
+        let mut latest: HashMap<(LabelKey, Annotator), usize> = HashMap::new();
+        for row in self.database.select(&LABELS, "ORDER BY sequence", Vec::new())? {
+            let LogRow { key, annotator, made_ms, label, .. } = log_row(&self.database, &row)?;
+            let about = (key, annotator);
+            let Some(label) = label else {
+                if let Some(withdrawn) = latest.remove(&about) {
+                    (labels[withdrawn].counts, labels[withdrawn].withdrawn_ms) = (false, Some(made_ms));
+                }
+                continue;
+            };
+            if let Some(corrected) = latest.insert(about, labels.len()) {
+                labels[corrected].counts = false;
+            }
+            labels.push(label);
+        }
+        Ok(labels)
     }
 
-    /// All annotators, with the number of items they have labelled.
+    /// The time of the last label or withdrawal, in milliseconds since 1970.
+    pub fn labels_changed_ms(&mut self) -> Result<Option<i64>, StoreError> {
+        self.database.query_number("SELECT MAX(made_ms) FROM labels", Vec::new())
+    }
+
+    /// All annotators, with the number of subjects they have labelled.
     pub fn annotators(&mut self) -> Result<BTreeMap<Annotator, usize>, StoreError> {
-        let pairs = self.labels()?.into_iter().map(|label| label.annotator);
-        let extras = self.extra_labels()?.into_iter().map(|label| label.annotator);
-        let audits = self.audit_labels()?.into_iter().map(|label| label.annotator);
         let mut counted = BTreeMap::new();
-        for annotator in pairs.chain(extras).chain(audits) {
-            *counted.entry(annotator).or_default() += 1;
+        for label in self.labels()? {
+            *counted.entry(label.annotator).or_default() += 1;
         }
         Ok(counted)
     }
 
-    /// The labelled pairs whose key starts with a prefix.
-    pub fn labelled_pairs(&mut self, beginning: &str) -> Result<Vec<PairSubject>, StoreError> {
-        label_log::subjects_with_prefix::<PairLabelTable>(&mut self.database, beginning)
+    /// The labelled subjects whose key starts with a prefix.
+    pub fn labelled_subjects(&mut self, prefix: &str) -> Result<Vec<Subject>, StoreError> {
+        // Keys are lowercase hex, so `g` sorts after every key with the prefix.
+        let values = vec![prefix.into(), format!("{prefix}g").into()];
+        let rows = self.database.select(&LABEL_SUBJECTS, "WHERE key >= $1 AND key < $2 ORDER BY key", values)?;
+        rows.iter().map(|row| subject(&self.database, row)).collect()
     }
 
-    pub(super) fn check_labels(&mut self, found: &mut dyn FnMut(StoreError)) -> Result<(), StoreError> {
-        label_log::check::<PairLabelTable>(&mut self.database, found)?;
-        label_log::check::<ExtraLabelTable>(&mut self.database, found)?;
-        label_log::check::<AuditLabelTable>(&mut self.database, found)
+    /// Reads all subjects and labels and reports damage.
+    pub(super) fn check_labels(&mut self, found: &mut Problems) -> Result<(), StoreError> {
+        let mut subjects: HashMap<String, Subject> = HashMap::new();
+        for row in self.database.select_each(&LABEL_SUBJECTS, "ORDER BY key", Vec::new())? {
+            let read = row.and_then(|row| Ok((row.text(0)?, subject(&self.database, &row)?)));
+            subjects.extend(found.record(read)?);
+        }
+        let mut latest: HashMap<(LabelKey, Annotator), (i64, bool)> = HashMap::new();
+        for row in self.database.select_each(&LABELS, "ORDER BY sequence", Vec::new())? {
+            let entry = row.and_then(|row| log_row(&self.database, &row));
+            let Some(entry) = found.record(entry)? else { continue };
+            let mut report = |detail: &str| found.add("damaged", format!("label {} {detail}", entry.sequence));
+            let (revision, counts) = latest.entry((entry.key.clone(), entry.annotator)).or_default();
+            *revision += 1;
+            if *revision != entry.revision {
+                report("is a correction of a label that is missing");
+            }
+            if entry.label.is_none() && !*counts {
+                report("withdraws a label that does not exist");
+            }
+            *counts = entry.label.is_some();
+            let (Some(label), Some(subject)) = (entry.label, subjects.get(entry.key.as_str())) else { continue };
+            if label.kind() != subject.kind {
+                report("names another kind than was shown");
+            } else if label.case != subject.case {
+                report("names another case than was shown");
+            } else if label.golden.as_ref() != subject.labelled_golden() {
+                report("names another golden than was shown");
+            }
+        }
+        Ok(())
     }
+}
+
+/// Whether both answers are the same; confidence does not matter.
+fn is_same(one: LabelAnswer, other: LabelAnswer) -> bool {
+    match (one, other) {
+        (LabelAnswer::Pair { answer, .. }, LabelAnswer::Pair { answer: other, .. }) => answer.agrees(other),
+        (one, other) => one == other,
+    }
+}
+
+/// The current time, but later than the annotator's last label: labels made together share a timestamp that no others have.
+fn next_timestamp(database: &mut Database, annotator: &Annotator) -> Result<i64, StoreError> {
+    let sql = "SELECT MAX(made_ms) FROM labels WHERE annotator = $1";
+    let last = database.query_number(sql, vec![annotator.as_str().into()])?;
+    Ok(last.map_or_else(now_ms, |last| now_ms().max(last.saturating_add(1))))
+}
+
+/// An annotator's last label that is `wanted` and not withdrawn, with all labels made together with it, and their revisions.
+/// Labels imported from a file are unrelated, so only the last of them is returned.
+fn made_together(
+    database: &mut Database,
+    annotator: &Annotator,
+    wanted: &dyn Fn(&Label) -> bool,
+) -> Result<Vec<(Label, i64)>, StoreError> {
+    let mut last: Vec<(Label, i64)> = Vec::new();
+    let mut visited: HashSet<LabelKey> = HashSet::new();
+    let newest = "WHERE annotator = $1 ORDER BY sequence DESC";
+    for row in database.select(&LABELS, newest, vec![annotator.as_str().into()])? {
+        let entry = log_row(database, &row)?;
+        // Only the last row about a subject is current.
+        if !visited.insert(entry.key) {
+            continue;
+        }
+        let Some(label) = entry.label.filter(wanted) else { continue };
+        let is_related = |(first, _): &(Label, i64)| first.made_ms == label.made_ms && first.source != Source::Imported;
+        if last.first().is_some_and(|first| !is_related(first)) {
+            break;
+        }
+        last.push((label, entry.revision));
+    }
+    Ok(last)
+}
+
+/// The annotator's current label of a subject, if any, and the last revision.
+fn last(database: &mut Database, new: &NewLabel) -> Result<(Option<Label>, i64), StoreError> {
+    let newest = "WHERE subject = $1 AND annotator = $2 ORDER BY revision DESC LIMIT 1";
+    let values = vec![new.subject.key().as_str().into(), new.annotator.as_str().into()];
+    let Some(row) = database.select_one(&LABELS, newest, values)? else { return Ok((None, 0)) };
+    let entry = log_row(database, &row)?;
+    Ok((entry.label, entry.revision))
+}
+
+fn refusal(current: &Label) -> StoreError {
+    StoreError::Labelled {
+        annotator: current.annotator.to_string(),
+        kind: current.kind().noun(),
+        id: current.key.short().to_owned(),
+        said: current.answer.word(),
+        when: format_utc(current.made_ms),
+    }
+}
+
+fn insert(database: &mut Database, new: &NewLabel, revision: i64, made_ms: i64) -> Result<(), StoreError> {
+    let NewLabel { subject, annotator, answer, note, picked_with_probability, source } = new;
+    let key = subject.key();
+    let refused = |reason| Err(StoreError::BadLabel { about: key.short().to_owned(), reason });
+    if answer.kind() != subject.kind {
+        return refused("its answer is for another kind of label");
+    }
+    let confidence = if let LabelAnswer::Pair { confidence, .. } = answer { *confidence } else { None };
+    if [confidence, *picked_with_probability].into_iter().flatten().any(|share| !(0.0..=1.0).contains(&share)) {
+        return refused("confidence and probability are numbers from 0 to 1");
+    }
+    let shown = database.json(subject)?;
+    database.insert(&LABEL_SUBJECTS, vec![vec![key.as_str().into(), shown.into()]], OnConflict::Ignore)?;
+    let label = Label {
+        sequence: 0,
+        key,
+        case: subject.case.clone(),
+        golden: subject.labelled_golden().cloned(),
+        annotator: annotator.clone(),
+        answer: *answer,
+        note: note.clone(),
+        picked_with_probability: *picked_with_probability,
+        made_ms,
+        source: *source,
+        counts: true,
+        withdrawn_ms: None,
+    };
+    insert_row(database, &label, revision, Some(*answer))
+}
+
+/// Inserts a row with the next sequence number; without an answer it is a withdrawal.
+fn insert_row(
+    database: &mut Database,
+    label: &Label,
+    revision: i64,
+    answer: Option<LabelAnswer>,
+) -> Result<(), StoreError> {
+    let (decision, partial, confidence) = match answer {
+        None => (WITHDRAWN, None, None),
+        Some(LabelAnswer::Pair { answer: Answer { matched, partial }, confidence }) => {
+            (if matched { "yes" } else { "no" }, partial, confidence)
+        }
+        Some(answer) => (answer.word(), None, None),
+    };
+    let values: Vec<Value> = vec![
+        database.next_number(&LABELS)?.into(),
+        label.kind().as_str().into(),
+        label.key.as_str().into(),
+        label.case.as_str().into(),
+        label.golden.as_ref().map(|golden| golden.as_str()).into(),
+        label.annotator.as_str().into(),
+        revision.into(),
+        decision.into(),
+        partial.map(i64::from).into(),
+        confidence.into(),
+        label.note.clone().into(),
+        label.picked_with_probability.into(),
+        label.made_ms.into(),
+        label.source.as_str().into(),
+    ];
+    database.insert(&LABELS, vec![values], OnConflict::Fail)
+}
+
+/// A row of the log.
+struct LogRow {
+    sequence: i64,
+    key: LabelKey,
+    annotator: Annotator,
+    revision: i64,
+    made_ms: i64,
+    /// `None` for a withdrawal. Whether it counts depends on later rows.
+    label: Option<Label>,
+}
+
+fn log_row(database: &Database, row: &Row) -> Result<LogRow, StoreError> {
+    let sequence = row.int(0)?;
+    let wrong = |what: &str, value: &str| database.damaged(format!("label {sequence} has the {what} `{value}`"));
+    let share = |column: usize, what: &str| {
+        let share = row.real_or_null(column)?;
+        match share.filter(|share| !(0.0..=1.0).contains(share)) {
+            Some(outside) => Err(wrong(what, &outside.to_string())),
+            None => Ok(share),
+        }
+    };
+    let (kind, key, annotator, source) = (row.str(1)?, row.str(2)?, row.str(5)?, row.str(13)?);
+    let kind = LabelKind::parse(kind).ok_or_else(|| wrong("kind", kind))?;
+    let key = LabelKey::parse(kind, key).ok_or_else(|| wrong("key", key))?;
+    let annotator = Annotator::new(annotator).map_err(|_| wrong("annotator", annotator))?;
+    let source = Source::parse(source).ok_or_else(|| wrong("source", source))?;
+    let (decision, confidence, probability) = (row.str(7)?, share(9, "confidence")?, share(11, "probability")?);
+    let answer = match (kind, decision) {
+        (_, WITHDRAWN) => None,
+        (LabelKind::Pair, "yes" | "no") => {
+            let partial = row.int_or_null(8)?.map(|partial| partial != 0);
+            Some(LabelAnswer::Pair { answer: Answer { matched: decision == "yes", partial }, confidence })
+        }
+        (LabelKind::Extra, "yes" | "no") => Some(LabelAnswer::Extra { valid: decision == "yes" }),
+        (LabelKind::Pair | LabelKind::Extra, _) => return Err(wrong("answer", decision)),
+        (LabelKind::Audit, _) => {
+            let classification = class_named(decision).ok_or_else(|| wrong("class", decision))?;
+            Some(LabelAnswer::Audit { classification })
+        }
+    };
+    let made_ms = row.int(12)?;
+    let label = match answer {
+        None => None,
+        Some(answer) => Some(Label {
+            sequence,
+            key: key.clone(),
+            case: row.str(3)?.into(),
+            golden: row.text_or_null(4)?.map(|golden| golden.as_str().into()),
+            annotator: annotator.clone(),
+            answer,
+            note: row.text_or_null(10)?,
+            picked_with_probability: probability,
+            made_ms,
+            source,
+            counts: true,
+            withdrawn_ms: None,
+        }),
+    };
+    Ok(LogRow { sequence, key, annotator, revision: row.int(6)?, made_ms, label })
+}
+
+fn subject(database: &Database, row: &Row) -> Result<Subject, StoreError> {
+    let key = row.str(0)?;
+    let subject: Subject = database.parse_json(row.str(1)?, || format!("the subject {key} of a label"))?;
+    if subject.key().as_str() != key {
+        return Err(database.damaged(format!("the {} {key} is not what was shown", subject.kind.noun())));
+    }
+    Ok(subject)
 }

@@ -96,9 +96,7 @@ fn get_many(database: &mut Database, keys: &[&LedgerKey]) -> Result<Vec<Option<E
 fn insert(database: &mut Database, exchanges: &[&Exchange]) -> Result<(), StoreError> {
     let now = now_ms();
     let row = |exchange: &&Exchange| -> Result<Vec<Value>, StoreError> {
-        let text = serde_json::to_string(exchange)
-            .map_err(|error| StoreError::Database { file: database.file().to_owned(), detail: error.to_string() })?;
-        Ok(vec![exchange.key.as_str().into(), text.into(), now.into()])
+        Ok(vec![exchange.key.as_str().into(), database.json(exchange)?.into(), now.into()])
     };
     let rows = exchanges.iter().map(row).collect::<Result<Vec<_>, _>>()?;
     database.insert(&LEDGER, rows, OnConflict::Ignore)
@@ -110,11 +108,9 @@ fn made(database: &Database, row: &Row) -> Result<(i64, Exchange), StoreError> {
 
 /// Parses an exchange; a mismatch with its key is damage.
 fn exchange(database: &Database, key: &str, text: &str) -> Result<Exchange, StoreError> {
-    let damaged = |detail: String| StoreError::Damaged { file: database.file().to_owned(), detail };
-    let exchange: Exchange = serde_json::from_str(text)
-        .map_err(|error| damaged(format!("the exchange {key} of the ledger cannot be read ({error})")))?;
+    let exchange: Exchange = database.parse_json(text, || format!("the exchange {key} of the ledger"))?;
     if exchange.key.as_str() != key {
-        return Err(damaged(format!("the exchange {} of the ledger lies under {key}", exchange.key)));
+        return Err(database.damaged(format!("the exchange {} of the ledger lies under {key}", exchange.key)));
     }
     Ok(exchange)
 }
@@ -169,11 +165,11 @@ impl Ledger for Store {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use karat_llm::ledger::{ExchangeOutcome, FailureReason};
+    use karat_llm::ledger::{Answer, FailureReason};
     use karat_llm::provider::ProviderId;
     use serde_json::json;
 
-    fn exchange(key: &str, said: &str) -> Exchange {
+    fn exchange(key: &str, why: &str) -> Exchange {
         Exchange {
             key: serde_json::from_value(json!(key)).unwrap(),
             question: String::new(),
@@ -187,7 +183,7 @@ mod tests {
             usd: Some(0.25),
             attempts: 1,
             cached: false,
-            outcome: ExchangeOutcome::Unjudged { reason: FailureReason::Unreadable, why: said.into() },
+            answer: Answer::Missing { reason: FailureReason::Unreadable, why: why.into() },
         }
     }
 
@@ -197,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn exchanges_come_out_as_they_went_in() {
+    fn exchanges_round_trip() {
         let folder = tempfile::tempdir().unwrap();
         let all: Vec<Exchange> = (0..300).map(|n| exchange(&format!("k{n}"), "first")).collect();
         Store::create(folder.path()).unwrap().ledger_put(&all.iter().collect::<Vec<_>>()).unwrap();
@@ -215,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_stays() {
+    fn existing_exchanges_are_not_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::create(folder.path()).unwrap();
         store.ledger_put(&[&exchange("k", "first")]).unwrap();
@@ -227,11 +223,11 @@ mod tests {
     }
 
     #[test]
-    fn exchanges_are_found_by_age_and_by_the_beginning_of_their_key() {
+    fn exchanges_are_found_by_age_and_key_prefix() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::create(folder.path()).unwrap();
         for (key, made) in [("ab1", 3_i64), ("ab2", 1), ("b00", 2), ("c00", 2)] {
-            let sql = "INSERT INTO ledger (key, exchange, created_ms) VALUES ($1, $2, $3)";
+            let sql = "INSERT INTO ledger (key, exchange, created_ms, row_hash) VALUES ($1, $2, $3, x'')";
             let text = serde_json::to_string(&exchange(key, "")).unwrap();
             store.database.execute(sql, vec![key.into(), text.into(), made.into()]).unwrap();
         }
@@ -247,11 +243,11 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_named() {
+    fn damaged_exchanges_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::create(folder.path()).unwrap();
         let check = |store: &mut Store, key: &'static str, text: &str, expect: &str| {
-            let sql = "INSERT INTO ledger (key, exchange, created_ms) VALUES ($1, $2, 0)";
+            let sql = "INSERT INTO ledger (key, exchange, created_ms, row_hash) VALUES ($1, $2, 0, x'')";
             store.database.execute(sql, vec![key.into(), text.into()]).unwrap();
             store.database.rehash();
             let wanted: LedgerKey = serde_json::from_value(json!(key)).unwrap();

@@ -5,35 +5,27 @@
 //! returns; several processes may use a store at once; stored data is never overwritten.
 
 mod artifacts;
-mod audit_labels;
 mod database;
 mod error;
 pub mod event;
 mod export;
-mod extra_labels;
 mod gc;
 mod judgements;
 pub mod label;
-mod label_log;
 mod labels;
 mod ledger;
 mod lock;
 mod naming;
-mod planned;
 mod portable;
 mod probes;
 pub mod record;
-mod reference;
 mod runs;
 mod schema;
 mod scratch;
 mod sessions;
-mod sink;
 mod tables;
 pub mod timestamp;
-mod tools;
 mod trials;
-mod truncate;
 mod verify;
 
 #[cfg(test)]
@@ -41,17 +33,16 @@ mod tests;
 
 pub use artifacts::ArtifactInfo;
 pub use error::StoreError;
+pub use event::Sink;
 pub use export::ExportedTrials;
 pub use gc::{GcOptions, GcReport};
-pub use label_log::{AddedLabels, OnExisting};
-pub use labels::UndoneLabels;
+pub use labels::{AddedLabels, OnExisting, UndoneLabels};
 pub use ledger::ImportedExchanges;
 pub use lock::RunLock;
 pub use naming::RunId;
 pub use portable::ImportedRun;
 pub use runs::{NewRun, RunInfo, RunState};
 pub use sessions::{NewDocument, SessionInfo};
-pub use sink::Sink;
 pub use trials::StoredTrial;
 pub use verify::Problem;
 

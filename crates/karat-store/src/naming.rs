@@ -1,4 +1,4 @@
-//! Run ids, names and unique short prefixes.
+//! Run ids and names.
 
 use super::database::Value;
 use super::error::StoreError;
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_ids_tell_runs_apart() {
+    fn short_ids_are_unique() {
         let check = |ids: &[&str], expect: &[&str]| assert_eq!(short_ids(ids.iter().copied()), expect, "{ids:?}");
         check(&[], &[]);
         check(&["0192f3a1-b2c3-7000"], &["0192f3a1-b2c3"]);
@@ -96,8 +96,8 @@ mod tests {
     }
 
     #[test]
-    fn names_are_never_taken_for_something_else() {
-        let check = |name: &str, taken: bool| assert_eq!(check_name(name).is_ok(), taken, "{name:?}");
+    fn names_cannot_be_confused_with_ids_or_flags() {
+        let check = |name: &str, valid: bool| assert_eq!(check_name(name).is_ok(), valid, "{name:?}");
         check("nightly", true);
         check("before the change", true);
         check("v1.0", true);

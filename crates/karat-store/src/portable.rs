@@ -46,9 +46,9 @@ impl Store {
     fn export_run_now(&mut self, run: &RunId, out: &mut dyn Write) -> Result<(), StoreError> {
         let name = row(&mut self.database, run)?.text_or_null(1)?;
         let header = LineV1::Header { schema: SCHEMA.to_owned(), id: run.to_string(), name };
-        writeln!(out, "{}", self.json(&header)?).map_err(StoreError::Unwritten)?;
+        writeln!(out, "{}", self.database.json(&header)?).map_err(StoreError::Unwritten)?;
         let (lines, hash) = self.write_body(run, out)?;
-        writeln!(out, "{}", self.json(&LineV1::End { lines, hash })?).map_err(StoreError::Unwritten)
+        writeln!(out, "{}", self.database.json(&LineV1::End { lines, hash })?).map_err(StoreError::Unwritten)
     }
 
     /// Writes a run file atomically; compressed if the name ends in `.gz`.
@@ -100,16 +100,16 @@ impl Store {
         for row in self.fact_rows(run)? {
             let row = row?;
             let facts = self.raw(row.str(3)?)?;
-            body.line(&self.json(&LineV1::Tool { name: row.text(1)?, facts })?)?;
+            body.line(&self.database.json(&LineV1::Tool { name: row.text(1)?, facts })?)?;
         }
         for hash in hashes {
             let bytes = self.artifact(&hash)?;
-            body.line(&self.json(&LineV1::Artifact { hash, content: ContentV1::from_bytes(bytes) })?)?;
+            body.line(&self.database.json(&LineV1::Artifact { hash, content: ContentV1::from_bytes(bytes) })?)?;
         }
         self.write_trials(run, &mut body)?;
         for row in self.judgement_rows(run)? {
             let judgement = self.raw(row?.str(2)?)?;
-            body.line(&self.json(&LineV1::Judgement(judgement))?)?;
+            body.line(&self.database.json(&LineV1::Judgement(judgement))?)?;
         }
         Ok(body.seal.count_and_hash())
     }
@@ -130,7 +130,7 @@ impl Store {
             plan: self.raw(row.str(8)?)?,
         };
         let mut hashes: BTreeSet<String> = [line.snapshot.clone()].into_iter().chain(line.report.clone()).collect();
-        body.line(&self.json(&LineV1::Run(line))?)?;
+        body.line(&self.database.json(&LineV1::Run(line))?)?;
         for row in self.database.select(&TRIAL_ARTIFACTS, "WHERE run_id = $1", vec![run.into()])? {
             hashes.insert(row.text(6)?);
         }
@@ -147,16 +147,14 @@ impl Store {
             let attempt = row.count(4)?;
             let artifacts = links.remove(&(super::trials::key(&row)?, attempt)).unwrap_or_default();
             let (trial, detail) = (self.raw(row.str(7)?)?, self.raw(row.str(8)?)?);
-            body.line(&self.json(&LineV1::Trial(TrialLineV1 { attempt, trial, detail, artifacts }))?)?;
+            body.line(&self.database.json(&LineV1::Trial(TrialLineV1 { attempt, trial, detail, artifacts }))?)?;
         }
         Ok(())
     }
 
     fn raw(&self, text: &str) -> Result<Box<RawValue>, StoreError> {
-        RawValue::from_string(text.to_owned()).map_err(|error| StoreError::Damaged {
-            file: self.database.file().to_owned(),
-            detail: format!("a stored value is no JSON ({error})"),
-        })
+        let value = RawValue::from_string(text.to_owned());
+        value.map_err(|error| self.database.damaged(format!("a stored value is not JSON ({error})")))
     }
 }
 

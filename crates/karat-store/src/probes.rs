@@ -5,15 +5,14 @@ use super::database::{Database, OnConflict, Row};
 use super::error::StoreError;
 use super::tables::PROBES;
 use super::timestamp::now_ms;
+use super::verify::Problems;
 use karat_format::probe::ProbeV1;
 use karat_llm::judge_id::{JudgeId, JudgeKey};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 impl Store {
     /// Adds a probe result; durable on return.
     pub fn add_probe(&mut self, judge: &JudgeId, scorecard: &ProbeV1) -> Result<(), StoreError> {
-        let (identity, scorecard) = (written(&self.database, judge)?, written(&self.database, scorecard)?);
+        let (identity, scorecard) = (self.database.json(judge)?, self.database.json(scorecard)?);
         self.database.write(|database| add(database, [judge.key().as_str(), &identity, &scorecard]))
     }
 
@@ -21,28 +20,14 @@ impl Store {
     pub fn latest_probe(&mut self, judge: &JudgeKey) -> Result<Option<ProbeV1>, StoreError> {
         let newest = "WHERE judge = $1 ORDER BY sequence DESC LIMIT 1";
         let row = self.database.select_one(&PROBES, newest, vec![judge.as_str().into()])?;
-        row.map(|row| parse_json(&self.database, &row, 3, "scorecard")).transpose()
+        row.map(|row| scorecard(&self.database, &row)).transpose()
     }
 
-    pub(super) fn check_probes(&mut self, found: &mut dyn FnMut(StoreError)) -> Result<(), StoreError> {
+    pub(super) fn check_probes(&mut self, found: &mut Problems) -> Result<(), StoreError> {
         for row in self.database.select_each(&PROBES, "ORDER BY sequence", Vec::new())? {
-            let row = match row {
-                Ok(row) => row,
-                Err(error) => {
-                    found(error);
-                    continue;
-                }
-            };
-            if let Err(error) = parse_json::<ProbeV1>(&self.database, &row, 3, "scorecard") {
-                found(error);
-            }
-            match parse_json::<JudgeId>(&self.database, &row, 2, "judge") {
-                Ok(judge) if judge.key().as_str() != row.str(1)? => {
-                    found(damaged(&self.database, format!("probe {} lies under another judge's key", row.int(0)?)));
-                }
-                Ok(_) => {}
-                Err(error) => found(error),
-            }
+            let Some(row) = found.record(row)? else { continue };
+            found.record(scorecard(&self.database, &row))?;
+            found.record(check_judge(&self.database, &row))?;
         }
         Ok(())
     }
@@ -54,19 +39,18 @@ fn add(database: &mut Database, [judge, identity, scorecard]: [&str; 3]) -> Resu
     database.insert(&PROBES, vec![row], OnConflict::Fail)
 }
 
-fn written(database: &Database, value: &impl Serialize) -> Result<String, StoreError> {
-    serde_json::to_string(value)
-        .map_err(|error| StoreError::Database { file: database.file().to_owned(), detail: error.to_string() })
+fn check_judge(database: &Database, row: &Row) -> Result<(), StoreError> {
+    let number = row.int(0)?;
+    let judge: JudgeId = database.parse_json(row.str(2)?, || format!("the judge of probe {number}"))?;
+    if judge.key().as_str() != row.str(1)? {
+        return Err(database.damaged(format!("probe {number} is stored under another judge's key")));
+    }
+    Ok(())
 }
 
-fn parse_json<T: DeserializeOwned>(database: &Database, row: &Row, column: usize, what: &str) -> Result<T, StoreError> {
-    let (sequence, text) = (row.int(0)?, row.text(column)?);
-    serde_json::from_str(&text)
-        .map_err(|error| damaged(database, format!("the {what} of probe {sequence} cannot be read ({error})")))
-}
-
-fn damaged(database: &Database, detail: String) -> StoreError {
-    StoreError::Damaged { file: database.file().to_owned(), detail }
+fn scorecard(database: &Database, row: &Row) -> Result<ProbeV1, StoreError> {
+    let number = row.int(0)?;
+    database.parse_json(row.str(3)?, || format!("the scorecard of probe {number}"))
 }
 
 #[cfg(test)]
@@ -87,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_counts_and_all_are_kept() {
+    fn latest_probe_counts_and_all_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::create(folder.path()).unwrap();
         assert_eq!(store.latest_probe(&judge("m").key()).unwrap(), None);
@@ -99,7 +83,7 @@ mod tests {
         for sql in ["UPDATE probes SET scorecard = ''", "DELETE FROM probes"] {
             assert!(store.database.execute(sql, Vec::new()).is_err(), "{sql}");
         }
-        // Room is made of runs and of exchanges, and of nothing that a report may show.
+        // Garbage collection keeps probes, since reports show them.
         let gc = GcOptions { keep: Some(0), exchanges_older_than: Some(Duration::ZERO), ..GcOptions::default() };
         store.gc(&gc).unwrap();
         let rows = store.database.query("SELECT sequence FROM probes", Vec::new()).unwrap();
@@ -107,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_named() {
+    fn damaged_probes_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::create(folder.path()).unwrap();
         let add = |store: &mut Store, values: [&str; 3]| super::add(&mut store.database, values).unwrap();
@@ -118,7 +102,7 @@ mod tests {
         let messages: Vec<String> = store.verify().unwrap().into_iter().map(|problem| problem.message).collect();
         assert_eq!(messages.len(), 3, "{messages:?}");
         assert!(messages[0].starts_with("the scorecard of probe 1 cannot be read"), "{messages:?}");
-        assert_eq!(messages[1], "probe 2 lies under another judge's key");
+        assert_eq!(messages[1], "probe 2 is stored under another judge's key");
         assert!(messages[2].starts_with("the judge of probe 3 cannot be read"), "{messages:?}");
     }
 }

@@ -1,8 +1,9 @@
-//! A finished trial and its artifacts.
+//! Trials of a run: planned, and finished with their artifacts.
 
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::trial::Trial;
-use karat_format::run::TrialDetailV1;
+use karat_format::run::{PlanV1, TrialDetailV1};
+use std::collections::BTreeMap;
 
 /// Identifies a trial of a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,4 +40,39 @@ pub struct TrialRecord {
 pub struct Artifact {
     pub name: String,
     pub bytes: Vec<u8>,
+}
+
+#[cfg(test)]
+std::thread_local! {
+    /// Counts calls of `Planned::new` on this thread, for tests.
+    pub(crate) static PLAN_LOOKUPS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// The trials a plan asks for, in order.
+pub(crate) struct Planned {
+    tools: BTreeMap<String, (usize, u32)>,
+    cases: BTreeMap<String, usize>,
+}
+
+impl Planned {
+    /// Indexes the whole plan, so call it once for many trials.
+    pub(crate) fn new(plan: &PlanV1) -> Self {
+        #[cfg(test)]
+        PLAN_LOOKUPS.set(PLAN_LOOKUPS.get() + 1);
+        let tools = plan.tools.iter().enumerate().map(|(place, tool)| (tool.name.clone(), (place, tool.trials)));
+        let cases = plan.cases.iter().enumerate().map(|(place, case)| (case.clone(), place));
+        Self { tools: tools.collect(), cases: cases.collect() }
+    }
+
+    pub(crate) fn total(&self) -> i64 {
+        let cases = i64::try_from(self.cases.len()).unwrap_or(i64::MAX);
+        self.tools.values().map(|(_, trials)| i64::from(*trials).saturating_mul(cases)).fold(0, i64::saturating_add)
+    }
+
+    /// A trial's position in the plan: tool, case, number; `None` if it is not planned.
+    pub(crate) fn place(&self, key: &TrialKey) -> Option<(usize, usize, u32)> {
+        let (tool, trials) = self.tools.get(key.tool.as_str())?;
+        let case = self.cases.get(key.case.as_str())?;
+        (1..=*trials).contains(&key.number).then_some((*tool, *case, key.number))
+    }
 }

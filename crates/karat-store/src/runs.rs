@@ -1,17 +1,18 @@
-//! Runs: creating, listing, finishing.
+//! Runs: creating, listing, finding by id, prefix, name or `latest`, finishing, and facts about their tools.
 
 use super::Store;
 use super::artifacts::{Packed, insert_artifacts};
 use super::database::{Database, OnConflict, Row, Value};
 use super::error::StoreError;
-use super::naming::{RunId, check_name, short_ids};
-use super::planned::Planned;
-use super::tables::RUNS;
-use super::timestamp::now_ms;
+use super::naming::{LATEST, RunId, check_name, short_ids};
+use super::record::Planned;
+use super::tables::{RUNS, TOOL_FACTS};
+use super::timestamp::{format_utc, now_ms};
+use karat_core::ids::ToolName;
 use karat_core::trial::Outcome;
-use karat_format::run::PlanV1;
+use karat_format::document::suggest;
+use karat_format::run::{PlanV1, ToolFactsV1};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -87,7 +88,7 @@ impl Store {
     /// Stores a new run.
     pub fn begin(&mut self, new: &NewRun) -> Result<RunId, StoreError> {
         let id = RunId::new();
-        let plan = self.json(&new.plan)?;
+        let plan = self.database.json(&new.plan)?;
         let snapshot = Packed::new(&new.suite_snapshot);
         let row = RunRow {
             id: id.clone(),
@@ -150,6 +151,28 @@ impl Store {
         infos(&mut self.database)
     }
 
+    /// Finds a run by reference.
+    pub fn find(&mut self, reference: &str) -> Result<RunInfo, StoreError> {
+        let id = self.resolve_run(reference)?;
+        self.database.read(|database| {
+            let (runs, _) = readable_infos(database)?;
+            let mut run = runs.into_iter().find(|run| run.id == id).ok_or_else(|| no_run(&id))?;
+            run.outcomes = outcomes(database, &id)?;
+            Ok(run)
+        })
+    }
+
+    /// Resolves a reference to a run id. No trial is read, so it works if trials, or rows of other runs, are damaged.
+    pub fn resolve_run(&mut self, reference: &str) -> Result<RunId, StoreError> {
+        let (runs, damage) = readable_infos(&mut self.database)?;
+        match (choose(runs, reference), damage) {
+            // The newest run may be the damaged one.
+            (Ok(_), Some(damage)) if reference.trim().eq_ignore_ascii_case(LATEST) => Err(damage),
+            (Err(_), Some(damage)) => Err(damage),
+            (found, _) => found.map(|run| run.id),
+        }
+    }
+
     /// Trials of a run by outcome, counting the latest attempt at each.
     pub fn outcomes(&mut self, run: &RunId) -> Result<BTreeMap<Outcome, u64>, StoreError> {
         outcomes(&mut self.database, run)
@@ -158,7 +181,7 @@ impl Store {
     /// The plan of a run.
     pub fn plan(&mut self, run: &RunId) -> Result<PlanV1, StoreError> {
         let text = row(&mut self.database, run)?.text(8)?;
-        self.parse_json(&text, || format!("the plan of the run {run}"))
+        self.database.parse_json(&text, || format!("the plan of the run {run}"))
     }
 
     /// The suite as it was when the run began.
@@ -173,20 +196,48 @@ impl Store {
         hash.map(|hash| self.artifact(&hash)).transpose()
     }
 
-    pub(super) fn json(&self, value: &impl Serialize) -> Result<String, StoreError> {
-        serde_json::to_string(value)
-            .map_err(|error| StoreError::Database { file: self.database.file().to_owned(), detail: error.to_string() })
+    /// Records facts about a tool. If they changed, as after an update between two parts of a run, both are kept.
+    pub fn set_tool(&mut self, run: &RunId, tool: &ToolName, facts: &ToolFactsV1) -> Result<(), StoreError> {
+        let facts = self.database.json(facts)?;
+        self.database.write_waiting(|database| {
+            run_state(database, run)?;
+            let newest = "WHERE run_id = $1 AND tool = $2 ORDER BY position DESC LIMIT 1";
+            let last = database.select_one(&TOOL_FACTS, newest, vec![run.into(), tool.as_str().into()])?;
+            let last = last.map(|row| Ok::<_, StoreError>((row.int(2)?, row.text(3)?))).transpose()?;
+            if last.as_ref().is_some_and(|(_, known)| *known == facts) {
+                return Ok(());
+            }
+            let position = last.map_or(1, |(position, _)| position + 1);
+            let values = vec![run.into(), tool.as_str().into(), position.into(), facts.into()];
+            database.insert(&TOOL_FACTS, vec![values], OnConflict::Fail)
+        })
     }
 
-    pub(super) fn parse_json<T: DeserializeOwned>(
-        &self,
-        text: &str,
-        what: impl FnOnce() -> String,
-    ) -> Result<T, StoreError> {
-        serde_json::from_str(text).map_err(|error| StoreError::Damaged {
-            file: self.database.file().to_owned(),
-            detail: format!("{} cannot be read ({error})", what()),
-        })
+    /// The latest facts about each tool.
+    pub fn tools(&mut self, run: &RunId) -> Result<BTreeMap<ToolName, ToolFactsV1>, StoreError> {
+        let history = self.tool_history(run)?;
+        Ok(history.into_iter().filter_map(|(tool, mut facts)| Some((tool, facts.pop()?))).collect())
+    }
+
+    /// All recorded facts about each tool, oldest first. More than one entry means that the tool changed while the run was
+    /// interrupted.
+    pub fn tool_history(&mut self, run: &RunId) -> Result<BTreeMap<ToolName, Vec<ToolFactsV1>>, StoreError> {
+        let mut history: BTreeMap<ToolName, Vec<ToolFactsV1>> = BTreeMap::new();
+        for row in self.fact_rows(run)? {
+            let (tool, facts) = self.facts(run, &row?)?;
+            history.entry(ToolName::new(tool)).or_default().push(facts);
+        }
+        Ok(history)
+    }
+
+    pub(super) fn fact_rows(&mut self, run: &RunId) -> Result<Vec<Result<Row, StoreError>>, StoreError> {
+        self.database.select_each(&TOOL_FACTS, "WHERE run_id = $1 ORDER BY tool, position", vec![run.into()])
+    }
+
+    pub(super) fn facts(&self, run: &RunId, row: &Row) -> Result<(String, ToolFactsV1), StoreError> {
+        let tool = row.text(1)?;
+        let facts = self.database.parse_json(row.str(3)?, || format!("what the run {run} knows of the tool {tool}"))?;
+        Ok((tool, facts))
     }
 
     pub(super) fn change(&mut self, run: &RunId, changes: &[(&'static str, Value)]) -> Result<(), StoreError> {
@@ -242,7 +293,7 @@ impl RunRow {
     }
 }
 
-pub(super) fn no_run(run: &RunId) -> StoreError {
+fn no_run(run: &RunId) -> StoreError {
     StoreError::NoRun { reference: run.to_string(), hint: String::new() }
 }
 
@@ -258,20 +309,15 @@ pub(super) fn row(database: &mut Database, run: &RunId) -> Result<Row, StoreErro
 }
 
 pub(super) fn state(database: &Database, text: &str) -> Result<RunState, StoreError> {
-    RunState::parse(text).ok_or_else(|| StoreError::Damaged {
-        file: database.file().to_owned(),
-        detail: format!("a run is in the state `{text}`, which is none"),
-    })
+    RunState::parse(text).ok_or_else(|| database.damaged(format!("a run is in the state `{text}`, which is none")))
 }
 
 pub(super) fn outcome(database: &Database, text: &str) -> Result<Outcome, StoreError> {
-    Outcome::ALL.into_iter().find(|outcome| outcome.as_str() == text).ok_or_else(|| StoreError::Damaged {
-        file: database.file().to_owned(),
-        detail: format!("a trial ended as `{text}`, which is no outcome"),
-    })
+    let found = Outcome::ALL.into_iter().find(|outcome| outcome.as_str() == text);
+    found.ok_or_else(|| database.damaged(format!("a trial ended as `{text}`, which is no outcome")))
 }
 
-pub(super) fn outcomes(database: &mut Database, run: &RunId) -> Result<BTreeMap<Outcome, u64>, StoreError> {
+fn outcomes(database: &mut Database, run: &RunId) -> Result<BTreeMap<Outcome, u64>, StoreError> {
     let rows = database.query(
         "SELECT outcome, COUNT(*) FROM trials t WHERE run_id = $1 AND attempt = (SELECT MAX(u.attempt) FROM trials u \
          WHERE u.run_id = t.run_id AND u.tool = t.tool AND u.case_id = t.case_id AND u.number = t.number) \
@@ -303,7 +349,7 @@ fn infos(database: &mut Database) -> Result<Vec<RunInfo>, StoreError> {
 }
 
 /// All runs with readable rows, newest first, and the error of the first unreadable one.
-pub(super) fn readable_infos(database: &mut Database) -> Result<(Vec<RunInfo>, Option<StoreError>), StoreError> {
+fn readable_infos(database: &mut Database) -> Result<(Vec<RunInfo>, Option<StoreError>), StoreError> {
     let (mut runs, mut damage) = (Vec::new(), None);
     for row in database.select_each(&RUNS, "ORDER BY created_ms DESC, id DESC", Vec::new())? {
         match row.and_then(|row| info(database, &row)) {
@@ -320,9 +366,8 @@ pub(super) fn readable_infos(database: &mut Database) -> Result<(Vec<RunInfo>, O
 
 fn info(database: &Database, row: &Row) -> Result<RunInfo, StoreError> {
     let id = row.text(0)?;
-    let damaged = |detail: String| StoreError::Damaged { file: database.file().to_owned(), detail };
     Ok(RunInfo {
-        id: RunId::parse(&id).ok_or_else(|| damaged(format!("a run has the id `{id}`, which is none")))?,
+        id: RunId::parse(&id).ok_or_else(|| database.damaged(format!("a run has the id `{id}`, which is none")))?,
         short_id: String::new(),
         name: row.text_or_null(1)?,
         created_ms: row.int(2)?,
@@ -330,11 +375,53 @@ fn info(database: &Database, row: &Row) -> Result<RunInfo, StoreError> {
         state: state(database, &row.text(4)?)?,
         suite: row.text(5)?,
         suite_digest: row.text(6)?,
-        planned: u64::try_from(row.int(9)?).map_err(|_| damaged(format!("the run {id} plans fewer than 0 trials")))?,
+        planned: u64::try_from(row.int(9)?)
+            .map_err(|_| database.damaged(format!("the run {id} plans fewer than 0 trials")))?,
         outcomes: BTreeMap::new(),
         has_report: row.text_or_null(10)?.is_some(),
         scratch: row.text_or_null(11)?.map(PathBuf::from),
         karat: row.text(12)?,
         imported: row.int(13)? != 0,
     })
+}
+
+fn choose(runs: Vec<RunInfo>, reference: &str) -> Result<RunInfo, StoreError> {
+    let plain = reference.trim().to_lowercase();
+    let by_name = runs.iter().position(|run| run.name.as_deref() == Some(reference));
+    let found: Vec<usize> = match by_name {
+        Some(index) => vec![index],
+        // Sorted newest first.
+        None if plain == LATEST => (0..runs.len().min(1)).collect(),
+        None if plain.is_empty() => Vec::new(),
+        None => (0..runs.len()).filter(|&i| runs[i].id.as_str().starts_with(&plain)).collect(),
+    };
+    match found.as_slice() {
+        [one] => runs.into_iter().nth(*one).ok_or_else(|| unknown(&[], reference)),
+        [] => Err(unknown(&runs, reference)),
+        several => {
+            let shown: Vec<String> = several.iter().take(10).map(|&i| described(&runs[i])).collect();
+            let more = several.len().saturating_sub(10);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let candidates = format!("{}{more}", shown.join(", "));
+            Err(StoreError::Ambiguous { reference: reference.to_owned(), candidates })
+        }
+    }
+}
+
+fn unknown(runs: &[RunInfo], reference: &str) -> StoreError {
+    let words = runs.iter().flat_map(|run| run.name.as_deref().into_iter().chain([run.short_id.as_str()]));
+    let near = suggest::nearest(reference, words.chain([LATEST]));
+    let hint = match near {
+        Some(_) if runs.is_empty() => ", since none is stored yet".to_owned(),
+        Some(near) => format!(" (did you mean `{near}`?)"),
+        None => String::new(),
+    };
+    StoreError::NoRun { reference: reference.to_owned(), hint }
+}
+
+fn described(run: &RunInfo) -> String {
+    match &run.name {
+        Some(name) => format!("{} ({name})", run.short_id),
+        None => format!("{} (begun {})", run.short_id, format_utc(run.created_ms)),
+    }
 }

@@ -5,6 +5,7 @@ use super::database::OnConflict;
 use super::error::StoreError;
 use super::tables::{SESSION_DOCUMENTS, SESSIONS};
 use super::timestamp::now_ms;
+use super::verify::Problems;
 use karat_format::session::IngestedV1;
 use serde::Serialize;
 
@@ -40,8 +41,7 @@ impl Store {
         let own = "WHERE session = $1 AND name = $2 AND hash = $3 AND reader = $4";
         let values = vec![session.into(), name.into(), hash.into(), reader.into()];
         let Some(row) = self.database.select_one(&SESSION_DOCUMENTS, own, values)? else { return Ok(None) };
-        let read = serde_json::from_str(row.str(4)?).map(Some);
-        read.map_err(|error| self.bad_document(session, name, &error.to_string()))
+        self.database.parse_json(row.str(4)?, || document_name(session, name)).map(Some)
     }
 
     /// Stores documents in a session, creating it if missing; existing ones are kept.
@@ -54,7 +54,7 @@ impl Store {
                 document.name.as_str().into(),
                 document.hash.as_str().into(),
                 document.reader.into(),
-                self.json(&document.document)?.into(),
+                self.database.json(&document.document)?.into(),
                 now.into(),
             ]);
         }
@@ -85,27 +85,19 @@ impl Store {
         })
     }
 
-    pub(super) fn check_sessions(&mut self, found: &mut dyn FnMut(StoreError)) -> Result<(), StoreError> {
+    pub(super) fn check_sessions(&mut self, found: &mut Problems) -> Result<(), StoreError> {
         for row in self.database.select_each(&SESSION_DOCUMENTS, "", Vec::new())? {
-            let row = match row {
-                Ok(row) => row,
-                Err(error) => {
-                    found(error);
-                    continue;
-                }
-            };
-            let (session, name) = (row.text(0)?, row.text(1)?);
-            if let Err(error) = serde_json::from_str::<IngestedV1>(row.str(4)?) {
-                found(self.bad_document(&session, &name, &error.to_string()));
-            }
+            let Some(row) = found.record(row)? else { continue };
+            let (session, name) = (row.str(0)?, row.str(1)?);
+            let read = self.database.parse_json::<IngestedV1>(row.str(4)?, || document_name(session, name));
+            found.record(read)?;
         }
         Ok(())
     }
+}
 
-    fn bad_document(&self, session: &str, name: &str, why: &str) -> StoreError {
-        let detail = format!("the document {name} of the session {session} cannot be read ({why})");
-        StoreError::Damaged { file: self.database.file().to_owned(), detail }
-    }
+fn document_name(session: &str, name: &str) -> String {
+    format!("the document {name} of the session {session}")
 }
 
 #[cfg(test)]
@@ -130,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_are_kept_by_name_and_content() {
+    fn documents_are_stored_by_name_and_content() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::create(folder.path()).unwrap();
         assert_eq!(store.session_document("s", "a.md", "h1", 2).unwrap(), None);
@@ -149,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn another_reader_may_see_other_sections() {
+    fn documents_are_stored_per_reader_version() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::create(folder.path()).unwrap();
         store.save_documents("s", &[document()]).unwrap();
@@ -157,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_named() {
+    fn damaged_documents_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::create(folder.path()).unwrap();
         store.save_documents("s", &[document()]).unwrap();

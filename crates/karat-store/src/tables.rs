@@ -28,18 +28,14 @@ pub(super) const TABLES: &[&Table] = &[
     &SCRATCH_FOLDERS,
     &LEDGER,
     &SENT_QUESTIONS,
-    &LABEL_PAIRS,
+    &LABEL_SUBJECTS,
     &LABELS,
-    &EXTRA_TEXTS,
-    &EXTRA_LABELS,
-    &AUDIT_TEXTS,
-    &AUDIT_LABELS,
     &PROBES,
     &SESSIONS,
     &SESSION_DOCUMENTS,
 ];
 
-pub(super) const SCHEMA: Table = table("karat_schema", &["version", "applied_ms"], 1).counting("version", "''");
+pub(super) const SCHEMA: Table = table("karat_schema", &["version", "applied_ms"], 1);
 
 pub(super) const ARTIFACTS: Table = table("artifacts", &["hash", "size", "coding", "content"], 1);
 
@@ -83,65 +79,25 @@ pub(super) const LEDGER: Table = table("ledger", &["key", "exchange", "created_m
 
 pub(super) const SENT_QUESTIONS: Table = table("sent_questions", &["key", "sent_ms"], 1);
 
-pub(super) const LABEL_PAIRS: Table = table("label_pairs", &["key", "known", "reported"], 1);
+pub(super) const LABEL_SUBJECTS: Table = table("label_subjects", &["key", "shown"], 1);
 
-/// All label tables start with the same columns; the second is the key of the item.
 pub(super) const LABELS: Table = table(
     "labels",
     &[
         "sequence",
-        "pair",
+        "kind",
+        "subject",
         "case_id",
-        "annotator",
-        "decision",
-        "note",
-        "picked_with_probability",
-        "made_ms",
-        "source",
-        "revision",
         "golden",
+        "annotator",
+        "revision",
+        "decision",
         "partial",
         "confidence",
-    ],
-    1,
-)
-.counting("sequence", "''");
-
-pub(super) const EXTRA_TEXTS: Table = table("extra_texts", &["key", "shown"], 1);
-
-pub(super) const EXTRA_LABELS: Table = table(
-    "extra_labels",
-    &[
-        "sequence",
-        "extra",
-        "case_id",
-        "annotator",
-        "decision",
         "note",
         "picked_with_probability",
         "made_ms",
         "source",
-        "revision",
-    ],
-    1,
-)
-.counting("sequence", "''");
-
-pub(super) const AUDIT_TEXTS: Table = table("audit_texts", &["key", "shown"], 1);
-
-pub(super) const AUDIT_LABELS: Table = table(
-    "audit_labels",
-    &[
-        "sequence",
-        "finding",
-        "case_id",
-        "annotator",
-        "decision",
-        "note",
-        "picked_with_probability",
-        "made_ms",
-        "source",
-        "revision",
     ],
     1,
 )
@@ -168,10 +124,26 @@ impl Table {
         format!("{}, {ROW_HASH}", self.columns.join(", "))
     }
 
+    /// Hashes a row unambiguously, including the table and the types of values.
     pub(super) fn hash<'v>(&self, values: impl IntoIterator<Item = Field<'v>>) -> [u8; ROW_HASH_LEN] {
-        let mut hasher = RowHasher::new(self);
-        values.into_iter().for_each(|value| hasher.add(value));
-        hasher.finish()
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.name.as_bytes());
+        let mut add = |kind: u8, bytes: &[u8]| {
+            hasher.update(&[kind]).update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+        };
+        for value in values {
+            match value {
+                Field::Null => add(0, &[]),
+                Field::Int(number) => add(1, &number.to_le_bytes()),
+                // SQLite does not keep the sign of zero.
+                Field::Real(number) => add(2, &(number + 0.0).to_le_bytes()),
+                Field::Text(text) => add(3, text),
+                Field::Bytes(bytes) => add(4, bytes),
+            }
+        }
+        let mut hash = [0; ROW_HASH_LEN];
+        hasher.finalize_xof().fill(&mut hash);
+        hash
     }
 }
 
@@ -184,46 +156,12 @@ pub(super) enum Field<'v> {
     Bytes(&'v [u8]),
 }
 
-/// Hashes a row unambiguously, including the table and the types of values.
-struct RowHasher(blake3::Hasher);
-
-impl RowHasher {
-    fn new(table: &Table) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(table.name.as_bytes());
-        Self(hasher)
-    }
-
-    fn add(&mut self, field: Field<'_>) {
-        match field {
-            Field::Null => self.part(0, &[]),
-            Field::Int(number) => self.part(1, &number.to_le_bytes()),
-            // SQLite does not keep the sign of zero.
-            Field::Real(number) => self.part(2, &(number + 0.0).to_le_bytes()),
-            Field::Text(text) => self.part(3, text),
-            Field::Bytes(bytes) => self.part(4, bytes),
-        }
-    }
-
-    fn part(&mut self, kind: u8, bytes: &[u8]) {
-        let mut head = [kind; 9];
-        head[1..].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
-        self.0.update(&head).update(bytes);
-    }
-
-    fn finish(self) -> [u8; ROW_HASH_LEN] {
-        let mut hash = [0; ROW_HASH_LEN];
-        hash.copy_from_slice(&self.0.finalize().as_bytes()[..ROW_HASH_LEN]);
-        hash
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn rows_that_differ_in_anything_have_other_hashes() {
+    fn row_hash_depends_on_every_column() {
         let abc = Field::Text(b"abc");
         let rows: [&[Field<'_>]; 8] = [
             &[Field::Text(b"ab"), Field::Text(b"c")],

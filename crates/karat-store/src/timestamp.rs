@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_shown_in_utc() {
+    fn timestamps_are_shown_in_utc() {
         let check = |ms: i64, expect: &str| assert_eq!(format_utc(ms), expect, "{ms}");
         check(0, "1970-01-01 00:00:00");
         check(1_772_374_000_999, "2026-03-01 14:06:40");

@@ -7,13 +7,16 @@ use super::error::StoreError;
 use super::naming::RunId;
 use super::runs::{RunState, outcome, run_state};
 use super::tables::{TRIAL_ARTIFACTS, TRIALS};
-use super::truncate;
-use crate::record::{TrialKey, TrialRecord};
+use crate::record::{Artifact, TrialKey, TrialRecord};
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::trial::{Outcome, Trial};
 use karat_format::run::TrialDetailV1;
 use karat_format::submission::TrialV1;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Limit for an artifact, and for a trial without its artifacts: SQLite allows 10^9 bytes per row, and one oversized trial must
+/// not lose the others saved with it.
+const MAX_BYTES: usize = 256 << 20;
 
 /// A stored trial.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +31,7 @@ impl Store {
     /// Stores finished trials and their artifacts atomically; durable on return. An existing attempt is an error and stays.
     /// What exceeds the size limit is truncated, and the trial's detail says so.
     pub fn save(&mut self, run: &RunId, records: &[TrialRecord]) -> Result<(), StoreError> {
-        self.save_within(run, records, truncate::MAX_BYTES)
+        self.save_within(run, records, MAX_BYTES)
     }
 
     /// [`Self::save`] with another size limit.
@@ -59,7 +62,7 @@ impl Store {
     }
 
     /// The finished trials, with the latest attempt and its outcome.
-    pub fn done(&mut self, run: &RunId) -> Result<BTreeMap<TrialKey, (u32, Outcome)>, StoreError> {
+    pub fn finished_trials(&mut self, run: &RunId) -> Result<BTreeMap<TrialKey, (u32, Outcome)>, StoreError> {
         let all = "WHERE run_id = $1 ORDER BY tool, case_id, number, attempt";
         let rows = self.database.select(&TRIALS, all, vec![run.into()])?;
         // Later attempts replace earlier ones.
@@ -83,12 +86,9 @@ impl Store {
     pub(super) fn stored(&self, row: &Row) -> Result<StoredTrial, StoreError> {
         let (key, attempt) = (key(row)?, row.count(4)?);
         let what = || described(&key, attempt);
-        let damaged = |reason: String| StoreError::Damaged {
-            file: self.database.file().to_owned(),
-            detail: format!("{} {reason}", described(&key, attempt)),
-        };
-        let line: TrialV1 = self.parse_json(row.str(7)?, what)?;
-        let detail: TrialDetailV1 = self.parse_json(row.str(8)?, what)?;
+        let damaged = |reason: String| self.database.damaged(format!("{} {reason}", described(&key, attempt)));
+        let line: TrialV1 = self.database.parse_json(row.str(7)?, what)?;
+        let detail: TrialDetailV1 = self.database.parse_json(row.str(8)?, what)?;
         let (trial, faults) = line.into_trial();
         if let Some(fault) = faults.first() {
             return Err(damaged(format!("is no trial: {}", fault.message)));
@@ -141,7 +141,7 @@ impl Batch {
             return Err(refused("attempts are counted from 1"));
         }
         let mirror = TrialV1::from(&record.trial);
-        let mut line = store.json(&mirror)?;
+        let mut line = store.database.json(&mirror)?;
         // A stored trial must be a valid submission when exported.
         if let Some(fault) = mirror.faults().first() {
             return Err(refused(&fault.message));
@@ -152,7 +152,7 @@ impl Batch {
             if !names.insert(&artifact.name) {
                 return Err(refused(&format!("it has two artifacts called `{}`", artifact.name)));
             }
-            let (kept, remark) = truncate::truncate_artifact(artifact, most);
+            let (kept, remark) = truncate_artifact(artifact, most);
             detail.remarks.extend(remark);
             let packed = packer.pack(kept);
             self.link(run, &key, attempt, &artifact.name, &packed.hash);
@@ -161,12 +161,12 @@ impl Batch {
         if line.len() > most {
             let size = line.len();
             detail.reason.get_or_insert(format!("what it reported takes up {size} bytes, and {most} are kept at most"));
-            let bare = truncate::drop_findings(&record.trial);
-            (line, outcome) = (store.json(&TrialV1::from(&bare))?, bare.outcome);
+            let bare = drop_findings(&record.trial);
+            (line, outcome) = (store.database.json(&TrialV1::from(&bare))?, bare.outcome);
         }
-        let mut text = store.json(&detail)?;
+        let mut text = store.database.json(&detail)?;
         if text.len() > most {
-            text = store.json(&truncate::shorten_detail(&detail, text.len()))?;
+            text = store.database.json(&shorten_detail(&detail, text.len()))?;
         }
         self.trial(TrialRow { key, attempt, outcome, line, detail: text })
     }
@@ -200,8 +200,8 @@ impl Batch {
 
     /// Inserts the trials after the existing ones.
     pub(super) fn insert(self, database: &mut Database, run: &RunId) -> Result<(), StoreError> {
-        let last = database.query_one("SELECT MAX(position) FROM trials WHERE run_id = $1", vec![run.into()])?;
-        let last = last.map(|row| row.int_or_null(0)).transpose()?.flatten().unwrap_or(0);
+        let last = database.query_number("SELECT MAX(position) FROM trials WHERE run_id = $1", vec![run.into()])?;
+        let last = last.unwrap_or(0);
         let row = |(position, row): (i64, TrialRow)| {
             vec![
                 run.into(),
@@ -244,4 +244,32 @@ pub(super) fn key(row: &Row) -> Result<TrialKey, StoreError> {
 
 pub(super) fn described(key: &TrialKey, attempt: u32) -> String {
     format!("trial {} of {} on {}, attempt {attempt},", key.number, key.tool, key.case)
+}
+
+/// The part that is kept, with a remark if it was cut.
+fn truncate_artifact(artifact: &Artifact, most: usize) -> (&[u8], Option<String>) {
+    let Some(kept) = artifact.bytes.get(..most).filter(|kept| kept.len() < artifact.bytes.len()) else {
+        return (&artifact.bytes, None);
+    };
+    let (name, all) = (&artifact.name, artifact.bytes.len());
+    (kept, Some(format!("`{name}` was cut: the first {most} of its {all} bytes are kept")))
+}
+
+/// An oversized trial without its findings; it counts as unreadable.
+fn drop_findings(trial: &Trial) -> Trial {
+    Trial {
+        outcome: if trial.outcome == Outcome::Reported { Outcome::Unparsable } else { trial.outcome },
+        latency_ms: trial.latency_ms,
+        tokens_in: trial.tokens_in,
+        tokens_out: trial.tokens_out,
+        cost_usd: trial.cost_usd,
+        ..Trial::reported(trial.case.clone(), trial.tool.clone(), trial.number)
+    }
+}
+
+/// An oversized detail reduced to its figures and a remark.
+fn shorten_detail(detail: &TrialDetailV1, size: usize) -> TrialDetailV1 {
+    let remark = format!("its reason and remarks were dropped: they take up {size} bytes");
+    let TrialDetailV1 { exit, signal, started_ms, isolation_kind, .. } = *detail;
+    TrialDetailV1 { exit, signal, started_ms, isolation_kind, remarks: vec![remark], ..TrialDetailV1::default() }
 }

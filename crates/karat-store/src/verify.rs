@@ -6,7 +6,7 @@ use super::database::row_damage;
 use super::error::StoreError;
 use super::ledger::check;
 use super::naming::RunId;
-use super::planned::Planned;
+use super::record::Planned;
 use super::runs::{RunState, row};
 use super::tables::{ARTIFACTS, TABLES, TRIALS};
 use super::trials::key;
@@ -23,8 +23,6 @@ pub struct Problem {
     pub code: &'static str,
     pub message: String,
 }
-
-type Check = fn(&mut Store, &mut dyn FnMut(StoreError)) -> Result<(), StoreError>;
 
 const MOST: usize = 1000;
 
@@ -60,9 +58,8 @@ impl Store {
         }
         let exchanges = self.verify_ledger(&mut found);
         found.record(exchanges)?;
-        let checks: [Check; 3] = [Self::check_labels, Self::check_probes, Self::check_sessions];
-        for check in checks {
-            let done = self.verify_by(check, &mut found);
+        for check in [Self::check_labels, Self::check_probes, Self::check_sessions] {
+            let done = check(self, &mut found);
             found.record(done)?;
         }
         found.problems.truncate(MOST);
@@ -131,16 +128,6 @@ impl Store {
         })
     }
 
-    fn verify_by(&mut self, check: Check, found: &mut Problems) -> Result<(), StoreError> {
-        let mut unforeseen = Ok(());
-        check(self, &mut |error| {
-            if let Err(error) = found.record::<()>(Err(error)) {
-                unforeseen = Err(error);
-            }
-        })?;
-        unforeseen
-    }
-
     fn verify_run(&mut self, run: &RunId, found: &mut Problems) -> Result<(), StoreError> {
         let row = row(&mut self.database, run)?;
         let (state, ended, created) = (row.text(4)?, row.int_or_null(3)?, row.int(2)?);
@@ -158,7 +145,7 @@ impl Store {
             // A clock set back causes this, so it is reported but is not damage.
             found.add("clock", format!("the run {run} ended before it began; was the clock set back?"));
         }
-        let plan = self.parse_json::<PlanV1>(row.str(8)?, || format!("the plan of the run {run}"));
+        let plan = self.database.parse_json::<PlanV1>(row.str(8)?, || format!("the plan of the run {run}"));
         let Some(plan) = found.record(plan)? else { return Ok(()) };
         if plan.suite.digest != row.str(6)? || Planned::new(&plan).total() != row.int(9)? {
             found.add("run", format!("the run {run} says of its plan what the plan does not say"));
@@ -211,19 +198,19 @@ impl Store {
 }
 
 #[derive(Default)]
-struct Problems {
+pub(super) struct Problems {
     problems: Vec<Problem>,
     /// Damage already reported.
     reported: HashSet<String>,
 }
 
 impl Problems {
-    fn add(&mut self, code: &'static str, message: String) {
+    pub(super) fn add(&mut self, code: &'static str, message: String) {
         self.problems.push(Problem { code, message });
     }
 
     /// Records damage and continues; other errors are returned.
-    fn record<T>(&mut self, result: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+    pub(super) fn record<T>(&mut self, result: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
         match result {
             Ok(value) => Ok(Some(value)),
             Err(StoreError::Damaged { detail, .. }) => {

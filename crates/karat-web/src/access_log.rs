@@ -1,6 +1,5 @@
 //! The access log: a line for every request, in a file or on standard error.
 
-use crate::Notify;
 use axum::http::{Method, StatusCode};
 use karat::failure::Failure;
 use karat_store::timestamp;
@@ -10,6 +9,9 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+/// Receives a message for whoever started the server.
+pub type Notify = fn(&str);
 
 /// The target of the log.
 #[derive(Debug)]
@@ -39,14 +41,12 @@ impl AccessLog {
         options.append(true).create(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let failed = |error| {
-            let message = format!("--access-log {}: {error}; use a writable file, or -", place.display());
-            Failure::failed(message)
-        };
-        options.open(place).map(|file| Self::File(Mutex::new(Some(file)))).map_err(failed)
+        let file = options.open(place).map_err(|error| {
+            Failure::failed(format!("--access-log {}: {error}; use a writable file, or -", place.display()))
+        })?;
+        Ok(Self::File(Mutex::new(Some(file))))
     }
 
-    /// Writes a line.
     pub(super) fn write(&self, access: &Access<'_>, notify: Notify) {
         let line = access.line(&timestamp::now_utc());
         match self {

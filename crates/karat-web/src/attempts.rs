@@ -64,21 +64,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn too_many_wrong_tokens_are_refused_until_the_minute_is_over() {
+    fn wrong_tokens_are_rate_limited_per_address() {
         let attempts = Attempts::new();
-        let began = Instant::now();
+        let start = Instant::now();
         let address = |last: u8| IpAddr::from([10, 0, 0, last]);
         for _ in 0..MOST_OF_ONE {
-            assert_eq!(attempts.attempt(address(1), began, || false), Attempt::Wrong);
-            assert_eq!(attempts.attempt(address(2), began, || true), Attempt::Right, "right ones are not counted");
+            assert_eq!(attempts.attempt(address(1), start, || false), Attempt::Wrong);
+            assert_eq!(attempts.attempt(address(2), start, || true), Attempt::Right, "right tokens are counted");
         }
-        assert!(matches!(attempts.attempt(address(1), began, || true), Attempt::Refused(_)), "not even looked at");
-        assert_eq!(attempts.attempt(address(2), began, || false), Attempt::Wrong);
-        assert_eq!(attempts.attempt(address(1), began + 2 * WINDOW, || true), Attempt::Right);
+        assert!(matches!(attempts.attempt(address(1), start, || true), Attempt::Refused(_)), "the token was checked");
+        assert_eq!(attempts.attempt(address(2), start, || false), Attempt::Wrong);
+        assert_eq!(attempts.attempt(address(1), start + 2 * WINDOW, || true), Attempt::Right);
     }
 
     #[test]
-    fn many_addresses_together_are_limited_too() {
+    fn wrong_tokens_are_rate_limited_over_all_addresses() {
         let attempts = Attempts::new();
         let now = Instant::now();
         let wrong =

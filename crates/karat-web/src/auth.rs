@@ -1,17 +1,17 @@
 //! Authorises requests: by host, by token, and separately those that change something.
 
+use super::access_log::Notify;
 use super::attempts::{Attempt, Attempts};
 use super::fault::Fault;
 use super::reply::Reply;
-use super::server::Peer;
 use super::token::{Access, Token};
-use crate::Notify;
 use axum::extract::{Request, State as Shared};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use karat::failure::Failure;
-use karat_report::page::{Page, text};
+use karat_report::page::Page;
+use maud::html;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,23 +20,25 @@ use std::time::Instant;
 #[derive(Debug)]
 pub struct Auth {
     /// Where the server listens.
-    pub(crate) address: SocketAddr,
+    pub address: SocketAddr,
     /// Further host names of the server.
     pub(crate) hosts: Vec<Host>,
     /// The token that every request must present; `None` with `--no-token`.
     pub(crate) access: Option<Access>,
-    /// The rate limit for wrong tokens.
     pub(crate) attempts: Attempts,
-    /// Whether the server uses HTTPS.
-    pub(crate) secure: bool,
+    /// Whether it uses HTTPS.
+    pub secure: bool,
     /// The token that a request with changes must present in [`WRITE_HEADER`]; `None` if the server is read-only.
     pub(crate) label: Option<Token>,
-    /// Reports to whoever started the server.
     pub(crate) notify: Notify,
 }
 
 /// The header with the label token. A page of another site cannot send it.
 pub(crate) const WRITE_HEADER: &str = "x-karat-token";
+
+/// The address of the client, set by the server for every request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) IpAddr);
 
 /// A host as it appears in addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +61,6 @@ impl Host {
         (!name.is_empty() && inner.chars().all(plain)).then_some(Self { name, port })
     }
 
-    /// Parses a `--host` argument.
     pub(crate) fn from_option(text: &str) -> Result<Self, Failure> {
         let advice = "invalid host: expected a name or an address with an optional port, such as karat.example or localhost:8080";
         Self::parse(text).ok_or_else(|| Failure::usage(format!("--host {text}: {advice}")))
@@ -71,16 +72,6 @@ impl Host {
 }
 
 impl Auth {
-    /// The address the server listens on.
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// Whether pages are served over HTTPS.
-    pub fn is_secure(&self) -> bool {
-        self.secure
-    }
-
     /// Whether readers need a token.
     pub fn needs_token(&self) -> bool {
         self.access.is_some()
@@ -88,7 +79,7 @@ impl Auth {
 
     /// Whether the token was chosen by whoever started the server.
     pub fn has_chosen_token(&self) -> bool {
-        self.access.as_ref().is_some_and(|access| access.token().is_chosen())
+        self.access.as_ref().is_some_and(|access| access.token().chosen)
     }
 
     /// Whether only this computer can connect.
@@ -120,16 +111,16 @@ impl Auth {
         };
         let origin = format!("{}://{address}", if self.secure { "https" } else { "http" });
         let access = self.access.as_ref().filter(|_| with_token);
-        let token = access.map(|access| format!("?token={}", access.token().secret())).unwrap_or_default();
+        let token = access.map(|access| format!("?token={}", access.token().secret)).unwrap_or_default();
         // The part after # is never sent, so it appears in no log and no other page.
-        let label = self.label.as_ref().map(|label| format!("{origin}/label{token}#token={}", label.secret()));
+        let label = self.label.as_ref().map(|label| format!("{origin}/label{token}#token={}", label.secret));
         (format!("{origin}/{token}"), label)
     }
 
     /// Removes the tokens from a text.
     pub(super) fn without_secrets(&self, text: &str) -> String {
         let own = self.access.iter().flat_map(|access| [access.token(), access.cookie()]);
-        own.chain(self.label.clone()).fold(text.to_owned(), |text, token| text.replace(token.secret(), "..."))
+        own.chain(self.label.clone()).fold(text.to_owned(), |text, token| text.replace(&token.secret, "..."))
     }
 
     fn cookie(&self) -> String {
@@ -137,7 +128,7 @@ impl Auth {
         format!("karat-{}", self.address.port())
     }
 
-    fn check_host(&self, headers: &HeaderMap, uri: &Uri) -> Option<Fault> {
+    fn refuse_host(&self, headers: &HeaderMap, uri: &Uri) -> Option<Fault> {
         let stated = headers.get_all(header::HOST).iter().collect::<Vec<_>>();
         let [stated] = stated.as_slice() else {
             return Some(Fault::new(StatusCode::BAD_REQUEST, "The request must have exactly one host."));
@@ -154,7 +145,6 @@ impl Auth {
         Some(Fault::new(StatusCode::FORBIDDEN, said))
     }
 
-    /// Whether the request has a valid session cookie.
     fn has_valid_cookie(&self, access: &Access, headers: &HeaderMap, now: Instant) -> bool {
         let name = self.cookie();
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
@@ -163,7 +153,7 @@ impl Auth {
     }
 
     /// The response to a request that is refused, or that has the token in its address.
-    fn check_access(&self, access: &Access, request: &Request) -> Option<Response> {
+    fn refuse_access(&self, access: &Access, request: &Request) -> Option<Response> {
         let (headers, now) = (request.headers(), Instant::now());
         match access.expire(now) {
             Ok(false) => {}
@@ -198,7 +188,7 @@ impl Auth {
     }
 
     /// Why a request must not change anything.
-    fn check_write(&self, headers: &HeaderMap) -> Option<Fault> {
+    fn refuse_write(&self, headers: &HeaderMap) -> Option<Fault> {
         let Some(token) = &self.label else {
             let said = "This server is read-only. To label pairs and extras, start it with --label.";
             return Some(Fault::new(StatusCode::METHOD_NOT_ALLOWED, said));
@@ -234,11 +224,11 @@ impl Auth {
 /// Passes a request on, or refuses it with a reason.
 pub(super) async fn check_request(Shared(auth): Shared<Arc<Auth>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
-    if let Some(fault) = auth.check_host(headers, request.uri()) {
+    if let Some(fault) = auth.refuse_host(headers, request.uri()) {
         return fault.into_response();
     }
     let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
-    if let Some(refused) = auth.access.as_ref().and_then(|access| auth.check_access(access, &request)) {
+    if let Some(refused) = auth.access.as_ref().and_then(|access| auth.refuse_access(access, &request)) {
         return refused;
     }
     let safe = matches!(*request.method(), Method::GET | Method::HEAD);
@@ -246,7 +236,7 @@ pub(super) async fn check_request(Shared(auth): Shared<Arc<Auth>>, request: Requ
     if safe && site == Some(b"cross-site") && headers.get("sec-fetch-mode").is_some_and(|mode| mode != "navigate") {
         return Fault::new(StatusCode::FORBIDDEN, "Only pages of this server may request this.").into_response();
     }
-    if !safe && let Some(fault) = auth.check_write(headers) {
+    if !safe && let Some(fault) = auth.refuse_write(headers) {
         let mut response = fault.into_response();
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
         return response;
@@ -262,17 +252,16 @@ fn set_cookie_and_redirect(auth: &Auth, secret: &Token, clean: &str, site: Optio
     // A strict cookie is not sent after a link from another site, even after a redirect from here. It is sent after a page of
     // our own.
     let reply = if matches!(site, Some(b"cross-site" | b"same-site")) {
-        let link = text(clean);
-        let body = format!(
-            "<noscript><meta http-equiv=\"refresh\" content=\"0; url={link}\"></noscript>\n\
-             <p><a id=\"on\" href=\"{link}\">Continue</a></p>\n"
-        );
-        Reply::page(&Page { title: "Karat", body: &body, scripts: &[GO_ON], connects: true, ..Page::default() })
+        let body = html! {
+            noscript { meta http-equiv="refresh" content={ "0; url=" (clean) }; }
+            p { a #on href=(clean) { "Continue" } }
+        };
+        Reply::page(&Page { title: "Karat", body, scripts: &[GO_ON], connects: true, ..Page::default() })
     } else {
         Reply::redirect(clean)
     };
     let secure = if auth.secure { "; Secure" } else { "" };
-    let cookie = format!("{}={}; HttpOnly; SameSite=Strict; Path=/{secure}", auth.cookie(), secret.secret());
+    let cookie = format!("{}={}; HttpOnly; SameSite=Strict; Path=/{secure}", auth.cookie(), secret.secret);
     match HeaderValue::from_str(&cookie) {
         Ok(mut cookie) => {
             cookie.set_sensitive(true);
@@ -295,7 +284,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 fn token_needed(clean: &str) -> Fault {
     let said = "Open the address with ?token= that the server printed when it started. The browser remembers it until it is closed or unused for a long time.";
     // After a link from another site, the cookie is not sent; from this page, it is.
-    let again = format!("<p>Already signed in with this browser? <a href=\"{}\">Continue</a></p>\n", text(clean));
+    let again = html! { p { "Already signed in with this browser? " a href=(clean) { "Continue" } } };
     Fault::new(StatusCode::UNAUTHORIZED, said).with(again)
 }
 
@@ -305,13 +294,10 @@ fn token_in_query(uri: &Uri) -> Option<&str> {
 
 /// The path and the rest of the query. It starts with exactly one slash, so that it never leads to another site.
 fn without_token(uri: &Uri) -> String {
+    let is_token = |pair: &str| pair.is_empty() || pair == "token" || pair.starts_with("token=");
     let left: Vec<&str> = uri.query().unwrap_or_default().split('&').filter(|pair| !is_token(pair)).collect();
     let path = format!("/{}", uri.path().trim_start_matches(['/', '\\']));
     if left.is_empty() { path } else { format!("{path}?{}", left.join("&")) }
-}
-
-fn is_token(pair: &str) -> bool {
-    pair.is_empty() || pair == "token" || pair.starts_with("token=")
 }
 
 #[cfg(test)]
@@ -325,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loopback_server_goes_by_this_computer_s_names_with_its_port() {
+    fn loopback_server_accepts_local_hosts_with_its_port() {
         let check = |host: &str, expect: bool| {
             let known = Host::parse(host).is_some_and(|host| auth("127.0.0.1:7331", &["box:8080"]).is_own_host(&host));
             assert_eq!(known, expect, "{host}");
@@ -349,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_for_others_goes_by_addresses_and_the_names_it_was_given() {
+    fn public_server_accepts_addresses_and_configured_hosts() {
         let check = |host: &str, expect: bool| {
             let known =
                 Host::parse(host).is_some_and(|host| auth("0.0.0.0:7331", &["karat.example"]).is_own_host(&host));
@@ -364,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clean_address_leads_nowhere_else_and_has_no_token() {
+    fn redirect_without_token_stays_on_this_host() {
         let check = |uri: &str, expect: &str| assert_eq!(without_token(&uri.parse().unwrap()), expect, "{uri}");
         check("/?token=abc", "/");
         check("/runs/1?a=1&token=abc&b=2", "/runs/1?a=1&b=2");

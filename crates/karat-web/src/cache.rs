@@ -2,16 +2,14 @@
 
 use super::fault::Fault;
 use axum::http::StatusCode;
-use quick_cache::sync::Cache as Entries;
+use quick_cache::sync::{Cache as Entries, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 use std::sync::Arc;
 
 /// A bounded cache. One request makes a value while others for the same key wait. Failures are not cached, nor is a value that is
 /// heavier than the whole cache.
-#[derive(Debug)]
 pub(crate) struct Cache<V>(Entries<String, V, Weight<V>>);
 
-#[derive(Debug)]
 struct Weight<V>(fn(&V) -> usize);
 
 // Derived, it would ask for `V: Clone`.
@@ -36,12 +34,7 @@ impl<V: Clone + Send + Sync + 'static> Cache<V> {
         #[expect(clippy::expect_used, reason = "both required options are set above")]
         let options = options.build().expect("a complete set of options");
         let hasher = DefaultHashBuilder::default();
-        Arc::new(Self(Entries::with_options(
-            options,
-            Weight(weigh),
-            hasher,
-            quick_cache::sync::DefaultLifecycle::default(),
-        )))
+        Arc::new(Self(Entries::with_options(options, Weight(weigh), hasher, DefaultLifecycle::default())))
     }
 
     /// Returns the value of a key, making it if it is neither cached nor being made.
@@ -56,8 +49,7 @@ impl<V: Clone + Send + Sync + 'static> Cache<V> {
         let cache = Arc::clone(self);
         // On a task of its own, so that the others still get it if the first client disconnects.
         let made = tokio::spawn(async move { cache.0.get_or_insert_async(&key, make).await });
-        let panicked =
-            |_| Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "Karat made a mistake of its own; please report it.");
+        let panicked = |_| Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "Internal error; please report it.");
         made.await.map_err(panicked)?
     }
 }
@@ -67,23 +59,23 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    fn within<T>(work: impl Future<Output = T>) -> T {
+    fn block_on<T>(work: impl Future<Output = T>) -> T {
         tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap().block_on(work)
     }
 
     #[test]
-    fn a_value_that_many_ask_for_is_made_once() {
-        let made = Arc::new(AtomicUsize::new(0));
-        within(async {
+    fn concurrent_requests_compute_a_value_once() {
+        let computed = Arc::new(AtomicUsize::new(0));
+        block_on(async {
             let cache: Arc<Cache<String>> = Cache::new(4, 100, String::len);
             let mut requests = Vec::new();
             for _ in 0..50 {
                 let cache = Arc::clone(&cache);
-                let made = Arc::clone(&made);
+                let computed = Arc::clone(&computed);
                 requests.push(tokio::spawn(async move {
                     let make = async move {
                         tokio::time::sleep(std::time::Duration::from_millis(30)).await;
-                        made.fetch_add(1, Ordering::SeqCst);
+                        computed.fetch_add(1, Ordering::SeqCst);
                         Ok("page".to_owned())
                     };
                     cache.get("a".to_owned(), make).await
@@ -93,19 +85,19 @@ mod tests {
                 assert_eq!(request.await.unwrap().unwrap(), "page");
             }
         });
-        assert_eq!(made.load(Ordering::SeqCst), 1);
+        assert_eq!(computed.load(Ordering::SeqCst), 1);
     }
 
     #[test]
-    fn the_cache_is_bounded_and_failures_are_not_cached() {
-        within(async {
+    fn cache_is_bounded_and_errors_are_not_cached() {
+        block_on(async {
             let cache: Arc<Cache<String>> = Cache::new(4, 10, String::len);
             for key in ["a", "b", "c", "d"] {
                 cache.get(key.to_owned(), async { Ok("xxxx".to_owned()) }).await.unwrap();
             }
             assert!(cache.0.weight() <= 10);
             cache.get("e".to_owned(), async { Ok("x".repeat(50)) }).await.unwrap();
-            assert!(cache.0.weight() <= 10, "a value heavier than the cache is returned and not cached");
+            assert!(cache.0.weight() <= 10, "a value heavier than the cache was cached");
             let failed = cache.get("f".to_owned(), async { Err(Fault::new(StatusCode::NOT_FOUND, "no")) }).await;
             assert!(failed.is_err());
             assert_eq!(cache.get("f".to_owned(), async { Ok("now".to_owned()) }).await.unwrap(), "now");

@@ -1,16 +1,15 @@
 //! The page that compares two runs.
 
 use super::fault::Fault;
-use super::markup::{code_spans, percent_encode, time};
+use super::markup::{code_spans, note, percent_encode, time};
 use super::reply::Reply;
-use super::run_lookup::{display_name, find_run, stored_report};
-use super::state::State;
-use super::summary::{state_word, trial_counts};
+use super::run_lookup::{display_name, find_run, state_word, stored_report, trial_counts};
+use super::state::{LIST_LIFETIME, State, current_period};
 use axum::Router;
 use axum::extract::{Query, State as Shared};
 use axum::http::StatusCode;
 use axum::routing::get;
-use karat::comparison::{Request, Side, compare};
+use karat::comparison::{Request, Side, compare, pair_tools};
 use karat_core::clusters::ClusterBy;
 use karat_core::comparison::Rules;
 use karat_core::metric::estimate::RELIABLE_N;
@@ -18,8 +17,8 @@ use karat_core::wording::count;
 use karat_format::comparison::{ComparisonV1, DifferenceV1, GoldenMovedV1, PairV1};
 use karat_format::report::ReportV1;
 use karat_report::number::{p_value, signed, three, title};
-use karat_report::page::{Page, THEME, text};
 use karat_store::{RunInfo, Store};
+use maud::{Markup, html};
 use serde::Deserialize;
 
 pub(super) fn routes() -> Router<State> {
@@ -47,76 +46,69 @@ struct PageQuery {
 async fn page(Shared(state): Shared<State>, Query(asked): Query<PageQuery>) -> Result<Reply, Fault> {
     let (Some(a), Some(b)) = (asked.a.filter(|a| !a.is_empty()), asked.b.filter(|b| !b.is_empty())) else {
         let said = "A comparison needs two runs, as in `/compare?a=RUN&b=RUN`.";
-        let more = "<p>Choose them from <a href=\"/\">all runs</a>.</p>\n".to_owned();
+        let more = html! { p { "Choose them from " a href="/" { "all runs" } "." } };
         return Err(Fault::new(StatusCode::BAD_REQUEST, said).with(more));
     };
     let intersection = asked.intersection > 0;
     let (a, b) = state.read(move |store| Ok((find_run(store, &a)?.0, find_run(store, &b)?.0))).await?;
     let key = format!("compare {} {:?} {} {:?} {intersection}", a.id, a.ended_ms, b.id, b.ended_ms);
     // The error for an unfinished run changes with its progress.
-    let key = if a.has_report && b.has_report { key } else { format!("{key} {}", state.moment()) };
-    let own = state.clone();
-    let made = async move {
-        let drawer = own.clone();
-        own.render(move |store| draw(&drawer, store, &[a.clone(), b.clone()], intersection)).await
-    };
-    state.reports().get(key, made).await
+    let key = if a.has_report && b.has_report { key } else { format!("{key} {}", current_period(LIST_LIFETIME)) };
+    let runs = [a, b];
+    state.render_cached(&state.reports, key, move |state, store| draw(state, store, &runs, intersection)).await
 }
 
 fn draw(state: &State, store: &mut Store, runs: &[RunInfo; 2], intersection: bool) -> Result<Reply, Fault> {
-    let body = head(runs, intersection);
-    let [a, b] = runs;
-    let reports = (finished(store, a)?, finished(store, b)?);
-    let (Ok(a_report), Ok(b_report)) = &reports else {
-        let reasons = [reports.0.err(), reports.1.err()];
-        return Ok(refused(state, body, &reasons.into_iter().flatten().collect::<Vec<_>>(), None));
+    let compared = compare_runs(store, runs, intersection)?;
+    let status = if compared.is_ok() { StatusCode::OK } else { StatusCode::CONFLICT };
+    let body = html! {
+        (head(runs, intersection))
+        @match compared {
+            Ok(comparison) => {
+                @if !comparison.warnings.is_empty() {
+                    (note("Warnings", &html! { ul { @for warning in &comparison.warnings { li { (warning) } } } }))
+                }
+                @for pair in &comparison.comparisons { (section(&comparison, pair, runs)) }
+            }
+            Err(refusal) => { (note("These runs cannot be compared", &refusal)) }
+        }
     };
-    let sides = match sides((a, a_report), (b, b_report)) {
+    Ok(state.page("", "Karat: comparison", body, &[], &[]).status(status))
+}
+
+/// The comparison, or why there is none and what to do instead.
+fn compare_runs(
+    store: &mut Store,
+    [a, b]: &[RunInfo; 2],
+    intersection: bool,
+) -> Result<Result<ComparisonV1, Markup>, Fault> {
+    let (a_report, b_report) = match (finished(store, a)?, finished(store, b)?) {
+        (Ok(a_report), Ok(b_report)) => (a_report, b_report),
+        (a_report, b_report) => {
+            let reasons = [a_report.err(), b_report.err()];
+            return Ok(Err(html! { @for reason in reasons.iter().flatten() { p { (code_spans(reason)) } } }));
+        }
+    };
+    let sides = match sides((a, &a_report), (b, &b_report)) {
         Ok(sides) => sides,
-        Err(reason) => return Ok(refused(state, body, &[reason], None)),
+        Err(reason) => return Ok(Err(html! { p { (code_spans(&reason)) } })),
     };
     let pairs: Vec<(&Side, &Side)> = sides.iter().map(|(a, b)| (a, b)).collect();
     // Use the same clusters in the comparison as in the reports.
     let [asked, other] = [a_report, b_report].map(|report| report.intervals.cluster_by());
     let cluster = if asked == other { asked } else { ClusterBy::Default };
     let request = Request { metrics: &[], cluster: &cluster, rules: Rules::default(), intersection };
-    match compare(&pairs, &request) {
-        Ok(comparison) => Ok(reply(state, &(body + &compared(&comparison, runs)), StatusCode::OK)),
-        Err(refusal) => {
-            // Offer a link instead of the command line's flag, if it helps.
-            let said = refusal.to_string();
-            let same_rules = pairs.iter().all(|(a, b)| a.profile_digest == b.profile_digest);
-            let again = (same_rules && said.contains(BY_FLAG)).then(|| address(a, b, true));
-            let said = said.replace(BY_FLAG, "");
-            Ok(refused(state, body, &[said], again))
+    Ok(compare(&pairs, &request).map_err(|refusal| {
+        // Offer a link instead of the command line's flag, if it helps.
+        let said = refusal.to_string();
+        let same_rules = pairs.iter().all(|(a, b)| a.profile_digest == b.profile_digest);
+        html! {
+            p { (code_spans(&said.replace(BY_FLAG, ""))) }
+            @if same_rules && said.contains(BY_FLAG) {
+                p { a href=(address(a, b, true)) { "Compare the cases with the same goldens" } }
+            }
         }
-    }
-}
-
-fn reply(state: &State, body: &str, status: StatusCode) -> Reply {
-    let nav = state.nav("");
-    let page = Page {
-        title: "Karat: comparison",
-        nav: &nav,
-        body,
-        styles: &[super::STYLE],
-        scripts: &[THEME],
-        connects: true,
-        ..Page::default()
-    };
-    Reply::page(&page).status(status)
-}
-
-/// Why the runs cannot be compared, and an alternative.
-fn refused(state: &State, body: String, reasons: &[String], again: Option<String>) -> Reply {
-    let reasons: String = reasons.iter().map(|reason| format!("<p>{}</p>\n", code_spans(reason))).collect();
-    let again =
-        again.map(|link| format!("<p><a href=\"{}\">Compare the cases with the same goldens</a></p>\n", text(&link)));
-    let body = format!(
-        "{body}<div class=\"careful\" role=\"note\"><h2>These runs cannot be compared</h2>\n{reasons}{}</div>\n",
-        again.unwrap_or_default()
-    );
-    reply(state, &body, StatusCode::CONFLICT)
+    }))
 }
 
 /// The report of a finished run, or why there is none: missing trials would count as missed.
@@ -140,21 +132,21 @@ fn finished(store: &mut Store, run: &RunInfo) -> Result<Result<ReportV1, String>
 
 /// Pairs each tool with its namesake, or the only tools of both runs.
 fn sides(a: (&RunInfo, &ReportV1), b: (&RunInfo, &ReportV1)) -> Result<Vec<(Side, Side)>, String> {
-    let label = |tool: &str, run: &RunInfo| format!("{tool} ({})", display_name(run));
-    let side = |(run, report): (&RunInfo, &ReportV1), tool| Side::of_report(report, tool, label(&tool.tool, run));
-    let shared =
-        a.1.tools.iter().filter_map(|tool| Some((tool, b.1.tools.iter().find(|other| other.tool == tool.tool)?)));
-    let mut pairs: Vec<(Side, Side)> = shared.map(|(ours, theirs)| (side(a, ours), side(b, theirs))).collect();
-    if let ([ours], [theirs], true) = (a.1.tools.as_slice(), b.1.tools.as_slice(), pairs.is_empty()) {
-        pairs.push((side(a, ours), side(b, theirs)));
+    fn names(report: &ReportV1) -> Vec<&str> {
+        report.tools.iter().map(|tool| tool.tool.as_str()).collect()
     }
+    let side = |(run, report): (&RunInfo, &ReportV1), name: &str| {
+        let tool = report.tools.iter().find(|tool| tool.tool == name)?;
+        Some(Side::of_report(report, tool, format!("{name} ({})", display_name(run))))
+    };
+    let shared = pair_tools(&names(a.1), &names(b.1), &[]);
+    let pairs: Vec<(Side, Side)> =
+        shared.iter().filter_map(|(ours, theirs)| Some((side(a, ours)?, side(b, theirs)?))).collect();
     if pairs.is_empty() {
-        let names =
-            |report: &ReportV1| report.tools.iter().map(|tool| tool.tool.as_str()).collect::<Vec<_>>().join(", ");
         return Err(format!(
             "The runs have no tool in common: the first has {}, the second {}. Compare tools of different names with `karat compare {} {} --tools x,y`.",
-            names(a.1),
-            names(b.1),
+            names(a.1).join(", "),
+            names(b.1).join(", "),
             a.0.short_id,
             b.0.short_id
         ));
@@ -166,190 +158,187 @@ fn address(a: &RunInfo, b: &RunInfo, intersection: bool) -> String {
     format!("/compare?a={}&b={}{}", a.id, b.id, if intersection { "&intersection=1" } else { "" })
 }
 
-fn head([a, b]: &[RunInfo; 2], intersection: bool) -> String {
+fn head([a, b]: &[RunInfo; 2], intersection: bool) -> Markup {
     let card = |run: &RunInfo, word: &str| {
-        format!(
-            "<div><span class=\"dim\">{word}</span><br><a href=\"/runs/{}\"><strong>{}</strong></a><br>{}<br><span class=\"dim\">{} UTC</span></div>",
-            run.id,
-            text(display_name(run)),
-            text(&run.suite),
-            time(run.created_ms)
-        )
+        html! {
+            div {
+                span.dim { (word) }
+                br;
+                a href={ "/runs/" (run.id) } { strong { (display_name(run)) } }
+                br;
+                (run.suite)
+                br;
+                span.dim { (time(run.created_ms)) " UTC" }
+            }
+        }
     };
-    format!(
-        "<h1>Comparison</h1>\n<div class=\"sides\">{}<a href=\"{}\" title=\"swap the runs\">⇄ swap</a>{}</div>\n",
-        card(a, "from"),
-        text(&address(b, a, intersection)),
-        card(b, "to")
-    )
+    html! {
+        h1 { "Comparison" }
+        div.sides {
+            (card(a, "from"))
+            a href=(address(b, a, intersection)) title="swap the runs" { "⇄ swap" }
+            (card(b, "to"))
+        }
+    }
 }
 
-fn compared(comparison: &ComparisonV1, runs: &[RunInfo; 2]) -> String {
-    let mut out = String::new();
-    if !comparison.warnings.is_empty() {
-        let items: String = comparison.warnings.iter().map(|warning| format!("<li>{}</li>\n", text(warning))).collect();
-        out.push_str(&format!("<div class=\"careful\" role=\"note\"><h2>Warnings</h2>\n<ul>{items}</ul></div>\n"));
+fn section(comparison: &ComparisonV1, pair: &PairV1, runs: &[RunInfo; 2]) -> Markup {
+    let (same, differ): (Vec<&DifferenceV1>, Vec<&DifferenceV1>) =
+        pair.metrics.iter().partition(|one| one.ci == Some([0.0, 0.0]));
+    let few: Vec<&DifferenceV1> = differ.iter().copied().filter(|one| one.unreliable).collect();
+    let titles = |all: &[&DifferenceV1]| all.iter().map(|one| title(&one.metric)).collect::<Vec<_>>().join(", ");
+    html! {
+        section {
+            h2 { (pair.a.tool) @if pair.a.tool != pair.b.tool { " → " (pair.b.tool) } }
+            p.dim {
+                (count(pair.cases, "case")) " · profile " (comparison.profile) " · differences within ± "
+                (comparison.margin) " are equivalent"
+                @if comparison.comparisons.len() != 1 {
+                    " · p adjusted for " (comparison.comparisons.len()) " comparisons (Holm)"
+                }
+            }
+            @if !differ.is_empty() { (differences(comparison, pair, &differ)) }
+            @if !same.is_empty() { p { "Identical in every case: " (titles(&same)) "." } }
+            @if let Some(n) = few.iter().map(|one| one.n).min() {
+                p.warn { "Too few cases for a reliable comparison (" (n) " of " (RELIABLE_N) "): " (titles(&few)) "." }
+            }
+            (goldens(pair, runs))
+            @if let Some(first) = pair.moved.first() {
+                h3 { "Largest changes by case, in " (title(&first.metric)) }
+                ul {
+                    @for one in &pair.moved {
+                        li {
+                            (one.case) " " (signed(Some(one.difference))) " (" (three(Some(one.a))) " → "
+                            (three(Some(one.b))) ") · " (views(&one.case, pair, runs))
+                        }
+                    }
+                }
+            }
+        }
     }
-    for pair in &comparison.comparisons {
-        out.push_str(&drawn(comparison, pair, runs));
-    }
-    out
 }
 
-fn drawn(comparison: &ComparisonV1, pair: &PairV1, runs: &[RunInfo; 2]) -> String {
-    let name =
-        if pair.a.tool == pair.b.tool { pair.a.tool.clone() } else { format!("{} → {}", pair.a.tool, pair.b.tool) };
+fn differences(comparison: &ComparisonV1, pair: &PairV1, differ: &[&DifferenceV1]) -> Markup {
     let ends = pair.metrics.iter().flat_map(|one| one.ci.into_iter().flatten().chain(one.difference)).map(f64::abs);
     let reach = ends.filter(|end| end.is_finite()).fold(NARROWEST, f64::max);
     // Round up to 0.05 for a readable scale.
     let reach = (reach / 0.05 - 1e-9).ceil() * 0.05;
-    let (same, differ): (Vec<&DifferenceV1>, Vec<&DifferenceV1>) =
-        pair.metrics.iter().partition(|one| one.ci == Some([0.0, 0.0]));
-    let rows: String = differ.iter().map(|one| row(one, reach, comparison.margin)).collect();
     let level = 100.0 * comparison.level;
-    let adjusted = match comparison.comparisons.len() {
-        1 => String::new(),
-        n => format!(" · p adjusted for {n} comparisons (Holm)"),
-    };
-    let mut out = format!(
-        "<section><h2>{}</h2>\n<p class=\"dim\">{} · profile {} · differences within ± {} are equivalent{adjusted}</p>\n",
-        text(&name),
-        count(pair.cases, "case"),
-        text(&comparison.profile),
-        comparison.margin,
-    );
-    if !differ.is_empty() {
-        out.push_str(&format!(
-        "<table class=\"cards\">\n<thead><tr><th scope=\"col\">Metric</th><th scope=\"col\" class=\"n\">From</th>\
-         <th scope=\"col\" class=\"n\">To</th><th scope=\"col\" class=\"n\">Change</th><th scope=\"col\">{level:.0} % interval, − {reach:.2} to + {reach:.2}</th>\
-         <th scope=\"col\" class=\"n\">p</th><th scope=\"col\" class=\"n\"><abbr title=\"Cohen's dz: the mean difference of cases in their standard deviations\">Effect</abbr></th><th scope=\"col\">Verdict</th></tr></thead>\n<tbody>\n{rows}</tbody></table>\n",
-        ));
+    html! {
+        table.cards {
+            thead {
+                tr {
+                    th scope="col" { "Metric" }
+                    @for column in ["From", "To", "Change"] { th.n scope="col" { (column) } }
+                    th scope="col" { (format!("{level:.0} % interval, − {reach:.2} to + {reach:.2}")) }
+                    th.n scope="col" { "p" }
+                    th.n scope="col" {
+                        abbr title="Cohen's dz: the mean difference of cases in their standard deviations" { "Effect" }
+                    }
+                    th scope="col" { "Verdict" }
+                }
+            }
+            tbody { @for one in differ { (row(one, reach, comparison.margin)) } }
+        }
     }
-    let named = |all: &[&DifferenceV1]| all.iter().map(|one| text(title(&one.metric))).collect::<Vec<_>>().join(", ");
-    if !same.is_empty() {
-        out.push_str(&format!("<p>Identical in every case: {}.</p>\n", named(&same)));
-    }
-    let few: Vec<&DifferenceV1> = differ.into_iter().filter(|one| one.unreliable).collect();
-    if let Some(n) = few.iter().map(|one| one.n).min() {
-        out.push_str(&format!(
-            "<p class=\"warn\">Too few cases for a reliable comparison ({n} of {RELIABLE_N}): {}.</p>\n",
-            named(&few)
-        ));
-    }
-    out.push_str(&goldens(pair, runs));
-    if !pair.moved.is_empty() {
-        let item = |one: &karat_format::comparison::CaseMovedV1| {
-            format!(
-                "<li>{} {} ({} → {}) · {}</li>\n",
-                text(&one.case),
-                signed(Some(one.difference)),
-                three(Some(one.a)),
-                three(Some(one.b)),
-                views(&one.case, pair, runs)
-            )
-        };
-        let metric = pair.moved.first().map_or("", |one| title(&one.metric));
-        let items: String = pair.moved.iter().map(item).collect();
-        out.push_str(&format!("<h3>Largest changes by case, in {}</h3>\n<ul>{items}</ul>\n", text(metric)));
-    }
-    out.push_str("</section>\n");
-    out
 }
 
 /// Gained and lost goldens: a golden is found if most trials report it.
-fn goldens(pair: &PairV1, runs: &[RunInfo; 2]) -> String {
+fn goldens(pair: &PairV1, runs: &[RunInfo; 2]) -> Markup {
     let goldens = &pair.goldens;
-    let (both, neither) = (count(goldens.both, "golden"), goldens.neither);
+    let both = count(goldens.both, "golden");
     if goldens.gained.is_empty() && goldens.lost.is_empty() {
-        return format!("<p>Both find the same {both}, and neither finds {neither}.</p>\n");
+        return html! { p { "Both find the same " (both) ", and neither finds " (goldens.neither) "." } };
     }
-    format!(
-        "<p>Both find {both}, neither finds {neither}; <span class=\"good\">{} gained</span>, <span class=\"bad\">{} lost</span> (p {}). \
-         <span class=\"dim\">A golden is found if most trials report it.</span></p>\n<div class=\"moves\">{}{}</div>\n",
-        goldens.gained.len(),
-        goldens.lost.len(),
-        p_value(Some(goldens.p)),
-        moved("Gained", &goldens.gained, pair, runs),
-        moved("Lost", &goldens.lost, pair, runs)
-    )
+    html! {
+        p {
+            "Both find " (both) ", neither finds " (goldens.neither) "; "
+            span.good { (goldens.gained.len()) " gained" } ", " span.bad { (goldens.lost.len()) " lost" }
+            " (p " (p_value(Some(goldens.p))) "). "
+            span.dim { "A golden is found if most trials report it." }
+        }
+        div.moves {
+            @for (word, moved) in [("Gained", &goldens.gained), ("Lost", &goldens.lost)] {
+                @if !moved.is_empty() { (moves(word, moved, pair, runs)) }
+            }
+        }
+    }
 }
 
-fn row(one: &DifferenceV1, reach: f64, margin: f64) -> String {
+fn row(one: &DifferenceV1, reach: f64, margin: f64) -> Markup {
     let word = one.verdict.word();
-    let effect = one.effect.map_or_else(
-        || "–".to_owned(),
-        |effect| if effect.abs() < 0.005 { "0.00".to_owned() } else { format!("{effect:+.2}").replacen('-', "−", 1) },
-    );
-    let p = if one.p_holm.is_some() { one.p_holm } else { one.p };
-    format!(
-        "<tr class=\"{word}\"><td data-label=\"Metric\" class=\"whole\"><strong>{}</strong></td><td data-label=\"From\" class=\"n\">{}</td>\
-         <td data-label=\"To\" class=\"n\">{}</td><td data-label=\"Change\" class=\"n\">{}</td><td data-label=\"Interval\">{}</td>\
-         <td data-label=\"p\" class=\"n\">{}</td><td data-label=\"Effect\" class=\"n\">{effect}</td>\
-         <td data-label=\"Verdict\"><span><span class=\"verdict\">{word}</span><br><span class=\"dim\">{}</span></span></td></tr>\n",
-        text(title(&one.metric)),
-        three(one.a),
-        three(one.b),
-        signed(one.difference),
-        bar(one, reach, margin),
-        p_value(p),
-        text(&one.because)
-    )
+    let effect = match one.effect {
+        None => "–".to_owned(),
+        Some(effect) if effect.abs() < 0.005 => "0.00".to_owned(),
+        Some(effect) => format!("{effect:+.2}").replacen('-', "−", 1),
+    };
+    html! {
+        tr class=(word) {
+            td.whole data-label="Metric" { strong { (title(&one.metric)) } }
+            td.n data-label="From" { (three(one.a)) }
+            td.n data-label="To" { (three(one.b)) }
+            td.n data-label="Change" { (signed(one.difference)) }
+            td data-label="Interval" { (bar(one, reach, margin)) }
+            td.n data-label="p" { (p_value(one.p_holm.or(one.p))) }
+            td.n data-label="Effect" { (effect) }
+            td data-label="Verdict" {
+                span { span.verdict { (word) } br; span.dim { (one.because) } }
+            }
+        }
+    }
 }
 
 /// The difference and its interval around zero; the margin of equivalence is shaded.
-fn bar(one: &DifferenceV1, reach: f64, margin: f64) -> String {
+fn bar(one: &DifferenceV1, reach: f64, margin: f64) -> Markup {
     let place = |value: f64| ((value / reach).clamp(-1.0, 1.0) + 1.0) * 50.0;
     let width = |from: f64, to: f64| (place(to) - place(from)).max(0.0);
-    let shown = one.ci.map_or_else(
-        || "no interval".to_owned(),
-        |[low, high]| format!("{} to {}", signed(Some(low)), signed(Some(high))),
-    );
-    let interval = one.ci.map_or_else(String::new, |[low, high]| {
-        format!(
-            "<rect class=\"ci\" x=\"{:.2}\" y=\"3\" width=\"{:.2}\" height=\"6\"/>",
-            place(low),
-            width(low, high).max(0.5)
-        )
-    });
-    let at = one.difference.map_or_else(String::new, |value| {
-        format!(
-            "<rect class=\"at\" x=\"{:.2}\" y=\"1\" width=\"1.2\" height=\"10\"/>",
-            (place(value) - 0.6).clamp(0.0, 98.8)
-        )
-    });
-    format!(
-        "<span><svg class=\"diff\" viewBox=\"0 0 100 12\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{shown}\"><title>{shown}</title>\
-         <rect class=\"same\" x=\"{:.2}\" width=\"{:.2}\" height=\"12\"/><line class=\"zero\" x1=\"50\" x2=\"50\" y1=\"0\" y2=\"12\"/>{interval}{at}</svg> <span class=\"dim ends\">{shown}</span></span>",
-        place(-margin),
-        width(-margin, margin)
-    )
+    let number = |value: f64| format!("{value:.2}");
+    let shown = match one.ci {
+        Some([low, high]) => format!("{} to {}", signed(Some(low)), signed(Some(high))),
+        None => "no interval".to_owned(),
+    };
+    html! {
+        span {
+            svg.diff viewBox="0 0 100 12" preserveAspectRatio="none" role="img" aria-label=(shown) {
+                title { (shown) }
+                rect.same x=(number(place(-margin))) width=(number(width(-margin, margin))) height="12" {}
+                line.zero x1="50" x2="50" y1="0" y2="12" {}
+                @if let Some([low, high]) = one.ci {
+                    rect.ci x=(number(place(low))) y="3" width=(number(width(low, high).max(0.5))) height="6" {}
+                }
+                @if let Some(value) = one.difference {
+                    rect.at x=(number((place(value) - 0.6).clamp(0.0, 98.8))) y="1" width="1.2" height="10" {}
+                }
+            }
+            " " span.dim.ends { (shown) }
+        }
+    }
 }
 
-fn moved(word: &str, goldens: &[GoldenMovedV1], pair: &PairV1, runs: &[RunInfo; 2]) -> String {
-    if goldens.is_empty() {
-        return String::new();
+fn moves(word: &str, goldens: &[GoldenMovedV1], pair: &PairV1, runs: &[RunInfo; 2]) -> Markup {
+    let share = |[found, trials]: [usize; 2]| format!("{found}/{trials}");
+    html! {
+        div {
+            h3 { (word) }
+            ul {
+                @for one in goldens.iter().take(MOST_MOVED) {
+                    li {
+                        (one.title) " "
+                        span.dim { (one.case) " · found " (share(one.a)) " → " (share(one.b)) }
+                        " · " (views(&one.case, pair, runs))
+                    }
+                }
+            }
+            @if goldens.len() > MOST_MOVED { p.dim { "and " (goldens.len() - MOST_MOVED) " more" } }
+        }
     }
-    let item = |one: &GoldenMovedV1| {
-        let share = |[found, trials]: [usize; 2]| format!("{found}/{trials}");
-        format!(
-            "<li>{} <span class=\"dim\">{} · found {} → {}</span> · {}</li>\n",
-            text(&one.title),
-            text(&one.case),
-            share(one.a),
-            share(one.b),
-            views(&one.case, pair, runs)
-        )
-    };
-    let items: String = goldens.iter().take(MOST_MOVED).map(item).collect();
-    let more = goldens.len().saturating_sub(MOST_MOVED);
-    let more = if more > 0 { format!("<p class=\"dim\">and {more} more</p>") } else { String::new() };
-    format!("<div><h3>{word}</h3>\n<ul>{items}</ul>{more}</div>\n")
 }
 
 /// Links to the case in both runs' reports.
-fn views(case: &str, pair: &PairV1, [a, b]: &[RunInfo; 2]) -> String {
+fn views(case: &str, pair: &PairV1, [a, b]: &[RunInfo; 2]) -> Markup {
     let view = |run: &RunInfo, tool: &str, word: &str| {
-        format!("<a href=\"/runs/{}#/case/{}?tool={}\">{word}</a>", run.id, percent_encode(case), percent_encode(tool))
+        let case = percent_encode(case);
+        html! { a href={ "/runs/" (run.id) "#/case/" (case) "?tool=" (percent_encode(tool)) } { (word) } }
     };
-    format!("{} · {}", view(a, &pair.a.tool, "before"), view(b, &pair.b.tool, "after"))
+    html! { (view(a, &pair.a.tool, "before")) " · " (view(b, &pair.b.tool, "after")) }
 }

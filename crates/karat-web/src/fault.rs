@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use karat::failure::{Category, Failure};
 use karat_store::StoreError;
+use maud::{Markup, html};
 
 /// An error of a request. It becomes a page, or JSON for a script.
 #[derive(Clone, Debug)]
@@ -12,30 +13,28 @@ pub(crate) struct Fault {
     /// What is wrong and what to do.
     pub(super) message: String,
     /// Further markup, such as links.
-    pub(super) more: String,
+    pub(super) more: Markup,
     /// Seconds until a retry, if one helps.
     pub(super) retry_after: Option<u64>,
 }
 
 impl Fault {
-    /// Creates an error from a status and a message.
     pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self {
             status,
             message: message.into(),
-            more: String::new(),
+            more: Markup::default(),
             retry_after: (status == StatusCode::SERVICE_UNAVAILABLE).then_some(5),
         }
     }
 
-    /// Adds a retry delay in seconds.
     pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
         self.retry_after = Some(seconds);
         self
     }
 
     /// Adds markup below the message.
-    pub(crate) fn with(mut self, more: String) -> Self {
+    pub(crate) fn with(mut self, more: Markup) -> Self {
         self.more = more;
         self
     }
@@ -63,7 +62,7 @@ impl From<StoreError> for Fault {
         let fault = Self::new(status, as_sentence(&error.to_string()));
         // Replace the command line's advice by a link.
         let all = matches!(status, StatusCode::NOT_FOUND | StatusCode::MULTIPLE_CHOICES);
-        if all { fault.with("<p><a href=\"/\">All runs</a></p>\n".to_owned()) } else { fault }
+        if all { fault.with(html! { p { a href="/" { "All runs" } } }) } else { fault }
     }
 }
 

@@ -9,15 +9,15 @@ use super::fault::Fault;
 use super::label_queue::LabelQueue;
 use super::reply::Reply;
 use super::run_lookup::find_run;
-use super::state::State;
+use super::state::{State, UNFINISHED_LIFETIME, current_period};
 use axum::extract::{Path, Query, State as Shared};
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use karat::label::session::{AnnotationSession, Item, Reply as Answer};
+use karat::label::session::{AnnotationSession, Item};
 use karat_core::wording::count;
-use karat_store::label::{Annotator, LabelKind, Labels, Source};
-use karat_store::{OnExisting, StoreError};
+use karat_store::label::{Annotator, LabelAnswer, LabelKind, Source};
+use karat_store::{OnExisting, Store, StoreError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -40,14 +40,12 @@ const AT_ONCE: usize = 4;
 /// Maximum length of a note.
 const LONGEST_NOTE: usize = 2_000;
 
-/// The annotator.
 #[derive(Deserialize)]
 struct ListQuery {
     #[serde(rename = "as")]
     name: Option<String>,
 }
 
-/// An answer.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AnswerRequest {
@@ -61,7 +59,6 @@ struct AnswerRequest {
     note: Option<String>,
 }
 
-/// A request to undo the last answer.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct UndoRequest {
@@ -76,24 +73,24 @@ async fn list(
     Query(who): Query<ListQuery>,
 ) -> Result<Reply, Fault> {
     let annotator = annotator(who.name.as_deref().unwrap_or_default())?;
-    let queue = queue(&state, run, kind_of(&kind)?).await?;
-    let labels = labels(&state).await?;
-    let told = state.blocking(move || {
+    let queue = queue(&state, run, kind_of(&kind)?.kind).await?;
+    let labels = state.read(|store| Ok(store.labels()?)).await?;
+    let response = state.blocking(move || {
         let session = AnnotationSession::new(&queue.items, &labels, annotator);
         let open = session.open();
-        let mut told = progress(&session);
-        told["open"] = json!(open.iter().map(|item| item.id()).collect::<Vec<_>>());
-        told["items"] = json!(open.iter().take(AT_ONCE).map(|item| queue.item_json(item)).collect::<Vec<_>>());
-        Ok(told)
+        let mut response = progress(&session);
+        response["open"] = json!(open.iter().map(|item| item.id()).collect::<Vec<_>>());
+        response["items"] = json!(open.iter().take(AT_ONCE).map(|item| queue.item_json(item)).collect::<Vec<_>>());
+        Ok(response)
     });
-    Ok(Reply::json(&told.await?))
+    Ok(Reply::json(&response.await?))
 }
 
 async fn item(
     Shared(state): Shared<State>,
     Path((run, kind, id)): Path<(String, String, String)>,
 ) -> Result<Reply, Fault> {
-    let queue = queue(&state, run, kind_of(&kind)?).await?;
+    let queue = queue(&state, run, kind_of(&kind)?.kind).await?;
     let shown = state.blocking(move || Ok(queue.item_json(find(&queue, &id)?)));
     Ok(Reply::json(&shown.await?))
 }
@@ -105,8 +102,9 @@ async fn answer(
     Path((run, kind)): Path<(String, String)>,
     Json(sent): Json<AnswerRequest>,
 ) -> Result<Reply, Fault> {
-    let (annotator, kind) = (annotator(&sent.name)?, kind_of(&kind)?);
-    let queue = queue(&state, run, kind).await?;
+    let annotator = annotator(&sent.name)?;
+    let kind = kind_of(&kind)?;
+    let queue = queue(&state, run, kind.kind).await?;
     let item = find(&queue, &sent.id)?;
     let said = parse_answer(kind, &sent)?;
     let note = sent.note.map(|note| note.trim().to_owned()).filter(|note| !note.is_empty());
@@ -114,21 +112,21 @@ async fn answer(
         return Err(refused(format!("The note is too long: at most {LONGEST_NOTE} characters.")));
     }
     let (own, key) = (Arc::clone(&queue), item.key.clone());
-    let told = state.write(move |store| {
-        let mut session = AnnotationSession::new(&own.items, &store.all_labels()?, annotator);
+    let response = state.write(move |store| {
+        let mut session = AnnotationSession::new(&own.items, &store.labels()?, annotator);
         let item = own.items.holds(&key).ok_or_else(gone)?;
         let labels = session.labels(item, said, note, Source::Asked);
         let labels = labels.ok_or_else(|| refused("Invalid answer to this question."))?;
-        store.add_all_labels(&labels, OnExisting::Refuse).map_err(already_labelled)?;
+        store.add_labels(&labels, OnExisting::Refuse).map_err(already_labelled)?;
         session.record(&labels);
         Ok(progress(&session))
     });
-    let mut told = told.await?;
-    told["kept"] = json!(item.id());
+    let mut response = response.await?;
+    response["kept"] = json!(item.id());
     // Shown only after the answer, to keep labelling blind.
     let (tools, trials) = (count(item.tools, "tool"), count(item.trials, "trial"));
-    told["told"] = json!(format!("reported by {tools} in {trials}"));
-    Ok(Reply::json(&told))
+    response["told"] = json!(format!("reported by {tools} in {trials}"));
+    Ok(Reply::json(&response))
 }
 
 /// Undoes the annotator's last answer in this queue.
@@ -137,31 +135,31 @@ async fn undo(
     Path((run, kind)): Path<(String, String)>,
     Json(sent): Json<UndoRequest>,
 ) -> Result<Reply, Fault> {
-    let (annotator, kind) = (annotator(&sent.name)?, kind_of(&kind)?);
+    let annotator = annotator(&sent.name)?;
+    let kind = kind_of(&kind)?.kind;
     let queue = queue(&state, run, kind).await?;
     let own = Arc::clone(&queue);
-    let told = state.write(move |store| {
+    let response = state.write(move |store| {
         let undone = store.undo_label(&annotator, Some(kind), &|key| own.items.holds(key).is_some())?;
-        let session = AnnotationSession::new(&own.items, &store.all_labels()?, annotator);
+        let session = AnnotationSession::new(&own.items, &store.labels()?, annotator);
         let item = undone.as_ref().and_then(|undone| own.items.holds(undone.keys.first()?));
-        let mut told = progress(&session);
-        told["undone"] = json!(item.map(|item| own.item_json(item)));
-        told["said"] = json!(undone.map(|undone| undone.said));
-        Ok(told)
+        let mut response = progress(&session);
+        response["undone"] = json!(item.map(|item| own.item_json(item)));
+        response["said"] = json!(undone.map(|undone| undone.said));
+        Ok(response)
     });
-    Ok(Reply::json(&told.await?))
+    Ok(Reply::json(&response.await?))
 }
 
 /// The items of a run to label. Labels do not change it.
 async fn queue(state: &State, reference: String, kind: LabelKind) -> Result<Arc<LabelQueue>, Fault> {
-    open_for_labels(state)?;
+    check_enabled(state)?;
     let run = state.read(move |store| Ok(find_run(store, &reference)?.0)).await?;
     // A running run has new items over time.
-    let moment = if run.has_report { None } else { Some(state.while_it_goes()) };
-    let key = format!("{} {kind:?} {:?} {moment:?}", run.id, run.ended_ms);
-    let own = state.clone();
-    let made = async move { own.render(move |store| LabelQueue::load(store, &run, kind).map(Arc::new)).await };
-    state.label_queues().get(key, made).await
+    let period = (!run.has_report).then(|| current_period(UNFINISHED_LIFETIME));
+    let key = format!("{} {kind:?} {:?} {period:?}", run.id, run.ended_ms);
+    let load = move |_: &State, store: &mut Store| LabelQueue::load(store, &run, kind).map(Arc::new);
+    state.render_cached(&state.label_queues, key, load).await
 }
 
 /// An annotator's progress, shown at the top of the page.
@@ -170,18 +168,14 @@ fn progress(session: &AnnotationSession<'_>) -> Value {
     json!({ "headline": progress.headline(), "remarks": progress.remarks(), "progress": progress })
 }
 
-fn parse_answer(kind: LabelKind, sent: &AnswerRequest) -> Result<Answer, Fault> {
-    let said = Answer::parse(kind, &sent.answer).ok_or_else(|| {
-        let words = match kind {
-            LabelKind::Pair => "yes, no or partial",
-            LabelKind::Extra => "yes or no",
-            LabelKind::Audit => "the name of a class",
-        };
-        refused(format!("Invalid answer: expected {words}."))
-    })?;
+fn parse_answer(kind: &PageKind, sent: &AnswerRequest) -> Result<LabelAnswer, Fault> {
+    let said = LabelAnswer::parse(kind.kind, &sent.answer)
+        .ok_or_else(|| refused(format!("Invalid answer: expected {}.", kind.expected)))?;
     match (said, sent.confidence) {
         (said, None) => Ok(said),
-        (Answer::Pair(answer, _), Some(sure)) if (0.0..=1.0).contains(&sure) => Ok(Answer::Pair(answer, Some(sure))),
+        (LabelAnswer::Pair { answer, .. }, confidence @ Some(0.0..=1.0)) => {
+            Ok(LabelAnswer::Pair { answer, confidence })
+        }
         _ => Err(refused("Invalid confidence: expected a number from 0 to 1, only for pairs.")),
     }
 }
@@ -212,35 +206,62 @@ fn refused(said: impl Into<String>) -> Fault {
 }
 
 fn annotator(name: &str) -> Result<Annotator, Fault> {
-    let unnamed = "The annotator is missing, such as ?as=anna.";
     if name.is_empty() {
-        return Err(Fault::new(StatusCode::BAD_REQUEST, unnamed));
+        return Err(Fault::new(StatusCode::BAD_REQUEST, "The annotator is missing, such as ?as=anna."));
     }
     Annotator::new(name).map_err(|error| Fault::new(StatusCode::BAD_REQUEST, format!("{error}.")))
 }
 
-/// The kinds as named in addresses, with their questions.
-const KINDS: [(&str, LabelKind, &str); 3] = [
-    ("pairs", LabelKind::Pair, "Does the report describe the known problem?"),
-    ("extras", LabelKind::Extra, "Is it a real problem?"),
-    ("audits", LabelKind::Audit, "What is it?"),
+/// A kind of label as pages show it.
+struct PageKind {
+    kind: LabelKind,
+    /// Its name in addresses.
+    word: &'static str,
+    title: &'static str,
+    description: &'static str,
+    /// What is asked about each item.
+    question: &'static str,
+    /// The answers that are accepted.
+    expected: &'static str,
+}
+
+const KINDS: [PageKind; 3] = [
+    PageKind {
+        kind: LabelKind::Pair,
+        word: "pairs",
+        title: "Pairs:",
+        description: "Does a report describe a known problem?",
+        question: "Does the report describe the known problem?",
+        expected: "yes, no or partial",
+    },
+    PageKind {
+        kind: LabelKind::Extra,
+        word: "extras",
+        title: "Extras:",
+        description: "A finding that matches no golden. Is it a real problem?",
+        question: "Is it a real problem?",
+        expected: "yes or no",
+    },
+    PageKind {
+        kind: LabelKind::Audit,
+        word: "audits",
+        title: "Audits:",
+        description: "Which of nine classes does a finding belong to?",
+        question: "What is it?",
+        expected: "the name of a class",
+    },
 ];
 
-fn kind_of(word: &str) -> Result<LabelKind, Fault> {
-    let found = KINDS.iter().find(|(known, ..)| *known == word).map(|(_, kind, _)| *kind);
+fn kind_of(word: &str) -> Result<&'static PageKind, Fault> {
+    let found = KINDS.iter().find(|kind| kind.word == word);
     found.ok_or_else(|| Fault::new(StatusCode::NOT_FOUND, "Unknown kind of label: expected pairs, extras or audits."))
 }
 
 /// Refuses requests if the server was not started with `--label`.
-fn open_for_labels(state: &State) -> Result<(), Fault> {
+fn check_enabled(state: &State) -> Result<(), Fault> {
     if state.labels() {
         return Ok(());
     }
     let said = "This server is read-only. To label, start it with --label and open the address that it prints.";
     Err(Fault::new(StatusCode::FORBIDDEN, said))
-}
-
-/// Reads all labels.
-async fn labels(state: &State) -> Result<Labels, Fault> {
-    state.read(|store| Ok(store.all_labels()?)).await
 }

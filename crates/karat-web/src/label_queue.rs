@@ -8,7 +8,6 @@ use karat::run_loader::{self, StoredRun};
 use karat_store::label::LabelKind;
 use karat_store::{RunInfo, Store};
 use serde_json::Value;
-use std::fmt;
 
 /// All items of a run to label, of one kind.
 pub(crate) struct LabelQueue {
@@ -16,14 +15,7 @@ pub(crate) struct LabelQueue {
     pub(super) items: Queue,
 }
 
-impl fmt::Debug for LabelQueue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "LabelQueue({} {}s)", self.items.items().len(), self.items.kind().noun())
-    }
-}
-
 impl LabelQueue {
-    /// Loads all items of one kind.
     pub(super) fn load(store: &mut Store, run: &RunInfo, kind: LabelKind) -> Result<Self, Fault> {
         let context = label_context(store, run, |loaded| loaded)?;
         let items = match kind {

@@ -2,15 +2,16 @@
 
 use super::fault::Fault;
 use super::reply::Reply;
-use super::run_lookup::{display_name, find_run};
+use super::run_lookup::{display_name, find_run, state_word};
 use super::run_progress::RunProgress;
 use super::state::State;
-use super::summary::state_word;
 use axum::Router;
 use axum::extract::{Path, State as Shared};
 use axum::routing::get;
-use karat_report::page::{PLAIN, Page, THEME, text};
+use karat_report::page::PLAIN;
+use karat_store::timestamp::format_utc;
 use karat_store::{RunInfo, Store};
+use maud::html;
 use serde_json::{Value, json};
 use std::sync::PoisonError;
 use std::time::SystemTime;
@@ -22,31 +23,31 @@ pub(super) fn routes() -> Router<State> {
 async fn page(Shared(state): Shared<State>, Path(reference): Path<String>) -> Result<Reply, Fault> {
     let run = state.read(move |store| Ok(find_run(store, &reference)?.0)).await?;
     let link = format!("/runs/{}", run.id);
+    let data = format!("{link}/progress.json");
+    let body = html! {
+        div #live data-progress=(data) data-report=(link) {
+            div.headline { h1 { (display_name(&run)) } span #state.state { "…" } }
+            p.dim {
+                (run.suite) " · started " (format_utc(run.created_ms)) " UTC · " a href=(link) { "report" }
+            }
+            noscript {
+                p.careful {
+                    "This page needs JavaScript; " a href=(data) { "progress.json" } " has the same data."
+                }
+            }
+            p #lost.careful role="alert" hidden {}
+            p #over role="status" hidden {}
+            p.sum { progress #bar value="0" max="1" {} span #sum {} }
+            dl #figures.figures {}
+            h2 { "Tools" }
+            div #tools {}
+            section #failed hidden { h2 { "Failures" } div #failures {} }
+            h2 { "Recently finished" }
+            div #last {}
+        }
+    };
     let title = format!("Karat: {} live", display_name(&run));
-    let body = format!(
-        "<div id=\"live\" data-progress=\"{link}/progress.json\" data-report=\"{link}\">\n\
-         <div class=\"headline\"><h1>{}</h1><span id=\"state\" class=\"state\">…</span></div>\n\
-         <p class=\"dim\">{} · started {} UTC · <a href=\"{link}\">report</a></p>\n\
-         <noscript><p class=\"careful\">This page needs JavaScript; \
-         <a href=\"{link}/progress.json\">progress.json</a> has the same data.</p></noscript>\n\
-         <p id=\"lost\" class=\"careful\" role=\"alert\" hidden></p>\n<p id=\"over\" role=\"status\" hidden></p>\n\
-         <p class=\"sum\"><progress id=\"bar\" value=\"0\" max=\"1\"></progress><span id=\"sum\"></span></p>\n\
-         <dl id=\"figures\" class=\"figures\"></dl>\n<h2>Tools</h2>\n<div id=\"tools\"></div>\n\
-         <section id=\"failed\" hidden><h2>Failures</h2><div id=\"failures\"></div></section>\n\
-         <h2>Recently finished</h2>\n<div id=\"last\"></div>\n</div>\n",
-        text(display_name(&run)),
-        text(&run.suite),
-        text(&karat_store::timestamp::format_utc(run.created_ms)),
-    );
-    Ok(Reply::page(&Page {
-        title: &title,
-        nav: &state.nav(""),
-        body: &body,
-        styles: &[super::STYLE, include_str!("live.css")],
-        scripts: &[THEME, PLAIN, include_str!("live.js")],
-        connects: true,
-        ..Page::default()
-    }))
+    Ok(state.page("", &title, body, &[include_str!("live.css")], &[PLAIN, include_str!("live.js")]))
 }
 
 async fn progress(Shared(state): Shared<State>, Path(reference): Path<String>) -> Result<Reply, Fault> {

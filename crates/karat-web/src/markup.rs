@@ -1,40 +1,41 @@
 //! Markup shared by several pages.
 
-use karat_report::page::text;
 use karat_store::timestamp::format_utc;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use maud::{Markup, html};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
 /// Characters that need no escaping in any part of an address.
 const PLAIN: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// Escapes a text for an address and an HTML attribute.
-pub(crate) fn percent_encode(part: &str) -> String {
-    utf8_percent_encode(part, &PLAIN).to_string()
+/// Escapes a text for an address.
+pub(crate) fn percent_encode(part: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(part, &PLAIN)
 }
 
 /// A time in UTC to the minute, with the full time as a tooltip.
-pub(crate) fn time(ms: i64) -> String {
+pub(crate) fn time(ms: i64) -> Markup {
     let whole = format_utc(ms);
     let short = whole.get(..16).filter(|_| whole.len() == 19).unwrap_or(&whole);
-    format!(
-        "<time datetime=\"{}Z\" title=\"{} UTC\">{}</time>",
-        text(&whole.replacen(' ', "T", 1)),
-        text(&whole),
-        text(short)
-    )
+    html! { time datetime={ (whole.replacen(' ', "T", 1)) "Z" } title={ (whole) " UTC" } { (short) } }
 }
 
-/// Escapes a message, with text between backticks as code.
-pub(crate) fn code_spans(words: &str) -> String {
-    let shown = text(words);
-    let parts: Vec<&str> = shown.split('`').collect();
+/// A message, with text between backticks as code.
+pub(crate) fn code_spans(words: &str) -> Markup {
+    let parts: Vec<&str> = words.split('`').collect();
     // A single backtick is an ordinary character.
     if parts.len().is_multiple_of(2) {
-        return shown;
+        return html! { (words) };
     }
-    let part =
-        |(at, part): (usize, &&str)| if at % 2 == 1 { format!("<code>{part}</code>") } else { (*part).to_owned() };
-    parts.iter().enumerate().map(part).collect()
+    html! {
+        @for (at, part) in parts.iter().enumerate() {
+            @if at % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
+/// The section above a page's content that says what to be careful about.
+pub(crate) fn note(title: &str, content: &Markup) -> Markup {
+    html! { div.careful role="note" { h2 { (title) } (content) } }
 }
 
 #[cfg(test)]
@@ -42,8 +43,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_typed_is_code_and_never_markup() {
-        assert_eq!(code_spans("no run `<b>`; `x` has"), "no run <code>&lt;b&gt;</code>; <code>x</code> has");
-        assert_eq!(code_spans("a ` alone"), "a ` alone");
+    fn backticks_give_escaped_code_spans() {
+        assert_eq!(code_spans("no run `<b>`; `x` has").0, "no run <code>&lt;b&gt;</code>; <code>x</code> has");
+        assert_eq!(code_spans("a ` alone").0, "a ` alone");
     }
 }

@@ -1,17 +1,17 @@
 //! The last layer over every response: faults become pages, slow answers time out, and security headers are set.
 
 use super::access_log::Access;
+use super::auth::Peer;
 use super::fault::Fault;
 use super::markup::code_spans;
 use super::reply::{IsReply, Reply};
-use super::server::Peer;
 use super::state::State;
 use axum::body::{HttpBody, to_bytes};
 use axum::extract::{Request, State as Shared};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use karat_report::page::{Page, THEME};
+use maud::html;
 use std::time::{Duration, Instant};
 
 /// Timeout of a response; connections stay open longer. Work that takes longer continues, and its result is there for the next
@@ -44,13 +44,13 @@ pub(super) async fn finish_response(Shared(state): Shared<State>, request: Reque
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    if let Some(log) = state.access_log() {
+    if let Some(log) = &state.access_log {
         let bytes = if method == Method::HEAD { 0 } else { response.body().size_hint().lower() };
         // The path may contain a token by mistake.
-        let path = &state.auth().without_secrets(&path);
+        let path = &state.auth.without_secrets(&path);
         log.write(
             &Access { address, method: &method, path, status: response.status(), bytes, took: began.elapsed() },
-            state.auth().notify,
+            state.auth.notify,
         );
     }
     response
@@ -73,7 +73,7 @@ async fn complete(mut response: Response, json: bool, state: &State) -> Response
             Fault::new(status, said)
         }
     };
-    let mut response = fault_reply(&fault, json, &state.nav("")).into_response();
+    let mut response = fault_reply(&fault, json, state).into_response();
     if let Some(allow) = allow {
         response.headers_mut().insert(header::ALLOW, allow);
     }
@@ -81,33 +81,20 @@ async fn complete(mut response: Response, json: bool, state: &State) -> Response
 }
 
 /// Renders an error as a page or as JSON, as requested.
-fn fault_reply(fault: &Fault, json: bool, nav: &str) -> Reply {
-    let reply = if json {
+fn fault_reply(fault: &Fault, json: bool, state: &State) -> Reply {
+    let mut reply = if json {
         Reply::json(&serde_json::json!({ "error": fault.message, "status": fault.status.as_u16() }))
     } else {
         let title = fault_title(fault.status);
-        let body = format!("<h1>{title}</h1>\n<p>{}</p>\n{}", code_spans(&fault.message), fault.more);
-        let styles = [super::STYLE];
-        Reply::page(&Page {
-            title,
-            nav,
-            body: &body,
-            styles: &styles,
-            scripts: &[THEME],
-            connects: true,
-            ..Page::default()
-        })
+        let body = html! { h1 { (title) } p { (code_spans(&fault.message)) } (fault.more) };
+        state.page("", title, body, &[], &[])
     };
-    let reply = match fault.status {
-        StatusCode::UNAUTHORIZED => {
-            reply.with(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"karat\""))
-        }
-        _ => reply,
-    };
-    let reply = match fault.retry_after {
-        Some(seconds) => reply.with(header::RETRY_AFTER, HeaderValue::from(seconds)),
-        None => reply,
-    };
+    if fault.status == StatusCode::UNAUTHORIZED {
+        reply = reply.with(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"karat\""));
+    }
+    if let Some(seconds) = fault.retry_after {
+        reply = reply.with(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
     reply.status(fault.status)
 }
 

@@ -3,15 +3,14 @@
 use super::fault::Fault;
 use super::markup::percent_encode;
 use super::reply::Reply;
-use super::run_lookup::{display_name, find_run, stored_report};
-use super::state::State;
-use super::summary::{state_word, trial_counts};
+use super::run_lookup::{display_name, find_run, state_word, stored_report, trial_counts};
+use super::state::{STYLE, State, UNFINISHED_LIFETIME, current_period};
 use axum::Router;
 use axum::extract::{Path, State as Shared};
 use axum::http::StatusCode;
 use axum::routing::get;
 use karat::failure::Failure;
-use karat::judge::run::{JudgeEnv, JudgeRequest, JudgeSession, NoObserver, run_judge};
+use karat::judge::run::{JudgeEnv, JudgeRequest, NoObserver, run_judge};
 use karat::profile::request::ProfileRequest;
 use karat::report_view::gather;
 use karat::run_loader::{self, StoredRun};
@@ -21,10 +20,11 @@ use karat_core::ids::JudgeName;
 use karat_core::trial::Trial;
 use karat_format::report::ReportV1;
 use karat_llm::ledger::CacheMode;
-use karat_report::html::ReportPage;
-use karat_report::page::{Page, text};
+use karat_report::page::Page;
 use karat_report::report_view::{EarlierReport, ReportView, Sources};
+use karat_store::label::labels_as_judgements;
 use karat_store::{RunInfo, RunState, Store};
+use maud::{Markup, html};
 
 pub(super) fn routes() -> Router<State> {
     Router::new().route("/runs/{run}", get(page)).route("/runs/{run}/report.json", get(json))
@@ -42,35 +42,25 @@ async fn page(Shared(state): Shared<State>, Path(reference): Path<String>) -> Re
             let earlier = before(&run, &all);
             let newest = earlier.first().map(|run| run.id.to_string());
             let labelled = store.labels_changed_ms()?;
-            let (ended, name, count) = (run.ended_ms, &run.name, earlier.len());
-            Ok((format!("{} {word} {ended:?} {name:?} {count} {newest:?} {labelled:?}", run.id), run))
+            let RunInfo { id, ended_ms, name, .. } = &run;
+            Ok((format!("{id} {word} {ended_ms:?} {name:?} {} {newest:?} {labelled:?}", earlier.len()), run))
         })
         .await?;
     // A running run changes all the time and is redrawn periodically.
-    let key = if run.has_report { key } else { format!("{key} {:?}", state.while_it_goes()) };
-    let own = state.clone();
-    let made = async move {
-        let drawer = own.clone();
-        own.render(move |store| draw(&drawer, store, run.id.as_str())).await
-    };
-    state.reports().get(key, made).await
+    let key = if run.has_report { key } else { format!("{key} {}", current_period(UNFINISHED_LIFETIME)) };
+    state.render_cached(&state.reports, key, move |state, store| draw(state, store, run.id.as_str())).await
 }
 
 async fn json(Shared(state): Shared<State>, Path(reference): Path<String>) -> Result<Reply, Fault> {
-    let kept = state.read(move |store| {
+    let report = state.read(move |store| {
         let (run, _) = find_run(store, &reference)?;
-        match store.report(&run.id)? {
-            Some(bytes) => Ok(bytes),
-            None => Err(Fault::new(
-                StatusCode::NOT_FOUND,
-                format!(
-                    "The run {} has not ended, so it has no report yet; see /runs/{}/progress.json for its progress.",
-                    run.short_id, run.id
-                ),
-            )),
-        }
+        store.report(&run.id)?.ok_or_else(|| {
+            let RunInfo { short_id, id, .. } = run;
+            let said = format!("The run {short_id} has not ended, so it has no report yet; see /runs/{id}/progress.json for its progress.");
+            Fault::new(StatusCode::NOT_FOUND, said)
+        })
     });
-    Ok(Reply::json_text(kept.await?))
+    Ok(Reply::json_text(report.await?))
 }
 
 /// Earlier finished runs of the same suite, newest first.
@@ -99,11 +89,11 @@ fn draw(state: &State, store: &mut Store, id: &str) -> Result<Reply, Fault> {
     let nav = nav(state, store, &run, labelled);
     let earlier = earlier(store, &shown.report, &before(&run, &all));
     let Some((loaded, trials)) = &shown.sources else {
-        return Ok(html(gather(&shown.report, earlier, None), &run, &nav));
+        return Ok(reply(gather(&shown.report, earlier, None), &run, nav));
     };
     let code = |case: &_, path: &_| loaded.source(case, path);
     let sources = Sources { suite: &loaded.suite, trials, code: &code };
-    Ok(html(gather(&shown.report, earlier, Some(sources)), &run, &nav))
+    Ok(reply(gather(&shown.report, earlier, Some(sources)), &run, nav))
 }
 
 /// A report, with texts and code if they can be read.
@@ -128,13 +118,12 @@ fn labelled_since(store: &mut Store, run: &RunInfo, report: &ReportV1) -> Option
     let mut stored = run_loader::run(store, run.id.as_str()).ok()?;
     let mut work = stored.work(stored.profile(&ProfileRequest::default()).ok()?, None);
     let heard_before = report.judges.iter().any(|judge| JudgeName::new(judge.judge.as_str()).is_human());
-    if !heard_before && store.all_labels().ok()?.judgements(&stored.loaded.suite, &work.trials).is_empty() {
+    if !heard_before && labels_as_judgements(&store.labels().ok()?, &stored.loaded.suite, &work.trials).is_empty() {
         return None;
     }
     let recorded = JudgeRequest { cache: CacheMode::Only, ..stored.judge_request(&JudgeRequest::default()) };
     judge(store, &stored, &recorded, &mut work).ok()?;
-    let scoring = scoring::run(&stored.loaded, work);
-    Some(LoadedReport { report: scoring.report, sources: Some((stored.loaded, scoring.trials)) })
+    Some(score(stored.loaded, work))
 }
 
 /// The preliminary report of a running run, on the finished cases; `None` if there are none. No judge is asked: recorded answers
@@ -155,66 +144,66 @@ fn unfinished(store: &mut Store, run: &RunInfo) -> Result<Option<LoadedReport>, 
         work.notes.push(format!("no judge is used before the run has ended: {}", failure.text()));
         judge(store, &stored, &JudgeRequest { judge: Some("none".to_owned()), ..recorded }, &mut work)?;
     }
-    let scoring = scoring::run(&stored.loaded, work);
-    Ok(Some(LoadedReport { report: scoring.report, sources: Some((stored.loaded, scoring.trials)) }))
+    Ok(Some(score(stored.loaded, work)))
 }
 
 fn judge(store: &mut Store, run: &StoredRun, request: &JudgeRequest, work: &mut scoring::Work) -> Result<(), Failure> {
     let folder = store.folder().to_owned();
     let env = JudgeEnv { request, store_folder: &folder, store: Some(store), observer: &mut NoObserver };
-    run_judge(JudgeSession { env, loaded: &run.loaded, models: run.models() }, work)
+    run_judge(env, &run.loaded, &run.models(), work)
+}
+
+fn score(loaded: LoadedSuite, work: scoring::Work) -> LoadedReport {
+    let scoring = scoring::run(&loaded, work);
+    LoadedReport { report: scoring.report, sources: Some((loaded, scoring.trials)) }
 }
 
 /// The reports of earlier runs by the same profile, oldest first. Unreadable ones are skipped.
 fn earlier(store: &mut Store, report: &ReportV1, candidates: &[&RunInfo]) -> Vec<EarlierReport> {
-    let mut found = Vec::new();
-    for run in candidates {
-        if found.len() == EARLIER {
-            break;
-        }
-        if let Ok(Some(other)) = stored_report(store, run)
-            && other.profile.name == report.profile.name
-        {
-            found.push(EarlierReport { label: display_name(run).to_owned(), report: other });
-        }
-    }
+    let same_profile = candidates.iter().filter_map(|run| {
+        let other = stored_report(store, run).ok()??;
+        let label = display_name(run).to_owned();
+        (other.profile.name == report.profile.name).then_some(EarlierReport { label, report: other })
+    });
+    let mut found: Vec<EarlierReport> = same_profile.take(EARLIER).collect();
     found.reverse();
     found
 }
 
 /// The header above the report: navigation, the state of the run, and whether labels were added since.
-fn nav(state: &State, store: &mut Store, run: &RunInfo, labelled: bool) -> String {
+fn nav(state: &State, store: &mut Store, run: &RunInfo, labelled: bool) -> Markup {
     let link = format!("/runs/{}", percent_encode(run.id.as_str()));
-    let word = state_word(store, run);
-    let own = format!("<a href=\"{link}/report.json\">JSON</a><a href=\"{link}/live\">Progress</a>");
+    let json = format!("{link}/report.json");
+    let live = format!("{link}/live");
     let done = trial_counts(store, &run.id).map_or_else(|_| "some".to_owned(), |made| made.done.to_string());
-    let going = match word {
-        "running" => format!(
-            "This run is in progress: {done} of {} trials are done. <a href=\"{link}/live\">Watch it live</a>; this page shows the results so far.",
-            run.planned
-        ),
-        "interrupted" => format!(
-            "This run was interrupted: {done} of {} trials are done. Resume it with <kbd>karat run --resume {}</kbd>; this page shows the results so far.",
-            run.planned,
-            text(&run.short_id)
-        ),
-        "stopped" => format!("This run was stopped: {done} of {} trials are done.", run.planned),
-        _ if labelled => format!(
-            "This page includes labels made since the run ended. <a href=\"{link}/report.json\">JSON</a>, the list \
-             of runs and comparisons do not; <kbd>karat score {}</kbd> includes them too.",
-            text(&run.short_id)
-        ),
-        _ => String::new(),
+    let done = format!("{done} of {} trials are done.", run.planned);
+    let status = match state_word(store, run) {
+        "running" => html! {
+            "This run is in progress: " (done) " " a href=(live) { "Watch it live" } "; this page shows the results so far."
+        },
+        "interrupted" => html! {
+            "This run was interrupted: " (done) " Resume it with " kbd { "karat run --resume " (run.short_id) }
+            "; this page shows the results so far."
+        },
+        "stopped" => html! { "This run was stopped: " (done) },
+        _ if labelled => html! {
+            "This page includes labels made since the run ended. " a href=(json) { "JSON" }
+            ", the list of runs and comparisons do not; " kbd { "karat score " (run.short_id) } " includes them too."
+        },
+        _ => Markup::default(),
     };
-    let going = if going.is_empty() { going } else { format!("<p class=\"going\" role=\"status\">{going}</p>") };
-    format!("{}{own}{going}", state.plain_nav(""))
+    html! {
+        (state.links(""))
+        a href=(json) { "JSON" }
+        a href=(live) { "Progress" }
+        @if !status.0.is_empty() { p.going role="status" { (status) } }
+    }
 }
 
-fn html(view: ReportView<'_>, run: &RunInfo, nav: &str) -> Reply {
+fn reply(view: ReportView<'_>, run: &RunInfo, nav: Markup) -> Reply {
     let view = ReportView { name: Some(display_name(run).to_owned()), ..view };
-    let document = ReportPage::new(&view);
     let title = format!("{} · {}", display_name(run), view.report.suite.name);
-    let page = document.page(nav);
-    let styles = [page.styles, &[super::STYLE]].concat();
-    Reply::page(&Page { title: &title, styles: &styles, connects: true, ..page })
+    let page = karat_report::html::page(&view, &title);
+    let styles = [page.styles, &[STYLE]].concat();
+    Reply::page(&Page { nav, styles: &styles, connects: true, ..page })
 }

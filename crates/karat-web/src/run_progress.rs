@@ -2,7 +2,7 @@
 
 use karat::run::drive::failed;
 use karat_core::trial::Outcome;
-use karat_format::run::PlanV1;
+use karat_format::run::{PlanV1, PlannedToolV1};
 use karat_store::record::TrialKey;
 use karat_store::{RunId, Store, StoreError, StoredTrial};
 use serde::Serialize;
@@ -25,7 +25,7 @@ const REASONS: usize = 20;
 const LONGEST_REASON: usize = 400;
 
 /// Counts of a run's trials. Each attempt is read once.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct RunProgress {
     /// The last attempt read.
     place: i64,
@@ -39,8 +39,7 @@ pub(super) struct RunProgress {
     pace: VecDeque<(i64, i64)>,
 }
 
-/// One tool's trials.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct ToolProgress {
     tool: String,
     planned: u64,
@@ -48,6 +47,12 @@ pub(super) struct ToolProgress {
     failed: u64,
     #[serde(flatten)]
     spent: Spending,
+}
+
+impl ToolProgress {
+    fn new(tool: &str, planned: u64) -> Self {
+        Self { tool: tool.to_owned(), planned, ..Self::default() }
+    }
 }
 
 /// The cost of attempts. Attempts without a stated cost are not free.
@@ -63,7 +68,6 @@ pub(super) struct Spending {
     tokens_out: u64,
 }
 
-/// An attempt at a trial.
 #[derive(Clone, Debug, Serialize)]
 struct Attempt {
     tool: String,
@@ -79,7 +83,6 @@ struct Attempt {
     reason: Option<String>,
 }
 
-/// Why trials failed.
 #[derive(Debug, Serialize)]
 struct Reason<'t> {
     tool: &'t str,
@@ -89,7 +92,6 @@ struct Reason<'t> {
     case: &'t str,
 }
 
-/// The progress of a run.
 #[derive(Debug, Serialize)]
 pub(super) struct Snapshot<'t> {
     done: u64,
@@ -104,24 +106,11 @@ pub(super) struct Snapshot<'t> {
 }
 
 impl RunProgress {
-    /// Starts with no attempts read.
     pub(super) fn new(plan: &PlanV1) -> Self {
         let cases = plan.cases.len() as u64;
-        let tool = |tool: &karat_format::run::PlannedToolV1| ToolProgress {
-            tool: tool.name.clone(),
-            planned: u64::from(tool.trials).saturating_mul(cases),
-            done: 0,
-            failed: 0,
-            spent: Spending::default(),
-        };
-        Self {
-            place: 0,
-            tools: plan.tools.iter().map(tool).collect(),
-            latest: BTreeMap::new(),
-            reasons: BTreeMap::new(),
-            last: VecDeque::new(),
-            pace: VecDeque::new(),
-        }
+        let planned = |tool: &PlannedToolV1| u64::from(tool.trials).saturating_mul(cases);
+        let tools = plan.tools.iter().map(|tool| ToolProgress::new(&tool.name, planned(tool)));
+        Self { tools: tools.collect(), ..Self::default() }
     }
 
     /// Reads attempts that finished since the last time.
@@ -263,16 +252,8 @@ mod tests {
     use karat_core::trial::Trial;
     use karat_format::run::TrialDetailV1;
 
-    fn tally(tool: &str, planned: u64) -> RunProgress {
-        let tool = ToolProgress { tool: tool.to_owned(), planned, done: 0, failed: 0, spent: Spending::default() };
-        RunProgress {
-            place: 0,
-            tools: vec![tool],
-            latest: BTreeMap::new(),
-            reasons: BTreeMap::new(),
-            last: VecDeque::new(),
-            pace: VecDeque::new(),
-        }
+    fn progress(tool: &str, planned: u64) -> RunProgress {
+        RunProgress { tools: vec![ToolProgress::new(tool, planned)], ..RunProgress::default() }
     }
 
     fn attempt(case: &str, attempt: u32, outcome: Outcome, started_ms: i64) -> StoredTrial {
@@ -285,41 +266,43 @@ mod tests {
     }
 
     #[test]
-    fn a_further_attempt_replaces_the_one_before_it_and_both_were_paid() {
-        let mut tally = tally("t", 2);
-        tally.add(&attempt("a", 1, Outcome::Crashed, 0));
-        let told = tally.snapshot(2, true, 1_000);
-        assert_eq!((told.done, told.failed, told.failures.len()), (1, 1, 1));
-        tally.add(&attempt("a", 2, Outcome::Reported, 1_000));
-        let told = tally.snapshot(2, true, 2_000);
-        assert_eq!((told.done, told.failed, told.spent.attempts), (1, 0, 2));
-        assert!((told.spent.usd - 1.0).abs() < 1e-9);
+    fn later_attempt_replaces_the_earlier_and_both_costs_count() {
+        let mut progress = progress("t", 2);
+        progress.add(&attempt("a", 1, Outcome::Crashed, 0));
+        let snapshot = progress.snapshot(2, true, 1_000);
+        assert_eq!((snapshot.done, snapshot.failed, snapshot.failures.len()), (1, 1, 1));
+        progress.add(&attempt("a", 2, Outcome::Reported, 1_000));
+        let snapshot = progress.snapshot(2, true, 2_000);
+        assert_eq!((snapshot.done, snapshot.failed, snapshot.spent.attempts), (1, 0, 2));
+        assert!((snapshot.spent.usd - 1.0).abs() < 1e-9);
     }
 
     #[test]
-    fn the_pace_falls_where_nothing_ends_any_more_and_one_that_ended_has_none() {
-        let mut tally = tally("t", 4);
-        tally.add(&attempt("a", 1, Outcome::Reported, 0));
-        tally.add(&attempt("b", 1, Outcome::Reported, 1_000));
-        let told = tally.snapshot(4, true, 2_000);
-        assert!((told.per_minute.unwrap() - 60.0).abs() < 1e-9 && (told.left_ms.unwrap() - 2_000.0).abs() < 1e-9);
-        assert!((tally.snapshot(4, true, 4_000).left_ms.unwrap() - 4_000.0).abs() < 1e-9);
-        assert!(tally.snapshot(4, false, 4_000).left_ms.is_none());
+    fn pace_falls_without_new_trials_and_is_absent_after_the_end() {
+        let mut progress = progress("t", 4);
+        progress.add(&attempt("a", 1, Outcome::Reported, 0));
+        progress.add(&attempt("b", 1, Outcome::Reported, 1_000));
+        let snapshot = progress.snapshot(4, true, 2_000);
+        assert!(
+            (snapshot.per_minute.unwrap() - 60.0).abs() < 1e-9 && (snapshot.left_ms.unwrap() - 2_000.0).abs() < 1e-9
+        );
+        assert!((progress.snapshot(4, true, 4_000).left_ms.unwrap() - 4_000.0).abs() < 1e-9);
+        assert!(progress.snapshot(4, false, 4_000).left_ms.is_none());
     }
     #[test]
-    fn a_pause_before_a_run_went_on_does_not_slow_its_pace() {
-        let mut tally = tally("t", 9);
+    fn pause_before_resuming_does_not_reduce_the_pace() {
+        let mut progress = progress("t", 9);
         let hour = 3_600_000;
         for (number, started_ms) in [0, 1_000, hour, hour + 1_000].into_iter().enumerate() {
-            tally.add(&attempt(&format!("c{number}"), 1, Outcome::Reported, started_ms));
+            progress.add(&attempt(&format!("c{number}"), 1, Outcome::Reported, started_ms));
         }
-        let per_minute = |tally: &RunProgress, now_ms| tally.snapshot(9, true, now_ms).per_minute.unwrap();
-        assert!((per_minute(&tally, hour + 2_000) - 60.0).abs() < 1e-9);
-        // A trial that ran the whole time is not a pause.
+        let per_minute = |progress: &RunProgress, now_ms| progress.snapshot(9, true, now_ms).per_minute.unwrap();
+        assert!((per_minute(&progress, hour + 2_000) - 60.0).abs() < 1e-9);
+        // A long trial is not a pause.
         let mut slow = attempt("slow", 1, Outcome::Reported, hour + 2_000);
         slow.trial.latency_ms = Some(200_000.0);
-        tally.add(&slow);
-        tally.add(&attempt("next", 1, Outcome::Reported, hour + 202_000));
-        assert!((per_minute(&tally, hour + 240_000) - 1.0).abs() < 1e-9);
+        progress.add(&slow);
+        progress.add(&attempt("next", 1, Outcome::Reported, hour + 202_000));
+        assert!((per_minute(&progress, hour + 240_000) - 1.0).abs() < 1e-9);
     }
 }

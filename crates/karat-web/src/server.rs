@@ -1,20 +1,29 @@
-//! The HTTP server: binding, and an accept loop with timeouts and a connection limit.
+//! The HTTP server: routes, binding, and an accept loop with timeouts and a connection limit.
 
-use super::access_log::AccessLog;
+use super::access_log::{AccessLog, Notify};
 use super::attempts::Attempts;
-use super::auth::{Auth, Host};
+use super::auth::{self, Auth, Host, Peer};
+use super::fault::Fault;
+use super::reply::Reply;
 use super::state::State;
-use super::tls::acceptor;
 use super::token::{Access, Token};
-use super::{Notify, router};
+use super::{compare, label, live, response_layer, run, runs};
+use axum::extract::DefaultBodyLimit;
+use axum::http::StatusCode;
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
 use axum::{Extension, Router};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
 use karat::failure::Failure;
+use rustls::ServerConfig;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::convert::Infallible;
 use std::io::ErrorKind;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
@@ -41,12 +50,12 @@ const LAST: Duration = Duration::from_secs(45);
 /// Maximum size of a request head.
 const LONGEST_HEAD: usize = 32 * 1024;
 
-/// The address of the client.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Peer(pub(super) IpAddr);
+/// Maximum size of a request body.
+const LARGEST_BODY: usize = 64 * 1024;
 
 /// What to serve, where, and to whom.
 #[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct ServeRequest<'a> {
     /// The store's folder.
     pub folder: PathBuf,
@@ -54,7 +63,6 @@ pub struct ServeRequest<'a> {
     pub listen: &'a str,
     /// Host names by which browsers reach the server beside its address.
     pub hosts: &'a [String],
-    /// How readers are authorised.
     pub token: TokenRequest<'a>,
     /// A token that is unused for this long expires.
     pub token_lifetime: Duration,
@@ -64,7 +72,6 @@ pub struct ServeRequest<'a> {
     pub access_log: Option<&'a Path>,
     /// Whether labels can be given on the pages.
     pub label: bool,
-    /// Receives messages for whoever started the server.
     pub notify: Notify,
 }
 
@@ -109,7 +116,7 @@ impl Server {
             TokenRequest::Chosen(token) => Some(Token::chosen(token)?),
         };
         let access = token.map(|token| Access::new(token, request.token_lifetime)).transpose()?;
-        let tls = request.tls.map(|(certificate, key)| acceptor(certificate, key)).transpose()?;
+        let tls = request.tls.map(|(certificate, key)| tls_acceptor(certificate, key)).transpose()?;
         let access_log = request.access_log.map(AccessLog::open).transpose()?;
         let hosts = request.hosts.iter().map(|host| Host::from_option(host)).collect::<Result<Vec<_>, _>>()?;
         let label = request.label.then(Token::made).transpose()?;
@@ -126,13 +133,13 @@ impl Server {
             label,
             notify: request.notify,
         };
-        let state = State::new(request.folder.clone(), auth, access_log);
+        let state = State::new(&request.folder, auth, access_log);
         Ok(Self { runtime, listener, tls, state })
     }
 
     /// What requests are checked against, and the addresses of the pages.
     pub fn auth(&self) -> Arc<Auth> {
-        self.state.auth()
+        Arc::clone(&self.state.auth)
     }
 
     /// Answers from now on, until the result is stopped.
@@ -165,6 +172,47 @@ fn unbound(address: SocketAddr, error: &std::io::Error) -> Failure {
         _ => "choose another address with --listen",
     };
     Failure::failed(format!("cannot listen on {address} ({error}): {advice}"))
+}
+
+/// The TLS configuration with this certificate. Both files are PEM and are read once.
+fn tls_acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, Failure> {
+    let unread = |flag: &str, path: &Path, error: &dyn std::fmt::Display| {
+        Failure::bad_input(format!("--{flag} {}: {error}; expected a PEM file", path.display()))
+    };
+    let chain = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect::<Result<Vec<_>, pem::Error>>);
+    let chain = chain.map_err(|error| unread("tls-cert", certificate, &error))?;
+    if chain.is_empty() {
+        return Err(unread("tls-cert", certificate, &"it contains no certificate"));
+    }
+    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| unread("tls-key", key, &error))?;
+    let unfit = |error: rustls::Error| {
+        let files = format!("--tls-cert {} and --tls-key {}", certificate.display(), key.display());
+        Failure::bad_input(format!("{files} cannot be used together: {error}"))
+    };
+    let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
+    let builder = builder.with_safe_default_protocol_versions().map_err(unfit)?;
+    let mut config = builder.with_no_client_auth().with_single_cert(chain, private).map_err(unfit)?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// All pages, with authorisation.
+fn router(state: State) -> Router {
+    Router::new()
+        .route("/healthz", get(async || Reply::text("ok\n")))
+        .merge(runs::routes())
+        .merge(run::routes())
+        .merge(live::routes())
+        .merge(compare::routes())
+        .merge(label::routes())
+        .fallback(async || Fault::new(StatusCode::NOT_FOUND, "Page not found; the start page lists all runs."))
+        .method_not_allowed_fallback(async || {
+            Fault::new(StatusCode::METHOD_NOT_ALLOWED, "This address does not support this method.")
+        })
+        .layer(DefaultBodyLimit::max(LARGEST_BODY))
+        .layer(from_fn_with_state(Arc::clone(&state.auth), auth::check_request))
+        .layer(from_fn_with_state(state.clone(), response_layer::finish_response))
+        .with_state(state)
 }
 
 /// Accepts connections for ever; with HTTPS if there is a certificate.

@@ -6,33 +6,34 @@ use super::cache::Cache;
 use super::fault::Fault;
 use super::label_queue::LabelQueue;
 use super::reply::Reply;
+use super::run_lookup::Summaries;
 use super::run_progress::RunProgress;
-use super::summary::Summaries;
 use axum::http::StatusCode;
+use karat_report::page::{Page, THEME};
 use karat_store::{RunId, Store, StoreError};
+use maud::{Markup, html};
 use std::convert::Infallible;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 use tokio::sync::Semaphore;
 
-/// State shared by all requests. Clones are cheap and share it.
-#[derive(Clone, Debug)]
-pub(crate) struct State(Arc<Inner>);
-
-#[derive(Debug)]
-struct Inner {
-    folder: PathBuf,
-    auth: Arc<Auth>,
-    access_log: Option<AccessLog>,
+/// State shared by all requests. Clones share it.
+#[derive(Clone)]
+pub(crate) struct State {
+    pub(crate) folder: Arc<Path>,
+    pub(crate) auth: Arc<Auth>,
+    pub(crate) access_log: Option<Arc<AccessLog>>,
+    pub(crate) lists: Arc<Cache<Reply>>,
+    /// Reports and comparisons.
+    pub(crate) reports: Arc<Cache<Reply>>,
+    pub(crate) label_queues: Arc<Cache<Arc<LabelQueue>>>,
+    pub(crate) summaries: Arc<Summaries>,
+    /// Held while a suite is changed, to prevent lost updates.
+    pub(crate) suite_lock: Arc<Mutex<()>>,
+    progress: Arc<ProgressCache>,
     readers: Arc<Semaphore>,
     renderers: Arc<Semaphore>,
-    lists: Arc<Cache<Reply>>,
-    reports: Arc<Cache<Reply>>,
-    label_queues: Arc<Cache<Arc<LabelQueue>>>,
-    suite_lock: Mutex<()>,
-    summaries: Summaries,
-    progress: Arc<ProgressCache>,
 }
 
 type CachedProgress = Arc<Mutex<Option<RunProgress>>>;
@@ -41,6 +42,9 @@ type ProgressCache = quick_cache::sync::Cache<RunId, CachedProgress>;
 /// The number of runs whose progress is cached; others are read from their first attempt each time.
 const FOLLOWED_RUNS: usize = 16;
 
+/// The number of finished runs whose summary is cached.
+const SUMMARIES: usize = 4_096;
+
 /// Maximum number of concurrent store reads; other requests wait.
 const READERS: usize = 8;
 
@@ -48,113 +52,66 @@ const READERS: usize = 8;
 const RENDERERS: usize = 2;
 
 /// How long a drawn list is reused.
-const MOMENT: Duration = Duration::from_secs(2);
+pub(super) const LIST_LIFETIME: Duration = Duration::from_secs(2);
 
 /// How long the report of a running run is reused.
-const WHILE_IT_GOES: Duration = Duration::from_secs(15);
+pub(super) const UNFINISHED_LIFETIME: Duration = Duration::from_secs(15);
 
-/// Maximum number of retries if the store changed during a read.
-const TIMES: usize = 4;
+/// The style of these pages, in addition to that of the page layout.
+pub(super) const STYLE: &str = include_str!("pages.css");
+
+/// Maximum number of attempts at a read if the store changes meanwhile.
+const READ_ATTEMPTS: usize = 4;
 
 impl State {
-    /// Creates the state for a store folder.
-    pub(crate) fn new(folder: PathBuf, auth: Auth, access_log: Option<AccessLog>) -> Self {
-        Self(Arc::new(Inner {
-            folder,
+    pub(crate) fn new(folder: &Path, auth: Auth, access_log: Option<AccessLog>) -> Self {
+        Self {
+            folder: Arc::from(folder),
             auth: Arc::new(auth),
-            access_log,
-            readers: Arc::new(Semaphore::new(READERS)),
-            renderers: Arc::new(Semaphore::new(RENDERERS)),
+            access_log: access_log.map(Arc::new),
             lists: Cache::new(32, 16 << 20, Reply::size),
             reports: Cache::new(64, 256 << 20, Reply::size),
             label_queues: Cache::new(12, 4_000_000, |queue| queue.weight()),
-            suite_lock: Mutex::default(),
-            summaries: Summaries::default(),
+            summaries: Arc::new(Summaries::new(SUMMARIES)),
+            suite_lock: Arc::default(),
             progress: Arc::new(ProgressCache::new(FOLLOWED_RUNS)),
-        }))
-    }
-
-    pub(crate) fn folder(&self) -> &Path {
-        &self.0.folder
-    }
-
-    /// The authorisation of requests.
-    pub(super) fn auth(&self) -> Arc<Auth> {
-        Arc::clone(&self.0.auth)
-    }
-
-    /// The access log.
-    pub(super) fn access_log(&self) -> Option<&AccessLog> {
-        self.0.access_log.as_ref()
+            readers: Arc::new(Semaphore::new(READERS)),
+            renderers: Arc::new(Semaphore::new(RENDERERS)),
+        }
     }
 
     /// Whether labelling is enabled.
     pub(crate) fn labels(&self) -> bool {
-        self.0.auth.label.is_some()
-    }
-
-    /// The cache of lists.
-    pub(super) fn lists(&self) -> &Arc<Cache<Reply>> {
-        &self.0.lists
-    }
-
-    /// The cache of reports and comparisons.
-    pub(super) fn reports(&self) -> &Arc<Cache<Reply>> {
-        &self.0.reports
-    }
-
-    /// The cache of items to label.
-    pub(super) fn label_queues(&self) -> &Arc<Cache<Arc<LabelQueue>>> {
-        &self.0.label_queues
-    }
-
-    /// Lock for changes to a suite, to prevent lost updates.
-    pub(super) fn suite_lock(&self) -> MutexGuard<'_, ()> {
-        self.0.suite_lock.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The cache of run summaries.
-    pub(super) fn summaries(&self) -> &Summaries {
-        &self.0.summaries
+        self.auth.label.is_some()
     }
 
     /// The cached progress of a run, so that each request reads only the attempts that are new; none before the first.
     pub(super) fn progress(&self, run: &RunId) -> CachedProgress {
-        let made = self.0.progress.get_or_insert_with(run, || Ok::<_, Infallible>(CachedProgress::default()));
-        match made {
-            Ok(progress) => progress,
-            Err(never) => match never {},
-        }
+        let Ok(progress) = self.progress.get_or_insert_with(run, || Ok::<_, Infallible>(CachedProgress::default()));
+        progress
     }
 
     /// A value that changes whenever the store does.
     pub(super) fn stamp(&self) -> Stamp {
-        stamp(&self.0.folder)
+        stamp(&self.folder)
     }
 
-    /// A value that changes every [`MOMENT`].
-    pub(super) fn moment(&self) -> u64 {
-        every(MOMENT)
+    /// The links above every page; `here` is the current part of the site.
+    pub(crate) fn links(&self, here: &str) -> Markup {
+        let current = |name: &str| (here == name).then_some("page");
+        html! {
+            strong { "Karat" }
+            a href="/" aria-current=[current("Runs")] { "Runs" }
+            @if self.labels() { a href="/label" aria-current=[current("Label")] { "Label" } }
+        }
     }
 
-    /// A value that changes as often as the report of a running run is redrawn.
-    pub(super) fn while_it_goes(&self) -> u64 {
-        every(WHILE_IT_GOES)
-    }
-
-    /// The navigation above every page; `here` is the current part of the site.
-    pub(crate) fn nav(&self, here: &str) -> String {
-        format!("{}<button class=\"theme\" hidden>Theme</button>", self.plain_nav(here))
-    }
-
-    /// The same for pages with their own theme switch.
-    pub(crate) fn plain_nav(&self, here: &str) -> String {
-        let link = |path: &str, name: &str| {
-            let current = if here == name { " aria-current=\"page\"" } else { "" };
-            format!("<a href=\"{path}\"{current}>{name}</a>")
-        };
-        let label = if self.labels() { link("/label", "Label") } else { String::new() };
-        format!("<strong>Karat</strong>{}{label}", link("/", "Runs"))
+    /// A page of the site, with styles and scripts of its own; `here` is the current part of the site.
+    pub(crate) fn page(&self, here: &str, title: &str, body: Markup, styles: &[&str], scripts: &[&str]) -> Reply {
+        let nav = html! { (self.links(here)) button.theme hidden { "Theme" } };
+        let styles = [&[STYLE], styles].concat();
+        let scripts = [&[THEME], scripts].concat();
+        Reply::page(&Page { title, nav, body, styles: &styles, scripts: &scripts, connects: true, ..Page::default() })
     }
 
     /// Runs a closure on the store, opened read-only. It is opened for each request, so that new data is visible and writers
@@ -163,7 +120,7 @@ impl State {
         &self,
         mut work: impl FnMut(&mut Store) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
-        let folder = self.0.folder.clone();
+        let folder = Arc::clone(&self.folder);
         self.blocking(move || {
             let mut tries = 0;
             loop {
@@ -171,7 +128,7 @@ impl State {
                 let before = stamp(&folder);
                 let result = open(&folder).map_err(Fault::from).and_then(|mut store| work(&mut store));
                 let torn = matches!(&result, Err(fault) if fault.status.is_server_error());
-                if !torn || tries == TIMES || before == stamp(&folder) {
+                if !torn || tries == READ_ATTEMPTS || before == stamp(&folder) {
                     return result;
                 }
             }
@@ -184,7 +141,7 @@ impl State {
         &self,
         mut work: impl FnMut(&mut Store) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
-        let turn = Arc::clone(&self.0.renderers).acquire_owned().await.map_err(|_| closing())?;
+        let turn = Arc::clone(&self.renderers).acquire_owned().await.map_err(|_| closing())?;
         self.read(move |store| {
             let _turn = &turn;
             work(store)
@@ -192,12 +149,27 @@ impl State {
         .await
     }
 
+    /// Looks a value up in a cache, and makes it by [`Self::render`] if it is not there.
+    pub(crate) async fn render_cached<V: Clone + Send + Sync + 'static>(
+        &self,
+        cache: &Arc<Cache<V>>,
+        key: String,
+        mut work: impl FnMut(&Self, &mut Store) -> Result<V, Fault> + Send + 'static,
+    ) -> Result<V, Fault> {
+        let own = self.clone();
+        let made = async move {
+            let state = own.clone();
+            own.render(move |store| work(&state, store)).await
+        };
+        cache.get(key, made).await
+    }
+
     /// Runs a closure on the store, opened for writing.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Store) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
-        let folder = self.0.folder.clone();
+        let folder = Arc::clone(&self.folder);
         self.blocking(move || work(&mut Store::open(&folder)?)).await
     }
 
@@ -207,7 +179,7 @@ impl State {
         work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
         let broken = |_| Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "Internal error; please report it.");
-        let turn = Arc::clone(&self.0.readers).acquire_owned().await.map_err(|_| closing())?;
+        let turn = Arc::clone(&self.readers).acquire_owned().await.map_err(|_| closing())?;
         let work = move || {
             // The permit is held until the work is done, even if the client has disconnected.
             let _turn = turn;
@@ -232,13 +204,15 @@ fn open(folder: &Path) -> Result<Store, StoreError> {
 /// Sizes and modification times of the store's files.
 type Stamp = [Option<(u64, SystemTime)>; 2];
 
-/// Whether the store was written in between.
 fn stamp(folder: &Path) -> Stamp {
-    let of = |path: PathBuf| path.metadata().ok().and_then(|there| Some((there.len(), there.modified().ok()?)));
-    ["karat.db", "karat.db-wal"].map(|name| of(folder.join(name)))
+    ["karat.db", "karat.db-wal"].map(|name| {
+        let metadata = folder.join(name).metadata().ok()?;
+        Some((metadata.len(), metadata.modified().ok()?))
+    })
 }
 
-fn every(time: Duration) -> u64 {
+/// A value that changes once in a period, as part of a cache key.
+pub(super) fn current_period(length: Duration) -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    since.as_secs() / time.as_secs().max(1)
+    since.as_secs() / length.as_secs()
 }

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 /// A secret. A generated one is printed once, a chosen one never.
 #[derive(Clone)]
 pub(crate) struct Token {
-    secret: String,
-    chosen: bool,
+    pub(crate) secret: String,
+    /// Whether the user chose it.
+    pub(crate) chosen: bool,
 }
 
 /// A shorter token could be guessed.
@@ -18,7 +19,6 @@ const SHORTEST: usize = 16;
 const LONGEST: usize = 256;
 
 impl Token {
-    /// A token chosen by the user.
     pub(crate) fn chosen(text: &str) -> Result<Self, Failure> {
         let advice = "generate one with `openssl rand -hex 24`, or omit --token to let Karat generate one";
         // The token must need no escaping in an address, a cookie or a header.
@@ -50,16 +50,6 @@ impl Token {
         let differ = own.iter().zip(shown).fold(0, |differ, (a, b)| std::hint::black_box(differ | (a ^ b)));
         own.len() == shown.len() && differ == 0
     }
-
-    /// The secret as text, for an address or a cookie.
-    pub(crate) fn secret(&self) -> &str {
-        &self.secret
-    }
-
-    /// Whether the user chose it.
-    pub(crate) fn is_chosen(&self) -> bool {
-        self.chosen
-    }
 }
 
 impl fmt::Debug for Token {
@@ -87,13 +77,11 @@ struct Credentials {
 }
 
 impl Access {
-    /// Starts access with a token.
     pub(crate) fn new(token: Token, lifetime: Duration) -> Result<Self, Failure> {
         let credentials = Credentials { token, cookie: Token::made()?, last_used: Instant::now() };
         Ok(Self { credentials: Mutex::new(credentials), lifetime })
     }
 
-    /// The current token.
     pub(crate) fn token(&self) -> Token {
         self.credentials().token.clone()
     }
@@ -112,7 +100,7 @@ impl Access {
         }
         credentials.cookie = Token::made()?;
         credentials.last_used = now;
-        if credentials.token.is_chosen() {
+        if credentials.token.chosen {
             return Ok(false);
         }
         credentials.token = Token::made()?;
@@ -148,31 +136,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn use_keeps_a_token_and_a_pause_ends_it() {
+    fn token_expires_only_when_unused() {
         let hour = Duration::from_secs(3600);
         let access = Access::new(Token::made().unwrap(), hour).unwrap();
-        let (token, cookie, began) = (access.token(), access.cookie(), access.credentials().last_used);
-        assert!(!access.expire(began + hour / 2).unwrap() && access.takes_cookie(cookie.secret(), began + hour / 2));
-        assert!(!access.expire(began + hour).unwrap(), "it was used meanwhile");
-        assert!(access.takes_token(token.secret(), began + hour));
+        let (token, cookie, start) = (access.token(), access.cookie(), access.credentials().last_used);
+        assert!(!access.expire(start + hour / 2).unwrap() && access.takes_cookie(&cookie.secret, start + hour / 2));
+        assert!(!access.expire(start + hour).unwrap(), "a used token expired");
+        assert!(access.takes_token(&token.secret, start + hour));
         assert!(
-            !access.takes_token("wrong", began + hour * 3 / 2) && !access.takes_cookie("wrong", began + hour * 3 / 2)
+            !access.takes_token("wrong", start + hour * 3 / 2) && !access.takes_cookie("wrong", start + hour * 3 / 2)
         );
-        assert!(access.expire(began + 2 * hour).unwrap(), "wrong ones are no use");
-        assert!(!access.takes_token(token.secret(), began) && !access.takes_cookie(cookie.secret(), began));
-        assert!(access.takes_token(access.token().secret(), began));
+        assert!(access.expire(start + 2 * hour).unwrap(), "wrong tokens counted as use");
+        assert!(!access.takes_token(&token.secret, start) && !access.takes_cookie(&cookie.secret, start));
+        assert!(access.takes_token(&access.token().secret, start));
     }
 
     #[test]
-    fn a_chosen_token_stays_and_its_cookies_end() {
+    fn chosen_token_never_expires_but_its_cookies_do() {
         let access = Access::new(Token::chosen("0123456789abcdef").unwrap(), Duration::from_secs(1)).unwrap();
-        let (cookie, began) = (access.cookie(), access.credentials().last_used);
-        assert!(!access.expire(began + Duration::from_secs(1)).unwrap());
-        assert!(access.takes_token("0123456789abcdef", began) && !access.takes_cookie(cookie.secret(), began));
+        let (cookie, start) = (access.cookie(), access.credentials().last_used);
+        assert!(!access.expire(start + Duration::from_secs(1)).unwrap());
+        assert!(access.takes_token("0123456789abcdef", start) && !access.takes_cookie(&cookie.secret, start));
     }
 
     #[test]
-    fn a_token_is_itself_and_nothing_else() {
+    fn token_comparison_is_exact() {
         let token = Token::chosen("0123456789abcdef").unwrap();
         let check = |shown: &str, expect: bool| assert_eq!(token.is(shown), expect, "{shown}");
         check("0123456789abcdef", true);
@@ -184,14 +172,14 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_long_plain_and_never_the_same() {
-        let check = |text: &str, taken: bool| assert_eq!(Token::chosen(text).is_ok(), taken, "{text:?}");
+    fn tokens_are_long_plain_and_unique() {
+        let check = |text: &str, valid: bool| assert_eq!(Token::chosen(text).is_ok(), valid, "{text:?}");
         check("0123456789abcdef", true);
         check("0123456789abcde", false);
         check("0123456789abcde ", false);
         check("0123456789abcde;", false);
         check(&"x".repeat(257), false);
         let (a, b) = (Token::made().unwrap(), Token::made().unwrap());
-        assert!(!a.is(b.secret()) && Token::chosen(a.secret()).is_ok());
+        assert!(!a.is(&b.secret) && Token::chosen(&a.secret).is_ok());
     }
 }

@@ -12,7 +12,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     // The sandbox starts this very program once more, as the parent of each tool.
     if arguments.first().is_some_and(|word| word == SUPERVISE) {
-        return supervise(karat::run::serve);
+        return supervise(karat::tool::serve);
     }
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let [suite, tools @ ..] = words.as_slice() else { return ExitCode::from(2) };

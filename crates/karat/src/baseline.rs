@@ -1,11 +1,37 @@
-//! A baseline: what tools did, taken from a report and written so that a diff shows which case moved.
+//! A baseline: results of tools, taken from a report and written so that a diff shows which case changed.
 
 use crate::comparison::{CaseSide, Needed, Side, profile_digest};
+use crate::failure::Failure;
+use crate::judge::run::JudgeObserver;
+use crate::report_source::{ReportLoader, find_metric, select_tools};
 use karat_core::clusters::DEFAULT_FIELD;
 use karat_format::baseline::{BaselineCaseV1, BaselineMetricV1, BaselineToolV1, BaselineV1, NamedDigestV1, SCHEMA};
 use karat_format::report::{ReportV1, ToolV1};
 use karat_report::number::stated;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// The result to keep.
+pub struct BaselineRequest {
+    /// A run, or a report file.
+    pub report: String,
+    /// Default: all.
+    pub tools: Vec<String>,
+    /// Default: those of the profile.
+    pub metrics: Vec<String>,
+    /// The store with the runs.
+    pub store_folder: PathBuf,
+}
+
+/// Takes the baseline of a finished result.
+pub fn take_baseline(request: &BaselineRequest, observer: &mut dyn JudgeObserver) -> Result<BaselineV1, Failure> {
+    for id in &request.metrics {
+        find_metric(id)?;
+    }
+    let report = ReportLoader { store_folder: &request.store_folder, observer }.report(&request.report)?;
+    let tools = select_tools(&report, &request.tools, &request.report)?;
+    Ok(baseline(&report, &tools, &request.metrics))
+}
 
 /// The baseline of some tools and metrics of a report; without metrics, those that the profile puts first.
 pub fn baseline(report: &ReportV1, tools: &[&ToolV1], metrics: &[String]) -> BaselineV1 {
@@ -23,7 +49,7 @@ pub fn baseline(report: &ReportV1, tools: &[&ToolV1], metrics: &[String]) -> Bas
 
 fn of_tool(report: &ReportV1, tool: &ToolV1, side: &Side, ids: &[String]) -> BaselineToolV1 {
     let needed: Vec<Needed> =
-        side.resolved.iter().flat_map(|profile| ids.iter().map(|id| Needed::of(id, profile))).collect();
+        side.resolved.iter().flat_map(|profile| ids.iter().map(|id| Needed::new(id, profile))).collect();
     let over_parts = ids.iter().any(|id| side.over_parts.contains(id));
     let metric = |id: &String| {
         let estimate = stated(report, tool, id)?;

@@ -1,4 +1,4 @@
-//! Expectations from a trusted scan: what a tool reports today is what it must report tomorrow.
+//! Expectations from a trusted scan: what a tool reports today is what it must report later.
 
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
@@ -12,16 +12,16 @@ use karat_core::suite::{Case, Verdict};
 use karat_core::trial::{Outcome, Trial};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The cases with their expectations, and what changed against those that were there.
+/// The cases with their expectations, and how they differ from those before.
 #[derive(Debug, Default)]
 pub struct Expectations {
     /// All cases: those given, updated, then new ones in the order of the trials.
     pub cases: Vec<Case>,
     /// Goldens that are new, as `case: key`.
     pub added: Vec<String>,
-    /// Goldens whose key the scan does not have, as `case: key`.
+    /// Goldens whose key the scan lacks, as `case: key`.
     pub gone: Vec<String>,
-    /// How many stand as they were.
+    /// How many goldens are unchanged.
     pub kept: usize,
     /// Findings without a key that the rules accept, as `case: finding`.
     pub keyless: Vec<String>,
@@ -36,7 +36,7 @@ pub fn from_trials(trials: &[Trial], known: &[Case], rules: &IdentityRules, prun
     let mut cases: Vec<Case> = known.to_vec();
     let mut index: BTreeMap<CaseId, usize> = cases.iter().enumerate().map(|(i, c)| (c.id.clone(), i)).collect();
     for trial in trials {
-        // A case whose trial failed expects nothing new, and is a case of the suite all the same.
+        // A case whose trial failed is a case of the suite all the same.
         let slot = *index.entry(trial.case.clone()).or_insert_with(|| {
             cases.push(Case::new(trial.case.as_str()));
             cases.len() - 1
@@ -52,7 +52,7 @@ pub fn from_trials(trials: &[Trial], known: &[Case], rules: &IdentityRules, prun
 }
 
 fn update(case: &mut Case, trial: &Trial, rules: &IdentityRules, prune: bool, result: &mut Expectations) {
-    // What is met is decided as scoring decides it, with globs, folded reports and fallbacks.
+    // The same matching as in scoring, with globs, folded reports and fallbacks.
     let matched = match_all(&case.goldens, &trial.findings, rules);
     let mut met = vec![false; case.goldens.len()];
     let mut expected = vec![false; trial.findings.len()];
@@ -60,23 +60,23 @@ fn update(case: &mut Case, trial: &Trial, rules: &IdentityRules, prune: bool, re
         met[golden] = true;
         expected[finding] = true;
     }
-    // A further report of what is only tolerated, or known to be false, is no new demand.
+    // Another report of a golden that is not required is not a new golden.
     for (finding, golden) in matched.duplicates {
         expected[finding] |= !case.goldens[golden].is_required();
     }
-    let mut index = 0;
+    let mut met = met.into_iter();
     case.goldens.retain(|golden| {
-        let met = met[index];
-        index += 1;
-        if met {
+        if met.next().unwrap_or_default() {
             result.kept += 1;
-        } else if golden.is_required() {
-            let keys = key::golden_keys(golden);
-            let shown = keys.into_iter().next().unwrap_or_else(|| golden.id.to_string());
-            result.gone.push(format!("{}: {shown}", case.id));
+            return true;
         }
-        // What nobody demands, or demands not to be there, is not dropped because it is not there.
-        met || !prune || !golden.is_required()
+        // A golden that is not required stays, although it was not found.
+        if !golden.is_required() {
+            return true;
+        }
+        let shown = key::golden_keys(golden).into_iter().next().unwrap_or_else(|| golden.id.to_string());
+        result.gone.push(format!("{}: {shown}", case.id));
+        !prune
     });
     let mut ids = Ids { taken: case.goldens.iter().map(|g| g.id.to_string()).collect(), next: HashMap::new() };
     for (finding, _) in trial.findings.iter().zip(&expected).filter(|(_, expected)| !**expected) {
@@ -94,8 +94,8 @@ fn update(case: &mut Case, trial: &Trial, rules: &IdentityRules, prune: bool, re
     }
 }
 
-/// Ids have a greatest length; a line and a number must fit behind the rule.
-const LONGEST_STEM: usize = 120;
+/// Ids have a maximum length, and a line and a number must fit behind the rule.
+const MAX_STEM: usize = 120;
 
 /// Gives goldens ids that are not taken.
 struct Ids {
@@ -121,18 +121,17 @@ fn golden(finding: &Finding, key: String, ids: &mut Ids) -> Golden {
     let rule = finding.rule_id.as_deref().unwrap_or_default();
     let line = finding.line_start.map_or_else(String::new, |line| format!("-{line}"));
     let plain: String = rule.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
-    let short: String = plain.trim_matches('-').chars().take(LONGEST_STEM).collect();
+    let short: String = plain.trim_matches('-').chars().take(MAX_STEM).collect();
     let stem = format!("{}{line}", if short.is_empty() { "finding" } else { &short });
-    let id = ids.give(&stem);
-    let said = finding.headline().lines().map(str::trim).find(|line| !line.is_empty());
+    let headline = finding.headline().lines().map(str::trim).find(|line| !line.is_empty());
     let mut golden = Golden {
-        id: GoldenId::new(id),
+        id: GoldenId::new(ids.give(&stem)),
         severity: finding.severity,
         category: finding.category.clone(),
         file: finding.file.as_ref().and_then(|path| FilePattern::new(path.as_str())),
         lines: Lines::from_either(finding.line_start, finding.line_end),
         function: finding.function.clone(),
-        title: Some(said.unwrap_or(&stem).to_owned()),
+        title: Some(headline.unwrap_or(&stem).to_owned()),
         rule_id: finding.rule_id.clone(),
         anchor: finding.anchor.clone(),
         identity_key: Some(key),
@@ -143,7 +142,7 @@ fn golden(finding: &Finding, key: String, ids: &mut Ids) -> Golden {
     golden
 }
 
-/// Where a tool's own key names another place or rule than its finding, the golden states what the key names.
+/// If a tool's own key names another place or rule than its finding, the golden states what the key names.
 fn follow_key(golden: &mut Golden) {
     let contradictions = stated::contradictions(golden);
     let Some(parts) = golden.identity_key.as_deref().and_then(key::parse) else { return };

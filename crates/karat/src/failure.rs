@@ -3,10 +3,9 @@
 use crate::judge::registry::RegistryError;
 use crate::judge::session::AskError;
 use crate::profile::ProfileError;
-use crate::run::execute::LoadError;
-use crate::run::lookup::LookupError;
-use crate::run::replay::RecordingError;
+use crate::run::tool_lookup::LookupError;
 use crate::tool::manifest::NO_MODEL;
+use crate::tool::{LoadError, LoadFault, RecordingError};
 use karat_documents::assess::evaluate::EvaluationError;
 use karat_documents::assess::log::LogError;
 use karat_documents::ingest::IngestError;
@@ -19,10 +18,10 @@ use karat_store::StoreError;
 
 /// The kind of a failure; front ends map it to exit codes or HTTP statuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum Category {
     /// The caller asked for something that cannot be done.
     Usage,
-    /// An input cannot be used.
     BadInput,
     /// A tool, a judge, the store or the system failed.
     Failed,
@@ -32,12 +31,12 @@ pub enum Category {
 
 /// Why a use case could not be completed.
 #[derive(Debug)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum Failure {
     /// Inputs with places to point at.
     Faults(Faults),
-    /// A sentence, and the kind of failure.
     Message(Category, String),
-    /// The reader of our output went away, which is its right.
+    /// The reader of our output closed it, which is not a fault.
     BrokenPipe,
 }
 
@@ -70,13 +69,10 @@ impl Failure {
     pub fn unwritten(what: impl std::fmt::Display, error: std::io::Error) -> Self {
         match error.kind() {
             std::io::ErrorKind::BrokenPipe => Self::BrokenPipe,
-            std::io::ErrorKind::NotFound => Self::Message(
-                Category::Failed,
-                format!(
-                    "{what} cannot be written: its folder does not exist; create the folder first, or choose another"
-                ),
-            ),
-            _ => Self::Message(Category::Failed, format!("{what} cannot be written: {error}")),
+            std::io::ErrorKind::NotFound => Self::failed(format!(
+                "{what} cannot be written: its folder does not exist; create the folder first, or choose another"
+            )),
+            _ => Self::failed(format!("{what} cannot be written: {error}")),
         }
     }
 
@@ -146,7 +142,7 @@ impl From<StoreError> for Failure {
             | E::BadLabel { .. }
             | E::BadLedger { .. }
             | E::LedgerDiffers { .. } => Self::bad_input(error.to_string()),
-            _ => Self::Message(Category::Failed, error.to_string()),
+            _ => Self::failed(error.to_string()),
         }
     }
 }
@@ -163,14 +159,11 @@ impl From<LookupError> for Failure {
 
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
-        match error {
-            LoadError::Manifest { ref faults, .. } if faults.iter().any(|fault| fault.code == NO_MODEL) => {
-                Self::usage(error.to_string())
-            }
-            LoadError::Recording { source: RecordingError::Faults(faults), .. } | LoadError::Rules { faults, .. } => {
-                Self::Faults(faults)
-            }
-            other => Self::bad_input(other.to_string()),
+        let text = error.to_string();
+        match error.fault {
+            LoadFault::Manifest(faults) if faults.iter().any(|fault| fault.code == NO_MODEL) => Self::usage(text),
+            LoadFault::Recording(RecordingError::Faults(faults)) | LoadFault::Rules(faults) => Self::Faults(faults),
+            _ => Self::bad_input(text),
         }
     }
 }

@@ -1,22 +1,40 @@
 //! Karat as a library: everything with effects around the pure core.
+//!
+//! A use case is one function that takes a request and an observer and returns a report: [`evaluate::evaluate`],
+//! [`score::score`], [`explain::explain`], [`comparison::compare_reports`], [`gate::gate`], [`power::estimate`],
+//! [`assess::assess`], [`judged_pairs::evaluate_judge`], [`label::label_queue`] and [`label::add_label`]. A front end builds the
+//! request, calls the function and draws the report.
 
+pub mod assess;
 pub mod baseline;
 pub mod checkout;
 pub mod comparison;
 pub mod evaluate;
 pub mod expect;
+pub mod explain;
 pub mod failure;
 pub mod gate;
 pub mod judge;
+pub mod judged_pairs;
 pub mod label;
 pub mod plausibility;
 pub mod power;
 pub mod profile;
 pub mod ranking;
+pub mod report_source;
 pub mod report_view;
 pub mod run;
 pub mod run_loader;
+pub mod score;
 pub mod scoring;
+pub mod submissions;
 pub mod suite;
 pub mod tool;
 pub mod trec;
+
+use karat_format::document::suggest::nearest;
+
+/// Suggests the known name that a mistyped one is nearest to, as the continuation of a sentence.
+pub fn did_you_mean<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<String> {
+    nearest(name, known).map(|near| format!(", did you mean `{near}`?"))
+}

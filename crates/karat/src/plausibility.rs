@@ -1,6 +1,5 @@
-//! Whether a report, a baseline or an assessment can be what scoring gives: values within the range of their metric, intervals
-//! the right way round, counts that fit the cases, and figures that the file's own cases come to. Whatever is read from a file
-//! is looked at here before anybody leans on it.
+//! Checks that scoring can have made a report, a baseline or an assessment: values within the range of their metric, ordered
+//! intervals, counts that fit the cases, and figures that follow from the file's own cases. Every file is checked on reading.
 
 use crate::comparison::{Side, recomputed};
 use crate::failure::Failure;

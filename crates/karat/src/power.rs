@@ -1,87 +1,164 @@
-//! How many cases a difference needs: from how much results differ from case to case, and from trial to trial.
+//! Estimates how many cases a difference needs, from how much results vary between cases and between trials.
 
-use crate::comparison::{Refusal, Side, contributions, single};
+use crate::comparison::{ByCase, Refusal, Side, contributions, single};
+use crate::failure::Failure;
+use crate::judge::run::JudgeObserver;
+use crate::report_source::{ReportLoader, find_metric, select_tools, tool_names, unknown_tool};
 use karat_core::clusters::ClusterBy;
 use karat_core::golden::Acceptance;
 use karat_core::metric::counts::Counts;
 use karat_core::profile::Profile;
-use karat_core::stats::cluster::{Correction, design_effect, standard_error};
 use karat_core::stats::paired::{minimum_detectable, sample_size};
-use karat_core::stats::summary::sample_std;
+use karat_core::stats::summary::{design_effect, sample_std, standard_error};
 use karat_core::stats::variance::{Observation, components};
 use karat_core::trial::Outcome;
 use karat_core::wording::count;
 use karat_format::power::{PowerV1, PresentV1, SCHEMA, VarianceV1};
 use karat_format::report::{CaseInfoV1, ReportV1, ToolV1, TrialResultV1};
+use karat_report::number::rank_metric;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
-/// What is asked.
-#[derive(Clone, Copy, Debug)]
-pub struct Question<'a> {
-    /// The metric.
-    pub metric: &'a str,
-    /// The difference that is to be seen.
+/// What to estimate, and from what.
+pub struct PowerRequest {
+    /// Runs or report files; several must be of one tool with different judges.
+    pub reports: Vec<String>,
+    /// The difference to detect.
     pub effect: f64,
-    /// How often it is to be seen.
+    /// The probability of detecting it.
     pub power: f64,
-    /// Which cases are alike, and count as one.
-    pub cluster: &'a ClusterBy,
+    /// Default: the one tools are ranked by.
+    pub metric: Option<String>,
+    /// One tool, or two whose differences are used; optional if the report has no more.
+    pub tools: Vec<String>,
+    /// The standard deviation of paired differences, if there is no report.
+    pub std: Option<f64>,
+    /// The field that clusters cases; default: decided from the cases.
+    pub cluster: Option<String>,
+    /// The store with the runs.
+    pub store_folder: PathBuf,
 }
 
-/// How often intervals hold the truth.
+/// Estimates how many cases are needed to detect a difference, and what more trials gain.
+pub fn estimate(request: &PowerRequest, observer: &mut dyn JudgeObserver) -> Result<PowerV1, Failure> {
+    if let Some(id) = &request.metric {
+        find_metric(id)?;
+    }
+    let mut loader = ReportLoader { store_folder: &request.store_folder, observer };
+    let mut reports = Vec::new();
+    for name in &request.reports {
+        reports.push((name.as_str(), loader.report(name)?));
+    }
+    let Some((place, first)) = reports.first() else {
+        let std = request.std.ok_or_else(|| {
+            Failure::usage("no report or run given to estimate the variance from; name one, or use --std 0.3")
+        })?;
+        let spread = Spread { of: "as stated".to_owned(), std, design: None, present: None };
+        return Ok(answer(None, spread, request.effect, request.power));
+    };
+    let metric = request.metric.as_deref().unwrap_or_else(|| rank_metric(first));
+    let cluster = ClusterBy::parse(request.cluster.as_deref());
+    let question = Question { metric, effect: request.effect, power: request.power, cluster: &cluster };
+    match select_tools(first, &request.tools, place)?.as_slice() {
+        [tool] => Ok(of_tool(ReportTool { report: first, tool }, &other_judges(&reports, tool)?, &question)?),
+        [a, b] if reports.len() == 1 => {
+            let of = |tool| ReportTool { report: first, tool };
+            Ok(of_pair(of(a), of(b), &question)?)
+        }
+        _ if reports.len() > 1 => {
+            Err(Failure::usage("several reports must be of one tool with several judges; select the tool with --tool"))
+        }
+        several => {
+            let there: Vec<&str> = several.iter().map(|tool| tool.tool.as_str()).collect();
+            let there = there.join(", ");
+            Err(Failure::usage(format!("select one tool with --tool, or two with --tools a,b; available: {there}")))
+        }
+    }
+}
+
+/// The same tool in the reports after the first; all must have the same cases and different judges.
+fn other_judges<'r>(reports: &'r [(&str, ReportV1)], tool: &ToolV1) -> Result<Vec<ReportTool<'r>>, Failure> {
+    let Some(((first_place, first), others)) = reports.split_first() else { return Ok(Vec::new()) };
+    let judges_of = |report: &'r ReportV1| report.judges.iter().map(|judge| judge.judge.as_str()).collect::<Vec<_>>();
+    let mut judges = vec![judges_of(first)];
+    let mut found = Vec::new();
+    for (place, report) in others {
+        let own = report.tools.iter().find(|own| own.tool == tool.tool);
+        let tool = own.ok_or_else(|| unknown_tool(place, &tool.tool, &tool_names(report)))?;
+        if report.cases.iter().map(|case| &case.case).ne(first.cases.iter().map(|case| &case.case)) {
+            let message = format!("{first_place} and {place} have different cases; score both against the same suite");
+            return Err(Failure::bad_input(message));
+        }
+        let own = judges_of(report);
+        if judges.contains(&own) {
+            let message =
+                format!("{place} has the same judge as another report; judge variance needs different judges");
+            return Err(Failure::bad_input(message));
+        }
+        judges.push(own);
+        found.push(ReportTool { report, tool });
+    }
+    Ok(found)
+}
+
+pub(crate) struct Question<'a> {
+    pub(crate) metric: &'a str,
+    pub(crate) effect: f64,
+    pub(crate) power: f64,
+    pub(crate) cluster: &'a ClusterBy,
+}
+
+/// How often intervals contain the true value.
 const LEVEL: f64 = 0.95;
 
-/// A tool of a report, and what the report is called.
+/// A tool and its report.
 #[derive(Clone, Copy)]
-pub struct Taken<'a> {
-    /// The report.
-    pub report: &'a ReportV1,
-    /// The tool.
-    pub tool: &'a ToolV1,
+pub(crate) struct ReportTool<'a> {
+    pub(crate) report: &'a ReportV1,
+    pub(crate) tool: &'a ToolV1,
 }
 
-/// From a spread that somebody states.
-pub fn stated(spread: f64, effect: f64, power: f64) -> PowerV1 {
-    let none = Spread { of: "as stated".to_owned(), std: spread, design: None, present: None };
-    answer(None, none, effect, power)
-}
-
-/// From how much the differences between two tools differ from case to case.
-pub fn of_pair(a: Taken<'_>, b: Taken<'_>, question: &Question<'_>) -> Result<PowerV1, Refusal> {
-    let sides = [a, b].map(|taken| Side::of_report(taken.report, taken.tool, &taken.tool.tool));
+/// Estimates from the differences between two tools, case by case.
+fn of_pair(a: ReportTool<'_>, b: ReportTool<'_>, question: &Question<'_>) -> Result<PowerV1, Refusal> {
+    let sides = [a, b].map(|own| Side::of_report(own.report, own.tool, &own.tool.tool));
     let by_case = contributions(&sides[0], &sides[1], question.metric, question.cluster)?;
     let of = format!("differences between {} and {}", a.tool.tool, b.tool.tool);
-    let spread = spread(&by_case.values, by_case.clusters.as_deref(), of, 1.0, question.power);
-    let mut answer = answer(Some(question.metric), spread, question.effect, question.power);
-    answer.notes.extend(by_case.warning);
-    let difference = |x: f64, y: f64| y - x;
-    let trials = pair_of_trials(a, b, question.metric, difference);
-    answer.variance = shares(&trials);
-    note_trials(&mut answer, &trials);
-    Ok(answer)
+    Ok(from_cases(by_case, of, 1.0, question, None, &differences_of_trials(a, b, question.metric)))
 }
 
-/// From how much the values of one tool differ from case to case, as if those of another had nothing in common with them. The
-/// same tool under several judges says how much of that is the judges' doing.
-pub fn of_tool(judged: &[Taken<'_>], question: &Question<'_>) -> Result<Option<PowerV1>, Refusal> {
-    let Some(first) = judged.first() else { return Ok(None) };
+/// Estimates from the values of one tool, case by case, as if those of another tool were independent of them. The same tool
+/// under other judges shows how much of the variance is due to judges.
+pub(crate) fn of_tool(
+    first: ReportTool<'_>,
+    others: &[ReportTool<'_>],
+    question: &Question<'_>,
+) -> Result<PowerV1, Refusal> {
     let side = Side::of_report(first.report, first.tool, &first.tool.tool);
     let by_case = single(&side, question.metric, question.cluster)?;
     let of = format!("values of {}, times √2", first.tool.tool);
-    let spread = spread(&by_case.values, by_case.clusters.as_deref(), of, 2.0_f64.sqrt(), question.power);
+    let note = "only one tool: the other is assumed to be independent of it, which overestimates the cases needed; name two with --tools";
+    let mut trials = Vec::new();
+    for (judge, own) in std::iter::once(&first).chain(others).enumerate() {
+        trials.extend(of_trials(*own, question.metric).into_iter().map(|one| Observation { judge, ..one }));
+    }
+    Ok(from_cases(by_case, of, 2.0_f64.sqrt(), question, Some(note), &trials))
+}
+
+fn from_cases(
+    by_case: ByCase,
+    of: String,
+    times: f64,
+    question: &Question<'_>,
+    note: Option<&str>,
+    trials: &[Observation],
+) -> PowerV1 {
+    let spread = spread(&by_case.values, by_case.clusters.as_deref(), of, times, question.power);
     let mut answer = answer(Some(question.metric), spread, question.effect, question.power);
     answer.notes.extend(by_case.warning);
-    answer.notes.push(
-        "only one tool: the other is assumed to be independent of it, which overestimates the cases needed; name two with --tools"
-            .to_owned(),
-    );
-    let mut trials = Vec::new();
-    for (judge, taken) in judged.iter().enumerate() {
-        trials.extend(of_trials(*taken, question.metric).into_iter().map(|one| Observation { judge, ..one }));
-    }
-    answer.variance = shares(&trials);
-    note_trials(&mut answer, &trials);
-    Ok(Some(answer))
+    answer.notes.extend(note.map(str::to_owned));
+    answer.variance = shares(trials);
+    note_trials(&mut answer, trials);
+    answer
 }
 
 struct Spread {
@@ -96,7 +173,7 @@ fn spread(values: &[f64], clusters: Option<&[usize]>, of: String, times: f64, po
     let std = sample_std(values).unwrap_or(0.0) * times;
     let n = values.len();
     let groups = clusters.map(|names| names.iter().collect::<BTreeSet<_>>().len());
-    let error = standard_error(values, clusters, Correction::Cr1).map(|error| error * times);
+    let error = standard_error(values, clusters).map(|error| error * times);
     let effect = clusters.and_then(|names| design_effect(values, names));
     let design = groups.zip(effect).map(|(groups, effect)| (effect, n as f64 / groups.max(1) as f64));
     let detectable = error.filter(|error| *error > 0.0).and_then(|error| minimum_detectable(error, LEVEL, power));
@@ -134,9 +211,9 @@ fn answer(metric: Option<&str>, spread: Spread, effect: f64, power: f64) -> Powe
     }
 }
 
-/// Every trial's value of a metric.
-fn of_trials(taken: Taken<'_>, id: &str) -> Vec<Observation> {
-    let Taken { report, tool } = taken;
+/// The value of a metric in each trial.
+fn of_trials(own: ReportTool<'_>, id: &str) -> Vec<Observation> {
+    let ReportTool { report, tool } = own;
     let printed = serde_json::to_value(&report.profile).and_then(serde_json::from_value);
     let Ok(profile) = printed else { return Vec::new() };
     // Cases are numbered by their names, so that several reports number them alike.
@@ -153,13 +230,13 @@ fn of_trials(taken: Taken<'_>, id: &str) -> Vec<Observation> {
     found
 }
 
-/// The differences of two tools, trial by trial of the same number.
-fn pair_of_trials(a: Taken<'_>, b: Taken<'_>, id: &str, difference: impl Fn(f64, f64) -> f64) -> Vec<Observation> {
+/// The differences of two tools between trials of the same number.
+fn differences_of_trials(a: ReportTool<'_>, b: ReportTool<'_>, id: &str) -> Vec<Observation> {
     let of_a = of_trials(a, id);
     let by_place: BTreeMap<(usize, usize), f64> = of_a.iter().map(|one| ((one.case, one.trial), one.value)).collect();
     let paired = |one: Observation| {
         let first = by_place.get(&(one.case, one.trial))?;
-        Some(Observation { value: difference(*first, one.value), ..one })
+        Some(Observation { value: one.value - first, ..one })
     };
     of_trials(b, id).into_iter().filter_map(paired).collect()
 }
@@ -171,13 +248,8 @@ fn value(id: &str, info: &CaseInfoV1, trial: &TrialResultV1, profile: &Profile) 
     let yes = |holds: bool| Some(if holds { 1.0 } else { 0.0 });
     match id {
         "accuracy" => yes(trial.verdict_correct),
-        "clean_pass" => {
-            if clean {
-                yes(reported && trial.fp == 0)
-            } else {
-                None
-            }
-        }
+        "clean_pass" if clean => yes(reported && trial.fp == 0),
+        "clean_pass" => None,
         _ if clean => None,
         _ => {
             let counts = Counts { tp: trial.tp, fp: trial.fp, fn_: trial.r#fn };

@@ -1,6 +1,6 @@
-//! From a report to all that pages and plots show beside it: what can be said of its tools without scoring anything again.
+//! Adds to a report what pages and plots show beside it, without scoring anything again.
 
-use crate::power::{Question, Taken, of_tool};
+use crate::power::{Question, ReportTool, of_tool};
 use karat_format::power::VarianceV1;
 use karat_format::report::{ReportV1, ToolV1};
 use karat_report::number::rank_metric;
@@ -17,7 +17,7 @@ fn variance(report: &ReportV1) -> Vec<(String, VarianceV1)> {
     // Only the shares are wanted, for which the size of a difference does not matter.
     let question = Question { metric: rank_metric(report), effect: 0.05, power: 0.8, cluster: &cluster };
     let of = |tool: &ToolV1| {
-        let found = of_tool(&[Taken { report, tool }], &question).ok()??;
+        let found = of_tool(ReportTool { report, tool }, &[], &question).ok()?;
         Some((tool.tool.clone(), found.variance?))
     };
     report.tools.iter().filter_map(of).collect()

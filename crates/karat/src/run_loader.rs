@@ -1,7 +1,7 @@
 //! Loads stored runs with everything needed to score them again.
 
 use crate::failure::Failure;
-use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, JudgeSession, run_judge};
+use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, run_judge};
 use crate::profile::request::{ProfileRequest, resolve_for_suite};
 use crate::scoring::{self, Work};
 use crate::suite::{LoadedSuite, load};
@@ -26,26 +26,26 @@ pub struct StoredRun {
     pub plan: PlanV1,
     pub loaded: LoadedSuite,
     pub trials: Vec<StoredTrial>,
-    /// How many trials are done, whether they are looked at or not.
+    /// How many trials are done, including those of cases that were left out.
     done: usize,
     pub facts: BTreeMap<ToolName, ToolFactsV1>,
 }
 
-/// Reads a run by id, prefix, name or `latest`, with its suite as it was: from its folder where that has not changed, else
-/// as the run remembers it, with the code of those cases whose code has not changed.
+/// Reads a run by id, prefix, name or `latest`, with its suite as it was: from its folder if that has not changed, else
+/// from the run's snapshot, with the code of those cases whose code has not changed.
 pub fn run(store: &mut Store, reference: &str) -> Result<StoredRun, Failure> {
     let info = store.find(reference)?;
     let plan = store.plan(&info.id)?;
     let loaded = match load(locate(&plan.suite.place)) {
         Ok(loaded) if loaded.suite.digest == plan.suite.digest => loaded,
-        // Goldens may have come or gone, and the code that trials saw may be there still.
-        Ok(changed) => remembered(store, &info)?.with_code_of(changed),
-        Err(_) => remembered(store, &info)?,
+        // Goldens may have changed, while the code that trials saw may not.
+        Ok(changed) => read_snapshot(store, &info)?.with_code_of(changed),
+        Err(_) => read_snapshot(store, &info)?,
     };
     with_suite(store, info, plan, loaded)
 }
 
-/// Reads a run whose suite is at hand.
+/// Reads a run whose suite is loaded.
 pub fn with_suite(
     store: &mut Store,
     info: RunInfo,
@@ -54,7 +54,7 @@ pub fn with_suite(
 ) -> Result<StoredRun, Failure> {
     loaded.restrict(&plan.cases.iter().map(String::as_str).collect::<HashSet<_>>());
     let mut trials = store.trials(&info.id)?;
-    // The order in which trials were done is chance; the plan's order is not.
+    // The order in which trials were done is random; that of the plan is not.
     let tools: HashMap<&str, usize> = plan.tools.iter().map(|tool| tool.name.as_str()).zip(0..).collect();
     let cases: HashMap<&str, usize> = plan.cases.iter().map(String::as_str).zip(0..).collect();
     let place = |trial: &Trial| (tools.get(trial.tool.as_str()), cases.get(trial.case.as_str()), trial.number);
@@ -63,26 +63,25 @@ pub fn with_suite(
     Ok(StoredRun { info, plan, loaded, done: trials.len(), trials, facts })
 }
 
-fn remembered(store: &mut Store, info: &RunInfo) -> Result<LoadedSuite, Failure> {
+fn read_snapshot(store: &mut Store, info: &RunInfo) -> Result<LoadedSuite, Failure> {
     let bytes = store.suite_snapshot(&info.id)?;
     let snapshot: SnapshotV1 = serde_json::from_slice(&bytes)
-        .map_err(|error| Failure::bad_input(format!("the suite that run {} remembers: {error}", info.short_id)))?;
+        .map_err(|error| Failure::bad_input(format!("the stored suite of run {}: {error}", info.short_id)))?;
     let mut loaded = LoadedSuite::remembered(snapshot);
     if info.imported {
-        // A judge from a file could send a key anywhere.
+        // An imported judge could send a key anywhere.
         loaded.config.judges.clear();
     }
     loaded.notes.push("the suite has changed since the run, or is gone; goldens are those of the run".to_owned());
     Ok(loaded)
 }
 
-/// What judges decided about a run when it ended; nothing of one that has not ended yet.
+/// The judgements of a run; none if it has not ended yet.
 pub fn judgements(store: &mut Store, info: &RunInfo) -> Result<Vec<Judgement>, Failure> {
-    let kept = store.judgements(&info.id)?.into_iter();
-    Ok(kept.map(|judgement| JudgementV1::into_judgement(judgement).0).collect())
+    Ok(store.judgements(&info.id)?.into_iter().map(|judgement| JudgementV1::into_judgement(judgement).0).collect())
 }
 
-/// The report of a run: the one that was kept when it ended, or a new one where it has not ended yet.
+/// The report of a run: the stored one, or a new one if the run has not ended yet.
 pub fn report(
     store: &mut Store,
     reference: &str,
@@ -90,12 +89,11 @@ pub fn report(
 ) -> Result<(RunInfo, ReportV1), Failure> {
     let info = store.find(reference)?;
     if let Some(bytes) = store.report(&info.id)? {
-        let report = serde_json::from_slice(&bytes);
-        let unread = |error| Failure::bad_input(format!("the report of run {}: {error}", info.short_id));
-        let report: ReportV1 = report.map_err(unread)?;
-        // A run may have come from another store, with whatever report it was given there.
-        let violations = crate::plausibility::check_report(&report);
-        crate::plausibility::require(&format!("the report of run {}", info.short_id), &violations)?;
+        let what = format!("the report of run {}", info.short_id);
+        let report: ReportV1 =
+            serde_json::from_slice(&bytes).map_err(|error| Failure::bad_input(format!("{what}: {error}")))?;
+        // A run may have been imported, with any report.
+        crate::plausibility::require(&what, &crate::plausibility::check_report(&report))?;
         return Ok((info, report));
     }
     let mut run = run(store, reference)?;
@@ -103,36 +101,35 @@ pub fn report(
     let request = run.judge_request(&JudgeRequest::default());
     let folder = store.folder().to_owned();
     let env = JudgeEnv { request: &request, store_folder: &folder, store: Some(store), observer };
-    run_judge(JudgeSession { env, loaded: &run.loaded, models: run.models() }, &mut work)?;
+    run_judge(env, &run.loaded, &run.models(), &mut work)?;
     Ok((info, scoring::run(&run.loaded, work).report))
 }
 
 impl StoredRun {
-    /// Under which isolation each tool's trials were made; more than one where a run went on elsewhere.
+    /// The isolation of each tool's trials; several if the run was resumed on another machine.
     fn isolation(&self) -> BTreeMap<String, String> {
         let mut counted: BTreeMap<&ToolName, BTreeMap<&str, usize>> = BTreeMap::new();
         for stored in &self.trials {
-            if let Some(words) = &stored.detail.isolation {
-                *counted.entry(&stored.trial.tool).or_default().entry(words).or_default() += 1;
+            if let Some(text) = &stored.detail.isolation {
+                *counted.entry(&stored.trial.tool).or_default().entry(text).or_default() += 1;
             }
         }
-        let of_tool = |(tool, facts): (&ToolName, &ToolFactsV1)| {
-            let words = match counted.get(tool) {
+        let mut by_tool = BTreeMap::new();
+        for (tool, facts) in &self.facts {
+            let text = match counted.get(tool) {
                 None => facts.isolation.clone(),
                 Some(one) if one.len() == 1 => one.keys().copied().collect(),
                 Some(several) => {
-                    let each = several
-                        .iter()
-                        .map(|(words, n)| format!("{words} ({})", karat_core::wording::count(*n, "trial")));
+                    let each = several.iter().map(|(text, n)| format!("{text} ({})", count(*n, "trial")));
                     each.collect::<Vec<_>>().join("; ")
                 }
             };
-            (tool.to_string(), words)
-        };
-        self.facts.iter().map(of_tool).collect()
+            by_tool.insert(tool.to_string(), text);
+        }
+        by_tool
     }
 
-    /// Why trials did not come to a report, each reason once for each tool, with how often.
+    /// Why trials failed: each reason once for each tool, with its count, the most frequent first.
     fn reasons(&self) -> Vec<String> {
         let mut counted: BTreeMap<(&ToolName, &'static str, &str), usize> = BTreeMap::new();
         for stored in &self.trials {
@@ -141,22 +138,21 @@ impl StoredRun {
                 *counted.entry((&stored.trial.tool, outcome, reason)).or_default() += 1;
             }
         }
-        let told = |((tool, outcome, reason), n): (&(&ToolName, &str, &str), &usize)| {
-            format!("{tool}: {} {}: {reason}", count(*n, "trial"), outcome.replace('_', " "))
-        };
-        let mut all: Vec<(usize, String)> = counted.iter().map(|entry| (*entry.1, told(entry))).collect();
-        all.sort_by_key(|(n, _)| std::cmp::Reverse(*n));
-        const MOST: usize = 10;
-        let more = all.len().saturating_sub(MOST);
-        let mut told: Vec<String> = all.into_iter().take(MOST).map(|(_, text)| text).collect();
-        if more > 0 {
-            told.push(format!("{more} more reasons of failed trials: see `karat store show {}`", self.info.short_id));
+        let mut all: Vec<_> = counted.into_iter().collect();
+        all.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+        const MAX_SHOWN: usize = 10;
+        let mut shown = Vec::new();
+        for ((tool, outcome, reason), n) in all.iter().take(MAX_SHOWN) {
+            shown.push(format!("{tool}: {} {}: {reason}", count(*n, "trial"), outcome.replace('_', " ")));
         }
-        told
+        if let Some(more) = all.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
+            shown.push(format!("{more} more reasons of failed trials: see `karat store show {}`", self.info.short_id));
+        }
+        shown
     }
 
-    /// Leaves out what is not done of a run that goes on: cases on which a tool that has begun still has trials to make. A trial
-    /// that was not made yet is no miss, and tools are compared on the same cases. How many are left.
+    /// Keeps only the cases on which every tool that has begun has all its trials, so that tools of a run in progress are
+    /// compared on the same cases, and a trial that is not done yet does not count as a miss. Returns how many are kept.
     pub fn keep_what_is_done(&mut self) -> usize {
         let mut made: HashMap<(&str, &str), u32> = HashMap::new();
         for stored in &self.trials {
@@ -173,27 +169,27 @@ impl StoredRun {
         done.len()
     }
 
-    /// The rules: those asked for, else those of the run.
+    /// The profile asked for, else that of the run.
     pub fn profile(&self, request: &ProfileRequest) -> Result<Profile, Failure> {
         if !request.is_empty() {
             return resolve_for_suite(request, Some(&self.loaded));
         }
-        let printed = serde_json::to_value(&self.plan.profile).and_then(serde_json::from_value);
-        printed.map_err(|error| Failure::bad_input(format!("the profile of run {}: {error}", self.info.short_id)))
+        let profile = serde_json::to_value(&self.plan.profile).and_then(serde_json::from_value);
+        profile.map_err(|error| Failure::bad_input(format!("the profile of run {}: {error}", self.info.short_id)))
     }
 
-    /// The judge that is wanted, with the plan's consensus where the request has none.
+    /// The judge asked for, with the plan's consensus if the request has none.
     pub fn judge_request(&self, request: &JudgeRequest) -> JudgeRequest {
         let planned = || self.plan.consensus.as_deref().and_then(Consensus::parse);
         JudgeRequest { consensus: request.consensus.or_else(planned), ..request.clone() }
     }
 
-    /// Its tools and their models, as far as they are known.
+    /// Its tools and their models, if known.
     pub fn models(&self) -> Vec<(String, String)> {
         self.plan.tools.iter().filter_map(|tool| Some((tool.name.clone(), tool.model.clone()?))).collect()
     }
 
-    /// What is to be scored of it. The trials go with it: there may be a great many, and a copy would serve nobody.
+    /// What is to be scored. The trials are moved out of the run, since there may be a great many.
     pub fn work(&mut self, profile: Profile, seed: Option<u64>) -> Work {
         let mut notes = Vec::new();
         let (planned, done) = (self.info.planned as usize, self.done);

@@ -8,58 +8,52 @@ use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::{
     CorrectionInput, Intervals, LabelSampling, Scorecard, correct_scores, label_sampling, score,
 };
-use karat_core::stats::cluster::design_effect;
+use karat_core::stats::summary::design_effect;
 use karat_core::trial::Trial;
-use karat_format::report::{ClustersV1, JudgeSpentV1, JudgeV1, ReportV1, ToolV1};
+use karat_format::report::{ClustersV1, JudgeSpentV1, JudgeV1, ReportV1};
 use karat_report::build::{ReportInput, report, seed_from};
 use karat_report::number::rank_metric;
 use karat_source::symbols::SymbolCache;
 use std::collections::BTreeMap;
 
-/// Everything one scoring came from and led to.
+/// The inputs and results of one scoring.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Scoring {
-    /// The trials, with symbols filled in where keys need them.
+    /// With symbols filled in if keys need them.
     pub trials: Vec<Trial>,
-    /// The judgements that were heard.
     pub judgements: Vec<Judgement>,
-    /// What every judge said that was asked, each member of a panel for itself.
+    /// What every judge that was asked decided, each member of a panel for itself.
     pub voices: Vec<Judgement>,
-    /// The rules.
     pub profile: Profile,
-    /// What came of it.
     pub scorecard: Scorecard,
-    /// The same, ready to be drawn.
     pub report: ReportV1,
 }
 
 /// What is to be scored, and by which rules.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Work {
-    /// The trials.
     pub trials: Vec<Trial>,
-    /// The judgements to hear.
     pub judgements: Vec<Judgement>,
-    /// The rules.
     pub profile: Profile,
-    /// Where random numbers start from; taken from the data where absent.
+    /// By default computed from the suite.
     pub seed: Option<u64>,
-    /// What people said of some pairs. It decides nothing, and shows how far the judge errs.
+    /// People's labels of some pairs. They decide nothing, and show how far the judge errs.
     pub labels: Vec<Judgement>,
-    /// How intervals are made; their seed is that above.
+    /// Their seed is that above.
     pub intervals: Intervals,
-    /// Things noticed on the way, for the report's warnings.
+    /// For the report's warnings.
     pub notes: Vec<String>,
-    /// By tool: the isolation that was in force when it ran.
+    /// The isolation in which each tool ran.
     pub isolation: BTreeMap<String, String>,
-    /// What every judge said that was asked, each member of a panel for itself.
+    /// What every judge that was asked decided, each member of a panel for itself.
     pub voices: Vec<Judgement>,
-    /// What the judges did that were asked.
     pub asked: Vec<JudgeV1>,
-    /// By judge that is a model: what it cost this time.
+    /// What each judge that is a model cost this time.
     pub spent: BTreeMap<String, JudgeSpentV1>,
 }
 
 impl Work {
-    /// Trials to score by these rules, with nothing else known of them.
+    /// Trials to score by these rules.
     pub fn new(trials: Vec<Trial>, profile: Profile) -> Self {
         Self {
             trials,
@@ -89,17 +83,19 @@ pub fn run(loaded: &LoadedSuite, work: Work) -> Scoring {
     let intervals = Intervals { seed: Some(seed), ..intervals };
     scorecard.add_intervals(&loaded.suite, &profile, &intervals);
     let clustering = intervals.cluster.decide(&loaded.suite);
-    let labelled = CorrectionInput {
-        suite: &loaded.suite,
-        trials: &trials,
-        judgements: &judgements,
-        labels: &labels,
-        profile: &profile,
-        cluster: clustering.used_field(),
-        level: Intervals::LEVEL,
-    };
-    let corrected = correct_scores(&scorecard, labelled);
-    notes.extend(on_labels(&labels, corrected.len()));
+    let corrected = correct_scores(
+        &scorecard,
+        CorrectionInput {
+            suite: &loaded.suite,
+            trials: &trials,
+            judgements: &judgements,
+            labels: &labels,
+            profile: &profile,
+            cluster: clustering.used_field(),
+            level: Intervals::LEVEL,
+        },
+    );
+    notes.extend(label_warning(&labels, corrected.len()));
     notes.extend(clustering.warning());
     let notes: Vec<String> = loaded.notes.iter().cloned().chain(notes).collect();
     let mut report = report(&ReportInput {
@@ -121,18 +117,17 @@ pub fn run(loaded: &LoadedSuite, work: Work) -> Scoring {
     Scoring { trials, judgements, voices, profile, scorecard, report }
 }
 
-/// What is known of cases that are alike, with the design effect of every tool; nothing where none are.
+/// What the report states about clusters of cases, with the design effect of every tool; `None` if there are none.
 fn clusters(report: &ReportV1, clustering: &Clustering) -> Option<ClustersV1> {
     if clustering.shared_cases == 0 && !clustering.used {
         return None;
     }
     let metric = rank_metric(report);
     let by = ClusterBy::Field(clustering.field.clone());
-    let effect = |tool: &ToolV1| {
-        let side = Side::of_report(report, tool, &tool.tool);
-        let by_case = comparison::single(&side, metric, &by).ok()?;
+    let effects = report.tools.iter().filter_map(|tool| {
+        let by_case = comparison::single(&Side::of_report(report, tool, &tool.tool), metric, &by).ok()?;
         Some((tool.tool.clone(), design_effect(&by_case.values, by_case.clusters.as_deref()?)?))
-    };
+    });
     Some(ClustersV1 {
         field: clustering.field.clone(),
         used: clustering.used,
@@ -140,12 +135,12 @@ fn clusters(report: &ReportV1, clustering: &Clustering) -> Option<ClustersV1> {
         groups: clustering.groups,
         shared_cases: clustering.shared_cases,
         metric: metric.to_owned(),
-        design_effect: report.tools.iter().filter_map(effect).collect(),
+        design_effect: effects.collect(),
     })
 }
 
-/// What to know of labels before believing what they correct.
-fn on_labels(labels: &[Judgement], tools: usize) -> Option<String> {
+/// A warning about the labels that the corrected figures rest on.
+fn label_warning(labels: &[Judgement], tools: usize) -> Option<String> {
     match label_sampling(labels) {
         _ if labels.is_empty() => None,
         _ if tools == 0 => Some("labels: none is about a finding or golden that was scored".to_owned()),
@@ -160,7 +155,7 @@ fn on_labels(labels: &[Judgement], tools: usize) -> Option<String> {
     }
 }
 
-/// Reads the symbol around every finding of the cases whose goldens are named by symbol; parsing the others would be in vain.
+/// Reads the symbol around every finding of the cases whose goldens are identified by symbol; other cases need none.
 pub fn fill_symbols(loaded: &LoadedSuite, trials: &mut [Trial]) {
     let by_symbol = |key: &Option<String>| key.as_ref().is_some_and(|k| k.starts_with("v3|"));
     let wanted = loaded.suite.cases.iter().filter(|c| c.goldens.iter().any(|g| by_symbol(&g.identity_key)));

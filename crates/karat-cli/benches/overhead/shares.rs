@@ -6,10 +6,10 @@ use crate::whole::KARAT;
 use karat::checkout::Template;
 use karat::profile;
 use karat::run::plan::{Request, RequestedTool, plan};
-use karat::run::replay;
 use karat::run::selection::Selection;
 use karat::scoring::{self, Work};
 use karat::suite::{LoadedSuite, load};
+use karat::tool::replay;
 use karat_core::profile::Profile;
 use karat_core::trial::Trial;
 use karat_format::run::{PlanV1, TrialDetailV1};
@@ -157,8 +157,14 @@ fn rules() -> Profile {
 
 fn planned(loaded: &LoadedSuite, tool: &str) -> PlanV1 {
     let manifest = loaded.config.tools.get(tool).cloned().expect("the drawn tool");
-    let wanted =
-        RequestedTool { name: tool.to_owned(), manifest, model: None, isolation: String::new(), most_trials: None };
+    let wanted = RequestedTool {
+        name: tool.to_owned(),
+        manifest,
+        model: None,
+        llm: None,
+        isolation: String::new(),
+        max_trials: None,
+    };
     let request = Request {
         loaded,
         place: "drawn".to_owned(),

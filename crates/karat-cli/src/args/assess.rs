@@ -1,5 +1,6 @@
 //! `karat assess` and `karat logs`.
 
+use super::choices::{LedgerMode, StageArg};
 use super::{IntervalArgs, StorePlace};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -14,9 +15,8 @@ pub(crate) struct AssessArgs {
     #[arg(short = 'r', long)]
     pub(crate) recursive: bool,
     /// Stage to measure: retrieve, assess or full.
-    #[arg(long, value_name = "STAGE", default_value = "full", hide_default_value = true)]
-    #[arg(value_parser = ["retrieve", "assess", "full"], hide_possible_values = true)]
-    pub(crate) stage: String,
+    #[arg(long, value_name = "STAGE", default_value = "full", hide_default_value = true, hide_possible_values = true)]
+    pub(crate) stage: StageArg,
     /// Assessor: a name under llm_endpoints of the template, PROVIDER/MODEL, or baseline, which is rule-based and needs no
     /// model; repeatable; default: baseline.
     #[arg(long, value_name = "NAME")]
@@ -30,9 +30,14 @@ pub(crate) struct AssessArgs {
     #[arg(long, value_name = "ID", value_parser = session)]
     pub(crate) session: Option<String>,
     /// Ledger of model exchanges: read-write, read, only (no model is called; an unrecorded exchange is an error), or off.
-    #[arg(long, value_name = "MODE", default_value = "read-write", hide_default_value = true)]
-    #[arg(value_parser = ["read-write", "read", "only", "off"], hide_possible_values = true)]
-    pub(crate) judge_cache: String,
+    #[arg(
+        long,
+        value_name = "MODE",
+        default_value = "read-write",
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
+    pub(crate) judge_cache: LedgerMode,
     #[command(flatten)]
     pub(crate) intervals: IntervalArgs,
     /// Random seed; default: derived from the data.
@@ -92,12 +97,6 @@ pub(crate) struct SearchArgs {
     /// Keep candidates in retrieval order.
     #[arg(long, conflicts_with = "reranking")]
     pub(crate) no_rerank: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct LogsArgs {
-    #[command(subcommand)]
-    pub(crate) command: LogsCommand,
 }
 
 #[derive(Debug, Subcommand)]

@@ -4,12 +4,6 @@ use super::{AskArgs, RuleArgs, StorePlace, TrialArgs};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-#[derive(Debug, Args)]
-pub(crate) struct CalibrateArgs {
-    #[command(subcommand)]
-    pub(crate) command: CalibrateCommand,
-}
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum CalibrateCommand {
     /// Fit the weights of `sui` to experts' rankings of tools.

@@ -99,12 +99,6 @@ pub(crate) struct GateArgs {
     pub(crate) json: bool,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct BaselineArgs {
-    #[command(subcommand)]
-    pub(crate) command: BaselineCommand,
-}
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum BaselineCommand {
     /// Write tools' results to a small file to commit, for `karat gate --no-worse-than`.

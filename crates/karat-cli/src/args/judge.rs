@@ -1,18 +1,13 @@
 //! `karat judge`.
 
-use super::{AskArgs, StorePlace};
-use clap::builder::PossibleValuesParser;
+use super::StorePlace;
+use super::choices::AgreeOn;
+use super::read::PanelArgs;
 use clap::{Args, Subcommand};
-use karat::judge::agree::On;
 use karat::judge::run::JudgeRequest;
+use karat::judged_pairs::JudgedPairsRequest;
 use karat_core::probe::USUAL_PAIRS;
 use std::path::PathBuf;
-
-#[derive(Debug, Args)]
-pub(crate) struct JudgeArgs {
-    #[command(subcommand)]
-    pub(crate) command: JudgeCommand,
-}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum JudgeCommand {
@@ -78,8 +73,8 @@ pub(crate) struct AgreeArgs {
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// Decision to compare; default: match if there are pair judgements, else verdict.
-    #[arg(long, value_name = "WHAT", value_parser = PossibleValuesParser::new(On::ALL.map(On::name)))]
-    pub(crate) on: Option<String>,
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) on: Option<AgreeOn>,
     /// With --on found: the suite with the goldens.
     #[arg(long, value_name = "SUITE", requires = "submissions")]
     pub(crate) suite: Option<String>,
@@ -99,7 +94,7 @@ pub(crate) struct AgreeArgs {
 
 /// Judged pairs.
 #[derive(Debug, Args)]
-pub(crate) struct LabelArgs {
+pub(crate) struct JudgedArgs {
     /// Suite folder, or name of a built-in suite.
     #[arg(value_name = "SUITE")]
     pub(crate) suite: String,
@@ -114,10 +109,21 @@ pub(crate) struct LabelArgs {
     pub(crate) group_by: Option<String>,
 }
 
+impl From<&JudgedArgs> for JudgedPairsRequest {
+    fn from(pairs: &JudgedArgs) -> Self {
+        Self {
+            suite: pairs.suite.clone(),
+            submissions: pairs.submissions.clone(),
+            judgements: pairs.judgements.clone(),
+            group_by: pairs.group_by.clone(),
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
     #[command(flatten)]
-    pub(crate) labels: LabelArgs,
+    pub(crate) pairs: JudgedArgs,
     /// Output file (TOML).
     #[arg(short = 'o', long = "output", value_name = "PARAMS")]
     pub(crate) output: PathBuf,
@@ -156,26 +162,16 @@ pub(crate) struct WhoArgs {
     /// Judge to use: local, human, a judge of karat.toml, PROVIDER/MODEL, or several, separated by commas.
     #[arg(long, value_name = "NAME", default_value = "local")]
     pub(crate) judge: String,
-    /// How several judges decide: majority, or dawid-skene, which weights each by its estimated error rates.
-    #[arg(long, value_name = "HOW", value_parser = ["majority", "dawid-skene"], hide_possible_values = true)]
-    consensus: Option<String>,
-    /// Ledger of model exchanges: read-write, read, only (no model is called; an unrecorded exchange is an error), or off.
-    #[arg(long, value_name = "MODE", default_value = "read-write", hide_default_value = true)]
-    #[arg(value_parser = ["read-write", "read", "only", "off"], hide_possible_values = true)]
-    judge_cache: String,
+    #[command(flatten)]
+    panel: PanelArgs,
     #[command(flatten)]
     pub(crate) store: StorePlace,
 }
 
 impl WhoArgs {
     /// Converts to the request that scoring takes.
-    pub(crate) fn ask(&self) -> JudgeRequest {
-        AskArgs {
-            judge: Some(self.judge.clone()),
-            consensus: self.consensus.clone(),
-            judge_cache: self.judge_cache.clone(),
-        }
-        .request()
+    pub(crate) fn request(&self) -> JudgeRequest {
+        self.panel.request(Some(&self.judge))
     }
 }
 

@@ -1,10 +1,8 @@
 //! `karat label`: human labels of pairs, extras and audited findings.
 
+use super::choices::AnswerArg;
 use super::{AskArgs, RuleArgs};
-use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
-use karat_core::judgement::Classification;
-use karat_store::label::Answer;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -96,12 +94,6 @@ Examples:
     Import(LabelImportArgs),
 }
 
-/// All answers to pairs, extras and audited findings.
-fn answers() -> impl Iterator<Item = &'static str> {
-    let classes = Classification::ALL.into_iter().map(Classification::as_str);
-    Answer::WORDS.into_iter().map(|(word, _)| word).chain(classes)
-}
-
 /// A suite with submissions, instead of a run.
 #[derive(Debug, Args)]
 pub(crate) struct SeenArgs {
@@ -131,8 +123,9 @@ pub(crate) struct SampleArgs {
     pub(crate) seed: u64,
 }
 
+/// The items to label, and who labels them.
 #[derive(Debug, Args)]
-pub(crate) struct LabelNextArgs {
+pub(crate) struct QueueArgs {
     /// Run: id, id prefix, name, or latest.
     #[arg(value_name = "RUN", conflicts_with = "suite")]
     pub(crate) run: Option<String>,
@@ -142,6 +135,12 @@ pub(crate) struct LabelNextArgs {
     pub(crate) seen: SeenArgs,
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabelNextArgs {
+    #[command(flatten)]
+    pub(crate) source: QueueArgs,
     #[command(flatten)]
     pub(crate) sample: SampleArgs,
     /// Skip this many pairs.
@@ -154,15 +153,8 @@ pub(crate) struct LabelNextArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LabelExtrasArgs {
-    /// Run: id, id prefix, name, or latest.
-    #[arg(value_name = "RUN", conflicts_with = "suite")]
-    pub(crate) run: Option<String>,
     #[command(flatten)]
-    pub(crate) annotator: AnnotatorArgs,
-    #[command(flatten)]
-    pub(crate) seen: SeenArgs,
-    #[command(flatten)]
-    pub(crate) rules: RuleArgs,
+    pub(crate) source: QueueArgs,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
     /// Show only extras reported by at least this many tools.
@@ -178,15 +170,8 @@ pub(crate) struct LabelExtrasArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LabelAuditsArgs {
-    /// Run: id, id prefix, name, or latest.
-    #[arg(value_name = "RUN", conflicts_with = "suite")]
-    pub(crate) run: Option<String>,
     #[command(flatten)]
-    pub(crate) annotator: AnnotatorArgs,
-    #[command(flatten)]
-    pub(crate) seen: SeenArgs,
-    #[command(flatten)]
-    pub(crate) rules: RuleArgs,
+    pub(crate) source: QueueArgs,
     /// Skip this many findings.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) skip: usize,
@@ -210,8 +195,8 @@ pub(crate) struct LabelAddArgs {
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     /// Label: yes, no or partial; for an audited finding, its class.
-    #[arg(value_name = "ANSWER", value_parser = PossibleValuesParser::new(answers()), hide_possible_values = true)]
-    pub(crate) answer: String,
+    #[arg(value_name = "ANSWER", hide_possible_values = true)]
+    pub(crate) answer: AnswerArg,
     #[command(flatten)]
     pub(crate) annotator: AnnotatorArgs,
     /// Note on the reason.

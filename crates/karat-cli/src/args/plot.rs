@@ -1,8 +1,8 @@
 //! `karat plot`.
 
 use super::StorePlace;
-use clap::{Args, ValueEnum};
-use karat_report::plot::Theme;
+use super::choices::{PlotFormat, PlotTheme};
+use clap::Args;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -43,27 +43,6 @@ pub(crate) struct PlotArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) store: StorePlace,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PlotFormat {
-    Svg,
-    Png,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum PlotTheme {
-    Light,
-    Dark,
-}
-
-impl From<PlotTheme> for Theme {
-    fn from(theme: PlotTheme) -> Self {
-        match theme {
-            PlotTheme::Light => Self::Light,
-            PlotTheme::Dark => Self::Dark,
-        }
-    }
 }
 
 fn scale(text: &str) -> Result<f64, String> {

@@ -1,11 +1,20 @@
-//! Arguments shared by commands that score: profile, trials, judge, intervals and case assignment.
+//! Arguments that commands share: store, profile, trials, judge, intervals and case assignment.
 
-use clap::Args;
+use super::choices::{BootstrapArg, ConsensusArg, LedgerMode, ProportionsArg};
+use clap::{Args, ValueEnum};
 use karat::judge::run::JudgeRequest;
 use karat::profile::request::ProfileRequest;
-use karat_core::panel::Consensus;
-use karat_llm::ledger::CacheMode;
+use karat::submissions::{PlacementRequest, SubmissionRequest};
+use karat_core::clusters::ClusterBy;
+use karat_core::scorecard::Intervals;
 use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct StorePlace {
+    /// Store folder; default: KARAT_STORE, else the nearest .karat in the current or a parent folder.
+    #[arg(long = "store", value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+}
 
 /// The profile to score by.
 #[derive(Debug, Default, Args)]
@@ -38,23 +47,83 @@ pub(crate) struct AskArgs {
     /// profile's. If it is a judge from --judgements, only this judge is used.
     #[arg(long, value_name = "NAME")]
     pub(crate) judge: Option<String>,
+    #[command(flatten)]
+    pub(crate) panel: PanelArgs,
+}
+
+/// How judges decide and are asked.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PanelArgs {
     /// How several judges decide: majority, or dawid-skene, which weights each by its estimated error rates.
-    #[arg(long, value_name = "HOW", value_parser = ["majority", "dawid-skene"], hide_possible_values = true)]
-    pub(crate) consensus: Option<String>,
+    #[arg(long, value_name = "HOW", hide_possible_values = true)]
+    pub(crate) consensus: Option<ConsensusArg>,
     /// Ledger of model exchanges: read-write, read, only (no model is called; an unrecorded exchange is an error), or off.
     #[arg(long, value_name = "MODE", default_value = "read-write", hide_default_value = true)]
-    #[arg(value_parser = ["read-write", "read", "only", "off"], hide_possible_values = true)]
-    pub(crate) judge_cache: String,
+    #[arg(hide_possible_values = true)]
+    judge_cache: LedgerMode,
+}
+
+impl PanelArgs {
+    /// The request for a judge.
+    pub(crate) fn request(&self, judge: Option<&String>) -> JudgeRequest {
+        JudgeRequest {
+            judge: judge.cloned(),
+            consensus: self.consensus.map(Into::into),
+            cache: self.judge_cache.into(),
+        }
+    }
 }
 
 impl AskArgs {
     /// The requested judge.
     pub(crate) fn request(&self) -> JudgeRequest {
-        JudgeRequest {
-            judge: self.judge.clone(),
-            consensus: self.consensus.as_deref().and_then(Consensus::parse),
-            // clap has already refused other values.
-            cache: CacheMode::from_name(&self.judge_cache).unwrap_or(CacheMode::ReadWrite),
+        self.panel.request(self.judge.as_ref())
+    }
+
+    /// The flags that select the same judge.
+    pub(crate) fn flags(&self) -> Vec<(&'static str, String)> {
+        let consensus = self.panel.consensus.and_then(|consensus| consensus.to_possible_value());
+        let consensus = consensus.map(|value| ("--consensus", value.get_name().to_owned()));
+        self.judge.iter().map(|judge| ("--judge", judge.clone())).chain(consensus).collect()
+    }
+}
+
+impl RuleArgs {
+    /// The flags that select the same profile.
+    pub(crate) fn flags(&self) -> Vec<(&'static str, String)> {
+        let profile = self.profile.iter().map(|name| ("--profile", name.clone()));
+        profile.chain(self.sets.iter().map(|set| ("--set", set.clone()))).collect()
+    }
+}
+
+impl From<&TrialArgs> for SubmissionRequest {
+    fn from(trials: &TrialArgs) -> Self {
+        Self { files: trials.submissions.clone(), placement: (&trials.place).into() }
+    }
+}
+
+impl From<&PlaceArgs> for PlacementRequest {
+    fn from(place: &PlaceArgs) -> Self {
+        Self {
+            format: place.from.clone(),
+            case: place.case.clone(),
+            case_from: place.case_from.clone(),
+            rule_map: place.rule_map.clone(),
+            trial_number: Some(place.trial_number),
+        }
+    }
+}
+
+impl IntervalArgs {
+    /// The options, with this seed.
+    pub(crate) fn options(&self, seed: Option<u64>) -> Intervals {
+        let default = Intervals::default();
+        Intervals {
+            seed,
+            kind: self.bootstrap.map_or(default.kind, Into::into),
+            proportions: self.proportions.map_or(default.proportions, Into::into),
+            cluster: ClusterBy::parse(self.cluster.as_deref()),
+            resamples: self.resamples.map_or(default.resamples, |n| n as usize),
         }
     }
 }
@@ -73,11 +142,11 @@ pub(crate) struct IntervalArgs {
     #[arg(long, value_name = "FIELD")]
     pub(crate) cluster: Option<String>,
     /// Bootstrap method: bca or percentile.
-    #[arg(long, value_name = "HOW", value_parser = ["bca", "percentile"], hide_possible_values = true)]
-    pub(crate) bootstrap: Option<String>,
+    #[arg(long, value_name = "HOW", hide_possible_values = true)]
+    pub(crate) bootstrap: Option<BootstrapArg>,
     /// Interval of plain proportions: wilson, or clopper-pearson, which is wider and never undercovers.
-    #[arg(long, value_name = "HOW", value_parser = ["wilson", "clopper-pearson"], hide_possible_values = true)]
-    pub(crate) proportions: Option<String>,
+    #[arg(long, value_name = "HOW", hide_possible_values = true)]
+    pub(crate) proportions: Option<ProportionsArg>,
     /// Number of bootstrap samples; default: 10000.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
     pub(crate) resamples: Option<u32>,

@@ -1,16 +1,9 @@
-//! `karat run` and `karat replay`, and the `--store` option.
+//! `karat run` and `karat replay`.
 
-use super::{AskArgs, OutputArgs, RuleArgs};
+use super::choices::{IsolationArg, RequiredIsolation};
+use super::{AskArgs, OutputArgs, RuleArgs, StorePlace};
 use clap::Args;
 use karat::tool::grants::Allowance;
-use std::path::PathBuf;
-
-#[derive(Debug, Args)]
-pub(crate) struct StorePlace {
-    /// Store folder; default: KARAT_STORE, else the nearest .karat in the current or a parent folder.
-    #[arg(long = "store", value_name = "DIR")]
-    pub(crate) folder: Option<PathBuf>,
-}
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
@@ -54,11 +47,12 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_failures: Option<u32>,
     /// Isolate tools by exactly this: bubblewrap, landlock or process; default: the strongest available.
-    #[arg(long, value_name = "KIND")]
-    pub(crate) isolation: Option<String>,
+    #[arg(long, value_name = "KIND", hide_possible_values = true)]
+    pub(crate) isolation: Option<IsolationArg>,
     /// Refuse to run tools with less isolation: any sandbox (default without a value), bubblewrap or landlock.
     #[arg(long, value_name = "KIND", num_args = 0..=1, default_missing_value = "any", require_equals = true)]
-    pub(crate) require_isolation: Option<String>,
+    #[arg(hide_possible_values = true)]
+    pub(crate) require_isolation: Option<RequiredIsolation>,
     /// Grant a tool of the suite what it requests beyond the closed sandbox: everything, or the listed grants, such as
     /// x:network,env=X_TOKEN; repeatable.
     #[arg(long, value_name = "TOOL[:GRANTS]")]

@@ -2,12 +2,6 @@
 
 use clap::{Args, Subcommand};
 
-#[derive(Debug, Args)]
-pub(crate) struct ProfileArgs {
-    #[command(subcommand)]
-    pub(crate) command: ProfileCommand,
-}
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProfileCommand {
     /// List the built-in profiles.
@@ -29,12 +23,6 @@ pub(crate) enum ProfileCommand {
         #[arg(long)]
         json: bool,
     },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct MetricsArgs {
-    #[command(subcommand)]
-    pub(crate) command: MetricsCommand,
 }
 
 #[derive(Debug, Subcommand)]
@@ -61,12 +49,6 @@ pub(crate) enum MetricsCommand {
         #[arg(long)]
         json: bool,
     },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ToolsArgs {
-    #[command(subcommand)]
-    pub(crate) command: ToolsCommand,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,6 +1,6 @@
 //! Commands that create, check and update suites.
 
-use super::{AskArgs, PlaceArgs, RuleArgs};
+use super::{AskArgs, PlaceArgs, RuleArgs, StorePlace};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -130,12 +130,6 @@ pub(crate) struct DriftArgs {
     pub(crate) json: bool,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct SuiteArgs {
-    #[command(subcommand)]
-    pub(crate) command: SuiteCommand,
-}
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum SuiteCommand {
     /// Create a case skeleton from a commit of any repository.
@@ -188,9 +182,8 @@ pub(crate) struct SuiteAdoptArgs {
     pub(crate) rules: RuleArgs,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
-    /// Store folder; default: KARAT_STORE, else the nearest .karat in the current or a parent folder.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) store: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) store: StorePlace,
     /// Print what would be written, and write nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,

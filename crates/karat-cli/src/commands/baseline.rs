@@ -1,34 +1,34 @@
 //! `karat baseline`.
 
-use crate::args::{BaselineArgs, BaselineCommand};
+use crate::args::BaselineCommand;
 use crate::exit::{Exit, Failure};
-use crate::report_source;
+use crate::output_files::save;
+use crate::progress::JudgeProgress;
 use crate::terminal::{print, print_json, tell};
-use karat::baseline::{baseline, text};
-use karat_io::atomic_write;
+use karat::baseline::{BaselineRequest, take_baseline, text};
 
-pub(crate) fn run(args: &BaselineArgs) -> Result<Exit, Failure> {
-    let BaselineCommand::Write { report: reference, tools, metrics, store, output, json } = &args.command;
-    for id in metrics {
-        super::metrics::named(id)?;
-    }
-    let report = report_source::report(reference, store)?;
-    let tools = report_source::tools(&report, tools, reference)?;
-    let baseline = baseline(&report, &tools, metrics);
+pub(crate) fn run(command: &BaselineCommand) -> Result<Exit, Failure> {
+    let BaselineCommand::Write { report, tools, metrics, store, output, json } = command;
+    let request = BaselineRequest {
+        report: report.clone(),
+        tools: tools.clone(),
+        metrics: metrics.clone(),
+        store_folder: store.path(),
+    };
+    let baseline = take_baseline(&request, &mut JudgeProgress::new(false))?;
     let Some(path) = output else {
         print(&text(&baseline))?;
         return Ok(Exit::Ok);
     };
-    let written = text(&baseline);
-    atomic_write::write(path, &mut |out| out.write_all(written.as_bytes()))
-        .map_err(|error| Failure::unwritten(path.display(), error))?;
+    save(path, text(&baseline).as_bytes())?;
     if *json {
         let names: Vec<&str> = baseline.tools.iter().map(|tool| tool.tool.as_str()).collect();
-        let metrics = baseline.tools.first().map(|tool| tool.metrics.keys().collect::<Vec<_>>());
-        let file = path.display().to_string();
-        let made =
-            serde_json::json!({ "written": file, "tools": names, "metrics": metrics, "cases": report.cases.len() });
-        print_json(&made)?;
+        let first = baseline.tools.first();
+        print_json(&serde_json::json!({
+            "written": path.display().to_string(), "tools": names,
+            "metrics": first.map(|tool| tool.metrics.keys().collect::<Vec<_>>()),
+            "cases": first.map_or(0, |tool| tool.cases.len()),
+        }))?;
     }
     tell(&format!("wrote {}", path.display()));
     Ok(Exit::Ok)

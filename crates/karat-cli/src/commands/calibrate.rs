@@ -3,19 +3,18 @@
 mod matching;
 mod sui;
 
-use crate::args::{CalibrateArgs, CalibrateCommand, FittedArgs};
+use crate::args::{CalibrateCommand, FittedArgs};
 use crate::exit::{Exit, Failure};
 use crate::hints::word;
+use crate::output_files::save;
 use crate::terminal::{note, tell};
 use karat::profile::to_difference;
 use karat::suite::LoadedSuite;
 use karat_core::profile::Profile;
-use karat_io::atomic_write;
 use karat_report::grid::{Cell, draw};
-use std::path::Path;
 
-pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
-    match &args.command {
+pub(crate) fn run(command: &CalibrateCommand) -> Result<Exit, Failure> {
+    match command {
         CalibrateCommand::Sui(args) => sui::run(args),
         CalibrateCommand::Match(args) => matching::run(args),
     }
@@ -37,14 +36,10 @@ fn write(args: &FittedArgs, profile: &Profile, from: &str) -> Result<(), Failure
     let Some(path) = &args.file else { return Ok(()) };
     let from: String = from.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let text = format!("# {from}\n{}", to_difference(profile));
-    atomic_write::write(path, &mut |out| out.write_all(text.as_bytes()))
-        .map_err(|error| Failure::unwritten(path.display(), error))?;
-    tell(&format!("wrote {}; use it with --profile {}", path.display(), path_text(path)));
+    save(path, text.as_bytes())?;
+    let shown = path.display().to_string();
+    tell(&format!("wrote {shown}; use it with --profile {}", word(&shown)));
     Ok(())
-}
-
-fn path_text(path: &Path) -> String {
-    word(&path.display().to_string())
 }
 
 /// Notes fitted values that the suite overrides: `karat.toml` takes precedence over any profile.

@@ -4,8 +4,8 @@ mod records;
 
 use crate::args::CheckArgs;
 use crate::exit::{Exit, Failure};
-use crate::inputs;
-use crate::terminal::{draw_on_stdout, print, print_json};
+use crate::terminal::{draw_on_stdout, note, print, print_json};
+use karat::profile::request::resolve_for_suite;
 use karat::suite::lint::lint;
 use karat::suite::load_what_is_there;
 use karat::tool::manifest::{faults_of_suite, grants_of_suite};
@@ -27,13 +27,13 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
         found.extend(grants_of_suite(&loaded));
         found
     };
-    let profile = inputs::profile(&args.rules, Some(&loaded));
+    let profile = resolve_for_suite(&(&args.rules).into(), Some(&loaded));
     let mut facts = None;
     if let (true, Err(Failure::Faults(faults))) = (diagnostics.is_empty(), &profile) {
         diagnostics.extend(faults.0.clone());
     } else if diagnostics.is_empty() {
         let profile = profile?;
-        inputs::tell_suite(&loaded);
+        loaded.notes.iter().for_each(|text| note(text));
         let goldens = loaded.suite.cases.iter().map(|c| c.goldens.len()).sum();
         facts = Some(format!(
             "{}: {}, {}, profile {}",

@@ -2,21 +2,22 @@
 
 use crate::args::DriftArgs;
 use crate::exit::{Exit, Failure};
-use crate::inputs;
-use crate::terminal::{look, print, print_json, tell};
+use crate::output_files::{save, show};
+use crate::terminal::tell;
+use karat::submissions::load_suite;
 use karat::suite::LoadedSuite;
 use karat::suite::edit::{Edit, apply};
 use karat_core::identity::key;
 use karat_core::path::RepoPath;
-use karat_io::atomic_write;
 use karat_io::files::Files;
+use karat_report::TerminalStyle;
 use karat_report::grid::{Cell, draw};
 use karat_source::drift::{DriftInput, DriftOutcome, DriftStatus, Location, drift};
 use karat_source::git::Repository;
 use serde_json::json;
 
 pub(crate) fn run(args: &DriftArgs) -> Result<Exit, Failure> {
-    let loaded = inputs::suite(&args.suite)?;
+    let loaded = load_suite(&args.suite)?;
     let failed = |error: karat_source::git::GitError| Failure::bad_input(error.to_string());
     let repository = Repository::open(&args.repo).map_err(failed)?;
     let prefix = args.prefix.as_deref().and_then(RepoPath::new);
@@ -34,12 +35,8 @@ pub(crate) fn run(args: &DriftArgs) -> Result<Exit, Failure> {
         })
         .collect();
     let outcomes = drift(&repository, &args.from, &args.to, prefix.as_ref(), &goldens).map_err(failed)?;
-    if args.json {
-        let list: Vec<_> = outcomes.iter().map(as_json).collect();
-        print_json(&list)?;
-    } else {
-        print(&table(&outcomes))?;
-    }
+    let list: Vec<_> = outcomes.iter().map(as_json).collect();
+    show(args.json, &list, |look| table(&outcomes, look))?;
     if args.write {
         write(&loaded, &outcomes)?;
     } else if outcomes.iter().any(|o| moved(&o.status).is_some()) {
@@ -78,8 +75,7 @@ fn location_text(place: &Location) -> String {
     }
 }
 
-fn table(outcomes: &[DriftOutcome]) -> String {
-    let look = look();
+fn table(outcomes: &[DriftOutcome], look: &TerminalStyle) -> String {
     let count = |word: &str| outcomes.iter().filter(|o| words(o).0 == word).count();
     let mut rows = Vec::new();
     for outcome in outcomes.iter().filter(|o| !matches!(o.status, DriftStatus::Unchanged(_))) {
@@ -119,8 +115,7 @@ fn write(loaded: &LoadedSuite, outcomes: &[DriftOutcome]) -> Result<(), Failure>
     let changed = apply(loaded, &edits).map_err(|error| Failure::io(root.display(), error))?;
     for (path, text) in &changed {
         let full = root.join(path);
-        atomic_write::write(&full, &mut |out| out.write_all(text.as_bytes()))
-            .map_err(|e| Failure::unwritten(full.display(), e))?;
+        save(&full, text.as_bytes())?;
         tell(&format!("wrote {}", full.display()));
     }
     Ok(())

@@ -1,18 +1,19 @@
 //! `karat expect`.
 
 use super::import::{check_cases, is_folder, save, start_suite, write_cases};
-use crate::args::{ExpectArgs, RuleArgs};
+use crate::args::ExpectArgs;
 use crate::exit::{Exit, Failure};
-use crate::inputs;
 use crate::terminal::{note, notes, print, print_json, tell};
 use karat::expect::from_trials;
+use karat::profile::request::{ProfileRequest, resolve_for_suite};
 use karat::scoring::fill_symbols;
+use karat::submissions::{load_suite, open_lines};
 use karat_core::wording::count;
 use karat_format::recorded::read_trials;
 
 pub(crate) fn run(args: &ExpectArgs) -> Result<Exit, Failure> {
-    let loaded = args.suite.as_deref().map(inputs::suite).transpose()?;
-    let mut trials = read_trials(vec![inputs::lines(&args.from)?], loaded.as_ref().map(|l| &l.suite))?;
+    let loaded = args.suite.as_deref().map(load_suite).transpose()?;
+    let mut trials = read_trials(vec![open_lines(&args.from)?], loaded.as_ref().map(|l| &l.suite))?;
     trials.retain(|t| t.number == args.trial && args.tool.as_ref().is_none_or(|tool| tool == t.tool.as_str()));
     let mut tools: Vec<&str> = trials.iter().map(|t| t.tool.as_str()).collect();
     tools.sort_unstable();
@@ -26,7 +27,7 @@ pub(crate) fn run(args: &ExpectArgs) -> Result<Exit, Failure> {
     }
     // A suite's expectations are checked by its own profile, and its symbol keys by the symbols of its own code.
     let named = if loaded.is_some() { None } else { Some("identity".to_owned()) };
-    let rules = inputs::profile(&RuleArgs { profile: named, sets: Vec::new() }, loaded.as_ref())?;
+    let rules = resolve_for_suite(&ProfileRequest { profile: named, sets: Vec::new() }, loaded.as_ref())?;
     if let Some(loaded) = &loaded {
         fill_symbols(loaded, &mut trials);
     }

@@ -2,8 +2,9 @@
 
 use crate::args::ImportArgs;
 use crate::exit::{Exit, Failure};
-use crate::inputs;
-use crate::terminal::{print, print_json, tell};
+use crate::output_files::{save_with, show};
+use crate::terminal::{notes, print, print_json, tell};
+use karat::submissions::{describe_unplaced, find_importer, import_findings, load_suite};
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
 use karat_core::wording::count;
@@ -11,34 +12,29 @@ use karat_format::case::CaseV1;
 use karat_format::recorded::{write_judgements, write_trials};
 use karat_import::placement::PlacementResult;
 use karat_import::{IMPORTERS, Importer};
-use karat_io::atomic_write;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
 
 pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     if args.list {
-        if args.json {
-            let entry = |i: &Importer| serde_json::json!({ "name": i.name, "description": i.description });
-            print_json(&IMPORTERS.iter().map(entry).collect::<Vec<_>>())?;
-            return Ok(Exit::Ok);
-        }
+        let entry = |i: &Importer| serde_json::json!({ "name": i.name, "description": i.description });
         let line = |i: &Importer| format!("{:<20} {}\n", i.name, i.description);
-        print(&IMPORTERS.iter().map(line).collect::<String>())?;
-        return Ok(Exit::Ok);
+        let entries: Vec<_> = IMPORTERS.iter().map(entry).collect();
+        return show(args.json, &entries, |_| IMPORTERS.iter().map(line).collect());
     }
     let Some(format) = &args.place.from else {
         return Err(Failure::usage("no format given; use --from FORMAT (`karat import --list` shows them)"));
     };
-    let importer = inputs::find_importer(format)?;
-    let loaded = args.suite.as_deref().map(inputs::suite).transpose()?;
-    let harvest = inputs::harvest(importer, &args.files, &args.place, loaded.as_ref())?;
-    let placed = inputs::placed(harvest, &args.place, loaded.as_ref(), args.tool.as_deref())?;
+    let importer = find_importer(format)?;
+    let loaded = args.suite.as_deref().map(load_suite).transpose()?;
+    let placement = (&args.place).into();
+    let placed = import_findings(importer, &args.files, &placement, loaded.as_ref(), args.tool.as_deref())?;
     check_cases(&placed.cases)?;
-    inputs::tell_all(&inputs::unplaced(&placed)?);
-    inputs::tell_all(&placed.notes);
-    let told = |t: &Trial| t.notes.iter().map(|note| format!("{}, {}: {note}", t.tool, t.case)).collect::<Vec<_>>();
-    inputs::tell_all(&placed.trials.iter().flat_map(told).collect::<Vec<_>>());
+    notes(describe_unplaced(&placed)?.as_slice());
+    notes(&placed.notes);
+    let of_trial = |t: &Trial| t.notes.iter().map(|note| format!("{}, {}: {note}", t.tool, t.case)).collect::<Vec<_>>();
+    notes(&placed.trials.iter().flat_map(of_trial).collect::<Vec<_>>());
     if args.json {
         let findings: usize = placed.trials.iter().map(|t| t.findings.len()).sum();
         print_json(&serde_json::json!({
@@ -179,7 +175,7 @@ pub(crate) fn save(
     facts: &str,
     content: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    atomic_write::write(path, content).map_err(|error| Failure::unwritten(path.display(), error))?;
+    save_with(path, content)?;
     tell(&format!("wrote {} ({facts})", path.display()));
     Ok(())
 }

@@ -4,18 +4,17 @@ mod agree;
 mod ask;
 mod eval;
 mod fit;
-pub(super) mod labels;
 mod probe;
 mod show;
 
-use crate::args::{JudgeArgs, JudgeCommand};
+use crate::args::JudgeCommand;
 use crate::exit::{Exit, Failure};
 
 /// Number of characters of an exchange's key that are shown; enough to find it.
 const SHORT_KEY: usize = 12;
 
-pub(crate) fn run(args: &JudgeArgs) -> Result<Exit, Failure> {
-    match &args.command {
+pub(crate) fn run(command: &JudgeCommand) -> Result<Exit, Failure> {
+    match command {
         JudgeCommand::Agree(args) => agree::run(args),
         JudgeCommand::Ask(args) => ask::run(args),
         JudgeCommand::Show(args) => show::run(args),

@@ -2,8 +2,9 @@
 
 use crate::args::KeyArgs;
 use crate::exit::{Exit, Failure};
-use crate::inputs;
-use crate::terminal::{note, print, tell};
+use crate::terminal::{note, notes, print, tell};
+use karat::profile::request::resolve_for_suite;
+use karat::submissions::{file_kind, open_lines};
 use karat_core::identity::key;
 use karat_core::ids::{CaseId, FindingId, ToolName};
 use karat_core::path::RepoPath;
@@ -11,7 +12,7 @@ use karat_core::profile::IdentityRules;
 use karat_core::trial::Trial;
 use karat_core::wording::{count, plural};
 use karat_format::recorded::read_trials;
-use karat_import::import_files::{FileKind, detect_kind, import_files};
+use karat_import::import_files::{FileKind, import_files};
 use karat_import::sarif::write_keys;
 use karat_io::atomic_write;
 use karat_io::files::Files;
@@ -21,7 +22,7 @@ use std::io;
 use std::path::Path;
 
 pub(crate) fn run(args: &KeyArgs) -> Result<Exit, Failure> {
-    let rules = inputs::profile(&args.rules, None)?.identity;
+    let rules = resolve_for_suite(&(&args.rules).into(), None)?.identity;
     if let (Some(from), Some(to)) = (&args.sarif, &args.output) {
         return into_sarif(from, to, &rules);
     }
@@ -99,15 +100,11 @@ fn into_sarif(from: &Path, to: &Path, rules: &IdentityRules) -> Result<Exit, Fai
 fn trials(args: &KeyArgs) -> Result<Vec<Trial>, Failure> {
     let mut trials = Vec::new();
     for path in &args.files {
-        let kind = match &args.from {
-            Some(name) => FileKind::Foreign(inputs::find_importer(name)?),
-            None => detect_kind(path)?,
-        };
-        match kind {
-            FileKind::Submission => trials.extend(read_trials(vec![inputs::lines(path)?], None)?),
+        match file_kind(path, args.from.as_deref())? {
+            FileKind::Submission => trials.extend(read_trials(vec![open_lines(path)?], None)?),
             FileKind::Foreign(importer) => {
                 let harvest = import_files(importer, std::slice::from_ref(path), None, &|_| None)?;
-                inputs::tell_all(&harvest.notes);
+                notes(&harvest.notes);
                 trials.extend(harvest.trials);
                 let mut own: BTreeMap<(CaseId, ToolName), Trial> = BTreeMap::new();
                 for reported in harvest.findings {

@@ -2,36 +2,175 @@
 
 mod add;
 mod ask;
-mod audits;
-mod extras;
-mod import_export;
-mod label_source;
-mod next;
-mod undo;
 
-use crate::args::{AnnotatorArgs, LabelListArgs, LabellingArgs, LabellingCommand, SampleArgs};
+use crate::args::{
+    AnnotatorArgs, AskArgs, LabelExportArgs, LabelImportArgs, LabelListArgs, LabelUndoArgs, LabellingArgs,
+    LabellingCommand, QueueArgs, RuleArgs, SampleArgs, SeenArgs,
+};
 use crate::exit::{Exit, Failure};
+use crate::hints::flags;
+use crate::output_files::save;
+use crate::progress::JudgeProgress;
 use crate::store_path;
-use crate::terminal::{look, print, print_json, tell};
+use crate::terminal::{look, note, notes, print, print_json, tell};
+use ask::LabelPrompt;
+use karat::label::{LabelItems, LabelRequest, QueueRequest, export_labels, import_labels, label_queue};
 use karat_core::wording::count;
+use karat_format::recorded::write_judgements;
 use karat_report::grid::{Cell, draw};
-use karat_store::label::{Annotator, AuditLabel, ExtraLabel, Label, Sample};
+use karat_store::Store;
+use karat_store::label::{Annotator, Label, LabelKind, Sample};
 use karat_store::timestamp::format_utc;
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 pub(crate) fn run(args: &LabellingArgs) -> Result<Exit, Failure> {
     let stated = args.store.as_deref();
     match &args.command {
-        LabellingCommand::Next(args) => next::run(args, stated),
-        LabellingCommand::Extras(args) => extras::run(args, stated),
-        LabellingCommand::Audits(args) => audits::run(args, stated),
-        LabellingCommand::Undo(args) => undo::run(args, stated),
+        LabellingCommand::Next(args) => {
+            let sample = sample(&args.sample)?;
+            let request = queue_request(&args.source, None, stated);
+            let drawn = args.sample.probability.map(|share| format!(" --sample {share} --seed {}", args.sample.seed));
+            let prompt = Prompt { annotator: &args.source.annotator, noun: "pairs", skip: args.skip, json: args.json };
+            prompt.run(&request, &QueueRequest::Pairs { sample }, &drawn.unwrap_or_default(), stated)
+        }
+        LabellingCommand::Extras(args) => {
+            let request = queue_request(&args.source, Some(&args.ask), stated);
+            let rules: Vec<_> = args.source.rules.flags().into_iter().chain(args.ask.flags()).collect();
+            let prompt = Prompt { annotator: &args.source.annotator, noun: "extras", skip: args.skip, json: args.json };
+            prompt.run(&request, &QueueRequest::Extras { min_tools: args.min_tools }, &flags(&rules), stated)
+        }
+        LabellingCommand::Audits(args) => {
+            let request = queue_request(&args.source, None, stated);
+            let prompt =
+                Prompt { annotator: &args.source.annotator, noun: "findings", skip: args.skip, json: args.json };
+            prompt.run(&request, &QueueRequest::Audits, "", stated)
+        }
+        LabellingCommand::Undo(args) => undo(args, stated),
         LabellingCommand::Add(args) => add::run(args, stated),
         LabellingCommand::List(args) => list(args, stated),
-        LabellingCommand::Export(args) => import_export::export(args, stated),
-        LabellingCommand::Import(args) => import_export::import(args, stated),
+        LabellingCommand::Export(args) => export(args, stated),
+        LabellingCommand::Import(args) => import(args, stated),
     }
+}
+
+/// How items are shown.
+struct Prompt<'a> {
+    annotator: &'a AnnotatorArgs,
+    noun: &'static str,
+    skip: usize,
+    json: bool,
+}
+
+impl Prompt<'_> {
+    /// Shows the next item of a queue. `more` are flags with which `karat label add` finds the same items, beside the source.
+    fn run(
+        &self,
+        request: &LabelRequest,
+        items: &QueueRequest,
+        more: &str,
+        stated: Option<&Path>,
+    ) -> Result<Exit, Failure> {
+        let annotator = annotator(self.annotator)?;
+        let LabelItems { loaded, queue, run } = label_queue(request, items, &mut JudgeProgress::new(false))?;
+        let source = match (&run, &request.suite) {
+            (Some(run), _) => {
+                notes(&loaded.notes);
+                format!(" --run {run}")
+            }
+            (None, suite) => {
+                let suite = suite.iter().map(|suite| ("--suite", suite.clone()));
+                let files = request.submissions.iter().map(|path| ("--submission", path.display().to_string()));
+                flags(&suite.chain(files).collect::<Vec<_>>())
+            }
+        };
+        let flags = format!("{source}{}{more}", store_path::flag(stated));
+        let folder = request.store_folder.as_path();
+        let (noun, skip, json) = (self.noun, self.skip, self.json);
+        LabelPrompt { queue: &queue, loaded: &loaded, folder, flags, noun, skip, json }.serve(annotator)?;
+        Ok(Exit::Ok)
+    }
+}
+
+fn queue_request(args: &QueueArgs, ask: Option<&AskArgs>, stated: Option<&Path>) -> LabelRequest {
+    label_request(&args.run, &args.seen, &args.rules, ask, stated)
+}
+
+fn label_request(
+    run: &Option<String>,
+    seen: &SeenArgs,
+    rules: &RuleArgs,
+    ask: Option<&AskArgs>,
+    stated: Option<&Path>,
+) -> LabelRequest {
+    LabelRequest {
+        run: run.clone(),
+        suite: seen.suite.clone(),
+        submissions: seen.submissions.clone(),
+        profile: rules.into(),
+        judge: ask.map(AskArgs::request).unwrap_or_default(),
+        store_folder: store_path::folder(stated),
+    }
+}
+
+fn undo(args: &LabelUndoArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
+    let annotator = annotator(&args.annotator)?;
+    let undone = Store::open(&store_path::folder(stated))?.undo_label(&annotator, None, &|_| true)?;
+    if args.json {
+        print_json(&undone)?;
+    }
+    match undone {
+        None => tell(&format!("{annotator} has no label to undo")),
+        Some(undone) => {
+            let first: String = undone.keys.first().map(|key| key.chars().take(12).collect()).unwrap_or_default();
+            let more = match undone.keys.len().saturating_sub(1) {
+                0 => String::new(),
+                others => format!(" and {} that report the same", count(others, "text")),
+            };
+            let (said, noun, when) = (undone.said, undone.kind.noun(), format_utc(undone.made_ms));
+            tell(&format!("undid the label {said} by {annotator} on the {noun} {first}{more}, made {when} UTC"));
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+fn export(args: &LabelExportArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
+    let only = args.name.as_deref().map(checked).transpose()?;
+    let request = label_request(&args.run, &args.seen, &RuleArgs::default(), None, stated);
+    let exported = export_labels(&request, only.as_ref())?;
+    let mut lines = Vec::new();
+    write_judgements(&mut lines, &exported.judgements).map_err(|error| Failure::unwritten("the export", error))?;
+    match &args.output {
+        None => print(&String::from_utf8_lossy(&lines))?,
+        Some(path) => {
+            save(path, &lines)?;
+            if args.json {
+                print_json(&json!({
+                    "file": path, "judgements": exported.judgements.len(), "labels": exported.labels,
+                    "labels_of_other_findings": exported.skipped,
+                }))?;
+            }
+            let judgements = count(exported.judgements.len(), "judgement");
+            tell(&format!("wrote {}, {judgements} from {}", path.display(), count(exported.labels, "label")));
+        }
+    }
+    if exported.skipped > 0 {
+        let skipped = count(exported.skipped, "label");
+        note(&format!("{skipped} skipped: the labelled finding is not in this run or submission"));
+    }
+    Ok(Exit::Ok)
+}
+
+fn import(args: &LabelImportArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
+    let request = label_request(&args.run, &args.seen, &RuleArgs::default(), None, stated);
+    let added = import_labels(&request, &args.files, args.change)?;
+    if args.json {
+        print_json(&added)?;
+    }
+    let corrected = if added.corrected > 0 { format!(", {} corrected", added.corrected) } else { String::new() };
+    tell(&format!("{} added{corrected}, {} already present", count(added.added, "label"), added.were_here));
+    Ok(Exit::Ok)
 }
 
 fn list(args: &LabelListArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
@@ -40,65 +179,47 @@ fn list(args: &LabelListArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
         (false, Some(name)) => Some(checked(&name)?),
         _ => None,
     };
-    let mut store = store_path::open(stated)?;
+    let mut store = Store::open(&store_path::folder(stated))?;
     let mut labels = if args.history { store.label_history()? } else { store.labels()? };
-    let mut extras = if args.history { store.extra_label_history()? } else { store.extra_labels()? };
-    let mut audits = if args.history { store.audit_label_history()? } else { store.audit_labels()? };
-    let wanted = |annotator: &Annotator| own.as_ref().is_none_or(|own| annotator == own);
-    labels.retain(|label| wanted(&label.annotator));
-    extras.retain(|label| wanted(&label.annotator));
-    audits.retain(|label| wanted(&label.annotator));
+    labels.retain(|label| own.as_ref().is_none_or(|own| label.annotator == *own));
+    labels.sort_by_key(Label::kind);
     if args.json {
-        let pairs = labels.iter().map(serde_json::to_value);
-        let extras = extras.iter().map(serde_json::to_value);
-        let all: Result<Vec<_>, _> = pairs.chain(extras).chain(audits.iter().map(serde_json::to_value)).collect();
-        print_json(&all.map_err(|error| Failure::bad_input(error.to_string()))?)?;
+        print_json(&labels)?;
         return Ok(Exit::Ok);
     }
-    let of_pairs = labels.iter().map(|label| &label.annotator);
-    let of_extras = extras.iter().map(|label| &label.annotator);
-    let of_audits = audits.iter().map(|label| &label.annotator);
-    let annotators: BTreeSet<&Annotator> = of_pairs.chain(of_extras).chain(of_audits).collect();
-    let all = labels.len() + extras.len() + audits.len();
-    if all > 0 {
-        print(&table(&labels, &extras, &audits, args.history))?;
+    let annotators: BTreeSet<&Annotator> = labels.iter().map(|label| &label.annotator).collect();
+    if !labels.is_empty() {
+        print(&table(&labels, args.history))?;
     }
-    tell(&format!("{} by {}", count(all, "label"), count(annotators.len(), "annotator")));
+    tell(&format!("{} by {}", count(labels.len(), "label"), count(annotators.len(), "annotator")));
     Ok(Exit::Ok)
 }
 
-fn table(labels: &[Label], extras: &[ExtraLabel], audits: &[AuditLabel], history: bool) -> String {
+fn table(labels: &[Label], history: bool) -> String {
     let mut header = vec!["golden", "pair", "annotator", "answer", "made (UTC)", "note"];
     if history {
         header.insert(4, "counts");
     }
     let mut rows = vec![header.into_iter().map(Cell::left).collect::<Vec<_>>()];
-    let mut add =
-        |about: String, id: &str, annotator: &Annotator, answer: &str, made_ms, note: &Option<String>, counts: &str| {
-            let mut row = vec![
-                Cell::folded(about),
-                Cell::left(id),
-                Cell::folded(annotator.as_str()),
-                Cell::left(answer),
-                Cell::left(format_utc(made_ms)),
-                Cell::folded(note.as_deref().unwrap_or("–")),
-            ];
-            if history {
-                row.insert(4, Cell::left(counts));
-            }
-            rows.push(row);
+    for label in labels {
+        let about = match (label.kind(), &label.golden) {
+            (LabelKind::Extra, _) => format!("{} (an extra)", label.case),
+            (LabelKind::Audit, _) => format!("{} (audited)", label.case),
+            (LabelKind::Pair, Some(golden)) => format!("{} {golden}", label.case),
+            (LabelKind::Pair, None) => label.case.to_string(),
         };
-    for l in labels {
-        let about = format!("{} {}", l.case, l.golden);
-        add(about, l.pair.short(), &l.annotator, l.answer.word(), l.made_ms, &l.note, state(l.counts, l.withdrawn_ms));
-    }
-    for l in extras {
-        let about = format!("{} (an extra)", l.case);
-        add(about, l.extra.short(), &l.annotator, l.word(), l.made_ms, &l.note, state(l.counts, l.withdrawn_ms));
-    }
-    for l in audits {
-        let (about, word) = (format!("{} (audited)", l.case), l.classification.as_str());
-        add(about, l.finding.short(), &l.annotator, word, l.made_ms, &l.note, state(l.counts, l.withdrawn_ms));
+        let mut row = vec![
+            Cell::folded(about),
+            Cell::left(label.key.short()),
+            Cell::folded(label.annotator.as_str()),
+            Cell::left(label.answer.word()),
+            Cell::left(format_utc(label.made_ms)),
+            Cell::folded(label.note.as_deref().unwrap_or("–")),
+        ];
+        if history {
+            row.insert(4, Cell::left(state(label.counts, label.withdrawn_ms)));
+        }
+        rows.push(row);
     }
     draw(&rows, look().width, look().colour)
 }

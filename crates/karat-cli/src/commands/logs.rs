@@ -1,24 +1,20 @@
 //! `karat logs`: logs of assessments.
 
-use crate::args::{LogsArgs, LogsCommand};
+use crate::args::LogsCommand;
 use crate::exit::{Exit, Failure};
-use crate::store_path;
-use crate::terminal::{look, print, print_json, tell};
+use crate::output_files::show;
+use crate::terminal::{print, print_json, tell};
 use karat_documents::assess::log::{find, logs, summarize};
 use serde_json::json;
 
-pub(crate) fn run(args: &LogsArgs) -> Result<Exit, Failure> {
-    match &args.command {
+pub(crate) fn run(command: &LogsCommand) -> Result<Exit, Failure> {
+    match command {
         LogsCommand::Summarize { run, store, json } => {
-            let folder = store_path::folder(store.folder.as_deref());
-            let summary = summarize(&find(&folder, run)?)?;
-            match json {
-                true => print_json(&summary)?,
-                false => print(&karat_report::logs::draw(&summary, &look()))?,
-            }
+            let summary = summarize(&find(&store.path(), run)?)?;
+            show(*json, &summary, |look| karat_report::logs::draw(&summary, look))?;
         }
         LogsCommand::List { store, json } => {
-            let folder = store_path::folder(store.folder.as_deref());
+            let folder = store.path();
             let all = logs(&folder)?;
             if *json {
                 let all: Vec<_> = all.iter().map(|log| json!({ "run": log.batch_run_id, "file": log.path })).collect();

@@ -1,36 +1,24 @@
 //! `karat metrics`.
 
-use crate::args::{MetricsArgs, MetricsCommand, RuleArgs};
+use crate::args::MetricsCommand;
 use crate::exit::{Exit, Failure};
-use crate::inputs;
-use crate::terminal::{look, print, print_json};
-use karat_core::metric::formula::applied_formula;
-use karat_core::metric::table::{self, Direction, METRICS, Metric, Track};
-use karat_format::document::suggest;
+use crate::output_files::show;
+use karat::profile::request::{ProfileRequest, resolve_for_suite};
+use karat::report_source::find_metric;
+use karat_core::metric::formula_text::applied_formula;
+use karat_core::metric::table::{Direction, METRICS, Metric, Track};
+use karat_report::TerminalStyle;
 use karat_report::grid::{Cell, draw};
 use serde::Serialize;
 
-pub(crate) fn run(args: &MetricsArgs) -> Result<Exit, Failure> {
-    match &args.command {
-        MetricsCommand::List { json } => list(*json)?,
-        MetricsCommand::Explain { id, profile, json } => explain(named(id)?, profile, *json)?,
+pub(crate) fn run(command: &MetricsCommand) -> Result<Exit, Failure> {
+    match command {
+        MetricsCommand::List { json } => show(*json, &METRICS, list),
+        MetricsCommand::Explain { id, profile, json } => explain(find_metric(id)?, profile, *json),
     }
-    Ok(Exit::Ok)
 }
 
-/// Finds a metric by id; the error suggests a similar one.
-pub(crate) fn named(id: &str) -> Result<&'static Metric, Failure> {
-    table::find(id).ok_or_else(|| {
-        let near = suggest::nearest(id, METRICS.iter().map(|metric| metric.id));
-        let hint = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
-        Failure::usage(format!("unknown metric `{id}`{hint}; list them with `karat metrics list`"))
-    })
-}
-
-fn list(json: bool) -> Result<(), Failure> {
-    if json {
-        return print_json(&METRICS);
-    }
+fn list(look: &TerminalStyle) -> String {
     let width = METRICS.iter().map(|metric| metric.id.len()).max().unwrap_or_default();
     let mut lines = String::new();
     let mut title = None;
@@ -40,9 +28,9 @@ fn list(json: bool) -> Result<(), Failure> {
             lines.push_str(&format!("{own}\n"));
         }
         let row = vec![Cell::left(format!("{:<width$}", metric.id)), Cell::folded(metric.formula)];
-        lines.push_str(&draw(&[row], look().width, false));
+        lines.push_str(&draw(&[row], look.width, false));
     }
-    print(&lines)
+    lines
 }
 
 #[derive(Serialize)]
@@ -53,20 +41,24 @@ struct Explained<'a> {
     applied_formula: String,
 }
 
-fn explain(metric: &Metric, profile: &str, json: bool) -> Result<(), Failure> {
-    let profile = inputs::profile(&RuleArgs { profile: Some(profile.to_owned()), sets: Vec::new() }, None)?;
+fn explain(metric: &Metric, profile: &str, json: bool) -> Result<Exit, Failure> {
+    let request = ProfileRequest { profile: Some(profile.to_owned()), sets: Vec::new() };
+    let profile = resolve_for_suite(&request, None)?;
     let formula = applied_formula(metric, &profile);
-    if json {
-        return print_json(&Explained { metric, profile: profile.name, applied_formula: formula });
-    }
+    let explained = Explained { metric, profile: profile.name, applied_formula: formula };
+    show(json, &explained, |look| describe(&explained, look))
+}
+
+fn describe(explained: &Explained<'_>, look: &TerminalStyle) -> String {
+    let metric = explained.metric;
     let better = match metric.direction {
         Direction::Up => "more",
         Direction::Down => "less",
     };
     let rows = [
         ("tier", tier_title(metric)),
-        ("formula", formula.as_str()),
-        ("profile", profile.name.as_str()),
+        ("formula", explained.applied_formula.as_str()),
+        ("profile", explained.profile.as_str()),
         ("unit", metric.unit),
         ("denominator", metric.denominator),
         ("better", better),
@@ -77,9 +69,9 @@ fn explain(metric: &Metric, profile: &str, json: bool) -> Result<(), Failure> {
     let mut lines = format!("{} ({})\n", metric.id, metric.title);
     for (name, value) in rows {
         let row = vec![Cell::left(format!("{name:<11}")), Cell::folded(value)];
-        lines.push_str(&draw(&[row], look().width, false));
+        lines.push_str(&draw(&[row], look.width, false));
     }
-    print(&lines)
+    lines
 }
 
 fn tier_title(metric: &Metric) -> &'static str {

@@ -4,7 +4,6 @@ use crate::args::ReplayArgs;
 use crate::exit::{Exit, Failure};
 use crate::outputs::{self, ReportOutput};
 use crate::progress::{JudgeProgress, Progress};
-use crate::store_path;
 use crate::terminal::tell;
 use karat::run::drive::emit;
 use karat::run_loader;
@@ -17,7 +16,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     outputs::check(&args.output)?;
-    let mut store = store_path::open(args.store.folder.as_deref())?;
+    let mut store = args.store.open()?;
     let run = run_loader::run(&mut store, &args.run)?;
     let mut in_order: Vec<&StoredTrial> = run.trials.iter().collect();
     in_order.sort_by_key(|trial| trial.detail.started_ms);

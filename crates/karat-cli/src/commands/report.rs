@@ -5,11 +5,12 @@ use crate::args::ReportArgs;
 use crate::exit::{Exit, Failure};
 use crate::outputs::{self, ReportOutput};
 use crate::progress::JudgeProgress;
-use crate::{inputs, report_source, store_path};
+use karat::report_source::{ReportLoader, names_run, read_assessment, read_report};
 use karat::run_loader::{self, StoredRun};
+use karat::submissions::{load_suite, open_lines};
 use karat::suite::LoadedSuite;
 use karat_core::trial::Trial;
-use karat_format::recorded::{NamedLines, read_trials};
+use karat_format::recorded::read_trials;
 use karat_format::report::ReportV1;
 use karat_report::report_view::EarlierReport;
 use std::path::Path;
@@ -19,8 +20,9 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage("no report or run given"));
     };
     let path = Path::new(last);
-    let is_run = store_path::names_run(last, args.store.folder.as_deref());
-    if let Some(report) = (!is_run).then(|| inputs::assessment(path)).transpose()?.flatten() {
+    let store_folder = args.store.path();
+    let is_run = names_run(last, &store_folder);
+    if let Some(report) = (!is_run).then(|| read_assessment(path)).transpose()?.flatten() {
         if !before.is_empty() {
             return Err(Failure::usage("an assessment has no trend; use one report"));
         }
@@ -28,11 +30,15 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     outputs::check(&args.output)?;
-    let earlier = before.iter().map(|reference| earlier(reference, args)).collect::<Result<Vec<_>, _>>()?;
+    let mut reports = ReportLoader { store_folder: &store_folder, observer: &mut JudgeProgress::new(false) };
+    let mut earlier = Vec::new();
+    for name in before {
+        earlier.push(EarlierReport { label: reports.label(name)?, report: reports.report(name)? });
+    }
     let more = outputs::shows_more(&args.output);
     let (report, from) = match is_run {
         true => of_run(last, args, more)?,
-        false => (inputs::report(path)?, more.then(|| of_suite(args)).transpose()?.flatten()),
+        false => (read_report(path)?.0, more.then(|| of_suite(args)).transpose()?.flatten()),
     };
     if let Some((loaded, _)) = from.as_ref().filter(|(loaded, _)| loaded.suite.digest != report.suite.digest && !is_run)
     {
@@ -41,7 +47,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     }
     let from = from.as_ref().map(|(loaded, trials)| (loaded, trials.as_slice()));
     // A page of one report is titled by its suite; with several, each needs its file name.
-    let name = (is_run || !before.is_empty()).then(|| report_source::label(last, &args.store)).transpose()?;
+    let name = (is_run || !before.is_empty()).then(|| reports.label(last)).transpose()?;
     outputs::write(ReportOutput { report: &report, name, from, earlier }, &args.output)?;
     Ok(Exit::Ok)
 }
@@ -49,16 +55,9 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
 /// A suite and its trials.
 type From = (LoadedSuite, Vec<Trial>);
 
-fn earlier(reference: &str, args: &ReportArgs) -> Result<EarlierReport, Failure> {
-    Ok(EarlierReport {
-        label: report_source::label(reference, &args.store)?,
-        report: report_source::report(reference, &args.store)?,
-    })
-}
-
 /// The report of a run, with its suite and trials if a format shows them.
 fn of_run(reference: &str, args: &ReportArgs, more: bool) -> Result<(ReportV1, Option<From>), Failure> {
-    let mut store = store_path::open(args.store.folder.as_deref())?;
+    let mut store = args.store.open()?;
     let (info, report) = run_loader::report(&mut store, reference, &mut JudgeProgress::new(false))?;
     if !more {
         return Ok((report, None));
@@ -70,11 +69,8 @@ fn of_run(reference: &str, args: &ReportArgs, more: bool) -> Result<(ReportV1, O
 /// The suite and submissions given for a report file.
 fn of_suite(args: &ReportArgs) -> Result<Option<From>, Failure> {
     let Some(place) = &args.suite else { return Ok(None) };
-    let loaded = inputs::suite(place)?;
-    let mut files: Vec<NamedLines<'_>> = Vec::new();
-    for path in &args.submissions {
-        files.push(inputs::lines(path)?);
-    }
+    let loaded = load_suite(place)?;
+    let files = args.submissions.iter().map(|path| open_lines(path)).collect::<Result<Vec<_>, _>>()?;
     let trials = read_trials(files, Some(&loaded.suite))?;
     Ok(Some((loaded, trials)))
 }

@@ -5,8 +5,8 @@ mod observer;
 
 use crate::args::RunArgs;
 use crate::exit::{Exit, Failure};
+use crate::outputs;
 use crate::terminal::{note, print, print_json};
-use crate::{outputs, store_path};
 use karat::evaluate::{EvaluateRequest, execute, prepare};
 use karat::run::plan::describe;
 use karat::run::selection::{CasePattern, Selection, Shard};
@@ -39,7 +39,6 @@ pub(crate) fn run(args: &RunArgs, jobs: Option<usize>) -> Result<Exit, Failure> 
 /// Resolves the arguments and the environment to a request.
 fn request(args: &RunArgs, jobs: Option<usize>) -> Result<EvaluateRequest, Failure> {
     let supervisor = Supervisor::this_program(crate::SUPERVISE).map_err(|error| Failure::io("the program", error))?;
-    let folder = store_path::folder(args.store.folder.as_deref());
     let suite = args.suite.clone().or_else(|| args.resume.is_none().then(|| ".".to_owned()));
     Ok(EvaluateRequest {
         suite,
@@ -51,30 +50,16 @@ fn request(args: &RunArgs, jobs: Option<usize>) -> Result<EvaluateRequest, Failu
         resume: args.resume.clone(),
         retry_failed: args.retry_failed,
         max_failures: if args.fail_fast { Some(1) } else { args.max_failures.map(|most| most as usize) },
-        isolation: args.isolation.as_deref().map(isolation_named).transpose()?,
-        require_isolation: required_isolation(args)?,
+        isolation: args.isolation.map(Into::into),
+        require_isolation: args.require_isolation.map(Into::into),
         allow: args.allow.clone(),
         judge: args.ask.request(),
         profile: (&args.rules).into(),
         seed: args.seed,
         jobs,
         plan_only: args.dry_run,
-        ..EvaluateRequest::new("", &[], folder, supervisor)
+        ..EvaluateRequest::new("", &[], args.store.path(), supervisor)
     })
-}
-
-/// The minimum isolation that `--require-isolation` accepts.
-fn required_isolation(args: &RunArgs) -> Result<Option<Isolation>, Failure> {
-    match args.require_isolation.as_deref() {
-        None => Ok(None),
-        Some("any") => Ok(Some(Isolation::Landlock)),
-        Some(name) => isolation_named(name).map(Some),
-    }
-}
-
-fn isolation_named(name: &str) -> Result<Isolation, Failure> {
-    Isolation::from_name(name)
-        .ok_or_else(|| Failure::usage(format!("unknown isolation `{name}`: expected bubblewrap, landlock or process")))
 }
 
 fn warn_of_weakness(plan: &PlanV1, isolation: Isolation) {
@@ -95,7 +80,7 @@ fn tell_ignored(args: &RunArgs) {
         ("--model", args.model.is_some()),
         ("--seed", args.seed.is_some()),
         ("--judge", args.ask.judge.is_some()),
-        ("--consensus", args.ask.consensus.is_some()),
+        ("--consensus", args.ask.panel.consensus.is_some()),
         ("--profile", args.rules.profile.is_some()),
         ("--set", !args.rules.sets.is_empty()),
     ];

@@ -2,7 +2,6 @@
 
 use crate::args::ServeArgs;
 use crate::exit::{Exit, Failure};
-use crate::store_path;
 use crate::terminal::{note, print, tell};
 use karat_store::Store;
 use karat_web::{Auth, ServeRequest, Server, TokenRequest};
@@ -25,7 +24,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
         None | Some(AUTO) => TokenRequest::Generated,
         Some(chosen) => TokenRequest::Chosen(chosen),
     };
-    let folder = store_path::folder(args.store.folder.as_deref());
+    let folder = args.store.path();
     let request = ServeRequest {
         folder: folder.clone(),
         listen: &args.listen,
@@ -52,7 +51,7 @@ fn announce(args: &ServeArgs, auth: &Auth, folder: &str, there: bool) -> Result<
     // A token chosen by the user is not printed, since output may end up in a log.
     let chosen = auth.has_chosen_token();
     let (page, label) = auth.pages(!chosen);
-    let others = match auth.address() {
+    let others = match auth.address {
         all if all.ip().is_unspecified() => format!(" and on this computer's other addresses, port {}", all.port()),
         _ => String::new(),
     };
@@ -71,7 +70,7 @@ fn announce(args: &ServeArgs, auth: &Auth, folder: &str, there: bool) -> Result<
             "without a token, every program on this computer can read these pages, including tools with network access",
         );
     }
-    if !auth.is_loopback() && !auth.is_secure() {
+    if !auth.is_loopback() && !auth.secure {
         note("the connection is not encrypted; use --tls-cert and --tls-key, or `ssh -L`");
     }
     tell("stop with Ctrl-C");

@@ -2,7 +2,7 @@
 
 use crate::args::{StoreArgs, StoreCommand};
 use crate::exit::{Exit, Failure};
-use crate::store_path::open;
+use crate::store_path::folder;
 use crate::terminal::{look, note, notes, print, print_json, tell};
 use karat::run::drive::failed;
 use karat_core::wording::count;
@@ -16,14 +16,15 @@ mod show;
 
 pub(crate) fn run(args: &StoreArgs) -> Result<Exit, Failure> {
     let stated = args.store.as_deref();
+    let open = || Store::open(&folder(stated));
     match &args.command {
-        StoreCommand::List { json } => list(&mut open(stated)?, *json),
-        StoreCommand::Show { run, trial: None, json, .. } => show::run(&mut open(stated)?, run, *json),
+        StoreCommand::List { json } => list(&mut open()?, *json),
+        StoreCommand::Show { run, trial: None, json, .. } => show::run(&mut open()?, run, *json),
         StoreCommand::Show { run, trial: Some(trial), artifact, json } => {
-            show::trial(&mut open(stated)?, run, trial, artifact.as_deref(), *json)
+            show::trial(&mut open()?, run, trial, artifact.as_deref(), *json)
         }
         StoreCommand::Gc { runs, older_than, keep, ledger, sessions, dry_run, json } => {
-            let mut store = open(stated)?;
+            let mut store = open()?;
             let runs = runs.iter().map(|run| store.find(run).map(|info| info.id)).collect::<Result<_, _>>()?;
             remove_sessions(&mut store, sessions, *dry_run)?;
             // With `--ledger`, the age applies to exchanges and not to runs.
@@ -31,13 +32,13 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Exit, Failure> {
             gc(&mut store, &GcOptions { runs, older_than, keep: *keep, exchanges_older_than, dry_run: *dry_run }, *json)
         }
         StoreCommand::Export { ledger: true, model, output, json, .. } => {
-            import_export::export_ledger(&mut open(stated)?, model.as_deref(), output.as_deref(), *json)
+            import_export::export_ledger(&mut open()?, model.as_deref(), output.as_deref(), *json)
         }
         StoreCommand::Export { run, whole, output, json, .. } => {
-            import_export::export(&mut open(stated)?, run, *whole, output.as_deref(), *json)
+            import_export::export(&mut open()?, run, *whole, output.as_deref(), *json)
         }
         StoreCommand::Import { file, name, json } => import_export::import(stated, file, name.as_deref(), *json),
-        StoreCommand::Verify { json } => verify(&mut open(stated)?, *json),
+        StoreCommand::Verify { json } => verify(&mut open()?, *json),
     }
 }
 

@@ -2,15 +2,15 @@
 
 mod adopt;
 
-use crate::args::{SuiteArgs, SuiteCommand};
+use crate::args::SuiteCommand;
 use crate::exit::{Exit, Failure};
 use crate::terminal::{notes, print, print_json, tell};
 use karat::suite::from_commit::skeleton;
 use karat_source::git::Repository;
 use std::path::Path;
 
-pub(crate) fn run(args: &SuiteArgs) -> Result<Exit, Failure> {
-    match &args.command {
+pub(crate) fn run(command: &SuiteCommand) -> Result<Exit, Failure> {
+    match command {
         SuiteCommand::Add { from_commit, repo, suite, id, json } => add(from_commit, repo, suite, id.as_deref(), *json),
         SuiteCommand::Adopt(args) => adopt::run(args),
     }

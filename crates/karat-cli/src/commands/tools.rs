@@ -1,10 +1,10 @@
 //! `karat tools`.
 
-use crate::args::{ToolsArgs, ToolsCommand};
+use crate::args::ToolsCommand;
 use crate::exit::{Exit, Failure};
-use crate::inputs;
 use crate::terminal::{look, print, print_json};
 use karat::run::scratch::Scratch;
+use karat::submissions::load_suite;
 use karat::tool::catalogue::{CATALOGUE, nearest_name, shipped, to_toml};
 use karat::tool::doctor::{Examined, Surroundings, examine};
 use karat_format::diagnostic::harmless;
@@ -13,8 +13,8 @@ use karat_report::grid::{Cell, draw};
 use karat_sandbox::Supervisor;
 use std::path::PathBuf;
 
-pub(crate) fn run(args: &ToolsArgs) -> Result<Exit, Failure> {
-    match &args.command {
+pub(crate) fn run(command: &ToolsCommand) -> Result<Exit, Failure> {
+    match command {
         ToolsCommand::List { suite, json } => list(suite.as_deref(), *json),
         ToolsCommand::Show { name, suite, json } => show(name, suite.as_deref(), *json),
         ToolsCommand::Doctor { names, suite, json } => doctor(names, suite.as_deref(), *json),
@@ -33,7 +33,7 @@ struct Known {
 fn known(suite: Option<&str>) -> Result<Vec<Known>, Failure> {
     let mut all = Vec::new();
     if let Some(place) = suite {
-        let loaded = inputs::suite(place)?;
+        let loaded = load_suite(place)?;
         for (name, manifest) in loaded.config.tools {
             all.push(Known { name, declared_in: loaded.suite.name.clone(), manifest });
         }

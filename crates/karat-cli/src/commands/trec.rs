@@ -2,20 +2,17 @@
 
 use crate::args::TrecArgs;
 use crate::exit::{Exit, Failure};
-use crate::inputs;
 use crate::terminal::{note, notes, print, print_json};
+use karat::did_you_mean;
+use karat::submissions::{open_lines, refuse_repeated_stdin};
 use karat::trec::{Evaluated, draw, read_qrels, read_run};
 use karat_core::trec::{Evaluation, FAMILIES, Measure, MeasureError, official};
-use karat_format::document::suggest;
-use std::path::Path;
 
 pub(crate) fn run(args: &TrecArgs) -> Result<Exit, Failure> {
     let measures = measures(&args.measures)?;
-    if [&args.qrels, &args.run].iter().all(|path| path.as_path() == Path::new("-")) {
-        return Err(Failure::usage("standard input can be read only once: use `-` for one file"));
-    }
-    let qrels = read_qrels(inputs::lines(&args.qrels)?)?;
-    let read = read_run(inputs::lines(&args.run)?)?;
+    refuse_repeated_stdin([&args.qrels, &args.run])?;
+    let qrels = read_qrels(open_lines(&args.qrels)?)?;
+    let read = read_run(open_lines(&args.run)?)?;
     let evaluation = Evaluation::new(&qrels, &read.run);
     if evaluation.topics.is_empty() {
         return Err(Failure::bad_input(format!(
@@ -55,8 +52,7 @@ fn measures(asked: &[String]) -> Result<Vec<Measure>, Failure> {
 fn refused(fault: &MeasureError) -> Failure {
     match fault {
         MeasureError::Unknown(name) => {
-            let near = suggest::nearest(name, FAMILIES.iter().map(|family| family.name));
-            let hint = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
+            let hint = did_you_mean(name, FAMILIES.iter().map(|family| family.name)).unwrap_or_default();
             let names: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
             Failure::usage(format!("unknown measure `{name}`{hint}; available: {}", names.join(", ")))
         }

@@ -1,24 +1,44 @@
 //! Progress of an assessment.
 
 use super::Judging;
-use crate::terminal::tell;
+use crate::exit::Failure;
+use crate::signals::cancel_on_signals;
+use crate::terminal::{note, notes, tell};
+use karat::assess::{AssessObserver, DocumentsLoaded};
 use karat::judge::session::JudgeEvent;
 use karat_core::ids::JudgeName;
+use karat_core::wording::count;
 use karat_documents::assess::event::AssessEvent;
 use karat_format::diagnostic::harmless;
+use karat_io::cancel::Cancel;
 
 /// Shows the progress of an assessment on standard error.
-pub(crate) struct Assessing {
+pub(crate) struct AssessProgress {
     quiet: bool,
     asking: Option<(String, Judging)>,
 }
 
-impl Assessing {
-    pub(crate) fn new(quiet: bool) -> Self {
-        Self { quiet, asking: None }
+impl AssessObserver for AssessProgress {
+    fn note(&mut self, text: &str) {
+        note(text);
     }
 
-    pub(crate) fn on_event(&mut self, event: &AssessEvent<'_>) {
+    fn documents_loaded(&mut self, loaded: &DocumentsLoaded) {
+        if self.quiet {
+            return;
+        }
+        if let Some(session) = &loaded.session {
+            let (old, new) = (loaded.reused, count(loaded.cached, "document"));
+            tell(&format!("session {session}: {old} from the cache, {new} read and cached"));
+        }
+        notes(&loaded.notes);
+    }
+
+    fn cancel(&mut self) -> Result<Cancel, Failure> {
+        cancel_on_signals()
+    }
+
+    fn event(&mut self, event: &AssessEvent<'_>) {
         match event {
             AssessEvent::Round { model, questions } => {
                 self.progress_for(model).on_event(&JudgeEvent::Round(*questions))
@@ -35,6 +55,12 @@ impl Assessing {
             }
             AssessEvent::Read { .. } | AssessEvent::Searched { .. } | AssessEvent::Assessed { .. } => {}
         }
+    }
+}
+
+impl AssessProgress {
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self { quiet, asking: None }
     }
 
     /// Removes the bar.

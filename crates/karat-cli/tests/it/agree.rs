@@ -1,4 +1,4 @@
-//! `karat judge agree`: how far judges agree.
+//! `karat judge agree`: agreement between judges.
 
 use crate::data::shared;
 use crate::project::{Project, lines, near, number, suite, trial};
@@ -10,16 +10,16 @@ fn pair(judge: &str, case: &str, golden: Value, finding: &str, matched: bool) ->
             "match": matched, "explanation": format!("{judge} on {finding}") })
 }
 
-fn audit(judge: &str, case: &str, said: Value, class: &str, fit: &str, rcir: f64) -> Value {
-    json!({ "case": case, "tool": "t", "trial": 1, "judge": judge, "kind": "audit", "said_vulnerable": said,
+fn audit(judge: &str, case: &str, vulnerable: Value, class: &str, fit: &str, rcir: f64) -> Value {
+    json!({ "case": case, "tool": "t", "trial": 1, "judge": judge, "kind": "audit", "said_vulnerable": vulnerable,
             "findings": [{ "finding": "f1", "classification": class }],
             "target": { "found": rcir > 0.0, "type_match": fit, "rcir": rcir } })
 }
 
-/// The three people who labelled PandaLM's test set: Cohen's kappas as scikit-learn 1.9.1 computes them from the published labels,
-/// Fleiss' kappa as statsmodels 0.15.0 does.
+/// The three annotators of PandaLM's test set: Cohen's kappas as computed by scikit-learn 1.9.1 from the published
+/// labels, Fleiss' kappa by statsmodels 0.15.0.
 #[test]
-fn people_agree_as_published() {
+fn human_agreement_matches_published_labels() {
     let Some(file) = shared("pandalm/testset-v1.json") else { return };
     let answers: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
     assert_eq!(answers.len(), 999);
@@ -42,17 +42,17 @@ fn people_agree_as_published() {
     assert_eq!([&found["items"], &found["fleiss"]["n"], &found["cohen"][0]["n"]], [999, 999, 999]);
 }
 
-/// Golden-found decisions of three judges, against scikit-learn 1.9.1, statsmodels 0.15.0 and krippendorff 0.9.0 on the
-/// published `evaluations.json`: 1,020 goldens of 360 reviews, 61 of which said nothing.
+/// Golden-found decisions of three judges, compared with scikit-learn 1.9.1, statsmodels 0.15.0 and krippendorff
+/// 0.9.0 on the published `evaluations.json`: 1,020 goldens of 360 reviews, 61 of them empty.
 #[test]
-fn judges_agree_as_other_packages_say() {
+fn judge_agreement_matches_reference_packages() {
     let Some(bench) = shared("code-review-bench") else { return };
     let project = Project::new();
-    let shown = |path: &Path| path.display().to_string();
+    let display = |path: &Path| path.display().to_string();
     let judges = ["anthropic_claude-opus-4-5-20251101", "anthropic_claude-sonnet-4-5-20250929", "openai_gpt-5.2"];
     let (mut judgements, mut submissions) = (Vec::new(), Vec::new());
     for (folder, judge) in ["one", "two", "three"].into_iter().zip(judges) {
-        let (goldens, results) = (shown(&bench.join("golden_comments")), shown(&bench.join("results").join(judge)));
+        let (goldens, results) = (display(&bench.join("golden_comments")), display(&bench.join("results").join(judge)));
         project.run_list(&["import", "--from", "code-review-bench", &goldens, &results, "-o", folder]).expect(0);
         judgements.push(format!("{folder}/judgements/{judge}.jsonl"));
         submissions.push(format!("{folder}/submissions/{judge}.jsonl"));
@@ -74,7 +74,7 @@ fn judges_agree_as_other_packages_say() {
 }
 
 #[test]
-fn every_figure_has_its_interval_and_method() {
+fn figures_have_intervals_and_methods() {
     let mut rows = "item,rater,value\n".to_owned();
     for item in 0..60 {
         for (rater, value) in [("a", item % 4), ("b", (item + item % 7 / 6) % 4), ("c", (item + item % 5 / 4) % 4)] {
@@ -95,7 +95,7 @@ fn every_figure_has_its_interval_and_method() {
     for pair in 0..3 {
         assert!(number(&found, &format!("/cohen/{pair}/ci/0")) < number(&found, &format!("/cohen/{pair}/kappa")));
     }
-    // The same bytes with any number of threads and in any order of the rows; other intervals with another seed.
+    // The same bytes with any number of threads and any row order; other intervals with another seed.
     let mut sorted: Vec<&str> = rows.lines().skip(1).collect();
     sorted.reverse();
     project.write("s.csv", format!("item,rater,value\n{}\n", sorted.join("\n")));
@@ -106,7 +106,7 @@ fn every_figure_has_its_interval_and_method() {
 }
 
 #[test]
-fn a_table_for_people() {
+fn agreement_is_printed_as_a_table() {
     let judgements = [
         pair("ann", "c1", json!("g1"), "f1", true),
         pair("ann", "c1", json!("g1"), "f2", false),
@@ -123,7 +123,7 @@ fn a_table_for_people() {
 }
 
 #[test]
-fn goldens_nobody_judged_are_not_found() {
+fn unjudged_goldens_count_as_not_found() {
     let issues = json!([{ "id": "g1", "title": "one" }, { "id": "g2", "title": "two" }]);
     let case = |id: &str| json!({ "id": id, "issues": issues });
     let finding = json!([{ "id": "f1", "title": "x" }]);
@@ -138,7 +138,7 @@ fn goldens_nobody_judged_are_not_found() {
                 trial("c5", "t", 1, finding),
             ]),
         )
-        // The second judge's submission has trials of the first again, which is no fault here, one of them without findings.
+        // The second judge's submission repeats trials of the first, which is allowed, one of them without findings.
         .with("again.jsonl", lines(&[trial("c2", "t", 1, json!([])), trial("c5", "t", 1, json!([]))]))
         .with(
             "a.jsonl",
@@ -147,21 +147,21 @@ fn goldens_nobody_judged_are_not_found() {
         .with("b.jsonl", lines(&[pair("b", "c1", json!(null), "f1", false)]));
     let found =
         project.json("judge agree a.jsonl b.jsonl --on found --json --suite . --submission s.jsonl again.jsonl");
-    // c1: both judged; c2: no findings; c3: nobody judged; c4: only one judged, so that nothing is known of the other;
-    // c5: there was nothing to judge for the second.
+    // c1: both judged; c2: no findings; c3: unjudged; c4: only one judged, so the other is unknown; c5: there was
+    // nothing to judge for the second.
     assert_eq!((&found["items"], &found["percent"]["n"]), (&json!(10), &json!(8)));
     near(&found, "/percent/value", 6.0 / 8.0);
     assert_eq!(found["percent"]["unreliable"], true);
     assert_eq!(found["confusion"]["counts"], json!([[6, 0], [2, 0]]));
     assert!(found["notes"].to_string().contains("1 time a judge decided nothing"), "{}", found["notes"]);
-    // Without the suite only what was said counts, and these two never spoke of the same golden.
+    // Without the suite only judged goldens count, and these two have none in common.
     project.run("judge agree a.jsonl b.jsonl --on found").says(4, &["all ratings are by a"]);
     project.run("judge agree a.jsonl b.jsonl --suite .").says(2, &["--submission"]);
     project.run("judge agree a.jsonl --suite . --submission s.jsonl").says(2, &["require --on found"]);
 }
 
 #[test]
-fn audits_are_asked_for_each_of_their_decisions() {
+fn audit_agreement_is_computed_per_decision() {
     let project = Project::new().with(
         "audits.jsonl",
         lines(&[
@@ -191,7 +191,7 @@ fn audits_are_asked_for_each_of_their_decisions() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_with_its_place() {
+fn unreadable_input_is_reported_with_its_location() {
     let project = Project::new()
         .with("r.csv", "item,rater,value\nq,,1\nq,a\n")
         .with("swapped.csv", "item,reter,value\nq,a,1\n")

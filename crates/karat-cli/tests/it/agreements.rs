@@ -1,6 +1,6 @@
-//! The suite of agreements: its documents are made from their sources, and say the same in every format.
+//! The suite of agreements: its documents are generated from sources and have the same sections in each format.
 
-use crate::made::{Columns, Made, docx, pdf};
+use crate::document_writers::{Columns, Document, docx, pdf};
 use crate::project::root;
 use karat_core::assessment::part_match::{Category, compare};
 use karat_core::assessment::rules::Thresholds;
@@ -11,8 +11,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What is made of the sources: the bundle, the name of the source, and the ending of what is made of it.
-const MADE: &[(&str, &str, &str)] = &[
+/// The generated documents: bundle, name of the source, and extension.
+const GENERATED: &[(&str, &str, &str)] = &[
     ("consulting_framework_en", "framework_agreement", "docx"),
     ("hosting_policies_en", "operations_policy", "pdf"),
     ("driftavtal_kommun_sv", "sakerhetsbilaga", "docx"),
@@ -27,32 +27,32 @@ fn source(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())).replace("\r\n", "\n")
 }
 
-fn made(text: &str, ending: &str) -> Vec<u8> {
-    let made = Made::read(text);
+fn generate(text: &str, ending: &str) -> Vec<u8> {
+    let document = Document::read(text);
     match ending {
-        "docx" => docx(&made),
-        "pdf" => pdf(&made, Columns::One),
-        "two-columns.pdf" => pdf(&made, Columns::Two),
+        "docx" => docx(&document),
+        "pdf" => pdf(&document, Columns::One),
+        "two-columns.pdf" => pdf(&document, Columns::Two),
         "md" => text.as_bytes().to_vec(),
-        _ => panic!("nobody writes .{ending}"),
+        _ => panic!("unknown extension .{ending}"),
     }
 }
 
 #[test]
-fn made_documents_are_current() {
-    for (bundle, name, ending) in MADE {
+fn generated_documents_are_current() {
+    for (bundle, name, ending) in GENERATED {
         let path = suite().join("bundles").join(bundle).join(format!("{name}.{ending}"));
-        let bytes = made(&source(&format!("sources/{bundle}/{name}.md")), ending);
+        let bytes = generate(&source(&format!("sources/{bundle}/{name}.md")), ending);
         if std::env::var_os("KARAT_UPDATE").is_some() {
             std::fs::write(&path, &bytes).unwrap();
         }
         let stored = std::fs::read(&path).unwrap_or_default();
         assert!(
             stored == bytes,
-            "{name}.{ending} of {bundle} is not what its source says; KARAT_UPDATE=1 cargo test -p karat-cli made_documents writes it"
+            "{name}.{ending} of {bundle} differs from its source; KARAT_UPDATE=1 cargo test -p karat-cli generated_documents rewrites it"
         );
     }
-    // A source that nothing is made of would be forgotten.
+    // Every source is used.
     let mut sources = Vec::new();
     for bundle in std::fs::read_dir(suite().join("sources")).unwrap() {
         for file in std::fs::read_dir(bundle.unwrap().path()).unwrap() {
@@ -60,7 +60,7 @@ fn made_documents_are_current() {
         }
     }
     sources.sort();
-    let mut known: Vec<&str> = MADE.iter().map(|(_, name, _)| *name).collect();
+    let mut known: Vec<&str> = GENERATED.iter().map(|(_, name, _)| *name).collect();
     known.sort_unstable();
     assert_eq!(sources, known);
 }
@@ -69,13 +69,14 @@ fn sections(name: &str, bytes: &[u8]) -> Vec<Section> {
     ingest(name, bytes, &IngestLimits::default()).unwrap_or_else(|e| panic!("{e}")).sections
 }
 
-/// For nearly every section of the Markdown, the section of the same heading in another format must be the same part.
+/// For nearly every section of the Markdown, the section with the same heading in another format must have the same
+/// text.
 #[track_caller]
 fn check(path: &str, ending: &str) {
     let text = source(path);
     let wanted = sections("a.md", text.as_bytes());
     assert!(wanted.len() >= 30, "{} sections of {path}", wanted.len());
-    let found = sections(&format!("a.{ending}"), &made(&text, ending));
+    let found = sections(&format!("a.{ending}"), &generate(&text, ending));
     let mut words = Vocabulary::default();
     let mut faults = Vec::new();
     for section in &wanted {
@@ -94,9 +95,9 @@ fn check(path: &str, ending: &str) {
 }
 
 #[test]
-fn an_agreement_has_the_same_sections_in_every_format() {
+fn agreements_have_the_same_sections_in_each_format() {
     let plain = ["bundles/field_service_saas_en/saas_agreement.md", "bundles/driftavtal_kommun_sv/driftavtal.md"];
-    let sources = MADE.iter().map(|(bundle, name, _)| format!("sources/{bundle}/{name}.md"));
+    let sources = GENERATED.iter().map(|(bundle, name, _)| format!("sources/{bundle}/{name}.md"));
     for path in sources.chain(plain.map(str::to_owned)) {
         for ending in ["docx", "pdf", "two-columns.pdf"] {
             check(&path, ending);
@@ -104,7 +105,7 @@ fn an_agreement_has_the_same_sections_in_every_format() {
     }
 }
 
-/// The bundles with their records, by name.
+/// The records of the bundles, by name.
 fn records() -> BTreeMap<String, Value> {
     let bundles = std::fs::read_dir(suite().join("bundles")).unwrap().map(|entry| entry.unwrap().path());
     let read = |folder: PathBuf| {
@@ -123,7 +124,7 @@ fn documents(folder: &Path) -> BTreeMap<String, Vec<Section>> {
     documents.map(|path| (name(&path), sections(&name(&path), &std::fs::read(&path).unwrap()))).collect()
 }
 
-/// A golden part is a section, whole and word for word: what is retrieved are sections.
+/// A golden part is a whole section, word for word, since sections are what is retrieved.
 #[test]
 fn golden_parts_are_whole_sections() {
     let mut parts = 0;
@@ -145,9 +146,9 @@ fn golden_parts_are_whole_sections() {
     assert!(parts >= 60, "{parts}");
 }
 
-/// The table of bundles in the documentation counts what is there.
+/// The counts in the documentation's table of bundles.
 #[test]
-fn bundles_are_as_described() {
+fn documented_bundle_counts_are_current() {
     let text = std::fs::read_to_string(root().join("docs/agreements.md")).unwrap();
     let rows = || text.lines().filter(|line| line.starts_with("| `")).map(|line| line.split(" | ").collect::<Vec<_>>());
     for (name, record) in records() {
@@ -158,9 +159,9 @@ fn bundles_are_as_described() {
         assert_eq!((counts.iter().sum::<usize>(), verdicts.len()), (15, 15), "{name}");
         assert!(counts.iter().all(|n| *n > 0), "{name} lacks a verdict: {counts:?}");
         let sections: usize = documents(&suite().join("bundles").join(&name)).values().map(Vec::len).sum();
-        let told = rows().find(|row| row[0] == format!("| `{name}`") && row.len() == 7);
-        let told = told.unwrap_or_else(|| panic!("docs/agreements.md has no row of {name}"));
-        let numbers: Vec<usize> = told[2..].iter().map(|cell| cell.trim_end_matches(" |").parse().unwrap()).collect();
+        let row = rows().find(|row| row[0] == format!("| `{name}`") && row.len() == 7);
+        let row = row.unwrap_or_else(|| panic!("docs/agreements.md has no row of {name}"));
+        let numbers: Vec<usize> = row[2..].iter().map(|cell| cell.trim_end_matches(" |").parse().unwrap()).collect();
         assert_eq!(numbers, [&[sections][..], &counts].concat(), "{name}");
     }
 }

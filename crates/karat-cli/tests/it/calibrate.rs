@@ -1,11 +1,11 @@
-//! `karat calibrate`: numbers of a profile from what people say.
+//! `karat calibrate`: values of a profile fitted to human judgements.
 
 use crate::data::shared;
 use crate::project::{Project, lines, number, root, suite, trial};
 use serde_json::{Value, json};
 
-/// What an audited tool is like: in how many of three cases it finds the target and says so, how well it understands it, whether
-/// it invents something besides, and how sure it says it is.
+/// An audited tool: in how many of three cases it finds and reports the target, how well it understands it, whether
+/// it also invents something, and its stated confidence.
 struct Tool(&'static str, usize, f64, bool, f64);
 
 const TOOLS: [Tool; 6] = [
@@ -17,8 +17,8 @@ const TOOLS: [Tool; 6] = [
     Tool("oak", 1, 0.5, true, 0.75),
 ];
 
-/// A suite of three cases with a target and one that is safe, trials of six tools, and their audits.
-fn audited() -> Project {
+/// A suite of three cases with a target and one safe case, with trials of six tools and their audits.
+fn audited_suite() -> Project {
     let case = |id: &str| json!({ "id": id, "issues": [{ "id": "g", "title": "Reentrancy", "target": true }] });
     let mut project = suite(&[case("a"), case("b"), case("c"), json!({ "id": "safe", "verdict": "safe" })]);
     let (mut trials, mut audits) = (Vec::new(), Vec::new());
@@ -45,9 +45,9 @@ fn audited() -> Project {
     project
 }
 
-/// The same with its report, and a ranking by two experts who care for understanding above all.
-fn scored() -> Project {
-    let project = audited();
+/// The same with its report, and a ranking by two experts who value understanding most.
+fn scored_suite() -> Project {
+    let project = audited_suite();
     project.run("score . --submission s.jsonl --judgements audits.jsonl --profile audit -o report.json").expect(0);
     project.with(
         "experts.csv",
@@ -57,8 +57,8 @@ fn scored() -> Project {
 }
 
 #[test]
-fn weights_of_sui_come_from_rankings() {
-    let project = scored();
+fn sui_weights_are_fitted_to_rankings() {
+    let project = scored_suite();
     insta::assert_snapshot!(project.ok("calibrate sui report.json --ranking experts.csv"), @r"
     weights of sui from rankings of 6 tools by 2 experts
 
@@ -87,36 +87,36 @@ fn weights_of_sui_come_from_rankings() {
     Use the fitted weights: their Spearman correlation on held-out tools is 0.885, and that of the
     current weights 0.505.
     ");
-    let told = project.json("calibrate sui report.json --ranking experts.csv --json");
-    let fitted = told["weights"]["fitted"].as_object().unwrap();
+    let fit = project.json("calibrate sui report.json --ranking experts.csv --json");
+    let fitted = fit["weights"]["fitted"].as_object().unwrap();
     let sum: f64 = fitted.values().map(|weight| weight.as_f64().unwrap()).sum();
     assert!((sum - 1.0).abs() < 1e-9, "{fitted:?}");
-    assert!(number(&told, "/weights/fitted/reasoning") > number(&told, "/weights/present/reasoning"));
-    assert_eq!((&told["experts"], &told["preferences"]), (&json!(["anna", "ben"]), &json!(24)));
-    assert_eq!((told["tools"].as_array().unwrap().len(), &told["left_out"]), (6, &json!([])));
-    // Scored now or before is the same.
+    assert!(number(&fit, "/weights/fitted/reasoning") > number(&fit, "/weights/present/reasoning"));
+    assert_eq!((&fit["experts"], &fit["preferences"]), (&json!(["anna", "ben"]), &json!(24)));
+    assert_eq!((fit["tools"].as_array().unwrap().len(), &fit["left_out"]), (6, &json!([])));
+    // Scoring in the same command gives the same.
     let line =
         "calibrate sui . --submission s.jsonl --judgements audits.jsonl --profile audit --ranking experts.csv --json";
-    assert_eq!(project.json(line), told);
-    // So are ranks as lines of JSON.
+    assert_eq!(project.json(line), fit);
+    // Rankings can also be JSON lines.
     let rows = project.read("experts.csv");
     let line = |row: &str| {
         let [tool, rank, expert] = row.split(',').collect::<Vec<_>>()[..] else { panic!("{row}") };
         json!({ "tool": tool, "rank": rank.parse::<f64>().unwrap(), "expert": expert })
     };
     project.write("experts.jsonl", lines(&rows.lines().skip(1).map(line).collect::<Vec<_>>()));
-    assert_eq!(project.json("calibrate sui report.json --ranking experts.jsonl --json"), told);
+    assert_eq!(project.json("calibrate sui report.json --ranking experts.jsonl --json"), fit);
 }
 
 #[test]
-fn fitted_weights_are_a_profile() {
-    let project = scored();
+fn fitted_weights_are_written_as_a_profile() {
+    let project = scored_suite();
     let fitted = project.json("calibrate sui report.json --ranking experts.csv -o ours.toml --json");
     let written = project.read("ours.toml");
     assert!(written.starts_with("# Weights of sui, fitted by") && written.contains("extends = \"audit\""), "{written}");
     let report = project.json("score . --submission s.jsonl --judgements audits.jsonl --profile ours.toml --json");
     assert_eq!((&report["profile"]["sui"], &report["profile"]["name"]), (&fitted["weights"]["fitted"], &json!("ours")));
-    // All else is as it was.
+    // Everything else is unchanged.
     let mut before: Value = serde_json::from_str(&project.read("report.json")).unwrap();
     for key in ["sui", "name"] {
         before["profile"][key] = report["profile"][key].clone();
@@ -125,11 +125,11 @@ fn fitted_weights_are_a_profile() {
 }
 
 #[test]
-fn rankings_that_cannot_be_used_are_refused_with_the_reason() {
-    let project = scored();
-    let check = |ranking: &str, code: i32, told: &[&str]| {
+fn unusable_rankings_are_refused_with_the_reason() {
+    let project = scored_suite();
+    let check = |ranking: &str, code: i32, expected: &[&str]| {
         project.write("r.csv", ranking);
-        project.run("calibrate sui report.json --ranking r.csv").says(code, told);
+        project.run("calibrate sui report.json --ranking r.csv").says(code, expected);
     };
     check("", 4, &["the file is empty", "tool,rank"]);
     check("tool,rank\nash,1\nbirch,2\nelm,3\n", 4, &["3 ranked tools", "at least 4"]);
@@ -149,7 +149,7 @@ fn rankings_that_cannot_be_used_are_refused_with_the_reason() {
     project.run("calibrate sui report.json").says(2, &["--ranking"]);
     project.run("calibrate sui report.json report.json --ranking experts.csv").says(4, &["both have the tool `ash`"]);
     project.run("calibrate sui . nowhere --submission s.jsonl --ranking experts.csv").says(2, &["one suite"]);
-    // Rules of another kind make other figures.
+    // A profile of another kind has other figures.
     project
         .run("score . --submission s.jsonl --judgements audits.jsonl --profile karat --judge none -o k.json")
         .expect(0);
@@ -157,8 +157,8 @@ fn rankings_that_cannot_be_used_are_refused_with_the_reason() {
 }
 
 #[test]
-fn tools_without_audits_are_left_out_by_name() {
-    let project = audited();
+fn tools_without_audits_are_skipped_by_name() {
+    let project = audited_suite();
     let mut audits: Vec<Value> =
         project.read("audits.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     audits.retain(|audit| audit["tool"] != "oak");
@@ -167,43 +167,43 @@ fn tools_without_audits_are_left_out_by_name() {
     let line = "calibrate sui . --submission s.jsonl --judgements audits.jsonl --profile audit --ranking r.csv";
     let ran = project.run(line).says(0, &["oak is skipped: it has no `sui`", "fir is skipped: it was not ranked"]);
     assert!(ran.out.contains("rankings of 4 tools by 1 expert"), "{}", ran.out);
-    let told = "oak is skipped: it has no `finding_precision`: no audit";
-    project.run(&line.replace("audit --r", "karat --judge none --r")).says(0, &[told]);
+    let warning = "oak is skipped: it has no `finding_precision`: no audit";
+    project.run(&line.replace("audit --r", "karat --judge none --r")).says(0, &[warning]);
 }
 
-/// The block of the documents that starts with this command, with what the command prints; made anew with `KARAT_UPDATE=1`.
+/// The output in the documentation after this command; `KARAT_UPDATE=1` rewrites it.
 #[test]
-fn rules_of_matching_come_from_labels() {
+fn matching_rules_are_fitted_to_labels() {
     let command = "karat calibrate match starter scanned --set threshold=0.3";
     let out = Project::new().ok(command.strip_prefix("karat ").unwrap());
     let path = root().join("docs/calibrate.md");
     let text = std::fs::read_to_string(&path).unwrap();
     let start = format!("```console\n$ {command}\n");
     let (before, rest) = text.split_once(&start).unwrap();
-    let (shown, after) = rest.split_once("```\n").unwrap();
+    let (documented, after) = rest.split_once("```\n").unwrap();
     if std::env::var_os("KARAT_UPDATE").is_some() {
         std::fs::write(&path, format!("{before}{start}{out}```\n{after}")).unwrap();
     } else {
-        assert_eq!(shown, out, "docs/calibrate.md is not what the labels give; KARAT_UPDATE=1 writes it anew");
+        assert_eq!(documented, out, "the output in docs/calibrate.md is out of date; KARAT_UPDATE=1 rewrites it");
     }
     for wanted in
         ["736 labelled pairs by authors, 313 of them matches", "Use the fitted threshold", "Kept: weights.file"]
     {
         assert!(out.contains(wanted), "{out}");
     }
-    let told = Project::new().json("calibrate match starter scanned --set threshold=0.3 --json");
-    assert_eq!((&told["advice"], &told["held_out"]["groups"]), (&json!("threshold"), &json!(16)));
-    assert_eq!(told["held_out"]["present_curve"].as_array().unwrap().len(), 21);
-    // By the rules that are shipped there is nothing to gain any more.
+    let fit = Project::new().json("calibrate match starter scanned --set threshold=0.3 --json");
+    assert_eq!((&fit["advice"], &fit["held_out"]["groups"]), (&json!("threshold"), &json!(16)));
+    assert_eq!(fit["held_out"]["present_curve"].as_array().unwrap().len(), 21);
+    // With the shipped rules there is nothing to gain.
     assert_eq!(Project::new().json("calibrate match starter scanned --json")["advice"], "keep");
-    let project = labelled();
+    let project = labelled_suite();
     project.run("calibrate match . scanned --submission s.jsonl --labels l.jsonl").says(2, &["need exactly one suite"]);
     project.write("karat.toml", "[suite]\nname = \"s\"\n[scoring.override]\nthreshold = 0.5\n");
     project.run("calibrate match . scanned").says(2, &["has no calibration set"]);
 }
 
-/// A suite whose keywords say nothing and whose lines say all, with labels that know.
-fn labelled() -> Project {
+/// A suite in which only lines are informative, keywords are not, with labels accordingly.
+fn labelled_suite() -> Project {
     let mut cases = Vec::new();
     let (mut trials, mut labels) = (Vec::new(), Vec::new());
     for case in 0..6 {
@@ -229,16 +229,16 @@ fn labelled() -> Project {
 }
 
 #[test]
-fn fitted_rules_are_a_profile_that_decides_as_people_do() {
-    let project = labelled();
-    let told = project.json("calibrate match . --submission s.jsonl --labels l.jsonl -o ours.toml --json");
-    assert_eq!((&told["better"], &told["held_out"]["groups"], &told["pairs"]), (&json!(true), &json!(6), &json!(48)));
-    assert_eq!(number(&told, "/held_out/f1"), 1.0);
-    assert!(number(&told, "/fitted/weights/line") > number(&told, "/present/weights/line"));
+fn fitted_rules_decide_like_the_labels() {
+    let project = labelled_suite();
+    let fit = project.json("calibrate match . --submission s.jsonl --labels l.jsonl -o ours.toml --json");
+    assert_eq!((&fit["better"], &fit["held_out"]["groups"], &fit["pairs"]), (&json!(true), &json!(6), &json!(48)));
+    assert_eq!(number(&fit, "/held_out/f1"), 1.0);
+    assert!(number(&fit, "/fitted/weights/line") > number(&fit, "/present/weights/line"));
     let report = project.json("score . --submission s.jsonl --profile ours.toml --judge none --json");
-    assert_eq!(report["profile"]["weights"], told["fitted"]["weights"]);
-    assert_eq!(report["profile"]["threshold"], told["fitted"]["threshold"]);
-    // One of four matches is the match, and the others repeat it: nothing is taken that people do not take.
+    assert_eq!(report["profile"]["weights"], fit["fitted"]["weights"]);
+    assert_eq!(report["profile"]["threshold"], fit["fitted"]["threshold"]);
+    // One of four matches is the match, and the others are duplicates: nothing is matched that people do not match.
     assert_eq!(report["tools"][0]["counts"], json!({ "tp": 6, "fp": 24, "fn": 0 }));
     let other = project.json("calibrate match . --submission s.jsonl --labels l.jsonl --group-by repo --json");
     assert_eq!(other["held_out"]["groups"], 2);
@@ -247,8 +247,8 @@ fn fitted_rules_are_a_profile_that_decides_as_people_do() {
 }
 
 #[test]
-fn labels_that_cannot_be_used_are_refused_with_the_reason() {
-    let project = labelled();
+fn unusable_labels_are_refused_with_the_reason() {
+    let project = labelled_suite();
     let all: Vec<Value> = project.read("l.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     project.write("few.jsonl", lines(&all[..20]));
     let of = |matched: bool| -> Vec<Value> {
@@ -265,8 +265,8 @@ fn labels_that_cannot_be_used_are_refused_with_the_reason() {
     project.write("no.jsonl", lines(&of(false)));
     project.write("bad.jsonl", "{\"kind\": \"pair\"");
     project.write("empty.jsonl", "");
-    let check = |file: &str, told: &[&str]| {
-        project.run(&format!("calibrate match . --submission s.jsonl --labels {file}")).says(4, told);
+    let check = |file: &str, expected: &[&str]| {
+        project.run(&format!("calibrate match . --submission s.jsonl --labels {file}")).says(4, expected);
     };
     check("few.jsonl", &["20 labelled pairs are too few", "30 are needed"]);
     check("yes.jsonl", &["every labelled pair matches", "both kinds"]);
@@ -282,30 +282,30 @@ fn labels_that_cannot_be_used_are_refused_with_the_reason() {
     project.run("calibrate match .").says(2, &["has no calibration set"]);
 }
 
-/// A suite's own changes go before any profile, so that a fitted value may be of no use there.
+/// Settings of a suite override any profile, so a fitted value may have no effect there.
 #[test]
-fn a_value_that_the_suite_states_itself_is_told() {
-    let project = labelled();
+fn override_by_the_suite_is_reported() {
+    let project = labelled_suite();
     project.write("karat.toml", "[suite]\nname = \"s\"\n[scoring.override]\nthreshold = 0.5\n");
     project
         .run("calibrate match . --submission s.jsonl --labels l.jsonl -o ours.toml")
         .says(0, &["wrote ours.toml", "the suite's karat.toml sets `threshold`"]);
 }
 
-/// 1,020 goldens in prose, without places and keywords: only the threshold can be learned.
+/// 1,020 goldens in prose, without locations and keywords: only the threshold can be fitted.
 #[test]
-fn published_labels_give_a_threshold() {
+fn threshold_is_fitted_to_published_labels() {
     let Some(bench) = shared("code-review-bench") else { return };
     let project = Project::new();
     let judge = "anthropic_claude-opus-4-5-20251101";
     let (goldens, results) = (bench.join("golden_comments"), bench.join("results").join(judge));
     let [goldens, results] = [goldens, results].map(|path| path.display().to_string());
     project.run_list(&["import", "--from", "code-review-bench", &goldens, &results, "-o", "bench"]).expect(0);
-    let told = project.json(&format!(
+    let fit = project.json(&format!(
         "calibrate match bench --submission bench/submissions/{judge}.jsonl --labels bench/judgements/{judge}.jsonl \
          --group-by repo --profile karat --json"
     ));
-    assert_eq!((&told["seen"]["file"], &told["seen"]["keyword"]), (&json!(0), &json!(0)));
-    assert_eq!(told["fitted"]["weights"], told["present"]["weights"]);
-    assert!(number(&told, "/held_out/f1") >= number(&told, "/present/f1"), "{told:#}");
+    assert_eq!((&fit["seen"]["file"], &fit["seen"]["keyword"]), (&json!(0), &json!(0)));
+    assert_eq!(fit["fitted"]["weights"], fit["present"]["weights"]);
+    assert!(number(&fit, "/held_out/f1") >= number(&fit, "/present/f1"), "{fit:#}");
 }

@@ -1,10 +1,10 @@
-//! `karat check` and `karat init`: all that is wrong with a suite, at once, and where.
+//! `karat check` and `karat init`: reports every fault of a suite at once, with its location.
 
 use crate::project::{Project, suite};
 use serde_json::{Value, json};
 
 #[test]
-fn eight_faults_in_eight_places() {
+fn all_faults_are_reported_with_locations() {
     let project = Project::new()
         .with("s/karat.toml", "[suite]\nname = \"faulty\"\n")
         .with("s/cases/a/case.yaml", "id: a\nissues:\n  - id: g\n    title: A line in words\n    line_start: twelve\n")
@@ -28,23 +28,23 @@ fn eight_faults_in_eight_places() {
         assert!(fault["file"].as_str().unwrap().starts_with("s/"), "{fault}");
         assert_eq!(fault["level"], "error");
     }
-    // What is refused by one command is refused by all, in the same words.
+    // Every command refuses the suite with the same message.
     let scored = project.run("score s").says(4, &["nothing was loaded"]);
     for fault in faults {
         assert!(scored.err.contains(fault["message"].as_str().unwrap()), "{fault}");
     }
 }
 
-/// What `check` says of one case with these files, one line for each remark: level, code, line:column, message.
-fn said(case: &str, files: &[(&str, &str)], flags: &str) -> String {
+/// The diagnostics of `check` for one case with these files, one line each: level, code, line:column, message.
+fn diagnose(case: &str, files: &[(&str, &str)], flags: &str) -> String {
     let project = Project::new().with("karat.toml", "[suite]\nname = \"s\"\n").with("cases/c/case.yaml", case);
     for (path, text) in files {
         project.write(path, text);
     }
-    remarks(&project.run(&format!("check . --json {flags}")).out)
+    format_diagnostics(&project.run(&format!("check . --json {flags}")).out)
 }
 
-fn remarks(json: &str) -> String {
+fn format_diagnostics(json: &str) -> String {
     let remarks: Vec<Value> = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {json}"));
     let line = |d: &Value| {
         let text = |key: &str| d[key].as_str().unwrap().to_owned();
@@ -55,21 +55,21 @@ fn remarks(json: &str) -> String {
 
 #[track_caller]
 fn check(case: &str, files: &[(&str, &str)], flags: &str, expected: &str) {
-    assert_eq!(said(case, files, flags), expected);
+    assert_eq!(diagnose(case, files, flags), expected);
 }
 
 const GOOD: &str = "id: c\nissues:\n  - id: g\n    title: The loop runs once too often\n    file: a.py\n    line_start: 2\n    keywords: [loop]\n";
 const TREE: &[(&str, &str)] = &[("cases/c/before/a.py", "one\nold\n"), ("cases/c/after/a.py", "one\ntwo\n")];
 
 #[test]
-fn a_good_case_has_no_remarks() {
+fn valid_case_has_no_diagnostics() {
     check(GOOD, &[], "", "");
     check(GOOD, TREE, "", "");
     check(GOOD, TREE, "--profile crb", "");
 }
 
 #[test]
-fn places_that_are_not_there() {
+fn missing_locations_are_reported() {
     let outside = GOOD.replace("line_start: 2", "line_start: 2\n    line_end: 9");
     check(&outside, TREE, "", "error lines-outside-file 7:15 line 9 lies outside `a.py`, which has 2 lines\n");
     let absent = GOOD.replace("a.py", "b.py");
@@ -78,12 +78,12 @@ fn places_that_are_not_there() {
     check(&untouched, TREE, "", "warning golden-outside-change 6:17 `g` is outside the changed lines\n");
     let glob = GOOD.replace("a.py", "'src/**/*.py'");
     check(&glob, TREE, "", "warning glob-fits-nothing 5:11 no file in after/ fits `src/**/*.py`\n");
-    // Without the code there is nothing to hold the places against.
+    // Without code, locations cannot be checked.
     check(&outside, &[], "", "");
 }
 
 #[test]
-fn words_that_say_nothing() {
+fn uninformative_titles_and_keywords_are_reported() {
     let stray = GOOD.replace("[loop]", "[loop, overflow, '']");
     check(
         &stray,
@@ -101,7 +101,7 @@ fn words_that_say_nothing() {
 }
 
 #[test]
-fn goldens_nobody_could_match() {
+fn unmatchable_goldens_are_reported() {
     let lines_only = "id: c\nissues:\n  - id: g\n    title: The loop runs once too often\n    line_start: 2\n";
     let expected = "warning unmatchable-golden 3:9 no tool could match `g` under the profile `crb`: \
                     the best possible score is 0.20, below 0.30; give it a file or keywords\n";
@@ -126,17 +126,18 @@ fn goldens_nobody_could_match() {
 }
 
 /// A golden of an identity suite with this key, after `line_start: 2` in line 6.
-fn keyed(key: &str) -> String {
+fn golden_with_key(key: &str) -> String {
     format!("{GOOD}    rule_id: R1\n    identity_key: '{key}'\n")
 }
 
 #[test]
-fn keys_that_no_finding_can_have() {
+fn impossible_keys_are_reported() {
     let refused = |key: &str, why: &str, help: &str| {
         let expected = format!("error unmatchable-key 9:19 no finding can have the identity_key of `g`: {why}\n");
-        check(&keyed(key), &[], "--profile identity", &expected);
-        let project =
-            Project::new().with("karat.toml", "[suite]\nname = \"s\"\n").with("cases/c/case.yaml", keyed(key));
+        check(&golden_with_key(key), &[], "--profile identity", &expected);
+        let project = Project::new()
+            .with("karat.toml", "[suite]\nname = \"s\"\n")
+            .with("cases/c/case.yaml", golden_with_key(key));
         let out = project.run("check . --profile identity").expect(4).out;
         assert!(out.contains(help), "{key}: {out}");
     };
@@ -152,36 +153,36 @@ fn keys_that_no_finding_can_have() {
         right,
     );
     for good in ["v2|a.py|r1|lines:2-2", "v2|*.py|r1|lines:2-2", "v2|a.py|r1|anchor:n", "v3|a.py|r1|symbol:f#1"] {
-        check(&keyed(good), &[], "--profile identity", "");
+        check(&golden_with_key(good), &[], "--profile identity", "");
     }
-    // Where keys are not matched by, they do no harm.
+    // Keys are ignored unless matching uses them.
     let warned = "warning unmatchable-key 9:19 no finding can have the identity_key of `g`: \
                   expected v2|<path>|<rule>|<anchor>\n";
-    check(&keyed("garbage"), &[], "", warned);
+    check(&golden_with_key("garbage"), &[], "", warned);
 }
 
 #[test]
-fn keys_that_contradict_their_golden() {
+fn contradicting_keys_are_reported() {
     let expected = "error contradicting-key 9:19 the identity_key of `g` contradicts it: \
                     file is \"a.py\", the key says \"b.py\"; rule_id is \"r1\", the key says \"r2\"; \
                     line_start is \"2-2\", the key says \"9-9\"\n";
-    check(&keyed("v2|b.py|r2|lines:9-9"), &[], "--profile identity", expected);
+    check(&golden_with_key("v2|b.py|r2|lines:9-9"), &[], "--profile identity", expected);
     let chunk = "warning unmatchable-golden 3:9 no tool could match `g` under the profile `identity`: \
                  identity.chunk_anchors does not accept its kind of anchor\n";
-    check(&keyed("v2|a.py|r1|chunk:1"), &[], "--profile identity", chunk);
-    check(&keyed("v2|a.py|r1|chunk:1"), &[], "--profile identity --set identity.chunk_anchors=true", "");
+    check(&golden_with_key("v2|a.py|r1|chunk:1"), &[], "--profile identity", chunk);
+    check(&golden_with_key("v2|a.py|r1|chunk:1"), &[], "--profile identity --set identity.chunk_anchors=true", "");
 }
 
 #[test]
-fn every_golden_of_an_identity_suite_is_asked_for_its_rule() {
-    let keyed = format!("{GOOD}    identity_key: 'v2|a.py|r1|lines:2-2'\n");
+fn goldens_of_an_identity_suite_need_a_rule() {
+    let golden_with_key = format!("{GOOD}    identity_key: 'v2|a.py|r1|lines:2-2'\n");
     let expected = "warning no-rule-id 3:9 `g` has no rule_id; goldens of an identity suite need one\n";
-    check(&keyed, &[], "--profile identity", expected);
-    check(&keyed, &[], "", "");
+    check(&golden_with_key, &[], "--profile identity", expected);
+    check(&golden_with_key, &[], "", "");
 }
 
 #[test]
-fn cases_that_do_not_fit_together() {
+fn inconsistent_cases_are_reported() {
     let twin = "id: c\ntwin: d\nissues:\n  - id: g\n    title: The loop runs once too often\n    file: a.py\n";
     let expected = "warning one-sided-twin 2:7 the twin `d` does not name `c` as its own twin\n";
     check(twin, &[("cases/d/case.yaml", "id: d\n")], "", expected);
@@ -204,16 +205,16 @@ fn cases_that_do_not_fit_together() {
     check("id: c\n", &[("cases/_draft/notes.txt", "")], "", "");
 }
 
-/// A case that is refused for another reason is still there to be a twin: one fault is not told twice.
+/// A twin that is refused for another reason still exists, so its absence is not reported as well.
 #[test]
-fn a_faulty_twin_is_no_unknown_twin() {
+fn faulty_twin_is_not_reported_as_unknown() {
     let twin = "id: c\ntwin: d\n";
     let faulty = "id: d\ntwin: c\nlangauge: python\n";
     check(twin, &[("cases/d/case.yaml", faulty)], "", "error unknown-key 3:1 unknown key `langauge`\n");
 }
 
 #[test]
-fn lines_of_cases_are_pointed_at() {
+fn faults_in_jsonl_cases_name_the_line() {
     let project = suite(&[
         json!({ "id": "a", "issues": [{ "id": "g", "title": "Wrong", "file": "a.py" }] }),
         json!({ "id": "b", "twin": "aa" }),
@@ -221,14 +222,14 @@ fn lines_of_cases_are_pointed_at() {
     ]);
     let expected = "error unknown-twin 2:1 unknown twin `aa`\n\
                     error duplicate-id 3:1 duplicate case id `a`, first used at ./cases.jsonl:1\n";
-    assert_eq!(remarks(&project.run("check . --json").expect(4).out), expected);
+    assert_eq!(format_diagnostics(&project.run("check . --json").expect(4).out), expected);
     let project = suite(&[json!({ "id": "a", "issues": [{ "id": "g", "title": "Wrong", "file": "a.py" }] })]);
     let expected = "warning vague-golden 1:39 `g` says almost nothing; describe what is wrong and where\n";
-    assert_eq!(remarks(&project.run("check . --json").expect(0).out), expected);
+    assert_eq!(format_diagnostics(&project.run("check . --json").expect(0).out), expected);
 }
 
 #[test]
-fn warnings_fail_only_when_strict() {
+fn warnings_fail_only_with_strict() {
     let project = Project::new().with("karat.toml", "[suite]\nname = \"s\"\n").with("cases/c/case.yaml", "id: other\n");
     let ran = project.run("check .").expect(0);
     assert!(ran.out.ends_with("s: 1 case, 0 goldens, profile karat: 1 warning\n"), "{}", ran.out);
@@ -240,7 +241,7 @@ fn warnings_fail_only_when_strict() {
 }
 
 #[test]
-fn no_suite_here() {
+fn missing_suite_is_explained() {
     let project = Project::new().with("empty/readme.txt", "");
     assert!(project.run("check empty").expect(4).out.contains("no suite here"));
     assert!(project.run("check nowhere").expect(4).out.contains("there is no such folder"));
@@ -251,7 +252,7 @@ fn no_suite_here() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_out_of_the_suite_is_refused() {
+fn links_out_of_the_suite_are_refused() {
     let project = Project::new()
         .with("secret.txt", "secret\n")
         .with("s/karat.toml", "[suite]\nname = \"s\"\n")
@@ -264,7 +265,7 @@ fn a_link_out_of_the_suite_is_refused() {
     assert!(!out.contains("secret\n"), "{out}");
     project.run("score s").says(4, &["path-escapes"]);
     std::fs::remove_file(project.path("s/cases/c/after/link.py")).unwrap();
-    // A case of which the very file is a link to the outside, and one whose folder is.
+    // A case file that links to the outside, and a case folder that does.
     std::fs::create_dir_all(project.path("s/cases/d")).unwrap();
     project.write("outside.yaml", "id: d\n");
     link("outside.yaml", "s/cases/d/case.yaml");
@@ -275,7 +276,7 @@ fn a_link_out_of_the_suite_is_refused() {
     let out = project.run("check s").expect(4).out;
     assert!(out.contains("path-escapes") && !out.contains("from outside"), "{out}");
     std::fs::remove_file(project.path("s/cases/d")).unwrap();
-    // Code that is a link as a whole.
+    // A code folder that is a link.
     std::fs::remove_dir_all(project.path("s/cases/c/after")).unwrap();
     link("outside", "s/cases/c/after");
     let out = project.run("check s").expect(4).out;
@@ -283,7 +284,7 @@ fn a_link_out_of_the_suite_is_refused() {
 }
 
 #[test]
-fn shipped_suites_of_findings_are_clean() {
+fn shipped_suites_have_no_problems() {
     let project = Project::new();
     assert_eq!(project.ok("check starter --strict"), "starter: 10 cases, 26 goldens, profile karat: no problems\n");
     assert_eq!(project.ok("check scanned --strict"), "scanned: 8 cases, 78 goldens, profile karat: no problems\n");
@@ -293,18 +294,18 @@ fn shipped_suites_of_findings_are_clean() {
 }
 
 #[test]
-fn init_check_score() {
+fn initial_suite_passes_check_and_scores() {
     let project = Project::new();
     let written = project.run("init mine").says(0, &["karat check mine", "karat score mine"]).out;
     assert!(written.contains("mine/karat.toml"), "{written}");
     for path in written.lines() {
-        assert!(project.path(path).is_file(), "{path} was named and not written");
+        assert!(project.path(path).is_file(), "{path} was listed but not written");
     }
     assert!(project.ok("check mine --strict").ends_with("no problems\n"));
     let report = project.json("score mine --json");
     assert_eq!(report["warnings"], json!([]));
     assert!(report["tools"][0]["metrics"]["f1"]["value"].as_f64().unwrap() > 0.0);
-    // A suite that is there is left alone.
+    // An existing suite is not overwritten.
     project.write("mine/karat.toml", "[suite]\nname = \"kept\"\n");
     project.run("init mine").says(4, &["mine/karat.toml already exists"]);
     assert_eq!(project.read("mine/karat.toml"), "[suite]\nname = \"kept\"\n");

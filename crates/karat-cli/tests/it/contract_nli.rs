@@ -1,4 +1,4 @@
-//! Real contracts with requirements and evidence: what they hold, and how much of it the search finds.
+//! ContractNLI, real contracts with requirements and evidence: conversion to golden records, and retrieval quality.
 
 #[path = "../../../karat-documents/benches/retrieval/contract_nli.rs"]
 mod contracts;
@@ -9,11 +9,11 @@ use contracts::{Contract, Figures, figures, read, ways};
 use karat_core::assessment::record::{Compliance, Requirement};
 use serde_json::{Map, Value, json};
 
-/// Every so many contracts are searched here; `cargo bench -p karat --bench retrieval -- contract-nli` searches all of them.
+/// Searches every n-th contract; `cargo bench -p karat --bench retrieval -- contract-nli` searches all of them.
 const EVERY: usize = 4;
 
 #[test]
-fn contracts_become_golden_records() {
+fn contracts_are_converted_to_golden_records() {
     let Some(file) = shared("contract-nli/dev.json") else { return };
     let (contracts, queries) = read(&std::fs::read_to_string(file).unwrap()).unwrap();
     assert_eq!((contracts.len(), queries.len()), (61, 17));
@@ -22,7 +22,7 @@ fn contracts_become_golden_records() {
     assert_eq!(all.len(), 1037);
     assert_eq!([Compliance::Yes, Compliance::NotApplicable, Compliance::No].map(verdicts), [519, 423, 95]);
     assert_eq!(all.iter().map(|one| one.evidence_parts().count()).sum::<usize>(), 1228);
-    // Evidence is a clause of the contract, word for word, and no clause stands twice.
+    // Evidence is a clause of the contract, word for word, and clauses are unique.
     assert!(all.iter().all(|one| one.repeated_parts().is_empty()));
     for contract in &contracts {
         for (_, part) in contract.record.requirements.iter().flat_map(Requirement::evidence_parts) {
@@ -33,30 +33,30 @@ fn contracts_become_golden_records() {
 }
 
 #[test]
-fn both_halves_find_no_less_than_the_better_of_them() {
+fn hybrid_search_is_no_worse_than_either_half() {
     let Some(file) = shared("contract-nli/dev.json") else { return };
     let (contracts, queries) = read(&std::fs::read_to_string(file).unwrap()).unwrap();
     let some: Vec<&Contract> = contracts.iter().step_by(EVERY).collect();
     let figures = figures(&some, &queries).unwrap();
-    let told: Vec<String> =
+    let lines: Vec<String> =
         ways().iter().zip(&figures).map(|(way, figures)| format!("{:24} {figures:?}", way.name)).collect();
-    let told = told.join("\n");
+    let summary = lines.join("\n");
     let [words, vectors, both, reranked, _]: [Figures; 5] = figures.try_into().unwrap();
     assert_eq!(words.requirements, 170);
-    assert!(both.recall >= words.recall.max(vectors.recall) - 0.01, "{told}");
-    // What the reranker adds is much, and must not get lost unnoticed.
-    assert!(reranked.recall >= both.recall && reranked.ndcg >= both.ndcg + 0.05, "{told}");
+    assert!(both.recall >= words.recall.max(vectors.recall) - 0.01, "{summary}");
+    // The reranker adds a lot; this catches a regression.
+    assert!(reranked.recall >= both.recall && reranked.ndcg >= both.ndcg + 0.05, "{summary}");
 }
 
-/// A clause as one item of a list, so that nothing in it is taken for markup. Three that are evidence have no words at all.
-fn shown(clause: &str) -> (String, String) {
+/// A clause as one list item, so that nothing in it is parsed as markup. Three evidence clauses are empty.
+fn clause_as_item(clause: &str) -> (String, String) {
     let line = clause.split_whitespace().collect::<Vec<_>>().join(" ");
     let line = if line.chars().any(char::is_alphanumeric) { line } else { "(blank)".to_owned() };
     let escape = |c: char| if c.is_ascii_punctuation() { format!("\\{c}") } else { c.to_string() };
     (line.chars().map(escape).collect(), line)
 }
 
-/// The contracts written down as records and documents: the strict loader takes them, and the whole command measures them.
+/// The contracts as records and documents on disk: the strict loader accepts them, and the command evaluates them.
 #[test]
 fn records_on_disk_are_checked_and_searched() {
     let Some(file) = shared("contract-nli/dev.json") else { return };
@@ -65,11 +65,12 @@ fn records_on_disk_are_checked_and_searched() {
     let requirement = |text: &str| json!({ "title": text, "description": text, "queries": { "en": text } });
     let requirements: Map<String, Value> =
         queries.iter().map(|query| (query.id.clone(), requirement(&query.text))).collect();
-    // JSON is YAML too.
+    // JSON is valid YAML.
     let template = json!({ "requirements": requirements, "search": { "language": "en" } });
     project.write("templates/nda/config.yml", template.to_string());
     for (at, contract) in contracts.iter().enumerate() {
-        let clauses: Vec<(String, String)> = contract.clauses.iter().map(|clause| shown(&clause.body)).collect();
+        let clauses: Vec<(String, String)> =
+            contract.clauses.iter().map(|clause| clause_as_item(&clause.body)).collect();
         let sections: String =
             clauses.iter().enumerate().map(|(n, (text, _))| format!("## Span {n}\n\n- {text}\n\n")).collect();
         project.write(&format!("nda/{at}/contract.md"), format!("# Contract\n\n{sections}"));
@@ -90,15 +91,15 @@ fn records_on_disk_are_checked_and_searched() {
         });
         project.write(&format!("nda/{at}/nda.golden-assessment.yml"), record.to_string());
     }
-    let told = project.ok("check nda");
+    let output = project.ok("check nda");
     let counts = "61 bundles, 1037 requirements (519 yes, 0 partial, 95 no, 423 not_applicable), 1228 golden parts";
-    assert!(told.contains(counts), "{}", told.lines().last().unwrap_or_default());
+    assert!(output.contains(counts), "{}", output.lines().last().unwrap_or_default());
     let words = "--bm25-weight 1 --no-rerank --resamples 200";
     let report = project.json(&format!("assess nda -r --stage retrieve {words} --json -q"));
     assert_eq!((number(&report, "/search/searches"), report["bundles"].as_array().unwrap().len()), (1037.0, 61));
     assert_eq!(number(&report, "/retrieval/metrics/retrieval_recall/n"), 1228.0);
     assert_eq!(number(&report, "/retrieval/metrics/recall_at_k/n"), 614.0);
-    // By words alone over the bare clauses it is .694 (docs/retrieval.md); headings with numbers change little.
+    // By words alone over the bare clauses it is .694 (docs/retrieval.md); numbered headings change little.
     let recall = number(&report, "/retrieval/metrics/recall_at_k/value");
     assert!((recall - 0.694).abs() < 0.03, "{recall}");
 }

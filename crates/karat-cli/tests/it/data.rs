@@ -1,4 +1,4 @@
-//! Real data, written by others, that lies beside the repository; where it is absent these tests say so and end.
+//! Public data sets beside the repository; these tests are skipped where they are absent.
 
 use crate::project::{Project, lines, root, skipped};
 use serde_json::{Value, json};
@@ -21,13 +21,13 @@ fn text(path: &std::path::Path) -> String {
 }
 
 #[test]
-fn published_challenges_load_as_they_are() {
+fn published_challenges_load_unchanged() {
     let Some(folder) = shared("crb-challenges/challenges") else { return };
     let project = Project::new();
     let ran = project.run_list(&["check", &text(&folder), "--profile", "crb"]).expect(0);
     let facts = ran.out.lines().last().unwrap();
     assert!(facts.contains("12 cases, 44 goldens, profile crb"), "{facts}");
-    // Every case with the code it is about, of which the change is known.
+    // Every case has the code it is about, with a known change.
     let ids: Vec<String> = std::fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -39,7 +39,7 @@ fn published_challenges_load_as_they_are() {
     assert!(remarks.iter().all(|remark| remark["level"] != "error"), "{}", report.out);
 }
 
-/// The labelled issues of smartbugs as a suite: one case for each file, one golden for each label.
+/// The labelled issues of smartbugs as a suite: a case per file, a golden per label.
 fn smartbugs(labels: &str) -> (String, usize) {
     let files: Vec<Value> = serde_json::from_str(labels).unwrap();
     let mut goldens = 0;
@@ -66,7 +66,7 @@ fn smartbugs(labels: &str) -> (String, usize) {
 }
 
 #[test]
-fn a_scanner_against_labelled_contracts() {
+fn scanner_is_scored_on_labelled_contracts() {
     let (Some(labels), Some(solhint)) = (shared("smartbugs-curated/vulnerabilities.json"), shared("solhint")) else {
         return;
     };
@@ -74,7 +74,7 @@ fn a_scanner_against_labelled_contracts() {
     assert_eq!(goldens, 207);
     let project = Project::new().with("karat.toml", "[suite]\nname = \"smartbugs\"\n").with("cases.jsonl", cases);
     let (sarif, map) = (text(&solhint.join("solhint.sarif")), text(&solhint.join("rule-categories.csv")));
-    // Each file is a case, so that the whole path names it.
+    // Each file is a case, identified by its whole path.
     let import =
         ["import", "--from", "sarif", "--suite", ".", "--case-from", ".*", "--rule-map", &map, &sarif, "-o", "s.jsonl"];
     project.run_list(&import).says(0, &["143 trials, 9572 findings"]);
@@ -100,7 +100,7 @@ fn a_scanner_against_labelled_contracts() {
     assert_eq!(found, [128, 129, 129]);
 }
 
-/// Pooled TP, FP and FN of every tool, as the published evaluations count them.
+/// Pooled TP, FP and FN of every tool, as in the published evaluations.
 fn published(evaluations: &str) -> BTreeMap<String, [u64; 3]> {
     let by_review: BTreeMap<String, BTreeMap<String, Value>> = serde_json::from_str(evaluations).unwrap();
     let mut pooled: BTreeMap<String, [u64; 3]> = BTreeMap::new();
@@ -123,7 +123,7 @@ fn counts(report: &Value, key: &str) -> BTreeMap<String, [u64; 3]> {
 }
 
 #[test]
-fn a_published_table_is_recomputed() {
+fn published_table_is_reproduced() {
     let Some(bench) = shared("code-review-bench") else { return };
     let judges: Vec<PathBuf> =
         std::fs::read_dir(bench.join("results")).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -145,20 +145,21 @@ fn a_published_table_is_recomputed() {
         assert_eq!(expected.len(), 12, "{name}");
         let recorded = score("recorded");
         assert_eq!(counts(&recorded, "counts"), expected, "{name}");
-        // One to one, no tool can have found more; what changes is in the report.
+        // With one-to-one matching no tool can have found more; the differences are in the report.
         let one_to_one = counts(&recorded, "one_to_one");
         let karat = counts(&score("karat"), "counts");
         for (tool, [tp, ..]) in &expected {
             assert!(one_to_one[tool][0] <= *tp, "{name} {tool}");
             assert!(karat[tool][0] <= *tp, "{name} {tool}: {} of {tp}", karat[tool][0]);
         }
-        assert!(one_to_one != expected, "{name}: one to one changes nothing, which these data do not say");
+        assert!(one_to_one != expected, "{name}: one-to-one matching must change these figures");
     }
 }
 
-/// Twelve tools on thirty changes, by three judges: neighbours do not differ significantly, the best and the last do from many.
+/// Twelve tools on thirty changes, by three judges: neighbours do not differ significantly, the best and the last
+/// differ from many.
 #[test]
-fn a_published_ranking_says_what_is_known() {
+fn published_ranking_has_the_expected_rank_intervals() {
     let Some(bench) = shared("code-review-bench") else { return };
     let mut judges: Vec<PathBuf> =
         std::fs::read_dir(bench.join("results")).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -177,7 +178,7 @@ fn a_published_ranking_says_what_is_known() {
             let (value, ci) = (tool["value"].as_f64().unwrap(), &tool["ci"]);
             assert!(ci[0].as_f64().unwrap() < value && value < ci[1].as_f64().unwrap(), "{tool}");
         }
-        // All ways counted by another program: 1–6, 1–6 and 1–10 for the best, 6–12, 7–12 and 6–12 for the last. What is drawn
+        // Enumerated by another program: 1–6, 1–6 and 1–10 for the best, 6–12, 7–12 and 6–12 for the last. Sampling
         // may move an end by one.
         let name = judge.file_name().unwrap().to_string_lossy().into_owned();
         let set = |at: usize| ["rank_low", "rank_high"].map(|end| tools[at][end].as_u64().unwrap());

@@ -1,4 +1,4 @@
-//! What the documents say is there is there.
+//! The documentation covers what exists, and what it names exists.
 
 use crate::project::root;
 use karat::profile::SHIPPED;
@@ -11,7 +11,6 @@ use karat_import::IMPORTERS;
 use karat_report::FORMATS;
 use std::collections::BTreeSet;
 
-/// A document of the repository.
 fn document(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap()
 }
@@ -27,58 +26,58 @@ fn check(path: &str, wanted: impl Iterator<Item = String>) {
 }
 
 #[test]
-fn every_importer_has_a_section() {
+fn every_importer_is_documented() {
     check("docs/importers.md", IMPORTERS.iter().map(|importer| format!("## {}", importer.name)));
 }
 
 #[test]
-fn every_metric_is_explained() {
+fn every_metric_is_documented() {
     check("docs/metrics.md", METRICS.iter().map(|metric| format!("`{}`", metric.id)));
 }
 
 #[test]
-fn every_measure_of_rankings_is_explained() {
+fn every_ranking_measure_is_documented() {
     check("docs/trec.md", FAMILIES.iter().map(|family| format!("| `{}` |", family.name)));
 }
 
 #[test]
-fn every_profile_is_explained() {
+fn every_profile_is_documented() {
     check("docs/profiles.md", SHIPPED.iter().map(|profile| format!("## {}", profile.name)));
 }
 
 #[test]
-fn every_report_format_is_explained() {
+fn every_report_format_is_documented() {
     check("docs/reports.md", FORMATS.iter().map(|format| format!("`{}`", format.name)));
 }
 
 #[test]
-fn every_plot_is_explained() {
+fn every_plot_is_documented() {
     let rows = karat_report::plot::KINDS.iter().map(|kind| format!("| `{}` | {} |", kind.name, kind.description));
     check("docs/plots.md", rows);
     check("docs/plots.md", karat_report::plot::KINDS.iter().map(|kind| format!("## {}", kind.name)));
 }
 
 #[test]
-fn everybody_who_searches_is_explained() {
+fn every_search_method_is_documented() {
     let names = EMBEDDERS.iter().map(|entry| entry.name).chain(RERANKERS.iter().map(|entry| entry.name));
     check("docs/retrieval.md", names.map(|name| format!("| `{name}` |")));
     check("docs/retrieval.md", LANGUAGES.iter().map(|language| format!("`{}`", language.code)));
 }
 
 #[test]
-fn every_format_of_documents_is_explained() {
+fn every_document_format_is_documented() {
     let endings = karat_documents::ingest::FORMATS.iter().flat_map(|format| format.extensions);
     check("docs/ingest.md", endings.map(|ending| format!("`.{ending}`")));
 }
 
 #[test]
-fn every_lint_of_golden_records_is_explained() {
+fn every_golden_record_lint_is_documented() {
     let lints = karat_documents::assess::lint::LINTS.iter();
     check("docs/writing-goldens.md", lints.map(|lint| format!("| `{}` | {} | {} |", lint.name, lint.why, lint.fix)));
 }
 
-/// What stands between single backticks outside fenced blocks.
-fn quoted(text: &str) -> Vec<String> {
+/// The inline code of a page, outside fenced blocks.
+fn inline_code(text: &str) -> Vec<String> {
     let mut fenced = false;
     let mut found = Vec::new();
     for line in text.lines() {
@@ -91,8 +90,8 @@ fn quoted(text: &str) -> Vec<String> {
     found
 }
 
-/// A path has a slash, or an extension that files here have, and nothing else that code would have.
-fn looks_like_a_path(text: &str) -> bool {
+/// A path has a slash or a known file extension, and no other characters of code.
+fn is_path(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
     let file = [".rs", ".md", ".toml", ".yaml", ".json", ".jsonl", ".lock"].iter().any(|e| text.ends_with(e));
     let slash = text.contains('/') && !text.starts_with('/') && !text.contains("//");
@@ -102,20 +101,20 @@ fn looks_like_a_path(text: &str) -> bool {
         && (slash || file && text.starts_with(char::is_uppercase))
 }
 
-/// The README shows what its first command prints.
+/// The README shows the output of its first command.
 #[test]
-fn the_readme_shows_the_real_leaderboard() {
-    let shown = crate::project::Ran::start(
+fn readme_leaderboard_is_current() {
+    let ran = crate::project::Ran::start(
         crate::project::Project::new().command().env("COLUMNS", "80").args(["run", "starter", "-q"]),
     );
     assert!(
-        document("README.md").contains(&shown.expect(0).out),
+        document("README.md").contains(&ran.expect(0).out),
         "README.md does not show what `karat run starter` prints"
     );
 }
 
 #[test]
-fn every_path_in_the_architecture_exists() {
+fn paths_in_the_architecture_exist() {
     for (text, expected) in [
         ("crates/karat/src", true),
         ("suites/", true),
@@ -128,12 +127,12 @@ fn every_path_in_the_architecture_exists() {
         (".karat/", false),
         ("cases/<id>/case.yaml", false),
     ] {
-        assert_eq!(looks_like_a_path(text), expected, "{text}");
+        assert_eq!(is_path(text), expected, "{text}");
     }
     let text = document("ARCHITECTURE.md");
-    let paths: Vec<String> = quoted(&text).into_iter().filter(|text| looks_like_a_path(text)).collect();
-    assert!(paths.len() >= 5, "ARCHITECTURE.md names hardly any path: {paths:?}");
-    // A path may be given from the root or from the crates.
+    let paths: Vec<String> = inline_code(&text).into_iter().filter(|text| is_path(text)).collect();
+    assert!(paths.len() >= 5, "ARCHITECTURE.md names too few paths: {paths:?}");
+    // A path may be relative to the root or to `crates`.
     let bases = ["", "crates"];
     let there = |path: &String| bases.iter().any(|base| root().join(base).join(path).exists());
     let missing: Vec<&String> = paths.iter().filter(|path| !there(path)).collect();
@@ -141,7 +140,7 @@ fn every_path_in_the_architecture_exists() {
 }
 
 #[test]
-fn the_readme_has_two_commands() {
+fn readme_quick_start_has_two_commands() {
     let text = document("README.md");
     let mut commands = Vec::new();
     let mut shell = None;
@@ -161,9 +160,9 @@ fn the_readme_has_two_commands() {
     assert_eq!(set_up, wanted.iter().collect::<Vec<_>>(), "of {commands:?}");
 }
 
-/// Recipes are there to be copied, so they are at least what they say they are.
+/// Recipes are meant to be copied, so they must at least parse.
 #[test]
-fn every_recipe_is_yaml() {
+fn ci_recipes_are_valid_yaml() {
     let page = document("docs/ci.md");
     let blocks: Vec<&str> = page.split("\n```yaml").skip(1).filter_map(|rest| rest.split("\n```\n").next()).collect();
     assert!(blocks.len() > 4, "docs/ci.md has {} recipes", blocks.len());

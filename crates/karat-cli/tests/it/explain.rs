@@ -1,26 +1,26 @@
-//! `karat explain`: one case as a story.
+//! `karat explain`: the scoring of one case.
 
 use crate::project::{Project, Ran, near};
 use serde_json::json;
 
-fn told(line: &str) -> Ran {
+fn explain(line: &str) -> Ran {
     let project = Project::new();
     Ran::start(project.command().env("COLUMNS", "80").args(line.split_whitespace()))
 }
 
 #[test]
-fn stories_of_the_starter() {
-    let check = |name: &str, line: &str| insta::assert_snapshot!(name, told(line).expect(0).out);
+fn starter_cases_are_explained() {
+    let check = |name: &str, line: &str| insta::assert_snapshot!(name, explain(line).expect(0).out);
     check("found", "explain py-order-search-sqli --suite starter --tool careful-reviewer");
     check("missed", "explain rust-quote-cache-lock --suite starter --tool noisy-scanner --trial 2");
     check("clean", "explain c-header-parser-refactor --suite starter --tool noisy-scanner");
 }
 
 #[test]
-fn a_story_fits_80_columns() {
+fn explanations_fit_80_columns() {
     for case in ["py-order-search-sqli", "rust-quote-cache-lock", "ts-stock-reservation-race"] {
         for tool in ["careful-reviewer", "noisy-scanner"] {
-            for line in told(&format!("explain {case} --suite starter --tool {tool}")).expect(0).out.lines() {
+            for line in explain(&format!("explain {case} --suite starter --tool {tool}")).expect(0).out.lines() {
                 assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
             }
         }
@@ -28,7 +28,7 @@ fn a_story_fits_80_columns() {
 }
 
 #[test]
-fn a_trial_that_failed_has_a_story() {
+fn failed_trial_is_explained() {
     let report = Project::new().json("score starter --json");
     let tool = report["tools"].as_array().unwrap().iter().find(|tool| tool["tool"] == "careful-reviewer").unwrap();
     let failed =
@@ -37,12 +37,12 @@ fn a_trial_that_failed_has_a_story() {
     let number = case["trials"].as_array().unwrap().iter().position(|t| t["outcome"] == "timed_out").unwrap() + 1;
     let line =
         format!("explain {} --suite starter --tool careful-reviewer --trial {number}", case["case"].as_str().unwrap());
-    let out = told(&line).expect(0).out;
+    let out = explain(&line).expect(0).out;
     assert!(out.contains("timed out:"), "{out}");
 }
 
 #[test]
-fn the_story_as_json() {
+fn explanation_as_json() {
     let value =
         Project::new().json("explain py-order-search-sqli --suite starter --tool careful-reviewer --trial 2 --json");
     assert_eq!((&value["tool"], &value["trial"]), (&json!("careful-reviewer"), &json!(2)));
@@ -59,12 +59,12 @@ fn the_story_as_json() {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
-    told("explain py-order-search-sql --suite starter --tool careful-reviewer")
+fn unknown_names_get_suggestions() {
+    explain("explain py-order-search-sql --suite starter --tool careful-reviewer")
         .says(2, &["has no case `py-order-search-sql`", "did you mean `py-order-search-sqli`?"]);
-    told("explain py-order-search-sqli --suite starter --tool carefull-reviewer")
+    explain("explain py-order-search-sqli --suite starter --tool carefull-reviewer")
         .says(2, &["no trials of `carefull-reviewer`", "did you mean `careful-reviewer`?"]);
-    told("explain py-order-search-sqli --suite starter").says(2, &["--tool", "careful-reviewer, noisy-scanner"]);
-    told("explain py-order-search-sqli --suite starter --tool noisy-scanner --trial 9")
+    explain("explain py-order-search-sqli --suite starter").says(2, &["--tool", "careful-reviewer, noisy-scanner"]);
+    explain("explain py-order-search-sqli --suite starter --tool noisy-scanner --trial 9")
         .says(2, &["available: 1, 2, 3"]);
 }

@@ -1,4 +1,5 @@
-//! `karat label extras` and `karat suite adopt`: what no golden names is looked at, and becomes part of the suite.
+//! `karat label extras` and `karat suite adopt`: findings that match no golden are labelled, and adopted into the
+//! suite.
 
 use crate::project::{Project, Ran, lines, skipped, trial};
 use serde_json::{Value, json};
@@ -15,7 +16,7 @@ issues:
     keywords: [SQL, search]
 ";
 
-/// One golden, which both tools find; a leak that both report in their own words, and noise that one of them reports.
+/// One golden that both tools find, a leak that both report in their own words, and noise that one of them reports.
 fn project() -> Project {
     let code: String = (1..=30).map(|n| format!("line_{n} = {n}\n")).collect();
     let place = |id: &str, title: &str, message: &str, line: u32| {
@@ -45,19 +46,19 @@ fn project() -> Project {
 
 const S: &str = "--suite . --submission s.jsonl";
 
-fn next(project: &Project, name: &str, flags: &str) -> Value {
+fn next_extra(project: &Project, name: &str, flags: &str) -> Value {
     project.json(&format!("label extras --as {name} {S} --json {flags}"))
 }
 
-fn id(shown: &Value) -> String {
-    shown["next"]["id"].as_str().unwrap_or_else(|| panic!("nothing is left: {shown}")).to_owned()
+fn extra_id(extra: &Value) -> String {
+    extra["next"]["id"].as_str().unwrap_or_else(|| panic!("no extra is left: {extra}")).to_owned()
 }
 
 fn score(project: &Project, flags: &str) -> Value {
     project.json(&format!("score . --submission s.jsonl --json {flags}"))
 }
 
-/// Of a tool: TP, FP, and the bounds of precision.
+/// TP, FP and the bounds of precision of a tool.
 fn figures(report: &Value, tool: usize) -> (u64, u64, f64, f64) {
     let own = &report["tools"][tool];
     let bound = |id: &str| own["metrics"][id]["value"].as_f64().unwrap();
@@ -66,12 +67,12 @@ fn figures(report: &Value, tool: usize) -> (u64, u64, f64, f64) {
 }
 
 #[test]
-fn what_several_tools_report_comes_first_and_is_answered_once() {
+fn extras_of_several_tools_come_first_and_are_labelled_once() {
     let project = project();
-    let shown = next(&project, "anna", "");
-    assert_eq!((&shown["labelled"], &shown["extras"]), (&json!(0), &json!(2)));
-    let title = shown["next"]["finding"]["title"].as_str().unwrap();
-    assert!(title.to_lowercase().contains("leak"), "{shown}");
+    let extra = next_extra(&project, "anna", "");
+    assert_eq!((&extra["labelled"], &extra["extras"]), (&json!(0), &json!(2)));
+    let title = extra["next"]["finding"]["title"].as_str().unwrap();
+    assert!(title.to_lowercase().contains("leak"), "{extra}");
     let ran = project.run(&format!("label extras --as anna {S}")).expect(0);
     for part in ["Report that names no known problem", "Code", "case orders"] {
         assert!(ran.out.contains(part), "no {part:?}:\n{}", ran.out);
@@ -79,13 +80,15 @@ fn what_several_tools_report_comes_first_and_is_answered_once() {
     assert!(ran.err.contains("0 of 2 extras labelled by anna"), "{}", ran.err);
     let answer = ran.err.lines().last().unwrap().trim().strip_prefix("karat ").unwrap();
     project.run(answer).says(0, &["anna answered yes for the extra", "and 1 text that report the same"]);
-    let shown = next(&project, "anna", "");
-    assert_eq!((&shown["labelled"], &shown["next"]["finding"]["title"]), (&json!(1), &json!("Line is too long")));
-    project.run(&format!("label add {} no --as anna {S}", id(&shown))).says(0, &["anna answered no for the extra"]);
+    let extra = next_extra(&project, "anna", "");
+    assert_eq!((&extra["labelled"], &extra["next"]["finding"]["title"]), (&json!(1), &json!("Line is too long")));
+    project
+        .run(&format!("label add {} no --as anna {S}", extra_id(&extra)))
+        .says(0, &["anna answered no for the extra"]);
     project.run(&format!("label extras --as anna {S}")).says(0, &["2 of 2 extras labelled by anna; nothing left"]);
-    assert_eq!(next(&project, "ben", "--min-tools 2")["extras"], 1);
-    assert_eq!(next(&project, "ben", "--min-tools 3")["next"], Value::Null);
-    assert_eq!(next(&project, "ben", "--skip 1")["next"]["finding"]["title"], "Line is too long");
+    assert_eq!(next_extra(&project, "ben", "--min-tools 2")["extras"], 1);
+    assert_eq!(next_extra(&project, "ben", "--min-tools 3")["next"], Value::Null);
+    assert_eq!(next_extra(&project, "ben", "--skip 1")["next"]["finding"]["title"], "Line is too long");
     // Both wordings of the leak, and the noise.
     let listed = project.json("label list --json");
     assert_eq!(listed.as_array().unwrap().len(), 3);
@@ -94,31 +97,31 @@ fn what_several_tools_report_comes_first_and_is_answered_once() {
 }
 
 #[test]
-fn nothing_tells_who_reported_an_extra() {
+fn labelling_does_not_reveal_the_tool() {
     let project = project();
     project
-        .run(&format!("label add {} no --as anna --note {MARK}-note {S}", id(&next(&project, "anna", ""))))
+        .run(&format!("label add {} no --as anna --note {MARK}-note {S}", extra_id(&next_extra(&project, "anna", ""))))
         .expect(0);
-    let mut seen = String::new();
+    let mut output = String::new();
     for skip in 0..3 {
         for json in ["", "--json"] {
             let ran = project.run(&format!("label extras --as ben {S} --skip {skip} {json}")).expect(0);
-            seen.push_str(&ran.out);
-            seen.push_str(&ran.err);
+            output.push_str(&ran.out);
+            output.push_str(&ran.err);
         }
     }
     for word in [MARK, "tool-b", "anna", "trial", "x2", "2 tools"] {
-        assert!(!seen.contains(word), "{word} is told:\n{seen}");
+        assert!(!output.contains(word), "{word} is revealed:\n{output}");
     }
 }
 
 #[test]
-fn labels_of_extras_are_heard_in_scoring_and_move() {
+fn labels_of_extras_count_in_scoring_and_can_be_exported() {
     let project = project();
     assert_eq!(figures(&score(&project, ""), 0), (2, 4, 1.0 / 3.0, 1.0));
-    let leak = id(&next(&project, "anna", ""));
+    let leak = extra_id(&next_extra(&project, "anna", ""));
     project.run(&format!("label add {leak} yes --as anna --note sure {S}")).expect(0);
-    let noise = id(&next(&project, "anna", ""));
+    let noise = extra_id(&next_extra(&project, "anna", ""));
     project.run(&format!("label add {noise} no --as anna {S}")).expect(0);
     project.run(&format!("label export {S} -o labels.jsonl")).says(0, &["5 judgements from 3 labels"]);
     let report = score(&project, "--judgements labels.jsonl");
@@ -126,54 +129,54 @@ fn labels_of_extras_are_heard_in_scoring_and_move() {
     assert_eq!(figures(&report, 1), (1, 0, 1.0, 1.0));
     let text = report.to_string();
     assert!(text.contains("a real problem that no golden describes") && text.contains("reviewed: not a problem"));
-    // People who sit on a panel are heard of extras too, and nobody is heard twice.
+    // On a panel, labels of extras count too, and each person only once.
     let panel = score(&project, "--judge human,local");
     assert_eq!((figures(&panel, 0), figures(&panel, 1)), (figures(&report, 0), figures(&report, 1)));
     let both = score(&project, "--judge human,local --judgements labels.jsonl");
     assert_eq!(figures(&both, 0), figures(&report, 0));
 
-    let there = self::project();
-    there.write("labels.jsonl", project.read("labels.jsonl"));
-    there.run(&format!("label import labels.jsonl {S}")).says(0, &["3 labels added, 0 already present"]);
-    there.run(&format!("label import labels.jsonl {S}")).says(0, &["0 labels added, 3 already present"]);
-    assert_eq!(there.ok(&format!("label export {S}")), project.read("labels.jsonl"));
-    let turned = project.read("labels.jsonl").replace("\"valid\":true", "\"valid\":false");
-    there.write("turned.jsonl", turned);
-    there
+    let other = self::project();
+    other.write("labels.jsonl", project.read("labels.jsonl"));
+    other.run(&format!("label import labels.jsonl {S}")).says(0, &["3 labels added, 0 already present"]);
+    other.run(&format!("label import labels.jsonl {S}")).says(0, &["0 labels added, 3 already present"]);
+    assert_eq!(other.ok(&format!("label export {S}")), project.read("labels.jsonl"));
+    let flipped = project.read("labels.jsonl").replace("\"valid\":true", "\"valid\":false");
+    other.write("turned.jsonl", flipped);
+    other
         .run(&format!("label import turned.jsonl {S}"))
         .says(4, &["anna has said yes of this finding before", "--change", "nothing was loaded"]);
-    let taken = there.json(&format!("label import turned.jsonl {S} --change --json"));
+    let taken = other.json(&format!("label import turned.jsonl {S} --change --json"));
     assert_eq!(taken, json!({ "added": 0, "corrected": 2, "were_here": 1 }));
 }
 
 #[test]
-fn what_was_said_of_an_extra_is_corrected_and_never_overwritten() {
+fn corrected_labels_of_extras_keep_their_history() {
     let project = project();
-    let leak = id(&next(&project, "anna", ""));
+    let leak = extra_id(&next_extra(&project, "anna", ""));
     project.run(&format!("label add {leak} yes --as anna {S}")).expect(0);
     project.run(&format!("label add {leak} no --as anna {S}")).says(2, &["anna said yes of the extra", "--change"]);
     project.run(&format!("label add {leak} partial --as ben {S}")).says(2, &["expected yes or no"]);
     project.run(&format!("label add {leak} no --as anna --change {S}")).expect(0);
     let history = project.json("label list --history --json");
-    let told: Vec<(bool, bool)> = history
+    let entries: Vec<(bool, bool)> = history
         .as_array()
         .unwrap()
         .iter()
         .map(|l| (l["valid"].as_bool().unwrap(), l["counts"].as_bool().unwrap()))
         .collect();
-    assert_eq!(told, [(true, false), (true, false), (false, true), (false, true)]);
-    // What was labelled before needs no run; of that text alone.
+    assert_eq!(entries, [(true, false), (true, false), (false, true), (false, true)]);
+    // A labelled extra can be changed without a run, by its text alone.
     project.run(&format!("label add {leak} yes --as ben")).says(0, &["ben answered yes for the extra"]);
     assert!(project.ok("label list --history").contains("corrected"));
 }
 
 #[test]
-fn a_terminal_is_asked_extra_after_extra() {
+fn terminal_prompts_for_each_extra() {
     let project = project();
     let karat = assert_cmd::cargo::cargo_bin("karat");
     let command = format!("{} label extras --as anna {S}", karat.display());
     if std::process::Command::new("script").arg("--version").output().is_err() {
-        return skipped("there is no `script` to make a terminal with");
+        return skipped("`script` is not installed");
     }
     let mut script = assert_cmd::Command::new("script");
     script.args(["-qec", &command, "/dev/null"]).current_dir(project.path("."));
@@ -183,25 +186,25 @@ fn a_terminal_is_asked_extra_after_extra() {
         assert!(out.contains(text), "no {text:?}:\n{out}");
     }
     assert!(!out.contains(MARK), "{out}");
-    let told: Vec<Value> =
+    let answers: Vec<Value> =
         project.json("label list --json").as_array().unwrap().iter().map(|l| l["valid"].clone()).collect();
-    assert_eq!(told, [true, true, false]);
+    assert_eq!(answers, [true, true, false]);
 }
 
 /// Labels everything: the leak is real, the noise is not.
-fn labelled(project: &Project) {
+fn label_all(project: &Project) {
     for answer in ["yes", "no"] {
-        let id = id(&next(project, "anna", ""));
+        let id = extra_id(&next_extra(project, "anna", ""));
         project.run(&format!("label add {id} {answer} --as anna {S}")).expect(0);
     }
 }
 
 #[test]
-fn confirmed_extras_become_goldens_once() {
+fn confirmed_extras_are_adopted_once() {
     let project = project();
     let adopt = "suite adopt . --submission s.jsonl";
     project.run(adopt).says(0, &["nothing to adopt", "karat label extras"]);
-    labelled(&project);
+    label_all(&project);
     let ran = project.run(&format!("{adopt} --dry-run")).says(0, &["1 golden would be adopted"]);
     assert!(ran.out.contains("issues:\n  # Adopted: 2 tools reported it"), "{}", ran.out);
     assert_eq!(project.read("cases/orders/case.yaml"), CASE);
@@ -234,13 +237,13 @@ fn confirmed_extras_become_goldens_once() {
 }
 
 #[test]
-fn lines_of_cases_are_adopted_into_and_files_of_labels_heard() {
+fn adopt_writes_jsonl_cases_and_reads_label_files() {
     let finding = |id: &str, title: &str| json!({ "id": id, "title": title, "file": "a.py", "line_start": 3 });
     let trials = [
         trial("c", "t", 1, json!([finding("f1", "The socket is left open"), finding("f2", "The name is too short")])),
         trial("d", "t", 1, json!([finding("f1", "The socket is left open")])),
     ];
-    let said = |judge: &str, case: &str, finding: &str, valid: bool| json!({ "kind": "extra", "case": case, "tool": "t", "trial": 1, "judge": judge, "finding": finding, "valid": valid });
+    let label = |judge: &str, case: &str, finding: &str, valid: bool| json!({ "kind": "extra", "case": case, "tool": "t", "trial": 1, "judge": judge, "finding": finding, "valid": valid });
     let cases = "{\"id\":\"c\", \"issues\": []}\n\n{\"id\": \"d\"}\n";
     let project = Project::new()
         .with("karat.toml", "[suite]\nname = \"tiny\"\n")
@@ -249,18 +252,18 @@ fn lines_of_cases_are_adopted_into_and_files_of_labels_heard() {
         .with(
             "labels.jsonl",
             lines(&[
-                said("human:a", "c", "f1", true),
-                said("human:b", "c", "f1", true),
-                said("human:c", "c", "f1", false),
-                said("human:a", "c", "f2", true),
-                said("human:b", "c", "f2", false),
-                // What a model thinks is no reason to change a suite.
-                said("sonnet", "d", "f1", true),
+                label("human:a", "c", "f1", true),
+                label("human:b", "c", "f1", true),
+                label("human:c", "c", "f1", false),
+                label("human:a", "c", "f2", true),
+                label("human:b", "c", "f2", false),
+                // A model's judgement alone does not change a suite.
+                label("sonnet", "d", "f1", true),
             ]),
         );
-    let told = project.json("suite adopt . --submission s.jsonl --labels labels.jsonl --json");
-    assert_eq!((told["adopted"].as_array().unwrap().len(), &told["written"]), (1, &json!(["cases.jsonl"])));
-    assert_eq!(told["adopted"][0]["members"], json!([{ "tool": "t", "trial": 1, "finding": "f1" }]));
+    let adopted = project.json("suite adopt . --submission s.jsonl --labels labels.jsonl --json");
+    assert_eq!((adopted["adopted"].as_array().unwrap().len(), &adopted["written"]), (1, &json!(["cases.jsonl"])));
+    assert_eq!(adopted["adopted"][0]["members"], json!([{ "tool": "t", "trial": 1, "finding": "f1" }]));
     let text = project.read("cases.jsonl");
     insta::assert_snapshot!(text, @r#"
     {"id":"c", "issues": [{"id":"the-socket-is-left-open","file":"a.py","line_start":3,"line_end":3,"title":"The socket is left open","acceptance":"acceptable"}]}
@@ -272,9 +275,9 @@ fn lines_of_cases_are_adopted_into_and_files_of_labels_heard() {
 }
 
 #[test]
-fn what_cannot_be_adopted_is_named_and_nothing_is_written() {
+fn unadoptable_extras_are_named_and_nothing_is_written() {
     let project = project();
-    labelled(&project);
+    label_all(&project);
     let says = |line: &str, code: i32, texts: &[&str]| drop(project.run(line).says(code, texts));
     let adopt = "suite adopt . --submission s.jsonl";
     says("suite adopt", 2, &["SUITE"]);
@@ -286,13 +289,13 @@ fn what_cannot_be_adopted_is_named_and_nothing_is_written() {
     says(&format!("{adopt} --labels gone.jsonl"), 4, &["gone.jsonl"]);
     project.write("bad.jsonl", "{\"kind\":\"extra\",\"valid\":\"perhaps\"}\n");
     says(&format!("{adopt} --labels bad.jsonl"), 4, &["bad.jsonl:1", "valid"]);
-    // A layout that cannot be added to: the whole case in braces.
+    // A layout that cannot be extended: the whole case in braces.
     let flow = "{id: orders, name: all of it}\n";
     project.write("cases/orders/case.yaml", flow);
     says(adopt, 4, &["cases/orders/case.yaml", "--dry-run", "Nothing was written"]);
     assert_eq!(project.read("cases/orders/case.yaml"), flow);
     says(&format!("{adopt} --dry-run"), 0, &["1 golden would be adopted", "cannot be edited safely"]);
-    // A place that the case does not have.
+    // A location that the case does not have.
     project.write("cases/orders/case.yaml", CASE);
     project.write("cases/orders/after/orders.py", "a\nb\nc\nd\ne\n");
     says(adopt, 0, &["skipped: orders: ", "lies outside orders.py", "nothing to adopt"]);
@@ -300,7 +303,7 @@ fn what_cannot_be_adopted_is_named_and_nothing_is_written() {
 }
 
 #[test]
-fn wrong_input_about_extras_is_refused_with_what_to_do() {
+fn invalid_input_about_extras_is_explained() {
     let project = project();
     let says = |line: &str, code: i32, texts: &[&str]| drop(project.run(line).says(code, texts));
     says(&format!("label extras {S}"), 2, &["--as NAME"]);
@@ -309,7 +312,7 @@ fn wrong_input_about_extras_is_refused_with_what_to_do() {
     says(&format!("label extras --as anna {S} --min-tools x"), 2, &["--min-tools"]);
     says(&format!("label extras --as anna {S} --judge nobody-knows"), 2, &["nobody-knows"]);
     says("label extras --as anna --suite . --submission gone.jsonl", 4, &["gone.jsonl"]);
-    assert!(!project.path(".karat").exists(), "looking makes no store");
+    assert!(!project.path(".karat").exists(), "a lookup created a store");
     let stray = json!({ "kind": "extra", "case": "orders", "tool": "tool-b", "trial": 1, "judge": "sonnet", "finding": "x9",
         "valid": true, "probability": 2 });
     project.write("stray.jsonl", lines(&[stray]));
@@ -326,7 +329,7 @@ fn wrong_input_about_extras_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn a_report_tells_what_nobody_has_looked_at() {
+fn report_lists_unlabelled_extras() {
     let project = project();
     let pooled = |report: &Value| report["pooled_extras"].as_array().cloned().unwrap_or_default();
     let report = score(&project, "");
@@ -338,26 +341,26 @@ fn a_report_tells_what_nobody_has_looked_at() {
     let open: Vec<u64> =
         report["tools"].as_array().unwrap().iter().map(|t| t["unlabelled_extras"].as_u64().unwrap_or(0)).collect();
     assert_eq!(open, [4, 1]);
-    let told = |project: &Project, flags: &str| {
+    let unlabelled_section = |project: &Project, flags: &str| {
         let out = project.ok(&format!("score . --submission s.jsonl {flags}"));
         let from = out.find("Unlabelled extras").map(|at| out[at..].to_owned());
         from.map(|text| {
             text.lines().take_while(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect::<String>()
         })
     };
-    insta::assert_snapshot!(told(&project, "").unwrap(), @r"
+    insta::assert_snapshot!(unlabelled_section(&project, "").unwrap(), @r"
     Unlabelled extras
       tool-b: 1; precision is between 0.500 and 1.000 until labelled
       marktool: 4; precision is between 0.333 and 1.000 until labelled
       2 tools on orders: orders.py:20 Connection leak
       `karat label extras` shows them, those that affect precision most first
     ");
-    // Alone, a tool has extras, and nobody to agree with.
-    let alone = told(&project, "--tool tool-b").unwrap();
+    // With one tool alone there is no agreement.
+    let alone = unlabelled_section(&project, "--tool tool-b").unwrap();
     assert!(alone.contains("tool-b: 1;") && !alone.contains("Leak"), "{alone}");
-    labelled(&project);
+    label_all(&project);
     project.run(&format!("label export {S} -o labels.jsonl")).expect(0);
-    assert_eq!(told(&project, "--judgements labels.jsonl"), None);
+    assert_eq!(unlabelled_section(&project, "--judgements labels.jsonl"), None);
     let report = score(&project, "--judgements labels.jsonl");
     assert!(pooled(&report).is_empty() && !report.to_string().contains("unlabelled_extras"));
 }

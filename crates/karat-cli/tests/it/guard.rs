@@ -1,4 +1,5 @@
-//! What must not happen: numbers lost or doubled, files read that are nobody's business, suites broken by our own hand.
+//! Regressions that must not happen: lost or duplicated numbers, files read outside the suite, suites broken by our
+//! own commands.
 
 use crate::project::{Project, fixture, lines, suite, trial};
 use serde_json::{Value, json};
@@ -8,14 +9,14 @@ fn case(id: &str, issues: Value) -> Value {
 }
 
 #[test]
-fn a_suite_reads_no_profile_outside_itself() {
+fn suite_cannot_read_a_profile_outside_itself() {
     let project = Project::new()
         .with("secret.toml", "threshold = 0.9\n")
         .with("inner/karat.toml", "[suite]\nname = \"s\"\n[scoring]\nprofile = \"../secret.toml\"\n")
         .with("inner/cases.jsonl", lines(&[case("a", json!([]))]));
     let ran = project.run("check inner").expect(4);
-    let told = ["unknown profile `../secret.toml`", "inner/karat.toml:4:11"];
-    assert!(told.iter().all(|text| ran.out.contains(text)), "{}", ran.out);
+    let expected = ["unknown profile `../secret.toml`", "inner/karat.toml:4:11"];
+    assert!(expected.iter().all(|text| ran.out.contains(text)), "{}", ran.out);
     // The user may name any file, and a suite may name its own.
     project.run("check inner --profile secret.toml").expect(0);
     project.write("inner/own.toml", "threshold = 0.9\n");
@@ -24,19 +25,19 @@ fn a_suite_reads_no_profile_outside_itself() {
 }
 
 #[test]
-fn faults_of_the_profile_come_with_all_others() {
+fn profile_faults_are_reported_with_all_others() {
     let project = Project::new()
         .with("karat.toml", "[suite]\nname = \"s\"\nkidn = \"findings\"\n[scoring.override]\ntreshold = 0.5\n")
         .with("cases.jsonl", lines(&[case("../a", json!([]))]));
     let faults = project.run("check . --json").expect(4).out;
     let faults: Vec<Value> = serde_json::from_str(&faults).unwrap();
-    let told: Vec<String> =
+    let codes: Vec<String> =
         faults.iter().map(|f| format!("{} {}:{}", f["code"].as_str().unwrap(), f["line"], f["column"])).collect();
-    assert_eq!(told, ["bad-id 1:7", "unknown-key 3:1", "bad-profile 5:12"]);
+    assert_eq!(codes, ["bad-id 1:7", "unknown-key 3:1", "bad-profile 5:12"]);
 }
 
 #[test]
-fn a_file_that_cannot_be_written_does_not_cost_the_result() {
+fn unwritable_output_file_does_not_lose_the_result() {
     let project = Project::new();
     let ran = project.run("score starter -o /proc/no/such/r.json").says(5, &["/proc/no/such/r.json cannot be written"]);
     assert!(ran.out.contains("careful-reviewer"), "{}", ran.out);
@@ -51,22 +52,22 @@ fn standard_input_is_read_once() {
 }
 
 #[test]
-fn what_a_tool_could_not_read_is_still_told_when_its_submission_is_scored() {
+fn import_errors_are_reported_when_scoring_the_submission() {
     let project = suite(&[case("a", json!([{ "id": "g", "title": "x y z" }]))]);
     let scan = r#"{"errors":[{"filename":"broken.py","reason":"syntax error while parsing AST"}],"results":[]}"#;
     project.write("bandit.json", scan);
     project.run("import --from bandit --case a bandit.json -o s.jsonl").says(0, &["incomplete: broken.py"]);
     let report = project.json("score . --submission s.jsonl --json");
-    let told = [
+    let expected = [
         "bandit: 1 trial is incomplete, according to the tool",
         "bandit: a trial 1: incomplete: broken.py: syntax error while parsing AST",
     ];
-    assert_eq!(report["warnings"], json!(told));
+    assert_eq!(report["warnings"], json!(expected));
     assert_eq!(report["tools"][0]["incomplete"], json!(1));
 }
 
 #[test]
-fn a_scan_without_results_is_no_silence() {
+fn scan_without_results_is_not_an_empty_report() {
     let project = suite(&[case("a", json!([{ "id": "g", "title": "x y z" }]))]);
     project.write("s.sarif", r#"{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"solo"}},"results":null}]}"#);
     let report = project.json("score . --submission s.sarif --json");
@@ -74,10 +75,10 @@ fn a_scan_without_results_is_no_silence() {
 }
 
 #[test]
-fn audits_are_settled_by_majority_and_even_splits_are_told() {
+fn audits_are_decided_by_majority_and_ties_are_reported() {
     let project = suite(&[json!({ "id": "a", "verdict": "vulnerable" })]);
     project.write("s.jsonl", lines(&[trial("a", "t", 1, json!([]))]));
-    let audit = |judge: &str, said: bool| json!({ "case": "a", "tool": "t", "trial": 1, "judge": judge, "kind": "audit", "said_vulnerable": said });
+    let audit = |judge: &str, vulnerable: bool| json!({ "case": "a", "tool": "t", "trial": 1, "judge": judge, "kind": "audit", "said_vulnerable": vulnerable });
     let accuracy = |audits: &[Value]| {
         project.write("j.jsonl", lines(audits));
         let report = project.json("score . --submission s.jsonl --judgements j.jsonl --json");
@@ -90,7 +91,7 @@ fn audits_are_settled_by_majority_and_even_splits_are_told() {
 }
 
 #[test]
-fn nobody_votes_twice() {
+fn each_judge_votes_once() {
     let project = suite(&[case("a", json!([{ "id": "g", "title": "x y z" }]))]);
     let finding = json!([{ "id": "f", "title": "q" }]);
     project.write("s.jsonl", lines(&[trial("a", "t", 1, finding)]));
@@ -102,11 +103,11 @@ fn nobody_votes_twice() {
 }
 
 #[test]
-fn the_same_trial_from_two_files_is_refused() {
+fn duplicate_trial_in_two_files_is_refused() {
     let project = suite(&[case("a", json!([{ "id": "g", "title": "x y z", "file": "a.py" }]))]);
     let bandit = fixture("bandit/report.json");
     let ran = project.run_list(&["score", ".", "--from", "bandit", "--case", "a", "--submission", &bandit, &bandit]);
-    assert!(matches!(ran.code, Some(0)), "one import of two files is one trial: {}", ran.err);
+    assert!(matches!(ran.code, Some(0)), "an import of two files is one trial: {}", ran.err);
     let own = lines(&[trial("a", "solo", 1, json!([]))]);
     project.write("s.jsonl", own);
     let sarif = r#"{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"solo"}},"results":[]}]}"#;
@@ -115,13 +116,13 @@ fn the_same_trial_from_two_files_is_refused() {
 }
 
 #[test]
-fn a_report_that_does_not_hang_together_is_refused() {
+fn inconsistent_report_is_refused() {
     let project = Project::new();
     let mut report = project.json("score starter --json");
     report["tools"][0]["cases"].as_array_mut().unwrap().pop();
     project.write("r.json", report.to_string());
     project.run("report r.json").says(4, &["are not those of the report"]);
-    // Everybody who reads a report refuses what no scoring gives, and says where it stands.
+    // Every reader of reports refuses values that scoring cannot produce, with their location.
     project.ok("score starter --json -o good.json");
     let check = |pointer: &str, value: serde_json::Value, expect: &[&str]| {
         let mut report = project.json("score starter --json");
@@ -170,7 +171,7 @@ fn a_report_that_does_not_hang_together_is_refused() {
     project.write("good.json", project.read("good.json") + "\n");
     let line = format!("gate good.json --max f1=1 --allow-small-n --digest {digest}");
     project.run(&line).says(4, &["good.json has the digest blake3:", "it is not the pinned file"]);
-    // A profile value that this version does not know is no reason to refuse a report.
+    // An unknown profile value is no reason to refuse a report.
     let mut report = project.json("score starter --json");
     report["profile"]["a_later_value"] = json!(7);
     project.write("r.json", report.to_string());
@@ -178,7 +179,7 @@ fn a_report_that_does_not_hang_together_is_refused() {
 }
 
 #[test]
-fn sums_that_leave_the_range_of_numbers_stay_numbers() {
+fn overflowing_sums_stay_finite() {
     let project = suite(&[case("a", json!([]))]);
     let expensive = |number: u32| {
         let mut line = trial("a", "t", number, json!([]));
@@ -193,7 +194,7 @@ fn sums_that_leave_the_range_of_numbers_stay_numbers() {
 }
 
 #[test]
-fn an_imported_tool_can_be_named_and_explained() {
+fn imported_tool_can_be_renamed_and_explained() {
     let project = suite(&[case("a", json!([{ "id": "g", "title": "x y z", "file": "a.py" }]))]);
     let scan = fixture("bandit/report.json");
     let with = |verb: &'static [&'static str]| {
@@ -206,7 +207,7 @@ fn an_imported_tool_can_be_named_and_explained() {
 }
 
 #[test]
-fn expectations_are_met_as_scoring_meets_them() {
+fn expectations_are_matched_like_in_scoring() {
     let issues = json!([
         { "id": "glob", "title": "anywhere", "identity_key": "v2|src/**|r|lines:3-3" },
         { "id": "by-rule", "title": "by file and rule", "file": "src/b.py", "rule_id": "q" },
@@ -217,17 +218,17 @@ fn expectations_are_met_as_scoring_meets_them() {
     let at = |id: &str, file: &str, rule: &str, line: u32| json!({ "id": id, "file": file, "rule_id": rule, "line_start": line });
     let found = json!([at("f1", "src/x/a.py", "r", 3), at("f2", "src/b.py", "q", 5), at("f3", "src/a.py", "---", 8)]);
     project.write("s.jsonl", lines(&[trial("a", "t", 1, found)]));
-    let told = project.json("expect --from s.jsonl --suite . --prune -o new.jsonl --json");
-    assert_eq!(told["kept"], json!(2));
-    assert_eq!(told["not_met"], json!(["a: v2|src/a.py|r|lines:70-70"]));
-    assert_eq!(told["added"], json!(["a: v2|src/a.py|---|lines:8-8"]));
+    let summary = project.json("expect --from s.jsonl --suite . --prune -o new.jsonl --json");
+    assert_eq!(summary["kept"], json!(2));
+    assert_eq!(summary["not_met"], json!(["a: v2|src/a.py|r|lines:70-70"]));
+    assert_eq!(summary["added"], json!(["a: v2|src/a.py|---|lines:8-8"]));
     let case: Value = serde_json::from_str(&project.read("new.jsonl")).unwrap();
     let ids: Vec<&str> = case["issues"].as_array().unwrap().iter().map(|i| i["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["glob", "by-rule", "no-alarm", "finding-8"]);
 }
 
 #[test]
-fn expectations_are_updated_by_the_suites_own_rules() {
+fn expectations_are_updated_by_the_rules_of_the_suite() {
     let key = |k: &str| json!({ "id": "g", "title": "x y z", "identity_key": k });
     let at = |id: &str, line: u32| json!({ "id": id, "file": "a.py", "rule_id": "r", "line_start": line });
     let project = Project::new()
@@ -243,12 +244,12 @@ fn expectations_are_updated_by_the_suites_own_rules() {
         trial("trap", "t", 1, json!([at("f1", 3), at("f2", 3)])),
     ];
     project.write("s.jsonl", lines(&scan));
-    let told = project.json("expect --from s.jsonl --suite . -o new.jsonl --json");
-    assert_eq!((&told["added"], &told["not_met"], &told["kept"]), (&json!([]), &json!([]), &json!(3)));
+    let summary = project.json("expect --from s.jsonl --suite . -o new.jsonl --json");
+    assert_eq!((&summary["added"], &summary["not_met"], &summary["kept"]), (&json!([]), &json!([]), &json!(3)));
 }
 
 #[test]
-fn cases_that_make_no_suite_are_not_written() {
+fn invalid_cases_are_not_written() {
     let project = Project::new();
     let spec =
         json!([{ "id": "a", "expected": [{ "filepath": "../../etc/passwd", "expectation": "x y z", "ruleId": "r" }] }]);

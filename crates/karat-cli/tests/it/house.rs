@@ -1,10 +1,10 @@
-//! The repository polices itself: what must not be there is not there.
+//! Rules that the repository checks on itself.
 
 use crate::project::root;
 use karat_format::document::{Value, toml};
 use std::path::{Path, PathBuf};
 
-/// Every Rust file below a folder of the repository, with its text.
+/// Every Rust file in a folder of the repository, with its text.
 fn sources(folder: &str) -> Vec<(PathBuf, String)> {
     let (mut open, mut found) = (vec![root().join(folder)], Vec::new());
     while let Some(folder) = open.pop() {
@@ -19,18 +19,18 @@ fn sources(folder: &str) -> Vec<(PathBuf, String)> {
         }
     }
     found.sort();
-    assert!(!found.is_empty(), "{folder} has no source; was it moved?");
+    assert!(!found.is_empty(), "{folder} has no Rust files; was it moved?");
     found
 }
 
 /// Code without comments and without the tests at its end.
 fn code(text: &str) -> String {
-    let own = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let own = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     own.lines().filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect()
 }
 
 #[track_caller]
-fn absent(folder: &str, words: &[&str], why: &str) {
+fn assert_absent(folder: &str, words: &[&str], why: &str) {
     let mut found = Vec::new();
     for (path, text) in sources(folder) {
         for word in words.iter().filter(|word| code(&text).contains(**word)) {
@@ -50,7 +50,7 @@ fn dependencies(manifest: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_core_is_pure() {
+fn core_is_pure() {
     let effects = [
         "std::fs",
         "std::env",
@@ -62,21 +62,21 @@ fn the_core_is_pure() {
         "SystemTime",
         "println!",
     ];
-    absent("crates/karat-core/src", &effects, "the core reads no file, clock, environment or network");
+    assert_absent("crates/karat-core/src", &effects, "the core reads no file, clock, environment or network");
     let own = dependencies("crates/karat-core/Cargo.toml");
     let foreign = ["reqwest", "tokio", "toml", "serde_json", "rand", "chrono", "karat", "tempfile", "regex"];
     let found: Vec<&&str> = foreign.iter().filter(|name| own.iter().any(|d| d == **name)).collect();
     assert!(found.is_empty(), "karat-core depends on {found:?}");
-    assert!(own.iter().any(|d| d == "serde"), "the manifest was not read");
+    assert!(own.iter().any(|d| d == "serde"), "the manifest was not parsed");
 }
 
-/// `1 findings` is what `{n} findings` prints for one. Counts in sentences are written by `karat_core::wording`.
+/// `{n} findings` prints `1 findings` for one. Counts in sentences are written by `karat_core::wording`.
 #[test]
-fn counts_agree_with_their_nouns() {
+fn counts_are_written_by_wording_functions() {
     let nouns = "findings|cases|goldens|trials|tools|pairs|judges|questions|labels|extras|matches|requirements|files|rows|lines|\
                  runs|results|rules|keys|sections|faults";
     let by_hand = regex::Regex::new(&format!(r#"\{{[a-z_.()*:]*\}} (?:more )?(?:{nouns})\b"#)).unwrap();
-    // `3 of 8 cases` is right for any numbers, and a progress bar counts to a total.
+    // `3 of 8 cases` is correct for any numbers, as is a progress bar.
     let fine = regex::Regex::new(&format!(r#"(?: of (?:the suite's )?|/)\{{[a-z_.()*:]*\}} (?:{nouns})\b"#)).unwrap();
     let mut found = Vec::new();
     for name in crates() {
@@ -92,7 +92,7 @@ fn counts_agree_with_their_nouns() {
     assert!(found.is_empty(), "use karat_core::wording::count or plural:\n{}", found.join("\n"));
 }
 
-/// All crates, with those of them that each may use. A line names only crates above it, so imports run one way.
+/// All crates, with the crates each may use. A line names only crates above it, so imports run one way.
 const CRATES: &[(&str, &[&str])] = &[
     ("karat-core", &[]),
     ("karat-io", &[]),
@@ -123,29 +123,28 @@ const CRATES: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn crates_point_one_way() {
+fn crate_dependencies_run_one_way() {
     for (at, (name, allowed)) in CRATES.iter().enumerate() {
         let own = dependencies(&format!("crates/{name}/Cargo.toml"));
         let used: Vec<&String> = own.iter().filter(|name| name.starts_with("karat")).collect();
         let others: Vec<&&String> = used.iter().filter(|used| !allowed.contains(&used.as_str())).collect();
         assert!(others.is_empty(), "{name} must not use {others:?}");
         let lower = |name: &&str| CRATES[..at].iter().any(|(lower, _)| lower == name);
-        assert!(allowed.iter().all(lower), "{name} may use a crate that is not below it");
-        assert!(!own.iter().any(|name| name.starts_with("clap")), "{name} is a library and knows no flags");
-        absent(&format!("crates/{name}/src"), &["std::process::exit"], "a library ends no process");
+        assert!(allowed.iter().all(lower), "{name} lists a crate that is not above it in the table");
+        assert!(!own.iter().any(|name| name.starts_with("clap")), "{name} is a library and must not use clap");
+        assert_absent(&format!("crates/{name}/src"), &["std::process::exit"], "a library ends no process");
     }
     let named: Vec<&str> = CRATES.iter().map(|(name, _)| *name).chain(["karat-cli"]).collect();
     for name in crates() {
-        assert!(named.contains(&name.as_str()), "the crate {name} has no place among the others");
+        assert!(named.contains(&name.as_str()), "the crate {name} is missing from the table");
     }
     for (path, text) in sources("crates/karat-core/src/stats") {
         let text = code(&text).replace("crate::stats::", "");
         let outside = text.contains("crate::") || text.contains("super::super");
-        assert!(!outside, "statistics know only numbers: {}", path.display());
+        assert!(!outside, "statistics must not import from other modules: {}", path.display());
     }
 }
 
-/// The names of all crates.
 fn crates() -> Vec<String> {
     let entries = std::fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().file_name());
     let mut names: Vec<String> = entries.map(|name| name.into_string().unwrap()).collect();
@@ -154,39 +153,52 @@ fn crates() -> Vec<String> {
 }
 
 #[test]
-fn no_module_is_a_drawer_for_odds_and_ends() {
-    let drawers = ["utils", "util", "common", "helpers", "helper", "misc"];
+fn no_module_has_a_catch_all_name() {
+    let catch_alls = ["utils", "util", "common", "helpers", "helper", "misc"];
     for name in crates() {
         for (path, text) in sources(&format!("crates/{name}")) {
             for name in path.strip_prefix(root()).unwrap().components() {
                 let name = Path::new(name.as_os_str()).file_stem().unwrap().to_string_lossy().into_owned();
-                assert!(!drawers.contains(&name.as_str()), "{} is called {name}", path.display());
+                assert!(!catch_alls.contains(&name.as_str()), "{} is called {name}", path.display());
             }
-            for drawer in drawers {
-                assert!(!text.contains(&format!("mod {drawer} {{")), "{} has a module {drawer}", path.display());
+            for name in catch_alls {
+                assert!(!text.contains(&format!("mod {name} {{")), "{} has a module {name}", path.display());
             }
         }
     }
 }
 
-/// Only a model that is asked needs the network, and one crate talks to servers. The core, which matches identities, can reach none
-/// of it. The database's runtime knows of sockets and uses none. The server of pages hears whoever comes, and goes nowhere itself.
-/// The proxy of the sandbox goes where a tool with the network sends it.
+/// `maud` escapes by construction; only `crates/karat-report/src/page.rs` may emit raw markup.
 #[test]
-fn only_judges_that_are_asked_reach_the_network() {
-    only_in(&["TcpStream::connect", "TcpSocket", "UnixStream", "UdpSocket", "UnixListener"], &["karat-sandbox"]);
-    only_in(&["tokio::net", "TcpListener", "TcpStream"], &["karat-sandbox", "karat-web"]);
-    only_in(&["std::net"], &["karat-llm", "karat-sandbox", "karat-web"]);
-    only_in(&["rustix::net"], &["karat-sandbox"]);
-    only_in(&["reqwest::"], &["karat-llm"]);
-    only_in(&["rustls::"], &["karat-llm", "karat-web"]);
-    only_in(&["sqlx::"], &["karat-store"]);
-    only_in(&["tokio::"], &["karat-documents", "karat-llm", "karat-store", "karat-web"]);
-    absent("crates/karat-web/src", &["ClientConfig", "TlsConnector"], "pages are shown over TLS, and nobody is asked");
+fn pages_use_maud_for_markup() {
+    let why = "markup comes from maud, and only karat-report's page.rs wraps what is not escaped";
+    assert_absent("crates/karat-web/src", &["PreEscaped", "format!(\"<", "push_str(\"<"], why);
+    assert_absent("crates/karat-report/src/html", &["PreEscaped", "push_str(\"<"], why);
+    assert_absent("crates/karat-report/src/assessment", &["PreEscaped", "push_str(\"<"], why);
+}
+
+/// Only asking a model needs the network, and one crate connects to servers. The core cannot reach it. The database's
+/// runtime contains socket code and does not use it. The page server only accepts connections. The sandbox proxy
+/// connects where a tool with network access sends it.
+#[test]
+fn only_listed_crates_reach_the_network() {
+    assert_only_in(&["TcpStream::connect", "TcpSocket", "UnixStream", "UdpSocket", "UnixListener"], &["karat-sandbox"]);
+    assert_only_in(&["tokio::net", "TcpListener", "TcpStream"], &["karat-sandbox", "karat-web"]);
+    assert_only_in(&["std::net"], &["karat-llm", "karat-sandbox", "karat-web"]);
+    assert_only_in(&["rustix::net"], &["karat-sandbox"]);
+    assert_only_in(&["reqwest::"], &["karat-llm"]);
+    assert_only_in(&["rustls::"], &["karat-llm", "karat-web"]);
+    assert_only_in(&["sqlx::"], &["karat-store"]);
+    assert_only_in(&["tokio::"], &["karat-documents", "karat-llm", "karat-store", "karat-web"]);
+    assert_absent(
+        "crates/karat-web/src",
+        &["ClientConfig", "TlsConnector"],
+        "the page server must not open connections",
+    );
     let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
     let names: Vec<&str> = lock.lines().filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"')).collect();
-    assert!(names.contains(&"serde"), "the lock file was not read");
-    // What reqwest brings for the judges is known; anything else would be a second way out.
+    assert!(names.contains(&"serde"), "the lock file was not parsed");
+    // The dependencies of reqwest are known; anything else would be a second way out.
     let networked = [
         "ureq",
         "async-std",
@@ -208,9 +220,9 @@ fn only_judges_that_are_asked_reach_the_network() {
     assert!(found.is_empty(), "Cargo.lock holds crates that reach the network: {found:?}");
 }
 
-/// Words that stand in the code of these crates and of no others.
+/// Asserts that these words occur in the code of exactly these crates.
 #[track_caller]
-fn only_in(words: &[&str], expect: &[&str]) {
+fn assert_only_in(words: &[&str], expect: &[&str]) {
     let uses = |name: &String| {
         let sources = sources(&format!("crates/{name}/src"));
         sources.iter().any(|(_, text)| words.iter().any(|word| code(text).contains(word)))
@@ -219,28 +231,30 @@ fn only_in(words: &[&str], expect: &[&str]) {
     assert_eq!(used, expect, "{words:?}");
 }
 
-/// Whether a licence expression can be met with the allowed licences: every part joined by AND needs an allowed choice.
-fn permissive(expression: &str, allowed: &[String]) -> bool {
+/// Whether a licence expression can be satisfied with the allowed licences: each part joined by AND needs an allowed
+/// choice.
+fn is_permissive(expression: &str, allowed: &[String]) -> bool {
     let expression = expression.replace('/', " OR ").replace(['(', ')'], "");
     let choices = |part: &str| part.split(" OR ").any(|choice| allowed.iter().any(|a| a == choice.trim()));
     expression.split(" AND ").all(choices)
 }
 
 #[test]
-fn every_dependency_has_a_permissive_licence() {
+fn dependencies_have_permissive_licences() {
     let rules = toml::parse(&std::fs::read_to_string(root().join("deny.toml")).unwrap()).unwrap();
     let Some(Value::Array(items)) = rules.get(&["licenses".into(), "allow".into()]).map(|node| &node.value) else {
         panic!("deny.toml allows no licence");
     };
     let allowed: Vec<String> = items.iter().filter_map(|i| i.to_json().as_str().map(str::to_owned)).collect();
-    let check = |expression: &str, expect: bool| assert_eq!(permissive(expression, &allowed), expect, "{expression}");
+    let check =
+        |expression: &str, expect: bool| assert_eq!(is_permissive(expression, &allowed), expect, "{expression}");
     check("MIT OR GPL-3.0-only", true);
     check("(Apache-2.0 OR MIT) AND BSD-3-Clause", true);
     check("MIT AND GPL-3.0-only", false);
     check("AGPL-3.0-only", false);
 
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    // Crates of other platforms were never fetched, and what this test needs is here already.
+    // Crates of other platforms were never fetched, and are not needed here.
     let version = std::process::Command::new("rustc").arg("-vV").output().unwrap();
     let version = String::from_utf8(version.stdout).unwrap();
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
@@ -251,7 +265,7 @@ fn every_dependency_has_a_permissive_licence() {
     let packages = metadata["packages"].as_array().unwrap();
     assert!(packages.len() > 50, "only {} packages were listed", packages.len());
     let licence = |package: &serde_json::Value| package["license"].as_str().unwrap_or("none stated").to_owned();
-    let refused = packages.iter().filter(|package| !permissive(&licence(package), &allowed));
+    let refused = packages.iter().filter(|package| !is_permissive(&licence(package), &allowed));
     let refused: Vec<String> = refused.map(|package| format!("{}: {}", package["name"], licence(package))).collect();
     assert!(refused.is_empty(), "{refused:#?}");
 }

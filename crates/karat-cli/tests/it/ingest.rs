@@ -1,4 +1,4 @@
-//! `karat ingest`: what people see of documents, and real agreements.
+//! `karat ingest`: its output, and real agreements.
 
 use crate::data::shared;
 use crate::project::Project;
@@ -30,7 +30,7 @@ The processor shall act:
 ";
 
 #[test]
-fn a_document_is_shown_as_a_tree() {
+fn document_is_shown_as_a_tree() {
     let project = Project::new().with("contract.md", CONTRACT).with("b.md", "---\nx: 1\n---\nWords \u{1b}[31m.\n");
     assert_snapshot!(project.ok("ingest contract.md b.md"), @r"
     contract.md (markdown, 4 sections, 21 words)
@@ -66,7 +66,7 @@ fn a_document_is_shown_as_a_tree() {
 }
 
 #[test]
-fn everything_is_there_as_json() {
+fn json_has_every_field_of_a_section() {
     let project = Project::new().with("contract.md", CONTRACT);
     let documents = project.json("ingest contract.md --json");
     let sections = documents[0]["sections"].as_array().unwrap();
@@ -81,7 +81,7 @@ fn everything_is_there_as_json() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told() {
+fn unreadable_documents_are_reported() {
     let project = Project::new().with("a.md", "x").with("e.md", "").with("p.pdf", "no pdf").with("d.docx", "PK no zip");
     project.run("ingest").expect(2);
     project.run("ingest missing.md").says(4, &["missing.md"]);
@@ -95,15 +95,15 @@ fn what_cannot_be_read_is_told() {
     assert_eq!(ran.out, "");
 }
 
-/// All files below a folder with this ending.
-fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+/// All files below a folder with this extension.
+fn find_files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let (mut open, mut found) = (vec![folder.to_owned()], Vec::new());
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 open.push(path)
-            } else if path.extension().is_some_and(|e| e == ending) {
+            } else if path.extension().is_some_and(|e| e == extension) {
                 found.push(path)
             }
         }
@@ -118,58 +118,63 @@ fn sections(path: &Path) -> Vec<Value> {
     documents[0]["sections"].as_array().unwrap().clone()
 }
 
-fn headings(sections: &[Value]) -> Vec<&str> {
+fn collect_headings(sections: &[Value]) -> Vec<&str> {
     sections.iter().filter_map(|section| section["heading"].as_str()).collect()
 }
 
-fn body<'s>(sections: &'s [Value], heading: &str) -> &'s str {
+fn find_body<'s>(sections: &'s [Value], heading: &str) -> &'s str {
     let found = sections.iter().find(|section| section["heading"] == heading);
-    found.unwrap_or_else(|| panic!("there is no {heading:?} in {:?}", headings(sections)))["body"].as_str().unwrap()
+    found.unwrap_or_else(|| panic!("there is no {heading:?} in {:?}", collect_headings(sections)))["body"]
+        .as_str()
+        .unwrap()
 }
 
 #[test]
-fn real_agreements_in_markdown() {
+fn real_markdown_agreements_have_their_sections() {
     let Some(folder) = shared("contracts") else { return };
     let terms = sections(&folder.join("CommonPaper-Mutual-NDA/Mutual-NDA.md"));
     assert_eq!(
-        headings(&terms)[..3],
+        collect_headings(&terms)[..3],
         ["Standard Terms", "1. Introduction", "2. Use and Protection of Confidential Information"]
     );
     assert_eq!(terms.last().unwrap()["number"], "11");
-    assert!(body(&terms, "3. Exceptions").starts_with("The Receiving Party’s obligations in this MNDA do not apply"));
+    assert!(
+        find_body(&terms, "3. Exceptions").starts_with("The Receiving Party’s obligations in this MNDA do not apply")
+    );
     let cover = sections(&folder.join("CommonPaper-Mutual-NDA/Mutual-NDA-coverpage.md"));
-    assert!(body(&cover, "MNDA Term").contains("- [x] Expires [1 year(s)] from Effective Date.\n- [ ] Continues"));
-    assert!(body(&cover, "MNDA Modifications").contains(" | PARTY 1 | PARTY 2\nSignature |"));
+    assert!(find_body(&cover, "MNDA Term").contains("- [x] Expires [1 year(s)] from Effective Date.\n- [ ] Continues"));
+    assert!(find_body(&cover, "MNDA Modifications").contains(" | PARTY 1 | PARTY 2\nSignature |"));
 }
 
 #[test]
-fn real_agreements_in_word() {
+fn real_word_agreements_have_their_sections() {
     let Some(folder) = shared("contracts/docx/templates") else { return };
-    let all = files(&folder, "docx");
+    let all = find_files(&folder, "docx");
     assert!(all.len() >= 20, "{}", all.len());
     for path in &all {
         let sections = sections(path);
-        let headings = headings(&sections);
+        let headings = collect_headings(&sections);
         assert!(!headings.is_empty(), "{}", path.display());
-        // Headings are titles: none is a clause.
+        // Headings are titles, not whole clauses.
         let long: Vec<&&str> = headings.iter().filter(|heading| heading.chars().count() > 120).collect();
         assert!(long.is_empty(), "{}: {long:?}", path.display());
     }
-    let of = |name: &str| sections(&folder.join(format!("common-paper-cc-by-4.0/common-paper-{name}/template.docx")));
-    // What the agreement calls `Section 6.3` of itself is 6.3.
-    let service = of("cloud-service-agreement");
-    assert!(body(&service, "6.4 Provider Warranty Remedy").contains("the warranty in Section 6.3"));
-    assert!(body(&service, "8.3 Applicability").contains("Sections 8.1 (Liability Caps)"));
-    let processing = of("data-processing-agreement");
-    let subprocessors = body(&processing, "2.6 Subprocessors.");
+    let template_sections =
+        |name: &str| sections(&folder.join(format!("common-paper-cc-by-4.0/common-paper-{name}/template.docx")));
+    // Cross-references show the clause's number.
+    let service = template_sections("cloud-service-agreement");
+    assert!(find_body(&service, "6.4 Provider Warranty Remedy").contains("the warranty in Section 6.3"));
+    assert!(find_body(&service, "8.3 Applicability").contains("Sections 8.1 (Liability Caps)"));
+    let processing = template_sections("data-processing-agreement");
+    let subprocessors = find_body(&processing, "2.6 Subprocessors.");
     assert!(subprocessors.contains("(a) ") && subprocessors.contains("\n(b) "), "{subprocessors}");
     let path = &processing.iter().find(|section| section["number"] == "5.2").unwrap()["path"];
     assert_eq!(path.as_array().unwrap().last().unwrap(), "5. Audit & Reports");
-    let nda = of("mutual-nda");
+    let nda = template_sections("mutual-nda");
     assert!(nda[0]["body"].as_str().unwrap().contains("\nGoverning Law | The laws of the State of {governing_law}.\n"));
 }
 
-/// Agreements whose clauses are numbered by Word alone: how many clauses each has, as its pages show them, and one of them.
+/// Agreements whose clauses are numbered by Word: the number of clauses as printed, and one heading.
 const NUMBERED: &[(&str, usize, &str)] = &[
     ("ai-addendum", 13, "1.4 Non-Training Improvement"),
     ("business-associate-agreement", 32, "4.3 Security Incident Reimbursement"),
@@ -184,17 +189,17 @@ const NUMBERED: &[(&str, usize, &str)] = &[
 ];
 
 #[test]
-fn clauses_of_real_agreements_are_counted_without_a_gap() {
+fn clause_numbers_of_real_agreements_have_no_gaps() {
     let Some(folder) = shared("contracts/docx/templates/common-paper-cc-by-4.0") else { return };
     for (name, clauses, one) in NUMBERED {
         let sections = sections(&folder.join(format!("common-paper-{name}/template.docx")));
         let numbers: Vec<&str> = sections.iter().filter_map(|section| section["number"].as_str()).collect();
-        assert_eq!(numbers.len(), *clauses, "{name}: {:?}", headings(&sections));
-        assert!(headings(&sections).contains(one), "{name}: {:?}", headings(&sections));
+        assert_eq!(numbers.len(), *clauses, "{name}: {:?}", collect_headings(&sections));
+        assert!(collect_headings(&sections).contains(one), "{name}: {:?}", collect_headings(&sections));
         let mut before: Vec<usize> = Vec::new();
         for number in &numbers {
             let own: Vec<usize> = number.split('.').map(|n| n.parse().unwrap()).collect();
-            // The next one beside any of those that are open, or the first one below the last.
+            // The next sibling of an open clause, or the first child of the last one.
             let beside = (0..before.len()).map(|n| [&before[..n], &[before[n] + 1]].concat());
             let below = [&before[..], &[1]].concat();
             assert!(beside.chain([below]).any(|next| next == own), "{name}: {number} after {before:?}");
@@ -203,9 +208,9 @@ fn clauses_of_real_agreements_are_counted_without_a_gap() {
     }
 }
 
-/// What is refused is refused before it takes up much memory: with a gigabyte there is an answer.
+/// With one gigabyte of memory there is an answer.
 #[test]
-fn hostile_markdown_takes_little_memory() {
+fn malicious_markdown_needs_bounded_memory() {
     let project = Project::new();
     let long = "x".repeat(10 << 20);
     for (name, text, expect) in [

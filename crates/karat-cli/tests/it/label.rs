@@ -1,9 +1,9 @@
-//! `karat label`: people say whether findings report goldens.
+//! `karat label`: people decide whether findings match goldens.
 
 use crate::project::{Project, Ran, lines, skipped, trial};
 use serde_json::{Value, json};
 
-/// A suite of two cases with code, and what two tools said of it; the first finding of both says the same.
+/// A suite of one case with code, and the submissions of two tools whose first findings have the same text.
 fn project() -> Project {
     let case = "id: orders\nissues:\n  - id: g1\n    title: SQL injection in order search\n    description: The query is \
                 built from the request.\n    file: orders.py\n    line_start: 3\n    line_end: 4\n    severity: high\n    \
@@ -28,46 +28,46 @@ fn project() -> Project {
         .with("b.jsonl", lines(&second))
 }
 
-/// Stands wherever a label page must not look.
+/// A marker in everything that annotators must not see.
 const MARK: &str = "marktool";
 
-const A: &str = "--suite . --submission a.jsonl";
-const B: &str = "--suite . --submission b.jsonl";
+const SUBMISSION_A: &str = "--suite . --submission a.jsonl";
+const SUBMISSION_B: &str = "--suite . --submission b.jsonl";
 
 /// The id of the next pair.
-fn next(project: &Project, name: &str, from: &str) -> String {
-    let shown = project.json(&format!("label next --as {name} {from} --json"));
-    shown["next"]["id"].as_str().unwrap_or_else(|| panic!("nothing is left: {shown}")).to_owned()
+fn next_id(project: &Project, name: &str, from: &str) -> String {
+    let output = project.json(&format!("label next --as {name} {from} --json"));
+    output["next"]["id"].as_str().unwrap_or_else(|| panic!("nothing left: {output}")).to_owned()
 }
 
-/// Labels everything that is left, yes for the first golden with the first finding and no for all else.
+/// Labels all remaining pairs: yes for the first golden with the first finding, no for all others. Returns their number.
 fn label_all(project: &Project, name: &str, from: &str) -> usize {
     let mut labelled = 0;
     loop {
-        let shown = project.json(&format!("label next --as {name} {from} --json"));
-        let Some(id) = shown["next"]["id"].as_str() else { return labelled };
+        let output = project.json(&format!("label next --as {name} {from} --json"));
+        let Some(id) = output["next"]["id"].as_str() else { return labelled };
         let same =
-            shown["next"]["golden"]["golden"] == "g1" && shown["next"]["finding"]["title"] == "Possible injection";
+            output["next"]["golden"]["golden"] == "g1" && output["next"]["finding"]["title"] == "Possible injection";
         project.run(&format!("label add {id} {} --as {name} {from}", if same { "yes" } else { "no" })).expect(0);
         labelled += 1;
     }
 }
 
-/// Labels in few words.
-fn listed(project: &Project, flags: &str) -> Vec<String> {
+/// The labels as short texts.
+fn list_labels(project: &Project, flags: &str) -> Vec<String> {
     let labels = project.json(&format!("label list {flags} --json"));
-    let told = |l: &Value| {
+    let to_text = |l: &Value| {
         let counts = if l["counts"] == true { "" } else { " (before)" };
         format!("{} {} {}{counts}", l["annotator"].as_str().unwrap(), l["golden"].as_str().unwrap(), l["match"])
     };
-    labels.as_array().unwrap().iter().map(told).collect()
+    labels.as_array().unwrap().iter().map(to_text).collect()
 }
 
 #[test]
-fn a_pair_is_shown_with_its_code_and_can_be_answered() {
+fn pair_is_shown_with_code_and_can_be_labelled() {
     let project = project();
     let command = |width: &str| {
-        let words = format!("label next --as anna {A}");
+        let words = format!("label next --as anna {SUBMISSION_A}");
         Ran::start(project.command().env("COLUMNS", width).args(words.split_whitespace())).expect(0)
     };
     let ran = command("80");
@@ -79,14 +79,16 @@ fn a_pair_is_shown_with_its_code_and_can_be_answered() {
     let answer = ran.err.lines().last().unwrap().trim().strip_prefix("karat ").unwrap();
     project.run(answer).says(0, &["anna labelled the pair"]);
     command("80").says(0, &["1 of 4 pairs labelled by anna"]);
-    assert_eq!(label_all(&project, "anna", A), 3);
-    project.run(&format!("label next --as anna {A}")).says(0, &["4 of 4 pairs labelled by anna; nothing left"]);
-    let done = project.json(&format!("label next --as anna {A} --json"));
+    assert_eq!(label_all(&project, "anna", SUBMISSION_A), 3);
+    project
+        .run(&format!("label next --as anna {SUBMISSION_A}"))
+        .says(0, &["4 of 4 pairs labelled by anna; nothing left"]);
+    let done = project.json(&format!("label next --as anna {SUBMISSION_A} --json"));
     assert_eq!((&done["labelled"], &done["pairs"], &done["next"]), (&json!(4), &json!(4), &Value::Null));
 }
 
 #[test]
-fn nothing_tells_who_reported_it_or_what_others_think() {
+fn label_next_hides_tools_judges_and_other_annotators() {
     let project = project();
     project.run(&format!("run . --tool replay:a.jsonl replay:b.jsonl --trials 2 --model {MARK}-model -q")).expect(0);
     let judged = json!({ "kind": "pair", "case": "orders", "tool": MARK, "trial": 1, "judge": format!("{MARK}-judge"),
@@ -95,90 +97,90 @@ fn nothing_tells_who_reported_it_or_what_others_think() {
     let run = store.find("latest").unwrap().id;
     store.set_judgements(&run, &[serde_json::from_value(judged).unwrap()]).unwrap();
     drop(store);
-    assert!(project.ok("store show --json").contains(&format!("{MARK}-model")), "the run knows the model");
-    let id = next(&project, "anna", "");
+    assert!(project.ok("store show --json").contains(&format!("{MARK}-model")), "the run has no model");
+    let id = next_id(&project, "anna", "");
     let first = project.ok("label next --as ben");
     project.run(&format!("label add {id} no --as anna --note {MARK}-note")).expect(0);
-    let mut seen = String::new();
+    let mut printed = String::new();
     for skip in 0..5 {
         for json in ["", "--json"] {
             let ran = project.run(&format!("label next --as ben --skip {skip} {json}")).expect(0);
-            seen.push_str(&ran.out);
-            seen.push_str(&ran.err);
+            printed.push_str(&ran.out);
+            printed.push_str(&ran.err);
         }
     }
-    assert!(seen.contains("Possible injection") && seen.contains("resource may leak"), "{seen}");
+    assert!(printed.contains("Possible injection") && printed.contains("resource may leak"), "{printed}");
     for word in [MARK, "tool-b", "anna", "trial", "judge", "second-f"] {
-        assert!(!seen.contains(word), "{word} is told:\n{seen}");
+        assert!(!printed.contains(word), "{word} is shown:\n{printed}");
     }
-    assert_eq!(project.ok("label next --as ben"), first, "what others said changes nothing");
+    assert_eq!(project.ok("label next --as ben"), first, "labels of others changed the question");
 }
 
 #[test]
-fn the_order_is_always_the_same() {
+fn order_of_pairs_is_stable() {
     let project = project();
     let order = |from: &str| -> Vec<String> {
-        let shown = |skip: usize| {
+        let output = |skip: usize| {
             project.json(&format!("label next --as anna {from} --skip {skip} --json"))["next"]["id"].clone()
         };
-        (0..4).map(|skip| shown(skip).as_str().unwrap().to_owned()).collect()
+        (0..4).map(|skip| output(skip).as_str().unwrap().to_owned()).collect()
     };
-    let once = order(A);
-    assert_eq!(order(A), once);
+    let expected = order(SUBMISSION_A);
+    assert_eq!(order(SUBMISSION_A), expected);
     let turned: String = project.read("a.jsonl").lines().rev().map(|line| format!("{line}\n")).collect();
     project.write("turned.jsonl", turned);
-    assert_eq!(order("--suite . --submission turned.jsonl"), once);
+    assert_eq!(order("--suite . --submission turned.jsonl"), expected);
 }
 
 #[test]
-fn what_was_said_is_never_overwritten() {
+fn labels_are_changed_only_with_change_and_keep_history() {
     let project = project();
-    let id = next(&project, "anna", A);
-    project.run(&format!("label add {id} yes --as anna {A}")).expect(0);
+    let id = next_id(&project, "anna", SUBMISSION_A);
+    project.run(&format!("label add {id} yes --as anna {SUBMISSION_A}")).expect(0);
     for answer in ["yes", "no", "partial"] {
-        let ran = project.run(&format!("label add {id} {answer} --as anna {A}"));
+        let ran = project.run(&format!("label add {id} {answer} --as anna {SUBMISSION_A}"));
         ran.says(2, &["anna said yes of the pair", &id, "--change"]);
     }
-    project.run(&format!("label add {id} no --as ben {A}")).expect(0);
-    // What was labelled before needs no run.
+    project.run(&format!("label add {id} no --as ben {SUBMISSION_A}")).expect(0);
+    // Correcting a label needs no run.
     project.run(&format!("label add {id} partial --as anna --change --note closer")).expect(0);
-    assert_eq!(listed(&project, "").len(), 2);
-    let history = listed(&project, "--history");
+    assert_eq!(list_labels(&project, "").len(), 2);
+    let history = list_labels(&project, "--history");
     assert!(history[0].starts_with("anna") && history[0].ends_with("true (before)"), "{history:?}");
     assert_eq!(history.len(), 3);
     let table = project.ok("label list --history");
     assert!(table.contains("corrected") && table.contains("closer") && table.contains(&id), "{table}");
-    assert_eq!(listed(&project, "--as ben").len(), 1);
+    assert_eq!(list_labels(&project, "--as ben").len(), 1);
     assert!(project.ok("store verify").contains("2 labels"));
 }
 
 #[test]
-fn a_label_holds_in_every_run_that_says_the_same() {
+fn label_applies_to_equal_findings_of_other_submissions() {
     let project = project();
-    assert_eq!(label_all(&project, "anna", A), 4);
-    let shown = project.json(&format!("label next --as anna {B} --json"));
-    assert_eq!((&shown["labelled"], &shown["pairs"]), (&json!(2), &json!(2)));
-    let exported = project.ok(&format!("label export {B}"));
+    assert_eq!(label_all(&project, "anna", SUBMISSION_A), 4);
+    let output = project.json(&format!("label next --as anna {SUBMISSION_B} --json"));
+    assert_eq!((&output["labelled"], &output["pairs"]), (&json!(2), &json!(2)));
+    let exported = project.ok(&format!("label export {SUBMISSION_B}"));
     let judgements: Vec<Value> = exported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let told: Vec<String> = judgements
+    let texts: Vec<String> = judgements
         .iter()
         .map(|j| format!("{} {} {} {} {}", j["judge"], j["tool"], j["finding"], j["golden"], j["match"]))
         .collect();
     assert_eq!(
-        told,
+        texts,
         ["\"human:anna\" \"tool-b\" \"second-f\" \"g1\" true", "\"human:anna\" \"tool-b\" \"second-f\" \"g2\" false",]
     );
-    // The finding stands in two trials of the other tool, so one label is two judgements.
-    assert_eq!(project.ok(&format!("label export {A}")).lines().count(), 6);
-    project.run(&format!("label export {B}")).says(0, &["2 labels skipped"]);
+    // The finding is in two trials of the other tool, so one label gives two judgements.
+    assert_eq!(project.ok(&format!("label export {SUBMISSION_A}")).lines().count(), 6);
+    project.run(&format!("label export {SUBMISSION_B}")).says(0, &["2 labels skipped"]);
 }
 
 #[test]
-fn labels_are_judgements_that_score_and_agree_hear() {
+fn exported_labels_work_as_judgements() {
     let project = project();
-    label_all(&project, "anna", A);
-    label_all(&project, "ben", A);
-    project.run(&format!("label export {A} -o labels.jsonl")).says(0, &["12 judgements from 8 labels"]);
+    label_all(&project, "anna", SUBMISSION_A);
+    label_all(&project, "ben", SUBMISSION_A);
+    project.run(&format!("label export {SUBMISSION_A} -o labels.jsonl")).says(0, &["12 judgements from 8 labels"]);
     let report = project.json("score . --submission a.jsonl --judgements labels.jsonl --json");
     let text = report.to_string();
     assert!(text.contains("human:anna"), "{text}");
@@ -187,15 +189,15 @@ fn labels_are_judgements_that_score_and_agree_hear() {
         (&agreement["raters"], &agreement["percent"]["value"]),
         (&json!(["human:anna", "human:ben"]), &json!(1.0))
     );
-    let only = project.ok(&format!("label export {A} --as ben"));
-    assert!(!only.contains("anna") && only.lines().count() == 6);
+    let bens = project.ok(&format!("label export {SUBMISSION_A} --as ben"));
+    assert!(!bens.contains("anna") && bens.lines().count() == 6);
 }
 
 #[test]
-fn labels_move_from_store_to_store() {
+fn labels_are_exported_and_imported() {
     let (here, there) = (project(), project());
-    label_all(&here, "anna", A);
-    let id = next(&here, "ben", A);
+    label_all(&here, "anna", SUBMISSION_A);
+    let id = next_id(&here, "ben", SUBMISSION_A);
     here.run_list(&[
         "label",
         "add",
@@ -212,90 +214,90 @@ fn labels_move_from_store_to_store() {
     ])
     .expect(0);
     assert!(!here.ok("label list").contains('\u{1b}'));
-    let exported = here.ok(&format!("label export {A}"));
+    let exported = here.ok(&format!("label export {SUBMISSION_A}"));
     there.write("labels.jsonl", &exported);
-    there.run(&format!("label import labels.jsonl {A}")).says(0, &["5 labels added, 0 already present"]);
-    there.run(&format!("label import labels.jsonl {A}")).says(0, &["0 labels added, 5 already present"]);
-    assert_eq!(there.ok(&format!("label export {A}")), exported);
-    // One word the other way is refused with its place, and nothing is taken; a new one beside it neither.
+    there.run(&format!("label import labels.jsonl {SUBMISSION_A}")).says(0, &["5 labels added, 0 already present"]);
+    there.run(&format!("label import labels.jsonl {SUBMISSION_A}")).says(0, &["0 labels added, 5 already present"]);
+    assert_eq!(there.ok(&format!("label export {SUBMISSION_A}")), exported);
+    // A contradicting label is refused with its position, and nothing is imported, new labels included.
     let turned = exported.replacen("\"match\":true", "\"match\":false", 2).replace("human:ben", "human:cleo");
     there.write("turned.jsonl", turned);
     there
-        .run(&format!("label import turned.jsonl {A}"))
+        .run(&format!("label import turned.jsonl {SUBMISSION_A}"))
         .says(4, &["anna has said yes", "turned.jsonl:", "--change", "nothing was loaded"]);
-    assert_eq!(listed(&there, "").len(), 5);
-    let taken = there.json(&format!("label import turned.jsonl {A} --change --json"));
-    assert_eq!(taken, json!({ "added": 1, "corrected": 1, "were_here": 3 }));
-    assert_eq!((listed(&there, "").len(), listed(&there, "--history").len()), (6, 7));
+    assert_eq!(list_labels(&there, "").len(), 5);
+    let imported = there.json(&format!("label import turned.jsonl {SUBMISSION_A} --change --json"));
+    assert_eq!(imported, json!({ "added": 1, "corrected": 1, "were_here": 3 }));
+    assert_eq!((list_labels(&there, "").len(), list_labels(&there, "--history").len()), (6, 7));
     there.ok("store verify");
 }
 
 #[test]
-fn wrong_input_is_refused_with_what_to_do() {
+fn invalid_arguments_and_files_are_reported() {
     let project = project();
-    let says = |line: &str, code: i32, text: &str| drop(project.run(line).says(code, &[text]));
-    says(&format!("label next {A}"), 2, "--as NAME");
-    says(&format!("label next {A} --as a:b"), 2, "no colon");
-    says(&format!("label next {A} --as -x"), 2, "");
-    says("label next --as anna", 2, "--suite");
-    says("label next nightly --as anna", 5, "there is no store");
-    says("label next nightly --as anna --suite .", 2, "cannot be used with");
-    says(&format!("label add zz yes --as anna {A}"), 2, "invalid id");
-    says(&format!("label add 000000000000 yes --as anna {A}"), 2, "no pair, extra or finding");
-    says(&format!("label add 0000 maybe --as anna {A}"), 2, "partial");
-    says("label list", 5, "there is no store");
-    assert!(!project.path(".karat").exists(), "looking makes no store");
+    let check = |line: &str, code: i32, text: &str| drop(project.run(line).says(code, &[text]));
+    check(&format!("label next {SUBMISSION_A}"), 2, "--as NAME");
+    check(&format!("label next {SUBMISSION_A} --as a:b"), 2, "no colon");
+    check(&format!("label next {SUBMISSION_A} --as -x"), 2, "");
+    check("label next --as anna", 2, "--suite");
+    check("label next nightly --as anna", 5, "there is no store");
+    check("label next nightly --as anna --suite .", 2, "cannot be used with");
+    check(&format!("label add zz yes --as anna {SUBMISSION_A}"), 2, "invalid id");
+    check(&format!("label add 000000000000 yes --as anna {SUBMISSION_A}"), 2, "no pair, extra or finding");
+    check(&format!("label add 0000 maybe --as anna {SUBMISSION_A}"), 2, "partial");
+    check("label list", 5, "there is no store");
+    assert!(!project.path(".karat").exists(), "a read-only command created a store");
     project.write("bad.jsonl", "{\"kind\":\"pair\"}\nnot json\n");
-    says(&format!("label import bad.jsonl {A}"), 4, "nothing was loaded");
+    check(&format!("label import bad.jsonl {SUBMISSION_A}"), 4, "nothing was loaded");
     let model = json!({ "kind": "pair", "case": "orders", "tool": MARK, "trial": 1, "judge": "sonnet", "golden": "g1",
         "finding": "nobody", "match": true });
     project.write("model.jsonl", lines(&[model]));
-    let ran = project.run(&format!("label import model.jsonl {A}"));
+    let ran = project.run(&format!("label import model.jsonl {SUBMISSION_A}"));
     ran.says(4, &["`sonnet` is not a person", "human:NAME", "has no finding `nobody`", "2 faults in 1 file"]);
     assert!(!project.path(".karat").exists());
 }
 
 #[test]
-fn a_name_comes_from_the_environment_too() {
+fn annotator_is_read_from_the_environment() {
     let project = project();
-    let named = |words: &str, name: &str| {
+    let run_as = |words: &str, name: &str| {
         Ran::start(project.command().env("KARAT_ANNOTATOR", name).args(words.split_whitespace()))
     };
-    let id = next(&project, "anna", A);
-    named(&format!("label add {id} yes {A}"), "anna").says(0, &["anna labelled the pair"]);
-    named(&format!("label add {id} no --as ben {A}"), "anna").says(0, &["ben labelled the pair"]);
-    named(&format!("label next {A}"), "").says(2, &["--as NAME"]);
-    // Who is labelling does not see the others by accident.
-    assert!(!named("label list", "anna").expect(0).out.contains("ben"));
-    assert!(named("label list --all", "anna").expect(0).out.contains("ben"));
+    let id = next_id(&project, "anna", SUBMISSION_A);
+    run_as(&format!("label add {id} yes {SUBMISSION_A}"), "anna").says(0, &["anna labelled the pair"]);
+    run_as(&format!("label add {id} no --as ben {SUBMISSION_A}"), "anna").says(0, &["ben labelled the pair"]);
+    run_as(&format!("label next {SUBMISSION_A}"), "").says(2, &["--as NAME"]);
+    // Annotators see other people's labels only with --all.
+    assert!(!run_as("label list", "anna").expect(0).out.contains("ben"));
+    assert!(run_as("label list --all", "anna").expect(0).out.contains("ben"));
 }
 
 #[test]
-fn several_people_label_at_once() {
+fn concurrent_labels_are_all_stored() {
     let project = project();
-    let id = next(&project, "anna", A);
+    let id = next_id(&project, "anna", SUBMISSION_A);
     std::thread::scope(|scope| {
         for person in 0..6 {
             let (project, id) = (&project, &id);
-            // Three people, each of them twice: one of the two is refused.
-            scope.spawn(move || project.run(&format!("label add {id} yes --as p{} {A}", person / 2)).code);
+            // Three people, each twice: the second label is refused.
+            scope.spawn(move || project.run(&format!("label add {id} yes --as p{} {SUBMISSION_A}", person / 2)).code);
         }
     });
-    assert_eq!(listed(&project, "--history").len(), 3);
+    assert_eq!(list_labels(&project, "--history").len(), 3);
     project.ok("store verify");
 }
 
-/// On a terminal one pair follows the other, and every answer is kept at once.
+/// Each answer is stored immediately.
 #[test]
-fn a_terminal_is_asked_pair_after_pair() {
+fn interactive_mode_asks_pair_after_pair() {
     let project = project();
     let karat = assert_cmd::cargo::cargo_bin("karat");
-    let command = format!("{} label next --as anna {A}", karat.display());
+    let command = format!("{} label next --as anna {SUBMISSION_A}", karat.display());
     let mut script = assert_cmd::Command::new("script");
     script.args(["-qec", &command, "/dev/null"]).current_dir(project.path("."));
     script.env_remove("KARAT_STORE").env("TERM", "dumb").write_stdin("what\ny same query\nskip\np\nq\n");
     if std::process::Command::new("script").arg("--version").output().is_err() {
-        return skipped("there is no `script` to make a terminal with");
+        return skipped("`script`, which provides a terminal, is not installed");
     }
     let out = String::from_utf8_lossy(&script.output().unwrap().stdout).into_owned();
     for text in ["q(uit) >", "type a letter, with an optional note", "1 of 4 pairs labelled by anna"] {
@@ -303,36 +305,40 @@ fn a_terminal_is_asked_pair_after_pair() {
     }
     assert!(!out.contains(MARK), "{out}");
     let labels = project.json("label list --json");
-    let told: Vec<(&Value, &Value)> = labels.as_array().unwrap().iter().map(|l| (&l["match"], &l["note"])).collect();
-    assert_eq!(told, [(&json!(true), &json!("same query")), (&json!(false), &Value::Null)]);
+    let texts: Vec<(&Value, &Value)> = labels.as_array().unwrap().iter().map(|l| (&l["match"], &l["note"])).collect();
+    assert_eq!(texts, [(&json!(true), &json!("same query")), (&json!(false), &Value::Null)]);
     assert_eq!(labels[1]["partial"], true);
 }
 
 #[test]
-fn a_sample_is_the_same_for_everybody_and_is_remembered() {
+fn sample_depends_on_the_seed_only_and_is_recorded() {
     let project = project();
-    let drawn = |name: &str, flags: &str| -> Vec<String> {
-        let shown = |skip: usize| project.json(&format!("label next --as {name} {A} --skip {skip} --json {flags}"));
-        let ids = (0..4).map(|skip| shown(skip)["next"]["id"].clone());
+    let sampled_ids = |name: &str, flags: &str| -> Vec<String> {
+        let output =
+            |skip: usize| project.json(&format!("label next --as {name} {SUBMISSION_A} --skip {skip} --json {flags}"));
+        let ids = (0..4).map(|skip| output(skip)["next"]["id"].clone());
         ids.filter_map(|id| id.as_str().map(str::to_owned)).collect()
     };
-    assert_eq!(drawn("anna", "--sample 1").len(), 4);
-    let seeds: Vec<Vec<String>> = (0..6).map(|seed| drawn("anna", &format!("--sample 0.5 --seed {seed}"))).collect();
-    assert!(seeds.iter().any(|ids| *ids != seeds[0]), "every seed draws the same: {seeds:?}");
-    let seed = seeds.iter().position(|ids| !ids.is_empty() && ids.len() < 4).expect("a seed that draws some");
+    assert_eq!(sampled_ids("anna", "--sample 1").len(), 4);
+    let seeds: Vec<Vec<String>> =
+        (0..6).map(|seed| sampled_ids("anna", &format!("--sample 0.5 --seed {seed}"))).collect();
+    assert!(seeds.iter().any(|ids| *ids != seeds[0]), "every seed gives the same sample: {seeds:?}");
+    let seed = seeds.iter().position(|ids| !ids.is_empty() && ids.len() < 4).expect("a seed that samples some pairs");
     let flags = format!("--sample 0.5 --seed {seed}");
-    assert_eq!(drawn("ben", &flags), seeds[seed]);
-    let ran = project.run(&format!("label next --as anna {A} {flags}"));
+    assert_eq!(sampled_ids("ben", &flags), seeds[seed]);
+    let ran = project.run(&format!("label next --as anna {SUBMISSION_A} {flags}"));
     let ran = ran.says(0, &[&format!("0 of {} pairs labelled by anna", seeds[seed].len())]);
     let answer = ran.err.lines().last().unwrap().trim().strip_prefix("karat ").unwrap();
     project.run(answer).expect(0);
-    let left = drawn("anna", "").into_iter().find(|id| !seeds[seed].contains(id)).unwrap();
-    project.run(&format!("label add {left} no --as anna {A} {flags}")).says(2, &["is not in this sample", "--seed"]);
-    project.run(&format!("label add {left} no --as anna {A}")).expect(0);
+    let unsampled = sampled_ids("anna", "").into_iter().find(|id| !seeds[seed].contains(id)).unwrap();
+    project
+        .run(&format!("label add {unsampled} no --as anna {SUBMISSION_A} {flags}"))
+        .says(2, &["is not in this sample", "--seed"]);
+    project.run(&format!("label add {unsampled} no --as anna {SUBMISSION_A}")).expect(0);
     let labels = project.json("label list --json");
     let picked: Vec<&Value> = labels.as_array().unwrap().iter().map(|l| &l["picked_with_probability"]).collect();
     assert_eq!(picked, [&json!(0.5), &Value::Null]);
-    project.run(&format!("label export {A} -o labels.jsonl")).expect(0);
+    project.run(&format!("label export {SUBMISSION_A} -o labels.jsonl")).expect(0);
     assert!(project.read("labels.jsonl").contains("\"probability\":0.5"));
     let report = project.json("score . --submission a.jsonl --labels labels.jsonl --json");
     assert!(
@@ -342,11 +348,11 @@ fn a_sample_is_the_same_for_everybody_and_is_remembered() {
     );
     let there = self::project();
     there.write("labels.jsonl", project.read("labels.jsonl"));
-    there.run(&format!("label import labels.jsonl {A}")).expect(0);
-    assert_eq!(there.ok(&format!("label export {A}")), project.read("labels.jsonl"));
+    there.run(&format!("label import labels.jsonl {SUBMISSION_A}")).expect(0);
+    assert_eq!(there.ok(&format!("label export {SUBMISSION_A}")), project.read("labels.jsonl"));
     for wrong in ["0", "1.5", "-1", "NaN", "x"] {
-        project.run(&format!("label next --as anna {A} --sample={wrong}")).says(2, &[""]);
+        project.run(&format!("label next --as anna {SUBMISSION_A} --sample={wrong}")).says(2, &[""]);
     }
-    project.run(&format!("label next --as anna {A} --sample=0")).says(2, &["above 0 and up to 1"]);
-    project.run(&format!("label next --as anna {A} --seed 3")).says(2, &["--sample"]);
+    project.run(&format!("label next --as anna {SUBMISSION_A} --sample=0")).says(2, &["above 0 and up to 1"]);
+    project.run(&format!("label next --as anna {SUBMISSION_A} --seed 3")).says(2, &["--sample"]);
 }

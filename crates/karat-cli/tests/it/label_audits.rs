@@ -1,4 +1,4 @@
-//! `karat label audits` and `karat label undo`: what people call findings, and what they take back.
+//! `karat label audits` and `karat label undo`.
 
 use crate::project::{Project, lines, trial};
 use serde_json::{Value, json};
@@ -24,19 +24,19 @@ fn next(project: &Project, name: &str) -> Value {
     project.json(&format!("label audits --as {name} {FROM} --json"))["next"].clone()
 }
 
-/// Labels everything; the finding with these words is the target.
+/// Labels all findings: those with `target` in their title as the target, others as `rest`.
 fn label_all(project: &Project, name: &str, target: &str, rest: &str) {
     loop {
-        let shown = next(project, name);
-        let Some(id) = shown["id"].as_str() else { return };
-        let is_target = shown["finding"]["title"].as_str().unwrap().contains(target);
+        let question = next(project, name);
+        let Some(id) = question["id"].as_str() else { return };
+        let is_target = question["finding"]["title"].as_str().unwrap().contains(target);
         let class = if is_target { "TARGET_MATCH" } else { rest };
         project.run(&format!("label add {id} {class} --as {name} --note seen {FROM}")).expect(0);
     }
 }
 
 #[test]
-fn a_finding_is_shown_beside_the_target_and_classified() {
+fn finding_is_shown_with_the_target_and_classified() {
     let project = project();
     let ran = project.run(&format!("label audits --as anna {FROM}")).expect(0);
     for part in ["Target", "Withdraw calls before it writes", "Report", "case vault"] {
@@ -59,7 +59,7 @@ fn a_finding_is_shown_beside_the_target_and_classified() {
 }
 
 #[test]
-fn labels_travel_as_audits_and_judges_are_held_against_them() {
+fn audit_labels_are_exported_imported_and_scored() {
     let project = project();
     label_all(&project, "anna", "Reentrancy", "INFORMATIONAL");
     label_all(&project, "ben", "Reentrancy", "SECURITY_THEATER");
@@ -73,9 +73,9 @@ fn labels_travel_as_audits_and_judges_are_held_against_them() {
     );
     assert_eq!((&anna["target"]["found"], &anna["target"]["finding"]), (&json!(true), &json!("f1")));
     assert_eq!(anna["findings"].as_array().unwrap().len(), 2);
-    let agreed = project.json("judge agree labels.jsonl --on classification --json");
-    assert_eq!(agreed["percent"]["value"], 0.5, "{agreed}");
-    // Taken by another store they are the same labels, notes and all.
+    let agreement = project.json("judge agree labels.jsonl --on classification --json");
+    assert_eq!(agreement["percent"]["value"], 0.5, "{agreement}");
+    // Imported into another store, labels and notes are the same.
     let other = self::project().with("labels.jsonl", project.read("labels.jsonl"));
     other.run(&format!("label import labels.jsonl {FROM}")).says(0, &["4 labels added"]);
     other.run(&format!("label import labels.jsonl {FROM}")).says(0, &["0 labels added, 4 already present"]);
@@ -96,7 +96,7 @@ fn labels_travel_as_audits_and_judges_are_held_against_them() {
 }
 
 #[test]
-fn the_last_answer_can_be_taken_back() {
+fn undo_withdraws_the_last_label() {
     let project = project();
     project.run("label undo --as anna").expect(5);
     let first = next(&project, "anna")["id"].as_str().unwrap().to_owned();

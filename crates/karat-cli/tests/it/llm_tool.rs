@@ -1,4 +1,4 @@
-//! A language model as a tool: what it is asked, what becomes of what it says, and what stays secret.
+//! A language model as a tool: requests, outcomes, costs, and secrecy of the API key.
 
 use crate::judge_engine::server::{Behaviour, Fault, Server};
 use crate::project::{Project, Ran, near};
@@ -16,8 +16,8 @@ fn finding() -> Value {
     })
 }
 
-/// A suite of one change, and a tool whose answers are these, one after the other.
-fn scripted(answers: &[Value], manifest: &str) -> Project {
+/// A suite of one case, and a scripted tool that gives these answers in order.
+fn scripted_project(answers: &[Value], manifest: &str) -> Project {
     let project = with_cases(1);
     let lines: String = answers.iter().map(|answer| format!("{}\n", json!({ "answer": answer }))).collect();
     project.write("tools/answers.jsonl", lines);
@@ -26,7 +26,7 @@ fn scripted(answers: &[Value], manifest: &str) -> Project {
     project
 }
 
-/// Runs a tool on each case once.
+/// Runs a tool once on each case.
 fn run(project: &Project, tool: &str, variables: &[(&str, &str)]) -> Ran {
     let mut command = project.command();
     for name in ["OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"] {
@@ -36,15 +36,15 @@ fn run(project: &Project, tool: &str, variables: &[(&str, &str)]) -> Ran {
     Ran::start(command.args(["run", "suite", "--tool", tool, "--trials", "1", "-j", "1", "-q", "--json"]))
 }
 
-/// The trials of the last run, as a submission has them.
+/// The trials of the last run in the submission format.
 fn trials(project: &Project) -> Vec<Value> {
     project.ok("store export latest").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Holds the outcome of one trial with a script, and the reason, against what is expected.
+/// Checks the outcome of one scripted trial and its reason.
 #[track_caller]
 fn check(answers: &[Value], manifest: &str, outcome: &str, reason: &str) {
-    let project = scripted(answers, manifest);
+    let project = scripted_project(answers, manifest);
     let report = parsed(&run(&project, "tools/it.toml", &[]));
     assert_eq!(outcomes(&report), outcome, "{answers:?}");
     let reasons = reasons(&project);
@@ -55,8 +55,8 @@ fn check(answers: &[Value], manifest: &str, outcome: &str, reason: &str) {
 }
 
 #[test]
-fn what_a_model_finds_is_scored() {
-    let project = scripted(&[json!({ "findings": [finding()] })], "");
+fn findings_of_a_model_are_scored() {
+    let project = scripted_project(&[json!({ "findings": [finding()] })], "");
     let report = parsed(&run(&project, "tools/it.toml", &[]));
     near(&report, "/tools/0/metrics/recall/value", 1.0);
     near(&report, "/tools/0/metrics/precision/value", 1.0);
@@ -66,17 +66,17 @@ fn what_a_model_finds_is_scored() {
         "line_start": 2, "line_end": 2, "severity": "high", "confidence": 0.9, "category": "sql-injection", "cwe": [89]
     }]);
     assert_eq!(trial["findings"], expect);
-    // A script counts no tokens, and what is not known is not zero.
+    // A script has no token counts, and unknown is not zero.
     assert!(trial["latency_ms"].as_f64().is_some() && trial.get("tokens_in").is_none(), "{trial}");
     assert!(trial.get("verdict").is_none(), "{trial}");
 }
 
 #[test]
-fn every_answer_has_its_outcome() {
+fn outcomes_of_answers() {
     check(&[json!({ "findings": [] })], "", "reported 1", "");
     let odd = json!({ "findings": [{ "title": "t", "message": "", "line_start": 0, "line_end": -3, "extra": 1 }] });
     check(&[odd], "", "reported 1", "");
-    // A text is read, and a better one is asked for, once.
+    // JSON in a code fence is read; an unreadable answer gets one repair request.
     check(&[json!("```json\n{\"findings\": []}\n```")], "", "reported 1", "");
     check(&[json!("Looks good!"), json!({ "findings": [] })], "", "reported 1", "");
     check(
@@ -92,11 +92,11 @@ fn every_answer_has_its_outcome() {
     check(&[json!("x"), json!({ "findings": [] })], "budget_calls = 1", "crashed 1", "the budget is spent");
 }
 
-/// A reviewer has no verdict; an auditor that has none has not answered.
+/// The answer of an auditor must have a verdict.
 #[test]
-fn an_auditor_has_a_verdict() {
+fn auditor_answers_need_a_verdict() {
     let whole = json!({ "verdict": "vulnerable", "confidence": 0.8, "findings": [finding()] });
-    let project = scripted(&[whole], "role = \"auditor\"");
+    let project = scripted_project(&[whole], "role = \"auditor\"");
     run(&project, "tools/it.toml", &[]).expect(0);
     let trial = &trials(&project)[0];
     assert_eq!((&trial["verdict"], &trial["confidence"]), (&json!("vulnerable"), &json!(0.8)), "{trial}");
@@ -105,15 +105,15 @@ fn an_auditor_has_a_verdict() {
 }
 
 #[test]
-fn one_budget_is_for_all_trials() {
+fn budget_is_shared_by_all_trials() {
     let answers: Vec<Value> = (0..4).map(|_| json!({ "findings": [] })).collect();
-    let project = scripted(&answers, "budget_calls = 3");
+    let project = scripted_project(&answers, "budget_calls = 3");
     let ran = project.run("run suite --tool tools/it.toml --trials 4 -j 4 -q --json");
     assert_eq!(outcomes(&parsed(&ran)), "reported 3, crashed 1");
 }
 
-/// A suite with a marker wherever something must not be told, and something to be told.
-fn marked() -> Project {
+/// A suite with a marker in everything that must not be sent to the model.
+fn marked_project() -> Project {
     let project = with_cases(1);
     let yaml = project.read("suite/cases/case-1/case.yaml");
     let yaml = yaml.replace("SQL query built", "MARKED query built").replace("[sql]", "[marked]");
@@ -122,12 +122,12 @@ fn marked() -> Project {
     project
 }
 
-/// Both wire formats, by the shorthand and the provider's own variables.
+/// Both wire formats, with the `llm:` shorthand and the provider's environment variables.
 #[test]
-fn a_model_is_asked_by_name() {
+fn llm_shorthand_sends_the_change_and_no_goldens() {
     for (provider, base) in [("openai", "/v1"), ("anthropic", "")] {
         let server = Server::saying(Behaviour::GOOD, Some(json!({ "findings": [finding()] })));
-        let project = marked();
+        let project = marked_project();
         let url = format!("http://127.0.0.1:{}{base}", server.port);
         let (key_name, url_name) =
             (format!("{}_API_KEY", provider.to_uppercase()), format!("{}_BASE_URL", provider.to_uppercase()));
@@ -142,24 +142,24 @@ fn a_model_is_asked_by_name() {
 
         let bodies = server.bodies();
         assert_eq!(bodies.len(), 1);
-        // Judges have variables of their own, and they are not for tools.
+        // The judge's variables do not apply to tools.
         assert_eq!(bodies[0]["model"], "marked-model");
         assert_eq!(bodies[0]["temperature"], 0.0);
         let body =
             Value::Object(bodies[0].as_object().unwrap().clone().into_iter().filter(|(k, _)| k != "model").collect());
         let body = body.to_string();
         assert!(!body.to_lowercase().contains("marked") && !body.contains("suite"), "{body}");
-        for told in ["Search by name", "Adds a search.", "    2 +     return db.execute", "      -     return None"] {
-            assert!(body.contains(told), "{told}: {body}");
+        for part in ["Search by name", "Adds a search.", "    2 +     return db.execute", "      -     return None"] {
+            assert!(body.contains(part), "{part}: {body}");
         }
         assert!(body.contains("file lib/other.py (new)\\n    1 + print('hello')"), "{body}");
-        no_key_in(&project, &ran);
+        assert_no_key_in(&project, &ran);
     }
 }
 
-/// No file of the store, and nothing that was printed, holds the key.
+/// Neither the store's files nor the output contain the key.
 #[track_caller]
-fn no_key_in(project: &Project, ran: &Ran) {
+fn assert_no_key_in(project: &Project, ran: &Ran) {
     assert!(!ran.out.contains(KEY) && !ran.err.contains(KEY), "{}{}", ran.out, ran.err);
     let (mut open, mut files) = (vec![project.path(".karat")], 0);
     while let Some(folder) = open.pop() {
@@ -171,15 +171,15 @@ fn no_key_in(project: &Project, ran: &Ran) {
             files += 1;
             let bytes = std::fs::read(entry.path()).unwrap();
             let there = bytes.windows(KEY.len()).any(|window| window == KEY.as_bytes());
-            assert!(!there, "{} holds the key", entry.path().display());
+            assert!(!there, "{} contains the key", entry.path().display());
         }
     }
-    assert!(files > 0, "there is no store to look at");
+    assert!(files > 0, "the store has no files");
 }
 
-/// What a server does wrong, and the word for it.
+/// Faults of the server and the resulting outcomes.
 #[test]
-fn every_failure_of_a_server_has_its_outcome() {
+fn outcomes_of_server_faults() {
     let check = |provider: &str, fault: &'static [Fault], manifest: &str, outcome: &str, reason: &str| {
         let server = Server::saying(Behaviour::always(fault), Some(json!({ "findings": [] })));
         let project = with_cases(1);
@@ -192,9 +192,9 @@ fn every_failure_of_a_server_has_its_outcome() {
         assert_eq!(outcomes(&parsed(&ran)), outcome, "{fault:?}");
         let reasons = reasons(&project);
         assert!(reasons.len() == 1 && reasons[0].contains(reason), "{provider} {fault:?}: {reasons:?}");
-        no_key_in(&project, &ran);
+        assert_no_key_in(&project, &ran);
     };
-    // A refusal is never an empty list.
+    // A refusal is not an empty list of findings.
     check("anthropic", &[Fault::Refusal], "", "crashed 1", "the model refused to answer: I cannot help with that.");
     check("openai", &[Fault::Refusal], "", "crashed 1", "the model refused to answer: a content filter");
     for provider in ["anthropic", "openai"] {
@@ -205,21 +205,21 @@ fn every_failure_of_a_server_has_its_outcome() {
     }
 }
 
-/// What no question would survive ends the run, and is nobody's outcome.
+/// An error that affects every request ends the run and is not an outcome of the tool.
 #[test]
-fn a_key_that_is_not_accepted_ends_the_run() {
+fn rejected_key_ends_the_run() {
     let server = Server::saying(Behaviour::always(&[Fault::Unauthorized]), Some(json!({})));
     let project = with_cases(3);
     let url = format!("http://127.0.0.1:{}", server.port);
     let variables = [("ANTHROPIC_API_KEY", KEY), ("ANTHROPIC_BASE_URL", url.as_str())];
     let ran = run(&project, "llm:anthropic/m", &variables);
     let ran = ran.says(5, &["the key was rejected", "karat run --resume"]);
-    no_key_in(&project, &ran);
+    assert_no_key_in(&project, &ran);
     assert_eq!(project.ok("store export latest"), "");
 }
 
 #[test]
-fn without_a_key_nothing_begins() {
+fn missing_key_and_unknown_names_are_usage_errors() {
     let project = with_cases(1);
     run(&project, "llm:anthropic/m", &[]).says(5, &["the tool `m` cannot be run", "ANTHROPIC_API_KEY holds no key"]);
     assert_eq!(project.json("store list --json"), json!([]));
@@ -233,7 +233,7 @@ fn without_a_key_nothing_begins() {
 }
 
 #[test]
-fn prices_become_costs() {
+fn prices_give_costs() {
     let server = Server::saying(Behaviour::GOOD, Some(json!({ "findings": [] })));
     let project = with_cases(1);
     let url = format!("http://127.0.0.1:{}/v1", server.port);
@@ -249,8 +249,8 @@ fn prices_become_costs() {
     assert_eq!((&body["model"], &body["seed"], &body["temperature"]), (&json!("by-flag"), &json!(7), &json!(0.5)));
 }
 
-/// A case of code alone, as contracts are.
-fn contract(code: &str) -> Project {
+/// A case with code but no change.
+fn contract_project(code: &str) -> Project {
     let project = Project::new().with("suite/karat.toml", "[suite]\nname = \"contracts\"\n");
     project.write("suite/cases/c/case.yaml", "id: c\nverdict: vulnerable\npr:\n  title: UNSAID\n");
     project.write("suite/cases/c/after/Bank.sol", code);
@@ -258,13 +258,13 @@ fn contract(code: &str) -> Project {
 }
 
 #[test]
-fn without_a_change_code_is_audited() {
+fn code_without_a_change_is_audited() {
     let answer = json!({ "verdict": "vulnerable", "confidence": 0.7, "findings": [] });
     let server = Server::saying(Behaviour::GOOD, Some(answer));
     let url = format!("http://127.0.0.1:{}/v1", server.port);
-    let mut asked = Vec::new();
+    let mut prompts = Vec::new();
     for style in ["", "@direct", "@naturalistic", "@adversarial"] {
-        let project = contract("contract Bank {\n  function pay() public {}\n}\n");
+        let project = contract_project("contract Bank {\n  function pay() public {}\n}\n");
         run(&project, &format!("llm:openai/m{style}"), &[("OPENAI_BASE_URL", &url)]).expect(0);
         let trial = &trials(&project)[0];
         assert_eq!((&trial["tool"], &trial["verdict"]), (&json!(format!("m{style}")), &json!("vulnerable")));
@@ -272,19 +272,19 @@ fn without_a_change_code_is_audited() {
         let messages = body["messages"].to_string();
         assert!(messages.contains("file Bank.sol\\n    1 contract Bank {\\n    2   function pay()"), "{messages}");
         assert!(!messages.contains("UNSAID"), "{messages}");
-        asked.push(messages);
+        prompts.push(messages);
     }
-    assert_eq!(asked[0], asked[1]);
-    asked.dedup();
-    assert_eq!(asked.len(), 3, "each style has words of its own");
+    assert_eq!(prompts[0], prompts[1]);
+    prompts.dedup();
+    assert_eq!(prompts.len(), 3, "each style has its own prompt");
 }
 
-/// What does not fit is left out, said to the model and said in the report.
+/// Code that does not fit is omitted, and the prompt and the report say so.
 #[test]
-fn code_that_is_too_long_is_cut_and_told() {
+fn long_code_is_cut_with_a_note() {
     let server = Server::saying(Behaviour::GOOD, Some(json!({ "verdict": "safe", "confidence": 1, "findings": [] })));
     let url = format!("http://127.0.0.1:{}/v1", server.port);
-    let project = contract(&"uint x; // a line of a contract that never ends\n".repeat(10_000));
+    let project = contract_project(&"uint x; // a line of a contract that never ends\n".repeat(10_000));
     project.write("suite/cases/c/after/Small.sol", "contract Small {}\n");
     let report = parsed(&run(&project, "llm:openai/m", &[("OPENAI_BASE_URL", &url)]));
     let note = trials(&project)[0]["notes"][0].as_str().unwrap().to_owned();
@@ -294,9 +294,9 @@ fn code_that_is_too_long_is_cut_and_told() {
     assert!(messages.contains("(the rest of this file is not shown)") && messages.contains("contract Small {}"));
 }
 
-/// Trials are samples: each is asked for anew, and what was asked and said is kept with it.
+/// Every trial is a new request, whose exchange is stored with it.
 #[test]
-fn every_trial_is_asked_for() {
+fn every_trial_is_a_new_request() {
     let server = Server::saying(Behaviour::GOOD, Some(json!({ "findings": [finding()] })));
     let url = format!("http://127.0.0.1:{}/v1", server.port);
     let project = with_cases(2);
@@ -312,7 +312,7 @@ fn every_trial_is_asked_for() {
 }
 
 #[test]
-fn a_plan_says_what_is_asked_of_whom() {
+fn plan_shows_provider_role_and_prompts() {
     let project = with_cases(1);
     let plan = "run suite --tool llm:anthropic/a llm:openai/b@adversarial --dry-run";
     let text = project.ok(plan);
@@ -329,32 +329,32 @@ fn a_plan_says_what_is_asked_of_whom() {
         json!({ "provider": "openai", "role": "auto", "style": "adversarial", "prompts": ["reviewer/v1", "auditor-adversarial/v1"] })
     );
     assert_eq!(json["tools"][1]["model"], "b");
-    assert_eq!(project.json(&format!("{plan} --json")), json, "the same plan twice");
+    assert_eq!(project.json(&format!("{plan} --json")), json, "the plan differs the second time");
 }
 
-/// No program is run, so nothing has to be kept apart.
+/// No program is executed, so isolation does not apply.
 #[test]
-fn a_model_needs_no_isolation() {
-    let project = scripted(&[json!({ "findings": [] })], "");
+fn model_needs_no_isolation() {
+    let project = scripted_project(&[json!({ "findings": [] })], "");
     project.ok("run suite --tool tools/it.toml --trials 1 -q --isolation process --require-isolation");
     crate::run::with_tool(&project, "program", crate::run::FINDS_IT, "");
     let both = "run suite --tool tools/it.toml tools/program.toml --isolation process --require-isolation";
     project.run(both).says(2, &["is less than"]);
 }
 
-/// A plan from elsewhere could send a key anywhere.
+/// The plan of an imported run could send the key to another server.
 #[test]
-fn an_imported_run_asks_nobody() {
-    let project = scripted(&[json!({ "findings": [] })], "");
+fn imported_run_cannot_call_models() {
+    let project = scripted_project(&[json!({ "findings": [] })], "");
     project.ok("run suite --tool tools/it.toml --trials 1 -q");
     project.ok("store export latest --whole -o run.jsonl");
     project.ok("store import run.jsonl --store other");
-    project.run("run --resume latest --store other").says(4, &["came from a file"]);
+    project.run("run --resume latest --store other").says(4, &["was imported"]);
 }
 
-/// Ctrl-C while a server thinks: it ends at once, nothing is blamed on the model, and it goes on.
+/// Ctrl-C during a request ends the run soon, and no trial is stored as failed.
 #[test]
-fn a_run_that_waits_for_a_model_can_be_stopped() {
+fn run_waiting_for_a_model_can_be_interrupted() {
     let server = Server::saying(Behaviour::always(&[Fault::Silent]), Some(json!({ "findings": [] })));
     let project = with_cases(4);
     let mut child = Command::new(env!("CARGO_BIN_EXE_karat"))
@@ -366,11 +366,11 @@ fn a_run_that_waits_for_a_model_can_be_stopped() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let patience = Instant::now();
-    while server.requests() < 3 && patience.elapsed() < Duration::from_secs(60) {
+    let waiting_since = Instant::now();
+    while server.requests() < 3 && waiting_since.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(10));
     }
-    assert_eq!(server.requests(), 3, "so many trials at once as asked for");
+    assert_eq!(server.requests(), 3, "as many concurrent trials as -j allows");
     let soon = crate::run::soon();
     let began = Instant::now();
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
@@ -381,15 +381,15 @@ fn a_run_that_waits_for_a_model_can_be_stopped() {
 }
 
 #[test]
-fn faults_of_a_declared_model_have_a_place() {
+fn faults_of_declared_models_have_positions() {
     let check = |text: &str, expect: &str| {
         let project = with_cases(1);
         project.write("suite/karat.toml", format!("[suite]\nname = \"s\"\n[tools.it]\n{text}\n"));
-        let told = project.run("check suite").expect(4).out;
-        assert!(told.contains(expect) && told.contains("karat.toml:"), "{text}: {told}");
+        let output = project.run("check suite").expect(4).out;
+        assert!(output.contains(expect) && output.contains("karat.toml:"), "{text}: {output}");
     };
     let llm = |text: &str| format!("kind = \"llm\"\nprovider = \"openai\"\nmodel = \"m\"\n{text}");
-    check("kind = \"llm\"", "needs `provider`, who is asked; there are anthropic, openai, scripted, replay");
+    check("kind = \"llm\"", "needs `provider`, who is asked; available: anthropic, openai, scripted, replay");
     check("kind = \"llm\"\nprovider = \"opnai\"", "did you mean `openai`?");
     check("kind = \"llm\"\nprovider = \"human\"", "cannot be asked to review anything");
     check("kind = \"llm\"\nprovider = \"scripted\"", "needs `file`");
@@ -406,20 +406,20 @@ fn faults_of_a_declared_model_have_a_place() {
 }
 
 #[test]
-fn the_doctor_looks_for_the_key() {
+fn doctor_checks_the_key() {
     let project = with_cases(1);
     project.write(
         "suite/karat.toml",
         "[suite]\nname = \"s\"\n[tools.it]\nkind = \"llm\"\nprovider = \"openai\"\nkey_env = \"MY_KEY\"\n",
     );
-    let looked = |variables: &[(&str, &str)]| {
+    let run_doctor = |variables: &[(&str, &str)]| {
         let mut command = project.command();
         command.envs(variables.iter().copied()).args(["tools", "doctor", "it", "--suite", "suite"]);
         Ran::start(&mut command)
     };
-    let without = looked(&[]).expect(5).out;
+    let without = run_doctor(&[]).expect(5).out;
     assert!(without.contains("it: not usable · runs no program") && without.contains("set MY_KEY"), "{without}");
-    let with = looked(&[("MY_KEY", KEY)]).expect(0).out;
+    let with = run_doctor(&[("MY_KEY", KEY)]).expect(0).out;
     assert!(with.contains("MY_KEY is set") && with.contains("--model NAME") && !with.contains(KEY), "{with}");
     assert!(project.ok("tools show it --suite suite").contains("kind = \"llm\""));
 }

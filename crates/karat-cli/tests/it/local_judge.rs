@@ -1,12 +1,12 @@
-//! The local judge: fitted, measured, and held to what it promises on real data.
+//! The local judge: `judge fit`, `judge eval`, and its accuracy on published data.
 
 use crate::data::shared;
 use crate::project::{Project, lines, number, root, suite, trial};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Two repositories, one case each with two issues, and a tool that found one of each and said something else besides.
-fn labelled() -> Project {
+/// Two repositories with one case of two goldens each, and a tool with one match and one unrelated finding per case.
+fn labelled_project() -> Project {
     let issue = |id: &str, text: &str| json!({ "id": id, "description": text });
     let case = |id: &str, repo: &str, issues: Value| json!({ "id": id, "repo": repo, "issues": issues });
     let project = suite(&[
@@ -27,31 +27,34 @@ fn labelled() -> Project {
             ]),
         ),
     ]);
-    let said = |id: &str, text: &str| json!({ "id": id, "message": text });
+    let finding = |id: &str, text: &str| json!({ "id": id, "message": text });
     let found = [
         trial(
             "shop",
             "ada",
             1,
-            json!([said("f1", "The query is built by concatenating the search term"), said("f2", "Rename x to total")]),
+            json!([
+                finding("f1", "The query is built by concatenating the search term"),
+                finding("f2", "Rename x to total")
+            ]),
         ),
         trial(
             "bank",
             "ada",
             1,
-            json!([said("f1", "The balance is checked and withdrawn in a race"), said("f2", "Add a docstring")]),
+            json!([finding("f1", "The balance is checked and withdrawn in a race"), finding("f2", "Add a docstring")]),
         ),
         trial("shop", "bob", 1, json!([])),
     ];
-    let judged = |case: &str, golden: Value, finding: &str, matched: bool| {
+    let judgement = |case: &str, golden: Value, finding: &str, matched: bool| {
         json!({ "kind": "pair", "case": case, "tool": "ada", "trial": 1, "judge": "human:eve", "golden": golden,
                 "finding": finding, "match": matched })
     };
     let judgements = [
-        judged("shop", json!("g1"), "f1", true),
-        judged("shop", Value::Null, "f2", false),
-        judged("bank", json!("g1"), "f1", true),
-        judged("bank", Value::Null, "f2", false),
+        judgement("shop", json!("g1"), "f1", true),
+        judgement("shop", Value::Null, "f2", false),
+        judgement("bank", json!("g1"), "f1", true),
+        judgement("bank", Value::Null, "f2", false),
     ];
     project.with("s.jsonl", lines(&found)).with("j.jsonl", lines(&judgements))
 }
@@ -59,15 +62,15 @@ fn labelled() -> Project {
 const LABELS: &str = ". --submission s.jsonl --judgements j.jsonl";
 
 #[test]
-fn parameters_are_fitted_written_and_measured() {
-    let project = labelled();
+fn fit_writes_parameters_and_eval_measures_them() {
+    let project = labelled_project();
     project.run(&format!("judge fit {LABELS} -o p.toml")).says(0, &["wrote p.toml (8 pairs, 2 of them matches"]);
     let written = project.read("p.toml");
     for part in ["suite = \"tiny\"", "judges = [\"human:eve\"]", "group_by = \"repo\"", "[text.weights.golden_words]"] {
         assert!(written.contains(part), "{part} is not in\n{written}");
     }
     project.run(&format!("judge fit {LABELS} -o again.toml -j 1")).expect(0);
-    assert_eq!(written, project.read("again.toml"), "a fit is the same bytes with any number of threads");
+    assert_eq!(written, project.read("again.toml"), "the fit depends on the number of threads");
 
     let fitted = project.json(&format!("judge fit {LABELS} -o third.toml --json"));
     assert_eq!((&fitted["output"], &fitted["provenance"]["pairs"]), (&"third.toml".into(), &8.into()));
@@ -75,11 +78,11 @@ fn parameters_are_fitted_written_and_measured() {
 
     let figures = project.json(&format!("judge eval {LABELS} --params p.toml --group-by repo --json"));
     assert_eq!(figures["params"], "p.toml");
-    // Two goldens of three trials, of which one found nothing and missed both.
+    // Two goldens in each of three trials; one trial has no findings.
     assert_eq!(figures["golden_found"]["n"], 6);
     assert_eq!(number(&figures, "/golden_found/kappa"), 1.0);
     assert_eq!(number(&figures, "/golden_found/recall"), 1.0);
-    // What was stated, not what follows from it.
+    // Only given judgements, not those that follow from them.
     assert_eq!(figures["pairs"]["n"], 6);
     assert_eq!(number(&figures, "/pairs/auc"), 1.0);
     assert_eq!(figures["groups"]["a/shop"]["golden_found"]["n"], 4);
@@ -87,8 +90,8 @@ fn parameters_are_fitted_written_and_measured() {
 }
 
 #[test]
-fn groups_are_held_out_where_no_parameters_are_given() {
-    let project = labelled();
+fn eval_holds_out_groups_without_parameters() {
+    let project = labelled_project();
     let held_out = project.json(&format!("judge eval {LABELS} --group-by repo --json"));
     assert_eq!(held_out["params"], "held-out");
     assert_eq!(held_out["groups"].as_object().unwrap().len(), 2);
@@ -99,13 +102,13 @@ fn groups_are_held_out_where_no_parameters_are_given() {
     for part in ["fitted on the others, against human:eve", "a/shop", "mean of groups", "word overlap"] {
         assert!(table.contains(part), "{part} is not in\n{table}");
     }
-    // All cases are of one group, and nothing is left to learn from.
+    // All cases are in one group, so nothing is left to fit on.
     project.run(&format!("judge eval {LABELS} --group-by meta.team")).says(4, &["cannot be held out"]);
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
-    let project = labelled().with("none.jsonl", "").with("bad.toml", "schema = 1\n");
+fn invalid_input_is_reported() {
+    let project = labelled_project().with("none.jsonl", "").with("bad.toml", "schema = 1\n");
     let check = |line: &str, code: i32, texts: &[&str]| {
         project.run(line).says(code, texts);
     };
@@ -119,8 +122,8 @@ fn what_cannot_be_done_is_said() {
     assert!(!project.path("x.toml").exists());
 }
 
-/// The published benchmark as one suite. Every judge saw texts of its own, so that each has a submission of its own.
-fn bench() -> Option<(Project, Vec<String>)> {
+/// The published benchmark as one suite. Its judges saw different texts, so each has its own submission.
+fn import_bench() -> Option<(Project, Vec<String>)> {
     let bench = shared("code-review-bench")?;
     let project = Project::new();
     let mut judges: Vec<PathBuf> =
@@ -138,7 +141,7 @@ fn bench() -> Option<(Project, Vec<String>)> {
     Some((project, names))
 }
 
-fn on_bench(verb: &str, judges: &[String]) -> String {
+fn bench_arguments(verb: &str, judges: &[String]) -> String {
     let files = |folder: &str| {
         judges.iter().map(|name| format!(" suites/code-review-bench/{folder}/{name}.jsonl")).collect::<String>()
     };
@@ -150,18 +153,21 @@ fn on_bench(verb: &str, judges: &[String]) -> String {
 }
 
 #[test]
-fn repositories_never_seen_are_judged_well() {
-    let Some((project, judges)) = bench() else { return };
-    // One judge's decisions; those of all three together are fitted below.
+fn held_out_repositories_reach_the_promised_accuracy() {
+    let Some((project, judges)) = import_bench() else { return };
+    // Fitted on one judge's decisions; the shipped parameters use all three.
     for judge in judges.iter().take(1) {
-        let figures = project.json(&format!("{} --json", on_bench("eval", std::slice::from_ref(judge))));
+        let figures = project.json(&format!("{} --json", bench_arguments("eval", std::slice::from_ref(judge))));
         assert_eq!(figures["params"], "held-out");
         assert_eq!(figures["groups"].as_object().unwrap().len(), 3);
         // 85 goldens, 12 tools.
         assert_eq!(figures["golden_found"]["n"], 1020);
         let kappa = number(&figures, "/mean/golden_found/kappa");
         assert!(kappa >= 0.75, "{judge}: kappa {kappa}");
-        assert!(kappa > number(&figures, "/overlap/golden_found/kappa") + 0.05, "{judge}: no better than overlap");
+        assert!(
+            kappa > number(&figures, "/overlap/golden_found/kappa") + 0.05,
+            "{judge}: not better than word overlap"
+        );
         for (group, own) in figures["groups"].as_object().unwrap() {
             let error = number(own, "/pairs/ece");
             assert!(error <= 0.05, "{judge}, {group}: calibration error {error}");
@@ -170,9 +176,9 @@ fn repositories_never_seen_are_judged_well() {
 }
 
 #[test]
-fn the_shipped_parameters_are_what_the_data_gives() {
-    let Some((project, judges)) = bench() else { return };
-    project.run(&format!("{} -o local.toml", on_bench("fit", &judges))).expect(0);
+fn shipped_parameters_are_current() {
+    let Some((project, judges)) = import_bench() else { return };
+    project.run(&format!("{} -o local.toml", bench_arguments("fit", &judges))).expect(0);
     let written = project.read("local.toml");
     let held_out = written.split("[provenance.held_out]").nth(1).unwrap();
     let figure = |name: &str| -> f64 {
@@ -185,5 +191,5 @@ fn the_shipped_parameters_are_what_the_data_gives() {
         std::fs::copy(project.path("local.toml"), &shipped).unwrap();
     }
     let same = written == std::fs::read_to_string(shipped).unwrap();
-    assert!(same, "crates/karat/judges/local.toml is not what its data gives; KARAT_UPDATE=1 writes it anew");
+    assert!(same, "crates/karat/judges/local.toml is not current; KARAT_UPDATE=1 rewrites it");
 }

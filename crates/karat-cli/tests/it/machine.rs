@@ -1,10 +1,10 @@
-//! Every command speaks JSON, and helps with an example.
+//! JSON output of commands, and examples in their help.
 
 use crate::project::{Project, fixture};
 use serde_json::json;
 
 #[test]
-fn commands_that_make_things_say_what_they_made() {
+fn commands_that_write_files_report_them_as_json() {
     let project = Project::new();
     let made = project.json("init mine --json");
     assert_eq!(made["written"][0], "karat.toml");
@@ -26,12 +26,12 @@ fn commands_that_make_things_say_what_they_made() {
     assert_eq!(profiles[0]["name"], "karat");
     assert_eq!(project.json("import --list --json")[0]["name"], "sarif");
     assert_eq!(project.json("profile show crb --json")["assignment"], "greedy");
-    // The submission goes to a file, or standard output would hold two things.
+    // With --json the submission needs -o, since standard output has the report.
     project.run("import --from bandit --case x in.json --json").expect(2);
 }
 
 #[test]
-fn every_command_helps_with_an_example() {
+fn help_of_every_command_has_an_example() {
     let project = Project::new();
     let verbs = [
         "init",

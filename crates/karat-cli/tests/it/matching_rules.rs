@@ -1,5 +1,4 @@
-//! The numbers of the profile `karat` are those that the labelled pairs of the shipped suites give, and they tell findings about a
-//! golden from findings about something else in its file.
+//! The weights and threshold of the profile `karat` follow from the labelled pairs of the shipped suites.
 
 use crate::project::root;
 use karat::profile::{SHIPPED, resolve};
@@ -49,8 +48,8 @@ impl Calibration {
     }
 }
 
-/// What the labels make of the published weights and threshold under the other rules of `karat`.
-fn fitted() -> (MatchFit, Profile) {
+/// The fit that starts from the published weights and threshold under the other rules of `karat`.
+fn fit_profile() -> (MatchFit, Profile) {
     let (karat, crb) = (profile("karat"), profile("crb"));
     let published = Profile { weights: crb.weights, threshold: crb.threshold, ..karat };
     let sets = ["starter", "scanned"].map(|name| Calibration::load(name, &["judgements"]));
@@ -58,8 +57,8 @@ fn fitted() -> (MatchFit, Profile) {
     (fit(&all, &published).unwrap(), published)
 }
 
-/// How the rules of the published benchmark decide the same pairs.
-fn published_alone() -> Figures {
+/// The figures of the profile `crb` on the same pairs.
+fn crb_figures() -> Figures {
     let crb = profile("crb");
     let sets = ["starter", "scanned"].map(|name| Calibration::load(name, &["judgements"]));
     let all: Vec<LabelledPair> = sets.iter().flat_map(|set| set.pairs(&crb)).collect();
@@ -67,8 +66,8 @@ fn published_alone() -> Figures {
 }
 
 #[test]
-fn the_profile_states_what_the_labels_give() {
-    let (fit, published) = fitted();
+fn karat_profile_has_the_fitted_values() {
+    let (fit, published) = fit_profile();
     let karat = profile("karat");
     let (weights, threshold) = match fit.advice() {
         Advice::All => (&fit.weights, fit.threshold),
@@ -76,8 +75,8 @@ fn the_profile_states_what_the_labels_give() {
         Advice::Keep => (&published.weights, published.threshold),
     };
     assert_eq!((&karat.weights, karat.threshold), (weights, threshold));
-    // The profile says what its numbers rest on.
-    let stated = SHIPPED.iter().find(|shipped| shipped.name == "karat").unwrap().toml.replace("\n# ", " ");
+    // The profile's comments state the figures behind its values.
+    let profile_text = SHIPPED.iter().find(|shipped| shipped.name == "karat").unwrap().toml.replace("\n# ", " ");
     let held_out = fit.held_out.as_ref().unwrap();
     let f1 = |figures: &Figures| format!("{:.3}", figures.f1.unwrap());
     for wanted in [
@@ -86,14 +85,14 @@ fn the_profile_states_what_the_labels_give() {
         format!("{} at the 0.3 of the published benchmark", f1(&fit.present)),
         format!("over the published ones ({})", f1(&held_out.figures)),
     ] {
-        assert!(stated.contains(&wanted), "karat.toml does not say {wanted:?}");
+        assert!(profile_text.contains(&wanted), "karat.toml does not contain {wanted:?}");
     }
 }
 
-/// The table in the documents, made anew with `KARAT_UPDATE=1`.
+/// `KARAT_UPDATE=1` rewrites the table.
 #[test]
-fn the_documents_show_the_curve() {
-    let (fit, _) = fitted();
+fn threshold_curve_in_docs_is_current() {
+    let (fit, _) = fit_profile();
     let held_out = fit.held_out.as_ref().unwrap();
     let all = fit.advice() == Advice::All;
     let (points, figures) = match all {
@@ -110,7 +109,7 @@ fn the_documents_show_the_curve() {
     }
     let Figures { precision, recall, f1, .. } = figures;
     table.push_str(&row("fitted on the other cases", [precision, recall, f1]));
-    let Figures { precision, recall, f1, .. } = published_alone();
+    let Figures { precision, recall, f1, .. } = crb_figures();
     table.push_str(&row("the rules of `crb`", [precision, recall, f1]));
     let path = root().join("docs/matching.md");
     let text = std::fs::read_to_string(&path).unwrap();
@@ -120,12 +119,12 @@ fn the_documents_show_the_curve() {
     if std::env::var_os("KARAT_UPDATE").is_some() {
         std::fs::write(&path, format!("{before}{table}{after}")).unwrap();
     } else {
-        assert_eq!(shown, table, "docs/matching.md is not what the labels give; KARAT_UPDATE=1 writes it anew");
+        assert_eq!(shown, table, "docs/matching.md is not current; KARAT_UPDATE=1 rewrites it");
     }
 }
 
-/// A case for each golden and each finding of a scanner in its file that is about it, or about something else.
-fn single_pairs(about_it: bool) -> (Suite, Vec<Trial>) {
+/// One case for each pair of a golden and a scanner's finding in the same file, with matching or with other pairs only.
+fn single_pairs(matching: bool) -> (Suite, Vec<Trial>) {
     let set = Calibration::load("scanned", &["judgements", "obvious"]);
     let findings: BTreeMap<(&str, &str, &str), &Finding> = set
         .trials
@@ -147,7 +146,7 @@ fn single_pairs(about_it: bool) -> (Suite, Vec<Trial>) {
         let golden = goldens[&(label.case.as_str(), id.as_str())];
         let found = findings[&(label.case.as_str(), label.tool.as_str(), pair.finding.as_str())];
         let in_file = golden.file.as_ref().zip(found.file.as_ref()).is_some_and(|(own, theirs)| own.matches(theirs));
-        if pair.matched == about_it && in_file {
+        if pair.matched == matching && in_file {
             let id = CaseId::new(format!("c{}", cases.len()));
             let mut trial = Trial::reported(id.clone(), ToolName::new("t"), 1);
             trial.findings = vec![found.clone()];
@@ -159,16 +158,17 @@ fn single_pairs(about_it: bool) -> (Suite, Vec<Trial>) {
 }
 
 #[test]
-fn a_finding_about_something_else_in_the_file_is_no_match() {
-    let credited = |name: &str, about_it: bool| {
-        let (suite, trials) = single_pairs(about_it);
+fn unrelated_findings_in_the_same_file_do_not_match() {
+    let count_matches = |name: &str, matching: bool| {
+        let (suite, trials) = single_pairs(matching);
         (score(&suite, &trials, &[], &profile(name)).tools[0].counts.tp, suite.cases.len())
     };
-    let ((right, of_right), (wrong, of_wrong)) = (credited("karat", true), credited("karat", false));
+    let ((right, of_right), (wrong, of_wrong)) = (count_matches("karat", true), count_matches("karat", false));
     assert!(of_right >= 70 && of_wrong >= 700, "{of_right} and {of_wrong} pairs");
-    // The published rules credit every finding in the file, whatever it says.
-    assert_eq!(credited("crb", true), (of_right, of_right));
-    assert_eq!(credited("crb", false), (of_wrong, of_wrong));
-    let told = format!("{right} of {of_right} findings about the golden, {wrong} of {of_wrong} about something else");
-    assert!(right * 10 >= of_right * 9 && wrong * 10 <= of_wrong, "credited: {told}");
+    // The published rules match every finding in the file.
+    assert_eq!(count_matches("crb", true), (of_right, of_right));
+    assert_eq!(count_matches("crb", false), (of_wrong, of_wrong));
+    let summary =
+        format!("{right} of {of_right} findings about the golden, {wrong} of {of_wrong} about something else");
+    assert!(right * 10 >= of_right * 9 && wrong * 10 <= of_wrong, "matched: {summary}");
 }

@@ -1,4 +1,4 @@
-//! `karat metrics`: the table, as people and programs read it.
+//! `karat metrics list` and `karat metrics explain`.
 
 use crate::project::Project;
 use karat_core::metric::table::METRICS;
@@ -14,17 +14,20 @@ fn every_metric_is_listed_and_explained() {
         let shown = text.lines().any(|line| line.split_whitespace().next() == Some(metric.id));
         assert!(shown, "{}", metric.id);
     }
-    let told = project.ok("metrics explain harm_weighted_invalid_rate");
+    let explained = project.ok("metrics explain harm_weighted_invalid_rate");
     for part in ["tier 3", "Σ harm weight", "audited findings", "less", "pooled", "a judge"] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(explained.contains(part), "{part}: {explained}");
     }
-    let told = project.json("metrics explain fpr --json");
-    assert_eq!((told["direction"].as_str(), told["aggregation"].as_str()), (Some("down"), Some("over_verdicts")));
-    assert_eq!((told["rests_on"].as_str(), told["tier"].as_u64()), (Some("both"), Some(1)));
+    let explained = project.json("metrics explain fpr --json");
+    assert_eq!(
+        (explained["direction"].as_str(), explained["aggregation"].as_str()),
+        (Some("down"), Some("over_verdicts"))
+    );
+    assert_eq!((explained["rests_on"].as_str(), explained["tier"].as_u64()), (Some("both"), Some(1)));
 }
 
 #[test]
-fn formulas_are_those_of_the_profile() {
+fn formulas_depend_on_the_profile() {
     let project = Project::new().with("mine.toml", "extends = \"karat\"\n[sui]\nreasoning = 0.0\n");
     let explained = |id: &str, profile: &str| project.ok(&format!("metrics explain {id} --profile {profile}"));
     assert!(explained("bonus_discovery_rate", "karat").contains("a BONUS_VALID finding"));
@@ -44,6 +47,6 @@ fn formulas_are_those_of_the_profile() {
 }
 
 #[test]
-fn a_metric_that_is_none_is_guessed_at() {
+fn unknown_metric_suggests_the_nearest() {
     Project::new().run("metrics explain recal").says(2, &["unknown metric `recal`", "did you mean `recall`?"]);
 }

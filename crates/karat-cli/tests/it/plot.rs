@@ -1,10 +1,10 @@
-//! `karat plot`: reports as pictures.
+//! `karat plot`.
 
 use crate::project::{Project, root};
 use karat_report::plot::KINDS;
 
-/// A folder with a report of the starter suite.
-fn scored() -> Project {
+/// A project with a report of the starter suite.
+fn scored_project() -> Project {
     let project = Project::new();
     project.ok("score starter -o report.json");
     project
@@ -22,9 +22,9 @@ fn every_kind_is_listed() {
 
 #[test]
 fn every_kind_draws_the_starter_suite() {
-    let project = scored();
+    let project = scored_project();
     for kind in KINDS {
-        // What is drawn twice is a trend of two.
+        // Two reports, as a trend needs them.
         let svg = project.ok(&format!("plot {} report.json report.json", kind.name));
         assert!(svg.starts_with("<svg xmlns=") && svg.contains("careful-reviewer"), "{}: {svg}", kind.name);
         assert!(svg.contains("starter · 10 cases · profile karat") && !svg.contains("var(--"), "{}", kind.name);
@@ -32,23 +32,23 @@ fn every_kind_draws_the_starter_suite() {
 }
 
 #[test]
-fn files_are_written_by_their_extension() {
-    let project = scored();
+fn format_follows_the_extension() {
+    let project = scored_project();
     project.write("pictures/README", "");
     let ran = project.run("plot intervals report.json -o a.svg -o pictures/a.png --theme dark --scale 1").expect(0);
     assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", "wrote a.svg\nwrote pictures/a.png\n"));
-    assert!(project.read("a.svg").contains("#12171e"), "a dark picture has a dark ground");
+    assert!(project.read("a.svg").contains("#12171e"), "the background is not dark");
     let png = std::fs::read(project.path("pictures/a.png")).unwrap();
     assert!(png.starts_with(b"\x89PNG\r\n"));
     project.ok("plot intervals report.json -o b.png --theme dark --scale 1");
-    assert_eq!(png, std::fs::read(project.path("b.png")).unwrap(), "the same bytes each time");
+    assert_eq!(png, std::fs::read(project.path("b.png")).unwrap(), "the picture differs the second time");
     project.run("plot intervals report.json -o a.gif").says(2, &["a.gif", ".svg, .png"]);
     project.run("plot intervals report.json -o a.png --scale 900").says(2, &["from 0.1 to 10"]);
 }
 
 #[test]
-fn earlier_reports_are_named_by_their_files() {
-    let project = scored();
+fn trend_labels_reports_by_file_name() {
+    let project = scored_project();
     std::fs::copy(project.path("report.json"), project.path("monday.json")).unwrap();
     let svg = project.ok("plot trend monday.json report.json --tool careful-reviewer --metric recall");
     assert!(svg.contains(">monday</text>") && svg.contains("recall over 2 reports"), "{svg}");
@@ -57,7 +57,7 @@ fn earlier_reports_are_named_by_their_files() {
 }
 
 #[test]
-fn runs_are_drawn_by_name() {
+fn runs_are_accepted_by_name() {
     let project = Project::new();
     project.ok("run starter -q --tool patterns --name first");
     let svg = project.ok("plot trend first latest");
@@ -65,8 +65,8 @@ fn runs_are_drawn_by_name() {
 }
 
 #[test]
-fn what_was_meant_is_guessed_at() {
-    let project = scored();
+fn invalid_arguments_suggest_the_nearest() {
+    let project = scored_project();
     project.run("plot interval report.json").says(2, &["unknown plot `interval`", "did you mean `intervals`?"]);
     project.run("plot intervals report.json --metric recal").says(2, &["did you mean `recall`?"]);
     project.run("plot intervals report.json --tool patern").says(2, &["report.json has no tool `patern`"]);
@@ -80,7 +80,7 @@ fn what_was_meant_is_guessed_at() {
     project.run("plot intervals nowhere.json").says(4, &["nowhere.json"]);
 }
 
-/// The plots of the documentation: what is drawn, and under which name.
+/// The plots of the documentation: file name, and arguments of `karat plot`.
 const PICTURES: &[(&str, &str)] = &[
     ("intervals", "intervals pictures"),
     ("precision-recall", "precision-recall pictures"),
@@ -98,7 +98,7 @@ const PICTURES: &[(&str, &str)] = &[
 fn pictures_are_current() {
     let project = Project::new();
     project.ok("run starter -q --name pictures");
-    // As if a tool had come closer to the goldens every day.
+    // Different thresholds give a trend.
     for (day, threshold) in [("monday", "0.6"), ("tuesday", "0.45"), ("wednesday", "0.3")] {
         project.ok(&format!("score starter --judge none --set threshold={threshold} -o {day}.json"));
     }
@@ -109,8 +109,8 @@ fn pictures_are_current() {
         if renew {
             std::fs::write(&file, &drawn).unwrap();
         }
-        let kept = std::fs::read_to_string(&file).unwrap_or_default().replace("\r\n", "\n");
-        assert!(kept == drawn, "docs/pictures/{name}.svg is not what is drawn; scripts/pictures makes it anew");
+        let stored = std::fs::read_to_string(&file).unwrap_or_default().replace("\r\n", "\n");
+        assert!(stored == drawn, "docs/pictures/{name}.svg is not current; run scripts/pictures");
     }
-    assert_eq!(PICTURES.len(), KINDS.len(), "every kind has a picture");
+    assert_eq!(PICTURES.len(), KINDS.len(), "a kind has no picture");
 }

@@ -1,4 +1,4 @@
-//! A folder of its own for each test, and the command run in it.
+//! A temporary project folder per test, and helpers that run the command in it.
 
 use assert_cmd::Command;
 use serde_json::Value;
@@ -6,8 +6,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Variables that the command listens to, and tools that tests call with it. No test hears what its tester has set.
-const HEARD: &[&str] = &[
+/// Variables read by the command, or by tools that tests run; unset so that tests do not depend on the environment.
+const CLEARED_VARIABLES: &[&str] = &[
     "NO_COLOR",
     "CLICOLOR",
     "CLICOLOR_FORCE",
@@ -26,7 +26,7 @@ const HEARD: &[&str] = &[
     "OPENAI_BASE_URL",
 ];
 
-/// A temporary folder with files; paths in it are shown as the tests wrote them, so that there is nothing to scrub.
+/// A temporary folder with files. Commands run in it, so output has relative paths and needs no scrubbing.
 pub(crate) struct Project {
     folder: TempDir,
 }
@@ -36,7 +36,7 @@ impl Project {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// The same with one more file.
+    /// Adds a file.
     pub(crate) fn with(self, path: &str, content: impl AsRef<[u8]>) -> Self {
         self.write(path, content);
         self
@@ -56,18 +56,18 @@ impl Project {
         self.folder.path().join(path)
     }
 
-    /// The command, ready to be given arguments. Nothing of the tester's environment that it listens to is left.
+    /// The command without arguments, with `CLEARED_VARIABLES` unset.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::cargo_bin("karat").unwrap();
         command.current_dir(self.folder.path());
-        for name in HEARD {
+        for name in CLEARED_VARIABLES {
             command.env_remove(name);
         }
         command.env("COLUMNS", "100").env("XDG_CONFIG_HOME", self.path(".user"));
         command
     }
 
-    /// Runs a line as a person would type it, with the command on the path. Both streams come out as one, as on a terminal.
+    /// Runs a line in a shell with the command on the path. Standard output and error are merged.
     pub(crate) fn typed(&self, line: &str) -> Ran {
         let karat = Command::cargo_bin("karat").unwrap();
         let folder = Path::new(karat.get_program()).parent().unwrap().to_path_buf();
@@ -77,7 +77,7 @@ impl Project {
         shell.current_dir(self.folder.path()).args(["-c", &format!("exec 2>&1\n{line}")]);
         shell.env("PATH", std::env::join_paths(folders).unwrap()).env("COLUMNS", "80").env("HOME", self.folder.path());
         shell.env("XDG_CONFIG_HOME", self.path(".user"));
-        for name in HEARD {
+        for name in CLEARED_VARIABLES {
             shell.env_remove(name);
         }
         for who in ["AUTHOR", "COMMITTER"] {
@@ -86,7 +86,7 @@ impl Project {
         Ran::start(&mut shell)
     }
 
-    /// Runs the command with the words of a line; quotes are not understood, lists of arguments are `run_list`'s.
+    /// Runs the command with the words of a line. There is no quoting: see `run_list`.
     pub(crate) fn run(&self, line: &str) -> Ran {
         self.run_list(&line.split_whitespace().collect::<Vec<_>>())
     }
@@ -95,18 +95,18 @@ impl Project {
         Ran::start(self.command().args(arguments))
     }
 
-    /// Standard output of a run that must end well.
+    /// Standard output of a run that must succeed.
     pub(crate) fn ok(&self, line: &str) -> String {
         self.run(line).expect(0).out
     }
 
-    /// The JSON that a run that must end well prints.
+    /// Standard output of a run that must succeed, as JSON.
     pub(crate) fn json(&self, line: &str) -> Value {
         serde_json::from_str(&self.ok(line)).unwrap()
     }
 }
 
-/// How a run ended.
+/// The exit code and output of a run.
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
@@ -123,25 +123,25 @@ impl Ran {
         }
     }
 
-    /// The same, after making sure of the exit code.
+    /// Asserts the exit code.
     #[track_caller]
     pub(crate) fn expect(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "\nstdout:\n{}\nstderr:\n{}", self.out, self.err);
         self
     }
 
-    /// Makes sure of the exit code and that standard error says all of these.
+    /// Asserts the exit code and that standard error contains these texts.
     #[track_caller]
     pub(crate) fn says(self, code: i32, texts: &[&str]) -> Self {
         let ran = self.expect(code);
         for text in texts {
-            assert!(ran.err.contains(text), "standard error does not say {text:?}:\n{}", ran.err);
+            assert!(ran.err.contains(text), "standard error does not contain {text:?}:\n{}", ran.err);
         }
         ran
     }
 }
 
-/// A suite in one file, and its `karat.toml`.
+/// A project with `karat.toml` and `cases.jsonl`.
 pub(crate) fn suite(cases: &[Value]) -> Project {
     let lines: String = cases.iter().map(|case| format!("{case}\n")).collect();
     Project::new().with("karat.toml", "[suite]\nname = \"tiny\"\n").with("cases.jsonl", lines)
@@ -152,7 +152,7 @@ pub(crate) fn trial(case: &str, tool: &str, number: u32, findings: Value) -> Val
     serde_json::json!({ "case": case, "tool": tool, "trial": number, "outcome": "reported", "findings": findings })
 }
 
-/// A text with a part that is repeated so often, in ten thousands, compressed.
+/// `head`, `part` repeated `times` rounded down to ten thousands, and `tail`, compressed with gzip.
 pub(crate) fn zipped(head: &str, part: &str, times: usize, tail: &str) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(head.as_bytes()).unwrap();
@@ -164,13 +164,13 @@ pub(crate) fn zipped(head: &str, part: &str, times: usize, tail: &str) -> Vec<u8
     encoder.finish().unwrap()
 }
 
-/// Lines of JSON.
+/// JSON Lines.
 pub(crate) fn lines(values: &[Value]) -> String {
     values.iter().map(|value| format!("{value}\n")).collect()
 }
 
-/// Says that a test looked at nothing, and why.
-#[expect(clippy::print_stderr, reason = "a test that tests nothing must not pass in silence")]
+/// Reports that a test was skipped.
+#[expect(clippy::print_stderr, reason = "a skipped test must not pass silently")]
 pub(crate) fn skipped(why: &str) {
     eprintln!("skipped: {why}");
 }

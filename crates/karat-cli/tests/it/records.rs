@@ -1,4 +1,4 @@
-//! Golden records: what `karat check` says of them.
+//! `karat check` on golden records of assessments.
 
 use crate::project::Project;
 use serde_json::Value;
@@ -90,11 +90,11 @@ fn project(record: &str) -> Project {
 }
 
 #[test]
-fn a_sound_record_is_told_in_numbers() {
+fn valid_record_is_summarized() {
     let project = project(RECORD);
     let expected = "1 bundle, 3 requirements (1 yes, 1 partial, 1 no, 0 not_applicable), \
                     3 golden parts (2 primary, 1 supporting), 1 document, 5 sections: no problems\n";
-    // A suite, a folder of records and a record are the same to it.
+    // A suite, a folder of records and a single record give the same summary.
     for place in ["s", "s/bundles", "s/bundles/dpa", "s/bundles/dpa/dpa.golden-assessment.yml"] {
         assert_eq!(project.ok(&format!("check {place}")), expected, "{place}");
     }
@@ -104,7 +104,7 @@ fn a_sound_record_is_told_in_numbers() {
 }
 
 #[test]
-fn all_faults_come_at_once_with_their_places() {
+fn all_faults_are_reported_with_their_positions() {
     let faulty = RECORD
         .replace("bundle_id: dpa_en", "bundle_id: ' dpa'")
         .replace("role: processor", "rol: processor")
@@ -130,7 +130,7 @@ fn all_faults_come_at_once_with_their_places() {
 }
 
 #[test]
-fn faults_of_shared_templates_and_of_documents_are_told_once() {
+fn faults_of_shared_templates_and_documents_are_reported_once() {
     let project = project(RECORD)
         .with("s/bundles/two/dpa.md", CONTRACT)
         .with("s/bundles/two/scan.pdf", "not a pdf")
@@ -138,16 +138,17 @@ fn faults_of_shared_templates_and_of_documents_are_told_once() {
         .with("s/templates/processing/config.yml", TEMPLATE.replace("title: Transfers", "title: ' '"));
     let ran = project.run("check s").expect(4);
     insta::assert_snapshot!("records_template_and_document", ran.out);
-    // Two records of one bundle and template cannot be told apart in a report.
+    // Two records of the same bundle and template are ambiguous.
     project.write("s/templates/processing/config.yml", TEMPLATE);
     std::fs::remove_file(project.path("s/bundles/two/scan.pdf")).unwrap();
     let ran = project.run("check s").expect(4);
-    let told = "the bundle `dpa_en` is already compared with `processing`, by s/bundles/dpa/dpa.golden-assessment.yml";
-    assert!(ran.out.contains(told), "{}", ran.out);
+    let message =
+        "the bundle `dpa_en` is already compared with `processing`, by s/bundles/dpa/dpa.golden-assessment.yml";
+    assert!(ran.out.contains(message), "{}", ran.out);
 }
 
 #[test]
-fn what_authors_should_look_at() {
+fn lints_of_records() {
     let doubtful = RECORD
         .replace("at rest and in transit.\n    rationale", "at rest\n    rationale")
         .replace("rationale: Transfers are not spoken of.", "rationale: ''")
@@ -162,19 +163,19 @@ fn what_authors_should_look_at() {
 }
 
 #[test]
-fn places_without_records_say_what_was_looked_for() {
+fn missing_records_are_reported_with_the_searched_pattern() {
     let project = Project::new().with("empty/karat.toml", "[suite]\nname = \"e\"\nkind = \"assessment\"\n");
     let ran = project.run("check empty").expect(4);
     assert!(ran.out.contains("no golden record here: no file **/*.golden-assessment.yml"), "{}", ran.out);
     let ran = project.run("check nowhere.golden-assessment.yml").expect(4);
     assert!(ran.out.contains("missing file or folder"), "{}", ran.out);
     project.run("check empty --profile crb").says(2, &["have their rules in the template"]);
-    // Such a suite is not scored as one of findings, and says so once.
+    // `karat score` refuses an assessment suite with one fault.
     project.run("score empty").says(4, &["kind = \"assessment\"", "1 fault in 1 file"]);
 }
 
 #[test]
-fn hostile_records_are_refused_in_words() {
+fn malformed_records_are_refused_with_a_message() {
     let check = |content: &[u8], expect: &str| {
         let project = project("").with("s/bundles/dpa/dpa.golden-assessment.yml", content);
         let ran = project.run("check s").expect(4);
@@ -185,14 +186,14 @@ fn hostile_records_are_refused_in_words() {
     check(b"a: &a [*a]\n", "dpa.golden-assessment.yml:1");
     check("[".repeat(100_000).as_bytes(), "more than 128 levels deep");
     check(&vec![b' '; (16 << 20) + 1], "larger than the 16 MiB");
-    let endless = RECORD.replace("The Processor shall encrypt", &"a ".repeat(50_001));
-    check(endless.as_bytes(), "expected at most 50000");
+    let long = RECORD.replace("The Processor shall encrypt", &"a ".repeat(50_001));
+    check(long.as_bytes(), "expected at most 50000");
     check(b"schema_version: \"1.0\"\nanything: else\n", "this version of Karat reads \"0.4\"");
 }
 
-/// Whatever a document is read as, a record of it can be written: sections as they are shown are sections as they are found.
+/// Sections as printed by `karat ingest` are found again when a record quotes them.
 #[test]
-fn sections_of_every_format_can_be_golden() {
+fn sections_of_every_format_can_be_quoted_in_records() {
     let seeds = crate::project::root().join("fuzz/seeds");
     for seed in ["ingest_markdown/agreement.md", "ingest_docx/packed.docx", "ingest_pdf/packed.pdf"] {
         let bytes = std::fs::read(seeds.join(seed)).unwrap();
@@ -200,15 +201,15 @@ fn sections_of_every_format_can_be_golden() {
         let project = Project::new()
             .with(name, &bytes)
             .with("templates/t/config.yml", "requirements: { r: { title: t, description: d } }\n");
-        let shown = project.json(&format!("ingest {name} --json"));
-        let sections = shown[0]["sections"].as_array().unwrap().iter();
+        let ingested = project.json(&format!("ingest {name} --json"));
+        let sections = ingested[0]["sections"].as_array().unwrap().iter();
         let full = |section: &&Value| ["heading", "body"].iter().all(|key| !section[key].as_str().unwrap().is_empty());
         let part = |(i, section): (usize, &Value)| {
             let part = serde_json::json!({ "document": name, "title": section["heading"], "text": section["body"] });
             (format!("p{i}"), part)
         };
         let parts: serde_json::Map<String, Value> = sections.filter(full).enumerate().map(part).collect();
-        assert!(!parts.is_empty(), "{name} has no sections to try");
+        assert!(!parts.is_empty(), "{name} has no sections");
         let record = serde_json::json!({
             "schema_version": "0.4", "bundle_id": "b", "template_id": "t",
             "requirements": { "r": {
@@ -223,7 +224,7 @@ fn sections_of_every_format_can_be_golden() {
 }
 
 #[test]
-fn the_shipped_records_are_sound() {
+fn shipped_records_are_valid() {
     let filled = crate::project::root().join("suites/agreements/bundles").exists();
     let ran = Project::new().run("check agreements").expect(if filled { 0 } else { 4 });
     assert!(filled || ran.out.contains("no golden record here"), "{}", ran.out);

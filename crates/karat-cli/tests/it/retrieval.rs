@@ -1,4 +1,4 @@
-//! Servers that are asked for vectors and scores, as they are and as they misbehave.
+//! HTTP embedding and rerank providers against well-behaved and faulty servers.
 
 use crate::project::skipped;
 use karat_documents::retrieval::embed::{Embedder, Side, open_embedder};
@@ -14,28 +14,28 @@ use std::sync::{Arc, Mutex};
 
 const KEY: &str = "sk-test-5ecret0fTheSearch";
 
-/// What the server does with a request: a status with further headers, or whatever the body asks for.
+/// A response: status, extra headers, and the body computed from the request.
 type Step = (u16, &'static str, fn(&Value) -> String);
 
-/// A server that goes through its steps and stays at the last.
+/// A server that answers with its steps in order, and repeats the last one.
 struct Server {
     port: u16,
-    heard: Arc<Mutex<Vec<(String, Value)>>>,
+    received: Arc<Mutex<Vec<(String, Value)>>>,
 }
 
 impl Server {
     fn start(steps: &'static [Step]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let heard: Arc<Mutex<Vec<(String, Value)>>> = Arc::default();
-        let own = heard.clone();
+        let received: Arc<Mutex<Vec<(String, Value)>>> = Arc::default();
+        let own = received.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let heard = own.clone();
-                std::thread::spawn(move || serve(stream, steps, &heard));
+                let received = own.clone();
+                std::thread::spawn(move || serve(stream, steps, &received));
             }
         });
-        Self { port, heard }
+        Self { port, received }
     }
 
     fn base(&self) -> String {
@@ -43,11 +43,11 @@ impl Server {
     }
 
     fn requests(&self) -> Vec<(String, Value)> {
-        self.heard.lock().unwrap().clone()
+        self.received.lock().unwrap().clone()
     }
 }
 
-fn serve(mut stream: TcpStream, steps: &[Step], heard: &Mutex<Vec<(String, Value)>>) {
+fn serve(mut stream: TcpStream, steps: &[Step], received: &Mutex<Vec<(String, Value)>>) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     loop {
         let (mut head, mut length) = (String::new(), 0);
@@ -68,35 +68,35 @@ fn serve(mut stream: TcpStream, steps: &[Step], heard: &Mutex<Vec<(String, Value
         reader.read_exact(&mut body).unwrap();
         let body: Value = serde_json::from_slice(&body).unwrap();
         let (status, headers, answer) = {
-            let mut heard = heard.lock().unwrap();
-            heard.push((head, body.clone()));
-            steps[heard.len().min(steps.len()) - 1]
+            let mut received = received.lock().unwrap();
+            received.push((head, body.clone()));
+            steps[received.len().min(steps.len()) - 1]
         };
         let answer = answer(&body);
         let _ = write!(stream, "HTTP/1.1 {status} X\r\n{headers}content-length: {}\r\n\r\n{answer}", answer.len());
     }
 }
 
-/// A vector says whether a text has an `a`, a `b` or neither.
+/// Embeddings that encode whether a text contains `a` and `b`.
 fn vectors(body: &Value) -> String {
     let texts = body["input"].as_array().unwrap();
     let vector = |text: &Value| {
         let has = |letter: char| f64::from(u8::from(text.as_str().unwrap().contains(letter)));
         json!([2.0 * has('a'), 2.0 * has('b'), 0.5])
     };
-    // The last first, with its index: order is not to be relied on.
+    // In reverse order, since only the index counts.
     let data = texts.iter().enumerate().rev().map(|(at, text)| json!({ "index": at, "embedding": vector(text) }));
     json!({ "data": data.collect::<Vec<_>>() }).to_string()
 }
 
-/// The longer a text, the better.
+/// Relevance scores equal to the length of the text.
 fn scores(body: &Value) -> String {
     let texts = body["documents"].as_array().unwrap();
     let score = |(at, text): (usize, &Value)| json!({ "index": at, "relevance_score": text.as_str().unwrap().len() });
     json!({ "results": texts.iter().enumerate().map(score).rev().collect::<Vec<_>>() }).to_string()
 }
 
-fn nothing(_: &Value) -> String {
+fn empty_body(_: &Value) -> String {
     String::new()
 }
 
@@ -109,9 +109,8 @@ fn embedder(server: &Server, change: impl FnOnce(&mut EmbeddingProviderV1)) -> B
         ..EmbeddingProviderV1::default()
     };
     change(&mut config);
-    let around =
-        ProviderEnv { variable: &|name| (name == "SEARCH_KEY").then(|| KEY.to_owned()), folder: Path::new(".") };
-    open_embedder(&config, &around).unwrap().unwrap()
+    let env = ProviderEnv { variable: &|name| (name == "SEARCH_KEY").then(|| KEY.to_owned()), folder: Path::new(".") };
+    open_embedder(&config, &env).unwrap().unwrap()
 }
 
 fn reranker(server: &Server, max_chars: Option<u32>) -> Box<dyn Reranker> {
@@ -122,8 +121,8 @@ fn reranker(server: &Server, max_chars: Option<u32>) -> Box<dyn Reranker> {
         max_chars,
         ..RerankProviderV1::default()
     };
-    let around = ProviderEnv { variable: &|_| Some(KEY.to_owned()), folder: Path::new(".") };
-    open_reranker(&config, &around).unwrap().unwrap()
+    let env = ProviderEnv { variable: &|_| Some(KEY.to_owned()), folder: Path::new(".") };
+    open_reranker(&config, &env).unwrap().unwrap()
 }
 
 fn texts(texts: &[&str]) -> Vec<String> {
@@ -131,7 +130,7 @@ fn texts(texts: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn vectors_come_from_a_server_in_batches() {
+fn texts_are_embedded_in_batches() {
     let server = Server::start(&[(200, "", vectors)]);
     let embedder = embedder(&server, |config| {
         (config.batch, config.max_chars) = (Some(2), Some(16));
@@ -139,7 +138,7 @@ fn vectors_come_from_a_server_in_batches() {
     });
     let given = texts(&["a", "", "b", "neither a nor b but something longer"]);
     let embedded = embedder.embed(&given, Side::Passage).unwrap();
-    // Nobody sends a blank text, and vectors have length 1 in the order of the texts.
+    // Blank texts are not sent; vectors are normalized and in the order of the texts.
     let first: Vec<Option<f32>> = embedded.vectors.iter().map(|own| own.first().map(|own| own[0])).collect();
     assert_eq!((first[1], first[2]), (None, Some(0.0)));
     assert!((first[0].unwrap() - 0.970_142_5).abs() < 1e-6, "{first:?}");
@@ -152,34 +151,33 @@ fn vectors_come_from_a_server_in_batches() {
 }
 
 #[test]
-fn a_key_is_missed_and_entrusted_as_with_judges() {
+fn missing_keys_and_remote_hosts_are_reported() {
     let server = Server::start(&[(200, "", vectors)]);
     let here = embedder(&server, |_| {});
-    assert_eq!((here.missing_setting(), here.unconfirmed_key_host(), here.remote_host()), (None, None, None));
+    let settings = |embedder: &dyn Embedder| {
+        let endpoint = embedder.endpoint().unwrap();
+        [endpoint.missing_setup(), endpoint.key_recipient(), endpoint.remote_host()].map(|text| text.map(str::to_owned))
+    };
+    let host = || Some("vectors.example.com".to_owned());
+    assert_eq!(settings(&*here), [None, None, None]);
     let elsewhere = embedder(&server, |config| config.base_url = Some("https://vectors.example.com/v1".into()));
-    assert_eq!(
-        (elsewhere.unconfirmed_key_host(), elsewhere.remote_host()),
-        (Some("vectors.example.com"), Some("vectors.example.com"))
-    );
+    assert_eq!(settings(&*elsewhere)[1..], [host(), host()]);
     let keyless = embedder(&server, |config| {
         config.base_url = Some("https://vectors.example.com/v1".into());
         config.key_env = None;
     });
+    assert_eq!(settings(&*keyless), [None, None, host()]);
+    let keyless_environment = embedder(&server, |config| config.key_env = Some("OTHER_KEY".into()));
     assert_eq!(
-        (keyless.missing_setting(), keyless.unconfirmed_key_host(), keyless.remote_host()),
-        (None, None, Some("vectors.example.com"))
-    );
-    let missed = embedder(&server, |config| config.key_env = Some("OTHER_KEY".into()));
-    assert_eq!(
-        missed.missing_setting(),
+        settings(&*keyless_environment)[0].as_deref(),
         Some("the variable OTHER_KEY holds no key; set it, or name another with `key_env`")
     );
-    let told = missed.embed(&texts(&["a"]), Side::Query).unwrap_err().to_string();
-    assert!(told.contains("OTHER_KEY holds no key") && server.requests().is_empty(), "{told}");
-    // No variable is named, so no key is sent, whatever the environment holds.
-    let scored = Server::start(&[(200, "", scores)]);
-    search(None, Some(&*reranker(&scored, None))).unwrap();
-    assert!(!scored.requests()[0].0.contains("authorization"), "{}", scored.requests()[0].0);
+    let message = keyless_environment.embed(&texts(&["a"]), Side::Query).unwrap_err().to_string();
+    assert!(message.contains("OTHER_KEY holds no key") && server.requests().is_empty(), "{message}");
+    // Without `key_env` no key is sent.
+    let rerank_server = Server::start(&[(200, "", scores)]);
+    search(None, Some(&*reranker(&rerank_server, None))).unwrap();
+    assert!(!rerank_server.requests()[0].0.contains("authorization"), "{}", rerank_server.requests()[0].0);
 }
 
 fn search(
@@ -190,12 +188,12 @@ fn search(
     let passages = ["liability", "liability is limited", "payment is due"].map(passage);
     let analysis = Analysis::new(Language::by_name("en").unwrap(), &[]);
     let index = Index::new(&passages, &analysis, embedder)?;
-    let knobs = SearchOptions { bm25_weight: if embedder.is_some() { 0.5 } else { 1.0 }, ..SearchOptions::default() };
-    index.search(&[Query { id: "q".into(), text: "liability".into() }], &knobs, embedder, reranker)
+    let options = SearchOptions { bm25_weight: if embedder.is_some() { 0.5 } else { 1.0 }, ..SearchOptions::default() };
+    index.search(&[Query { id: "q".into(), text: "liability".into() }], &options, embedder, reranker)
 }
 
 #[test]
-fn a_server_puts_candidates_into_order() {
+fn reranker_orders_candidates() {
     let server = Server::start(&[(200, "", scores)]);
     let searched = search(None, Some(&*reranker(&server, None))).unwrap();
     let parts: Vec<usize> = searched.ranked[0].iter().map(|hit| hit.part).collect();
@@ -210,10 +208,10 @@ fn a_server_puts_candidates_into_order() {
 }
 
 #[test]
-fn what_passes_is_tried_again() {
+fn transient_errors_are_retried() {
     static STEPS: &[Step] = &[
-        (429, "retry-after: 0\r\n", nothing),
-        (503, "", nothing),
+        (429, "retry-after: 0\r\n", empty_body),
+        (503, "", empty_body),
         (200, "", |_| "{\"data\": [".to_owned()),
         (200, "", vectors),
     ];
@@ -222,9 +220,9 @@ fn what_passes_is_tried_again() {
     assert_eq!((embedded.calls, server.requests().len()), (4, 4));
 }
 
-/// What a server does not take is left out, now and from then on.
+/// A parameter rejected by the server is omitted from then on.
 #[test]
-fn what_a_server_refuses_is_left_out() {
+fn rejected_parameters_are_omitted() {
     static STEPS: &[Step] = &[
         (500, "", |_| "{\"error\": {\"message\": \"encoding_format is not supported\"}}".into()),
         (200, "", vectors),
@@ -240,21 +238,21 @@ fn what_a_server_refuses_is_left_out() {
 }
 
 #[test]
-fn what_does_not_pass_is_told_without_the_key() {
+fn permanent_errors_are_reported_without_the_key() {
     let check = |steps: &'static [Step], expect: &str, requests: usize| {
         let server = Server::start(steps);
-        let told = embedder(&server, |_| {}).embed(&texts(&["a", "b"]), Side::Query).unwrap_err().to_string();
-        assert!(told.contains(expect) && !told.contains(KEY), "{told}");
-        assert_eq!(server.requests().len(), requests, "{told}");
+        let message = embedder(&server, |_| {}).embed(&texts(&["a", "b"]), Side::Query).unwrap_err().to_string();
+        assert!(message.contains(expect) && !message.contains(KEY), "{message}");
+        assert_eq!(server.requests().len(), requests, "{message}");
     };
     check(
         &[(401, "", |_| format!("{{\"error\": \"no such key {KEY}\"}}"))],
         "no such key [key]; the key was rejected",
         1,
     );
-    check(&[(404, "", nothing)], "look at `model` and `base_url`", 1);
+    check(&[(404, "", empty_body)], "look at `model` and `base_url`", 1);
     check(&[(400, "", |_| "{\"error\": {\"message\": \"too long\"}}".into())], "answered 400: too long", 1);
-    check(&[(302, "location: http://127.0.0.1:1/\r\n", nothing)], "answered 302", 1);
+    check(&[(302, "location: http://127.0.0.1:1/\r\n", empty_body)], "answered 302", 1);
     check(&[(200, "", |_| json!({"data": []}).to_string())], "2 texts were sent, and 0 vectors came back", 1);
     check(&[(200, "", |_| json!({"embedding": [1]}).to_string())], "it has no list `data`", 1);
     check(
@@ -263,28 +261,28 @@ fn what_does_not_pass_is_told_without_the_key() {
         1,
     );
     let server = Server::start(&[(200, "", |_| json!({"results": [{"index": 0, "relevance_score": 1}]}).to_string())]);
-    let told = search(None, Some(&*reranker(&server, None))).unwrap_err().to_string();
-    assert!(told.contains("the reranker `http` gave an answer that cannot be used: 2 texts were sent"), "{told}");
+    let message = search(None, Some(&*reranker(&server, None))).unwrap_err().to_string();
+    assert!(message.contains("the reranker `http` gave an answer that cannot be used: 2 texts were sent"), "{message}");
 }
 
 #[test]
-fn vectors_of_another_model_are_noticed() {
+fn vectors_of_different_size_are_an_error() {
     static STEPS: &[Step] =
         &[(200, "", vectors), (200, "", |_| json!({"data": [{"index": 0, "embedding": [1, 2]}]}).to_string())];
     let server = Server::start(STEPS);
-    let told = search(Some(&*embedder(&server, |_| {})), None).unwrap_err().to_string();
-    assert!(told.contains("vectors of 2 numbers, but those of the index have 3"), "{told}");
+    let message = search(Some(&*embedder(&server, |_| {})), None).unwrap_err().to_string();
+    assert!(message.contains("vectors of 2 numbers, but those of the index have 3"), "{message}");
 }
 
-/// The example on the model's page, with the figures it states. The folder holds all-MiniLM-L6-v2 as it is published.
+/// The example of the model's page with its published similarities. `KARAT_MINILM` names a folder with all-MiniLM-L6-v2.
 #[test]
-fn a_real_model_says_what_its_authors_say() {
+fn minilm_reproduces_published_similarities() {
     let Ok(path) = std::env::var("KARAT_MINILM") else {
         return skipped("KARAT_MINILM does not name a folder with all-MiniLM-L6-v2");
     };
     let config = EmbeddingProviderV1 { provider: "folder".into(), path: Some(path), ..EmbeddingProviderV1::default() };
-    let around = ProviderEnv { variable: &|_| None, folder: Path::new(".") };
-    let embedder = open_embedder(&config, &around).unwrap().unwrap();
+    let env = ProviderEnv { variable: &|_| None, folder: Path::new(".") };
+    let embedder = open_embedder(&config, &env).unwrap().unwrap();
     let given =
         ["That is a happy person", "That is a happy dog", "That is a very happy person", "Today is a sunny day"];
     let vectors = embedder.embed(&texts(&given), Side::Passage).unwrap().vectors;

@@ -1,4 +1,4 @@
-//! The published schemas are those of the types, and what is shipped fits them.
+//! The published schemas are current, and shipped files and output conform to them.
 
 use crate::project::{Project, root};
 use karat_format::document::{toml, yaml};
@@ -28,7 +28,7 @@ fn published_schemas_are_current() {
     there.sort();
     let mut known: Vec<&str> = SCHEMAS.iter().map(|s| s.file).collect();
     known.sort_unstable();
-    assert_eq!(there, known, "schemas/ holds a file that no type stands behind");
+    assert_eq!(there, known, "schemas/ has a file without a type");
 }
 
 fn schema(file: &str) -> Value {
@@ -36,19 +36,19 @@ fn schema(file: &str) -> Value {
     serde_json::from_str(&published.text()).unwrap()
 }
 
-/// The faults that an independent validator finds.
-fn faults(file: &str, value: &Value) -> Vec<String> {
+/// Faults found by an independent validator.
+fn validation_errors(file: &str, value: &Value) -> Vec<String> {
     let schema = schema(file);
     let validator = jsonschema::validator_for(&schema).unwrap();
     validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
 
 #[track_caller]
-fn check(file: &str, what: &str, value: &Value) {
-    assert_eq!(faults(file, value), Vec::<String>::new(), "{what} does not fit schemas/{file}");
+fn check_against(file: &str, what: &str, value: &Value) {
+    assert_eq!(validation_errors(file, value), Vec::<String>::new(), "{what} does not conform to schemas/{file}");
 }
 
-fn below(folder: &Path, name: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+fn files_below(folder: &Path, name: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let (mut open, mut found) = (vec![folder.to_owned()], Vec::new());
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(&folder).unwrap() {
@@ -65,74 +65,74 @@ fn below(folder: &Path, name: impl Fn(&str) -> bool) -> Vec<PathBuf> {
 }
 
 #[test]
-fn shipped_suites_fit_the_schemas() {
+fn shipped_suites_conform_to_the_schemas() {
     let folders = [root().join("suites"), root().join("crates/karat/templates")];
-    let all = |name: fn(&str) -> bool| folders.iter().flat_map(move |f| below(f, name)).collect::<Vec<_>>();
+    let all = |name: fn(&str) -> bool| folders.iter().flat_map(move |f| files_below(f, name)).collect::<Vec<_>>();
     let cases = all(|name| name == "case.yaml");
     let lines = all(|name| name.ends_with(".jsonl"));
     let configs = all(|name| name == "karat.toml");
-    assert!(cases.len() >= 12 && lines.len() >= 3 && configs.len() >= 2, "too little was found to test anything");
+    assert!(cases.len() >= 12 && lines.len() >= 3 && configs.len() >= 2, "too few files were found");
     for path in cases {
         let text = std::fs::read_to_string(&path).unwrap();
-        check("case.json", &path.display().to_string(), &yaml::parse(&text).unwrap().to_json());
+        check_against("case.json", &path.display().to_string(), &yaml::parse(&text).unwrap().to_json());
     }
     for path in configs {
         let text = std::fs::read_to_string(&path).unwrap();
-        check("config.json", &path.display().to_string(), &toml::parse(&text).unwrap().to_json());
+        check_against("config.json", &path.display().to_string(), &toml::parse(&text).unwrap().to_json());
     }
     let records = all(|name| karat_documents::assess::discover::ENDINGS.iter().any(|ending| name.ends_with(ending)));
     let templates = all(|name| name == "config.yml");
     for (schema, paths) in [("golden-record.json", records), ("template.json", templates)] {
         for path in paths {
             let text = std::fs::read_to_string(&path).unwrap();
-            check(schema, &path.display().to_string(), &yaml::parse(&text).unwrap().to_json());
+            check_against(schema, &path.display().to_string(), &yaml::parse(&text).unwrap().to_json());
         }
     }
     for path in lines {
         for (i, line) in std::fs::read_to_string(&path).unwrap().lines().enumerate() {
             let value = serde_json::from_str(line).unwrap();
-            // A calibration set has what people decided beside what they decided about.
+            // A calibration set has judgements beside the submission.
             let decided = path.parent().is_some_and(|folder| folder.ends_with("calibration"))
                 && path.file_name().is_some_and(|name| name != "submission.jsonl");
             let schema = if decided { "judgement.json" } else { "submission.json" };
-            check(schema, &format!("{}:{}", path.display(), i + 1), &value);
+            check_against(schema, &format!("{}:{}", path.display(), i + 1), &value);
         }
     }
 }
 
 #[test]
-fn what_the_command_writes_fits_the_schemas() {
+fn output_conforms_to_the_schemas() {
     let project = Project::new();
-    check("report.json", "the starter's report", &project.json("score starter --json"));
+    check_against("report.json", "the starter's report", &project.json("score starter --json"));
     for profile in karat::profile::SHIPPED {
-        check("profile.json", profile.name, &project.json(&format!("profile show {} --json", profile.name)));
+        check_against("profile.json", profile.name, &project.json(&format!("profile show {} --json", profile.name)));
     }
     project.ok("score starter -o r.json");
-    check("comparison.json", "a comparison", &project.json("compare r.json --json"));
-    check("comparison.json", "ranks", &project.json("compare r.json --ranks --json"));
-    check("baseline.json", "a baseline", &project.json("baseline write r.json"));
-    check("power.json", "an answer", &project.json("power r.json --effect 0.05 --json"));
+    check_against("comparison.json", "a comparison", &project.json("compare r.json --json"));
+    check_against("comparison.json", "ranks", &project.json("compare r.json --ranks --json"));
+    check_against("baseline.json", "a baseline", &project.json("baseline write r.json"));
+    check_against("power.json", "an answer", &project.json("power r.json --effect 0.05 --json"));
     let gate = project.run("gate r.json --min f1=0.1 --no-worse-than r.json --max-cost 1 --json").expect(3);
-    check("gate.json", "a gate", &serde_json::from_str(&gate.out).unwrap());
+    check_against("gate.json", "a gate", &serde_json::from_str(&gate.out).unwrap());
     let bench = crate::project::fixture("code-review-bench");
     project.run_list(&["import", "--from", "code-review-bench", &bench, "-o", "bench"]).expect(0);
     for (folder, file) in [("submissions", "submission.json"), ("judgements", "judgement.json")] {
-        let paths = below(&project.path(&format!("bench/{folder}")), |_| true);
+        let paths = files_below(&project.path(&format!("bench/{folder}")), |_| true);
         assert!(!paths.is_empty(), "nothing was written to {folder}");
         for path in paths {
             for line in std::fs::read_to_string(&path).unwrap().lines() {
-                check(file, folder, &serde_json::from_str(line).unwrap());
+                check_against(file, folder, &serde_json::from_str(line).unwrap());
             }
         }
     }
     for line in project.read("bench/cases.jsonl").lines() {
-        check("case.json", "an imported case", &serde_json::from_str(line).unwrap());
+        check_against("case.json", "an imported case", &serde_json::from_str(line).unwrap());
     }
 }
 
-/// The validator and our loader must refuse the same things; each row is one fault.
+/// Each fault must be refused by both the validator and the loader.
 #[test]
-fn schemas_refuse_what_the_loader_refuses() {
+fn schemas_and_loader_refuse_the_same_faults() {
     let trial = |change: &dyn Fn(&mut Value)| {
         let mut value = serde_json::json!({
             "case": "a", "tool": "t", "trial": 1, "outcome": "reported", "findings": [{ "id": "f1", "title": "x" }]
@@ -144,7 +144,7 @@ fn schemas_refuse_what_the_loader_refuses() {
         let project = crate::project::suite(&[serde_json::json!({ "id": "a" })]);
         project.write("s.jsonl", format!("{value}\n"));
         let code = project.run("score . --submission s.jsonl").code;
-        (!faults("submission.json", &value).is_empty(), code == Some(4))
+        (!validation_errors("submission.json", &value).is_empty(), code == Some(4))
     };
     assert_eq!(refused(trial(&|_| {})), (false, false));
     let faulty: [&dyn Fn(&mut Value); 8] = [

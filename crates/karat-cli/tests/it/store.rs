@@ -1,4 +1,4 @@
-//! `karat store`: what people see of stored runs.
+//! `karat store`.
 
 use crate::project::{Project, Ran};
 use karat_core::ids::ToolName;
@@ -9,14 +9,14 @@ use karat_store::record::{Artifact, TrialRecord};
 use karat_store::{NewRun, RunId, RunState, Store};
 use serde_json::json;
 
-/// A project with a suite of two cases.
+/// A project with a suite of one case.
 fn project() -> Project {
     let cases = [json!({ "id": "sqli", "issues": [{ "id": "g1", "title": "SQL injection", "file": "a.py" }] })];
     crate::project::suite(&cases)
 }
 
-/// A run in the project's store: two tools, once on one case; the second tool crashed.
-fn stored(project: &Project, name: Option<&str>) -> RunId {
+/// Stores a run of two tools on one case; the second tool crashed.
+fn store_run(project: &Project, name: Option<&str>) -> RunId {
     let mut store = Store::create(&project.path(".karat")).unwrap();
     let tool =
         |name: &str| json!({ "name": name, "kind": "command", "trials": 1, "isolation": "full", "manifest": {} });
@@ -34,7 +34,8 @@ fn stored(project: &Project, name: Option<&str>) -> RunId {
             scratch: None,
         })
         .unwrap();
-    let facts = ToolFactsV1 { version: Some("1.8.0".to_owned()), isolation: "full".to_owned(), program: None };
+    let facts =
+        ToolFactsV1 { version: Some("1.8.0".to_owned()), isolation: "full".to_owned(), ..ToolFactsV1::default() };
     store.set_tool(&run, &ToolName::new("bandit"), &facts).unwrap();
     let record = |line: serde_json::Value, reason: Option<&str>, stderr: &str| {
         let (trial, faults) = serde_json::from_value::<TrialV1>(line).unwrap().into_trial();
@@ -58,7 +59,7 @@ fn stored(project: &Project, name: Option<&str>) -> RunId {
 #[test]
 fn runs_are_listed_and_shown() {
     let project = project();
-    let run = stored(&project, Some("nightly"));
+    let run = store_run(&project, Some("nightly"));
     let list = project.ok("store list");
     for text in ["nightly", "tiny", "complete", "2/2", &run.as_str()[..8]] {
         assert!(list.contains(text), "no {text}:\n{list}");
@@ -77,9 +78,9 @@ fn runs_are_listed_and_shown() {
 }
 
 #[test]
-fn lists_fit_80_columns_and_lose_nothing() {
+fn tables_fit_80_columns_without_truncation() {
     let project = project();
-    stored(&project, Some("the-nightly-run-of-the-main-branch-with-a-name-of-its-own"));
+    store_run(&project, Some("the-nightly-run-of-the-main-branch-with-a-name-of-its-own"));
     project.ok("score starter -o a-report-with-a-rather-long-name.json");
     project.ok("score starter -o another-report-with-a-longer-name.json");
     let compare = "compare a-report-with-a-rather-long-name.json another-report-with-a-longer-name.json";
@@ -96,30 +97,30 @@ fn lists_fit_80_columns_and_lose_nothing() {
 }
 
 #[test]
-fn what_a_trial_left_behind_can_be_seen() {
+fn trials_and_their_artifacts_are_shown() {
     let project = project();
-    stored(&project, None);
+    store_run(&project, None);
     let trial = project.ok("store show latest --trial loud sqli 1");
     assert!(trial.contains("stderr") && trial.contains("12 B") && !trial.contains('\u{1b}'), "{trial}");
-    assert!(trial.contains("  crashed\n"), "a failed trial did not find nothing:\n{trial}");
+    assert!(trial.contains("  crashed\n"), "a failed trial shows a number of findings:\n{trial}");
     assert!(project.ok("store show latest --trial bandit sqli 1").contains("reported, 1 finding"));
-    // Another program gets the bytes as they are.
+    // Without a terminal the bytes are printed unchanged.
     assert_eq!(project.ok("store show latest --trial loud sqli 1 --artifact stderr"), "\u{1b}[31mno key\n");
     let json = project.json("store show latest --trial bandit sqli 1 --json");
     assert_eq!(json["artifacts"][0]["size"], 5);
     assert_eq!(json["trial"]["findings"][0]["id"], "f1");
-    let wrong = |line: &str, text: &str| project.run(line).says(2, &[text]);
-    wrong("store show latest --trial bandti sqli 1", "did you mean `bandit`");
-    wrong("store show latest --trial bandit sqil 1", "did you mean `sqli`");
-    wrong("store show latest --trial bandit sqli 2", "no trial 2 of bandit on sqli");
-    wrong("store show latest --trial bandit sqli x", "expected a number from 1");
-    wrong("store show latest --trial bandit sqli 1 --artifact stdout", "available: stderr");
+    let check = |line: &str, text: &str| project.run(line).says(2, &[text]);
+    check("store show latest --trial bandti sqli 1", "did you mean `bandit`");
+    check("store show latest --trial bandit sqil 1", "did you mean `sqli`");
+    check("store show latest --trial bandit sqli 2", "no trial 2 of bandit on sqli");
+    check("store show latest --trial bandit sqli x", "expected a number from 1");
+    check("store show latest --trial bandit sqli 1 --artifact stdout", "available: stderr");
 }
 
 #[test]
-fn a_tool_that_was_never_run_did_not_fail() {
+fn skipped_trials_are_not_failures() {
     let project = project();
-    let run = stored(&project, Some("nightly"));
+    let run = store_run(&project, Some("nightly"));
     let mut store = Store::open(&project.path(".karat")).unwrap();
     store.reopen(&run).unwrap();
     let line = json!({ "case": "sqli", "tool": "loud", "trial": 1, "outcome": "skipped" });
@@ -137,12 +138,13 @@ fn a_tool_that_was_never_run_did_not_fail() {
 }
 
 #[test]
-fn a_tool_that_changed_during_the_run_is_told_with_both_states() {
+fn tool_changed_during_the_run_is_shown_with_both_versions() {
     let project = project();
-    let run = stored(&project, None);
+    let run = store_run(&project, None);
     assert!(!project.ok("store show").contains("changed during"));
     let mut store = Store::open(&project.path(".karat")).unwrap();
-    let facts = ToolFactsV1 { version: Some("1.9.2".to_owned()), isolation: "none".to_owned(), program: None };
+    let facts =
+        ToolFactsV1 { version: Some("1.9.2".to_owned()), isolation: "none".to_owned(), ..ToolFactsV1::default() };
     store.set_tool(&run, &ToolName::new("bandit"), &facts).unwrap();
     let judgement = json!({
         "kind": "pair", "case": "sqli", "tool": "bandit", "trial": 1, "judge": "human:ada",
@@ -151,8 +153,8 @@ fn a_tool_that_changed_during_the_run_is_told_with_both_states() {
     store.set_judgements(&run, &[serde_json::from_value(judgement).unwrap()]).unwrap();
     drop(store);
     let show = project.ok("store show");
-    let told = "bandit changed during the run: version 1.8.0, isolation full; then version 1.9.2, isolation none";
-    assert!(show.contains(told), "{show}");
+    let expected = "bandit changed during the run: version 1.8.0, isolation full; then version 1.9.2, isolation none";
+    assert!(show.contains(expected), "{show}");
     assert!(show.contains("judged   1 judgement"), "{show}");
     let json = project.json("store show --json");
     assert_eq!(json["tools"]["bandit"]["version"], "1.9.2");
@@ -161,9 +163,9 @@ fn a_tool_that_changed_during_the_run_is_told_with_both_states() {
 }
 
 #[test]
-fn an_export_is_a_submission() {
+fn exported_run_is_a_submission() {
     let project = project();
-    stored(&project, None);
+    store_run(&project, None);
     let out = project.ok("store export latest");
     assert_eq!(out.lines().count(), 2);
     project.run("store export -o sub.jsonl").says(0, &["wrote sub.jsonl, 2 trials"]);
@@ -173,9 +175,9 @@ fn an_export_is_a_submission() {
 }
 
 #[test]
-fn a_run_moves_to_another_store() {
+fn run_is_exported_and_imported() {
     let (here, there) = (project(), project());
-    let run = stored(&here, Some("nightly"));
+    let run = store_run(&here, Some("nightly"));
     let file = there.path("run.jsonl.gz").display().to_string();
     here.run(&format!("store export nightly --whole -o {file}")).says(0, &["the whole run"]);
     there.run("store import run.jsonl.gz").says(0, &["was imported: 2 trials"]);
@@ -188,8 +190,8 @@ fn a_run_moves_to_another_store() {
     there.run("store import nowhere.jsonl").says(4, &["nowhere.jsonl"]);
 }
 
-/// Exchanges with a model, put into the project's store.
-fn answered(project: &Project, model: &str, names: &[&str]) {
+/// Stores exchanges with a model in the ledger.
+fn store_exchanges(project: &Project, model: &str, names: &[&str]) {
     let exchange = |name: &&str| -> Exchange {
         let key = name.repeat(64);
         serde_json::from_value(json!({
@@ -204,11 +206,11 @@ fn answered(project: &Project, model: &str, names: &[&str]) {
 }
 
 #[test]
-fn what_models_answered_moves_to_another_store() {
+fn ledger_is_exported_and_imported() {
     let (here, there) = (project(), project());
-    stored(&here, None);
-    answered(&here, "m", &["a", "b"]);
-    answered(&here, "n", &["c"]);
+    store_run(&here, None);
+    store_exchanges(&here, "m", &["a", "b"]);
+    store_exchanges(&here, "n", &["c"]);
     let file = |name: &str| there.path(name).display().to_string();
     here.run(&format!("store export --ledger -o {}", file("all.jsonl.gz"))).says(0, &["3 exchanges"]);
     here.run(&format!("store export --ledger --model m -o {}", file("m.jsonl"))).says(0, &["2 exchanges"]);
@@ -219,7 +221,7 @@ fn what_models_answered_moves_to_another_store() {
     assert!(there.ok("store verify").contains("0 runs, 3 exchanges, no problems"));
     here.run("store list").says(0, &["and 3 exchanges"]);
 
-    // The same key with another answer: nothing is overwritten, and nothing else is taken.
+    // The same key with another answer: nothing is overwritten, and nothing is imported.
     let other = there.read("m.jsonl").replacen("true", "false", 1);
     let fresh = other.lines().next().unwrap().replace(&"a".repeat(64), &"d".repeat(64));
     there.write("other.jsonl", format!("{fresh}\n{other}"));
@@ -232,16 +234,16 @@ fn what_models_answered_moves_to_another_store() {
 }
 
 #[test]
-fn what_models_answered_goes_only_when_that_is_asked_for() {
+fn ledger_is_removed_only_by_gc_ledger() {
     let project = project();
-    stored(&project, None);
-    answered(&project, "m", &["a", "b"]);
+    store_run(&project, None);
+    store_exchanges(&project, "m", &["a", "b"]);
     project.run("store gc --ledger").says(2, &["--older-than"]);
     project.run("store gc --ledger --older-than 1w --keep 1").says(2, &["cannot be used with"]);
     assert!(project.ok("store gc --ledger --older-than 1w").contains("removed 0 exchanges with models"));
     std::thread::sleep(std::time::Duration::from_millis(5));
-    let gone = project.json("store gc --ledger --older-than 0s --dry-run --json");
-    assert_eq!((&gone["exchanges"], &gone["runs"]), (&json!(2), &json!([])));
+    let removed = project.json("store gc --ledger --older-than 0s --dry-run --json");
+    assert_eq!((&removed["exchanges"], &removed["runs"]), (&json!(2), &json!([])));
     project.ok("store gc --keep 0");
     assert_eq!(project.ok("store export --ledger").lines().count(), 2);
     assert!(project.ok("store gc --ledger --older-than 0s").contains("removed 2 exchanges with models"));
@@ -249,15 +251,15 @@ fn what_models_answered_goes_only_when_that_is_asked_for() {
 }
 
 #[test]
-fn two_processes_may_use_a_store_at_once() {
+fn concurrent_imports_create_one_store() {
     let target = project();
     let sources: Vec<Project> = (0..4).map(|_| project()).collect();
     for (n, source) in sources.iter().enumerate() {
-        stored(source, None);
+        store_run(source, None);
         let file = target.path(&format!("{n}.jsonl")).display().to_string();
         source.run(&format!("store export --whole -o {file}")).expect(0);
     }
-    // The store does not exist yet: all of them make it.
+    // The store does not exist yet, so all processes try to create it.
     std::thread::scope(|scope| {
         let import = |n: usize| target.run(&format!("store import {n}.jsonl --store .karat")).expect(0).code;
         let processes: Vec<_> = (0..4).map(|n| scope.spawn(move || import(n))).collect();
@@ -268,18 +270,18 @@ fn two_processes_may_use_a_store_at_once() {
 }
 
 #[test]
-fn old_runs_are_removed() {
+fn gc_removes_old_runs() {
     let project = project();
-    let first = stored(&project, Some("first"));
-    stored(&project, Some("second"));
-    let rehearsed = project.ok("store gc --keep 1 --dry-run");
-    assert!(rehearsed.contains("would remove 1 run"), "{rehearsed}");
+    let first = store_run(&project, Some("first"));
+    store_run(&project, Some("second"));
+    let preview = project.ok("store gc --keep 1 --dry-run");
+    assert!(preview.contains("would remove 1 run"), "{preview}");
     assert!(project.ok("store gc --older-than 1w").contains("removed 0 runs"));
     let json = project.json("store gc --keep 1 --json");
     assert_eq!(json["runs"][0]["id"], first.as_str());
     project.run("store show first").says(2, &["there is no run `first`"]);
     project.run("report first").says(2, &["there is no run `first`"]);
-    // What reads as a file is one, and a file that is missing is a bad input.
+    // An argument that looks like a file is a file; a missing one is invalid input.
     project.run("report nosuch.json").says(4, &["nosuch.json: No such file"]);
     project.run("compare nosuch.json latest").says(4, &["nosuch.json: No such file"]);
     project.ok("store gc second");
@@ -288,9 +290,9 @@ fn old_runs_are_removed() {
 }
 
 #[test]
-fn the_store_is_found_where_it_is_said_to_be() {
+fn store_is_found_by_flag_variable_or_parent_folder() {
     let project = project();
-    stored(&project, Some("nightly"));
+    store_run(&project, Some("nightly"));
     std::fs::create_dir_all(project.path("deep/down")).unwrap();
     let from = |folder: &str, arguments: &[&str], variable: Option<&str>| {
         let mut command = project.command();
@@ -306,9 +308,9 @@ fn the_store_is_found_where_it_is_said_to_be() {
 }
 
 #[test]
-fn a_damaged_store_is_told_and_left_alone() {
+fn damaged_store_is_reported_and_not_changed() {
     let project = project();
-    stored(&project, None);
+    store_run(&project, None);
     let file = project.path(".karat/karat.db");
     let whole = std::fs::read(&file).unwrap();
     let damage = |range: std::ops::Range<usize>| {
@@ -322,22 +324,22 @@ fn a_damaged_store_is_told_and_left_alone() {
         project.run(line).says(5, &["is damaged", "Nothing was changed"]);
     }
     assert_eq!(std::fs::read(&file).unwrap(), bytes);
-    // Which table a page belongs to is the database's affair: some make it unreadable as a whole, most are told by name.
+    // Which table a page belongs to is up to SQLite: damage to some pages makes the file unreadable, most is found by `verify`.
     let pages = whole.len() / 4096;
-    let mut told = 0;
+    let mut found = 0;
     for page in 1..pages {
         let bytes = damage(page * 4096..(page + 1) * 4096);
         let ran = project.run("store verify --json").expect(5);
-        told += usize::from(ran.out.contains("\"sound\": false"));
+        found += usize::from(ran.out.contains("\"sound\": false"));
         let unreadable = ran.err.contains("is damaged") && ran.err.contains("Nothing was changed");
         assert!(ran.out.contains("\"sound\": false") || unreadable, "page {page}: {}{}", ran.out, ran.err);
         assert_eq!(std::fs::read(&file).unwrap(), bytes, "page {page}");
     }
-    assert!(told > 0, "no damage was told by name");
+    assert!(found > 0, "no damage was found by verify");
 }
 
 #[test]
-fn a_url_is_not_taken_for_a_folder() {
+fn url_is_not_accepted_as_a_path() {
     let project = project();
     let url = "postgres://db/karat";
     for line in [

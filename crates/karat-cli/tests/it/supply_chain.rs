@@ -1,4 +1,4 @@
-//! What the binary is made of is stated, and is what is stated.
+//! The SBOM and the embedded model's hashes match the binary.
 
 use crate::project::skipped;
 use serde_json::Value;
@@ -15,21 +15,20 @@ fn cargo() -> String {
     std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
 }
 
-/// What a program printed; none where it is not there or failed.
-fn printed(program: &str, arguments: &[&str]) -> Option<String> {
-    // Nothing is fetched: what is not here is told.
+/// Standard output of a program; `None` if it is missing or fails.
+fn run_program(program: &str, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new(program);
     let output = command.args(arguments).current_dir(root()).env("CARGO_NET_OFFLINE", "true").output().ok()?;
     output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
 }
 
 #[test]
-fn the_bill_of_materials_names_every_crate_of_the_binary_and_no_other() {
+fn sbom_lists_exactly_the_crates_of_the_binary() {
     let tree = ["tree", "-p", "karat-cli", "-e", "normal,build", "--prefix", "none", "--locked"];
-    let (Some(text), Some(tree)) = (printed("scripts/sbom", &[]), printed(&cargo(), &tree)) else {
-        return skipped("python3 is not here, or a crate, and nothing is fetched");
+    let (Some(text), Some(tree)) = (run_program("scripts/sbom", &[]), run_program(&cargo(), &tree)) else {
+        return skipped("python3 or a crate is missing (offline)");
     };
-    assert_eq!(printed("scripts/sbom", &[]).as_ref(), Some(&text), "it is another one the second time");
+    assert_eq!(run_program("scripts/sbom", &[]).as_ref(), Some(&text), "the SBOM differs the second time");
     let bom: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(
         (&bom["bomFormat"], &bom["specVersion"], &bom["version"]),
@@ -45,7 +44,7 @@ fn the_bill_of_materials_names_every_crate_of_the_binary_and_no_other() {
         .iter()
         .map(|part| format!("{} v{}", part["name"].as_str().unwrap(), part["version"].as_str().unwrap()))
         .collect();
-    assert_eq!(named.len(), libraries.len(), "a crate is named twice");
+    assert_eq!(named.len(), libraries.len(), "a crate is listed twice");
     let expected: BTreeSet<String> = tree
         .lines()
         .filter(|line| !line.trim().is_empty() && !line.starts_with("karat-cli "))
@@ -72,12 +71,12 @@ fn the_bill_of_materials_names_every_crate_of_the_binary_and_no_other() {
         parts.iter().chain(bom.pointer("/metadata/component")).map(|part| part["bom-ref"].as_str()).collect();
     for link in bom["dependencies"].as_array().unwrap() {
         let all = link["dependsOn"].as_array().unwrap().iter().chain([&link["ref"]]);
-        all.for_each(|reference| assert!(references.contains(&reference.as_str()), "{reference} is no part"));
+        all.for_each(|reference| assert!(references.contains(&reference.as_str()), "{reference} is not a component"));
     }
 }
 
-/// The files of the embedded model and their hashes, as SECURITY.md states them.
-fn stated() -> Vec<(String, String)> {
+/// The files of the embedded model and their hashes, from SECURITY.md.
+fn documented_hashes() -> Vec<(String, String)> {
     let text = std::fs::read_to_string(root().join("SECURITY.md")).unwrap();
     let row = |line: &str| {
         let cells: Vec<&str> = line.split('|').map(|cell| cell.trim().trim_matches('`')).collect();
@@ -88,30 +87,31 @@ fn stated() -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_embedded_model_is_the_one_that_is_stated() {
-    // What the binary was built from is here, whatever other systems would need.
-    let host = printed("rustc", &["-vV"])
-        .and_then(|told| told.lines().find_map(|line| Some(line.strip_prefix("host: ")?.to_owned())));
-    let metadata =
-        |host: &str| printed(&cargo(), &["metadata", "--locked", "--format-version", "1", "--filter-platform", host]);
+fn embedded_model_has_the_documented_hashes() {
+    // Only packages of this platform, which are present because the binary was built from them.
+    let host = run_program("rustc", &["-vV"])
+        .and_then(|output| output.lines().find_map(|line| Some(line.strip_prefix("host: ")?.to_owned())));
+    let metadata = |host: &str| {
+        run_program(&cargo(), &["metadata", "--locked", "--format-version", "1", "--filter-platform", host])
+    };
     let Some(metadata) = host.as_deref().and_then(metadata) else {
-        return skipped("cargo cannot tell where the crates are");
+        return skipped("cargo metadata failed");
     };
     let metadata: Value = serde_json::from_str(&metadata).unwrap();
     let packages = metadata["packages"].as_array().unwrap();
     let encoder = packages.iter().find(|package| package["name"] == "pocket-encoder").unwrap();
     let assets = Path::new(encoder["manifest_path"].as_str().unwrap()).parent().unwrap().join("assets");
-    let stated = stated();
+    let documented = documented_hashes();
     assert_eq!(
-        stated.iter().map(|(file, _)| file.as_str()).collect::<Vec<_>>(),
+        documented.iter().map(|(file, _)| file.as_str()).collect::<Vec<_>>(),
         ["model.safetensors", "tokenizer.json"]
     );
     let binary = std::fs::read(env!("CARGO_BIN_EXE_karat")).unwrap();
-    for (file, hash) in &stated {
+    for (file, hash) in &documented {
         let bytes = std::fs::read(assets.join(file)).unwrap();
         let found: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(found, *hash, "{file}");
-        // The middle of a file of this size occurs nowhere else.
+        // The middle of the file is a unique search pattern.
         let at = bytes.len() / 2;
         let part: String = bytes[at..at + 64].iter().map(|byte| format!("\\x{byte:02x}")).collect();
         let part = regex::bytes::Regex::new(&format!("(?s-u){part}")).unwrap();
@@ -122,5 +122,29 @@ fn the_embedded_model_is_the_one_that_is_stated() {
         assert!(inside, "{file} is not in the binary");
     }
     let bom = std::fs::read_to_string(root().join("scripts/sbom")).unwrap();
-    assert!(bom.contains(&stated[0].1), "scripts/sbom states another model");
+    assert!(bom.contains(&documented[0].1), "scripts/sbom has another model hash");
+}
+
+/// `deny.toml` gives a reason for every crate that the release build has in two versions, and for no other.
+#[test]
+fn duplicate_crates_have_a_reason() {
+    let tree = ["tree", "-p", "karat-cli", "-e", "normal,build", "--prefix", "none", "--locked", "--no-dedupe"];
+    let Some(tree) = run_program(&cargo(), &tree) else {
+        return skipped("a crate is not here, and nothing is fetched");
+    };
+    let versions: BTreeSet<(&str, &str)> = tree
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.split(' ');
+            Some((words.next()?, words.next()?))
+        })
+        .collect();
+    let mut names: Vec<&str> = versions.iter().map(|(name, _)| *name).collect();
+    let mut twice: BTreeSet<&str> = BTreeSet::new();
+    names.sort_unstable();
+    twice.extend(names.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]));
+    let config = std::fs::read_to_string(root().join("deny.toml")).unwrap();
+    let explained: BTreeSet<&str> =
+        config.lines().filter_map(|line| line.trim().strip_prefix("{ crate = \"")?.split('"').next()).collect();
+    assert_eq!(twice, explained);
 }

@@ -1,8 +1,7 @@
-//! `karat tools`, faults of declared tools, and real tools run through the shipped manifests.
+//! `karat tools`, faults in tool declarations, and real tools run with the shipped manifests.
 
 use crate::project::{Project, root, skipped};
 use karat::tool::catalogue::{CATALOGUE, shipped};
-use karat::tool::manifest::{Context, Kind, Manifest, Program};
 use karat::tool::output::{About, Caps, Output, Read, read};
 use karat::tool::placeholders::{PLACEHOLDERS, fill};
 use karat_core::ids::{CaseId, ToolName};
@@ -14,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 #[test]
-fn the_catalogue_is_listed() {
+fn catalogue_is_listed() {
     let project = Project::new();
     let text = project.ok("tools list");
     let json = project.json("tools list --json");
@@ -40,9 +39,9 @@ fn tools_of_a_suite_are_listed_first() {
     assert!(shown.contains("[tools.bandit]") && shown.contains("my-bandit"), "{shown}");
 }
 
-/// What is shown can be pasted, and is no fault there.
+/// The output of `tools show` is valid in `karat.toml`.
 #[test]
-fn shown_manifests_are_ready_to_paste() {
+fn shown_manifests_are_valid_declarations() {
     let project = Project::new();
     let mut config = "[suite]\nname = \"s\"\n".to_owned();
     for entry in CATALOGUE {
@@ -58,7 +57,7 @@ fn shown_manifests_are_ready_to_paste() {
 }
 
 #[test]
-fn the_doctor_says_what_is_missing() {
+fn doctor_reports_missing_programs_without_secrets() {
     let project = Project::new();
     let run = |line: &str, variables: &[(&str, &str)]| {
         let mut command = project.command();
@@ -76,8 +75,8 @@ fn the_doctor_says_what_is_missing() {
     run("tools doctor nothing", &[]).says(2, &["unknown tool `nothing`"]);
 }
 
-/// A suite with one tool, whose version command is this shell script.
-fn with_version(script: &str) -> Project {
+/// A suite with one tool whose version command is this shell script.
+fn project_with_version_script(script: &str) -> Project {
     let project = Project::new().with("cases/c/case.yaml", "id: c\n");
     let config =
         "[suite]\nname = \"s\"\n[tools.mine]\ncommand = [\"sh\"]\nformat = \"sarif\"\nversion = [\"sh\", \"./v\"]\n";
@@ -86,28 +85,28 @@ fn with_version(script: &str) -> Project {
 }
 
 #[test]
-fn the_doctor_asks_for_versions() {
-    let said = |script: &str| {
-        let json = with_version(script).json("tools doctor mine --suite . --json");
+fn doctor_reads_versions() {
+    let run_doctor = |script: &str| {
+        let json = project_with_version_script(script).json("tools doctor mine --suite . --json");
         assert_eq!(json[0]["usable"], true);
         (json[0]["version"].as_str().map(str::to_owned), json[0]["remarks"].to_string())
     };
-    assert_eq!(said("echo; echo -; echo 'mine 1.2'; echo more").0.unwrap(), "mine 1.2");
-    assert_eq!(said("echo 'mine 1.3' >&2").0.unwrap(), "mine 1.3");
-    let (version, remarks) = said("echo 1.2; exit 3");
+    assert_eq!(run_doctor("echo; echo -; echo 'mine 1.2'; echo more").0.unwrap(), "mine 1.2");
+    assert_eq!(run_doctor("echo 'mine 1.3' >&2").0.unwrap(), "mine 1.3");
+    let (version, remarks) = run_doctor("echo 1.2; exit 3");
     assert!(
         version.is_none() && remarks.contains("does not print its version: it ended with exit code 3"),
         "{remarks}"
     );
-    let (version, remarks) = said("true");
+    let (version, remarks) = run_doctor("true");
     assert!(version.is_none() && remarks.contains("does not print its version\""), "{remarks}");
-    let (version, remarks) = said("while :; do echo 1234567890123456789012345678901234567890; done");
+    let (version, remarks) = run_doctor("while :; do echo 1234567890123456789012345678901234567890; done");
     assert!(version.is_none() && remarks.contains("went over its limit on output"), "{remarks}");
 }
 
-/// Whoever looks at somebody else's suite runs its version commands, and gives nothing away by it.
+/// `tools doctor` runs version commands of other people's suites, so they are isolated.
 #[test]
-fn the_doctor_hands_nothing_to_a_version_command() {
+fn version_commands_get_no_secrets_files_or_network() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -128,26 +127,26 @@ fn the_doctor_hands_nothing_to_a_version_command() {
     command.args(["tools", "doctor", "mine", "--suite", "suite", "--json"]);
     let ran = crate::project::Ran::start(command.env("HOME", project.path("home")).env("A_TOKEN", "secret")).expect(0);
     let json: Value = serde_json::from_str(&ran.out).unwrap();
-    let said = json[0]["version"].as_str().unwrap();
-    let names = said.split(" files").next().unwrap();
-    assert!(!names.contains("A_TOKEN") && names.starts_with("names HOME LANG PATH PWD"), "{said}");
+    let output = json[0]["version"].as_str().unwrap();
+    let names = output.split(" files").next().unwrap();
+    assert!(!names.contains("A_TOKEN") && names.starts_with("names HOME LANG PATH PWD"), "{output}");
     if karat_sandbox::available().strongest() > karat_sandbox::Isolation::Process {
-        assert!(said.ends_with("files home tmp"), "{said}");
+        assert!(output.ends_with("files home tmp"), "{output}");
         assert!(!project.path("suite/new").exists());
         assert!(listener.accept().is_err());
     }
 }
 
 #[test]
-fn the_doctor_does_not_wait_for_what_a_version_command_left() {
-    let project = with_version("sleep 300 & setsid sleep 300 & echo 'mine 1'");
-    let begun = std::time::Instant::now();
+fn doctor_does_not_wait_for_background_processes() {
+    let project = project_with_version_script("sleep 300 & setsid sleep 300 & echo 'mine 1'");
+    let started = std::time::Instant::now();
     assert_eq!(project.json("tools doctor mine --suite . --json")[0]["version"], "mine 1");
-    assert!(begun.elapsed() < std::time::Duration::from_secs(120));
+    assert!(started.elapsed() < std::time::Duration::from_secs(120));
 }
 
 #[test]
-fn faults_of_declared_tools_have_places() {
+fn faults_of_declared_tools_have_positions() {
     let project = Project::new()
         .with(
             "karat.toml",
@@ -155,7 +154,7 @@ fn faults_of_declared_tools_have_places() {
         )
         .with("cases/c/case.yaml", "id: c\n");
     let faults: Value = serde_json::from_str(&project.run("check . --json").expect(4).out).unwrap();
-    let said: Vec<String> = faults
+    let positions: Vec<String> = faults
         .as_array()
         .unwrap()
         .iter()
@@ -170,14 +169,14 @@ fn faults_of_declared_tools_have_places() {
         "bad-duration ./karat.toml:7:11",
         "no-such-file ./karat.toml:12:14",
     ];
-    assert_eq!(said, expect, "{faults:#}");
+    assert_eq!(positions, expect, "{faults:#}");
 }
 
 #[test]
-fn the_page_about_tools_names_everything() {
+fn docs_list_placeholders_tools_and_formats() {
     let text = std::fs::read_to_string(root().join("docs/tools.md")).unwrap();
-    for known in PLACEHOLDERS {
-        assert!(text.contains(&format!("| `{{{}}}` | {} |", known.name, known.stands_for)), "{}", known.name);
+    for (name, meaning) in PLACEHOLDERS {
+        assert!(text.contains(&format!("| `{{{name}}}` | {meaning} |")), "{name}");
     }
     for entry in CATALOGUE {
         assert!(text.contains(&format!("| `{}` |", entry.name)), "{}", entry.name);
@@ -187,23 +186,22 @@ fn the_page_about_tools_names_everything() {
     }
 }
 
-/// The folder with real tools that `scripts/test-tools` made.
+/// The folder with real tools, created by `scripts/test-tools`.
 fn real_tools() -> Option<PathBuf> {
     let folder = std::env::var_os("KARAT_TEST_TOOLS").filter(|folder| !folder.is_empty()).map(PathBuf::from)?;
     folder.join("bandit").is_file().then_some(folder)
 }
 
-/// Runs a tool of the catalogue on a folder, as its manifest says, without any isolation, and reads what it wrote.
-fn run_real(tools: &Path, name: &str, checkout: &Path) -> Read {
+/// Runs a tool of the catalogue on a folder by its manifest, without isolation, and reads its output.
+fn run_real_tool(tools: &Path, name: &str, checkout: &Path) -> Read {
     let raw: ToolManifestV1 = shipped(name).unwrap().manifest().unwrap();
-    let manifest = Manifest::resolve(name, &raw, Path::new(""), &Context::default()).unwrap();
-    let Kind::Command(program) = manifest.kind else { panic!("{name} is no command") };
-    let Program { command, ok_exit, format, .. } = *program;
+    let ok_exit = raw.ok_exit.unwrap_or_else(|| vec![0]);
+    let format = raw.format.unwrap();
     let scratch = tempfile::tempdir().unwrap();
     let output = scratch.path().join("result");
     let shown = |path: &Path| path.display().to_string();
     let values = BTreeMap::from([("checkout", shown(checkout)), ("output", shown(&output))]);
-    let words: Vec<String> = command.iter().map(|word| fill(word, &values).unwrap()).collect();
+    let words: Vec<String> = raw.command.iter().map(|word| fill(word, &values).unwrap()).collect();
     let ended =
         std::process::Command::new(tools.join(&words[0])).args(&words[1..]).current_dir(checkout).output().unwrap();
     let code = ended.status.code().unwrap();
@@ -217,12 +215,12 @@ fn run_real(tools: &Path, name: &str, checkout: &Path) -> Read {
         rules: None::<&RuleMap>,
         sources: &|_| None,
     };
-    read(&Output { format, bytes: bytes.as_deref(), caps: Caps::default() }, &about)
+    read(&Output { format: &format, bytes: bytes.as_deref(), caps: Caps::default() }, &about)
 }
 
 #[test]
-fn real_tools_are_read_through_the_shipped_manifests() {
-    let Some(tools) = real_tools() else { return skipped("bandit and ruff are not there: run scripts/test-tools") };
+fn output_of_real_tools_is_read_with_shipped_manifests() {
+    let Some(tools) = real_tools() else { return skipped("bandit and ruff are missing: run scripts/test-tools") };
     let project = Project::new()
         .with(
             "code/app/run.py",
@@ -232,7 +230,7 @@ fn real_tools_are_read_through_the_shipped_manifests() {
         .with("broken/app.py", "import subprocess\nsubprocess.call('ls', shell=True)\n")
         .with("broken/bad.py", "def (:\n");
     for (name, rule) in [("bandit", "B602"), ("ruff", "S602")] {
-        let found = run_real(&tools, name, &project.path("code"));
+        let found = run_real_tool(&tools, name, &project.path("code"));
         assert_eq!((found.trial.outcome, found.problem.as_deref()), (Outcome::Reported, None), "{name}");
         let hit = found
             .trial
@@ -244,21 +242,21 @@ fn real_tools_are_read_through_the_shipped_manifests() {
         assert_eq!(found.trial.tool.as_str(), name);
         assert_eq!(found.trial.notes, Vec::<String>::new(), "{name}");
 
-        let clean = run_real(&tools, name, &project.path("clean"));
+        let clean = run_real_tool(&tools, name, &project.path("clean"));
         assert_eq!((clean.trial.outcome, clean.trial.findings.len()), (Outcome::Reported, 0), "{name}");
     }
-    // What could not be parsed makes the trial incomplete, and it is said so.
-    let broken = run_real(&tools, "bandit", &project.path("broken"));
+    // A file that the tool could not parse is noted as incomplete.
+    let broken = run_real_tool(&tools, "bandit", &project.path("broken"));
     assert_eq!(broken.trial.outcome, Outcome::Reported);
     assert!(broken.trial.findings.iter().all(|f| f.file.as_ref().unwrap().as_str() == "app.py"));
     assert!(!broken.trial.findings.is_empty());
     assert_eq!(broken.trial.notes, ["incomplete: bad.py: syntax error while parsing AST from file"]);
 }
 
-/// Both tools on the Python cases of the starter suite, and what they found, scored.
+/// Both tools on the Python cases of the starter suite.
 #[test]
 fn findings_of_real_tools_are_scored() {
-    let Some(tools) = real_tools() else { return skipped("bandit and ruff are not there: run scripts/test-tools") };
+    let Some(tools) = real_tools() else { return skipped("bandit and ruff are missing: run scripts/test-tools") };
     let project = Project::new();
     let cases = root().join("suites/starter/cases");
     let mut lines = String::new();
@@ -270,7 +268,7 @@ fn findings_of_real_tools_are_scored() {
         }
         ran += 1;
         for name in ["bandit", "ruff"] {
-            let mut trial = run_real(&tools, name, &folder.join("after")).trial;
+            let mut trial = run_real_tool(&tools, name, &folder.join("after")).trial;
             trial.case = CaseId::new(&case);
             let line = karat_format::submission::TrialV1::from(&trial);
             lines.push_str(&format!("{}\n", serde_json::to_string(&line).unwrap()));

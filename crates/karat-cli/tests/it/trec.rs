@@ -1,4 +1,4 @@
-//! `karat trec`: rankings against judged documents.
+//! `karat trec`: evaluation of TREC runs against relevance judgements.
 
 use crate::data::shared;
 use crate::project::{Project, near};
@@ -11,7 +11,7 @@ fn project() -> Project {
     Project::new().with("qrels.txt", QRELS).with("run.txt", RUN)
 }
 
-/// The lines that `trec_eval` prints and Karat too: those of the measures that Karat knows.
+/// The lines of `trec_eval` for measures that Karat supports.
 fn official<'t>(text: &'t str, ours: &str) -> Vec<&'t str> {
     let name = |line: &str| line.split_whitespace().next().unwrap_or_default().to_owned();
     let known: std::collections::BTreeSet<String> = ours.lines().map(name).collect();
@@ -19,7 +19,7 @@ fn official<'t>(text: &'t str, ours: &str) -> Vec<&'t str> {
 }
 
 #[test]
-fn the_official_figures_come_out() {
+fn figures_equal_those_of_trec_eval() {
     let Some(folder) = shared("trec_eval") else { return };
     let file = |name: &str| folder.join(name).display().to_string();
     let printed = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
@@ -56,10 +56,10 @@ fn the_official_figures_come_out() {
 }
 
 #[test]
-fn the_layout_is_that_of_trec_eval() {
+fn layout_equals_that_of_trec_eval() {
     let ran =
         project().run("trec qrels.txt run.txt -m map -m P.1,2 -m num_rel -m num_q -m gm_map --per-query").expect(0);
-    // Topic 1 ranks b, c, a: c before a, because scores are equal and its name is the greater.
+    // Topic 1 ranks b, c, a: equal scores are ordered by descending name.
     assert_snapshot!(ran.out.replace('\t', "|"), @r"
     num_rel               |1|2
     map                   |1|0.5833
@@ -86,7 +86,7 @@ fn the_layout_is_that_of_trec_eval() {
 }
 
 #[test]
-fn json_has_every_digit() {
+fn json_has_full_precision() {
     let report = project().json("trec qrels.txt run.txt -m map -m ndcg --per-query --json");
     near(&report, "/all/map", (7.0 / 12.0) / 2.0);
     near(&report, "/by_topic/1/map", 7.0 / 12.0);
@@ -98,11 +98,11 @@ fn json_has_every_digit() {
 }
 
 #[test]
-fn bad_files_are_refused_with_their_places() {
+fn invalid_files_are_refused_with_positions() {
     #[track_caller]
-    fn check(qrels: &str, run: &str, says: &[&str]) {
+    fn check(qrels: &str, run: &str, expected: &[&str]) {
         let project = Project::new().with("q", qrels).with("r", run);
-        let ran = project.run("trec q r").says(4, says);
+        let ran = project.run("trec q r").says(4, expected);
         assert_eq!(ran.out, "");
     }
     check("1 0 a 1\n1 0 b\n", RUN, &["q:2:1", "this line has 3 columns, expected 4", "topic 0 document relevance"]);
@@ -124,7 +124,7 @@ fn bad_files_are_refused_with_their_places() {
 }
 
 #[test]
-fn marks_line_ends_and_pipes_are_no_hindrance() {
+fn byte_order_marks_line_ends_and_stdin_are_accepted() {
     let plain = project().ok("trec qrels.txt run.txt");
     let odd = Project::new()
         .with("qrels.txt", format!("\u{feff}# judged\r\n{}", QRELS.replace('\n', "\r\n")))
@@ -135,9 +135,9 @@ fn marks_line_ends_and_pipes_are_no_hindrance() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_a_usage_fault() {
-    let check = |measure: &str, says: &str| {
-        project().run(&format!("trec qrels.txt run.txt -m {measure}")).says(2, &[says]);
+fn unknown_measures_are_usage_errors() {
+    let check = |measure: &str, expected: &str| {
+        project().run(&format!("trec qrels.txt run.txt -m {measure}")).says(2, &[expected]);
     };
     check("mapp", "unknown measure `mapp`, did you mean `map`?");
     check("P.0", "invalid cutoff `0` of `P`: expected ranks from 1, such as P.5,10");

@@ -4,12 +4,9 @@ use crate::comparison::{self, MetricDifference, PairedMetric, Pairs, Row};
 use crate::metric::estimate::Estimate;
 use crate::metric::table::{self, Metric};
 use crate::metric::{Undefined, Value, ratio};
-use crate::scorecard::{Intervals, Proportions};
+use crate::scorecard::Intervals;
 use crate::stats::bootstrap::{BootstrapOptions, CaseData, TrialResampling, joint_estimates};
-use crate::stats::cluster::{Correction, standard_error};
-use crate::stats::interval::{Interval, NoInterval};
-use crate::stats::proportion::{clopper_pearson_of_share, wilson_of_share};
-use crate::stats::summary::mean;
+use crate::stats::summary::{mean, standard_error};
 
 /// What a requirement adds to one metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,27 +57,20 @@ pub fn with_intervals(
         let is_mean = items.first().is_some_and(|item| matches!(item[at].1, Adds::Value(_)));
         let figure = if is_mean { of_means.next() } else { of_shares.next() };
         let Some((figure, value)) = figure.zip(estimate.value) else { continue };
-        // A share of items that stand alone needs no drawing; nor does a mean that is 0 or 1 everywhere tell by drawing.
+        // A share of independent items has an interval of its own, and resampling a mean that is 0 or 1 everywhere shows nothing.
         let flat = is_mean && figure.interval.is_err() && (value == 0.0 || value == 1.0);
         let proportion = !is_mean || flat || is_yes_or_no(items, at);
         let interval = match (clusters, proportion) {
-            (None, true) => of_share(value, estimate.n, intervals.proportions),
+            (None, true) => intervals.proportions.interval(value, estimate.n),
             _ => figure.interval,
         };
         if is_mean {
             let own =
                 |(i, item): (usize, &Item)| Some((value_of(item, at).ok()?, clusters.map_or(i, |names| names[i])));
             let (values, names): (Vec<f64>, Vec<usize>) = items.iter().enumerate().filter_map(own).unzip();
-            estimate.se = standard_error(&values, clusters.map(|_| names.as_slice()), Correction::Cr1);
+            estimate.se = standard_error(&values, clusters.map(|_| names.as_slice()));
         }
-        match interval {
-            Ok(Interval { low, high, method, .. }) => {
-                estimate.ci = Some([low, high]);
-                estimate.method =
-                    Some(if is_mean { method.into() } else { format!("{method} over pooled items").into() });
-            }
-            Err(why) => estimate.no_ci = Some(why.reason()),
-        }
+        estimate.set_interval(interval, !is_mean);
     }
     found
 }
@@ -174,13 +164,6 @@ fn share_of(part: f64, whole: f64) -> Value {
 /// Whether every value is 0 or 1, so that their mean is a plain proportion.
 fn is_yes_or_no(items: &[Item], at: usize) -> bool {
     items.iter().all(|item| value_of(item, at).is_ok_and(|value| value == 0.0 || value == 1.0))
-}
-
-fn of_share(share: f64, n: usize, proportions: Proportions) -> Result<Interval, NoInterval> {
-    match proportions {
-        Proportions::Wilson => wilson_of_share(share, n, Intervals::LEVEL),
-        Proportions::ClopperPearson => clopper_pearson_of_share(share, n, Intervals::LEVEL),
-    }
 }
 
 #[cfg(test)]

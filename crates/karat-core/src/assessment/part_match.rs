@@ -155,7 +155,7 @@ struct Scratch {
 
 const UNKNOWN: u32 = u32::MAX;
 
-/// A part that is no miss.
+/// A part that has something in common with a golden part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Near {
     /// The part, by its place in the index.

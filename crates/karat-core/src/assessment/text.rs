@@ -63,7 +63,7 @@ impl Tokens {
     }
 }
 
-/// Heading and body as one text, so that like bodies under other headings stay apart.
+/// Heading and body as one text, so that equal bodies under different headings stay different.
 pub fn combined(title: &str, text: &str) -> String {
     if title.trim().is_empty() { text.to_owned() } else { format!("{title}\n\n{text}") }
 }

@@ -2,8 +2,8 @@
 
 mod weights;
 
-use crate::local_judge::cross_validation::{Fold, folds};
 use crate::local_judge::evaluate::{auc, counts};
+use crate::local_judge::fit::{Fold, folds};
 use crate::local_judge::labels::LabelledTrial;
 use crate::matching::assign::quantum;
 use crate::matching::outcome::Parts;
@@ -41,10 +41,8 @@ pub struct LabelledPair {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Figures {
-    /// Precision of the decisions.
     pub precision: Option<f64>,
     pub recall: Option<f64>,
-    /// F1 of the decisions.
     pub f1: Option<f64>,
     /// The chance that a match scores higher than a pair that is none.
     pub auc: Option<f64>,
@@ -104,10 +102,8 @@ pub struct HeldOut {
 #[expect(missing_docs, reason = "field names say it")]
 pub struct CurvePoint {
     pub threshold: f64,
-    /// Precision of the decisions.
     pub precision: Option<f64>,
     pub recall: Option<f64>,
-    /// F1 of the decisions.
     pub f1: Option<f64>,
 }
 
@@ -188,10 +184,9 @@ impl std::error::Error for MatchFitError {}
 
 /// Why nothing could be held out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "its text says it")]
 pub enum HoldOutError {
-    /// All pairs are of one group.
     OneGroup,
-    /// Without some group, the others have labels of one kind only.
     OneKind,
 }
 
@@ -214,15 +209,15 @@ pub fn pairs(
     let vocabulary = vocabulary(suite, profile);
     let of_trial = |own: &LabelledTrial<'_>| -> Vec<LabelledPair> {
         let case = PreparedCase::new(own.case, &vocabulary, profile);
-        let findings = case.prepare(&own.trial.findings, &vocabulary, profile);
+        let findings = case.prepare(&own.trial.findings);
         let name = group(own.case);
         let width = own.trial.findings.len().max(1);
         let labelled = own.stated.iter().enumerate().filter_map(|(at, label)| Some((at, (*label)?)));
         labelled
             .map(|(at, matched)| {
                 let (golden, finding) = (at / width, at % width);
-                let scored = case.score(golden, &findings, finding, profile).map(|(_, parts)| parts);
-                let parts = scored.filter(|parts| case.has_evidence(golden, &findings, finding, parts, profile));
+                let scored = case.score(golden, &findings, finding).map(|(_, parts)| parts);
+                let parts = scored.filter(|parts| case.has_evidence(golden, &findings, finding, parts));
                 LabelledPair { parts, matched, group: name.clone() }
             })
             .collect()
@@ -299,7 +294,7 @@ fn curve(decided: &[Decided]) -> Vec<CurvePoint> {
         let threshold = f64::from(step) / f64::from(CURVE_STEPS);
         let taken = |pair: &Decided| pair.allowed && quantum(pair.score) >= quantum(threshold);
         let counts = counts(decided.iter().map(|pair| (pair.matched, taken(pair))));
-        let (precision, recall, f1) = (counts.precision().ok(), counts.recall().ok(), counts.f(1.0).ok());
+        let (precision, recall, f1) = (counts.precision().ok(), counts.recall().ok(), counts.f_beta(1.0).ok());
         CurvePoint { threshold, precision, recall, f1 }
     };
     (0..=CURVE_STEPS).map(at).collect()
@@ -356,7 +351,7 @@ fn figures(decided: &[Decided]) -> Figures {
     Figures {
         precision: counts.precision().ok(),
         recall: counts.recall().ok(),
-        f1: counts.f(1.0).ok(),
+        f1: counts.f_beta(1.0).ok(),
         auc: auc(decided.iter().map(|pair| (pair.score, pair.matched))),
         n: decided.len(),
     }

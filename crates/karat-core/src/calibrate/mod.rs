@@ -4,7 +4,6 @@
 //! weights, so that little data changes little. Both are measured on what was held out, beside the present
 //! weights, because a fit that does not hold up there is none.
 
-mod logistic;
 pub mod matching;
 mod simplex;
 pub mod sui;

@@ -1,8 +1,8 @@
 //! Fits the weights of `sui` to rankings by experts.
 
 use super::simplex::{Slope, descend, readable, scaled};
-use crate::local_judge::arithmetic::{log_loss, probability};
 use crate::profile::SuiWeights;
+use crate::stats::logistic::{log_loss, probability};
 use crate::stats::rank::{kendall, ranks, spearman};
 use crate::stats::summary::mean;
 use rayon::prelude::*;
@@ -34,10 +34,9 @@ pub struct Expert {
 
 /// How far an index orders tools as experts do: the mean over the experts who order any. Absent where no expert does.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Agreement {
-    /// Spearman's rho.
     pub rho: Option<f64>,
-    /// Kendall's tau-b.
     pub tau: Option<f64>,
 }
 
@@ -159,7 +158,7 @@ pub fn fit(tools: &[Parts], experts: &[Expert], present: &SuiWeights) -> Result<
     })
 }
 
-/// Every pair of tools of which somebody prefers one.
+/// Every pair of tools of which an expert prefers one.
 struct Preferences {
     rows: Vec<Preference>,
 }

@@ -4,9 +4,10 @@
 //! So one signed sum for each tool gives the statistic of every pair: k tools cost k sums a draw, not k(k−1)/2. All pairs see
 //! the same draws, which makes their p values depend on each other; Holm's adjustment holds whatever the dependence.
 
-use super::rows::{Row, SAME, Statistic};
-use super::{Rules, swaps};
-use crate::stats::paired::{EXACT_UNITS, holm, sign_flip};
+use super::Rules;
+use super::swaps::{self, Row, SAME, Statistic};
+use crate::metric::table::Direction;
+use crate::stats::paired::{EXACT_UNITS, holm_of_tested, is_significant, sign_flip};
 use crate::stats::random::{Random, seed_of};
 use rayon::prelude::*;
 use std::cmp::Ordering;
@@ -40,10 +41,20 @@ pub struct PairTest {
     pub differing: usize,
 }
 
+impl PairTest {
+    /// The better and the worse tool, where they differ significantly.
+    pub fn decided(&self, direction: Direction, level: f64) -> Option<(usize, usize)> {
+        let difference = self.difference.filter(|difference| *difference != 0.0)?;
+        self.p_holm.filter(|p| is_significant(*p, level))?;
+        let second_is_better = (difference > 0.0) == (direction == Direction::Up);
+        Some(if second_is_better { (self.b, self.a) } else { (self.a, self.b) })
+    }
+}
+
 /// Tests every two tools, the first against all others first.
 ///
 /// Each test is the two-sided permutation test of [`super::compare`]: signs of cases flip, of clusters all at once, and sides are
-/// swapped where the metric is no mean. Few differing units are counted exactly. A pair that can no longer become significant
+/// swapped where the metric is not a mean. Few differing units are counted exactly. A pair that can no longer become significant
 /// is drawn no further, so its p value rests on fewer draws. Neither the order of cases nor the number of threads changes a
 /// digit.
 pub fn test_all_pairs(scores: &ToolScores<'_>, clusters: Option<&[usize]>, rules: &Rules) -> Vec<PairTest> {
@@ -59,11 +70,8 @@ pub fn test_all_pairs(scores: &ToolScores<'_>, clusters: Option<&[usize]>, rules
     for (at, p) in places.into_iter().zip(table.draw(&drawn, seed, permutations, rules.level)) {
         tests[at].p = Some(p);
     }
-    let tested: Vec<usize> = (0..tests.len()).filter(|at| tests[*at].p.is_some()).collect();
-    let p: Vec<f64> = tested.iter().filter_map(|at| tests[*at].p).collect();
-    for (at, adjusted) in tested.into_iter().zip(holm(&p)) {
-        tests[at].p_holm = Some(adjusted);
-    }
+    let adjusted = holm_of_tested(tests.iter().map(|test| test.p));
+    tests.iter_mut().zip(adjusted).for_each(|(test, p_holm)| test.p_holm = p_holm);
     tests
 }
 
@@ -301,7 +309,7 @@ impl<'a> Table<'a> {
         hits.iter().zip(&made).map(|(hits, made)| (hits + 1) as f64 / (made + 1) as f64).collect()
     }
 
-    /// In how many of some draws each open pair lies as far apart as it does.
+    /// In how many of these draws the statistic of each open pair is at least as large as observed.
     fn hits(&self, pairs: &[Drawn], open: &[usize], seed: u64, first: usize, count: usize) -> Vec<usize> {
         let words = self.units.div_ceil(64);
         let width = self.tools * self.columns;
@@ -344,7 +352,8 @@ impl<'a> Table<'a> {
     fn sum_unshared(&self, signs: &[u64], unshared: &mut [f64]) {
         unshared.fill(0.0);
         for &(tool, case) in &self.missing {
-            let sign = if is_flipped(signs, self.unit_of[case]) { -1.0 } else { 1.0 };
+            let unit = self.unit_of[case];
+            let sign = if signs[unit / 64] >> (unit % 64) & 1 == 1 { -1.0 } else { 1.0 };
             let others = &mut unshared[tool * self.tools..(tool + 1) * self.tools];
             others.iter_mut().zip(&self.cells[case]).for_each(|(sum, cell)| *sum += sign * cell);
         }
@@ -363,10 +372,6 @@ impl Unit {
         let differs = self.sums.iter().zip(&other.sums).map(|(x, y)| x.total_cmp(y)).find(|order| order.is_ne());
         differs.unwrap_or_else(|| self.known.cmp(&other.known))
     }
-}
-
-fn is_flipped(signs: &[u64], unit: usize) -> bool {
-    signs[unit / 64] >> (unit % 64) & 1 == 1
 }
 
 /// The sums of all rows for every draw of signs, one bit a row. Four rows have sixteen signed sums, which are made once and
@@ -415,3 +420,29 @@ fn level_out(cells: &mut [f64], known: &[bool], column: usize, columns: usize) {
         }
     }
 }
+
+/// Ranks, from 1, that hold a tool's true one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RankSet {
+    /// The best of them: 1 + the tools that are significantly better.
+    pub low: usize,
+    /// The worst of them: the number of tools − those that are significantly worse.
+    pub high: usize,
+}
+
+/// The set of ranks of every tool, from the tests of all pairs (after Mogstad, Romano, Shaikh and Wilhelm 2024).
+///
+/// Holm keeps the chance of any wrong statement "this tool is better than that one" below 1 − level. Where none is wrong, every
+/// set holds its tool's true rank; of tools that are equal in truth, all the ranks they share. So all sets hold at once with
+/// the level's chance.
+pub fn rank_sets(tools: usize, tests: &[PairTest], direction: Direction, level: f64) -> Vec<RankSet> {
+    let mut sets = vec![RankSet { low: 1, high: tools }; tools];
+    for (better, worse) in tests.iter().filter_map(|test| test.decided(direction, level)) {
+        sets[better].high -= 1;
+        sets[worse].low += 1;
+    }
+    sets
+}
+
+#[cfg(test)]
+mod tests;

@@ -7,26 +7,17 @@ use crate::stats::paired::{self, DifferenceVerdict};
 
 /// Why a comparison got its verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "`text` says it")]
 pub enum VerdictReason {
-    /// No case has a value on both sides.
     NoPairs,
-    /// Both sides are the same in every case.
     AllEqual,
-    /// Both sides are the same in every case, but fewer than 30 cases cannot show that two tools are equivalent.
     AllEqualOfFew,
-    /// Every case differs by the same amount, so that there is no interval; the p value alone decides.
     SameEverywhere,
-    /// There is no interval.
     NoInterval(NoInterval),
-    /// The interval excludes 0, and p is low enough.
     Significant,
-    /// The interval excludes 0, but p is too high.
     HighP,
-    /// The interval lies within the margin.
     WithinMargin,
-    /// The interval lies within the margin, but of fewer than 30 cases intervals are too narrow to say that nothing differs.
     WithinMarginOfFew,
-    /// The interval holds 0, and differences that would matter.
     Open,
 }
 
@@ -59,8 +50,7 @@ pub(super) fn decide(
             if compared.n == 0 { VerdictReason::NoPairs } else { VerdictReason::NoInterval(NoInterval::Undefined) };
         return (DifferenceVerdict::Inconclusive, because);
     };
-    // Tolerance for 1 − 0.95, which is slightly more than 0.05.
-    let unlikely = compared.p_holm.is_some_and(|p| p <= 1.0 - rules.level + 1e-12);
+    let unlikely = compared.p_holm.is_some_and(|p| paired::is_significant(p, rules.level));
     let sure = !compared.unreliable;
     let upward = |interval: Interval| match direction {
         Direction::Up => interval,

@@ -5,25 +5,20 @@
 
 mod all_pairs;
 mod decision;
-mod goldens;
 mod pairs;
-mod ranks;
-mod rows;
 mod swaps;
 
-pub use all_pairs::{PairTest, ToolScores, test_all_pairs};
+pub use all_pairs::{PairTest, RankSet, ToolScores, rank_sets, test_all_pairs};
 pub use decision::VerdictReason;
-pub use goldens::{FoundCount, GoldenChanges, golden_changes};
 pub use pairs::Pairs;
-pub use ranks::{RankSet, rank_sets};
-pub use rows::{Row, Statistic};
+pub use swaps::{Row, Statistic};
 
 use crate::metric::estimate::RELIABLE_N;
 use crate::metric::table::Direction;
 use crate::stats::bootstrap::RESAMPLES;
-use crate::stats::cluster::{Correction, standard_error};
 use crate::stats::interval::{Interval, NoInterval};
-use crate::stats::paired::{DifferenceVerdict, cohens_dz, holm, minimum_detectable};
+use crate::stats::paired::{DifferenceVerdict, McNemar, cohens_dz, holm_of_tested, mcnemar, minimum_detectable};
+use crate::stats::summary::standard_error;
 
 /// Default margin below which a difference does not matter.
 pub const MARGIN: f64 = 0.02;
@@ -31,7 +26,7 @@ pub const MARGIN: f64 = 0.02;
 /// How to compare.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
-    /// How often intervals shall hold the truth: 0.95 for 95 %. A p value above 1 − level tells nothing apart.
+    /// How often intervals should contain the truth: 0.95 for 95 %. A p value above 1 − level is not significant.
     pub level: f64,
     /// Differences within ± this do not matter.
     pub margin: f64,
@@ -62,7 +57,7 @@ impl Rules {
 const MOST_PERMUTATIONS: f64 = 1e7;
 
 /// One metric of two sides.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct PairedMetric<'a> {
     pub pairs: Pairs<'a>,
@@ -80,7 +75,6 @@ pub struct MetricDifference {
     pub difference: Option<f64>,
     /// Its interval, or why there is none.
     pub interval: Result<Interval, NoInterval>,
-    /// The p value of the difference.
     pub p: Option<f64>,
     /// The same, adjusted for how many pairs of sides were compared.
     pub p_holm: Option<f64>,
@@ -92,15 +86,15 @@ pub struct MetricDifference {
     /// How many of them are independent: pairs, or clusters where clusters are named.
     pub units: usize,
     pub unreliable: bool,
-    /// How much each pair contributes; their mean is the difference, or nearly so where the metric is no mean of cases.
+    /// How much each pair contributes; their mean is the difference, or nearly so where the metric is not a mean of cases.
     pub by_pair: Vec<f64>,
     /// The verdict on the second side, by the metric's direction.
     pub verdict: DifferenceVerdict,
     pub because: VerdictReason,
 }
 
-/// Compares one metric of several pairs of sides. They are one family: the more there are, the more it takes to tell one
-/// apart.
+/// Compares one metric of several pairs of sides. They are one family: the more there are, the smaller p must be to be
+/// significant.
 ///
 /// *Better* and *worse* need an interval without 0 and an adjusted p value of 1 − level or less: intervals of few clusters
 /// alone raise false alarms more often than they say. *Equivalent* needs an interval within the margin. Everything else
@@ -108,13 +102,9 @@ pub struct MetricDifference {
 pub fn compare(family: &[PairedMetric<'_>], rules: &Rules) -> Vec<MetricDifference> {
     let permutations = rules.permutations(family.len());
     let mut all: Vec<MetricDifference> = family.iter().map(|comparand| one(comparand, rules, permutations)).collect();
-    // Pairs that cannot be tested are no part of the family.
-    let tested: Vec<usize> = (0..all.len()).filter(|at| all[*at].p.is_some()).collect();
-    let p: Vec<f64> = tested.iter().filter_map(|at| all[*at].p).collect();
-    for (at, adjusted) in tested.into_iter().zip(holm(&p)) {
-        all[at].p_holm = Some(adjusted);
-    }
-    for (compared, comparand) in all.iter_mut().zip(family) {
+    let adjusted = holm_of_tested(all.iter().map(|compared| compared.p));
+    for ((compared, comparand), p_holm) in all.iter_mut().zip(family).zip(adjusted) {
+        compared.p_holm = p_holm;
         (compared.verdict, compared.because) = decision::decide(compared, comparand.direction, rules);
     }
     all
@@ -137,7 +127,7 @@ fn one(comparand: &PairedMetric<'_>, rules: &Rules, permutations: usize) -> Metr
         Some(_) if all_equal => Ok(Interval { low: 0.0, high: 0.0, method: "all-equal", level: rules.level, n: units }),
         Some(_) => pairs.interval(clusters, rules),
     };
-    let error = standard_error(&by_pair, clusters, Correction::Cr1).filter(|error| *error > 1e-12);
+    let error = standard_error(&by_pair, clusters).filter(|error| *error > 1e-12);
     MetricDifference {
         a,
         b,
@@ -154,6 +144,56 @@ fn one(comparand: &PairedMetric<'_>, rules: &Rules, permutations: usize) -> Metr
         verdict: DifferenceVerdict::Inconclusive,
         because: VerdictReason::NoPairs,
     }
+}
+
+/// In how many of its trials a side found a golden.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct FoundCount {
+    pub found: usize,
+    pub trials: usize,
+}
+
+impl FoundCount {
+    fn mostly(self) -> bool {
+        2 * self.found > self.trials
+    }
+
+    /// Found in some trials and not in others.
+    pub fn flaky(self) -> bool {
+        self.found > 0 && self.found < self.trials
+    }
+}
+
+/// What became of goldens from one side to the other. Every golden counts once, however many trials there are.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct GoldenChanges {
+    /// Those that only the second side mostly finds, by their places.
+    pub gained: Vec<usize>,
+    pub lost: Vec<usize>,
+    pub both: usize,
+    pub neither: usize,
+    /// How many of those that moved waver on either side, so that they may move back by chance.
+    pub flaky: usize,
+    /// The exact test of gained against lost.
+    pub test: McNemar,
+}
+
+/// Compares goldens by how often either side found them.
+pub fn golden_changes(goldens: &[[FoundCount; 2]], level: f64) -> GoldenChanges {
+    let (mut gained, mut lost, mut both, mut neither) = (Vec::new(), Vec::new(), 0, 0);
+    for (at, counts) in goldens.iter().enumerate() {
+        match counts.map(FoundCount::mostly) {
+            [false, true] => gained.push(at),
+            [true, false] => lost.push(at),
+            [true, true] => both += 1,
+            [false, false] => neither += 1,
+        }
+    }
+    let flaky = gained.iter().chain(&lost).filter(|at| goldens[**at].iter().any(|count| count.flaky())).count();
+    let test = mcnemar(gained.len(), lost.len(), level);
+    GoldenChanges { gained, lost, both, neither, flaky, test }
 }
 
 #[cfg(test)]

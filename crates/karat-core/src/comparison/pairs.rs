@@ -1,7 +1,7 @@
 //! Per-case contributions of two sides to a metric, and the statistics of their difference.
 
-use super::rows::{Row, SAME, Statistic, add, difference, without_residue};
-use super::{Rules, swaps};
+use super::Rules;
+use super::swaps::{self, Row, SAME, Statistic, add, difference, without_residue};
 use crate::stats::bootstrap::{self, BootstrapOptions, CaseData, TrialResampling};
 use crate::stats::interval::{Interval, NoInterval};
 use crate::stats::paired::sign_flip;
@@ -15,17 +15,6 @@ pub enum Pairs<'a> {
     Values(Vec<[f64; 2]>),
     /// The metric is a figure of columns that are added up over cases: a share of pooled findings, a rate over verdicts.
     Sums { rows: Vec<[Row; 2]>, columns: usize, value: &'a Statistic<'a> },
-}
-
-impl std::fmt::Debug for Pairs<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Values(values) => f.debug_tuple("Values").field(values).finish(),
-            Self::Sums { rows, columns, .. } => {
-                f.debug_struct("Sums").field("rows", rows).field("columns", columns).finish_non_exhaustive()
-            }
-        }
-    }
 }
 
 impl Pairs<'_> {
@@ -110,8 +99,8 @@ impl Pairs<'_> {
         };
         let (rows, columns, value) = match self {
             Self::Values(values) => {
-                let cases: Vec<Vec<f64>> = values.iter().map(|[a, b]| vec![b - a]).collect();
-                return bootstrap::interval_of_mean(&cases, clusters, &options).interval;
+                let differences: Vec<f64> = values.iter().map(|[a, b]| b - a).collect();
+                return bootstrap::interval_of_mean(&differences, clusters, &options).interval;
             }
             Self::Sums { rows, columns, value } => (rows, *columns, value),
         };

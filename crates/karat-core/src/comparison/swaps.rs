@@ -1,11 +1,54 @@
-//! Permutation test by swapping sides, for metrics that are no mean of cases.
+//! Sparse rows of what cases add to the columns of a metric, and the permutation test that swaps the sides of such rows.
 
-use super::rows::{Row, Statistic, add, by_row, difference, without_residue};
 use crate::stats::random::{Random, seed_of};
 use rayon::prelude::*;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// The two-sided p value: in what share of ways to swap sides the figures lie at least as far apart.
+/// What a case adds to the columns of a metric: the numbers of columns, upward, and what is added; all others are 0.
+pub type Row = Vec<(usize, f64)>;
+
+/// A figure from the columns of all cases, added up; none where it is undefined.
+pub type Statistic<'a> = dyn Fn(&[f64]) -> Option<f64> + Sync + 'a;
+
+/// Values no further apart are the same: means of the same trials in another order may differ in their last digits, and what was
+/// kept may have been rounded to six.
+pub(super) const SAME: f64 = 1e-6;
+
+/// Less than this is what rounding leaves of a sum when all that it was made of is taken away.
+const RESIDUE: f64 = 1e-9;
+
+/// The same columns, with 0 where rounding left less than anything that was added.
+pub(super) fn without_residue(mut columns: Vec<f64>) -> Vec<f64> {
+    columns.iter_mut().filter(|column| column.abs() < RESIDUE).for_each(|column| *column = 0.0);
+    columns
+}
+
+/// Adds a row to columns, that many times.
+pub(super) fn add(columns: &mut [f64], row: &Row, times: f64) {
+    for (column, added) in row {
+        columns[*column] += times * added;
+    }
+}
+
+/// The second row minus the first, without what is 0.
+pub(super) fn difference(a: &Row, b: &Row) -> Row {
+    let mut columns = BTreeMap::new();
+    for (row, sign) in [(a, -1.0), (b, 1.0)] {
+        for (column, added) in row {
+            *columns.entry(*column).or_insert(0.0) += sign * added;
+        }
+    }
+    columns.into_iter().filter(|(_, v): &(usize, f64)| v.abs() > SAME).collect()
+}
+
+/// An order of rows that follows from what they hold.
+fn by_row(a: &Row, b: &Row) -> Ordering {
+    let differs = a.iter().zip(b).map(|((i, x), (j, y))| i.cmp(j).then_with(|| x.total_cmp(y)));
+    differs.into_iter().find(|order| order.is_ne()).unwrap_or_else(|| a.len().cmp(&b.len()))
+}
+
+/// The two-sided p value: the share of ways to swap sides in which the figures differ at least as much.
 ///
 /// Where there are no more ways than would be drawn, all are counted; else `resamples` are drawn and p is `(b+1)/(m+1)`.
 /// A way that leaves the figure undefined counts against a difference. Cases of a cluster are swapped together.
@@ -24,7 +67,7 @@ pub(super) fn p(
     p_of_units(&both, &units(rows, clusters), value, resamples, seed)
 }
 
-/// The same of what both sides add together, and of what sets them apart by unit.
+/// The same from the sums of both sides, and from their difference by unit.
 pub(super) fn p_of_units(
     both: &[f64],
     units: &[Row],
@@ -65,8 +108,7 @@ pub(super) fn ways(units: usize, resamples: usize) -> Option<usize> {
     (ways > 0 && ways <= resamples).then_some(ways)
 }
 
-/// How far apart the figures of both sides lie. Both sides together stay what they are; only what sets them apart changes its
-/// sign.
+/// By how much the figures of both sides differ. The sum of both sides stays; only their difference changes its sign.
 pub(super) fn apart(both: &[f64], moved: &[f64], value: &Statistic<'_>) -> Option<f64> {
     let side = |sign: f64| -> Vec<f64> {
         let half = |(both, moved): (&f64, &f64)| ((both + sign * moved) / 2.0).max(0.0);
@@ -75,12 +117,12 @@ pub(super) fn apart(both: &[f64], moved: &[f64], value: &Statistic<'_>) -> Optio
     Some((value(&side(1.0))? - value(&side(-1.0))?).abs()).filter(|v| v.is_finite())
 }
 
-/// Whether figures lie at least as far apart as was observed; a figure that is undefined counts as if they did.
+/// Whether figures differ at least as much as observed; an undefined figure counts as if they did.
 pub(super) fn is_as_far(apart: Option<f64>, observed: f64) -> bool {
     apart.is_none_or(|v| v >= observed * (1.0 - 1e-9) - 1e-12)
 }
 
-/// What sets the sides apart, by case or by cluster; without those that nothing does, in an order of their own.
+/// The differences between the sides, by case or by cluster, without empty ones, in an order that follows from what they hold.
 fn units(rows: &[[Row; 2]], clusters: Option<&[usize]>) -> Vec<Row> {
     let mut by_unit: BTreeMap<usize, [Row; 2]> = BTreeMap::new();
     for (at, pair) in rows.iter().enumerate() {

@@ -17,7 +17,6 @@ use std::fmt;
 pub enum Anchor {
     Node(String),
     Lines(Lines),
-    /// The index of a chunk.
     Chunk(u32),
     ChunkLines(Lines),
     Symbol(String),
@@ -41,7 +40,6 @@ impl fmt::Display for Anchor {
 pub struct Location<'a> {
     pub node: Option<&'a str>,
     pub lines: (Option<u32>, Option<u32>),
-    /// The index of a chunk.
     pub chunk: Option<u32>,
     pub chunk_lines: (Option<u32>, Option<u32>),
 }
@@ -199,12 +197,11 @@ fn golden_location(golden: &Golden) -> Location<'_> {
     }
 }
 
-/// A key taken apart again.
+/// The parts of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct KeyParts<'a> {
-    /// `v2` or `v3`.
     pub version: &'a str,
-    /// The path, perhaps a glob.
     pub path: &'a str,
     /// All that follows the path: rule, anchor and, where it belongs to the key, source.
     pub rest: &'a str,
@@ -222,7 +219,7 @@ impl<'a> KeyParts<'a> {
     }
 }
 
-/// Takes a key apart; `None` when it is none of ours.
+/// Parses a key; `None` when it is not one of ours.
 pub fn parse(key: &str) -> Option<KeyParts<'_>> {
     let (version, rest) = key.split_once('|')?;
     let (path, rest) = rest.split_once('|')?;
@@ -282,7 +279,7 @@ impl MissingKeyFields {
     }
 }
 
-/// The fields a golden lacks for a key.
+/// The fields missing to build a key for a golden.
 pub fn missing_golden_fields(golden: &Golden) -> MissingKeyFields {
     MissingKeyFields {
         file: golden.file.is_none(),
@@ -291,7 +288,7 @@ pub fn missing_golden_fields(golden: &Golden) -> MissingKeyFields {
     }
 }
 
-/// The fields a finding lacks for a key.
+/// The fields missing to build a key for a finding.
 pub fn missing_finding_fields(finding: &Finding) -> MissingKeyFields {
     MissingKeyFields {
         file: finding.file.is_none(),

@@ -8,20 +8,14 @@ use std::fmt;
 
 /// Why no finding can have a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "its text says it")]
 pub enum KeyFault {
-    /// It does not have the parts of a key.
     NotAKey,
-    /// It is of a version that there is not.
     Version(String),
-    /// Its path is not written as keys write paths.
     Path(String),
-    /// Its rule is not written as keys write rules.
     Rule(String),
-    /// Its anchor is none that a key of its version has.
     Anchor(String),
-    /// It names no source, and the profile's keys do.
     NoSource,
-    /// It names a source, and the profile's keys do not.
     Source(String),
 }
 

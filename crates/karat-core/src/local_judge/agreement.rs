@@ -139,7 +139,7 @@ impl Reasoned {
     fn place(&self, golden: &GoldenMetadata, finding: &FindingMetadata) -> Contribution {
         let (own, other) = (golden.place.as_ref()?, finding.file?);
         if !own.has(other) {
-            return Some(if own.has_name_of(other) {
+            return Some(if own.file.name == other.name {
                 ("same_file_name", self.same_file_name)
             } else {
                 ("other_file", self.other_file)

@@ -6,6 +6,7 @@ use crate::matching::text::Vocabulary;
 use crate::metric::calibration::{ConfidenceSums, Point};
 use crate::metric::counts::Counts;
 use crate::profile::CalibrationRules;
+use crate::stats::agreement::binary_kappa;
 use crate::suite::Suite;
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -126,19 +127,6 @@ pub fn evaluate_word_overlap(suite: &Suite, trials: &[LabelledTrial<'_>]) -> Fig
     predictions.figures()
 }
 
-/// Cohen's kappa of truths and decisions; nothing where both always say the same one thing.
-pub(super) fn kappa(items: impl Iterator<Item = (bool, bool)>) -> Option<f64> {
-    let (mut total, mut agreed, mut truths, mut decisions) = (0.0, 0.0, 0.0, 0.0);
-    for (truth, decision) in items {
-        total += 1.0;
-        agreed += f64::from(truth == decision);
-        truths += f64::from(truth);
-        decisions += f64::from(decision);
-    }
-    let chance = (truths * decisions + (total - truths) * (total - decisions)) / (total * total);
-    (total > 0.0 && chance < 1.0).then(|| (agreed / total - chance) / (1.0 - chance))
-}
-
 pub(super) fn predict(judge: &LocalJudge, trials: &[LabelledTrial<'_>]) -> Predictions {
     let probabilities: Vec<Vec<f64>> =
         trials.par_iter().map(|own| judge.probabilities(&own.case.goldens, &own.trial.findings)).collect();
@@ -152,13 +140,14 @@ pub(super) fn predict(judge: &LocalJudge, trials: &[LabelledTrial<'_>]) -> Predi
 /// Labels beside what the judge made of them.
 #[derive(Default)]
 pub(super) struct Predictions {
-    goldens: Vec<GoldenPrediction>,
+    pub(super) goldens: Vec<GoldenPrediction>,
     pairs: Vec<PairPrediction>,
 }
 
-struct GoldenPrediction {
-    found: bool,
-    best: f64,
+/// A golden that is known to be found or not, and the probability of its likeliest pair.
+pub(super) struct GoldenPrediction {
+    pub(super) found: bool,
+    pub(super) best: f64,
     predicted: bool,
 }
 
@@ -169,7 +158,7 @@ struct PairPrediction {
 }
 
 impl Predictions {
-    /// Adds a trial. Where only some pairs are labelled, only these are looked at: what nobody judged is nobody's fault.
+    /// Adds a trial. Where only some pairs are labelled, only these count.
     pub(super) fn add(&mut self, own: &LabelledTrial<'_>, probabilities: &[f64], threshold: f64) {
         let width = own.trial.findings.len();
         for golden in 0..own.case.goldens.len() {
@@ -213,11 +202,6 @@ impl Predictions {
         }
     }
 
-    /// For each golden that is known to be found or not: which, and the probability of its likeliest pair.
-    pub(super) fn best_of_goldens(&self) -> impl Iterator<Item = (bool, f64)> {
-        self.goldens.iter().map(|golden| (golden.found, golden.best))
-    }
-
     pub(super) fn append(&mut self, other: Self) {
         self.goldens.extend(other.goldens);
         self.pairs.extend(other.pairs);
@@ -228,14 +212,14 @@ impl Predictions {
         let pairs = counts(self.pairs.iter().map(|pair| (pair.matched, pair.predicted)));
         Figures {
             golden_found: GoldenFound {
-                kappa: kappa(self.goldens.iter().map(|golden| (golden.found, golden.predicted))),
+                kappa: binary_kappa(self.goldens.iter().map(|golden| (golden.found, golden.predicted))),
                 precision: goldens.precision().ok(),
                 recall: goldens.recall().ok(),
                 n: self.goldens.len(),
             },
             pairs: Pairs {
                 auc: auc(self.pairs.iter().map(|pair| (pair.probability, pair.matched))),
-                f1: pairs.f(1.0).ok(),
+                f1: pairs.f_beta(1.0).ok(),
                 ece: ece(&self.pairs),
                 n: self.pairs.len(),
             },

@@ -1,6 +1,6 @@
 //! Text features of a pair: evidence for a match as numbers.
 
-use super::arithmetic::ln;
+use super::rarity::ln;
 use super::shared::SharedText;
 use super::text_index::IndexedText;
 
@@ -107,7 +107,7 @@ fn count(n: usize) -> f64 {
     n as f64
 }
 
-/// A part of a whole; of nothing, nothing.
+/// A part of a whole; 0 where the whole is 0.
 fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }

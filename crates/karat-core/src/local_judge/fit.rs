@@ -1,13 +1,15 @@
-//! Fitting parameters to labelled trials.
+//! Fits parameters to labelled trials, and measures them on groups of cases held out in turn.
 
-use super::arithmetic::rounded;
-use super::evaluate::{Predictions, kappa};
+use super::evaluate::{Figures, Predictions, predict};
 use super::features::{COUNT, FEATURES, Sign, VERSION};
 use super::labels::LabelledTrial;
 use super::params::{Params, Provenance, RivalWeights, SCHEMA, TextWeights, Weight};
 use super::table::{Table, Texts};
 use super::text_index::TextParts;
-use super::{LocalJudge, Rarity, Reasoned, finding_text, golden_text, logistic};
+use super::{LocalJudge, Rarity, Reasoned, finding_text, golden_text};
+use crate::stats::agreement::binary_kappa;
+use crate::stats::logistic;
+use crate::suite::Case;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -184,16 +186,20 @@ fn constrained(
     }
 }
 
+/// Six decimals, so that parameters can be read and written without loss.
+fn rounded(x: f64) -> f64 {
+    (x * 1e6).round() / 1e6
+}
+
 /// The threshold at which the judge agrees best on goldens found.
 fn threshold(trials: &[LabelledTrial<'_>], tables: Vec<Table<'_>>) -> f64 {
     let mut predictions = Predictions::default();
     for (own, table) in trials.iter().zip(tables) {
         predictions.add(own, &table.into_probabilities(), 0.5);
     }
-    let best: Vec<(bool, f64)> = predictions.best_of_goldens().collect();
     let agreement = |hundredths: usize| {
         let threshold = hundredths as f64 / 100.0;
-        kappa(best.iter().map(|&(found, best)| (found, best >= threshold))).unwrap_or(0.0)
+        binary_kappa(predictions.goldens.iter().map(|golden| (golden.found, golden.best >= threshold))).unwrap_or(0.0)
     };
     let all: Vec<f64> = (0..=100).map(agreement).collect();
     let smooth = |at: usize| {
@@ -208,4 +214,51 @@ fn threshold(trials: &[LabelledTrial<'_>], tables: Vec<Table<'_>>) -> f64 {
         }
     }
     chosen as f64 / 100.0
+}
+
+/// How groups did that were each judged by parameters fitted on all others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeldOut {
+    /// By the name of the group: its figures and the threshold that the others gave.
+    pub groups: BTreeMap<String, (Figures, f64)>,
+    /// All groups' decisions taken together.
+    pub pooled: Figures,
+}
+
+/// Judges each group by parameters that were fitted on all others; `group` names the group of each trial.
+pub fn hold_out(trials: &[LabelledTrial<'_>], group: impl Fn(&Case) -> String) -> Result<HeldOut, FitError> {
+    let folds = folds(trials, |own| group(own.case));
+    let judged = folds.into_par_iter().map(|Fold { name, others, own }| {
+        let params = fit(&others, Provenance::default())?;
+        let threshold = params.threshold;
+        let judge = LocalJudge::new(params).map_err(|_| FitError::NoMatches)?;
+        Ok((name, predict(&judge, &own), threshold))
+    });
+    let judged = judged.collect::<Result<Vec<(String, Predictions, f64)>, FitError>>()?;
+    let mut all = Predictions::default();
+    let mut groups = BTreeMap::new();
+    for (name, predictions, threshold) in judged {
+        groups.insert(name, (predictions.figures(), threshold));
+        all.append(predictions);
+    }
+    Ok(HeldOut { groups, pooled: all.figures() })
+}
+
+pub(crate) struct Fold<T> {
+    pub(crate) name: String,
+    pub(crate) others: Vec<T>,
+    pub(crate) own: Vec<T>,
+}
+
+/// Every group in turn, in the order of their names; what is in a group keeps its order.
+pub(crate) fn folds<T: Clone>(items: &[T], group: impl Fn(&T) -> String) -> Vec<Fold<T>> {
+    let of_item: Vec<String> = items.iter().map(group).collect();
+    let mut names = of_item.clone();
+    names.sort();
+    names.dedup();
+    let part = |name: &String, inside: bool| -> Vec<T> {
+        let wanted = |(_, own): &(&T, &String)| (*own == name) == inside;
+        items.iter().zip(&of_item).filter(wanted).map(|(item, _)| item.clone()).collect()
+    };
+    names.into_iter().map(|name| Fold { others: part(&name, false), own: part(&name, true), name }).collect()
 }

@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The trials that judgements are about, with what is known of their pairs.
 #[derive(Debug, Default)]
 pub struct Labels<'a> {
-    /// Trials with decisions, and trials without findings of cases that somebody judged; in the order they were given.
+    /// Trials with decisions, and trials without findings of judged cases; in the order they were given.
     pub trials: Vec<LabelledTrial<'a>>,
     /// Who decided.
     pub judges: BTreeSet<JudgeName>,
-    /// Trials with findings that nobody judged; they are left out.
+    /// Unjudged trials with findings; they are left out.
     pub unjudged: usize,
     /// Pair judgements that name a trial or a finding that is not there.
     pub strangers: usize,

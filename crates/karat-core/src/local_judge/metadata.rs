@@ -54,11 +54,11 @@ pub(super) type Kind = Option<u32>;
 #[derive(Clone, Copy)]
 pub(super) struct File {
     path: u32,
-    name: u32,
+    pub(super) name: u32,
 }
 
 pub(super) struct Place {
-    file: File,
+    pub(super) file: File,
     /// For a glob, which of the findings' paths fit.
     fits: Option<Arc<[bool]>>,
 }
@@ -67,11 +67,6 @@ impl Place {
     /// Whether a finding's file is this one, or fits the glob.
     pub(super) fn has(&self, file: File) -> bool {
         self.fits.as_ref().map_or(self.file.path == file.path, |fits| fits[file.path as usize])
-    }
-
-    /// Whether a finding's file goes by the same name.
-    pub(super) fn has_name_of(&self, file: File) -> bool {
-        self.file.name == file.name
     }
 }
 

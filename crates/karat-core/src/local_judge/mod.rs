@@ -6,15 +6,12 @@
 //! values in give the same bits out, on every machine.
 
 mod agreement;
-pub(crate) mod arithmetic;
 mod concepts;
-pub mod cross_validation;
 pub mod evaluate;
 pub mod features;
 pub mod fit;
 mod hashing;
 pub mod labels;
-mod logistic;
 mod metadata;
 pub mod params;
 mod rarity;

@@ -1,6 +1,5 @@
 //! Rarity weights of words: what many reviews use discriminates little.
 
-use super::arithmetic::ln;
 use super::hashing::FastHash;
 use super::words::stems;
 use schemars::JsonSchema;
@@ -48,6 +47,11 @@ impl Rarity {
         let words = self.words.iter().map(|(word, &uses)| (word.clone(), weight(f64::from(uses)))).collect();
         Weights { words, unseen: weight(fewest * UNSEEN) }
     }
+}
+
+/// The natural logarithm of a normal positive number; of anything else, 0.
+pub(super) fn ln(x: f64) -> f64 {
+    if x.is_normal() && x > 0.0 { libm::log(x) } else { 0.0 }
 }
 
 pub(super) struct Weights {

@@ -1,14 +1,15 @@
 //! Scores every pair of a case's goldens and a trial's findings, relative to its rivals.
 
 use super::agreement::Contribution;
-use super::arithmetic::{into_probabilities, ln, probability};
 use super::features::{COUNT, FEATURES, features};
 use super::metadata::PairMetadata;
+use super::rarity::ln;
 use super::shared::GoldenLookup;
 use super::text_index::{IndexedText, Sizes, TextIndexer, TextParts};
 use super::{LocalJudge, PairOpinion, Reason, finding_text, golden_text};
 use crate::finding::Finding;
 use crate::golden::Golden;
+use crate::stats::logistic::probability;
 use rayon::prelude::*;
 
 /// How far behind a rival counts, in log-odds.
@@ -108,9 +109,8 @@ impl<'a> Table<'a> {
         each_part(&mut scores, rows * width, |part, scores| {
             for (row, scores) in scores.chunks_mut(width).enumerate() {
                 for (f, score) in scores.iter_mut().enumerate() {
-                    *score = self.log_odds(part * rows + row, f, *score);
+                    *score = probability(self.log_odds(part * rows + row, f, *score));
                 }
-                into_probabilities(scores);
             }
         });
         scores

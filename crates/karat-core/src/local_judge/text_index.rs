@@ -31,7 +31,7 @@ pub(super) struct Word {
     key: u64,
     pub(super) id: u32,
     pub(super) weight: f64,
-    /// How much it tells among the texts of this case.
+    /// How well it discriminates among the texts of this case.
     pub(super) local_weight: f64,
 }
 
@@ -80,7 +80,7 @@ pub(super) struct TextIndexer<'t> {
     weights: &'t Weights,
     concepts: &'t Concepts,
     wanted: TextParts,
-    /// What each way of writing a word comes to; most words of a text were met before.
+    /// What is known of each spelling of a word; most words of a text were read before.
     known_words: HashMap<&'t str, WordInfo, FastHash>,
     stems: Vec<Stem>,
     words: KeyNumbers,
@@ -144,16 +144,16 @@ impl<'t> TextIndexer<'t> {
         pieces(text, |piece| match piece {
             Piece::Operator(at) => reading.operators |= 1 << at,
             Piece::Number(number) => {
-                let met = self.number_info(number);
+                let met = self.info(number, true);
                 reading.numbers.add(self.numbers.number(met.key, self.texts), self.known.map(|known| known.numbers));
                 self.add_stems(met.stems, &mut last, &mut reading);
             }
             Piece::Word { word, denied, named } => {
                 if denied {
-                    let not = self.word_info(NOT).stems;
+                    let not = self.info(NOT, false).stems;
                     self.add_stems(not, &mut last, &mut reading);
                 }
-                let met = self.word_info(word);
+                let met = self.info(word, false);
                 reading.denies |= denied || met.denies;
                 if (named || met.is_name) && !met.is_stop_word {
                     reading.names.add(self.names.number(met.key, self.texts), self.known.map(|known| known.names));
@@ -221,33 +221,21 @@ impl<'t> TextIndexer<'t> {
         }
     }
 
-    fn word_info(&mut self, word: &'t str) -> WordInfo {
+    /// Numbers start with a digit and words do not, so that one table serves both.
+    fn info(&mut self, word: &'t str, is_number: bool) -> WordInfo {
         if let Some(met) = self.known_words.get(word) {
             return met.clone();
         }
         let start = self.stems.len();
-        let own = Spelling::new(word, |stem| self.know(stem));
-        let met = WordInfo {
-            key: key(&own.lower),
-            stems: start..self.stems.len(),
-            is_name: own.is_name,
-            is_stop_word: own.is_stop_word,
-            denies: own.denies,
-        };
-        self.known_words.insert(word, met.clone());
-        met
-    }
-
-    /// Numbers start with a digit and words do not, so that one table serves both.
-    fn number_info(&mut self, number: &'t str) -> WordInfo {
-        if let Some(met) = self.known_words.get(number) {
-            return met.clone();
+        let mut met = WordInfo { key: key(word), stems: 0..0, is_name: false, is_stop_word: false, denies: false };
+        if is_number {
+            self.know(word);
+        } else {
+            let Spelling { lower, is_name, is_stop_word, denies } = Spelling::new(word, |stem| self.know(stem));
+            met = WordInfo { key: key(&lower), is_name, is_stop_word, denies, ..met };
         }
-        let start = self.stems.len();
-        self.know(number);
-        let stems = start..self.stems.len();
-        let met = WordInfo { key: key(number), stems, is_name: false, is_stop_word: false, denies: false };
-        self.known_words.insert(number, met.clone());
+        met.stems = start..self.stems.len();
+        self.known_words.insert(word, met.clone());
         met
     }
 

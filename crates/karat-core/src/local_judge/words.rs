@@ -1,10 +1,11 @@
 //! Splits a text into words, code names, numbers and operators, and detects negation.
 
 use crate::matching::keywords::lowercase;
+use crate::matching::text::StopWords;
 use std::borrow::Cow;
 
 /// Stop words, without negations.
-const STOP_WORDS: &[&str] = &[
+static STOP_WORDS: StopWords = StopWords::new(&[
     "about", "after", "again", "all", "also", "an", "and", "any", "are", "as", "at", "be", "because", "been", "before",
     "being", "between", "both", "but", "by", "can", "could", "did", "do", "does", "don", "down", "each", "eg", "etc",
     "for", "from", "further", "had", "has", "have", "having", "he", "her", "here", "his", "how", "ie", "if", "in",
@@ -13,7 +14,7 @@ const STOP_WORDS: &[&str] = &[
     "that", "the", "their", "them", "then", "there", "these", "they", "this", "to", "too", "under", "up", "use",
     "used", "using", "very", "via", "was", "we", "were", "what", "when", "where", "which", "while", "who", "why",
     "will", "with", "would", "you", "your",
-];
+]);
 
 /// Negations.
 const NEGATIONS: &[&str] =
@@ -91,14 +92,14 @@ impl<'w> Spelling<'w> {
     pub(super) fn new(word: &'w str, mut emit: impl FnMut(&str)) -> Self {
         parts(word, |part| {
             let part = lowercase(part);
-            if part.chars().nth(1).is_some() && !is_stop_word(&part) {
+            if part.chars().nth(1).is_some() && !STOP_WORDS.contains(&part) {
                 emit(&stem(&part));
             }
         });
         let lower = lowercase(word);
         Self {
             is_name: looks_like_code(word),
-            is_stop_word: is_stop_word(&lower),
+            is_stop_word: STOP_WORDS.contains(&lower),
             denies: NEGATIONS.contains(&&*lower),
             lower,
         }
@@ -209,26 +210,6 @@ fn shorten(word: &mut Cow<'_, str>) {
         Cow::Owned(word) => drop(word.pop()),
     }
 }
-
-fn is_stop_word(word: &str) -> bool {
-    let first = word.bytes().next().unwrap_or_default();
-    let from = |letter: u8| usize::from(STOP_WORDS_FROM[usize::from(letter - b'a')]);
-    first.is_ascii_lowercase() && STOP_WORDS[from(first)..from(first + 1)].contains(&word)
-}
-
-/// For each letter, and for what comes after the last one, how many stop words start with a letter before it.
-const STOP_WORDS_FROM: [u8; 27] = {
-    let (mut from, mut letter) = ([0; 27], 0);
-    while letter < from.len() {
-        let mut before = 0;
-        while before < STOP_WORDS.len() && STOP_WORDS[before].as_bytes()[0] < b'a' + letter as u8 {
-            before += 1;
-        }
-        from[letter] = before as u8;
-        letter += 1;
-    }
-    from
-};
 
 /// The beginning of a text, of bounded length.
 pub(super) fn bounded(text: &str) -> &str {

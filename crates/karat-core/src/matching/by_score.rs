@@ -8,22 +8,15 @@ use super::outcome::{
 use super::pair::PreparedCase;
 use super::pair_scorer::Ranked;
 use super::search::{Search, TrialPairs};
-use super::text::Vocabulary;
 use crate::finding::Finding;
 use crate::golden::{Acceptance, Golden};
 use crate::profile::{Assignment, Profile};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-pub(super) fn by_score(
-    case: &PreparedCase<'_>,
-    findings: &[Finding],
-    decisions: &Decisions<'_>,
-    vocabulary: &Vocabulary,
-    profile: &Profile,
-) -> TrialResult {
-    let goldens = &case.case.goldens;
-    let search = Search::new(case, findings, decisions, vocabulary, profile);
+pub(super) fn by_score(case: &PreparedCase<'_>, findings: &[Finding], decisions: &Decisions<'_>) -> TrialResult {
+    let (goldens, profile) = (&case.case.goldens, case.profile);
+    let search = Search::new(case, findings, decisions);
     let pairs = search.all();
     let mut chosen = match profile.assignment {
         Assignment::Greedy => assign::greedy::assign(goldens.len(), findings.len(), &pairs.edges),

@@ -5,11 +5,12 @@
 //! them stand for the rest.
 
 use super::keywords::Keywords;
-use super::line_index::LineIndex;
 use super::lists::Lists;
 use super::outcome::Parts;
 use super::pair::{PreparedCase, PreparedFindings, PreparedGolden, line_part, weigh};
+use super::pair_scorer::PairScorer;
 use super::scratch::{Overlap, PairVisitor, Scratch, WordUsers};
+use crate::lines::Lines;
 use crate::profile::{Profile, Unstated};
 use std::collections::{BTreeSet, HashMap};
 
@@ -53,7 +54,7 @@ const SHAPES: u32 = 8;
 const WITH_PATH: u32 = SHAPES;
 
 impl CandidateIndex {
-    pub(super) fn new(case: &PreparedCase<'_>, findings: &PreparedFindings<'_>, profile: &Profile) -> Self {
+    pub(super) fn new(case: &PreparedCase<'_>, findings: &PreparedFindings<'_>) -> Self {
         let places = &case.places;
         let (name_class, paths_of_class) = places.name_classes(&findings.paths);
         let classes = paths_of_class.len();
@@ -125,19 +126,20 @@ impl CandidateIndex {
             term_shares,
             golden_shapes,
             shapes: shapes.into_iter().collect(),
-            weights: (0..2 * SHAPES).map(|shape| Shares::weights(shape, profile)).collect(),
+            weights: (0..2 * SHAPES).map(|shape| Shares::weights(shape, case.profile)).collect(),
         }
     }
 
     /// Visits every finding that may matter to a golden, except those already skipped in the scratch.
     pub(super) fn scan_golden(
         &self,
-        pairs: Pairs<'_>,
+        scorer: &PairScorer<'_>,
         golden: u32,
         scratch: &mut Scratch,
         visitor: &mut impl PairVisitor,
     ) {
-        let Pairs { case, findings, profile } = pairs;
+        let PairScorer { case, findings, .. } = scorer;
+        let profile = case.profile;
         let own = &case.goldens[golden as usize];
         for &path in own.path.iter().flat_map(|path| self.paths_of_class.get(self.name_class[*path as usize])) {
             for &f in self.findings_of_path.get(path) {
@@ -157,7 +159,7 @@ impl CandidateIndex {
             let mut overlap = *overlap;
             overlap.keywords += common.keywords.iter().filter(uses_keyword).count() as u32;
             overlap.term_weight += common.terms.iter().filter(uses_term).map(|(_, weight)| weight).sum::<f64>();
-            self.bound(pairs, golden, f, &overlap)
+            self.bound(scorer, golden, f, &overlap)
         });
         let most_by_directory = |overlap: &Overlap| {
             let file = if own.path.is_some() { profile.file.shared_directory } else { 0.0 };
@@ -168,7 +170,7 @@ impl CandidateIndex {
         if !common.is_empty() {
             let term_weight = common.terms.iter().map(|(_, weight)| weight).sum();
             let all = Overlap { same_name: false, keywords: common.keywords.len() as u32, term_weight };
-            let bound = |f, overlap: &Overlap| self.bound(pairs, golden, f, overlap);
+            let bound = |f, overlap: &Overlap| self.bound(scorer, golden, f, overlap);
             if !scratch.visit_common(users, &common, most_by_directory(&all), visitor, bound) {
                 return;
             }
@@ -187,12 +189,13 @@ impl CandidateIndex {
     /// Visits every golden that may matter to a finding.
     pub(super) fn scan_finding(
         &self,
-        pairs: Pairs<'_>,
+        scorer: &PairScorer<'_>,
         finding: u32,
         scratch: &mut Scratch,
         visitor: &mut impl PairVisitor,
     ) {
-        let Pairs { case, findings, profile } = pairs;
+        let PairScorer { case, findings, .. } = scorer;
+        let profile = case.profile;
         let own = &findings.findings[finding as usize];
         for &class in own.path.iter().flat_map(|path| self.classes_of_path.get(*path)) {
             for &g in self.goldens_of_class.get(class) {
@@ -213,7 +216,7 @@ impl CandidateIndex {
             let mut overlap = *overlap;
             overlap.keywords += common.keywords.iter().filter(states_keyword).count() as u32;
             overlap.term_weight += common.terms.iter().filter(states_term).map(|(_, weight)| weight).sum::<f64>();
-            self.bound(pairs, g, finding, &overlap)
+            self.bound(scorer, g, finding, &overlap)
         });
         if !common.is_empty() {
             let shares = Shares {
@@ -223,7 +226,7 @@ impl CandidateIndex {
                 text: common.terms.iter().map(|(term, _)| self.term_shares[*term as usize]).sum(),
             };
             let most = self.shapes.iter().map(|shape| self.most_of_shape(*shape, &shares)).max().unwrap_or(0);
-            let bound = |g, overlap: &Overlap| self.bound(pairs, g, finding, overlap);
+            let bound = |g, overlap: &Overlap| self.bound(scorer, g, finding, overlap);
             if !scratch.visit_common(users, &common, most, visitor, bound) {
                 return;
             }
@@ -256,8 +259,9 @@ impl CandidateIndex {
     }
 
     /// The most that a pair can score, given what it has in common.
-    fn bound(&self, pairs: Pairs<'_>, golden: u32, finding: u32, overlap: &Overlap) -> i64 {
-        let Pairs { case, findings, profile } = pairs;
+    fn bound(&self, scorer: &PairScorer<'_>, golden: u32, finding: u32, overlap: &Overlap) -> i64 {
+        let PairScorer { case, findings, .. } = scorer;
+        let profile = case.profile;
         let own = &case.goldens[golden as usize];
         let other = &findings.findings[finding as usize];
         let steps = &profile.file;
@@ -278,13 +282,6 @@ impl CandidateIndex {
         let shape = self.golden_shapes[golden as usize];
         self.most_of_shape(shape, &Shares { file, line, keyword, text })
     }
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct Pairs<'a> {
-    pub(super) case: &'a PreparedCase<'a>,
-    pub(super) findings: &'a PreparedFindings<'a>,
-    pub(super) profile: &'a Profile,
 }
 
 /// Which parts of a score a golden has, as a number below twice [`SHAPES`].
@@ -369,5 +366,70 @@ impl DirectorySets {
     /// The sets that contain a directory.
     fn containing(&self, directory: u32) -> &[u32] {
         self.by_directory.get(directory)
+    }
+}
+
+/// Finds ranges of lines near a given range.
+#[derive(Default)]
+struct LineIndex {
+    /// By the bit width of their length: the greatest length, and the ranges by rising start.
+    classes: Vec<(u32, Vec<(Lines, u32)>)>,
+}
+
+impl LineIndex {
+    fn new(ranges: impl Iterator<Item = (Lines, u32)>) -> Self {
+        let mut classes: Vec<(u32, Vec<(Lines, u32)>)> = Vec::new();
+        for (lines, index) in ranges {
+            let length = lines.end - lines.start;
+            let class = (u32::BITS - length.leading_zeros()) as usize;
+            if classes.len() <= class {
+                classes.resize_with(class + 1, Default::default);
+            }
+            classes[class].0 = classes[class].0.max(length);
+            classes[class].1.push((lines, index));
+        }
+        for (_, ranges) in &mut classes {
+            ranges.sort_unstable();
+        }
+        Self { classes }
+    }
+
+    /// Calls `found` with the index of every range at most `reach` lines from `lines`.
+    fn near(&self, lines: Lines, reach: u32, mut found: impl FnMut(u32)) {
+        for (longest, ranges) in &self.classes {
+            let first = lines.start.saturating_sub(reach).saturating_sub(*longest);
+            let last = lines.end.saturating_add(reach);
+            let from = ranges.partition_point(|(own, _)| own.start < first);
+            for (own, index) in ranges[from..].iter().take_while(|(own, _)| own.start <= last) {
+                if own.gap(lines) <= reach {
+                    found(*index);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn lines_near_others_are_all_found(
+            ranges in proptest::collection::vec((0_u32..120, 0_u32..40), 0..40),
+            start in 0_u32..130,
+            length in 0_u32..20,
+            reach in 0_u32..8,
+        ) {
+            let ranges: Vec<Lines> = ranges.into_iter().map(|(start, length)| Lines { start, end: start + length }).collect();
+            let index = LineIndex::new(ranges.iter().copied().zip(0_u32..));
+            let wanted = Lines { start, end: start + length };
+            let mut found = Vec::new();
+            index.near(wanted, reach, |range| found.push(range));
+            found.sort_unstable();
+            let expect: Vec<u32> = (0_u32..).zip(&ranges).filter(|(_, own)| own.gap(wanted) <= reach).map(|(i, _)| i).collect();
+            prop_assert_eq!(found, expect);
+        }
     }
 }

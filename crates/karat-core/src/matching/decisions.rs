@@ -12,25 +12,28 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The settled decision about a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct SettledPair<'a> {
-    /// Match or not.
     pub matched: bool,
     /// A partial match, according to the deciding judge.
     pub partial: bool,
-    /// The deciding judge's confidence.
     pub confidence: Option<f64>,
-    /// The deciding judge.
     pub judge: &'a JudgeName,
-    /// Index of the deciding judgement.
     pub judgement: usize,
+}
+
+impl<'a> SettledPair<'a> {
+    /// A decision that no judgement records, by a judge that states no confidence.
+    pub(crate) fn assumed(matched: bool, judge: &'a JudgeName) -> Self {
+        Self { matched, partial: false, confidence: None, judge, judgement: usize::MAX }
+    }
 }
 
 /// The settled decision about a finding that reports no golden.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct SettledExtra<'a> {
-    /// Whether it is a real problem.
     pub valid: bool,
-    /// The deciding judge.
     pub judge: &'a JudgeName,
 }
 
@@ -85,8 +88,7 @@ impl<'a> Decisions<'a> {
                     None => unknown.push(index),
                 },
                 Decision::Unjudged(pair) => {
-                    let place = (golden_index.get(pair.golden.as_str()), finding_index.get(pair.finding.as_str()));
-                    match place {
+                    match (golden_index.get(pair.golden.as_str()), finding_index.get(pair.finding.as_str())) {
                         (Some(&g), Some(&f)) => failed.extend([(g, f)]),
                         _ => unknown.push(index),
                     }
@@ -103,12 +105,10 @@ impl<'a> Decisions<'a> {
                 }
             }
         }
-        let (settled, split_audit) = settle_audits(&audits);
+        let (settled, split_audit) = settle_audits(&deciding(&audits, |audit| audit.judge));
         let has = |id: &FindingId| finding_index.contains_key(id.as_str());
-        let (audit, classified_by_people) = settled.map_or((None, 0), |first| {
-            let (audit, by_people) = merge_audits(first, &audits, &has);
-            (Some(audit), by_people)
-        });
+        let merged = settled.map(|first| merge_audits(first, &audits, &has));
+        let (audit, classified_by_people) = merged.map_or((None, 0), |(audit, by_people)| (Some(audit), by_people));
         // Claims in free text only have the ids the judge gave them; findings listed by a tool have their own.
         let known = |id: &FindingId| finding_index.contains_key(id.as_str()) || (findings.is_empty() && id.is_claim());
         let unknown_findings =
@@ -127,13 +127,32 @@ impl<'a> Decisions<'a> {
             unknown,
         }
     }
-}
 
-impl<'a> Decisions<'a> {
     /// What was decided about a pair; a finding that was judged to match nothing does not match this golden either.
     pub fn pair(&self, golden: usize, finding: usize) -> Option<&SettledPair<'a>> {
         let nothing = || self.unnamed.get(&finding).filter(|decided| !decided.matched);
         self.pairs.get(&(golden, finding)).or_else(nothing)
+    }
+
+    /// Calls `act` with these pairs decided so by `judge`, and puts back what was decided before.
+    pub(crate) fn with_assumed<T>(
+        &mut self,
+        pairs: impl IntoIterator<Item = ((usize, usize), bool)>,
+        judge: &'a JudgeName,
+        act: impl FnOnce(&Self) -> T,
+    ) -> T {
+        let mut before = Vec::new();
+        for (place, matched) in pairs {
+            before.push((place, self.pairs.insert(place, SettledPair::assumed(matched, judge))));
+        }
+        let result = act(self);
+        for (place, decided) in before.into_iter().rev() {
+            match decided {
+                Some(decided) => drop(self.pairs.insert(place, decided)),
+                None => drop(self.pairs.remove(&place)),
+            }
+        }
+        result
     }
 
     pub(super) fn is_classified_by_people(&self, id: &FindingId) -> bool {
@@ -142,14 +161,14 @@ impl<'a> Decisions<'a> {
     }
 }
 
-/// The first audit with the majority verdict, and whether another verdict has as many votes.
-fn settle_audits<'s, 'a>(audits: &'s [Audit<'a>]) -> (Option<&'s Audit<'a>>, bool) {
-    let any_human = audits.iter().any(|audit| audit.judge.is_human());
-    let deciding: Vec<&Audit<'a>> = audits.iter().filter(|audit| !any_human || audit.judge.is_human()).collect();
-    settle_audits_of(&deciding)
+/// Those that decide: people, where there are any, else models.
+fn deciding<T>(votes: &[T], judge: impl Fn(&T) -> &JudgeName) -> Vec<&T> {
+    let any_human = votes.iter().any(|vote| judge(vote).is_human());
+    votes.iter().filter(|vote| !any_human || judge(vote).is_human()).collect()
 }
 
-fn settle_audits_of<'s, 'a>(deciding: &[&'s Audit<'a>]) -> (Option<&'s Audit<'a>>, bool) {
+/// The first audit with the majority verdict, and whether another verdict has as many votes.
+fn settle_audits<'s, 'a>(deciding: &[&'s Audit<'a>]) -> (Option<&'s Audit<'a>>, bool) {
     let votes = |said: Option<bool>| deciding.iter().filter(|other| other.audit.said_vulnerable == said).count();
     let most = deciding.iter().map(|other| votes(other.audit.said_vulnerable)).max().unwrap_or(0);
     let first = deciding.iter().find(|other| votes(other.audit.said_vulnerable) == most).copied();
@@ -170,7 +189,7 @@ fn merge_audits<'a>(
         return (Cow::Borrowed(first.audit), 0);
     }
     let (people, models): (Vec<&Audit<'a>>, Vec<&Audit<'a>>) = audits.iter().partition(|audit| audit.judge.is_human());
-    let model = settle_audits_of(&models).0;
+    let model = settle_audits(&models).0;
     if people.len() == 1 && model.is_none() {
         return (Cow::Borrowed(first.audit), first.audit.findings.len());
     }
@@ -239,8 +258,7 @@ struct Vote<'a> {
 }
 
 fn decide<'a>(votes: &[Vote<'a>]) -> Option<SettledPair<'a>> {
-    let any_human = votes.iter().any(|vote| vote.judge.is_human());
-    let deciding: Vec<&Vote<'a>> = votes.iter().filter(|vote| !any_human || vote.judge.is_human()).collect();
+    let deciding = deciding(votes, |vote| vote.judge);
     let yes = deciding.iter().filter(|vote| vote.pair.matched).count();
     let matched = 2 * yes > deciding.len();
     let decider = deciding.iter().find(|vote| vote.pair.matched == matched).or(deciding.first())?;
@@ -254,13 +272,12 @@ fn decide<'a>(votes: &[Vote<'a>]) -> Option<SettledPair<'a>> {
 }
 
 fn decide_extra<'a>(votes: &[(&'a JudgeName, &'a ExtraDecision)]) -> Option<SettledExtra<'a>> {
-    let any_human = votes.iter().any(|(judge, _)| judge.is_human());
-    let deciding = || votes.iter().filter(|(judge, _)| !any_human || judge.is_human());
-    let (yes, all) = (deciding().filter(|(_, extra)| extra.valid).count(), deciding().count());
-    let valid = match (2 * yes).cmp(&all) {
+    let deciding = deciding(votes, |(judge, _)| judge);
+    let yes = deciding.iter().filter(|(_, extra)| extra.valid).count();
+    let valid = match (2 * yes).cmp(&deciding.len()) {
         Ordering::Equal => return None,
         order => order.is_gt(),
     };
-    let (judge, _) = deciding().find(|(_, extra)| extra.valid == valid)?;
+    let (judge, _) = deciding.iter().find(|(_, extra)| extra.valid == valid)?;
     Some(SettledExtra { valid, judge })
 }

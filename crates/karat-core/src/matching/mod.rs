@@ -5,7 +5,6 @@ mod by_score;
 mod candidate_index;
 pub mod decisions;
 pub(crate) mod keywords;
-mod line_index;
 pub(crate) mod lists;
 pub mod outcome;
 pub mod pair;

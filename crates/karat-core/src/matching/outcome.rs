@@ -71,36 +71,46 @@ impl Flag {
     }
 }
 
-/// A golden and the finding that reports it.
+/// A golden and the finding that reports it, by index, as is the deciding judgement.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Match {
-    /// Index of the golden.
     pub golden: usize,
-    /// Index of the finding.
     pub finding: usize,
     /// The final score; identity and recorded matches have none of their own.
     pub score: Option<f64>,
     pub parts: Parts,
     pub decided_by: DecidedBy,
-    /// Index of the deciding judgement.
     pub judgement: Option<usize>,
     pub flags: Vec<Flag>,
     pub runner_up: Option<Candidate>,
+}
+
+impl Match {
+    /// A match without a score.
+    pub(super) fn new(golden: usize, finding: usize, decided_by: DecidedBy, judgement: Option<usize>) -> Self {
+        let parts = Parts::default();
+        Self { golden, finding, score: None, parts, decided_by, judgement, flags: Vec::new(), runner_up: None }
+    }
 }
 
 /// A golden that was not found.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Miss {
-    /// Index of the golden.
     pub golden: usize,
     pub best: Option<Candidate>,
     pub why: MissReason,
     pub flags: Vec<Flag>,
 }
 
-/// Why a golden was missed. Goldens and findings are named by index.
+impl Miss {
+    pub(crate) fn new(golden: usize, why: MissReason) -> Self {
+        Self { golden, best: None, why, flags: Vec::new() }
+    }
+}
+
+/// Why a golden was missed. Goldens, findings and judgements are named by index.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "variant names say it")]
 pub enum MissReason {
@@ -119,22 +129,11 @@ pub enum MissReason {
     /// The best candidate counts, and it is matched to another golden.
     Taken { finding: usize, by: usize },
     /// A judge said that the best candidate does not report it.
-    Refused {
-        finding: usize,
-        /// Index of the deciding judgement.
-        judgement: usize,
-    },
-    /// A judge was asked about this candidate and gave no answer.
-    Unjudged {
-        /// The candidate; absent if the whole trial has no audit.
-        finding: Option<usize>,
-    },
-    /// No judge was asked about the best candidate.
-    NotAsked {
-        finding: usize,
-        /// The golden that it is matched to, so that no answer could have changed anything.
-        matched_to: Option<usize>,
-    },
+    Refused { finding: usize, judgement: usize },
+    /// A judge was asked about this candidate and gave no answer. It is absent if the whole trial has no audit.
+    Unjudged { finding: Option<usize> },
+    /// No judge was asked about the best candidate. Where it is matched to another golden, no answer could have changed anything.
+    NotAsked { finding: usize, matched_to: Option<usize> },
     /// No finding has its key, or, where no key can be built, its file and rule.
     KeyAbsent(MatchedVia),
     /// A finding has its key, or its file and rule, and is matched to another golden.
@@ -155,14 +154,19 @@ pub enum MissReason {
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Extra {
-    /// Index of the finding.
     pub finding: usize,
     pub best: Option<Candidate>,
     pub why: ExtraReason,
     pub flags: Vec<Flag>,
 }
 
-/// Why a finding is an extra. Goldens and findings are named by index.
+impl Extra {
+    pub(super) fn new(finding: usize, why: ExtraReason) -> Self {
+        Self { finding, best: None, why, flags: Vec::new() }
+    }
+}
+
+/// Why a finding is an extra. Goldens, findings and judgements are named by index.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "variant names say it")]
 pub enum ExtraReason {
@@ -177,16 +181,9 @@ pub enum ExtraReason {
     /// Its best golden is too far off to ask a judge about it.
     NotWorthAsking { golden: usize, score: f64, threshold: f64 },
     /// A judge said that it does not report its best golden.
-    Refused {
-        golden: usize,
-        /// Index of the deciding judgement.
-        judgement: usize,
-    },
-    /// A judge was asked about it and this golden and gave no answer.
-    Unjudged {
-        /// The golden; absent if the whole trial has no audit.
-        golden: Option<usize>,
-    },
+    Refused { golden: usize, judgement: usize },
+    /// A judge was asked about it and this golden and gave no answer. The golden is absent if the whole trial has no audit.
+    Unjudged { golden: Option<usize> },
     /// No judge was asked about its best golden.
     NotAsked { golden: usize, matched_to: Option<usize> },
     /// It reports a known false alarm.
@@ -205,12 +202,12 @@ pub enum ExtraReason {
     NotCompared,
     /// A judge says that it is a real issue that the suite does not list.
     Confirmed,
-    /// A judge says that it is no issue.
+    /// A judge says that it is not an issue.
     Refuted,
 }
 
 impl ExtraReason {
-    /// Whether a judge or an audit calls it valid, so that it is no false positive.
+    /// Whether a judge or an audit calls it valid, so that it is not a false positive.
     pub fn is_valid(self) -> bool {
         match self {
             Self::Audited(class) => class.is_valid(),
@@ -228,9 +225,7 @@ impl ExtraReason {
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Duplicate {
-    /// Index of the finding.
     pub finding: usize,
-    /// Index of the golden, where it is known.
     pub golden: Option<usize>,
     pub score: Option<f64>,
     pub flags: Vec<Flag>,

@@ -14,10 +14,16 @@ use crate::profile::{Evidence, Method, Profile, Requirement, Unstated, Weights};
 use crate::suite::Case;
 use std::collections::HashMap;
 
+/// The cases that were prepared, so that tests can count how often.
+#[cfg(test)]
+pub(crate) static PREPARED: std::sync::Mutex<Vec<crate::ids::CaseId>> = std::sync::Mutex::new(Vec::new());
+
 /// A case prepared for scoring, once for all trials of all tools.
 pub struct PreparedCase<'a> {
     /// The case itself.
     pub case: &'a Case,
+    pub(super) vocabulary: &'a Vocabulary,
+    pub(crate) profile: &'a Profile,
     pub(super) goldens: Vec<PreparedGolden<'a>>,
     pub(super) keywords: Option<Keywords>,
     /// The words of all goldens that are compared by their prose, sorted; a word's number is its place here.
@@ -35,7 +41,7 @@ pub(super) struct PreparedGolden<'a> {
 }
 
 impl PreparedGolden<'_> {
-    /// Whether it has lines to compare; without a file, lines are no location.
+    /// Whether it has lines to compare; without a file, lines are not a location.
     pub(super) fn has_lines(&self, profile: &Profile) -> bool {
         self.golden.lines.is_some() && !(profile.lines_need_same_file && self.path.is_none())
     }
@@ -63,7 +69,9 @@ impl Prose {
 
 impl<'a> PreparedCase<'a> {
     /// Prepares everything that does not depend on findings.
-    pub fn new(case: &'a Case, vocabulary: &Vocabulary, profile: &Profile) -> Self {
+    pub fn new(case: &'a Case, vocabulary: &'a Vocabulary, profile: &'a Profile) -> Self {
+        #[cfg(test)]
+        PREPARED.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(case.id.clone());
         let mut index = KeywordIndex::default();
         let mut places = Places::default();
         // Other methods compare neither words nor paths, and preparing them takes longer than matching by keys.
@@ -98,16 +106,12 @@ impl<'a> PreparedCase<'a> {
                 rules: compared_rules(golden.rules(), profile),
             });
         }
-        Self { case, goldens, keywords: Keywords::new(index), terms, places }
+        Self { case, vocabulary, profile, goldens, keywords: Keywords::new(index), terms, places }
     }
 
     /// Prepares the findings of a trial.
-    pub fn prepare<'f>(
-        &self,
-        findings: &'f [Finding],
-        vocabulary: &Vocabulary,
-        profile: &Profile,
-    ) -> PreparedFindings<'f> {
+    pub fn prepare<'f>(&self, findings: &'f [Finding]) -> PreparedFindings<'f> {
+        let profile = self.profile;
         let mut path_ids: HashMap<&RepoPath, u32> = HashMap::new();
         let mut paths: Vec<FindingPath<'f>> = Vec::new();
         let (mut keywords, mut terms) = (Lists::default(), Lists::default());
@@ -129,7 +133,7 @@ impl<'a> PreparedCase<'a> {
             }
             keywords.push(&found);
             if !self.terms.is_empty() {
-                let known = vocabulary.known(&text).filter_map(|term| self.terms.binary_search(&term).ok());
+                let known = self.vocabulary.known(&text).filter_map(|term| self.terms.binary_search(&term).ok());
                 used.clear();
                 used.extend(known.map(|id| id as u32));
                 used.sort_unstable();
@@ -162,15 +166,8 @@ impl<'a> PreparedCase<'a> {
     }
 
     /// The score of one pair and its parts; `None` where the profile's requirements forbid the pair.
-    pub fn score(
-        &self,
-        golden: usize,
-        findings: &PreparedFindings<'_>,
-        finding: usize,
-        profile: &Profile,
-    ) -> Option<(f64, Parts)> {
-        let g = &self.goldens[golden];
-        let f = &findings.findings[finding];
+    pub fn score(&self, golden: usize, findings: &PreparedFindings<'_>, finding: usize) -> Option<(f64, Parts)> {
+        let (profile, g, f) = (self.profile, &self.goldens[golden], &findings.findings[finding]);
         if !allowed(g, f, profile) {
             return None;
         }
@@ -199,15 +196,8 @@ impl<'a> PreparedCase<'a> {
     }
 
     /// Whether there is evidence beyond the path that the finding is about the golden, if the profile requires it.
-    pub fn has_evidence(
-        &self,
-        golden: usize,
-        findings: &PreparedFindings<'_>,
-        finding: usize,
-        parts: &Parts,
-        profile: &Profile,
-    ) -> bool {
-        let (g, f) = (&self.goldens[golden], &findings.findings[finding]);
+    pub fn has_evidence(&self, golden: usize, findings: &PreparedFindings<'_>, finding: usize, parts: &Parts) -> bool {
+        let (profile, g, f) = (self.profile, &self.goldens[golden], &findings.findings[finding]);
         let shows = |evidence: &Evidence| match evidence {
             Evidence::Line => parts.line > Some(0.0),
             Evidence::Keyword => parts.keyword > Some(0.0),

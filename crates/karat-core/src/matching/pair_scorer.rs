@@ -4,7 +4,6 @@ use super::assign::quantum;
 use super::decisions::Decisions;
 use super::outcome::{Candidate, Parts};
 use super::pair::{PreparedCase, PreparedFindings};
-use crate::profile::Profile;
 use std::cmp::Reverse;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,28 +93,30 @@ pub(super) struct PairScorer<'a> {
     pub(super) case: &'a PreparedCase<'a>,
     pub(super) findings: PreparedFindings<'a>,
     pub(super) decisions: &'a Decisions<'a>,
-    pub(super) profile: &'a Profile,
     pub(super) threshold: i64,
 }
 
 impl<'a> PairScorer<'a> {
     /// The score that file, lines and words give a pair; `None` where the profile forbids it.
     pub(super) fn heuristic(&self, golden: usize, finding: usize) -> Option<f64> {
-        Some(self.case.score(golden, &self.findings, finding, self.profile)?.0)
+        Some(self.case.score(golden, &self.findings, finding)?.0)
     }
 
     /// The pair's final score, and whether it counts; `None` where the profile forbids the pair.
     pub(super) fn score(&self, golden: usize, finding: usize) -> Option<PairScore> {
-        let (heuristic, mut parts) = self.case.score(golden, &self.findings, finding, self.profile)?;
+        let (heuristic, mut parts) = self.case.score(golden, &self.findings, finding)?;
         let decided = self.decisions.pair(golden, finding);
         let judge = decided.map(|d| if d.matched { d.confidence.unwrap_or(1.0) } else { 0.0 });
         parts.judge = judge;
-        let share = self.profile.heuristic_share;
+        let share = self.case.profile.heuristic_share;
         Some(PairScore {
             counts: match decided {
                 Some(decided) => decided.matched,
-                None if self.profile.uses_judge() || self.decisions.unjudged.contains(&(golden, finding)) => false,
-                None => quantum(heuristic) >= self.threshold && self.has_evidence(golden, finding, &parts),
+                None if self.case.profile.uses_judge() || self.decisions.unjudged.contains(&(golden, finding)) => false,
+                None => {
+                    quantum(heuristic) >= self.threshold
+                        && self.case.has_evidence(golden, &self.findings, finding, &parts)
+                }
             },
             heuristic,
             score: judge.map_or(heuristic, |judge| share * heuristic + (1.0 - share) * judge),
@@ -125,12 +126,8 @@ impl<'a> PairScorer<'a> {
         })
     }
 
-    pub(super) fn has_evidence(&self, golden: usize, finding: usize, parts: &Parts) -> bool {
-        self.case.has_evidence(golden, &self.findings, finding, parts, self.profile)
-    }
-
     /// Whether a pair without a decision may count at this score in billionths.
     pub(super) fn counts_alone(&self, score: i64) -> bool {
-        !self.profile.uses_judge() && score >= self.threshold
+        !self.case.profile.uses_judge() && score >= self.threshold
     }
 }

@@ -8,50 +8,39 @@ use super::assign::{self, Edge};
 use super::decisions::Decisions;
 use super::pair::PreparedCase;
 use super::search::Search;
-use super::text::Vocabulary;
 use crate::golden::Acceptance;
-use crate::profile::{Assignment, Method, Profile};
+use crate::profile::{Assignment, Method};
 use crate::trial::{Outcome, Trial};
 use std::collections::BTreeSet;
 
-/// A pair to ask a judge about.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PairQuestion {
-    /// Index of the golden.
-    pub golden: usize,
-    /// Index of the finding.
-    pub finding: usize,
+/// A pair to ask a judge about, by index of the golden and of the finding.
+pub(crate) struct OpenPair {
+    pub(crate) golden: usize,
+    pub(crate) finding: usize,
     /// What file, lines and words make of it.
-    pub score: f64,
+    pub(crate) score: f64,
 }
 
-/// What to ask now, the most promising first.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Round {
-    /// The questions; when there are none, the trial is settled.
-    pub questions: Vec<PairQuestion>,
+/// What to ask now, the most promising first; when there is nothing, the trial is settled.
+#[derive(Default)]
+pub(crate) struct Round {
+    pub(crate) questions: Vec<OpenPair>,
     /// Candidates that are neither decided nor asked about now; once the trial is settled, the number of questions saved.
-    pub open: usize,
+    pub(crate) open: usize,
 }
 
 /// The next questions about one trial, given what is decided so far.
-pub fn next_round(
-    case: &PreparedCase<'_>,
-    trial: &Trial,
-    decisions: &Decisions<'_>,
-    vocabulary: &Vocabulary,
-    profile: &Profile,
-) -> Round {
+pub(crate) fn next_round(case: &PreparedCase<'_>, trial: &Trial, decisions: &Decisions<'_>) -> Round {
+    let profile = case.profile;
     if trial.outcome != Outcome::Reported || profile.method != Method::Score || !profile.uses_judge() {
         return Round::default();
     }
-    let search = Search::new(case, &trial.findings, decisions, vocabulary, profile);
-    let table = Table::new(&search, case, trial, decisions, profile);
+    let table = Table::new(&Search::new(case, &trial.findings, decisions), case, trial, decisions);
     let mut questions = match profile.assignment {
         Assignment::Greedy => table.greedy_questions(),
         Assignment::Exact => {
-            let questions = table.optimistic_questions(case);
-            if questions.is_empty() { table.duplicate_questions(case, profile) } else { questions }
+            let questions = table.open_among(table.best(case).into_iter());
+            if questions.is_empty() { table.duplicate_questions(case) } else { questions }
         }
     };
     questions.sort_by(|a, b| b.score.total_cmp(&a.score).then((a.golden, a.finding).cmp(&(b.golden, b.finding))));
@@ -83,14 +72,8 @@ struct Table {
 }
 
 impl Table {
-    fn new(
-        search: &Search<'_>,
-        case: &PreparedCase<'_>,
-        trial: &Trial,
-        decisions: &Decisions<'_>,
-        profile: &Profile,
-    ) -> Self {
-        let share = profile.heuristic_share;
+    fn new(search: &Search<'_>, case: &PreparedCase<'_>, trial: &Trial, decisions: &Decisions<'_>) -> Self {
+        let (profile, share) = (case.profile, case.profile.heuristic_share);
         let goldens = case.case.goldens.len();
         // Greedy assignment considers all pairs and asks about the one it picks for each golden.
         let most = if profile.assignment == Assignment::Greedy { search.most_edges() } else { profile.top_k as usize };
@@ -130,18 +113,13 @@ impl Table {
     }
 
     /// The undecided pairs of a greedy assignment by heuristic score.
-    fn greedy_questions(&self) -> Vec<PairQuestion> {
+    fn greedy_questions(&self) -> Vec<OpenPair> {
         let edges: Vec<Edge> = self.edges(|candidate| Some(assign::quantum(candidate.heuristic).max(1)));
         let chosen = assign::greedy::assign(self.goldens, self.findings, &edges);
         self.open_among(chosen.iter().map(|pair| (pair.row as usize, pair.column as usize)))
     }
 
-    /// The open pairs of the best possible assignment.
-    fn optimistic_questions(&self, case: &PreparedCase<'_>) -> Vec<PairQuestion> {
-        let chosen = self.best(case);
-        self.open_among(chosen.into_iter())
-    }
-
+    /// The best possible assignment.
     fn best(&self, case: &PreparedCase<'_>) -> Vec<(usize, usize)> {
         let acceptance: Vec<Acceptance> = case.case.goldens.iter().map(|golden| golden.acceptance).collect();
         let edges = self.edges(|candidate| self.optimistic_weight(candidate));
@@ -151,8 +129,8 @@ impl Table {
 
     /// An unassigned finding may repeat a found golden, which makes it no false alarm. Asks one question per
     /// finding at a time, about its best open pair.
-    fn duplicate_questions(&self, case: &PreparedCase<'_>, profile: &Profile) -> Vec<PairQuestion> {
-        if profile.duplicates_are_false {
+    fn duplicate_questions(&self, case: &PreparedCase<'_>) -> Vec<OpenPair> {
+        if case.profile.duplicates_are_false {
             return Vec::new();
         }
         let chosen = self.best(case);
@@ -162,7 +140,7 @@ impl Table {
             found[golden] = true;
             settled[finding] = true;
         }
-        // A finding that repeats a trap may also repeat a true golden, and then is no false alarm.
+        // A finding that repeats a trap may also repeat a true golden, and then is not a false alarm.
         let is_trap = |golden: usize| case.case.goldens[golden].acceptance == Acceptance::Trap;
         let mut trapped = vec![false; self.findings];
         for candidate in self.candidates.iter().filter(|c| matches!(c.state, State::Match(_)) && found[c.golden]) {
@@ -185,13 +163,13 @@ impl Table {
         self.candidates.iter().filter_map(edge).collect()
     }
 
-    fn open_among(&self, pairs: impl Iterator<Item = (usize, usize)>) -> Vec<PairQuestion> {
+    fn open_among(&self, pairs: impl Iterator<Item = (usize, usize)>) -> Vec<OpenPair> {
         let pairs: BTreeSet<(usize, usize)> = pairs.collect();
         let wanted = |c: &&Candidate| c.state == State::Open && pairs.contains(&(c.golden, c.finding));
         self.candidates.iter().filter(wanted).map(question).collect()
     }
 }
 
-fn question(candidate: &Candidate) -> PairQuestion {
-    PairQuestion { golden: candidate.golden, finding: candidate.finding, score: candidate.heuristic }
+fn question(candidate: &Candidate) -> OpenPair {
+    OpenPair { golden: candidate.golden, finding: candidate.finding, score: candidate.heuristic }
 }

@@ -6,16 +6,15 @@
 //! Small cases are scanned pair by pair, large ones through a [`CandidateIndex`]; the results are the same.
 
 use super::assign::{Edge, quantum};
-use super::candidate_index::{CandidateIndex, Pairs};
+use super::candidate_index::CandidateIndex;
 use super::decisions::Decisions;
 use super::outcome::Candidate;
 use super::pair::PreparedCase;
 use super::pair_scorer::{Best, PairScorer, Rank, Ranked};
 use super::scratch::{PairVisitor, Scratch};
-use super::text::Vocabulary;
 use super::visitors::{CandidateVisitor, FindingVisitor, GoldenVisitor, NearestVisitor, Top};
 use crate::finding::Finding;
-use crate::profile::{PartialPath, Profile};
+use crate::profile::PartialPath;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 
@@ -49,33 +48,24 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(
-        case: &'a PreparedCase<'a>,
-        findings: &'a [Finding],
-        decisions: &'a Decisions<'a>,
-        vocabulary: &Vocabulary,
-        profile: &'a Profile,
-    ) -> Self {
+    pub(super) fn new(case: &'a PreparedCase<'a>, findings: &'a [Finding], decisions: &'a Decisions<'a>) -> Self {
         let pairs = case.case.goldens.len().saturating_mul(findings.len());
-        Self::with_index(case, findings, decisions, vocabulary, profile, pairs > MOST_ONE_BY_ONE)
+        Self::with_index(case, findings, decisions, pairs > MOST_ONE_BY_ONE)
     }
 
     fn with_index(
         case: &'a PreparedCase<'a>,
         findings: &'a [Finding],
         decisions: &'a Decisions<'a>,
-        vocabulary: &Vocabulary,
-        profile: &'a Profile,
         indexed: bool,
     ) -> Self {
         let (goldens, reported) = (case.case.goldens.len() as u32, findings.len() as u32);
-        let threshold = quantum(profile.threshold);
-        let findings = case.prepare(findings, vocabulary, profile);
-        let scorer = PairScorer { case, findings, decisions, profile, threshold };
+        let threshold = quantum(case.profile.threshold);
+        let scorer = PairScorer { case, findings: case.prepare(findings), decisions, threshold };
         // With a threshold of 0 pairs count that have nothing in common, and scaled paths have parts in common that are no
         // directories of both.
-        let indexed = indexed && !scorer.counts_alone(0) && profile.partial_path == PartialPath::Fixed;
-        let index = indexed.then(|| CandidateIndex::new(case, &scorer.findings, profile));
+        let indexed = indexed && !scorer.counts_alone(0) && case.profile.partial_path == PartialPath::Fixed;
+        let index = indexed.then(|| CandidateIndex::new(case, &scorer.findings));
         Self { scorer, index, goldens, findings: reported }
     }
 
@@ -83,10 +73,6 @@ impl<'a> Search<'a> {
     /// keep all their edges do not all keep the same few findings.
     fn first_finding(&self, golden: u32) -> u32 {
         (u64::from(golden) * u64::from(self.findings) / u64::from(self.goldens.max(1))) as u32
-    }
-
-    fn pairs(&self) -> Pairs<'_> {
-        Pairs { case: self.scorer.case, findings: &self.scorer.findings, profile: self.scorer.profile }
     }
 
     /// What to show of the finding that a golden's candidate names.
@@ -136,14 +122,9 @@ impl<'a> Search<'a> {
         let scratch = || Scratch::new(self.findings as usize);
         let scan = |scratch: &mut Scratch, golden: u32| {
             let mut seen = GoldenVisitor::new(&self.scorer, golden, most, Vec::new());
-            scratch.begin();
-            let named = (golden as usize, 0)..(golden as usize + 1, 0);
-            for (_, finding) in self.scorer.decisions.pairs.range(named).map(|(pair, _)| *pair) {
-                scratch.skip(finding as u32);
-                seen.visit(finding as u32);
-            }
+            self.begin(golden, scratch, &mut seen);
             scratch.start_at(self.first_finding(golden) as usize, self.findings as usize);
-            index.scan_golden(self.pairs(), golden, scratch, &mut seen);
+            index.scan_golden(&self.scorer, golden, scratch, &mut seen);
             seen.finish();
             seen
         };
@@ -157,6 +138,16 @@ impl<'a> Search<'a> {
             }
         }
         found
+    }
+
+    /// Starts the scan of a golden with the findings that a judge decided about.
+    fn begin(&self, golden: u32, scratch: &mut Scratch, seen: &mut impl PairVisitor) {
+        scratch.begin();
+        let named = (golden as usize, 0)..(golden as usize + 1, 0);
+        for (_, finding) in self.scorer.decisions.pairs.range(named).map(|(pair, _)| *pair) {
+            scratch.skip(finding as u32);
+            seen.visit(finding as u32);
+        }
     }
 
     /// The best golden of each of the given findings.
@@ -176,7 +167,7 @@ impl<'a> Search<'a> {
                 scratch.skip(*golden);
                 seen.visit(*golden);
             }
-            index.scan_finding(self.pairs(), *finding as u32, scratch, &mut seen);
+            index.scan_finding(&self.scorer, *finding as u32, scratch, &mut seen);
             seen.first
         };
         let scratch = || Scratch::new(self.goldens as usize);
@@ -226,25 +217,17 @@ impl<'a> Search<'a> {
             }
             finish(golden as usize, seen)
         };
-        let scan = |index: &CandidateIndex, scratch: &mut Scratch, golden: u32| {
+        let Some(index) = self.index.as_ref().filter(|_| indexed) else {
+            return (0..self.goldens).map(one_by_one).collect();
+        };
+        let scan = |scratch: &mut Scratch, golden: u32| {
             let mut seen = visitor(golden as usize);
-            scratch.begin();
-            let named = (golden as usize, 0)..(golden as usize + 1, 0);
-            for (_, finding) in self.scorer.decisions.pairs.range(named).map(|(pair, _)| *pair) {
-                scratch.skip(finding as u32);
-                seen.visit(finding as u32);
-            }
-            index.scan_golden(self.pairs(), golden, scratch, &mut seen);
+            self.begin(golden, scratch, &mut seen);
+            index.scan_golden(&self.scorer, golden, scratch, &mut seen);
             finish(golden as usize, seen)
         };
-        match self.index.as_ref().filter(|_| indexed) {
-            None => (0..self.goldens).map(one_by_one).collect(),
-            Some(index) => {
-                let scratch = || Scratch::new(self.findings as usize);
-                let scan = |scratch: &mut Scratch, golden| scan(index, scratch, golden);
-                (0..self.goldens).into_par_iter().with_min_len(64).map_init(scratch, scan).collect()
-            }
-        }
+        let scratch = || Scratch::new(self.findings as usize);
+        (0..self.goldens).into_par_iter().with_min_len(64).map_init(scratch, scan).collect()
     }
 }
 

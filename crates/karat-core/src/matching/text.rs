@@ -6,12 +6,41 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Stop words, left out of prose comparison.
-const STOP_WORDS: &[&str] = &[
+static STOP_WORDS: StopWords = StopWords::new(&[
     "a", "an", "and", "any", "are", "as", "at", "be", "because", "been", "but", "by", "can", "could", "do", "does",
     "for", "from", "has", "have", "if", "in", "instead", "into", "is", "it", "its", "may", "might", "not", "of", "on",
     "or", "should", "so", "such", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this",
     "to", "use", "used", "using", "was", "when", "where", "which", "will", "with", "would", "you", "your",
-];
+]);
+
+/// Sorted words, of which those with one first letter are looked up quickly: every word of every text is.
+pub(crate) struct StopWords {
+    words: &'static [&'static str],
+    /// For each letter, and for what comes after the last one, how many words start with a letter before it.
+    before: [usize; 27],
+}
+
+impl StopWords {
+    pub(crate) const fn new(words: &'static [&'static str]) -> Self {
+        let (mut before, mut letter) = ([0; 27], 0);
+        while letter < 26 {
+            let mut next = before[letter];
+            while next < words.len() && words[next].as_bytes()[0] == b'a' + letter as u8 {
+                next += 1;
+            }
+            letter += 1;
+            before[letter] = next;
+        }
+        assert!(before[26] == words.len(), "stop words must be sorted");
+        Self { words, before }
+    }
+
+    pub(crate) fn contains(&self, word: &str) -> bool {
+        let Some(letter) = word.bytes().next().filter(u8::is_ascii_lowercase) else { return false };
+        let at = usize::from(letter - b'a');
+        self.words[self.before[at]..self.before[at + 1]].contains(&word)
+    }
+}
 
 /// The words of a text: runs of letters and digits, lowercased, two characters at least, no stop words.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
@@ -23,30 +52,8 @@ fn plain_words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|word| word.chars().nth(1).is_some())
         .map(lowercase)
-        .filter(|word| !is_stop_word(word))
+        .filter(|word| !STOP_WORDS.contains(word))
 }
-
-fn is_stop_word(word: &str) -> bool {
-    let Some(letter) = word.bytes().next().filter(u8::is_ascii_lowercase).map(|b| usize::from(b - b'a')) else {
-        return false;
-    };
-    STOP_WORDS[FIRST_WITH[letter]..FIRST_WITH[letter + 1]].contains(&word)
-}
-
-/// For each letter the first stop word that starts with it or a later one: every word of every text is looked up here.
-const FIRST_WITH: [usize; 27] = {
-    let mut first = [0; 27];
-    let mut letter = 0;
-    while letter < 26 {
-        let mut next = first[letter];
-        while next < STOP_WORDS.len() && STOP_WORDS[next].as_bytes()[0] == b'a' + letter as u8 {
-            next += 1;
-        }
-        letter += 1;
-        first[letter] = next;
-    }
-    first
-};
 
 /// A word of a vocabulary.
 pub type Term = u32;
@@ -139,8 +146,8 @@ mod tests {
 
     #[test]
     fn stop_words_are_sorted_so_that_they_are_found() {
-        assert!(STOP_WORDS.is_sorted());
-        assert_eq!(FIRST_WITH[26], STOP_WORDS.len());
+        assert!(STOP_WORDS.words.is_sorted());
+        assert_eq!(STOP_WORDS.before[26], STOP_WORDS.words.len());
     }
 
     #[test]
@@ -171,7 +178,7 @@ mod tests {
 
     #[test]
     fn every_stop_word_is_found() {
-        let all = STOP_WORDS.join(" ");
+        let all = STOP_WORDS.words.join(" ");
         assert_eq!(words(&all).count(), 0);
         assert_eq!(words("zebra Über 42 _x").collect::<Vec<_>>(), ["zebra", "über", "42"]);
     }

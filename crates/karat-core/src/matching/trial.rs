@@ -7,44 +7,36 @@ use super::outcome::{
 };
 use super::pair::PreparedCase;
 use super::search::Search;
-use super::text::Vocabulary;
 use crate::finding::Finding;
 use crate::golden::{Acceptance, Golden};
 use crate::identity::key;
 use crate::identity::matcher::{self, RefusedKey, Unfindable, Unmatched};
 use crate::judgement::Classification;
-use crate::profile::{Method, Profile};
+use crate::profile::Method;
 use crate::trial::{Outcome, Trial};
 use std::collections::HashMap;
 
 /// Matches one trial by the profile's method. Conservation is asserted, `recorded` excepted.
-pub fn match_trial(
-    case: &PreparedCase<'_>,
-    trial: &Trial,
-    decisions: &Decisions<'_>,
-    vocabulary: &Vocabulary,
-    profile: &Profile,
-) -> TrialResult {
+pub(crate) fn match_trial(case: &PreparedCase<'_>, trial: &Trial, decisions: &Decisions<'_>) -> TrialResult {
     let goldens = &case.case.goldens;
     let findings = &trial.findings;
     if trial.outcome != Outcome::Reported {
         let mut result = TrialResult::default();
         for (golden, _) in goldens.iter().enumerate().filter(|(_, g)| g.is_required()) {
-            let why = MissReason::TrialFailed(trial.outcome);
-            result.misses.push(Miss { golden, best: None, why, flags: Vec::new() });
+            result.misses.push(Miss::new(golden, MissReason::TrialFailed(trial.outcome)));
         }
         return result;
     }
-    let mut result = match profile.method {
-        Method::Score => by_score(case, findings, decisions, vocabulary, profile),
-        Method::Identity => by_identity(case, findings, profile),
+    let mut result = match case.profile.method {
+        Method::Score => by_score(case, findings, decisions),
+        Method::Identity => by_identity(case, findings),
         Method::Recorded => by_recorded_judgements(case, findings, decisions),
         Method::Audit => by_audit(case, findings, decisions),
         Method::Verdict => without_comparison(case, findings),
     };
     apply_extra_decisions(&mut result, findings, decisions);
     flag_outside_change(&mut result, case, findings);
-    if profile.method != Method::Recorded {
+    if case.profile.method != Method::Recorded {
         result.assert_conserved(findings.len(), goldens.iter().filter(|g| g.is_required()).count());
     }
     result
@@ -55,44 +47,30 @@ pub fn best_candidates(
     case: &PreparedCase<'_>,
     trial: &Trial,
     decisions: &Decisions<'_>,
-    vocabulary: &Vocabulary,
-    profile: &Profile,
     most: usize,
 ) -> Vec<Vec<Candidate>> {
-    Search::new(case, &trial.findings, decisions, vocabulary, profile).best_candidates(most)
+    Search::new(case, &trial.findings, decisions).best_candidates(most)
 }
 
 /// Pairs that count by score alone, without any decision.
-pub fn counted_by_score(
+pub(crate) fn counted_by_score(
     case: &PreparedCase<'_>,
     trial: &Trial,
     decisions: &Decisions<'_>,
-    vocabulary: &Vocabulary,
-    profile: &Profile,
 ) -> Vec<(usize, usize)> {
-    let search = Search::new(case, &trial.findings, decisions, vocabulary, profile);
+    let search = Search::new(case, &trial.findings, decisions);
     let counting = search.all().edges.into_iter().map(|edge| (edge.row as usize, edge.column as usize));
     counting.filter(|(golden, finding)| decisions.pair(*golden, *finding).is_none()).collect()
 }
 
-fn by_identity(case: &PreparedCase<'_>, findings: &[Finding], profile: &Profile) -> TrialResult {
-    let goldens = &case.case.goldens;
-    let rules = &profile.identity;
+fn by_identity(case: &PreparedCase<'_>, findings: &[Finding]) -> TrialResult {
+    let (goldens, rules) = (&case.case.goldens, &case.profile.identity);
     let matched = matcher::match_all(goldens, findings, rules);
     let mut result = TrialResult::default();
     let mut finding_used = vec![false; findings.len()];
     for &(golden, finding, via) in &matched.matched {
         finding_used[finding] = true;
-        let found = Match {
-            golden,
-            finding,
-            score: None,
-            parts: Parts::default(),
-            decided_by: DecidedBy::Identity(via),
-            judgement: None,
-            flags: Vec::new(),
-            runner_up: None,
-        };
+        let found = Match::new(golden, finding, DecidedBy::Identity(via), None);
         place_match(&mut result, found, goldens[golden].acceptance);
     }
     for &(golden, why) in matched.unmatched.iter().filter(|(golden, _)| goldens[*golden].is_required()) {
@@ -103,13 +81,13 @@ fn by_identity(case: &PreparedCase<'_>, findings: &[Finding], profile: &Profile)
             Unmatched::Absent(via) => MissReason::KeyAbsent(via),
             Unmatched::Used { via, finding, by } => MissReason::KeyUsed { via, finding, by },
         };
-        result.misses.push(Miss { golden, best: None, why, flags: Vec::new() });
+        result.misses.push(Miss::new(golden, why));
     }
     for &(finding, golden) in &matched.duplicates {
         finding_used[finding] = true;
         if goldens[golden].acceptance == Acceptance::Trap {
-            let flags = vec![Flag::Trap];
-            result.extras.push(Extra { finding, best: None, why: ExtraReason::Trap { golden }, flags });
+            let why = ExtraReason::Trap { golden };
+            result.extras.push(Extra { flags: vec![Flag::Trap], ..Extra::new(finding, why) });
         } else {
             result.duplicates.push(Duplicate { finding, golden: Some(golden), score: None, flags: Vec::new() });
         }
@@ -123,7 +101,7 @@ fn by_identity(case: &PreparedCase<'_>, findings: &[Finding], profile: &Profile)
             Some(Some(why)) => ExtraReason::KeyRefused(why),
             None => ExtraReason::UnexpectedKey,
         };
-        result.extras.push(Extra { finding, best: None, why, flags: Vec::new() });
+        result.extras.push(Extra::new(finding, why));
     }
     result.extras.sort_by_key(|extra| extra.finding);
     result
@@ -137,7 +115,7 @@ fn by_recorded_judgements(case: &PreparedCase<'_>, findings: &[Finding], decisio
     let mut finding_used = vec![false; findings.len()];
     let is_trap = |golden: usize| goldens[golden].acceptance == Acceptance::Trap;
     let stated = || decisions.pairs.iter().filter(|(_, decided)| decided.matched);
-    // A finding that reports a true golden is no trap hit, even if it was also recorded for a trap.
+    // A finding that reports a true golden is not a trap hit, even if it was also recorded for a trap.
     let true_ones = stated().filter(|((golden, _), _)| !is_trap(*golden));
     for (&(golden, finding), decided) in true_ones.chain(stated().filter(|((golden, _), _)| is_trap(*golden))) {
         if is_trap(golden) && finding_used[finding] {
@@ -145,28 +123,23 @@ fn by_recorded_judgements(case: &PreparedCase<'_>, findings: &[Finding], decisio
         }
         golden_found[golden] = true;
         finding_used[finding] = true;
+        let decided_by = DecidedBy::Judge(decided.judge.clone());
         let found = Match {
-            golden,
-            finding,
             score: decided.confidence,
             parts: Parts { judge: Some(decided.confidence.unwrap_or(1.0)), ..Parts::default() },
-            decided_by: DecidedBy::Judge(decided.judge.clone()),
-            judgement: Some(decided.judgement),
-            flags: Vec::new(),
-            runner_up: None,
+            ..Match::new(golden, finding, decided_by, Some(decided.judgement))
         };
         place_match(&mut result, found, goldens[golden].acceptance);
     }
     for (golden, _) in goldens.iter().enumerate().filter(|(i, g)| g.is_required() && !golden_found[*i]) {
         let why = if findings.is_empty() { MissReason::NothingReported } else { MissReason::NotRecorded };
-        result.misses.push(Miss { golden, best: None, why, flags: Vec::new() });
+        result.misses.push(Miss::new(golden, why));
     }
     for finding in (0..findings.len()).filter(|f| !finding_used[*f]) {
         if decisions.unnamed.get(&finding).is_some_and(|decided| decided.matched) {
             result.duplicates.push(Duplicate { finding, golden: None, score: None, flags: Vec::new() });
         } else {
-            let why = ExtraReason::NotRecorded;
-            result.extras.push(Extra { finding, best: None, why, flags: Vec::new() });
+            result.extras.push(Extra::new(finding, ExtraReason::NotRecorded));
         }
     }
     result.extras.sort_by_key(|extra| extra.finding);
@@ -191,47 +164,31 @@ fn by_audit(case: &PreparedCase<'_>, findings: &[Finding], decisions: &Decisions
     let by = named.and_then(|id| findings.iter().position(|finding| finding.id == *id));
     let mut result = TrialResult::default();
     if let (Some(golden), Some(finding)) = (target, by) {
-        result.matches.push(Match {
-            golden,
-            finding,
-            score: None,
-            parts: Parts::default(),
-            decided_by: DecidedBy::Judge(judge.clone()),
-            judgement: Some(judgement),
-            flags: Vec::new(),
-            runner_up: None,
-        });
+        result.matches.push(Match::new(golden, finding, DecidedBy::Judge(judge.clone()), Some(judgement)));
     }
     let missed = |golden: &usize| !result.matches.iter().any(|found| found.golden == *golden);
     let required = (0..goldens.len()).filter(|golden| goldens[*golden].is_required()).filter(missed);
     let why = |golden| if Some(golden) == target { MissReason::AuditedMissing } else { MissReason::NotCompared };
-    let miss = |golden| Miss { golden, best: None, why: why(golden), flags: Vec::new() };
-    result.misses = required.map(miss).collect();
+    result.misses = required.map(|golden| Miss::new(golden, why(golden))).collect();
     // Of several classes of one finding the first stands.
     let classes: HashMap<&str, Classification> =
         audit.findings.iter().rev().map(|found| (found.finding.as_str(), found.classification)).collect();
     for (index, finding) in findings.iter().enumerate().filter(|(index, _)| Some(*index) != by) {
         let class = classes.get(finding.id.as_str()).copied();
-        match class {
-            Some(class) if class.is_about_target() && !result.matches.is_empty() => {
-                result.duplicates.push(Duplicate { finding: index, golden: target, score: None, flags: Vec::new() });
-            }
-            _ => {
-                let why = class.map_or(ExtraReason::NotCompared, ExtraReason::Audited);
-                result.extras.push(Extra { finding: index, best: None, why, flags: Vec::new() });
-            }
+        if class.is_some_and(Classification::is_about_target) && !result.matches.is_empty() {
+            result.duplicates.push(Duplicate { finding: index, golden: target, score: None, flags: Vec::new() });
+            continue;
         }
+        result.extras.push(Extra::new(index, class.map_or(ExtraReason::NotCompared, ExtraReason::Audited)));
     }
     result
 }
 
 fn without_comparison(case: &PreparedCase<'_>, findings: &[Finding]) -> TrialResult {
     let required = case.case.goldens.iter().enumerate().filter(|(_, g)| g.is_required());
-    let miss = |golden| Miss { golden, best: None, why: MissReason::NotCompared, flags: Vec::new() };
-    let extra = |finding| Extra { finding, best: None, why: ExtraReason::NotCompared, flags: Vec::new() };
     TrialResult {
-        misses: required.map(|(golden, _)| miss(golden)).collect(),
-        extras: (0..findings.len()).map(extra).collect(),
+        misses: required.map(|(golden, _)| Miss::new(golden, MissReason::NotCompared)).collect(),
+        extras: (0..findings.len()).map(|finding| Extra::new(finding, ExtraReason::NotCompared)).collect(),
         ..TrialResult::default()
     }
 }

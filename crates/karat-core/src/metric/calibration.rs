@@ -1,15 +1,14 @@
 //! Calibration of stated confidence (tier 6).
 
-use super::{Undefined, Value, ratio};
+use super::{Part, Undefined, Value, ratio};
 use crate::profile::CalibrationRules;
 use std::ops::AddAssign;
 
 /// A statement with its confidence, and whether it was right.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Point {
-    /// From 0 to 1.
     pub confidence: f64,
-    /// Whether what was said is true.
     pub right: bool,
     /// 1, or a case's share where it has several trials.
     pub weight: f64,
@@ -36,9 +35,9 @@ pub struct ConfidenceSums {
     /// Σ weight · (confidence − right)².
     pub loss: f64,
     /// The weight of wrong statements among the confident ones, and of all of these.
-    pub confident: [f64; 2],
+    pub confident: Part,
     /// The weight of right statements among the doubtful ones, and of all of these.
-    pub doubtful: [f64; 2],
+    pub doubtful: Part,
 }
 
 /// What the statements in a bin add up to.
@@ -65,12 +64,10 @@ impl ConfidenceSums {
             sums.total += weight;
             sums.loss += weight * (point.confidence - right).powi(2);
             if point.confidence > rules.overconfident_above {
-                sums.confident[0] += weight * (1.0 - right);
-                sums.confident[1] += weight;
+                sums.confident += Part { part: weight * (1.0 - right), whole: weight };
             }
             if point.confidence < rules.underconfident_below {
-                sums.doubtful[0] += weight * right;
-                sums.doubtful[1] += weight;
+                sums.doubtful += Part { part: weight * right, whole: weight };
             }
             if !(zero_in_no_bin && point.confidence <= 0.0) {
                 // By the edges themselves: 0.3 times 10 is not 3, and would land a bin too far.
@@ -84,8 +81,7 @@ impl ConfidenceSums {
     /// The points of a reliability diagram: bins of equal width, without the empty ones.
     pub fn diagram(&self) -> Vec<Bin> {
         let count = self.bins.len() as u32;
-        let bin = |(at, held): (u32, &BinSums)| held.bin(edge(at, count), edge(at + 1, count));
-        (0..count).zip(&self.bins).filter_map(bin).collect()
+        (0..count).zip(&self.bins).filter_map(|(at, sums)| sums.bin(edge(at, count), edge(at + 1, count))).collect()
     }
 
     /// Σ share of bin · |accuracy − confidence|. Statements in no bin count in the total.
@@ -103,16 +99,6 @@ impl ConfidenceSums {
     pub fn brier(&self, reason: &'static str) -> Value {
         ratio(self.loss, self.total, reason)
     }
-
-    /// P(wrong | more confident than the rules call confident).
-    pub fn overconfidence(&self) -> Value {
-        ratio(self.confident[0], self.confident[1], "no verdict is confident enough")
-    }
-
-    /// P(right | less confident than the rules call doubtful).
-    pub fn underconfidence(&self) -> Value {
-        ratio(self.doubtful[0], self.doubtful[1], "no verdict is doubtful enough")
-    }
 }
 
 impl AddAssign<&Self> for ConfidenceSums {
@@ -127,10 +113,8 @@ impl AddAssign<&Self> for ConfidenceSums {
         }
         self.total += other.total;
         self.loss += other.loss;
-        for at in 0..2 {
-            self.confident[at] += other.confident[at];
-            self.doubtful[at] += other.doubtful[at];
-        }
+        self.confident += other.confident;
+        self.doubtful += other.doubtful;
     }
 }
 
@@ -138,13 +122,13 @@ fn edge(bin: u32, count: u32) -> f64 {
     f64::from(bin) / f64::from(count)
 }
 
-/// Bins of equal weight, without the empty ones. Equal confidences share a bin, so the order of points is no matter.
+/// Bins of equal weight, without the empty ones. Equal confidences share a bin, so the order of points does not matter.
 pub fn equal_mass(points: &[Point], bins: u32) -> Vec<Bin> {
     let bins = bins.max(1) as usize;
     let mut sorted: Vec<Point> = points.iter().filter(|point| point.weight > 0.0).copied().collect();
     sorted.sort_by(|a, b| a.confidence.total_cmp(&b.confidence).then(a.right.cmp(&b.right)));
     let total: f64 = sorted.iter().map(|point| point.weight).sum();
-    let mut held: Vec<Vec<Point>> = vec![Vec::new(); bins];
+    let mut by_bin: Vec<Vec<Point>> = vec![Vec::new(); bins];
     let mut before = 0.0;
     for equal in sorted.chunk_by(|a, b| a.confidence == b.confidence) {
         let weight: f64 = equal.iter().map(|point| point.weight).sum();
@@ -152,17 +136,16 @@ pub fn equal_mass(points: &[Point], bins: u32) -> Vec<Bin> {
         let middle = (before + weight / 2.0) / total;
         // Weights such as a third add up to a little more or less than an edge; what lies on it is in the bin above.
         let bin = (middle * bins as f64 + 1e-9) as usize;
-        held[bin.min(bins - 1)].extend(equal);
+        by_bin[bin.min(bins - 1)].extend(equal);
         before += weight;
     }
-    let ends = |held: &Vec<Point>| Some((held.first()?.confidence, held.last()?.confidence));
-    held.iter().filter_map(|held| ends(held).and_then(|(low, high)| summed(held, low, high))).collect()
-}
-
-fn summed(held: &[Point], low: f64, high: f64) -> Option<Bin> {
-    let mut sums = BinSums::default();
-    held.iter().for_each(|point| sums.add(*point));
-    sums.bin(low, high)
+    let summed = |points: &Vec<Point>| {
+        let (first, last) = (points.first()?, points.last()?);
+        let mut sums = BinSums::default();
+        points.iter().for_each(|point| sums.add(*point));
+        sums.bin(first.confidence, last.confidence)
+    };
+    by_bin.iter().filter_map(summed).collect()
 }
 
 impl BinSums {

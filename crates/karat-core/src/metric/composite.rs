@@ -61,21 +61,6 @@ fn weighted(parts: [Value; 5], weights: [f64; 5]) -> Value {
     super::ratio(sum, whole, "all weights are 0")
 }
 
-/// Target detection · reasoning · (1 − invalid rate).
-pub fn true_understanding(target: Value, reasoning: Value, invalid: Value) -> Value {
-    Ok(target? * reasoning? * (1.0 - invalid?))
-}
-
-/// The geometric mean of the same three, which one low factor does not bring down as far.
-pub fn true_understanding_geometric(target: Value, reasoning: Value, invalid: Value) -> Value {
-    true_understanding(target, reasoning, invalid).map(libm::cbrt)
-}
-
-/// Accuracy − target detection: how far verdicts run ahead of understanding.
-pub fn lucky_guess_indicator(accuracy: Value, target: Value) -> Value {
-    Ok(accuracy? - target?)
-}
-
 /// Of all weightings that halve, keep or raise by half each weight, the share that leaves each tool its rank.
 pub fn rank_stability(tools: &[SuiParts], weights: &SuiWeights, fill: bool) -> Vec<Value> {
     const STEPS: [f64; 3] = [0.5, 1.0, 1.5];

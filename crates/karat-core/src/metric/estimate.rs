@@ -2,6 +2,7 @@
 
 use super::Undefined;
 use super::table::Direction;
+use crate::stats::interval::{Interval, NoInterval};
 use std::borrow::Cow;
 
 /// A headline number; `value` is `None` exactly when `undefined` says why.
@@ -44,6 +45,18 @@ impl Estimate {
             std_trials: None,
             std_cases: None,
             direction,
+        }
+    }
+
+    /// Sets the interval, or why there is none.
+    pub(crate) fn set_interval(&mut self, interval: Result<Interval, NoInterval>, pooled: bool) {
+        match interval {
+            Ok(Interval { low, high, method, .. }) => {
+                // Turn -0.0 into 0.
+                self.ci = Some([low + 0.0, high + 0.0]);
+                self.method = Some(if pooled { format!("{method} over pooled items").into() } else { method.into() });
+            }
+            Err(why) => self.no_ci = Some(why.reason()),
         }
     }
 

@@ -58,22 +58,12 @@ impl Classes {
         self.share(sure + credit * self.unconfirmed_bonus)
     }
 
-    /// Invalid / all.
-    pub fn invalid_rate(&self) -> Value {
-        self.share(self.invalid())
-    }
-
-    /// Those of a class / all.
-    pub fn rate(&self, class: Classification) -> Value {
-        self.share(self.count(class))
-    }
-
     /// Σ harm of invalid findings / all.
     pub fn harm_rate(&self, weights: &HarmWeights) -> Value {
         self.share(Classification::ALL.into_iter().map(|class| weights.weight(class) * self.count(class)).sum())
     }
 
-    fn share(&self, part: f64) -> Value {
+    pub(super) fn share(&self, part: f64) -> Value {
         ratio(part, self.total(), NONE)
     }
 }

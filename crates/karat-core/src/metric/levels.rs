@@ -3,29 +3,8 @@
 
 use super::Value;
 use super::calibration::{self, Point};
-use super::sweep::{Level, Sweep, SweptBy, sweep};
+use super::sweep::{Level, Scale, Sweep, SweptBy, sweep};
 use std::collections::BTreeMap;
-
-/// What a level is a level of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "variant names say it")]
-pub enum Scale {
-    Verdict,
-    Confidence,
-    Severity,
-}
-
-impl Scale {
-    const ALL: [Self; 3] = [Self::Verdict, Self::Confidence, Self::Severity];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Verdict => "verdict",
-            Self::Confidence => "confidence",
-            Self::Severity => "severity",
-        }
-    }
-}
 
 /// One number that adds up over cases: how many are right, or wrong, at a level.
 #[derive(Clone, Copy, Debug, PartialEq)]

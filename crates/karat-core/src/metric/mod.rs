@@ -1,20 +1,19 @@
 //! Metrics: what each one is, and how it is computed from counts. A number knows its direction and when it is undefined.
 
-pub mod basis;
 pub mod calibration;
 pub mod composite;
-pub mod confusion;
 pub mod counts;
-pub mod detection;
 pub mod estimate;
 pub mod findings_quality;
-pub mod formula;
+pub mod formula_text;
 pub mod levels;
 pub mod location;
-pub mod reasoning;
 pub mod sums;
 pub mod sweep;
 pub mod table;
+pub mod targets;
+
+use std::ops::AddAssign;
 
 /// A value, or the reason why there is none. 0/0 is never a number.
 pub type Value = Result<f64, Undefined>;
@@ -34,4 +33,34 @@ pub(crate) fn f_score(tp: f64, fp: f64, fn_: f64, beta: f64, reason: &'static st
     let square = beta * beta;
     let found = (1.0 + square) * tp;
     ratio(found, found + square * fn_ + fp, reason)
+}
+
+/// A part of a whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Part {
+    pub part: f64,
+    pub whole: f64,
+}
+
+impl Part {
+    /// Adds a case's mean of some values; nothing where there are none.
+    pub fn add_mean(&mut self, weight: f64, values: impl Iterator<Item = f64>) {
+        let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+        if count > 0.0 {
+            self.part += weight * sum / count;
+            self.whole += weight;
+        }
+    }
+
+    fn share(self, reason: &'static str) -> Value {
+        ratio(self.part, self.whole, reason)
+    }
+}
+
+impl AddAssign for Part {
+    fn add_assign(&mut self, other: Self) {
+        self.part += other.part;
+        self.whole += other.whole;
+    }
 }

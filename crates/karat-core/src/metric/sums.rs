@@ -2,13 +2,12 @@
 //! of any lot of cases, drawn at random or compared with another, comes from adding a few numbers.
 
 use super::calibration::{BinSums, ConfidenceSums};
-use super::composite::{self, SuiParts};
-use super::confusion::Confusion;
-use super::counts::Counts;
+use super::composite::SuiParts;
+use super::counts::{Confusion, Counts};
 use super::findings_quality::Classes;
 use super::location::LocationSums;
-use super::reasoning::reasoning;
-use super::{Undefined, Value, ratio};
+use super::targets::reasoning;
+use super::{Part, Undefined, Value, ratio};
 use crate::judgement::Classification;
 use crate::profile::Profile;
 use std::ops::AddAssign;
@@ -35,57 +34,30 @@ pub struct Sums {
     pub finding_confidence: ConfidenceSums,
 }
 
-/// A part of a whole.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Part {
-    pub part: f64,
-    pub whole: f64,
-}
-
-impl Part {
-    /// Adds a case's mean of some values; nothing where there are none.
-    pub fn add_mean(&mut self, weight: f64, values: impl Iterator<Item = f64>) {
-        let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
-        if count > 0.0 {
-            self.part += weight * sum / count;
-            self.whole += weight;
-        }
-    }
-
-    fn share(self, reason: &'static str) -> Value {
-        ratio(self.part, self.whole, reason)
-    }
-}
-
-impl AddAssign for Part {
-    fn add_assign(&mut self, other: Self) {
-        self.part += other.part;
-        self.whole += other.whole;
-    }
-}
-
+const NO_VERDICTS: &str = "no verdicts";
+const NO_VULNERABLE: &str = "no vulnerable case";
+const NO_SAFE: &str = "no safe case";
+const NO_PLACES: &str = "no match has lines on both sides";
 const NO_AUDIT: Undefined = Undefined("no audit");
 const NO_TARGET: &str = "no vulnerable case has a target";
 const NOT_RATED: &str = "no target was found and rated";
 const NO_CONFIDENCE: &str = "no verdict states a confidence";
 const NO_FINDING_CONFIDENCE: &str = "no countable finding states a confidence";
 
-/// The classes that have a rate of their own.
-pub const RATES: [(&str, Classification); 6] = [
-    ("hallucination_rate", Classification::Hallucinated),
-    ("mischaracterized_rate", Classification::Mischaracterized),
-    ("design_choice_rate", Classification::DesignChoice),
-    ("out_of_scope_rate", Classification::OutOfScope),
-    ("security_theater_rate", Classification::SecurityTheater),
-    ("informational_rate", Classification::Informational),
-];
-
 struct Formula {
     id: &'static str,
-    /// Every column that the value, or whether there is one, depends on; a test holds them against each other.
-    reads: &'static [Column],
-    value: fn(&Sums, &Profile) -> Value,
+    /// Every column that the value, or whether there is one, depends on; a test compares both.
+    reads: &'static [&'static [Column]],
+    rule: Rule,
+}
+
+/// How a metric follows from sums.
+enum Rule {
+    /// A plain proportion, and why it may be undefined.
+    Share(fn(&Sums) -> Part, &'static str),
+    /// How many of the audited findings count, and what their share is by the framework's conventions where there are none.
+    OfFindings(fn(&Classes) -> f64, f64),
+    Other(fn(&Sums, &Profile) -> Value),
 }
 
 #[derive(Clone, Copy)]
@@ -112,129 +84,122 @@ const TP: Column = Column::Named("verdict.tp");
 const FP: Column = Column::Named("verdict.fp");
 const TN: Column = Column::Named("verdict.tn");
 const FN: Column = Column::Named("verdict.fn");
-const PLACES: Column = Column::Named("places.count");
-const TARGETS_FOUND: Column = Column::Named("target.found");
-const TARGETS: Column = Column::Named("target.cases");
-const AUDITS: Column = Column::Named("audits");
-const RCIR: [Column; 2] = [Column::Named("rcir.sum"), Column::Named("rcir.cases")];
-const AVA: [Column; 2] = [Column::Named("ava.sum"), Column::Named("ava.cases")];
-const FSV: [Column; 2] = [Column::Named("fsv.sum"), Column::Named("fsv.cases")];
-const SURE: Column = Column::Named("verdict_confidence.total");
-const SURE_BINS: Column = Column::Bins("verdict_confidence");
-const OF_AUDITED: &[Column] = &[AUDITS, Column::Classes];
-const OF_UNDERSTANDING: &[Column] =
-    &[TARGETS_FOUND, TARGETS, RCIR[0], RCIR[1], AVA[0], AVA[1], FSV[0], FSV[1], AUDITS, Column::Classes];
-const FINDINGS_SURE: Column = Column::Named("finding_confidence.total");
+const PLACES: &[Column] = &[Column::Named("places.count")];
+const TARGETS: &[Column] = &[Column::Named("target.found"), Column::Named("target.cases")];
+const AUDITED: &[Column] = &[Column::Named("audits"), Column::Classes];
+const RATED: &[Column] = &[
+    Column::Named("rcir.sum"),
+    Column::Named("rcir.cases"),
+    Column::Named("ava.sum"),
+    Column::Named("ava.cases"),
+    Column::Named("fsv.sum"),
+    Column::Named("fsv.cases"),
+];
+const SURE: &[Column] = &[Column::Named("verdict_confidence.total")];
+const BINS: &[Column] = &[Column::Bins("verdict_confidence")];
+const FINDINGS_SURE: &[Column] = &[Column::Named("finding_confidence.total")];
 
-const fn metric(id: &'static str, reads: &'static [Column], value: fn(&Sums, &Profile) -> Value) -> Formula {
-    Formula { id, reads, value }
+type Reads = &'static [&'static [Column]];
+
+const fn share(id: &'static str, reads: Reads, part: fn(&Sums) -> Part, reason: &'static str) -> Formula {
+    Formula { id, reads, rule: Rule::Share(part, reason) }
 }
 
-/// The rate of one class among audited findings.
-macro_rules! class_rate {
-    ($id:literal, $class:ident) => {
-        metric($id, OF_AUDITED, |sums, profile| {
-            sums.of_findings(profile, 0.0, |classes| classes.rate(Classification::$class))
-        })
-    };
+const fn of_findings(id: &'static str, count: fn(&Classes) -> f64, without: f64) -> Formula {
+    Formula { id, reads: &[AUDITED], rule: Rule::OfFindings(count, without) }
+}
+
+const fn other(id: &'static str, reads: Reads, value: fn(&Sums, &Profile) -> Value) -> Formula {
+    Formula { id, reads, rule: Rule::Other(value) }
 }
 
 static FORMULAS: &[Formula] = &[
-    metric("accuracy", &[TP, FP, TN, FN], |sums, _| sums.verdicts.accuracy()),
-    metric("verdict_precision", &[TP, FP], |sums, _| sums.verdicts.precision()),
-    metric("verdict_recall", &[TP, FN], |sums, _| sums.verdicts.tpr()),
-    metric("tpr", &[TP, FN], |sums, _| sums.verdicts.tpr()),
-    metric("verdict_f1", &[TP, FP, FN], |sums, _| sums.verdicts.f(1.0)),
-    metric("verdict_f2", &[TP, FP, FN], |sums, _| sums.verdicts.f(2.0)),
-    metric("fpr", &[FP, TN], |sums, _| sums.verdicts.fpr()),
-    metric("fnr", &[TP, FN], |sums, _| sums.verdicts.fnr()),
-    metric("specificity", &[FP, TN], |sums, _| sums.verdicts.specificity()),
-    metric("youden", &[TP, FP, TN, FN], |sums, _| sums.verdicts.youden()),
-    metric("location_iou", &[PLACES, Column::Named("places.iou")], |sums, _| sums.places.iou()),
-    metric("location_exact", &[PLACES, Column::Named("places.exact")], |sums, _| sums.places.exact()),
-    metric("location_within_5", &[PLACES, Column::Named("places.near")], |sums, _| sums.places.within_near()),
-    metric(
+    share("accuracy", &[&[TP, FP, TN, FN]], |sums| sums.verdicts.accuracy(), NO_VERDICTS),
+    share("verdict_precision", &[&[TP, FP]], |sums| sums.verdicts.precision(), "nothing was called vulnerable"),
+    share("verdict_recall", &[&[TP, FN]], |sums| sums.verdicts.tpr(), NO_VULNERABLE),
+    share("tpr", &[&[TP, FN]], |sums| sums.verdicts.tpr(), NO_VULNERABLE),
+    other("verdict_f1", &[&[TP, FP, FN]], |sums, _| sums.verdicts.f_beta(1.0)),
+    other("verdict_f2", &[&[TP, FP, FN]], |sums, _| sums.verdicts.f_beta(2.0)),
+    share("fpr", &[&[FP, TN]], |sums| sums.verdicts.fpr(), NO_SAFE),
+    share("fnr", &[&[TP, FN]], |sums| sums.verdicts.fnr(), NO_VULNERABLE),
+    share("specificity", &[&[FP, TN]], |sums| sums.verdicts.specificity(), NO_SAFE),
+    other("youden", &[&[TP, FP, TN, FN]], |sums, _| {
+        Ok(sums.verdicts.tpr().share(NO_VULNERABLE)? - sums.verdicts.fpr().share(NO_SAFE)?)
+    }),
+    other("location_iou", &[PLACES, &[Column::Named("places.iou")]], |sums, _| {
+        ratio(sums.places.iou, sums.places.count, NO_PLACES)
+    }),
+    share(
+        "location_exact",
+        &[PLACES, &[Column::Named("places.exact")]],
+        |sums| Part { part: sums.places.exact, whole: sums.places.count },
+        NO_PLACES,
+    ),
+    share(
+        "location_within_5",
+        &[PLACES, &[Column::Named("places.near")]],
+        |sums| Part { part: sums.places.near, whole: sums.places.count },
+        NO_PLACES,
+    ),
+    other(
         "severity_weighted_detection",
-        &[Column::Named("severe.found"), Column::Named("severe.weight")],
+        &[&[Column::Named("severe.found"), Column::Named("severe.weight")]],
         |sums, _| sums.severe.share("no vulnerable case has a target that states a severity"),
     ),
-    metric("lucky_guess_rate", &[Column::Named("lucky.guesses"), Column::Named("lucky.called")], |sums, _| {
-        sums.lucky.share("no vulnerable case with a target was called vulnerable")
-    }),
-    metric("finding_precision", OF_AUDITED, |sums, profile| {
-        sums.of_findings(profile, 1.0, |classes| classes.precision())
-    }),
-    metric(
-        "finding_precision_confirmed",
-        &[AUDITS, Column::Classes, Column::Named("class.unconfirmed_bonus")],
-        |sums, profile| sums.of_findings(profile, 1.0, |c| c.precision_confirmed(profile.credit.unconfirmed_bonus)),
+    share(
+        "lucky_guess_rate",
+        &[&[Column::Named("lucky.guesses"), Column::Named("lucky.called")]],
+        |sums| sums.lucky,
+        "no vulnerable case with a target was called vulnerable",
     ),
-    metric("invalid_rate", OF_AUDITED, |sums, profile| {
-        sums.of_findings(profile, 0.0, |classes| classes.invalid_rate())
+    of_findings("finding_precision", |classes| classes.valid(), 1.0),
+    other("finding_precision_confirmed", &[AUDITED, &[Column::Named("class.unconfirmed_bonus")]], |sums, profile| {
+        sums.of_findings(profile, 1.0, |c| c.precision_confirmed(profile.credit.unconfirmed_bonus))
     }),
-    class_rate!("hallucination_rate", Hallucinated),
-    class_rate!("mischaracterized_rate", Mischaracterized),
-    class_rate!("design_choice_rate", DesignChoice),
-    class_rate!("out_of_scope_rate", OutOfScope),
-    class_rate!("security_theater_rate", SecurityTheater),
-    class_rate!("informational_rate", Informational),
-    metric("harm_weighted_invalid_rate", OF_AUDITED, |sums, profile| {
+    of_findings("invalid_rate", |classes| classes.invalid(), 0.0),
+    of_findings("hallucination_rate", |classes| classes.count(Classification::Hallucinated), 0.0),
+    of_findings("mischaracterized_rate", |classes| classes.count(Classification::Mischaracterized), 0.0),
+    of_findings("design_choice_rate", |classes| classes.count(Classification::DesignChoice), 0.0),
+    of_findings("out_of_scope_rate", |classes| classes.count(Classification::OutOfScope), 0.0),
+    of_findings("security_theater_rate", |classes| classes.count(Classification::SecurityTheater), 0.0),
+    of_findings("informational_rate", |classes| classes.count(Classification::Informational), 0.0),
+    other("harm_weighted_invalid_rate", &[AUDITED], |sums, profile| {
         sums.of_findings(profile, 0.0, |classes| classes.harm_rate(&profile.harm_weights))
     }),
-    metric("reasoning", &[RCIR[0], RCIR[1], AVA[0], AVA[1], FSV[0], FSV[1]], |sums, _| sums.reasoning()),
-    metric("ece", &[SURE, SURE_BINS], |sums, _| sums.verdict_confidence.ece(NO_CONFIDENCE)),
-    metric("mce", &[SURE, SURE_BINS], |sums, _| sums.verdict_confidence.mce(NO_CONFIDENCE)),
-    metric("brier", &[SURE, Column::Named("verdict_confidence.loss")], |sums, _| {
+    other("reasoning", &[RATED], |sums, _| sums.reasoning()),
+    other("ece", &[SURE, BINS], |sums, _| sums.verdict_confidence.ece(NO_CONFIDENCE)),
+    other("mce", &[SURE, BINS], |sums, _| sums.verdict_confidence.mce(NO_CONFIDENCE)),
+    other("brier", &[SURE, &[Column::Named("verdict_confidence.loss")]], |sums, _| {
         sums.verdict_confidence.brier(NO_CONFIDENCE)
     }),
-    metric(
+    share(
         "overconfidence_rate",
-        &[Column::Named("verdict_confidence.confident_wrong"), Column::Named("verdict_confidence.confident")],
-        |sums, _| sums.verdict_confidence.overconfidence(),
+        &[&[Column::Named("verdict_confidence.confident_wrong"), Column::Named("verdict_confidence.confident")]],
+        |sums| sums.verdict_confidence.confident,
+        "no verdict is confident enough",
     ),
-    metric(
+    share(
         "underconfidence_rate",
-        &[Column::Named("verdict_confidence.doubtful_right"), Column::Named("verdict_confidence.doubtful")],
-        |sums, _| sums.verdict_confidence.underconfidence(),
+        &[&[Column::Named("verdict_confidence.doubtful_right"), Column::Named("verdict_confidence.doubtful")]],
+        |sums| sums.verdict_confidence.doubtful,
+        "no verdict is doubtful enough",
     ),
-    metric("finding_ece", &[FINDINGS_SURE, Column::Bins("finding_confidence")], |sums, _| {
+    other("finding_ece", &[FINDINGS_SURE, &[Column::Bins("finding_confidence")]], |sums, _| {
         sums.finding_confidence.ece(NO_FINDING_CONFIDENCE)
     }),
-    metric("finding_brier", &[FINDINGS_SURE, Column::Named("finding_confidence.loss")], |sums, _| {
+    other("finding_brier", &[FINDINGS_SURE, &[Column::Named("finding_confidence.loss")]], |sums, _| {
         sums.finding_confidence.brier(NO_FINDING_CONFIDENCE)
     }),
-    metric(
-        "sui",
-        &[
-            TP,
-            FP,
-            FN,
-            TARGETS_FOUND,
-            TARGETS,
-            RCIR[0],
-            RCIR[1],
-            AVA[0],
-            AVA[1],
-            FSV[0],
-            FSV[1],
-            AUDITS,
-            Column::Classes,
-            SURE,
-            SURE_BINS,
-        ],
-        |sums, profile| {
-            let fills = profile.audit_conventions.sui_fills_missing;
-            sums.sui_parts(profile).and_then(|parts| parts.sui(&profile.sui, fills))
-        },
-    ),
-    metric("true_understanding_score", OF_UNDERSTANDING, |sums, profile| {
-        sums.understanding(profile, composite::true_understanding)
+    other("sui", &[&[TP, FP, FN], TARGETS, RATED, AUDITED, SURE, BINS], |sums, profile| {
+        let fills = profile.audit_conventions.sui_fills_missing;
+        sums.sui_parts(profile).and_then(|parts| parts.sui(&profile.sui, fills))
     }),
-    metric("true_understanding_geometric", OF_UNDERSTANDING, |sums, profile| {
-        sums.understanding(profile, composite::true_understanding_geometric)
+    other("true_understanding_score", &[TARGETS, RATED, AUDITED], |sums, profile| sums.understanding(profile)),
+    other("true_understanding_geometric", &[TARGETS, RATED, AUDITED], |sums, profile| {
+        sums.understanding(profile).map(libm::cbrt)
     }),
-    metric("lucky_guess_indicator", &[TP, FP, TN, FN, TARGETS_FOUND, TARGETS], |sums, _| {
-        composite::lucky_guess_indicator(sums.verdicts.accuracy(), sums.targets.share(NO_TARGET))
+    other("lucky_guess_indicator", &[&[TP, FP, TN, FN], TARGETS], |sums, _| {
+        Ok(sums.verdicts.accuracy().share(NO_VERDICTS)? - sums.targets.share(NO_TARGET)?)
     }),
 ];
 
@@ -243,25 +208,26 @@ fn formula(id: &str) -> Option<&'static Formula> {
 }
 
 impl Sums {
-    /// The ids of all metrics that are ratios of sums.
-    pub(crate) fn metric_ids() -> impl Iterator<Item = &'static str> {
-        FORMULAS.iter().map(|formula| formula.id)
-    }
-
-    /// The metric of that id; none where it is no ratio of sums.
+    /// The metric of that id; none where it is not a ratio of sums.
     pub fn value(&self, id: &str, profile: &Profile) -> Option<Value> {
-        formula(id).map(|formula| (formula.value)(self, profile))
+        Some(match formula(id)?.rule {
+            Rule::Share(part, reason) => part(self).share(reason),
+            Rule::OfFindings(count, without) => {
+                self.of_findings(profile, without, |classes| classes.share(count(classes)))
+            }
+            Rule::Other(value) => value(self, profile),
+        })
     }
 
-    /// The columns of a row, by number, that the metric of that id reads; none where it is no ratio of sums.
+    /// The columns of a row, by number, that the metric of that id reads; none where it is not a ratio of sums.
     pub fn columns(id: &str, bins: usize) -> Option<Vec<usize>> {
         let formula = formula(id)?;
         let names = Self::names(bins);
-        let read = |name: &str| formula.reads.iter().any(|column| column.is(name));
+        let read = |name: &str| formula.reads.iter().copied().flatten().any(|column| column.is(name));
         Some((0..names.len()).filter(|at| read(&names[*at])).collect())
     }
 
-    /// The metric from pooled counts; none where it is no metric of counts.
+    /// The metric from pooled counts; none where it is not a metric of counts.
     pub fn pooled(&self, id: &str, profile: &Profile) -> Option<Value> {
         // Pooled counts are whole numbers, however often a case is drawn.
         let [tp, fp, fn_] = self.counts.map(|count| count as usize);
@@ -270,28 +236,12 @@ impl Sums {
 
     /// What a plain proportion is a share of what; none where the metric is none, or has nothing to be a share of.
     pub fn proportion(&self, id: &str) -> Option<Part> {
-        let Confusion { tp, fp, tn, fn_ } = self.verdicts;
-        let (classes, sure) = (&self.classes, &self.verdict_confidence);
-        let (part, whole) = match id {
-            "accuracy" => (tp + tn, tp + tn + fp + fn_),
-            "verdict_precision" => (tp, tp + fp),
-            "verdict_recall" | "tpr" => (tp, tp + fn_),
-            "fpr" => (fp, fp + tn),
-            "fnr" => (fn_, tp + fn_),
-            "specificity" => (tn, fp + tn),
-            "location_exact" => (self.places.exact, self.places.count),
-            "location_within_5" => (self.places.near, self.places.count),
-            "lucky_guess_rate" => (self.lucky.part, self.lucky.whole),
-            "finding_precision" => (classes.valid(), classes.total()),
-            "invalid_rate" => (classes.invalid(), classes.total()),
-            "overconfidence_rate" => (sure.confident[0], sure.confident[1]),
-            "underconfidence_rate" => (sure.doubtful[0], sure.doubtful[1]),
-            _ => {
-                let (_, class) = RATES.into_iter().find(|(own, _)| *own == id)?;
-                (classes.count(class), classes.total())
-            }
+        let part = match formula(id)?.rule {
+            Rule::Share(part, _) => part(self),
+            Rule::OfFindings(count, _) => Part { part: count(&self.classes), whole: self.classes.total() },
+            Rule::Other(_) => return None,
         };
-        (whole > 0.0).then_some(Part { part, whole })
+        Some(part).filter(|part| part.whole > 0.0)
     }
 
     /// The same of pooled counts.
@@ -311,7 +261,7 @@ impl Sums {
             return Err(NO_AUDIT);
         }
         Ok(SuiParts {
-            verdict_f2: self.verdicts.f(2.0),
+            verdict_f2: self.verdicts.f_beta(2.0),
             target_detection_rate: self.targets.share("one of its parts is undefined"),
             finding_precision: self.of_findings(profile, 1.0, |classes| classes.precision()),
             reasoning: self.reasoning(),
@@ -323,9 +273,11 @@ impl Sums {
         reasoning(self.rated.map(|rated| rated.share(NOT_RATED)))
     }
 
-    fn understanding(&self, profile: &Profile, of: fn(Value, Value, Value) -> Value) -> Value {
-        let invalid = self.of_findings(profile, 0.0, |classes| classes.invalid_rate());
-        of(self.targets.share(NO_TARGET), self.reasoning(), invalid)
+    /// Target detection · reasoning · (1 − invalid rate). Its cube root is the geometric mean of the three, which one low factor does
+    /// not bring down as far.
+    fn understanding(&self, profile: &Profile) -> Value {
+        let invalid = self.of_findings(profile, 0.0, |classes| classes.share(classes.invalid()));
+        Ok(self.targets.share(NO_TARGET)? * self.reasoning()? * (1.0 - invalid?))
     }
 
     /// A rate of findings; where there are none and the profile follows the framework, what that counts as.
@@ -385,14 +337,14 @@ impl Sums {
         row.extend(Classification::ALL.iter().map(|class| self.classes.count(*class)));
         for sure in [&self.verdict_confidence, &self.finding_confidence] {
             row.extend([sure.total, sure.loss]);
-            row.extend(sure.confident.into_iter().chain(sure.doubtful));
+            row.extend([sure.confident, sure.doubtful].iter().flat_map(|part| [part.part, part.whole]));
             let held = (0..bins).map(|bin| sure.bins.get(bin).copied().unwrap_or_default());
             row.extend(held.flat_map(|held| [held.weight, held.claimed, held.right]));
         }
         row
     }
 
-    /// The sums that a row stands for; numbers that it lacks are 0.
+    /// The sums of a row; missing numbers are 0.
     pub fn from_row(row: &[f64], bins: usize) -> Self {
         let mut rest = row.iter().copied();
         let mut next = || rest.next().unwrap_or_default();
@@ -414,8 +366,8 @@ impl Sums {
         for sure in [&mut sums.verdict_confidence, &mut sums.finding_confidence] {
             sure.total = next();
             sure.loss = next();
-            sure.confident = [next(), next()];
-            sure.doubtful = [next(), next()];
+            sure.confident = Part { part: next(), whole: next() };
+            sure.doubtful = Part { part: next(), whole: next() };
             let held: Vec<BinSums> =
                 (0..bins).map(|_| BinSums { weight: next(), claimed: next(), right: next() }).collect();
             // Nothing said has no bins.
@@ -457,6 +409,7 @@ const FIXED: [&str; 25] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metric::table;
 
     #[test]
     fn every_number_of_a_row_has_a_name_and_comes_back() {
@@ -472,6 +425,35 @@ mod tests {
             Sums::from_row(&[1.0], 10),
             Sums { verdicts: Confusion { tp: 1.0, ..Confusion::default() }, ..Sums::default() }
         );
+    }
+
+    #[test]
+    fn understanding_by_hand() {
+        let profile: Profile = toml::from_str(include_str!("../../../karat/profiles/karat.toml")).unwrap();
+        let most = Part { part: 0.9, whole: 1.0 };
+        let mut sums = Sums { targets: most, rated: [most; 3], audits: 1.0, ..Sums::default() };
+        sums.classes.set(Classification::TargetMatch, 1.0);
+        sums.classes.set(Classification::Hallucinated, 1.0);
+        let close = |sums: &Sums, id: &str, expect: f64| {
+            let found = sums.value(id, &profile).unwrap();
+            assert!(found.is_ok_and(|value| (value - expect).abs() < 1e-12), "{id}: {found:?}");
+        };
+        close(&sums, "true_understanding_score", 0.405);
+        close(&sums, "true_understanding_geometric", 0.405_f64.powf(1.0 / 3.0));
+        let undefined = |sums: &Sums, id: &str| sums.value(id, &profile).unwrap().unwrap_err().0;
+        assert_eq!(undefined(&sums, "lucky_guess_indicator"), NO_VERDICTS);
+        sums.verdicts = Confusion { tp: 6.0, fp: 2.0, tn: 8.0, fn_: 4.0 };
+        close(&sums, "lucky_guess_indicator", 0.7 - 0.9);
+        close(&sums, "youden", 0.4);
+        sums.rated = [Part::default(); 3];
+        assert_eq!(undefined(&sums, "true_understanding_geometric"), NOT_RATED);
+    }
+
+    #[test]
+    fn the_table_of_metrics_names_all_that_are_ratios_of_sums() {
+        let named: Vec<&str> = table::from_source(table::Source::Sums).map(|metric| metric.id).collect();
+        assert_eq!(named.iter().filter(|id| formula(id).is_some()).count(), named.len());
+        assert_eq!(named.len(), FORMULAS.len());
     }
 
     #[test]

@@ -21,6 +21,27 @@ impl SweptBy {
     }
 }
 
+/// What a level is a level of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "variant names say it")]
+pub enum Scale {
+    Verdict,
+    Confidence,
+    Severity,
+}
+
+impl Scale {
+    pub(super) const ALL: [Self; 3] = [Self::Verdict, Self::Confidence, Self::Severity];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Verdict => "verdict",
+            Self::Confidence => "confidence",
+            Self::Severity => "severity",
+        }
+    }
+}
+
 /// Countable findings of one score: how many are right, and how many wrong. Those of two lots of findings add up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
@@ -43,7 +64,6 @@ impl Level {
 pub struct OperatingPoint {
     /// Findings from here on are shown; absent: all of them.
     pub threshold: Option<f64>,
-    /// The precision of those shown.
     pub precision: f64,
     pub recall: f64,
     pub f1: f64,

@@ -5,21 +5,21 @@ use crate::judgement::{AuditDecision, Classification, ClassifiedFinding, TargetA
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What several audits come to.
+/// The consensus of several audits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AuditConsensus {
     /// The decisions most share.
     pub decision: AuditDecision,
-    /// The decisions on which the voices are even, so that a rule had to settle them: `said_vulnerable`, `target.found`, or
+    /// The decisions on which votes are tied, so that a rule had to settle them: `said_vulnerable`, `target.found`, or
     /// the name of a finding.
     pub split: Vec<String>,
 }
 
 /// Settles audits of one trial, each by another judge; `None` where there are none.
 ///
-/// Field by field, what most say holds. Where voices are even: no verdict; the target not found; a finding invalid, then of
+/// Field by field, the majority decides. On a tie: no verdict; the target not found; a finding invalid, then of
 /// the class that credits it least; the worse type match. A confidence is the median of those stated, and a rubric score the
-/// lower median, which is always a level somebody gave; both need more than half of the voices.
+/// lower median, which is always a level that was given; both need more than half of the votes.
 ///
 /// Claims of free text are counted by each judge anew, so that the first claim of one is not that of another. They are taken
 /// whole from the judge who is nearest to all else that was settled, and so are the words of explanation.
@@ -144,7 +144,7 @@ fn target(
     })
 }
 
-/// All values that no other has more voices than, in their order.
+/// All values with the most votes, in their order.
 fn most<T: Ord>(said: impl Iterator<Item = T>) -> Vec<T> {
     let mut voices: BTreeMap<T, usize> = BTreeMap::new();
     for value in said {

@@ -1,7 +1,7 @@
 //! Scores a judge's answers to probes.
 
 use super::{Probe, ProbeKind};
-use crate::stats::proportion::wilson;
+use crate::stats::interval::wilson;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -2,44 +2,49 @@
 
 use super::tiers::{self, Tiers};
 use super::{CaseScore, Metrics, TrialScore};
-use crate::metric::confusion::Confusion;
-use crate::metric::counts::Counts;
+use crate::metric::counts::{Confusion, Counts};
 use crate::metric::estimate::Estimate;
 use crate::metric::sums::Sums;
-use crate::metric::table::{METRICS, Metric, find};
+use crate::metric::table::{METRICS, Metric, Source, find, from_source};
 use crate::metric::{Undefined, Value};
 use crate::profile::{Method, Profile};
 use crate::stats::summary::{mean, sample_std};
 use crate::suite::{Case, Suite, Verdict};
 use std::collections::BTreeMap;
 
-/// The metrics of counts, which every case has or lacks for a reason.
-pub(super) const OF_COUNTS: &[&str] =
-    &["precision", "recall", "f1", "f2", "f_beta", "clean_pass", "found_any", "found_all", "consistency"];
+/// The metrics that are means of cases, in the order in which a case lists its values.
+pub(super) fn means_of_cases() -> impl Iterator<Item = &'static Metric> {
+    let of_counts = METRICS.iter().filter(|metric| is_of_counts(metric));
+    of_counts.chain([Source::Matches, Source::Audits, Source::Twins].into_iter().flat_map(from_source))
+}
 
-/// Those of them, and beyond them, that look at several trials or cases at once.
-pub(super) const OVER_TRIALS: &[&str] = &["found_any", "found_all", "consistency", "twin_recall"];
+/// Whether it is made of counts, so that every case has a value or a reason why not.
+fn is_of_counts(metric: &Metric) -> bool {
+    matches!(metric.source, Source::Counts | Source::Trials)
+}
 
-/// The metrics of a case: means over the trials that count, and what only several trials tell.
+/// Whether it looks at several trials or cases at once.
+pub(super) fn is_over_trials(metric: &Metric) -> bool {
+    matches!(metric.source, Source::Trials | Source::Twins)
+}
+
+/// The metrics of a case: means over the trials that count, and what only several trials together show.
 ///
 /// Those beyond counts are there where they have a value: most cases have no audit, and there are many cases.
 pub(super) fn case_values(case: &Case, trials: &[TrialScore], profile: &Profile) -> Vec<(&'static str, Value)> {
     let counted: Vec<&TrialScore> = trials.iter().filter(|t| t.counted).collect();
-    let found = found_in(case, &counted);
-    let of_counts = OF_COUNTS.iter().map(|&id| {
-        let value = match id {
-            "found_any" | "found_all" | "consistency" => steadiness(id, &found, counted.len(), profile),
-            _ => mean_value(counted.iter().map(|t| trial_value(id, case, t, profile))),
-        };
-        (id, value)
-    });
+    let found = found_counts(case, counted.iter().copied());
     let any_audit = counted.iter().any(|trial| trial.audited.is_some());
-    let audits = if any_audit { tiers::OF_AUDITS } else { &[] };
-    let beyond = tiers::OF_MATCHES.iter().chain(audits).map(|&id| {
-        let value = mean_value(counted.iter().map(|t| tiers::trial_value(id, case, t, profile)));
-        (id, value)
-    });
-    of_counts.chain(beyond.filter(|(_, value)| value.is_ok())).collect()
+    let value = |metric: &'static Metric| {
+        let value = match metric.source {
+            Source::Trials => steadiness(metric.id, &found, counted.len(), profile),
+            Source::Audits if !any_audit => return None,
+            Source::Twins => return None,
+            _ => mean_value(counted.iter().map(|t| trial_value(metric, case, t, profile))),
+        };
+        (is_of_counts(metric) || value.is_ok()).then_some((metric.id, value))
+    };
+    means_of_cases().filter_map(value).collect()
 }
 
 /// The mean of the defined values; where there are none, the reason of the last undefined one.
@@ -55,32 +60,23 @@ fn mean_value(values: impl Iterator<Item = Value>) -> Value {
     mean(&defined).ok_or(reason)
 }
 
-pub(super) fn trial_value(id: &str, case: &Case, trial: &TrialScore, profile: &Profile) -> Value {
-    if !OF_COUNTS.contains(&id) {
-        return tiers::trial_value(id, case, trial, profile);
+pub(super) fn trial_value(metric: &Metric, case: &Case, trial: &TrialScore, profile: &Profile) -> Value {
+    if metric.source != Source::Counts {
+        return tiers::trial_value(metric, case, trial, profile);
     }
     if profile.method == Method::Verdict {
         return Err(Undefined("the profile compares only verdicts"));
     }
-    if id == "clean_pass" {
-        return if !case.is_clean() {
-            Err(Undefined("no clean case"))
-        } else {
-            Ok(if trial.is_silent(profile) { 1.0 } else { 0.0 })
-        };
+    match (metric.id == "clean_pass", case.is_clean()) {
+        (true, true) => return Ok(if trial.is_silent(profile) { 1.0 } else { 0.0 }),
+        (true, false) => return Err(Undefined("no clean case")),
+        (false, true) => return Err(Undefined("no required golden")),
+        (false, false) => {}
     }
-    if case.is_clean() {
-        return Err(Undefined("no required golden"));
-    }
-    let value = from_counts(id, trial.counts, profile);
-    match value {
+    match trial.counts.value(metric.id, profile.beta).unwrap_or(Err(Undefined("not a metric of counts"))) {
         Err(_) if profile.undefined_is_zero => Ok(0.0),
         value => value,
     }
-}
-
-fn from_counts(id: &str, counts: Counts, profile: &Profile) -> Value {
-    counts.value(id, profile.beta).unwrap_or(Err(Undefined("not a metric of counts")))
 }
 
 /// `found` says of each required golden in how many of the trials it was found.
@@ -104,16 +100,12 @@ fn steadiness(id: &str, found: &[(usize, usize)], trials: usize, profile: &Profi
     Ok(part as f64 / found.len() as f64)
 }
 
-/// For each required golden the number of counted trials that found it.
-pub(super) fn found_counts(case: &Case, score: &CaseScore) -> Vec<(usize, usize)> {
-    found_in(case, &score.counted().collect::<Vec<_>>())
-}
-
-fn found_in(case: &Case, trials: &[&TrialScore]) -> Vec<(usize, usize)> {
+/// For each required golden the number of trials that found it.
+pub(super) fn found_counts<'t>(case: &Case, trials: impl Iterator<Item = &'t TrialScore>) -> Vec<(usize, usize)> {
     let mut count = vec![0_usize; case.goldens.len()];
     // Recorded matches may hold a golden more than once, which counts once for each trial.
     let mut last_trial = vec![usize::MAX; case.goldens.len()];
-    for (number, trial) in trials.iter().enumerate() {
+    for (number, trial) in trials.enumerate() {
         for found in &trial.result.matches {
             if last_trial[found.golden] != number {
                 last_trial[found.golden] = number;
@@ -129,9 +121,8 @@ fn found_in(case: &Case, trials: &[&TrialScore]) -> Vec<(usize, usize)> {
 pub(super) fn metrics(cases: &[&CaseScore], suite: &Suite, profile: &Profile) -> Metrics {
     let any_audit = cases.iter().flat_map(|case| case.counted()).any(|trial| trial.audited.is_some());
     let mut metrics: Metrics = Vec::with_capacity(METRICS.len());
-    for id in OF_COUNTS.iter().chain(tiers::OF_MATCHES).chain(tiers::OF_AUDITS).chain(&["twin_recall"]) {
-        let Some(metric) = find(id) else { continue };
-        let estimate = if any_audit || !tiers::OF_AUDITS.contains(id) {
+    for metric in means_of_cases() {
+        let estimate = if any_audit || metric.source != Source::Audits {
             mean_of_cases(metric, cases, suite, profile)
         } else {
             Estimate::new(Err(Undefined("no audit")), 0, metric.direction)
@@ -139,14 +130,13 @@ pub(super) fn metrics(cases: &[&CaseScore], suite: &Suite, profile: &Profile) ->
         metrics.push((metric.id, estimate));
     }
     metrics.extend(verdict_metrics(cases, suite, profile));
-    let beyond = Tiers { cases, profile }.metrics();
-    metrics.extend(beyond);
+    metrics.extend(Tiers { cases, profile }.metrics());
     in_order(metrics)
 }
 
 /// Whether it is made of counts or verdicts, which every suite has.
 pub(super) fn is_plain(id: &str) -> bool {
-    OF_COUNTS.contains(&id) || find(id).is_some_and(|metric| metric.tier == 1)
+    find(id).is_some_and(|metric| metric.tier == 1 || is_of_counts(metric))
 }
 
 /// In the order of the table.
@@ -156,8 +146,7 @@ pub(super) fn in_order(mut metrics: Metrics) -> Metrics {
 }
 
 fn mean_of_cases(metric: &Metric, cases: &[&CaseScore], suite: &Suite, profile: &Profile) -> Estimate {
-    let of_counts = OF_COUNTS.contains(&metric.id);
-    let mut reason = Undefined(if of_counts { "no case" } else { metric.undefined_when });
+    let mut reason = Undefined(if is_of_counts(metric) { "no case" } else { metric.undefined_when });
     let mut values = Vec::with_capacity(cases.len());
     let mut left_out = 0;
     for score in cases {
@@ -177,16 +166,15 @@ fn mean_of_cases(metric: &Metric, cases: &[&CaseScore], suite: &Suite, profile: 
     let mut by_trial: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for score in cases {
         for trial in score.counted() {
-            if let Ok(value) = trial_value(metric.id, &suite.cases[score.case], trial, profile) {
+            if let Ok(value) = trial_value(metric, &suite.cases[score.case], trial, profile) {
                 by_trial.entry(trial.number).or_default().push(value);
             }
         }
     }
     let by_trial: Vec<f64> = by_trial.values().filter_map(|values| mean(values)).collect();
-    let over_trials = OVER_TRIALS.contains(&metric.id);
     Estimate {
         left_out,
-        std_trials: if over_trials { None } else { sample_std(&by_trial) },
+        std_trials: if is_over_trials(metric) { None } else { sample_std(&by_trial) },
         std_cases: sample_std(&values),
         ..Estimate::new(mean(&values).ok_or(reason), values.len(), metric.direction)
     }
@@ -243,18 +231,18 @@ pub(super) fn verdict_metrics(cases: &[&CaseScore], suite: &Suite, profile: &Pro
 
 /// Precision, recall and F from pooled counts.
 pub(super) fn micro(counts: Counts, profile: &Profile) -> Metrics {
-    let of = |metric: &Metric| {
-        let value = match profile.method {
-            Method::Verdict => Err(Undefined("the profile compares only verdicts")),
-            _ => from_counts(metric.id, counts, profile),
+    let pooled = |metric: &'static Metric| {
+        let value = match (counts.value(metric.id, profile.beta)?, profile.method) {
+            (_, Method::Verdict) => Err(Undefined("the profile compares only verdicts")),
+            (value, _) => value,
         };
         let n = match metric.id {
             "precision" => counts.tp + counts.fp,
             "recall" => counts.tp + counts.fn_,
             _ => counts.tp + counts.fp + counts.fn_,
         };
-        Estimate { method: Some("pooled over items".into()), ..Estimate::new(value, n, metric.direction) }
+        let estimate = Estimate::new(value, n, metric.direction);
+        Some((metric.id, Estimate { method: Some("pooled over items".into()), ..estimate }))
     };
-    let pooled = ["precision", "recall", "f1", "f2", "f_beta"];
-    METRICS.iter().filter(|m| pooled.contains(&m.id)).map(|m| (m.id, of(m))).collect()
+    METRICS.iter().filter_map(pooled).collect()
 }

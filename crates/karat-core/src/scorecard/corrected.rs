@@ -6,21 +6,20 @@
 
 mod labelled_pairs;
 
-use super::{JudgementsByTrial, Scorecard, ToolScore, TrialScore, judgements_by_trial, vocabulary};
+use super::{JudgementsByTrial, Scorecard, ToolScore, TrialScore, prepare_cases, vocabulary};
 use crate::clusters;
 use crate::ids::JudgeName;
 use crate::judgement::{Decision, Judgement, PairDecision};
-use crate::matching::decisions::{Decisions, SettledPair};
 use crate::matching::pair::PreparedCase;
-use crate::matching::text::Vocabulary;
+use crate::metric::counts::Counts;
 use crate::profile::{Method, Profile};
 use crate::stats::correct::{CorrectedEstimate, CorrectionError};
 use crate::stats::two_phase::{Draw, Figure, Term, Totals, TwoPhase};
-use crate::suite::{Case, Suite};
+use crate::suite::Suite;
 use crate::trial::{Outcome, Trial};
 use labelled_pairs::{TrialPairs, candidates_by_score, draws, first_phase, labelled_sides, recorded_candidates};
 use rayon::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Maximum number of dependent wrong answers whose combinations are enumerated.
 const MOST_TOGETHER: usize = 12;
@@ -94,9 +93,10 @@ pub fn correct_scores(scorecard: &Scorecard, labelled: CorrectionInput<'_>) -> V
         return Vec::new();
     }
     let vocabulary = vocabulary(labelled.suite, labelled.profile);
-    let judgements = judgements_by_trial(labelled.judgements);
-    let labels = judgements_by_trial(labels);
-    let context = Context { labelled, vocabulary: &vocabulary, judgements: &judgements, labels: &labels };
+    let judgements = JudgementsByTrial::new(labelled.judgements);
+    let labels = JudgementsByTrial::new(labels);
+    let cases = prepare_cases(labelled.suite, labelled.trials, &vocabulary, labelled.profile);
+    let context = Context { labelled, cases: &cases, judgements, labels };
     let tools = scorecard.tools.iter().enumerate();
     tools.filter_map(|(place, tool)| context.correct_tool(place, tool)).collect()
 }
@@ -111,11 +111,18 @@ fn pair(label: &Judgement) -> Option<&PairDecision> {
 /// Index of a golden and of a finding.
 type PairIndex = (usize, usize);
 
+impl From<Counts> for Totals {
+    fn from(counts: Counts) -> Self {
+        Self { tp: counts.tp as f64, fp: counts.fp as f64, required: (counts.tp + counts.fn_) as f64 }
+    }
+}
+
 struct Context<'a> {
     labelled: CorrectionInput<'a>,
-    vocabulary: &'a Vocabulary,
-    judgements: &'a JudgementsByTrial<'a>,
-    labels: &'a JudgementsByTrial<'a>,
+    /// By id, every case that has a trial.
+    cases: &'a HashMap<&'a str, PreparedCase<'a>>,
+    judgements: JudgementsByTrial<'a>,
+    labels: JudgementsByTrial<'a>,
 }
 
 impl<'a> Context<'a> {
@@ -172,43 +179,24 @@ impl<'a> Context<'a> {
                 (*numbers.entry(names[case]).or_insert(next), case, trial)
             })
             .collect();
-        numbered.into_par_iter().map(|(cluster, case, score)| self.pairs_of(tool, cluster, case, score)).collect()
+        numbered.into_par_iter().map(|(cluster, case, score)| self.pairs_of(cluster, case, score)).collect()
     }
 
-    fn pairs_of(&self, tool: &'a ToolScore, cluster: usize, index: usize, score: &'a TrialScore) -> TrialPairs<'a> {
+    fn pairs_of(&self, cluster: usize, index: usize, score: &'a TrialScore) -> TrialPairs<'a> {
         let CorrectionInput { suite, trials, profile, .. } = self.labelled;
         let case = &suite.cases[index];
-        let reported = score.line.filter(|_| score.outcome == Outcome::Reported);
-        let Some(line) = reported else {
-            return TrialPairs {
-                cluster,
-                index,
-                case,
-                score,
-                trial: None,
-                matches: BTreeSet::new(),
-                others: BTreeSet::new(),
-                drawn: Vec::new(),
+        let trial = score.line.filter(|_| score.outcome == Outcome::Reported).map(|line| &trials[line]);
+        let (mut matches, mut others, mut drawn) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+        if let Some(trial) = trial {
+            let decisions = self.judgements.decisions(case, trial);
+            (matches, others) = if profile.method == Method::Score {
+                candidates_by_score(&self.cases[case.id.as_str()], trial, &decisions)
+            } else {
+                recorded_candidates(case, trial, &decisions)
             };
-        };
-        let trial = &trials[line];
-        let decisions = self.decisions(case, trial);
-        let (matches, others) = if profile.method == Method::Score {
-            let prepared = PreparedCase::new(case, self.vocabulary, profile);
-            candidates_by_score(&prepared, trial, &decisions, self.vocabulary, profile)
-        } else {
-            recorded_candidates(case, trial, &decisions)
-        };
-        let labels =
-            self.labels.get(&(case.id.as_str(), tool.tool.as_str(), trial.number)).map_or(&[][..], Vec::as_slice);
-        let drawn = draws(case, trial, labels, &matches, &others);
-        TrialPairs { cluster, index, case, score, trial: Some(trial), matches, others, drawn }
-    }
-
-    fn decisions(&self, case: &Case, trial: &Trial) -> Decisions<'a> {
-        let about = (case.id.as_str(), trial.tool.as_str(), trial.number);
-        let judgements = self.judgements.get(&about).map_or(&[][..], Vec::as_slice);
-        Decisions::settle(judgements, &case.goldens, &trial.findings)
+            drawn = draws(case, trial, self.labels.about(trial), &matches, &others);
+        }
+        TrialPairs { cluster, index, case, score, trial, matches, others, drawn }
     }
 
     fn second_phase(
@@ -249,21 +237,21 @@ impl<'a> Context<'a> {
         let Some(trial) = own.trial.filter(|_| !own.drawn.is_empty() || is_single) else {
             return Ok(Changes { extremes: [base; 2], ..Changes::default() });
         };
-        let prepared = PreparedCase::new(own.case, self.vocabulary, self.labelled.profile);
-        let mut scorer = Scorer {
-            trial,
-            line: own.score.line.unwrap_or_default(),
-            prepared: &prepared,
-            vocabulary: self.vocabulary,
-            profile: self.labelled.profile,
-            decisions: self.decisions(own.case, trial),
-            judge: &JudgeName::new("human"),
+        let prepared = &self.cases[own.case.id.as_str()];
+        let mut decisions = self.judgements.decisions(own.case, trial);
+        let judge = JudgeName::new("human");
+        let line = own.score.line.unwrap_or_default();
+        // The counts with some answers of the judge flipped.
+        let mut totals = |flipped: &[(PairIndex, bool)]| {
+            decisions.with_assumed(flipped.iter().copied(), &judge, |decisions| {
+                Totals::from(TrialScore::new(prepared, trial, line, decisions).counts)
+            })
         };
         let turned = |chosen: &[usize]| -> Vec<(PairIndex, bool)> {
             let pairs = chosen.iter().flat_map(|draw| &own.drawn[*draw].pairs);
             pairs.map(|place| (*place, !own.matches.contains(place))).collect()
         };
-        let by_draw = (0..draws.len()).map(|draw| scorer.totals(&turned(&[draw])).plus(base, -1.0)).collect();
+        let by_draw = (0..draws.len()).map(|draw| totals(&turned(&[draw])).plus(base, -1.0)).collect();
         let (sure, open): (Vec<usize>, Vec<usize>) =
             (0..draws.len()).filter(|draw| draws[*draw].wrong).partition(|draw| draws[*draw].weight <= 1.0);
         let mut terms = Vec::new();
@@ -272,7 +260,7 @@ impl<'a> Context<'a> {
                 terms.push(Term { cluster: own.cluster, times, scaled, change });
             }
         };
-        let corrected = if sure.is_empty() { base } else { scorer.totals(&turned(&sure)) };
+        let corrected = if sure.is_empty() { base } else { totals(&turned(&sure)) };
         add(1.0, [0; 2], corrected.plus(base, -1.0));
         for group in own.groups(&open) {
             if group.len() > MOST_TOGETHER {
@@ -284,7 +272,7 @@ impl<'a> Context<'a> {
                     return corrected;
                 }
                 let with_sure: Vec<usize> = sure.iter().copied().chain(chosen(set)).collect();
-                scorer.totals(&turned(&with_sure))
+                totals(&turned(&with_sure))
             };
             let mut sums: Vec<Totals> = (0..1 << group.len()).map(of_set).collect();
             // Subtracting from every set what its subsets change leaves what it changes beyond them.
@@ -302,7 +290,7 @@ impl<'a> Context<'a> {
         let all = |matched: bool| -> Vec<(PairIndex, bool)> {
             own.matches.iter().chain(&own.others).map(|place| (*place, matched)).collect()
         };
-        let extremes = if is_single { [scorer.totals(&all(false)), scorer.totals(&all(true))] } else { [base; 2] };
+        let extremes = if is_single { [totals(&all(false)), totals(&all(true))] } else { [base; 2] };
         Ok(Changes { by_draw, terms, extremes })
     }
 }
@@ -313,38 +301,6 @@ struct Changes {
     terms: Vec<Term>,
     /// The counts were no candidate a match, and were all of them.
     extremes: [Totals; 2],
-}
-
-/// Scores one trial with some decisions flipped.
-struct Scorer<'a> {
-    trial: &'a Trial,
-    line: usize,
-    prepared: &'a PreparedCase<'a>,
-    vocabulary: &'a Vocabulary,
-    profile: &'a Profile,
-    decisions: Decisions<'a>,
-    judge: &'a JudgeName,
-}
-
-impl<'a> Scorer<'a> {
-    fn totals(&mut self, turned: &[(PairIndex, bool)]) -> Totals {
-        let mut before: Vec<(PairIndex, Option<SettledPair<'a>>)> = Vec::new();
-        for &(place, matched) in turned {
-            let decided =
-                SettledPair { matched, partial: false, confidence: None, judge: self.judge, judgement: usize::MAX };
-            before.push((place, self.decisions.pairs.insert(place, decided)));
-        }
-        let score =
-            TrialScore::new(self.prepared, self.trial, self.line, &self.decisions, self.vocabulary, self.profile);
-        for (place, decided) in before.into_iter().rev() {
-            match decided {
-                Some(decided) => drop(self.decisions.pairs.insert(place, decided)),
-                None => drop(self.decisions.pairs.remove(&place)),
-            }
-        }
-        let counts = score.counts;
-        Totals { tp: counts.tp as f64, fp: counts.fp as f64, required: (counts.tp + counts.fn_) as f64 }
-    }
 }
 
 #[cfg(test)]

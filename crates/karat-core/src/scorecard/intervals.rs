@@ -1,16 +1,16 @@
 //! Adds intervals and standard errors to a finished scorecard.
 
-use super::aggregate::{OF_COUNTS, OVER_TRIALS, trial_value};
-use super::{CaseScore, Metrics, Scorecard, ToolScore, tiers};
+use super::aggregate::{is_over_trials, means_of_cases, trial_value};
+use super::{CaseScore, Metrics, Scorecard, ToolScore};
 use crate::clusters::{self, ClusterBy};
+use crate::metric::Part;
 use crate::metric::estimate::Estimate;
-use crate::metric::sums::{Part, Sums};
-use crate::metric::table;
+use crate::metric::sums::Sums;
+use crate::metric::table::{self, Metric, Source};
 use crate::profile::Profile;
 use crate::stats::bootstrap::{BootstrapKind, BootstrapOptions, CaseData, RESAMPLES, TrialResampling, joint_estimates};
-use crate::stats::cluster::{Correction, standard_error};
-use crate::stats::interval::{Interval, IntervalEstimate, NoInterval};
-use crate::stats::proportion::{clopper_pearson_of_share, wilson_of_share};
+use crate::stats::interval::{Interval, IntervalEstimate, NoInterval, clopper_pearson_of_share, wilson_of_share};
+use crate::stats::summary::{mean, standard_error};
 use crate::suite::Suite;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,6 +33,16 @@ pub enum Proportions {
     Wilson,
     /// Clopper and Pearson's, which never covers less often.
     ClopperPearson,
+}
+
+impl Proportions {
+    /// The interval of a share of `n` independent items.
+    pub(crate) fn interval(self, share: f64, n: usize) -> Result<Interval, NoInterval> {
+        match self {
+            Self::Wilson => wilson_of_share(share, n, Intervals::LEVEL),
+            Self::ClopperPearson => clopper_pearson_of_share(share, n, Intervals::LEVEL),
+        }
+    }
 }
 
 impl Intervals {
@@ -73,7 +83,7 @@ struct IntervalBuilder<'a> {
 
 /// The metrics of a tool by how their intervals come about.
 struct MetricsBySource {
-    means: Vec<&'static str>,
+    means: Vec<&'static Metric>,
     sums: Vec<&'static str>,
     pooled: Vec<&'static str>,
     /// The dimension of the headline, its groups, and the verdict metrics over it.
@@ -103,11 +113,12 @@ impl IntervalBuilder<'_> {
         let found = joint_estimates(&all, &figures, &options);
         let errors: Vec<Option<f64>> =
             (0..sorted.means.len()).map(|at| error(&trials, at, clusters.as_deref())).collect();
-        let total = rows_total(&tool.cases);
-        for ((id, figure), se) in sorted.means.iter().zip(found.means).zip(errors) {
-            if let Some(estimate) = find(&mut tool.metrics, id) {
+        let mut total = Sums::default();
+        tool.cases.iter().for_each(|case| total += &case.sums);
+        for ((metric, figure), se) in sorted.means.iter().zip(found.means).zip(errors) {
+            if let Some(estimate) = find(&mut tool.metrics, metric.id) {
                 estimate.se = se;
-                set(estimate, self.or_share_interval(id, figure, estimate.n), false);
+                estimate.set_interval(self.or_share_interval(metric, figure, estimate.n), false);
             }
         }
         let mut figures = found.figures.into_iter();
@@ -115,20 +126,20 @@ impl IntervalBuilder<'_> {
             let proportion = self.proportion(total.proportion(id));
             if let Some(estimate) = find(&mut tool.metrics, id) {
                 let pooled = table::find(id).is_some_and(|m| m.aggregation == table::Aggregation::Pooled);
-                set(estimate, proportion.unwrap_or(figure.interval), pooled);
+                estimate.set_interval(proportion.unwrap_or(figure.interval), pooled);
             }
         }
         for (id, figure) in sorted.pooled.iter().zip(&mut figures) {
             let proportion = self.proportion(total.pooled_proportion(id));
             if let Some(estimate) = find(&mut tool.micro, id) {
-                set(estimate, proportion.unwrap_or(figure.interval), true);
+                estimate.set_interval(proportion.unwrap_or(figure.interval), true);
             }
         }
         let dimension = self.profile.headline_macro_by.as_deref().unwrap_or_default();
         if let Some(metrics) = tool.macro_by.get_mut(dimension) {
             for (id, figure) in sorted.grouped.iter().zip(&mut figures) {
                 if let Some(estimate) = find(metrics, id) {
-                    set(estimate, figure.interval, false);
+                    estimate.set_interval(figure.interval, false);
                 }
             }
         }
@@ -141,9 +152,7 @@ impl IntervalBuilder<'_> {
     /// Only what has a value gets an interval.
     fn sorted(&self, tool: &ToolScore) -> MetricsBySource {
         let defined = |metrics: &Metrics, id: &str| metrics.iter().any(|(own, e)| *own == id && e.value.is_some());
-        let of_cases = OF_COUNTS.iter().chain(tiers::OF_MATCHES).chain(tiers::OF_AUDITS).chain(&["twin_recall"]);
-        let nothing = Sums::default();
-        let of_sums = |id: &&str| nothing.value(id, self.profile).is_some();
+        let of_sums = table::from_source(Source::Sums).map(|metric| metric.id);
         let (groups, grouped) = match self.profile.headline_macro_by.as_deref() {
             None => (Vec::new(), Vec::new()),
             Some(dimension) => {
@@ -154,28 +163,23 @@ impl IntervalBuilder<'_> {
             }
         };
         MetricsBySource {
-            means: of_cases.copied().filter(|id| defined(&tool.metrics, id)).collect(),
-            sums: tool
-                .metrics
-                .iter()
-                .map(|(id, _)| *id)
-                .filter(of_sums)
-                .filter(|id| defined(&tool.metrics, id))
-                .collect(),
+            means: means_of_cases().filter(|metric| defined(&tool.metrics, metric.id)).collect(),
+            sums: of_sums.filter(|id| defined(&tool.metrics, id)).collect(),
             pooled: tool.micro.iter().filter(|(_, e)| e.value.is_some()).map(|(id, _)| *id).collect(),
             groups,
             grouped,
         }
     }
 
-    fn trial_values(&self, score: &CaseScore, ids: &[&'static str]) -> Vec<Vec<Option<f64>>> {
+    fn trial_values(&self, score: &CaseScore, metrics: &[&'static Metric]) -> Vec<Vec<Option<f64>>> {
         let case = &self.suite.cases[score.case];
         let whole = |id: &str| score.values.iter().find(|(own, _)| *own == id).and_then(|(_, value)| value.ok());
         let of_trial = |trial| {
-            let value = |id: &&'static str| {
-                if OVER_TRIALS.contains(id) { whole(id) } else { trial_value(id, case, trial, self.profile).ok() }
+            let value = |metric: &&'static Metric| match is_over_trials(metric) {
+                true => whole(metric.id),
+                false => trial_value(metric, case, trial, self.profile).ok(),
             };
-            ids.iter().map(value).collect()
+            metrics.iter().map(value).collect()
         };
         score.counted().map(of_trial).collect()
     }
@@ -200,7 +204,7 @@ impl IntervalBuilder<'_> {
         let grouped = sorted.grouped.iter().map(|id| {
             let values: Vec<f64> =
                 groups.iter().filter_map(|sums| sums.value(id, self.profile).and_then(Result::ok)).collect();
-            crate::stats::summary::mean(&values)
+            mean(&values)
         });
         of_sums.chain(pooled).chain(grouped).collect()
     }
@@ -208,23 +212,17 @@ impl IntervalBuilder<'_> {
     /// The interval of a plain proportion of independent items; none where items come in clusters.
     fn proportion(&self, part: Option<Part>) -> Option<Result<Interval, NoInterval>> {
         let Part { part, whole } = part.filter(|_| self.clusters.is_none())?;
-        let (share, n) = (part / whole, whole.round() as usize);
-        Some(self.share_interval(share, n))
-    }
-
-    fn share_interval(&self, share: f64, n: usize) -> Result<Interval, NoInterval> {
-        match self.intervals.proportions {
-            Proportions::Wilson => wilson_of_share(share, n, Intervals::LEVEL),
-            Proportions::ClopperPearson => clopper_pearson_of_share(share, n, Intervals::LEVEL),
-        }
+        Some(self.intervals.proportions.interval(part / whole, whole.round() as usize))
     }
 
     /// Where every case has the same share of 0 or 1, resampling says nothing, and all that is known is how many there are.
-    fn or_share_interval(&self, id: &str, figure: IntervalEstimate, n: usize) -> Result<Interval, NoInterval> {
+    fn or_share_interval(&self, metric: &Metric, figure: IntervalEstimate, n: usize) -> Result<Interval, NoInterval> {
         let share = figure.value.filter(|value| *value == 0.0 || *value == 1.0);
-        let of_shares = table::find(id).is_some_and(|metric| metric.unit == "share");
+        let of_shares = metric.unit == "share";
         match (figure.interval, share) {
-            (Err(_), Some(share)) if of_shares && self.clusters.is_none() => self.share_interval(share, n),
+            (Err(_), Some(share)) if of_shares && self.clusters.is_none() => {
+                self.intervals.proportions.interval(share, n)
+            }
             (interval, _) => interval,
         }
     }
@@ -232,12 +230,6 @@ impl IntervalBuilder<'_> {
 
 /// How many numbers of a row are about verdicts; they come first.
 const VERDICTS: usize = 4;
-
-fn rows_total(cases: &[CaseScore]) -> Sums {
-    let mut total = Sums::default();
-    cases.iter().for_each(|case| total += &case.sums);
-    total
-}
 
 /// The cases of each value of a dimension.
 fn groups(suite: &Suite, dimension: &str) -> Vec<BTreeSet<usize>> {
@@ -259,26 +251,15 @@ fn find<'m>(metrics: &'m mut Metrics, id: &str) -> Option<&'m mut Estimate> {
     metrics.iter_mut().find(|(own, _)| *own == id).map(|(_, estimate)| estimate)
 }
 
-fn set(estimate: &mut Estimate, interval: Result<Interval, NoInterval>, pooled: bool) {
-    match interval {
-        Ok(interval) => {
-            estimate.ci = Some([interval.low + 0.0, interval.high + 0.0]);
-            let method = interval.method;
-            estimate.method = Some(if pooled { format!("{method} over pooled items").into() } else { method.into() });
-        }
-        Err(why) => estimate.no_ci = Some(why.reason()),
-    }
-}
-
 /// The standard error of a mean of cases.
 fn error(trials: &[Vec<Vec<Option<f64>>>], at: usize, clusters: Option<&[usize]>) -> Option<f64> {
     let (mut values, mut names) = (Vec::new(), Vec::new());
     for (case, trials) in trials.iter().enumerate() {
         let own: Vec<f64> = trials.iter().filter_map(|trial| trial[at]).collect();
-        if let Some(mean) = crate::stats::summary::mean(&own) {
-            values.push(mean);
+        if let Some(value) = mean(&own) {
+            values.push(value);
             names.push(clusters.map_or(case, |names| names[case]));
         }
     }
-    standard_error(&values, clusters.map(|_| names.as_slice()), Correction::Cr1)
+    standard_error(&values, clusters.map(|_| names.as_slice()))
 }

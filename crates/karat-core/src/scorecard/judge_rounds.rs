@@ -1,11 +1,10 @@
 //! Asks a judge in rounds until no answer could change the assignment of any trial.
 
-use super::{judgements_by_trial, vocabulary};
+use super::{JudgementsByTrial, prepare_cases, vocabulary};
 use crate::finding::Finding;
 use crate::golden::Golden;
-use crate::ids::JudgeName;
+use crate::ids::{CaseId, FindingId, GoldenId, JudgeName, ToolName};
 use crate::judgement::{Decision, Judgement, UnjudgedPair};
-use crate::matching::decisions::Decisions;
 use crate::matching::pair::PreparedCase;
 use crate::matching::questions::{Round, next_round};
 use crate::matching::trial::counted_by_score;
@@ -13,12 +12,12 @@ use crate::profile::{Method, Profile};
 use crate::suite::{Case, Suite};
 use crate::trial::{Outcome, Trial};
 use rayon::prelude::*;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// Whether a finding reports a golden.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "field names say it")]
-pub struct Question<'a> {
+pub struct PairQuestion<'a> {
     pub case: &'a Case,
     pub trial: &'a Trial,
     pub golden: &'a Golden,
@@ -49,7 +48,7 @@ pub struct JudgeRounds {
 }
 
 /// Answers a batch of questions.
-pub type AnswerFn<'a, E> = dyn FnMut(&[Question<'_>]) -> Result<Vec<Judgement>, E> + 'a;
+pub type AnswerFn<'a, E> = dyn FnMut(&[PairQuestion<'_>]) -> Result<Vec<Judgement>, E> + 'a;
 
 /// Asks about every trial what is still worth asking. `answer` gets a batch of questions and returns a judgement for each,
 /// in any order. A question without a judgement is recorded as unjudged by `judge`; an error ends the rounds.
@@ -61,31 +60,26 @@ pub fn run_judge_rounds<E>(
     judge: &JudgeName,
     answer: &mut AnswerFn<'_, E>,
 ) -> Result<JudgeRounds, E> {
-    let cases: HashMap<&str, &Case> = suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
     let vocabulary = vocabulary(suite, profile);
+    let cases = prepare_cases(suite, trials, &vocabulary, profile);
     let mut done = JudgeRounds { judgements, ..JudgeRounds::default() };
-    let mut inconclusive: Vec<(&Trial, &Case)> =
-        trials.iter().filter_map(|trial| Some((trial, *cases.get(trial.case.as_str())?))).collect();
+    let mut inconclusive: Vec<(&Trial, &PreparedCase<'_>)> =
+        trials.iter().filter_map(|trial| Some((trial, cases.get(trial.case.as_str())?))).collect();
     loop {
-        let judged = judgements_by_trial(&done.judgements);
+        let judged = JudgementsByTrial::new(&done.judgements);
         let rounds: Vec<Round> = inconclusive
             .par_iter()
-            .map(|(trial, case)| {
-                let about = (trial.case.as_str(), trial.tool.as_str(), trial.number);
-                let judged = judged.get(&about).map_or(&[][..], Vec::as_slice);
-                let decisions = Decisions::settle(judged, &case.goldens, &trial.findings);
-                let prepared = PreparedCase::new(case, &vocabulary, profile);
-                next_round(&prepared, trial, &decisions, &vocabulary, profile)
-            })
+            .map(|(trial, prepared)| next_round(prepared, trial, &judged.decisions(prepared.case, trial)))
             .collect();
         let mut questions = Vec::new();
         let mut still = Vec::new();
-        for ((trial, case), round) in inconclusive.into_iter().zip(rounds) {
+        for ((trial, prepared), round) in inconclusive.into_iter().zip(rounds) {
             if round.questions.is_empty() {
                 done.saved += round.open;
                 continue;
             }
-            let question = |ask: &crate::matching::questions::PairQuestion| Question {
+            let case = prepared.case;
+            let question = |ask: &crate::matching::questions::OpenPair| PairQuestion {
                 case,
                 trial,
                 golden: &case.goldens[ask.golden],
@@ -94,7 +88,7 @@ pub fn run_judge_rounds<E>(
                 order: PairOrder::GoldenFirst,
             };
             questions.extend(round.questions.iter().map(question));
-            still.push((trial, case));
+            still.push((trial, prepared));
         }
         if questions.is_empty() {
             return Ok(done);
@@ -124,21 +118,18 @@ pub fn mark_unjudged(
     if profile.method != Method::Score || profile.uses_judge() || judges.is_empty() {
         return Vec::new();
     }
-    let cases: HashMap<&str, &Case> = suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
     let vocabulary = vocabulary(suite, profile);
-    let judged = judgements_by_trial(judgements);
+    let cases = prepare_cases(suite, trials, &vocabulary, profile);
+    let judged = JudgementsByTrial::new(judgements);
     let of_trial = |trial: &Trial| -> Vec<Judgement> {
-        let about = (trial.case.as_str(), trial.tool.as_str(), trial.number);
-        let (Some(case), Some(judged)) = (cases.get(trial.case.as_str()), judged.get(&about)) else {
-            return Vec::new();
-        };
-        let decided = judged.iter().filter(|(_, judgement)| matches!(judgement.decision, Decision::Pair(_)));
+        let Some(prepared) = cases.get(trial.case.as_str()) else { return Vec::new() };
+        let case = prepared.case;
+        let decided =
+            judged.about(trial).iter().filter(|(_, judgement)| matches!(judgement.decision, Decision::Pair(_)));
         let Some(judge) = decided.map(|(_, judgement)| &judgement.judge).find(|judge| judges.contains(judge)) else {
             return Vec::new();
         };
-        let decisions = Decisions::settle(judged, &case.goldens, &trial.findings);
-        let prepared = PreparedCase::new(case, &vocabulary, profile);
-        let open = counted_by_score(&prepared, trial, &decisions, &vocabulary, profile);
+        let open = counted_by_score(prepared, trial, &judged.decisions(case, trial));
         open.into_iter()
             .map(|(g, f)| unjudged(trial, judge, &case.goldens[g], &trial.findings[f], NOT_COVERED))
             .collect()
@@ -162,8 +153,8 @@ fn unjudged(trial: &Trial, judge: &JudgeName, golden: &Golden, finding: &Finding
 }
 
 /// Records unanswered questions, so that they are not asked again.
-fn unanswered(questions: &[Question<'_>], answers: &[Judgement], judge: &JudgeName) -> Vec<Judgement> {
-    let answered: BTreeSet<(&str, &str, u32, &str, &str)> = answers
+fn unanswered(questions: &[PairQuestion<'_>], answers: &[Judgement], judge: &JudgeName) -> Vec<Judgement> {
+    let answered: BTreeSet<(&CaseId, &ToolName, u32, &GoldenId, &FindingId)> = answers
         .iter()
         .filter_map(|judgement| {
             let (golden, finding) = match &judgement.decision {
@@ -171,22 +162,44 @@ fn unanswered(questions: &[Question<'_>], answers: &[Judgement], judge: &JudgeNa
                 Decision::Unjudged(pair) => (&pair.golden, &pair.finding),
                 Decision::Audit(_) | Decision::Extra(_) => return None,
             };
-            let place = (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial);
-            Some((place.0, place.1, place.2, golden.as_str(), finding.as_str()))
+            Some((&judgement.case, &judgement.tool, judgement.trial, golden, finding))
         })
         .collect();
-    let key = |q: &Question<'_>| {
-        let trial = q.trial;
-        answered.contains(&(
-            trial.case.as_str(),
-            trial.tool.as_str(),
-            trial.number,
-            q.golden.id.as_str(),
-            q.finding.id.as_str(),
-        ))
+    let is_missing = |PairQuestion { trial, golden, finding, .. }: &&PairQuestion<'_>| {
+        !answered.contains(&(&trial.case, &trial.tool, trial.number, &golden.id, &finding.id))
     };
-    let missing = questions.iter().filter(|question| !key(question));
-    missing
-        .map(|question| unjudged(question.trial, judge, question.golden, question.finding, "no answer came"))
-        .collect()
+    let missing = questions.iter().filter(is_missing);
+    missing.map(|q| unjudged(q.trial, judge, q.golden, q.finding, "no answer came")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matching::pair::PREPARED;
+    use crate::path::{FilePattern, RepoPath};
+    use std::convert::Infallible;
+
+    #[test]
+    fn a_case_is_prepared_once_for_all_trials_and_rounds() {
+        let id = "prepared-once";
+        let golden = Golden {
+            title: Some("A golden".to_owned()),
+            file: FilePattern::new("a.rs"),
+            keywords: vec!["lock".to_owned()],
+            ..Golden::new("g")
+        };
+        let case = Case { goldens: vec![golden], ..Case::new(id) };
+        let suite = Suite { name: "s".to_owned(), digest: String::new(), cases: vec![case] };
+        let finding = Finding { title: Some("lock".to_owned()), file: RepoPath::new("a.rs"), ..Finding::new("f") };
+        let trial =
+            |number| Trial { findings: vec![finding.clone()], ..Trial::reported(id.into(), "t".into(), number) };
+        let profile: Profile = toml::from_str(include_str!("../../../karat/profiles/karat.toml")).unwrap();
+        let profile = Profile { judge: "m".to_owned(), ..profile };
+        let silent = &mut |_: &[PairQuestion<'_>]| Ok::<_, Infallible>(Vec::new());
+        let trials = [trial(1), trial(2)];
+        let done = run_judge_rounds(&suite, &trials, Vec::new(), &profile, &JudgeName::new("m"), silent).unwrap();
+        assert_eq!(done.asked, 2);
+        let prepared = PREPARED.lock().unwrap();
+        assert_eq!(prepared.iter().filter(|case| case.as_str() == id).count(), 1);
+    }
 }

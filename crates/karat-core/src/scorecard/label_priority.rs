@@ -5,15 +5,16 @@
 //! pairs add Σ g²·p·(1 − p) to the variance of the figure, and a label takes its summand away.
 
 use super::aggregate::trial_value;
-use super::{Plan, PlannedTool, Scorecard, TrialScore, judgements_by_trial, vocabulary};
+use super::{JudgementsByTrial, Plan, PlannedTool, Scorecard, TrialScore, vocabulary};
 use crate::ids::JudgeName;
 use crate::judgement::Judgement;
 use crate::matching::decisions::{Decisions, SettledPair};
 use crate::matching::pair::PreparedCase;
-use crate::matching::text::Vocabulary;
 use crate::metric::counts::Counts;
+use crate::metric::table::find;
 use crate::profile::Profile;
 use crate::stats::distribution::two_sided;
+use crate::stats::summary::mean;
 use crate::suite::{Case, Suite};
 use crate::trial::Trial;
 use rayon::prelude::*;
@@ -113,76 +114,50 @@ fn total(values: &mut [f64]) -> f64 {
     values.iter().sum()
 }
 
-/// What a tool's case adds to its figure, and what it would add.
-struct CaseValue {
+/// What a trial or a case adds to the figure of its tool, and what it would add.
+struct Standing {
     /// As things stand; none where the metric is undefined.
     value: Option<f64>,
     /// By item: were it no match, and were it one.
     forced: BTreeMap<usize, [Option<f64>; 2]>,
 }
 
-fn values(input: PriorityInput<'_>, instances: &HashMap<usize, Vec<PairInstance>>) -> Vec<Vec<CaseValue>> {
+fn values(input: PriorityInput<'_>, instances: &HashMap<usize, Vec<PairInstance>>) -> Vec<Vec<Standing>> {
     let suite = input.suite;
     let case_index: HashMap<&str, usize> = suite.cases.iter().enumerate().map(|(i, c)| (c.id.as_str(), i)).collect();
     let plan = Plan::new(input.trials, &case_index, suite.cases.len(), &mut Vec::new());
-    let judged = judgements_by_trial(input.judgements);
+    let judged = JudgementsByTrial::new(input.judgements);
     let (vocabulary, judge) = (vocabulary(suite, input.profile), JudgeName::new(crate::local_judge::NAME));
-    let of_case = |(index, case): (usize, &Case)| -> Vec<CaseValue> {
+    let of_case = |(index, case): (usize, &Case)| -> Vec<Standing> {
         let prepared = PreparedCase::new(case, &vocabulary, input.profile);
         let of_tool = |planned: &PlannedTool<'_>| {
             let trials = planned.numbers.iter().map(|&number| match planned.lines.get(&(index, number)) {
-                None => TrialValue::new(&TrialScore::skipped(case, number, input.profile), case, input.profile),
+                None => {
+                    let score = TrialScore::skipped(case, number, input.profile);
+                    Standing { value: metric_value(&score, &prepared), forced: BTreeMap::new() }
+                }
                 Some(&line) => {
                     let trial = &input.trials[line];
-                    let about = (trial.case.as_str(), trial.tool.as_str(), trial.number);
-                    let judged = judged.get(&about).map_or(&[][..], Vec::as_slice);
-                    let decisions = Decisions::settle(judged, &case.goldens, &trial.findings);
                     let instances = instances.get(&line).map_or(&[][..], Vec::as_slice);
-                    let rescorer = TrialRescorer {
-                        input,
-                        prepared: &prepared,
-                        vocabulary: &vocabulary,
-                        trial,
-                        line,
-                        judge: &judge,
-                    };
-                    rescorer.value(decisions, instances)
+                    let rescorer = TrialRescorer { input, prepared: &prepared, trial, line, judge: &judge };
+                    rescorer.value(judged.decisions(case, trial), instances)
                 }
             });
-            CaseValue::new(&trials.collect::<Vec<_>>())
+            Standing::of_case(&trials.collect::<Vec<_>>())
         };
         plan.tools.iter().map(of_tool).collect()
     };
-    let by_case: Vec<Vec<CaseValue>> = suite.cases.par_iter().enumerate().map(of_case).collect();
-    let mut tools: Vec<Vec<CaseValue>> = plan.tools.iter().map(|_| Vec::with_capacity(suite.cases.len())).collect();
-    for row in by_case {
-        tools.iter_mut().zip(row).for_each(|(tool, value)| tool.push(value));
-    }
-    tools
+    plan.by_tool(suite.cases.par_iter().enumerate().map(of_case).collect())
 }
 
-/// One trial, as it stands and as it might be.
-struct TrialValue {
-    value: Option<f64>,
-    forced: BTreeMap<usize, [Option<f64>; 2]>,
+fn metric_value(score: &TrialScore, prepared: &PreparedCase<'_>) -> Option<f64> {
+    let metric = find(figure_metric(prepared.profile)).filter(|_| score.counted)?;
+    trial_value(metric, prepared.case, score, prepared.profile).ok()
 }
 
-impl TrialValue {
-    fn new(score: &TrialScore, case: &Case, profile: &Profile) -> Self {
-        Self { value: metric_value(score, case, profile), forced: BTreeMap::new() }
-    }
-}
-
-fn metric_value(score: &TrialScore, case: &Case, profile: &Profile) -> Option<f64> {
-    score.counted.then(|| trial_value(figure_metric(profile), case, score, profile).ok()).flatten()
-}
-
-impl CaseValue {
-    fn new(trials: &[TrialValue]) -> Self {
-        let mean = |value: &dyn Fn(&TrialValue) -> Option<f64>| {
-            let values: Vec<f64> = trials.iter().filter_map(value).collect();
-            (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-        };
+impl Standing {
+    fn of_case(trials: &[Self]) -> Self {
+        let mean = |value: &dyn Fn(&Self) -> Option<f64>| mean(&trials.iter().filter_map(value).collect::<Vec<_>>());
         let items = trials.iter().flat_map(|trial| trial.forced.keys().copied());
         let forced = items.map(|item| {
             let at = |which: usize| mean(&|trial| trial.forced.get(&item).map_or(trial.value, |forced| forced[which]));
@@ -196,21 +171,21 @@ impl CaseValue {
 struct TrialRescorer<'a> {
     input: PriorityInput<'a>,
     prepared: &'a PreparedCase<'a>,
-    vocabulary: &'a Vocabulary,
     trial: &'a Trial,
     line: usize,
     judge: &'a JudgeName,
 }
 
 impl<'a> TrialRescorer<'a> {
-    fn value(&self, mut decisions: Decisions<'a>, instances: &[PairInstance]) -> TrialValue {
+    fn value(&self, mut decisions: Decisions<'a>, instances: &[PairInstance]) -> Standing {
         if self.input.profile.uses_judge() {
             for instance in instances {
                 let (place, p) = ((instance.golden, instance.finding), instance.probability);
                 if decisions.pair(place.0, place.1).is_none() && !decisions.unjudged.contains(&place) {
                     let matched = p >= self.input.threshold;
                     let sure = if matched { p } else { 1.0 - p };
-                    decisions.pairs.insert(place, self.decided(matched, Some(sure)));
+                    let assumed = SettledPair::assumed(matched, self.judge);
+                    decisions.pairs.insert(place, SettledPair { confidence: Some(sure), ..assumed });
                 }
             }
         }
@@ -220,31 +195,17 @@ impl<'a> TrialRescorer<'a> {
             places.entry(instance.item).or_default().push((instance.golden, instance.finding));
         }
         for (item, places) in places {
-            let before: Vec<Option<SettledPair<'a>>> =
-                places.iter().map(|at| decisions.pairs.get(at).copied()).collect();
             let mut at = |matched: bool| {
-                decisions.pairs.extend(places.iter().map(|at| (*at, self.decided(matched, None))));
-                self.scored(&decisions)
+                let all = places.iter().map(|place| (*place, matched));
+                decisions.with_assumed(all, self.judge, |decisions| self.scored(decisions))
             };
             forced.insert(item, [at(false), at(true)]);
-            for (at, before) in places.iter().zip(before) {
-                match before {
-                    Some(before) => drop(decisions.pairs.insert(*at, before)),
-                    None => drop(decisions.pairs.remove(at)),
-                }
-            }
         }
-        TrialValue { value: self.scored(&decisions), forced }
-    }
-
-    fn decided(&self, matched: bool, confidence: Option<f64>) -> SettledPair<'a> {
-        SettledPair { matched, partial: false, confidence, judge: self.judge, judgement: usize::MAX }
+        Standing { value: self.scored(&decisions), forced }
     }
 
     fn scored(&self, decisions: &Decisions<'_>) -> Option<f64> {
-        let profile = self.input.profile;
-        let score = TrialScore::new(self.prepared, self.trial, self.line, decisions, self.vocabulary, profile);
-        metric_value(&score, self.prepared.case, profile)
+        metric_value(&TrialScore::new(self.prepared, self.trial, self.line, decisions), self.prepared)
     }
 }
 
@@ -314,11 +275,11 @@ pub fn case_half_width(scorecard: &Scorecard, profile: &Profile) -> Option<f64> 
     let half = |[low, high]: [f64; 2]| (high - low) / 2.0;
     let of_tool = |metrics: &super::Metrics| metrics.iter().find(|(own, _)| *own == id)?.1.ci.map(half);
     let halves: Vec<f64> = scorecard.tools.iter().filter_map(|tool| of_tool(&tool.metrics)).collect();
-    (!halves.is_empty()).then(|| halves.iter().sum::<f64>() / halves.len() as f64)
+    mean(&halves)
 }
 
-/// By index of the trial: how far apart one extra that nobody has looked at keeps the bounds of mean precision. A clean case has
-/// no precision, so its extras keep nothing apart.
+/// By index of the trial: by how much one unlabelled extra widens the bounds of mean precision. A clean case has no precision, so its
+/// extras widen nothing.
 pub fn extra_bound_widths(scorecard: &Scorecard, suite: &Suite, trials: usize) -> Vec<f64> {
     let mut widths = vec![0.0; trials];
     for tool in &scorecard.tools {

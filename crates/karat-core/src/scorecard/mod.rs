@@ -1,7 +1,6 @@
 //! Scores trials and judgements of a suite into all metrics of every tool.
 
 mod aggregate;
-mod audited;
 mod corrected;
 mod intervals;
 mod judge_rounds;
@@ -11,12 +10,11 @@ mod tiers;
 mod trial;
 mod warnings;
 
-pub use audited::AuditSummary;
 pub use corrected::{CorrectedMetric, CorrectedTool, CorrectionInput, LabelSampling, correct_scores, label_sampling};
 pub use intervals::{Intervals, Proportions};
-pub use judge_rounds::{AnswerFn, JudgeRounds, PairOrder, Question, mark_unjudged, run_judge_rounds};
+pub use judge_rounds::{AnswerFn, JudgeRounds, PairOrder, PairQuestion, mark_unjudged, run_judge_rounds};
 pub use slice::{Slice, Slices};
-pub use trial::{TrialScore, stated_verdict};
+pub use trial::{AuditSummary, TrialScore, stated_verdict};
 
 use crate::golden::Golden;
 use crate::ids::{CaseId, GoldenId, ToolName};
@@ -28,8 +26,7 @@ use crate::matching::text::Vocabulary;
 use crate::matching::trial::best_candidates;
 use crate::metric::calibration::Bin;
 use crate::metric::composite::{self, SuiParts};
-use crate::metric::confusion::Confusion;
-use crate::metric::counts::Counts;
+use crate::metric::counts::{Confusion, Counts};
 use crate::metric::estimate::Estimate;
 use crate::metric::levels::Levels;
 use crate::metric::sums::Sums;
@@ -41,7 +38,7 @@ use crate::suite::{Case, Suite};
 use crate::trial::{Outcome, Trial};
 use crate::wording::plural;
 use rayon::prelude::*;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use tiers::Tiers;
 use warnings::{differing_goldens, warn_of_keys, warn_of_trials};
 
@@ -122,12 +119,7 @@ pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile:
     let case_index: HashMap<&str, usize> = suite.cases.iter().enumerate().map(|(i, c)| (c.id.as_str(), i)).collect();
     let mut warnings = Vec::new();
     let plan = Plan::new(trials, &case_index, suite.cases.len(), &mut warnings);
-    let mut judged: HashMap<(usize, &str, u32), Vec<Numbered<'_>>> = HashMap::new();
-    for (i, judgement) in judgements.iter().enumerate() {
-        if let Some(&case) = case_index.get(judgement.case.as_str()) {
-            judged.entry((case, judgement.tool.as_str(), judgement.trial)).or_default().push((i, judgement));
-        }
-    }
+    let judged = JudgementsByTrial::new(judgements);
     let tools: HashMap<&ToolName, &PlannedTool<'_>> =
         plan.tools.iter().map(|planned| (planned.tool, planned)).collect();
     let given = |j: &&Judgement| {
@@ -150,10 +142,7 @@ pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile:
                 let one = |&number: &u32| match planned.lines.get(&(index, number)) {
                     None => TrialScore::skipped(case, number, profile),
                     Some(&line) => {
-                        let trial = &trials[line];
-                        let judged = judged.get(&(index, trial.tool.as_str(), number)).map_or(&[][..], Vec::as_slice);
-                        let decisions = Decisions::settle(judged, &case.goldens, &trial.findings);
-                        TrialScore::new(&prepared, trial, line, &decisions, &vocabulary, profile)
+                        TrialScore::new(&prepared, &trials[line], line, &judged.decisions(case, &trials[line]))
                     }
                 };
                 let scores: Vec<TrialScore> = planned.numbers.iter().map(one).collect();
@@ -162,17 +151,10 @@ pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile:
             plan.tools.iter().map(of_tool).collect()
         })
         .collect();
-
-    let mut columns: Vec<Vec<CaseScore>> = plan.tools.iter().map(|_| Vec::with_capacity(suite.cases.len())).collect();
-    for row in by_case {
-        for (column, score) in columns.iter_mut().zip(row) {
-            column.push(score);
-        }
-    }
     let mut tools: Vec<ToolScore> = plan
         .tools
         .iter()
-        .zip(columns)
+        .zip(plan.by_tool(by_case))
         .map(|(planned, cases)| ToolScore::new(planned.tool.clone(), cases, suite, trials, profile, &mut warnings))
         .collect();
     rank_stability(&mut tools, profile);
@@ -206,6 +188,18 @@ pub(crate) fn vocabulary(suite: &Suite, profile: &Profile) -> Vocabulary {
     Vocabulary::learn(&goldens, |golden| prose(golden))
 }
 
+/// The cases of these trials by id, each prepared once for all trials and rounds.
+fn prepare_cases<'a>(
+    suite: &'a Suite,
+    trials: &[Trial],
+    vocabulary: &'a Vocabulary,
+    profile: &'a Profile,
+) -> HashMap<&'a str, PreparedCase<'a>> {
+    let tried: HashSet<&str> = trials.iter().map(|trial| trial.case.as_str()).collect();
+    let cases = suite.cases.par_iter().filter(|case| tried.contains(case.id.as_str()));
+    cases.map(|case| (case.id.as_str(), PreparedCase::new(case, vocabulary, profile))).collect()
+}
+
 /// The best candidates of every golden of a case in one trial, best first; none where the profile compares no scores.
 pub fn candidates(
     suite: &Suite,
@@ -223,22 +217,32 @@ pub fn candidates(
     let about = |j: &Judgement| j.case == trial.case && j.tool == trial.tool && j.trial == trial.number;
     let judged: Vec<Numbered<'_>> = judgements.iter().enumerate().filter(|(_, j)| about(j)).collect();
     let decisions = Decisions::settle(&judged, &case.goldens, &trial.findings);
-    best_candidates(&prepared, trial, &decisions, &vocabulary, profile, most)
+    best_candidates(&prepared, trial, &decisions, most)
 }
 
 /// A judgement with its index among those given.
 type Numbered<'a> = (usize, &'a Judgement);
 
-/// By case, tool and trial number.
-type JudgementsByTrial<'a> = HashMap<(&'a str, &'a str, u32), Vec<Numbered<'a>>>;
+/// Judgements by case, tool and trial number.
+struct JudgementsByTrial<'a>(HashMap<(&'a str, &'a str, u32), Vec<Numbered<'a>>>);
 
-fn judgements_by_trial<'a>(judgements: impl IntoIterator<Item = &'a Judgement>) -> JudgementsByTrial<'a> {
-    let mut by_trial = JudgementsByTrial::new();
-    for (index, judgement) in judgements.into_iter().enumerate() {
-        let key = (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial);
-        by_trial.entry(key).or_default().push((index, judgement));
+impl<'a> JudgementsByTrial<'a> {
+    fn new(judgements: impl IntoIterator<Item = &'a Judgement>) -> Self {
+        let mut by_trial: HashMap<_, Vec<Numbered<'a>>> = HashMap::new();
+        for (index, judgement) in judgements.into_iter().enumerate() {
+            let key = (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial);
+            by_trial.entry(key).or_default().push((index, judgement));
+        }
+        Self(by_trial)
     }
-    by_trial
+
+    fn about<'s>(&'s self, trial: &'s Trial) -> &'s [Numbered<'a>] {
+        self.0.get(&(trial.case.as_str(), trial.tool.as_str(), trial.number)).map_or(&[], Vec::as_slice)
+    }
+
+    fn decisions(&self, case: &Case, trial: &Trial) -> Decisions<'a> {
+        Decisions::settle(self.about(trial), &case.goldens, &trial.findings)
+    }
 }
 
 /// The planned trials of each tool: every case, once for each trial number the tool has.
@@ -285,6 +289,15 @@ impl<'a> Plan<'a> {
             }
         }
         Self { tools }
+    }
+
+    /// Turns rows by case into columns by tool.
+    fn by_tool<T>(&self, by_case: Vec<Vec<T>>) -> Vec<Vec<T>> {
+        let mut columns: Vec<Vec<T>> = self.tools.iter().map(|_| Vec::with_capacity(by_case.len())).collect();
+        for row in by_case {
+            columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+        }
+        columns
     }
 }
 
@@ -342,16 +355,18 @@ impl ToolScore {
         let noted: Vec<&Trial> = noted.collect();
         let incomplete = noted.iter().filter(|trial| trial.outcome == Outcome::Reported).count();
         if incomplete > 0 {
-            let (noun, verb) = if incomplete == 1 { ("trial", "is") } else { ("trials", "are") };
-            warnings.push(format!("{tool}: {incomplete} {noun} {verb} incomplete, according to the tool"));
+            let trials = plural(incomplete, "trial is", "trials are");
+            warnings.push(format!("{tool}: {trials} incomplete, according to the tool"));
         }
         for trial in noted {
             let notes = trial.notes.iter().map(|note| format!("{tool}: {} trial {}: {note}", trial.case, trial.number));
             warnings.extend(notes);
         }
-        let whole = || (whole_metrics(&all, suite, profile), flaky(&cases, suite));
+        let tiers = Tiers { cases: &all, profile };
+        let whole = || (aggregate::metrics(&all, suite, profile), tiers.of_findings(), flaky(&cases, suite));
         let parts = || slice::slices(&all, suite, trials, profile, warnings);
-        let (((metrics, sweeps), flaky), (by, macro_by)) = rayon::join(whole, parts);
+        let ((mut metrics, (of_findings, sweeps), flaky), (by, macro_by)) = rayon::join(whole, parts);
+        metrics.extend(of_findings);
         Self {
             trials: outcomes.values().sum(),
             incomplete,
@@ -359,27 +374,19 @@ impl ToolScore {
             counts,
             one_to_one,
             verdicts: aggregate::confusion(&all),
-            metrics,
+            metrics: aggregate::in_order(metrics),
             micro: aggregate::micro(counts, profile),
             by,
             macro_by,
             flaky,
             lucky: lucky(&cases, suite),
-            reliability: Tiers { cases: &all, profile }.sums().verdict_confidence.diagram(),
+            reliability: tiers.sums().verdict_confidence.diagram(),
             sweeps,
             tool,
             outcomes,
             cases,
         }
     }
-}
-
-/// All metrics of a tool, those that only a whole suite has among them.
-fn whole_metrics(all: &[&CaseScore], suite: &Suite, profile: &Profile) -> (Metrics, Vec<Sweep>) {
-    let mut metrics = aggregate::metrics(all, suite, profile);
-    let (of_findings, sweeps) = Tiers { cases: all, profile }.of_findings();
-    metrics.extend(of_findings);
-    (aggregate::in_order(metrics), sweeps)
 }
 
 fn lucky(cases: &[CaseScore], suite: &Suite) -> Vec<LuckyGuess> {
@@ -396,7 +403,7 @@ fn flaky(cases: &[CaseScore], suite: &Suite) -> Vec<FlakyGolden> {
     for score in cases {
         let case = &suite.cases[score.case];
         let trials = score.counted().count();
-        for (golden, found) in aggregate::found_counts(case, score) {
+        for (golden, found) in aggregate::found_counts(case, score.counted()) {
             if found > 0 && found < trials {
                 let golden = case.goldens[golden].id.clone();
                 flaky.push(FlakyGolden { case: case.id.clone(), golden, found, trials });

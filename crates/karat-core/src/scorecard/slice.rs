@@ -1,7 +1,7 @@
 //! Metrics over slices of the suite.
 
 use super::aggregate::{is_plain, metrics, verdict_metrics};
-use super::{CaseScore, Metrics, TrialScore};
+use super::{CaseScore, Metrics};
 use crate::metric::Undefined;
 use crate::metric::counts::Counts;
 use crate::metric::estimate::Estimate;
@@ -118,12 +118,6 @@ fn by_category(cases: &[&CaseScore], suite: &Suite, trials: &[Trial], profile: &
     slices
 }
 
-/// Counts of one case's trials under one label.
-#[derive(Default)]
-struct Labelled {
-    trials: Vec<Counts>,
-}
-
 fn by_label(
     cases: &[&CaseScore],
     suite: &Suite,
@@ -132,20 +126,27 @@ fn by_label(
     golden_label: fn(&Case, usize) -> Option<&str>,
     finding_label: fn(&Trial, usize) -> Option<&str>,
 ) -> BTreeMap<String, Slice> {
-    // Recall and precision are kept apart, because a golden and the finding that matched it may bear different labels.
-    let mut recall: BTreeMap<&str, Vec<Labelled>> = BTreeMap::new();
-    let mut precision: BTreeMap<&str, Vec<Labelled>> = BTreeMap::new();
+    // Recall and precision are kept apart, because a golden and the finding that matched it may have different labels.
+    let mut recall: BTreeMap<&str, Vec<Vec<Counts>>> = BTreeMap::new();
+    let mut precision: BTreeMap<&str, Vec<Vec<Counts>>> = BTreeMap::new();
     for &score in cases {
         let case = &suite.cases[score.case];
-        let mut own_recall: BTreeMap<&str, Labelled> = BTreeMap::new();
-        let mut own_precision: BTreeMap<&str, Labelled> = BTreeMap::new();
+        let mut own_recall: BTreeMap<&str, Vec<Counts>> = BTreeMap::new();
+        let mut own_precision: BTreeMap<&str, Vec<Counts>> = BTreeMap::new();
         for trial in score.counted() {
-            for (label, counts) in golden_counts(case, trial, golden_label) {
-                own_recall.entry(label).or_default().trials.push(counts);
+            let matches = &trial.result.matches;
+            let missed = trial.result.misses.iter().map(|miss| miss.golden);
+            let of_golden = |golden| golden_label(case, golden);
+            let add_miss = |counts: &mut Counts| counts.fn_ += 1;
+            for (label, counts) in labelled_counts(matches.iter().map(|m| m.golden), missed, of_golden, add_miss) {
+                own_recall.entry(label).or_default().push(counts);
             }
             let Some(line) = trial.line.filter(|_| !case.is_clean()) else { continue };
-            for (label, counts) in finding_counts(&trials[line], trial, profile, finding_label) {
-                own_precision.entry(label).or_default().trials.push(counts);
+            let wrong = trial.false_findings(profile);
+            let of_finding = |finding| finding_label(&trials[line], finding);
+            let add_false = |counts: &mut Counts| counts.fp += 1;
+            for (label, counts) in labelled_counts(matches.iter().map(|m| m.finding), wrong, of_finding, add_false) {
+                own_precision.entry(label).or_default().push(counts);
             }
         }
         for (label, counts) in own_recall {
@@ -170,49 +171,25 @@ fn by_label(
     labels.into_iter().map(slice).collect()
 }
 
-fn golden_counts<'c>(
-    case: &'c Case,
-    trial: &TrialScore,
-    label: fn(&Case, usize) -> Option<&str>,
-) -> BTreeMap<&'c str, Counts> {
+/// Counts by label: what is right counts once, and what is wrong as `add_wrong` says.
+fn labelled_counts<'l>(
+    right: impl Iterator<Item = usize>,
+    wrong: impl Iterator<Item = usize>,
+    label: impl Fn(usize) -> Option<&'l str>,
+    add_wrong: impl Fn(&mut Counts),
+) -> BTreeMap<&'l str, Counts> {
     let mut counts: BTreeMap<&str, Counts> = BTreeMap::new();
-    let found: BTreeSet<usize> = trial.result.matches.iter().map(|m| m.golden).collect();
-    for golden in found {
-        if let Some(label) = label(case, golden) {
-            counts.entry(label).or_default().tp += 1;
-        }
+    for label in right.collect::<BTreeSet<usize>>().into_iter().filter_map(&label) {
+        counts.entry(label).or_default().tp += 1;
     }
-    for miss in &trial.result.misses {
-        if let Some(label) = label(case, miss.golden) {
-            counts.entry(label).or_default().fn_ += 1;
-        }
+    for label in wrong.filter_map(&label) {
+        add_wrong(counts.entry(label).or_default());
     }
     counts
 }
 
-fn finding_counts<'t>(
-    trial: &'t Trial,
-    score: &TrialScore,
-    profile: &Profile,
-    label: fn(&Trial, usize) -> Option<&str>,
-) -> BTreeMap<&'t str, Counts> {
-    let mut counts: BTreeMap<&str, Counts> = BTreeMap::new();
-    let right: BTreeSet<usize> = score.result.matches.iter().map(|m| m.finding).collect();
-    for finding in right {
-        if let Some(label) = label(trial, finding) {
-            counts.entry(label).or_default().tp += 1;
-        }
-    }
-    for finding in score.false_findings(profile) {
-        if let Some(label) = label(trial, finding) {
-            counts.entry(label).or_default().fp += 1;
-        }
-    }
-    counts
-}
-
-fn labelled(metric: &Metric, cases: &[Labelled], value: impl Fn(Counts) -> crate::metric::Value) -> Estimate {
-    let of_case = |case: &Labelled| mean(&case.trials.iter().filter_map(|c| value(*c).ok()).collect::<Vec<_>>());
+fn labelled(metric: &Metric, cases: &[Vec<Counts>], value: impl Fn(Counts) -> crate::metric::Value) -> Estimate {
+    let of_case = |trials: &Vec<Counts>| mean(&trials.iter().filter_map(|c| value(*c).ok()).collect::<Vec<_>>());
     let values: Vec<f64> = cases.iter().filter_map(of_case).collect();
     let overall = mean(&values).ok_or(Undefined(metric.undefined_when));
     Estimate { std_cases: sample_std(&values), ..Estimate::new(overall, values.len(), metric.direction) }

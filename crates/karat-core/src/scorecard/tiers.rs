@@ -5,49 +5,25 @@ use crate::finding::Finding;
 use crate::golden::Severity;
 use crate::judgement::TypeMatch;
 use crate::metric::calibration::{ConfidenceSums, Point};
-use crate::metric::detection::{target_severity, weighted_recall};
 use crate::metric::estimate::Estimate;
-use crate::metric::levels::{self, Cell, Levels, Scale};
-use crate::metric::reasoning::spread;
-use crate::metric::sums::{Part, Sums};
-use crate::metric::sweep::{Sweep, SweptBy};
-use crate::metric::table;
-use crate::metric::{Undefined, Value, ratio};
+use crate::metric::levels::{self, Cell, Levels};
+use crate::metric::sums::Sums;
+use crate::metric::sweep::{Scale, Sweep, SweptBy};
+use crate::metric::table::{self, METRICS, Metric, Source};
+use crate::metric::targets::{spread, target_severity, weighted_recall};
+use crate::metric::{Part, Undefined, Value, ratio};
 use crate::profile::{Method, Profile};
 use crate::suite::{Case, Suite, Verdict};
 use crate::trial::{Outcome, Trial};
 
-/// Means of cases that need no audit, without those that look at several cases or trials at once.
-pub(super) const OF_MATCHES: &[&str] = &[
-    "severity_weighted_recall",
-    "precision_lower",
-    "precision_upper",
-    "target_detection_rate",
-    "partial_credit_detection",
-];
-
-/// Means of cases to which nothing but an audit gives a value.
-pub(super) const OF_AUDITS: &[&str] = &[
-    "bonus_discovery_rate",
-    "finding_precision_macro",
-    "over_flagging_score",
-    "mean_rcir",
-    "mean_ava",
-    "mean_fsv",
-    "exact_match_rate",
-    "semantic_match_rate",
-    "partial_match_rate",
-];
-
-/// One of [`OF_MATCHES`] or [`OF_AUDITS`] of one trial.
-pub(super) fn trial_value(id: &str, case: &Case, trial: &TrialScore, profile: &Profile) -> Value {
-    // Looked up only where it is needed: this runs for every trial.
-    let reason = || Undefined(table::find(id).map_or("unknown metric", |metric| metric.undefined_when));
+/// A metric of the matches or of the audit of one trial.
+pub(super) fn trial_value(metric: &Metric, case: &Case, trial: &TrialScore, profile: &Profile) -> Value {
+    let reason = Undefined(metric.undefined_when);
     let share = |yes: bool| f64::from(u8::from(yes));
     let vulnerable = case.verdict == Verdict::Vulnerable;
     let audited = trial.audited.as_ref();
-    let typed = || audited.and_then(|audited| audited.type_match).filter(|_| vulnerable).ok_or_else(reason);
-    match id {
+    let typed = || audited.and_then(|audited| audited.type_match).filter(|_| vulnerable).ok_or(reason);
+    match metric.id {
         "severity_weighted_recall" | "precision_lower" | "precision_upper" if profile.method == Method::Verdict => {
             Err(Undefined("the profile compares only verdicts"))
         }
@@ -56,21 +32,21 @@ pub(super) fn trial_value(id: &str, case: &Case, trial: &TrialScore, profile: &P
             trial.result.matches.iter().for_each(|m| found[m.golden] = true);
             weighted_recall(case, |golden| found[golden], &profile.severity_weights)
         }
-        "precision_lower" | "precision_upper" => precision_bound(id, case, trial, profile),
+        "precision_lower" | "precision_upper" => precision_bound(metric.id, case, trial, profile),
         "target_detection_rate" | "partial_credit_detection" if trial.unaudited => Err(Undefined("no audit")),
-        "target_detection_rate" => trial.target_found.filter(|_| vulnerable).map(share).ok_or_else(reason),
-        "partial_credit_detection" => trial.target_credit.filter(|_| vulnerable).ok_or_else(reason),
+        "target_detection_rate" => trial.target_found.filter(|_| vulnerable).map(share).ok_or(reason),
+        "partial_credit_detection" => trial.target_credit.filter(|_| vulnerable).ok_or(reason),
         // A trial that failed discovered nothing.
         "bonus_discovery_rate" if trial.outcome != Outcome::Reported => Ok(0.0),
-        "bonus_discovery_rate" => audited.map(|audited| share(audited.has_bonus(profile))).ok_or_else(reason),
+        "bonus_discovery_rate" => audited.map(|audited| share(audited.has_bonus(profile))).ok_or(reason),
         "finding_precision_macro" => match audited.map(|audited| audited.classes) {
-            None => Err(reason()),
+            None => Err(reason),
             Some(classes) => precise(classes.precision(), 1.0, profile),
         },
-        "over_flagging_score" => audited.map(|audited| audited.classes.invalid()).ok_or_else(reason),
-        "mean_rcir" => audited.and_then(|audited| audited.rcir).ok_or_else(reason),
-        "mean_ava" => audited.and_then(|audited| audited.ava).ok_or_else(reason),
-        "mean_fsv" => audited.and_then(|audited| audited.fsv).ok_or_else(reason),
+        "over_flagging_score" => audited.map(|audited| audited.classes.invalid()).ok_or(reason),
+        "mean_rcir" => audited.and_then(|audited| audited.rcir).ok_or(reason),
+        "mean_ava" => audited.and_then(|audited| audited.ava).ok_or(reason),
+        "mean_fsv" => audited.and_then(|audited| audited.fsv).ok_or(reason),
         "exact_match_rate" => typed().map(|level| share(level == TypeMatch::Exact)),
         "semantic_match_rate" => typed().map(|level| share(matches!(level, TypeMatch::Exact | TypeMatch::Semantic))),
         "partial_match_rate" => typed().map(|level| share(level == TypeMatch::Partial)),
@@ -137,26 +113,29 @@ pub(super) struct Tiers<'a> {
 const OF_FINDINGS: [&str; 2] = ["finding_ece", "finding_brier"];
 
 impl Tiers<'_> {
-    /// The metrics that are no plain means of cases, but for the verdicts'.
+    /// The metrics that are not means of cases, without those of verdicts.
     pub(super) fn metrics(&self) -> Metrics {
         let mut metrics = Metrics::new();
-        let mut push = |id: &str, value: Value, n: usize| {
-            let Some(metric) = table::find(id) else { return };
-            metrics.push((metric.id, Estimate::new(value, n, metric.direction)));
-        };
         let sums = self.sums();
         let confidences = self.cases.iter().map(|case| confidences(&case.trials).len()).sum();
-        let is_verdict = |id: &str| table::find(id).is_some_and(|metric| metric.tier == 1);
-        for id in Sums::metric_ids().filter(|id| !is_verdict(id) && !OF_FINDINGS.contains(id)) {
-            let value = sums.value(id, self.profile).unwrap_or(Err(Undefined("not a ratio of sums")));
-            push(id, value, self.n(id, &sums, confidences));
+        for metric in METRICS.iter().filter(|metric| metric.tier != 1 && !OF_FINDINGS.contains(&metric.id)) {
+            let (value, n) = match metric.source {
+                Source::Sums => {
+                    let value = sums.value(metric.id, self.profile).unwrap_or(Err(Undefined("not a ratio of sums")));
+                    (value, self.n(metric.id, &sums, confidences))
+                }
+                Source::Spread(other) => {
+                    let scores = self.case_values(other);
+                    (spread(&scores, self.profile.audit_conventions.population_std), scores.len())
+                }
+                Source::Levels(Scale::Verdict) => {
+                    let bins = self.profile.calibration.bins;
+                    (levels::adaptive_error(self.levels(Scale::Verdict), bins), confidences)
+                }
+                _ => continue,
+            };
+            metrics.push((metric.id, Estimate::new(value, n, metric.direction)));
         }
-        for (id, of) in [("std_rcir", "mean_rcir"), ("std_ava", "mean_ava"), ("std_fsv", "mean_fsv")] {
-            let scores = self.case_values(of);
-            push(id, spread(&scores, self.profile.audit_conventions.population_std), scores.len());
-        }
-        let by_mass = levels::adaptive_error(self.levels(Scale::Verdict), self.profile.calibration.bins);
-        push("ece_adaptive", by_mass, confidences);
         metrics
     }
 

@@ -1,22 +1,23 @@
 //! One trial's outcome, counts and verdict.
 
-use super::audited::AuditSummary;
 use crate::finding::Finding;
 use crate::identity::key;
+use crate::ids::FindingId;
+use crate::judgement::{AuditDecision, Classification, TypeMatch};
 use crate::matching::assign::{self, Edge};
 use crate::matching::decisions::Decisions;
 use crate::matching::outcome::{ExtraReason, Flag, Match, Miss, MissReason, TrialResult};
 use crate::matching::pair::PreparedCase;
-use crate::matching::text::Vocabulary;
 use crate::matching::trial::match_trial;
 use crate::metric::counts::Counts;
+use crate::metric::findings_quality::Classes;
 use crate::profile::{FailedTrials, Method, OutsideChange, Profile};
 use crate::suite::{Case, Verdict};
 use crate::trial::{Outcome, Trial};
 use std::collections::BTreeSet;
 
 /// One trial, scored.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct TrialScore {
     pub number: u32,
@@ -32,7 +33,6 @@ pub struct TrialScore {
     pub target_found: Option<bool>,
     /// 1 for the target, less for a part of it; absent where there is none to find.
     pub target_credit: Option<f64>,
-    /// The audit, if there is one.
     pub audited: Option<AuditSummary>,
     pub confidence: Option<f64>,
     pub counts: Counts,
@@ -41,7 +41,7 @@ pub struct TrialScore {
     pub result: TrialResult,
     pub one_to_one: Option<Counts>,
     /// Goldens that share a finding with another, where recorded matches do.
-    pub(crate) shared_findings: Option<usize>,
+    pub(crate) shared_findings: usize,
     /// Judgements about goldens or findings the trial does not have.
     pub(crate) unknown_judgements: usize,
     pub(crate) split_audit: bool,
@@ -54,16 +54,9 @@ pub struct TrialScore {
 }
 
 impl TrialScore {
-    pub(super) fn new(
-        prepared: &PreparedCase<'_>,
-        trial: &Trial,
-        line: usize,
-        decisions: &Decisions<'_>,
-        vocabulary: &Vocabulary,
-        profile: &Profile,
-    ) -> Self {
-        let case = prepared.case;
-        let result = match_trial(prepared, trial, decisions, vocabulary, profile);
+    pub(super) fn new(prepared: &PreparedCase<'_>, trial: &Trial, line: usize, decisions: &Decisions<'_>) -> Self {
+        let (case, profile) = (prepared.case, prepared.profile);
+        let result = match_trial(prepared, trial, decisions);
         let failed = trial.outcome != Outcome::Reported;
         let audit = decisions.audit.as_deref();
         let verdict = if failed {
@@ -80,7 +73,8 @@ impl TrialScore {
             Some(target) => Some(target.found),
             None if unaudited => None,
             // An audit of a vulnerable case without a target entry means the target was not found.
-            None => target_matched(case, &result, profile)
+            None => has_target(case, profile)
+                .then(|| target_matches(case, &result).next().is_some())
                 .or((audited.is_some() && case.verdict == Verdict::Vulnerable).then_some(false)),
         };
         let in_part = match &audited {
@@ -110,7 +104,7 @@ impl TrialScore {
                 && result.misses.is_empty()
                 && (case.allow_unexpected || counted_extras(&result, profile).next().is_none()),
             one_to_one: (profile.method == Method::Recorded).then(|| one_to_one(case, trial, &result)),
-            shared_findings: (profile.method == Method::Recorded && shared > 0).then_some(shared),
+            shared_findings: if profile.method == Method::Recorded { shared } else { 0 },
             unknown_judgements: decisions.unknown.len(),
             split_audit: decisions.split_audit,
             unknown_in_audit: decisions.unknown_in_audit,
@@ -129,29 +123,16 @@ impl TrialScore {
     pub(super) fn skipped(case: &Case, number: u32, profile: &Profile) -> Self {
         let why = MissReason::TrialFailed(Outcome::Skipped);
         let missed = case.goldens.iter().enumerate().filter(|(_, g)| g.is_required());
-        let misses: Vec<Miss> = missed.map(|(golden, _)| Miss { golden, best: None, why, flags: Vec::new() }).collect();
+        let misses: Vec<Miss> = missed.map(|(golden, _)| Miss::new(golden, why)).collect();
         Self {
             number,
             outcome: Outcome::Skipped,
             counted: profile.failed_trials == FailedTrials::Miss,
-            line: None,
-            verdict: None,
-            verdict_correct: false,
-            lucky_guess: None,
             target_found: has_target(case, profile).then_some(false),
             target_credit: has_target(case, profile).then_some(0.0),
-            audited: None,
-            confidence: None,
             counts: Counts { fn_: misses.len(), ..Counts::default() },
-            pass: false,
-            one_to_one: None,
-            shared_findings: None,
-            unknown_judgements: 0,
-            split_audit: false,
-            unknown_in_audit: 0,
-            unaudited: false,
-            differing_keys: Vec::new(),
             result: TrialResult { misses, ..TrialResult::default() },
+            ..Self::default()
         }
     }
 
@@ -195,7 +176,7 @@ impl TrialScore {
         open.map(|e| e.finding).collect()
     }
 
-    /// Countable extras that nobody said anything about, by index of the finding: neither a trap nor audited nor labelled.
+    /// Countable extras without a trap, audit or label, by index of the finding.
     pub fn unlabelled_extras(&self, profile: &Profile) -> Vec<usize> {
         let counted: BTreeSet<usize> = counted_extras(&self.result, profile).collect();
         let open = self.result.extras.iter().filter(|e| counted.contains(&e.finding) && !e.why.is_labelled());
@@ -210,7 +191,7 @@ fn false_findings<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Ite
     extras.chain(duplicates).chain(acceptable)
 }
 
-/// What a trial says of its case as a whole: its own word, else what its findings come to.
+/// The verdict of a trial on its case: the stated one, else the one that its findings imply.
 pub fn stated_verdict(case: &Case, trial: &Trial) -> Verdict {
     if let Some(stated) = trial.verdict {
         return stated;
@@ -223,15 +204,11 @@ pub fn stated_verdict(case: &Case, trial: &Trial) -> Verdict {
     if alarm { Verdict::Vulnerable } else { Verdict::Safe }
 }
 
-/// Whether the target golden, or where none is marked any required one, was matched.
-fn target_matched(case: &Case, result: &TrialResult, profile: &Profile) -> Option<bool> {
-    has_target(case, profile).then(|| target_matches(case, result).next().is_some())
-}
-
 fn has_target(case: &Case, profile: &Profile) -> bool {
     profile.method != Method::Verdict && (case.goldens.iter().any(|g| g.target) || !case.is_clean())
 }
 
+/// Matches of the target golden, or where none is marked of any required one.
 fn target_matches<'r>(case: &'r Case, result: &'r TrialResult) -> impl Iterator<Item = &'r Match> {
     let marked = case.goldens.iter().any(|g| g.target);
     let found = result.matches.iter().chain(&result.acceptable);
@@ -268,5 +245,58 @@ fn one_to_one(case: &Case, trial: &Trial, result: &TrialResult) -> Counts {
         // What was matched and is now left over repeats a golden that was found: no false positive.
         fp: result.extras.iter().filter(|extra| !extra.why.is_valid()).count(),
         fn_: case.required().count() - chosen.len(),
+    }
+}
+
+/// The parts of an audit that metrics and reports use.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct AuditSummary {
+    /// Index of the judgement that holds the explanation.
+    pub judgement: Option<usize>,
+    pub findings: Vec<(FindingId, Classification)>,
+    pub classes: Classes,
+    pub target_found: bool,
+    pub type_match: Option<TypeMatch>,
+    /// Root cause identification.
+    pub rcir: Option<f64>,
+    /// Attack vector validity.
+    pub ava: Option<f64>,
+    /// Fix suggestion validity.
+    pub fsv: Option<f64>,
+}
+
+impl AuditSummary {
+    fn new(audit: &AuditDecision, decisions: &Decisions<'_>) -> Self {
+        let mut classes = Classes::default();
+        for (place, found) in audit.findings.iter().enumerate() {
+            classes.add(found.classification, place < decisions.classified_by_people);
+        }
+        // Scores are about a target that was found; without one they mean nothing.
+        let target = audit.target.as_ref().filter(|target| target.found);
+        Self {
+            judgement: decisions.audited_by.map(|(_, index)| index),
+            findings: audit.findings.iter().map(|found| (found.finding.clone(), found.classification)).collect(),
+            classes,
+            target_found: target.is_some(),
+            type_match: target.and_then(|target| target.type_match),
+            rcir: target.and_then(|target| target.rcir),
+            ava: target.and_then(|target| target.ava),
+            fsv: target.and_then(|target| target.fsv),
+        }
+    }
+
+    /// Whether something comes near the target, and nothing is the target itself.
+    pub(super) fn target_in_part(&self) -> bool {
+        self.classes.count(Classification::PartialMatch) > 0.0 && self.classes.count(Classification::TargetMatch) == 0.0
+    }
+
+    /// Whether it found a valid issue beyond the target.
+    pub(super) fn has_bonus(&self, profile: &Profile) -> bool {
+        if profile.audit_conventions.bonus_is_any_valid_beyond_target {
+            self.classes.valid() > f64::from(u8::from(self.target_found))
+        } else {
+            self.classes.count(Classification::BonusValid) > 0.0
+        }
     }
 }

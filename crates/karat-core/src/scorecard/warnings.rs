@@ -6,6 +6,7 @@ use crate::ids::ToolName;
 use crate::profile::{Method, Profile};
 use crate::suite::Suite;
 use crate::trial::{Outcome, Trial};
+use crate::wording::plural;
 use std::collections::BTreeMap;
 
 pub(super) fn warn_of_trials(
@@ -16,50 +17,36 @@ pub(super) fn warn_of_trials(
 ) {
     for outcome in [Outcome::Crashed, Outcome::TimedOut, Outcome::Unparsable] {
         if let Some(&count) = outcomes.get(&outcome) {
-            let noun = if count == 1 { "trial" } else { "trials" };
-            warnings.push(format!("{tool}: {count} {noun} {}", outcome.ended()));
+            warnings.push(format!("{tool}: {} {}", crate::wording::count(count, "trial"), outcome.ended()));
         }
     }
     let trials = || cases.iter().flat_map(|case| &case.trials);
-    let strangers: usize = trials().map(|trial| trial.unknown_judgements).sum();
-    if strangers > 0 {
-        warnings.push(format!(
-            "{tool}: {strangers} judgements name a golden or finding that its trials do not have; ignored"
-        ));
-    }
-    let split = trials().filter(|trial| trial.split_audit).count();
-    if split > 0 {
-        warnings.push(format!(
-            "{tool}: trials whose audits are evenly split about the verdict: {split}; the first audit was used"
-        ));
-    }
-    let unaudited = trials().filter(|trial| trial.unaudited).count();
-    if unaudited > 0 {
-        let noun = if unaudited == 1 { "trial was" } else { "trials were" };
-        warnings.push(format!(
-            "{tool}: {unaudited} {noun} not audited, so its findings and targets are unknown; name a model that judges, or \
-             give audits"
-        ));
-    }
-    let unknown: usize = trials().map(|trial| trial.unknown_in_audit).sum();
-    if unknown > 0 {
-        warnings.push(format!(
-            "{tool}: findings that audits classify but its trials do not have: {unknown}; they count as classified"
-        ));
-    }
-    let crowded: usize = trials().map(|trial| trial.result.crowded).sum();
-    if crowded > 0 {
-        warnings.push(format!(
-            "{tool}: goldens with too many candidate findings to assign them all: {crowded}; only the best candidates were used"
-        ));
-    }
-    let shared: Vec<usize> = trials().filter_map(|trial| trial.shared_findings).collect();
-    if !shared.is_empty() {
-        warnings.push(format!(
-            "{tool}: goldens that share their finding with another: {}; so TP + FP is not the number of findings",
-            shared.iter().sum::<usize>()
-        ));
-    }
+    let mut warn = |count: usize, text: &dyn Fn(usize) -> String| {
+        if count > 0 {
+            warnings.push(format!("{tool}: {}", text(count)));
+        }
+    };
+    warn(trials().map(|trial| trial.unknown_judgements).sum(), &|n| {
+        format!("{n} judgements name a golden or finding that its trials do not have; ignored")
+    });
+    warn(trials().filter(|trial| trial.split_audit).count(), &|n| {
+        format!("trials whose audits are evenly split about the verdict: {n}; the first audit was used")
+    });
+    warn(trials().filter(|trial| trial.unaudited).count(), &|n| {
+        let trials = plural(n, "trial was", "trials were");
+        format!(
+            "{trials} not audited, so its findings and targets are unknown; name a model that judges, or give audits"
+        )
+    });
+    warn(trials().map(|trial| trial.unknown_in_audit).sum(), &|n| {
+        format!("findings that audits classify but its trials do not have: {n}; they count as classified")
+    });
+    warn(trials().map(|trial| trial.result.crowded).sum(), &|n| {
+        format!("goldens with too many candidate findings to assign them all: {n}; only the best candidates were used")
+    });
+    warn(trials().map(|trial| trial.shared_findings).sum(), &|n| {
+        format!("goldens that share their finding with another: {n}; so TP + FP is not the number of findings")
+    });
 }
 
 /// Maximum number of examples in a warning.
@@ -85,11 +72,8 @@ pub(super) fn warn_of_keys(
         Some(format!("{} {} has {stated}, computed {computed}", trial.case, trial.findings[f].id))
     });
     let examples: Vec<String> = examples.take(MOST_EXAMPLES).collect();
-    let (noun, verb) = if count == 1 { ("finding", "has") } else { ("findings", "have") };
-    warnings.push(format!(
-        "{tool}: {count} {noun} {verb} an identity key that differs from the computed key; the given key was used: {}",
-        join_examples(&examples, count)
-    ));
+    warnings
+        .push(format!("{tool}: {}", differing_keys(&plural(count, "finding has", "findings have"), &examples, count)));
 }
 
 /// Goldens that state another key than the computed ones.
@@ -109,17 +93,12 @@ pub(super) fn differing_goldens(suite: &Suite, profile: &Profile) -> Option<Stri
             examples.push(format!("{} {} has {stated}, computed {computed}", case.id, golden.id));
         }
     }
-    let (noun, verb) = if count == 1 { ("golden", "has") } else { ("goldens", "have") };
-    (count > 0).then(|| {
-        format!(
-            "{count} {noun} {verb} an identity key that differs from the computed key; the given key was used: {}",
-            join_examples(&examples, count)
-        )
-    })
+    (count > 0).then(|| differing_keys(&plural(count, "golden has", "goldens have"), &examples, count))
 }
 
-fn join_examples(examples: &[String], count: usize) -> String {
+fn differing_keys(subject: &str, examples: &[String], count: usize) -> String {
     let more = count - examples.len().min(count);
     let rest = if more > 0 { format!("; and {more} more") } else { String::new() };
-    format!("{}{rest}", examples.join("; "))
+    let examples = examples.join("; ");
+    format!("{subject} an identity key that differs from the computed key; the given key was used: {examples}{rest}")
 }

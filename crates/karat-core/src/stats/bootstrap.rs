@@ -9,15 +9,15 @@
 //! nothing differs from the plain bootstrap.
 
 mod joint;
-mod mean;
 
 pub use joint::{CaseData, JointEstimates, joint_estimates};
-pub use mean::interval_of_mean;
 
 use super::distribution::{cumulative, quantile};
-use super::interval::NoInterval;
-use super::summary;
+use super::interval::{Interval, IntervalEstimate, NoInterval, checked};
+use super::random::{Random, seed_of};
+use super::summary::{self, sum};
 use rayon::prelude::*;
+use std::cmp::Ordering;
 
 /// Default number of resamples.
 pub const RESAMPLES: usize = 10_000;
@@ -47,7 +47,7 @@ pub struct BootstrapOptions {
     pub resamples: usize,
     /// Where the samples come from; none takes a seed from the data.
     pub seed: Option<u64>,
-    /// How often such intervals shall hold the truth: 0.95 for 95 %.
+    /// How often such intervals should contain the truth: 0.95 for 95 %.
     pub level: f64,
     pub kind: BootstrapKind,
     pub trials: TrialResampling,
@@ -79,9 +79,79 @@ fn method(kind: BootstrapKind, clustered: bool, again: bool) -> &'static str {
     }
 }
 
-/// Adding from plain zero: the sum of nothing is 0, not −0.
-fn sum(values: impl Iterator<Item = f64>) -> f64 {
-    values.fold(0.0, |total, value| total + value)
+/// The mean of one value a case, with its interval. `clusters` names the cluster of every case; clusters are then drawn whole.
+///
+/// Neither the order of cases nor the number of threads changes a digit.
+pub fn interval_of_mean(values: &[f64], clusters: Option<&[usize]>, options: &BootstrapOptions) -> IntervalEstimate {
+    let (values, starts) = by_cluster(values.iter().copied().enumerate(), clusters, f64::total_cmp);
+    let (count, units) = (values.len() as f64, starts.len() - 1);
+    let total = sum(values.iter().copied());
+    let value = (!values.is_empty()).then(|| total / count).filter(|v| v.is_finite());
+    let Some(mean) = value else { return IntervalEstimate::without(value, NoInterval::Undefined) };
+    if units < 2 {
+        return IntervalEstimate::without(value, NoInterval::OneUnit);
+    }
+    let seed = options.seed.unwrap_or_else(|| seed_of(values.iter().flat_map(|value| [1.0, *value])));
+    // By way of their distance from the mean, since reports hold every digit.
+    let placed: Vec<f64> = values.iter().map(|value| mean + (value - mean)).collect();
+    let draw = |number: usize| {
+        // Each sample has a stream of its own, whichever thread draws it.
+        let mut random = Random::new(seed, number as u64);
+        if units == placed.len() {
+            return sum((0..placed.len()).map(|_| placed[random.below(placed.len())])) / count;
+        }
+        let (mut total, mut drawn) = (0.0_f64, 0);
+        for _ in 0..units {
+            let cluster = random.below(units);
+            let cases = &placed[starts[cluster]..starts[cluster + 1]];
+            cases.iter().for_each(|value| total += value);
+            drawn += cases.len();
+        }
+        total / drawn as f64
+    };
+    let samples = (0..options.resamples).into_par_iter().with_min_len(32).map(draw);
+    let drawn: Vec<f64> = samples.filter(|v| v.is_finite()).collect();
+    let acceleration = (options.kind == BootstrapKind::Bca).then(|| {
+        let without = |cluster: &[usize]| {
+            let cases = &values[cluster[0]..cluster[1]];
+            (total - sum(cases.iter().copied())) / (values.len() - cases.len()) as f64
+        };
+        acceleration(&starts.windows(2).map(without).filter(|v| v.is_finite()).collect::<Vec<_>>())
+    });
+    let ends = checked(options.level).and_then(|level| ends(mean, drawn, acceleration, level, options.resamples));
+    let method = method(options.kind, units < values.len(), false);
+    let interval = ends.map(|(low, high)| Interval { low, high, method, level: options.level, n: units });
+    IntervalEstimate { value, interval }
+}
+
+/// Cases sorted within clusters, clusters sorted likewise, and where each cluster starts and the last one ends: an order that depends on
+/// values alone. A case whose cluster is not named stands alone.
+fn by_cluster<T>(
+    cases: impl Iterator<Item = (usize, T)>,
+    clusters: Option<&[usize]>,
+    order: impl Fn(&T, &T) -> Ordering,
+) -> (Vec<T>, Vec<usize>) {
+    let name = |at: usize| clusters.and_then(|names| names.get(at).copied()).unwrap_or(usize::MAX - at);
+    let mut named: Vec<(usize, T)> = cases.map(|(at, case)| (name(at), case)).collect();
+    named.sort_by(|(a, x), (b, y)| a.cmp(b).then_with(|| order(x, y)));
+    let mut groups: Vec<(usize, Vec<T>)> = Vec::new();
+    for (cluster, case) in named {
+        match groups.last_mut() {
+            Some((last, group)) if *last == cluster => group.push(case),
+            _ => groups.push((cluster, vec![case])),
+        }
+    }
+    groups.sort_by(|(_, a), (_, b)| first(a.iter().zip(b).map(|(a, b)| order(a, b))).then(a.len().cmp(&b.len())));
+    let mut starts = vec![0];
+    for (_, group) in &groups {
+        starts.push(starts[starts.len() - 1] + group.len());
+    }
+    (groups.into_iter().flat_map(|(_, group)| group).collect(), starts)
+}
+
+/// The first order that is not equal.
+fn first(mut orders: impl Iterator<Item = Ordering>) -> Ordering {
+    orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
 /// The ends of the interval, moved where an acceleration is given.
@@ -102,18 +172,23 @@ fn ends(
     }
     let tail = (1.0 - level) / 2.0;
     let Some(acceleration) = acceleration else { return Ok((at_share(&drawn, tail), at_share(&drawn, 1.0 - tail))) };
-    let n = drawn.len() as f64;
     let near = 1e-12 * value.abs().max(1e-3);
+    Ok(accelerated_ends(&drawn, value, near, acceleration, quantile(1.0 - tail)))
+}
+
+/// The ends of a bias-corrected and accelerated interval (Efron 1987) `z` deviates wide, from sorted samples, of which those within
+/// `near` of the figure count as equal to it.
+pub(super) fn accelerated_ends(drawn: &[f64], value: f64, near: f64, acceleration: f64, z: f64) -> (f64, f64) {
+    let n = drawn.len() as f64;
     let (below, above) = (drawn.partition_point(|v| *v < value - near), drawn.partition_point(|v| *v <= value + near));
     let share = (below as f64 + above as f64) / (2.0 * n);
     // Where all samples lie on one side, the correction is as large as these samples can show.
     let bias = quantile(share.clamp(0.5 / n, 1.0 - 0.5 / n));
     let end = |z: f64| {
         let moved = bias + z;
-        at_share(&drawn, cumulative(bias + moved / (1.0 - acceleration * moved)))
+        at_share(drawn, cumulative(bias + moved / (1.0 - acceleration * moved)))
     };
-    let z = quantile(1.0 - tail);
-    Ok((end(-z), end(z)))
+    (end(-z), end(z))
 }
 
 /// A sixth of the skewness of the jackknife's values.
@@ -125,6 +200,6 @@ pub(super) fn acceleration(left_out: &[f64]) -> f64 {
 }
 
 /// The value below which that share of sorted values lies; there must be at least one value.
-pub(super) fn at_share(sorted: &[f64], share: f64) -> f64 {
+fn at_share(sorted: &[f64], share: f64) -> f64 {
     summary::quantile(sorted, share).unwrap_or(f64::NAN)
 }

@@ -1,7 +1,8 @@
 //! Corrects a proportion for the judge's errors, by labels of some items.
 
 use super::distribution::two_sided;
-use super::interval::{Interval, checked};
+use super::interval::{Interval, checked, wilson_ends};
+use super::summary::squares_about_mean;
 use std::collections::BTreeMap;
 
 /// The person's and the judge's answer for one item.
@@ -39,22 +40,15 @@ pub struct CorrectedEstimate {
 
 /// Why there is no corrected figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "`reason` says it")]
 pub enum CorrectionError {
-    /// There are too few labels.
     FewLabels,
-    /// There is nothing to correct.
     NothingJudged,
-    /// Sensitivity and specificity add up to 1 or less: the judge is no better than chance.
     JudgeTellsNothing,
-    /// A probability of being picked is not above 0 and at most 1.
     BadLabel,
-    /// A golden or a finding has several candidates, so that pairs are not what is counted.
     SeveralCandidates,
-    /// Too many wrong answers depend on each other to enumerate their combinations.
     TooManyTogether,
-    /// The profile does not decide pair by pair.
     NotByPairs,
-    /// The level is not between 0 and 1, both excluded.
     Level,
 }
 
@@ -165,7 +159,7 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// The weighted share of items that hold; none of nothing. It stands for `(Σw)² / Σw²` units (Kish 1965), and for fewer
+    /// The weighted share of items that hold; none where nothing has weight. It stands for `(Σw)² / Σw²` units (Kish 1965), and for fewer
     /// where the share varies more between clusters than that.
     pub(super) fn weighted(items: &[Weighted]) -> Option<Self> {
         let (mut total, mut hits) = (0.0, 0.0);
@@ -206,10 +200,8 @@ impl Share {
         if count <= 0.0 {
             return (0.0, 1.0);
         }
-        let centre = share + z * z / (2.0 * count);
-        let half = z * (self.variance() + z * z / (4.0 * count * count)).sqrt();
-        let whole = 1.0 + z * z / count;
-        (((centre - half) / whole).clamp(0.0, share), ((centre + half) / whole).clamp(share, 1.0))
+        let (low, high) = wilson_ends(share, count, z);
+        (low.clamp(0.0, share), high.clamp(share, 1.0))
     }
 
     fn moved(self, more: f64) -> Self {
@@ -228,6 +220,5 @@ pub(super) fn variance_of_sum(clusters: &[f64]) -> Option<f64> {
     if clusters.len() < LEAST_CLUSTERS {
         return None;
     }
-    let mean = clusters.iter().sum::<f64>() / count;
-    Some(clusters.iter().map(|value| (value - mean).powi(2)).sum::<f64>() * count / (count - 1.0))
+    squares_about_mean(clusters).map(|squares| squares * count / (count - 1.0))
 }

@@ -47,7 +47,11 @@ pub fn dawid_skene(ratings: &Ratings) -> DawidSkene {
         }
         model = Model::fitted(&rows, &posterior, ratings);
     }
-    let class = |at: &usize| (!rows[*at].ratings.is_empty()).then(|| likeliest(&posterior[*at]));
+    let class = |at: &usize| {
+        let better =
+            |best: usize, class: usize| if posterior[*at][class] > posterior[*at][best] { class } else { best };
+        (!rows[*at].ratings.is_empty()).then(|| (0..posterior[*at].len()).fold(0, better))
+    };
     DawidSkene {
         class: ratings.row_of().iter().map(class).collect(),
         posterior: ratings.row_of().iter().map(|at| posterior[*at].clone()).collect(),
@@ -118,13 +122,8 @@ fn votes(ratings: &[Rating], classes: usize) -> Vec<f64> {
     shares(votes).unwrap_or_else(|| vec![0.0; classes])
 }
 
-/// Counts as shares of their sum; none of nothing.
+/// Counts as shares of their sum; none where the sum is 0.
 fn shares(counts: Vec<f64>) -> Option<Vec<f64>> {
     let sum: f64 = counts.iter().sum();
     (sum > 0.0).then(|| counts.iter().map(|count| count / sum).collect())
-}
-
-fn likeliest(posterior: &[f64]) -> usize {
-    let better = |best: usize, at: usize| if posterior[at] > posterior[best] { at } else { best };
-    (0..posterior.len()).fold(0, better)
 }

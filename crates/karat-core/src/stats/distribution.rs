@@ -16,12 +16,7 @@ pub fn cumulative(x: f64) -> f64 {
 
 /// The `x` below which that share of a standard normal distribution lies, by halving; within 8 of the middle.
 pub fn quantile(share: f64) -> f64 {
-    let (mut low, mut high) = (-8.0, 8.0);
-    for _ in 0..60 {
-        let middle = (low + high) / 2.0;
-        if cumulative(middle) < share { low = middle } else { high = middle }
-    }
-    (low + high) / 2.0
+    halved(-8.0, 8.0, 60, |x| cumulative(x) < share)
 }
 
 /// The normal deviate of a two-sided level: 1.96 for 95 %.
@@ -48,7 +43,7 @@ pub fn beta_cumulative(a: f64, b: f64, x: f64) -> f64 {
 
 /// The `x` below which that share of a beta distribution lies, by halving.
 pub fn beta_quantile(a: f64, b: f64, share: f64) -> f64 {
-    halved(0.0, 1.0, |x| beta_cumulative(a, b, x) < share)
+    halved(0.0, 1.0, HALVINGS, |x| beta_cumulative(a, b, x) < share)
 }
 
 /// The `t` so that a t distribution lies between −t and t with probability `level`.
@@ -58,15 +53,15 @@ pub fn t_two_sided(freedom: f64, level: f64) -> f64 {
     while inside(high) < level && high < 1e9 {
         high *= 2.0;
     }
-    halved(0.0, high, |t| inside(t) < level)
+    halved(0.0, high, HALVINGS, |t| inside(t) < level)
 }
 
 /// How many halvings leave nothing of a double's digits.
 const HALVINGS: usize = 64;
 
 /// Where `below` turns false between two points.
-fn halved(mut low: f64, mut high: f64, below: impl Fn(f64) -> bool) -> f64 {
-    for _ in 0..HALVINGS {
+fn halved(mut low: f64, mut high: f64, halvings: usize, below: impl Fn(f64) -> bool) -> f64 {
+    for _ in 0..halvings {
         let middle = (low + high) / 2.0;
         if below(middle) { low = middle } else { high = middle }
     }

@@ -2,13 +2,12 @@
 
 pub mod agreement;
 pub mod bootstrap;
-pub mod cluster;
 pub mod correct;
 pub mod dawid_skene;
 pub mod distribution;
 pub mod interval;
+pub(crate) mod logistic;
 pub mod paired;
-pub mod proportion;
 pub mod random;
 pub mod rank;
 pub mod summary;

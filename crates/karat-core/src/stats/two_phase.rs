@@ -1,7 +1,7 @@
 //! Counts from two phases of sampling: a judge decided about every pair, and people about some of them, picked by chance.
 //!
 //! A label is weighted by 1 over the probability of asking for it (Horvitz and Thompson 1952). A golden may have several
-//! candidates and a finding several goldens, so that counts are no sum over pairs. They are a sum over sets of pairs: the
+//! candidates and a finding several goldens, so that counts are not a sum over pairs. They are a sum over sets of pairs: the
 //! judge's counts; what changes when one of its answers is put right; what changes when two are put right, beyond what
 //! either changes alone; and so on. Each summand counts 1 over the product of its probabilities. Where pairs are picked
 //! independently, the expected value of that sum is the counts that people would reach, whatever the judge's errors and
@@ -15,7 +15,7 @@ use super::distribution::{t_two_sided, two_sided};
 use super::interval::{Interval, checked};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Pooled counts. Estimates of them are no whole numbers, and may be negative.
+/// Pooled counts. Estimates of them are not whole numbers, and may be negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Totals {
@@ -100,7 +100,6 @@ pub struct Cluster {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Draw {
-    /// Index of its cluster.
     pub cluster: usize,
     /// Draws of one unit were picked together, such as the same pair in several trials.
     pub unit: usize,
@@ -120,7 +119,6 @@ pub struct Draw {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Term {
-    /// Index of its cluster.
     pub cluster: usize,
     pub times: f64,
     /// How many of the answers have a weight that is scaled: as matches are, and as other candidates are.
@@ -152,6 +150,12 @@ impl TwoPhase {
         self.terms.iter().fold(self.judged(), |sum, term| sum.plus(term.change, term.times))
     }
 
+    /// How many pairs the judge calls a match, and how many other candidates there are.
+    fn pairs(&self) -> (usize, usize) {
+        let add = |(matches, others), cluster: &Cluster| (matches + cluster.matches, others + cluster.others);
+        self.clusters.iter().fold((0, 0), add)
+    }
+
     /// Sets the weights: 1 over the probability, times one number by which the weights of pairs that the judge calls a match add
     /// up to how many of these there are. So a sample that was not labelled to its end weighs as much as a whole one, and
     /// the share of wrong answers among matches is a plain weighted share. Other candidates have such a number of their own,
@@ -159,10 +163,10 @@ impl TwoPhase {
     ///
     /// What was picked for certain stands for itself, unless nothing was picked otherwise and some of it is missing.
     pub fn weigh(&mut self) {
-        let others = self.clusters.iter().map(|cluster| cluster.others).sum::<usize>() as f64;
-        let matches = self.clusters.iter().map(|cluster| cluster.matches).sum::<usize>() as f64;
-        let of_matches = Scale::new(self.draws.iter().filter(|draw| draw.matches > 0), matches);
-        let of_others = Scale::new(self.draws.iter().filter(|draw| draw.matches == 0 && draw.is_counted), others);
+        let (matches, others) = self.pairs();
+        let of_matches = Scale::new(self.draws.iter().filter(|draw| draw.matches > 0), matches as f64);
+        let of_others = self.draws.iter().filter(|draw| draw.matches == 0 && draw.is_counted);
+        let of_others = Scale::new(of_others, others as f64);
         let scale = of_matches.or(of_others.filter(|scale| scale.of_sure)).unwrap_or(Scale {
             times: 1.0,
             error: 0.0,
@@ -184,7 +188,7 @@ impl TwoPhase {
     ///
     /// The interval is about suites like this one. It adds up the squares (Zou and Donner 2008) of three distances: that of the judge's
     /// figure, as far as its answers tell the truth, and those of its two shares of wrong answers. Each is Wilson's, of as many
-    /// items as weights and clusters leave, so that it reckons with wrong answers that nobody has seen yet. It is no
+    /// items as weights and clusters leave, so that it allows for wrong answers that no label shows yet. It is no
     /// narrower than the spread between clusters makes it.
     pub fn ppi(&self, figure: Figure, level: f64) -> Result<CorrectedEstimate, CorrectionError> {
         let level = checked(level).map_err(|_| CorrectionError::Level)?;
@@ -212,11 +216,11 @@ impl TwoPhase {
     }
 
     /// The figure without the judge's errors, by its sensitivity and specificity among labelled pairs. They say how many pairs
-    /// are matches, and that tells the counts only where no golden and no finding has several candidates.
+    /// are matches, and that determines the counts only where no golden and no finding has several candidates.
     pub fn rogan_gladen(&self, figure: Figure, level: f64) -> Result<CorrectedEstimate, CorrectionError> {
         self.usable()?;
-        let matches = self.clusters.iter().map(|cluster| cluster.matches).sum::<usize>() as f64;
-        let pairs = matches + self.clusters.iter().map(|cluster| cluster.others).sum::<usize>() as f64;
+        let (matches, others) = self.pairs();
+        let (matches, pairs) = (matches as f64, (matches + others) as f64);
         figure.value(self.judged()).filter(|_| pairs > 0.0).ok_or(CorrectionError::NothingJudged)?;
         if !self.is_single {
             return Err(CorrectionError::SeveralCandidates);
@@ -266,8 +270,7 @@ impl TwoPhase {
     /// How many things were labelled, where that is enough: of pairs that the judge calls a match and of others, so many or all.
     fn enough(&self) -> Result<usize, CorrectionError> {
         self.usable()?;
-        let matches: usize = self.clusters.iter().map(|cluster| cluster.matches).sum();
-        let others: usize = self.clusters.iter().map(|cluster| cluster.others).sum();
+        let (matches, others) = self.pairs();
         let labelled: usize = self.draws.iter().map(|draw| draw.matches).sum();
         let other_draws = self.draws.iter().filter(|draw| draw.matches == 0).count();
         let few_matches = labelled < matches && self.units(|draw| draw.matches > 0) < LEAST_OF_EACH;
@@ -276,7 +279,7 @@ impl TwoPhase {
         if all < LEAST_LABELS || few_matches || few_others { Err(CorrectionError::FewLabels) } else { Ok(all) }
     }
 
-    /// How far the estimate strays by the spread between clusters; 0 with too few of them.
+    /// The half-width that the spread between clusters alone makes; 0 with too few of them.
     fn spread(&self, gradient: Totals, level: f64) -> f64 {
         let mut sums: Vec<f64> = self.clusters.iter().map(|cluster| gradient.dot(cluster.totals)).collect();
         let known = |cluster: &Cluster| [-(cluster.matches as f64), -(cluster.others as f64)];

@@ -20,7 +20,6 @@ pub struct Components {
     pub cases: f64,
     /// Between trials of a case. Where every trial was judged once, it includes the judge's own noise.
     pub trials: f64,
-    /// Between judges; none with one judge.
     pub judges: Option<f64>,
     /// What is left when several judges judge the same trials; none with one judge.
     pub rest: Option<f64>,

@@ -57,7 +57,7 @@ impl Evaluation {
         evaluation
     }
 
-    /// A measure over all topics. With `complete`, a judged topic that the run lacks counts 0; else it is left out.
+    /// A measure over all topics. With `complete`, a judged topic that is missing in the run counts 0; else it is left out.
     pub fn over_all(&self, measure: Measure, complete: bool) -> f64 {
         let missing = if complete { self.missing.len() } else { 0 };
         measure.over(self.topics.iter().map(|(_, ranking)| ranking), missing)

@@ -1,5 +1,7 @@
 //! The ranking of one topic, with relevance per rank.
 
+use crate::stats::summary::sum;
+
 /// A ranking of documents with what is known of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ranking {
@@ -57,7 +59,7 @@ impl Ranking {
         self.found.iter().filter(|relevance| **relevance == Some(0)).count()
     }
 
-    /// The share of the first `k` places that nobody judged; places behind the last document are no documents.
+    /// The share of the first `k` places that nobody judged; places behind the last document do not count as unjudged.
     pub fn unjudged_within(&self, k: usize) -> f64 {
         let unjudged = self.found.iter().take(k).filter(|relevance| relevance.is_none()).count();
         share(unjudged, k)
@@ -150,11 +152,6 @@ fn is_relevant(relevance: Option<u64>) -> bool {
 
 fn gain(levels: impl Iterator<Item = u64>) -> f64 {
     sum(levels.enumerate().map(|(at, level)| level as f64 / libm::log2(at as f64 + 2.0)))
-}
-
-/// The sum of numbers; of none it is 0, where that of the standard library is −0 and would be printed so.
-fn sum(numbers: impl Iterator<Item = f64>) -> f64 {
-    numbers.fold(0.0, |sum, number| sum + number)
 }
 
 /// A share that is 0 where there is nothing to share, as it is in `trec_eval`.

@@ -298,7 +298,7 @@ fn trials_that_repeat_each_other_make_nothing_surer() {
         let (one, three) = (one.ppi.unwrap(), three.ppi.unwrap());
         near(one.value, three.value);
         assert_eq!(one.interval.n, three.interval.n);
-        let (narrow, wide) = (three.interval.half_width(), one.interval.half_width());
+        let [narrow, wide] = [three.interval, one.interval].map(|interval| interval.high - interval.low);
         assert!(narrow > 0.9 * wide, "{narrow} beside {wide}");
     }
 }

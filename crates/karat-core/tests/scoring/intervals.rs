@@ -4,14 +4,14 @@ use crate::story::{case, profile, suite, trial};
 use karat_core::clusters::{ClusterBy, numbers};
 use karat_core::comparison::{PairedMetric, Pairs, Rules, compare};
 use karat_core::metric::estimate::Estimate;
-use karat_core::metric::table::{Direction, Track, of_track};
+use karat_core::metric::table::{Direction, METRICS, Track};
 use karat_core::profile::Profile;
 use karat_core::scorecard::{Intervals, Metrics, Proportions, ToolScore, score};
 use karat_core::stats::bootstrap::{BootstrapKind, interval_of_mean};
-use karat_core::stats::cluster::{Correction, standard_error};
+use karat_core::stats::interval::{clopper_pearson, wilson};
 use karat_core::stats::paired::DifferenceVerdict as Conclusion;
-use karat_core::stats::proportion::{clopper_pearson, wilson};
 use karat_core::stats::random::Random;
+use karat_core::stats::summary::standard_error;
 use karat_core::suite::{Suite, Verdict};
 use karat_core::trial::Trial;
 
@@ -58,15 +58,14 @@ fn estimate<'m>(metrics: &'m Metrics, id: &str) -> &'m Estimate {
 fn means_of_cases_are_resampled_and_proportions_are_not() {
     let (suite, trials) = forty();
     let tool = scored(&suite, &trials, &profile("karat", ""), &alone());
-    let found: Vec<Vec<f64>> = tool.cases[..40].iter().map(|c| vec![c.trials[0].counts.tp as f64]).collect();
-    let hits = found.iter().filter(|v| v[0] > 0.0).count();
+    let found: Vec<f64> = tool.cases[..40].iter().map(|c| c.trials[0].counts.tp as f64).collect();
+    let hits = found.iter().filter(|v| **v > 0.0).count();
     let recall = estimate(&tool.metrics, "recall");
     assert_eq!(recall.method.as_deref(), Some("hierarchical-bootstrap-bca"));
     let [low, high] = recall.ci.unwrap();
     let alone = interval_of_mean(&found, None, &Default::default()).interval.unwrap();
     assert!((low - alone.low).abs() < 0.03 && (high - alone.high).abs() < 0.03, "{low} {high}, alone {alone:?}");
-    let plain: Vec<f64> = found.iter().map(|v| v[0]).collect();
-    assert_eq!(recall.se, standard_error(&plain, None, Correction::Cr1));
+    assert_eq!(recall.se, standard_error(&found, None));
     let tpr = estimate(&tool.metrics, "tpr");
     let expected = wilson(hits, 40, 0.95).unwrap();
     assert_eq!((tpr.ci, tpr.method.as_deref()), (Some([expected.low, expected.high]), Some("wilson")));
@@ -145,7 +144,7 @@ fn the_mean_over_categories_is_resampled_by_case() {
 fn every_metric_has_an_interval_or_a_reason() {
     let (suite, trials) = forty();
     let tool = scored(&suite, &trials, &profile("karat", ""), &Intervals { resamples: 500, ..Intervals::default() });
-    for metric in of_track(Track::Findings) {
+    for metric in METRICS.iter().filter(|metric| metric.track == Track::Findings) {
         let estimate = estimate(&tool.metrics, metric.id);
         match (estimate.value, estimate.ci, estimate.no_ci) {
             (Some(value), Some([low, high]), None) => {

@@ -7,7 +7,7 @@ use karat_core::judgement::{Decision, Judgement, PairDecision};
 use karat_core::matching::outcome::Flag;
 use karat_core::path::{FilePattern, RepoPath};
 use karat_core::profile::{Assignment, Profile};
-use karat_core::scorecard::{JudgeRounds, Question, run_judge_rounds, score};
+use karat_core::scorecard::{JudgeRounds, PairQuestion, run_judge_rounds, score};
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::Trial;
 use proptest::prelude::*;
@@ -77,8 +77,8 @@ fn judgement(trial: &Trial, golden: &str, finding: &str, answers: &[(bool, f64)]
 fn ask(suite: &Suite, trials: &[Trial], profile: &Profile, answers: &[(bool, f64)]) -> (JudgeRounds, usize) {
     let mut seen = std::collections::BTreeSet::new();
     let mut twice = 0;
-    let mut answer = |questions: &[Question<'_>]| {
-        let one = |q: &Question<'_>| {
+    let mut answer = |questions: &[PairQuestion<'_>]| {
+        let one = |q: &PairQuestion<'_>| {
             twice += usize::from(!seen.insert((q.golden.id.to_string(), q.finding.id.to_string())));
             judgement(q.trial, q.golden.id.as_str(), q.finding.id.as_str(), answers)
         };

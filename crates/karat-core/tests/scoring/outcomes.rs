@@ -7,7 +7,7 @@ use karat_core::judgement::{
 };
 use karat_core::matching::outcome::Flag;
 use karat_core::profile::Profile;
-use karat_core::scorecard::{Question, mark_unjudged, run_judge_rounds, score};
+use karat_core::scorecard::{PairQuestion, mark_unjudged, run_judge_rounds, score};
 use std::convert::Infallible;
 
 fn check_with(profile: &Profile, goldens: &str, findings: &str, judgements: &str, expect: &str) {
@@ -255,7 +255,7 @@ fn a_judge_is_asked_about_no_fewer_pairs_than_by_the_published_weights() {
             let suite = suite(vec![case("c", golden)]);
             let trials = [trial("c", 1, &format!("f {finding}"))];
             let mut questions = 0;
-            let mut answer = |asked: &[Question<'_>]| {
+            let mut answer = |asked: &[PairQuestion<'_>]| {
                 questions += asked.len();
                 Ok::<_, Infallible>(Vec::new())
             };

@@ -3,12 +3,12 @@
 use super::discover::RecordPlace;
 use super::evidence::{BundleTexts, Source};
 use super::folder::Bounded;
-use super::record::{BLOCKS, ParsedRecord, SourceFile, read};
+use super::record::{BLOCKS, SourceFile, read};
 use super::template::{MOST_BYTES, Template, TemplateError, find, too_large};
+use crate::did_you_mean;
 use crate::ingest::{Document, IngestError, IngestLimits, format_of};
 use karat_core::assessment::record::GoldenRecord;
 use karat_format::diagnostic::{Diagnostic, Faults};
-use karat_format::document::suggest::nearest;
 use karat_format::golden_record::GoldenRecordV0_4;
 use karat_format::template::TemplateV1;
 use std::collections::BTreeMap;
@@ -17,7 +17,6 @@ pub use super::evidence::EvidenceLocation;
 
 /// A valid golden record with its template and documents.
 #[derive(Debug)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Bundle {
     pub record: GoldenRecord,
     /// As the user knows it.
@@ -32,9 +31,19 @@ pub struct Bundle {
     pub(super) source: SourceFile,
 }
 
-/// A document file.
+#[derive(Clone, Copy, Debug)]
+pub struct BundleRef<'a> {
+    pub bundle_id: &'a str,
+    pub template_id: &'a str,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct RequirementRef<'a> {
+    pub bundle: BundleRef<'a>,
+    pub requirement_id: &'a str,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct DocumentFile {
     pub name: String,
     /// BLAKE3, in hex.
@@ -82,14 +91,11 @@ pub fn load(place: &RecordPlace, ingest: &mut Ingest<'_>) -> Result<Bundle, Vec<
     let shown = place.display_path();
     let bytes = record_bytes(place, &shown)?;
     let (written, mut faults) = read(&shown, &bytes);
-    let Some(ParsedRecord { record, source }) = written else { return Err(faults) };
-    let template = match template_of(&record, place, &source) {
-        Ok(template) => template,
-        Err(own) => {
-            faults.extend(own);
-            None
-        }
-    };
+    let Some((record, source)) = written else { return Err(faults) };
+    let template = template_of(&record, place, &source).unwrap_or_else(|own| {
+        faults.extend(own);
+        None
+    });
     if let Some(template) = &template {
         check_names(&record, template, &source, &mut faults);
     }
@@ -150,10 +156,7 @@ fn check_names(record: &GoldenRecordV0_4, template: &Template, source: &SourceFi
     let TemplateV1 { requirements, questions, .. } = &template.config;
     let unknown = |path: &[&str], what: &str, id: &str, known: &[&str]| {
         let message = format!("the template `{}` has no {what} `{id}`", template.id);
-        let help = match nearest(id, known.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there is: {}", listed(known)),
-        };
+        let help = did_you_mean(id, known, || format!("there is: {}", listed(known)));
         let code = if what == "question" { "unknown-question" } else { "unknown-requirement" };
         source.at_key(path, code, message).map(|fault| fault.with_help(help))
     };
@@ -201,27 +204,22 @@ fn documents_of(
     }
     let limits = IngestLimits::default();
     for name in entries.files.into_iter().filter(|name| is_source(name)) {
-        let mut refuse = |message: String| faults.push(Diagnostic::of_file(shown(&name), "bad-document", message));
-        let document = match place.folder.read(&name, limits.file_bytes) {
-            Err(error) => {
-                refuse(error.to_string());
-                None
-            }
-            Ok(Bounded::Absent) => {
-                refuse("the file cannot be read by its name".to_owned());
-                None
-            }
+        let bytes = match place.folder.read(&name, limits.file_bytes) {
+            Ok(Bounded::Whole(bytes)) => Ok(bytes),
+            Ok(Bounded::Absent) => Err("the file cannot be read by its name".to_owned()),
             Ok(Bounded::TooLarge) => {
-                refuse(format!("the file is larger than the {} MiB that are read of one", limits.file_bytes >> 20));
-                None
+                Err(format!("the file is larger than the {} MiB that are read of one", limits.file_bytes >> 20))
             }
-            Ok(Bounded::Whole(bytes)) => {
-                let hash = content_hash(&bytes);
-                files.push(DocumentFile { name: name.clone(), hash, bytes: bytes.len() });
-                ingest(&name, &bytes).map_err(|error| refuse(error.to_string())).ok()
-            }
+            Err(error) => Err(error.to_string()),
         };
-        documents.push((name, document));
+        let document = bytes.and_then(|bytes| {
+            files.push(DocumentFile { name: name.clone(), hash: content_hash(&bytes), bytes: bytes.len() });
+            ingest(&name, &bytes).map_err(|error| error.to_string())
+        });
+        let document = document.map_err(|message| {
+            faults.push(Diagnostic::of_file(shown(&name), "bad-document", message));
+        });
+        documents.push((name, document.ok()));
     }
     documents.sort_by(|a, b| a.0.cmp(&b.0));
     if documents.is_empty() {
@@ -266,10 +264,7 @@ fn evidence_locations(
             }
             let Some(document) = names.iter().position(|name| *name == part.document) else {
                 let message = format!("there is no document `{}` beside the record", part.document);
-                let help = match nearest(&part.document, names.iter().copied()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("there is: {}", listed(&names)),
-                };
+                let help = did_you_mean(&part.document, &names, || format!("there is: {}", listed(&names)));
                 let fault = source.at(&at("document"), "unknown-document", message);
                 faults.extend(fault.map(|fault| fault.with_help(help)));
                 continue;

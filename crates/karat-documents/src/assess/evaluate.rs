@@ -1,19 +1,19 @@
 //! Runs assessors on the retrieved parts. All assessors see the same parts, and none sees the expected answers.
 
 use super::Template;
-use super::assessor::model::{AskContext, AskEvent, Model};
+use super::assessor::model::{EvaluationContext, Model};
 use super::assessor::{Assessed, BASELINE, GivenAnswer, RequirementInput, ShownPart, Unanswered, baseline};
-use super::event::{AssessEvent, BundleRef, RequirementRef};
+use super::bundle::{BundleRef, RequirementRef};
+use super::event::AssessEvent;
 use super::search::{RequirementSearch, SearchedBundle};
 use crate::assess::prompt::{COMPLIANCE, RELEVANCE};
+use crate::did_you_mean;
 use crate::retrieval::cut::truncate_at_whitespace;
 use karat_core::assessment::record::GoldenRecord;
 use karat_format::assessment::{CutV1, StepV1};
-use karat_format::document::suggest::nearest;
 use karat_format::judge::JudgeConfigV1;
-use karat_io::cancel::Cancel;
 use karat_llm::engine::{EngineError, EngineStats};
-use karat_llm::ledger::{CacheMode, Ledger};
+use karat_llm::ledger::CacheMode;
 use karat_llm::provider::{ProviderEnv, ProviderError};
 use karat_llm::providers::PROVIDERS;
 use std::path::PathBuf;
@@ -21,8 +21,6 @@ use std::path::PathBuf;
 /// Default for the characters of a part that are shown.
 const LONGEST_PART: usize = 6_000;
 
-/// An assessor chosen by name.
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Assessor {
     pub name: String,
     kind: Kind,
@@ -44,7 +42,6 @@ struct ModelGroup {
 
 /// Why an assessor cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
 pub enum EvaluationError {
     #[error("there is no model `{name}` in {template}: {hint}")]
     Unknown { name: String, template: String, hint: String },
@@ -98,15 +95,12 @@ fn described_by(name: &str, template: &Template) -> Result<JudgeConfigV1, Evalua
         return Ok(config.clone());
     }
     let known: Vec<&str> = endpoints.keys().map(String::as_str).chain([BASELINE]).collect();
-    let hint = nearest(name, known.iter().copied()).map_or_else(
-        || format!("there are {}, and PROVIDER/MODEL", known.join(", ")),
-        |near| format!("did you mean `{near}`?"),
-    );
+    let hint = did_you_mean(name, &known, || format!("there are {}, and PROVIDER/MODEL", known.join(", ")));
     Err(EvaluationError::Unknown { name: name.to_owned(), template: template.display_path(), hint })
 }
 
 /// The answers of an assessor.
-#[expect(missing_docs, reason = "field names say it")]
+#[derive(Default)]
 pub struct EvaluationResult {
     pub assessed: Vec<Vec<Assessed>>,
     /// `None` if no model was asked.
@@ -115,14 +109,6 @@ pub struct EvaluationResult {
     pub cut: CutV1,
     /// Why the model could not be asked any further.
     pub failed: Option<String>,
-}
-
-/// What running an assessor needs.
-#[expect(missing_docs, reason = "field names say it")]
-pub struct EvaluationContext<'a> {
-    pub ledger: &'a mut dyn Ledger,
-    pub cancel: &'a Cancel,
-    pub observer: &'a mut dyn FnMut(AssessEvent<'_>),
 }
 
 impl Assessor {
@@ -137,7 +123,6 @@ impl Assessor {
         }
     }
 
-    /// The prompts it uses.
     pub fn prompts(&self) -> Vec<String> {
         match &self.kind {
             Kind::Rules => Vec::new(),
@@ -145,7 +130,6 @@ impl Assessor {
         }
     }
 
-    /// Whether it asks a model.
     pub fn asks_models(&self) -> bool {
         matches!(self.kind, Kind::Models(_))
     }
@@ -157,12 +141,7 @@ impl Assessor {
         bundles: &[SearchedBundle<'_>],
         context: &mut EvaluationContext<'_>,
     ) -> Result<EvaluationResult, EngineError> {
-        let mut done = EvaluationResult {
-            assessed: vec![Vec::new(); bundles.len()],
-            tally: None,
-            cut: CutV1::default(),
-            failed: None,
-        };
+        let mut done = EvaluationResult { assessed: vec![Vec::new(); bundles.len()], ..EvaluationResult::default() };
         match &self.kind {
             Kind::Rules => {
                 for (at, bundle) in bundles.iter().enumerate() {
@@ -197,27 +176,16 @@ impl Assessor {
         done: &mut EvaluationResult,
     ) -> Result<(), EngineError> {
         let own = |bundle: &SearchedBundle<'_>| one.templates.contains(&bundle.corpus.bundle.template.display_path());
-        let (mut inputs, mut places) = (Vec::new(), Vec::new());
+        let mut inputs = Vec::new();
+        let mut bundle_of_input = Vec::new();
         for (at, bundle) in bundles.iter().enumerate().filter(|(_, bundle)| own(bundle)) {
             let most = bundle.corpus.bundle.template.config.max_part_chars.map_or(LONGEST_PART, |most| most as usize);
-            for (nth, search) in bundle.requirements.iter().enumerate() {
+            for search in &bundle.requirements {
                 inputs.push(requirement_input(bundle, search, most, &mut done.cut));
-                places.push((at, nth));
+                bundle_of_input.push(at);
             }
         }
-        let name = self.name.as_str();
-        let observer = &mut *context.observer;
-        let mut on_ask = |event: AskEvent<'_>| match event {
-            AskEvent::Round(questions) => observer(AssessEvent::Round { model: name, questions }),
-            AskEvent::Retrying { wait, why } => observer(AssessEvent::Retrying { model: name, wait, why }),
-            AskEvent::Settled(call) => {
-                let (at, nth) = places[call.input];
-                let about = about(&bundles[at], &bundles[at].requirements[nth]);
-                observer(AssessEvent::Settled { model: name, about, call });
-            }
-        };
-        let mut asking = AskContext { ledger: context.ledger, cancel: context.cancel, observer: &mut on_ask };
-        let assessed = match one.model.assess(&inputs, &mut asking) {
+        let assessed = match one.model.assess(&inputs, context) {
             Ok((assessed, tally)) => {
                 match &mut done.tally {
                     Some(sum) => *sum += &tally,
@@ -226,14 +194,14 @@ impl Assessor {
                 assessed
             }
             Err(EngineError::Provider { why, .. }) => {
-                (context.observer)(AssessEvent::ModelFailed { model: name, why: &why });
+                (context.observer)(AssessEvent::ModelFailed { model: &self.name, why: &why });
                 done.failed = Some(why.clone());
                 let none = Unanswered { step: StepV1::Relevance, kind: "unreachable", why };
                 vec![Err(none); inputs.len()]
             }
             Err(other) => return Err(other),
         };
-        for ((at, _), assessed) in places.into_iter().zip(assessed) {
+        for (at, assessed) in bundle_of_input.into_iter().zip(assessed) {
             done.assessed[at].push(assessed);
         }
         Ok(())
@@ -260,7 +228,7 @@ fn requirement_input<'a>(
         cut.characters += lost;
         ShownPart { document: part.document.to_owned(), heading: part.full_heading(), text: text.to_owned() }
     };
-    let GoldenRecord { bundle: id, question_answers, .. } = &bundle.corpus.bundle.record;
+    let GoldenRecord { question_answers, .. } = &bundle.corpus.bundle.record;
     let words = &bundle.corpus.bundle.template.config.questions;
     let known = |given: &'a karat_core::assessment::record::QuestionAnswer| GivenAnswer {
         question: &given.question,
@@ -268,7 +236,7 @@ fn requirement_input<'a>(
         answer: &given.answer,
     };
     RequirementInput {
-        id: format!("{id}/{}", search.requirement.id),
+        about: about(bundle, search),
         requirement: search.stated,
         answers: question_answers.iter().map(known).collect(),
         parts: search.hits.iter().map(&mut shown).collect(),

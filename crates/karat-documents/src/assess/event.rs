@@ -1,11 +1,10 @@
 //! Events of an assessment, for progress display and logs.
 
 use super::assessor::Assessed;
-use super::assessor::model::Call;
+use super::bundle::{BundleRef, RequirementRef};
+use karat_format::assessment::StepV1;
 use std::time::Duration;
 
-/// An event of an assessment.
-#[expect(missing_docs, reason = "field names say it")]
 pub enum AssessEvent<'a> {
     /// A document was ingested or taken from the session.
     Read { document: &'a str, sections: usize, reused: bool, took: Duration },
@@ -23,18 +22,17 @@ pub enum AssessEvent<'a> {
     ModelFailed { model: &'a str, why: &'a str },
 }
 
-/// A bundle and its template.
-#[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct BundleRef<'a> {
-    pub bundle_id: &'a str,
-    pub template_id: &'a str,
-}
-
-/// A requirement of a bundle.
-#[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct RequirementRef<'a> {
-    pub bundle: BundleRef<'a>,
-    pub requirement_id: &'a str,
+/// A question and its cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    pub step: StepV1,
+    pub cached: bool,
+    pub requests: u32,
+    pub tokens_in: u64,
+    pub tokens_out: u64,
+    pub usd: Option<f64>,
+    /// Total time of its requests; `None` if none was made.
+    pub latency: Option<Duration>,
+    /// Kind and text of the failure.
+    pub failure: Option<(&'static str, String)>,
 }

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_are_those_of_a_plain_search() {
+    fn positions_equal_those_of_a_naive_search() {
         for within in texts(8) {
             for text in texts(5).filter(|text| !text.is_empty()) {
                 let plain = within.windows(text.len()).position(|window| window == text);

@@ -1,8 +1,9 @@
 //! Lints for golden records that are valid but measure less than they could.
 
-use super::bundle::{Bundle, listed};
+use super::bundle::{Bundle, EvidenceLocation, listed};
 use super::evidence::quoted;
 use super::record::BLOCKS;
+use crate::ingest::Section;
 use karat_core::assessment::part_match::{Category, PartIndex, compare};
 use karat_core::assessment::record::{Compliance, GoldenPart, Requirement, Role};
 use karat_core::assessment::text::{Tokens, Vocabulary, tokens};
@@ -174,6 +175,11 @@ impl<'b> LintContext<'b> {
         })
     }
 
+    fn location(&self, requirement: usize, part: usize) -> (&'b EvidenceLocation, &'b Section) {
+        let standing = &self.bundle.evidence_locations[requirement][part];
+        (standing, &self.bundle.documents[standing.document].sections[standing.section])
+    }
+
     fn on_part(&self, requirement: usize, role: Role, part: &GoldenPart, message: String) -> Remark {
         let requirement = self.requirements()[requirement].id.as_str();
         remark(&["requirements", requirement, BLOCKS[role as usize], part.id.as_str()], message)
@@ -182,9 +188,8 @@ impl<'b> LintContext<'b> {
 
 fn part_of_clause(context: &LintContext<'_>, found: &mut Vec<Remark>) {
     for (r, p, role, part) in context.parts() {
-        let standing = &context.bundle.evidence_locations[r][p];
+        let (standing, section) = context.location(r, p);
         if standing.sections == 1 && standing.coverage < 1.0 {
-            let section = &context.bundle.documents[standing.document].sections[standing.section];
             let share = (standing.coverage * 100.0).floor();
             let message = format!("`{}` is {share:.0} % of {}", part.id, quoted(section));
             found.push(context.on_part(r, role, part, message));
@@ -194,9 +199,8 @@ fn part_of_clause(context: &LintContext<'_>, found: &mut Vec<Remark>) {
 
 fn several_clauses(context: &LintContext<'_>, found: &mut Vec<Remark>) {
     for (r, p, role, part) in context.parts() {
-        let standing = &context.bundle.evidence_locations[r][p];
+        let (standing, section) = context.location(r, p);
         if standing.sections > 1 {
-            let section = &context.bundle.documents[standing.document].sections[standing.section];
             let spanned = count(standing.sections, "section");
             let message = format!("`{}` spans {spanned}, from {} on", part.id, quoted(section));
             found.push(context.on_part(r, role, part, message));
@@ -232,7 +236,7 @@ fn no_primary(context: &LintContext<'_>, found: &mut Vec<Remark>) {
         let verdict = requirement.assessment;
         if matches!(verdict, Compliance::Yes | Compliance::Partial) && requirement.primary.is_empty() {
             let message = format!("`{}` is `{}` without primary evidence", requirement.id, verdict.name());
-            found.push(remark(&["requirements", requirement.id.as_str(), BLOCKS[0]], message));
+            found.push(on_primary(requirement, message));
         }
     }
 }
@@ -241,19 +245,20 @@ fn primary_not_applicable(context: &LintContext<'_>, found: &mut Vec<Remark>) {
     for requirement in context.requirements() {
         if requirement.assessment == Compliance::NotApplicable && !requirement.primary.is_empty() {
             let message = format!("`{}` is `not_applicable` and has primary evidence", requirement.id);
-            found.push(remark(&["requirements", requirement.id.as_str(), BLOCKS[0]], message));
+            found.push(on_primary(requirement, message));
         }
     }
 }
 
 fn many_primary(context: &LintContext<'_>, found: &mut Vec<Remark>) {
-    for requirement in context.requirements() {
-        let parts = requirement.primary.len();
-        if parts > 3 {
-            let message = format!("`{}` has {parts} primary parts", requirement.id);
-            found.push(remark(&["requirements", requirement.id.as_str(), BLOCKS[0]], message));
-        }
+    for requirement in context.requirements().iter().filter(|requirement| requirement.primary.len() > 3) {
+        let message = format!("`{}` has {} primary parts", requirement.id, requirement.primary.len());
+        found.push(on_primary(requirement, message));
     }
+}
+
+fn on_primary(requirement: &Requirement, message: String) -> Remark {
+    remark(&["requirements", requirement.id.as_str(), BLOCKS[0]], message)
 }
 
 fn supporting_repeats_primary(context: &LintContext<'_>, found: &mut Vec<Remark>) {
@@ -298,11 +303,7 @@ fn one_verdict(context: &LintContext<'_>, found: &mut Vec<Remark>) {
     let Some(first) = requirements.first().map(|requirement| requirement.assessment) else { return };
     // Two that agree are no pattern.
     if requirements.len() > 2 && requirements.iter().all(|requirement| requirement.assessment == first) {
-        let message = format!(
-            "all of its {} are `{}`",
-            karat_core::wording::count(requirements.len(), "requirement"),
-            first.name()
-        );
+        let message = format!("all of its {} are `{}`", count(requirements.len(), "requirement"), first.name());
         found.push(remark(&["requirements"], message));
     }
 }
@@ -327,9 +328,8 @@ fn no_neighbour(context: &LintContext<'_>, found: &mut Vec<Remark>) {
     let everywhere = |word: &str| words.len() >= 6 && uses.get(word).is_some_and(|&n| n * 2 > words.len());
     for (r, requirement) in context.requirements().iter().enumerate() {
         let stands = |place: &(usize, usize)| {
-            let spans = |s: &super::EvidenceLocation| {
-                s.document == place.0 && (s.section..s.section + s.sections).contains(&place.1)
-            };
+            let spans =
+                |s: &EvidenceLocation| s.document == place.0 && (s.section..s.section + s.sections).contains(&place.1);
             context.bundle.evidence_locations[r].iter().any(spans)
         };
         if context.bundle.evidence_locations[r].is_empty() {

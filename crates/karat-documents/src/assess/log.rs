@@ -4,7 +4,8 @@ mod summary;
 
 pub use summary::summarize;
 
-use super::event::{AssessEvent, BundleRef, RequirementRef};
+use super::bundle::{BundleRef, RequirementRef};
+use super::event::AssessEvent;
 use jiff::Timestamp;
 use karat_core::wording::count;
 use karat_format::log::LogLineV1;
@@ -17,7 +18,6 @@ const FOLDER: &str = "logs";
 
 /// What all lines of an execution have in common.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct LogContext {
     pub batch_run_id: String,
     pub session_id: Option<String>,
@@ -88,7 +88,6 @@ impl LogWriter {
 }
 
 impl LogWriter {
-    /// Logs an event.
     pub fn record(&mut self, event: &AssessEvent<'_>) {
         match event {
             AssessEvent::Read { document, sections, reused, took } => {
@@ -163,9 +162,7 @@ fn with_requirement(about: &RequirementRef<'_>, line: LogLineV1) -> LogLineV1 {
     with_bundle(&about.bundle, LogLineV1 { requirement_id: Some(about.requirement_id.to_owned()), ..line })
 }
 
-/// A log file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct LogFile {
     pub batch_run_id: String,
     pub path: PathBuf,
@@ -173,7 +170,6 @@ pub struct LogFile {
 
 /// Why a log cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
 pub enum LogError {
     #[error("there is no log `{wanted}` in {}; {hint}", .folder.display())]
     Unknown { wanted: String, folder: PathBuf, hint: String },
@@ -240,13 +236,13 @@ mod tests {
     }
 
     #[test]
-    fn every_line_says_what_it_belongs_to() {
+    fn every_line_has_run_session_and_mode() {
         let folder = tempfile::tempdir().unwrap();
-        let mut journal = LogWriter::begin(folder.path(), context("0a"));
-        journal.write("run_began", LogLineV1::default());
+        let mut log = LogWriter::begin(folder.path(), context("0a"));
+        log.write("run_began", LogLineV1::default());
         let settled = LogLineV1 { evaluation_model: Some("m".into()), tokens_in: Some(3), ..LogLineV1::default() };
-        journal.write("call_settled", settled);
-        assert_eq!(journal.fault(), None);
+        log.write("call_settled", settled);
+        assert_eq!(log.fault(), None);
         let text = std::fs::read_to_string(find(folder.path(), "latest").unwrap().path).unwrap();
         for line in text.lines() {
             let value: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -257,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn logs_are_found_by_the_beginning_of_their_id() {
+    fn logs_are_found_by_id_prefix() {
         let folder = tempfile::tempdir().unwrap();
         let described =
             |wanted: &str| find(folder.path(), wanted).map_or_else(|e| e.to_string(), |log| log.batch_run_id);
@@ -271,11 +267,11 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_cannot_be_written_stops_nothing() {
+    fn unwritable_log_is_not_an_error() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(FOLDER), "a file is in the way").unwrap();
-        let mut journal = LogWriter::begin(folder.path(), context("0a"));
-        journal.write("run_began", LogLineV1::default());
-        assert!(journal.fault().is_some());
+        let mut log = LogWriter::begin(folder.path(), context("0a"));
+        log.write("run_began", LogLineV1::default());
+        assert!(log.fault().is_some());
     }
 }

@@ -1,25 +1,25 @@
 //! Scores search results and answers against the records, with intervals and differences.
 
 mod answers;
-mod differences;
 mod retrieved;
 
+use self::answers::ScoredAnswers;
 use super::evaluate::{Assessor, EvaluationResult};
 use super::search::{SearchCost, SearchedBundle};
 use crate::retrieval::SearchOptions;
-use karat_core::assessment::items::{Item, with_intervals};
+use karat_core::assessment::items::{AnswerPair, Item, compare, with_intervals};
 use karat_core::comparison::Rules;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::scorecard::Intervals;
 use karat_core::wording::count;
 use karat_format::assessment::{
-    AssessmentReportV1, BundleV1, CutV1, DocumentV1, IntervalsV1, MeasuredV1, ModelSpentV1, SCHEMA, SearchedV1, StageV1,
+    AssessedV1, AssessmentReportV1, BundleV1, CutV1, DocumentV1, IntervalsV1, MeasuredV1, ModelSpentV1, PairV1,
+    RequirementAnswersV1, SCHEMA, SearchedV1, SideBySideV1, StageV1,
 };
+use karat_format::comparison::DifferenceV1;
 use karat_format::ordered_map::OrderedMap;
 use karat_format::report::EstimateV1;
 
-/// How to measure.
-#[expect(missing_docs, reason = "field names say it")]
 pub struct MeasureOptions<'a> {
     pub stage: StageV1,
     /// Clusters, if requested, are bundles.
@@ -30,8 +30,6 @@ pub struct MeasureOptions<'a> {
     pub reranking: Option<String>,
 }
 
-/// An assessor and its answers.
-#[expect(missing_docs, reason = "field names say it")]
 pub struct EvaluationAnswers<'a> {
     pub evaluation: &'a Assessor,
     pub evaluated: EvaluationResult,
@@ -49,9 +47,9 @@ pub fn report(
         bundles.iter().enumerate().flat_map(|(at, bundle)| bundle.requirements.iter().map(move |_| at)).collect();
     let shared = Shared { bundles, clusters: how.intervals.cluster.named().map(|_| clusters), how };
     let retrieval = (how.stage != StageV1::Assess).then(|| retrieved::retrieval(&shared));
-    let scored: Vec<answers::ScoredAnswers<'_>> = all.iter().map(|answers| answers::scored(&shared, answers)).collect();
+    let scored: Vec<ScoredAnswers<'_>> = all.iter().map(|answers| answers::scored(&shared, answers)).collect();
     let assessments = scored.iter().map(|one| (one.name.to_owned(), one.report.clone())).collect();
-    let comparison = (scored.len() > 1).then(|| differences::side_by_side(&shared, &scored));
+    let comparison = (scored.len() > 1).then(|| side_by_side(&shared, &scored));
     let mut cut = took.cut.clone();
     for answers in all.iter().filter(|answers| answers.evaluated.cut != CutV1::default()) {
         cut.insert(answers.evaluation.name.clone(), answers.evaluated.cut);
@@ -182,4 +180,39 @@ fn warnings(report: &AssessmentReportV1, all: &[EvaluationAnswers<'_>]) -> Vec<S
         ));
     }
     warnings
+}
+
+/// Compares every two assessors. The pairs of each metric form one family for adjusting p-values.
+fn side_by_side(shared: &Shared<'_>, scored: &[ScoredAnswers<'_>]) -> SideBySideV1 {
+    let both: Vec<(usize, usize)> =
+        (0..scored.len()).flat_map(|a| (a + 1..scored.len()).map(move |b| (a, b))).collect();
+    let sides: Vec<AnswerPair<'_>> =
+        both.iter().map(|(a, b)| AnswerPair { a: &scored[*a].items, b: &scored[*b].items }).collect();
+    let named = |at: usize| scored[at].name.to_owned();
+    let mut pairs: Vec<PairV1> =
+        both.iter().map(|(a, b)| PairV1 { a: named(*a), b: named(*b), metrics: Vec::new() }).collect();
+    let ids: Vec<&str> = scored.first().map(|one| one.report.metrics.names().collect()).unwrap_or_default();
+    let requirements: usize = shared.bundles.iter().map(|bundle| bundle.requirements.len()).sum();
+    for id in ids {
+        let compared = compare(&sides, id, shared.clusters.as_deref(), &shared.rules());
+        for (pair, compared) in pairs.iter_mut().zip(&compared) {
+            pair.metrics.push(DifferenceV1::new(id, compared, requirements - compared.n));
+        }
+    }
+    SideBySideV1 { margin: shared.how.margin, pairs, requirements: answers_by_requirement(scored) }
+}
+
+fn answers_by_requirement(scored: &[ScoredAnswers<'_>]) -> Vec<RequirementAnswersV1> {
+    let Some(first) = scored.first() else { return Vec::new() };
+    let one = |(at, requirement): (usize, &AssessedV1)| RequirementAnswersV1 {
+        bundle_id: requirement.bundle_id.clone(),
+        template_id: requirement.template_id.clone(),
+        requirement_id: requirement.requirement_id.clone(),
+        golden: requirement.golden,
+        said: OrderedMap(scored.iter().map(|one| (one.name.to_owned(), one.report.requirements[at].said)).collect()),
+        combined: OrderedMap(
+            scored.iter().map(|one| (one.name.to_owned(), one.report.requirements[at].combined)).collect(),
+        ),
+    };
+    first.report.requirements.iter().enumerate().map(one).collect()
 }

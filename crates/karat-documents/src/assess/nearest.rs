@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_words_that_differ_are_shown() {
+    fn first_difference_is_shown() {
         let body = "The Processor shall implement technical and organisational measures to protect the data.";
         check(
             "The processor shall implement technical and organizational measures",

@@ -1,6 +1,6 @@
 //! The prompts for assessing documents: relevance of parts, then compliance.
 
-use karat_llm::prompt::{Question, Template};
+use karat_llm::prompt::Template;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -11,32 +11,6 @@ pub static RELEVANCE: Template =
 /// Is a requirement met, and which parts show it?
 pub static COMPLIANCE: Template =
     Template::new("compliance/v1", 2048, include_str!("../../prompts/compliance/v1.md"), compliance_schema);
-
-/// The question which parts are relevant.
-pub fn relevance_question(
-    id: impl Into<String>,
-    requirement: String,
-    answers: Option<String>,
-    parts: String,
-) -> Question {
-    let mut fields = vec![("requirement", requirement), ("parts", parts)];
-    fields.extend(answers.map(|answers| ("answers", answers)));
-    Question { id: id.into(), template: &RELEVANCE, fields, form: None }
-}
-
-/// The question whether a requirement is met. It is also asked without parts, since a requirement may not apply.
-pub fn compliance_question(
-    id: impl Into<String>,
-    requirement: String,
-    guidance: Option<String>,
-    answers: Option<String>,
-    parts: Option<String>,
-) -> Question {
-    let mut fields = vec![("requirement", requirement)];
-    let given = [("guidance", guidance), ("answers", answers), ("parts", parts)];
-    fields.extend(given.into_iter().filter_map(|(name, text)| Some((name, text?))));
-    Question { id: id.into(), template: &COMPLIANCE, fields, form: None }
-}
 
 fn relevance_schema() -> Arc<Value> {
     Arc::new(json!({

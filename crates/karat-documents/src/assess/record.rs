@@ -6,14 +6,8 @@ use karat_format::document::{Document, Fault, Segment, Syntax, Value, decode_byt
 use karat_format::golden_record::{GoldenRecordV0_4, PartV0_4, RecordVersion, RequirementV0_4};
 use karat_format::id_fault;
 
-/// A parsed record. If it has faults, it is only good for finding more of them.
-pub(super) struct ParsedRecord {
-    pub(super) record: GoldenRecordV0_4,
-    pub(super) source: SourceFile,
-}
-
-/// Parses a record; all faults are reported at once.
-pub(super) fn read(file: &str, bytes: &[u8]) -> (Option<ParsedRecord>, Vec<Diagnostic>) {
+/// Parses a record; all faults are reported at once. A record that has faults is only good for finding more of them.
+pub(super) fn read(file: &str, bytes: &[u8]) -> (Option<(GoldenRecordV0_4, SourceFile)>, Vec<Diagnostic>) {
     let decoded = decode_bytes::<GoldenRecordV0_4>(file, bytes, Syntax::Yaml, &schema_of::<GoldenRecordV0_4>());
     let mut faults = decoded.faults;
     let Some((record, document)) = decoded.value else { return (None, faults) };
@@ -23,7 +17,7 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> (Option<ParsedRecord>, Vec<Diagn
         return (None, vec![fault]);
     }
     check(&record, &source, &mut faults);
-    (Some(ParsedRecord { record, source }), faults)
+    (Some((record, source)), faults)
 }
 
 /// A parsed file with positions. Faults are reported only at values the author wrote, not at substitutes for faulty ones.
@@ -37,18 +31,17 @@ impl SourceFile {
     }
 
     pub(super) fn at_key(&self, path: &[&str], code: &'static str, message: impl Into<String>) -> Option<Diagnostic> {
-        let span = self.key_span(path)?;
-        Some(self.0.source.diagnostic(Fault::new(code, span, message)))
-    }
-
-    fn line_of_key(&self, path: &[&str]) -> Option<usize> {
-        self.at_key(path, "", "").map(|there| there.line)
-    }
-
-    fn key_span(&self, path: &[&str]) -> Option<std::ops::Range<usize>> {
         let (name, parent) = path.split_last()?;
         let Value::Object(entries) = &self.0.node.get(&steps(parent))?.value else { return None };
-        entries.iter().find(|(key, _)| key.name == *name).map(|(key, _)| key.span.clone())
+        let (key, _) = entries.iter().find(|(key, _)| key.name == *name)?;
+        Some(self.0.source.diagnostic(Fault::new(code, key.span.clone(), message)))
+    }
+
+    /// Reports a key that is not a valid id.
+    pub(super) fn check_key(&self, path: &[&str], faults: &mut Vec<Diagnostic>) {
+        if let Some(fault) = path.last().and_then(|id| id_fault(&[], id)) {
+            faults.extend(self.at_key(path, fault.code, fault.message));
+        }
     }
 }
 
@@ -82,14 +75,14 @@ fn check(record: &GoldenRecordV0_4, source: &SourceFile, faults: &mut Vec<Diagno
         faults.extend(source.at(&["template_id"], "bad-id", message));
     }
     for (question, _) in record.assumptions.question_answers.iter() {
-        bad_key(&["assumptions", "question_answers", question], source, faults);
+        source.check_key(&["assumptions", "question_answers", question], faults);
     }
     if record.requirements.is_empty() {
         let message = "a record says what is true of at least one requirement, and this one has none";
         faults.extend(source.at(&["requirements"], "no-requirements", message));
     }
     for (id, requirement) in record.requirements.iter() {
-        bad_key(&["requirements", id], source, faults);
+        source.check_key(&["requirements", id], faults);
         requirement_faults(id, requirement, source, faults);
     }
 }
@@ -104,7 +97,7 @@ fn requirement_faults(id: &str, requirement: &RequirementV0_4, source: &SourceFi
     for (block, parts) in BLOCKS.into_iter().zip([&requirement.primary_evidence, &requirement.supporting_evidence]) {
         for (part_id, part) in parts.iter() {
             let path = ["requirements", id, block, part_id];
-            bad_key(&path, source, faults);
+            source.check_key(&path, faults);
             part_faults(&path, part, source, faults);
         }
     }
@@ -113,7 +106,7 @@ fn requirement_faults(id: &str, requirement: &RequirementV0_4, source: &SourceFi
             continue;
         }
         let [first, second] = BLOCKS.map(|block| ["requirements", id, block, part_id]);
-        let line = source.line_of_key(&first).unwrap_or_default();
+        let line = source.at_key(&first, "", "").map_or(0, |first| first.line);
         let message = format!("the part `{part_id}` stands under primary_evidence already, on line {line}");
         let help = "a part decides or it backs what decides: remove one of the two, or rename one that is another part";
         faults.extend(source.at_key(&second, "part-in-both", message).map(|fault| fault.with_help(help)));
@@ -142,11 +135,5 @@ fn part_faults(path: &[&str; 4], part: &PartV0_4, source: &SourceFile, faults: &
                 faults.extend(source.at(&path, "too-long", message));
             }
         }
-    }
-}
-
-fn bad_key(path: &[&str], source: &SourceFile, faults: &mut Vec<Diagnostic>) {
-    if let Some(fault) = path.last().and_then(|id| id_fault(&[], id)) {
-        faults.extend(source.at_key(path, fault.code, fault.message));
     }
 }

@@ -1,28 +1,81 @@
 //! Searches every requirement of every bundle once, for all assessors.
+//!
+//! The documents of a bundle form a [`Corpus`] of parts, which are searched, cited and matched with golden parts.
 
-use super::corpus::Corpus;
-use super::event::{AssessEvent, BundleRef};
-use super::{Bundle, Template};
+use super::Template;
+use super::bundle::{Bundle, BundleRef};
+use super::event::AssessEvent;
+use crate::ingest::{Document, Section};
 use crate::retrieval::embed::Embedder;
 use crate::retrieval::rerank::Reranker;
-use crate::retrieval::{Hit, Index, ModelUse, Query, RetrievalError, SearchOptions};
-use karat_core::assessment::part_match::Matches;
-use karat_core::assessment::record::Requirement;
+use crate::retrieval::{Analysis, Hit, Index, Language, ModelUse, Passage, Query, RetrievalError, SearchOptions};
+use karat_core::assessment::part_match::{Matches, PartIndex};
+use karat_core::assessment::record::{GoldenPart, Requirement};
+use karat_core::assessment::retrieval::{RankedItem, Retrieval};
+use karat_core::assessment::text::{Tokens, Vocabulary};
 use karat_format::assessment::CutV1;
 use karat_format::template::TemplateRequirementV1;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+/// All parts of a bundle's documents, in document order.
+pub struct Corpus<'a> {
+    pub bundle: &'a Bundle,
+    /// Referred to by index everywhere else.
+    pub parts: Vec<Part<'a>>,
+    pub analysis: Analysis,
+    vocabulary: Vocabulary,
+    index: PartIndex,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    pub document: &'a str,
+    pub section: &'a Section,
+}
+
+impl Part<'_> {
+    /// The heading with those above it.
+    pub fn full_heading(&self) -> String {
+        let above = self.section.path.iter().map(String::as_str);
+        above.chain([self.section.heading.as_str()]).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" › ")
+    }
+}
+
+impl<'a> Corpus<'a> {
+    /// Builds the corpus of a bundle, in its template's language or the detected one.
+    pub fn new(bundle: &'a Bundle) -> Result<Self, RetrievalError> {
+        let document_parts =
+            |document: &'a Document| document.sections.iter().map(|section| Part { document: &document.name, section });
+        let parts: Vec<Part<'a>> = bundle.documents.iter().flat_map(document_parts).collect();
+        let mut vocabulary = Vocabulary::default();
+        let tokens = parts.iter().map(|part| vocabulary.read(&part.section.heading, &part.section.body)).collect();
+        let stated = &bundle.template.config.search;
+        let language = Language::resolve(stated.language.as_deref(), &passages(&parts))?;
+        let analysis = Analysis::new(language, &stated.stop_words);
+        Ok(Self { bundle, parts, analysis, vocabulary, index: PartIndex::new(tokens) })
+    }
+
+    /// Matches all parts with the golden parts of a requirement.
+    pub fn matches(&mut self, requirement: &Requirement) -> Matches {
+        let mut read = |part: &GoldenPart| self.vocabulary.read(&part.title, &part.text);
+        let goldens: Vec<Tokens> = requirement.evidence_parts().map(|(_, part)| read(part)).collect();
+        self.index.matches(&goldens, &self.bundle.template.config.scoring.thresholds)
+    }
+}
+
+fn passages(parts: &[Part<'_>]) -> Vec<Passage> {
+    let passage = |part: &Part<'_>| Passage { heading: part.section.heading.clone(), body: part.section.body.clone() };
+    parts.iter().map(passage).collect()
+}
+
 /// A bundle with its search results.
-#[expect(missing_docs, reason = "field names say it")]
 pub struct SearchedBundle<'a> {
     pub corpus: Corpus<'a>,
     /// In the order of the record.
     pub requirements: Vec<RequirementSearch<'a>>,
 }
 
-/// A requirement and its search results.
-#[expect(missing_docs, reason = "field names say it")]
 pub struct RequirementSearch<'a> {
     pub requirement: &'a Requirement,
     pub stated: &'a TemplateRequirementV1,
@@ -39,7 +92,6 @@ impl RequirementSearch<'_> {
 }
 
 /// What searching the requirements of a template needs.
-#[expect(missing_docs, reason = "field names say it")]
 pub struct SearchProviders<'m> {
     pub options: SearchOptions,
     /// `None` if vectors are not used.
@@ -47,9 +99,7 @@ pub struct SearchProviders<'m> {
     pub reranker: Option<&'m dyn Reranker>,
 }
 
-/// The cost of searching.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct SearchCost {
     pub searches: usize,
     /// Truncated texts, by provider.
@@ -97,7 +147,7 @@ fn search_bundle<'a>(
         .map(|(requirement, _, text)| Query { id: requirement.id.to_string(), text: text.clone() })
         .collect();
     let embedder = means.embedder.filter(|_| means.options.by_vectors());
-    let index = Index::new(&corpus.passages(), &corpus.analysis, embedder)?;
+    let index = Index::new(&passages(&corpus.parts), &corpus.analysis, embedder)?;
     let found = index.search(&queries, &means.options, embedder, means.reranker)?;
     took.searches += queries.len();
     let mut cut = |who: Option<String>, effort: ModelUse| {
@@ -122,4 +172,58 @@ fn search_bundle<'a>(
 fn query(stated: &TemplateRequirementV1, language: &str) -> String {
     let own = stated.queries.get(language).filter(|query| !query.trim().is_empty());
     own.cloned().unwrap_or_else(|| format!("{}\n\n{}", stated.title.trim(), stated.description.trim()))
+}
+
+/// A run and its relevance judgements.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trec {
+    /// Lines of `topic Q0 document rank score name`.
+    pub run: String,
+    /// Lines of `topic 0 document relevance`.
+    pub qrels: String,
+}
+
+const NAME: &str = "karat";
+
+/// Topics are requirements; documents are golden parts and other retrieved parts. A golden part is ranked where it is first
+/// found completely; a part with several takes as many ranks. Measures computed from these files equal those of the report.
+pub fn trec(bundles: &[SearchedBundle<'_>]) -> Trec {
+    let mut trec = Trec::default();
+    for bundle in bundles {
+        for search in &bundle.requirements {
+            let own = bundle.corpus.bundle;
+            let topic = plain(&format!("{}/{}/{}", own.template.id, own.record.bundle, search.requirement.id));
+            let golden: Vec<String> =
+                search.requirement.evidence_parts().map(|(_, part)| plain(&format!("golden:{}", part.id))).collect();
+            trec.qrels.extend(golden.iter().map(|part| format!("{topic} 0 {part} 1\n")));
+            let places = Retrieval::new(&search.matches, &search.ranked()).places();
+            for (at, place) in places.iter().enumerate() {
+                let document = match place {
+                    RankedItem::Golden(part) => golden[*part].clone(),
+                    RankedItem::Other(rank) => other(bundle, search, *rank),
+                };
+                // Scores only state the order; those of different stages are not comparable.
+                trec.run.push_str(&format!("{topic} Q0 {document} {} {} {NAME}\n", at + 1, places.len() - at));
+            }
+        }
+    }
+    trec
+}
+
+fn other(bundle: &SearchedBundle<'_>, search: &RequirementSearch<'_>, rank: usize) -> String {
+    let part = &bundle.corpus.parts[search.hits[rank - 1].part];
+    plain(&format!("{}:{}", part.document, part.section.id))
+}
+
+/// Escapes blanks, which separate columns, keeping names distinct.
+fn plain(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c {
+            '%' => out.push_str("%25"),
+            c if c.is_whitespace() || c.is_control() => out.push_str(&format!("%{:02X}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out
 }

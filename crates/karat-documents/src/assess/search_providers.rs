@@ -1,13 +1,15 @@
 //! Resolves names of embedders and rerankers: a template's provider, a built-in one, or a model folder.
 
 use super::Template;
+use crate::did_you_mean;
 use crate::retrieval::RetrievalError;
 use crate::retrieval::embed::{EMBEDDERS, Embedder, open_embedder};
 use crate::retrieval::rerank::{RERANKERS, Reranker, open_reranker};
-use karat_format::document::suggest::nearest;
 use karat_format::retrieval::{EmbeddingProviderV1, RerankProviderV1};
+use karat_llm::http::Endpoint;
 use karat_llm::provider::ProviderEnv;
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// The provider used by default.
 pub const DEFAULT: &str = "embedded";
@@ -21,26 +23,12 @@ pub fn embedder(
     template: &Template,
     variable: &Variable<'_>,
 ) -> Result<Option<Box<dyn Embedder>>, RetrievalError> {
-    let stated = template.config.embedding_providers.get(name);
-    let inside = EMBEDDERS.iter().any(|entry| entry.name == name);
-    let named = |provider: &str, path: Option<String>| EmbeddingProviderV1 {
-        provider: provider.to_owned(),
-        path,
-        ..EmbeddingProviderV1::default()
-    };
-    // Built-in names take precedence over a template's: the user has not agreed to another provider.
-    let (config, typed) = match stated {
-        _ if inside => (named(name, None), false),
-        Some(config) => (config.clone(), false),
-        None if Path::new(name).is_dir() => (named("folder", Some(name.to_owned())), true),
-        None => {
-            let own = template.config.embedding_providers.keys().map(String::as_str);
-            return Err(unknown("embedder", name, own.chain(EMBEDDERS.iter().map(|entry| entry.name)).collect()));
-        }
-    };
-    let folder = folder(template, typed);
+    let built_in: Vec<&str> = EMBEDDERS.iter().map(|entry| entry.name).collect();
+    let configure = |provider, path| EmbeddingProviderV1 { provider, path, ..EmbeddingProviderV1::default() };
+    let stated = &template.config.embedding_providers;
+    let (config, folder) = resolve("embedder", name, template, stated, &built_in, configure)?;
     let opened = open_embedder(&config, &ProviderEnv { variable, folder: &folder })?;
-    ready(opened.as_ref().and_then(|embedder| embedder.missing_setting()), name)?;
+    check_setup(opened.as_ref().and_then(|embedder| embedder.endpoint()), name)?;
     Ok(opened)
 }
 
@@ -50,42 +38,44 @@ pub fn reranker(
     template: &Template,
     variable: &Variable<'_>,
 ) -> Result<Option<Box<dyn Reranker>>, RetrievalError> {
-    let stated = template.config.rerank_providers.get(name);
-    let inside = RERANKERS.iter().any(|entry| entry.name == name);
-    let named = |provider: &str, path: Option<String>| RerankProviderV1 {
-        provider: provider.to_owned(),
-        path,
-        ..RerankProviderV1::default()
-    };
-    // Built-in names take precedence over a template's: the user has not agreed to another provider.
-    let (config, typed) = match stated {
-        _ if inside => (named(name, None), false),
-        Some(config) => (config.clone(), false),
-        None if Path::new(name).is_dir() => (named("folder", Some(name.to_owned())), true),
-        None => {
-            let own = template.config.rerank_providers.keys().map(String::as_str);
-            return Err(unknown("reranker", name, own.chain(RERANKERS.iter().map(|entry| entry.name)).collect()));
-        }
-    };
-    let folder = folder(template, typed);
+    let built_in: Vec<&str> = RERANKERS.iter().map(|entry| entry.name).collect();
+    let configure = |provider, path| RerankProviderV1 { provider, path, ..RerankProviderV1::default() };
+    let stated = &template.config.rerank_providers;
+    let (config, folder) = resolve("reranker", name, template, stated, &built_in, configure)?;
     let opened = open_reranker(&config, &ProviderEnv { variable, folder: &folder })?;
-    ready(opened.as_ref().and_then(|reranker| reranker.missing_setting()), name)?;
+    check_setup(opened.as_ref().and_then(|reranker| reranker.endpoint()), name)?;
     Ok(opened)
 }
 
-/// What paths are relative to: the template's folder, or the current folder for typed ones.
-fn folder(template: &Template, typed: bool) -> std::path::PathBuf {
-    if typed { std::path::PathBuf::new() } else { template.folder.disk_path("").unwrap_or_default() }
+/// The configuration of a provider, and the folder that its paths are relative to: the template's, or the current one for
+/// typed paths.
+fn resolve<C: Clone>(
+    what: &'static str,
+    name: &str,
+    template: &Template,
+    stated: &BTreeMap<String, C>,
+    built_in: &[&str],
+    configure: impl Fn(String, Option<String>) -> C,
+) -> Result<(C, PathBuf), RetrievalError> {
+    let template_folder = || template.folder.disk_path("").unwrap_or_default();
+    // Built-in names take precedence over a template's: the user has not agreed to another provider.
+    if built_in.contains(&name) {
+        return Ok((configure(name.to_owned(), None), template_folder()));
+    }
+    if let Some(config) = stated.get(name) {
+        return Ok((config.clone(), template_folder()));
+    }
+    if Path::new(name).is_dir() {
+        return Ok((configure("folder".to_owned(), Some(name.to_owned())), PathBuf::new()));
+    }
+    let known: Vec<&str> = stated.keys().map(String::as_str).chain(built_in.iter().copied()).collect();
+    let hint = did_you_mean(name, &known, || format!("there are {}, and folders with a model", known.join(", ")));
+    Err(RetrievalError::UnknownProvider { what, name: name.to_owned(), hint })
 }
 
-fn ready(lacks: Option<&str>, name: &str) -> Result<(), RetrievalError> {
-    lacks.map_or(Ok(()), |why| Err(RetrievalError::Failed { who: format!("`{name}`"), why: why.to_owned() }))
-}
-
-fn unknown(what: &'static str, name: &str, known: Vec<&str>) -> RetrievalError {
-    let hint = nearest(name, known.iter().copied()).map_or_else(
-        || format!("there are {}, and folders with a model", known.join(", ")),
-        |near| format!("did you mean `{near}`?"),
-    );
-    RetrievalError::UnknownProvider { what, name: name.to_owned(), hint }
+fn check_setup(endpoint: Option<&Endpoint>, name: &str) -> Result<(), RetrievalError> {
+    match endpoint.and_then(Endpoint::missing_setup) {
+        Some(why) => Err(RetrievalError::Failed { who: format!("`{name}`"), why: why.to_owned() }),
+        None => Ok(()),
+    }
 }

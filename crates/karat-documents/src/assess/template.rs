@@ -2,13 +2,13 @@
 
 use super::folder::{Bounded, Folder};
 use super::record::SourceFile;
+use crate::did_you_mean;
 use crate::retrieval::embed::EMBEDDERS;
 use crate::retrieval::rerank::RERANKERS;
 use karat_core::assessment::record::Compliance;
 use karat_format::diagnostic::Diagnostic;
 use karat_format::document::suggest::nearest;
 use karat_format::document::{Segment, Syntax, decode_bytes, schema_of};
-use karat_format::id_fault;
 use karat_format::template::{TemplateRequirementV1, TemplateV1};
 use karat_llm::providers::PROVIDERS;
 
@@ -44,24 +44,21 @@ pub(super) fn find(id: &str, folders: &[Folder]) -> Result<Template, TemplateErr
     let own = format!("templates/{id}");
     let file = format!("{own}/{FILE}");
     for place in folders {
+        let shown = place.display(&file);
         if place.leads_out(&file) {
             let message = "this link leads out of the folder that templates/ lies in";
-            return Err(TemplateError::Faulty(vec![Diagnostic::of_file(
-                place.display(&file),
-                "path-escapes",
-                message,
-            )]));
+            return Err(TemplateError::Faulty(vec![Diagnostic::of_file(&shown, "path-escapes", message)]));
         }
         let bytes = match place.read(&file, MOST_BYTES) {
             Ok(Bounded::Absent) => continue,
             Ok(Bounded::Whole(bytes)) => bytes,
-            Ok(Bounded::TooLarge) => return Err(TemplateError::Faulty(vec![too_large(&place.display(&file))])),
+            Ok(Bounded::TooLarge) => return Err(TemplateError::Faulty(vec![too_large(&shown)])),
             Err(error) => {
-                let fault = Diagnostic::of_file(place.display(&file), "unreadable", error.to_string());
+                let fault = Diagnostic::of_file(&shown, "unreadable", error.to_string());
                 return Err(TemplateError::Faulty(vec![fault]));
             }
         };
-        let config = read(&place.display(&file), &bytes).map_err(TemplateError::Faulty)?;
+        let config = read(&shown, &bytes).map_err(TemplateError::Faulty)?;
         return Ok(Template { id: id.to_owned(), config, folder: place.join(&own) });
     }
     let mut there: Vec<String> = folders.iter().flat_map(|place| place.folders("templates")).collect();
@@ -73,11 +70,11 @@ pub(super) fn find(id: &str, folders: &[Folder]) -> Result<Template, TemplateErr
         [] => "no folder".to_owned(),
     };
     let message = format!("there is no template `{id}`: looked for {file} in {looked}");
-    let help = match nearest(id, there.iter().map(String::as_str)) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if there.is_empty() => format!("write {file}; docs/formats.md shows a template"),
-        None => format!("there is: {}", there.iter().take(8).map(String::as_str).collect::<Vec<_>>().join(", ")),
-    };
+    let known: Vec<&str> = there.iter().map(String::as_str).collect();
+    let help = did_you_mean(id, &known, || match known.is_empty() {
+        true => format!("write {file}; docs/formats.md shows a template"),
+        false => format!("there is: {}", known[..known.len().min(8)].join(", ")),
+    });
     Err(TemplateError::Unknown { message, help })
 }
 
@@ -103,12 +100,12 @@ fn check(template: &TemplateV1, source: &SourceFile, faults: &mut Vec<Diagnostic
         faults.extend(source.at(&["requirements"], "no-requirements", message));
     }
     for (id, requirement) in template.requirements.iter() {
-        bad_key(&["requirements", id], source, faults);
+        source.check_key(&["requirements", id], faults);
         requirement_faults(id, requirement, source, faults);
         unasked(id, requirement, template, source, faults);
     }
     for (id, question) in template.questions.iter() {
-        bad_key(&["questions", id], source, faults);
+        source.check_key(&["questions", id], faults);
         blank(&["questions".into(), id.into()], question, "the question", source, faults);
     }
     if let Some(language) = &template.search.language
@@ -118,30 +115,36 @@ fn check(template: &TemplateV1, source: &SourceFile, faults: &mut Vec<Diagnostic
             source.at(&["search", "language"], "bad-language", message).map(|fault| fault.with_help(help))
         }));
     }
-    let models = PROVIDERS.iter().filter(|entry| entry.reads_prompts()).map(|entry| entry.name);
-    let providers = |names: &mut dyn Iterator<Item = (&String, &String)>,
-                     block: &str,
-                     known: Vec<&str>,
-                     faults: &mut Vec<Diagnostic>| {
-        for (name, provider) in names.filter(|(_, provider)| !known.contains(&provider.as_str())) {
-            let message = format!("unknown provider `{provider}`; expected one of {}", known.join(", "));
-            let help = nearest(provider, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
-            let fault = source.at(&[block, name, "provider"], "unknown-provider", message);
-            faults.extend(fault.map(|fault| Diagnostic { help, ..fault }));
-        }
-    };
-    let mut endpoints = template.llm_endpoints.iter().map(|(name, config)| (name, &config.provider));
-    providers(&mut endpoints, "llm_endpoints", models.collect(), faults);
-    let mut embedders = template.embedding_providers.iter().map(|(name, config)| (name, &config.provider));
-    providers(&mut embedders, "embedding_providers", EMBEDDERS.iter().map(|entry| entry.name).collect(), faults);
-    let mut rerankers = template.rerank_providers.iter().map(|(name, config)| (name, &config.provider));
-    providers(&mut rerankers, "rerank_providers", RERANKERS.iter().map(|entry| entry.name).collect(), faults);
+    let models: Vec<&str> = PROVIDERS.iter().filter(|entry| entry.reads_prompts()).map(|entry| entry.name).collect();
+    let embedders: Vec<&str> = EMBEDDERS.iter().map(|entry| entry.name).collect();
+    let rerankers: Vec<&str> = RERANKERS.iter().map(|entry| entry.name).collect();
+    let endpoints = template.llm_endpoints.iter().map(|(name, config)| (name, &config.provider));
+    check_providers("llm_endpoints", endpoints, &models, source, faults);
+    let stated = template.embedding_providers.iter().map(|(name, config)| (name, &config.provider));
+    check_providers("embedding_providers", stated, &embedders, source, faults);
+    let stated = template.rerank_providers.iter().map(|(name, config)| (name, &config.provider));
+    check_providers("rerank_providers", stated, &rerankers, source, faults);
     for message in template.scoring.faults() {
         // Each message starts with the value's name.
         let name = message.split(" = ").next().unwrap_or_default();
         let path: Vec<&str> = ["scoring"].into_iter().chain(name.split('.')).collect();
         let placed = source.at(&path, "bad-rule", &message).or_else(|| source.at(&["scoring"], "bad-rule", &message));
         faults.extend(placed);
+    }
+}
+
+fn check_providers<'t>(
+    block: &str,
+    stated: impl Iterator<Item = (&'t String, &'t String)>,
+    known: &[&str],
+    source: &SourceFile,
+    faults: &mut Vec<Diagnostic>,
+) {
+    for (name, provider) in stated.filter(|(_, provider)| !known.contains(&provider.as_str())) {
+        let message = format!("unknown provider `{provider}`; expected one of {}", known.join(", "));
+        let help = nearest(provider, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+        let fault = source.at(&[block, name, "provider"], "unknown-provider", message);
+        faults.extend(fault.map(|fault| Diagnostic { help, ..fault }));
     }
 }
 
@@ -196,9 +199,8 @@ fn unasked(
 ) {
     for question in requirement.applies_when.keys().filter(|question| template.questions.get(question).is_none()) {
         let message = format!("there is no question `{question}` in this template");
-        let near = nearest(question, template.questions.names());
-        let help =
-            near.map_or_else(|| "state it under `questions`".to_owned(), |near| format!("did you mean `{near}`?"));
+        let known: Vec<&str> = template.questions.names().collect();
+        let help = did_you_mean(question, &known, || "state it under `questions`".to_owned());
         let fault = source.at_key(&["requirements", id, "applies_when", question], "unknown-question", message);
         faults.extend(fault.map(|fault| fault.with_help(help)));
     }
@@ -209,12 +211,6 @@ fn blank(path: &[Segment<'_>], text: &str, what: &str, source: &SourceFile, faul
     let empty_is_known = matches!(path.last(), Some(Segment::Key("title" | "description" | "about")));
     if text.trim().is_empty() && !(text.is_empty() && empty_is_known) && source.0.has(path) {
         faults.push(source.0.at(path, "blank", format!("{what} is blank")));
-    }
-}
-
-fn bad_key(path: &[&str], source: &SourceFile, faults: &mut Vec<Diagnostic>) {
-    if let Some(fault) = path.last().and_then(|id| id_fault(&[], id)) {
-        faults.extend(source.at_key(path, fault.code, fault.message));
     }
 }
 

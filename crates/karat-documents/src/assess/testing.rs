@@ -1,4 +1,4 @@
-//! Records in folders of their own, and what is said of them.
+//! Helpers: records in temporary folders, and checks of their diagnostics.
 
 use super::lint::lint;
 use super::{Bundle, discover, load};
@@ -83,8 +83,8 @@ pub(super) fn files(record: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The only record of a suite with these files.
-pub(super) fn loaded(files: &[(&str, String)]) -> (TempDir, Result<Bundle, Vec<Diagnostic>>) {
+/// Loads the only record of a suite with these files.
+pub(super) fn load_record(files: &[(&str, String)]) -> (TempDir, Result<Bundle, Vec<Diagnostic>>) {
     let files: Vec<(&str, &str)> = files.iter().map(|(path, content)| (*path, content.as_str())).collect();
     let folder = folder(&files);
     let places = discover(&[folder.path().display().to_string()], false).unwrap();
@@ -93,7 +93,7 @@ pub(super) fn loaded(files: &[(&str, String)]) -> (TempDir, Result<Bundle, Vec<D
     (folder, bundle)
 }
 
-/// Diagnostics as text: code, line:column, message, help; another file than the record is named.
+/// Diagnostics as text: line:column, code, message, help; files other than the record are named.
 pub(super) fn render_diagnostics(folder: &TempDir, diagnostics: &[Diagnostic]) -> String {
     let line = |d: &Diagnostic| {
         let root = folder.path().display().to_string();
@@ -106,32 +106,32 @@ pub(super) fn render_diagnostics(folder: &TempDir, diagnostics: &[Diagnostic]) -
     diagnostics.iter().map(line).collect()
 }
 
-/// What is wrong with a suite of these files.
+/// Checks the faults of a suite with these files.
 #[track_caller]
-pub(super) fn refused(files: &[(&str, String)], expect: &str) {
-    let (folder, bundle) = loaded(files);
-    let faults = bundle.map(|bundle| bundle.record).expect_err("it was taken");
+pub(super) fn check_faults(files: &[(&str, String)], expect: &str) {
+    let (folder, bundle) = load_record(files);
+    let faults = bundle.map(|bundle| bundle.record).expect_err("the record was accepted");
     let found = render_diagnostics(&folder, &faults);
     assert_lines(&found, expect);
 }
 
-/// What is wrong with a record in which one piece of text is another.
+/// Checks the faults of the record with one text replaced.
 #[track_caller]
-pub(super) fn changed(from: &str, to: &str, expect: &str) {
+pub(super) fn check_changed(from: &str, to: &str, expect: &str) {
     assert!(RECORD.contains(from), "{from}");
-    refused(&files(&RECORD.replace(from, to)), expect);
+    check_faults(&files(&RECORD.replace(from, to)), expect);
 }
 
 #[track_caller]
-pub(super) fn remarked(files: &[(&str, String)], expect: &str) {
-    let (folder, bundle) = loaded(files);
+pub(super) fn check_lints(files: &[(&str, String)], expect: &str) {
+    let (folder, bundle) = load_record(files);
     let bundle = bundle.unwrap_or_else(|faults| panic!("{}", render_diagnostics(&folder, &faults)));
     let found: Vec<Diagnostic> = lint(&bundle).into_iter().map(|d| Diagnostic { help: None, ..d }).collect();
     let found = render_diagnostics(&folder, &found);
     assert_lines(&found, expect);
 }
 
-/// What was told is what was expected, shown as lines where it is not.
+/// Compares texts and shows them as lines where they differ.
 #[track_caller]
 pub(super) fn assert_lines(found: &str, expect: &str) {
     assert!(found == expect, "\n{found}\nexpected\n{expect}");

@@ -1,13 +1,14 @@
-//! Text in, faults and remarks out.
+//! Faults and lints of golden records.
 
 use super::testing::{
-    CONTRACT, RECORD, TEMPLATE, assert_lines, changed, files, folder, loaded, refused, remarked, render_diagnostics,
+    CONTRACT, RECORD, TEMPLATE, assert_lines, check_changed, check_faults, check_lints, files, folder, load_record,
+    render_diagnostics,
 };
 use super::{discover, holds_records};
 
 #[test]
-fn a_sound_record_is_taken_whole() {
-    let (_folder, bundle) = loaded(&files(RECORD));
+fn valid_record_is_loaded() {
+    let (_folder, bundle) = load_record(&files(RECORD));
     let bundle = bundle.unwrap();
     assert_eq!((bundle.record.bundle.as_str(), bundle.template.id.as_str()), ("contract", "privacy"));
     assert_eq!(bundle.documents.len(), 1);
@@ -16,130 +17,130 @@ fn a_sound_record_is_taken_whole() {
     let evidence_locations: Vec<_> =
         bundle.evidence_locations.iter().map(|s| (s[0].section, s[0].sections, s[0].coverage)).collect();
     assert_eq!(evidence_locations, [(2, 1, 1.0), (3, 1, 1.0)]);
-    remarked(&files(RECORD), "");
+    check_lints(&files(RECORD), "");
 }
 
 #[test]
-fn shapes_and_versions() {
-    changed(
+fn faults_of_shape_and_version() {
+    check_changed(
         "\"0.4\"",
         "\"0.3\"",
         "1:17 unknown-version: records of version \"0.3\" are not known; this version of Karat reads \"0.4\" [bring the record into the form of 0.4, as docs/formats.md has it]\n",
     );
-    changed(
+    check_changed(
         "\"0.4\"",
         "0.4",
         "1:17 wrong-type: expected text for `schema_version`, found the number 0.4 [quote it: \"0.4\"]\n",
     );
-    changed(
+    check_changed(
         "schema_version: \"0.4\"\n",
         "",
         "1:1 missing-key: the key `schema_version` is missing [`schema_version`: The version of this format, `\"0.4\"` in quotes.]\n",
     );
-    changed(
+    check_changed(
         "yes",
         "yess",
         "9:17 unknown-value: expected one of `no`, `partial`, `yes`, `not_applicable` for `assessment`, found the text \"yess\" [did you mean `yes`?]\n",
     );
-    changed(
+    check_changed(
         "    supporting_evidence: {}\n    rationale: Stated.",
         "    rationale: Stated.",
         "9:5 missing-key: the key `supporting_evidence` is missing in `security` [`supporting_evidence`: The parts that back those that decide, by ids of your own; `{}` where there are none.]\n",
     );
-    changed(
+    check_changed(
         "supporting_evidence: {}\n    rationale: Stated.",
         "supporting_evidence:\n    rationale: Stated.",
         "17:5 wrong-type: expected a mapping for `supporting_evidence`, found nothing [give `supporting_evidence` a value; `{}` stands for an empty one]\n",
     );
-    changed(
+    check_changed(
         "    rationale: Stated.",
         "    rationle: Stated.",
         "18:5 unknown-key: unknown key `rationle` [did you mean `rationale`?]\n",
     );
-    changed(
+    check_changed(
         "sector: energy",
         "sector: { a: b }",
         "6:13 wrong-type: expected text or a number or `true` or `false` or a list for `sector`, found a mapping [expected text or a number or `true` or `false` or a list]\n",
     );
-    refused(&files(""), "1:1 empty-file: the file is empty\n");
-    refused(&files("- a\n- b\n"), "1:1 wrong-type: expected a mapping, found a list [expected a mapping]\n");
-    refused(
+    check_faults(&files(""), "1:1 empty-file: the file is empty\n");
+    check_faults(&files("- a\n- b\n"), "1:1 wrong-type: expected a mapping, found a list [expected a mapping]\n");
+    check_faults(
         &files("schema_version: \"0.4\"\nbundle_id: b\ntemplate_id: privacy\nrequirements: {}\n"),
         "4:15 no-requirements: a record says what is true of at least one requirement, and this one has none\n",
     );
 }
 
 #[test]
-fn ids_and_names() {
-    changed(
+fn faults_of_ids_and_names() {
+    check_changed(
         "bundle_id: contract",
         "bundle_id: ' contract'",
         "2:12 bad-id: the id \" contract\" has leading or trailing spaces, or control characters\n",
     );
-    changed(
+    check_changed(
         "bundle_id: contract",
         "bundle_id: ''",
         "2:12 too-short: expected text of at least 1 character for `bundle_id`, found 0 characters [expected at least 1 character]\n",
     );
-    changed(
+    check_changed(
         "template_id: privacy",
         "template_id: ../privacy",
         "3:14 bad-id: the id \"../privacy\" looks like a path to another folder\n",
     );
-    changed(
+    check_changed(
         "template_id: privacy",
         "template_id: a/privacy",
         "3:14 bad-id: template_id \"a/privacy\": expected the name of one folder below templates/\n",
     );
-    changed(
+    check_changed(
         "template_id: privacy",
         "template_id: privcy",
         "3:14 unknown-template: there is no template `privcy`: looked for templates/privcy/config.yml in ./bundles/a and the folders above it up to . [did you mean `privacy`?]\n",
     );
-    changed(
+    check_changed(
         "template_id: privacy",
         "template_id: gdpr",
         "3:14 unknown-template: there is no template `gdpr`: looked for templates/gdpr/config.yml in ./bundles/a and the folders above it up to . [there is: privacy]\n",
     );
-    changed(
+    check_changed(
         "  notices:",
         "  notises:",
         "19:3 unknown-requirement: the template `privacy` has no requirement `notises` [did you mean `notices`?]\n",
     );
-    changed(
+    check_changed(
         "  notices:",
         "  encryption:",
         "19:3 unknown-requirement: the template `privacy` has no requirement `encryption` [there is: security, notices]\n",
     );
-    changed(
+    check_changed(
         "    sector:",
         "    sektor:",
         "6:5 unknown-question: the template `privacy` has no question `sektor` [did you mean `sector`?]\n",
     );
-    changed("      measures:", "      ' ':", "11:7 bad-id: an id must not be blank\n");
-    changed(
+    check_changed("      measures:", "      ' ':", "11:7 bad-id: an id must not be blank\n");
+    check_changed(
         "  notices:",
         "  12:",
         "19:3 unknown-requirement: the template `privacy` has no requirement `12` [there is: security, notices]\n",
     );
-    changed(
+    check_changed(
         "document: contract.md\n        title: 2",
         "document: contrat.md\n        title: 2",
         "23:19 unknown-document: there is no document `contrat.md` beside the record [did you mean `contract.md`?]\n",
     );
-    changed(
+    check_changed(
         "document: contract.md\n        title: 2",
         "document: ../contract.md\n        title: 2",
         "23:19 not-a-name: document \"../contract.md\": expected the name of a file beside the record, without a path\n",
     );
-    changed(
+    check_changed(
         "document: contract.md\n        title: 2",
         "document: a.golden-assessment.yml\n        title: 2",
         "23:19 unknown-document: there is no document `a.golden-assessment.yml` beside the record [there is: contract.md]\n",
     );
-    changed("title: 2.3 Notices", "title: ' '", "24:16 blank: `title` of `address` is blank\n");
-    changed("title: 2.3 Notices", "title: '—'", "24:16 blank: `title` of `address` has no words\n");
-    changed(
+    check_changed("title: 2.3 Notices", "title: ' '", "24:16 blank: `title` of `address` is blank\n");
+    check_changed("title: 2.3 Notices", "title: '—'", "24:16 blank: `title` of `address` has no words\n");
+    check_changed(
         "text: Security notices are sent to the address of the Controller.",
         "text: ''",
         "25:15 too-short: expected text of at least 1 character for `text`, found 0 characters [expected at least 1 character]\n",
@@ -147,21 +148,21 @@ fn ids_and_names() {
 }
 
 #[test]
-fn a_part_stands_in_one_block() {
+fn part_is_either_primary_or_supporting() {
     let both = "supporting_evidence:
       measures:
         document: contract.md
         title: 2.1 Encryption
         text: The Processor shall encrypt personal data at rest and in transit, at the address of the Controller.
     rationale: Stated.";
-    changed(
+    check_changed(
         "supporting_evidence: {}\n    rationale: Stated.",
         both,
         "18:7 part-in-both: the part `measures` stands under primary_evidence already, on line 11 [a part decides or it backs what decides: remove one of the two, or rename one that is another part]\n",
     );
     let twice = "primary_evidence:\n      measures: {document: a, title: b, text: c}\n      measures:";
     let record = RECORD.replacen("primary_evidence:\n      measures:", twice, 1);
-    refused(
+    check_faults(
         &files(&record),
         "11:28 unknown-document: there is no document `a` beside the record [there is: contract.md]\n\
          12:7 duplicate-key: the key `measures` is given twice [remove one of the two]\n",
@@ -169,85 +170,85 @@ fn a_part_stands_in_one_block() {
 }
 
 #[test]
-fn texts_stand_where_they_are_said_to() {
-    changed(
+fn texts_must_be_in_the_named_section() {
+    check_changed(
         "organisational\n",
         "organizational\n",
         "15:11 text-not-found: the text of `measures` is not in contract.md [nearest is “2.2 Security Measures” (lines 7–10), with 93 % of its words; after “shall implement technical and” the record has “organizational measures to protect personal” and the document has “organisational measures to protect personal”]\n",
     );
-    changed(
+    check_changed(
         "          The Processor shall implement",
         "          A supplier shall implement",
         "15:11 text-not-found: the text of `measures` is not in contract.md [nearest is “2.2 Security Measures” (lines 7–10), with 86 % of its words; before “shall implement technical and organisational” the record has “a supplier” and the document “the processor”]\n",
     );
-    changed(
+    check_changed(
         "2.2 Security Measures",
         "2.1 Encryption",
         "13:16 wrong-section: the text of `measures` is not under “2.1 Encryption” [it is under “2.2 Security Measures” (lines 7–10)]\n",
     );
-    changed(
+    check_changed(
         "2.2 Security Measures",
         "Security measures",
         "13:16 unknown-title: contract.md has no heading “Security measures” [the text is under “2.2 Security Measures” (lines 7–10)]\n",
     );
-    changed(
+    check_changed(
         "2.3 Notices",
         "2.3 Noticse",
         "24:16 unknown-title: contract.md has no heading “2.3 Noticse” [the text is under “2.3 Notices” (lines 12–14)]\n",
     );
-    changed(
+    check_changed(
         "2.3 Notices\n        text: Security",
         "2.3 Noticse\n        text: Safety",
         "24:16 unknown-title: contract.md has no heading “2.3 Noticse” [did you mean “2.3 Notices” (lines 12–14)?]\n\
          25:15 text-not-found: the text of `address` is not in contract.md [nearest is “2.3 Notices” (lines 12–14), with 90 % of its words; before “notices are sent to the” the record has “safety” and the document “security”]\n",
     );
-    changed(
+    check_changed(
         "text: Security notices are sent to the address of the Controller.",
         "text: Bananas ripen quickly in paper bags.",
         "25:15 text-not-found: the text of `address` is not in contract.md [no section of the document is like it; is it the right document?]\n",
     );
-    changed(
+    check_changed(
         "          The Processor shall implement",
         "          2.2 Security Measures\n          The Processor shall implement",
         "15:11 text-has-heading: the text of `measures` begins with its heading, which has a place of its own [remove the heading from `text`: `title` has it, and `text` is what stands below it]\n",
     );
     let mut other = files(&RECORD.replacen("document: contract.md", "document: annex.md", 1));
     other.push(("bundles/a/annex.md", "# Annex\n\nNothing here.\n".to_owned()));
-    refused(
+    check_faults(
         &other,
         "12:19 wrong-document: the text of `measures` is not in annex.md [it is in contract.md, under “2.2 Security Measures” (lines 7–10)]\n",
     );
 }
 
 #[test]
-fn documents_that_cannot_be_taken_are_named() {
+fn unreadable_documents_are_reported() {
     let mut broken = files(RECORD);
     broken.push(("bundles/a/scan.pdf", "no pdf at all".to_owned()));
     broken.push(("bundles/a/empty.md", String::new()));
-    // Neither of these is a document to assess.
+    // None of these is a document to assess.
     broken.push(("bundles/a/contract.golden.md", String::new()));
     broken.push(("bundles/a/.hidden.md", String::new()));
     broken.push(("bundles/a/notes.txt", String::new()));
-    refused(
+    check_faults(
         &broken,
         "bundles/a/empty.md bad-document: empty.md: the file is empty; is it the right one?\n\
          bundles/a/scan.pdf bad-document: scan.pdf: this is no PDF: it does not start like one; is it the right file?\n",
     );
     let mut none = files(RECORD);
     none.retain(|(path, _)| !path.ends_with(".md"));
-    refused(
+    check_faults(
         &none,
         "no-documents: there is no document beside the record [put .md, .pdf or .docx files into the folder of the record; *.golden.* files do not count]\n",
     );
 }
 
 #[test]
-fn templates_are_checked_whole() {
+fn all_faults_of_a_template_are_reported() {
     let check = |template: &str, expect: &str| {
         let mut all = files(RECORD);
         all.retain(|(path, _)| !path.starts_with("templates"));
         all.push(("templates/privacy/config.yml", template.to_owned()));
-        refused(&all, expect);
+        check_faults(&all, expect);
     };
     check(
         "requirements: {}\n",
@@ -302,14 +303,14 @@ questions: { sector: '' }
 }
 
 #[test]
-fn templates_lie_in_the_nearest_folder() {
+fn template_of_the_nearest_folder_is_used() {
     let mut near = files(RECORD);
     near.push(("bundles/templates/privacy/config.yml", TEMPLATE.replace("title: Security", "title: Nearer")));
-    let (folder, bundle) = loaded(&near);
+    let (folder, bundle) = load_record(&near);
     let template = bundle.unwrap_or_else(|faults| panic!("{}", render_diagnostics(&folder, &faults))).template;
     assert_eq!(template.config.requirements.get("security").unwrap().title, "Nearer");
     assert!(template.display_path().ends_with("bundles/templates/privacy/config.yml"), "{}", template.display_path());
-    // Above the suite nobody looks.
+    // Folders above the suite are not searched.
     let mut above: Vec<(String, String)> = files(RECORD).into_iter().map(|(p, c)| (format!("suite/{p}"), c)).collect();
     above.retain(|(path, _)| !path.contains("templates/"));
     above.push(("templates/privacy/config.yml".to_owned(), TEMPLATE.to_owned()));
@@ -321,10 +322,10 @@ fn templates_lie_in_the_nearest_folder() {
             crate::ingest::ingest(name, bytes, &crate::ingest::IngestLimits::default())
         })
     };
-    let faults = load().map(|bundle| bundle.record).expect_err("it was found");
+    let faults = load().map(|bundle| bundle.record).expect_err("a template above the suite was found");
     assert_eq!(faults.iter().map(|fault| fault.code).collect::<Vec<_>>(), ["unknown-template"]);
     std::fs::remove_file(folder.path().join("suite/karat.toml")).unwrap();
-    assert!(load().is_ok(), "without a suite all folders above are looked at");
+    assert!(load().is_ok(), "without a suite all parent folders are searched");
 }
 
 #[test]
@@ -333,20 +334,20 @@ fn lints() {
         assert!(RECORD.contains(from), "{from}");
         files(&RECORD.replacen(from, to, 1))
     };
-    remarked(
+    check_lints(
         &change(" to the address of the Controller.", " to the address"),
         "19:3 no-neighbour: no other section is near the evidence of `notices`\n\
          22:7 part-of-clause: `address` is 70 % of “2.3 Notices” (lines 12–14)\n",
     );
     let spans = "2.1 Encryption\n        text: The Processor shall encrypt personal data at rest and in transit, at the address of the Controller. 2.2 Security Measures The Processor shall implement technical and organisational measures to protect personal data against loss.";
-    remarked(
+    check_lints(
         &change("2.3 Notices\n        text: Security notices are sent to the address of the Controller.", spans),
         "22:7 several-clauses: `address` spans 2 sections, from “2.1 Encryption” (lines 3–5) on\n",
     );
-    remarked(&change("rationale: Stated.", "rationale: ' '"), "8:3 no-rationale: `security` has no rationale\n");
+    check_lints(&change("rationale: Stated.", "rationale: ' '"), "8:3 no-rationale: `security` has no rationale\n");
     let record = RECORD.split("  notices:").next().unwrap();
-    remarked(&files(record), "7:1 missing-requirement: of the template, these requirements are missing: notices\n");
-    remarked(
+    check_lints(&files(record), "7:1 missing-requirement: of the template, these requirements are missing: notices\n");
+    check_lints(
         &change("assessment: yes", "assessment: not_applicable"),
         "10:5 primary-not-applicable: `security` is `not_applicable` and has primary evidence\n",
     );
@@ -356,17 +357,17 @@ fn lints() {
         title: 2.2 Security Measures
         text: The Processor shall implement technical and organisational measures to protect personal data against loss.
     rationale: Stated.";
-    remarked(
+    check_lints(
         &change("supporting_evidence: {}\n    rationale: Stated.", repeated),
         "18:7 supporting-repeats-primary: `again` says nearly the same as the primary `measures`\n",
     );
     let empty = RECORD
         .replace("primary_evidence:\n      address:", "primary_evidence: {}\n    supporting_evidence:\n      address:");
     let empty = empty.replace("    supporting_evidence: {}\n    rationale: Half", "    rationale: Half");
-    remarked(&files(&empty), "21:5 no-primary: `notices` is `partial` without primary evidence\n");
+    check_lints(&files(&empty), "21:5 no-primary: `notices` is `partial` without primary evidence\n");
     let mut doubled = files(RECORD);
     doubled.push(("bundles/a/copy.md", CONTRACT.replace("Agreement", "Copy")));
-    remarked(
+    check_lints(
         &doubled,
         "11:7 ambiguous-part: `measures` stands in other sections, too: “2.2 Security Measures” (lines 7–10) of copy.md\n\
          22:7 ambiguous-part: `address` stands in other sections, too: “2.3 Notices” (lines 12–14) of copy.md\n",
@@ -377,14 +378,14 @@ fn lints() {
         &format!("    primary_evidence:\n{many}      measures:"),
         1,
     );
-    remarked(&files(&many), "10:5 many-primary: `security` has 5 primary parts\n");
+    check_lints(&files(&many), "10:5 many-primary: `security` has 5 primary parts\n");
     let third = format!(
         "{}  third:\n    assessment: yes\n    primary_evidence: {{}}\n    supporting_evidence: {{}}\n    rationale: x\n",
         RECORD.replace("partial", "yes")
     );
     let mut same = files(&third);
     same[1].1 = TEMPLATE.replace("questions:", "  third: { title: Third, description: d }\nquestions:");
-    remarked(
+    check_lints(
         &same,
         "7:1 one-verdict: all of its 3 requirements are `yes`\n\
          30:5 no-primary: `third` is `yes` without primary evidence\n",
@@ -392,7 +393,7 @@ fn lints() {
 }
 
 #[test]
-fn every_lint_says_why_and_what_to_do() {
+fn every_lint_has_an_explanation_and_help() {
     let mut names = std::collections::BTreeSet::new();
     for lint in super::lint::LINTS {
         assert!(names.insert(lint.name), "{} stands twice", lint.name);
@@ -472,14 +473,14 @@ fn records_are_found_once_and_sorted() {
 
 #[cfg(unix)]
 #[test]
-fn links_lead_nowhere() {
+fn links_out_of_the_folder_are_refused() {
     use std::os::unix::fs::symlink;
     let mut all = files(RECORD);
     all.push(("outside.md", CONTRACT.to_owned()));
     let named: Vec<(&str, &str)> = all.iter().map(|(path, content)| (*path, content.as_str())).collect();
     let folder = folder(&named);
     let path = |name: &str| folder.path().join(name);
-    // A circle neither hangs nor doubles anything.
+    // A cycle of links neither hangs nor duplicates records.
     symlink(path("bundles"), path("bundles/a/circle")).unwrap();
     symlink(path("bundles/a/a.golden-assessment.yml"), path("bundles/a/b.golden-assessment.yml")).unwrap();
     let suite = || discover(&[folder.path().display().to_string()], false);

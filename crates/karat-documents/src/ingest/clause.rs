@@ -9,6 +9,10 @@ pub(super) struct Span {
     pub(super) marked: bool,
 }
 
+pub(super) fn joined(spans: &[Span]) -> String {
+    spans.iter().map(|span| span.text.as_str()).collect()
+}
+
 /// A heading at the start of a paragraph.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Lead {
@@ -60,7 +64,7 @@ pub(super) fn number(text: &str) -> Option<(Number, &str)> {
 /// `label` is a list marker or automatic number shown before the text. `parents` are the numbers of clauses that have
 /// subclauses: `2 Security` is a heading if there is a `2.1`, else it is ambiguous.
 pub(super) fn lead(label: &str, spans: &[Span], parents: &BTreeSet<String>) -> Option<Lead> {
-    let text: String = spans.iter().map(|span| span.text.as_str()).collect();
+    let text = joined(spans);
     let shown = if label.is_empty() { String::new() } else { format!("{label} ") };
     let labelled = format!("{shown}{}", text.trim());
     let (number, start) = match number(if label.is_empty() { &text } else { &labelled }) {
@@ -207,7 +211,7 @@ fn worded(text: &str) -> Option<(Number, &str)> {
 mod tests {
     use super::*;
 
-    /// Stars mark what is set off; the outcome is `heading / rest`.
+    /// Stars mark emphasized text; the result is `heading / number / rest`.
     #[track_caller]
     fn check(label: &str, text: &str, expect: &str) {
         let spans: Vec<Span> = text
@@ -226,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paragraph_that_is_set_off_is_a_heading() {
+    fn emphasized_paragraph_is_a_heading() {
         check("", "*2.3 Security Measures*", "2.3 Security Measures / 2.3 / ");
         check("", "2.3 \r\nSecurity Measures", "2.3 Security Measures / 2.3 / ");
         check("", "2.3 *Security Measures*", "2.3 Security Measures / 2.3 / ");
@@ -241,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_title_may_run_into_its_text() {
+    fn title_may_be_followed_by_text() {
         check("1.", "*Introduction*. This agreement …", "1. Introduction / 1 / This agreement …");
         check("", "4.1 *Term.* It starts today.", "4.1 Term / 4.1 / It starts today.");
         check("", "*4.1 Term.* It starts today.", "4.1 Term / 4.1 / It starts today.");
@@ -251,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_numbers_need_more() {
+    fn numbers_without_emphasis_need_further_signs() {
         check("", "2.3 Security Measures", "2.3 Security Measures / 2.3 / ");
         check("", "2 Security", "2 Security / 2 / ");
         check("", "3 Security", "");
@@ -276,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_know_what_lies_above() {
+    fn numbers_have_parent_numbers() {
         assert_eq!(above("2.3.1").collect::<Vec<_>>(), ["2", "2.3"]);
         assert_eq!(above("2").count(), 0);
     }

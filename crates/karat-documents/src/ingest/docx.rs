@@ -2,7 +2,6 @@
 
 mod body;
 mod numbering;
-mod package;
 mod styles;
 #[cfg(test)]
 mod tests;
@@ -10,13 +9,15 @@ mod xml;
 
 use super::clause::{Span, lead};
 use super::outline::{Kind, Outline};
-use super::{DocumentFormat, IngestError, Source, Unit};
+use super::{DocumentFormat, IngestError, Source, Unit, size};
 use body::{BodyReader, Item, NoteId, Paragraph, Run, Table, flat};
 use numbering::Numbering;
-use package::Package;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Cursor, Read};
 use styles::Styles;
-use xml::{Node, Xml};
+use xml::Xml;
+use zip::ZipArchive;
+use zip::result::ZipError;
 
 pub(super) const FORMAT: DocumentFormat = DocumentFormat {
     name: "docx",
@@ -26,7 +27,7 @@ pub(super) const FORMAT: DocumentFormat = DocumentFormat {
     read,
 };
 
-fn read(source: &Source<'_>, outline: &mut Outline) -> Result<(), IngestError> {
+fn read(source: &Source<'_>, outline: &mut Outline<'_>) -> Result<(), IngestError> {
     source.refuse_other_kinds("docx")?;
     let mut package = Package::open(source)?;
     let main = main_part(source, &mut package)?;
@@ -54,15 +55,14 @@ fn read(source: &Source<'_>, outline: &mut Outline) -> Result<(), IngestError> {
         let message = "there is no such part in the archive; is this a Word document? Save it as .docx again";
         return Err(source.malformed(&main, message));
     };
-    let mut xml = Xml::new(source, &main, &text);
     let mut items = Vec::new();
-    loop {
-        match xml.next()? {
-            Node::Open(tag) if tag.name() == "body" => items.extend(reader.blocks(&mut xml)?),
-            Node::End => break,
-            _ => {}
+    Xml::new(source, &main, &text).each(|xml, tag| {
+        let is_body = tag.name() == "body";
+        if is_body {
+            items.extend(reader.blocks(xml)?);
         }
-    }
+        Ok(is_body)
+    })?;
     for (what, n) in reader.counts {
         (0..n).for_each(|_| outline.count(what));
     }
@@ -77,25 +77,70 @@ fn read(source: &Source<'_>, outline: &mut Outline) -> Result<(), IngestError> {
     Ok(())
 }
 
+/// The parts of the archive, read into memory; nothing is written, whatever the names.
+struct Package<'a> {
+    source: &'a Source<'a>,
+    archive: ZipArchive<Cursor<&'a [u8]>>,
+    left: usize,
+}
+
+impl<'a> Package<'a> {
+    fn open(source: &'a Source<'a>) -> Result<Self, IngestError> {
+        let archive = ZipArchive::new(Cursor::new(source.bytes)).map_err(|error| {
+            let message = format!(
+                "this is no .docx, which is a zip archive ({error}); open it in a word processor and save it again"
+            );
+            source.malformed("", message)
+        })?;
+        if archive.len() > source.limits.entries {
+            return Err(source.too_much("the number of entries of the archive", source.limits.entries));
+        }
+        Ok(Self { source, archive, left: source.limits.unpacked_bytes })
+    }
+
+    /// A part as text; `None` if missing.
+    fn part(&mut self, name: &str) -> Result<Option<String>, IngestError> {
+        let source = self.source;
+        let damaged = |error: &dyn std::fmt::Display| {
+            source
+                .malformed(name, format!("this part cannot be unpacked ({error}); open the document and save it again"))
+        };
+        let entry = match self.archive.by_name(name) {
+            Ok(entry) => entry,
+            Err(ZipError::FileNotFound) => return Ok(None),
+            Err(ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED)) => {
+                let what = "an archive with a password";
+                return Err(IngestError::Encrypted { name: source.name.to_owned(), what });
+            }
+            Err(error) => return Err(damaged(&error)),
+        };
+        let most = self.left.min(source.limits.part_bytes);
+        let mut bytes = Vec::new();
+        // The sizes stated by the archive are not trusted.
+        let read = entry.take(u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1)).read_to_end(&mut bytes);
+        read.map_err(|error| damaged(&error))?;
+        if bytes.len() > most {
+            return Err(source.too_much(format!("{name}, unpacked,"), size(most)));
+        }
+        self.left -= bytes.len();
+        Ok(Some(encoding_rs::UTF_8.decode(&bytes).0.into_owned()))
+    }
+}
+
 /// The part with the main document, as named by the archive.
 fn main_part(source: &Source<'_>, package: &mut Package<'_>) -> Result<String, IngestError> {
     let mut main = "word/document.xml".to_owned();
     let Some(text) = package.part("_rels/.rels")? else { return Ok(main) };
-    let mut xml = Xml::new(source, "_rels/.rels", &text);
-    loop {
-        match xml.next()? {
-            Node::End => return Ok(main),
-            Node::Open(tag) if tag.name() == "Relationship" => {
-                let kind = tag.attribute("Type").unwrap_or_default();
-                if kind.ends_with("/officeDocument")
-                    && let Some(target) = tag.attribute("Target")
-                {
-                    main = target.trim_start_matches('/').to_owned();
-                }
-            }
-            _ => {}
+    Xml::new(source, "_rels/.rels", &text).each(|_, tag| {
+        let kind = tag.attribute("Type").filter(|_| tag.name() == "Relationship").unwrap_or_default();
+        if kind.ends_with("/officeDocument")
+            && let Some(target) = tag.attribute("Target")
+        {
+            main = target.trim_start_matches('/').to_owned();
         }
-    }
+        Ok(false)
+    })?;
+    Ok(main)
 }
 
 /// Replaces layout tables by their text: those with one column or with headings.
@@ -182,7 +227,7 @@ fn prominence(paragraph: &Paragraph) -> Option<(u32, bool)> {
     Some((run.size, run.bold))
 }
 
-fn push(paragraph: Paragraph, body: &BodyStyle, notes: &mut BTreeMap<NoteId, String>, outline: &mut Outline) {
+fn push(paragraph: Paragraph, body: &BodyStyle, notes: &mut BTreeMap<NoteId, String>, outline: &mut Outline<'_>) {
     let text = paragraph.text();
     if text.trim().is_empty() {
         return;
@@ -198,14 +243,10 @@ fn push(paragraph: Paragraph, body: &BodyStyle, notes: &mut BTreeMap<NoteId, Str
         _ => Kind::Text { label, indent, spans, rank: body.rank(&paragraph) },
     };
     outline.push(kind, at, at);
-    for (mark, id) in &paragraph.notes {
-        if let Some(text) = notes.remove(id) {
-            outline.footnote(mark, text);
-        }
-    }
+    attach_notes(&[&paragraph], notes, outline);
 }
 
-fn push_table(table: &Table, notes: &mut BTreeMap<NoteId, String>, outline: &mut Outline) {
+fn push_table(table: &Table, notes: &mut BTreeMap<NoteId, String>, outline: &mut Outline<'_>) {
     let mut rows = Vec::new();
     for row in &table.rows {
         let cells: Vec<String> = row.iter().map(|cell| flat(cell)).collect();
@@ -218,6 +259,11 @@ fn push_table(table: &Table, notes: &mut BTreeMap<NoteId, String>, outline: &mut
     let places = || paragraphs.iter().map(|paragraph| paragraph.ordinal);
     let (Some(first), Some(last)) = (places().min(), places().max()) else { return };
     outline.push(Kind::Plain(rows.join("\n")), first, last);
+    attach_notes(&paragraphs, notes, outline);
+}
+
+/// Attaches notes to the block that refers to them first.
+fn attach_notes(paragraphs: &[&Paragraph], notes: &mut BTreeMap<NoteId, String>, outline: &mut Outline<'_>) {
     for (mark, id) in paragraphs.iter().flat_map(|paragraph| &paragraph.notes) {
         if let Some(text) = notes.remove(id) {
             outline.footnote(mark, text);

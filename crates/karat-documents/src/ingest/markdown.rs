@@ -1,10 +1,10 @@
 //! Reads Markdown, including clauses that only look like headings.
 
-mod html;
 mod inline;
 
+use super::clause::joined;
 use super::outline::{Kind, Outline};
-use super::{DocumentFormat, IngestError, Source, Unit, decode};
+use super::{DocumentFormat, IngestError, Source, Unit};
 use comrak::nodes::{AstNode, ListDelimType, ListType, NodeList, NodeValue};
 use comrak::{Arena, Options, parse_document};
 use std::collections::BTreeMap;
@@ -17,9 +17,9 @@ pub(super) const FORMAT: DocumentFormat = DocumentFormat {
     read,
 };
 
-fn read(source: &Source<'_>, outline: &mut Outline) -> Result<(), IngestError> {
+fn read(source: &Source<'_>, outline: &mut Outline<'_>) -> Result<(), IngestError> {
     source.refuse_other_kinds("markdown")?;
-    let (text, notes) = decode::text(source)?;
+    let (text, notes) = decode(source)?;
     notes.into_iter().for_each(|note| outline.note(note));
     if let Some(line) = too_deep(&text, source.limits.depth) {
         return Err(source.too_much(format!("the nesting of line {line}"), format!("{} levels", source.limits.depth)));
@@ -39,6 +39,28 @@ fn read(source: &Source<'_>, outline: &mut Outline) -> Result<(), IngestError> {
     reader.blocks(root, &List::default()).map_err(|line| {
         source.too_much(format!("the nesting of line {line}"), format!("{} levels", source.limits.depth))
     })
+}
+
+/// The text, and notes on how it was decoded.
+fn decode(source: &Source<'_>) -> Result<(String, Vec<String>), IngestError> {
+    let mut notes = Vec::new();
+    let (text, encoding, damaged) = encoding_rs::UTF_8.decode(source.bytes);
+    if encoding != encoding_rs::UTF_8 {
+        notes.push(format!("read as {}", encoding.name()));
+    }
+    if damaged {
+        let n = text.chars().filter(|c| *c == char::REPLACEMENT_CHARACTER).count();
+        notes.push(format!("bytes that are no {} were replaced ({n})", encoding.name()));
+    }
+    let zeros = text.bytes().filter(|byte| *byte == 0).count();
+    if zeros * 20 > text.len() {
+        return Err(source.malformed("", "this is not text: there are many zero bytes in it; is it the right file?"));
+    }
+    if zeros == 0 {
+        return Ok((text.into_owned(), notes));
+    }
+    notes.push(format!("zero bytes were left out ({zeros})"));
+    Ok((text.replace('\0', ""), notes))
 }
 
 /// Counts lines and markup characters. The parser builds its whole tree before anything can be checked; every node, about a
@@ -80,13 +102,13 @@ struct List {
     item: bool,
 }
 
-struct Reader<'o> {
-    outline: &'o mut Outline,
+struct Reader<'o, 's> {
+    outline: &'o mut Outline<'s>,
     footnotes: BTreeMap<String, String>,
     depth: usize,
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_> {
     /// Pushes the blocks of a node; the error is the line that is nested too deeply.
     fn blocks<'a>(&mut self, parent: &'a AstNode<'a>, list: &List) -> Result<(), usize> {
         let mut list = list.clone();
@@ -98,7 +120,7 @@ impl Reader<'_> {
             }
             match &data.value {
                 NodeValue::Heading(heading) => {
-                    let text = inline::text(&inline::spans(node)).replace('\n', " ");
+                    let text = joined(&inline::spans(node)).replace('\n', " ");
                     self.outline.push(
                         Kind::Heading { level: heading.level, text: text.trim().to_owned() },
                         first,
@@ -114,7 +136,7 @@ impl Reader<'_> {
                 }
                 NodeValue::CodeBlock(code) => self.plain(&code.literal, &mut list, first, last),
                 NodeValue::HtmlBlock(html) => {
-                    let found = html::text(&html.literal);
+                    let found = inline::strip_tags(&html.literal);
                     if found.hidden {
                         self.outline.count("comments, scripts and styles of HTML left out");
                     }

@@ -1,7 +1,7 @@
 //! Builds sections from blocks: detects headings and their nesting.
 
-use super::clause::{self, Lead, Number, Span, lead};
-use super::{IngestError, IngestLimits, Section, SectionId, SectionPlace, Unit, limits};
+use super::clause::{self, Lead, Number, Span, joined, lead};
+use super::{IngestError, Section, SectionId, SectionPlace, Source, Unit, size};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A block of a document.
@@ -46,21 +46,17 @@ pub(super) enum Kind {
 
 const DEEPEST: u8 = 20;
 
-pub(super) struct Outline {
-    name: String,
+pub(super) struct Outline<'s> {
+    source: &'s Source<'s>,
     unit: Unit,
-    most: usize,
-    most_copied: usize,
     blocks: Vec<Block>,
     notes: Vec<String>,
     counts: BTreeMap<&'static str, usize>,
 }
 
-impl Outline {
-    pub(super) fn new(name: &str, unit: Unit, limits: &IngestLimits) -> Self {
-        let (blocks, notes) = (Vec::new(), Vec::new());
-        let (most, most_copied) = (limits.sections, limits.unpacked_bytes);
-        Self { name: name.to_owned(), unit, most, most_copied, blocks, notes, counts: BTreeMap::new() }
+impl<'s> Outline<'s> {
+    pub(super) fn new(source: &'s Source<'s>, unit: Unit) -> Self {
+        Self { source, unit, blocks: Vec::new(), notes: Vec::new(), counts: BTreeMap::new() }
     }
 
     pub(super) fn push(&mut self, kind: Kind, first: usize, last: usize) {
@@ -87,8 +83,16 @@ impl Outline {
         let parents = parents(&self.blocks);
         // If headings are marked up, sizes say nothing about levels.
         let stated = self.blocks.iter().any(|block| matches!(block.kind, Kind::Heading { .. } | Kind::Styled { .. }));
-        let (most, most_copied) = (self.most, self.most_copied);
-        let mut building = Building { name: self.name, unit: self.unit, most, most_copied, ..Building::default() };
+        let mut building = Building {
+            source: self.source,
+            unit: self.unit,
+            open: Vec::new(),
+            current: Current::default(),
+            done: Vec::new(),
+            seen: BTreeMap::new(),
+            margin: 0,
+            copied: 0,
+        };
         for block in self.blocks {
             building.take(block, &parents, stated)?;
         }
@@ -116,7 +120,7 @@ fn parents(blocks: &[Block]) -> BTreeSet<String> {
 /// The heading that a paragraph in a heading style is or starts with; `None` if it is a sentence.
 fn styled(label: &str, spans: &[Span], parents: &BTreeSet<String>) -> Option<Lead> {
     const SHORT: usize = 6;
-    let text: String = spans.iter().map(|span| span.text.as_str()).collect();
+    let text = joined(spans);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let bare = text.trim_end_matches(['.', ':']);
     // A quoted term with its definition is a sentence, not a title.
@@ -167,30 +171,28 @@ struct Current {
     span: Option<(usize, usize)>,
 }
 
-#[derive(Default)]
-struct Building {
-    name: String,
+struct Building<'s> {
+    source: &'s Source<'s>,
     unit: Unit,
-    most: usize,
     open: Vec<Open>,
     current: Current,
     done: Vec<Section>,
     seen: BTreeMap<SectionId, usize>,
     /// List depth of the heading, subtracted from the depth of items below it.
     margin: usize,
+    /// Bytes of headings that sections repeat.
     copied: usize,
-    most_copied: usize,
 }
 
-impl Building {
+impl Building<'_> {
     fn take(&mut self, block: Block, parents: &BTreeSet<String>, stated: bool) -> Result<(), IngestError> {
         let Block { kind, first, last, footnotes } = block;
         match kind {
             Kind::Heading { level, text } => {
                 let number = clause::number(&text).map(|(number, _)| number);
                 self.margin = 0;
-                self.open(level.clamp(1, DEEPEST), text, number, true)?;
-                self.reach(first, last);
+                let lead = Lead { heading: text, number, rest: String::new() };
+                self.open(level.clamp(1, DEEPEST), lead, true, first, last)?;
             }
             Kind::Plain(text) => self.add(&text, false, first, last),
             Kind::Styled { level, label, indent, spans } => match styled(&label, &spans, parents) {
@@ -204,11 +206,9 @@ impl Building {
                         }
                         _ => level.clamp(1, DEEPEST),
                     };
-                    self.open(level, lead.heading, lead.number, true)?;
-                    self.reach(first, last);
-                    self.add(&lead.rest, false, first, last);
+                    self.open(level, lead, true, first, last)?;
                 }
-                None => self.paragraph(&label, indent, spans, first, last),
+                None => self.paragraph(&label, indent, &spans, first, last),
             },
             Kind::Text { label, indent, spans, rank } => {
                 let mut found = lead(&label, &spans, parents);
@@ -223,11 +223,9 @@ impl Building {
                 if let Some(lead) = found {
                     let level = self.level(lead.number.as_ref(), rank.filter(|_| !stated));
                     self.margin = if label.is_empty() { 0 } else { indent + 1 };
-                    self.open(level, lead.heading, lead.number, false)?;
-                    self.reach(first, last);
-                    self.add(&lead.rest, false, first, last);
+                    self.open(level, lead, false, first, last)?;
                 } else {
-                    self.paragraph(&label, indent, spans, first, last);
+                    self.paragraph(&label, indent, &spans, first, last);
                 }
             }
         }
@@ -235,12 +233,11 @@ impl Building {
         Ok(())
     }
 
-    fn paragraph(&mut self, label: &str, indent: usize, spans: Vec<Span>, first: usize, last: usize) {
-        let text: String = spans.into_iter().map(|span| span.text).collect();
+    fn paragraph(&mut self, label: &str, indent: usize, spans: &[Span], first: usize, last: usize) {
         let (gap, below) = if label.is_empty() { ("", "") } else { (" ", "  ") };
         // Further lines of an item are indented below its text.
         let margin = "  ".repeat(indent.saturating_sub(self.margin));
-        let text = text.trim().replace('\n', &format!("\n{margin}{below}"));
+        let text = joined(spans).trim().replace('\n', &format!("\n{margin}{below}"));
         self.add(&format!("{margin}{label}{gap}{text}"), !label.is_empty(), first, last);
     }
 
@@ -278,11 +275,13 @@ impl Building {
         level.clamp(1, DEEPEST)
     }
 
-    fn open(&mut self, level: u8, heading: String, number: Option<Number>, stated: bool) -> Result<(), IngestError> {
+    /// Opens the section of a heading, which begins with what follows the heading in its paragraph.
+    fn open(&mut self, level: u8, lead: Lead, stated: bool, first: usize, last: usize) -> Result<(), IngestError> {
+        let Lead { heading, number, rest } = lead;
         self.close();
-        if self.done.len() >= self.most {
-            let (what, limit) = ("the number of its sections".to_owned(), self.most.to_string());
-            return Err(IngestError::TooMuch { name: self.name.clone(), what, limit });
+        let limits = self.source.limits;
+        if self.done.len() >= limits.sections {
+            return Err(self.source.too_much("the number of its sections", limits.sections));
         }
         // Clause 2.3 is not in clause 1, even if clause 2 has no heading.
         let lies_in = |open: &Open| match (&open.number, &number) {
@@ -291,14 +290,16 @@ impl Building {
         };
         self.open.retain(|open| open.level < level && (stated || open.stated || lies_in(open)));
         self.copied += self.open.iter().map(|open| open.heading.len()).sum::<usize>();
-        if self.copied > self.most_copied {
-            let (what, limit) = ("what its sections repeat of the headings above them".to_owned(), self.most_copied);
-            return Err(IngestError::TooMuch { name: self.name.clone(), what, limit: limits::bytes(limit) });
+        if self.copied > limits.unpacked_bytes {
+            let what = "what its sections repeat of the headings above them";
+            return Err(self.source.too_much(what, size(limits.unpacked_bytes)));
         }
         let path = self.open.iter().map(|open| open.heading.clone()).collect();
         let shown = number.as_ref().map(|number| number.as_str().to_owned());
         self.current = Current { heading: heading.clone(), path, level, number: shown, ..Current::default() };
         self.open.push(Open { level, heading, number, stated });
+        self.reach(first, last);
+        self.add(&rest, false, first, last);
         Ok(())
     }
 

@@ -32,7 +32,7 @@ pub(super) const FORMAT: DocumentFormat = DocumentFormat {
 /// A page of small print has about ten thousand.
 const MOST_GLYPHS: usize = 200_000;
 
-fn read(source: &Source<'_>, outline: &mut Outline) -> Result<(), IngestError> {
+fn read(source: &Source<'_>, outline: &mut Outline<'_>) -> Result<(), IngestError> {
     source.refuse_other_kinds("pdf")?;
     let document = open(source)?;
     let pages = document.get_pages();

@@ -3,9 +3,7 @@
 use serde::Serialize;
 use std::fmt;
 
-/// An ingested document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Document {
     pub name: String,
     pub format: &'static str,
@@ -16,7 +14,6 @@ pub struct Document {
 
 /// A heading and the text up to the next heading.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Section {
     /// The same text under the same headings has the same id.
     pub id: SectionId,
@@ -61,7 +58,6 @@ impl SectionId {
         Self(id)
     }
 
-    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -75,23 +71,19 @@ impl fmt::Display for SectionId {
 
 /// A range of units, from 1, both ends inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct SectionPlace {
     pub unit: Unit,
     pub first: usize,
     pub last: usize,
 }
 
-/// The unit of places.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
-    /// Lines of the file.
     #[default]
     Line,
     /// All paragraphs, including empty ones and those in tables.
     Paragraph,
-    /// Pages.
     Page,
 }
 
@@ -115,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_tell_what_is_said_where() {
+    fn ids_depend_on_text_and_position() {
         let path = |parts: &[&str]| parts.iter().map(|part| (*part).to_owned()).collect::<Vec<_>>();
         let id = SectionId::new(&path(&["A", "B"]), "C", "text", 0);
         assert_eq!(id, SectionId::new(&path(&["A", "B"]), "C", "text", 0));

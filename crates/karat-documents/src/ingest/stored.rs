@@ -58,7 +58,7 @@ mod tests {
     use crate::ingest::{IngestLimits, ingest};
 
     #[test]
-    fn a_document_comes_back_as_it_was() {
+    fn documents_round_trip() {
         let text = "front\n\n# A\n\ntext\n\n## 1.2 B\n\n- one\n- two\n";
         let document = ingest("a.md", text.as_bytes(), &IngestLimits::default()).unwrap();
         let kept = serde_json::to_string(&IngestedV1::from(&document)).unwrap();

@@ -1,14 +1,14 @@
-//! Documents as text, for tests of every format.
+//! Helpers: documents as text.
 
 use super::{Document, IngestLimits, ingest};
 
-/// A document that must be taken.
+/// Reads a document that must be accepted.
 #[track_caller]
 pub(super) fn read(name: &str, bytes: &[u8]) -> Document {
     ingest(name, bytes, &IngestLimits::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The sections of a document, one heading a line with its text below, then the notes.
+/// The sections of a document, one heading per line with its text below, then the notes.
 #[track_caller]
 pub(super) fn draw(name: &str, bytes: &[u8]) -> String {
     let document = read(name, bytes);

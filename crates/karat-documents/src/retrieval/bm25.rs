@@ -82,6 +82,7 @@ impl Bm25 {
         for (word, times) in asked {
             let Some(list) = self.postings.get(&word) else { continue };
             let with = list.len();
+            // As `rarity`, in the single precision of Lucene and tantivy, so that scores equal theirs.
             let odds = ((self.norms.len() - with) as f32 + 0.5) / (with as f32 + 0.5);
             let weight = (1.0 + odds).ln() * (1.0 + K1) * times as f32;
             for posting in list {
@@ -120,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_rounded_as_in_one_byte() {
+    fn lengths_are_rounded_to_one_byte() {
         let cases = [(0, 0), (23, 23), (39, 39), (40, 40), (41, 40), (42, 42), (55, 54), (56, 56), (59, 56), (60, 60)];
         for (length, expect) in cases {
             assert_eq!(rounded_length(length), expect, "{length}");

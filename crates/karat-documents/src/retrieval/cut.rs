@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_cut_where_a_word_ends() {
+    fn text_is_cut_at_word_boundaries() {
         let check = |text: &str, most: usize, expect: &str| {
             let (kept, left_out) = truncate_at_whitespace(text, most);
             assert_eq!(kept, expect);

@@ -1,61 +1,15 @@
-//! Embedders: the trait and the registry.
+//! Embedders: the registry and the built-in model.
 
-use super::RetrievalError;
-use super::cut::Truncation;
-use karat_format::document::suggest::nearest;
+pub use super::provider::{Embedded, Embedder, Side};
+
+use super::cut::{Truncation, truncate_at_whitespace, windows};
+use super::provider::unknown;
+use super::{RetrievalError, folder, http};
 use karat_format::retrieval::EmbeddingProviderV1;
 use karat_llm::provider::ProviderEnv;
+use pocket_encoder::Encoder;
+use rayon::prelude::*;
 
-mod embedded;
-mod folder;
-mod http;
-
-/// The role of a text; some models treat them differently.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// The query.
-    Query,
-    /// A passage to find.
-    Passage,
-}
-
-/// Unit vectors, or zeros for texts without content.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Embedded {
-    /// By text: the vectors of its windows; none for a blank text.
-    pub vectors: Vec<Vec<Vec<f32>>>,
-    pub cut: Truncation,
-    /// Requests made, or texts read by a built-in model.
-    pub calls: usize,
-}
-
-/// Turns texts into vectors.
-pub trait Embedder: Send + Sync {
-    /// Everything that affects the vectors, as text.
-    fn id(&self) -> String;
-
-    /// What must be configured first, such as a key; `None` if ready.
-    fn missing_setting(&self) -> Option<&str> {
-        None
-    }
-
-    /// The host that gets a key only because the configuration says so, which its user may not have written.
-    fn unconfirmed_key_host(&self) -> Option<&str> {
-        None
-    }
-
-    /// The remote host that gets the texts, if any.
-    fn remote_host(&self) -> Option<&str> {
-        None
-    }
-
-    /// Embeds texts.
-    fn embed(&self, texts: &[String], side: Side) -> Result<Embedded, RetrievalError>;
-}
-
-/// An entry of the registry.
-#[expect(missing_docs, reason = "field names say it")]
 pub struct EmbedderEntry {
     /// The name used in `provider: …`.
     pub name: &'static str,
@@ -70,10 +24,18 @@ pub static EMBEDDERS: &[EmbedderEntry] = &[
     EmbedderEntry {
         name: "embedded",
         about: "the small model inside Karat; it reads English best",
-        open: Some(embedded::open),
+        open: Some(open_built_in),
     },
-    EmbedderEntry { name: "folder", about: "a model of the BERT family in a folder", open: Some(folder::open) },
-    EmbedderEntry { name: "http", about: "a server with `/embeddings` as OpenAI has it", open: Some(http::open) },
+    EmbedderEntry {
+        name: "folder",
+        about: "a model of the BERT family in a folder",
+        open: Some(folder::open_embedder),
+    },
+    EmbedderEntry {
+        name: "http",
+        about: "a server with `/embeddings` as OpenAI has it",
+        open: Some(http::open_embedder),
+    },
     EmbedderEntry { name: "none", about: "none; the search uses only words", open: None },
 ];
 
@@ -83,34 +45,63 @@ pub fn open_embedder(
     around: &ProviderEnv<'_>,
 ) -> Result<Option<Box<dyn Embedder>>, RetrievalError> {
     let name = config.provider.as_str();
-    let entry = EMBEDDERS.iter().find(|entry| entry.name == name);
-    let entry = entry.ok_or_else(|| unknown("embedder", name, EMBEDDERS.iter().map(|entry| entry.name)))?;
+    let Some(entry) = EMBEDDERS.iter().find(|entry| entry.name == name) else {
+        return Err(unknown("embedder", name, &EMBEDDERS.iter().map(|entry| entry.name).collect::<Vec<_>>()));
+    };
     entry.open.map(|open| open(config, around)).transpose()
 }
 
-pub(super) fn unknown(
-    what: &'static str,
-    name: &str,
-    known: impl Iterator<Item = &'static str> + Clone,
-) -> RetrievalError {
-    let hint = nearest(name, known.clone()).map(|near| format!("did you mean `{near}`?"));
-    let hint = hint.unwrap_or_else(|| format!("there are {}", known.collect::<Vec<_>>().join(", ")));
-    RetrievalError::UnknownProvider { what, name: name.to_owned(), hint }
+/// In estimated tokens; the model reads 128, two of which are special.
+const WINDOW: usize = 110;
+
+const OVERLAP: usize = 30;
+
+const MOST_WINDOWS: usize = 64;
+
+/// The model rejects more characters; a longer word is data.
+const LONGEST_WINDOW: usize = 8_000;
+
+struct BuiltInEmbedder {
+    encoder: Encoder,
+    config: EmbeddingProviderV1,
 }
 
-/// Normalises a vector. A zero vector stays zero; `None` if a number is not finite.
-pub(super) fn unit(mut vector: Vec<f32>) -> Option<Vec<f32>> {
-    let length = vector.iter().map(|number| f64::from(*number).powi(2)).sum::<f64>().sqrt();
-    if !length.is_finite() {
-        return None;
-    }
-    if length > 0.0 {
-        vector.iter_mut().for_each(|number| *number = (f64::from(*number) / length) as f32);
-    }
-    Some(vector)
+fn open_built_in(config: &EmbeddingProviderV1, _: &ProviderEnv<'_>) -> Result<Box<dyn Embedder>, RetrievalError> {
+    let encoder = Encoder::new().map_err(|error| failed(&error))?;
+    Ok(Box::new(BuiltInEmbedder { encoder, config: config.clone() }))
 }
 
-/// Cosine of two unit vectors.
-pub(super) fn cosine(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
+impl Embedder for BuiltInEmbedder {
+    fn id(&self) -> String {
+        pocket_encoder::model_info().id
+    }
+
+    fn embed(&self, texts: &[String], side: Side) -> Result<Embedded, RetrievalError> {
+        let prefix = side.prefix(&self.config);
+        let most = self.config.max_chars.map_or(usize::MAX, |most| most as usize);
+        let mut cut = Truncation::default();
+        let mut pieces = Vec::new();
+        for (number, text) in texts.iter().enumerate() {
+            let (kept, behind) = truncate_at_whitespace(text, most);
+            let (windows, beyond) = windows(kept, WINDOW, OVERLAP, MOST_WINDOWS);
+            let mut left_out = behind + beyond;
+            for window in windows {
+                let (window, more) = truncate_at_whitespace(window, LONGEST_WINDOW);
+                left_out += more;
+                pieces.push((number, format!("{prefix}{window}")));
+            }
+            cut.count(left_out);
+        }
+        let read = |(_, piece): &(usize, String)| self.encoder.embed(&[piece]).map_err(|error| failed(&error));
+        let read: Vec<Vec<Vec<f32>>> = pieces.par_iter().map(read).collect::<Result<_, _>>()?;
+        let mut vectors = vec![Vec::new(); texts.len()];
+        for ((number, _), own) in pieces.iter().zip(read) {
+            vectors[*number].extend(own);
+        }
+        Ok(Embedded { vectors, cut, calls: pieces.len() })
+    }
+}
+
+fn failed(error: &pocket_encoder::Error) -> RetrievalError {
+    RetrievalError::Failed { who: "the model inside Karat".to_owned(), why: error.to_string() }
 }

@@ -1,42 +1,40 @@
-//! The search index.
+//! The search index: BM25 and vectors, fused by rank and reranked.
 
 use super::bm25::Bm25;
 use super::cut::Truncation;
-use super::embed::{Embedded, Embedder, Side, cosine};
-use super::fuse::{Hit, fuse, sort};
-use super::rerank::{RerankRequest, Reranker};
+use super::provider::{Embedded, Embedder, RerankRequest, Reranker, Side, cosine};
 use super::words::Analysis;
-use super::{RetrievalError, SearchOptions};
+use super::{Passage, RetrievalError, SearchOptions};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 
-/// A passage to search.
+/// The usual constant of reciprocal rank fusion.
+const SMOOTHING: f64 = 60.0;
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Passage {
-    pub heading: String,
-    pub body: String,
-}
-
-impl Passage {
-    /// Heading and body, as searched.
-    pub fn text(&self) -> String {
-        match (self.heading.trim(), self.body.trim()) {
-            ("", body) => body.to_owned(),
-            (heading, "") => heading.to_owned(),
-            (heading, body) => format!("{heading}\n\n{body}"),
-        }
-    }
-}
-
-/// A query.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Query {
     pub id: String,
     pub text: String,
 }
 
-/// What a model did.
+/// A rank in one of the lists.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ListRank {
+    /// From 1.
+    pub rank: usize,
+    pub score: f64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    pub part: usize,
+    /// The reranker's score if there is one, else the weighted sum of reciprocal ranks.
+    pub score: f64,
+    pub bm25: Option<ListRank>,
+    pub embedding: Option<ListRank>,
+    pub rerank: Option<f64>,
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ModelUse {
     /// Requests made, or texts read by a built-in model.
@@ -45,9 +43,7 @@ pub struct ModelUse {
     pub cut: Truncation,
 }
 
-/// The results of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct SearchResults {
     /// By query, best first.
     pub ranked: Vec<Vec<Hit>>,
@@ -83,16 +79,6 @@ impl Index {
             vectors = Some(embedded.vectors);
         }
         Ok(Self { texts, lengths, words, vectors, effort })
-    }
-
-    /// The number of passages.
-    pub fn len(&self) -> usize {
-        self.texts.len()
-    }
-
-    /// Whether there are no passages.
-    pub fn is_empty(&self) -> bool {
-        self.texts.is_empty()
     }
 
     /// What the embedder did for the passages.
@@ -230,4 +216,53 @@ fn likeness(query: &[Vec<f32>], passage: &[Vec<f32>]) -> Option<f64> {
     let best = |own: &Vec<f32>| passage.iter().map(|other| cosine(own, other)).reduce(f32::max);
     let all = query.iter().map(best).collect::<Option<Vec<f32>>>().filter(|all| !all.is_empty())?;
     Some(all.iter().map(|one| f64::from(*one)).sum::<f64>() / all.len() as f64)
+}
+
+/// Fuses two lists by reciprocal rank, best first; ties by index. BM25 and vector scores are not comparable, ranks are.
+fn fuse(words: &[(usize, f64)], vectors: &[(usize, f64)], bm25_weight: f64) -> Vec<Hit> {
+    let mut hits: BTreeMap<usize, Hit> = BTreeMap::new();
+    let blank = |part| Hit { part, score: 0.0, bm25: None, embedding: None, rerank: None };
+    for (list, weight, by_words) in [(words, bm25_weight, true), (vectors, 1.0 - bm25_weight, false)] {
+        for (at, (part, score)) in list.iter().enumerate() {
+            let hit = hits.entry(*part).or_insert_with(|| blank(*part));
+            let place = Some(ListRank { rank: at + 1, score: *score });
+            *(if by_words { &mut hit.bm25 } else { &mut hit.embedding }) = place;
+            hit.score += weight / (SMOOTHING + (at + 1) as f64);
+        }
+    }
+    let mut hits: Vec<Hit> = hits.into_values().collect();
+    sort(&mut hits);
+    hits
+}
+
+/// Best first; ties by index.
+fn sort(hits: &mut [Hit]) {
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.part.cmp(&b.part)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(words: &[usize], vectors: &[usize], bm25_weight: f64, expect: &[usize]) {
+        let list = |parts: &[usize]| parts.iter().map(|part| (*part, 1.0)).collect::<Vec<_>>();
+        let fused = fuse(&list(words), &list(vectors), bm25_weight);
+        assert_eq!(fused.iter().map(|hit| hit.part).collect::<Vec<_>>(), expect);
+    }
+
+    #[test]
+    fn reciprocal_ranks_are_added() {
+        // Both rankings have 2; 1 and 3 have the same rank in one each, and are ordered by part.
+        check(&[2, 3], &[2, 1], 0.5, &[2, 1, 3]);
+        check(&[2, 3], &[1, 2], 0.5, &[2, 1, 3]);
+        check(&[1], &[2], 0.6, &[1, 2]);
+        check(&[1], &[2], 0.4, &[2, 1]);
+        check(&[], &[5, 4], 0.5, &[5, 4]);
+        check(&[], &[], 0.5, &[]);
+        let hit = &fuse(&[(7, 2.5)], &[(3, 0.1), (7, 0.2)], 0.25)[0];
+        let (bm25, embedding) = (ListRank { rank: 1, score: 2.5 }, ListRank { rank: 2, score: 0.2 });
+        assert_eq!((hit.part, hit.bm25, hit.embedding), (7, Some(bm25), Some(embedding)));
+        assert!((hit.score - (0.25 / 61.0 + 0.75 / 62.0)).abs() < 1e-15);
+    }
 }

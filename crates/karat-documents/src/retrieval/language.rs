@@ -1,10 +1,11 @@
-//! Languages: stemmers and stop words.
+//! Languages: how words are told apart, stemmers and stop words.
 
-use super::split::each_word;
 use super::stop_words;
 use super::{Passage, RetrievalError};
 use frostem::Algorithm as Stemmer;
 use karat_format::document::suggest::nearest;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 /// A language.
 #[derive(Debug, PartialEq, Eq)]
@@ -54,6 +55,9 @@ const fn language(
 ) -> Language {
     Language { code, name, stop_words, stemmer: Some(stemmer) }
 }
+
+/// Longer words are data and are not searched for.
+const LONGEST_WORD: usize = 256;
 
 /// The least share of stop words by which a language is detected. Running text has a third and more.
 const LEAST_SHARE: f64 = 0.05;
@@ -113,12 +117,42 @@ impl Language {
     }
 }
 
+/// Calls `visit` for each run of letters and digits, normalised and lower-cased. Combining marks belong to the letter before
+/// them; soft hyphens and the like are dropped.
+pub(super) fn each_word(text: &str, visit: &mut dyn FnMut(&str)) {
+    let mut word = String::new();
+    let mut emit = |word: &mut String| {
+        if !word.is_empty() && word.len() <= LONGEST_WORD {
+            visit(word);
+        }
+        word.clear();
+    };
+    if text.is_ascii() {
+        for byte in text.bytes() {
+            match byte {
+                byte if byte.is_ascii_alphanumeric() => word.push(byte.to_ascii_lowercase().into()),
+                _ => emit(&mut word),
+            }
+        }
+    } else {
+        for char in text.nfkc() {
+            match char {
+                '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' => {}
+                char if char.is_alphanumeric() => word.extend(char.to_lowercase()),
+                char if is_combining_mark(char) && !word.is_empty() => word.push(char),
+                _ => emit(&mut word),
+            }
+        }
+    }
+    emit(&mut word);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn every_language_has_one_code_and_stop_words_as_they_are_read() {
+    fn every_language_has_one_code_and_normalized_stop_words() {
         let mut codes = std::collections::BTreeSet::new();
         for language in LANGUAGES {
             assert!(codes.insert(language.code), "{}", language.code);
@@ -133,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_language_is_told_by_its_small_words() {
+    fn language_is_detected_by_stop_words() {
         let check = |text: &str, expect: &str| {
             let passages = [Passage { heading: String::new(), body: text.to_owned() }];
             assert_eq!(Language::detect(&passages).code, expect, "{text}");
@@ -155,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_language_nobody_knows_is_not_taken_for_another() {
+    fn unknown_languages_are_not_confused_with_known_ones() {
         let check = |word: &str, expect: &str| {
             let message = Language::resolve(Some(word), &[]).unwrap_err().to_string();
             assert!(message.contains(expect), "{message}");

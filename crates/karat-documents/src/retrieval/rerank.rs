@@ -1,78 +1,14 @@
-//! Rerankers: the trait and the registry.
+//! Rerankers: the registry and the built-in reranker.
 
-use super::RetrievalError;
-use super::bm25::Bm25;
-use super::cut::Truncation;
-use super::embed::unknown;
+pub use super::provider::{RerankRequest, Reranked, Reranker};
+
+use super::cut::windows;
+use super::provider::unknown;
+use super::{RetrievalError, folder, http};
 use karat_format::retrieval::RerankProviderV1;
 use karat_llm::provider::ProviderEnv;
+use std::collections::BTreeSet;
 
-mod embedded;
-mod folder;
-mod http;
-
-/// A query and its candidates.
-#[expect(missing_docs, reason = "field names say it")]
-pub struct RerankRequest<'a> {
-    pub query: &'a str,
-    /// In the order found.
-    pub texts: &'a [&'a str],
-    /// Weighted sums of reciprocal ranks.
-    pub fused: &'a [f64],
-    /// Similarity by vectors, if available.
-    pub likeness: Option<&'a [f64]>,
-    pub(super) words: &'a Bm25,
-}
-
-impl RerankRequest<'_> {
-    /// The words of a text, as searched.
-    pub fn words(&self, text: &str) -> Vec<String> {
-        self.words.analysis().words(text)
-    }
-
-    /// Inverse document frequency of a word.
-    pub fn rarity(&self, word: &str) -> f64 {
-        self.words.rarity(word)
-    }
-}
-
-/// The scores of a reranker.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Reranked {
-    /// One per candidate, higher is better, in the order of the candidates.
-    pub scores: Vec<f64>,
-    pub cut: Truncation,
-    /// Requests made, or texts read by a built-in model.
-    pub calls: usize,
-}
-
-/// Scores candidates for a better order.
-pub trait Reranker: Send + Sync {
-    /// Everything that affects the scores, as text.
-    fn id(&self) -> String;
-
-    /// What must be configured first, such as a key; `None` if ready.
-    fn missing_setting(&self) -> Option<&str> {
-        None
-    }
-
-    /// The host that gets a key only because the configuration says so, which its user may not have written.
-    fn unconfirmed_key_host(&self) -> Option<&str> {
-        None
-    }
-
-    /// The remote host that gets the texts, if any.
-    fn remote_host(&self) -> Option<&str> {
-        None
-    }
-
-    /// Scores the candidates.
-    fn rerank(&self, request: &RerankRequest<'_>) -> Result<Reranked, RetrievalError>;
-}
-
-/// An entry of the registry.
-#[expect(missing_docs, reason = "field names say it")]
 pub struct RerankerEntry {
     /// The name used in `provider: …`.
     pub name: &'static str,
@@ -87,10 +23,18 @@ pub static RERANKERS: &[RerankerEntry] = &[
     RerankerEntry {
         name: "embedded",
         about: "what Karat has inside: how much of the query a text covers",
-        open: Some(embedded::open),
+        open: Some(|_, _| Ok(Box::new(CoverageReranker))),
     },
-    RerankerEntry { name: "folder", about: "a cross-encoder of the BERT family in a folder", open: Some(folder::open) },
-    RerankerEntry { name: "http", about: "a server with `/rerank` as Jina and Cohere have it", open: Some(http::open) },
+    RerankerEntry {
+        name: "folder",
+        about: "a cross-encoder of the BERT family in a folder",
+        open: Some(folder::open_reranker),
+    },
+    RerankerEntry {
+        name: "http",
+        about: "a server with `/rerank` as Jina and Cohere have it",
+        open: Some(http::open_reranker),
+    },
     RerankerEntry { name: "none", about: "none; the order of the search is kept", open: None },
 ];
 
@@ -100,7 +44,99 @@ pub fn open_reranker(
     around: &ProviderEnv<'_>,
 ) -> Result<Option<Box<dyn Reranker>>, RetrievalError> {
     let name = config.provider.as_str();
-    let entry = RERANKERS.iter().find(|entry| entry.name == name);
-    let entry = entry.ok_or_else(|| unknown("reranker", name, RERANKERS.iter().map(|entry| entry.name)))?;
+    let Some(entry) = RERANKERS.iter().find(|entry| entry.name == name) else {
+        return Err(unknown("reranker", name, &RERANKERS.iter().map(|entry| entry.name).collect::<Vec<_>>()));
+    };
     entry.open.map(|open| open(config, around)).transpose()
+}
+
+/// In estimated tokens: a long clause. Whole sections would cover everything.
+const WINDOW: usize = 300;
+
+const OVERLAP: usize = 150;
+
+/// The weight of a word that is part of another, as in compounds.
+const PART: f64 = 0.5;
+
+/// The shortest word that is searched for in others.
+const SHORTEST_PART: usize = 4;
+
+/// The weight of overall similarity against words.
+const LIKENESS: f64 = 0.2;
+
+/// How much of the query a text covers, with some overall similarity.
+///
+/// BM25 rewards repeated words and short texts. Among the candidates that no longer helps: a clause that has every rare word
+/// of the query once is better, however long it is.
+struct CoverageReranker;
+
+impl Reranker for CoverageReranker {
+    fn id(&self) -> String {
+        "embedded/coverage-1".to_owned()
+    }
+
+    fn rerank(&self, request: &RerankRequest<'_>) -> Result<Reranked, RetrievalError> {
+        let wanted: BTreeSet<String> = request.words(request.query).into_iter().collect();
+        let wanted: Vec<(f64, String)> = wanted.into_iter().map(|word| (request.rarity(&word), word)).collect();
+        let likeness = request.likeness.map_or_else(|| vec![0.0; request.texts.len()], spread);
+        let score = |(text, likeness): (&&str, f64)| covered(&wanted, text, request) + LIKENESS * likeness;
+        let scores: Vec<f64> = request.texts.iter().zip(likeness).map(score).collect();
+        Ok(Reranked { calls: scores.len(), scores, ..Reranked::default() })
+    }
+}
+
+/// The weighted share of the wanted words that the best window of a text has.
+fn covered(wanted: &[(f64, String)], text: &str, request: &RerankRequest<'_>) -> f64 {
+    let all: f64 = wanted.iter().map(|(rarity, _)| rarity).sum();
+    if all <= 0.0 {
+        return 0.0;
+    }
+    let (windows, _) = windows(text, WINDOW, OVERLAP, usize::MAX);
+    let shares = windows.into_iter().map(|window| {
+        let own: BTreeSet<String> = request.words(window).into_iter().collect();
+        wanted.iter().map(|(rarity, word)| rarity * worth(word, &own)).sum::<f64>() / all
+    });
+    shares.fold(0.0, f64::max)
+}
+
+fn worth(word: &str, own: &BTreeSet<String>) -> f64 {
+    if own.contains(word) {
+        return 1.0;
+    }
+    let long = |word: &str| word.chars().nth(SHORTEST_PART - 1).is_some();
+    let part = |other: &String| long(word) && other.contains(word) || long(other) && word.contains(other.as_str());
+    if own.iter().any(part) { PART } else { 0.0 }
+}
+
+/// Scales numbers to 0..1: models differ in the similarity of unrelated texts.
+fn spread(numbers: &[f64]) -> Vec<f64> {
+    let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let span = most - least;
+    numbers.iter().map(|number| if span > 0.0 { (number - least) / span } else { 0.0 }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compound_counts_half_for_each_of_its_parts() {
+        let check = |wanted: &str, own: &str, expect: f64| {
+            let own: BTreeSet<String> = own.split(' ').map(str::to_owned).collect();
+            assert_eq!(worth(wanted, &own), expect, "{wanted} in {own:?}");
+        };
+        check("åtgärd", "säkerhetsåtgärd", 0.5);
+        check("säkerhetsåtgärd", "åtgärd", 0.5);
+        check("åtgärd", "åtgärd säkerhetsåtgärd", 1.0);
+        check("lag", "anslag", 0.0);
+        check("avtal", "lag", 0.0);
+    }
+
+    #[test]
+    fn scores_are_scaled_from_zero_to_one() {
+        assert_eq!(spread(&[0.7, 0.9, 0.8])[..2], [0.0, 1.0]);
+        assert_eq!(spread(&[0.7, 0.7]), [0.0, 0.0]);
+        assert_eq!(spread(&[]), [0.0; 0]);
+    }
 }

@@ -1,7 +1,6 @@
 //! Turns text into the words that are searched.
 
-use super::language::{Language, PLAIN};
-use super::split::each_word;
+use super::language::{Language, PLAIN, each_word};
 use frostem::Stemmer;
 use std::collections::{BTreeSet, HashMap};
 
@@ -94,8 +93,8 @@ mod tests {
     }
 
     #[test]
-    fn words_are_whole_however_they_are_written() {
-        // A ring apart from its letter, letters joined, a word that may be broken, and wide letters.
+    fn words_are_normalized() {
+        // A combining ring, a ligature, a soft hyphen, and full-width letters.
         check("sv", "a\u{30a}tga\u{308}rd åtgärd", "åtgärd åtgärd");
         check("none", "ef\u{fb01}cient soft\u{ad}ware ＡＢＣ", "efficient software abc");
         check("none", "§ 5.2(b) GDPR-2016/679", "5 2 b gdpr 2016 679");
@@ -104,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn others_may_be_left_out_too() {
+    fn additional_stop_words_are_removed() {
         let analysis = Analysis::new(Language::by_name("en").unwrap(), &["Agreement".into(), "Receiving Party".into()]);
         assert_eq!(analysis.words("the receiving party of this agreement survives"), ["surviv"]);
     }

@@ -1,7 +1,6 @@
 //! Chooses which of several alternative schemas a value is meant to follow, so that only the faults of that one are reported.
 
-use super::naming::{ValueContext, span};
-use super::schema::{Checker, allowed_of, is_of_type, types_of, unknown_key};
+use super::schema::{Checker, ValueContext, allowed_of, is_of_type, span, types_of, unknown_key};
 use super::{Fault, Node, Value};
 use serde_json::Value as Json;
 
@@ -13,14 +12,18 @@ impl<'s> Checker<'s> {
         branches: &'s [Json],
         context: ValueContext<'_>,
     ) -> Result<&'s Json, Fault> {
-        let fitting: Vec<&'s Json> = branches.iter().filter(|branch| self.fits_type(node, branch, 0)).collect();
+        let fitting: Vec<&'s Json> = branches.iter().filter(|branch| self.fits_type(node, branch)).collect();
         let fitting = match &node.value {
             Value::String(_) => self.by_value(node, fitting, context)?,
             Value::Object(_) if fitting.len() > 1 => self.by_tag(node, fitting, context)?,
             _ => fitting,
         };
         match fitting.as_slice() {
-            [] => Err(self.no_branch(node, branches, context)),
+            [] => {
+                let mut types = Vec::new();
+                branches.iter().for_each(|branch| self.types(branch, 0, &mut types));
+                Err(self.wrong_type(node, &types, context))
+            }
             [only] => Ok(only),
             several => Ok(self.best(node, several, context)),
         }
@@ -62,13 +65,9 @@ impl<'s> Checker<'s> {
             };
             let json = value.to_json();
             let named = values.iter().position(|allowed| **allowed == json).and_then(|index| branches.get(index));
-            return match named {
-                Some(branch) => Ok(vec![branch]),
-                None => {
-                    let key = super::Key { name: tag.to_owned(), span: node.span.clone() };
-                    Err(self.wrong_value(value, &values, ValueContext { key: Some(&key), ..ValueContext::default() }))
-                }
-            };
+            let key = super::Key { name: tag.to_owned(), span: node.span.clone() };
+            let context = ValueContext { key: Some(&key), item: false };
+            return named.map(|branch| vec![*branch]).ok_or_else(|| self.wrong_value(value, &values, context));
         }
         // Variants written as `{ name: … }` have one required key each.
         let names: Vec<Option<&'s str>> = branches.iter().map(|branch| self.only_required(branch)).collect();
@@ -125,18 +124,10 @@ impl<'s> Checker<'s> {
         best.1
     }
 
-    fn no_branch(&self, node: &Node, branches: &'s [Json], context: ValueContext<'_>) -> Fault {
-        let mut types: Vec<&str> = Vec::new();
-        for branch in branches {
-            self.types(branch, 0, &mut types);
-        }
-        self.wrong_type(node, &types, context)
-    }
-
     /// Whether a value of this type can match the branch at all.
-    fn fits_type(&self, node: &Node, branch: &'s Json, depth: usize) -> bool {
+    fn fits_type(&self, node: &Node, branch: &'s Json) -> bool {
         let mut types = Vec::new();
-        self.types(branch, depth, &mut types);
+        self.types(branch, 0, &mut types);
         types.is_empty() || types.iter().any(|name| is_of_type(node, name))
     }
 
@@ -160,12 +151,6 @@ impl<'s> Checker<'s> {
                 self.types(inner, depth + 1, types);
             }
         }
-    }
-
-    fn facets(&self, schema: &'s Json) -> Vec<&'s Json> {
-        let mut facets = Vec::new();
-        self.gather(schema, &mut facets);
-        facets
     }
 }
 

@@ -18,10 +18,9 @@ pub enum Syntax {
 
 /// A parsed file, so that later checks can point into it.
 #[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Document {
-    /// The content with its positions.
     pub node: Node,
-    /// The file's text.
     pub source: Source<'static>,
     /// The positions of wrong values, which were replaced by stand-ins.
     pub wrong: Vec<Range<usize>>,

@@ -1,6 +1,6 @@
 //! A JSON parser that keeps positions and reports what it expected.
 
-use super::{DEPTH_LIMIT, Entries, FAULT_LIMIT, Fault, Key, Node, Parsed, Value};
+use super::{DEPTH_LIMIT, Entries, Fault, FaultLog, Key, Node, Parsed, Stopped, Value};
 use std::ops::Range;
 
 /// The most values in a text; nodes need many times the memory of the text itself.
@@ -13,19 +13,16 @@ pub fn parse(text: &str) -> Result<Node, Vec<Fault>> {
 
 /// Parses one JSON value and continues after faults that leave its meaning clear.
 pub fn parse_recoverable(text: &str) -> Parsed {
-    let mut reader = Reader { text, at: 0, values: 0, faults: Vec::new() };
+    let mut reader = Reader { text, at: 0, values: 0, faults: FaultLog::default() };
     let node = reader.document().ok();
-    Parsed { node, faults: reader.faults }
+    Parsed { node, faults: reader.faults.0 }
 }
-
-/// Parsing cannot continue; the fault is already recorded.
-struct Stopped;
 
 struct Reader<'a> {
     text: &'a str,
     at: usize,
     values: usize,
-    faults: Vec<Fault>,
+    faults: FaultLog,
 }
 
 impl Reader<'_> {
@@ -43,17 +40,11 @@ impl Reader<'_> {
         let start = self.at;
         self.values += 1;
         if self.values > VALUE_LIMIT {
-            return self.stop(Fault::new(
-                "too-large",
-                start..start,
-                format!("more than {VALUE_LIMIT} values in one text"),
-            ));
+            let message = format!("more than {VALUE_LIMIT} values in one text");
+            return self.faults.stop(Fault::new("too-large", start..start, message));
         }
         let value = match self.peek() {
-            Some(b'{' | b'[') if depth >= DEPTH_LIMIT => {
-                let message = format!("lists and mappings lie more than {DEPTH_LIMIT} deep in one another");
-                return self.stop(Fault::new("too-deep", start..start + 1, message));
-            }
+            Some(b'{' | b'[') if depth >= DEPTH_LIMIT => return self.faults.too_deep(start..start + 1),
             Some(b'{') => self.object(depth)?,
             Some(b'[') => self.array(depth)?,
             Some(b'"') => Value::String(self.string()?),
@@ -86,9 +77,7 @@ impl Reader<'_> {
             }
             self.blanks();
             let node = self.value(depth + 1)?;
-            if let Err(fault) = entries.push(key, node) {
-                self.add_fault(fault);
-            }
+            entries.push(key, node, &mut self.faults);
             if self.closed(b'}', "`,` or `}`")? {
                 return Ok(entries.into_value());
             }
@@ -124,7 +113,7 @@ impl Reader<'_> {
         self.blanks();
         if self.take(bracket) {
             let fault = Fault::new("syntax", comma..comma + 1, "a comma after the last item");
-            self.add_fault(fault.with_help("remove it: JSON does not allow a trailing comma"));
+            self.faults.add(fault.with_help("remove it: JSON does not allow a trailing comma"));
             return Ok(true);
         }
         Ok(false)
@@ -148,7 +137,7 @@ impl Reader<'_> {
         }
         if digits > 1 && self.text.as_bytes().get(first) == Some(&b'0') {
             let fault = Fault::new("syntax", start..self.at, "a number that begins with 0");
-            self.add_fault(fault.with_help("remove the zeros, or put it in double quotes if it is text"));
+            self.faults.add(fault.with_help("remove the zeros, or put it in double quotes if it is text"));
         }
         let mut exact = true;
         if self.take(b'.') {
@@ -173,7 +162,7 @@ impl Reader<'_> {
         }
         let number = written.parse::<f64>().unwrap_or(f64::INFINITY);
         if !number.is_finite() {
-            self.add_fault(Fault::new("not-finite", start..self.at, "a number too large to hold"));
+            self.faults.add(Fault::new("not-finite", start..self.at, "a number too large to hold"));
         }
         Ok(Value::Float(number))
     }
@@ -196,7 +185,7 @@ impl Reader<'_> {
             let run = rest.bytes().position(|b| matches!(b, b'"' | b'\\' | 0..=0x1f));
             let Some(run) = run else {
                 self.at = self.text.len();
-                return self.stop(
+                return self.faults.stop(
                     Fault::new("syntax", open..self.at, "a text without its closing quote")
                         .with_help("end it with `\"`, and write `\\\"` for quotes within it"),
                 );
@@ -212,7 +201,7 @@ impl Reader<'_> {
                 control => {
                     let written = if control == b'\n' { "\\n".into() } else { format!("\\u{control:04x}") };
                     let fault = Fault::new("syntax", self.at..self.at + 1, "a control character in a text");
-                    self.add_fault(fault.with_help(format!("write it as `{written}`")));
+                    self.faults.add(fault.with_help(format!("write it as `{written}`")));
                     read.push(char::from(control));
                     self.at += 1;
                 }
@@ -235,7 +224,7 @@ impl Reader<'_> {
             Some(b'u') => return self.unicode(start),
             _ => {
                 let end = self.at + self.text[self.at..].chars().next().map_or(0, char::len_utf8);
-                return self.stop(
+                return self.faults.stop(
                     Fault::new("syntax", start..end, "an escape that JSON does not know")
                         .with_help("write `\\\\` for a backslash"),
                 );
@@ -260,7 +249,7 @@ impl Reader<'_> {
             }
             self.at = before;
         }
-        self.add_fault(
+        self.faults.add(
             Fault::new("syntax", start..self.at, "half of a surrogate pair")
                 .with_help("write both halves, as in `\\ud83d\\ude00`, or the character itself"),
         );
@@ -272,7 +261,11 @@ impl Reader<'_> {
         self.at += 1;
         let digits = self.text.get(self.at..self.at + 4).filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
         let Some(code) = digits.and_then(|d| u32::from_str_radix(d, 16).ok()) else {
-            return self.stop(Fault::new("syntax", start..self.at, "expected four hexadecimal digits after `\\u`"));
+            return self.faults.stop(Fault::new(
+                "syntax",
+                start..self.at,
+                "expected four hexadecimal digits after `\\u`",
+            ));
         };
         self.at += 4;
         Ok(code)
@@ -294,17 +287,6 @@ impl Reader<'_> {
         }
     }
 
-    fn add_fault(&mut self, fault: Fault) {
-        if self.faults.len() < FAULT_LIMIT {
-            self.faults.push(fault);
-        }
-    }
-
-    fn stop<T>(&mut self, fault: Fault) -> Result<T, Stopped> {
-        self.faults.push(fault);
-        Err(Stopped)
-    }
-
     fn unexpected<T>(&mut self, expected: &str) -> Result<T, Stopped> {
         let span = self.token();
         let found = match &self.text[span.clone()] {
@@ -319,9 +301,9 @@ impl Reader<'_> {
             Some('F') => "write `false`",
             Some('N') => "write `null`",
             Some('"') if expected.contains(',') => "a comma is missing before it",
-            _ => return self.stop(fault),
+            _ => return self.faults.stop(fault),
         };
-        self.stop(fault.with_help(help))
+        self.faults.stop(fault.with_help(help))
     }
 
     /// The token at the current position.

@@ -29,8 +29,8 @@ const MAX_SALVAGED_BYTES: usize = 4 << 20;
 
 /// A line of a file, so that checks can point into it.
 #[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Line<'a> {
-    /// The file name for display.
     pub file: &'a str,
     /// The line number, from 1.
     pub number: usize,

@@ -13,8 +13,6 @@ pub mod toml;
 pub mod yaml;
 
 mod alternatives;
-mod limits;
-mod naming;
 pub mod rows;
 mod salvage;
 #[cfg(test)]
@@ -35,8 +33,8 @@ const FAULT_LIMIT: usize = 10_000;
 
 /// A value and its position.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Node {
-    /// The value.
     pub value: Value,
     /// Byte offsets in the text.
     pub span: Range<usize>,
@@ -58,8 +56,8 @@ pub enum Value {
 
 /// A key of a mapping and its position.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Key {
-    /// The key.
     pub name: String,
     /// Byte offsets in the text.
     pub span: Range<usize>,
@@ -88,16 +86,15 @@ impl From<usize> for Segment<'_> {
 
 /// A fault of a text, without a file name.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Fault {
     /// A short kebab-case name of the kind of fault.
     pub code: &'static str,
-    /// What is wrong.
     pub message: String,
     /// Byte offsets in the text.
     pub span: Range<usize>,
     /// A short text beside the underline.
     pub label: Option<String>,
-    /// What to do.
     pub help: Option<String>,
 }
 
@@ -107,8 +104,7 @@ impl Fault {
         Self { code, message: message.into(), span, label: None, help: None }
     }
 
-    /// Adds a text beside the underline.
-    pub fn with_label(mut self, label: impl Into<String>) -> Self {
+    pub(crate) fn with_label(mut self, label: impl Into<String>) -> Self {
         self.label = Some(label.into());
         self
     }
@@ -206,6 +202,33 @@ fn whole(i: i128) -> serde_json::Value {
     serde_json::Number::from_f64(i as f64).map_or(serde_json::Value::Null, serde_json::Value::Number)
 }
 
+/// Parsing cannot continue; the fault is already recorded.
+pub(crate) struct Stopped;
+
+/// The faults of a text while it is parsed.
+#[derive(Default)]
+pub(crate) struct FaultLog(Vec<Fault>);
+
+impl FaultLog {
+    /// Records a fault that leaves the meaning of the text clear.
+    pub(crate) fn add(&mut self, fault: Fault) {
+        if self.0.len() < FAULT_LIMIT {
+            self.0.push(fault);
+        }
+    }
+
+    /// Records a fault that ends parsing.
+    pub(crate) fn stop<T>(&mut self, fault: Fault) -> Result<T, Stopped> {
+        self.0.push(fault);
+        Err(Stopped)
+    }
+
+    pub(crate) fn too_deep<T>(&mut self, span: Range<usize>) -> Result<T, Stopped> {
+        let message = format!("lists and mappings are nested more than {DEPTH_LIMIT} levels deep");
+        self.stop(Fault::new("too-deep", span, message))
+    }
+}
+
 /// The entries of a mapping while it is parsed: keeps the first of each key and reports the others as faults.
 #[derive(Default)]
 pub(crate) struct Entries {
@@ -214,15 +237,13 @@ pub(crate) struct Entries {
 }
 
 impl Entries {
-    pub(crate) fn push(&mut self, key: Key, node: Node) -> Result<(), Fault> {
-        if !self.names.insert(key.name.clone()) {
-            let message = format!("the key `{}` is given twice", source::truncated(&key.name));
-            return Err(Fault::new("duplicate-key", key.span, message)
-                .with_label("given before in the same mapping")
-                .with_help("remove one of the two"));
+    pub(crate) fn push(&mut self, key: Key, node: Node, faults: &mut FaultLog) {
+        if self.names.insert(key.name.clone()) {
+            return self.list.push((key, node));
         }
-        self.list.push((key, node));
-        Ok(())
+        let message = format!("the key `{}` is given twice", source::truncated(&key.name));
+        let fault = Fault::new("duplicate-key", key.span, message).with_label("given before in the same mapping");
+        faults.add(fault.with_help("remove one of the two"));
     }
 
     pub(crate) fn into_value(self) -> Value {

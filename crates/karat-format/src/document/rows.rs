@@ -4,19 +4,46 @@ use super::Fault;
 use std::ops::Range;
 
 /// A row and its position.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Row<'a> {
     text: &'a str,
     start: usize,
     /// The line it starts on, from 1.
     pub line: usize,
     delimiter: u8,
-    /// Its fields.
     pub record: &'a ::csv::StringRecord,
+}
+
+/// Reads text with a header and returns all faults; a wrong header ends the reading. `expected` describes the header.
+pub fn read_rows<S, C>(
+    text: &str,
+    expected: &str,
+    state: &mut S,
+    header: fn(&mut S, &Row<'_>) -> Result<C, Vec<Fault>>,
+    row: fn(&mut S, &Row<'_>, &C) -> Vec<Fault>,
+) -> Vec<Fault> {
+    let mut columns = None;
+    let mut faults = Vec::new();
+    let unreadable = each_row(text, |found| {
+        match &columns {
+            Some(columns) => faults.extend(row(state, found, columns)),
+            None => match header(state, found) {
+                Ok(found) => columns = Some(found),
+                Err(wrong) => faults.extend(wrong),
+            },
+        }
+        columns.is_some()
+    });
+    faults.extend(unreadable);
+    if columns.is_none() && faults.is_empty() {
+        faults.push(Fault::new("no-header", 0..0, format!("the file is empty; {expected}")));
+    }
+    faults
 }
 
 /// Passes every row to `each` until that returns false; returns the fault of unreadable text. The delimiter is the first of comma,
 /// semicolon and tab that the first line has.
-pub fn each_row(text: &str, mut each: impl FnMut(&Row<'_>) -> bool) -> Option<Fault> {
+fn each_row(text: &str, mut each: impl FnMut(&Row<'_>) -> bool) -> Option<Fault> {
     let delimiter = delimiter(text);
     let mut reader =
         ::csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
@@ -41,7 +68,34 @@ pub fn each_row(text: &str, mut each: impl FnMut(&Row<'_>) -> bool) -> Option<Fa
     }
 }
 
+/// The columns of a header.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Header<const N: usize> {
+    /// The positions of the known columns.
+    pub known: [Option<usize>; N],
+    pub others: Vec<(usize, String)>,
+    /// Known columns that occur twice.
+    pub faults: Vec<Fault>,
+}
+
 impl Row<'_> {
+    /// Finds the columns of these names.
+    pub fn header<const N: usize>(&self, names: [&str; N]) -> Header<N> {
+        let mut header = Header { known: [None; N], others: Vec::new(), faults: Vec::new() };
+        for (at, name) in self.record.iter().enumerate() {
+            let name = name.trim().to_lowercase();
+            let Some(found) = names.iter().position(|known| *known == name) else {
+                header.others.push((at, name));
+                continue;
+            };
+            if header.known[found].replace(at).is_some() {
+                let message = format!("duplicate column `{name}`");
+                header.faults.push(Fault::new("duplicate-column", self.span(at), message));
+            }
+        }
+        header
+    }
+
     /// The bytes of a field, quotes included.
     pub fn span(&self, field: usize) -> Range<usize> {
         let (mut quoted, mut at, mut begin) = (false, 0, self.start);

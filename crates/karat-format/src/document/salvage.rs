@@ -3,8 +3,7 @@
 //!
 //! A salvaged value is for finding further faults only; its file is rejected all the same.
 
-use super::naming::ValueContext;
-use super::schema::{Checker, allowed_of, types_of};
+use super::schema::{Checker, ValueContext, allowed_of, required_keys, types_of};
 use super::{Node, Value};
 use serde_json::{Map, Value as Json};
 
@@ -24,17 +23,7 @@ impl<'s> Checker<'s> {
         if self.steps > MAX_STEPS {
             return None;
         }
-        let mut facets = Vec::new();
-        self.gather(schema, &mut facets);
-        let mut next = 0;
-        while let Some(facet) = facets.get(next).copied() {
-            next += 1;
-            for word in ["oneOf", "anyOf"] {
-                let Some(branches) = facet.get(word).and_then(Json::as_array) else { continue };
-                let branch = self.choose(node, branches, ValueContext::default()).ok()?;
-                self.gather(branch, &mut facets);
-            }
-        }
+        let facets = self.facets_for(node, schema, ValueContext::default()).ok()?;
         if facets.iter().any(|facet| self.own(node, facet, ValueContext::default()).is_some()) {
             return None;
         }
@@ -67,7 +56,7 @@ impl<'s> Checker<'s> {
                 salvaged.entry(key.name.clone()).or_insert(value);
             }
         }
-        for name in facets.iter().filter_map(|f| f.get("required")?.as_array()).flatten().filter_map(Json::as_str) {
+        for name in required_keys(facets) {
             if !salvaged.contains_key(name) {
                 let value = property(name).map_or(Json::Null, |schema| self.stand_in(schema, 0));
                 salvaged.insert(name.to_owned(), value);
@@ -78,8 +67,7 @@ impl<'s> Checker<'s> {
 
     /// Some value that the schema accepts.
     fn stand_in(&self, schema: &'s Json, depth: usize) -> Json {
-        let mut facets = Vec::new();
-        self.gather(schema, &mut facets);
+        let facets = self.facets(schema);
         if let Some(allowed) = facets.iter().find_map(|f| allowed_of(f)?.first().copied()) {
             return allowed.clone();
         }
@@ -95,13 +83,11 @@ impl<'s> Checker<'s> {
             "boolean" => Json::Bool(false),
             "array" => Json::Array(Vec::new()),
             "object" if depth < 16 => {
-                let required = facets.iter().filter_map(|f| f.get("required")?.as_array()).flatten();
-                let names: Vec<&str> = required.filter_map(Json::as_str).collect();
                 let value = |name: &str| {
                     let schema = facets.iter().find_map(|f| f.get("properties")?.get(name));
                     schema.map_or(Json::Null, |schema| self.stand_in(schema, depth + 1))
                 };
-                Json::Object(names.into_iter().map(|name| (name.to_owned(), value(name))).collect())
+                Json::Object(required_keys(&facets).map(|name| (name.to_owned(), value(name))).collect())
             }
             _ => Json::Null,
         }

@@ -3,12 +3,12 @@
 //! A schema consists of *facets*: itself, what it refers to, all of `allOf`, and the chosen branch of `anyOf` or
 //! `oneOf`. A mapping may have the keys that any facet names, which is what serde does with flattened and tagged types.
 
-use super::naming::{ValueContext, describe_value, span};
 use super::source::truncated;
 use super::suggest::nearest;
 use super::{FAULT_LIMIT, Fault, Key, Node, Value};
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// The most nodes checked; only nested alternatives come near it.
 const STEP_LIMIT: usize = 20_000_000;
@@ -39,20 +39,10 @@ impl<'s> Checker<'s> {
         if self.steps > STEP_LIMIT || self.faults.len() > FAULT_LIMIT {
             return;
         }
-        let mut facets = Vec::new();
-        self.gather(schema, &mut facets);
-        // Chosen branches add their own facets, which may contain alternatives again, so the list grows during the loop.
-        let mut next = 0;
-        while let Some(facet) = facets.get(next).copied() {
-            next += 1;
-            for word in ["oneOf", "anyOf"] {
-                let Some(branches) = facet.get(word).and_then(Json::as_array) else { continue };
-                match self.choose(node, branches, context) {
-                    Ok(branch) => self.gather(branch, &mut facets),
-                    Err(fault) => return self.faults.push(fault),
-                }
-            }
-        }
+        let facets = match self.facets_for(node, schema, context) {
+            Ok(facets) => facets,
+            Err(fault) => return self.faults.push(fault),
+        };
         for facet in &facets {
             if let Some(fault) = self.own(node, facet, context) {
                 // The first fault of a value is enough, since others mostly follow from it.
@@ -66,8 +56,35 @@ impl<'s> Checker<'s> {
         }
     }
 
+    /// All facets that apply to a node, with those of the alternatives it is meant to follow.
+    pub(super) fn facets_for(
+        &mut self,
+        node: &Node,
+        schema: &'s Json,
+        context: ValueContext<'_>,
+    ) -> Result<Vec<&'s Json>, Fault> {
+        let mut facets = self.facets(schema);
+        // Chosen branches add their own facets, which may contain alternatives again, so the list grows during the loop.
+        let mut next = 0;
+        while let Some(facet) = facets.get(next).copied() {
+            next += 1;
+            for word in ["oneOf", "anyOf"] {
+                let Some(branches) = facet.get(word).and_then(Json::as_array) else { continue };
+                let branch = self.choose(node, branches, context)?;
+                self.gather(branch, &mut facets);
+            }
+        }
+        Ok(facets)
+    }
+
     /// The schema and everything else that applies unconditionally.
-    pub(super) fn gather(&self, schema: &'s Json, facets: &mut Vec<&'s Json>) {
+    pub(super) fn facets(&self, schema: &'s Json) -> Vec<&'s Json> {
+        let mut facets = Vec::new();
+        self.gather(schema, &mut facets);
+        facets
+    }
+
+    fn gather(&self, schema: &'s Json, facets: &mut Vec<&'s Json>) {
         if facets.len() >= FACET_LIMIT || facets.iter().any(|facet| std::ptr::eq(*facet, schema)) {
             return;
         }
@@ -87,11 +104,8 @@ impl<'s> Checker<'s> {
     /// The fault of the value itself, apart from its children.
     pub(super) fn own(&self, node: &Node, facet: &Json, context: ValueContext<'_>) -> Option<Fault> {
         if *facet == Json::Bool(false) {
-            return Some(Fault::new(
-                "unexpected-value",
-                span(node, context),
-                format!("no value is allowed{}", context.for_phrase()),
-            ));
+            let message = format!("no value is allowed{}", context.for_phrase());
+            return Some(Fault::new("unexpected-value", span(node, context), message));
         }
         if matches!(node.value, Value::Float(number) if !number.is_finite()) {
             // The parsers have already rejected it.
@@ -108,7 +122,7 @@ impl<'s> Checker<'s> {
                 return Some(self.wrong_value(node, &allowed, context));
             }
         }
-        super::limits::check(node, facet, context)
+        check_bounds(node, facet, context)
     }
 
     pub(super) fn wrong_type(&self, node: &Node, types: &[&str], context: ValueContext<'_>) -> Fault {
@@ -221,7 +235,7 @@ impl<'s> Checker<'s> {
                 });
             }
         }
-        for name in facets.iter().filter_map(|f| f.get("required")?.as_array()).flatten().filter_map(Json::as_str) {
+        for name in required_keys(facets) {
             // A required key that is only misspelt is already reported.
             if !given.contains(name) && !meant.contains(&name) {
                 meant.push(name);
@@ -235,10 +249,7 @@ impl<'s> Checker<'s> {
         let message = format!("the key `{name}` is missing{}", context.in_phrase());
         let fault =
             Fault::new("missing-key", span(node, context), message).with_label(format!("`{name}` is required here"));
-        let mut facets = Vec::new();
-        if let Some(schema) = schema {
-            self.gather(schema, &mut facets);
-        }
+        let facets = schema.map_or_else(Vec::new, |schema| self.facets(schema));
         let described = facets.iter().find_map(|f| f.get("description")?.as_str());
         match described.and_then(|text| text.lines().next()) {
             Some(line) => fault.with_help(format!("`{name}`: {line}")),
@@ -282,6 +293,10 @@ fn patterned<'s>(facets: &[&'s Json], name: &str) -> Vec<&'s Json> {
     patterns.filter(|(p, _)| regex::Regex::new(p).is_ok_and(|p| p.is_match(name))).map(|(_, schema)| schema).collect()
 }
 
+pub(super) fn required_keys<'s>(facets: &[&'s Json]) -> impl Iterator<Item = &'s str> {
+    facets.iter().filter_map(|f| f.get("required")?.as_array()).flatten().filter_map(Json::as_str)
+}
+
 /// The types that the facet itself names.
 pub(super) fn types_of(facet: &Json) -> Option<Vec<&str>> {
     match facet.get("type")? {
@@ -301,16 +316,14 @@ pub(super) fn is_of_type(node: &Node, name: &str) -> bool {
         Value::Null => name == "null",
         Value::Bool(_) => name == "boolean",
         // Readers accept no wider integers.
-        Value::Int(whole) => name == "number" || (name == "integer" && fits_in_64_bits(*whole)),
+        Value::Int(whole) => {
+            name == "number" || (name == "integer" && (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(whole))
+        }
         Value::Float(_) => name == "number",
         Value::String(_) => name == "string",
         Value::Array(_) => name == "array",
         Value::Object(_) => name == "object",
     }
-}
-
-fn fits_in_64_bits(whole: i128) -> bool {
-    i64::try_from(whole).is_ok() || u64::try_from(whole).is_ok()
 }
 
 pub(super) fn type_name(name: &str) -> &'static str {
@@ -327,4 +340,113 @@ pub(super) fn type_name(name: &str) -> &'static str {
 
 fn plain(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The fault of a value outside the bounds of this part of the schema.
+fn check_bounds(node: &Node, facet: &Json, context: ValueContext<'_>) -> Option<Fault> {
+    match &node.value {
+        Value::Int(whole) => format_bounds(facet)
+            .filter(|(least, most)| whole < least || whole > most)
+            .map(|(least, most)| out_of_range(node, context, &format!("from {least} to {most}")))
+            .or_else(|| number(node, *whole as f64, facet, context)),
+        Value::Float(float) => number(node, *float, facet, context),
+        Value::String(text) => length(node, text.chars().count(), facet, context, ["minLength", "maxLength"]),
+        Value::Array(items) => length(node, items.len(), facet, context, ["minItems", "maxItems"]),
+        _ => None,
+    }
+}
+
+fn number(node: &Node, number: f64, facet: &Json, context: ValueContext<'_>) -> Option<Fault> {
+    let bound = |word: &str, is_outside: fn(&f64, &f64) -> bool| {
+        let bound = facet.get(word)?;
+        is_outside(&number, &bound.as_f64()?).then_some(bound)
+    };
+    let expected = if let Some(least) = bound("minimum", f64::lt) {
+        format!("of at least {least}")
+    } else if let Some(most) = bound("maximum", f64::gt) {
+        format!("of at most {most}")
+    } else if let Some(below) = bound("exclusiveMinimum", f64::le) {
+        format!("above {below}")
+    } else {
+        format!("below {}", bound("exclusiveMaximum", f64::ge)?)
+    };
+    Some(out_of_range(node, context, &expected))
+}
+
+fn out_of_range(node: &Node, context: ValueContext<'_>, expected: &str) -> Fault {
+    let message = format!("expected a number {expected}{}, found {}", context.for_phrase(), describe_value(node));
+    Fault::new("out-of-range", span(node, context), message).with_label(format!("expected a number {expected}"))
+}
+
+fn length(node: &Node, length: usize, facet: &Json, context: ValueContext<'_>, words: [&str; 2]) -> Option<Fault> {
+    let bound = |word: &str| facet.get(word).and_then(Json::as_u64).and_then(|n| usize::try_from(n).ok());
+    let (unit, what) = if words[0] == "minItems" { ("item", "a list") } else { ("character", "text") };
+    let plural = |n: usize| format!("{n} {unit}{}", if n == 1 { "" } else { "s" });
+    let (code, expected) = if let Some(least) = bound(words[0]).filter(|least| length < *least) {
+        ("too-short", format!("at least {}", plural(least)))
+    } else {
+        let most = bound(words[1]).filter(|most| length > *most)?;
+        ("too-long", format!("at most {}", plural(most)))
+    };
+    let message = format!("expected {what} of {expected}{}, found {}", context.for_phrase(), plural(length));
+    Some(Fault::new(code, span(node, context), message).with_label(format!("expected {expected}")))
+}
+
+/// The bounds of Rust's integers, which schemars names as formats.
+fn format_bounds(facet: &Json) -> Option<(i128, i128)> {
+    match facet.get("format")?.as_str()? {
+        "uint8" => Some((0, u8::MAX.into())),
+        "uint16" => Some((0, u16::MAX.into())),
+        "uint32" => Some((0, u32::MAX.into())),
+        "uint64" | "uint" => Some((0, u64::MAX.into())),
+        "int8" => Some((i8::MIN.into(), i8::MAX.into())),
+        "int16" => Some((i16::MIN.into(), i16::MAX.into())),
+        "int32" => Some((i32::MIN.into(), i32::MAX.into())),
+        "int64" | "int" => Some((i64::MIN.into(), i64::MAX.into())),
+        _ => None,
+    }
+}
+
+/// Where the value under check is.
+#[derive(Clone, Copy, Default)]
+pub(super) struct ValueContext<'n> {
+    pub(super) key: Option<&'n Key>,
+    /// Whether it is an item of the list under the key.
+    pub(super) item: bool,
+}
+
+impl ValueContext<'_> {
+    /// ` for `line_start``, ` for an item of `cwe``, or nothing at the top.
+    pub(super) fn for_phrase(&self) -> String {
+        match self.key {
+            None => String::new(),
+            Some(key) if self.item => format!(" for an item of `{}`", truncated(&key.name)),
+            Some(key) => format!(" for `{}`", truncated(&key.name)),
+        }
+    }
+
+    /// ` in `pr``, ` in an item of `issues``, or nothing at the top.
+    pub(super) fn in_phrase(&self) -> String {
+        self.for_phrase().replacen(" for ", " in ", 1)
+    }
+}
+
+/// The span to underline: the value, or its key where the value is empty.
+pub(super) fn span(node: &Node, context: ValueContext<'_>) -> Range<usize> {
+    match context.key {
+        Some(key) if node.span.is_empty() && !context.item => key.span.clone(),
+        _ => node.span.clone(),
+    }
+}
+
+pub(super) fn describe_value(node: &Node) -> String {
+    match &node.value {
+        Value::Null => "nothing".into(),
+        Value::Bool(b) => format!("`{b}`"),
+        Value::Int(i) => format!("the number {i}"),
+        Value::Float(f) => format!("the number {f:?}"),
+        Value::String(text) => format!("the text \"{}\"", truncated(text)),
+        Value::Array(_) => "a list".into(),
+        Value::Object(_) => "a mapping".into(),
+    }
 }

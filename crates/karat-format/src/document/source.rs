@@ -1,7 +1,7 @@
 //! A text with a name and line numbers, which turns spans into diagnostics.
 
 use super::Fault;
-use crate::diagnostic::{Diagnostic, Level, stand_in};
+use crate::diagnostic::{Diagnostic, stand_in};
 use karat_core::wording::plural;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -72,10 +72,6 @@ impl<'a> Source<'a> {
         let to = (end - line_start).min(line.len());
         let (shown, underline) = excerpt(line, from..to);
         Diagnostic {
-            level: Level::Error,
-            code: fault.code,
-            message: fault.message,
-            file: self.file.to_string(),
             line: self.first_line + index,
             column: line[..from].chars().count() + 1,
             span: Some(self.base + start..self.base + end),
@@ -83,6 +79,7 @@ impl<'a> Source<'a> {
             underline,
             label: fault.label,
             help: fault.help,
+            ..Diagnostic::of_file(&*self.file, fault.code, fault.message)
         }
     }
 

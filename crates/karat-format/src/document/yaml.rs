@@ -1,6 +1,6 @@
 //! Parses YAML 1.2 with the core schema and with positions.
 
-use super::{DEPTH_LIMIT, Entries, FAULT_LIMIT, Fault, Key, Node, Parsed, Value};
+use super::{DEPTH_LIMIT, Entries, Fault, FaultLog, Key, Node, Parsed, Stopped, Value};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput, Tag};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,14 +21,11 @@ pub fn parse_recoverable(text: &str) -> Parsed {
         offsets: ByteOffsets::new(text),
         anchors: BTreeMap::new(),
         expanded: 0,
-        faults: Vec::new(),
+        faults: FaultLog::default(),
     };
     let node = reader.stream().ok();
-    Parsed { node, faults: reader.faults }
+    Parsed { node, faults: reader.faults.0 }
 }
-
-/// Parsing cannot continue; the fault is already recorded.
-struct Stopped;
 
 struct Reader<'a> {
     events: Parser<'a, StrInput<'a>>,
@@ -36,7 +33,7 @@ struct Reader<'a> {
     /// The values of anchors; absent while the value is still being parsed.
     anchors: BTreeMap<usize, Anchored>,
     expanded: usize,
-    faults: Vec<Fault>,
+    faults: FaultLog,
 }
 
 struct Anchored {
@@ -54,7 +51,7 @@ impl<'a> Reader<'a> {
                 Event::StreamEnd => break,
                 Event::DocumentStart(_) if document.is_some() => {
                     let span = self.offsets.span(span);
-                    return self.stop(
+                    return self.faults.stop(
                         Fault::new("several-documents", span, "a second YAML document in the same file")
                             .with_help("keep one document per file: remove the `---` and everything after it"),
                     );
@@ -80,42 +77,42 @@ impl<'a> Reader<'a> {
                 Ok(node)
             }
             Event::SequenceStart(anchor, tag) => {
-                let (span, node) = self.sequence(span, tag.as_deref(), depth)?;
-                self.remember(anchor, &node, &span)?;
+                let open = self.open(span, tag.as_deref(), "seq", depth)?;
+                let node = self.sequence(&open, depth)?;
+                self.remember(anchor, &node, &open)?;
                 Ok(node)
             }
             Event::MappingStart(anchor, tag) => {
-                let (span, node) = self.mapping(span, tag.as_deref(), depth)?;
-                self.remember(anchor, &node, &span)?;
+                let open = self.open(span, tag.as_deref(), "map", depth)?;
+                let node = self.mapping(&open, depth)?;
+                self.remember(anchor, &node, &open)?;
                 Ok(node)
             }
             _ => Ok(Node { value: Value::Null, span: self.offsets.span(span) }),
         }
     }
 
-    fn sequence(&mut self, open: Span, tag: Option<&Tag>, depth: usize) -> Result<(Range<usize>, Node), Stopped> {
-        let open = self.open(open, tag, "seq", depth)?;
+    fn sequence(&mut self, open: &Range<usize>, depth: usize) -> Result<Node, Stopped> {
         let mut items: Vec<Node> = Vec::new();
         loop {
             let (event, span) = self.next()?;
             if matches!(event, Event::SequenceEnd) {
                 let end = items.last().map_or(open.end, |last| last.span.end);
                 let span = open.start..self.close(span, end);
-                return Ok((open, Node { value: Value::Array(items), span }));
+                return Ok(Node { value: Value::Array(items), span });
             }
             items.push(self.node(event, span, depth + 1)?);
         }
     }
 
-    fn mapping(&mut self, open: Span, tag: Option<&Tag>, depth: usize) -> Result<(Range<usize>, Node), Stopped> {
-        let open = self.open(open, tag, "map", depth)?;
+    fn mapping(&mut self, open: &Range<usize>, depth: usize) -> Result<Node, Stopped> {
         let mut entries = Entries::default();
         let mut end = open.end;
         loop {
             let (event, span) = self.next()?;
             if matches!(event, Event::MappingEnd) {
                 let span = open.start..self.close(span, end);
-                return Ok((open, Node { value: entries.into_value(), span }));
+                return Ok(Node { value: entries.into_value(), span });
             }
             let key = self.key(event, span, depth)?;
             let (event, span) = self.next()?;
@@ -125,9 +122,7 @@ impl<'a> Reader<'a> {
                 node.span = key.span.end..key.span.end;
             }
             end = end.max(key.span.end).max(node.span.end);
-            if let Err(fault) = entries.push(key, node) {
-                self.add_fault(fault);
-            }
+            entries.push(key, node, &mut self.faults);
         }
     }
 
@@ -145,14 +140,15 @@ impl<'a> Reader<'a> {
         if let Value::String(name) = node.value {
             return Ok(Key { name, span: node.span });
         }
-        self.stop(Fault::new("complex-key", node.span, "a list or a mapping as a key").with_help("keys are plain text"))
+        self.faults
+            .stop(Fault::new("complex-key", node.span, "a list or a mapping as a key").with_help("keys are plain text"))
     }
 
     /// Begins a list or mapping.
     fn open(&mut self, span: Span, tag: Option<&Tag>, expected: &str, depth: usize) -> Result<Range<usize>, Stopped> {
         let span = self.offsets.span(span);
         if depth >= DEPTH_LIMIT {
-            return self.too_deep(span);
+            return self.faults.too_deep(span);
         }
         if tag.is_some_and(|tag| !tag.is_yaml_core_schema() || tag.suffix != expected) {
             self.refuse_tag(tag, &span);
@@ -169,10 +165,10 @@ impl<'a> Reader<'a> {
     fn alias(&mut self, id: usize, span: Span, depth: usize) -> Result<Node, Stopped> {
         let span = self.offsets.span(span);
         let Some(anchored) = self.anchors.get(&id) else {
-            return self.stop(Fault::new("recursive-alias", span, "an alias inside its own anchor"));
+            return self.faults.stop(Fault::new("recursive-alias", span, "an alias inside its own anchor"));
         };
         if depth + anchored.height > DEPTH_LIMIT {
-            return self.too_deep(span);
+            return self.faults.too_deep(span);
         }
         let weight = anchored.weight;
         self.charge(weight, &span)?;
@@ -194,6 +190,7 @@ impl<'a> Reader<'a> {
         if self.expanded > EXPANSION_LIMIT {
             let message = format!("anchors and aliases expand to more than {EXPANSION_LIMIT} values");
             return self
+                .faults
                 .stop(Fault::new("too-many-aliases", span.clone(), message).with_help("write the values out instead"));
         }
         Ok(())
@@ -222,14 +219,14 @@ impl<'a> Reader<'a> {
         if let Value::Float(number) = value
             && !number.is_finite()
         {
-            self.add_fault(Fault::new("not-finite", span.clone(), "expected a finite number"));
+            self.faults.add(Fault::new("not-finite", span.clone(), "expected a finite number"));
         }
         value
     }
 
     fn refuse_tag(&mut self, tag: Option<&Tag>, span: &Range<usize>) {
         let name = tag.map_or_else(String::new, ToString::to_string);
-        self.add_fault(
+        self.faults.add(
             Fault::new("unknown-tag", span.clone(), format!("unexpected tag `{}`", super::source::truncated(&name)))
                 .with_help("remove the tag"),
         );
@@ -241,32 +238,16 @@ impl<'a> Reader<'a> {
             Some(Err(error)) => {
                 let at = self.offsets.offset(error.marker());
                 if error.info().contains("recursion limit") {
-                    return self.too_deep(at..at);
+                    return self.faults.too_deep(at..at);
                 }
                 let message = format!("not valid YAML: {}", error.info());
                 let tabs = self.offsets.tab_before(at) || error.info().contains("found a tab");
                 let help = tabs.then_some("indent with spaces: YAML does not allow tabs");
                 let fault = Fault { help: help.map(str::to_owned), ..Fault::new("syntax", at..at, message) };
-                self.stop(fault)
+                self.faults.stop(fault)
             }
             None => Ok((Event::StreamEnd, Span::default())),
         }
-    }
-
-    fn too_deep<T>(&mut self, span: Range<usize>) -> Result<T, Stopped> {
-        let message = format!("lists and mappings are nested more than {DEPTH_LIMIT} levels deep");
-        self.stop(Fault::new("too-deep", span, message))
-    }
-
-    fn add_fault(&mut self, fault: Fault) {
-        if self.faults.len() < FAULT_LIMIT {
-            self.faults.push(fault);
-        }
-    }
-
-    fn stop<T>(&mut self, fault: Fault) -> Result<T, Stopped> {
-        self.faults.push(fault);
-        Err(Stopped)
     }
 }
 

@@ -18,7 +18,7 @@ pub struct TrialResultV1 {
     /// How it ended.
     pub outcome: Outcome,
     /// Whether it enters the metrics; trials that failed may be left out by the profile.
-    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    #[serde(default = "crate::yes", skip_serializing_if = "crate::is_yes")]
     pub counted: bool,
     /// What the tool said of its own work; a trial that reported and has such notes is incomplete.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -55,15 +55,6 @@ pub struct TrialResultV1 {
     /// What an audit says of it, where one was heard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audit: Option<AuditInfoV1>,
-}
-
-fn yes() -> bool {
-    true
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
-fn is_yes(value: &bool) -> bool {
-    *value
 }
 
 /// What an audit says of a trial.
@@ -241,4 +232,42 @@ pub struct DuplicateV1 {
     pub score: Option<f64>,
     /// What to know of it.
     pub flags: Vec<Flag>,
+}
+
+/// Findings of several tools that report the same thing, match no golden and have no label.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PooledExtraV1 {
+    /// The case.
+    pub case: String,
+    /// The file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The first line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_start: Option<u32>,
+    /// The last line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_end: Option<u32>,
+    /// What it is called, in one line.
+    pub title: String,
+    /// The worst that any tool calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+    /// The tools that report it, by name.
+    pub tools: Vec<String>,
+    /// How many findings report it.
+    pub reports: usize,
+    /// The findings; of a great many the first.
+    pub members: Vec<PooledMemberV1>,
+}
+
+/// A finding among several that report the same thing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PooledMemberV1 {
+    /// The tool.
+    pub tool: String,
+    /// The number of the trial.
+    pub trial: u32,
+    /// The finding.
+    pub finding: String,
 }

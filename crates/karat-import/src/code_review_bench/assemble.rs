@@ -3,9 +3,8 @@
 use super::pull_request_url::{PullRequestUrl, case_ids};
 use super::shape::{Candidate, Evaluation, GoldenComment, GoldenPullRequest};
 use super::{Collected, Report};
-use crate::ImportedData;
 use crate::note_counter::NoteCounter;
-use crate::severity;
+use crate::{ImportedData, fields};
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
 use karat_core::ids::{CaseId, FindingId, GoldenId, JudgeName, ToolName};
@@ -123,7 +122,7 @@ fn case(id: CaseId, pull_request: GoldenPullRequest, counter: &mut NoteCounter) 
 
 fn add_golden(case: &mut Case, text: String, severity: Option<&str>, counter: &mut NoteCounter) {
     let mut golden = Golden::new(format!("g{}", case.goldens.len() + 1));
-    golden.severity = severity::from_word_or_count(severity, counter);
+    golden.severity = fields::severity(severity, counter);
     golden.description = Some(text);
     case.goldens.push(golden);
     case.verdict = Verdict::Vulnerable;
@@ -232,7 +231,7 @@ fn decide(
         if golden.is_none() {
             counter.count(UNKNOWN_GOLDEN);
         }
-        let confidence = hit.confidence.0.filter(|confidence| (0.0..=1.0).contains(confidence));
+        let confidence = fields::confidence(hit.confidence.0);
         let explanation = hit.reasoning.0.or_else(|| golden.is_none().then(|| UNKNOWN_GOLDEN.to_owned()));
         decisions.push(PairDecision {
             probability: None,
@@ -298,7 +297,6 @@ impl GoldensByText {
     }
 }
 
-/// Counts inconsistencies of an evaluation.
 fn count_faults(evaluation: &Evaluation, goldens: &GoldensByText, counter: &mut NoteCounter) {
     let (hits, misses) = (evaluation.true_positives.len(), evaluation.false_negatives.len());
     let differs =

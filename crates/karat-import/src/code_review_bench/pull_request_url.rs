@@ -24,7 +24,6 @@ impl<'a> PullRequestUrl<'a> {
         (number.bytes().all(|byte| byte.is_ascii_digit()) && !number.is_empty()).then_some(Self { owner, repo, number })
     }
 
-    /// The repository with its owner.
     pub(super) fn repository(&self) -> String {
         format!("{}/{}", self.owner, self.repo)
     }

@@ -1,7 +1,7 @@
 //! The three kinds of file, distinguished by their structure.
 
+use crate::fields::Line;
 use crate::json::Loose;
-use crate::line::Line;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
@@ -26,11 +26,8 @@ pub(super) enum ResultEntry {
 #[serde(expecting = "a pull request with its golden comments")]
 pub(super) struct GoldenPullRequest {
     pub(super) url: String,
-    #[serde(default)]
     pub(super) pr_title: Option<String>,
-    #[serde(default)]
     pub(super) original_url: Loose<Option<String>>,
-    #[serde(default)]
     pub(super) az_comment: Loose<Option<String>>,
     pub(super) comments: Vec<GoldenComment>,
 }
@@ -40,28 +37,21 @@ pub(super) struct GoldenPullRequest {
 #[serde(expecting = "a golden comment")]
 pub(super) struct GoldenComment {
     pub(super) comment: String,
-    #[serde(default)]
     pub(super) severity: Loose<Option<String>>,
 }
 
-/// One thing a tool reported.
 #[derive(Debug, serde::Deserialize)]
 #[serde(expecting = "a candidate")]
 pub(super) struct Candidate {
     pub(super) text: String,
-    #[serde(default)]
     pub(super) path: Loose<Option<String>>,
-    #[serde(default)]
     pub(super) line: Line,
-    #[serde(default)]
     pub(super) source: Loose<Option<String>>,
 }
 
-/// The judge's decisions about one tool on one pull request.
 #[derive(Debug, serde::Deserialize)]
 #[serde(expecting = "an evaluation")]
 pub(super) struct Evaluation {
-    #[serde(default)]
     pub(super) skipped: Loose<Option<bool>>,
     #[serde(default)]
     pub(super) true_positives: Vec<TruePositive>,
@@ -69,43 +59,33 @@ pub(super) struct Evaluation {
     pub(super) false_positives: Vec<FalsePositive>,
     #[serde(default)]
     pub(super) false_negatives: Vec<FalseNegative>,
-    #[serde(default)]
     pub(super) errors: Option<Vec<Value>>,
-    #[serde(default)]
     pub(super) tp: Loose<Option<u32>>,
-    #[serde(default)]
     pub(super) fp: Loose<Option<u32>>,
-    #[serde(default, rename = "fn")]
+    #[serde(rename = "fn")]
     pub(super) missed: Loose<Option<u32>>,
 }
 
-/// A golden with its best candidate.
 #[derive(Debug, serde::Deserialize)]
 #[serde(expecting = "a true positive")]
 pub(super) struct TruePositive {
     pub(super) golden_comment: String,
     pub(super) matched_candidate: String,
-    #[serde(default)]
     pub(super) severity: Loose<Option<String>>,
-    #[serde(default)]
     pub(super) confidence: Loose<Option<f64>>,
-    #[serde(default)]
     pub(super) reasoning: Loose<Option<String>>,
 }
 
-/// A candidate that matched no golden.
 #[derive(Debug, serde::Deserialize)]
 #[serde(expecting = "a false positive")]
 pub(super) struct FalsePositive {
     pub(super) candidate: String,
 }
 
-/// A golden that no candidate matched.
 #[derive(Debug, serde::Deserialize)]
 #[serde(expecting = "a false negative")]
 pub(super) struct FalseNegative {
     pub(super) golden_comment: String,
-    #[serde(default)]
     pub(super) severity: Loose<Option<String>>,
 }
 
@@ -166,13 +146,13 @@ impl<'de> Visitor<'de> for InOrderVisitor {
 
 impl<'de> Deserialize<'de> for ResultEntry {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(SaidVisitor)
+        deserializer.deserialize_any(ResultEntryVisitor)
     }
 }
 
-struct SaidVisitor;
+struct ResultEntryVisitor;
 
-impl<'de> Visitor<'de> for SaidVisitor {
+impl<'de> Visitor<'de> for ResultEntryVisitor {
     type Value = ResultEntry;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

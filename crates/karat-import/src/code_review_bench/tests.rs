@@ -1,4 +1,4 @@
-//! Hand-made files that disagree in every way, and the real benchmark where it is at hand.
+//! Hand-made files with every kind of disagreement, and the real benchmark where it is available.
 
 use crate::testing::{check, check_fault, import_all, shared_data};
 use crate::{ImportedData, input};
@@ -30,7 +30,7 @@ const TRIALS: &str = r#"
 "#;
 
 #[test]
-fn files_are_put_together_in_any_order() {
+fn files_are_combined_in_any_order() {
     let goldens = ("golden_comments/shop.json", GOLDENS);
     let candidates = ("results/strict/candidates.json", CANDIDATES);
     let evaluations = ("results/strict/evaluations.json", EVALUATIONS);
@@ -91,7 +91,7 @@ fn goldens_are_taken_from_evaluations_alone() {
 }
 
 #[test]
-fn candidates_alone_make_trials_and_no_cases() {
+fn candidates_alone_give_trials_and_no_cases() {
     let text: &[u8] = br#"{"https://h/o/r/pull/1": {"ada": [{"text": "x"}], "bob": []}}"#;
     let data = import_all("code-review-bench", &[("results/j/c.json", text)]).unwrap_or_else(|error| panic!("{error}"));
     check(
@@ -133,12 +133,12 @@ fn faults_have_positions() {
     check("{\"u\":{\"t\":{\"true_pos", "the file ends in the middle");
 }
 
-/// Sums of hits, false alarms and misses by tool.
+/// Sums of true positives, false positives and misses by tool.
 type Counts = BTreeMap<String, (usize, usize, usize)>;
 
 #[test]
 #[expect(clippy::print_stderr, reason = "a test that did not run must say so")]
-fn the_published_counts_come_out() {
+fn published_counts_are_reproduced() {
     let Some(root) = shared_data("code-review-bench") else {
         eprintln!("skipped: no code-review-bench in the shared data");
         return;
@@ -148,15 +148,15 @@ fn the_published_counts_come_out() {
     assert_eq!(judges.len(), 3);
     for judge in judges {
         let results = [judge.join("candidates.json"), judge.join("evaluations.json")];
-        let stated = stated(&results[1]);
-        assert_eq!(stated.len(), 12);
+        let published_counts = published_counts(&results[1]);
+        assert_eq!(published_counts.len(), 12);
         let whole = import_paths(goldens.iter().chain(&results));
         assert_eq!((whole.cases.len(), whole.trials.len()), (30, 360));
         assert_eq!(whole.cases.iter().map(|case| case.goldens.len()).sum::<usize>(), 85);
-        assert_eq!(recomputed(&whole), stated, "{}", judge.display());
-        // Without the goldens the evaluations name them all.
+        assert_eq!(recompute_counts(&whole), published_counts, "{}", judge.display());
+        // The evaluations alone name all goldens.
         let alone = import_paths(&results);
-        assert_eq!(recomputed(&alone), stated, "{} alone", judge.display());
+        assert_eq!(recompute_counts(&alone), published_counts, "{} alone", judge.display());
         let ids = |data: &ImportedData| data.cases.iter().map(|case| case.id.clone()).collect::<BTreeSet<_>>();
         assert_eq!(ids(&alone), ids(&whole));
     }
@@ -173,14 +173,14 @@ fn import_paths<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> ImportedDat
     let mut data = ImportedData::default();
     for path in paths {
         let input = input::open(path).unwrap_or_else(|error| panic!("{error}"));
-        (super::IMPORTER.import)(input, &mut data).unwrap_or_else(|error| panic!("{error}"));
+        super::import(input, &mut data).unwrap_or_else(|error| panic!("{error}"));
     }
-    super::finish(&mut data).unwrap_or_else(|error| panic!("{error}"));
+    super::finish(&mut data);
     data
 }
 
-/// What the evaluations file itself says.
-fn stated(path: &Path) -> Counts {
+/// The counts in the evaluations file.
+fn published_counts(path: &Path) -> Counts {
     let text = std::fs::read_to_string(path).expect("the evaluations can be read");
     let value: serde_json::Value = serde_json::from_str(&text).expect("the evaluations are JSON");
     let mut counts = Counts::new();
@@ -195,8 +195,8 @@ fn stated(path: &Path) -> Counts {
     counts
 }
 
-/// What the imported judgements say: goldens matched, findings in no match, goldens not matched.
-fn recomputed(data: &ImportedData) -> Counts {
+/// The counts from the imported judgements: matched goldens, unmatched findings, unmatched goldens.
+fn recompute_counts(data: &ImportedData) -> Counts {
     let goldens: BTreeMap<&str, usize> = data.cases.iter().map(|case| (case.id.as_str(), case.goldens.len())).collect();
     type Matched<'a> = (BTreeSet<&'a GoldenId>, BTreeSet<&'a FindingId>);
     let mut hit: BTreeMap<(&str, &ToolName), Matched<'_>> = BTreeMap::new();

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn titles_are_plain_words() {
+    fn titles_are_plain_text() {
         let check = |body: &str, expect: Option<&str>| assert_eq!(title(body).as_deref(), expect, "{body:?}");
         check("Plain words.\nMore.", Some("Plain words."));
         check("## **Bold** heading", Some("Bold heading"));

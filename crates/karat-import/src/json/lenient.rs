@@ -2,25 +2,23 @@
 //!
 //! Files of other tools have nulls, wrong types and duplicate keys where it does not matter; those must not make the file
 //! unreadable. A [`Lenient`] type defines what it makes of each kind of JSON value; all others give its default. [`Loose`] makes
-//! such a type readable by serde, and [`record`] declares lenient objects.
+//! such a type readable by serde, and [`records`] declares lenient objects.
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
 /// What a type makes of each kind of JSON value; by default its default value.
-pub trait Lenient: Default {
-    /// From `true` or `false`.
+pub(crate) trait Lenient: Default {
     fn from_bool(_: bool) -> Self {
         Self::default()
     }
 
-    /// From a number.
     fn from_number(_: f64) -> Self {
         Self::default()
     }
 
-    /// From a string.
     fn from_text(_: String) -> Self {
         Self::default()
     }
@@ -38,13 +36,13 @@ pub trait Lenient: Default {
     }
 }
 
-/// A lenient value as serde reads it.
+/// A lenient value as serde reads it; an absent field has its default.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Loose<T>(pub T);
+pub(crate) struct Loose<T>(pub(crate) T);
 
 impl<'de, T: Lenient> Deserialize<'de> for Loose<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Anything(PhantomData)).map(Self)
+        deserializer.deserialize_option(Anything(PhantomData)).map(Self)
     }
 }
 
@@ -81,6 +79,15 @@ impl<'de, T: Lenient> Visitor<'de> for Anything<T> {
         Ok(T::from_text(value))
     }
 
+    fn visit_none<E>(self) -> Result<T, E> {
+        Ok(T::default())
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    /// `null` within an array.
     fn visit_unit<E>(self) -> Result<T, E> {
         Ok(T::default())
     }
@@ -145,6 +152,16 @@ impl<T: Lenient> Lenient for Vec<T> {
     }
 }
 
+impl<T: Lenient> Lenient for BTreeMap<String, T> {
+    fn from_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
+        let mut entries = Self::new();
+        while let Some((key, Loose(value))) = object.next_entry()? {
+            entries.insert(key, value);
+        }
+        Ok(entries)
+    }
+}
+
 /// Boxed, so that an absent object takes no more than a pointer.
 impl<T: Lenient> Lenient for Option<Box<T>> {
     fn from_object<'de, A: MapAccess<'de>>(object: A) -> Result<Self, A::Error> {
@@ -154,7 +171,7 @@ impl<T: Lenient> Lenient for Option<Box<T>> {
 
 /// A lenient value where it is required: anything but an object is an error.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Object<T>(pub T);
+pub(crate) struct Object<T>(pub(crate) T);
 
 impl<'de, T: Lenient> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -176,14 +193,14 @@ impl<'de, T: Lenient> Visitor<'de> for AnObject<T> {
     }
 }
 
-/// Declares a lenient object: `record! { struct Region { start_line: Option<u32> = "startLine", … } }`.
+/// Declares lenient objects: `records! { struct Region { start_line: Option<u32> = "startLine", … } … }`.
 ///
 /// Fields that are absent, `null` or of the wrong type have their default; of duplicate keys the last counts; other keys are
 /// skipped.
-macro_rules! record {
-    ($(#[$doc:meta])* $vis:vis struct $name:ident {
+macro_rules! records {
+    ($($(#[$doc:meta])* $vis:vis struct $name:ident {
         $($(#[$field_doc:meta])* $field_vis:vis $field:ident: $kind:ty = $key:literal),* $(,)?
-    }) => {
+    })*) => {$(
         $(#[$doc])*
         #[derive(Clone, Debug, Default, PartialEq)]
         $vis struct $name {
@@ -206,7 +223,7 @@ macro_rules! record {
                 Ok(record)
             }
         }
-    };
+    )*};
 }
 
-pub(crate) use record;
+pub(crate) use records;

@@ -5,26 +5,26 @@ fn input(text: &str) -> Input<'_> {
     from_reader(Path::new("in.json"), Box::new(text.as_bytes())).unwrap()
 }
 
-fn shown_as(result: Result<(), ImportError>, seen: &[i64]) -> String {
+fn show_result(result: Result<(), ImportError>, numbers: &[i64]) -> String {
     match result {
-        Ok(()) => format!("{seen:?}"),
+        Ok(()) => format!("{numbers:?}"),
         Err(error) => error.to_string(),
     }
 }
 
-fn note(seen: &mut Vec<i64>) -> impl FnMut(i64) -> Result<(), String> + '_ {
+fn collect_into(numbers: &mut Vec<i64>) -> impl FnMut(i64) -> Result<(), String> + '_ {
     |number| {
-        seen.push(number);
+        numbers.push(number);
         if number < 0 { Err(format!("{number} is below 0")) } else { Ok(()) }
     }
 }
 
 #[test]
-fn arrays_are_taken_element_by_element() {
+fn arrays_are_read_element_by_element() {
     let check = |text: &str, expect: &str| {
-        let mut seen = Vec::new();
-        let result = for_each(input(text), note(&mut seen));
-        assert_eq!(shown_as(result, &seen), expect, "{text}");
+        let mut numbers = Vec::new();
+        let result = for_each(input(text), collect_into(&mut numbers));
+        assert_eq!(show_result(result, &numbers), expect, "{text}");
     };
     check("[]", "[]");
     check(" [1, 2,\n3]\n", "[1, 2, 3]");
@@ -47,11 +47,11 @@ fn arrays_are_taken_element_by_element() {
 #[test]
 fn documents_may_follow_each_other() {
     let check = |text: &str, expect: &str| {
-        let mut seen = Vec::new();
-        let mut each = note(&mut seen);
+        let mut numbers = Vec::new();
+        let mut each = collect_into(&mut numbers);
         let result = for_each_document(input(text), |one: Vec<i64>| one.into_iter().try_for_each(&mut each));
         drop(each);
-        assert_eq!(shown_as(result, &seen), expect, "{text}");
+        assert_eq!(show_result(result, &numbers), expect, "{text}");
     };
     check("[1]\n[2]\n\n[3]", "[1, 2, 3]");
     check("[1]\n[-2]\n", "in.json: document 2: -2 is below 0");
@@ -63,12 +63,12 @@ fn documents_may_follow_each_other() {
 }
 
 #[test]
-fn an_array_within_an_object_is_streamed_and_other_fields_are_kept() {
+fn nested_array_is_streamed_and_other_fields_are_kept() {
     let check = |text: &str, expect: &str| {
-        let mut seen = Vec::new();
-        let result = for_each_under(input(text), "results", &["version", "errors"], note(&mut seen));
+        let mut numbers = Vec::new();
+        let result = for_each_under(input(text), "results", &["version", "errors"], collect_into(&mut numbers));
         let shown = match result {
-            Ok(kept) => format!("{seen:?} {}", serde_json::to_string(&kept).unwrap()),
+            Ok(kept) => format!("{numbers:?} {}", serde_json::to_string(&kept).unwrap()),
             Err(error) => error.to_string(),
         };
         assert_eq!(shown, expect, "{text}");
@@ -96,7 +96,7 @@ fn long_values_are_not_repeated_in_messages() {
     assert!(error.len() < 400, "{error}");
 }
 
-record! {
+records! {
     struct Sample {
         text: Option<String> = "text",
         number: Option<f64> = "number",
@@ -107,7 +107,7 @@ record! {
 }
 
 #[test]
-fn lenient_records_take_what_they_can_use() {
+fn lenient_records_ignore_unusable_fields() {
     let check = |text: &str, expect: Sample| {
         let Loose(sample): Loose<Sample> = read(input(text)).unwrap();
         assert_eq!(sample, expect, "{text}");

@@ -31,12 +31,12 @@ fn data(paths: &[&str]) -> ImportedData {
     ImportedData { findings: paths.iter().map(|path| finding(path)).collect(), ..ImportedData::default() }
 }
 
-fn by(suite: Option<&Suite>, case_rule: CaseRule) -> Placement<'_> {
+fn placement(suite: Option<&Suite>, case_rule: CaseRule) -> Placement<'_> {
     Placement { suite, case_rule, tool: None, trial: 1 }
 }
 
 /// Case and path of one finding, as `case: path`, or `-`.
-fn home_of(path: &str, placement: &Placement<'_>) -> String {
+fn place_one(path: &str, placement: &Placement<'_>) -> String {
     let known = |case: &CaseId, path: &RepoPath| case.as_str() == "clean" && path.as_str() == "lib/only.rs";
     let placed = place(data(&[path]), placement, &known).unwrap();
     let found = placed.trials.iter().find(|trial| !trial.findings.is_empty());
@@ -53,10 +53,10 @@ fn home_of(path: &str, placement: &Placement<'_>) -> String {
 }
 
 #[test]
-fn paths_lead_to_cases() {
+fn paths_determine_cases() {
     let sample = sample();
     let check = |path: &str, expect: &str| {
-        assert_eq!(home_of(path, &by(Some(&sample), CaseRule::ByPrefix)), expect, "{path}");
+        assert_eq!(place_one(path, &placement(Some(&sample), CaseRule::ByPrefix)), expect, "{path}");
     };
     check("sqli/app.py", "sqli: app.py");
     check("sqli/after/app.py", "sqli: app.py");
@@ -79,15 +79,15 @@ fn paths_lead_to_cases() {
     check("xss/gen/a.js", "xss: gen/a.js");
     check("tests/java/xss.java", "xss: tests/java/xss.java");
     let single = suite(&[("only", &[])]);
-    assert_eq!(home_of("any/where.py", &by(Some(&single), CaseRule::ByPrefix)), "only: any/where.py");
+    assert_eq!(place_one("any/where.py", &placement(Some(&single), CaseRule::ByPrefix)), "only: any/where.py");
 }
 
 #[test]
-fn an_expression_finds_the_case_in_the_path() {
+fn case_is_extracted_from_the_path_by_regex() {
     let suite = sample();
     let check = |expression: &str, path: &str, suite: Option<&Suite>, expect: &str| {
         let case_rule = CaseRule::FromPath(regex::Regex::new(expression).unwrap());
-        assert_eq!(home_of(path, &by(suite, case_rule)), expect, "{expression} {path}");
+        assert_eq!(place_one(path, &placement(suite, case_rule)), expect, "{expression} {path}");
     };
     check("^runs/(?P<number>\\d+)/(?P<case>[^/]+)", "runs/7/xss/a.js", Some(&suite), "xss: a.js");
     check("^runs/([^/]+)", "runs/xss/after/a.js", Some(&suite), "xss: a.js");
@@ -99,10 +99,10 @@ fn an_expression_finds_the_case_in_the_path() {
 }
 
 #[test]
-fn one_case_takes_everything() {
+fn single_case_gets_all_findings() {
     let suite = sample();
     let check = |path: &str, suite: Option<&Suite>, expect: &str| {
-        assert_eq!(home_of(path, &by(suite, CaseRule::One(CaseId::new("sqli")))), expect, "{path}");
+        assert_eq!(place_one(path, &placement(suite, CaseRule::One(CaseId::new("sqli")))), expect, "{path}");
     };
     check("x/y.py", Some(&suite), "sqli: x/y.py");
     check("/tmp/trial/app.py", Some(&suite), "sqli: app.py");
@@ -127,7 +127,7 @@ fn every_case_gets_a_line_and_every_tool_its_trials() {
     let mut data = data(&["xss/a.js", "sqli/app.py", "xss/b.js", "nowhere.c", "nowhere.c"]);
     data.findings[1].tool = Some(ToolName::new("u"));
     data.tools = vec![ToolName::new("quiet")];
-    let placed = place(data, &by(Some(&suite), CaseRule::ByPrefix), &|_, _| false).unwrap();
+    let placed = place(data, &placement(Some(&suite), CaseRule::ByPrefix), &|_, _| false).unwrap();
     assert_eq!(
         summary(&placed),
         [
@@ -167,9 +167,9 @@ fn failures_are_noted_and_fatal_ones_make_trials_unparsable() {
     };
     let mut data = data(&["a/x.py"]);
     data.failures = vec![failure(Some("b/y.py"), false), failure(Some("c.py"), false), failure(None, true)];
-    let placed = place(data, &by(Some(&suite), CaseRule::ByPrefix), &|_, _| false).unwrap();
-    let told: Vec<&str> = placed.trials.iter().flat_map(|t| &t.notes).map(String::as_str).collect();
-    assert_eq!(told, ["incomplete: b/y.py: boom"]);
+    let placed = place(data, &placement(Some(&suite), CaseRule::ByPrefix), &|_, _| false).unwrap();
+    let notes: Vec<&str> = placed.trials.iter().flat_map(|t| &t.notes).map(String::as_str).collect();
+    assert_eq!(notes, ["incomplete: b/y.py: boom"]);
     assert_eq!(summary(&placed), ["t#1 a unparsable []", "t#1 b unparsable []"]);
     assert_eq!(
         placed.notes,
@@ -182,11 +182,11 @@ fn failures_are_noted_and_fatal_ones_make_trials_unparsable() {
 }
 
 #[test]
-fn whole_trials_pass_through_under_the_name_given() {
+fn complete_trials_are_renamed_with_tool() {
     let trial = |tool: &str| Trial::reported(CaseId::new("a"), ToolName::new(tool), 2);
-    let named = |tool: &str| Placement { tool: Some(ToolName::new(tool)), ..by(None, CaseRule::ByPrefix) };
+    let named = |tool: &str| Placement { tool: Some(ToolName::new(tool)), ..placement(None, CaseRule::ByPrefix) };
     let one = ImportedData { trials: vec![trial("x")], ..ImportedData::default() };
-    let placed = place(one, &by(None, CaseRule::ByPrefix), &|_, _| false).unwrap();
+    let placed = place(one, &placement(None, CaseRule::ByPrefix), &|_, _| false).unwrap();
     assert_eq!(summary(&placed), ["x#2 a reported []"]);
     let one = ImportedData { trials: vec![trial("x")], ..ImportedData::default() };
     assert_eq!(place(one, &named("y"), &|_, _| false).unwrap().trials[0].tool, ToolName::new("y"));
@@ -206,21 +206,21 @@ fn placement_errors_give_advice() {
     };
     check(
         data(&["a.py"]),
-        by(None, CaseRule::ByPrefix),
+        placement(None, CaseRule::ByPrefix),
         "the findings do not say which case they belong to: give the suite (--suite), the case (--case), \
          or an expression that finds it in the path (--case-from)",
     );
     check(
         data(&["a.py"]),
-        by(Some(&suite), CaseRule::One(CaseId::new("sqlli"))),
+        placement(Some(&suite), CaseRule::One(CaseId::new("sqlli"))),
         "the suite has no case sqlli; did you mean sqli?",
     );
-    check(data(&[]), by(Some(&suite), CaseRule::One(CaseId::new("?"))), "the suite has no case ?");
+    check(data(&[]), placement(Some(&suite), CaseRule::One(CaseId::new("?"))), "the suite has no case ?");
     let mut nameless = data(&["sqli/a.py"]);
     nameless.findings[0].tool = None;
     check(
         nameless,
-        by(Some(&suite), CaseRule::ByPrefix),
+        placement(Some(&suite), CaseRule::ByPrefix),
         "the input does not name the tool that reported these findings: name it with --tool",
     );
 }
@@ -231,7 +231,7 @@ fn cases_named_by_the_format_are_kept() {
     let mut data = data(&["x.py", "y.py"]);
     data.findings[0].case = Some(CaseId::new("xss"));
     data.findings[1].case = Some(CaseId::new("gone"));
-    let placed = place(data, &by(Some(&suite), CaseRule::ByPrefix), &|_, _| false).unwrap();
+    let placed = place(data, &placement(Some(&suite), CaseRule::ByPrefix), &|_, _| false).unwrap();
     assert_eq!(placed.trials.iter().map(|trial| trial.findings.len()).sum::<usize>(), 1);
     assert_eq!(placed.unplaced, BTreeMap::from([("y.py".to_owned(), 1)]));
 }

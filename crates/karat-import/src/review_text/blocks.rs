@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_taken_apart() {
+    fn texts_are_split_into_blocks() {
         let check = |text: &str, expect: &[(BlockKind, usize, &str)]| {
             let found = split(text);
             let found: Vec<(BlockKind, usize, &str)> =

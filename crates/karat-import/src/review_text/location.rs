@@ -1,6 +1,6 @@
 //! Locations in prose: a file and its lines.
 
-use crate::severity;
+use crate::fields;
 use karat_core::path::RepoPath;
 use regex::Regex;
 use std::sync::LazyLock;
@@ -12,80 +12,9 @@ pub(super) struct CodeLocation {
 }
 
 /// Extensions by which a word is recognised as a file.
-const EXTENSIONS: &[&str] = &[
-    "bash",
-    "c",
-    "cc",
-    "cfg",
-    "cjs",
-    "clj",
-    "conf",
-    "cpp",
-    "cs",
-    "css",
-    "cts",
-    "cxx",
-    "dart",
-    "erb",
-    "erl",
-    "ex",
-    "exs",
-    "fs",
-    "go",
-    "gradle",
-    "graphql",
-    "h",
-    "hcl",
-    "hh",
-    "hpp",
-    "hs",
-    "htm",
-    "html",
-    "hxx",
-    "ini",
-    "java",
-    "jl",
-    "js",
-    "json",
-    "jsx",
-    "kt",
-    "kts",
-    "lua",
-    "m",
-    "md",
-    "mjs",
-    "mm",
-    "mts",
-    "php",
-    "pl",
-    "properties",
-    "proto",
-    "ps1",
-    "py",
-    "pyi",
-    "r",
-    "rake",
-    "rb",
-    "rs",
-    "scala",
-    "scss",
-    "sh",
-    "sol",
-    "sql",
-    "svelte",
-    "swift",
-    "tf",
-    "toml",
-    "ts",
-    "tsx",
-    "txt",
-    "vue",
-    "vy",
-    "xml",
-    "yaml",
-    "yml",
-    "zig",
-];
+const EXTENSIONS: &str = "bash c cc cfg cjs clj conf cpp cs css cts cxx dart erb erl ex exs fs go gradle graphql h hcl hh hpp hs htm \
+    html hxx ini java jl js json jsx kt kts lua m md mjs mm mts php pl properties proto ps1 py pyi r rake rb rs \
+    scala scss sh sol sql svelte swift tf toml ts tsx txt vue vy xml yaml yml zig";
 
 /// A word that may be a file, with line numbers that may follow at once.
 static FILE: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -147,7 +76,7 @@ fn leads(words: &str) -> bool {
     let lead = |word: &str| {
         matches!(word.to_ascii_lowercase().as_str(), "in" | "at" | "file" | "path" | "location")
             || word.chars().all(|c| c.is_ascii_digit())
-            || severity::from_word(word).is_some()
+            || fields::severity_of_word(word).is_some()
     };
     words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(4).all(lead)
 }
@@ -155,7 +84,8 @@ fn leads(words: &str) -> bool {
 fn first(text: &str, expected: bool) -> Option<regex::Captures<'_>> {
     let is_place = |captures: &regex::Captures<'_>| {
         let part = |name: &str| captures.name(name).map_or("", |found| found.as_str());
-        let known = EXTENSIONS.contains(&part("extension").to_ascii_lowercase().as_str());
+        let extension = part("extension").to_ascii_lowercase();
+        let known = EXTENSIONS.split(' ').any(|known| known == extension);
         let lines = captures.name("a").or(captures.name("c")).is_some();
         let folder = part("file").contains('/');
         let quoted = part("before") == "`";

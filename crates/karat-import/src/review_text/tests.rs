@@ -18,7 +18,7 @@ fn reviews_become_findings() {
 }
 
 #[test]
-fn list_items() {
+fn list_items_become_findings() {
     check_text(
         "review-text",
         "- `a.py:3` - **[HIGH]** The query is built by hand\n  - Fix: use parameters\n- `b.py`: The file is never closed\n",
@@ -29,9 +29,9 @@ fn list_items() {
     );
 }
 
-/// A section may say its parts one by one.
+/// A section may list its fields with labels.
 #[test]
-fn labelled_parts_make_one_finding() {
+fn labelled_fields_make_one_finding() {
     check_text(
         "review-text",
         "### Off by one\n- **File**: lib/a.rb\n- **Line**: 12\n- **Severity**: low\n- **Description**: the last entry is lost\n### Next\n- **File**: lib/b.rb\n- **Line**: 2\n",
@@ -43,7 +43,7 @@ fn labelled_parts_make_one_finding() {
 }
 
 #[test]
-fn paragraphs_go_on_until_the_next_place() {
+fn paragraphs_extend_to_the_next_location() {
     check_text(
         "review-text",
         "In `a.py:3` the index is off.\n\nIt should start at 0.\n\nThe name in lib/b.py:9 is taken.\n",
@@ -76,7 +76,7 @@ fn prose_without_a_finding_gets_a_note() {
 }
 
 #[test]
-fn endless_texts_end() {
+fn oversized_texts_are_refused() {
     check_fault("review-text", &"x ".repeat(5 << 20), "the text is longer than 8 MiB");
     check_fault("review-text", &"- a/b.py:1 x\n".repeat(10_001), "10001 locations are named");
     for hostile in ["x.y,".repeat(1 << 18), "a/".repeat(1 << 18), "#".repeat(1 << 18), "- ".repeat(1 << 16)] {

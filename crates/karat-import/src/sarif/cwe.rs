@@ -1,14 +1,14 @@
 //! CWE numbers, in the many ways tools write them.
 
-use crate::cwe::{from_text, numbers};
-use crate::json::{Lenient, Loose};
+use crate::fields::{cwe, cwe_numbers};
+use crate::json::Lenient;
 use serde::de::SeqAccess;
 
 /// The CWE number in a text that is known to be about one, so a plain `89` counts.
 pub(super) fn parse_cwes(text: &str) -> Vec<u32> {
-    let mut found: Vec<u32> = numbers(text).collect();
+    let mut found: Vec<u32> = cwe_numbers(text).collect();
     if found.is_empty() {
-        found.extend(from_text(text));
+        found.extend(cwe(text));
     }
     found
 }
@@ -19,15 +19,12 @@ pub(super) struct TagCwes(pub(super) Vec<u32>);
 
 impl Lenient for TagCwes {
     fn from_text(text: String) -> Self {
-        Self(numbers(&text).collect())
+        Self(cwe_numbers(&text).collect())
     }
 
-    fn from_array<'de, A: SeqAccess<'de>>(mut array: A) -> Result<Self, A::Error> {
-        let mut all = Vec::new();
-        while let Some(Loose(tag)) = array.next_element::<Loose<Option<String>>>()? {
-            all.extend(tag.iter().flat_map(|tag| numbers(tag)));
-        }
-        Ok(Self(all))
+    fn from_array<'de, A: SeqAccess<'de>>(array: A) -> Result<Self, A::Error> {
+        let tags = Vec::<Option<String>>::from_array(array)?;
+        Ok(Self(tags.iter().flatten().flat_map(|tag| cwe_numbers(tag)).collect()))
     }
 }
 
@@ -44,12 +41,9 @@ impl Lenient for FieldCwes {
         Self(parse_cwes(&text))
     }
 
-    fn from_array<'de, A: SeqAccess<'de>>(mut array: A) -> Result<Self, A::Error> {
-        let mut all = Vec::new();
-        while let Some(Loose(SingleCwe(numbers))) = array.next_element()? {
-            all.extend(numbers);
-        }
-        Ok(Self(all))
+    fn from_array<'de, A: SeqAccess<'de>>(array: A) -> Result<Self, A::Error> {
+        let elements = Vec::<SingleCwe>::from_array(array)?;
+        Ok(Self(elements.into_iter().flat_map(|element| element.0).collect()))
     }
 }
 
@@ -72,8 +66,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_found_however_they_are_written() {
-        let check = |text: &str, expect: &[u32]| assert_eq!(numbers(text).collect::<Vec<_>>(), expect, "{text}");
+    fn numbers_are_found_in_every_notation() {
+        let check = |text: &str, expect: &[u32]| assert_eq!(cwe_numbers(text).collect::<Vec<_>>(), expect, "{text}");
         check("external/cwe/cwe-089", &[89]);
         check("CWE-89", &[89]);
         check("CWE-89: Improper Neutralization", &[89]);

@@ -3,8 +3,8 @@
 use super::enums::Presence;
 use super::model::{Invocation, SarifResult};
 use super::run_tables::RunParts;
-use crate::json::{Lenient, Loose, Object};
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use crate::json::{By, Lenient, Loose, Object};
+use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
 /// Receives the parts of a document while it is read.
@@ -38,14 +38,6 @@ pub(super) struct DocumentHead {
 
 pub(super) struct Document<'a, R>(pub(super) &'a mut R);
 
-impl<'de, R: Reader> DeserializeSeed<'de> for Document<'_, R> {
-    type Value = DocumentHead;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<DocumentHead, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
 impl<'de, R: Reader> Visitor<'de> for Document<'_, R> {
     type Value = DocumentHead;
 
@@ -59,7 +51,7 @@ impl<'de, R: Reader> Visitor<'de> for Document<'_, R> {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "runs" => {
-                    map.next_value_seed(Runs(&mut *self.0))?;
+                    map.next_value_seed(By::Seq(Runs(&mut *self.0)))?;
                     seen = true;
                 }
                 "version" => head.version = loose(&mut map)?,
@@ -73,14 +65,6 @@ impl<'de, R: Reader> Visitor<'de> for Document<'_, R> {
 
 struct Runs<'a, R>(&'a mut R);
 
-impl<'de, R: Reader> DeserializeSeed<'de> for Runs<'_, R> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
 impl<'de, R: Reader> Visitor<'de> for Runs<'_, R> {
     type Value = ();
 
@@ -89,20 +73,12 @@ impl<'de, R: Reader> Visitor<'de> for Runs<'_, R> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        while seq.next_element_seed(Run(&mut *self.0))?.is_some() {}
+        while seq.next_element_seed(By::Map(Run(&mut *self.0)))?.is_some() {}
         Ok(())
     }
 }
 
 struct Run<'a, R>(&'a mut R);
-
-impl<'de, R: Reader> DeserializeSeed<'de> for Run<'_, R> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
 
 impl<'de, R: Reader> Visitor<'de> for Run<'_, R> {
     type Value = ();
@@ -117,7 +93,7 @@ impl<'de, R: Reader> Visitor<'de> for Run<'_, R> {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "results" => {
-                    rest.scanned |= map.next_value_seed(Results { reader: &mut *self.0, run: &mut run })?;
+                    rest.scanned |= map.next_value_seed(By::Any(Results { reader: &mut *self.0, run: &mut run }))?;
                 }
                 "tool" => rest.parts.tool = loose(&mut map)?,
                 "taxonomies" => rest.parts.taxonomies = loose(&mut map)?,
@@ -137,14 +113,6 @@ impl<'de, R: Reader> Visitor<'de> for Run<'_, R> {
 struct Results<'a, R: Reader> {
     reader: &'a mut R,
     run: &'a mut R::Run,
-}
-
-impl<'de, R: Reader> DeserializeSeed<'de> for Results<'_, R> {
-    type Value = bool;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
-        deserializer.deserialize_any(self)
-    }
 }
 
 impl<'de, R: Reader> Visitor<'de> for Results<'_, R> {

@@ -1,10 +1,8 @@
 //! Enumerations and other small values of a SARIF document.
 
-use crate::json::{Lenient, Loose};
+use crate::json::Lenient;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess};
-use std::collections::BTreeMap;
 
-/// The severity level of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     Error,
@@ -56,19 +54,6 @@ pub(super) enum Baseline {
 impl Lenient for Option<Baseline> {
     fn from_text(text: String) -> Self {
         Some(if text.trim() == "absent" { Baseline::Absent } else { Baseline::Present })
-    }
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Texts(pub(super) BTreeMap<String, String>);
-
-impl Lenient for Texts {
-    fn from_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
-        let mut texts = BTreeMap::new();
-        while let Some((key, Loose(text))) = object.next_entry::<String, Loose<Option<String>>>()? {
-            texts.extend(text.map(|text| (key, text)));
-        }
-        Ok(Self(texts))
     }
 }
 

@@ -1,14 +1,14 @@
 //! Writes identity keys into a SARIF document.
 //!
 //! The document is read twice: once for the rules and URIs, which may come after the results, and once to copy it. The copy
-//! preserves every byte that is no key, and holds only one result at a time.
+//! preserves every byte outside the keys, and holds only one result at a time.
 
 mod splice;
 
 use super::document::{Document, Reader, RunRest};
 use super::model::SarifResult;
 use super::run_tables::RunTables;
-use crate::json::{self, Object};
+use crate::json::{self, By, Object};
 use crate::{ImportError, input};
 use karat_core::identity::key;
 use karat_core::profile::IdentityRules;
@@ -23,7 +23,7 @@ pub fn write_keys(path: &Path, output: &mut dyn Write, rules: &IdentityRules) ->
         return Err(json::malformed(path, "the document is read twice, so it must be a file; save it first"));
     }
     let mut tables = TablesOfRuns(Vec::new());
-    json::read_seed(input::open(path)?, Document(&mut tables))?;
+    json::read_seed(input::open(path)?, By::Map(Document(&mut tables)))?;
     let mut reader = input::open(path)?.reader;
     let mut copy = KeyWriter { state: State::default(), tables: &tables.0, rules, result: Vec::new(), keys: 0 };
     let mut block = vec![0; 64 * 1024];

@@ -6,7 +6,6 @@ use std::borrow::Cow;
 /// The longest rendered message; arguments could otherwise multiply without bound.
 const MAX_BYTES: usize = 1 << 20;
 
-/// The text of a result's message.
 pub(super) fn render(message: Message, rule: Option<(&Component, &Rule)>) -> Option<String> {
     let Message { text, markdown, id, arguments } = message;
     let own = text.or(markdown).filter(|text| !text.trim().is_empty());
@@ -15,7 +14,7 @@ pub(super) fn render(message: Message, rule: Option<(&Component, &Rule)>) -> Opt
     }
     let id = id?;
     let (component, rule) = rule?;
-    let string = rule.messages.0.get(&id).or_else(|| component.messages.0.get(&id))?;
+    let string = rule.messages.get(&id).or_else(|| component.messages.get(&id))?;
     string.text.as_ref().or(string.markdown.as_ref()).map(|template| fill_template(template, &arguments))
 }
 
@@ -60,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_take_the_place_of_numbers() {
+    fn arguments_replace_placeholders() {
         let arguments = [Some("x".to_owned()), None, Some("{0}".to_owned())];
         let check =
             |template: &str, expect: &str| assert_eq!(fill_template(template, &arguments), expect, "{template}");
@@ -72,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn templates_do_not_multiply_without_end() {
+    fn expanded_templates_are_bounded() {
         let long = fill_template(&"{0}".repeat(100_000), &[Some("é".repeat(10_000))]);
         assert!(long.len() <= MAX_BYTES + 3 && long.ends_with('…'));
     }

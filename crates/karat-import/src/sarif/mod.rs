@@ -10,51 +10,32 @@ mod failures;
 mod keys;
 mod message;
 mod model;
-mod offsets;
+mod region;
 mod rules;
 mod run_tables;
 mod uris;
 
 pub use keys::write_keys;
 
-use super::{ImportError, ImportedData, Importer, Input, MAX_RESULTS, ReportedFinding, Sources, ToolFailure};
-use super::{check_count, input, json, tool_name};
+use super::json::{self, By};
+use super::{ImportError, ImportedData, Input, MAX_RESULTS, Sources, ToolFailure};
+use super::{check_count, input, tool_name};
 use document::{Document, Reader, RunRest};
 use enums::{Baseline, Kind};
 use karat_core::wording::plural;
 use model::SarifResult;
 use run_tables::RunTables;
 
-/// The importer of SARIF.
-pub const IMPORTER: Importer = Importer {
-    name: "sarif",
-    description: "SARIF 2.1.0, plain or gzipped: CodeQL, Semgrep, Bandit, ESLint, Trivy, Slither and most other scanners",
-    import,
-    finish: None,
-    suite_profile: "karat",
-};
-
-/// Imports a SARIF document.
-pub fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
+pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
+    let path = input.path;
     let sources = input.sources;
-    let shown = input::display_path(input.path);
-    let before = (data.findings.len(), data.tools.len(), data.failures.len());
     let mut collector = Collector { data, sources, counts: Counts::default(), copied: 0 };
-    match json::read_seed(input, Document(&mut collector)) {
-        Ok(head) => {
-            let mut counts = collector.counts;
-            counts.external |= head.external.0;
-            data.notes.extend(counts.notes(head.version.as_deref()).map(|note| format!("{shown}: {note}")));
-            Ok(())
-        }
-        Err(error) => {
-            // Nothing of a file that cannot be read to its end is used.
-            data.findings.truncate(before.0);
-            data.tools.truncate(before.1);
-            data.failures.truncate(before.2);
-            Err(error)
-        }
-    }
+    let head = json::read_seed(input, By::Map(Document(&mut collector)))?;
+    let mut counts = collector.counts;
+    counts.external |= head.external.0;
+    let notes = counts.notes(head.version.as_deref());
+    data.notes.extend(notes.map(|note| format!("{}: {note}", input::display_path(path))));
+    Ok(())
 }
 
 struct Collector<'a> {
@@ -114,7 +95,7 @@ impl Reader for Collector<'_> {
             if self.copied > MAX_COPIED_BYTES {
                 return Err(format!("the results repeat more than {MAX_COPIED_BYTES} bytes of their rules' texts"));
             }
-            self.data.findings.push(ReportedFinding { tool: tool.clone(), case: None, finding: resolved.finding });
+            self.data.add_finding(tool.as_ref(), resolved.finding);
         }
         Ok(())
     }

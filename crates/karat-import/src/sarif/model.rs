@@ -1,13 +1,13 @@
 //! The fields of a SARIF document that are used; all others are skipped while reading.
 
 use super::cwe::{FieldCwes, TagCwes};
-use super::enums::{Baseline, Kind, Level, Texts};
-use super::offsets::LineTable;
-use crate::json::{Lenient, Loose, record};
-use serde::de::{IgnoredAny, MapAccess, SeqAccess};
+use super::enums::{Baseline, Kind, Level};
+use super::region::LineTable;
+use crate::json::{Lenient, Loose, records};
+use serde::de::{IgnoredAny, SeqAccess};
 use std::collections::BTreeMap;
 
-record! {
+records! {
     pub(super) struct SarifResult {
         pub(super) rule_id: Option<String> = "ruleId",
         pub(super) rule_index: Option<u32> = "ruleIndex",
@@ -21,14 +21,12 @@ record! {
         pub(super) target: Option<Box<ArtifactLocation>> = "analysisTarget",
         pub(super) taxa: Vec<Reference> = "taxa",
         pub(super) properties: Properties = "properties",
-        pub(super) partial_fingerprints: Texts = "partialFingerprints",
-        pub(super) fingerprints: Texts = "fingerprints",
+        pub(super) partial_fingerprints: BTreeMap<String, Option<String>> = "partialFingerprints",
+        pub(super) fingerprints: BTreeMap<String, Option<String>> = "fingerprints",
         pub(super) suppressions: Suppressions = "suppressions",
         pub(super) baseline: Option<Baseline> = "baselineState",
     }
-}
 
-record! {
     /// A reference to a rule or to an entry of a taxonomy.
     pub(super) struct Reference {
         pub(super) id: Option<String> = "id",
@@ -36,18 +34,14 @@ record! {
         pub(super) guid: Option<String> = "guid",
         pub(super) component: Option<Box<ComponentReference>> = "toolComponent",
     }
-}
 
-record! {
     /// A reference to a component of the tool or to a taxonomy.
     pub(super) struct ComponentReference {
         pub(super) name: Option<String> = "name",
         pub(super) index: Option<u32> = "index",
         pub(super) guid: Option<String> = "guid",
     }
-}
 
-record! {
     /// A message, as text or as a reference to a rule's message string.
     pub(super) struct Message {
         pub(super) text: Option<String> = "text",
@@ -55,32 +49,24 @@ record! {
         pub(super) id: Option<String> = "id",
         pub(super) arguments: Vec<Option<String>> = "arguments",
     }
-}
 
-record! {
     pub(super) struct Location {
         pub(super) physical: Option<Box<PhysicalLocation>> = "physicalLocation",
         pub(super) logical: Vec<LogicalLocation> = "logicalLocations",
     }
-}
 
-record! {
     pub(super) struct PhysicalLocation {
         pub(super) artifact: ArtifactLocation = "artifactLocation",
         pub(super) region: Region = "region",
     }
-}
 
-record! {
     /// A file, by URI or by its index among the run's artifacts.
     pub(super) struct ArtifactLocation {
         pub(super) uri: Option<String> = "uri",
         pub(super) base: Option<String> = "uriBaseId",
         pub(super) index: Option<u32> = "index",
     }
-}
 
-record! {
     pub(super) struct Region {
         pub(super) start_line: Option<u32> = "startLine",
         pub(super) end_line: Option<u32> = "endLine",
@@ -89,9 +75,7 @@ record! {
         pub(super) byte_offset: Option<u32> = "byteOffset",
         pub(super) byte_length: Option<u32> = "byteLength",
     }
-}
 
-record! {
     /// A function, a type, a namespace.
     pub(super) struct LogicalLocation {
         pub(super) name: Option<String> = "name",
@@ -99,9 +83,7 @@ record! {
         pub(super) kind: Option<String> = "kind",
         pub(super) index: Option<u32> = "index",
     }
-}
 
-record! {
     /// Custom fields that several tools use.
     pub(super) struct Properties {
         pub(super) security_severity: Option<f64> = "security-severity",
@@ -110,79 +92,58 @@ record! {
         pub(super) cwe: FieldCwes = "cwe",
         pub(super) confidence: Option<f64> = "confidence",
     }
-}
 
-record! {
-    /// The tool and its extensions.
     pub(super) struct Tool {
         pub(super) driver: Component = "driver",
         pub(super) extensions: Vec<Component> = "extensions",
     }
-}
 
-record! {
     /// A component of the tool that has rules, or a taxonomy.
     pub(super) struct Component {
         pub(super) name: Option<String> = "name",
         pub(super) guid: Option<String> = "guid",
         pub(super) rules: Vec<Rule> = "rules",
         pub(super) taxa: Vec<Taxon> = "taxa",
-        pub(super) messages: Strings = "globalMessageStrings",
+        pub(super) messages: BTreeMap<String, Message> = "globalMessageStrings",
     }
-}
 
-record! {
     pub(super) struct Rule {
         pub(super) id: Option<String> = "id",
         pub(super) name: Option<String> = "name",
         pub(super) guid: Option<String> = "guid",
         pub(super) short: Message = "shortDescription",
-        pub(super) messages: Strings = "messageStrings",
+        pub(super) messages: BTreeMap<String, Message> = "messageStrings",
         pub(super) configuration: Configuration = "defaultConfiguration",
         pub(super) properties: Properties = "properties",
         pub(super) relationships: Vec<Relationship> = "relationships",
     }
-}
 
-record! {
     pub(super) struct Configuration {
         pub(super) level: Option<Level> = "level",
     }
-}
 
-record! {
     /// The relation of a rule to an entry of a taxonomy.
     pub(super) struct Relationship {
         pub(super) target: Reference = "target",
     }
-}
 
-record! {
     pub(super) struct Taxon {
         pub(super) id: Option<String> = "id",
         pub(super) guid: Option<String> = "guid",
     }
-}
 
-record! {
-    /// A file of the run.
     pub(super) struct Artifact {
         pub(super) location: ArtifactLocation = "location",
         pub(super) parent: Option<u32> = "parentIndex",
         pub(super) contents: Contents = "contents",
         pub(super) encoding: Option<String> = "encoding",
     }
-}
 
-record! {
     /// The text of a file, of which only the line table is kept.
     pub(super) struct Contents {
         pub(super) lines: Option<LineTable> = "text",
     }
-}
 
-record! {
-    /// One execution of the tool.
     pub(super) struct Invocation {
         pub(super) successful: Option<bool> = "executionSuccessful",
         pub(super) exit_code: Option<f64> = "exitCode",
@@ -192,9 +153,7 @@ record! {
         pub(super) execution: Notices = "toolExecutionNotifications",
         pub(super) configuration: Notices = "toolConfigurationNotifications",
     }
-}
 
-record! {
     /// A notification of the tool about its own work.
     pub(super) struct Notice {
         pub(super) message: Message = "message",
@@ -202,10 +161,7 @@ record! {
         pub(super) level: Option<Level> = "level",
         pub(super) locations: FirstLocation = "locations",
     }
-}
 
-record! {
-    /// An error inside the tool.
     pub(super) struct Exception {
         pub(super) kind: Option<String> = "kind",
         pub(super) message: Option<String> = "message",
@@ -218,7 +174,7 @@ pub(super) struct Suppressions {
     pub(super) in_force: bool,
 }
 
-record! {
+records! {
     struct Suppression {
         status: Option<String> = "status",
     }
@@ -260,19 +216,15 @@ impl Lenient for FirstLocation {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct FirstStep(pub(super) Option<Box<Location>>);
 
-record! {
+records! {
     struct CodeFlow {
         threads: First<ThreadFlow> = "threadFlows",
     }
-}
 
-record! {
     struct ThreadFlow {
         steps: First<Step> = "locations",
     }
-}
 
-record! {
     struct Step {
         location: Option<Box<Location>> = "location",
     }
@@ -296,19 +248,6 @@ impl<T: Lenient> Lenient for First<T> {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Strings(pub(super) BTreeMap<String, Message>);
-
-impl Lenient for Strings {
-    fn from_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
-        let mut strings = BTreeMap::new();
-        while let Some((key, Loose(message))) = object.next_entry()? {
-            strings.insert(key, message);
-        }
-        Ok(Self(strings))
-    }
-}
-
 /// The files of a run. Their indices matter, so none is left out, but line tables are, once there are too many lines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Artifacts(pub(super) Vec<Artifact>);
@@ -328,20 +267,6 @@ impl Lenient for Artifacts {
             artifacts.push(artifact);
         }
         Ok(Self(artifacts))
-    }
-}
-
-/// Base URIs by name.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Bases(pub(super) BTreeMap<String, ArtifactLocation>);
-
-impl Lenient for Bases {
-    fn from_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
-        let mut bases = BTreeMap::new();
-        while let Some((key, Loose(base))) = object.next_entry()? {
-            bases.insert(key, base);
-        }
-        Ok(Self(bases))
     }
 }
 

@@ -35,7 +35,6 @@ impl Rules {
         rules
     }
 
-    /// The name of the tool.
     pub(super) fn tool(&self) -> Option<&str> {
         self.components.first()?.name.as_deref().map(str::trim).filter(|name| !name.is_empty())
     }
@@ -107,7 +106,7 @@ impl Rules {
         };
         match reference.id.as_deref().or_else(looked_up) {
             Some(id) if about_weaknesses => cwe::parse_cwes(id),
-            Some(id) => crate::cwe::numbers(id).collect(),
+            Some(id) => crate::fields::cwe_numbers(id).collect(),
             None => Vec::new(),
         }
     }

@@ -2,15 +2,17 @@
 
 use super::enums::{Kind, Level};
 use super::message;
-use super::model::{Artifact, Artifacts, Bases, Component, Location, LogicalLocation, Region, Rule, SarifResult, Tool};
-use super::offsets::{LineTable, Unit};
+use super::model::{
+    Artifact, ArtifactLocation, Artifacts, Component, Location, LogicalLocation, Region, Rule, SarifResult, Tool,
+};
+use super::region::{LineTable, Unit, stated_lines};
 use super::rules::Rules;
 use super::uris::UriResolver;
-use crate::Sources;
+use crate::{Sources, fields};
 use karat_core::finding::Finding;
 use karat_core::golden::Severity;
 use karat_core::path::RepoPath;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The name under which a result carries its identity key.
 pub(super) const KEY: &str = "karatIdentity/v2";
@@ -33,7 +35,7 @@ pub(super) struct RunParts {
     pub(super) tool: Tool,
     pub(super) taxonomies: Vec<Component>,
     pub(super) artifacts: Artifacts,
-    pub(super) bases: Bases,
+    pub(super) bases: BTreeMap<String, ArtifactLocation>,
     pub(super) logical: Vec<LogicalLocation>,
     pub(super) column_kind: Option<String>,
 }
@@ -49,7 +51,7 @@ pub(super) struct ResolvedFinding {
 
 impl RunTables {
     pub(super) fn new(parts: RunParts) -> Self {
-        let uris = UriResolver::new(&parts.bases.0);
+        let uris = UriResolver::new(&parts.bases);
         let artifacts = parts.artifacts.0;
         let mut embedded = HashMap::new();
         for (index, artifact) in artifacts.iter().enumerate().filter(|(_, a)| a.contents.lines.is_some()) {
@@ -70,15 +72,16 @@ impl RunTables {
         let mut finding = Finding::new("");
         finding.severity = Some(severity(&item, rule));
         finding.cwe = self.cwe(&item, rule);
-        finding.confidence = item.properties.confidence.filter(|value| (0.0..=1.0).contains(value));
+        finding.confidence = fields::confidence(item.properties.confidence);
         let own_category = item.properties.category.take();
         finding.category = own_category.or_else(|| rule?.1.properties.category.clone()).filter(|text| !blank(text));
         finding.title = rule.and_then(|(_, rule)| title(rule));
         finding.rule_id = rule_id(&mut item, rule);
-        finding.fingerprints = std::mem::take(&mut item.partial_fingerprints.0);
+        let texts = |(name, text): (String, Option<String>)| Some((name, text?));
+        finding.fingerprints = std::mem::take(&mut item.partial_fingerprints).into_iter().filter_map(texts).collect();
         // The key is written among the partial fingerprints, so those win.
         let written = finding.fingerprints.remove(KEY);
-        finding.fingerprints.append(&mut item.fingerprints.0);
+        finding.fingerprints.extend(std::mem::take(&mut item.fingerprints).into_iter().filter_map(texts));
         let other = finding.fingerprints.remove(KEY);
         finding.identity_key = [written, other].into_iter().flatten().find(|key| !blank(key));
         let (has_unknown_lines, path) = self.locate(&mut finding, location.as_deref(), &item, sources);
@@ -114,22 +117,19 @@ impl RunTables {
         finding.file = path.as_deref().and_then(RepoPath::new);
         let mut has_unknown_lines = false;
         if let Some(region) = physical.map(|physical| &physical.region) {
-            let start = region.start_line.filter(|&line| line > 0);
-            finding.line_start = start;
-            finding.line_end = start.map(|start| region.end_line.map_or(start, |end| end.max(start)));
-            if start.is_none() && (region.char_offset.is_some() || region.byte_offset.is_some()) {
+            let mut lines = stated_lines(region.start_line, region.end_line);
+            if lines.is_none() && (region.char_offset.is_some() || region.byte_offset.is_some()) {
                 let index = artifact.and_then(|artifact| artifact.index).map(|index| index as usize);
-                let lines = self.lines(region, index, path.as_deref(), finding.file.as_ref(), sources);
+                lines = self.lines_from_offsets(region, index, path.as_deref(), finding.file.as_ref(), sources);
                 has_unknown_lines = lines.is_none();
-                finding.line_start = lines.map(|(start, _)| start);
-                finding.line_end = lines.map(|(_, end)| end);
             }
+            finding.line_start = lines.map(|(start, _)| start);
+            finding.line_end = lines.map(|(_, end)| end);
         }
         (has_unknown_lines, path.map_or(0, |path| path.len()))
     }
 
-    /// The lines of a region that has offsets only.
-    fn lines(
+    fn lines_from_offsets(
         &self,
         region: &Region,
         index: Option<usize>,

@@ -1,6 +1,6 @@
 use super::*;
-use crate::input;
 use crate::rule_map::RuleMap;
+use crate::{ReportedFinding, input};
 use karat_core::finding::Finding;
 use karat_core::ids::ToolName;
 use karat_core::path::RepoPath;
@@ -16,7 +16,7 @@ fn data(path: &Path) -> Result<ImportedData, ImportError> {
     Ok(data)
 }
 
-fn of_text(text: &str) -> Result<ImportedData, String> {
+fn import_text(text: &str) -> Result<ImportedData, String> {
     let path = Path::new("in.sarif");
     let mut data = ImportedData::default();
     let input = input::from_reader(path, Box::new(text.as_bytes())).map_err(|error| error.to_string())?;
@@ -24,7 +24,7 @@ fn of_text(text: &str) -> Result<ImportedData, String> {
     Ok(data)
 }
 
-/// All that is known of a finding in one line, with what is unknown left out.
+/// The known fields of a finding in one line.
 fn line(reported: &ReportedFinding) -> String {
     let Finding { rule_id, title, message, file, line_start, line_end, severity, confidence, category, .. } =
         &reported.finding;
@@ -52,13 +52,13 @@ fn check(name: &str, findings: &[&str], notes: &[&str]) -> ImportedData {
     let lines: Vec<String> = data.findings.iter().map(line).collect();
     assert_eq!(lines, findings, "{name}");
     let folder = format!("{}/", path.parent().unwrap().display());
-    let told: Vec<String> = data.notes.iter().map(|note| note.replace(&folder, "")).collect();
-    assert_eq!(told, notes, "{name}");
+    let found_notes: Vec<String> = data.notes.iter().map(|note| note.replace(&folder, "")).collect();
+    assert_eq!(found_notes, notes, "{name}");
     data
 }
 
 #[test]
-fn a_whole_document_is_understood() {
+fn complete_document_is_imported() {
     let data = check(
         "full.sarif",
         &[
@@ -156,7 +156,7 @@ fn unreadable_documents_are_rejected_with_a_position() {
 #[test]
 fn documents_may_be_empty_old_or_odd() {
     let check = |text: &str, expect: Result<&[&str], &str>| {
-        let notes = of_text(text).map(|data| data.notes);
+        let notes = import_text(text).map(|data| data.notes);
         assert_eq!(notes, expect.map(|n| n.iter().map(|n| (*n).to_owned()).collect()).map_err(str::to_owned), "{text}");
     };
     check(r#"{"version": "2.1.0", "runs": []}"#, Ok(&[]));
@@ -175,14 +175,14 @@ fn documents_may_be_empty_old_or_odd() {
 }
 
 #[test]
-fn hostile_documents_end_in_an_error() {
+fn deep_and_oversized_documents_are_errors() {
     let deep = |place: &str| place.replace('@', &"[".repeat(100_000));
     for place in ["{\"x\": @", "{\"runs\": [{\"results\": [{\"properties\": @"] {
-        let error = of_text(&deep(place)).unwrap_err();
+        let error = import_text(&deep(place)).unwrap_err();
         assert!(error.ends_with("nested more than 512 levels deep; no known format does that"), "{error}");
     }
     let long = format!(r#"{{"runs": [{{"results": [{{"message": {{"text": "{}"}}}}]}}]}}"#, "x".repeat((16 << 20) + 1));
-    let error = of_text(&long).unwrap_err();
+    let error = import_text(&long).unwrap_err();
     assert_eq!(
         error,
         "in.sarif:1:45: a string of more than 16777216 bytes starts here, which is too long for a finding"
@@ -195,27 +195,27 @@ fn damaged_documents_are_rejected_without_panic() {
         let text = std::fs::read_to_string(fixture(name)).unwrap();
         let text = text.trim_end();
         for at in (0..text.len()).step_by(11) {
-            assert!(of_text(&text[..at]).is_err(), "{name} up to {at}");
+            assert!(import_text(&text[..at]).is_err(), "{name} up to {at}");
             for byte in ["{", "]", "\"", "\\", "0", ","] {
                 // Whether it is still readable does not matter here.
-                drop(of_text(&format!("{}{byte}{}", &text[..at], &text[at + 1..])));
+                drop(import_text(&format!("{}{byte}{}", &text[..at], &text[at + 1..])));
             }
         }
     }
 }
 
 #[test]
-fn nothing_is_taken_of_a_file_that_breaks_off() {
-    let mut data = of_text(r#"{"version": "2.1.0", "runs": [{"results": [{"ruleId": "kept"}]}]}"#).unwrap();
+fn truncated_file_adds_nothing() {
+    let mut data = import_text(r#"{"version": "2.1.0", "runs": [{"results": [{"ruleId": "kept"}]}]}"#).unwrap();
     let broken = r#"{"runs": [{"tool": {"driver": {"name": "t"}}, "results": [{"ruleId": "lost"}]}, "#;
     let input = input::from_reader(Path::new("b"), Box::new(broken.as_bytes())).unwrap();
-    import(input, &mut data).unwrap_err();
+    crate::importer("sarif").unwrap().read(input, &mut data).unwrap_err();
     assert_eq!(data.findings.len(), 1);
     assert_eq!(data.tools, []);
 }
 
 #[test]
-fn a_caller_may_supply_sources() {
+fn callers_can_supply_sources() {
     let text = r#"{"version": "2.1.0", "runs": [{"columnKind": "unicodeCodePoints", "results": [{"ruleId": "r", "locations":
         [{"physicalLocation": {"artifactLocation": {"uri": "a.c"}, "region": {"charOffset": 3, "charLength": 2}}}]}]}]}"#;
     let mut data = ImportedData::default();
@@ -233,7 +233,7 @@ fn shared(path: &str) -> Option<PathBuf> {
 
 #[test]
 #[expect(clippy::print_stderr, reason = "a test that did not run must not look like one that passed")]
-fn a_real_file_of_solhint_comes_in_whole() {
+fn real_solhint_file_is_imported() {
     let Some(path) = shared("solhint/solhint.sarif") else {
         eprintln!("skipped: shared data is absent");
         return;

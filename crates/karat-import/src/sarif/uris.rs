@@ -4,7 +4,6 @@ use super::model::{Artifact, ArtifactLocation};
 use percent_encoding::percent_decode_str;
 use std::collections::BTreeMap;
 
-/// The base URIs of one run.
 #[derive(Debug, Default)]
 pub(super) struct UriResolver {
     bases: BTreeMap<String, Base>,
@@ -23,7 +22,6 @@ struct Base {
 const MAX_CHAIN: usize = 16;
 
 impl UriResolver {
-    /// Resolves each base to its root.
     pub(super) fn new(stated: &BTreeMap<String, ArtifactLocation>) -> Self {
         let bases: BTreeMap<String, Base> =
             stated.keys().map(|name| (name.clone(), follow(stated, name, MAX_CHAIN))).collect();
@@ -162,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_become_paths() {
+    fn uris_become_paths() {
         let check = |uri: &str, expect: &str| {
             let path = uris(&[]).path(&location(uri, "%SRCROOT%"), &[]);
             assert_eq!(path.as_deref(), Some(expect), "{uri}");
@@ -186,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn bases_are_followed_to_the_root() {
+    fn bases_are_resolved_to_the_root() {
         let bases = [
             ("%SRCROOT%", "file:///home/u/proj/", ""),
             ("LIB", "lib/", "%SRCROOT%"),
@@ -215,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn one_absolute_base_is_the_root_whatever_its_name() {
+    fn single_absolute_base_is_the_root() {
         let uris = uris(&[("PROJ", "file:///C:/Code/proj/", "")]);
         let path = uris.path(&location("file:///c:/code/proj/src/a.c", ""), &[]);
         assert_eq!(path.as_deref(), Some("src/a.c"));

@@ -4,7 +4,7 @@ use crate::http::parse_error_body;
 const FORMAT: &[&str] = &["response_format", "json_schema", "json_object", "schema"];
 const LIMIT: &[&str] = &["max_tokens", "max_completion_tokens"];
 
-/// What a server's words are taken to refuse of a request with `temperature`, `top_p` and `seed`.
+/// Checks which part of a request with `temperature`, `top_p` and `seed` a server's error refuses.
 #[track_caller]
 fn check(status: u16, body: &str, expect: Option<RefusedPart>) {
     let (words, parameters) = parse_error_body(body);
@@ -52,7 +52,7 @@ fn refused_parts_are_recognised() {
         parameter("seed"),
     );
     check(501, "Unsupported: seed", parameter("seed"));
-    // As LiteLLM's proxy and the server of llama-cpp-python have it.
+    // Messages of LiteLLM's proxy and llama-cpp-python's server.
     check(
         400,
         r#"{"error": {"message": "litellm.UnsupportedParamsError: gpt-5 doesn't support temperature=0.0 while reasoning is active. Only temperature=1 is supported", "param": null, "code": "400"}}"#,
@@ -67,13 +67,13 @@ fn refused_parts_are_recognised() {
 
 #[test]
 fn other_failures_are_not_refusals() {
-    // A status that is about keys, addresses, rates or size, whatever the words.
+    // A status about keys, URLs, rates or size, whatever the message.
     for status in [301, 401, 403, 404, 408, 413, 429] {
         check(status, r#"{"error": {"message": "temperature is not supported", "param": "temperature"}}"#, None);
     }
     check(500, "<h1>Internal error</h1>", None);
     check(503, r#"{"error": {"message": "overloaded"}}"#, None);
-    // A server that fails while it speaks of something else.
+    // A server error about something else.
     check(500, "out of memory at a temperature of 90 degrees", None);
     check(400, r#"{"error": {"message": "invalid value for 'temperature_scale' and 'my-seed'"}}"#, None);
     let long = r#"{"error": {"message": "'max_tokens' is too large: 1024. This model's maximum context length is 512 tokens.", "param": "max_tokens"}}"#;
@@ -82,7 +82,7 @@ fn other_failures_are_not_refusals() {
 }
 
 #[test]
-fn refused_parts_are_left_out_one_by_one() {
+fn refused_parts_are_omitted_one_by_one() {
     let formats = [AnswerFormat::Schema, AnswerFormat::JsonObject, AnswerFormat::Text];
     let all = Adaptation::default();
     let without = |from: &Adaptation, refused: RefusedPart| from.without(&refused, &formats);
@@ -108,7 +108,7 @@ fn adapted_parameters_are_recorded_and_enumerable() {
     let formats = [AnswerFormat::Schema, AnswerFormat::JsonObject, AnswerFormat::Text];
     let mut adaptation = Adaptation::default();
     assert_eq!(adaptation.parameters(&configured), configured);
-    // The other name of the limit is the same limit.
+    // The limit has two names.
     adaptation = adaptation.without(&RefusedPart::TokenLimit, &formats).unwrap();
     assert_eq!(adaptation.parameters(&configured), configured);
     adaptation = adaptation.without(&RefusedPart::Parameter("temperature".into()), &formats).unwrap();
@@ -122,6 +122,6 @@ fn adapted_parameters_are_recorded_and_enumerable() {
         Adaptation::all(&configured, &formats).iter().map(|one| one.parameters(&configured)).collect();
     assert_eq!((all.len(), &all[0]), (2 * 2 * 3 * 2, &configured));
     assert!(all.contains(&sent));
-    // What was never configured is not what was refused.
+    // A parameter that was never configured cannot have been refused.
     assert!(!all.contains(&json!({ "seed": 7 })));
 }

@@ -61,7 +61,6 @@ impl Budget {
         }
     }
 
-    /// How many requests were made.
     pub(super) fn calls(&self) -> u64 {
         self.state().calls
     }

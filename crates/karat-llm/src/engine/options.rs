@@ -8,12 +8,11 @@ use std::time::Duration;
 
 /// Options of an [`Engine`](super::Engine).
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct EngineOptions {
-    /// How the ledger is used.
     pub cache: CacheMode,
     /// The most requests in flight at once.
     pub concurrency: usize,
-    /// The most requests in a minute.
     pub requests_per_minute: Option<u32>,
     /// The longest one request may take.
     pub timeout: Duration,
@@ -25,15 +24,12 @@ pub struct EngineOptions {
     pub longest_wait: Duration,
     /// Overrides the question's own limit on the answer, in tokens.
     pub max_tokens: Option<u32>,
-    /// What tokens cost.
     pub prices: Option<Prices>,
-    /// The most it may cost, in USD.
     pub budget_usd: Option<f64>,
     /// The most requests, retries included.
     pub budget_calls: Option<u64>,
-    /// The seed of random waits.
+    /// Of random waits.
     pub seed: u64,
-    /// How the first questions are sent.
     pub start: StartMode,
 }
 
@@ -50,10 +46,9 @@ pub enum StartMode {
 
 /// USD for a million tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Prices {
-    /// Of the prompt.
     pub input: f64,
-    /// Of the answer.
     pub output: f64,
 }
 
@@ -126,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_become_options() {
+    fn settings_are_converted_to_options() {
         let options = |toml: &str| {
             let config: JudgeConfigV1 = toml::from_str(&format!("provider = \"openai\"\n{toml}")).unwrap();
             EngineOptions::from_config(&config, CacheMode::Only).map_err(|error| error.to_string())

@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn delays_double_spread_and_repeat() {
+    fn delays_double_with_seeded_jitter() {
         let longest = |failures| delays(1, failures, None).into_iter().max().unwrap().as_secs_f64();
         for (failures, bound) in [(1, 1.0), (2, 2.0), (4, 8.0), (20, 30.0), (u32::MAX, 30.0)] {
             assert!((bound * 0.9..=bound).contains(&longest(failures)), "{failures}: {}", longest(failures));

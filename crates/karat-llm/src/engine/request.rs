@@ -1,4 +1,4 @@
-//! Carries one question from its first request to its outcome: retries, adaptation to the provider, and one repair request.
+//! Carries one question from its first request to its answer: retries, adaptation to the provider, and one repair request.
 
 use super::budget::Budget;
 use super::options::EngineOptions;
@@ -6,7 +6,7 @@ use super::rate_limit::{self, RateLimiter};
 use super::warm_up::WarmUp;
 use crate::adaptation::Adaptation;
 use crate::answer::{self, AnswerFault};
-use crate::ledger::{Exchange, ExchangeOutcome, FailureReason, KeyParts, LedgerKey};
+use crate::ledger::{Answer, Exchange, FailureReason, KeyParts, LedgerKey};
 use crate::prompt::{AnswerCheck, Prompt};
 use crate::provider::{Provider, Reply, SendError, StopReason};
 use serde::Serialize;
@@ -30,7 +30,6 @@ pub(super) struct SharedState {
 
 /// A question that is ready to be sent.
 pub(super) struct Request {
-    /// The question's id.
     pub(super) question: String,
     pub(super) prompt: Prompt,
     pub(super) key: KeyParts,
@@ -53,15 +52,21 @@ pub(super) enum Message {
     Fatal(String),
 }
 
-/// Why there is no reply.
 enum Failed {
-    Outcome {
+    Missing {
         reason: FailureReason,
         why: String,
         /// The message of the last failed request, without our own words around it.
         message: String,
     },
     Fatal(String),
+}
+
+impl Failed {
+    /// Without a failed request.
+    fn unsent(reason: FailureReason, why: impl Into<String>) -> Self {
+        Self::Missing { reason, why: why.into(), message: String::new() }
+    }
 }
 
 impl SharedState {
@@ -85,13 +90,13 @@ impl SharedState {
     /// Answers a question and reports the result to `sender`. `exchange` is filled in on the way.
     pub(super) async fn answer(self: Arc<Self>, request: Request, mut exchange: Exchange, sender: Sender<Message>) {
         let key = exchange.key.clone();
-        let outcome = match self.decide(&request, &mut exchange, &sender).await {
-            Ok(outcome) => Ok(outcome),
-            Err(Failed::Outcome { reason, why, .. }) => Ok(ExchangeOutcome::Unjudged { reason, why }),
+        let answer = match self.decide(&request, &mut exchange, &sender).await {
+            Ok(answer) => Ok(answer),
+            Err(Failed::Missing { reason, why, .. }) => Ok(Answer::Missing { reason, why }),
             Err(Failed::Fatal(why)) => Err(why),
         };
-        let message = match outcome {
-            Ok(outcome) => Message::Done(key, Box::new(self.redact_exchange(Exchange { outcome, ..exchange }))),
+        let message = match answer {
+            Ok(answer) => Message::Done(key, Box::new(self.redact_exchange(Exchange { answer, ..exchange }))),
             Err(why) => Message::Fatal(why),
         };
         // Nobody receives it when the caller has given up.
@@ -100,12 +105,10 @@ impl SharedState {
 
     /// Removes the provider's key. Answers are parsed by now, so this cannot make them unreadable.
     fn redact_exchange(&self, exchange: Exchange) -> Exchange {
-        let outcome = self.redact(&exchange.outcome).unwrap_or_else(|| ExchangeOutcome::Unjudged {
-            reason: FailureReason::Unreadable,
-            why: "the answer cannot be kept".to_owned(),
-        });
+        let answer = self.redact(&exchange.answer);
+        let unreadable = || Answer::missing(FailureReason::Unreadable, "the answer cannot be kept");
         let replies = self.redact(&exchange.replies).unwrap_or_default();
-        Exchange { outcome, replies, ..exchange }
+        Exchange { answer: answer.unwrap_or_else(unreadable), replies, ..exchange }
     }
 
     fn redact<T: Serialize + DeserializeOwned>(&self, value: &T) -> Option<T> {
@@ -119,7 +122,7 @@ impl SharedState {
         request: &Request,
         exchange: &mut Exchange,
         sender: &Sender<Message>,
-    ) -> Result<ExchangeOutcome, Failed> {
+    ) -> Result<Answer, Failed> {
         let turn = self.warm_up.enter().await;
         if let Some(why) = self.warm_up.give_up_reason() {
             return Err(Failed::Fatal(why));
@@ -127,43 +130,42 @@ impl SharedState {
         let reply = self.request_reply(request, &request.prompt, exchange, sender).await;
         match &reply {
             Ok(_) => self.warm_up.record_reply(),
-            Err(Failed::Outcome { reason: FailureReason::Rejected, message, .. }) => {
+            Err(Failed::Missing { reason: FailureReason::Rejected, message, .. }) => {
                 self.warm_up.record_failed_question(message, false);
             }
-            Err(Failed::Outcome { reason: FailureReason::Unanswered, message, .. }) => {
+            Err(Failed::Missing { reason: FailureReason::Unanswered, message, .. }) => {
                 self.warm_up.record_failed_question(message, true);
             }
             Err(_) => {}
         }
         drop(turn);
-        let outcome = self.parse_or_repair(request, reply?, exchange, sender).await;
-        match &outcome {
-            Err(Failed::Outcome { reason: FailureReason::Unreadable, why, .. }) => self.warm_up.record_unreadable(why),
+        let answer = self.parse_or_repair(request, reply?, exchange, sender).await;
+        match &answer {
+            Err(Failed::Missing { reason: FailureReason::Unreadable, why, .. }) => self.warm_up.record_unreadable(why),
             Ok(_) => self.warm_up.record_readable(),
             Err(_) => {}
         }
-        outcome
+        answer
     }
 
-    /// The outcome of a reply, after one repair request where it cannot be read.
+    /// The answer in a reply, after one repair request where it cannot be read.
     async fn parse_or_repair(
         &self,
         request: &Request,
         reply: Reply,
         exchange: &mut Exchange,
         sender: &Sender<Message>,
-    ) -> Result<ExchangeOutcome, Failed> {
-        let fault = match parse_reply(&reply, request) {
-            Ok(outcome) => return Ok(outcome),
+    ) -> Result<Answer, Failed> {
+        let fault = match answer_or_refusal(&reply, request) {
+            Ok(answer) => return Ok(answer),
             Err(fault) => fault,
         };
         let answer = reply.structured.as_ref().map_or_else(|| reply.text.clone(), ToString::to_string);
         let repair = request.prompt.to_repair_prompt(&answer, &fault.to_string());
         let reply = self.request_reply(request, &repair, exchange, sender).await?;
-        parse_reply(&reply, request).map_err(|again| Failed::Outcome {
-            reason: FailureReason::Unreadable,
-            why: format!("the answer could not be read: {fault}; and after asking for a better one: {again}"),
-            message: String::new(),
+        answer_or_refusal(&reply, request).map_err(|again| {
+            let why = format!("the answer could not be read: {fault}; and after asking for a better one: {again}");
+            Failed::unsent(FailureReason::Unreadable, why)
         })
     }
 
@@ -214,7 +216,7 @@ impl SharedState {
             let (retry_after, why) = match error {
                 SendError::Retry { after, why } => (after, why),
                 SendError::Rejected { why } => {
-                    return Err(Failed::Outcome { reason: FailureReason::Rejected, why: why.clone(), message: why });
+                    return Err(Failed::Missing { reason: FailureReason::Rejected, why: why.clone(), message: why });
                 }
                 SendError::Fatal { why } => return Err(Failed::Fatal(why)),
                 // A refusal within a refusal; no provider makes one.
@@ -223,7 +225,7 @@ impl SharedState {
             failures += 1;
             let options = &self.options;
             if failures > options.retries || !self.warm_up.may_retry() {
-                return Err(Failed::Outcome {
+                return Err(Failed::Missing {
                     reason: FailureReason::Unanswered,
                     why: format!("{failures} requests failed, the last one: {why}"),
                     message: why,
@@ -265,28 +267,21 @@ impl SharedState {
             // The semaphore is never closed.
             *slot = self.slots.acquire().await.ok();
         }
-        let reservation = self.budget.reserve(prompt).await.ok_or_else(|| Failed::Outcome {
-            reason: FailureReason::Budget,
-            why: "the budget is spent".to_owned(),
-            message: String::new(),
-        })?;
+        let reservation = self.budget.reserve(prompt).await;
+        let reservation = reservation.ok_or_else(|| Failed::unsent(FailureReason::Budget, "the budget is spent"))?;
         self.rate_limiter.wait_turn().await;
         if exchange.attempts == 0 && self.options.cache.writes() {
             let (permit, permitted) = oneshot::channel();
             let _ = sender.send(Message::Sending(exchange.key.clone(), permit));
-            permitted.await.map_err(|_| Failed::Outcome {
-                reason: FailureReason::Cancelled,
-                why: "it was stopped before it was sent".to_owned(),
-                message: String::new(),
-            })?;
+            let stopped = |_| Failed::unsent(FailureReason::Cancelled, "it was stopped before it was sent");
+            permitted.await.map_err(stopped)?;
         }
         exchange.attempts += 1;
         let timeout = self.options.timeout;
         let adaptation = trial.cloned().unwrap_or_else(|| self.adaptation());
         let result = tokio::time::timeout(timeout, self.provider.send(question, prompt, &adaptation)).await;
-        let result = result.unwrap_or_else(|_| {
-            Err(SendError::Retry { after: None, why: format!("no answer within {} s", timeout.as_secs_f64()) })
-        });
+        let result = result
+            .unwrap_or_else(|_| Err(SendError::temporary(format!("no answer within {} s", timeout.as_secs_f64()))));
         if let Ok(reply) = &result {
             reservation.spend(reply.tokens_in, reply.tokens_out);
             exchange.tokens_in = exchange.tokens_in.saturating_add(reply.tokens_in);
@@ -298,14 +293,14 @@ impl SharedState {
     }
 }
 
-/// The outcome of a reply. An answer must fit its schema and then pass the question's own check.
-fn parse_reply(reply: &Reply, request: &Request) -> Result<ExchangeOutcome, AnswerFault> {
+/// The answer in a reply. It must fit its schema and then pass the question's own check.
+fn answer_or_refusal(reply: &Reply, request: &Request) -> Result<Answer, AnswerFault> {
     if let StopReason::Refused(why) = &reply.stop {
-        return Ok(ExchangeOutcome::Refused { why: why.clone() });
+        return Ok(Answer::Refused { why: why.clone() });
     }
     let answer = answer::parse_reply(reply, &request.prompt.schema)?;
     if let Some(check) = &request.check {
         check.check(&answer).map_err(AnswerFault::Unfit)?;
     }
-    Ok(ExchangeOutcome::Decided(answer))
+    Ok(Answer::Given(answer))
 }

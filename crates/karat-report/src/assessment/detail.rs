@@ -132,6 +132,6 @@ pub(super) fn role(role: Role) -> &'static str {
     }
 }
 
-fn word(category: Category) -> &'static str {
+pub(super) fn word(category: Category) -> &'static str {
     CATEGORIES.iter().find(|(own, _)| *own == category).map_or("MISS", |(_, word)| word)
 }

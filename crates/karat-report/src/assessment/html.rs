@@ -1,255 +1,226 @@
 //! Renders an assessment report as a self-contained HTML page.
 
-use super::super::number::{p_value, signed, span, three, title};
-use super::super::page::{Page, text};
-use super::super::plot;
-use super::detail::role;
+use super::detail::{role, word};
 use super::{CATEGORIES, STAGES, facts, searched, templates, two, verdict};
 use crate::compare::interval;
+use crate::number::{p_value, signed, span, three, title};
+use crate::page::{Page, drawing};
+use crate::plot;
 use karat_core::assessment::record::Compliance;
-use karat_format::assessment::{AssessedV1, AssessmentReportV1, AssessmentV1, BundleV1, RetrievedV1};
-use karat_format::comparison::ConclusionV1;
+use karat_format::assessment::{AssessedV1, AssessmentReportV1, BundleV1, RetrievalV1, RetrievedV1, ScoredV1};
+use karat_format::comparison::{ConclusionV1, DifferenceV1};
 use karat_format::ordered_map::OrderedMap;
 use karat_format::report::EstimateV1;
+use maud::{Markup, html};
 
 /// Renders the page.
 pub fn draw(report: &AssessmentReportV1) -> String {
     let name = templates(report);
-    let mut body = format!("<h1>{}</h1>\n<p class=\"dim\">{}</p>\n", text(&name), text(&facts(report)));
-    if !report.warnings.is_empty() {
-        let items: String = report.warnings.iter().map(|warning| format!("<li>{}</li>\n", text(warning))).collect();
-        body.push_str(&format!("<div class=\"careful\" role=\"note\"><h2>Warnings</h2>\n<ul>{items}</ul></div>\n"));
-    }
-    if !report.assessments.is_empty() {
-        let sets: Vec<(&str, &OrderedMap<EstimateV1>)> =
-            report.assessments.iter().map(|(name, one)| (name, &one.metrics)).collect();
-        body.push_str(&format!(
-            "<h2>Assessors</h2>\n{}",
-            figures(&sets, "Quality of the answers, with 95 % intervals")
-        ));
-        body.push_str(&lost(report));
-    }
-    if let Some(retrieval) = &report.retrieval {
-        body.push_str(&format!(
-            "<h2>Retrieval</h2>\n<p class=\"dim\">{} · k = {}</p>\n",
-            text(&searched(report)),
-            retrieval.k
-        ));
-        body.push_str(&figures(&[("retrieval", &retrieval.metrics)], "Quality of retrieval, with 95 % intervals"));
-        let rows = CATEGORIES.map(|(category, word)| {
-            let n = retrieval.categories.get(&category).copied().unwrap_or_default();
-            format!("<tr><th scope=\"row\">{word}</th><td class=\"n\">{n}</td></tr>\n")
-        });
-        let small = table("Best overlap of retrieved parts with golden parts", "", &rows.concat());
-        body.push_str(&small.replacen("<table>", "<table class=\"small\">", 1));
-    }
-    body.push_str(&differences(report));
-    body.push_str("<h2>Requirements</h2>\n");
-    for bundle in &report.bundles {
-        let documents: Vec<&str> = bundle.documents.iter().map(|document| document.name.as_str()).collect();
-        body.push_str(&format!(
-            "<h3>{}</h3>\n<p class=\"dim\">{} · {}</p>\n",
-            text(&bundle.bundle_id),
-            text(&bundle.language),
-            text(&documents.join(", "))
-        ));
-        body.push_str(&requirements(report, bundle));
-    }
-    let title = format!("Karat: {name}");
-    Page {
-        title: &title,
-        nav: "",
-        body: &body,
-        styles: &[plot::STYLE],
-        scripts: &[],
-        connects: false,
-        ..Page::default()
-    }
-    .draw()
+    let body = html! {
+        h1 { (name) }
+        p.dim { (facts(report)) }
+        @if !report.warnings.is_empty() {
+            div.careful role="note" { h2 { "Warnings" } ul { @for warning in &report.warnings { li { (warning) } } } }
+        }
+        @if !report.assessments.is_empty() {
+            h2 { "Assessors" }
+            @let sets: Vec<_> = report.assessments.iter().map(|(name, one)| (name, &one.metrics)).collect();
+            (figures(&sets, "Quality of the answers, with 95 % intervals"))
+            (lost(report))
+        }
+        @if let Some(retrieval) = &report.retrieval { (retrieved(report, retrieval)) }
+        @if let Some(comparison) = &report.comparison {
+            h2 { "Side by side" }
+            @for pair in &comparison.pairs {
+                @let head = heads(&["metric", "change", "95 % interval", "p", "verdict"]);
+                @let rows = html! { @for row in &pair.metrics { (difference(row)) } };
+                (table(&format!("{} → {}", pair.a, pair.b), &head, &rows))
+            }
+        }
+        h2 { "Requirements" }
+        @for bundle in &report.bundles {
+            @let documents: Vec<&str> = bundle.documents.iter().map(|document| document.name.as_str()).collect();
+            h3 { (bundle.bundle_id) }
+            p.dim { (bundle.language) " · " (documents.join(", ")) }
+            (requirements(report, bundle))
+        }
+    };
+    Page { title: &format!("Karat: {name}"), body, styles: &[plot::STYLE], ..Page::default() }.draw()
 }
 
 /// On small screens the table scrolls within its frame; the frame is focusable and named so that keyboards can scroll it.
-fn table(caption: &str, head: &str, rows: &str) -> String {
-    let head = if head.is_empty() { String::new() } else { format!("<thead><tr>{head}</tr></thead>\n") };
-    format!(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table>\n\
-         <caption>{caption}</caption>\n{head}<tbody>\n{rows}</tbody></table></div>\n",
-        caption = text(caption)
-    )
+fn table(caption: &str, head: &Markup, rows: &Markup) -> Markup {
+    framed(caption, &html! { table { caption { (caption) } thead { tr { (head) } } tbody { (rows) } } })
 }
 
-fn figures(sets: &[(&str, &OrderedMap<EstimateV1>)], caption: &str) -> String {
-    let heads: String =
-        sets.iter().map(|(name, _)| format!("<th scope=\"colgroup\" colspan=\"3\">{}</th>", text(name))).collect();
-    let ids: Vec<&str> = sets.first().map(|(_, metrics)| metrics.names().collect()).unwrap_or_default();
-    let row = |(at, id): (usize, &&str)| {
-        let cell = |(_, metrics): &(&str, &OrderedMap<EstimateV1>)| {
-            let estimate = metrics.get(id);
-            let (value, ci) = (estimate.and_then(|e| e.value), estimate.and_then(|e| e.ci));
-            let why = estimate.and_then(|e| e.undefined.as_deref()).unwrap_or_default();
-            let shown = if why.is_empty() { span(ci) } else { text(why) };
-            format!(
-                "<td class=\"n\">{}</td><td class=\"dim i\">{shown}</td><td>{}</td>",
-                three(value),
-                plot::interval(value, ci, (0.0, 1.0))
-            )
-        };
-        let class = if at == 0 { " class=\"head\"" } else { "" };
-        let cells: String = sets.iter().map(cell).collect();
-        format!("<tr{class}><th scope=\"row\">{}</th>{cells}</tr>\n", text(title(id)))
-    };
-    let rows: String = ids.iter().enumerate().map(row).collect();
-    table(caption, &format!("<th scope=\"col\">metric</th>{heads}"), &rows)
+fn framed(caption: &str, table: &Markup) -> Markup {
+    html! { div.scroll tabindex="0" role="region" aria-label=(caption) { (table) } }
 }
 
-fn lost(report: &AssessmentReportV1) -> String {
-    let heads: String = STAGES.iter().map(|(_, words)| format!("<th scope=\"col\" class=\"n\">{words}</th>")).collect();
-    let head = format!(
-        "<th scope=\"col\">assessor</th><th scope=\"col\" class=\"n\">cited in the right role</th>{heads}<th scope=\"col\" class=\"n\">requirements unanswered</th>"
-    );
-    let row = |(name, one): (&str, &AssessmentV1)| {
-        let stages: String = STAGES
-            .iter()
-            .map(|(stage, _)| format!("<td class=\"n\">{}</td>", one.lost.get(stage).copied().unwrap_or_default()))
-            .collect();
-        let missing: usize = one.unanswered.values().sum();
-        format!(
-            "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td>{stages}<td class=\"n\">{missing}</td></tr>\n",
-            text(name),
-            one.kept
-        )
+fn heads(names: &[&str]) -> Markup {
+    html! { @for name in names { th scope="col" { (name) } } }
+}
+
+fn figures(sets: &[(&str, &OrderedMap<EstimateV1>)], caption: &str) -> Markup {
+    let head = html! {
+        th scope="col" { "metric" }
+        @for (name, _) in sets { th scope="colgroup" colspan="3" { (name) } }
     };
-    let rows: String = report.assessments.iter().map(row).collect();
+    let ids = sets.first().into_iter().flat_map(|(_, metrics)| metrics.names());
+    let rows = html! {
+        @for (at, id) in ids.enumerate() {
+            tr class=[(at == 0).then_some("head")] {
+                th scope="row" { (title(id)) }
+                @for (_, metrics) in sets { (figure(metrics.get(id))) }
+            }
+        }
+    };
+    table(caption, &head, &rows)
+}
+
+fn figure(estimate: Option<&EstimateV1>) -> Markup {
+    let value = estimate.and_then(|estimate| estimate.value);
+    let ci = estimate.and_then(|estimate| estimate.ci);
+    let undefined = estimate.and_then(|estimate| estimate.undefined.clone());
+    html! {
+        td.n { (three(value)) }
+        td.dim.i { (undefined.unwrap_or_else(|| span(ci))) }
+        td { (drawing(plot::interval(value, ci, (0.0, 1.0)))) }
+    }
+}
+
+fn lost(report: &AssessmentReportV1) -> Markup {
+    let head = html! {
+        th scope="col" { "assessor" }
+        th.n scope="col" { "cited in the right role" }
+        @for (_, words) in STAGES { th.n scope="col" { (words) } }
+        th.n scope="col" { "requirements unanswered" }
+    };
+    let rows = html! {
+        @for (name, one) in report.assessments.iter() {
+            tr {
+                th scope="row" { (name) }
+                td.n { (one.kept) }
+                @for (stage, _) in STAGES { td.n { (one.lost.get(&stage).copied().unwrap_or_default()) } }
+                td.n { (one.unanswered.values().sum::<usize>()) }
+            }
+        }
+    };
     table("Where golden parts were lost", &head, &rows)
 }
 
-fn differences(report: &AssessmentReportV1) -> String {
-    let Some(comparison) = &report.comparison else { return String::new() };
-    let mut out = String::from("<h2>Side by side</h2>\n");
-    for pair in &comparison.pairs {
-        let head =
-            ["metric", "change", "95 % interval", "p", "verdict"].map(|head| format!("<th scope=\"col\">{head}</th>"));
-        let row = |row: &karat_format::comparison::DifferenceV1| {
-            let class = match row.verdict {
-                ConclusionV1::Better => "good",
-                ConclusionV1::Worse => "bad",
-                ConclusionV1::Equivalent | ConclusionV1::Inconclusive => "warn",
-            };
-            format!(
-                "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"{class}\">{}</td></tr>\n",
-                text(title(&row.metric)),
-                signed(row.difference),
-                interval(row.ci),
-                text(&p_value(row.p_holm)),
-                row.verdict.word()
-            )
-        };
-        let rows: String = pair.metrics.iter().map(row).collect();
-        out.push_str(&table(&format!("{} → {}", pair.a, pair.b), &head.concat(), &rows));
+fn retrieved(report: &AssessmentReportV1, retrieval: &RetrievalV1) -> Markup {
+    let caption = "Best overlap of retrieved parts with golden parts";
+    let overlaps = html! {
+        table.small {
+            caption { (caption) }
+            tbody {
+                @for (category, word) in CATEGORIES {
+                    @let n = retrieval.categories.get(&category).copied().unwrap_or_default();
+                    tr { th scope="row" { (word) } td.n { (n) } }
+                }
+            }
+        }
+    };
+    html! {
+        h2 { "Retrieval" }
+        p.dim { (searched(report)) " · k = " (retrieval.k) }
+        (figures(&[("retrieval", &retrieval.metrics)], "Quality of retrieval, with 95 % intervals"))
+        (framed(caption, &overlaps))
     }
-    out
 }
 
-fn requirements(report: &AssessmentReportV1, bundle: &BundleV1) -> String {
+fn difference(row: &DifferenceV1) -> Markup {
+    let class = match row.verdict {
+        ConclusionV1::Better => "good",
+        ConclusionV1::Worse => "bad",
+        ConclusionV1::Equivalent | ConclusionV1::Inconclusive => "warn",
+    };
+    html! {
+        tr {
+            th scope="row" { (title(&row.metric)) }
+            td.n { (signed(row.difference)) }
+            td { (interval(row.ci)) }
+            td.n { (p_value(row.p_holm)) }
+            td class=(class) { (row.verdict.word()) }
+        }
+    }
+}
+
+fn requirements(report: &AssessmentReportV1, bundle: &BundleV1) -> Markup {
     let is_own =
         |bundle_id: &str, template_id: &str| bundle_id == bundle.bundle_id && template_id == bundle.template_id;
-    let retrieved = |requirement: &str| {
-        let all = report.retrieval.iter().flat_map(|retrieval| &retrieval.requirements);
-        all.into_iter().find(|one| is_own(&one.bundle_id, &one.template_id) && one.requirement_id == requirement)
-    };
+    let retrieved = report.retrieval.iter().flat_map(|retrieval| &retrieval.requirements);
+    let retrieved: Vec<&RetrievedV1> = retrieved.filter(|one| is_own(&one.bundle_id, &one.template_id)).collect();
     let Some((_, first)) = report.assessments.0.first() else {
-        let all = report.retrieval.iter().flat_map(|retrieval| &retrieval.requirements);
-        let own = all.filter(|one| is_own(&one.bundle_id, &one.template_id));
-        return own.map(|one| details(&text(&one.requirement_id), &found(one))).collect();
+        return html! { @for one in retrieved { details { summary { (one.requirement_id) } (found(one)) } } };
     };
-    let mut out = String::new();
-    for (at, one) in first.requirements.iter().enumerate().filter(|(_, one)| is_own(&one.bundle_id, &one.template_id)) {
-        let said = |(name, assessment): (&str, &AssessmentV1)| {
-            let own = &assessment.requirements[at];
-            let class = if own.said == Some(own.golden) { "good" } else { "bad" };
-            format!(
-                " · {} <span class=\"{class}\">{}</span> {}",
-                text(name),
-                verdict(own.said),
-                two(Some(own.combined))
-            )
-        };
-        let summary = format!(
-            "<b>{}</b> golden {}{}",
-            text(&one.requirement_id),
-            verdict(Some(one.golden)),
-            report.assessments.iter().map(said).collect::<String>()
-        );
-        let mut inside: String =
-            report.assessments.iter().map(|(name, assessment)| assessed(name, &assessment.requirements[at])).collect();
-        inside.push_str(&retrieved(&one.requirement_id).map(found).unwrap_or_default());
-        out.push_str(&details(&summary, &inside));
+    let own = first.requirements.iter().enumerate().filter(|(_, one)| is_own(&one.bundle_id, &one.template_id));
+    html! {
+        @for (at, one) in own {
+            details {
+                summary {
+                    b { (one.requirement_id) } " golden " (verdict(Some(one.golden)))
+                    @for (name, assessment) in report.assessments.iter() {
+                        @let own = &assessment.requirements[at];
+                        @let class = if own.said == Some(own.golden) { "good" } else { "bad" };
+                        " · " (name) " " span class=(class) { (verdict(own.said)) } " " (two(Some(own.combined)))
+                    }
+                }
+                @for (name, assessment) in report.assessments.iter() { (assessed(name, &assessment.requirements[at])) }
+                @if let Some(retrieved) = retrieved.iter().find(|other| other.requirement_id == one.requirement_id) {
+                    (found(retrieved))
+                }
+            }
+        }
     }
-    out
 }
 
-fn details(summary: &str, inside: &str) -> String {
-    format!("<details><summary>{summary}</summary>\n{inside}</details>\n")
+fn assessed(name: &str, one: &AssessedV1) -> Markup {
+    let rows = html! {
+        @for part in &one.parts {
+            @let lost = STAGES.iter().find(|(stage, _)| part.lost == Some(*stage)).map_or("", |(_, words)| words);
+            tr {
+                th scope="row" { (part.part) }
+                td { (role(part.role)) }
+                td { (part.cited.map_or("–", role)) }
+                td.n { (part.credit) " × " (part.weight) }
+                td.bad { (lost) }
+            }
+        }
+    };
+    html! {
+        p {
+            b { (name) } ": " (one.said.map_or("no answer", Compliance::name)) " (compliance " (two(Some(one.compliance)))
+            ", evidence " (two(one.evidence)) ", combined " (two(Some(one.combined))) ")"
+        }
+        @if let Some(why) = &one.unanswered { p.bad { "No answer to " (why.step.name()) ": " (why.why) } }
+        @if !one.rationale.is_empty() { p.dim { (one.rationale) } }
+        @if !one.parts.is_empty() {
+            (table("Golden parts", &heads(&["golden part", "role", "cited as", "credit", "lost"]), &rows))
+        }
+    }
 }
 
-fn assessed(name: &str, one: &AssessedV1) -> String {
-    let mut out = format!(
-        "<p><b>{}</b>: {} (compliance {}, evidence {}, combined {})</p>\n",
-        text(name),
-        one.said.map_or("no answer", Compliance::name),
-        two(Some(one.compliance)),
-        two(one.evidence),
-        two(Some(one.combined))
-    );
-    if let Some(why) = &one.unanswered {
-        out.push_str(&format!("<p class=\"bad\">No answer to {}: {}</p>\n", why.step.name(), text(&why.why)));
-    }
-    if !one.rationale.is_empty() {
-        out.push_str(&format!("<p class=\"dim\">{}</p>\n", text(&one.rationale)));
-    }
-    if one.parts.is_empty() {
-        return out;
-    }
-    let head =
-        ["golden part", "role", "cited as", "credit", "lost"].map(|head| format!("<th scope=\"col\">{head}</th>"));
-    let row = |part: &karat_format::assessment::PartV1| {
-        let lost =
-            part.lost.and_then(|lost| STAGES.iter().find(|(stage, _)| *stage == lost)).map_or("", |(_, words)| words);
-        format!(
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td class=\"n\">{} × {}</td><td class=\"bad\">{lost}</td></tr>\n",
-            text(&part.part),
-            role(part.role),
-            part.cited.map_or("–", role),
-            part.credit,
-            part.weight
-        )
+fn found(one: &RetrievedV1) -> Markup {
+    let place = |place: Option<ScoredV1>| place.map_or("–".to_owned(), |place| place.rank.to_string());
+    let rows = html! {
+        @for ranked in &one.ranked {
+            tr {
+                td.n { (ranked.rank) }
+                td { (ranked.heading) }
+                td { (ranked.document) " · " (ranked.place) }
+                td.n { (place(ranked.bm25)) }
+                td.n { (place(ranked.embedding)) }
+                td {
+                    @for (at, (part, category)) in ranked.golden.iter().enumerate() {
+                        @if at > 0 { br; }
+                        (word(*category)) " " (part)
+                    }
+                }
+            }
+        }
     };
-    let rows: String = one.parts.iter().map(row).collect();
-    out.push_str(&table("Golden parts", &head.concat(), &rows));
-    out
-}
-
-fn found(one: &RetrievedV1) -> String {
-    let head = ["place", "section", "document", "words", "vectors", "golden"]
-        .map(|head| format!("<th scope=\"col\">{head}</th>"));
-    let place = |place: Option<karat_format::assessment::ScoredV1>| {
-        place.map_or("–".to_owned(), |place| place.rank.to_string())
-    };
-    let row = |ranked: &karat_format::assessment::RankedV1| {
-        let word = |category| CATEGORIES.iter().find(|(own, _)| *own == category).map_or("", |(_, word)| word);
-        let golden: Vec<String> =
-            ranked.golden.iter().map(|(part, category)| format!("{} {}", word(*category), text(part))).collect();
-        format!(
-            "<tr><td class=\"n\">{}</td><td>{}</td><td>{} · {}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>\n",
-            ranked.rank,
-            text(&ranked.heading),
-            text(&ranked.document),
-            text(&ranked.place),
-            place(ranked.bm25),
-            place(ranked.embedding),
-            golden.join("<br>")
-        )
-    };
-    let rows: String = one.ranked.iter().map(row).collect();
-    table(&format!("Retrieved for: {}", one.query), &head.concat(), &rows)
+    let head = heads(&["place", "section", "document", "words", "vectors", "golden"]);
+    table(&format!("Retrieved for: {}", one.query), &head, &rows)
 }

@@ -1,4 +1,4 @@
-//! Every reason that a report states is checked against the report itself, the suite, the submission and what a judge was asked.
+//! Every reason in a report is checked against the report, the suite, the submission and the judge's answers.
 
 use crate::build::{ReportInput, report};
 use karat::profile;
@@ -13,13 +13,13 @@ use karat_core::matching::pair::{PreparedCase, prose};
 use karat_core::matching::text::Vocabulary;
 use karat_core::path::{FilePattern, RepoPath};
 use karat_core::profile::{Method, Profile};
-use karat_core::scorecard::{Intervals, Question, run_judge_rounds, score};
+use karat_core::scorecard::{Intervals, PairQuestion, run_judge_rounds, score};
 use karat_core::suite::{Case, Suite, Verdict};
 use karat_core::trial::{Outcome, Trial};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Numbers that look random and are the same every time.
+/// A small deterministic generator.
 struct Random(u64);
 
 impl Random {
@@ -85,36 +85,36 @@ fn finding(random: &mut Random, number: usize) -> Finding {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Script {
+enum Answer {
     Yes,
     No,
     Silent,
 }
 
-fn script(seed: u64, golden: &str, finding: &str, budget: &mut u64) -> Script {
+fn script(seed: u64, golden: &str, finding: &str, budget: &mut u64) -> Answer {
     let text = format!("{seed} {golden} {finding}");
     let hash = blake3::hash(text.as_bytes()).as_bytes()[0];
     if *budget == 0 {
-        return Script::Silent;
+        return Answer::Silent;
     }
     *budget -= 1;
     match hash % 8 {
-        0..=2 => Script::Yes,
-        3..=6 => Script::No,
-        _ => Script::Silent,
+        0..=2 => Answer::Yes,
+        3..=6 => Answer::No,
+        _ => Answer::Silent,
     }
 }
 
-struct Trialled {
+struct ScoredTrial {
     case: Case,
     trial: Trial,
     profile: Profile,
-    /// What the judge said, by golden and finding; silence is remembered too.
-    asked: BTreeMap<(String, String), Script>,
+    /// The judge's answers by golden and finding, including missing ones.
+    asked: BTreeMap<(String, String), Answer>,
     report: Value,
 }
 
-fn tried(seed: u64) -> Trialled {
+fn score_random_trial(seed: u64) -> ScoredTrial {
     let mut random = Random(seed * 2 + 1);
     for _ in 0..8 {
         random.below(2);
@@ -150,19 +150,19 @@ fn tried(seed: u64) -> Trialled {
         let golden = &case.goldens[random.below(case.goldens.len() as u64) as usize].id;
         let finding = &trial.findings[random.below(trial.findings.len() as u64) as usize].id;
         let matched = random.one_in(2);
-        asked.insert((golden.to_string(), finding.to_string()), if matched { Script::Yes } else { Script::No });
+        asked.insert((golden.to_string(), finding.to_string()), if matched { Answer::Yes } else { Answer::No });
         vec![judgement(&trial, &judge, golden.as_str(), finding.as_str(), matched)]
     } else {
         Vec::new()
     };
-    let mut answer = |questions: &[Question<'_>]| -> Result<Vec<Judgement>, ()> {
+    let mut answer = |questions: &[PairQuestion<'_>]| -> Result<Vec<Judgement>, ()> {
         let mut answers = Vec::new();
         for question in questions {
             let (golden, finding) = (question.golden.id.as_str(), question.finding.id.as_str());
-            let said = script(seed, golden, finding, &mut budget);
-            asked.insert((golden.to_owned(), finding.to_owned()), said);
-            if said != Script::Silent {
-                answers.push(judgement(&trial, &judge, golden, finding, said == Script::Yes));
+            let reply = script(seed, golden, finding, &mut budget);
+            asked.insert((golden.to_owned(), finding.to_owned()), reply);
+            if reply != Answer::Silent {
+                answers.push(judgement(&trial, &judge, golden, finding, reply == Answer::Yes));
             }
         }
         Ok(answers)
@@ -185,7 +185,7 @@ fn tried(seed: u64) -> Trialled {
         spent: &BTreeMap::new(),
     });
     let report = serde_json::to_value(&report).expect("a report is JSON");
-    Trialled { case, trial, profile, asked, report }
+    ScoredTrial { case, trial, profile, asked, report }
 }
 
 fn judgement(trial: &Trial, judge: &JudgeName, golden: &str, finding: &str, matched: bool) -> Judgement {
@@ -207,13 +207,13 @@ fn judgement(trial: &Trial, judge: &JudgeName, golden: &str, finding: &str, matc
     }
 }
 
-/// Reads a report, and says what in its reasons is not so.
+/// Checks the reasons in a report.
 struct Verifier<'a> {
-    tried: &'a Trialled,
+    scored: &'a ScoredTrial,
     result: &'a Value,
-    /// What file, lines and words make of each pair that the profile allows.
+    /// The score without a judge of each pair that the profile allows.
     heuristic: BTreeMap<(&'a str, &'a str), f64>,
-    /// Pairs that have more in common than their path.
+    /// Pairs with more evidence than a common path.
     evident: BTreeSet<(&'a str, &'a str)>,
     assigned: BTreeSet<(&'a str, &'a str)>,
 }
@@ -223,19 +223,19 @@ fn text<'v>(value: &'v Value, key: &str) -> &'v str {
 }
 
 impl<'a> Verifier<'a> {
-    fn new(tried: &'a Trialled) -> Self {
-        let result = &tried.report["tools"][0]["cases"][0]["trials"][0];
-        let goldens = &tried.case.goldens;
+    fn new(scored: &'a ScoredTrial) -> Self {
+        let result = &scored.report["tools"][0]["cases"][0]["trials"][0];
+        let goldens = &scored.case.goldens;
         let vocabulary = Vocabulary::learn(goldens, prose);
-        let prepared = PreparedCase::new(&tried.case, &vocabulary, &tried.profile);
-        let findings = prepared.prepare(&tried.trial.findings, &vocabulary, &tried.profile);
+        let prepared = PreparedCase::new(&scored.case, &vocabulary, &scored.profile);
+        let findings = prepared.prepare(&scored.trial.findings);
         let (mut heuristic, mut evident) = (BTreeMap::new(), BTreeSet::new());
         for (g, golden) in goldens.iter().enumerate() {
-            for (f, finding) in tried.trial.findings.iter().enumerate() {
-                if let Some((score, parts)) = prepared.score(g, &findings, f, &tried.profile) {
+            for (f, finding) in scored.trial.findings.iter().enumerate() {
+                if let Some((score, parts)) = prepared.score(g, &findings, f) {
                     let pair = (golden.id.as_str(), finding.id.as_str());
                     heuristic.insert(pair, score);
-                    if prepared.has_evidence(g, &findings, f, &parts, &tried.profile) {
+                    if prepared.has_evidence(g, &findings, f, &parts) {
                         evident.insert(pair);
                     }
                 }
@@ -249,24 +249,24 @@ impl<'a> Verifier<'a> {
         for extra in pairs("extras").filter(|extra| extra["reason"]["kind"] == "trap") {
             assigned.insert((text(extra, "finding"), text(&extra["reason"], "golden")));
         }
-        Self { tried, result, heuristic, evident, assigned }
+        Self { scored, result, heuristic, evident, assigned }
     }
 
     fn asks(&self) -> bool {
-        self.tried.profile.uses_judge()
+        self.scored.profile.uses_judge()
     }
 
-    fn script_for(&self, golden: &str, finding: &str) -> Option<Script> {
-        self.tried.asked.get(&(golden.to_owned(), finding.to_owned())).copied()
+    fn script_for(&self, golden: &str, finding: &str) -> Option<Answer> {
+        self.scored.asked.get(&(golden.to_owned(), finding.to_owned())).copied()
     }
 
     fn counts(&self, golden: &str, finding: &str) -> bool {
         match self.script_for(golden, finding) {
-            Some(Script::Yes) => true,
-            Some(Script::No) => false,
-            Some(Script::Silent) | None => {
+            Some(Answer::Yes) => true,
+            Some(Answer::No) => false,
+            Some(Answer::Silent) | None => {
                 let score = self.heuristic.get(&(golden, finding)).map(|score| quantum(*score));
-                let enough = score.is_some_and(|score| score >= quantum(self.tried.profile.threshold));
+                let enough = score.is_some_and(|score| score >= quantum(self.scored.profile.threshold));
                 !self.asks() && enough && self.evident.contains(&(golden, finding))
             }
         }
@@ -275,13 +275,13 @@ impl<'a> Verifier<'a> {
     fn rank(&self, golden: &str, finding: &str) -> (bool, i64) {
         let heuristic = self.heuristic.get(&(golden, finding)).copied().unwrap_or_default();
         let counts = self.counts(golden, finding);
-        let share = self.tried.profile.heuristic_share;
-        let judged = self.script_for(golden, finding) == Some(Script::Yes);
+        let share = self.scored.profile.heuristic_share;
+        let judged = self.script_for(golden, finding) == Some(Answer::Yes);
         let score = if counts && judged { share * heuristic + (1.0 - share) * 0.9 } else { heuristic };
         (counts, quantum(score))
     }
 
-    /// Whether no other candidate stands higher, or as high and earlier.
+    /// Whether no other candidate has a higher rank, or the same rank and a lower index.
     fn is_best<'s>(&self, chosen: usize, others: impl Iterator<Item = ((bool, i64), usize)> + 's) -> bool {
         let ranks: BTreeMap<usize, (bool, i64)> = others.map(|(rank, index)| (index, rank)).collect();
         let own = ranks.get(&chosen).copied();
@@ -289,19 +289,19 @@ impl<'a> Verifier<'a> {
     }
 
     fn finding(&self, id: &str) -> &'a Finding {
-        self.tried.trial.findings.iter().find(|finding| finding.id.as_str() == id).expect("a finding of the trial")
+        self.scored.trial.findings.iter().find(|finding| finding.id.as_str() == id).expect("a finding of the trial")
     }
 
     fn miss(&self, miss: &Value) -> bool {
         let (reason, golden_id) = (&miss["reason"], text(miss, "golden"));
-        let golden = self.tried.case.goldens.iter().find(|golden| golden.id.as_str() == golden_id).expect("a golden");
+        let golden = self.scored.case.goldens.iter().find(|golden| golden.id.as_str() == golden_id).expect("a golden");
         let (finding, best) = (text(reason, "finding"), &miss["best"]);
         let heuristic = self.heuristic.get(&(golden_id, finding)).copied().unwrap_or_default();
         let (score, threshold) = (reason["score"].as_f64(), reason["threshold"].as_f64());
-        let findings = &self.tried.trial.findings;
+        let findings = &self.scored.trial.findings;
         let candidates = || {
             let named =
-                |f: &Finding| matches!(self.script_for(golden_id, f.id.as_str()), Some(Script::Yes | Script::No));
+                |f: &Finding| matches!(self.script_for(golden_id, f.id.as_str()), Some(Answer::Yes | Answer::No));
             let all = findings.iter().enumerate().filter(move |(_, f)| {
                 let pair = self.heuristic.get(&(golden_id, f.id.as_str()));
                 pair.is_some_and(|score| quantum(*score) > 0 || named(f))
@@ -313,7 +313,7 @@ impl<'a> Verifier<'a> {
             text(best, "finding") == finding && at.is_some_and(|at| self.is_best(at, candidates()))
         };
         let keys = |f: &Finding| -> Vec<String> {
-            let rules = &self.tried.profile.identity;
+            let rules = &self.scored.profile.identity;
             let accepted = |key: &String| {
                 let chunk = key.contains("|chunk:") || key.contains("|chunklines:");
                 if rules.require_anchor { key.contains("|anchor:") } else { !chunk || rules.chunk_anchors }
@@ -340,17 +340,17 @@ impl<'a> Verifier<'a> {
                 }
             }
         };
-        let required = &self.tried.report["profile"]["identity"];
+        let required = &self.scored.report["profile"]["identity"];
         match text(reason, "kind") {
             "trial_failed" => self.result["outcome"] == reason["outcome"] && self.result["outcome"] != "reported",
             "nothing_reported" => self.result["findings"].as_array().is_some_and(Vec::is_empty),
             "no_candidate" => best.is_null() && candidates().next().is_none(),
             "below_threshold" => {
-                let low = score < threshold && threshold == self.tried.report["profile"]["threshold"].as_f64();
+                let low = score < threshold && threshold == self.scored.report["profile"]["threshold"].as_f64();
                 !self.asks() && shows_best(finding) && score == Some(heuristic) && low && best["judged"].is_null()
             }
             "path_alone" => {
-                let enough = quantum(heuristic) >= quantum(self.tried.profile.threshold);
+                let enough = quantum(heuristic) >= quantum(self.scored.profile.threshold);
                 !self.asks()
                     && shows_best(finding)
                     && enough
@@ -358,7 +358,7 @@ impl<'a> Verifier<'a> {
                     && !self.evident.contains(&(golden_id, finding))
             }
             "not_worth_asking" => {
-                let low = score < threshold && threshold == self.tried.report["profile"]["judge_threshold"].as_f64();
+                let low = score < threshold && threshold == self.scored.report["profile"]["judge_threshold"].as_f64();
                 self.asks() && shows_best(finding) && score == Some(heuristic) && low && best["judged"].is_null()
             }
             "taken" => {
@@ -367,15 +367,15 @@ impl<'a> Verifier<'a> {
                 assigned && shows_best(finding) && self.counts(golden_id, finding)
             }
             "refused" => {
-                let said_no = self.script_for(golden_id, finding) == Some(Script::No) && best["judged"] == false;
+                let said_no = self.script_for(golden_id, finding) == Some(Answer::No) && best["judged"] == false;
                 said_no && shows_best(finding) && text(reason, "judge") == "scripted"
             }
             "unjudged" => {
                 let flagged = miss["flags"].as_array().is_some_and(|flags| flags.contains(&"unjudged".into()));
-                flagged && self.script_for(golden_id, finding) == Some(Script::Silent)
+                flagged && self.script_for(golden_id, finding) == Some(Answer::Silent)
             }
             "not_asked" => {
-                let worth = quantum(heuristic) >= quantum(self.tried.profile.judge_threshold);
+                let worth = quantum(heuristic) >= quantum(self.scored.profile.judge_threshold);
                 let to = reason["matched_to"].as_str();
                 let assigned = self.assigned.iter().find(|(own, _)| *own == finding).map(|(_, golden)| *golden);
                 let unasked = self.script_for(golden_id, finding).is_none() && best["judged"].is_null();
@@ -404,8 +404,8 @@ impl<'a> Verifier<'a> {
                 let expect: Vec<&str> = truly.iter().filter(|(_, missing)| *missing).map(|(name, _)| *name).collect();
                 golden.identity_key.is_none() && missing == expect && !missing.is_empty()
             }
-            "not_recorded" => self.tried.profile.method == Method::Recorded,
-            "not_compared" => self.tried.profile.method == Method::Verdict,
+            "not_recorded" => self.scored.profile.method == Method::Recorded,
+            "not_compared" => self.scored.profile.method == Method::Verdict,
             _ => false,
         }
     }
@@ -413,12 +413,12 @@ impl<'a> Verifier<'a> {
     fn extra(&self, extra: &Value) -> bool {
         let (reason, finding_id) = (&extra["reason"], text(extra, "finding"));
         let (golden, best) = (text(reason, "golden"), &extra["best"]);
-        let goldens = &self.tried.case.goldens;
+        let goldens = &self.scored.case.goldens;
         let heuristic = self.heuristic.get(&(golden, finding_id)).copied().unwrap_or_default();
         let (score, threshold) = (reason["score"].as_f64(), reason["threshold"].as_f64());
         let candidates = || {
             let named =
-                |g: &Golden| matches!(self.script_for(g.id.as_str(), finding_id), Some(Script::Yes | Script::No));
+                |g: &Golden| matches!(self.script_for(g.id.as_str(), finding_id), Some(Answer::Yes | Answer::No));
             let all = goldens.iter().enumerate().filter(move |(_, g)| {
                 let pair = self.heuristic.get(&(g.id.as_str(), finding_id));
                 pair.is_some_and(|score| quantum(*score) > 0 || named(g))
@@ -433,19 +433,19 @@ impl<'a> Verifier<'a> {
             "clean_case" => goldens.is_empty(),
             "nothing_near" => best.is_null() && candidates().next().is_none(),
             "below_threshold" => {
-                let low = score < threshold && threshold == self.tried.report["profile"]["threshold"].as_f64();
+                let low = score < threshold && threshold == self.scored.report["profile"]["threshold"].as_f64();
                 !self.asks() && low && score == Some(heuristic) && shows_best()
             }
             "path_alone" => {
-                let enough = quantum(heuristic) >= quantum(self.tried.profile.threshold);
+                let enough = quantum(heuristic) >= quantum(self.scored.profile.threshold);
                 !self.asks() && enough && shows_best() && !self.evident.contains(&(golden, finding_id))
             }
             "not_worth_asking" => {
-                let low = score < threshold && threshold == self.tried.report["profile"]["judge_threshold"].as_f64();
+                let low = score < threshold && threshold == self.scored.report["profile"]["judge_threshold"].as_f64();
                 self.asks() && low && score == Some(heuristic) && shows_best()
             }
-            "refused" => self.script_for(golden, finding_id) == Some(Script::No) && shows_best(),
-            "unjudged" => self.script_for(golden, finding_id) == Some(Script::Silent),
+            "refused" => self.script_for(golden, finding_id) == Some(Answer::No) && shows_best(),
+            "unjudged" => self.script_for(golden, finding_id) == Some(Answer::Silent),
             "not_asked" => {
                 // A trap may be reported by several findings.
                 let assigned = match reason["matched_to"].as_str() {
@@ -472,20 +472,20 @@ impl<'a> Verifier<'a> {
                     reason["missing"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
                 missing == expect && !missing.is_empty()
             }
-            "not_recorded" => self.tried.profile.method == Method::Recorded,
-            "not_compared" => self.tried.profile.method == Method::Verdict,
+            "not_recorded" => self.scored.profile.method == Method::Recorded,
+            "not_compared" => self.scored.profile.method == Method::Verdict,
             _ => false,
         }
     }
 }
 
 #[test]
-fn every_stated_reason_can_be_verified_from_the_report() {
+fn reasons_can_be_verified_from_the_report() {
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
     for seed in 0..6_000 {
-        let tried = tried(seed);
-        let verifier = Verifier::new(&tried);
-        let described = |what: &Value| format!("seed {seed}, {}: {what:#}", tried.profile.name);
+        let scored = score_random_trial(seed);
+        let verifier = Verifier::new(&scored);
+        let described = |what: &Value| format!("seed {seed}, {}: {what:#}", scored.profile.name);
         for miss in verifier.result["misses"].as_array().into_iter().flatten() {
             assert!(verifier.miss(miss), "{}", described(miss));
             *kinds.entry(format!("miss {}", text(&miss["reason"], "kind"))).or_default() += 1;

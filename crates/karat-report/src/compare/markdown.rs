@@ -1,8 +1,8 @@
 //! Renders a comparison as Markdown.
 
 use super::{footnotes, interval, mcnemar, rank_method, wins_and_losses};
-use crate::markdown::escape;
-use crate::number::{p_value, rank_set, signed, three, title};
+use crate::markdown::{escape, warnings};
+use crate::number::{self, or_dash, p_value, rank_set, signed, three, title};
 use karat_core::wording::count;
 use karat_format::comparison::{ComparisonV1, PairV1, RanksV1};
 
@@ -13,13 +13,7 @@ pub fn draw(comparison: &ComparisonV1) -> String {
         Some(ranks) => out.push_str(&draw_ranks(ranks)),
         None => comparison.comparisons.iter().for_each(|pair| out.push_str(&draw_pair(comparison, pair))),
     }
-    if !comparison.warnings.is_empty() {
-        out.push_str("\n**Warnings**\n\n");
-        for warning in &comparison.warnings {
-            out.push_str(&format!("- {}\n", escape(warning)));
-        }
-    }
-    out
+    out + &warnings(&comparison.warnings)
 }
 
 fn draw_pair(comparison: &ComparisonV1, pair: &PairV1) -> String {
@@ -79,11 +73,10 @@ fn draw_ranks(ranks: &RanksV1) -> String {
         let [better, worse] = wins_and_losses(ranks, &tool.tool);
         out.push_str(&format!(
             "| {} | {} | {} | {} | {better} | {worse} |\n",
-            rank_set(tool).unwrap_or_else(|| "–".to_owned()),
+            or_dash(rank_set(tool)),
             escape(&tool.tool),
             three(tool.value),
-            tool.ci
-                .map_or_else(|| "–".to_owned(), |[low, high]| format!("{} … {}", three(Some(low)), three(Some(high)))),
+            number::interval(tool.ci, three),
         ));
     }
     out.push_str(&format!("\n{}\n", escape(&rank_method(ranks))));

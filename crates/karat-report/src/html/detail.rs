@@ -15,7 +15,8 @@ use std::collections::{BTreeMap, HashMap};
 pub(super) struct DetailLevel {
     text: usize,
     limits: Option<ExcerptLimits>,
-    leaves_out: Option<&'static str>,
+    /// What a page says about it.
+    pub(super) leaves_out: Option<&'static str>,
 }
 
 impl DetailLevel {
@@ -44,14 +45,6 @@ impl DetailLevel {
             ),
         },
     ];
-
-    pub(super) fn is_last(self) -> bool {
-        self.limits.is_none()
-    }
-
-    pub(super) fn leaves_out(self) -> Option<&'static str> {
-        self.leaves_out
-    }
 }
 
 pub(super) struct Lookup<'a> {

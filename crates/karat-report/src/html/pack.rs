@@ -8,14 +8,15 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use maud::{Markup, html};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::io::Write;
 
 pub(super) struct Packed {
-    pub(super) index: String,
+    pub(super) index: Markup,
     /// Last in the page, so that the browser shows everything else first.
-    pub(super) portions: String,
+    pub(super) portions: Markup,
     /// What was left out to keep the page small enough to send; `None` if nothing was.
     pub(super) left_out: Option<&'static str>,
 }
@@ -27,25 +28,27 @@ const BATCH: usize = 512;
 
 pub(super) fn pack(view: &ReportView<'_>) -> Packed {
     let lookup = Lookup::new(view);
-    let mut packed = None;
-    for level in DetailLevel::ALL {
-        let portions = portions(view, &lookup, level);
-        let fits = portions.iter().map(|portion| portion.text.len()).sum::<usize>() <= BUDGET;
-        let done = fits || level.is_last();
-        packed = Some((portions, level));
-        if done {
+    let [most, fewer @ ..] = DetailLevel::ALL;
+    let mut level = most;
+    let mut packed = portions(view, &lookup, level);
+    for next in fewer {
+        if packed.iter().map(|portion| portion.text.len()).sum::<usize>() <= BUDGET {
             break;
         }
+        level = next;
+        packed = portions(view, &lookup, level);
     }
-    let (portions, level) = packed.unwrap_or((Vec::new(), DetailLevel::ALL[0]));
     let mut portion_of = Vec::with_capacity(view.report.cases.len());
-    for (number, portion) in portions.iter().enumerate() {
+    for (number, portion) in packed.iter().enumerate() {
         portion_of.extend(std::iter::repeat_n(number, portion.cases));
     }
     let index = element("index", &compressed(&json(&index::build(view.report, &portion_of))));
-    let numbered = portions.iter().enumerate();
-    let portions = numbered.map(|(number, portion)| element(&format!("portion-{number}"), &portion.text)).collect();
-    Packed { index, portions, left_out: level.leaves_out() }
+    let portions = html! {
+        @for (number, portion) in packed.iter().enumerate() {
+            (element(&format!("portion-{number}"), &portion.text))
+        }
+    };
+    Packed { index, portions, left_out: level.leaves_out }
 }
 
 struct Portion {
@@ -75,9 +78,9 @@ fn portions(view: &ReportView<'_>, lookup: &Lookup<'_>, level: DetailLevel) -> V
     portions
 }
 
-/// A data element that no browser runs as a script.
-fn element(id: &str, data: &str) -> String {
-    format!("<script type=\"application/octet-stream\" id=\"{id}\">{data}</script>\n")
+/// A data element that no browser runs as a script. Base64 needs no escaping.
+fn element(id: &str, data: &str) -> Markup {
+    html! { script type="application/octet-stream" id=(id) { (data) } }
 }
 
 fn json(value: &impl Serialize) -> String {

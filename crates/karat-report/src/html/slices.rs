@@ -1,20 +1,20 @@
 //! Metrics by slice: severity, category, language and other dimensions of the cases.
 
-use super::figures;
+use super::{plots, section};
 use crate::number::{rank_metric, ranked, three, title};
-use crate::page::text;
-use crate::plot;
+use crate::page::drawing;
+use crate::plot::{self, PlotOptions};
 use crate::report_view::ReportView;
 use crate::slice_order;
-use karat_format::report::{ReportV1, ToolV1};
+use karat_format::report::{EstimateV1, ReportV1, ToolV1};
+use maud::{Markup, html};
 use std::collections::BTreeMap;
 
 /// Dimensions with more values are left to the JSON report.
 const MOST_VALUES: usize = 60;
 
-pub(super) fn draw(view: &ReportView<'_>, out: &mut String) {
-    let report = view.report;
-    let tools = ranked(report);
+pub(super) fn draw(view: &ReportView<'_>) -> Markup {
+    let tools = ranked(view.report);
     let mut dimensions: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
     for tool in &tools {
         for (dimension, values) in &tool.by {
@@ -28,61 +28,88 @@ pub(super) fn draw(view: &ReportView<'_>, out: &mut String) {
     // A single value repeats the whole suite.
     dimensions.retain(|_, values| values.len() > 1);
     if dimensions.is_empty() {
-        return;
+        return Markup::default();
     }
-    out.push_str("<section id=\"slices\" aria-labelledby=\"slices-title\">\n<h2 id=\"slices-title\">Slices</h2>\n");
-    out.push_str("<p class=\"dim\">The same metrics on parts of the suite. Slices have no intervals; check how many cases each has.</p>\n");
     let order = ["severity", "category", "language", "difficulty"];
     let place = |dimension: &str| order.iter().position(|known| *known == dimension).unwrap_or(order.len());
     let mut sorted: Vec<(&str, BTreeMap<&str, usize>)> = dimensions.into_iter().collect();
     sorted.sort_by_key(|(dimension, _)| (place(dimension), *dimension));
-    for (at, (dimension, values)) in sorted.iter().enumerate() {
-        let open = if at == 0 { " open" } else { "" };
-        out.push_str(&format!("<details{open}><summary>By {}</summary>\n", text(dimension)));
-        let Some(metric) = metric(report, dimension) else {
-            out.push_str("<p class=\"dim\">No metric is defined here.</p></details>\n");
-            continue;
-        };
-        figures::slices(view, dimension, metric, out);
-        let figures = |tool: &&ToolV1| {
-            let values = tool.by.get(*dimension).into_iter().flat_map(BTreeMap::values);
-            values.map(|slice| (slice.metrics.get(metric).and_then(|e| e.value), None)).collect::<Vec<_>>()
-        };
-        // All bars of a table share a scale, so that tools can be compared.
-        let scale = plot::column(tools.iter().flat_map(figures));
-        let caption = format!("{} by {}", text(title(metric)), text(dimension));
-        out.push_str(&format!("<div class=\"scroll\" tabindex=\"0\"><table class=\"tools\" aria-label=\"{caption}\"><thead><tr><th scope=\"col\">value</th><th scope=\"col\" class=\"n\">n</th>"));
-        tools.iter().for_each(|tool| out.push_str(&format!("<th scope=\"col\" class=\"n\">{}</th>", text(&tool.tool))));
-        out.push_str("</tr></thead><tbody>\n");
-        let mut rows: Vec<(&str, usize)> = values.iter().map(|(value, cases)| (*value, *cases)).collect();
-        slice_order::sort(dimension, &mut rows);
-        let all = rows.len();
-        let slice_of = |tool: &ToolV1, value: &str| tool.by.get(*dimension)?.get(value)?.metrics.get(metric)?.value;
-        rows.retain(|(value, _)| tools.iter().any(|tool| slice_of(tool, value).is_some()));
-        let empty = all - rows.len();
-        for (value, cases) in rows.iter().take(MOST_VALUES) {
-            // A clean case has no recall and no F1, so fewer cases may count.
-            let estimates = tools.iter().filter_map(|tool| tool.by.get(*dimension)?.get(*value)?.metrics.get(metric));
-            let n = estimates.map(|estimate| estimate.n).max().unwrap_or_default();
-            let of_cases = if n < *cases { format!("{n} of {cases}") } else { n.to_string() };
-            out.push_str(&format!("<tr><th scope=\"row\">{}</th><td class=\"n\">{of_cases}</td>", text(value)));
-            for tool in &tools {
-                let value = slice_of(tool, value);
-                out.push_str(&format!("<td class=\"n\">{} {}</td>", three(value), plot::interval(value, None, scale)));
+    let content = html! {
+        p.dim {
+            "The same metrics on parts of the suite. Slices have no intervals; check how many cases each has."
+        }
+        @for (at, (dimension, values)) in sorted.iter().enumerate() {
+            details open[at == 0] {
+                summary { "By " (dimension) }
+                @match metric(view.report, dimension) {
+                    Some(metric) => { (slices(view, &tools, dimension, values, metric)) }
+                    None => { p.dim { "No metric is defined here." } }
+                }
             }
-            out.push_str("</tr>\n");
         }
-        out.push_str("</tbody></table></div>\n");
-        if rows.len() > MOST_VALUES {
-            out.push_str(&format!("<p class=\"dim\">and {} more values</p>\n", rows.len() - MOST_VALUES));
+    };
+    section("slices", "Slices", &content)
+}
+
+/// The plot and the table of a dimension, whose values come with their numbers of cases.
+fn slices(
+    view: &ReportView<'_>,
+    tools: &[&ToolV1],
+    dimension: &str,
+    values: &BTreeMap<&str, usize>,
+    metric: &str,
+) -> Markup {
+    let options = PlotOptions {
+        metric: Some(metric.to_owned()),
+        dimension: Some(dimension.to_owned()),
+        ..PlotOptions::default()
+    };
+    let figure = |tool: &ToolV1, value: &str| estimate(tool, dimension, value, metric)?.value;
+    let mut rows: Vec<(&str, usize)> = values.iter().map(|(value, cases)| (*value, *cases)).collect();
+    slice_order::sort(dimension, &mut rows);
+    rows.retain(|(value, _)| tools.iter().any(|tool| figure(tool, value).is_some()));
+    let empty = values.len() - rows.len();
+    // All bars of a table share a scale, so that tools can be compared.
+    let slices = tools.iter().filter_map(|tool| tool.by.get(dimension)).flat_map(BTreeMap::values);
+    let scale = plot::column(slices.map(|slice| (slice.metrics.get(metric).and_then(|e| e.value), None)));
+    html! {
+        (plots("slices", view, &options))
+        div.scroll tabindex="0" {
+            table.tools aria-label={ (title(metric)) " by " (dimension) } {
+                thead {
+                    tr {
+                        th scope="col" { "value" }
+                        th.n scope="col" { "n" }
+                        @for tool in tools { th.n scope="col" { (tool.tool) } }
+                    }
+                }
+                tbody {
+                    @for (value, cases) in rows.iter().take(MOST_VALUES) {
+                        // A clean case has no recall and no F1, so fewer cases may count.
+                        @let estimates = tools.iter().filter_map(|tool| estimate(tool, dimension, value, metric));
+                        @let n = estimates.map(|estimate| estimate.n).max().unwrap_or_default();
+                        tr {
+                            th scope="row" { (value) }
+                            td.n { (n) @if n < *cases { " of " (cases) } }
+                            @for figure in tools.iter().map(|tool| figure(tool, value)) {
+                                td.n { (three(figure)) " " (drawing(plot::interval(figure, None, scale))) }
+                            }
+                        }
+                    }
+                }
+            }
         }
-        if empty > 0 {
-            let noun = if empty == 1 { "value has" } else { "values have" };
-            out.push_str(&format!("<p class=\"dim\">{empty} more {noun} no {} here.</p>\n", text(title(metric))));
+        @if rows.len() > MOST_VALUES { p.dim { "and " (rows.len() - MOST_VALUES) " more values" } }
+        @if empty > 0 {
+            p.dim {
+                (empty) @if empty == 1 { " more value has" } @else { " more values have" } " no " (title(metric)) " here."
+            }
         }
-        out.push_str("</details>\n");
     }
-    out.push_str("</section>\n");
+}
+
+fn estimate<'t>(tool: &'t ToolV1, dimension: &str, value: &str, metric: &str) -> Option<&'t EstimateV1> {
+    tool.by.get(dimension)?.get(value)?.metrics.get(metric)
 }
 
 /// The ranking metric, or the first defined one of the headline: a slice by severity has recall but no F1.

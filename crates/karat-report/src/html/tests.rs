@@ -1,4 +1,4 @@
-//! What a page holds: every case once, code around what matters, and nothing that could run.
+//! Content of the HTML page: every case once, code around locations, and no injected scripts.
 
 use super::excerpt::{ExcerptLimits, Places};
 use super::*;
@@ -20,7 +20,7 @@ use karat_format::shipped_suites::locate;
 use serde_json::Value;
 use std::io::Read;
 
-/// Made-up cases, each with one golden and one finding about it.
+/// Cases with one golden and one matching finding each.
 fn suite(cases: usize, title: &str) -> (Suite, Vec<Trial>) {
     let mut suite = Suite { name: title.to_owned(), digest: String::new(), cases: Vec::new() };
     let mut trials = Vec::new();
@@ -46,7 +46,7 @@ fn suite(cases: usize, title: &str) -> (Suite, Vec<Trial>) {
     (suite, trials)
 }
 
-fn scored(suite: Suite, trials: Vec<Trial>) -> (LoadedSuite, Scoring) {
+fn score_suite(suite: Suite, trials: Vec<Trial>) -> (LoadedSuite, Scoring) {
     let mut loaded = load(locate("starter")).unwrap_or_else(|_| panic!("the starter suite loads"));
     loaded.suite = suite;
     let profile = karat::profile::resolve("karat", &karat::profile::no_files, &[]).unwrap();
@@ -54,9 +54,9 @@ fn scored(suite: Suite, trials: Vec<Trial>) -> (LoadedSuite, Scoring) {
     (loaded, scoring)
 }
 
-/// The page, with every file a thousand lines long.
+/// Draws the page; every source file has a thousand lines.
 fn page(suite: Suite, trials: Vec<Trial>) -> String {
-    let (loaded, scoring) = scored(suite, trials);
+    let (loaded, scoring) = score_suite(suite, trials);
     let code =
         |_: &CaseId, _: &RepoPath| Some((1..=1000).map(|n| format!("line_{n} = {n} # <b>\n")).collect::<String>());
     let sources = Sources { suite: &loaded.suite, trials: &scoring.trials, code: &code };
@@ -66,7 +66,7 @@ fn page(suite: Suite, trials: Vec<Trial>) -> String {
     )
 }
 
-fn unpacked(page: &str, id: &str) -> Option<Value> {
+fn unpack(page: &str, id: &str) -> Option<Value> {
     let start = page.find(&format!("<script type=\"application/octet-stream\" id=\"{id}\">"))?;
     let data = page[start..].split('>').nth(1)?.split('<').next()?;
     let mut text = String::new();
@@ -75,16 +75,16 @@ fn unpacked(page: &str, id: &str) -> Option<Value> {
 }
 
 #[test]
-fn every_case_is_in_the_portion_that_the_index_names() {
+fn index_names_the_portion_of_every_case() {
     let (suite, trials) = suite(700, "a lock is taken late");
     let page = page(suite, trials);
-    let index = unpacked(&page, "index").unwrap();
+    let index = unpack(&page, "index").unwrap();
     let portion = index["portion"].as_array().unwrap();
     assert_eq!(portion.len(), 700);
-    assert!(portion.last().unwrap().as_u64().unwrap() > 0, "several portions, or the test shows nothing");
+    assert!(portion.last().unwrap().as_u64().unwrap() > 0, "the test needs several portions");
     let mut place = 0;
     for number in 0.. {
-        let Some(cases) = unpacked(&page, &format!("portion-{number}")) else { break };
+        let Some(cases) = unpack(&page, &format!("portion-{number}")) else { break };
         for case in cases.as_array().unwrap() {
             assert_eq!(case["id"], index["ids"][place]);
             assert_eq!(portion[place], number);
@@ -96,9 +96,9 @@ fn every_case_is_in_the_portion_that_the_index_names() {
 }
 
 #[test]
-fn a_case_has_its_texts_and_the_code_around_its_places() {
+fn case_has_texts_and_code_around_locations() {
     let (suite, trials) = suite(1, "a lock is taken late");
-    let case = unpacked(&page(suite, trials), "portion-0").unwrap()[0].take();
+    let case = unpack(&page(suite, trials), "portion-0").unwrap()[0].take();
     let lines = case["files"][0]["lines"].as_array().unwrap();
     let numbers: Vec<u64> = lines.iter().map(|line| line[0].as_u64().unwrap()).collect();
     assert_eq!((numbers[0], *numbers.last().unwrap()), (28, 53), "twelve lines around lines 40 and 41 of a long file");
@@ -111,24 +111,24 @@ fn a_case_has_its_texts_and_the_code_around_its_places() {
 }
 
 #[test]
-fn goldens_in_patterns_of_files_name_those_that_fit() {
+fn goldens_with_a_file_pattern_list_the_matching_files() {
     let (mut suite, mut trials) = suite(1, "a lock is taken late");
     suite.cases[0].goldens[0].file = FilePattern::new("app/*/page.tsx");
     let mut other = trials[0].findings[0].clone();
     (trials[0].findings[0].file, other.file) = (RepoPath::new("app/[id]/page.tsx"), RepoPath::new("app/i/x/page.tsx"));
     other.id = "f2".into();
     trials[0].findings.push(other);
-    let case = unpacked(&page(suite, trials), "portion-0").unwrap()[0].take();
-    assert_eq!(case["files"].as_array().unwrap().len(), 2, "or the test shows nothing");
+    let case = unpack(&page(suite, trials), "portion-0").unwrap()[0].take();
+    assert_eq!(case["files"].as_array().unwrap().len(), 2, "the test needs two files");
     assert_eq!(case["goldens"][0]["files"], serde_json::json!(["app/[id]/page.tsx"]));
 }
 
 #[test]
-fn trials_that_do_not_count_are_in_no_cell() {
+fn excluded_trials_are_not_counted_in_cells() {
     let (suite, trials) = suite(1, "a lock is taken late");
     let failed = Trial { outcome: Outcome::Crashed, number: 2, findings: Vec::new(), ..trials[0].clone() };
     let shown = |failed_trials: FailedTrials| {
-        let (loaded, _) = scored(suite.clone(), Vec::new());
+        let (loaded, _) = score_suite(suite.clone(), Vec::new());
         let profile = karat::profile::resolve("karat", &karat::profile::no_files, &[]).unwrap();
         let profile = Profile { failed_trials, ..profile };
         let scoring = scoring::run(&loaded, Work::new(vec![trials[0].clone(), failed.clone()], profile));
@@ -141,7 +141,7 @@ fn trials_that_do_not_count_are_in_no_cell() {
 }
 
 #[test]
-fn what_others_wrote_is_never_markup() {
+fn texts_of_tools_and_suites_are_escaped() {
     let hostile = "</script><script>alert(1)</script><img src=x onerror=alert(1)> javascript:alert(1) \u{202e}\u{0}";
     let (suite, mut trials) = suite(2, hostile);
     for trial in &mut trials {
@@ -156,7 +156,7 @@ fn what_others_wrote_is_never_markup() {
 }
 
 #[test]
-fn the_same_report_is_the_same_page() {
+fn page_is_deterministic() {
     let made = || {
         let (suite, trials) = suite(40, "a lock is taken late");
         page(suite, trials)
@@ -165,9 +165,9 @@ fn the_same_report_is_the_same_page() {
 }
 
 #[test]
-fn more_than_fits_is_told_in_fewer_words() {
+fn large_reports_are_shortened_with_a_note() {
     let (suite, mut trials) = suite(600, "a lock is taken late");
-    // Words that do not compress: 600 cases of about 60,000 bytes each would be 24 MB.
+    // Incompressible text: 600 cases of about 60,000 bytes each would be 24 MB.
     let mut seed = 7_u64;
     let mut noise = || {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -184,7 +184,7 @@ fn more_than_fits_is_told_in_fewer_words() {
 }
 
 #[test]
-fn places_beyond_the_file_and_files_out_of_reach_show_nothing() {
+fn locations_outside_of_readable_files_show_no_code() {
     let (suite, trials) = suite(1, "a");
     let code = |_: &CaseId, path: &RepoPath| (path.as_str() == "a.py").then(|| "one\r\ntwo\r\n".to_owned());
     let sources = Sources { suite: &suite, trials: &trials, code: &code };

@@ -1,9 +1,11 @@
 //! Axes, legend and notes of a plot.
 
-use super::scale::Scale;
-use super::subject::DrawnTool;
+use super::Plot;
+use super::scale::{Scale, ticks};
+use super::subject::{self, DrawnTool};
 use super::svg::{Anchor, SIZE, SMALL, Svg};
 use super::words;
+use karat_format::report::ReportV1;
 
 #[derive(Clone, Copy)]
 pub(super) struct Frame {
@@ -33,6 +35,15 @@ impl Frame {
         svg.line("axis", (self.left, self.top), (self.left, self.bottom));
         svg.words_upwards("dim", (self.left - 36.0, (self.top + self.bottom) / 2.0), title);
     }
+
+    /// Draws axes from 0 to 1 and returns their scales.
+    pub(super) fn share_axes(&self, svg: &mut Svg, x_title: &str, y_title: &str) -> (Scale, Scale) {
+        let x = Scale::linear((0.0, 1.0), (self.left, self.right));
+        let y = Scale::linear((0.0, 1.0), (self.bottom, self.top));
+        self.x_axis(svg, &x, &ticks((0.0, 1.0), 5), x_title);
+        self.y_axis(svg, &y, &ticks((0.0, 1.0), 5), y_title);
+        (x, y)
+    }
 }
 
 /// With more tools than this, per-tool extras are left out.
@@ -41,37 +52,50 @@ pub(super) const MANY: usize = 12;
 /// Height of the labels and the title below a frame.
 pub(super) const BELOW: f64 = 40.0;
 
-/// Draws markers with names in columns; returns the height.
-pub(super) fn legend(svg: &mut Svg, tools: &[DrawnTool<'_>], (left, top): (f64, f64), width: f64) -> f64 {
+const MARGIN: f64 = 10.0;
+
+/// Draws markers with names in columns from `top`; returns where they end.
+pub(super) fn legend(svg: &mut Svg, tools: &[DrawnTool<'_>], top: f64, plot_width: f64) -> f64 {
     const ROW: f64 = 19.0;
-    let widest = tools.iter().map(|drawn| words::width(drawn.name(), SIZE)).fold(40.0, f64::max);
+    let width = plot_width - 2.0 * MARGIN;
+    let widest = words::widest(tools.iter().map(DrawnTool::name), SIZE).max(40.0);
     // With many tools, long names are cut to keep several columns.
     let most = if tools.len() > MANY { width / 3.0 } else { width };
     let columns = (width / (widest + 30.0).clamp(width / 4.0, most)).floor().max(1.0) as usize;
     let cell = width / columns as f64;
     let rows = tools.len().div_ceil(columns);
     for (at, drawn) in tools.iter().enumerate() {
-        let (x, y) = (left + (at / rows) as f64 * cell, top + (at % rows) as f64 * ROW + ROW / 2.0);
+        let (x, y) = (MARGIN + (at / rows) as f64 * cell, top + (at % rows) as f64 * ROW + ROW / 2.0);
         svg.series(drawn.series, |svg| svg.marker(drawn.series, (x + 7.0, y), 4.5));
         svg.name((x + 18.0, y + 4.5), Anchor::Start, drawn.name(), cell - 26.0);
     }
-    rows as f64 * ROW
+    top + rows as f64 * ROW + 4.0
 }
 
-/// Draws sentences below a plot; returns the height.
-pub(super) fn notes(svg: &mut Svg, notes: &[String], (left, top): (f64, f64), width: f64) -> f64 {
+/// Finishes a plot: draws notes below its marks, which end at `foot`.
+pub(super) fn finish(
+    mut svg: Svg,
+    report: &ReportV1,
+    (width, mut foot): (f64, f64),
+    notes: &[String],
+    title: String,
+    description: String,
+) -> Plot {
     const ROW: f64 = 15.0;
     // Pages use system fonts, which may be wider than the font measured here.
-    let lines = notes.iter().flat_map(|note| words::wrap(note, 0.85 * width, SMALL));
-    let mut height = 0.0;
+    let lines = notes.iter().flat_map(|note| words::wrap(note, 0.85 * (width - 2.0 * MARGIN), SMALL));
     for line in lines {
-        height += ROW;
-        svg.words("dim small", (left, top + height - 3.0), Anchor::Start, &line);
+        foot += ROW;
+        svg.words("dim small", (MARGIN, foot - 3.0), Anchor::Start, &line);
     }
-    height
+    Plot { title, description, about: subject::about(report), size: (width, foot + 6.0), marks: svg.finish() }
 }
 
-/// Lists names, the first few if there are many.
+/// The text alternative: one sentence per mark.
+pub(super) fn describe(sentences: &[String]) -> String {
+    format!("{}.", sentences.join("; "))
+}
+
 pub(super) fn list_names(names: &[&str]) -> String {
     const MOST: usize = 4;
     let more = names.len().saturating_sub(MOST);

@@ -1,6 +1,6 @@
 //! Plots a metric against cost per case, with the Pareto front.
 
-use super::axes::{BELOW, Frame, legend, list_names, notes};
+use super::axes::{BELOW, Frame, describe, finish, legend, list_names};
 use super::scale::{Scale, domain, factors, log_ticks, ticks};
 use super::subject::{self, DrawnTool, Figure};
 use super::svg::{Anchor, Svg};
@@ -30,7 +30,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
         }
     }
     if points.is_empty() {
-        let why = format!("no tool has both {} and {}", title(id), prices.noun());
+        let why = format!("no tool has both {} and {}", title(id), prices.noun);
         return Err(NothingToDraw(format!("{why}; choose a metric that has a value with --metric")));
     }
     let is_free = points.iter().any(|point| point.price <= 0.0);
@@ -42,7 +42,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
     let ends = domain(points.iter().flat_map(|point| point.figure.all()));
     let y = Scale::linear(ends, (frame.bottom, frame.top));
     let mut svg = Svg::default();
-    frame.x_axis(&mut svg, &x, &log_ticks(paid), prices.axis());
+    frame.x_axis(&mut svg, &x, &log_ticks(paid), prices.axis);
     if is_free {
         svg.words("dim small", (frame.left + 20.0, frame.bottom + 15.0), Anchor::Middle, "0");
     }
@@ -53,65 +53,76 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
     let mut sentences = Vec::new();
     for point in &points {
         let at = (place(point.price), y.at(point.figure.value));
-        let words = format!(
-            "{}: {} {}, {} {}",
+        let is_best = front.iter().any(|best| std::ptr::eq(*best, point));
+        let mut words = format!(
+            "{}: {} {}, {}",
             point.drawn.name(),
             title(id),
             point.figure.to_text(),
-            prices.amount(point.price),
-            if front.iter().any(|best| std::ptr::eq(*best, point)) { "(none beats it in both)" } else { "" }
+            (prices.format)(point.price)
         );
-        let words = words.trim_end();
-        svg.about(words, |svg| {
+        if is_best {
+            words.push_str(" (none beats it in both)");
+        }
+        svg.about(&words, |svg| {
             svg.series(point.drawn.series, |svg| {
                 if let Some([low, high]) = point.figure.ci {
                     svg.line("ci", (at.0, y.at(low)), (at.0, y.at(high)));
                 }
                 svg.marker(point.drawn.series, at, 5.0);
             });
-            if front.iter().any(|best| std::ptr::eq(*best, point)) {
+            if is_best {
                 svg.circle("ring", at, 8.5);
             }
         });
-        sentences.push(words.to_owned());
+        sentences.push(words);
     }
-    let mut foot = frame.bottom + BELOW + 4.0;
     let shown: Vec<DrawnTool<'_>> = points.iter().map(|point| point.drawn).collect();
-    foot += legend(&mut svg, &shown, (10.0, foot), WIDTH - 20.0) + 4.0;
-    let mut remarks = vec![format!("Lines: {}. {}", subject::level(report), prices.rings())];
-    if prices == Prices::Latency {
-        let costs = tools.iter().filter(|drawn| Prices::Cost.price(report, drawn.name()).is_some());
-        let costs: Vec<&str> = costs.map(DrawnTool::name).collect();
-        remarks.push(match costs.first() {
+    let foot = legend(&mut svg, &shown, frame.bottom + BELOW + 4.0, WIDTH);
+    let mut remarks = vec![format!("Lines: {}. {}", subject::level(report), prices.rings)];
+    if prices.noun == LATENCY.noun {
+        remarks.push(match COST.tools(report, &tools).first() {
             None => "No tool reports a cost.".to_owned(),
             Some(only) => format!("Only {only} reports a cost, so time is shown."),
         });
     }
     if !lacking.is_empty() {
-        remarks.push(format!("Not shown, without {} or a value: {}.", prices.noun(), list_names(&lacking)));
+        remarks.push(format!("Not shown, without {} or a value: {}.", prices.noun, list_names(&lacking)));
     }
-    foot += notes(&mut svg, &[remarks.join(" ")], (10.0, foot), WIDTH - 20.0);
-    Ok(vec![Plot {
-        title: format!("{} against {}", title(id), prices.noun().trim_start_matches("a ")),
-        description: format!("{}.", sentences.join("; ")),
-        about: subject::about(report),
-        size: (WIDTH, foot + 6.0),
-        marks: svg.finish(),
-    }])
+    let title = format!("{} against {}", title(id), prices.noun.trim_start_matches("a "));
+    Ok(vec![finish(svg, report, (WIDTH, foot), &[remarks.join(" ")], title, describe(&sentences))])
 }
 
-/// Money, or time if fewer than two tools state money.
-#[derive(Clone, Copy, PartialEq)]
-enum Prices {
-    Cost,
-    Latency,
+struct Prices {
+    noun: &'static str,
+    axis: &'static str,
+    rings: &'static str,
+    stated: fn(&ReportV1, &str) -> Option<f64>,
+    format: fn(f64) -> String,
 }
+
+static COST: Prices = Prices {
+    noun: "a cost",
+    axis: "USD per case",
+    rings: "Rings: no other tool is both cheaper and better.",
+    stated: |report, tool| report.measured.cost.get(tool).filter(|cost| cost.n > 0).map(|cost| cost.usd_per_case),
+    format: |price| format!("USD {price:.*} per case", if price < 0.01 { 5 } else { 3 }),
+};
+
+static LATENCY: Prices = Prices {
+    noun: "a time",
+    axis: "seconds per trial",
+    rings: "Rings: no other tool is both faster and better.",
+    stated: |report, tool| report.measured.latency.get(tool).filter(|l| l.n > 0).map(|l| l.mean_ms / 1000.0),
+    format: |price| format!("{price:.2} s per trial"),
+};
 
 impl Prices {
-    fn choose(report: &ReportV1, tools: &[DrawnTool<'_>]) -> Result<Self, NothingToDraw> {
-        let known = |prices: &Self| tools.iter().filter(|drawn| prices.price(report, drawn.name()).is_some()).count();
+    /// Money, or time if fewer than two tools state money.
+    fn choose(report: &ReportV1, tools: &[DrawnTool<'_>]) -> Result<&'static Self, NothingToDraw> {
         // A single tool is neither cheap nor expensive.
-        [Self::Cost, Self::Latency].into_iter().find(|prices| known(prices) > 1).ok_or_else(|| {
+        let is_known = |prices: &&Self| prices.tools(report, tools).len() > 1;
+        [&COST, &LATENCY].into_iter().find(is_known).ok_or_else(|| {
             NothingToDraw(
                 "this plot needs two tools that report the cost or time of their trials; `karat run` measures time, and \
                  submissions may state `cost_usd` and `latency_ms`"
@@ -120,42 +131,14 @@ impl Prices {
         })
     }
 
-    fn price(self, report: &ReportV1, tool: &str) -> Option<f64> {
-        let price = match self {
-            Self::Cost => report.measured.cost.get(tool).filter(|cost| cost.n > 0).map(|cost| cost.usd_per_case),
-            Self::Latency => report.measured.latency.get(tool).filter(|l| l.n > 0).map(|l| l.mean_ms / 1000.0),
-        };
+    fn tools<'a>(&self, report: &ReportV1, tools: &[DrawnTool<'a>]) -> Vec<&'a str> {
+        tools.iter().map(DrawnTool::name).filter(|name| self.price(report, name).is_some()).collect()
+    }
+
+    fn price(&self, report: &ReportV1, tool: &str) -> Option<f64> {
+        let price = (self.stated)(report, tool).filter(|price| subject::is_drawable(*price));
         // Prices below a millionth are drawn as zero, to bound the axis.
-        price.filter(|price| subject::is_drawable(*price)).map(|price| if price < 1e-6 { 0.0 } else { price })
-    }
-
-    fn noun(self) -> &'static str {
-        match self {
-            Self::Cost => "a cost",
-            Self::Latency => "a time",
-        }
-    }
-
-    fn rings(self) -> &'static str {
-        match self {
-            Self::Cost => "Rings: no other tool is both cheaper and better.",
-            Self::Latency => "Rings: no other tool is both faster and better.",
-        }
-    }
-
-    fn axis(self) -> &'static str {
-        match self {
-            Self::Cost => "USD per case",
-            Self::Latency => "seconds per trial",
-        }
-    }
-
-    fn amount(self, price: f64) -> String {
-        match self {
-            Self::Cost if price < 0.01 => format!("USD {price:.5} per case"),
-            Self::Cost => format!("USD {price:.3} per case"),
-            Self::Latency => format!("{price:.2} s per trial"),
-        }
+        price.map(|price| if price < 1e-6 { 0.0 } else { price })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Plots a metric of every tool with its interval, best first.
 
-use super::axes::{BELOW, Frame, notes};
+use super::axes::{BELOW, Frame, describe, finish};
 use super::scale::{Scale, domain, ticks};
-use super::subject::{self, Figure};
+use super::subject::{self, DrawnTool, Figure};
 use super::svg::{Anchor, SIZE, SMALL, Svg};
 use super::{NothingToDraw, Plot, PlotOptions, words};
 use crate::number::{span, three, title};
@@ -19,8 +19,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
     if let Some(Err(why)) = figures.first().filter(|_| figures.iter().all(Result::is_err)) {
         return Err(NothingToDraw(format!("{} has no value for any tool: {why}", title(id))));
     }
-    let widest = tools.iter().map(|drawn| words::width(drawn.name(), SIZE)).fold(0.0, f64::max);
-    let names = widest.clamp(40.0, 170.0);
+    let names = words::widest(tools.iter().map(DrawnTool::name), SIZE).clamp(40.0, 170.0);
     let rows = tools.len() as f64 * ROW;
     // Pages use system fonts, which may be wider than the font measured here.
     let shown = figures.iter().flatten();
@@ -39,16 +38,11 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
         match figure {
             Ok(figure) => {
                 let words = format!("{}: {}", drawn.name(), figure.to_text());
-                svg.about(&words, |svg| {
-                    svg.series(drawn.series, |svg| {
-                        if let Some([low, high]) = figure.ci {
-                            svg.line("ci", (scale.at(low), y), (scale.at(high), y));
-                            [low, high].iter().for_each(|end| {
-                                svg.line("ci", (scale.at(*end), y - 4.0), (scale.at(*end), y + 4.0));
-                            });
-                        }
-                        svg.marker(drawn.series, (scale.at(figure.value), y), 5.0);
-                    });
+                svg.series_about(drawn.series, &words, |svg| {
+                    if let Some(ci) = figure.ci {
+                        svg.interval(ci.map(|end| scale.at(end)), y);
+                    }
+                    svg.marker(drawn.series, (scale.at(figure.value), y), 5.0);
                 });
                 svg.words("", (frame.right + 12.0, y + 4.5), Anchor::Start, &three(Some(figure.value)));
                 if figure.ci.is_some() {
@@ -63,16 +57,9 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
             }
         }
     }
-    let foot = frame.bottom + BELOW;
-    let remarks = [format!("{}; markers without a line have none.", subject::level(report))];
     let missing = figures.iter().flatten().any(|figure| figure.ci.is_none());
-    let remark = if missing { remarks } else { [format!("{}.", subject::level(report))] };
-    let height = foot + notes(&mut svg, &remark, (10.0, foot), WIDTH - 20.0) + 6.0;
-    Ok(vec![Plot {
-        title: format!("{} of every tool", title(id)),
-        description: format!("{}.", sentences.join("; ")),
-        about: subject::about(report),
-        size: (WIDTH, height),
-        marks: svg.finish(),
-    }])
+    let remark = if missing { "; markers without a line have none." } else { "." };
+    let notes = [format!("{}{remark}", subject::level(report))];
+    let title = format!("{} of every tool", title(id));
+    Ok(vec![finish(svg, report, (WIDTH, frame.bottom + BELOW), &notes, title, describe(&sentences))])
 }

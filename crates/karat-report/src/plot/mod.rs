@@ -1,13 +1,11 @@
 //! SVG plots of reports, for pages, files and PNG. Colours come from style sheets, so that plots follow the page's theme.
 
 mod axes;
-mod bar;
 mod cost_quality;
 mod intervals;
 mod picture;
 mod precision_recall;
 mod ranks;
-mod raster;
 mod reliability;
 pub(super) mod scale;
 mod significance;
@@ -17,15 +15,12 @@ mod svg;
 mod sweep;
 #[cfg(test)]
 mod tests;
-mod theme;
 mod trend;
 mod variance;
 mod words;
 
-pub use bar::{column, interval};
-pub use picture::Plot;
-pub use raster::RasterError;
-pub use theme::Theme;
+pub use picture::{Plot, RasterError, Theme};
+pub use svg::{column, interval};
 
 use super::report_view::ReportView;
 

@@ -1,10 +1,12 @@
 //! A finished plot: inline in a page, as an SVG file, or as a PNG.
 
 use super::svg::{Anchor, SIZE, SMALL, Svg, number};
-use super::theme::Theme;
-use super::{raster, words};
+use super::{RULES, words};
 use crate::page::text;
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::{Options, Tree, fontdb::Database};
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 
 /// A finished plot.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,8 +57,8 @@ impl Plot {
     }
 
     /// The plot as a PNG with `scale` pixels per unit. System fonts are not used, so the bytes are the same everywhere.
-    pub fn png(&self, theme: Theme, scale: f64) -> Result<Vec<u8>, raster::RasterError> {
-        raster::png(&self.standalone(theme), scale)
+    pub fn png(&self, theme: Theme, scale: f64) -> Result<Vec<u8>, RasterError> {
+        rasterise(&self.standalone(theme), scale)
     }
 
     /// Combines several plots side by side, in rows if there are many.
@@ -119,3 +121,115 @@ const GAP: f64 = 18.0;
 const WIDE: f64 = 512.0;
 /// Plots are put side by side up to this width.
 const WIDEST: f64 = 1120.0;
+
+/// An error of rasterising a plot.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum RasterError {
+    #[error("an image of {width} × {height} pixels is too large; choose a smaller scale, fewer tools, or SVG")]
+    TooLarge { width: u64, height: u64 },
+    #[error("could not draw the PNG: {0}; use SVG")]
+    Failed(String),
+}
+
+const MOST_PIXELS: u64 = 100_000_000;
+
+fn rasterise(svg: &str, scale: f64) -> Result<Vec<u8>, RasterError> {
+    let mut fonts = Database::new();
+    fonts.load_font_data(notosans::REGULAR_TTF.to_vec());
+    fonts.load_font_data(notosans::BOLD_TTF.to_vec());
+    let options = Options { font_family: "Noto Sans".to_owned(), fontdb: Arc::new(fonts), ..Options::default() };
+    let tree = Tree::from_str(svg, &options).map_err(|error| RasterError::Failed(error.to_string()))?;
+    let side = |length: f32| (f64::from(length) * scale).ceil().clamp(1.0, 1e9) as u64;
+    let (width, height) = (side(tree.size().width()), side(tree.size().height()));
+    let pixels = match (u32::try_from(width), u32::try_from(height)) {
+        (Ok(w), Ok(h)) if width * height <= MOST_PIXELS => Pixmap::new(w, h),
+        _ => None,
+    };
+    let mut pixels = pixels.ok_or(RasterError::TooLarge { width, height })?;
+    resvg::render(&tree, Transform::from_scale(scale as f32, scale as f32), &mut pixels.as_mut());
+    pixels.encode_png().map_err(|error| RasterError::Failed(error.to_string()))
+}
+
+/// The colours of a standalone picture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "variant names say it")]
+pub enum Theme {
+    #[default]
+    Light,
+    Dark,
+}
+
+impl Theme {
+    /// The style sheet with colours written out, because renderers do not support CSS variables.
+    fn style(self) -> String {
+        let mut style = RULES.to_owned();
+        for (name, light, dark) in COLOURS {
+            style = style.replace(&format!("var(--{name})"), if self == Self::Light { light } else { dark });
+        }
+        let paper = COLOURS.iter().find(|(name, ..)| *name == "paper");
+        let paper = paper.map_or("#fff", |(_, light, dark)| if self == Self::Light { light } else { dark });
+        format!("{style}.plot text{{font-family:'Noto Sans',system-ui,sans-serif}}\n.plot .paper{{fill:{paper}}}\n")
+    }
+}
+
+const COLOURS: &[(&str, &str, &str)] = &[
+    ("ink", "#1c2430", "#e8edf3"),
+    ("dim", "#566170", "#a3afbd"),
+    ("line", "#d5dbe3", "#37414e"),
+    ("paper", "#fff", "#12171e"),
+    ("soft", "#f4f6f9", "#1b222c"),
+    ("accent", "#1d5bb8", "#7fb0ff"),
+    ("good", "#146c2e", "#7fd897"),
+    ("bad", "#a4161a", "#ff9a9c"),
+    ("warn", "#7a4b00", "#f2c277"),
+    ("t1", "#1d5bb8", "#7fb0ff"),
+    ("t2", "#b35900", "#ffa94d"),
+    ("t3", "#14803c", "#63d68b"),
+    ("t4", "#a1308f", "#f08be0"),
+    ("t5", "#7a4f2b", "#d9b08c"),
+    ("t6", "#00798c", "#4fd5e6"),
+    ("t7", "#c1272d", "#ff8a8a"),
+    ("t8", "#6b6a00", "#d4d95a"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The relative luminance of a colour as defined by WCAG, from 0 to 1.
+    fn luminance(colour: &str) -> f64 {
+        let digits = colour.trim_start_matches('#');
+        let long: String =
+            if digits.len() == 3 { digits.chars().flat_map(|c| [c, c]).collect() } else { digits.into() };
+        let part = |at: usize| {
+            let v = f64::from(u8::from_str_radix(&long[at..at + 2], 16).unwrap()) / 255.0;
+            if v <= 0.04045 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * part(0) + 0.7152 * part(2) + 0.0722 * part(4)
+    }
+
+    #[test]
+    fn colours_have_enough_contrast() {
+        let (_, light, dark) = COLOURS.iter().find(|(name, ..)| *name == "paper").unwrap();
+        for (name, on_light, on_dark) in COLOURS.iter().filter(|(name, ..)| !["paper", "soft", "line"].contains(name)) {
+            for (colour, paper) in [(on_light, light), (on_dark, dark)] {
+                let (a, b) = (luminance(colour), luminance(paper));
+                let contrast = (a.max(b) + 0.05) / (a.min(b) + 0.05);
+                assert!(contrast >= 4.5, "--{name}: {colour} on {paper} has a contrast of {contrast:.2}");
+            }
+        }
+    }
+
+    #[test]
+    fn pictures_and_pages_have_the_same_colours() {
+        let pages = format!("{}{}", include_str!("../page/page.css"), super::super::STYLE);
+        for (name, light, dark) in COLOURS {
+            assert!(pages.contains(&format!("--{name}:{light}")), "--{name} is not {light} on a light page");
+            assert_eq!(pages.matches(&format!("--{name}:{dark}")).count(), 2, "--{name} is not {dark} on a dark page");
+        }
+        for theme in [Theme::Light, Theme::Dark] {
+            assert!(!theme.style().contains("var("), "a colour has no value: {}", theme.style());
+        }
+    }
+}

@@ -1,8 +1,8 @@
 //! Plots precision against recall, with intervals in both directions and the effect of thresholds.
 
-use super::axes::{BELOW, Frame, MANY, legend, list_names, notes};
-use super::scale::{Scale, ticks};
-use super::subject::{self, Figure};
+use super::axes::{BELOW, Frame, MANY, describe, finish, legend, list_names};
+use super::scale::Scale;
+use super::subject::{self, DrawnTool, Figure};
 use super::svg::{Anchor, Svg};
 use super::{NothingToDraw, Plot, PlotOptions};
 use crate::report_view::ReportView;
@@ -22,11 +22,8 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
         ));
     }
     let frame = Frame { left: 56.0, top: 10.0, right: WIDTH - 16.0, bottom: 390.0 };
-    let (x, y) =
-        (Scale::linear((0.0, 1.0), (frame.left, frame.right)), Scale::linear((0.0, 1.0), (frame.bottom, frame.top)));
     let mut svg = Svg::default();
-    frame.x_axis(&mut svg, &x, &ticks((0.0, 1.0), 5), "recall");
-    frame.y_axis(&mut svg, &y, &ticks((0.0, 1.0), 5), "precision");
+    let (x, y) = frame.share_axes(&mut svg, "recall", "precision");
     equal_f1(&mut svg, &x, &y);
     let mut swept = false;
     for drawn in tools.iter().filter(|_| tools.len() <= MANY) {
@@ -41,40 +38,30 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
         let Some((recall, precision)) = point else { continue };
         let at = (x.at(recall.value), y.at(precision.value));
         let words = format!("{}: precision {}, recall {}", drawn.name(), precision.to_text(), recall.to_text());
-        svg.about(&words, |svg| {
-            svg.series(drawn.series, |svg| {
-                if let Some([low, high]) = recall.ci {
-                    svg.line("ci", (x.at(low), at.1), (x.at(high), at.1));
-                }
-                if let Some([low, high]) = precision.ci {
-                    svg.line("ci", (at.0, y.at(low)), (at.0, y.at(high)));
-                }
-                svg.marker(drawn.series, at, 5.0);
-            });
+        svg.series_about(drawn.series, &words, |svg| {
+            if let Some([low, high]) = recall.ci {
+                svg.line("ci", (x.at(low), at.1), (x.at(high), at.1));
+            }
+            if let Some([low, high]) = precision.ci {
+                svg.line("ci", (at.0, y.at(low)), (at.0, y.at(high)));
+            }
+            svg.marker(drawn.series, at, 5.0);
         });
         sentences.push(words);
     }
-    let mut foot = frame.bottom + BELOW + 4.0;
-    let shown: Vec<_> =
-        tools.iter().zip(&points).filter(|(_, point)| point.is_some()).map(|(drawn, _)| *drawn).collect();
-    foot += legend(&mut svg, &shown, (10.0, foot), WIDTH - 20.0) + 4.0;
+    let (shown, lacking): (Vec<_>, Vec<_>) = tools.iter().zip(&points).partition(|(_, point)| point.is_some());
+    let shown: Vec<DrawnTool<'_>> = shown.into_iter().map(|(drawn, _)| *drawn).collect();
+    let lacking: Vec<&str> = lacking.into_iter().map(|(drawn, _)| drawn.name()).collect();
+    let foot = legend(&mut svg, &shown, frame.bottom + BELOW + 4.0, WIDTH);
     let mut remarks = vec![format!("Crosses: {}. Dotted: equal F1.", subject::level(report))];
     if swept {
         remarks.push("Thin lines: thresholds on confidence, pooled over cases.".to_owned());
     }
-    let lacking: Vec<&str> =
-        tools.iter().zip(&points).filter(|(_, point)| point.is_none()).map(|(drawn, _)| drawn.name()).collect();
     if !lacking.is_empty() {
         remarks.push(format!("Not shown, without precision or recall: {}.", list_names(&lacking)));
     }
-    foot += notes(&mut svg, &[remarks.join(" ")], (10.0, foot), WIDTH - 20.0);
-    Ok(vec![Plot {
-        title: "Precision and recall".to_owned(),
-        description: format!("{}.", sentences.join("; ")),
-        about: subject::about(report),
-        size: (WIDTH, foot + 6.0),
-        marks: svg.finish(),
-    }])
+    let title = "Precision and recall".to_owned();
+    Ok(vec![finish(svg, report, (WIDTH, foot), &[remarks.join(" ")], title, describe(&sentences))])
 }
 
 fn equal_f1(svg: &mut Svg, x: &Scale, y: &Scale) {

@@ -1,8 +1,8 @@
 //! Plots the possible ranks of every tool.
 
-use super::axes::{BELOW, Frame, notes};
+use super::axes::{BELOW, Frame, describe, finish};
 use super::scale::Scale;
-use super::subject;
+use super::subject::{self, DrawnTool};
 use super::svg::{Anchor, SIZE, SMALL, Svg};
 use super::{NothingToDraw, Plot, PlotOptions, words};
 use crate::number::{rank_set, title};
@@ -37,8 +37,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
     let tools = subject::tools(view, options)?;
     let ranking = ranking(view, options)?;
     let count = ranking.tools.iter().filter(|tool| tool.rank_low.is_some()).count().max(1);
-    let widest = tools.iter().map(|drawn| words::width(drawn.name(), SIZE)).fold(0.0, f64::max);
-    let names = widest.clamp(40.0, 170.0);
+    let names = words::widest(tools.iter().map(DrawnTool::name), SIZE).clamp(40.0, 170.0);
     let sets = 1.1 * words::width(&format!("{count}–{count}"), SIZE);
     let rows = tools.len() as f64 * ROW;
     let frame = Frame { left: 10.0 + names + 14.0, top: 6.0, right: WIDTH - 26.0 - sets, bottom: 6.0 + rows + 4.0 };
@@ -61,31 +60,21 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
             continue;
         };
         let words = format!("{}: rank {shown}", drawn.name());
-        svg.about(&words, |svg| {
-            svg.series(drawn.series, |svg| {
-                let [from, to] = [low, high].map(|rank| scale.at(rank as f64));
-                svg.line("ci", (from, y), (to, y));
-                [from, to].iter().for_each(|end| svg.line("ci", (*end, y - 4.0), (*end, y + 4.0)));
-                let place = own.rank.unwrap_or(low);
-                svg.marker(drawn.series, (scale.at(place as f64), y), 5.0);
-            });
+        svg.series_about(drawn.series, &words, |svg| {
+            svg.interval([low, high].map(|rank| scale.at(rank as f64)), y);
+            let place = own.rank.unwrap_or(low);
+            svg.marker(drawn.series, (scale.at(place as f64), y), 5.0);
         });
         svg.words("", (WIDTH - 14.0, y + 4.5), Anchor::End, &words::fit(&shown, sets, SIZE));
         sentences.push(words);
     }
-    let foot = frame.bottom + BELOW;
     let remark = format!(
         "Lines: ranks that tests of all pairs leave open. They contain the true ranks of all tools with {:.0} % confidence. Markers: \
          ranks by value.",
         100.0 * ranking.level
     );
-    let remarks = [ranking.statement.clone(), remark];
-    let height = foot + notes(&mut svg, &remarks, (10.0, foot), WIDTH - 20.0) + 6.0;
-    Ok(vec![Plot {
-        title: format!("Possible ranks of every tool by {}", title(&ranking.metric)),
-        description: format!("{} {}.", ranking.statement, sentences.join("; ")),
-        about: subject::about(report),
-        size: (WIDTH, height),
-        marks: svg.finish(),
-    }])
+    let notes = [ranking.statement.clone(), remark];
+    let title = format!("Possible ranks of every tool by {}", title(&ranking.metric));
+    let description = format!("{} {}", ranking.statement, describe(&sentences));
+    Ok(vec![finish(svg, report, (WIDTH, frame.bottom + BELOW), &notes, title, description)])
 }

@@ -1,8 +1,7 @@
 //! Plots accuracy against stated confidence.
 
-use super::axes::{BELOW, Frame, notes};
-use super::scale::{Scale, ticks};
-use super::subject::{self, DrawnTool};
+use super::axes::{BELOW, Frame, describe, finish};
+use super::subject::{self, DrawnTool, is_share};
 use super::svg::Svg;
 use super::{NothingToDraw, Plot, PlotOptions};
 use crate::number::three;
@@ -23,18 +22,14 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
 }
 
 fn draw_tool(report: &ReportV1, drawn: &DrawnTool<'_>) -> Option<Plot> {
-    let is_share = |value: f64| (0.0..=1.0).contains(&value);
     let is_good = |bin: &&BinV1| {
         is_share(bin.confidence) && is_share(bin.accuracy) && subject::is_drawable(bin.weight) && bin.weight > 0.0
     };
     let bins: Vec<&BinV1> = drawn.tool.reliability.iter().filter(is_good).collect();
     let most = bins.iter().map(|bin| bin.weight).reduce(f64::max)?;
     let frame = Frame { left: 52.0, top: 8.0, right: WIDTH - 16.0, bottom: 240.0 };
-    let (x, y) =
-        (Scale::linear((0.0, 1.0), (frame.left, frame.right)), Scale::linear((0.0, 1.0), (frame.bottom, frame.top)));
     let mut svg = Svg::default();
-    frame.x_axis(&mut svg, &x, &ticks((0.0, 1.0), 5), "confidence");
-    frame.y_axis(&mut svg, &y, &ticks((0.0, 1.0), 5), "share correct");
+    let (x, y) = frame.share_axes(&mut svg, "confidence", "share correct");
     svg.line("faint", (x.at(0.0), y.at(0.0)), (x.at(1.0), y.at(1.0)));
     let points: Vec<(f64, f64)> = bins.iter().map(|bin| (x.at(bin.confidence), y.at(bin.accuracy))).collect();
     svg.series(drawn.series, |svg| svg.path("thin", &points));
@@ -47,18 +42,12 @@ fn draw_tool(report: &ReportV1, drawn: &DrawnTool<'_>) -> Option<Plot> {
             (bin.weight * 10.0).round() / 10.0
         );
         let radius = 3.0 + 7.0 * (bin.weight / most).sqrt();
-        svg.about(&words, |svg| svg.series(drawn.series, |svg| svg.circle("dot", *at, radius)));
+        svg.series_about(drawn.series, &words, |svg| svg.circle("dot", *at, radius));
         sentences.push(words);
     }
     let ece = subject::figure(report, drawn.tool, "ece").ok().map(|figure| figure.value);
-    let remarks = [format!("ECE {}. The larger a point, the more cases.", three(ece))];
-    let foot = frame.bottom + BELOW;
-    let height = foot + notes(&mut svg, &remarks, (10.0, foot), WIDTH - 20.0) + 6.0;
-    Some(Plot {
-        title: format!("Reliability of {}", drawn.name()),
-        description: format!("{}: ECE {}; {}.", drawn.name(), three(ece), sentences.join("; ")),
-        about: subject::about(report),
-        size: (WIDTH, height),
-        marks: svg.finish(),
-    })
+    let notes = [format!("ECE {}. The larger a point, the more cases.", three(ece))];
+    let title = format!("Reliability of {}", drawn.name());
+    let description = format!("{}: ECE {}; {}", drawn.name(), three(ece), describe(&sentences));
+    Some(finish(svg, report, (WIDTH, frame.bottom + BELOW), &notes, title, description))
 }

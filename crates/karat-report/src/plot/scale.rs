@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn axes_state_round_numbers() {
+    fn ticks_are_round_numbers() {
         assert_eq!(tick_labels((0.0, 1.0)), "0.0 0.2 0.4 0.6 0.8 1.0");
         assert_eq!(tick_labels((-1.0, 1.0)), "−1.0 −0.5 0.0 0.5 1.0");
         assert_eq!(tick_labels((0.0, 4000.0)), "0 1000 2000 3000 4000");
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_has_two_ends_whatever_lies_on_it() {
+    fn axis_has_two_ends_for_any_values() {
         assert_eq!(domain([]), (0.0, 1.0));
         assert_eq!(domain([0.3, 0.3]), (0.0, 1.0));
         assert_eq!(domain([7.0]), (2.0, 12.0));
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_always_between_the_ends() {
+    fn positions_are_between_the_ends() {
         for scale in [Scale::linear((0.0, 1.0), (10.0, 20.0)), Scale::log((0.01, 1.0), (10.0, 20.0))] {
             for value in [f64::NAN, f64::INFINITY, -5.0, 0.0, 0.5, 9e300] {
                 assert!((10.0..=20.0).contains(&scale.at(value)), "{scale:?} {value}");

@@ -1,8 +1,9 @@
 //! Plots pairwise tests of tools as a matrix.
 
-use super::axes::notes;
+use super::axes::{describe, finish};
+use super::subject::{self, DrawnTool};
 use super::svg::{Anchor, SIZE, Svg};
-use super::{NothingToDraw, Plot, PlotOptions, ranks, subject, words};
+use super::{NothingToDraw, Plot, PlotOptions, ranks, words};
 use crate::number::{p_value, signed, title};
 use crate::report_view::ReportView;
 use karat_format::comparison::RankTestV1;
@@ -22,8 +23,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
         return Err(NothingToDraw("tests need two tools with a value".to_owned()));
     }
     let cell = (640.0 / tools.len() as f64).clamp(15.0, 30.0);
-    let widest = tools.iter().map(|drawn| words::width(drawn.name(), SIZE)).fold(0.0, f64::max);
-    let names = widest.clamp(60.0, 190.0);
+    let names = words::widest(tools.iter().map(DrawnTool::name), SIZE).clamp(60.0, 190.0);
     let (left, top) = (10.0 + names + 34.0, 26.0);
     let side = cell * tools.len() as f64;
     let width = (left + side + 12.0).max(400.0);
@@ -59,8 +59,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
             }
         }
     }
-    let foot = top + side + 8.0;
-    let remarks = [
+    let notes = [
         format!(
             "Each row compared with each column by {metric}: + significantly better, − significantly worse, = equal in every \
              case, ? statistically tied."
@@ -70,17 +69,10 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
             100.0 * ranking.level
         ),
     ];
-    let height = foot + notes(&mut svg, &remarks, (10.0, foot), width - 20.0) + 6.0;
-    Ok(vec![Plot {
-        title: format!("Pairwise comparison by {metric}"),
-        description: format!("{}.", sentences.join("; ")),
-        about: subject::about(report),
-        size: (width, height),
-        marks: svg.finish(),
-    }])
+    let title = format!("Pairwise comparison by {metric}");
+    Ok(vec![finish(svg, report, (width, top + side + 8.0), &notes, title, describe(&sentences))])
 }
 
-/// How one tool compares with another.
 struct Relation {
     sign: &'static str,
     class: &'static str,
@@ -102,7 +94,6 @@ impl Relation {
     }
 }
 
-/// The difference and its p-value.
 fn numbers(test: Option<&RankTestV1>, own: &str) -> String {
     let Some(test) = test.filter(|test| test.p.is_some()) else { return "was not tested".to_owned() };
     let turned = |difference: f64| if test.b == own { difference } else { -difference };

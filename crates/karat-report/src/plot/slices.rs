@@ -1,6 +1,6 @@
 //! Plots a metric of every tool by slice, one plot per dimension.
 
-use super::axes::{BELOW, Frame, legend, list_names, notes};
+use super::axes::{BELOW, Frame, describe, finish, legend, list_names};
 use super::scale::{Scale, domain, ticks};
 use super::subject::{self, DrawnTool, Figure};
 use super::svg::{Anchor, SIZE, Svg};
@@ -82,8 +82,7 @@ fn draw_dimension(report: &ReportV1, tools: &[DrawnTool<'_>], id: &str, dimensio
     if all.is_empty() {
         return None;
     }
-    let widest = order.iter().map(|(value, _)| words::width(value, SIZE)).fold(0.0, f64::max);
-    let names = widest.clamp(40.0, 150.0);
+    let names = words::widest(order.iter().map(|(value, _)| *value), SIZE).clamp(40.0, 150.0);
     // Tools are stacked within a row, closer the more there are.
     let apart = (54.0 / tools.len() as f64).clamp(2.0, 9.0);
     let row = (apart * tools.len() as f64 + 10.0).max(26.0);
@@ -106,25 +105,16 @@ fn draw_dimension(report: &ReportV1, tools: &[DrawnTool<'_>], id: &str, dimensio
             let Some(Figure { value: found, .. }) = of_tool(drawn, value) else { continue };
             let y = top + row / 2.0 + (nth as f64 - (tools.len() - 1) as f64 / 2.0) * apart;
             let words = format!("{}, {value}: {}", drawn.name(), decimals(found, 3));
-            svg.about(&words, |svg| {
-                svg.series(drawn.series, |svg| svg.marker(drawn.series, (scale.at(found), y), 4.2))
-            });
+            svg.series_about(drawn.series, &words, |svg| svg.marker(drawn.series, (scale.at(found), y), 4.2));
             parts.push(format!("{} {}", drawn.name(), decimals(found, 3)));
         }
         sentences.push(format!("{value} ({n}): {}", parts.join(", ")));
     }
-    let mut foot = frame.bottom + BELOW + 4.0;
-    foot += legend(&mut svg, tools, (10.0, foot), WIDTH - 20.0) + 4.0;
+    let foot = legend(&mut svg, tools, frame.bottom + BELOW + 4.0, WIDTH);
     let mut remarks = String::from("n counts cases; slices are small, and their values have no intervals.");
     if left_out > 0 {
         remarks.push_str(&format!(" {} with fewer cases are not shown.", count(left_out, "more value")));
     }
-    foot += notes(&mut svg, &[remarks], (10.0, foot), WIDTH - 20.0);
-    Some(Plot {
-        title: format!("{} by {dimension}", title(id)),
-        description: format!("{}.", sentences.join("; ")),
-        about: subject::about(report),
-        size: (WIDTH, foot + 6.0),
-        marks: svg.finish(),
-    })
+    let title = format!("{} by {dimension}", title(id));
+    Some(finish(svg, report, (WIDTH, foot), &[remarks], title, describe(&sentences)))
 }

@@ -1,7 +1,7 @@
 //! Selects the tools and figures to plot.
 
 use super::{NothingToDraw, PlotOptions};
-use crate::number::{goodness, headline, rank_metric, ranked, span, three, title};
+use crate::number::{best_first, goodness, rank_metric, ranked, span, stated, three, title};
 use crate::report_view::ReportView;
 use karat_core::metric::table::Direction;
 use karat_core::wording::count;
@@ -37,7 +37,7 @@ pub(super) fn tools<'a>(view: &ReportView<'a>, options: &PlotOptions) -> Result<
 
 pub(super) fn metric<'a>(view: &'a ReportView<'_>, options: &'a PlotOptions) -> Result<&'a str, NothingToDraw> {
     let id = options.metric.as_deref().unwrap_or_else(|| rank_metric(view.report));
-    match view.report.tools.iter().any(|tool| estimate(view.report, tool, id).is_some()) {
+    match view.report.tools.iter().any(|tool| stated(view.report, tool, id).is_some()) {
         true => Ok(id),
         false => Err(NothingToDraw(format!(
             "no tool of the report has the metric `{id}`; `karat metrics list` lists all metrics"
@@ -72,8 +72,7 @@ impl Figure {
 }
 
 pub(super) fn figure(report: &ReportV1, tool: &ToolV1, id: &str) -> Result<Figure, String> {
-    let Some(estimate) = estimate(report, tool, id) else { return Err("not measured".to_owned()) };
-    figure_from(estimate)
+    stated(report, tool, id).map_or_else(|| Err("not measured".to_owned()), figure_from)
 }
 
 pub(super) fn figure_from(estimate: &EstimateV1) -> Result<Figure, String> {
@@ -88,27 +87,24 @@ pub(super) fn figure_from(estimate: &EstimateV1) -> Result<Figure, String> {
     Ok(Figure { value, ci: ci.map(|[a, b]| [a.min(b), a.max(b)]) })
 }
 
+pub(super) fn is_share(value: f64) -> bool {
+    (0.0..=1.0).contains(&value)
+}
+
 /// Whether a number is finite and of a size that an axis can show.
 pub(super) fn is_drawable(value: f64) -> bool {
     value.is_finite() && value.abs() < 1e9
 }
 
-fn estimate<'r>(report: &ReportV1, tool: &'r ToolV1, id: &str) -> Option<&'r EstimateV1> {
-    headline(report, tool).get(id).or_else(|| tool.metrics.get(id))
-}
-
 pub(super) fn by_metric<'a>(report: &ReportV1, mut tools: Vec<DrawnTool<'a>>, id: &str) -> Vec<DrawnTool<'a>> {
-    let key = |drawn: &DrawnTool<'_>| estimate(report, drawn.tool, id).and_then(goodness).filter(|v| v.is_finite());
-    tools.sort_by(|a, b| match (key(a), key(b)) {
-        (Some(x), Some(y)) => y.total_cmp(&x),
-        (x, y) => y.is_some().cmp(&x.is_some()),
-    });
+    let key = |drawn: &DrawnTool<'_>| stated(report, drawn.tool, id).and_then(goodness).filter(|v| v.is_finite());
+    tools.sort_by(|a, b| best_first(key(a), key(b)));
     tools
 }
 
 pub(super) fn is_down(report: &ReportV1, id: &str) -> bool {
-    let stated = report.tools.iter().find_map(|tool| estimate(report, tool, id)).map(|e| e.direction);
-    stated == Some(Direction::Down)
+    let estimate = report.tools.iter().find_map(|tool| stated(report, tool, id));
+    estimate.is_some_and(|estimate| estimate.direction == Direction::Down)
 }
 
 pub(super) fn axis_title(report: &ReportV1, id: &str) -> String {

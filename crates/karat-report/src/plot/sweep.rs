@@ -1,10 +1,11 @@
 //! Plots precision, recall and F1 by threshold.
 
-use super::axes::{BELOW, Frame, notes};
+use super::axes::{BELOW, Frame, finish};
 use super::scale::{Scale, domain, ticks};
-use super::subject::{self, DrawnTool};
+use super::subject::{self, DrawnTool, is_share};
 use super::svg::{Anchor, Svg};
 use super::{NothingToDraw, Plot, PlotOptions};
+use crate::number::{SEVERITIES, threshold};
 use crate::report_view::ReportView;
 use karat_format::report::{OperatingV1, ReportV1, SweepV1};
 
@@ -15,7 +16,6 @@ type Line = (&'static str, &'static str, fn(&OperatingV1) -> f64);
 /// Line styles differ too, so that colour is not the only difference.
 const LINES: [Line; 3] =
     [("precision", "run dash", |p| p.precision), ("recall", "run dots", |p| p.recall), ("F1", "run", |p| p.f1)];
-const SEVERITIES: [&str; 5] = ["info", "low", "medium", "high", "critical"];
 
 pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<Plot>, NothingToDraw> {
     subject::no_metric(options, "precision, recall and F1")?;
@@ -30,7 +30,6 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
 }
 
 fn draw_sweep(report: &ReportV1, drawn: &DrawnTool<'_>, sweep: &SweepV1) -> Option<Plot> {
-    let is_share = |value: f64| (0.0..=1.0).contains(&value);
     let is_good = |p: &&OperatingV1| {
         is_share(p.precision) && is_share(p.recall) && is_share(p.f1) && p.threshold.is_none_or(subject::is_drawable)
     };
@@ -75,8 +74,7 @@ fn draw_sweep(report: &ReportV1, drawn: &DrawnTool<'_>, sweep: &SweepV1) -> Opti
     let words = best.map_or_else(String::new, |best| {
         let from = match best.threshold {
             None => "all findings".to_owned(),
-            Some(level) if is_severity => format!("{} and above", SEVERITIES[(level as usize).clamp(1, 5) - 1]),
-            Some(threshold) => format!("{threshold} and above"),
+            Some(value) => format!("{} and above", threshold(&sweep.by, value)),
         };
         svg.about(&format!("best F1 {:.3}: {from}", best.f1), |svg| {
             svg.circle("ring", (place(&best), y.at(best.f1)), 5.0);
@@ -84,13 +82,7 @@ fn draw_sweep(report: &ReportV1, drawn: &DrawnTool<'_>, sweep: &SweepV1) -> Opti
         format!("Ring: the best F1, {:.3}, {from}. ", best.f1)
     });
     let remarks = format!("{words}Pooled over cases; chosen on the same cases, so it is optimistic.");
-    let foot = frame.bottom + BELOW;
-    let height = foot + notes(&mut svg, std::slice::from_ref(&remarks), (10.0, foot), WIDTH - 20.0) + 6.0;
-    Some(Plot {
-        title: format!("Thresholds on the {} of {}", sweep.by, drawn.name()),
-        description: format!("{}: {remarks}", drawn.name()),
-        about: subject::about(report),
-        size: (WIDTH, height),
-        marks: svg.finish(),
-    })
+    let title = format!("Thresholds on the {} of {}", sweep.by, drawn.name());
+    let description = format!("{}: {remarks}", drawn.name());
+    Some(finish(svg, report, (WIDTH, frame.bottom + BELOW), &[remarks], title, description))
 }

@@ -1,4 +1,4 @@
-//! What holds of every kind of plot, whatever is drawn.
+//! Properties of every kind of plot.
 
 use super::*;
 use crate::report_view::{EarlierReport, ReportView};
@@ -7,8 +7,8 @@ use karat_format::report::ReportV1;
 use resvg::usvg::roxmltree::Document;
 use serde_json::{Value, json};
 
-/// What a test says of a tool: its name and F1, and its other figures follow.
-struct Made<'a> {
+/// A tool by name and F1; its other metrics follow from these.
+struct TestTool<'a> {
     name: &'a str,
     f1: Option<f64>,
 }
@@ -18,18 +18,18 @@ fn estimate(value: Option<f64>) -> Value {
     json!({ "value": value, "undefined": value.is_none().then_some("no golden"), "ci": ci, "n": 4, "direction": "up" })
 }
 
-fn tool(made: &Made<'_>) -> Value {
-    let share = |by: f64| made.f1.map(|v| (v * by).clamp(0.0, 1.0));
+fn tool(tool: &TestTool<'_>) -> Value {
+    let share = |by: f64| tool.f1.map(|v| (v * by).clamp(0.0, 1.0));
     let metrics = |by: f64| {
         json!({ "f1": estimate(share(by)), "precision": estimate(share(1.1 * by)), "recall": estimate(share(0.9 * by)),
                 "ece": { "value": 0.1, "n": 4, "direction": "down" } })
     };
-    // The cases' mean is the tool's figure, as in every report.
-    let own = |n: usize| made.f1.map(|v| v + (0.2 * n as f64 - 0.3) * v.min(1.0 - v));
+    // The mean over cases is the tool's value, as in every report.
+    let own = |n: usize| tool.f1.map(|v| v + (0.2 * n as f64 - 0.3) * v.min(1.0 - v));
     let case = |n: usize| json!({ "case": format!("c{n}"), "pass": false, "metrics": { "f1": estimate(own(n)) }, "trials": [] });
     let slice = |by: f64| json!({ "metrics": metrics(by), "cases": 2 });
     json!({
-        "tool": made.name, "trials": 8, "outcomes": { "reported": 8 }, "pass": false,
+        "tool": tool.name, "trials": 8, "outcomes": { "reported": 8 }, "pass": false,
         "counts": { "tp": 3, "fp": 2, "fn": 1 }, "verdicts": { "tp": 1.0, "fp": 0.0, "tn": 1.0, "fn": 0.0 },
         "metrics": metrics(1.0), "micro": metrics(1.0), "macro_by": {},
         "by": { "severity": { "high": slice(1.1), "low": slice(0.8) }, "language": { "rust": slice(1.0), "c": slice(0.9) } },
@@ -45,11 +45,11 @@ fn tool(made: &Made<'_>) -> Value {
     })
 }
 
-fn report(made: &[Made<'_>]) -> ReportV1 {
+fn report(tools: &[TestTool<'_>]) -> ReportV1 {
     let cases = (0..4).map(|n| json!({ "case": format!("c{n}"), "verdict": "vulnerable", "issues": [] }));
-    let cost = made.iter().enumerate().map(|(at, made)| {
+    let cost = tools.iter().enumerate().map(|(at, tool)| {
         let usd = if at == 0 { 0.0 } else { 0.002 * (at + 1) as f64 };
-        (made.name.to_owned(), json!({ "usd": 8.0 * usd, "usd_per_case": usd, "usd_per_tp": null, "tokens_in": 1, "tokens_out": 1, "n": 8 }))
+        (tool.name.to_owned(), json!({ "usd": 8.0 * usd, "usd_per_case": usd, "usd_per_tp": null, "tokens_in": 1, "tokens_out": 1, "n": 8 }))
     });
     let value = json!({
         "schema": "karat.report/1",
@@ -57,7 +57,7 @@ fn report(made: &[Made<'_>]) -> ReportV1 {
         "profile": { "name": "karat", "method": "score", "expect_pass": false, "headline": ["precision", "recall", "f1"] },
         "intervals": { "level": 0.95, "resamples": 1000, "bootstrap": "bca", "proportions": "wilson" },
         "seed": 1, "cases": cases.collect::<Vec<_>>(),
-        "tools": made.iter().map(tool).collect::<Vec<_>>(),
+        "tools": tools.iter().map(tool).collect::<Vec<_>>(),
         "judges": [],
         "measured": { "latency": {}, "cost": cost.collect::<serde_json::Map<_, _>>() },
         "warnings": [],
@@ -67,7 +67,7 @@ fn report(made: &[Made<'_>]) -> ReportV1 {
     report
 }
 
-/// A report with all that can stand beside it.
+/// A view of the report with all optional data.
 fn view(report: &ReportV1) -> ReportView<'_> {
     let earlier = ["monday", "a-run-with-a-rather-long-name"]
         .map(|label| EarlierReport { label: label.to_owned(), report: report.clone() });
@@ -79,22 +79,22 @@ fn view(report: &ReportV1) -> ReportView<'_> {
     view
 }
 
-fn drawn(made: &[Made<'_>]) -> Vec<(&'static str, Plot)> {
-    let report = report(made);
+fn draw_all(tools: &[TestTool<'_>]) -> Vec<(&'static str, Plot)> {
+    let report = report(tools);
     let view = view(&report);
     let all = KINDS.iter().filter_map(|kind| Some((kind.name, (kind.draw)(&view, &PlotOptions::default()).ok()?)));
     all.flat_map(|(name, plots)| plots.into_iter().map(move |plot| (name, plot))).collect()
 }
 
-fn two() -> [Made<'static>; 2] {
-    [Made { name: "careful", f1: Some(0.8) }, Made { name: "noisy", f1: Some(0.4) }]
+fn two_tools() -> [TestTool<'static>; 2] {
+    [TestTool { name: "careful", f1: Some(0.8) }, TestTool { name: "noisy", f1: Some(0.4) }]
 }
 
 #[test]
-fn every_kind_draws_an_example_and_says_what_it_shows() {
-    let all = drawn(&two());
+fn every_kind_draws_an_example_with_a_description() {
+    let all = draw_all(&two_tools());
     for kind in KINDS {
-        assert!(kind.description.len() > 30 && !kind.title.is_empty(), "{} says too little", kind.name);
+        assert!(kind.description.len() > 30 && !kind.title.is_empty(), "{} has too short a description", kind.name);
         let own: Vec<&Plot> = all.iter().filter(|(name, _)| *name == kind.name).map(|(_, plot)| plot).collect();
         assert!(!own.is_empty(), "{} draws nothing", kind.name);
         for plot in own {
@@ -106,8 +106,8 @@ fn every_kind_draws_an_example_and_says_what_it_shows() {
     }
 }
 
-/// Every number of a drawing that is a place, with whether it goes from left to right.
-fn places(svg: &str) -> Vec<(bool, f64)> {
+/// Every coordinate of a drawing, and whether it is horizontal.
+fn coordinates(svg: &str) -> Vec<(bool, f64)> {
     let document = Document::parse(svg).unwrap();
     let mut out = Vec::new();
     for node in document.descendants().filter(|node| node.is_element()) {
@@ -143,68 +143,68 @@ fn places(svg: &str) -> Vec<(bool, f64)> {
 }
 
 #[track_caller]
-fn check_inside(made: &[Made<'_>]) {
-    for (name, plot) in drawn(made) {
+fn check_inside(tools: &[TestTool<'_>]) {
+    for (name, plot) in draw_all(tools) {
         let svg = plot.inline();
-        for (across, place) in places(&svg) {
-            let end = if across { plot.size.0 } else { plot.size.1 };
+        for (horizontal, coordinate) in coordinates(&svg) {
+            let end = if horizontal { plot.size.0 } else { plot.size.1 };
             assert!(
-                place.is_finite() && (-0.5..=end + 0.5).contains(&place),
-                "{name}: {place} is outside of 0 to {end}\n{svg}"
+                coordinate.is_finite() && (-0.5..=end + 0.5).contains(&coordinate),
+                "{name}: {coordinate} is outside of 0 to {end}\n{svg}"
             );
         }
     }
 }
 
 #[test]
-fn every_mark_lies_in_the_picture() {
-    check_inside(&two());
-    check_inside(&[Made { name: "one", f1: Some(0.5) }]);
+fn all_marks_are_inside_the_picture() {
+    check_inside(&two_tools());
+    check_inside(&[TestTool { name: "one", f1: Some(0.5) }]);
     check_inside(&[
-        Made { name: "zero", f1: Some(0.0) },
-        Made { name: "one", f1: Some(1.0) },
-        Made { name: "none", f1: None },
+        TestTool { name: "zero", f1: Some(0.0) },
+        TestTool { name: "one", f1: Some(1.0) },
+        TestTool { name: "none", f1: None },
     ]);
-    check_inside(&[Made { name: "equal", f1: Some(0.3) }, Made { name: "same", f1: Some(0.3) }]);
-    check_inside(&[Made { name: "nothing", f1: None }, Made { name: "nowhere", f1: None }]);
+    check_inside(&[TestTool { name: "equal", f1: Some(0.3) }, TestTool { name: "same", f1: Some(0.3) }]);
+    check_inside(&[TestTool { name: "nothing", f1: None }, TestTool { name: "nowhere", f1: None }]);
     check_inside(&[
-        Made { name: "below", f1: Some(-7.5) },
-        Made { name: "vast", f1: Some(1e300) },
-        Made { name: "W".repeat(300).leak(), f1: Some(41.0) },
+        TestTool { name: "below", f1: Some(-7.5) },
+        TestTool { name: "vast", f1: Some(1e300) },
+        TestTool { name: "W".repeat(300).leak(), f1: Some(41.0) },
     ]);
     let names: Vec<String> = (0..50).map(|n| format!("tool-{n}-審査員-of-the-{}", "long ".repeat(n % 7))).collect();
-    let fifty: Vec<Made<'_>> =
-        names.iter().enumerate().map(|(n, name)| Made { name, f1: Some(n as f64 / 49.0) }).collect();
+    let fifty: Vec<TestTool<'_>> =
+        names.iter().enumerate().map(|(n, name)| TestTool { name, f1: Some(n as f64 / 49.0) }).collect();
     check_inside(&fifty);
 }
 
 #[test]
-fn what_a_tool_is_called_is_text() {
+fn tool_names_are_escaped() {
     let hostile = "</title><script>alert(1)</script>\"'&\u{202e}";
-    let made = [Made { name: hostile, f1: Some(0.4) }, Made { name: "<b>", f1: Some(0.6) }];
-    let mut seen = 0;
-    for (name, plot) in drawn(&made) {
+    let tools = [TestTool { name: hostile, f1: Some(0.4) }, TestTool { name: "<b>", f1: Some(0.6) }];
+    let mut checked = 0;
+    for (name, plot) in draw_all(&tools) {
         for svg in [plot.inline(), plot.standalone(Theme::Dark)] {
             assert!(!svg.contains("<script") && !svg.contains("<b>") && !svg.contains('\u{202e}'), "{name}: {svg}");
             Document::parse(&svg).unwrap();
-            seen += 1;
+            checked += 1;
         }
     }
-    assert!(seen >= 2 * KINDS.len(), "{seen}");
+    assert!(checked >= 2 * KINDS.len(), "{checked}");
 }
 
 #[test]
-fn ids_differ_between_plots_and_not_between_drawings() {
+fn ids_are_unique_per_plot_and_deterministic() {
     let id = |plot: &Plot| plot.inline().split("aria-labelledby=\"").nth(1).unwrap()[..20].to_owned();
-    let (first, again) = (drawn(&two()), drawn(&two()));
+    let (first, again) = (draw_all(&two_tools()), draw_all(&two_tools()));
     let ids: std::collections::BTreeSet<String> = first.iter().map(|(_, plot)| id(plot)).collect();
     assert_eq!(ids.len(), first.len());
     assert!(first.iter().zip(&again).all(|((_, a), (_, b))| a == b && id(a) == id(b)));
 }
 
 #[test]
-fn what_is_missing_is_said() {
-    let mut report = report(&[Made { name: "lonely", f1: None }]);
+fn missing_data_is_reported() {
+    let mut report = report(&[TestTool { name: "lonely", f1: None }]);
     report.measured.cost.clear();
     for tool in &mut report.tools {
         (tool.reliability, tool.sweeps, tool.by) = Default::default();
@@ -222,8 +222,8 @@ fn what_is_missing_is_said() {
 }
 
 #[test]
-fn a_tool_looks_the_same_when_it_is_drawn_alone() {
-    let report = report(&two());
+fn tool_keeps_its_colour_when_drawn_alone() {
+    let report = report(&two_tools());
     let view = view(&report);
     let alone = PlotOptions { tools: vec!["noisy".to_owned()], ..PlotOptions::default() };
     let plots = (kind("intervals").unwrap().draw)(&view, &alone).unwrap();
@@ -232,8 +232,8 @@ fn a_tool_looks_the_same_when_it_is_drawn_alone() {
 }
 
 #[test]
-fn matrices_read_the_same_from_both_sides() {
-    let mut report = report(&two());
+fn matrices_are_consistent_in_both_directions() {
+    let mut report = report(&two_tools());
     let pair = &report.ranking.as_ref().unwrap().pairs[0];
     assert_eq!((pair.a.as_str(), pair.b.as_str(), pair.better.as_ref()), ("careful", "noisy", None));
     for (better, differing, row, column) in [
@@ -256,30 +256,30 @@ fn matrices_read_the_same_from_both_sides() {
 }
 
 #[test]
-fn every_tool_of_very_many_is_in_the_matrix() {
+fn matrix_has_every_one_of_many_tools() {
     let names: Vec<String> = (0..50).map(|at| format!("t{at:02}")).collect();
-    let made: Vec<Made<'_>> =
-        names.iter().enumerate().map(|(at, name)| Made { name, f1: Some(0.99 - 0.015 * at as f64) }).collect();
-    let report = report(&made);
+    let tools: Vec<TestTool<'_>> =
+        names.iter().enumerate().map(|(at, name)| TestTool { name, f1: Some(0.99 - 0.015 * at as f64) }).collect();
+    let report = report(&tools);
     let drawn = (kind("significance").unwrap().draw)(&view(&report), &PlotOptions::default()).unwrap()[0].inline();
     assert!(names.iter().all(|name| drawn.contains(&format!(">{name}<"))), "{drawn}");
     assert_eq!(drawn.matches("<title>").count(), 50 * 49);
 }
 
 #[test]
-fn ranks_are_drawn_as_far_as_they_are_known() {
+fn ranks_are_drawn_for_tools_with_a_value() {
     let mut report = report(&[
-        Made { name: "first", f1: Some(0.9) },
-        Made { name: "second", f1: Some(0.5) },
-        Made { name: "silent", f1: None },
+        TestTool { name: "first", f1: Some(0.9) },
+        TestTool { name: "second", f1: Some(0.5) },
+        TestTool { name: "silent", f1: None },
     ]);
     let draw = |report: &ReportV1, options: &PlotOptions| (kind("ranks").unwrap().draw)(&view(report), options);
     let drawn = draw(&report, &PlotOptions::default()).unwrap()[0].inline();
-    for said in ["<title>first: rank 1–2</title>", "<title>second: rank 1–2</title>", "no value, no rank"] {
-        assert!(drawn.contains(said), "{said} in {drawn}");
+    for part in ["<title>first: rank 1–2</title>", "<title>second: rank 1–2</title>", "no value, no rank"] {
+        assert!(drawn.contains(part), "{part} in {drawn}");
     }
     assert!(drawn.contains("By F1, first and second are tied."), "{drawn}");
-    // What a file says need not be possible.
+    // A report may have an impossible rank.
     report.ranking.as_mut().unwrap().tools[0].rank_high = Some(usize::MAX);
     draw(&report, &PlotOptions::default()).unwrap();
     let recall = PlotOptions { metric: Some("recall".to_owned()), ..PlotOptions::default() };
@@ -293,8 +293,8 @@ fn trend(view: &ReportView<'_>) -> String {
 }
 
 #[test]
-fn a_trend_says_what_its_stops_are_and_rest_on() {
-    let report = report(&two());
+fn trend_labels_reports_and_notes_other_suites() {
+    let report = report(&two_tools());
     let mut view = view(&report);
     assert!(trend(&view).contains(">now</text>"));
     view.name = Some("tuesday".to_owned());
@@ -304,17 +304,17 @@ fn a_trend_says_what_its_stops_are_and_rest_on() {
     view.earlier[0].report.suite.digest = "other".to_owned();
     assert!(trend(&view).contains("1 report rests on another state of the suite: "), "{}", trend(&view));
     view.earlier[1].report.suite.name = "other".to_owned();
-    let said = ["1 report rests on another state", "1 report rests on another suite, "];
+    let notes = ["1 report rests on another state", "1 report rests on another suite, "];
     let flat = trend(&view).replace("</text>", " ").replace(['<', '>'], " ");
-    assert!(said.iter().all(|said| flat.contains(said)), "{flat}");
+    assert!(notes.iter().all(|note| flat.contains(note)), "{flat}");
     view.earlier = (0..40).map(|at| EarlierReport { label: at.to_string(), report: report.clone() }).collect();
     let drawn = trend(&view);
     assert!(!drawn.contains("Lines at markers") && !drawn.contains("class=\"ci\""), "{drawn}");
 }
 
 #[test]
-fn what_few_state_a_cost_of_is_drawn_by_time() {
-    let mut report = report(&two());
+fn time_is_drawn_when_costs_are_missing() {
+    let mut report = report(&two_tools());
     let draw =
         |report: &ReportV1| (kind("cost-quality").unwrap().draw)(&ReportView::new(report), &PlotOptions::default());
     assert!(draw(&report).unwrap()[0].inline().contains(">USD per case<"));
@@ -334,27 +334,32 @@ fn what_few_state_a_cost_of_is_drawn_by_time() {
 }
 
 #[test]
-fn parts_without_a_value_name_metrics_that_have_one() {
-    let mut report = report(&two());
+fn slices_without_a_value_suggest_other_metrics() {
+    let mut report = report(&two_tools());
     for slice in report.tools.iter_mut().flat_map(|tool| tool.by.values_mut()).flat_map(|values| values.values_mut()) {
         slice.metrics.insert("f1".to_owned(), serde_json::from_value(estimate(None)).unwrap());
     }
     let options = PlotOptions { metric: Some("f1".to_owned()), ..PlotOptions::default() };
-    let said = (kind("slices").unwrap().draw)(&ReportView::new(&report), &options).unwrap_err().to_string();
-    assert_eq!(said, "no slice of the suite has a value of F1; choose another with --metric: precision, recall, ece");
+    let message = (kind("slices").unwrap().draw)(&ReportView::new(&report), &options).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "no slice of the suite has a value of F1; choose another with --metric: precision, recall, ece"
+    );
 }
 
 #[test]
-fn pictures_of_two_kinds() {
+fn svg_snapshots() {
     let lines = |svg: String| svg.replace("><", ">\n<");
-    for (name, plot) in drawn(&two()).into_iter().filter(|(name, _)| ["intervals", "cost-quality"].contains(name)) {
+    for (name, plot) in
+        draw_all(&two_tools()).into_iter().filter(|(name, _)| ["intervals", "cost-quality"].contains(name))
+    {
         insta::assert_snapshot!(name, lines(plot.inline()));
     }
 }
 
 #[test]
-fn pixels_are_the_same_each_time() {
-    let (_, plot) = drawn(&two()).remove(0);
+fn png_is_deterministic() {
+    let (_, plot) = draw_all(&two_tools()).remove(0);
     let png = plot.png(Theme::Light, 1.0).unwrap();
     assert!(png.starts_with(b"\x89PNG") && png == plot.png(Theme::Light, 1.0).unwrap());
     assert_ne!(png, plot.png(Theme::Dark, 1.0).unwrap());
@@ -363,11 +368,12 @@ fn pixels_are_the_same_each_time() {
 }
 
 #[test]
-fn plots_stand_side_by_side() {
-    let all: Vec<Plot> = drawn(&two()).into_iter().filter(|(name, _)| *name == "reliability").map(|(_, p)| p).collect();
+fn plots_are_combined_side_by_side() {
+    let all: Vec<Plot> =
+        draw_all(&two_tools()).into_iter().filter(|(name, _)| *name == "reliability").map(|(_, p)| p).collect();
     let (one, both) = (all[0].clone(), Plot::beside("Reliability", all.clone()).unwrap());
     assert_eq!(both.size, (one.size.0 * 2.0 + 18.0, one.size.1 + 24.0));
-    // Alone, what stands above it says whose it is.
+    // A single plot has its title above it.
     let names = |svg: &str| svg.matches(">Reliability of careful</text>").count();
     assert_eq!((names(&both.standalone(Theme::Light)), names(&one.standalone(Theme::Light))), (1, 1));
     assert!(all.iter().all(|plot| both.description.contains(&plot.description)));

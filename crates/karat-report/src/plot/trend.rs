@@ -1,6 +1,6 @@
 //! Plots a metric of every tool over several reports; a missing tool leaves a gap.
 
-use super::axes::{Frame, legend, list_names, notes};
+use super::axes::{Frame, describe, finish, legend, list_names};
 use super::scale::{Scale, domain, ticks};
 use super::subject::{self, DrawnTool, Figure};
 use super::svg::{Anchor, SMALL, Svg};
@@ -55,20 +55,17 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
         for (at, figure) in figures.iter().enumerate() {
             let Some(figure) = figure else { continue };
             let words = format!("{}, {}: {}", drawn.name(), stops[at].0, figure.to_text());
-            svg.about(&words, |svg| {
-                svg.series(drawn.series, |svg| {
-                    if let Some([low, high]) = figure.ci.filter(|_| stops.len() <= MOST_WITH_INTERVALS) {
-                        svg.line("ci", place(at, low), place(at, high));
-                    }
-                    svg.marker(drawn.series, place(at, figure.value), 4.5);
-                });
+            svg.series_about(drawn.series, &words, |svg| {
+                if let Some([low, high]) = figure.ci.filter(|_| stops.len() <= MOST_WITH_INTERVALS) {
+                    svg.line("ci", place(at, low), place(at, high));
+                }
+                svg.marker(drawn.series, place(at, figure.value), 4.5);
             });
             values.push(format!("{} {}", stops[at].0, figure.to_text()));
         }
         sentences.push(format!("{}: {}", drawn.name(), values.join(", ")));
     }
-    let mut foot = frame.bottom + 26.0;
-    foot += legend(&mut svg, &tools, (10.0, foot), WIDTH - 20.0) + 4.0;
+    let foot = legend(&mut svg, &tools, frame.bottom + 26.0, WIDTH);
     let mut remarks = Vec::new();
     if figures.iter().flatten().flatten().any(|figure| figure.ci.is_some()) {
         remarks.push(match stops.len() <= MOST_WITH_INTERVALS {
@@ -81,14 +78,8 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
         let names: Vec<&str> = lacking.iter().map(|(drawn, _)| drawn.name()).collect();
         remarks.push(format!("Without a value: {}.", list_names(&names)));
     }
-    foot += notes(&mut svg, &[remarks.join(" ")], (10.0, foot), WIDTH - 20.0);
-    Ok(vec![Plot {
-        title: format!("{} over {} reports", title(id), stops.len()),
-        description: format!("{}.", sentences.join("; ")),
-        about: subject::about(report),
-        size: (WIDTH, foot + 6.0),
-        marks: svg.finish(),
-    }])
+    let title = format!("{} over {} reports", title(id), stops.len());
+    Ok(vec![finish(svg, report, (WIDTH, foot), &[remarks.join(" ")], title, describe(&sentences))])
 }
 
 /// Notes on earlier reports that have other goldens.

@@ -1,6 +1,6 @@
 //! Plots the variance components of every tool: cases, trials and judges.
 
-use super::axes::notes;
+use super::axes::{describe, finish};
 use super::subject;
 use super::svg::{Anchor, SIZE, SMALL, Svg};
 use super::{NothingToDraw, Plot, PlotOptions, words};
@@ -29,8 +29,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
             "no tool has several trials of a case; run with --trials 3 to measure variance between trials".to_owned(),
         ));
     }
-    let widest = rows.iter().map(|(name, _)| words::width(name, SIZE)).fold(0.0, f64::max);
-    let names = widest.clamp(40.0, 170.0);
+    let names = words::widest(rows.iter().map(|(name, _)| *name), SIZE).clamp(40.0, 170.0);
     let (left, right) = (10.0 + names + 12.0, WIDTH - 12.0);
     let mut svg = Svg::default();
     let there: Vec<usize> =
@@ -50,7 +49,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
         for &part in &there {
             let (wide, share) = (shares[part] * (right - left), format!("{:.0} %", shares[part] * 100.0));
             let words = format!("{name}: {} {share}", PARTS[part]);
-            svg.about(&words, |svg| svg.series(part, |svg| svg.rect("seam", (from, y + 3.0), (wide, ROW - 8.0))));
+            svg.series_about(part, &words, |svg| svg.rect("seam", (from, y + 3.0), (wide, ROW - 8.0)));
             if words::width(&share, SMALL) + 6.0 <= wide {
                 svg.words("small strong on", (from + wide / 2.0, y + ROW / 2.0 + 3.0), Anchor::Middle, &share);
             }
@@ -60,18 +59,9 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
         sentences.push(format!("{name}: {}", parts.join(", ")));
     }
     let foot = 28.0 + rows.len() as f64 * ROW + 6.0;
-    let remarks = [format!(
-        "Shares of the variance of the mean of {}. Add more of whichever has the largest share.",
-        title(rank_metric(report))
-    )];
-    let height = foot + notes(&mut svg, &remarks, (10.0, foot), WIDTH - 20.0) + 6.0;
-    Ok(vec![Plot {
-        title: "Variance".to_owned(),
-        description: format!("{}.", sentences.join("; ")),
-        about: subject::about(report),
-        size: (WIDTH, height),
-        marks: svg.finish(),
-    }])
+    let metric = title(rank_metric(report));
+    let note = format!("Shares of the variance of the mean of {metric}. Add more of whichever has the largest share.");
+    Ok(vec![finish(svg, report, (WIDTH, foot), &[note], "Variance".to_owned(), describe(&sentences))])
 }
 
 /// The shares in the order of [`PARTS`], summing to 1; `None` if they cannot.

@@ -7,6 +7,10 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(em).sum::<f64>() * size
 }
 
+pub(super) fn widest<'a>(texts: impl Iterator<Item = &'a str>, size: f64) -> f64 {
+    texts.map(|text| width(text, size)).fold(0.0, f64::max)
+}
+
 fn em(c: char) -> f64 {
     match c {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '|' | '!' | '\'' | ' ' => 0.28,
@@ -61,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_cut_with_an_ellipsis() {
+    fn long_text_is_cut_with_an_ellipsis() {
         assert_eq!(fit("short", 100.0, 13.0), "short");
         let cut = fit("a-reviewer-with-quite-a-long-name", 100.0, 13.0);
         assert!(cut.ends_with('…') && cut.starts_with("a-rev") && width(&cut, 13.0) <= 100.0, "{cut}");

@@ -2,7 +2,7 @@
 
 use super::{BOLD, DIM, GOOD, RED, TerminalStyle, WARNING, sparkline};
 use crate::grid::{self, Cell};
-use crate::number::{failed_trials, headline, is_best, rank_metric, rank_of, ranked, span, three, title};
+use crate::number::{failed_trials, headline, is_best, or_dash, rank_metric, rank_of, ranked, span, three, title};
 use anstyle::Style;
 use karat_core::profile::Method;
 use karat_format::report::{ReportV1, ToolV1};
@@ -40,7 +40,10 @@ const MORE: [&[Column]; 8] = [
 
 /// Returns the leaderboard and its footnotes: what the bars show, and what did not fit.
 pub(super) fn draw(report: &ReportV1, terminal: &TerminalStyle) -> (String, Vec<String>) {
-    let Board { columns, stacked } = Board::fitting(report, terminal.width);
+    let headline: Vec<Column> = (0..report.profile.headline.len()).map(Column::Headline).collect();
+    // If the headline metrics do not fit, column heads take two lines.
+    let stacked = width_with_name(&rows(report, &headline, false), SHORT_NAME) > terminal.width;
+    let columns = chosen(report, terminal.width, headline, stacked);
     let mut rows = rows(report, &columns, stacked);
     let is_shown = |at: usize| columns.contains(&Column::Headline(at));
     let shown = (0..report.profile.headline.len()).filter(|at| is_shown(*at)).count();
@@ -55,30 +58,17 @@ pub(super) fn draw(report: &ReportV1, terminal: &TerminalStyle) -> (String, Vec<
     (grid::draw(&rows, terminal.width, terminal.colour), bars.into_iter().chain(no_room).collect())
 }
 
-struct Board {
-    columns: Vec<Column>,
-    /// Whether column heads take two lines.
-    stacked: bool,
+/// The width of a table whose first column is cut to `name`.
+fn width_with_name(rows: &[Vec<Cell>], name: usize) -> usize {
+    let first = grid::width(rows, 1);
+    first.min(name + 2) + grid::width(rows, usize::MAX) - first
 }
 
-impl Board {
-    fn fitting(report: &ReportV1, width: usize) -> Self {
-        let headline: Vec<Column> = (0..report.profile.headline.len()).map(Column::Headline).collect();
-        let rows = rows(report, &headline, false);
-        let first = grid::width(&rows, 1);
-        let stacked = first.min(SHORT_NAME + 2) + grid::width(&rows, usize::MAX) - first > width;
-        Self { columns: chosen(report, width, stacked), stacked }
-    }
-}
-
-fn chosen(report: &ReportV1, width: usize, stacked: bool) -> Vec<Column> {
+fn chosen(report: &ReportV1, width: usize, mut columns: Vec<Column>, stacked: bool) -> Vec<Column> {
     let fits = |columns: &[Column], name: usize, beside: usize| {
-        let rows = rows(report, columns, stacked);
-        let first = grid::width(&rows, 1);
-        first.min(name + 2) + grid::width(&rows, usize::MAX) - first + beside <= width
+        width_with_name(&rows(report, columns, stacked), name) + beside <= width
     };
     let headline = &report.profile.headline;
-    let mut columns: Vec<Column> = (0..headline.len()).map(Column::Headline).collect();
     if report.profile.expect_pass {
         columns.push(Column::Result);
     }
@@ -140,13 +130,13 @@ fn split(report: &ReportV1, column: Column) -> (String, String) {
 }
 
 fn rows(report: &ReportV1, columns: &[Column], stacked: bool) -> Vec<Vec<Cell>> {
-    let mut header = vec![Cell::left("tool").styled(DIM)];
     let head = |column: &Column| {
-        let words = if stacked { split(report, *column).1 } else { head_words(report, *column).to_owned() };
-        if *column == Column::Result { Cell::left(words) } else { Cell::right(words) }.styled(DIM)
+        if stacked { split(report, *column).1 } else { head_words(report, *column).to_owned() }
     };
-    header.extend(columns.iter().map(head));
-    let mut rows = vec![header];
+    let mut rows = vec![grid::header("tool", columns.iter().map(head))];
+    if let Some(at) = columns.iter().position(|column| *column == Column::Result) {
+        rows[0][at + 1] = Cell::left(head(&Column::Result)).styled(DIM);
+    }
     for tool in ranked(report) {
         let mut row = vec![Cell::left(&tool.tool).styled(BOLD)];
         row.extend(columns.iter().map(|column| cell(report, tool, *column)));
@@ -179,7 +169,7 @@ fn head_words(report: &ReportV1, column: Column) -> &str {
 }
 
 fn cell(report: &ReportV1, tool: &ToolV1, column: Column) -> Cell {
-    let figure = |value: Option<String>| Cell::right(value.unwrap_or_else(|| "–".to_owned()));
+    let figure = |value: Option<String>| Cell::right(or_dash(value));
     match column {
         Column::Headline(at) => metric_cell(report, tool, &report.profile.headline[at]),
         Column::Tp => Cell::right(tool.counts.tp.to_string()),

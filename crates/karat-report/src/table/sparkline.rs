@@ -10,7 +10,6 @@ use karat_format::report::{EstimateV1, ReportV1, ToolV1};
 pub(super) const COLUMN: usize = 18;
 /// With fewer cells, intervals cannot be distinguished.
 const FEWEST: usize = 10;
-/// More cells add nothing.
 const MOST: usize = 14;
 
 /// Adds a track to every tool if there is room: as a column, after the intervals, or on a line of its own. Returns its

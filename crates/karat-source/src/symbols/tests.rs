@@ -3,20 +3,20 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// A line that ends in `~ name#1` says what symbol it lies in; `~ ?` only wants an answer.
+/// A line that ends in `~ name#1` states its expected symbol; `~ ?` accepts any.
 fn check(fixture: &str, prefix: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/source");
     let source = prefix.to_owned() + &fs::read_to_string(folder.join(fixture)).expect("a fixture");
     let language = Language::from_path(&RepoPath::new(fixture).expect("a path")).expect("a language");
     let symbols = Symbols::parse(language, &source).expect("symbols");
-    let (mut seen, mut expect) = (String::new(), String::new());
+    let (mut found, mut expect) = (String::new(), String::new());
     for (row, text) in source.lines().enumerate() {
         let Some((_, mark)) = text.rsplit_once("~ ").filter(|(_, mark)| *mark != "?") else { continue };
-        let _ = writeln!(seen, "{}: {}", row + 1, symbols.at(line(row)));
+        let _ = writeln!(found, "{}: {}", row + 1, symbols.at(line(row)));
         let _ = writeln!(expect, "{}: {mark}", row + 1);
     }
-    assert!(!expect.is_empty(), "{fixture} states nothing");
-    assert_eq!(seen, expect, "{fixture}");
+    assert!(!expect.is_empty(), "{fixture} has no expectations");
+    assert_eq!(found, expect, "{fixture}");
 }
 
 const FIXTURES: &[&str] = &[
@@ -36,7 +36,7 @@ const FIXTURES: &[&str] = &[
 ];
 
 #[test]
-fn lines_lie_in_their_symbols() {
+fn lines_are_in_their_symbols() {
     FIXTURES.iter().for_each(|fixture| check(fixture, ""));
 }
 
@@ -49,12 +49,12 @@ fn symbols_survive_moved_lines() {
 fn line_ends_do_not_matter() {
     let source = "class A:\r\n    def m(self):\r\n        return 1\r\n\r\nx = 1\r\n";
     let symbols = Symbols::parse(Language::Python, source).expect("symbols");
-    let seen: Vec<String> = (1..=5).map(|line| symbols.at(line)).collect();
-    assert_eq!(seen, ["A#1", "A.m#1", "A.m#1", "(file)#1", "(file)#1"]);
+    let found: Vec<String> = (1..=5).map(|line| symbols.at(line)).collect();
+    assert_eq!(found, ["A#1", "A.m#1", "A.m#1", "(file)#1", "(file)#1"]);
 }
 
 #[test]
-fn a_range_lies_in_what_holds_all_of_it() {
+fn range_is_in_the_symbol_that_contains_all_of_it() {
     let source = "class A {\n  m() {\n    go();\n  }\n  n() {\n    go();\n  }\n}\n";
     let symbols = Symbols::parse(Language::JavaScript, source).expect("symbols");
     let around = |start, end| symbols.around(Lines { start, end });
@@ -64,7 +64,7 @@ fn a_range_lies_in_what_holds_all_of_it() {
 }
 
 #[test]
-fn lines_outside_the_file_lie_in_nothing() {
+fn lines_outside_the_file_have_no_symbol() {
     let symbols = Symbols::parse(Language::JavaScript, "function f() {}\n").expect("symbols");
     assert_eq!(symbols.at(0), "(file)#1");
     assert_eq!(symbols.at(1), "f#1");
@@ -102,7 +102,7 @@ fn deep_source_does_not_overflow() {
 }
 
 #[test]
-fn endless_source_has_no_symbols() {
+fn oversized_source_has_no_symbols() {
     assert!(Symbols::parse(Language::Python, &"x = 1\n".repeat(MAX_SOURCE / 6 + 1)).is_none());
     assert!(Symbols::parse(Language::Python, "").is_some());
     assert!(Symbols::parse(Language::C, "\0\u{feff}\u{202e}").is_some());

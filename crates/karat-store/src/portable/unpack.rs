@@ -5,8 +5,7 @@ use crate::artifacts::{Packer, hash};
 use crate::error::StoreError;
 use crate::judgements::check;
 use crate::naming::RunId;
-use crate::planned::Planned;
-use crate::record::TrialKey;
+use crate::record::{Planned, TrialKey};
 use crate::runs::{RunRow, RunState};
 use crate::trials::{Batch, TrialRow};
 use karat_format::run::{PlanV1, ToolFactsV1, TrialDetailV1};
@@ -250,7 +249,7 @@ mod tests {
         "{\"header\":{\"schema\":\"karat.run/1\",\"id\":\"0192f3a1-b2c3-7000-8000-000000000000\",\"name\":null}}\n";
 
     #[test]
-    fn a_small_file_that_unpacks_to_a_large_one_is_refused() {
+    fn decompression_bombs_are_refused() {
         let check = |lines: &[String], limits: Limits, expect: &str| {
             let mut zip = GzEncoder::new(Vec::new(), Compression::best());
             zip.write_all(format!("{HEADER}{}", lines.concat()).as_bytes()).unwrap();

@@ -1,12 +1,12 @@
-//! Full, read-only, newer, foreign and damaged stores: a clear word, and nothing destroyed.
+//! Full, read-only, older, newer, foreign and damaged stores: a clear error, and no loss of data.
 
 use super::*;
 use crate::{StoreError, schema};
 
 #[test]
-fn a_full_disk_loses_nothing() {
-    let place = Place::new();
-    let mut store = place.store();
+fn full_disk_loses_no_data() {
+    let dir = StoreDir::new();
+    let mut store = dir.store();
     let run = begin(&mut store);
     store.save(&run, &[record("zeta", "a", 1)]).unwrap();
     let row = store.database.query_one("PRAGMA page_count", Vec::new()).unwrap().unwrap();
@@ -21,26 +21,44 @@ fn a_full_disk_loses_nothing() {
     assert_eq!(store.verify().unwrap(), []);
     store.database.limit_pages(1_000_000);
     store.save(&run, std::slice::from_ref(&big)).unwrap();
-    assert_eq!(store.done(&run).unwrap().len(), 2);
+    assert_eq!(store.finished_trials(&run).unwrap().len(), 2);
 }
 
 #[test]
-fn a_newer_store_stays_as_it_is() {
-    let place = Place::new();
-    let mut store = place.store();
+fn older_store_is_refused_unchanged() {
+    let dir = StoreDir::new();
+    let mut store = dir.store();
+    store.database.script("UPDATE karat_schema SET version = 10").unwrap();
+    drop(store);
+    let before = std::fs::read(dir.file()).unwrap();
+    for error in [Store::open(&dir.folder()).err(), Store::read_only(&dir.folder()).err()] {
+        let error = error.unwrap();
+        assert!(matches!(error, StoreError::Older { found: 10, oldest: 11, .. }), "{error}");
+        assert!(error.to_string().contains("import it into a new store"), "{error}");
+    }
+    assert_eq!(std::fs::read(dir.file()).unwrap(), before);
+}
+
+#[test]
+fn newer_store_is_refused_unchanged() {
+    let dir = StoreDir::new();
+    let mut store = dir.store();
     begin(&mut store);
     let values = vec![99_i64.into(), 0_i64.into()];
-    store.database.execute("INSERT INTO karat_schema (version, applied_ms) VALUES ($1, $2)", values).unwrap();
-    // The log is still full of what was written: looking must not even clear that away.
-    let with_log = Place::new();
+    store
+        .database
+        .execute("INSERT INTO karat_schema (version, applied_ms, row_hash) VALUES ($1, $2, x'')", values)
+        .unwrap();
+    // The write-ahead log still has data, which opening must not checkpoint.
+    let with_log = StoreDir::new();
     std::fs::create_dir_all(with_log.folder()).unwrap();
     for name in ["karat.db", "karat.db-wal"] {
-        std::fs::copy(place.folder().join(name), with_log.folder().join(name)).unwrap();
+        std::fs::copy(dir.folder().join(name), with_log.folder().join(name)).unwrap();
     }
     drop(store);
-    for place in [place, with_log] {
+    for dir in [dir, with_log] {
         let content = || {
-            let mut files: Vec<_> = std::fs::read_dir(place.folder())
+            let mut files: Vec<_> = std::fs::read_dir(dir.folder())
                 .unwrap()
                 .map(|entry| entry.unwrap().path())
                 .filter(|path| path.is_file() && !path.to_string_lossy().ends_with("-shm"))
@@ -50,61 +68,61 @@ fn a_newer_store_stays_as_it_is() {
             files
         };
         let before = content();
-        for error in [Store::open(&place.folder()).err(), Store::read_only(&place.folder()).err()] {
+        for error in [Store::open(&dir.folder()).err(), Store::read_only(&dir.folder()).err()] {
             let error = error.unwrap();
             assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error}");
             assert!(error.to_string().contains("use a newer Karat"), "{error}");
         }
-        assert!(content() == before, "looking at a newer store changed it");
+        assert!(content() == before, "opening a newer store changed it");
     }
 }
 
 #[test]
-fn a_store_that_cannot_be_written_can_be_read() {
-    let place = Place::new();
-    let mut store = place.store();
+fn read_only_store_can_be_read_but_not_written() {
+    let dir = StoreDir::new();
+    let mut store = dir.store();
     let run = begin(&mut store);
     store.save(&run, &[record("zeta", "a", 1)]).unwrap();
     drop(store);
-    let mut store = Store::read_only(&place.folder()).unwrap();
+    let mut store = Store::read_only(&dir.folder()).unwrap();
     assert!(!store.is_writable());
     assert_eq!(trial_lines(&mut store, &run), ["zeta a 1 1 reported"]);
     assert_eq!(store.verify().unwrap(), []);
     let error = store.save(&run, &[record("zeta", "b", 1)]).unwrap_err();
     assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
-    // Nothing was left beside the database either.
-    assert!(!place.folder().join("karat.db-wal").exists());
-    assert!(!place.folder().join("karat.db-shm").exists());
+    // No log or shared-memory file is created.
+    assert!(!dir.folder().join("karat.db-wal").exists());
+    assert!(!dir.folder().join("karat.db-shm").exists());
 }
 
 #[test]
-fn what_a_writer_has_in_its_log_is_read_too() {
-    let place = Place::new();
-    let mut writer = place.store();
+fn readers_see_the_write_ahead_log() {
+    let dir = StoreDir::new();
+    let mut writer = dir.store();
     let run = begin(&mut writer);
-    let mut reader = Store::read_only(&place.folder()).unwrap();
+    let mut reader = Store::read_only(&dir.folder()).unwrap();
     writer.save(&run, &[record("zeta", "a", 1)]).unwrap();
     assert_eq!(trial_lines(&mut reader, &run), ["zeta a 1 1 reported"]);
 }
 
 #[cfg(unix)]
 #[test]
-fn a_read_only_folder_is_no_obstacle_to_reading() {
+fn store_in_a_read_only_folder_can_be_read() {
     use std::os::unix::fs::PermissionsExt;
-    let place = Place::new();
-    let mut store = place.store();
+    let dir = StoreDir::new();
+    let mut store = dir.store();
     let run = begin(&mut store);
     drop(store);
     let mode = |mode: u32| {
-        std::fs::set_permissions(place.folder(), std::fs::Permissions::from_mode(mode)).unwrap();
-        std::fs::set_permissions(place.folder().join("locks"), std::fs::Permissions::from_mode(mode)).unwrap();
+        std::fs::set_permissions(dir.folder(), std::fs::Permissions::from_mode(mode)).unwrap();
+        std::fs::set_permissions(dir.folder().join("locks"), std::fs::Permissions::from_mode(mode)).unwrap();
     };
     mode(0o555);
-    if std::fs::write(place.folder().join("probe"), "").is_ok() {
+    if std::fs::write(dir.folder().join("probe"), "").is_ok() {
         mode(0o755);
-        return skipped("permissions do not bind this user");
+        return skipped("permissions do not apply to this user");
     }
-    let opened = Store::open(&place.folder());
+    let opened = Store::open(&dir.folder());
     mode(0o755);
     let mut store = opened.unwrap();
     assert!(!store.is_writable());
@@ -112,49 +130,49 @@ fn a_read_only_folder_is_no_obstacle_to_reading() {
 }
 
 #[test]
-fn a_database_of_somebody_else_is_left_alone() {
-    let place = Place::new();
-    let mut store = place.store();
+fn foreign_database_is_refused_unchanged() {
+    let dir = StoreDir::new();
+    let mut store = dir.store();
     store.database.script("DROP TABLE karat_schema").unwrap();
     drop(store);
-    let before = std::fs::read(place.file()).unwrap();
-    let error = Store::open(&place.folder()).err().unwrap();
+    let before = std::fs::read(dir.file()).unwrap();
+    let error = Store::open(&dir.folder()).err().unwrap();
     assert!(matches!(error, StoreError::Foreign { .. }), "{error}");
-    assert_eq!(std::fs::read(place.file()).unwrap(), before);
+    assert_eq!(std::fs::read(dir.file()).unwrap(), before);
 }
 
 #[test]
-fn a_file_that_is_no_database_is_damaged() {
-    let place = Place::new();
-    drop(place.store());
-    std::fs::write(place.file(), "these are not the bytes of a database").unwrap();
-    let error = Store::open(&place.folder()).err().unwrap();
+fn file_that_is_not_a_database_is_reported_as_damaged() {
+    let dir = StoreDir::new();
+    drop(dir.store());
+    std::fs::write(dir.file(), "these are not the bytes of a database").unwrap();
+    let error = Store::open(&dir.folder()).err().unwrap();
     assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
     assert!(error.to_string().contains("Nothing was changed"), "{error}");
 }
 
-/// Where a creator was killed before it wrote anything, the next one goes on.
+/// As left by a process that was killed while creating the store.
 #[test]
-fn an_empty_file_becomes_a_store() {
-    let place = Place::new();
-    std::fs::create_dir_all(place.folder()).unwrap();
-    std::fs::write(place.file(), "").unwrap();
-    let mut store = Store::open(&place.folder()).unwrap();
-    assert_eq!(schema::version(&mut store.database).unwrap(), schema::latest_version());
+fn empty_file_becomes_a_store() {
+    let dir = StoreDir::new();
+    std::fs::create_dir_all(dir.folder()).unwrap();
+    std::fs::write(dir.file(), "").unwrap();
+    let mut store = Store::open(&dir.folder()).unwrap();
+    assert_eq!(schema::check_version(&mut store.database).unwrap(), schema::latest_version());
 }
 
-/// Every page of a real store is damaged in turn, in several ways. Reading says so or is right; it never panics, and it
+/// Damages every page of a store in several ways. Reading reports the damage or returns correct data; it never panics and
 /// changes nothing.
 #[test]
-fn damage_is_told_and_nothing_is_destroyed() {
-    let place = Place::new();
-    let mut store = place.store();
+fn damaged_pages_are_detected_and_not_changed() {
+    let dir = StoreDir::new();
+    let mut store = dir.store();
     let run = begin(&mut store);
     store.save(&run, &all_records()).unwrap();
     let intact = trial_lines(&mut store, &run);
     drop(store);
-    let whole = std::fs::read(place.file()).unwrap();
-    let (mut seen, mut tried) = (0, 0);
+    let whole = std::fs::read(dir.file()).unwrap();
+    let (mut detected, mut tried) = (0, 0);
     for page in whole.chunks(4096).enumerate().map(|(page, _)| page * 4096) {
         for (offset, length, with) in [(0, 16, 0xff_u8), (100, 40, 0x00), (2048, 2048, 0x5a), (4000, 90, 0xff)] {
             let mut bytes = whole.clone();
@@ -163,9 +181,9 @@ fn damage_is_told_and_nothing_is_destroyed() {
                 continue;
             }
             damaged.fill(with);
-            std::fs::write(place.file(), &bytes).unwrap();
+            std::fs::write(dir.file(), &bytes).unwrap();
             tried += 1;
-            let found = match Store::open(&place.folder()) {
+            let found = match Store::open(&dir.folder()) {
                 Err(error) => vec![error.to_string()],
                 Ok(mut store) => {
                     let problems = store.verify();
@@ -173,7 +191,7 @@ fn damage_is_told_and_nothing_is_destroyed() {
                     let _ = (store.runs(), store.export(&run, &mut Vec::new()), store.report(&run));
                     match (problems, read) {
                         (Ok(problems), Ok(read)) if problems.is_empty() => {
-                            assert_eq!(read, intact, "page {page}, offset {offset}: wrong and not seen");
+                            assert_eq!(read, intact, "page {page}, offset {offset}: wrong data without an error");
                             Vec::new()
                         }
                         (Ok(problems), _) => problems.into_iter().map(|p| p.message).collect(),
@@ -181,22 +199,22 @@ fn damage_is_told_and_nothing_is_destroyed() {
                     }
                 }
             };
-            seen += usize::from(!found.is_empty());
+            detected += usize::from(!found.is_empty());
             assert!(
-                std::fs::read(place.file()).unwrap() == bytes,
+                std::fs::read(dir.file()).unwrap() == bytes,
                 "page {page}, offset {offset}: reading changed the file"
             );
         }
     }
-    // Damage to bytes that nothing uses is no damage.
-    assert!(tried > 40 && seen * 2 > tried, "{seen} of {tried} damages were seen");
+    // Damage to unused bytes is not detected.
+    assert!(tried > 40 && detected * 2 > tried, "{detected} of {tried} damages were detected");
 }
 
 #[test]
-fn contradictions_are_found() {
+fn verify_finds_contradictions() {
     let check = |sql: &'static str, expect: &str| {
-        let place = Place::new();
-        let mut store = place.store();
+        let dir = StoreDir::new();
+        let mut store = dir.store();
         let run = begin(&mut store);
         store.save(&run, &all_records()).unwrap();
         store.set_judgements(&run, &[judgement("f1", 0.5)]).unwrap();
@@ -221,11 +239,11 @@ fn contradictions_are_found() {
     check("UPDATE trials SET outcome = 'skipped' WHERE number = 2", "another outcome");
     check("DELETE FROM trials WHERE number = 2", "refers to one of `trials`");
     check(
-        "INSERT INTO tool_facts (run_id, tool, position, facts) SELECT id, 'omega', 1, '{\"isolation\":\"none\"}' FROM runs",
+        "INSERT INTO tool_facts (run_id, tool, position, facts, row_hash) SELECT id, 'omega', 1, '{\"isolation\":\"none\"}', x'' FROM runs",
         "tool omega",
     );
     check(
-        "INSERT INTO tool_facts (run_id, tool, position, facts) SELECT id, 'zeta', 1, '{' FROM runs",
+        "INSERT INTO tool_facts (run_id, tool, position, facts, row_hash) SELECT id, 'zeta', 1, '{', x'' FROM runs",
         "knows of the tool zeta cannot be read",
     );
     check("DELETE FROM trials WHERE position = 3", "has 7 rows of");
@@ -235,9 +253,9 @@ fn contradictions_are_found() {
 }
 
 #[test]
-fn damaged_trials_are_left_out_of_an_export_and_named() {
-    let place = Place::new();
-    let mut store = place.store();
+fn export_omits_and_names_damaged_trials() {
+    let dir = StoreDir::new();
+    let mut store = dir.store();
     let run = begin(&mut store);
     store.save(&run, &all_records()).unwrap();
     store.database.script("UPDATE trials SET line = '{' WHERE tool = 'zeta' AND case_id = 'a'").unwrap();
@@ -250,25 +268,25 @@ fn damaged_trials_are_left_out_of_an_export_and_named() {
 }
 
 #[test]
-fn a_damaged_page_costs_only_the_trials_on_it() {
-    let place = Place::new();
-    let mut store = place.store();
+fn damaged_page_affects_only_its_trials() {
+    let dir = StoreDir::new();
+    let mut store = dir.store();
     let cases: Vec<String> = (0..100).map(|n| format!("case-{n}")).collect();
     let run = store.begin(&new_run(&cases.iter().map(String::as_str).collect::<Vec<_>>())).unwrap();
     store.save(&run, &cases.iter().map(|case| record("zeta", case, 1)).collect::<Vec<_>>()).unwrap();
     drop(store);
-    let mut bytes = std::fs::read(place.file()).unwrap();
+    let mut bytes = std::fs::read(dir.file()).unwrap();
     let wanted = b"{\"case\":\"case-50\"";
     let page = bytes.windows(wanted.len()).position(|window| window == wanted).unwrap() / 4096 * 4096;
     bytes[page..page + 16].fill(0xff);
-    std::fs::write(place.file(), &bytes).unwrap();
+    std::fs::write(dir.file(), &bytes).unwrap();
 
-    let mut store = Store::open(&place.folder()).unwrap();
+    let mut store = Store::open(&dir.folder()).unwrap();
     assert!(store.find("latest").is_err());
     assert_eq!(store.resolve_run("latest").unwrap(), run);
     let mut out = Vec::new();
     let exported = store.export(&run, &mut out).unwrap();
     assert_eq!(exported.trials + exported.unreadable.len(), 100);
     assert!(exported.trials > 50, "{exported:?}");
-    assert!(exported.unreadable.iter().any(|told| told.contains("zeta on case-50,")), "{exported:?}");
+    assert!(exported.unreadable.iter().any(|message| message.contains("zeta on case-50,")), "{exported:?}");
 }

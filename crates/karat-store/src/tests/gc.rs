@@ -1,12 +1,12 @@
-//! What may go goes, and nothing else.
+//! Garbage collection of runs, artifacts and scratch folders.
 
 use super::*;
 use crate::{GcOptions, RunState, StoreError};
 use std::time::Duration;
 
-/// Three runs with the names `one`, `two` and `three`, the last of them newest.
-fn three(place: &Place) -> (Store, Vec<RunId>) {
-    let mut store = place.store();
+/// Three runs named `one`, `two` and `three`, from oldest to newest.
+fn store_with_three_runs(dir: &StoreDir) -> (Store, Vec<RunId>) {
+    let mut store = dir.store();
     let runs: Vec<RunId> = ["one", "two", "three"]
         .into_iter()
         .map(|name| {
@@ -21,24 +21,24 @@ fn three(place: &Place) -> (Store, Vec<RunId>) {
     (store, runs)
 }
 
-fn names(store: &mut Store) -> Vec<String> {
+fn run_names(store: &mut Store) -> Vec<String> {
     store.runs().unwrap().into_iter().filter_map(|run| run.name).collect()
 }
 
 #[test]
-fn what_was_chosen_goes() {
+fn gc_removes_the_selected_runs_only() {
     let check = |gc: fn(&[RunId]) -> GcOptions, expect: &[&str]| {
-        let place = Place::new();
-        let (mut store, runs) = three(&place);
+        let dir = StoreDir::new();
+        let (mut store, runs) = store_with_three_runs(&dir);
         let gc = gc(&runs);
-        let rehearsed = store.gc(&GcOptions { dry_run: true, ..gc.clone() }).unwrap();
-        assert_eq!(names(&mut store).len(), 3);
+        let preview = store.gc(&GcOptions { dry_run: true, ..gc.clone() }).unwrap();
+        assert_eq!(run_names(&mut store).len(), 3);
         let report = store.gc(&gc).unwrap();
-        assert_eq!(report, rehearsed);
-        assert_eq!(names(&mut store), expect);
-        // Each run has its own text and report; the suite and the empty text are everybody's.
-        let gone = 3 - expect.len() as u64;
-        assert_eq!(report.artifacts, if gone == 3 { 8 } else { 2 * gone });
+        assert_eq!(report, preview);
+        assert_eq!(run_names(&mut store), expect);
+        // Each run has its own output and report; the suite and the empty output are shared.
+        let removed = 3 - expect.len() as u64;
+        assert_eq!(report.artifacts, if removed == 3 { 8 } else { 2 * removed });
         assert_eq!(store.verify().unwrap(), []);
         for run in store.runs().unwrap() {
             assert!(store.report(&run.id).unwrap().is_some());
@@ -59,25 +59,25 @@ fn what_was_chosen_goes() {
 }
 
 #[test]
-fn a_run_that_is_worked_on_stays() {
-    let place = Place::new();
-    let (mut store, runs) = three(&place);
+fn locked_runs_are_kept() {
+    let dir = StoreDir::new();
+    let (mut store, runs) = store_with_three_runs(&dir);
     let lock = store.lock(&runs[0]).unwrap();
     let report = store.gc(&GcOptions { keep: Some(0), ..GcOptions::default() }).unwrap();
     assert_eq!(report.in_use.len(), 1);
-    assert_eq!(names(&mut store), ["one"]);
+    assert_eq!(run_names(&mut store), ["one"]);
     let error = store.gc(&GcOptions { runs: vec![runs[0].clone()], ..GcOptions::default() }).unwrap_err();
     assert!(matches!(error, StoreError::Busy { .. }), "{error}");
     drop(lock);
     store.gc(&GcOptions { keep: Some(0), ..GcOptions::default() }).unwrap();
-    assert_eq!(names(&mut store), [""; 0]);
+    assert_eq!(run_names(&mut store), [""; 0]);
 }
 
 #[test]
-fn only_folders_with_the_mark_of_the_run_are_deleted() {
-    let place = Place::new();
-    let (mut store, runs) = three(&place);
-    let folders = ["one", "two", "three"].map(|name| place.folder.path().join("scratch").join(name));
+fn only_scratch_folders_with_the_run_marker_are_deleted() {
+    let dir = StoreDir::new();
+    let (mut store, runs) = store_with_three_runs(&dir);
+    let folders = ["one", "two", "three"].map(|name| dir.folder.path().join("scratch").join(name));
     for (run, folder) in runs.iter().zip(&folders) {
         store.set_scratch(run, Some(folder)).unwrap();
         std::fs::create_dir_all(folder.join("checkout/deep")).unwrap();
@@ -93,11 +93,11 @@ fn only_folders_with_the_mark_of_the_run_are_deleted() {
     assert!(store.runs().unwrap().iter().all(|run| run.scratch.is_none()));
 }
 
-/// Giving room back takes long, and a run would have to wait for it.
+/// Freeing space takes long and blocks writers.
 #[test]
-fn room_is_given_back_when_no_run_is_worked_on() {
-    let place = Place::new();
-    let (mut store, runs) = three(&place);
+fn space_is_freed_only_when_no_run_is_locked() {
+    let dir = StoreDir::new();
+    let (mut store, runs) = store_with_three_runs(&dir);
     let mut large = record("zeta", "b", 1);
     let mut noise = vec![0; 500_000];
     blake3::Hasher::new().finalize_xof().fill(&mut noise);
@@ -112,21 +112,21 @@ fn room_is_given_back_when_no_run_is_worked_on() {
     let report = store.gc(&GcOptions::default()).unwrap();
     assert_eq!(report.notes, [""; 0]);
     assert!(!store.database.has_free_pages().unwrap());
-    assert!(std::fs::metadata(place.file()).unwrap().len() < 300_000);
+    assert!(std::fs::metadata(dir.file()).unwrap().len() < 300_000);
 }
 
 #[test]
-fn what_interrupted_parts_of_a_run_left_behind_goes() {
-    let place = Place::new();
-    let (mut store, runs) = three(&place);
-    let folder = |name: &str| place.folder.path().join("scratch").join(name);
+fn scratch_folders_of_interrupted_runs_are_deleted() {
+    let dir = StoreDir::new();
+    let (mut store, runs) = store_with_three_runs(&dir);
+    let folder = |name: &str| dir.folder.path().join("scratch").join(name);
     let [first, second, third] = ["first", "second", "third"].map(folder);
     store.set_scratch(&runs[0], Some(&first)).unwrap();
     std::fs::create_dir_all(first.join("checkout/deep")).unwrap();
-    // The run goes on in another folder.
+    // The run is resumed in another folder.
     store.set_scratch(&runs[0], Some(&second)).unwrap();
     assert_eq!([&first, &second].map(|folder| folder.exists()), [false, true]);
-    // It says that it is done and dies before the folder is deleted.
+    // The run is done, but the process was killed before it deleted the folder.
     store.set_scratch(&runs[0], None).unwrap();
     let report = store.gc(&GcOptions { dry_run: true, ..GcOptions::default() }).unwrap();
     assert_eq!(report.scratch, std::slice::from_ref(&second));
@@ -134,27 +134,27 @@ fn what_interrupted_parts_of_a_run_left_behind_goes() {
     assert!(!second.exists());
     assert!(store.gc(&GcOptions::default()).unwrap().scratch.is_empty());
     assert_eq!(store.scratch_folders().unwrap(), []);
-    // A folder that somebody else made his own meanwhile stays.
+    // A folder with another owner's marker is kept.
     store.set_scratch(&runs[1], Some(&third)).unwrap();
     std::fs::write(third.join(".karat-scratch"), "somebody else").unwrap();
     store.set_scratch(&runs[1], Some(&first)).unwrap();
     assert!(third.exists());
 }
 
-/// A folder that cannot be deleted is tried again, even when its run is gone.
+/// Deleting a folder is retried even after its run was removed.
 #[cfg(unix)]
 #[test]
-fn a_folder_outlives_its_run_until_it_is_gone() {
+fn undeletable_scratch_folder_is_retried() {
     use std::os::unix::fs::PermissionsExt;
-    let place = Place::new();
-    let (mut store, runs) = three(&place);
-    let above = place.folder.path().join("scratch");
+    let dir = StoreDir::new();
+    let (mut store, runs) = store_with_three_runs(&dir);
+    let above = dir.folder.path().join("scratch");
     let folder = above.join("stuck");
     store.set_scratch(&runs[0], Some(&folder)).unwrap();
     let mode = |mode: u32| std::fs::set_permissions(&above, std::fs::Permissions::from_mode(mode)).unwrap();
     mode(0o555);
     if std::fs::write(above.join("probe"), "").is_ok() {
-        return skipped("permissions do not bind this user");
+        return skipped("permissions do not apply to this user");
     }
     let report = store.gc(&GcOptions { runs: vec![runs[0].clone()], ..GcOptions::default() }).unwrap();
     mode(0o755);
@@ -162,5 +162,5 @@ fn a_folder_outlives_its_run_until_it_is_gone() {
     assert!(folder.exists());
     assert_eq!(store.gc(&GcOptions::default()).unwrap().scratch, std::slice::from_ref(&folder));
     assert!(!folder.exists());
-    assert!(!place.folder().join("locks").join(format!("{}.lock", runs[0])).exists());
+    assert!(!dir.folder().join("locks").join(format!("{}.lock", runs[0])).exists());
 }

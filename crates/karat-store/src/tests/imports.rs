@@ -1,10 +1,10 @@
-//! Files of the store build on each other in one direction.
+//! The modules of the store have no import cycles.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The files of a folder by name, with the names of those they use. What only tests use does not count.
-fn uses(folder: &Path) -> BTreeMap<String, Vec<String>> {
+/// The modules of a folder with the modules they use, without tests.
+fn module_imports(folder: &Path) -> BTreeMap<String, Vec<String>> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.extend(std::fs::read_dir(folder.join("portable")).unwrap().map(|entry| entry.unwrap().path()));
@@ -24,14 +24,14 @@ fn uses(folder: &Path) -> BTreeMap<String, Vec<String>> {
 }
 
 #[test]
-fn imports_run_one_way() {
-    let mut left = uses(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+fn modules_have_no_import_cycles() {
+    let mut left = module_imports(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
     left.remove("lib");
     assert!(left["runs"].contains(&"artifacts".to_owned()), "{left:?}");
-    // What uses nothing that is left goes, until nothing is left or all of it is in circles.
+    // Remove modules without remaining imports until none is left or the rest is cyclic.
     while let Some(leaf) = left.iter().find(|(_, used)| used.iter().all(|name| !left.contains_key(name))) {
         let leaf = leaf.0.clone();
         left.remove(&leaf);
     }
-    assert!(left.is_empty(), "these files are in a circle, or use one that is: {left:?}");
+    assert!(left.is_empty(), "these modules are in a cycle or use one that is: {left:?}");
 }

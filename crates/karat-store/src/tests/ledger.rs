@@ -1,18 +1,18 @@
-//! The ledger as a file, checked, and cleared out.
+//! The ledger of exchanges: export, import, verification, removal.
 
 use super::*;
 use crate::{GcOptions, ImportedExchanges, StoreError};
-use karat_llm::ledger::{Exchange, ExchangeOutcome};
+use karat_llm::ledger::{Answer, Exchange};
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
 
-pub(super) fn exchange(name: &str, said: bool) -> Exchange {
+pub(super) fn exchange(name: &str, matched: bool) -> Exchange {
     let key = blake3::hash(name.as_bytes()).to_hex().to_string();
     serde_json::from_value(json!({
         "key": key, "provider": "p", "model": "m", "parameters": {"temperature": 0.1}, "template": "pair/v1",
         "system": "s", "user": name, "replies": [], "tokens_in": 1, "tokens_out": 2, "usd": 0.25, "attempts": 1,
-        "outcome": {"decided": {"match": said}},
+        "outcome": {"decided": {"match": matched}},
     }))
     .unwrap()
 }
@@ -27,15 +27,15 @@ fn import(store: &mut Store, folder: &Path, text: &str) -> Result<ImportedExchan
     store.import_ledger(&file)
 }
 
-fn exported(store: &mut Store) -> String {
+fn export_text(store: &mut Store) -> String {
     let mut out = Vec::new();
     store.export_ledger(None, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
 #[test]
-fn a_ledger_is_the_same_in_every_store() {
-    let (here, there) = (Place::new(), Place::new());
+fn ledger_round_trips_through_a_file() {
+    let (here, there) = (StoreDir::new(), StoreDir::new());
     let (mut store, mut other) = (here.store(), there.store());
     let all: Vec<Exchange> = (0..600).map(|n| exchange(&n.to_string(), n % 2 == 0)).collect();
     put(&mut store, &all);
@@ -48,7 +48,7 @@ fn a_ledger_is_the_same_in_every_store() {
     let packed = here.folder.path().join("ledger.jsonl.gz");
     assert_eq!(other.import_ledger(&packed).unwrap(), ImportedExchanges { added: 500, were_here: 100 });
     assert_eq!(other.import_ledger(&packed).unwrap(), ImportedExchanges { added: 0, were_here: 600 });
-    assert_eq!(exported(&mut other), exported(&mut store));
+    assert_eq!(export_text(&mut other), export_text(&mut store));
     assert_eq!((other.ledger_len().unwrap(), other.verify().unwrap()), (600, vec![]));
     let run = begin(&mut store);
     let whole = here.folder.path().join("run.jsonl.gz");
@@ -57,21 +57,21 @@ fn a_ledger_is_the_same_in_every_store() {
 }
 
 #[test]
-fn what_contradicts_the_ledger_is_refused_whole_and_named() {
-    let place = Place::new();
-    let mut store = place.store();
+fn contradicting_import_is_refused_as_a_whole() {
+    let dir = StoreDir::new();
+    let mut store = dir.store();
     put(&mut store, &[exchange("a", true)]);
     let text = |exchanges: &[Exchange]| -> String {
         exchanges.iter().map(|exchange| format!("{}\n", serde_json::to_string(exchange).unwrap())).collect()
     };
-    let before = exported(&mut store);
-    let folder = place.folder.path().to_owned();
+    let before = export_text(&mut store);
+    let folder = dir.folder.path().to_owned();
     let mut check = |text: &str, expect: &[&str]| {
         let error = import(&mut store, &folder, text).unwrap_err().to_string();
         for part in expect {
             assert!(error.contains(part), "{error}");
         }
-        assert_eq!(exported(&mut store), before);
+        assert_eq!(export_text(&mut store), before);
     };
     let other = exchange("a", false);
     check(&text(&[exchange("b", true), other.clone()]), &[other.key.as_str(), "other content", "Nothing was loaded"]);
@@ -80,7 +80,7 @@ fn what_contradicts_the_ledger_is_refused_whole_and_named() {
     check(&format!("{}\n{{", text(&[exchange("b", true)])), &["line 3", "no recorded exchange"]);
     check(&text(&[exchange("b", true)]).replace(exchange("b", true).key.as_str(), "k"), &["no hash"]);
     let vain = Exchange {
-        outcome: ExchangeOutcome::Unjudged { reason: karat_llm::ledger::FailureReason::Budget, why: String::new() },
+        answer: Answer::Missing { reason: karat_llm::ledger::FailureReason::Budget, why: String::new() },
         ..exchange("b", true)
     };
     check(&text(&[vain]), &["came to nothing"]);
@@ -89,12 +89,12 @@ fn what_contradicts_the_ledger_is_refused_whole_and_named() {
 }
 
 #[test]
-fn a_damaged_ledger_is_told_and_the_rest_is_read() {
-    let place = Place::new();
-    let mut store = place.store();
+fn damaged_exchange_is_reported_and_the_rest_is_read() {
+    let dir = StoreDir::new();
+    let mut store = dir.store();
     put(&mut store, &[exchange("a", true), exchange("b", true), exchange("c", true)]);
-    let sql = "INSERT INTO ledger (key, exchange, created_ms) SELECT 'x', exchange, 0 FROM ledger LIMIT 1; \
-               INSERT INTO ledger (key, exchange, created_ms) VALUES ('y', '{', 0)";
+    let sql = "INSERT INTO ledger (key, exchange, created_ms, row_hash) SELECT 'x', exchange, 0, x'' FROM ledger LIMIT 1; \
+               INSERT INTO ledger (key, exchange, created_ms, row_hash) VALUES ('y', '{', 0, x'')";
     store.database.script(sql).unwrap();
     store.database.rehash();
     let found: Vec<String> = store.verify().unwrap().into_iter().map(|p| p.message).collect();
@@ -103,9 +103,9 @@ fn a_damaged_ledger_is_told_and_the_rest_is_read() {
 }
 
 #[test]
-fn exchanges_go_only_when_that_is_asked_for() {
-    let place = Place::new();
-    let mut store = place.store();
+fn exchanges_are_removed_only_on_request() {
+    let dir = StoreDir::new();
+    let mut store = dir.store();
     put(&mut store, &[exchange("a", true), exchange("b", true)]);
     let sql = "UPDATE ledger SET created_ms = 5 WHERE key = (SELECT MIN(key) FROM ledger)";
     store.database.script(sql).unwrap();
@@ -119,30 +119,30 @@ fn exchanges_go_only_when_that_is_asked_for() {
     assert_eq!(gc(GcOptions { exchanges_older_than: week, ..GcOptions::default() }), (1, 1));
 }
 
-/// What was exported answers for the model it came from.
+/// A replay judge answers from an exported ledger.
 #[test]
-fn an_exported_ledger_is_a_recording() {
+fn exported_ledger_can_be_replayed() {
     use karat_format::judge::JudgeConfigV1;
     use karat_llm::provider::ProviderEnv;
     use karat_llm::providers::open;
-    let place = Place::new();
-    let mut store = place.store();
+    let dir = StoreDir::new();
+    let mut store = dir.store();
     let other = |name: &str| {
         let mut other = exchange(name, true);
         other.provider.model = "n".to_owned();
         other
     };
     put(&mut store, &[exchange("a", true), other("b"), exchange("c", false)]);
-    let file = place.folder.path().join("m.jsonl");
+    let file = dir.folder.path().join("m.jsonl");
     assert_eq!(store.export_ledger_file(Some("m"), &file).unwrap(), 2);
     let config = JudgeConfigV1 {
         provider: "replay".to_owned(),
         file: Some(file.display().to_string()),
         ..JudgeConfigV1::default()
     };
-    let replay = open(&config, &ProviderEnv { variable: &|_| None, folder: place.folder.path() }).unwrap();
+    let replay = open(&config, &ProviderEnv { variable: &|_| None, folder: dir.folder.path() }).unwrap();
     assert_eq!(replay.id(), &exchange("a", true).provider);
     store.export_ledger_file(None, &file).unwrap();
-    let mixed = open(&config, &ProviderEnv { variable: &|_| None, folder: place.folder.path() });
-    assert!(mixed.is_err(), "a replay takes one model, so an export has to be able to pick it");
+    let mixed = open(&config, &ProviderEnv { variable: &|_| None, folder: dir.folder.path() });
+    assert!(mixed.is_err(), "a replay of several models must be refused");
 }

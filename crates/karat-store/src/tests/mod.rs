@@ -1,16 +1,14 @@
-//! The promises of the store, and what becomes of them when things go wrong.
+//! Tests of the store as a whole: durability, concurrency, damage, transfer, garbage collection.
 
-mod audit_labels;
-mod extra_labels;
+mod concurrency;
 mod faults;
 mod gc;
 mod hashes;
 mod imports;
 mod labels;
 mod ledger;
-mod moving;
-mod promises;
-mod sharing;
+mod runs;
+mod transfer;
 
 use super::{NewRun, RunId, Store};
 use crate::record::{Artifact, TrialRecord};
@@ -22,11 +20,12 @@ use karat_format::run::{PlanV1, TrialDetailV1};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-struct Place {
+/// A temporary folder for a store.
+struct StoreDir {
     folder: TempDir,
 }
 
-impl Place {
+impl StoreDir {
     fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
@@ -44,7 +43,7 @@ impl Place {
     }
 }
 
-/// A plan of two tools, twice on each of these cases.
+/// A plan of two tools with two trials on each of these cases.
 fn plan(cases: &[&str]) -> PlanV1 {
     let tool = |name: &str| {
         serde_json::json!({
@@ -72,7 +71,7 @@ fn begin(store: &mut Store) -> RunId {
     store.begin(&new_run(&["b", "a"])).unwrap()
 }
 
-/// A trial that found one thing and printed something.
+/// A trial with one finding and some output.
 fn record(tool: &str, case: &str, number: u32) -> TrialRecord {
     let finding = Finding { title: Some("a flaw".to_owned()), ..Finding::new("f1") };
     let trial = Trial { findings: vec![finding], ..Trial::reported(CaseId::new(case), ToolName::new(tool), number) };
@@ -111,7 +110,7 @@ fn all_records() -> Vec<TrialRecord> {
     records
 }
 
-/// The trials of a run in few words, in the order of finishing.
+/// The trials of a run as short texts, in the order of completion.
 fn trial_lines(store: &mut Store, run: &RunId) -> Vec<String> {
     let line = |stored: &super::StoredTrial| {
         let trial = &stored.trial;
@@ -120,7 +119,7 @@ fn trial_lines(store: &mut Store, run: &RunId) -> Vec<String> {
     store.trials(run).unwrap().iter().map(line).collect()
 }
 
-#[expect(clippy::print_stderr, reason = "a test that tests nothing must not pass in silence")]
+#[expect(clippy::print_stderr, reason = "a skipped test must not pass silently")]
 fn skipped(why: &str) {
     eprintln!("skipped: {why}");
 }

@@ -5,7 +5,7 @@ use super::super::label_queue::label_context;
 use super::super::reply::Reply;
 use super::super::run_lookup::find_run;
 use super::super::state::State;
-use super::{annotator, open_for_labels};
+use super::{annotator, check_enabled};
 use axum::Json;
 use axum::extract::{Path, State as Shared};
 use axum::http::StatusCode;
@@ -16,11 +16,12 @@ use karat_format::shipped_suites::locate;
 use karat_io::atomic_write;
 use karat_io::files::Files;
 use karat_store::Store;
-use karat_store::label::ExtraSubject;
+use karat_store::label::Subject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::PoisonError;
 
 /// The golden to add.
 #[derive(Deserialize)]
@@ -34,8 +35,8 @@ pub(super) struct AdoptRequest {
 
 /// The confirmed extras that are not in the suite yet.
 pub(super) async fn list(Shared(state): Shared<State>, Path(run): Path<String>) -> Result<Reply, Fault> {
-    open_for_labels(&state)?;
-    let told = state.render(move |store| {
+    check_enabled(&state)?;
+    let response = state.render(move |store| {
         let place = Place::load(store, &run)?;
         let found = place.proposals(store)?;
         let goldens: Vec<Value> = found.goldens.iter().map(proposal_json).collect();
@@ -44,7 +45,7 @@ pub(super) async fn list(Shared(state): Shared<State>, Path(run): Path<String>) 
             "named_already": found.named_already, "left_out": found.left_out,
         }))
     });
-    Ok(Reply::json(&told.await?))
+    Ok(Reply::json(&response.await?))
 }
 
 /// Adds one of them to its case's file, and returns the changed file.
@@ -53,12 +54,12 @@ pub(super) async fn add(
     Path(run): Path<String>,
     Json(wanted): Json<AdoptRequest>,
 ) -> Result<Reply, Fault> {
-    open_for_labels(&state)?;
+    check_enabled(&state)?;
     annotator(&wanted.name)?;
     let own = state.clone();
-    let told = state.render(move |store| {
+    let response = state.render(move |store| {
         // The lock prevents lost updates: one request at a time reads, changes and writes the file.
-        let _turn = own.suite_lock();
+        let _turn = own.suite_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let place = Place::load(store, &run)?;
         let root = place.root.as_ref().map_err(|why| conflict(why.clone()))?;
         let found = place.proposals(store)?;
@@ -79,7 +80,7 @@ pub(super) async fn add(
         }
         Ok(json!({ "case": wanted.case, "golden": wanted.golden, "files": files }))
     });
-    Ok(Reply::json(&told.await?))
+    Ok(Reply::json(&response.await?))
 }
 
 /// A run's trials, compared with its suite as it is now.
@@ -109,13 +110,13 @@ impl Place {
     }
 
     fn proposals(&self, store: &mut Store) -> Result<Proposals<'_>, Fault> {
-        let scorecard = self.context.with_extras(&store.extra_labels()?);
+        let scorecard = self.context.with_extras(&store.labels()?);
         Ok(proposals(&self.context.loaded, &self.context.trials, &scorecard, &self.context.profile))
     }
 }
 
 fn proposal_json(golden: &Proposal<'_>) -> Value {
-    let keys = golden.pool.members.iter().map(|member| ExtraSubject::new(&golden.case.id, member.finding).key());
+    let keys = golden.pool.members.iter().map(|member| Subject::extra(&golden.case.id, member.finding).key());
     let ids: BTreeSet<String> = keys.map(|key| key.short().to_owned()).collect();
     let issue = &golden.issue;
     json!({

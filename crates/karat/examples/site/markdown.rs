@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use comrak::nodes::{AstNode, NodeValue};
 use comrak::{Arena, format_html, parse_document};
-use karat_report::page::text;
+use maud::{Markup, html};
 use std::path::Path;
 
 /// What a page says as markup. Everything that is wrong with it is added to the faults.
@@ -67,7 +67,7 @@ pub(crate) fn draw(source: &str, markdown: &str, targets: &Targets<'_>, faults: 
             if alt.trim().is_empty() {
                 faults.push(format!("{source}:{line}: a picture without words; say in brackets what it shows"));
             }
-            node.insert_before(raw(format!("<img src=\"{new}\" alt=\"{}\">", text(alt.trim()))));
+            node.insert_before(raw(html! { img src=(new) alt=(alt.trim()); }.into_string()));
             node.detach();
         } else {
             data.value = NodeValue::Raw(new);
@@ -86,33 +86,35 @@ const SCROLL: &str = "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-l
 /// A block of code. What is typed is told from what is answered, and a file has its name above it.
 fn block(info: &str, code: &str) -> String {
     let (kind, name) = info.split_once(' ').unwrap_or((info, ""));
-    let caption = match name.trim() {
-        "" => String::new(),
-        name => format!("<figcaption>{}</figcaption>", text(name)),
+    let is_console = kind == "console";
+    let figure = html! {
+        figure.code {
+            @if !name.trim().is_empty() { figcaption { (name.trim()) } }
+            pre class=[is_console.then_some("console")] tabindex="0" {
+                code { @if is_console { (console(code)) } @else { (code) } }
+            }
+        }
     };
-    let body = if kind == "console" { console(code) } else { text(code) };
-    let class = if kind == "console" { " class=\"console\"" } else { "" };
-    format!("<figure class=\"code\">{caption}<pre{class} tabindex=\"0\"><code>{body}</code></pre></figure>\n")
+    figure.into_string()
 }
 
 /// Commands stand out, and their prompts are not copied with them. A command that ends in a backslash goes on.
-fn console(code: &str) -> String {
-    let (mut out, mut goes_on) = (String::new(), false);
-    for line in code.lines() {
-        let typed = match line.strip_prefix("$ ") {
-            Some(typed) => {
-                out.push_str("<span class=\"prompt\">$ </span>");
-                Some(typed)
-            }
-            None => goes_on.then_some(line),
-        };
-        match typed {
-            Some(typed) => out.push_str(&format!("<span class=\"typed\">{}</span>\n", text(typed))),
-            None => out.push_str(&format!("{}\n", text(line))),
-        }
+fn console(code: &str) -> Markup {
+    let mut goes_on = false;
+    let lines = code.lines().map(|line| {
+        let command = line.strip_prefix("$ ");
+        let typed = command.or(goes_on.then_some(line));
         goes_on = typed.is_some_and(|typed| typed.ends_with('\\'));
-    }
-    out
+        html! {
+            @if command.is_some() { span.prompt { "$ " } }
+            @match typed {
+                Some(typed) => { span.typed { (typed) } }
+                None => { (line) }
+            }
+            "\n"
+        }
+    });
+    html! { @for line in lines { (line) } }
 }
 
 /// A picture as part of the page, since a page loads nothing.

@@ -1,20 +1,18 @@
-//! Fresh checkouts: a case as a git repository, prepared once and written anew for every trial.
+//! Fresh checkouts: a case as a git repository, prepared once and written for every trial.
 //!
-//! `main` is the code before the change, the branch `change` the code after it. Author and dates are fixed, so the same case
-//! has the same commit ids everywhere. Nothing in a checkout says which case it is, and no golden is near it.
+//! The branch `main` is the code before the change, `change` the code after it. Author and dates are fixed, so the same case
+//! has the same commit ids everywhere. Nothing in a checkout tells which case it is, and it contains no golden.
 
-mod index;
 mod object;
 mod patch;
 
 pub use object::ObjectId;
 
 use crate::suite::LoadedSuite;
-use index::Entry;
 use karat_core::suite::Case;
-use object::{ADDRESS, AUTHOR, Mode, Pack, Packed};
+use object::{ADDRESS, AUTHOR, Entry, Mode, Pack, Packed, index};
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -28,28 +26,25 @@ pub const HEAD: &str = "change";
 const BEFORE_SECONDS: u64 = 1_704_067_200;
 const AFTER_SECONDS: u64 = BEFORE_SECONDS + 3_600;
 
-/// Files of more than this are copied from the suite each time, and not held in memory.
-const LARGEST_HELD: usize = 1 << 20;
+/// Larger files are copied from the suite each time, and not kept in memory.
+const MAX_IN_MEMORY: usize = 1 << 20;
 
-/// A case, ready to be checked out any number of times.
+/// A case that can be checked out any number of times.
 pub struct Template {
-    /// The commit before the change.
-    pub base: ObjectId,
-    /// The commit after it.
-    pub head: ObjectId,
-    /// The pull request's title; empty where it has none.
-    pub title: String,
-    /// Its description.
-    pub description: String,
+    pub(crate) base: ObjectId,
+    pub(crate) head: ObjectId,
+    /// Of the pull request.
+    pub(crate) title: String,
+    pub(crate) description: String,
     /// The change as a unified diff.
-    pub diff: String,
-    files: Vec<Checked>,
+    pub(crate) diff: String,
+    files: Vec<CheckedFile>,
     folders: BTreeSet<String>,
     packed: Packed,
 }
 
-/// A file of the after side.
-struct Checked {
+/// A file after the change.
+struct CheckedFile {
     path: String,
     mode: Mode,
     id: ObjectId,
@@ -57,7 +52,7 @@ struct Checked {
 }
 
 enum Content {
-    Held(Vec<u8>),
+    InMemory(Vec<u8>),
     OnDisk(PathBuf),
 }
 
@@ -66,25 +61,25 @@ impl Template {
     pub fn build(loaded: &LoadedSuite, case: &Case) -> io::Result<Option<Self>> {
         let Some(folder) = loaded.folder(&case.id).filter(|_| loaded.has_tree(&case.id)) else { return Ok(None) };
         let mut pack = Pack::default();
-        let before = names(loaded, &format!("{folder}/before"))?;
-        let after = names(loaded, &format!("{folder}/after"))?;
+        let before = paths(loaded, &format!("{folder}/before"))?;
+        let after = paths(loaded, &format!("{folder}/after"))?;
         let mut diff = String::new();
         let mut old_tree = Vec::new();
         let mut files = Vec::new();
         for path in before.union(&after) {
-            let old = side(loaded, &before, folder, "before", path)?;
-            let new = side(loaded, &after, folder, "after", path)?;
+            let old = if before.contains(path) { side(loaded, format!("{folder}/before/{path}"))? } else { None };
+            let new = if after.contains(path) { side(loaded, format!("{folder}/after/{path}"))? } else { None };
             patch::append(&mut diff, path, patch_side(old.as_ref()), patch_side(new.as_ref()));
             if let Some(old) = old {
                 old_tree.push((path.as_str(), old.mode, pack.blob(&old.bytes)?));
             }
             if let Some(new) = new {
                 let id = pack.blob(&new.bytes)?;
-                let content = match new.on_disk.filter(|_| new.bytes.len() > LARGEST_HELD) {
+                let content = match new.on_disk.filter(|_| new.bytes.len() > MAX_IN_MEMORY) {
                     Some(path) => Content::OnDisk(path),
-                    None => Content::Held(new.bytes),
+                    None => Content::InMemory(new.bytes),
                 };
-                files.push(Checked { path: path.clone(), mode: new.mode, id, content });
+                files.push(CheckedFile { path: path.clone(), mode: new.mode, id, content });
             }
         }
         let new_tree: Vec<_> = files.iter().map(|f| (f.path.as_str(), f.mode, f.id)).collect();
@@ -92,7 +87,10 @@ impl Template {
         let pr = case.pr.clone().unwrap_or_default();
         let base = pack.commit(&old_tree, None, BEFORE_SECONDS, "Before the change")?;
         let head = pack.commit(&new_tree, Some(&base), AFTER_SECONDS, &message(&pr.title, &pr.description))?;
-        let folders = files.iter().flat_map(|f| parents(&f.path)).map(str::to_owned).collect();
+        // Outer folders sort before inner ones.
+        let parents =
+            |file: &CheckedFile| file.path.match_indices('/').map(|(at, _)| file.path[..at].to_owned()).collect();
+        let folders = files.iter().flat_map::<Vec<String>, _>(parents).collect();
         let packed = pack.finish();
         Ok(Some(Self { base, head, title: pr.title, description: pr.description, diff, files, folders, packed }))
     }
@@ -109,8 +107,8 @@ impl Template {
             entries.push(Entry { path: &file.path, mode: file.mode, id: file.id, meta });
         }
         let git = folder.join(".git");
-        // These are what git knows a repository by. It makes others when it needs them, and every one that is made for each
-        // trial costs as much as several files.
+        // Git recognizes a repository by these folders and creates others when it needs them. Each one that is created for
+        // each trial costs as much as several files.
         for inner in ["", "objects", "objects/pack", "refs"] {
             fs::create_dir(git.join(inner))?;
         }
@@ -129,34 +127,26 @@ impl Template {
              [user]\n\tname = {AUTHOR}\n\temail = {ADDRESS}\n[gc]\n\tauto = 0\n"
         );
         fs::write(git.join("config"), config)?;
-        fs::write(git.join("index"), index::index(&entries))
+        fs::write(git.join("index"), index(&entries))
     }
 }
 
-impl Checked {
+impl CheckedFile {
     fn write(&self, target: &Path) -> io::Result<fs::Metadata> {
+        let permissions = self.mode.bits() & 0o777;
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(permissions).open(target)?;
         match &self.content {
-            Content::Held(bytes) => {
-                let mut file = create(target, self.mode)?;
-                file.write_all(bytes)?;
-                file.metadata()
-            }
+            Content::InMemory(bytes) => file.write_all(bytes)?,
             Content::OnDisk(path) => {
-                let mut file = create(target, self.mode)?;
                 io::copy(&mut karat_io::regular_file::open(path)?, &mut file)?;
-                file.metadata()
             }
         }
+        file.metadata()
     }
 }
 
-fn create(path: &Path, mode: Mode) -> io::Result<File> {
-    let bits = if mode == Mode::Executable { 0o755 } else { 0o644 };
-    fs::OpenOptions::new().write(true).create_new(true).mode(bits).open(path)
-}
-
-/// The files of one side. What would be read as git's own is left out.
-fn names(loaded: &LoadedSuite, folder: &str) -> io::Result<BTreeSet<String>> {
+/// The paths of one side, without files of git itself.
+fn paths(loaded: &LoadedSuite, folder: &str) -> io::Result<BTreeSet<String>> {
     let own = |path: &String| !path.split('/').any(|part| part.eq_ignore_ascii_case(".git"));
     Ok(loaded.files.walk(folder)?.files.into_iter().filter(own).collect())
 }
@@ -171,31 +161,13 @@ struct Side {
     on_disk: Option<PathBuf>,
 }
 
-fn side(
-    loaded: &LoadedSuite,
-    names: &BTreeSet<String>,
-    folder: &str,
-    side: &str,
-    path: &str,
-) -> io::Result<Option<Side>> {
-    if !names.contains(path) {
-        return Ok(None);
-    }
-    let full = format!("{folder}/{side}/{path}");
-    let Some(bytes) = loaded.files.read(&full)? else { return Ok(None) };
-    let on_disk = loaded.files.on_disk(&full);
-    let mode = on_disk.as_deref().map_or(Mode::Plain, mode_of);
+fn side(loaded: &LoadedSuite, path: String) -> io::Result<Option<Side>> {
+    let Some(bytes) = loaded.files.read(&path)? else { return Ok(None) };
+    let on_disk = loaded.files.on_disk(&path);
+    let meta = on_disk.as_deref().and_then(|path| fs::metadata(path).ok());
+    let is_executable = meta.is_some_and(|meta| meta.permissions().mode() & 0o100 != 0);
+    let mode = if is_executable { Mode::Executable } else { Mode::Plain };
     Ok(Some(Side { bytes, mode, on_disk }))
-}
-
-fn mode_of(path: &Path) -> Mode {
-    let runs = fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o100 != 0);
-    if runs { Mode::Executable } else { Mode::Plain }
-}
-
-/// The folders a path lies in, outermost first.
-fn parents(path: &str) -> impl Iterator<Item = &str> {
-    path.match_indices('/').map(|(at, _)| &path[..at])
 }
 
 fn message(title: &str, description: &str) -> String {

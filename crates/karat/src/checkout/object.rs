@@ -1,25 +1,20 @@
-//! Git objects: blobs, trees and commits, and the pack that holds them.
+//! Git objects: blobs, trees and commits, the pack that contains them, and the index of what is checked out.
 //!
-//! A repository is written as git itself would read it, without starting git: a suite has thousands of cases, and a
-//! handful of processes for each of them would cost more than many tools do.
+//! A repository is written without starting git: a suite has thousands of cases, and a few processes for each of them would
+//! cost more than many tools do.
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use sha1_smol::Sha1;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs::Metadata;
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 
 /// The id of an object: the SHA-1 of its kind, length and content.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ObjectId([u8; 20]);
-
-impl ObjectId {
-    /// The bytes.
-    pub(super) fn bytes(&self) -> &[u8; 20] {
-        &self.0
-    }
-}
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ObjectId(pub(super) [u8; 20]);
 
 impl fmt::Display for ObjectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -27,32 +22,20 @@ impl fmt::Display for ObjectId {
     }
 }
 
-impl fmt::Debug for ObjectId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-/// What a tree may hold here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The mode of a file, by the number that git writes.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// A file.
-    Plain,
-    /// A file that can be run.
-    Executable,
+    Plain = 0o100_644,
+    Executable = 0o100_755,
 }
 
 impl Mode {
-    /// The number git writes.
     pub(super) fn bits(self) -> u32 {
-        match self {
-            Self::Plain => 0o100_644,
-            Self::Executable => 0o100_755,
-        }
+        self as u32
     }
 }
 
-/// Objects on their way into a pack; each stands there once.
+/// Objects that are being packed, each once.
 #[derive(Default)]
 pub(super) struct Pack {
     /// Where each object begins, and the checksum of its packed bytes.
@@ -63,24 +46,21 @@ pub(super) struct Pack {
 
 /// The two files of a finished pack.
 pub(super) struct Packed {
-    /// The name they share, without an extension.
+    /// Without an extension.
     pub(super) name: String,
-    /// The objects.
     pub(super) pack: Vec<u8>,
-    /// Where they lie in it.
     pub(super) index: Vec<u8>,
 }
 
-/// A pack begins with its mark, its version and the number of its objects.
+/// A pack begins with its magic number, its version and the number of its objects.
 const PACK_HEADER: usize = 12;
 
 impl Pack {
-    /// The content of a file.
     pub(super) fn blob(&mut self, content: &[u8]) -> io::Result<ObjectId> {
         self.add(3, "blob", content)
     }
 
-    /// All folders of a set of files, and the one that holds them all. The files are sorted by path.
+    /// Adds the trees of all folders of these files, which are sorted by path.
     pub(super) fn tree(&mut self, files: &[(&str, Mode, ObjectId)]) -> io::Result<ObjectId> {
         let mut entries: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
         let mut rest = files;
@@ -104,7 +84,7 @@ impl Pack {
         self.add(2, "tree", &content)
     }
 
-    /// A commit by the one author there is, at a fixed time.
+    /// Adds a commit by the fixed author at a fixed time.
     pub(super) fn commit(
         &mut self,
         tree: &ObjectId,
@@ -165,9 +145,7 @@ impl Pack {
     }
 }
 
-/// Who all commits are by.
 pub(super) const AUTHOR: &str = "Karat";
-/// And where they can be written to, which is nowhere.
 pub(super) const ADDRESS: &str = "karat@localhost";
 
 fn entry(mode: &str, name: &str, id: &ObjectId) -> Vec<u8> {
@@ -185,4 +163,52 @@ fn header(out: &mut Vec<u8>, kind: u8, length: usize) {
         rest >>= 7;
         out.push(low | if rest > 0 { 128 } else { 0 });
     }
+}
+
+/// One checked-out file.
+pub(super) struct Entry<'a> {
+    pub(super) path: &'a str,
+    pub(super) mode: Mode,
+    pub(super) id: ObjectId,
+    pub(super) meta: Metadata,
+}
+
+/// Git's index of these files, which are sorted by path, with their metadata: so git sees at once that nothing changed.
+pub(super) fn index(entries: &[Entry<'_>]) -> Vec<u8> {
+    let mut out = b"DIRC\0\0\0\x02".to_vec();
+    out.extend(u32::try_from(entries.len()).unwrap_or(u32::MAX).to_be_bytes());
+    for entry in entries {
+        let start = out.len();
+        for number in status(&entry.meta, entry.mode) {
+            out.extend(number.to_be_bytes());
+        }
+        out.extend(entry.id.0);
+        let length = u16::try_from(entry.path.len()).unwrap_or(u16::MAX).min(0xfff);
+        out.extend(length.to_be_bytes());
+        out.extend(entry.path.as_bytes());
+        // Each entry ends in one to eight zero bytes, so that the next begins at a multiple of eight.
+        let padded = (out.len() - start) / 8 * 8 + 8;
+        out.resize(start + padded, 0);
+    }
+    let own = Sha1::from(&out).digest().bytes();
+    out.extend(own);
+    out
+}
+
+/// Changed, modified, device, inode, mode, owner, group and size; git keeps the low 32 bits of each.
+fn status(meta: &Metadata, mode: Mode) -> [u32; 10] {
+    let low = |number: u64| (number & u64::from(u32::MAX)) as u32;
+    let signed = |number: i64| low(number.cast_unsigned());
+    [
+        signed(meta.ctime()),
+        signed(meta.ctime_nsec()),
+        signed(meta.mtime()),
+        signed(meta.mtime_nsec()),
+        low(meta.dev()),
+        low(meta.ino()),
+        mode.bits(),
+        meta.uid(),
+        meta.gid(),
+        low(meta.size()),
+    ]
 }

@@ -8,7 +8,7 @@ use std::fmt::{self, Write};
 /// One side of a file: its mode and its content.
 type Side<'a> = Option<(Mode, &'a [u8])>;
 
-/// Appends what happened to one file; nothing where nothing did.
+/// Appends the change of one file, if there is any.
 pub(super) fn append(out: &mut String, path: &str, before: Side<'_>, after: Side<'_>) {
     if before == after {
         return;
@@ -30,17 +30,16 @@ pub(super) fn append(out: &mut String, path: &str, before: Side<'_>, after: Side
         }
         _ => (a, b),
     };
-    let content = |side: Side<'_>| side.map(|(_, bytes)| bytes.to_vec());
-    let (before, after) = (content(before), content(after));
+    let (before, after) = (before.map(|(_, bytes)| bytes), after.map(|(_, bytes)| bytes));
     if before == after {
         return;
     }
     let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
-    if is_binary(&before) || is_binary(&after) {
+    if is_binary(before) || is_binary(after) {
         out.push_str(&format!("Binary files {old} and {new} differ\n"));
         return;
     }
-    let (before, after) = (String::from_utf8_lossy(&before), String::from_utf8_lossy(&after));
+    let (before, after) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
     let input = InternedInput::new(&*before, &*after);
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
     diff.postprocess_lines(&input);
@@ -51,7 +50,7 @@ pub(super) fn append(out: &mut String, path: &str, before: Side<'_>, after: Side
     }
 }
 
-/// A path as git writes it: in quotes where it holds what would end or confuse a line.
+/// A path as git writes it: in quotes if it contains control characters, quotes or backslashes.
 fn quoted(prefix: &str, path: &str) -> String {
     if !path.chars().any(|c| c.is_control() || c == '"' || c == '\\') {
         return format!("{prefix}{path}");
@@ -70,7 +69,7 @@ fn quoted(prefix: &str, path: &str) -> String {
     out
 }
 
-/// Prints hunks as git does, with a word where the last line of a file does not end.
+/// Prints hunks as git does, with a remark if the last line of a file has no newline.
 struct AsGit<'a>(&'a Interner<&'a str>);
 
 impl AsGit<'_> {
@@ -90,7 +89,7 @@ impl UnifiedDiffPrinter for AsGit<'_> {
         len_before: u32,
         len_after: u32,
     ) -> fmt::Result {
-        // A side without lines is said to begin before its first line.
+        // A side without lines begins before its first line.
         let start = |start: u32, len: u32| if len == 0 { start } else { start + 1 };
         let (old, new) = (start(start_before, len_before), start(start_after, len_after));
         writeln!(out, "@@ -{old},{len_before} +{new},{len_after} @@")

@@ -7,12 +7,11 @@
 use super::pairing::Paired;
 use super::side::{CaseSide, Side, SideKind};
 use karat_core::comparison::{PairedMetric, Pairs, Row, Statistic};
-use karat_core::metric::basis::{Basis, basis};
-use karat_core::metric::levels::{Cell, Scale, adaptive_error, swept};
-use karat_core::metric::reasoning::spread_of_moments;
+use karat_core::metric::levels::{Cell, adaptive_error, swept};
 use karat_core::metric::sums::Sums;
-use karat_core::metric::sweep::SweptBy;
-use karat_core::metric::table::{self, Direction};
+use karat_core::metric::sweep::{Scale, SweptBy};
+use karat_core::metric::table::{self, Basis, Direction, basis};
+use karat_core::metric::targets::spread_of_moments;
 use karat_core::profile::Profile;
 use karat_core::stats::summary::mean;
 use std::collections::{BTreeMap, BTreeSet};
@@ -125,7 +124,7 @@ pub(super) fn measure_tools(sides: &[&Side], cases: &[&str], id: &str) -> Result
 
 /// What the cases of a side come to, for each of these metrics that can be computed from what the side keeps: its figure, or none
 /// where the cases give none. Means over the parts of a suite are left out of account.
-pub fn recomputed<'i>(side: &Side, ids: impl Iterator<Item = &'i String>) -> BTreeMap<String, Option<f64>> {
+pub(crate) fn recomputed<'i>(side: &Side, ids: impl Iterator<Item = &'i String>) -> BTreeMap<String, Option<f64>> {
     let side = Side { over_parts: BTreeSet::new(), ..side.clone() };
     let totals = Totals::new(&side);
     // A report of an older version, or a made-up one, may state nothing that sums could be taken of.
@@ -384,16 +383,15 @@ impl Parts {
     }
 }
 
-/// What of a case has to be kept for a metric to be computed again.
-pub struct Needed {
+/// The data of a case from which a metric can be computed again.
+pub(crate) struct Needed {
     basis: Basis,
     id: String,
     sums: BTreeSet<String>,
 }
 
 impl Needed {
-    /// What the metric of that id is computed from, by these rules.
-    pub fn of(id: &str, profile: &Profile) -> Self {
+    pub(crate) fn new(id: &str, profile: &Profile) -> Self {
         let bins = profile.calibration.bins as usize;
         let names = Sums::names(bins);
         let read = Sums::columns(id, bins).unwrap_or_default();
@@ -402,12 +400,12 @@ impl Needed {
     }
 
     /// Whether a value of the case is needed.
-    pub fn value(&self, name: &str) -> bool {
+    pub(crate) fn value(&self, name: &str) -> bool {
         name == self.id || matches!(self.basis, Basis::Spread(of) if of == name)
     }
 
     /// Whether one of the sums of the case is needed.
-    pub fn sum(&self, name: &str) -> bool {
+    pub(crate) fn sum(&self, name: &str) -> bool {
         match self.basis {
             Basis::Levels(scale) => {
                 let counts = scale != Scale::Verdict && COUNTS.contains(&name);

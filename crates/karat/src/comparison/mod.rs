@@ -1,15 +1,17 @@
-//! Two sides compared with each other, case by case. Everything comes from finished reports; nothing is scored again.
+//! Compares tools case by case, from finished reports; nothing is scored again.
 
-mod clusters;
 mod measure;
 mod pairing;
 mod ranks;
+mod reports;
 mod side;
 
-pub use measure::{Needed, recomputed};
+pub(crate) use measure::{Needed, recomputed};
 pub use pairing::Refusal;
-pub use ranks::{ranking, ranks};
-pub use side::{CaseSide, Side, SideKind, profile_digest};
+pub use ranks::ranking;
+pub use reports::{CompareRequest, compare_reports, pair_tools};
+pub(crate) use side::profile_digest;
+pub use side::{CaseSide, Side, SideKind};
 
 use karat_core::clusters::{ClusterBy, Clustering};
 use karat_core::comparison::{FoundCount, MetricDifference, PairedMetric, Pairs, Rules};
@@ -19,18 +21,18 @@ use karat_format::comparison::{
 };
 use measure::Measured;
 use pairing::Paired;
+use ranks::ranks;
 use std::collections::BTreeSet;
 
-/// What is asked for.
+/// How sides are compared.
 #[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Request<'a> {
-    /// These metrics; where there are none, those the first side puts first.
+    /// Default: the headline metrics of the first side.
     pub metrics: &'a [String],
-    /// Which cases are alike, and count as one.
     pub cluster: &'a ClusterBy,
-    /// Level, margin and samples.
     pub rules: Rules,
-    /// Whether sides of different suites may be compared on the cases whose goldens are the same.
+    /// Whether different suites are compared on the cases with the same goldens.
     pub intersection: bool,
 }
 
@@ -43,7 +45,7 @@ pub fn compare(sides: &[(&Side, &Side)], request: &Request<'_>) -> Result<Compar
     let mut paired = Vec::new();
     for (a, b) in sides {
         let pair = pairing::pair(a, b, request.intersection)?;
-        let clustering = clusters::clustering(&pair, request.cluster)?;
+        let clustering = pairing::clustering(&pair, request.cluster)?;
         for warning in pair.warnings().into_iter().chain(on_clusters(&pair, &clustering)) {
             if !warnings.contains(&warning) {
                 warnings.push(warning);
@@ -100,7 +102,7 @@ fn family(paired: &[(Paired<'_>, Clustering)], id: &str, request: &Request<'_>) 
 
 fn measured(pair: &Paired<'_>, clustering: &Clustering, id: &str) -> Measured {
     let mut measured = measure::measure(pair, id);
-    measured.clusters = clusters::of_cases(pair, &measured.cases, clustering);
+    measured.clusters = pairing::cluster_numbers(pair, &measured.cases, clustering);
     measured
 }
 
@@ -184,24 +186,21 @@ fn moved(pair: &Paired<'_>, id: &str) -> Vec<CaseMovedV1> {
     all
 }
 
-/// What each case adds to a difference, or to one side's figure.
-#[derive(Clone, Debug)]
-pub struct ByCase {
-    /// One number a case.
-    pub values: Vec<f64>,
-    /// The cluster of each, where clusters are named.
-    pub clusters: Option<Vec<usize>>,
-    /// What to know of cases that are alike.
-    pub warning: Option<String>,
+/// The contribution of each case to a difference, or to one side's figure.
+pub(crate) struct ByCase {
+    pub(crate) values: Vec<f64>,
+    /// The cluster of each case, if cases are clustered.
+    pub(crate) clusters: Option<Vec<usize>>,
+    pub(crate) warning: Option<String>,
 }
 
 /// How much each case contributes to the difference between two sides.
-pub fn contributions(a: &Side, b: &Side, id: &str, cluster: &ClusterBy) -> Result<ByCase, Refusal> {
+pub(crate) fn contributions(a: &Side, b: &Side, id: &str, cluster: &ClusterBy) -> Result<ByCase, Refusal> {
     by_case(a, b, id, cluster, |pairs| pairs.contributions())
 }
 
 /// How much each case contributes to the figure of one side.
-pub fn single(side: &Side, id: &str, cluster: &ClusterBy) -> Result<ByCase, Refusal> {
+pub(crate) fn single(side: &Side, id: &str, cluster: &ClusterBy) -> Result<ByCase, Refusal> {
     by_case(side, side, id, cluster, |pairs| pairs.of_second())
 }
 
@@ -213,7 +212,7 @@ fn by_case(
     values: impl Fn(&Pairs<'_>) -> Vec<f64>,
 ) -> Result<ByCase, Refusal> {
     let pair = pairing::pair(a, b, false)?;
-    let clustering = clusters::clustering(&pair, cluster)?;
+    let clustering = pairing::clustering(&pair, cluster)?;
     let measured = measured(&pair, &clustering, id);
     if let Some(refused) = measured.refused {
         return Err(Refusal::NotByCase { metric: id.to_owned(), reason: refused.reason });

@@ -1,6 +1,7 @@
 //! Which cases two sides have in common, and why they may not be compared.
 
 use super::side::{CaseSide, Side};
+use karat_core::clusters::{ClusterBy, Clustering, numbers};
 use karat_core::wording::count;
 use karat_format::comparison::LeftOutV1;
 use serde_json::Value;
@@ -17,41 +18,20 @@ pub(super) struct Paired<'a> {
 
 /// Why sides cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "field names say it")]
 pub enum Refusal {
     /// They are about different cases or goldens, or were scored by different rules.
     #[error("{a} and {b} cannot be compared: {}", reasons.join("; and "))]
-    Different {
-        /// The first side.
-        a: String,
-        /// The second side.
-        b: String,
-        /// Every reason, with what to do about it.
-        reasons: Vec<String>,
-    },
+    Different { a: String, b: String, reasons: Vec<String> },
     /// No case has the same goldens on both sides.
     #[error("{a} and {b} have no case in common whose goldens are the same; score both against the same suite")]
-    NothingShared {
-        /// The first side.
-        a: String,
-        /// The second side.
-        b: String,
-    },
+    NothingShared { a: String, b: String },
     /// A metric that cannot be taken apart into what cases add to it.
     #[error("{metric} cannot be compared case by case: {reason}")]
-    NotByCase {
-        /// The metric.
-        metric: String,
-        /// Why.
-        reason: String,
-    },
+    NotByCase { metric: String, reason: String },
     /// Clusters are to be named by a field that no case has.
     #[error("no case has the field `{field}`, so it cannot define clusters; {}", there(known))]
-    NoField {
-        /// The field.
-        field: String,
-        /// Fields that cases have.
-        known: Vec<String>,
-    },
+    NoField { field: String, known: Vec<String> },
 }
 
 fn there(known: &[String]) -> String {
@@ -159,4 +139,28 @@ fn flat(rules: &BTreeMap<String, Value>) -> BTreeMap<String, Value> {
     let mut all = BTreeMap::new();
     rules.iter().for_each(|(name, value)| add(name.clone(), value, &mut all));
     all
+}
+
+/// Decides how the cases of a pair are clustered.
+pub(super) fn clustering(pair: &Paired<'_>, by: &ClusterBy) -> Result<Clustering, Refusal> {
+    let field = by.field();
+    let clustering = by.decide_from((0..pair.cases.len()).map(|at| field_value(pair, at, field)));
+    if clustering.used && clustering.groups == 0 {
+        let all = pair.cases.iter().flat_map(|(_, a, b)| a.fields.keys().chain(b.fields.keys()));
+        let known: BTreeSet<&String> = all.collect();
+        return Err(Refusal::NoField { field: field.to_owned(), known: known.into_iter().cloned().collect() });
+    }
+    Ok(clustering)
+}
+
+/// The cluster of each of some cases of a pair; `None` without clusters.
+pub(super) fn cluster_numbers(pair: &Paired<'_>, cases: &[usize], clustering: &Clustering) -> Option<Vec<usize>> {
+    let field = clustering.used_field()?;
+    Some(numbers(cases.iter().map(|at| field_value(pair, *at, field))))
+}
+
+/// The field of a case; an older baseline has no fields, but the other side does.
+fn field_value<'p>(pair: &Paired<'p>, at: usize, field: &str) -> Option<&'p str> {
+    let (_, a, b) = pair.cases[at];
+    b.fields.get(field).or_else(|| a.fields.get(field)).map(String::as_str)
 }

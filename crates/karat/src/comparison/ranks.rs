@@ -1,7 +1,7 @@
 //! Tools in order, with the ranks that each may have.
 
 use super::measure::{self, ToolCases};
-use super::{Refusal, Request, Side, clusters, pairing};
+use super::{Refusal, Request, Side, pairing};
 use karat_core::comparison::{PairTest, RankSet, Rules, ToolScores, rank_sets, test_all_pairs};
 use karat_core::wording::count;
 use karat_format::comparison::{ComparisonV1, RankTestV1, RankedV1, RanksV1, SCHEMA};
@@ -21,7 +21,12 @@ pub fn ranking(report: &ReportV1) -> Option<RanksV1> {
 }
 
 /// Orders tools of a report by a metric, and tests every two of them.
-pub fn ranks(report: &ReportV1, tools: &[&ToolV1], id: &str, request: &Request<'_>) -> Result<ComparisonV1, Refusal> {
+pub(super) fn ranks(
+    report: &ReportV1,
+    tools: &[&ToolV1],
+    id: &str,
+    request: &Request<'_>,
+) -> Result<ComparisonV1, Refusal> {
     let goodness = |tool: &ToolV1| estimate(report, tool, id).and_then(goodness).filter(|v| v.is_finite());
     let mut ranked: Vec<&ToolV1> = tools.iter().copied().filter(|tool| goodness(tool).is_some()).collect();
     ranked.sort_by(|a, b| {
@@ -92,11 +97,11 @@ fn test_pairs(
     let sides: Vec<Side> = tools.iter().map(|tool| Side::of_report(report, tool, &tool.tool)).collect();
     let Some(first) = sides.first() else { return Ok((Vec::new(), None)) };
     let own = pairing::pair(first, first, false)?;
-    let clustering = clusters::clustering(&own, request.cluster)?;
+    let clustering = pairing::clustering(&own, request.cluster)?;
     if clustering.used && clustering.asked && clustering.alone > 0 {
         warnings.push(format!("{} without {}: each stands alone", count(clustering.alone, "case"), clustering.field));
     }
-    let clusters = clusters::of_cases(&own, &(0..own.cases.len()).collect::<Vec<_>>(), &clustering);
+    let clusters = pairing::cluster_numbers(&own, &(0..own.cases.len()).collect::<Vec<_>>(), &clustering);
     let cases: Vec<&str> = own.cases.iter().map(|(name, ..)| *name).collect();
     let measured = measure::measure_tools(&sides.iter().collect::<Vec<_>>(), &cases, id).unwrap_or_else(|reason| {
         warnings.push(reason);

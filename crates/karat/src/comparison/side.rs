@@ -10,42 +10,35 @@ use karat_report::number::stated;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One side.
+/// A tool of a report or of a baseline.
 #[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Side {
-    /// What it is called.
     pub label: String,
-    /// The tool.
     pub tool: String,
-    /// What people call the suite.
     pub suite: String,
-    /// A hash of the suite.
+    /// Hash of the suite.
     pub digest: String,
-    /// What people call the rules.
     pub profile: String,
-    /// A hash of those of their values that scores depend on.
+    /// Hash of the profile's values that scores depend on.
     pub profile_digest: String,
-    /// These values by name; empty where only the hash is known.
+    /// These values by name; empty if only the hash is known.
     pub rules: BTreeMap<String, Value>,
-    /// The rules whole, where they are known.
+    /// The whole profile, if known.
     pub resolved: Option<Profile>,
-    /// The metrics that come first.
     pub headline: Vec<String>,
-    /// The dimension over whose values these are means, where they are.
+    /// The dimension whose values the macro averages are over.
     pub macro_by: Option<String>,
-    /// The metrics that are such means, by id.
+    /// The metrics that are macro averages.
     pub over_parts: BTreeSet<String>,
-    /// What it states of every metric: the figure that its own tables show, or why there is none.
+    /// The stated figure of each metric, or why there is none.
     pub stated: BTreeMap<String, Result<f64, String>>,
-    /// What it was kept as.
     pub kept: SideKind,
-    /// Who decided pairs.
     pub judges: Vec<String>,
-    /// The cases, by id.
     pub cases: BTreeMap<String, CaseSide>,
 }
 
-/// What a side was kept as.
+/// What a side was read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SideKind {
     /// A report, which states everything.
@@ -54,24 +47,24 @@ pub enum SideKind {
     Baseline,
 }
 
-/// A case, as far as a comparison needs it.
+/// The part of a case that a comparison needs.
 #[derive(Clone, Debug, Default)]
 pub struct CaseSide {
-    /// A hash of its verdict and of the ids of its goldens.
+    /// Hash of the verdict and of the ids of the goldens.
     pub goldens: String,
-    /// What clusters can be named by.
+    /// Fields that may define clusters.
     pub fields: BTreeMap<String, String>,
-    /// The parts of the suite it belongs to, where figures are means over parts.
+    /// The values of the dimension of macro averages.
     pub parts: Vec<String>,
-    /// Whether some trial of it enters the metrics.
+    /// Whether any of its trials counts.
     pub counted: bool,
-    /// Metrics that are means of cases: this one's values.
+    /// Values of metrics that are means of cases.
     pub values: BTreeMap<String, f64>,
-    /// What it adds to metrics that are sums over cases.
+    /// Summands of metrics that are sums over cases.
     pub sums: BTreeMap<String, f64>,
     /// In how many trials each required golden was found.
     pub found: BTreeMap<String, FoundCount>,
-    /// What goldens are about.
+    /// Titles of goldens.
     pub titles: BTreeMap<String, String>,
 }
 
@@ -158,7 +151,7 @@ impl Side {
 const NO_RULES: [&str; 4] = ["name", "description", "judge", "judge_by_variable"];
 
 /// A hash of those values of a profile that scores depend on.
-pub fn profile_digest(profile: &ProfileV1) -> String {
+pub(crate) fn profile_digest(profile: &ProfileV1) -> String {
     let text = sorted(&Value::Object(rules(profile).into_iter().collect())).to_string();
     short_hash(text.as_bytes())
 }

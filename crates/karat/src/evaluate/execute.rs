@@ -2,19 +2,21 @@
 
 use super::{EvaluateError, EvaluateObserver, EvaluateRequest, Evaluated, Phase, Prepared};
 use crate::failure::Failure;
-use crate::judge::run::{JudgeEnv, JudgeRequest, JudgeSession, run_judge};
+use crate::judge::run::{JudgeEnv, JudgeRequest, run_judge};
 use crate::profile::request::ProfileRequest;
-use crate::run::drive::{Drive, Task, drive, emit};
-use crate::run::execute::{Executor, Loaded, Ready};
-use crate::run::plan::left;
-use crate::run::run_context::RunContext;
+use crate::run::drive::{Drive, drive, emit};
+use crate::run::execute::{Executor, Runners};
+use crate::run::plan::remaining_tasks;
 use crate::run::scratch::Scratch;
 use crate::run_loader;
 use crate::scoring;
 use crate::suite::{LoadedSuite, load};
+use crate::tool::command::isolation_kind;
+use crate::tool::run_context::RunContext;
+use crate::tool::{Task, Tool};
 use karat_core::ids::ToolName;
 use karat_format::judgement::JudgementV1;
-use karat_format::run::{PlanV1, ToolFactsV1, TrialDetailV1};
+use karat_format::run::{PlanV1, ToolFactsV1};
 use karat_format::shipped_suites::locate;
 use karat_sandbox::Isolation;
 use karat_store::event::{Consumer, ConsumerError, Ending, RunEvent};
@@ -25,7 +27,7 @@ use std::path::{Path, PathBuf};
 /// What was found out about each tool.
 type Facts = BTreeMap<ToolName, ToolFactsV1>;
 
-/// Executes the trials that are left, stores each the moment it is done, and scores the run once all are there.
+/// Executes the trials that are left, stores each as soon as it is done, and scores the run when all are done.
 pub fn execute(
     request: &EvaluateRequest,
     prepared: Prepared,
@@ -48,12 +50,12 @@ fn score(
     }
     let info = store.find(id.as_str())?;
     let done: u64 = info.outcomes.values().sum();
-    // A run that has every trial is whole, also when trying failed ones once more was broken off.
+    // A run with every trial is complete, even if retrying the failed ones was interrupted.
     if done < info.planned {
         store.finish(&id, RunState::Stopped, None)?;
         return Err(EvaluateError::Stopped { info: Box::new(info), ending });
     }
-    // Every trial is stored. What follows can be done again at any time, but for what a judge is asked.
+    // Every trial is stored. What follows can be repeated at any time, except asking a judge.
     observer.phase(Phase::Scoring);
     let plan = store.plan(&id)?;
     let changed = load(locate(&plan.suite.place)).map_or(true, |now| now.suite.digest != plan.suite.digest);
@@ -64,13 +66,13 @@ fn score(
     if changed {
         work.notes.push("the suite changed during the run, so not all trials saw the same code".to_owned());
     }
-    // The plan says who is asked.
+    // The plan names the judge.
     let wanted = run.judge_request(&JudgeRequest { cache: request.judge.cache, ..JudgeRequest::default() });
     observer.phase(Phase::Judging);
     let folder = store.folder().to_owned();
     let judge = observer.judge();
     let env = JudgeEnv { request: &wanted, store_folder: &folder, store: Some(&mut store), observer: judge };
-    let judged = run_judge(JudgeSession { env, loaded: &run.loaded, models: run.models() }, &mut work);
+    let judged = run_judge(env, &run.loaded, &run.models(), &mut work);
     observer.phase(Phase::Scoring);
     if let Err(failure) = judged {
         store.finish(&id, RunState::Stopped, None)?;
@@ -101,7 +103,7 @@ struct LockedRun {
     _lock: RunLock,
 }
 
-/// Does what is left of the plan.
+/// Executes what is left of the plan.
 fn run_trials(
     request: &EvaluateRequest,
     prepared: Prepared,
@@ -111,12 +113,11 @@ fn run_trials(
     let Prepared { loaded, plan, tools, isolation, earlier } = prepared;
     let parent = std::env::temp_dir();
     let scratch = Scratch::make(&parent).map_err(|error| {
-        let message =
-            format!("could not create a folder for trials in {}: {error}; set TMPDIR to use another", parent.display());
-        Failure::failed(message)
+        let parent = parent.display();
+        Failure::failed(format!("could not create a folder for trials in {parent}: {error}; set TMPDIR to use another"))
     })?;
     let folder = &request.store_folder;
-    let (mut store, held) = match earlier {
+    let (mut store, locked) = match earlier {
         Some((mut store, id)) => {
             let lock = store.lock(&id)?;
             require_isolation(request, &mut store, &id)?;
@@ -124,29 +125,28 @@ fn run_trials(
         }
         None => {
             let mut store = Store::create(folder)?;
-            name_is_free(request, &mut store)?;
+            require_free_name(request, &mut store)?;
             (store, None)
         }
     };
-    let done = match &held {
-        Some((id, _)) => store.done(id)?,
+    let done = match &locked {
+        Some((id, _)) => store.finished_trials(id)?,
         None => BTreeMap::new(),
     };
-    let tasks: Vec<Task> = left(&plan, &done, request.retry_failed);
+    let tasks: Vec<Task> = remaining_tasks(&plan, &done, request.retry_failed);
 
-    let path = scratch.path().to_owned();
-    let mut site = RunContext::new(
+    let mut context = RunContext::new(
         &loaded,
-        path,
+        scratch.path().to_owned(),
         request.supervisor.clone(),
         cancel.clone(),
         request.environment.clone(),
         plan.seed,
     );
-    site.secret.extend(secrets(&plan, folder));
-    let (ready, facts) = get_ready(&plan, tools, &tasks, isolation, &site, observer)?;
-    let (id, lock) = match held {
-        Some(held) => held,
+    context.secret.extend(secrets(&plan, folder));
+    let (runners, facts) = prepare_tools(&plan, tools, &tasks, isolation, &context, observer)?;
+    let (id, lock) = match locked {
+        Some(locked) => locked,
         None => {
             let id = begin(request, &mut store, &plan, &loaded, scratch.path())?;
             let lock = store.lock(&id)?;
@@ -157,14 +157,20 @@ fn run_trials(
     store.set_scratch(&id, Some(scratch.path()))?;
     note_changes(&mut store, &id, &facts, observer)?;
 
-    let executor = Executor::new(ready, &tasks, &site);
+    let executor = Executor::new(runners, &tasks, &context);
     let execute = |task: &Task| executor.execute(task).map_err(|error| Box::new(error) as ConsumerError);
     let jobs = request.jobs.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
-    let most_failures = request.max_failures;
-    // Where a trial has filled the disk that the store lies on, that trial ends, and what others did is kept.
-    let full = |error: &ConsumerError| matches!(error.downcast_ref(), Some(StoreError::Full { .. }));
-    let recover = |error: &ConsumerError| full(error) && site.make_room();
-    let work = Drive { tasks: &tasks, execute: &execute, jobs, most_failures, cancel: &cancel, recover: &recover };
+    // If a trial has filled the disk of the store, that trial is ended, and what others did is stored.
+    let recover =
+        |error: &ConsumerError| matches!(error.downcast_ref(), Some(StoreError::Full { .. })) && context.make_room();
+    let work = Drive {
+        tasks: &tasks,
+        execute: &execute,
+        jobs,
+        max_failures: request.max_failures,
+        cancel: &cancel,
+        recover: &recover,
+    };
     let ending = {
         let mut sink = store.sink(&id);
         run_with_events(&work, &plan, &facts, &mut [&mut sink, &mut Observed(observer)])
@@ -179,7 +185,7 @@ fn run_trials(
     Ok((LockedRun { store, id, loaded, _lock: lock }, ending))
 }
 
-/// Drives the work and tells everybody what happens, from the beginning to the end.
+/// Drives the work, with the events of its beginning and its end.
 fn run_with_events(
     work: &Drive<'_>,
     plan: &PlanV1,
@@ -216,8 +222,8 @@ fn begin(
     })?)
 }
 
-/// A name that is taken is refused before anything is set up.
-fn name_is_free(request: &EvaluateRequest, store: &mut Store) -> Result<(), Failure> {
+/// Refuses a name that is taken before anything is set up.
+fn require_free_name(request: &EvaluateRequest, store: &mut Store) -> Result<(), Failure> {
     let Some(name) = &request.name else { return Ok(()) };
     match store.find(name) {
         Ok(run) => Err(Failure::usage(format!("run {} is already named `{name}`; choose another name", run.short_id))),
@@ -226,10 +232,11 @@ fn name_is_free(request: &EvaluateRequest, store: &mut Store) -> Result<(), Fail
     }
 }
 
-/// What is required of a run holds for the trials that it has already, too.
+/// Applies the required isolation to the trials that the run has already.
 fn require_isolation(request: &EvaluateRequest, store: &mut Store, id: &RunId) -> Result<(), Failure> {
     let Some(required) = request.require_isolation else { return Ok(()) };
-    let is_weaker = |trial: &StoredTrial| executed_in(&trial.detail).is_some_and(|isolation| isolation < required);
+    let kind = isolation_kind(required);
+    let is_weaker = |trial: &StoredTrial| trial.detail.isolation_kind.is_some_and(|used| used < kind);
     let weaker = store.trials(id)?.iter().filter(|trial| is_weaker(trial)).count();
     if weaker == 0 {
         return Ok(());
@@ -242,47 +249,40 @@ fn require_isolation(request: &EvaluateRequest, store: &mut Store, id: &RunId) -
     Err(Failure::failed(message))
 }
 
-/// The isolation that a trial was executed in; `None` if nothing was executed.
-fn executed_in(detail: &TrialDetailV1) -> Option<Isolation> {
-    let words = detail.isolation.as_deref()?;
-    Isolation::from_name(words.split([' ', ',']).next()?)
-}
-
-/// What no tool of this run may see beside the suite: the store, and recorded answers that it tells again.
+/// What no tool of this run may see beside the suite: the store, and files with recorded answers.
 fn secrets(plan: &PlanV1, store: &Path) -> Vec<PathBuf> {
     let files = plan.tools.iter().flat_map(|tool| [&tool.manifest.submission, &tool.manifest.llm.file]);
-    let recorded = files.flatten().map(PathBuf::from);
-    let all = recorded.filter(|path| path.is_absolute()).chain([store.to_owned()]);
-    all.filter_map(|path| path.canonicalize().ok()).collect()
+    let recorded = files.flatten().map(Path::new).filter(|path| path.is_absolute());
+    recorded.chain([store]).filter_map(|path| path.canonicalize().ok()).collect()
 }
 
-/// Every tool with trials left, ready for the first of them. One that is not ends the run before it begins.
-fn get_ready(
+/// Prepares every tool with trials left. If one cannot be run, the run ends before it begins.
+fn prepare_tools<'a>(
     plan: &PlanV1,
-    tools: Vec<Loaded>,
+    tools: Vec<Box<dyn Tool>>,
     tasks: &[Task],
     isolation: Isolation,
-    site: &RunContext<'_>,
+    context: &'a RunContext<'a>,
     observer: &mut dyn EvaluateObserver,
-) -> Result<(HashMap<ToolName, Ready>, Facts), Failure> {
+) -> Result<(Runners<'a>, Facts), Failure> {
     let wanted: HashSet<&str> = tasks.iter().map(|task| task.key.tool.as_str()).collect();
-    let mut ready = HashMap::new();
+    let mut runners = HashMap::new();
     let mut facts = BTreeMap::new();
     for (planned, tool) in plan.tools.iter().zip(tools).filter(|(tool, _)| wanted.contains(tool.name.as_str())) {
         let name = ToolName::new(&planned.name);
         if !planned.manifest.setup.is_empty() {
             observer.setting_up(name.as_str());
         }
-        let (tool, known) = tool
-            .ready(planned, isolation, site)
+        let (runner, known) = tool
+            .prepare(isolation, context)
             .map_err(|error| Failure::failed(format!("the tool `{name}` cannot be run: {error}")))?;
         facts.insert(name.clone(), known);
-        ready.insert(name, tool);
+        runners.insert(name, runner);
     }
-    Ok((ready, facts))
+    Ok((runners, facts))
 }
 
-/// A tool that is not what it was when the run began makes one run of two tools.
+/// Warns if a tool's version or isolation has changed since the run began.
 fn note_changes(
     store: &mut Store,
     id: &RunId,
@@ -292,11 +292,11 @@ fn note_changes(
     let before = store.tools(id)?;
     for (tool, now) in facts {
         let Some(then) = before.get(tool).filter(|then| *then != now) else { continue };
-        let was = |facts: &ToolFactsV1| {
+        let describe = |facts: &ToolFactsV1| {
             let version = facts.version.as_deref().unwrap_or("no version");
             format!("{version}, isolation {}", facts.isolation)
         };
-        observer.note(&format!("{tool} changed since the run began: {} then, {} now", was(then), was(now)));
+        observer.note(&format!("{tool} changed since the run began: {} then, {} now", describe(then), describe(now)));
     }
     Ok(())
 }

@@ -1,19 +1,19 @@
-//! The user's word for what tools ask for beyond the closed sandbox.
+//! Makes sure that the user allows what tools ask for beyond the closed sandbox.
 
 use super::{EvaluateObserver, EvaluateRequest};
 use crate::failure::Failure;
 use crate::tool::grants::{Remembered, Request, requested};
 use karat_format::tool::ToolManifestV1;
 
-/// A tool of a run, and who chose what it may use.
+/// A tool of a run.
 pub(super) struct AskingTool<'a> {
     pub(super) name: &'a str,
     pub(super) manifest: &'a ToolManifestV1,
-    /// Whether the user typed the manifest, or it came with Karat.
+    /// Whether the manifest was given by the user or came with Karat, not with the suite.
     pub(super) trusted: bool,
 }
 
-/// Makes sure that everything the tools ask for was allowed: by a flag, by an answer given before, or by one given now.
+/// Requires that everything the tools ask for is allowed: by a flag, by an earlier answer, or by an answer given now.
 pub(super) fn require(
     suite: &str,
     tools: &[AskingTool<'_>],
@@ -21,11 +21,9 @@ pub(super) fn require(
     observer: &mut dyn EvaluateObserver,
 ) -> Result<(), Failure> {
     let allowed = &request.allow;
-    if let Some(unknown) = allowed.iter().find(|own| tools.iter().all(|tool| tool.name != own.tool())) {
-        return Err(Failure::usage(format!(
-            "--allow names the tool `{}`, which is not part of this run",
-            unknown.tool()
-        )));
+    if let Some(unknown) = allowed.iter().find(|own| tools.iter().all(|tool| tool.name != own.tool)) {
+        let message = format!("--allow names the tool `{}`, which is not part of this run", unknown.tool);
+        return Err(Failure::usage(message));
     }
     let remembered = Remembered::new(&|name| request.variable(name));
     let mut open = Vec::new();
@@ -35,7 +33,7 @@ pub(super) fn require(
         }
         if tool.trusted {
             if !request.plan_only {
-                // A run that goes on later knows its tools from the store alone.
+                // A run that is resumed knows its tools only from the store.
                 remember(remembered.as_ref(), suite, tool, observer);
             }
             continue;
@@ -48,7 +46,7 @@ pub(super) fn require(
     if open.is_empty() {
         return Ok(());
     }
-    let refusal = refusal(open.iter().map(|(_, request)| request));
+    let refusal = refusal(&open);
     if request.plan_only {
         observer.note(&refusal);
         return Ok(());
@@ -57,10 +55,8 @@ pub(super) fn require(
         match observer.consent(&asked)? {
             None => return Err(Failure::usage(refusal)),
             Some(false) => {
-                return Err(Failure::usage(format!(
-                    "the tool `{}` was not given the permissions it asks for",
-                    asked.tool
-                )));
+                let message = format!("the tool `{}` was not given the permissions it asks for", asked.tool);
+                return Err(Failure::usage(message));
             }
             Some(true) => remember(remembered.as_ref(), suite, tool, observer),
         }
@@ -75,12 +71,13 @@ fn remember(remembered: Option<&Remembered>, suite: &str, tool: &AskingTool<'_>,
     }
 }
 
-fn refusal<'a>(requests: impl Iterator<Item = &'a Request> + Clone) -> String {
-    let asks: Vec<String> = requests
-        .clone()
-        .map(|request| format!("`{}` asks to {}", request.tool, request.describe().join("; to ")))
-        .collect();
-    let flags: Vec<String> = requests.map(|request| format!("--allow '{}'", request.flag_value())).collect();
+fn refusal(open: &[(&AskingTool<'_>, Request)]) -> String {
+    let mut asks = Vec::new();
+    let mut flags = Vec::new();
+    for (_, request) in open {
+        asks.push(format!("`{}` asks to {}", request.tool, request.describe().join("; to ")));
+        flags.push(format!("--allow '{}'", request.flag_value()));
+    }
     format!(
         "tools of the suite ask for more than the closed sandbox gives: {}; help: read them in karat.toml, and add {}",
         asks.join(", and "),

@@ -26,51 +26,45 @@ use std::fmt;
 use std::path::PathBuf;
 
 /// What is to be evaluated, and how.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct EvaluateRequest {
-    /// The folder of the suite, or the name of a built-in one; the plan's suite where a run is resumed.
+    /// The folder of the suite, or the name of a built-in one; by default the current folder, or the plan's suite.
     pub suite: Option<String>,
-    /// Tools by name, manifest file, `replay:FILE` or `llm:PROVIDER/MODEL`; those of the suite where there are none.
+    /// Tools by name, manifest file, `replay:FILE` or `llm:PROVIDER/MODEL`; by default those of the suite.
     pub tools: Vec<String>,
-    /// How often each tool runs on each case.
     pub trials: Option<u32>,
-    /// The cases.
     pub selection: Selection,
     /// The model for every tool that takes one.
     pub model: Option<String>,
-    /// What to call the run.
     pub name: Option<String>,
-    /// The run to go on with.
+    /// The run to resume.
     pub resume: Option<String>,
     /// Try failed trials of the resumed run once more.
     pub retry_failed: bool,
     /// Stop after so many failed trials.
     pub max_failures: Option<usize>,
-    /// Isolate tools by this and nothing else; the strongest there is where there is none.
+    /// By default the strongest there is.
     pub isolation: Option<Isolation>,
     /// Refuse to run tools with less isolation.
     pub require_isolation: Option<Isolation>,
     /// What tools of the suite may have beyond the closed sandbox.
     pub allow: Vec<Allowance>,
-    /// Who judges.
     pub judge: JudgeRequest,
-    /// The rules.
     pub profile: ProfileRequest,
-    /// Only the plan is wanted: missing consent is noted, and no answer is remembered.
+    /// Only the plan is wanted: missing consent is noted, and no answer is stored.
     pub plan_only: bool,
-    /// Where random numbers start from; taken from the data where there is none.
+    /// By default computed from the suite.
     pub seed: Option<u64>,
-    /// Trials at once; as many as there are processors where there is none.
+    /// Trials at once; by default the number of processors.
     pub jobs: Option<usize>,
-    /// The folder of the store.
     pub store_folder: PathBuf,
-    /// The user's environment, of which tools see what is allowed only.
+    /// The user's environment, of which tools see only what is allowed.
     pub environment: BTreeMap<String, OsString>,
-    /// How the process that watches over a tool is started.
     pub supervisor: Supervisor,
 }
 
 impl EvaluateRequest {
-    /// Tools on a suite, with everything else as it is by default.
+    /// Tools on a suite, with defaults for everything else.
     pub fn new(suite: &str, tools: &[&str], store_folder: PathBuf, supervisor: Supervisor) -> Self {
         Self {
             suite: Some(suite.to_owned()),
@@ -103,70 +97,63 @@ impl EvaluateRequest {
     }
 }
 
-/// A part of the work, by whether it can be repeated at no cost.
+/// A phase of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// A judge is asked, which may cost money; it is stopped by its [`JudgeObserver`].
     Judging,
-    /// Every trial and every answer is stored; what follows is computing alone.
+    /// Every trial and every answer is stored, and repeating the rest costs nothing.
     Scoring,
 }
 
-/// Observes an evaluation, and is asked what only the user can decide.
+/// Observes an evaluation, and is asked what only the user can decide. By default it shows nothing, allows nothing and
+/// never cancels.
 pub trait EvaluateObserver {
     /// Something that a person should know.
-    fn note(&mut self, text: &str);
+    fn note(&mut self, _text: &str) {}
+
     /// A tool is being set up, which may take a while.
-    fn setting_up(&mut self, tool: &str);
+    fn setting_up(&mut self, _tool: &str) {}
+
     /// Whether a tool of the suite may have what it asks for; `None` if nobody can be asked.
-    fn consent(&mut self, request: &GrantRequest) -> Result<Option<bool>, Failure>;
-    /// What cancels the execution of trials.
-    fn cancel(&mut self) -> Result<Cancel, Failure>;
-    /// The run goes on. The store has heard of it before.
-    fn run_event(&mut self, event: &RunEvent<'_>) -> Result<(), ConsumerError>;
-    /// Another part of the work begins.
-    fn phase(&mut self, phase: Phase);
-    /// Observes the judge.
-    fn judge(&mut self) -> &mut dyn JudgeObserver;
-}
-
-/// Shows nothing, allows nothing and never cancels.
-#[derive(Default)]
-pub struct Quiet(NoObserver);
-
-impl EvaluateObserver for Quiet {
-    fn note(&mut self, _: &str) {}
-
-    fn setting_up(&mut self, _: &str) {}
-
-    fn consent(&mut self, _: &GrantRequest) -> Result<Option<bool>, Failure> {
+    fn consent(&mut self, _request: &GrantRequest) -> Result<Option<bool>, Failure> {
         Ok(None)
     }
 
+    /// What cancels the execution of trials.
     fn cancel(&mut self) -> Result<Cancel, Failure> {
         Ok(Cancel::default())
     }
 
-    fn run_event(&mut self, _: &RunEvent<'_>) -> Result<(), ConsumerError> {
+    /// Something happened in the run, and is stored.
+    fn run_event(&mut self, _event: &RunEvent<'_>) -> Result<(), ConsumerError> {
         Ok(())
     }
 
-    fn phase(&mut self, _: Phase) {}
+    /// Another phase begins.
+    fn phase(&mut self, _phase: Phase) {}
 
+    /// Observes the judge.
+    fn judge(&mut self) -> &mut dyn JudgeObserver;
+}
+
+/// The default observer.
+#[derive(Default)]
+pub struct Quiet(NoObserver);
+
+impl EvaluateObserver for Quiet {
     fn judge(&mut self) -> &mut dyn JudgeObserver {
         &mut self.0
     }
 }
 
 /// A run that was executed and scored.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Evaluated {
-    /// The store that holds it.
     pub store: Store,
-    /// The run; its trials are in the scoring.
+    /// Without its trials, which are in the scoring.
     pub run: StoredRun,
-    /// The scores, and the report.
     pub scoring: Scoring,
-    /// How the execution ended.
     pub ending: Ending,
     /// Why the first failed trial failed.
     pub first_failure: Option<String>,
@@ -174,30 +161,20 @@ pub struct Evaluated {
 
 /// Why there is no score. What was reported done is stored, and the run can be resumed.
 #[derive(Debug)]
+#[expect(missing_docs, reason = "field names say it")]
 pub enum EvaluateError {
-    /// It could not begin, or could not go on.
+    /// It could not begin.
     Failure(Failure),
     /// Not all trials are done.
-    Stopped {
-        /// The run.
-        info: Box<RunInfo>,
-        /// Why.
-        ending: Ending,
-    },
+    Stopped { info: Box<RunInfo>, ending: Ending },
     /// Executing trials failed.
     Broken {
         /// The short id of the run.
         run: String,
-        /// What happened.
         error: ConsumerError,
     },
     /// All trials are done, and the judge failed.
-    NotJudged {
-        /// The run.
-        info: Box<RunInfo>,
-        /// Why.
-        failure: Failure,
-    },
+    NotJudged { info: Box<RunInfo>, failure: Failure },
 }
 
 impl fmt::Display for EvaluateError {
@@ -220,7 +197,7 @@ impl<E: Into<Failure>> From<E> for EvaluateError {
     }
 }
 
-/// Plans a run or goes on with one, executes its trials, stores them and scores them.
+/// Plans or resumes a run, executes its trials, stores them and scores them.
 pub fn evaluate(request: &EvaluateRequest, observer: &mut dyn EvaluateObserver) -> Result<Evaluated, EvaluateError> {
     let prepared = prepare(request, observer)?;
     execute(request, prepared, observer)

@@ -1,11 +1,11 @@
 //! A metric compared with a bound, by its interval.
 
-use super::inconclusive;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::metric::table::{self, Aggregation};
 use karat_core::wording::count;
 use karat_format::gate::{BoundV1, DemandOutcomeV1, DemandV1};
 use karat_format::report::{EstimateV1, ReportV1, ToolV1};
+use karat_report::judge_licence::inconclusive;
 use karat_report::number::{stated, three, title};
 
 /// Sums of the same numbers in another order differ by less, and are no reason to fail.
@@ -22,8 +22,8 @@ pub(super) struct Evidence {
     pub(super) allow_small_n: bool,
 }
 
-/// The demands of one line on one tool: at least, at most, or both.
-pub(super) fn hold(report: &ReportV1, tool: &ToolV1, bound: &BoundV1, allow_small_n: bool) -> Vec<DemandV1> {
+/// Checks the bounds of one line for one tool: at least, at most, or both.
+pub(super) fn check(report: &ReportV1, tool: &ToolV1, bound: &BoundV1, allow_small_n: bool) -> Vec<DemandV1> {
     let least = bound.min.map(|least| one(report, tool, &bound.metric, least, true, allow_small_n));
     let most = bound.max.map(|most| one(report, tool, &bound.metric, most, false, allow_small_n));
     least.into_iter().chain(most).collect()

@@ -1,147 +1,166 @@
-//! Results compared with demands: each holds, fails, or is inconclusive. Nothing is scored again.
+//! Checks results against demands, for CI: each holds, fails, or is inconclusive.
 
 mod bound;
-mod cost;
-mod rules;
+mod check;
 
-pub use rules::read;
+use crate::did_you_mean;
+use crate::failure::Failure;
+use crate::judge::run::JudgeObserver;
+use crate::report_source::{ReportLoader, find_metric, names_run, select_tools, tool_names};
+use check::{Demands, NoWorse};
+use karat_core::comparison::{MARGIN, Rules};
+use karat_core::metric::table::{METRICS, find};
+use karat_format::diagnostic::{Diagnostic, Faults};
+use karat_format::document::{Document, Segment, Syntax, decode, schema_of};
+use karat_format::gate::{BoundV1, DemandsV1, GateV1};
+use karat_format::report::ReportV1;
+use std::path::{Path, PathBuf};
 
-use crate::comparison::{Refusal, Request, Side, compare};
-use bound::{Evidence, settle};
-use karat_core::comparison::Rules;
-use karat_core::metric::table::Direction;
-use karat_format::comparison::DifferenceV1;
-use karat_format::gate::{BoundV1, DemandOutcomeV1, DemandV1, GateV1, SCHEMA};
-use karat_format::report::{ReportV1, ToolV1};
-use karat_report::judge_licence::{inconclusive, licences};
-use karat_report::number::{signed, three, title};
-
-/// All that is demanded.
-#[derive(Clone, Debug, Default)]
-pub struct Demands {
-    /// Demands on single metrics.
+/// A result and the demands on it.
+#[derive(Default)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct GateRequest {
+    /// A run, or a report file.
+    pub report: String,
+    /// Default: all.
+    pub tools: Vec<String>,
     pub bounds: Vec<BoundV1>,
-    /// What no tool may do worse than.
-    pub no_worse: Option<NoWorse>,
-    /// What tools and judges together may cost, in USD.
-    pub max_cost: Option<f64>,
-    /// In what share of each kind of probes a judge may be wrong or fooled.
-    pub licence: Option<f64>,
-    /// Let a demand be met by fewer than 30 cases.
-    pub allow_small_n: bool,
-}
-
-/// What no tool may do worse than.
-#[derive(Clone, Debug)]
-pub struct NoWorse {
-    /// What it is called.
-    pub label: String,
-    /// Its tools.
-    pub sides: Vec<Side>,
-    /// The metrics; those that come first on its sides where there are none.
+    /// A baseline, report or run that no tool may be worse than by more than the margin.
+    pub no_worse_than: Option<String>,
+    /// Metrics of `no_worse_than`; default: those of the baseline.
     pub metrics: Vec<String>,
-    /// Margin and samples.
-    pub rules: Rules,
-    /// Whether another version of the suite will do, on the cases whose goldens are the same.
+    /// Default: 0.02.
+    pub margin: Option<f64>,
+    /// Whether another version of the suite is compared on the cases with the same goldens.
     pub intersection: bool,
+    /// Limit of the cost of tools and judges together, in USD.
+    pub max_cost: Option<f64>,
+    /// Share of each kind of probes in which a judge may be wrong or fooled.
+    pub judge_licence: Option<f64>,
+    /// Whether fewer than 30 cases are enough.
+    pub allow_small_n: bool,
+    /// The expected digest of the report, `blake3:HEX`.
+    pub digest: Option<String>,
+    /// A file with further demands.
+    pub rules: Option<PathBuf>,
+    pub seed: Option<u64>,
+    /// The store with the runs.
+    pub store_folder: PathBuf,
 }
 
-/// Holds a report against demands.
-pub fn hold(report: &ReportV1, tools: &[&ToolV1], demands: &Demands) -> Result<GateV1, Refusal> {
-    let mut all = Vec::new();
-    let mut warnings = Vec::new();
-    for tool in tools {
-        let own = |bound: &&BoundV1| bound.tool.as_ref().is_none_or(|name| *name == tool.tool);
-        for bound in demands.bounds.iter().filter(own) {
-            all.extend(bound::hold(report, tool, bound, demands.allow_small_n));
-        }
-        if let Some(no_worse) = &demands.no_worse {
-            all.extend(against(report, tool, tools.len(), no_worse, demands.allow_small_n, &mut warnings)?);
-        }
+/// Checks a report against all demands.
+pub fn gate(request: &GateRequest, observer: &mut dyn JudgeObserver) -> Result<GateV1, Failure> {
+    for id in request.bounds.iter().map(|bound| &bound.metric).chain(&request.metrics) {
+        find_metric(id)?;
     }
-    all.extend(demands.max_cost.map(|most| cost::cost(report, tools, most)));
-    if let Some(most) = demands.licence {
-        all.extend(licences(report, most));
+    let stated = match &request.rules {
+        None => DemandsV1::default(),
+        Some(path) => {
+            let shown = path.display().to_string();
+            read(&std::fs::read_to_string(path).map_err(|error| Failure::io(&shown, error))?, &shown)?
+        }
+    };
+    let mut reports = ReportLoader { store_folder: &request.store_folder, observer };
+    let (report, digest) = reports.report_and_digest(&request.report)?;
+    if let Some(expected) = request.digest.as_ref().filter(|expected| **expected != digest) {
+        return Err(Failure::bad_input(format!(
+            "{} has the digest {digest}, but --digest is {expected}: it is not the pinned file; find out who \
+             changed it, or pin the new one",
+            request.report
+        )));
     }
-    Ok(GateV1 {
-        schema: SCHEMA.to_owned(),
-        suite: report.suite.name.clone(),
-        profile: report.profile.name.clone(),
-        cases: report.cases.len(),
-        digest: None,
-        outcome: all.iter().map(|demand| demand.outcome).max().unwrap_or(DemandOutcomeV1::Holds),
-        demands: all,
-        warnings,
-    })
+    let tools = select_tools(&report, &request.tools, &request.report)?;
+    let demands = demands(request, stated, &report, &mut reports)?;
+    Ok(GateV1 { digest: Some(digest), ..check::check(&report, &tools, &demands)? })
 }
 
-/// A tool against its older self, metric by metric.
-fn against(
+/// Joins the demands of the request and of the rules file; the request takes precedence.
+fn demands(
+    request: &GateRequest,
+    stated: DemandsV1,
     report: &ReportV1,
-    tool: &ToolV1,
-    tools: usize,
-    no_worse: &NoWorse,
-    allow_small_n: bool,
-    warnings: &mut Vec<String>,
-) -> Result<Vec<DemandV1>, Refusal> {
-    let named = no_worse.sides.iter().find(|side| side.tool == tool.tool);
-    // A tool may have been renamed in between; where there is one on either side, there is no doubt.
-    let only = no_worse.sides.first().filter(|_| no_worse.sides.len() == 1 && tools == 1);
-    let Some(old) = named.or(only) else {
-        let there: Vec<&str> = no_worse.sides.iter().map(|side| side.tool.as_str()).collect();
-        let why = format!("{} has no such tool; available: {}", no_worse.label, there.join(", "));
-        let demand = format!("no worse than {}", no_worse.label);
-        return Ok(vec![DemandV1 { why, ..inconclusive(Some(&tool.tool), demand, None) }]);
-    };
-    let new = Side::of_report(report, tool, format!("{} (new)", tool.tool));
-    let metrics = if no_worse.metrics.is_empty() { &old.headline } else { &no_worse.metrics };
-    let request = Request {
-        metrics,
-        cluster: &report.intervals.cluster_by(),
-        rules: no_worse.rules,
-        intersection: no_worse.intersection,
-    };
-    let compared = compare(&[(old, &new)], &request)?;
-    for warning in compared.warnings {
-        if !warnings.contains(&warning) {
-            warnings.push(warning);
-        }
+    reports: &mut ReportLoader<'_>,
+) -> Result<Demands, Failure> {
+    let there = tool_names(report);
+    let unknown =
+        stated.rules.iter().filter_map(|rule| rule.tool.as_ref()).find(|tool| !there.contains(&tool.as_str()));
+    if let (Some(tool), Some(file)) = (unknown, &request.rules) {
+        let message =
+            format!("{}: {} has no tool `{tool}`; available: {}", file.display(), request.report, there.join(", "));
+        return Err(Failure::bad_input(message));
     }
-    let margin = no_worse.rules.margin;
-    let differences = compared.comparisons.into_iter().flat_map(|pair| pair.metrics);
-    Ok(differences.map(|difference| one(tool, &difference, &no_worse.label, margin, allow_small_n)).collect())
+    let beside = |name: &String| match request.rules.as_deref().and_then(Path::parent) {
+        // A run's name does not depend on the location of the rules file.
+        Some(folder) if folder.join(name).is_file() => folder.join(name).display().to_string(),
+        _ => name.clone(),
+    };
+    let earlier = request.no_worse_than.clone().or_else(|| stated.no_worse_than.as_ref().map(beside));
+    let no_worse = match earlier {
+        None => None,
+        Some(name) => {
+            if !names_run(&name, reports.store_folder) && !Path::new(&name).exists() {
+                let message = format!("{name} is missing; write it with: karat baseline write RUN -o {name}");
+                return Err(Failure::bad_input(message));
+            }
+            let source = reports.source(&name)?;
+            let side = |tool: &str| source.side(tool, format!("{tool} ({name})"));
+            let margin = request.margin.or(stated.margin).unwrap_or(MARGIN);
+            Some(NoWorse {
+                sides: source.tools().into_iter().filter_map(side).collect(),
+                metrics: if request.metrics.is_empty() { stated.metrics } else { request.metrics.clone() },
+                rules: Rules { margin, seed: request.seed, ..Rules::default() },
+                intersection: request.intersection,
+                label: name,
+            })
+        }
+    };
+    let demands = Demands {
+        bounds: request.bounds.iter().cloned().chain(stated.rules).collect(),
+        no_worse,
+        max_cost: request.max_cost.or(stated.max_cost),
+        licence: request.judge_licence.or(stated.judge_licence),
+        allow_small_n: request.allow_small_n || stated.allow_small_n,
+    };
+    let nothing = demands.bounds.is_empty() && demands.no_worse.is_none();
+    if nothing && demands.max_cost.is_none() && demands.licence.is_none() {
+        return Err(Failure::usage("no demands; use --min f1=0.6, --no-worse-than BASELINE or --rules FILE"));
+    }
+    Ok(demands)
 }
 
-/// One metric against its older value.
-fn one(tool: &ToolV1, difference: &DifferenceV1, label: &str, margin: f64, allow_small_n: bool) -> DemandV1 {
-    let demand = format!("{} no worse than {label} by {margin}", title(&difference.metric));
-    let none = DemandV1 {
-        value: difference.difference,
-        ci: difference.ci,
-        n: Some(difference.units),
-        ..inconclusive(Some(&tool.tool), demand, Some(&difference.metric))
-    };
-    // Where every case moved by the same amount, that amount is all there is.
-    let same = difference.difference.filter(|_| difference.p.is_some()).map(|value| [value, value]);
-    let (Some(value), Some([low, high])) = (difference.difference, difference.ci.or(same)) else {
-        let figures = match (difference.a, difference.b) {
-            (None, None) => String::new(),
-            (a, b) => format!("{} → {}: ", three(a), three(b)),
-        };
-        return DemandV1 { why: format!("{figures}{}", difference.because), ..none };
-    };
-    let (value, low, high) = match difference.direction {
-        Direction::Up => (value, low, high),
-        Direction::Down => (-value, -high, -low),
-    };
-    let wanted = Evidence { n: difference.units, cases: difference.n, few: difference.unreliable, allow_small_n };
-    // The margin itself is too much, so that the lower end has to lie above it; what has not moved at all is no worse by any.
-    let meets = low > -margin || (low == 0.0 && high == 0.0);
-    let (outcome, why, cases_wanted) = settle(value, [low, high], -margin, meets, &wanted);
-    let shown = format!("{} → {}", three(difference.a), three(difference.b));
-    let ends = difference
-        .ci
-        .map_or_else(String::new, |[low, high]| format!(", interval {} … {}", signed(Some(low)), signed(Some(high))));
-    let why = format!("{shown}, {}{ends}{why}", signed(difference.difference));
-    DemandV1 { outcome, why, cases_wanted, ..none }
+/// Reads a file with demands. All its faults are reported at once.
+pub fn read(text: &str, file: &str) -> Result<DemandsV1, Faults> {
+    let (stated, document) = decode::<DemandsV1>(file, text, Syntax::Toml, &schema_of::<DemandsV1>()).into_result()?;
+    let mut faults = Vec::new();
+    for (at, id) in stated.metrics.iter().enumerate() {
+        faults.extend(unknown(&document, &["metrics".into(), at.into()], id));
+    }
+    for (at, rule) in stated.rules.iter().enumerate() {
+        let place = |key: &'static str| [Segment::Key("rule"), Segment::Index(at), Segment::Key(key)];
+        faults.extend(unknown(&document, &place("metric"), &rule.metric));
+        match (rule.min, rule.max) {
+            (None, None) => {
+                let message = format!("no demand on `{}`; give `min` or `max`", rule.metric);
+                faults.push(document.at(&place("metric"), "no-bound", message));
+            }
+            (Some(min), Some(max)) if min > max => {
+                let message = format!("no value is at least {min} and at most {max}");
+                faults.push(document.at(&place("max"), "empty-range", message));
+            }
+            _ => {}
+        }
+    }
+    if stated.no_worse_than.is_none() && !stated.metrics.is_empty() {
+        let message = "`metrics` needs `no_worse_than`, which is missing";
+        faults.push(document.at(&["metrics".into()], "no-baseline", message));
+    }
+    if faults.is_empty() { Ok(stated) } else { Err(Faults(faults)) }
+}
+
+fn unknown(document: &Document, path: &[Segment<'_>], id: &str) -> Option<Diagnostic> {
+    if find(id).is_some() {
+        return None;
+    }
+    let hint = did_you_mean(id, METRICS.iter().map(|metric| metric.id)).unwrap_or_default();
+    Some(document.at(path, "unknown-metric", format!("unknown metric `{id}`{hint}; see `karat metrics list`")))
 }

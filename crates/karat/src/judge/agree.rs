@@ -3,160 +3,127 @@
 mod csv;
 mod draw;
 mod golden_found;
-mod item;
+mod judgements;
 mod opinions;
 
-pub use csv::{Sheets, from_csv, read_csv};
+pub use csv::{from_csv, read_csv};
 pub use draw::draw;
 pub use golden_found::{Trials, read_each};
-pub use item::Item;
-pub use opinions::{AgreeError, On, Opinion, Opinions, Scale, from_judgements};
+pub use judgements::from_judgements;
+pub use opinions::{AgreeError, On, Opinions};
 
 use karat_core::metric::estimate::RELIABLE_N;
-use karat_core::stats::agreement::{Estimate, Interval, Level, PairEstimate, RESAMPLES, Rating, Ratings, measure};
+use karat_core::stats::agreement::{Estimate, Interval, PairEstimate, RESAMPLES, Rating, Ratings, measure};
+use opinions::{Item, Opinion, Scale};
 use serde::Serialize;
 
-/// With more raters than this, none is compared with the others one by one.
+/// With more raters, pairs are not compared.
 const MOST_PAIRED: usize = 40;
-/// A confusion table with more values than this tells nobody anything.
+/// Larger confusion tables are left out.
 const MOST_VALUES: usize = 50;
 
-/// All there is to say about how far raters agree.
+/// How far raters agree.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Agreement {
-    /// What the raters decided.
-    pub on: &'static str,
-    /// The raters, by name.
-    pub raters: Vec<String>,
-    /// How many items anybody rated.
-    pub items: usize,
-    /// The values, in their order.
-    pub values: Vec<String>,
+    on: &'static str,
+    raters: Vec<String>,
+    items: usize,
+    values: Vec<String>,
     /// The share of agreeing pairs of ratings, averaged over items.
-    pub percent: Figure,
-    /// Each pair of raters.
-    pub cohen: Vec<Pair>,
-    /// Fleiss' kappa.
-    pub fleiss: Figure,
-    /// Krippendorff's alpha.
-    pub krippendorff: Alpha,
-    /// Gwet's AC1.
-    pub ac1: Figure,
-    /// What the two raters who agree least said.
-    pub confusion: Option<Confusion>,
-    /// How many items have raters who disagree.
-    pub disagreements_total: usize,
+    percent: Figure,
+    cohen: Vec<RaterPair>,
+    fleiss: Figure,
+    krippendorff: Alpha,
+    ac1: Figure,
+    /// Of the two raters who agree least.
+    confusion: Option<Confusion>,
+    disagreements_total: usize,
     /// Those on which they are most divided.
-    pub disagreements: Vec<Disagreement>,
-    /// How many samples of the items were drawn for the intervals.
-    pub resamples: usize,
-    /// Where their random numbers start from.
-    pub seed: u64,
+    disagreements: Vec<Disagreement>,
+    resamples: usize,
+    seed: u64,
     /// What a reader should know.
     pub notes: Vec<String>,
 }
 
 /// A figure with its interval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Figure {
-    /// The figure; null where it is undefined.
-    pub value: Option<f64>,
-    /// How far to trust it.
+struct Figure {
+    value: Option<f64>,
     #[serde(flatten)]
-    pub sure: Sureness,
+    sure: Sureness,
 }
 
 /// How far a figure can be trusted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Sureness {
-    /// Why there is no figure.
+struct Sureness {
+    /// Why there is no value.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub undefined: Option<&'static str>,
-    /// The 95 % interval.
-    pub ci: Option<[f64; 2]>,
+    undefined: Option<&'static str>,
+    ci: Option<[f64; 2]>,
     /// Why there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub no_ci: Option<&'static str>,
-    /// How the interval was made.
-    pub method: Option<&'static str>,
-    /// How many items the figure rests on.
-    pub n: usize,
-    /// Whether those are too few to lean on.
+    no_ci: Option<&'static str>,
+    method: Option<&'static str>,
+    n: usize,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub unreliable: bool,
+    unreliable: bool,
 }
 
 /// Two raters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Pair {
-    /// The first.
-    pub a: String,
-    /// The second.
-    pub b: String,
-    /// Cohen's kappa, where all disagreements weigh the same.
-    pub kappa: Option<f64>,
-    /// How far to trust it.
+struct RaterPair {
+    a: String,
+    b: String,
+    kappa: Option<f64>,
     #[serde(flatten)]
-    pub sure: Sureness,
-    /// Where disagreements weigh by distance; only where values have an order.
+    sure: Sureness,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub linear: Option<Figure>,
-    /// Where they weigh by its square.
+    linear: Option<Figure>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub quadratic: Option<Figure>,
+    quadratic: Option<Figure>,
 }
 
 /// Krippendorff's alpha at each level that the values have.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Alpha {
+struct Alpha {
     /// The level of the figure beside it.
-    pub level: &'static str,
-    /// Alpha at that level.
+    level: &'static str,
     #[serde(flatten)]
-    pub figure: Figure,
-    /// For values that can only be told apart.
-    pub nominal: Figure,
-    /// For values with an order.
+    figure: Figure,
+    nominal: Figure,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ordinal: Option<Figure>,
-    /// For numbers.
+    ordinal: Option<Figure>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Figure>,
+    interval: Option<Figure>,
 }
 
-/// What two raters said of the items both rated.
+/// The values of two raters for the items that both rated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Confusion {
+struct Confusion {
     /// The rater whose values go down.
-    pub a: String,
+    a: String,
     /// The rater whose values go across.
-    pub b: String,
-    /// The values either used.
-    pub values: Vec<String>,
+    b: String,
+    values: Vec<String>,
     /// How many items, by the first rater's value, then the second's.
-    pub counts: Vec<Vec<usize>>,
+    counts: Vec<Vec<usize>>,
 }
 
 /// An item on which raters disagree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Disagreement {
-    /// The item.
+struct Disagreement {
     #[serde(flatten)]
-    pub item: Item,
-    /// Who said what, and why.
-    pub ratings: Vec<StatedRating>,
+    item: Item,
+    ratings: Vec<StatedRating>,
 }
 
-/// What one rater said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct StatedRating {
-    /// The rater.
-    pub rater: String,
-    /// The value.
-    pub value: String,
-    /// The rater's words.
+struct StatedRating {
+    rater: String,
+    value: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub explanation: Option<String>,
+    explanation: Option<String>,
 }
 
 /// Measures how far opinions agree, and picks out at most `most` disagreements.
@@ -174,9 +141,9 @@ pub fn agree(opinions: &Opinions, seed: Option<u64>, most: usize) -> Agreement {
     let seed = seed.unwrap_or_else(|| seed_from(opinions));
     let measured = measure(&ratings, &pairs, seed);
     let (level, headline) = match opinions.scale {
-        Scale::Interval(_) if opinions.on != On::Value => (Level::Interval, measured.interval),
-        Scale::Ordinal => (Level::Ordinal, measured.ordinal),
-        _ => (Level::Nominal, measured.nominal),
+        Scale::Interval(_) if opinions.on != On::Value => ("interval", measured.interval),
+        Scale::Ordinal => ("ordinal", measured.ordinal),
+        _ => ("nominal", measured.nominal),
     };
     let ordered = opinions.scale != Scale::Nominal;
     let numeric = matches!(opinions.scale, Scale::Interval(_));
@@ -190,7 +157,7 @@ pub fn agree(opinions: &Opinions, seed: Option<u64>, most: usize) -> Agreement {
         cohen: measured.cohen.iter().map(|pair| self::pair(pair, opinions, ordered)).collect(),
         fleiss: figure(measured.fleiss),
         krippendorff: Alpha {
-            level: level_name(level),
+            level,
             figure: figure(headline),
             nominal: figure(measured.nominal),
             ordinal: ordered.then(|| figure(measured.ordinal)),
@@ -208,18 +175,10 @@ pub fn agree(opinions: &Opinions, seed: Option<u64>, most: usize) -> Agreement {
 
 fn ratings(opinions: &Opinions) -> Ratings {
     let rating = |opinion: &Opinion| Rating { rater: opinion.rater, category: opinion.value };
-    let ratings = Ratings::new(opinions.items.iter().map(|(_, said)| said.iter().map(rating).collect()));
+    let ratings = Ratings::new(opinions.items.iter().map(|(_, own)| own.iter().map(rating).collect()));
     match &opinions.scale {
         Scale::Interval(numbers) => ratings.with_scores(numbers.clone()),
         Scale::Nominal | Scale::Ordinal => ratings,
-    }
-}
-
-fn level_name(level: Level) -> &'static str {
-    match level {
-        Level::Nominal => "nominal",
-        Level::Ordinal => "ordinal",
-        Level::Interval => "interval",
     }
 }
 
@@ -239,8 +198,8 @@ fn sureness(estimate: Estimate) -> Sureness {
     }
 }
 
-fn pair(pair: &PairEstimate, opinions: &Opinions, ordered: bool) -> Pair {
-    Pair {
+fn pair(pair: &PairEstimate, opinions: &Opinions, ordered: bool) -> RaterPair {
+    RaterPair {
         a: opinions.raters[pair.a].clone(),
         b: opinions.raters[pair.b].clone(),
         kappa: pair.plain.value.ok(),
@@ -250,7 +209,7 @@ fn pair(pair: &PairEstimate, opinions: &Opinions, ordered: bool) -> Pair {
     }
 }
 
-/// The pair with the lowest kappa, the first of equals; any that share items where kappa is undefined.
+/// The first pair with the lowest kappa among those that share items.
 fn worst(pairs: &[PairEstimate]) -> Option<(usize, usize)> {
     let kappa = |pair: &&PairEstimate| pair.plain.value.unwrap_or(f64::INFINITY);
     let worst = pairs.iter().filter(|pair| pair.plain.n > 0).min_by(|a, b| kappa(a).total_cmp(&kappa(b)))?;
@@ -259,7 +218,7 @@ fn worst(pairs: &[PairEstimate]) -> Option<(usize, usize)> {
 
 fn confusion(opinions: &Opinions, a: usize, b: usize) -> Option<Confusion> {
     let both: Vec<(usize, usize)> =
-        opinions.items.iter().filter_map(|(_, said)| Some((category_of(said, a)?, category_of(said, b)?))).collect();
+        opinions.items.iter().filter_map(|(_, own)| Some((value_of(own, a)?, value_of(own, b)?))).collect();
     let mut used: Vec<usize> = both.iter().flat_map(|(a, b)| [*a, *b]).collect();
     used.sort_unstable();
     used.dedup();
@@ -276,56 +235,54 @@ fn confusion(opinions: &Opinions, a: usize, b: usize) -> Option<Confusion> {
     Some(Confusion { a, b, values: used.iter().map(name).collect(), counts })
 }
 
-/// What a rater said of an item.
-fn category_of(said: &[Opinion], rater: usize) -> Option<usize> {
-    said.iter().find(|opinion| opinion.rater == rater).map(|opinion| opinion.value)
+fn value_of(opinions: &[Opinion], rater: usize) -> Option<usize> {
+    opinions.iter().find(|opinion| opinion.rater == rater).map(|opinion| opinion.value)
 }
 
-/// Items with different values, the most divided first; among equals those with words to read, then the order of items.
+/// Items with different values, the most divided first; ties go to those with explanations, then to the first.
 fn divided(opinions: &Opinions) -> Vec<usize> {
     let mut found: Vec<(f64, bool, usize)> = Vec::new();
-    for (at, (_, said)) in opinions.items.iter().enumerate() {
-        let distance = distance(opinions, said);
+    for (at, (_, own)) in opinions.items.iter().enumerate() {
+        let distance = distance(opinions, own);
         if distance > 0.0 {
-            found.push((distance, said.iter().any(|opinion| opinion.explanation.is_some()), at));
+            found.push((distance, own.iter().any(|opinion| opinion.explanation.is_some()), at));
         }
     }
     found.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)).then(a.2.cmp(&b.2)));
     found.into_iter().map(|(.., at)| at).collect()
 }
 
-/// The mean distance of two ratings of an item: whether they differ, or by how much where the values are measured.
-fn distance(opinions: &Opinions, said: &[Opinion]) -> f64 {
+/// The mean distance of two ratings of an item: whether they differ, or by how much if the values are numbers.
+fn distance(opinions: &Opinions, own: &[Opinion]) -> f64 {
     let apart = |a: &Opinion, b: &Opinion| match &opinions.scale {
         Scale::Interval(numbers) if opinions.on != On::Value => (numbers[a.value] - numbers[b.value]).abs(),
         _ => f64::from(u8::from(a.value != b.value)),
     };
     let mut sum = 0.0;
-    for (at, a) in said.iter().enumerate() {
-        sum += said[at + 1..].iter().map(|b| apart(a, b)).sum::<f64>();
+    for (at, a) in own.iter().enumerate() {
+        sum += own[at + 1..].iter().map(|b| apart(a, b)).sum::<f64>();
     }
-    let pairs = said.len() * said.len().saturating_sub(1) / 2;
+    let pairs = own.len() * own.len().saturating_sub(1) / 2;
     if pairs == 0 { 0.0 } else { sum / pairs as f64 }
 }
 
 fn disagreement(opinions: &Opinions, at: usize) -> Disagreement {
-    let (item, said) = &opinions.items[at];
-    let said = said.iter().map(|opinion| StatedRating {
+    let (item, own) = &opinions.items[at];
+    let ratings = own.iter().map(|opinion| StatedRating {
         rater: opinions.raters[opinion.rater].clone(),
         value: opinions.values[opinion.value].clone(),
         explanation: opinion.explanation.clone(),
     });
-    Disagreement { item: item.clone(), ratings: said.collect() }
+    Disagreement { item: item.clone(), ratings: ratings.collect() }
 }
 
-/// Where random numbers start from when nobody says: the ratings themselves.
 fn seed_from(opinions: &Opinions) -> u64 {
     let mut hasher = blake3::Hasher::new();
     for name in opinions.raters.iter().chain(&opinions.values) {
         hasher.update(name.as_bytes()).update(&[0]);
     }
-    for (_, said) in &opinions.items {
-        for opinion in said {
+    for (_, own) in &opinions.items {
+        for opinion in own {
             hasher.update(&(opinion.rater as u64).to_le_bytes()).update(&(opinion.value as u64).to_le_bytes());
         }
         hasher.update(&[1]);

@@ -1,4 +1,4 @@
-//! The code around a golden and a finding, as a judge sees it.
+//! The code around goldens and findings, as a judge sees it.
 
 use crate::suite::LoadedSuite;
 use karat_core::finding::Finding;
@@ -6,45 +6,30 @@ use karat_core::golden::Golden;
 use karat_core::ids::CaseId;
 use karat_core::lines::Lines;
 use karat_core::path::{FilePattern, RepoPath};
-use karat_core::suite::Case;
 use std::fmt::Write as _;
 
-/// So many lines are shown before and after a place.
 const AROUND: u32 = 8;
 
-/// A place with more lines than this is shown by its beginning.
+/// Only the beginning of a longer place is shown.
 const LONGEST_PLACE: u32 = 60;
 
-/// A line longer than this is cut: minified code tells nobody anything.
+/// Longer lines are cut, such as those of minified code.
 const WIDEST: usize = 240;
 
-/// The lines around both places, with their numbers; nothing where the code is not at hand.
-pub fn code(loaded: &LoadedSuite, case: &CaseId, golden: &Golden, finding: &Finding) -> Option<String> {
-    let of_golden = match (&golden.file, golden.lines) {
-        (Some(FilePattern::Exact(path)), Some(lines)) => Some((path, lines)),
-        _ => None,
-    };
-    let of_finding = finding.file.as_ref().zip(finding.lines());
-    excerpts(loaded, case, of_golden.into_iter().chain(of_finding))
-}
-
-/// The lines around the places of a case's goldens and of what was reported, with their numbers; nothing where the code is not
-/// at hand.
-pub fn of_case(loaded: &LoadedSuite, case: &Case, findings: &[Finding]) -> Option<String> {
-    let goldens = case.goldens.iter().filter_map(|golden| match (&golden.file, golden.lines) {
+/// The numbered lines around these goldens and findings; `None` if the suite does not contain the code.
+pub(super) fn excerpts<'a>(
+    loaded: &LoadedSuite,
+    case: &CaseId,
+    goldens: impl IntoIterator<Item = &'a Golden>,
+    findings: impl IntoIterator<Item = &'a Finding>,
+) -> Option<String> {
+    let goldens = goldens.into_iter().filter_map(|golden| match (&golden.file, golden.lines) {
         (Some(FilePattern::Exact(path)), Some(lines)) => Some((path, lines)),
         _ => None,
     });
-    let reported = findings.iter().filter_map(|finding| finding.file.as_ref().zip(finding.lines()));
-    excerpts(loaded, &case.id, goldens.chain(reported))
-}
-
-fn excerpts<'a>(
-    loaded: &LoadedSuite,
-    case: &CaseId,
-    wanted: impl Iterator<Item = (&'a RepoPath, Lines)>,
-) -> Option<String> {
-    let mut places: Vec<(&RepoPath, Lines)> = wanted.map(|(path, lines)| (path, around(lines))).collect();
+    let findings = findings.into_iter().filter_map(|finding| finding.file.as_ref().zip(finding.lines()));
+    let mut places: Vec<(&RepoPath, Lines)> =
+        goldens.chain(findings).map(|(path, lines)| (path, around(lines))).collect();
     places.sort_by_key(|(path, lines)| (*path, lines.start, lines.end));
     places.dedup_by(|next, shown| {
         let joined = next.0 == shown.0 && touch(shown.1, next.1);
@@ -62,7 +47,7 @@ fn around(lines: Lines) -> Lines {
     Lines { start: lines.start.saturating_sub(AROUND).max(1), end: end.saturating_add(AROUND) }
 }
 
-/// Whether two stretches overlap or follow each other.
+/// Whether two ranges overlap or are adjacent.
 fn touch(a: Lines, b: Lines) -> bool {
     a.start <= b.end.saturating_add(1) && b.start <= a.end.saturating_add(1)
 }
@@ -98,13 +83,13 @@ mod tests {
         let place = golden.lines.unwrap();
         let path = golden.file.as_ref().unwrap().path().clone();
         let mut finding = Finding::new("f");
-        let alone = code(&loaded, &case.id, golden, &finding).unwrap();
+        let alone = excerpts(&loaded, &case.id, [golden], [&finding]).unwrap();
         assert!(alone.contains(path.as_str()) && alone.contains(&format!("{:>5} | ", place.start)), "{alone}");
         finding.file = Some(path);
         (finding.line_start, finding.line_end) = (Some(place.start), Some(place.end));
-        assert_eq!(code(&loaded, &case.id, golden, &finding).unwrap(), alone);
+        assert_eq!(excerpts(&loaded, &case.id, [golden], [&finding]).unwrap(), alone);
         finding.file = RepoPath::new("not/there.py");
-        assert_eq!(code(&loaded, &case.id, golden, &finding).unwrap(), alone);
+        assert_eq!(excerpts(&loaded, &case.id, [golden], [&finding]).unwrap(), alone);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The local judge's parameters: one set in the binary, others in files that `karat judge fit` writes.
+//! The local judge's parameters: one set in the binary, others in files written by `karat judge fit`.
 
 use karat_core::local_judge::LocalJudge;
 use karat_core::local_judge::features::FEATURES;
@@ -6,48 +6,31 @@ use karat_core::local_judge::params::Params;
 use karat_core::suite::Case;
 use std::path::Path;
 
-/// The parameters in the binary, as they are.
-pub const SHIPPED: &str = include_str!("../../judges/local.toml");
+const SHIPPED: &str = include_str!("../../judges/local.toml");
 
-/// Why parameters could not be used.
+/// Why parameters cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum ParamsError {
-    /// The file cannot be read.
     #[error("{file}: {source}")]
-    Unreadable {
-        /// The file.
-        file: String,
-        /// The system error.
-        source: std::io::Error,
-    },
-    /// It is not a file of parameters.
+    Unreadable { file: String, source: std::io::Error },
     #[error("{file}: {message}; `karat judge fit` writes such files")]
-    Invalid {
-        /// The file.
-        file: String,
-        /// What is wrong.
-        message: String,
-    },
+    Invalid { file: String, message: String },
 }
 
 /// A field that cases are grouped by.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum Field {
-    /// The case itself.
     Case,
-    /// Its repository.
     Repo,
-    /// Its language.
     Language,
-    /// How hard it is.
     Difficulty,
-    /// Its tier.
     Tier,
-    /// A free field.
     Meta(String),
 }
 
-/// There is no such field to group by.
+/// An unknown field.
 #[derive(Debug, thiserror::Error)]
 #[error("cases cannot be grouped by `{0}`: expected case, repo, language, difficulty, tier, or meta.NAME")]
 pub struct UnknownField(String);
@@ -71,7 +54,7 @@ impl std::str::FromStr for Field {
 }
 
 impl Field {
-    /// What a case says in the field; cases that say nothing are a group of their own.
+    /// The value of a case; cases without one are a group of their own.
     pub fn value(&self, case: &Case) -> String {
         let value = match self {
             Self::Case => Some(case.id.as_str()),
@@ -105,7 +88,7 @@ fn parse(file: &str, text: &str) -> Result<LocalJudge, ParamsError> {
     LocalJudge::new(params).map_err(|faults| invalid(faults.join("; ")))
 }
 
-/// Parameters as a file, with the meaning of every feature beside it.
+/// Formats parameters as a file, with the meaning of every feature.
 pub fn to_toml(params: &Params) -> Result<String, toml::ser::Error> {
     let mut text = HEAD.to_owned();
     for line in toml::to_string(params)?.lines() {

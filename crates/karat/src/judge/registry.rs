@@ -1,84 +1,77 @@
-//! From the name of a judge to somebody who can be asked.
+//! Opens judges by name: the local model, language models, people's labels, and panels of these.
 
 use super::local::{self, ParamsError};
+use super::template::PAIR;
 use karat_core::ids::JudgeName;
 use karat_core::local_judge::LocalJudge;
 use karat_core::panel::Consensus;
 use karat_core::profile::Profile;
 use karat_format::document::suggest::nearest;
 use karat_format::judge::JudgeConfigV1;
-use karat_llm::engine::{Engine, EngineOptions, Prices};
-use karat_llm::ledger::CacheMode;
+use karat_llm::engine::{Engine, EngineOptions};
+use karat_llm::judge_id::JudgeId;
+use karat_llm::ledger::{CacheMode, sorted};
 use karat_llm::provider::{ProviderEnv, ProviderError};
 use karat_llm::providers::{self, PROVIDERS};
 use karat_llm::vendor;
+use serde_json::json;
 use std::collections::BTreeMap;
 
-/// Nobody.
-pub const NONE: &str = "none";
+/// The name that asks for no judge.
+pub(crate) const NONE: &str = "none";
 
-/// Somebody who decides.
+/// A judge: local model, language model, people's labels or panel.
 pub struct Judge {
-    /// How they sign.
+    /// The name under which its decisions are recorded.
     pub name: JudgeName,
-    pub(super) kind: Kind,
+    pub(super) kind: JudgeKind,
 }
 
-/// How somebody comes to a decision.
-pub(super) enum Kind {
-    /// By weights that were fitted, inside Karat.
+pub(super) enum JudgeKind {
     Local(Box<LocalJudge>),
-    /// By a model that is sent a prompt.
     Model(Box<Engine>),
-    /// By what people have said already.
+    /// Labels that people have given already.
     People,
-    /// By what several others come to.
     Panel(Panel),
 }
 
-/// Several judges who decide together.
 pub(super) struct Panel {
-    /// The judges, none of them a panel.
+    /// None of them is a panel.
     pub(super) members: Vec<Judge>,
-    /// How their voices become a decision.
     pub(super) consensus: Consensus,
 }
 
-/// Where judges are looked for.
-pub struct JudgeRegistry<'a> {
-    /// Those of the suite, by name.
-    pub declared: &'a BTreeMap<String, JudgeConfigV1>,
-    /// What the environment adds.
-    pub around: ProviderEnv<'a>,
-    /// What the ledger is used for.
-    pub cache: CacheMode,
-    /// How several judges decide that are named together.
-    pub consensus: Consensus,
+pub(super) struct JudgeRegistry<'a> {
+    pub(super) declared: &'a BTreeMap<String, JudgeConfigV1>,
+    pub(super) env: ProviderEnv<'a>,
+    pub(super) cache: CacheMode,
+    /// How judges decide that are named together.
+    pub(super) consensus: Consensus,
 }
 
 impl JudgeRegistry<'_> {
-    /// Who is asked by a profile where no flag names anybody.
-    pub fn default_of(&self, profile: &Profile) -> String {
+    /// The judge of a profile if no flag names one.
+    pub(super) fn default_name(&self, profile: &Profile) -> String {
         let by_variable = profile.judge_by_variable.then(|| self.named_by_variable()).flatten();
         by_variable.unwrap_or_else(|| profile.judge.clone())
     }
 
-    /// The judge of this name, or nobody: `none`, `local`, `human`, a judge of the suite, a provider, or a provider with a
-    /// model as in `anthropic/claude-sonnet-4-20250514`. Several names with commas between them are a panel.
-    pub fn open(&self, name: &str) -> Result<Option<Judge>, RegistryError> {
+    /// Opens the judge of this name: `none`, `local`, `human`, a judge of the suite, a provider, or a provider with a model as
+    /// in `anthropic/claude-sonnet-4-20250514`. Several names with commas between them are a panel.
+    pub(super) fn open(&self, name: &str) -> Result<Option<Judge>, RegistryError> {
         if name == NONE {
             return Ok(None);
         }
         if name.contains(',') && !self.declared.contains_key(name) {
             let members: Vec<String> = name.split(',').map(|member| member.trim().to_owned()).collect();
-            return self.panel(name, &members, self.consensus).map(Some);
+            return self.open_panel(name, &members, self.consensus).map(Some);
         }
-        self.single(name).map(Some)
+        self.open_single(name).map(Some)
     }
 
-    fn single(&self, name: &str) -> Result<Judge, RegistryError> {
+    fn open_single(&self, name: &str) -> Result<Judge, RegistryError> {
         if let Some(config) = self.declared.get(name) {
-            return self.described(name, config);
+            return self.open_configured(name, config);
         }
         let (provider, model) = name.split_once('/').map_or((name, None), |(provider, model)| (provider, Some(model)));
         if !PROVIDERS.iter().any(|entry| entry.name == provider) {
@@ -89,38 +82,38 @@ impl JudgeRegistry<'_> {
             model: model.map(ToOwned::to_owned),
             ..JudgeConfigV1::default()
         };
-        self.described(name, &config)
+        self.open_configured(name, &config)
     }
 
-    fn panel(&self, name: &str, members: &[String], consensus: Consensus) -> Result<Judge, RegistryError> {
+    fn open_panel(&self, name: &str, members: &[String], consensus: Consensus) -> Result<Judge, RegistryError> {
         let wrong = |why: String| RegistryError::Panel { panel: name.to_owned(), why };
-        let mut seated: Vec<Judge> = Vec::with_capacity(members.len());
+        let mut opened: Vec<Judge> = Vec::with_capacity(members.len());
         for member in members {
-            if seated.iter().any(|other| other.name.as_str() == member) {
+            if opened.iter().any(|other| other.name.as_str() == member) {
                 return Err(wrong(format!("`{member}` is given twice; each panel member votes once")));
             }
             if member == NONE || member.is_empty() {
                 return Err(wrong("`none` cannot be a panel member".to_owned()));
             }
-            let judge = self.single(member)?;
-            if matches!(judge.kind, Kind::Panel(_)) {
+            let judge = self.open_single(member)?;
+            if matches!(judge.kind, JudgeKind::Panel(_)) {
                 return Err(wrong(format!("`{member}` is a panel itself; name its members instead")));
             }
-            seated.push(judge);
+            opened.push(judge);
         }
-        if seated.len() < 2 {
+        if opened.len() < 2 {
             return Err(wrong("a panel needs at least two members".to_owned()));
         }
-        Ok(Judge { name: JudgeName::new(name), kind: Kind::Panel(Panel { members: seated, consensus }) })
+        Ok(Judge { name: JudgeName::new(name), kind: JudgeKind::Panel(Panel { members: opened, consensus }) })
     }
 
-    fn described(&self, name: &str, config: &JudgeConfigV1) -> Result<Judge, RegistryError> {
+    fn open_configured(&self, name: &str, config: &JudgeConfigV1) -> Result<Judge, RegistryError> {
         let kind = match config.provider.as_str() {
-            "local" => Kind::Local(Box::new(match &config.file {
-                Some(file) => local::read(&self.around.folder.join(file))?,
+            "local" => JudgeKind::Local(Box::new(match &config.file {
+                Some(file) => local::read(&self.env.folder.join(file))?,
                 None => local::shipped()?,
             })),
-            "human" => Kind::People,
+            "human" => JudgeKind::People,
             "panel" => {
                 let stated = config.consensus.as_deref();
                 let consensus = stated.map_or(Some(self.consensus), Consensus::parse).ok_or_else(|| {
@@ -128,18 +121,18 @@ impl JudgeRegistry<'_> {
                     let why = format!("unknown consensus `{}`; available: {known}", stated.unwrap_or_default());
                     RegistryError::Panel { panel: name.to_owned(), why }
                 })?;
-                return self.panel(name, &config.members, consensus);
+                return self.open_panel(name, &config.members, consensus);
             }
             _ => {
                 let wrong = |source| RegistryError::Provider { judge: name.to_owned(), source };
-                let named = || providers::judge_model(&self.around);
+                let named = || providers::judge_model(&self.env);
                 let remote = providers::entry(&config.provider).map_err(wrong)?.remote.is_some();
                 let model = config.model.clone().or_else(|| named().filter(|_| remote));
                 let config = JudgeConfigV1 { model, ..config.clone() };
-                let provider = providers::open(&config, &self.around).map_err(wrong)?;
+                let provider = providers::open(&config, &self.env).map_err(wrong)?;
                 let options = EngineOptions::from_config(&config, self.cache).map_err(wrong)?;
                 // Questions come in rounds, and the budget is for all of them.
-                Kind::Model(Box::new(Engine::new(provider, options).shared()))
+                JudgeKind::Model(Box::new(Engine::new(provider, options).shared()))
             }
         };
         Ok(Judge { name: JudgeName::new(name), kind })
@@ -147,7 +140,7 @@ impl JudgeRegistry<'_> {
 
     /// The judge that `KARAT_JUDGE_MODEL` or `CRB_JUDGE_MODEL` asks for.
     fn named_by_variable(&self) -> Option<String> {
-        let model = providers::judge_model(&self.around)?;
+        let model = providers::judge_model(&self.env)?;
         let stated = model.split_once('/').is_some_and(|(name, _)| PROVIDERS.iter().any(|entry| entry.name == name));
         let provider = if vendor::vendor_of_model(&model) == Some("openai") { "openai" } else { "anthropic" };
         Some(if stated { model } else { format!("{provider}/{model}") })
@@ -165,99 +158,87 @@ impl JudgeRegistry<'_> {
 }
 
 impl Judge {
-    /// What must be set before they can be asked, such as a key; nothing where all is there.
-    pub fn missing_setting(&self) -> Option<&str> {
+    /// The judge itself, or the members of a panel.
+    pub fn members(&self) -> &[Self] {
         match &self.kind {
-            Kind::Model(engine) => engine.provider().missing_setup(),
-            Kind::Panel(panel) => panel.members.iter().find_map(Self::missing_setting),
-            Kind::Local(_) | Kind::People => None,
+            JudgeKind::Panel(panel) => &panel.members,
+            _ => std::slice::from_ref(self),
         }
     }
 
-    /// Who of them cannot audit a whole response, if anybody.
-    pub fn cannot_audit(&self) -> Option<&JudgeName> {
+    fn engines(&self) -> impl Iterator<Item = &Engine> {
+        self.members().iter().filter_map(Self::engine)
+    }
+
+    pub(super) fn engine(&self) -> Option<&Engine> {
         match &self.kind {
-            Kind::Model(_) => None,
-            Kind::Panel(panel) => panel.members.iter().find_map(Self::cannot_audit),
-            Kind::Local(_) | Kind::People => Some(&self.name),
+            JudgeKind::Model(engine) => Some(engine),
+            _ => None,
         }
     }
 
-    /// The host to which a key is sent because the suite says so, and nobody else.
-    pub fn unconfirmed_key_host(&self) -> Option<&str> {
-        match &self.kind {
-            Kind::Model(engine) => engine.provider().key_recipient(),
-            Kind::Panel(panel) => panel.members.iter().find_map(Self::unconfirmed_key_host),
-            Kind::Local(_) | Kind::People => None,
-        }
+    /// What must be set before it can be asked, such as a key.
+    pub(super) fn missing_setting(&self) -> Option<&str> {
+        self.engines().find_map(|engine| engine.provider().missing_setup())
     }
 
-    /// Whose models decide, such as `anthropic`; nobody's where no model is asked.
-    pub fn vendors(&self) -> Vec<&str> {
+    /// The first member that cannot audit a whole response.
+    pub(super) fn cannot_audit(&self) -> Option<&JudgeName> {
+        self.members().iter().find(|member| member.engine().is_none()).map(|member| &member.name)
+    }
+
+    /// A host to which a key would be sent only because the suite says so.
+    pub(super) fn unconfirmed_key_host(&self) -> Option<&str> {
+        self.engines().find_map(|engine| engine.provider().key_recipient())
+    }
+
+    /// The vendors of its models, such as `anthropic`.
+    pub(super) fn vendors(&self) -> Vec<&str> {
+        let ids = self.engines().map(|engine| engine.provider().id());
+        ids.map(|id| vendor::vendor_of_model(&id.model).unwrap_or(&id.provider)).collect()
+    }
+
+    pub(super) fn asks_models(&self) -> bool {
+        self.engines().next().is_some()
+    }
+
+    pub(super) fn asks_people(&self) -> bool {
+        self.members().iter().any(|member| matches!(member.kind, JudgeKind::People))
+    }
+
+    /// What its probes are stored under; `None` for people and panels.
+    pub fn identity(&self) -> Option<JudgeId> {
         match &self.kind {
-            Kind::Model(engine) => {
-                let id = engine.provider().id();
-                vec![vendor::vendor_of_model(&id.model).unwrap_or(&id.provider)]
+            JudgeKind::Local(local) => {
+                let params = serde_json::to_value(local.params()).unwrap_or_default();
+                let hash = blake3::hash(sorted(&params).to_string().as_bytes()).to_hex().to_string();
+                let parameters = json!({ "params": hash });
+                Some(JudgeId { provider: "local".to_owned(), model: None, parameters, prompt: None })
             }
-            Kind::Panel(panel) => panel.members.iter().flat_map(Self::vendors).collect(),
-            Kind::Local(_) | Kind::People => Vec::new(),
-        }
-    }
-
-    /// What its model's tokens cost, where it is a single model and that is known.
-    pub(super) fn prices(&self) -> Option<Prices> {
-        match &self.kind {
-            Kind::Model(engine) => engine.prices(),
-            Kind::Local(_) | Kind::People | Kind::Panel(_) => None,
-        }
-    }
-
-    /// Whether a model is asked, so that exchanges come about.
-    pub fn asks_models(&self) -> bool {
-        self.any(|kind| matches!(kind, Kind::Model(_)))
-    }
-
-    /// Whether people are asked, so that their labels are needed.
-    pub fn asks_people(&self) -> bool {
-        self.any(|kind| matches!(kind, Kind::People))
-    }
-
-    fn any(&self, holds: fn(&Kind) -> bool) -> bool {
-        match &self.kind {
-            Kind::Panel(panel) => panel.members.iter().any(|member| member.any(holds)),
-            kind => holds(kind),
+            JudgeKind::Model(engine) => {
+                let id = engine.provider().id();
+                Some(JudgeId {
+                    provider: id.provider.clone(),
+                    model: Some(id.model.clone()).filter(|model| !model.is_empty()),
+                    parameters: id.parameters.clone(),
+                    prompt: Some(PAIR.hash().to_owned()),
+                })
+            }
+            JudgeKind::People | JudgeKind::Panel(_) => None,
         }
     }
 }
 
-/// Why nobody can be asked.
+/// Why a judge cannot be opened.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum RegistryError {
-    /// No such judge.
     #[error("unknown judge `{name}`: {hint}")]
-    Unknown {
-        /// What was asked for.
-        name: String,
-        /// What was probably meant.
-        hint: String,
-    },
-    /// The provider cannot be opened.
+    Unknown { name: String, hint: String },
     #[error("the judge `{judge}`: {source}")]
-    Provider {
-        /// The judge.
-        judge: String,
-        /// What is wrong.
-        source: ProviderError,
-    },
-    /// A panel cannot be made of what was named.
+    Provider { judge: String, source: ProviderError },
     #[error("the panel `{panel}`: {why}")]
-    Panel {
-        /// The panel.
-        panel: String,
-        /// Why not.
-        why: String,
-    },
-    /// The local judge's parameters cannot be used.
+    Panel { panel: String, why: String },
     #[error(transparent)]
     Params(#[from] ParamsError),
 }
@@ -287,26 +268,26 @@ provider = \"antropic\"
     fn check(name: &str, variables: &[(&str, &str)], expect: &str) {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("answers.jsonl"), "").unwrap();
-        assert_eq!(told(name, variables, folder.path()), expect, "{name} {variables:?}");
+        assert_eq!(opened(name, variables, folder.path()), expect, "{name} {variables:?}");
     }
 
-    fn told(name: &str, variables: &[(&str, &str)], folder: &Path) -> String {
+    fn opened(name: &str, variables: &[(&str, &str)], folder: &Path) -> String {
         let variable =
             |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
         let declared = toml::from_str(DECLARED).unwrap();
-        let around = ProviderEnv { variable: &variable, folder };
+        let env = ProviderEnv { variable: &variable, folder };
         let registry =
-            JudgeRegistry { declared: &declared, around, cache: CacheMode::Only, consensus: Consensus::Majority };
+            JudgeRegistry { declared: &declared, env, cache: CacheMode::Only, consensus: Consensus::Majority };
         match registry.open(name) {
             Ok(None) => "nobody".to_owned(),
             Ok(Some(judge)) => match &judge.kind {
-                Kind::Local(_) => format!("{}: local", judge.name),
-                Kind::People => format!("{}: people", judge.name),
-                Kind::Panel(panel) => {
+                JudgeKind::Local(_) => format!("{}: local", judge.name),
+                JudgeKind::People => format!("{}: people", judge.name),
+                JudgeKind::Panel(panel) => {
                     let members: Vec<&str> = panel.members.iter().map(|member| member.name.as_str()).collect();
                     format!("{}: {:?} of {}", judge.name, panel.consensus, members.join(" and "))
                 }
-                Kind::Model(engine) => {
+                JudgeKind::Model(engine) => {
                     let id = engine.provider().id();
                     format!("{}: {} {}", judge.name, id.provider, id.model)
                 }
@@ -359,14 +340,14 @@ provider = \"antropic\"
         let profile = |name: &str| crate::profile::resolve(name, &crate::profile::no_files, &[]).unwrap();
         let check = |name: &str, value: Option<&str>, expect: &str| {
             let variable = |name: &str| value.filter(|_| name == "CRB_JUDGE_MODEL").map(ToOwned::to_owned);
-            let around = ProviderEnv { variable: &variable, folder: Path::new("") };
+            let env = ProviderEnv { variable: &variable, folder: Path::new("") };
             let registry = JudgeRegistry {
                 declared: &BTreeMap::new(),
-                around,
+                env,
                 cache: CacheMode::Only,
                 consensus: Consensus::Majority,
             };
-            assert_eq!(registry.default_of(&profile(name)), expect, "{name} {value:?}");
+            assert_eq!(registry.default_name(&profile(name)), expect, "{name} {value:?}");
         };
         check("karat", None, "local");
         check("karat", Some("claude-x"), "local");

@@ -1,7 +1,7 @@
-//! Runs a judge on what is to be scored: pairs that the given judgements leave open are put to it.
+//! Runs a judge on what is to be scored: it is asked about the pairs that the given judgements leave open.
 
 use super::registry::{Judge, JudgeRegistry, NONE, RegistryError};
-use super::session::{AskError, JudgeContext, JudgeEvent, SessionResult, ask};
+use super::session::{AskError, JudgeContext, JudgeEvent, ask};
 use crate::failure::Failure;
 use crate::scoring::Work;
 use crate::suite::LoadedSuite;
@@ -12,6 +12,7 @@ use karat_core::panel::Consensus;
 use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::mark_unjudged;
 use karat_core::trial::Trial;
+use karat_core::wording::plural;
 use karat_format::probe::ProbeV1;
 use karat_format::report::{JudgeV1, ReportV1};
 use karat_io::cancel::Cancel;
@@ -19,19 +20,19 @@ use karat_io::files::Files;
 use karat_llm::ledger::{CacheMode, Ledger, MemoryLedger};
 use karat_llm::provider::ProviderEnv;
 use karat_llm::vendor;
-use karat_store::label::{extra_label_judgements, labels_as_judgements};
+use karat_store::label::labels_as_judgements;
 use karat_store::{Store, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Which judge is wanted, and how the ledger is used.
+/// Which judge to ask, and how the ledger is used.
 #[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct JudgeRequest {
-    /// The judge's name; the profile's judge where there is none.
+    /// Default: the profile's judge.
     pub judge: Option<String>,
-    /// How several judges decide; the plan's way, else by majority, where there is none.
+    /// How several judges decide; default: by majority.
     pub consensus: Option<Consensus>,
-    /// What the ledger is used for.
     pub cache: CacheMode,
 }
 
@@ -41,13 +42,13 @@ impl Default for JudgeRequest {
     }
 }
 
-/// Observes a judge. Models take a while and cost money, so whoever shows their progress can also stop them.
+/// Observes a judge. Models take a while and cost money, so an observer can also cancel them.
 pub trait JudgeObserver {
-    /// A judge that asks models begins; what it returns cancels it.
+    /// A judge that asks models begins; the returned value cancels it.
     fn start(&mut self, judge: &JudgeName) -> Result<Cancel, Failure>;
-    /// Something happened.
+    /// Shows progress.
     fn observe(&mut self, event: &JudgeEvent<'_>);
-    /// The judge has ended, well or not.
+    /// The judge has ended, successfully or not.
     fn end(&mut self);
 }
 
@@ -66,34 +67,29 @@ impl JudgeObserver for NoObserver {
 }
 
 /// What a judge works with.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct JudgeEnv<'a> {
-    /// The judge that is wanted.
     pub request: &'a JudgeRequest,
     /// The folder of the store, for the ledger and the labels.
     pub store_folder: &'a Path,
-    /// The store, where it is open already.
+    /// The store, if it is already open.
     pub store: Option<&'a mut Store>,
-    /// Sees how it goes.
     pub observer: &'a mut dyn JudgeObserver,
 }
 
-/// A judge's work on one suite.
-pub struct JudgeSession<'a> {
-    /// What the judge works with.
-    pub env: JudgeEnv<'a>,
-    /// The suite.
-    pub loaded: &'a LoadedSuite,
-    /// The tools and their models, as far as they are known.
-    pub models: Vec<(String, String)>,
-}
-
-/// Asks the judge that was named, or the profile's, about what the given judgements leave open. All that comes of it becomes
-/// part of the work.
-pub fn run_judge(mut session: JudgeSession<'_>, work: &mut Work) -> Result<(), Failure> {
-    let recorded = use_recorded_only(session.env.request, work);
-    let name = named(session.env.request, &work.profile, session.loaded);
-    let judge = match with_registry(session.loaded, session.env.request, |registry| registry.open(&name)) {
-        // A judge whose decisions were given need not be anybody who can be asked.
+/// Asks the requested judge, or the profile's, about what the given judgements leave open, and adds the results to the work.
+/// `models` lists tools with their models, as far as known.
+pub fn run_judge(
+    mut env: JudgeEnv<'_>,
+    loaded: &LoadedSuite,
+    models: &[(String, String)],
+    work: &mut Work,
+) -> Result<(), Failure> {
+    let recorded = use_recorded_only(env.request, work);
+    let registry = registry(loaded, env.request);
+    let name = requested_name(&registry, env.request, &work.profile);
+    let judge = match registry.open(&name) {
+        // A judge whose decisions were given need not be one that can be asked.
         Err(RegistryError::Unknown { .. }) if recorded => None,
         Err(error @ RegistryError::Unknown { .. }) if !work.judgements.is_empty() => {
             let given: BTreeSet<&str> = work.judgements.iter().map(|judgement| judgement.judge.as_str()).collect();
@@ -102,34 +98,36 @@ pub fn run_judge(mut session: JudgeSession<'_>, work: &mut Work) -> Result<(), F
         }
         other => other?,
     };
-    // Whoever started the run agreed to its judge.
-    if session.env.store.is_none() {
-        agreed(session.env.request, judge.as_ref())?;
+    // The judge of a stored run was confirmed when the run was started.
+    if env.store.is_none() {
+        require_key_consent(env.request, judge.as_ref())?;
     }
     work.profile.judge = judge.as_ref().map_or_else(|| NONE.to_owned(), |judge| judge.name.to_string());
     let Some(judge) = judge else {
-        close_judged_trials(session.loaded, recorded.then_some(name.as_str()), work);
+        close_judged_trials(loaded, recorded.then_some(name.as_str()), work);
         return Ok(());
     };
     if !recorded {
-        apply_human_labels(&judge, &mut session, work)?;
+        add_human_labels(&judge, &mut env, loaded, work)?;
     }
-    work.notes.extend(same_house(&judge, &session.models));
-    let probes = probes(&judge, &mut session, work);
-    let mut asked = ask_open_pairs(&judge, session, work)?;
-    for told in &mut asked.judges {
-        told.probe = probes.get(&told.judge).cloned();
+    work.notes.extend(same_vendor_note(&judge, models));
+    let probes = latest_probes(&judge, &mut env, work);
+    let given = std::mem::take(&mut work.judgements);
+    let mut result =
+        env.with(&judge, loaded, &work.trials, |context| ask(&judge, &work.trials, given, &work.profile, context))?;
+    for judge in &mut result.judges {
+        judge.probe = probes.get(&judge.judge).cloned();
     }
-    work.judgements = asked.judgements;
-    work.voices = asked.voices;
-    work.asked = asked.judges;
-    work.spent = asked.spent;
-    work.notes.extend(asked.notes);
+    work.judgements = result.judgements;
+    work.voices = result.voices;
+    work.asked = result.judges;
+    work.spent = result.spent;
+    work.notes.extend(result.notes);
     Ok(())
 }
 
-/// Ends in failure where a model answered fewer than half of its questions: what it left open counts as no match, and the
-/// figures say more of the judge than of the tools.
+/// Fails if a model answered fewer than half of its questions, unless that is allowed: unanswered questions count as no match, so
+/// the figures would describe the judge more than the tools.
 pub fn refuse_incomplete(report: &ReportV1, allowed: bool) -> Result<(), Failure> {
     let incomplete = |judge: &&JudgeV1| {
         report.measured.judges.contains_key(&judge.judge) && 2 * judge.unjudged.min(judge.asked) > judge.asked
@@ -144,136 +142,136 @@ pub fn refuse_incomplete(report: &ReportV1, allowed: bool) -> Result<(), Failure
     )))
 }
 
-/// The rules with the judge that will be asked: for a plan, before anything is run. What is missing to ask is told now.
-pub fn planned(request: &JudgeRequest, loaded: &LoadedSuite, profile: &mut Profile) -> Result<(), Failure> {
-    let name = named(request, profile, loaded);
-    let judge = with_registry(loaded, request, |registry| registry.open(&name))?;
-    agreed(request, judge.as_ref())?;
-    if let Some(lacks) = judge.as_ref().and_then(Judge::missing_setting).filter(|_| request.cache != CacheMode::Only) {
-        return Err(Failure::usage(format!("the judge `{name}` cannot be asked: {lacks}")));
+/// Resolves the judge of a plan into its profile, before anything is run. Fails if the judge could not be asked.
+pub(crate) fn plan_judge(request: &JudgeRequest, loaded: &LoadedSuite, profile: &mut Profile) -> Result<(), Failure> {
+    let registry = registry(loaded, request);
+    let name = requested_name(&registry, request, profile);
+    let judge = registry.open(&name)?;
+    require_key_consent(request, judge.as_ref())?;
+    if let Some(missing) = judge.as_ref().and_then(Judge::missing_setting).filter(|_| request.cache != CacheMode::Only)
+    {
+        return Err(Failure::usage(format!("the judge `{name}` cannot be asked: {missing}")));
     }
     if let (Method::Audit, Some(name)) = (profile.method, judge.as_ref().and_then(Judge::cannot_audit)) {
         return Err(Failure::usage(AskError::CannotAudit { judge: name.to_string() }.to_string()));
     }
-    // The plan says who was found, so that a resumed run asks the same, whatever the variables say then.
+    // The plan names the judge, so that a resumed run asks the same one, whatever the variables say then.
     profile.judge = name;
     profile.judge_by_variable = false;
     Ok(())
 }
 
-/// A suite may come from anybody. A key goes where the suite says, and nobody else does, only when the judge was typed.
-fn agreed(request: &JudgeRequest, judge: Option<&Judge>) -> Result<(), Failure> {
-    let Some(judge) = judge.filter(|_| request.judge.is_none() && request.cache != CacheMode::Only) else {
-        return Ok(());
-    };
-    judge.unconfirmed_key_host().map_or(Ok(()), |host| {
-        let name = &judge.name;
-        Err(Failure::usage(format!(
-            "the suite asks for the judge `{name}`, and would have your key sent to {host}; say --judge {name} to agree, or \
-             --judge none to do without"
-        )))
-    })
-}
-
-/// The judge that was named, who must be somebody.
-pub fn opened(loaded: &LoadedSuite, request: &JudgeRequest) -> Result<Judge, Failure> {
-    let name = request.judge.as_deref().unwrap_or(NAME);
-    let judge = with_registry(loaded, request, |registry| registry.open(name))?;
+/// Opens the requested judge; default: the local one.
+pub fn open_judge(loaded: &LoadedSuite, request: &JudgeRequest) -> Result<Judge, Failure> {
+    let judge = registry(loaded, request).open(request.judge.as_deref().unwrap_or(NAME))?;
     judge.ok_or_else(|| Failure::usage("`--judge none` cannot be used here; name a judge with --judge, such as local"))
 }
 
-/// Looks up judges: those of the suite, and those that the flags and the environment lead to.
-pub fn with_registry<T>(loaded: &LoadedSuite, request: &JudgeRequest, look: impl FnOnce(&JudgeRegistry<'_>) -> T) -> T {
-    let folder = match &loaded.files {
-        Files::Disk(root) => root.clone(),
-        Files::Embedded(..) => PathBuf::new(),
+/// Suites are untrusted: a key is sent to a host that only the suite names if the user named the judge.
+fn require_key_consent(request: &JudgeRequest, judge: Option<&Judge>) -> Result<(), Failure> {
+    let unconfirmed = judge.filter(|_| request.judge.is_none() && request.cache != CacheMode::Only);
+    let Some((judge, host)) = unconfirmed.and_then(|judge| Some((judge, judge.unconfirmed_key_host()?))) else {
+        return Ok(());
     };
-    let variable = |name: &str| std::env::var(name).ok();
-    let around = ProviderEnv { variable: &variable, folder: &folder };
-    let consensus = request.consensus.unwrap_or_default();
-    look(&JudgeRegistry { declared: &loaded.config.judges, around, cache: request.cache, consensus })
+    let name = &judge.name;
+    Err(Failure::usage(format!(
+        "the suite asks for the judge `{name}`, and would have your key sent to {host}; say --judge {name} to agree, or \
+         --judge none to do without"
+    )))
 }
 
-fn named(request: &JudgeRequest, profile: &Profile, loaded: &LoadedSuite) -> String {
-    request.judge.clone().unwrap_or_else(|| with_registry(loaded, request, |registry| registry.default_of(profile)))
+/// The judges of the suite, and those that flags and environment variables name.
+fn registry<'a>(loaded: &'a LoadedSuite, request: &JudgeRequest) -> JudgeRegistry<'a> {
+    let folder = match &loaded.files {
+        Files::Disk(root) => root.as_path(),
+        Files::Embedded(..) => Path::new(""),
+    };
+    JudgeRegistry {
+        declared: &loaded.config.judges,
+        env: ProviderEnv { variable: &|name| std::env::var(name).ok(), folder },
+        cache: request.cache,
+        consensus: request.consensus.unwrap_or_default(),
+    }
 }
 
-/// Where the judge that was named is one of those given, only their judgements are heard.
+fn requested_name(registry: &JudgeRegistry<'_>, request: &JudgeRequest, profile: &Profile) -> String {
+    request.judge.clone().unwrap_or_else(|| registry.default_name(profile))
+}
+
+/// If the requested judge is one whose judgements were given, keeps only these, and returns true.
 fn use_recorded_only(request: &JudgeRequest, work: &mut Work) -> bool {
     let Some(name) = request.judge.as_deref() else { return false };
-    let given: BTreeSet<&str> = work.judgements.iter().map(|judgement| judgement.judge.as_str()).collect();
-    let recorded = given.contains(name);
+    let is_own = |judgement: &Judgement| judgement.judge.as_str() == name;
+    let recorded = work.judgements.iter().any(is_own);
     if recorded {
-        work.judgements.retain(|judgement| judgement.judge.as_str() == name);
+        work.judgements.retain(is_own);
     }
     recorded
 }
 
-/// Nobody will be asked. In a trial that recorded judgements decide, the pairs they do not cover are unjudged, rather than
-/// decided by their score. `named` is the judge that was named; else every judge that was given counts but people, whose labels
-/// are samples and corrections.
+/// Without a judge to ask: in trials that recorded judgements decide, the pairs they do not cover are unjudged, rather than
+/// decided by their score. `named` is the requested judge; by default, all recorded judges count except people, whose labels are
+/// samples and corrections.
 fn close_judged_trials(loaded: &LoadedSuite, named: Option<&str>, work: &mut Work) {
-    let given = |judge: &&JudgeName| named.map_or(!judge.is_human(), |name| judge.as_str() == name);
-    let judges = work.judgements.iter().map(|judgement| &judgement.judge).filter(given).collect();
+    let counts = |judge: &&JudgeName| named.map_or(!judge.is_human(), |name| judge.as_str() == name);
+    let judges = work.judgements.iter().map(|judgement| &judgement.judge).filter(counts).collect();
     let open = mark_unjudged(&loaded.suite, &work.trials, &work.judgements, &work.profile, &judges);
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut by_judge: BTreeMap<&JudgeName, usize> = BTreeMap::new();
     for judgement in &open {
-        *counts.entry(judgement.judge.to_string()).or_default() += 1;
+        *by_judge.entry(&judgement.judge).or_default() += 1;
     }
-    for (judge, count) in counts {
-        let (are, pairs) = if count == 1 { ("is", "pair") } else { ("are", "pairs") };
+    for (judge, count) in by_judge {
+        let pairs = plural(count, "pair", "pairs");
+        let are = if count == 1 { "is" } else { "are" };
         work.notes.push(format!(
-            "{judge}: {count} {pairs} that the score alone would match {are} unjudged and count as no match: the judgements \
-             given do not cover them, and nobody can be asked"
+            "{judge}: {pairs} that the score alone would match {are} unjudged and count as no match: the judgements given do \
+             not cover them, and their judge cannot be asked"
         ));
     }
     work.judgements.extend(open);
 }
 
-/// What people said of a stored run is heard before anybody is asked: nobody is asked what a person has decided. A judge who
-/// asks people hears of it anyway.
-fn apply_human_labels(judge: &Judge, session: &mut JudgeSession<'_>, work: &mut Work) -> Result<(), Failure> {
-    let Some(store) = session.env.store.as_mut().filter(|_| !judge.asks_people()) else { return Ok(()) };
-    let labels = store.all_labels()?;
+/// Adds people's labels of a stored run, so that a judge is not asked what a person has decided. A judge that uses labels gets
+/// them anyway.
+fn add_human_labels(
+    judge: &Judge,
+    env: &mut JudgeEnv<'_>,
+    loaded: &LoadedSuite,
+    work: &mut Work,
+) -> Result<(), Failure> {
+    let Some(store) = env.store.as_mut().filter(|_| !judge.asks_people()) else { return Ok(()) };
+    let labels = store.labels()?;
     if labels.is_empty() {
         return Ok(());
     }
-    let mut said = labels.judgements(&session.loaded.suite, &work.trials);
-    // Audits are of use where responses are audited, and elsewhere they would decide verdicts.
+    // Audits apply only if responses are audited; otherwise they would decide verdicts.
     let audits = work.profile.method == Method::Audit;
-    said.retain(|judgement| audits == matches!(judgement.decision, Decision::Audit(_)) || is_extra(judgement));
-    // Nobody votes twice: what files say in somebody's name they need not be asked again.
-    let given: BTreeSet<String> = work.judgements.iter().map(|judgement| judgement.judge.to_string()).collect();
-    said.retain(|judgement| !given.contains(judgement.judge.as_str()));
-    work.judgements.extend(said);
+    let applies = |judgement: &Judgement| match judgement.decision {
+        Decision::Extra(_) => true,
+        Decision::Audit(_) => audits,
+        _ => !audits,
+    };
+    // Files may already contain a person's labels.
+    let given: BTreeSet<JudgeName> = work.judgements.iter().map(|judgement| judgement.judge.clone()).collect();
+    let labels = labels_as_judgements(&labels, &loaded.suite, &work.trials).into_iter();
+    work.judgements.extend(labels.filter(|judgement| applies(judgement) && !given.contains(&judgement.judge)));
     Ok(())
 }
 
-fn is_extra(judgement: &Judgement) -> bool {
-    matches!(judgement.decision, Decision::Extra(_))
-}
-
-fn ask_open_pairs(judge: &Judge, session: JudgeSession<'_>, work: &mut Work) -> Result<SessionResult, Failure> {
-    let given = std::mem::take(&mut work.judgements);
-    let JudgeSession { env, loaded, .. } = session;
-    env.with(judge, loaded, &work.trials, |context| ask(judge, &work.trials, given, &work.profile, context))
-}
-
-/// How the judge and the members of a panel did when they were probed, by name. No store is made for that.
-fn probes(judge: &Judge, session: &mut JudgeSession<'_>, work: &mut Work) -> BTreeMap<String, ProbeV1> {
-    // A probe is about pairs, and says nothing of how somebody audits.
+/// The latest probes of the judge or of a panel's members, by name. No store is created for that.
+fn latest_probes(judge: &Judge, env: &mut JudgeEnv<'_>, work: &mut Work) -> BTreeMap<String, ProbeV1> {
+    // A probe is about pairs and says nothing about audits.
     if work.profile.method == Method::Audit {
         return BTreeMap::new();
     }
-    let folder = session.env.store_folder;
-    let mut opened = match &session.env.store {
-        None if Store::is_at(folder) => Some(Store::read_only(folder)),
+    let mut opened = match &env.store {
+        None if Store::is_at(env.store_folder) => Some(Store::read_only(env.store_folder)),
         _ => None,
     };
-    let store = match (&mut session.env.store, &mut opened) {
+    let store = match (&mut env.store, &mut opened) {
         (Some(store), _) => &mut **store,
         (None, Some(Ok(store))) => store,
-        // One that must first be brought up to date has never seen a probe.
+        // A store of an earlier version contains no probes.
         (None, None | Some(Err(StoreError::ReadOnly { .. }))) => return BTreeMap::new(),
         (None, Some(Err(error))) => {
             work.notes.push(format!("it is unknown whether the judge {} was probed: {error}", judge.name));
@@ -281,10 +279,11 @@ fn probes(judge: &Judge, session: &mut JudgeSession<'_>, work: &mut Work) -> BTr
         }
     };
     let mut found = BTreeMap::new();
-    for (name, member) in judge.members() {
-        let probe = member.identity().map(|identity| store.latest_probe(&identity.key()));
-        match probe.transpose() {
-            Ok(probe) => found.extend(probe.flatten().map(|probe| (name.to_string(), probe))),
+    for member in judge.members() {
+        let Some(identity) = member.identity() else { continue };
+        let name = member.name.to_string();
+        match store.latest_probe(&identity.key()) {
+            Ok(probe) => found.extend(probe.map(|probe| (name, probe))),
             Err(error) => work.notes.push(format!("it is unknown whether the judge {name} was probed: {error}")),
         }
     }
@@ -292,7 +291,7 @@ fn probes(judge: &Judge, session: &mut JudgeSession<'_>, work: &mut Work) -> BTr
 }
 
 impl JudgeEnv<'_> {
-    /// Opens what the judge needs of the store, and does the work with it.
+    /// Opens what the judge needs of the store, and calls `work` with it.
     pub fn with<T>(
         self,
         judge: &Judge,
@@ -302,11 +301,10 @@ impl JudgeEnv<'_> {
     ) -> Result<T, Failure> {
         let folder = self.store_folder;
         let cache = self.request.cache;
-        let there = Store::is_at(folder);
         let mut opened = match &self.store {
             Some(_) => None,
             None if judge.asks_models() && cache == CacheMode::ReadWrite => Some(Store::create(folder)?),
-            None if there && (judge.asks_people() || judge.asks_models() && cache.reads()) => {
+            None if Store::is_at(folder) && (judge.asks_people() || judge.asks_models() && cache.reads()) => {
                 Some(Store::open(folder)?)
             }
             None => None,
@@ -315,8 +313,7 @@ impl JudgeEnv<'_> {
         let labels = match &mut store {
             Some(store) if judge.asks_people() => {
                 let mut labels = labels_as_judgements(&store.labels()?, &loaded.suite, trials);
-                let extras = store.extra_labels()?;
-                labels.extend(extra_label_judgements(&extras, trials).into_iter().map(|(_, judgement)| judgement));
+                labels.retain(|judgement| !matches!(judgement.decision, Decision::Audit(_)));
                 labels
             }
             _ => Vec::new(),
@@ -326,38 +323,36 @@ impl JudgeEnv<'_> {
             Some(store) => store,
             None => &mut none,
         };
-        // Nothing else checks for cancellation, and what does not check must not be offered it.
+        // Only models check for cancellation.
         let observer = self.observer;
         let asks_models = judge.asks_models();
         let cancel = if asks_models { observer.start(&judge.name)? } else { Cancel::default() };
-        let mut tell = |event: JudgeEvent<'_>| {
+        let mut report = |event: JudgeEvent<'_>| {
             if asks_models {
                 observer.observe(&event);
             }
         };
-        let done = work(&mut JudgeContext { loaded, ledger, labels: &labels, cancel: &cancel, tell: &mut tell });
+        let result = work(&mut JudgeContext { loaded, ledger, labels: &labels, cancel: &cancel, report: &mut report });
         if asks_models {
             observer.end();
         }
-        Ok(done?)
+        Ok(result?)
     }
 }
 
-/// A judge may favour its own kind, and a reader should know.
-fn same_house(judge: &Judge, models: &[(String, String)]) -> Option<String> {
+fn same_vendor_note(judge: &Judge, models: &[(String, String)]) -> Option<String> {
     let vendors = judge.vendors();
-    let kin: Vec<&str> = models
+    let tools: Vec<&str> = models
         .iter()
         .filter(|(_, model)| vendor::vendor_of_model(model).is_some_and(|vendor| vendors.contains(&vendor)))
         .map(|(tool, _)| tool.as_str())
         .collect();
-    let verb = if kin.len() == 1 { "uses" } else { "use" };
-    (!kin.is_empty()).then(|| {
-        format!(
-            "the judge {} is a model of {}, and so is what {} {verb}: a judge may favour its own kind",
-            judge.name,
-            vendors.join(" and "),
-            kin.join(", ")
-        )
-    })
+    if tools.is_empty() {
+        return None;
+    }
+    let uses = if tools.len() == 1 { "uses" } else { "use" };
+    let (name, vendors, tools) = (&judge.name, vendors.join(" and "), tools.join(", "));
+    Some(format!(
+        "the judge {name} is a model of {vendors}, and so is what {tools} {uses}: a judge may favour its own kind"
+    ))
 }

@@ -1,7 +1,7 @@
-//! What judges are asked.
+//! Prompt templates of judges and of language models as tools.
 
-pub mod audit;
-pub mod review;
+pub(crate) mod audit;
+pub(crate) mod review;
 
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
@@ -10,12 +10,12 @@ use karat_llm::prompt::{Question, Template, truncate_text};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Does a finding report a golden?
+/// Whether a finding reports a golden.
 pub static PAIR: Template =
     Template::new("pair/v1", 1024, include_str!("../../judges/prompts/pair/v1.md"), pair_schema);
 
 /// The same question with the finding shown before the golden, which must change no answer.
-pub static PAIR_SWAPPED: Template =
+pub(super) static PAIR_SWAPPED: Template =
     Template::new("pair-swapped/v1", 1024, include_str!("../../judges/prompts/pair-swapped/v1.md"), pair_schema);
 
 /// All templates.
@@ -32,22 +32,17 @@ pub static TEMPLATES: &[&Template] = &[
     &karat_documents::assess::prompt::COMPLIANCE,
 ];
 
-/// Asks whether a finding reports a golden. Who wrote the finding, and in which trial of which case, stays unsaid.
+/// Asks whether a finding reports a golden. The prompt does not tell tool, trial and case.
 pub fn pair_question(id: impl Into<String>, golden: &Golden, finding: &Finding, code: Option<&str>) -> Question {
     let mut fields = vec![("golden", golden_text(golden)), ("finding", finding_text(finding))];
     fields.extend(code.map(|code| ("code", truncate_text(code, LONGEST_CODE))));
     Question { id: id.into(), template: &PAIR, fields, form: None }
 }
 
-/// The same question about a pair, with the finding shown first.
-pub fn swapped(question: Question) -> Question {
-    Question { template: &PAIR_SWAPPED, ..question }
-}
-
-/// More of a text than this tells a judge nothing, and costs whatever somebody else chose to write.
+/// Texts are untrusted, and longer ones only cost more.
 const LONGEST_TEXT: usize = 8_000;
-/// So much code goes around a place.
 const LONGEST_CODE: usize = 16_000;
+
 fn golden_text(golden: &Golden) -> String {
     let mut object = Map::new();
     text(&mut object, "title", golden.title.as_deref());
@@ -68,7 +63,7 @@ fn finding_text(finding: &Finding) -> String {
     text(&mut object, "lines", finding.lines().map(lines).as_deref());
     text(&mut object, "severity", finding.severity.map(|severity| severity.as_str()));
     text(&mut object, "category", finding.category.as_deref());
-    // A finding that is a rule and nothing else says at least which.
+    // A finding without text is described by its rule.
     let silent = finding.title.is_none() && finding.message.is_none();
     text(&mut object, "title", finding.title.as_deref().or(finding.rule_id.as_deref().filter(|_| silent)));
     text(&mut object, "message", finding.message.as_deref());

@@ -4,7 +4,7 @@ use super::session::{LabelScope, Queue};
 use crate::failure::Failure;
 use crate::judge::local;
 use crate::judge::registry::NONE;
-use crate::judge::run::{JudgeEnv, JudgeRequest, JudgeSession, NoObserver, run_judge};
+use crate::judge::run::{JudgeEnv, JudgeRequest, NoObserver, run_judge};
 use crate::scoring::Work;
 use crate::suite::LoadedSuite;
 use karat_core::judgement::{Decision, Judgement};
@@ -13,7 +13,7 @@ use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::label_priority::case_half_width;
 use karat_core::scorecard::{Intervals, Scorecard, score};
 use karat_core::trial::Trial;
-use karat_store::label::{ExtraLabel, Sample, extra_label_judgements};
+use karat_store::label::{Label, Sample, labels_as_judgements};
 use std::path::Path;
 
 /// So many samples tell how wide an interval is, to the digits that are shown.
@@ -45,7 +45,7 @@ impl LabelContext {
             let request = JudgeRequest { judge: Some(NAME.to_owned()), ..JudgeRequest::default() };
             let env =
                 JudgeEnv { request: &request, store_folder: Path::new(""), store: None, observer: &mut NoObserver };
-            run_judge(JudgeSession { env, loaded: &loaded, models: Vec::new() }, &mut work)?;
+            run_judge(env, &loaded, &[], &mut work)?;
         }
         let scorecard = score(&loaded.suite, &work.trials, &work.judgements, &profile);
         Ok(Self { loaded, trials: work.trials, profile, judgements: work.judgements, scorecard })
@@ -72,10 +72,11 @@ impl LabelContext {
     }
 
     /// What becomes of the trials when people are heard about extras.
-    pub fn with_extras(&self, labels: &[ExtraLabel]) -> Scorecard {
+    pub fn with_extras(&self, labels: &[Label]) -> Scorecard {
         let mut judgements = self.judgements.clone();
         judgements.retain(|judgement| !matches!(judgement.decision, Decision::Extra(_)));
-        judgements.extend(extra_label_judgements(labels, &self.trials).into_iter().map(|(_, judgement)| judgement));
+        let heard = labels_as_judgements(labels, &self.loaded.suite, &self.trials);
+        judgements.extend(heard.into_iter().filter(|judgement| matches!(judgement.decision, Decision::Extra(_))));
         score(&self.loaded.suite, &self.trials, &judgements, &self.profile)
     }
 

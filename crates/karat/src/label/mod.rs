@@ -2,7 +2,12 @@
 
 pub mod context;
 pub mod page;
+mod record;
 pub mod session;
+mod source;
+
+pub use record::{AddLabelRequest, AddedLabel, ExportedLabels, add_label, export_labels, import_labels};
+pub use source::{AdoptRequest, LabelItems, LabelRequest, QueueRequest, ScoredTrials, label_queue, score_for_adoption};
 
 #[cfg(test)]
 mod tests;

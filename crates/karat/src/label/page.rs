@@ -7,9 +7,7 @@ use karat_core::path::RepoPath;
 use karat_format::diagnostic::harmless;
 use karat_report::TerminalStyle;
 use karat_report::grid::fit;
-use karat_store::label::{AuditKey, AuditSubject};
-use karat_store::label::{ExtraKey, ExtraSubject};
-use karat_store::label::{FindingText, GoldenText, PairKey, PairSubject};
+use karat_store::label::{FindingText, GoldenText, LabelKind, Subject};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -52,24 +50,11 @@ pub type SourceOf<'a> = dyn Fn(&CaseId, &RepoPath) -> Option<String> + 'a;
 /// A file, and the first and the last line of a place in it.
 type Place<'a> = (Option<&'a str>, Option<(u32, u32)>);
 
-/// The code around both places, the golden's file first; nothing of files that are not at hand.
-pub fn excerpts(pair: &PairSubject, source: &SourceOf<'_>) -> Vec<Excerpt> {
-    let golden = (pair.known.file.as_deref(), pair.known.lines);
-    around(&pair.known.case, golden, (pair.reported.file.as_deref(), pair.reported.lines), source)
-}
-
-/// The code around the place of an extra.
-pub fn extra_excerpts(extra: &ExtraSubject, source: &SourceOf<'_>) -> Vec<Excerpt> {
-    around(&extra.case, (None, None), (extra.reported.file.as_deref(), extra.reported.lines), source)
-}
-
-/// The code around the place of an audited finding and that of the target.
-pub fn audit_excerpts(audit: &AuditSubject, source: &SourceOf<'_>) -> Vec<Excerpt> {
-    let golden = audit.target.as_ref().map_or((None, None), |target| (target.file.as_deref(), target.lines));
-    around(&audit.case, golden, (audit.reported.file.as_deref(), audit.reported.lines), source)
-}
-
-fn around(case: &CaseId, golden: Place<'_>, finding: Place<'_>, source: &SourceOf<'_>) -> Vec<Excerpt> {
+/// The code around the places of the golden and the finding, the golden's file first; nothing of files that are not at hand.
+pub fn excerpts(subject: &Subject, source: &SourceOf<'_>) -> Vec<Excerpt> {
+    let golden: Place<'_> =
+        subject.golden.as_ref().map_or((None, None), |golden| (golden.file.as_deref(), golden.lines));
+    let finding: Place<'_> = (subject.finding.file.as_deref(), subject.finding.lines);
     let mut files: Vec<RepoPath> = Vec::new();
     let mut shown: BTreeMap<RepoPath, BTreeSet<u32>> = BTreeMap::new();
     for (file, lines) in [golden, finding] {
@@ -85,7 +70,7 @@ fn around(case: &CaseId, golden: Place<'_>, finding: Place<'_>, source: &SourceO
         here && place.1.is_some_and(|(start, end)| (start..=end).contains(&number))
     };
     let excerpt = |path: RepoPath| {
-        let text = source(case, &path)?;
+        let text = source(&subject.case, &path)?;
         let wanted = shown.get(&path)?;
         let numbered = (1_u32..).zip(text.lines()).filter(|(number, _)| wanted.contains(number));
         let line = |(number, text): (u32, &str)| CodeLine {
@@ -100,37 +85,24 @@ fn around(case: &CaseId, golden: Place<'_>, finding: Place<'_>, source: &SourceO
     files.into_iter().filter_map(excerpt).collect()
 }
 
-/// The pair for people at a terminal.
-pub fn draw(key: &PairKey, pair: &PairSubject, code: &[Excerpt], look: &TerminalStyle) -> String {
+/// The subject for people at a terminal.
+pub fn draw(subject: &Subject, code: &[Excerpt], look: &TerminalStyle) -> String {
+    let (title, noun, legend) = match subject.kind {
+        LabelKind::Pair => ("Known problem", "pair", "g: the known problem's lines · r: the report's lines"),
+        LabelKind::Extra => ("Report that names no known problem", "extra", "r: the report's lines"),
+        LabelKind::Audit => ("Target", "finding", "g: the target's lines · r: the report's lines"),
+    };
     let mut page = Page { out: String::new(), look };
-    page.title("Known problem", &format!("pair {} · case {}", key.short(), pair.known.case));
-    page.known(&pair.known);
-    page.title("Report", "");
-    page.report(&pair.reported);
-    page.code(code, "g: the known problem's lines · r: the report's lines");
-    page.out
-}
-
-/// An extra for people at a terminal.
-pub fn draw_extra(key: &ExtraKey, extra: &ExtraSubject, code: &[Excerpt], look: &TerminalStyle) -> String {
-    let mut page = Page { out: String::new(), look };
-    page.title("Report that names no known problem", &format!("extra {} · case {}", key.short(), extra.case));
-    page.report(&extra.reported);
-    page.code(code, "r: the report's lines");
-    page.out
-}
-
-/// An audited finding for people at a terminal.
-pub fn draw_audit(key: &AuditKey, audit: &AuditSubject, code: &[Excerpt], look: &TerminalStyle) -> String {
-    let mut page = Page { out: String::new(), look };
-    page.title("Target", &format!("finding {} · case {}", key.short(), audit.case));
-    match &audit.target {
-        Some(target) => page.known(target),
-        None => page.text(Some("none: the case is safe"), DIM),
+    page.title(title, &format!("{noun} {} · case {}", subject.key().short(), subject.case));
+    if subject.kind != LabelKind::Extra {
+        match &subject.golden {
+            Some(golden) => page.known(golden),
+            None => page.text(Some("none: the case is safe"), DIM),
+        }
+        page.title("Report", "");
     }
-    page.title("Report", "");
-    page.report(&audit.reported);
-    page.code(code, "g: the target's lines · r: the report's lines");
+    page.report(&subject.finding);
+    page.code(code, legend);
     page.out
 }
 

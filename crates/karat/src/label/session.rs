@@ -7,11 +7,11 @@ mod item;
 mod progress;
 mod queue;
 
-pub use item::{Item, ItemView, Reply};
+pub use item::Item;
 pub use progress::{Agreement, Bounds, JudgeErrors, Progress, With};
 pub use queue::{LabelScope, Queue};
 
-use karat_store::label::{Annotator, LabelKind, Labels, NewLabels, Source};
+use karat_store::label::{Annotator, Label, LabelAnswer, NewLabel, Source};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A queue as one person sees it.
@@ -28,10 +28,10 @@ pub struct AnnotationSession<'q> {
 
 impl<'q> AnnotationSession<'q> {
     /// The session of an annotator, by all labels there are.
-    pub fn new(queue: &'q Queue, labels: &Labels, annotator: Annotator) -> Self {
+    pub fn new(queue: &'q Queue, labels: &[Label], annotator: Annotator) -> Self {
         let mut session = Self { queue, annotator, own: HashSet::new(), voices: HashMap::new(), skipped: Vec::new() };
-        for (key, annotator, answer) in answers(queue.kind(), labels) {
-            session.add_answer(key, annotator, answer);
+        for label in labels.iter().filter(|label| label.counts && label.kind() == queue.kind()) {
+            session.add_answer(label.key.to_string(), label.annotator.clone(), label.answer);
         }
         session
     }
@@ -60,16 +60,21 @@ impl<'q> AnnotationSession<'q> {
     }
 
     /// The labels that an answer comes to: one for each text that reports the same and has none of this annotator yet.
-    pub fn labels(&self, item: &Item, reply: Reply, note: Option<String>, source: Source) -> Option<NewLabels> {
+    pub fn labels(
+        &self,
+        item: &Item,
+        answer: LabelAnswer,
+        note: Option<String>,
+        source: Source,
+    ) -> Option<Vec<NewLabel>> {
         let drawn = self.queue.probability();
-        item.labels(&self.annotator, reply, note, source, drawn, &|key| self.own.contains(key))
+        item.labels(&self.annotator, answer, note, source, drawn, &|key| self.own.contains(key))
     }
 
     /// Takes note of labels that are kept, so that the next question is another one.
-    pub fn record(&mut self, labels: &NewLabels) {
-        for (key, answer) in item::answers(labels) {
-            let annotator = self.annotator.clone();
-            self.add_answer(key, annotator, answer);
+    pub fn record(&mut self, labels: &[NewLabel]) {
+        for label in labels {
+            self.add_answer(label.subject.key().to_string(), self.annotator.clone(), label.answer);
         }
     }
 
@@ -90,33 +95,15 @@ impl<'q> AnnotationSession<'q> {
         Progress::new(self)
     }
 
-    fn add_answer(&mut self, key: String, annotator: Annotator, answer: usize) {
+    fn add_answer(&mut self, key: String, annotator: Annotator, answer: LabelAnswer) {
         if annotator == self.annotator {
             self.own.insert(key.clone());
         }
-        self.voices.entry(key).or_default().insert(annotator, answer);
+        self.voices.entry(key).or_default().insert(annotator, answer.index());
     }
 
     fn is_open(&self, item: &Item) -> bool {
         item.keys.iter().any(|key| !self.own.contains(key))
-    }
-}
-
-/// All labels of a kind: what they are about, who gave them, and the number of the answer.
-fn answers(kind: LabelKind, labels: &Labels) -> Vec<(String, Annotator, usize)> {
-    match kind {
-        LabelKind::Pair => {
-            let counts = labels.pairs.iter().filter(|label| label.counts);
-            counts.map(|l| (l.pair.to_string(), l.annotator.clone(), item::of_pair(l.answer))).collect()
-        }
-        LabelKind::Extra => {
-            let counts = labels.extras.iter().filter(|label| label.counts);
-            counts.map(|l| (l.extra.to_string(), l.annotator.clone(), usize::from(l.valid))).collect()
-        }
-        LabelKind::Audit => {
-            let counts = labels.audits.iter().filter(|label| label.counts);
-            counts.map(|l| (l.finding.to_string(), l.annotator.clone(), l.classification as usize)).collect()
-        }
     }
 }
 

@@ -47,15 +47,14 @@ fn ann(name: &str) -> Annotator {
 }
 
 fn label(suite: &Suite, finding: &Finding, name: &str, answer: Answer) -> Label {
-    let pair = PairSubject::new(&suite.cases[0], &suite.cases[0].goldens[0], finding);
+    let pair = Subject::pair(&suite.cases[0], &suite.cases[0].goldens[0], finding);
     Label {
         sequence: 1,
-        pair: pair.key(),
-        case: pair.known.case,
-        golden: pair.known.golden,
+        key: pair.key(),
+        case: pair.case,
+        golden: pair.golden.map(|golden| golden.golden),
         annotator: ann(name),
-        answer,
-        confidence: None,
+        answer: LabelAnswer::Pair { answer, confidence: None },
         note: Some("as seen".to_owned()),
         picked_with_probability: None,
         made_ms: 0,
@@ -138,7 +137,7 @@ fn the_worklist_has_each_near_pair_once_and_the_most_telling_first() {
     ];
     let judge = local::shipped().unwrap();
     let told = |trials: &[Trial], profile: &Profile| -> Vec<String> {
-        let open = worklist(&suite, trials, &[], profile, &judge);
+        let open = pair_queue(&suite, trials, &[], profile, &judge);
         assert!(open.is_sorted_by(|a, b| a.doubt.variance() >= b.doubt.variance()));
         open.iter().map(|open| format!("{} {}", open.golden.id, open.finding.id)).collect()
     };
@@ -151,7 +150,7 @@ fn the_worklist_has_each_near_pair_once_and_the_most_telling_first() {
     // Where the best report of a golden is none, more hangs on the second best.
     let said = labels_as_judgements(&[label(&suite, &plain, "anna", Answer::NO)], &suite, &trials);
     let swing = |judgements: &[Judgement]| {
-        let open = worklist(&suite, &trials, judgements, &profile(), &judge);
+        let open = pair_queue(&suite, &trials, judgements, &profile(), &judge);
         open.into_iter().find(|open| open.golden.id.as_str() == "g1" && open.finding.id.as_str() == "f2").unwrap().doubt
     };
     assert!(swing(&said).swing > swing(&[]).swing, "{:?} {:?}", swing(&said), swing(&[]));
@@ -168,13 +167,10 @@ fn read_text(text: &str, kept: &[Label], change: bool) -> Vec<String> {
         trial("two", 2, &[finding("x", "injection", 10)])
     }];
     let lines = NamedLines { file: "in.jsonl".to_owned(), reader: Box::new(text.as_bytes()) };
-    match read(
-        vec![lines],
-        &ImportContext { suite: &suite, trials: &trials, kept, kept_extras: &[], kept_audits: &[], change },
-    ) {
+    match read(vec![lines], &ImportContext { suite: &suite, trials: &trials, stored: kept, change }) {
         Ok(labels) => {
             let told = |l: &NewLabel| format!("{} {} {:?}", l.annotator, l.answer.word(), l.note);
-            labels.pairs.iter().map(told).collect()
+            labels.iter().map(told).collect()
         }
         Err(faults) => {
             let told = |d: &Diagnostic| format!("{}:{} {}: {}", d.line, d.column, d.code, d.message);
@@ -244,7 +240,7 @@ fn a_page_shows_the_pair_and_the_code_within_the_width() {
     let wide = "an unbroken-".to_owned() + &"x".repeat(120);
     let hostile =
         Finding { message: Some(format!("{wide}\u{1b}[31m red\u{202e}")), ..finding("f1", "Injection \u{7}", 13) };
-    let pair = PairSubject::new(&suite.cases[0], &suite.cases[0].goldens[0], &hostile);
+    let pair = Subject::pair(&suite.cases[0], &suite.cases[0].goldens[0], &hostile);
     let text: String = (1..=60).map(|n| format!("line {n}\t= {}\n", "é".repeat(n))).collect();
     let code = page::excerpts(&pair, &|_, path| (path.as_str() == "orders.py").then(|| text.clone()));
     let numbers: Vec<String> = code[0]
@@ -255,7 +251,7 @@ fn a_page_shows_the_pair_and_the_code_within_the_width() {
         })
         .collect();
     assert_eq!(numbers.join(" "), "5 6 7 8 9 10g 11g 12 13r 14 15 16 17 18");
-    let drawn = page::draw(&pair.key(), &pair, &code, &TerminalStyle { width: 60, colour: false });
+    let drawn = page::draw(&pair, &code, &TerminalStyle { width: 60, colour: false });
     for line in drawn.lines() {
         assert!(unicode_width::UnicodeWidthStr::width(line) <= 60, "{line}");
     }
@@ -271,23 +267,23 @@ fn a_page_shows_the_pair_and_the_code_within_the_width() {
     }
     assert!(!drawn.contains(['\u{1b}', '\u{7}', '\u{202e}', '\t']), "{drawn}");
     let gone = page::excerpts(&pair, &|_, _| None);
-    assert!(page::draw(&pair.key(), &pair, &gone, &TerminalStyle { width: 60, colour: false }).contains("not at hand"));
+    assert!(page::draw(&pair, &gone, &TerminalStyle { width: 60, colour: false }).contains("not at hand"));
 }
 
 #[test]
 fn places_far_apart_and_endless_ones_are_shown_in_part() {
     let mut suite = suite();
     suite.cases[0].goldens[0].lines = Some(Lines { start: 1, end: u32::MAX });
-    let pair = PairSubject::new(&suite.cases[0], &suite.cases[0].goldens[0], &finding("f1", "t", u32::MAX));
+    let pair = Subject::pair(&suite.cases[0], &suite.cases[0].goldens[0], &finding("f1", "t", u32::MAX));
     let text = "x\n".repeat(1000);
     let code = page::excerpts(&pair, &|_, _| Some(text.clone()));
     assert_eq!(code[0].lines.len(), 36);
     let elsewhere = Finding { file: RepoPath::new("b.py"), ..finding("f1", "t", 500) };
-    let pair = PairSubject::new(&suite.cases[0], &suite.cases[0].goldens[0], &elsewhere);
+    let pair = Subject::pair(&suite.cases[0], &suite.cases[0].goldens[0], &elsewhere);
     let code = page::excerpts(&pair, &|_, _| Some(text.clone()));
     assert_eq!(code.iter().map(|e| e.file.as_str()).collect::<Vec<_>>(), ["orders.py", "b.py"]);
     let near = Finding { line_start: Some(500), ..finding("f1", "t", 0) };
-    let pair = PairSubject::new(&suite.cases[0], &suite.cases[0].goldens[0], &near);
+    let pair = Subject::pair(&suite.cases[0], &suite.cases[0].goldens[0], &near);
     let code = page::excerpts(&pair, &|_, _| Some(text.clone()));
-    assert!(page::draw(&pair.key(), &pair, &code, &TerminalStyle { width: 80, colour: true }).contains("⋮"));
+    assert!(page::draw(&pair, &code, &TerminalStyle { width: 80, colour: true }).contains("⋮"));
 }

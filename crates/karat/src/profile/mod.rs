@@ -8,10 +8,9 @@ use std::io;
 use toml::{Table, Value};
 
 /// A profile shipped in the binary.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Shipped {
-    /// The name it is asked for by.
     pub name: &'static str,
-    /// The file, as it is.
     pub toml: &'static str,
 }
 
@@ -27,31 +26,17 @@ pub static SHIPPED: &[Shipped] = &[
 
 /// Why a profile could not be resolved.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum ProfileError {
-    /// No shipped profile and no file of that name.
     #[error("unknown profile `{name}`{}; `karat profile list` shows them, and a path to a .toml file works too", did_you_mean(.suggestion))]
-    Unknown {
-        /// What was asked for.
-        name: String,
-        /// A shipped one of a similar name.
-        suggestion: Option<String>,
-    },
-    /// The file of that name cannot be read.
+    Unknown { name: String, suggestion: Option<String> },
     #[error("the profile `{name}` could not be read: {source}")]
-    Unreadable {
-        /// What was asked for.
-        name: String,
-        /// Why not.
-        source: io::Error,
-    },
-    /// A value does not fit.
+    Unreadable { name: String, source: io::Error },
     #[error("profile {place}: {message}")]
     Invalid {
-        /// Where the value came from.
         place: String,
-        /// The value, dotted; empty where it is not known.
+        /// Dotted; empty if unknown.
         key: String,
-        /// What is wrong, and what was expected.
         message: String,
     },
 }
@@ -60,57 +45,58 @@ fn did_you_mean(suggestion: &Option<String>) -> String {
     suggestion.as_ref().map(|s| format!(", did you mean `{s}`?")).unwrap_or_default()
 }
 
+impl ProfileError {
+    fn invalid(place: impl Into<String>, key: &str, message: impl Into<String>) -> Self {
+        Self::Invalid { place: place.into(), key: key.to_owned(), message: message.into() }
+    }
+}
+
 /// A change to single values, and where it came from, for messages.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Override {
     /// Such as `[scoring.override] of karat.toml` or `--set`.
     pub place: String,
-    /// The values, tables nested as in a profile's file.
     pub values: Table,
 }
 
 /// Reads the text of a file; `None` if there is none of that name.
 pub type ReadFile<'a> = dyn Fn(&str) -> io::Result<Option<String>> + 'a;
 
-/// For profiles that are shipped: there are no files.
+/// For shipped profiles, which need no files.
 pub fn no_files(_: &str) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-/// Resolves a profile by name, or by path when `read` finds such a file, with overrides applied in order.
+/// Resolves a profile by name, or by path if `read` finds such a file, with overrides applied in order.
 ///
 /// A file may state `extends = "crb"` to start from another profile than `karat`, and then only what differs.
 pub fn resolve(name: &str, read: &ReadFile<'_>, overrides: &[Override]) -> Result<Profile, ProfileError> {
-    let mut table = table_of(name, read, 0)?;
-    let mut profile = checked(&table, &format!("`{name}`"))?;
-    // Each layer is checked by itself, so that the one that is wrong is the one that is named.
+    let mut table = read_table(name, read, 0)?;
+    let mut profile = parse_profile(&table, &format!("`{name}`"))?;
+    // Each layer is checked separately, so that the error names the right one.
     for change in overrides {
         merge(&mut table, &change.values, &change.place, "")?;
-        profile = checked(&table, &change.place)?;
+        profile = parse_profile(&table, &change.place)?;
     }
     Ok(profile)
 }
 
-fn checked(table: &Table, place: &str) -> Result<Profile, ProfileError> {
-    let invalid = |message: String| {
-        // Messages start with the value they are about, where they are about one.
-        let key = message.split([' ', ':']).next().unwrap_or_default().to_owned();
-        ProfileError::Invalid { place: place.to_owned(), key, message }
+fn parse_profile(table: &Table, place: &str) -> Result<Profile, ProfileError> {
+    let invalid = |message: &str| {
+        // Messages about a value start with its key.
+        ProfileError::invalid(place, message.split([' ', ':']).next().unwrap_or_default(), message)
     };
-    let profile: Profile =
-        table.clone().try_into().map_err(|error: toml::de::Error| invalid(error.message().to_owned()))?;
+    let profile: Profile = table.clone().try_into().map_err(|error: toml::de::Error| invalid(error.message()))?;
     match profile.faults().as_slice() {
         [] => Ok(profile),
-        faults => Err(invalid(faults.join("; "))),
+        faults => Err(invalid(&faults.join("; "))),
     }
 }
 
-fn table_of(name: &str, read: &ReadFile<'_>, depth: usize) -> Result<Table, ProfileError> {
+fn read_table(name: &str, read: &ReadFile<'_>, depth: usize) -> Result<Table, ProfileError> {
+    let place = format!("`{name}`");
     let parse = |text: &str| -> Result<Table, ProfileError> {
-        text.parse().map_err(|e: toml::de::Error| ProfileError::Invalid {
-            place: format!("`{name}`"),
-            key: String::new(),
-            message: e.to_string(),
-        })
+        text.parse().map_err(|e: toml::de::Error| ProfileError::invalid(&place, "", e.to_string()))
     };
     if let Some(shipped) = SHIPPED.iter().find(|shipped| shipped.name == name) {
         return parse(shipped.toml);
@@ -124,25 +110,20 @@ fn table_of(name: &str, read: &ReadFile<'_>, depth: usize) -> Result<Table, Prof
     let base = match own.remove("extends") {
         None => "karat".to_owned(),
         Some(Value::String(base)) => base,
-        Some(_) => {
-            let message = "extends: expected the name of a profile".to_owned();
-            return Err(ProfileError::Invalid { place: format!("`{name}`"), key: "extends".to_owned(), message });
-        }
+        Some(_) => return Err(ProfileError::invalid(place, "extends", "extends: expected the name of a profile")),
     };
     if depth >= 8 {
-        let message = "profiles extend each other in a circle".to_owned();
-        return Err(ProfileError::Invalid { place: format!("`{name}`"), key: "extends".to_owned(), message });
+        return Err(ProfileError::invalid(place, "extends", "profiles extend each other in a circle"));
     }
-    let mut table = table_of(&base, read, depth + 1)?;
+    let mut table = read_table(&base, read, depth + 1)?;
     if !own.contains_key("name") {
         let stem = std::path::Path::new(name).file_stem().map_or(name.to_owned(), |s| s.to_string_lossy().into_owned());
         table.insert("name".to_owned(), Value::String(stem));
     }
-    merge(&mut table, &own, &format!("`{name}`"), "")?;
+    merge(&mut table, &own, &place, "")?;
     Ok(table)
 }
 
-/// Values that a profile may leave out, so that their absence from the base is no fault.
 const OPTIONAL: &[&str] = &["line_tolerance", "headline_macro_by"];
 
 fn merge(into: &mut Table, from: &Table, place: &str, prefix: &str) -> Result<(), ProfileError> {
@@ -155,7 +136,7 @@ fn merge(into: &mut Table, from: &Table, place: &str, prefix: &str) -> Result<()
             (Some(slot), value) if slot.type_str() == value.type_str() => *slot = value.clone(),
             (Some(slot), value) => {
                 let message = format!("{path}: expected {}, found {}", slot.type_str(), value.type_str());
-                return Err(ProfileError::Invalid { place: place.to_owned(), key: path.clone(), message });
+                return Err(ProfileError::invalid(place, &path, message));
             }
             (None, value) if prefix.is_empty() && OPTIONAL.contains(&key.as_str()) => {
                 into.insert(key.clone(), value.clone());
@@ -164,7 +145,7 @@ fn merge(into: &mut Table, from: &Table, place: &str, prefix: &str) -> Result<()
                 let near = nearest(key, known.iter().map(String::as_str));
                 let hint = near.map(|near| format!(", did you mean `{prefix}{near}`?"));
                 let message = format!("unknown key `{path}`{}", hint.unwrap_or_default());
-                return Err(ProfileError::Invalid { place: place.to_owned(), key: path.clone(), message });
+                return Err(ProfileError::invalid(place, &path, message));
             }
         }
     }
@@ -173,23 +154,12 @@ fn merge(into: &mut Table, from: &Table, place: &str, prefix: &str) -> Result<()
 
 /// Parses `key=value` as given by `--set`; a dotted key reaches into a table, and a bare word is text.
 pub fn parse_set(text: &str) -> Result<Table, ProfileError> {
-    let invalid =
-        |message: String| ProfileError::Invalid { place: format!("--set {text}"), key: String::new(), message };
-    let (key, value) = text.split_once('=').ok_or_else(|| invalid("expected KEY=VALUE".to_owned()))?;
+    let invalid = |message: &str| ProfileError::invalid(format!("--set {text}"), "", message);
+    let (key, value) = text.split_once('=').ok_or_else(|| invalid("expected KEY=VALUE"))?;
     let (key, value) = (key.trim(), value.trim());
     let as_is = format!("{key} = {value}").parse::<Table>();
     let quoted = || format!("{key} = {}", Value::String(value.to_owned())).parse::<Table>();
-    as_is.or_else(|_| quoted()).map_err(|e| invalid(e.message().to_owned()))
-}
-
-/// Changes as a suite's configuration holds them.
-pub fn from_json(values: &serde_json::Map<String, serde_json::Value>) -> Result<Table, ProfileError> {
-    let place = "[scoring.override] of karat.toml".to_owned();
-    Table::try_from(values).map_err(|error| ProfileError::Invalid {
-        place,
-        key: String::new(),
-        message: error.to_string(),
-    })
+    as_is.or_else(|_| quoted()).map_err(|e| invalid(e.message()))
 }
 
 /// A profile as a TOML file.
@@ -197,17 +167,17 @@ pub fn to_toml(profile: &Profile) -> String {
     toml::to_string(profile).unwrap_or_default()
 }
 
-/// A profile as a file that states what differs from the shipped one that it is nearest to. Taken for a profile, the file gives
-/// the same rules, under its own name.
+/// A profile as a file that states the differences from the most similar shipped one. As a profile, the file gives the same
+/// rules, under its own name.
 pub fn to_difference(profile: &Profile) -> String {
     let mut own = Table::try_from(profile).unwrap_or_default();
-    let named = |table: &mut Table| ["name", "description"].iter().for_each(|key| drop(table.remove(*key)));
-    named(&mut own);
+    let remove_name = |table: &mut Table| ["name", "description"].iter().for_each(|key| drop(table.remove(*key)));
+    remove_name(&mut own);
     let mut nearest: Option<(usize, &str, Table)> = None;
     for shipped in SHIPPED {
         let Ok(mut base) = shipped.toml.parse::<Table>() else { continue };
-        named(&mut base);
-        // What a base states and the profile does not could not be taken back.
+        remove_name(&mut base);
+        // A value of the base could not be removed again.
         if base.keys().any(|key| !own.contains_key(key)) {
             continue;
         }
@@ -223,7 +193,6 @@ pub fn to_difference(profile: &Profile) -> String {
     format!("extends = {}\n{apart}{text}", Value::String(base.to_owned()))
 }
 
-/// What of a table is not so in another.
 fn difference(own: &Table, base: &Table) -> Table {
     let mut differs = Table::new();
     for (key, value) in own {

@@ -1,23 +1,24 @@
 //! The profile of a suite: what the caller asks for, over what the suite says.
 
-use super::{Override, ProfileError, from_json, parse_set, resolve};
+use super::{Override, ProfileError, parse_set, resolve};
 use crate::failure::Failure;
 use crate::suite::LoadedSuite;
 use karat_core::profile::Profile;
 use karat_format::document::Segment;
 use std::io;
+use toml::Table;
 
 /// The rules that a caller asks for.
 #[derive(Clone, Debug, Default)]
 pub struct ProfileRequest {
-    /// The name of a profile, or the path of a file; the suite's where there is none.
+    /// The name of a profile or the path of a file; default: the suite's.
     pub profile: Option<String>,
     /// Changes of single values, `KEY=VALUE`.
     pub sets: Vec<String>,
 }
 
 impl ProfileRequest {
-    /// Whether it asks for nothing beyond what the suite or the run says.
+    /// Whether it changes nothing.
     pub fn is_empty(&self) -> bool {
         self.profile.is_none() && self.sets.is_empty()
     }
@@ -30,7 +31,8 @@ pub fn resolve_for_suite(request: &ProfileRequest, suite: Option<&LoadedSuite>) 
     let name = request.profile.as_deref().or(stated).unwrap_or("karat");
     let mut overrides = Vec::new();
     if let Some(scoring) = scoring.filter(|s| !s.overrides.is_empty()) {
-        let values = from_json(&scoring.overrides)?;
+        let values = Table::try_from(&scoring.overrides)
+            .map_err(|error| ProfileError::invalid(OVERRIDE, "", error.to_string()))?;
         overrides.push(Override { place: OVERRIDE.to_owned(), values });
     }
     for set in &request.sets {
@@ -39,7 +41,7 @@ pub fn resolve_for_suite(request: &ProfileRequest, suite: Option<&LoadedSuite>) 
             values: parse_set(set).map_err(|error| Failure::usage(error.to_string()))?,
         });
     }
-    // A profile named by the suite lies in the suite, and nowhere else; one named by a flag lies where the user is.
+    // Profiles named by the suite are files of the suite; those named by a flag are relative to the working directory.
     let read = |path: &str| {
         let bytes = match suite.filter(|_| request.profile.is_none()) {
             Some(suite) => suite.files.read(path)?,
@@ -59,13 +61,12 @@ pub fn resolve_for_suite(request: &ProfileRequest, suite: Option<&LoadedSuite>) 
             let path: Vec<&str> = ["scoring", "override"].into_iter().chain(key.split('.')).collect();
             in_config(suite, &path, &error)
         }
-        // What was typed wrongly is a fault of use; what stands in a file is bad input.
+        // Errors in flags are usage errors, those in files are bad input.
         (_, ProfileError::Invalid { place, .. }) if place.starts_with("--set") => Failure::usage(error.to_string()),
         _ => error.into(),
     })
 }
 
-/// Where a suite changes single values of its profile.
 const OVERRIDE: &str = "[scoring.override] of karat.toml";
 
 /// A fault of the profile at its place in the suite's `karat.toml`.

@@ -1,4 +1,4 @@
-//! Experts' rankings of tools: read whole or refused whole, and put to the tools of reports.
+//! Experts' rankings of tools, combined with the tools of reports.
 
 mod read;
 
@@ -10,50 +10,47 @@ use karat_core::metric::{Undefined, Value};
 use karat_format::report::{MetricsV1, ReportV1};
 use std::collections::BTreeMap;
 
-/// What experts think of tools: by expert, then by tool, how good it is.
+/// Rankings by expert and tool.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Rankings {
     /// More is better, and only the order counts.
     pub experts: BTreeMap<String, BTreeMap<String, f64>>,
-    /// What was noticed on the way.
     pub notes: Vec<String>,
 }
 
-/// Rankings put to the tools that can be compared.
+/// Rankings of the tools that can be compared.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Ranked {
-    /// The tools that somebody ranked and that have all parts, with these parts.
+    /// The ranked tools that have all parts, with these parts.
     pub tools: Vec<(String, Parts)>,
     /// What the experts think of them, by index.
     pub experts: Vec<Expert>,
-    /// Tools that are not among them, and why.
     pub left_out: Vec<LeftOut>,
 }
 
 /// A tool that cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct LeftOut {
-    /// The tool.
     pub tool: String,
-    /// The reason.
     pub why: String,
 }
 
-/// Why reports cannot be taken together.
+/// Why reports cannot be combined.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum RankingError {
-    /// They were scored against different suites, whose figures cannot be compared.
     #[error("{0} and {1} were scored against different suites; score all tools against the same one")]
     Suites(String, String),
-    /// They were scored by different rules.
     #[error("{0} and {1} were scored by different rules; score all tools by the same profile")]
     Rules(String, String),
-    /// A tool stands in two of them.
     #[error("{0} and {1} both have the tool `{2}`; give each tool once")]
     Twice(String, String, String),
 }
 
-/// Whether reports, each with the name it goes by, can be taken together: one suite, one set of rules, every tool once.
+/// Checks that named reports can be combined: one suite, one set of rules, every tool once.
 pub fn fit_together(reports: &[(String, ReportV1)]) -> Result<(), RankingError> {
     let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
     for (name, report) in reports {
@@ -74,7 +71,7 @@ pub fn fit_together(reports: &[(String, ReportV1)]) -> Result<(), RankingError> 
     Ok(())
 }
 
-/// Puts rankings to the tools of reports. With `fill`, what a tool lacks is filled in as `sui` does.
+/// Combines rankings with the tools of reports. With `fill`, missing parts are filled in as `sui` does.
 pub fn put(rankings: &Rankings, reports: &[(String, ReportV1)], fill: bool) -> Ranked {
     let mut ranked = Ranked::default();
     for tool in reports.iter().flat_map(|(_, report)| &report.tools) {
@@ -92,7 +89,7 @@ pub fn put(rankings: &Rankings, reports: &[(String, ReportV1)], fill: bool) -> R
     ranked
 }
 
-/// The parts of a tool's index, or what it lacks and why.
+/// The parts of a tool's index, or which is missing and why.
 fn parts(metrics: &MetricsV1, fill: bool) -> Result<Parts, String> {
     let why = |id: &str| {
         let reason = metrics.get(id).and_then(|estimate| estimate.undefined.as_deref());
@@ -101,7 +98,7 @@ fn parts(metrics: &MetricsV1, fill: bool) -> Result<Parts, String> {
     let value = |id: &str| -> Value {
         metrics.get(id).and_then(|estimate| estimate.value).ok_or(Undefined("the report does not have it"))
     };
-    // What has no index even with gaps filled was never audited.
+    // A tool without an index, even with missing parts filled in, was never audited.
     if fill && value("sui").is_err() {
         return Err(why("sui"));
     }

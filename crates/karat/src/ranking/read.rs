@@ -2,44 +2,52 @@
 
 use super::Rankings;
 use karat_format::diagnostic::{Diagnostic, Faults, Level};
-use karat_format::document::rows::{Row, each_row};
+use karat_format::document::rows::{Header, Row, read_rows};
 use karat_format::document::{Fault, Source, decode_lines, schema_of, suggest};
 use karat_format::ranking::RankedV1;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
-/// The name of the one expert where nobody is named.
+/// The expert if none is named.
 const ALONE: &str = "expert";
 
 const HEADER: &str = "a ranking starts with the line `tool,rank` or `tool,score`, and may have a column `expert`";
 
-/// Reads a ranking of these tools. Nothing is taken where anything is wrong, and all faults come at once.
+/// Reads a ranking of these tools, or returns all its faults.
 pub fn read(file: &str, text: &str, tools: &[&str]) -> Result<Rankings, Faults> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut heard =
+    let mut reader =
         RankingReader { file, tools, places: HashMap::new(), kinds: HashMap::new(), rankings: Rankings::default() };
-    let faults = if text.trim_start().starts_with('{') { heard.lines(text) } else { heard.sheet(text) };
+    let faults = if text.trim_start().starts_with('{') {
+        reader.lines(text)
+    } else {
+        Source::new(file, text).diagnostics(read_rows(
+            text,
+            HEADER,
+            &mut reader,
+            RankingReader::header,
+            RankingReader::row,
+        ))
+    };
     if faults.iter().any(|fault| fault.level == Level::Error) {
         return Err(Faults(faults));
     }
-    if heard.rankings.experts.is_empty() {
+    if reader.rankings.experts.is_empty() {
         let message = format!("the file ranks no tool; {HEADER}");
         return Err(Faults(vec![Diagnostic::of_file(file, "no-ranking", message)]));
     }
-    Ok(heard.rankings)
+    Ok(reader.rankings)
 }
 
-/// What was read so far.
 struct RankingReader<'a> {
     file: &'a str,
     tools: &'a [&'a str],
-    /// Where each expert spoke of each tool.
+    /// The line of each expert and tool.
     places: HashMap<(String, String), usize>,
-    /// What each expert states, and where that was first seen.
+    /// Whether each expert gives ranks or scores, and the line that says so.
     kinds: HashMap<String, (&'static str, usize)>,
     rankings: Rankings,
 }
 
-/// What one line says.
 struct RankingLine<'a> {
     line: usize,
     tool: &'a str,
@@ -48,12 +56,12 @@ struct RankingLine<'a> {
     value: f64,
 }
 
-/// What is wrong with a line: the column, a code, words, and what to do.
+/// A fault of a line: column, code, message and help.
 type Wrong = (&'static str, &'static str, String, Option<String>);
 
 impl RankingReader<'_> {
-    fn take(&mut self, said: &RankingLine<'_>) -> Result<(), Wrong> {
-        let RankingLine { line, tool, expert, kind, value } = *said;
+    fn take(&mut self, line: &RankingLine<'_>) -> Result<(), Wrong> {
+        let RankingLine { line, tool, expert, kind, value } = *line;
         if tool.is_empty() {
             return Err(("tool", "missing-value", "the tool is missing".to_owned(), None));
         }
@@ -85,7 +93,7 @@ impl RankingReader<'_> {
     fn lines(&mut self, text: &str) -> Vec<Diagnostic> {
         let schema = schema_of::<RankedV1>();
         decode_lines::<RankedV1>(self.file, text.as_bytes(), &schema, |number, value, line| {
-            // What could not be read is said already, and stand-ins rank nothing.
+            // The line's faults are already reported.
             if !line.wrong.is_empty() {
                 return Vec::new();
             }
@@ -99,8 +107,8 @@ impl RankingReader<'_> {
                 }
             };
             let expert = value.expert.as_deref().map(str::trim).filter(|name| !name.is_empty()).unwrap_or(ALONE);
-            let said = RankingLine { line: number, tool: value.tool.trim(), expert, kind, value: stated };
-            match self.take(&said) {
+            let ranked = RankingLine { line: number, tool: value.tool.trim(), expert, kind, value: stated };
+            match self.take(&ranked) {
                 Ok(()) => Vec::new(),
                 Err((column, code, message, help)) => {
                     let fault = line.at(&[column.into()], code, message);
@@ -110,44 +118,13 @@ impl RankingReader<'_> {
         })
     }
 
-    fn sheet(&mut self, text: &str) -> Vec<Diagnostic> {
-        let (mut columns, mut faults, mut wrong_header) = (None, Vec::new(), None);
-        let unreadable = each_row(text, |row| {
-            match &columns {
-                None => match self.header(row) {
-                    Ok(found) => columns = Some(found),
-                    Err(wrong) => wrong_header = Some(wrong),
-                },
-                Some(columns) => faults.extend(self.row(row, columns)),
-            }
-            wrong_header.is_none()
-        });
-        faults.extend(unreadable);
-        faults.extend(wrong_header.into_iter().flatten());
-        if columns.is_none() && faults.is_empty() {
-            faults.push(Fault::new("no-header", 0..0, format!("the file is empty; {HEADER}")));
-        }
-        Source::new(self.file, text).diagnostics(faults)
-    }
-
     fn header(&mut self, row: &Row<'_>) -> Result<Columns, Vec<Fault>> {
-        let mut places: BTreeMap<&'static str, usize> = BTreeMap::new();
-        let (mut faults, mut others) = (Vec::new(), Vec::new());
-        for (at, name) in row.record.iter().enumerate() {
-            let name = name.trim().to_lowercase();
-            match ["tool", "rank", "score", "expert"].into_iter().find(|known| *known == name) {
-                None => others.push(name),
-                Some(known) if places.insert(known, at).is_some() => {
-                    let message = format!("duplicate column `{known}`");
-                    faults.push(Fault::new("duplicate-column", row.span(at), message));
-                }
-                Some(_) => {}
-            }
-        }
-        let value = match (places.get("rank"), places.get("score")) {
-            (Some(&rank), None) => Some(("rank", rank)),
-            (None, Some(&score)) => Some(("score", score)),
-            (Some(_), Some(&score)) => {
+        let Header { known: [tool, rank, score, expert], others, mut faults } =
+            row.header(["tool", "rank", "score", "expert"]);
+        let value = match (rank, score) {
+            (Some(rank), None) => Some(("rank", rank)),
+            (None, Some(score)) => Some(("score", score)),
+            (Some(_), Some(score)) => {
                 let message = "there is a column `rank` and a column `score`; keep one of them";
                 faults.push(Fault::new("duplicate-column", row.span(score), message));
                 None
@@ -158,47 +135,42 @@ impl RankingReader<'_> {
                 None
             }
         };
-        if !places.contains_key("tool") {
+        if tool.is_none() {
             let message = format!("missing column `tool`; {HEADER}");
             faults.push(Fault::new("missing-column", row.full_span(), message));
         }
-        match (places.get("tool"), value) {
-            (Some(&tool), Some(value)) if faults.is_empty() => {
-                if !others.is_empty() {
-                    let some: Vec<&str> = others.iter().take(8).map(String::as_str).collect();
-                    self.rankings.notes.push(format!("{}: ignored columns: {}", self.file, some.join(", ")));
-                }
-                Ok(Columns { tool, value, expert: places.get("expert").copied(), count: row.record.len() })
-            }
-            _ => Err(faults),
+        let (Some(tool), Some(value), true) = (tool, value, faults.is_empty()) else { return Err(faults) };
+        if !others.is_empty() {
+            let some: Vec<&str> = others.iter().take(8).map(|(_, name)| name.as_str()).collect();
+            self.rankings.notes.push(format!("{}: ignored columns: {}", self.file, some.join(", ")));
         }
+        Ok(Columns { tool, value, expert, count: row.record.len() })
     }
 
-    fn row(&mut self, row: &Row<'_>, columns: &Columns) -> Option<Fault> {
+    fn row(&mut self, row: &Row<'_>, columns: &Columns) -> Vec<Fault> {
         if row.is_blank() {
-            return None;
+            return Vec::new();
         }
         if let Some(fault) = row.wrong_width(columns.count) {
-            return Some(fault);
+            return vec![fault];
         }
         let (kind, at) = columns.value;
         let Ok(value) = row.field(at).parse() else {
             let message = format!("the {kind} is {:?}; expected a number", row.field(at));
-            return Some(Fault::new("bad-value", row.span(at), message));
+            return vec![Fault::new("bad-value", row.span(at), message)];
         };
         let expert = columns.expert.map(|at| row.field(at)).filter(|name| !name.is_empty()).unwrap_or(ALONE);
-        let said = RankingLine { line: row.line, tool: row.field(columns.tool), expert, kind, value };
-        let (column, code, message, help) = self.take(&said).err()?;
+        let line = RankingLine { line: row.line, tool: row.field(columns.tool), expert, kind, value };
+        let Err((column, code, message, help)) = self.take(&line) else { return Vec::new() };
         let place = if column == "tool" { columns.tool } else { at };
         let fault = Fault::new(code, row.span(place), message);
-        Some(match help {
+        vec![match help {
             Some(help) => fault.with_help(help),
             None => fault,
-        })
+        }]
     }
 }
 
-/// Where the columns are.
 struct Columns {
     tool: usize,
     value: (&'static str, usize),
@@ -209,6 +181,7 @@ struct Columns {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     const TOOLS: [&str; 3] = ["alpha", "beta", "gamma"];
 

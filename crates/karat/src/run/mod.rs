@@ -1,21 +1,8 @@
-//! Runs: a plan, executed trial by trial. What happens is told as events, which the terminal and the store consume alike.
+//! Runs: a plan, executed trial by trial, and events about it for the terminal and the store.
 
-pub mod command;
 pub mod drive;
-mod environment;
-pub mod execute;
-mod import_output;
-pub mod llm;
-pub mod lookup;
-mod patterns;
+pub(crate) mod execute;
 pub mod plan;
-pub mod ready_error;
-pub mod replay;
-mod room;
-pub mod run_context;
 pub mod scratch;
 pub mod selection;
-pub mod templates;
-mod trial_folder;
-
-pub use import_output::serve;
+pub mod tool_lookup;

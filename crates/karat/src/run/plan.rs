@@ -1,68 +1,60 @@
-//! From what was asked for to a plan in which everything is decided, and from a plan to the trials that are left.
+//! From a request to a plan in which everything is decided, and from a plan to the trials that are left.
 
-use super::drive::{Task, failed};
-use super::llm;
 use super::selection::{Selection, SelectionError};
 use crate::suite::LoadedSuite;
+use crate::tool::{Task, failed};
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::profile::Profile;
 use karat_core::trial::Outcome;
-use karat_format::run::{PLAN_SCHEMA, PlanV1, PlannedSuiteV1, PlannedToolV1};
-use karat_format::tool::{ToolKindV1, ToolManifestV1};
+use karat_format::run::{PLAN_SCHEMA, PlanV1, PlannedLlmV1, PlannedSuiteV1, PlannedToolV1};
+use karat_format::tool::ToolManifestV1;
 use karat_report::build::{profile_as_printed, seed_from};
 use karat_store::record::TrialKey;
 use std::collections::BTreeMap;
 
-/// How often a tool runs on each case, where nobody says otherwise.
-pub const USUAL_TRIALS: u32 = 3;
+/// How often a tool runs on each case by default.
+pub(crate) const DEFAULT_TRIALS: u32 = 3;
 
-/// What was asked for.
+/// What is to be planned.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Request<'a> {
-    /// The suite.
     pub loaded: &'a LoadedSuite,
-    /// Where it was found.
+    /// Where the suite was found.
     pub place: String,
-    /// The rules to score by.
     pub profile: &'a Profile,
-    /// Which of its cases.
     pub selection: &'a Selection,
-    /// How often.
     pub trials: Option<u32>,
     /// The model for every tool.
     pub model: Option<String>,
-    /// Where random numbers start from.
     pub seed: Option<u64>,
 }
 
-/// A tool that was asked for, under the name it will be shown by.
+/// A tool that was asked for.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct RequestedTool {
-    /// The name.
     pub name: String,
-    /// How it is declared. Files it names are relative to the suite, or absolute.
+    /// Files that it names are absolute, or relative to the suite.
     pub manifest: ToolManifestV1,
-    /// The model it will use.
     pub model: Option<String>,
-    /// The isolation that will be in force.
+    pub llm: Option<PlannedLlmV1>,
     pub isolation: String,
-    /// How often it can run at most: a recording has so many trials and no more.
-    pub most_trials: Option<u32>,
+    /// The most trials on one case that are possible.
+    pub max_trials: Option<u32>,
 }
 
-/// The plan.
+/// Makes a plan.
 pub fn plan(request: &Request<'_>, wanted: Vec<RequestedTool>) -> Result<PlanV1, SelectionError> {
     let suite = &request.loaded.suite;
     let cases = request.selection.select(suite)?;
-    let usual = request.trials.or(request.loaded.config.scoring.trials).unwrap_or(USUAL_TRIALS);
     let tools = wanted.into_iter().map(|tool| {
-        // What a flag says goes before what the tool says of itself.
-        let trials = request.trials.or(tool.manifest.trials).unwrap_or(usual);
+        let trials = request.wanted_trials(&tool.manifest);
         PlannedToolV1 {
             kind: tool.manifest.kind,
-            trials: trials.min(tool.most_trials.unwrap_or(trials)),
+            trials: trials.min(tool.max_trials.unwrap_or(trials)),
             name: tool.name,
             model: tool.model,
-            llm: llm::planned(&tool.manifest),
+            llm: tool.llm,
             isolation: tool.isolation,
             manifest: tool.manifest,
         }
@@ -81,13 +73,20 @@ pub fn plan(request: &Request<'_>, wanted: Vec<RequestedTool>) -> Result<PlanV1,
         model: request.model.clone(),
         tools: tools.collect(),
         cases: cases.iter().map(|case| case.id.to_string()).collect(),
-        selected_by: request.selection.words(),
+        selected_by: request.selection.describe(),
     })
 }
 
-/// Every trial of a plan, in the order in which they are begun: case by case, so that a case is prepared once, and within
-/// it every tool once before any of them a second time.
-pub fn trials(plan: &PlanV1) -> impl Iterator<Item = TrialKey> {
+impl Request<'_> {
+    /// How often a tool should run on each case: a flag overrides the manifest, and the manifest the suite.
+    pub(crate) fn wanted_trials(&self, manifest: &ToolManifestV1) -> u32 {
+        self.trials.or(manifest.trials).or(self.loaded.config.scoring.trials).unwrap_or(DEFAULT_TRIALS)
+    }
+}
+
+/// Every trial of a plan, in the order in which they begin: case by case, so that a case is prepared once, and within it
+/// every tool once before any of them a second time.
+fn trials(plan: &PlanV1) -> impl Iterator<Item = TrialKey> {
     let most = plan.tools.iter().map(|tool| tool.trials).max().unwrap_or_default();
     let numbered = plan.cases.iter().flat_map(move |case| (1..=most).map(move |number| (case, number)));
     numbered.flat_map(|(case, number)| {
@@ -97,16 +96,16 @@ pub fn trials(plan: &PlanV1) -> impl Iterator<Item = TrialKey> {
 }
 
 /// The trials that are left when these are done; with `again`, failed ones are tried once more.
-pub fn left(plan: &PlanV1, done: &BTreeMap<TrialKey, (u32, Outcome)>, again: bool) -> Vec<Task> {
-    let task = |key: TrialKey| match done.get(&key) {
+pub(crate) fn remaining_tasks(plan: &PlanV1, done: &BTreeMap<TrialKey, (u32, Outcome)>, again: bool) -> Vec<Task> {
+    let left = trials(plan).filter_map(|key| match done.get(&key) {
         None => Some(Task { key, attempt: 1 }),
         Some((attempt, outcome)) if again && failed(*outcome) => Some(Task { key, attempt: attempt + 1 }),
         Some(_) => None,
-    };
-    trials(plan).filter_map(task).collect()
+    });
+    left.collect()
 }
 
-/// The plan as a person reads it before anything is done.
+/// The plan as text.
 pub fn describe(plan: &PlanV1) -> String {
     let mut out = String::new();
     let all: usize = plan.tools.iter().map(|tool| tool.trials as usize * plan.cases.len()).sum();
@@ -134,7 +133,7 @@ pub fn describe(plan: &PlanV1) -> String {
             karat_core::wording::count(tool.trials as usize, "trial"),
             tool.isolation
         ));
-        if tool.kind == ToolKindV1::Command {
+        if !tool.manifest.command.is_empty() {
             out.push_str(&format!("    {}\n", tool.manifest.command.join(" ")));
         }
         if let Some(llm) = &tool.llm {
@@ -159,6 +158,7 @@ mod tests {
     use crate::suite::load;
     use karat_format::run::PlannedToolV1;
     use karat_format::shipped_suites::locate;
+    use karat_format::tool::ToolKindV1;
 
     fn planned() -> PlanV1 {
         let loaded = load(locate("starter")).unwrap();
@@ -200,14 +200,14 @@ mod tests {
             cases: vec!["x".to_owned(), "y".to_owned()],
             ..planned()
         };
-        let all = left(&plan, &BTreeMap::new(), false);
+        let all = remaining_tasks(&plan, &BTreeMap::new(), false);
         assert_eq!(task_names(&all), ["x 1 a 1", "x 1 b 1", "x 2 a 1", "y 1 a 1", "y 1 b 1", "y 2 a 1"]);
         let done: BTreeMap<TrialKey, (u32, Outcome)> = all
             .iter()
             .zip([Outcome::Reported, Outcome::Crashed, Outcome::TimedOut, Outcome::Skipped])
             .map(|(task, outcome)| (task.key.clone(), (1, outcome)))
             .collect();
-        assert_eq!(task_names(&left(&plan, &done, false)), ["y 1 b 1", "y 2 a 1"]);
-        assert_eq!(task_names(&left(&plan, &done, true)), ["x 1 b 2", "x 2 a 2", "y 1 b 1", "y 2 a 1"]);
+        assert_eq!(task_names(&remaining_tasks(&plan, &done, false)), ["y 1 b 1", "y 2 a 1"]);
+        assert_eq!(task_names(&remaining_tasks(&plan, &done, true)), ["x 1 b 2", "x 2 a 2", "y 1 b 1", "y 2 a 1"]);
     }
 }

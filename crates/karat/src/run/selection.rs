@@ -4,14 +4,13 @@ use karat_core::suite::{Case, Suite};
 use karat_format::document::suggest::nearest;
 use regex::Regex;
 
-/// Which cases are wanted. Without a word, all of them.
+/// Which cases are wanted; by default all.
 #[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Selection {
-    /// Only cases that fit one of these.
     pub only: Vec<CasePattern>,
-    /// None that fits one of these.
     pub skip: Vec<CasePattern>,
-    /// Of what is left, only this part.
+    /// Applied to what the patterns leave.
     pub shard: Option<Shard>,
 }
 
@@ -23,25 +22,19 @@ pub struct CasePattern {
     value: Regex,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
-    Language,
-    Category,
-    Difficulty,
-    Tier,
-    Repo,
-}
+/// The values of one field of a case.
+type Field = fn(&Case) -> Vec<&str>;
 
 const FIELDS: [(&str, Field); 5] = [
-    ("language", Field::Language),
-    ("category", Field::Category),
-    ("difficulty", Field::Difficulty),
-    ("tier", Field::Tier),
-    ("repo", Field::Repo),
+    ("language", |case| case.language.as_deref().into_iter().collect()),
+    ("category", |case| case.categories.iter().map(String::as_str).collect()),
+    ("difficulty", |case| case.difficulty.iter().map(|difficulty| difficulty.as_str()).collect()),
+    ("tier", |case| case.tier.as_deref().into_iter().collect()),
+    ("repo", |case| case.repo.as_deref().into_iter().collect()),
 ];
 
 impl CasePattern {
-    /// Reads `ID` or `FIELD=VALUE`; `*` stands for any text and `?` for one character.
+    /// Parses `ID` or `FIELD=VALUE`; `*` stands for any text and `?` for one character.
     pub fn parse(text: &str) -> Result<Self, SelectionError> {
         let (field, value) = match text.split_once('=') {
             None => (None, text),
@@ -58,20 +51,15 @@ impl CasePattern {
         Ok(Self { text: text.to_owned(), field, value })
     }
 
-    fn fits(&self, case: &Case) -> bool {
-        let one = |value: Option<&str>| value.is_some_and(|value| self.value.is_match(value));
+    fn matches(&self, case: &Case) -> bool {
         match self.field {
             None => self.value.is_match(case.id.as_str()),
-            Some(Field::Language) => one(case.language.as_deref()),
-            Some(Field::Category) => case.categories.iter().any(|category| self.value.is_match(category)),
-            Some(Field::Difficulty) => one(case.difficulty.map(|difficulty| difficulty.as_str())),
-            Some(Field::Tier) => one(case.tier.as_deref()),
-            Some(Field::Repo) => one(case.repo.as_deref()),
+            Some(field) => field(case).into_iter().any(|value| self.value.is_match(value)),
         }
     }
 }
 
-/// One of several parts of a suite that are run apart, each case in exactly one of them.
+/// One of several parts of a suite; each case is in exactly one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     part: usize,
@@ -79,7 +67,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Reads `2/5`: the second of five parts.
+    /// Parses `2/5`: the second of five parts.
     pub fn parse(text: &str) -> Result<Self, SelectionError> {
         let numbers = text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
         match numbers {
@@ -89,72 +77,50 @@ impl Shard {
     }
 }
 
-/// Nothing can be selected so.
+/// Why a selection is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum SelectionError {
-    /// Cases have no such field.
     #[error(
         "cases are not selected by `{field}`{}; give an id, or one of language, category, difficulty, tier, repo with `=`",
         nearest(field, FIELDS.iter().map(|(name, _)| *name)).map(|near| format!(", did you mean `{near}`?")).unwrap_or_default()
     )]
-    UnknownField {
-        /// The field.
-        field: String,
-    },
-    /// The pattern cannot be used.
+    UnknownField { field: String },
     #[error("invalid pattern `{text}`: {why}")]
-    BadPattern {
-        /// The pattern.
-        text: String,
-        /// What is wrong.
-        why: String,
-    },
-    /// The shard is invalid.
+    BadPattern { text: String, why: String },
     #[error("invalid shard `{text}`: expected I/N with 1 ≤ I ≤ N")]
-    BadShard {
-        /// What was given.
-        text: String,
-    },
-    /// A pattern fits no case at all, which is more likely a slip than a wish.
+    BadShard { text: String },
     #[error("no case of the suite matches `{text}`{}", near.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
-    FitsNone {
-        /// The pattern.
-        text: String,
-        /// The case of the most similar name.
-        near: Option<String>,
-    },
-    /// Nothing is left.
+    MatchesNone { text: String, near: Option<String> },
     #[error("no case is left to run: {how}")]
-    NothingLeft {
-        /// The selection.
-        how: String,
-    },
+    NothingLeft { how: String },
 }
 
 impl Selection {
     /// The cases of the suite that are wanted, in its order.
-    pub fn select<'s>(&self, suite: &'s Suite) -> Result<Vec<&'s Case>, SelectionError> {
+    pub(crate) fn select<'s>(&self, suite: &'s Suite) -> Result<Vec<&'s Case>, SelectionError> {
         for pattern in self.only.iter().chain(&self.skip) {
-            if !suite.cases.iter().any(|case| pattern.fits(case)) {
+            if !suite.cases.iter().any(|case| pattern.matches(case)) {
                 let near = nearest(&pattern.text, suite.cases.iter().map(|case| case.id.as_str())).map(str::to_owned);
-                return Err(SelectionError::FitsNone { text: pattern.text.clone(), near });
+                return Err(SelectionError::MatchesNone { text: pattern.text.clone(), near });
             }
         }
         let wanted = |case: &&Case| {
-            let only = self.only.is_empty() || self.only.iter().any(|pattern| pattern.fits(case));
-            only && !self.skip.iter().any(|pattern| pattern.fits(case))
+            let only = self.only.is_empty() || self.only.iter().any(|pattern| pattern.matches(case));
+            only && !self.skip.iter().any(|pattern| pattern.matches(case))
         };
-        let cases = suite.cases.iter().filter(wanted).enumerate();
-        let mine = |index: usize| self.shard.is_none_or(|shard| index % shard.of == shard.part - 1);
-        let cases: Vec<&Case> = cases.filter(|(index, _)| mine(*index)).map(|(_, case)| case).collect();
+        let mut cases: Vec<&Case> = suite.cases.iter().filter(wanted).collect();
+        if let Some(shard) = self.shard {
+            cases = cases.into_iter().skip(shard.part - 1).step_by(shard.of).collect();
+        }
         if cases.is_empty() {
-            return Err(SelectionError::NothingLeft { how: self.words().join(", ") });
+            return Err(SelectionError::NothingLeft { how: self.describe().join(", ") });
         }
         Ok(cases)
     }
 
-    /// The selection as it was asked for; empty where all cases are wanted.
-    pub fn words(&self) -> Vec<String> {
+    /// The selection as it was given; empty if all cases are wanted.
+    pub(crate) fn describe(&self) -> Vec<String> {
         let only = self.only.iter().map(|pattern| format!("only {}", pattern.text));
         let skip = self.skip.iter().map(|pattern| format!("skip {}", pattern.text));
         let shard = self.shard.iter().map(|shard| format!("shard {}/{}", shard.part, shard.of));
@@ -214,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_selects_nothing_is_told() {
+    fn a_selection_of_nothing_is_an_error() {
         check("+py-sqly", "no case of the suite matches `py-sqly`; did you mean `py-sqli`?");
         check("-nowhere*", "no case of the suite matches `nowhere*`");
         check("+go-path %2/2", "no case is left to run: only go-path, shard 2/2");

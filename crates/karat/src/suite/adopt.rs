@@ -1,8 +1,9 @@
-//! Extras that people confirmed, written into a suite as acceptable goldens; comments, order and layout of its files stay.
+//! Adds extras that people confirmed to a suite as acceptable goldens.
 
-use super::case_draft::{block_or_quoted, quoted};
+use super::LoadedSuite;
+use super::edit::{EditError, edit_cases, line_start, parse, splice};
 use super::from_commit::slug;
-use super::{LoadedSuite, StatedIn};
+use super::yaml_text::{block_or_quoted, quoted};
 use karat_core::finding::Finding;
 use karat_core::golden::Acceptance;
 use karat_core::ids::CaseId;
@@ -14,42 +15,38 @@ use karat_core::suite::Case;
 use karat_core::trial::Trial;
 use karat_core::wording::count;
 use karat_format::case::{CaseV1, IssueV1};
-use karat_format::document::{Node, Segment, Syntax, Value, decode_bytes, json, schema_of, yaml};
+use karat_format::document::{Node, Segment, Syntax, Value, decode_bytes, schema_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// So much of a message is a title, where a finding has none.
+/// The part of a message that becomes the title of a finding without one.
 const LONGEST_TITLE: usize = 100;
 
 /// A golden that the suite should have.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Proposal<'a> {
-    /// The case.
     pub case: &'a Case,
-    /// The findings it is made from.
     pub pool: Pool<'a>,
-    /// The golden.
     pub issue: IssueV1,
 }
 
-/// What confirmed extras come to.
+/// The goldens proposed for confirmed extras.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Proposals<'a> {
-    /// The goldens, in the order of the cases.
     pub goldens: Vec<Proposal<'a>>,
     /// How many things an acceptable golden names already.
     pub named_already: usize,
-    /// Why the others cannot be adopted.
     pub left_out: Vec<String>,
 }
 
 /// Why nothing was written.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum AdoptError {
-    /// Files that are not as they were when the suite was loaded.
     #[error("{} changed while it was being read; try again. Nothing was written", .0.join(", "))]
     Changed(Vec<String>),
-    /// Files that are laid out in a way that cannot be edited.
     #[error(
         "{} is laid out in a way that cannot be edited safely; add the goldens by hand, which --dry-run prints. Nothing was written",
         .0.join(", ")
@@ -57,8 +54,7 @@ pub enum AdoptError {
     Unwritable(Vec<String>),
 }
 
-/// What the suite should know of the extras that scoring calls confirmed. What an acceptable golden names already is not
-/// proposed again, so that adopting twice adds nothing.
+/// Proposes goldens for confirmed extras. What an acceptable golden already describes is not proposed again.
 pub fn proposals<'a>(
     loaded: &'a LoadedSuite,
     trials: &'a [Trial],
@@ -111,7 +107,7 @@ fn issue(finding: &Finding, taken: &mut BTreeSet<String>, profile: &Profile) -> 
     let numbered = (2..).map(|number| format!("{plain}-{number}"));
     let id = std::iter::once(plain.clone()).chain(numbered).find(|id| !taken.contains(id)).unwrap_or_default();
     taken.insert(id.clone());
-    // Some rules compare more than places and words, and a golden that lacks it would match nothing.
+    // A golden without a field that the profile compares would match nothing.
     let by_key = profile.method == Method::Identity;
     let compares = |what: Requirement| profile.require.contains(&what);
     IssueV1 {
@@ -131,7 +127,7 @@ fn issue(finding: &Finding, taken: &mut BTreeSet<String>, profile: &Profile) -> 
     }
 }
 
-/// The beginning of a text, within its first line and up to a word's end.
+/// The first line of a text, cut at the end of a word.
 fn first_line(text: &str) -> &str {
     let line = text.trim().lines().next().unwrap_or_default().trim_end();
     match line.char_indices().nth(LONGEST_TITLE) {
@@ -140,14 +136,14 @@ fn first_line(text: &str) -> &str {
     }
 }
 
-/// Where a golden comes from, for whoever reads the case.
+/// A comment on where a golden comes from.
 pub fn origin(pool: &Pool<'_>) -> String {
     let tools = pool.tools().len();
     let who = if tools == 1 { "a tool".to_owned() } else { count(tools, "tool") };
     format!("Adopted: {who} reported it, and people confirmed it.")
 }
 
-/// A golden as it stands in a case's YAML.
+/// A golden as YAML of a case.
 pub fn as_yaml(issue: &IssueV1, origin: &str, indent: &str) -> String {
     let mut out = format!("{indent}# {origin}\n{indent}- id: {}\n", quoted(&issue.id));
     let mut line = |key: &str, value: Option<String>| {
@@ -169,59 +165,23 @@ pub fn as_yaml(issue: &IssueV1, origin: &str, indent: &str) -> String {
 }
 
 /// Adds the goldens to their cases and returns the new content of each file that changes, by its path in the suite. Nothing is
-/// written, and there is no content at all where a single file cannot be edited.
+/// written, and nothing is returned if any file cannot be edited.
 pub fn adopt(loaded: &LoadedSuite, goldens: &[Proposal<'_>]) -> Result<BTreeMap<String, String>, AdoptError> {
     let mut by_case: BTreeMap<&CaseId, Vec<&Proposal<'_>>> = BTreeMap::new();
     for golden in goldens {
         by_case.entry(&golden.case.id).or_default().push(golden);
     }
-    let (mut changed, mut unwritable) = (BTreeMap::new(), Vec::new());
-    let mut listed: BTreeMap<usize, Vec<&Proposal<'_>>> = BTreeMap::new();
-    for (case, new) in by_case {
-        match loaded.stated_in.get(case) {
-            Some(StatedIn::File(file)) => match edited(&read(loaded, file)?, &new, Syntax::Yaml) {
-                Some(text) => drop(changed.insert(file.clone(), text)),
-                None => unwritable.push(loaded.files.display(file)),
-            },
-            Some(StatedIn::Line(number)) => drop(listed.insert(*number, new)),
-            None => {}
-        }
-    }
-    if !listed.is_empty() {
-        let text = read(loaded, LISTED)?;
-        let mut out = String::with_capacity(text.len());
-        for (number, line) in (1..).zip(text.split_inclusive('\n')) {
-            let body = line.trim_end_matches(['\n', '\r']);
-            match listed.get(&number).map(|new| edited(body, new, Syntax::Json)) {
-                None => out.push_str(body),
-                Some(Some(new)) => out.push_str(&new),
-                Some(None) => unwritable.push(format!("{}:{number}", loaded.files.display(LISTED))),
-            }
-            out.push_str(&line[body.len()..]);
-        }
-        changed.insert(LISTED.to_owned(), out);
-    }
-    if unwritable.is_empty() { Ok(changed) } else { Err(AdoptError::Unwritable(unwritable)) }
-}
-
-/// Where cases are lines.
-const LISTED: &str = "cases.jsonl";
-
-fn read(loaded: &LoadedSuite, file: &str) -> Result<String, AdoptError> {
-    let bytes = loaded.files.read(file).ok().flatten();
-    let changed = || AdoptError::Changed(vec![loaded.files.display(file)]);
-    bytes.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(changed)
+    edit_cases(loaded, by_case, |text, new, syntax| edited(text, new, syntax)).map_err(|error| match error {
+        EditError::Changed(file) => AdoptError::Changed(vec![file]),
+        EditError::Unwritable(files) => AdoptError::Unwritable(files),
+    })
 }
 
 /// The text of a case with further goldens; `None` if it would not read as just that.
 fn edited(text: &str, new: &[&Proposal<'_>], syntax: Syntax) -> Option<String> {
     let before = decoded(text, syntax)?;
-    let node = match syntax {
-        Syntax::Yaml => yaml::parse(text).ok()?,
-        _ => json::parse(text).ok()?,
-    };
-    let out = spliced(text, insertion(text, &node, new, syntax)?);
-    // An odd layout must never cost the suite: what does not read as the old case with the new goldens is not written.
+    let out = splice(text, insertion(text, &parse(text, syntax)?, new, syntax)?);
+    // An unusual layout must not damage the suite: the result must read as the old case with the new goldens.
     let mut expect = before;
     expect.issues.extend(new.iter().map(|golden| golden.issue.clone()));
     (decoded(&out, syntax)? == expect).then_some(out)
@@ -232,16 +192,6 @@ fn decoded(text: &str, syntax: Syntax) -> Option<CaseV1> {
     decoded.value.filter(|_| decoded.faults.is_empty()).map(|(case, _)| case)
 }
 
-fn spliced(text: &str, mut splices: Vec<(Range<usize>, String)>) -> String {
-    splices.sort_by_key(|(range, _)| std::cmp::Reverse((range.start, range.end)));
-    let mut out = text.to_owned();
-    for (range, new) in splices {
-        out.replace_range(range, &new);
-    }
-    out
-}
-
-/// What must be put where so that the case has the goldens too.
 fn insertion(text: &str, node: &Node, new: &[&Proposal<'_>], syntax: Syntax) -> Option<Vec<(Range<usize>, String)>> {
     let flow: Vec<String> = new.iter().filter_map(|golden| serde_json::to_string(&golden.issue).ok()).collect();
     let flow = flow.join(", ");
@@ -267,16 +217,15 @@ fn insertion(text: &str, node: &Node, new: &[&Proposal<'_>], syntax: Syntax) -> 
         Value::Array(items) if !items.is_empty() => {
             let first = node.get(&[Segment::Key("issues"), Segment::Index(0)])?.span.start;
             let dash = text[..first].rfind('-')?;
-            let line = text[..dash].rfind('\n').map_or(0, |newline| newline + 1);
-            let indent = text.get(line..dash).filter(|lead| lead.chars().all(|c| c == ' '))?;
+            let indent = text.get(line_start(text, dash)..dash).filter(|lead| lead.chars().all(|c| c == ' '))?;
             let end = after_item(text, items.last()?.span.end, indent.len());
             let break_before = if text[..end].ends_with('\n') { "" } else { "\n" };
             Some(vec![(end..end, format!("{break_before}{}", block(new, indent)))])
         }
         // An empty list; what stands behind it on its line stays there.
         Value::Array(_) => {
-            let line = text[..key.span.start].rfind('\n').map_or(0, |newline| newline + 1);
-            let lead = text.get(line..key.span.start).filter(|lead| lead.chars().all(|c| c == ' '))?;
+            let start = key.span.start;
+            let lead = text.get(line_start(text, start)..start).filter(|lead| lead.chars().all(|c| c == ' '))?;
             let empty = issues.span.start..issues.span.start + text[issues.span.start..].find(']')? + 1;
             let end = line_end(text, empty.end);
             let break_before = if text[..end].ends_with('\n') { "" } else { "\n" };
@@ -294,12 +243,12 @@ fn block(new: &[&Proposal<'_>], indent: &str) -> String {
     new.iter().map(|golden| as_yaml(&golden.issue, &origin(&golden.pool), indent)).collect()
 }
 
-/// The place behind the line that a place lies in.
+/// Where the line after a byte begins.
 fn line_end(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |newline| at + newline + 1)
 }
 
-/// The place behind an item of a list and behind the comments that belong to it, which are indented deeper than its dash.
+/// Where an item of a list ends, with the comments that belong to it, which are indented deeper than its dash.
 fn after_item(text: &str, end: usize, dash: usize) -> usize {
     let mut at = line_end(text, text[..end].trim_end().len());
     loop {

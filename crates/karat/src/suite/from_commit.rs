@@ -1,6 +1,6 @@
-//! The beginnings of a case, taken from a commit.
+//! Drafts a case from a commit.
 
-use super::case_draft::{self, CaseDraft};
+use super::yaml_text::{block_or_quoted, quoted};
 use karat_core::ids::CaseId;
 use karat_core::lines::Lines;
 use karat_core::path::RepoPath;
@@ -12,57 +12,41 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Files longer than this are left out.
+/// Longer files are left out.
 const MAX_FILE: u64 = 1 << 20;
 
-/// All files of a case together may be this long.
 const MAX_CASE: usize = 64 << 20;
 
-/// All that a commit can tell about a case; the goldens are for a person to write.
+/// A case without its goldens, which a person has to write.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct CaseSkeleton {
     /// Given, or made from the title of the commit.
     pub id: CaseId,
-    /// The commit.
     pub commit: CommitId,
-    /// The title of its message.
     pub title: String,
-    /// The rest of its message.
     pub description: String,
     /// The language of most changed files.
     pub language: Option<Language>,
-    /// The changed files before the commit.
     pub before: Vec<(RepoPath, Vec<u8>)>,
-    /// The changed files after the commit.
     pub after: Vec<(RepoPath, Vec<u8>)>,
-    /// The first lines that the commit touched, in a file of the language where there is one.
+    /// The first lines that the commit touched, preferably in a file of the language.
     pub first_touched: Option<(RepoPath, Lines)>,
-    /// What was left out, and why.
     pub notes: Vec<String>,
 }
 
-/// No case can be made of the commit.
+/// Why a commit gives no case.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum SkeletonError {
-    /// Git could not do its part.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// The id would not do as the name of a folder.
     #[error(
         "invalid case id {id:?}: expected at most 100 letters, digits, `-`, `_` and `.`, with a letter or digit first"
     )]
-    BadId {
-        /// The id.
-        id: String,
-    },
-    /// Nothing is left to review.
+    BadId { id: String },
     #[error("commit {commit} changes no text file that a case could hold{}", .notes.iter().map(|n| format!("; {n}")).collect::<String>())]
-    NothingChanged {
-        /// The commit.
-        commit: CommitId,
-        /// What was left out, and why.
-        notes: Vec<String>,
-    },
+    NothingChanged { commit: CommitId, notes: Vec<String> },
 }
 
 /// Takes a case from the change that a commit made to its first parent.
@@ -135,7 +119,7 @@ impl CaseSkeleton {
         fs::create_dir(&aside)?;
         let done = self.write_into(&aside).and_then(|()| fs::rename(&aside, &case));
         if let Err(error) = done {
-            // What cannot be removed either is no case, and the first error says more.
+            // The first error says more.
             let _ = fs::remove_dir_all(&aside);
             return Err(error);
         }
@@ -143,15 +127,7 @@ impl CaseSkeleton {
     }
 
     fn write_into(&self, folder: &Path) -> io::Result<()> {
-        let draft = CaseDraft {
-            id: self.id.as_str(),
-            commit: self.commit.as_str(),
-            title: &self.title,
-            description: &self.description,
-            language: self.language.map(Language::name),
-            example: self.first_touched.as_ref(),
-        };
-        File::create_new(folder.join("case.yaml"))?.write_all(case_draft::yaml(&draft).as_bytes())?;
+        File::create_new(folder.join("case.yaml"))?.write_all(self.to_yaml().as_bytes())?;
         for (side, files) in [("before", &self.before), ("after", &self.after)] {
             let root = folder.join(side);
             fs::create_dir(&root)?;
@@ -170,7 +146,49 @@ impl CaseSkeleton {
     }
 }
 
-/// Both sides of one changed file.
+impl CaseSkeleton {
+    /// The case as YAML that loads as it is, with comments on what to fill in.
+    fn to_yaml(&self) -> String {
+        let title = quoted(&self.title);
+        let language = match self.language {
+            Some(language) => format!("language: {}", language.name()),
+            None => "# language: python".to_owned(),
+        };
+        let example = self.first_touched.as_ref().map(|(file, lines)| {
+            let (file, Lines { start, end }) = (quoted(file.as_str()), lines);
+            format!("#     file: {file}\n#     line_start: {start}\n#     line_end: {end}\n")
+        });
+        format!(
+            "\
+# Taken from commit {commit}.
+# Say below what a good tool reports for this change, then run `karat check` on the suite.
+id: {id}
+name: {title}
+{language}
+# difficulty: medium        # easy, medium or hard
+categories: []              # such as [security, performance]
+pr:
+  title: {title}
+  description: {description}
+
+# One entry for each issue that the change brings in. A change without issues asks tools for silence.
+issues: []
+# issues:
+#   - id: issue-1
+#     title: What is wrong, in a few words
+#     description: Why it is wrong and what it does
+#     severity: high          # critical, high, medium, low or info
+#     category: security
+{example}#     keywords: [words, that, a, report, uses]
+",
+            commit = self.commit.as_str(),
+            id = quoted(self.id.as_str()),
+            description = block_or_quoted(&self.description, "    "),
+            example = example.unwrap_or_default(),
+        )
+    }
+}
+
 struct Taken {
     old: Option<(RepoPath, Vec<u8>)>,
     new: Option<(RepoPath, Vec<u8>)>,
@@ -208,7 +226,7 @@ fn take(
     Ok(Ok(Taken { old, new }))
 }
 
-/// Whether a path stays inside the folder it is written to and makes no repository there.
+/// Whether a path stays inside its folder and creates no repository there.
 fn safe(path: &RepoPath) -> bool {
     let odd = |segment: &str| {
         segment.is_empty()
@@ -294,7 +312,7 @@ pub(super) fn slug(title: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-#[path = "../../../karat-source/src/git/scratch_repository.rs"]
+#[path = "../../../karat-source/src/git/tests/scratch_repository.rs"]
 mod scratch_repository;
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! What is wrong with a suite that loads: goldens nobody could match, lines outside the file, words that mean nothing.
+//! Problems of a suite that loads: goldens that cannot match, lines outside the file, keywords without effect.
 
 use super::{LoadedSuite, StatedIn};
 use karat_core::golden::{Acceptance, Golden};
@@ -13,7 +13,7 @@ use karat_format::diagnostic::{Diagnostic, Level};
 use karat_format::document::{Node, Segment, Source, json, yaml};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Everything worth a benchmark keeper's attention, in the order of the cases. Errors make the suite unusable as it is.
+/// All problems, in the order of the cases. A suite with errors cannot be used.
 pub fn lint(loaded: &LoadedSuite, profile: &Profile) -> Vec<Diagnostic> {
     let mut found: BTreeMap<usize, Vec<Lint>> = BTreeMap::new();
     let cases = &loaded.suite.cases;
@@ -32,20 +32,25 @@ pub fn lint(loaded: &LoadedSuite, profile: &Profile) -> Vec<Diagnostic> {
     place(loaded, found)
 }
 
-/// A remark about a value of a case.
 struct Lint {
     level: Level,
     code: &'static str,
-    at: Vec<Segment<'static>>,
+    at: Path,
     message: String,
     help: Option<String>,
 }
 
-fn lint_at(level: Level, code: &'static str, at: Vec<Segment<'static>>, message: String) -> Lint {
-    Lint { level, code, at, message, help: None }
+type Path = Vec<Segment<'static>>;
+
+fn warning(code: &'static str, at: Path, message: String) -> Lint {
+    Lint { level: Level::Warning, code, at, message, help: None }
 }
 
-fn issue(index: usize, key: &'static str) -> Vec<Segment<'static>> {
+fn error(code: &'static str, at: Path, message: String) -> Lint {
+    Lint { level: Level::Error, ..warning(code, at, message) }
+}
+
+fn issue(index: usize, key: &'static str) -> Path {
     vec!["issues".into(), index.into(), key.into()]
 }
 
@@ -53,23 +58,23 @@ fn case_lints(loaded: &LoadedSuite, case: &Case, index: &BTreeMap<&str, &Case>, 
     if let Some(twin) = case.twin.as_ref().and_then(|id| index.get(id.as_str())) {
         if twin.twin.as_ref() != Some(&case.id) {
             let message = format!("the twin `{}` does not name `{}` as its own twin", twin.id, case.id);
-            lints.push(lint_at(Level::Warning, "one-sided-twin", vec!["twin".into()], message));
+            lints.push(warning("one-sided-twin", vec!["twin".into()], message));
         }
         if twin.verdict == case.verdict {
             let message =
                 format!("`{}` and its twin `{}` have the same verdict; one should be the fix", case.id, twin.id);
-            lints.push(lint_at(Level::Warning, "twins-alike", vec!["twin".into()], message));
+            lints.push(warning("twins-alike", vec!["twin".into()], message));
         }
     }
     if case.verdict == Verdict::Safe && !case.is_clean() {
         let message = format!("`{}` is called safe and has required issues", case.id);
-        lints.push(lint_at(Level::Warning, "verdict-contradicts", vec!["verdict".into()], message));
+        lints.push(warning("verdict-contradicts", vec!["verdict".into()], message));
     }
     if let Some(StatedIn::File(file)) = loaded.stated_in.get(&case.id) {
         let folder = file.rsplit('/').nth(1).unwrap_or_default();
         if folder != case.id.as_str() {
             let message = format!("the id `{}` differs from the folder's name `{folder}`", case.id);
-            lints.push(lint_at(Level::Warning, "id-differs", vec!["id".into()], message));
+            lints.push(warning("id-differs", vec!["id".into()], message));
         }
     }
 }
@@ -93,28 +98,28 @@ fn golden_lints(
         let quoted: Vec<String> = strays.iter().map(|keyword| format!("{keyword:?}")).collect();
         let message = format!("keywords of `{}` that do not occur in its text: {}", golden.id, quoted.join(", "));
         let help = Some("use words that a report of this issue must contain".to_owned());
-        lints.push(Lint { help, ..lint_at(Level::Warning, "stray-keyword", issue(index, "keywords"), message) });
+        lints.push(Lint { help, ..warning("stray-keyword", issue(index, "keywords"), message) });
     }
     let mut seen = BTreeSet::new();
     let repeated: Vec<&String> = golden.keywords.iter().filter(|k| !seen.insert(k.trim().to_lowercase())).collect();
     if let Some(keyword) = repeated.first() {
         let message = format!("`{}` has the keyword {keyword:?} more than once; it counts once", golden.id);
-        lints.push(lint_at(Level::Warning, "repeated-keyword", issue(index, "keywords"), message));
+        lints.push(warning("repeated-keyword", issue(index, "keywords"), message));
     }
     let distinct: BTreeSet<String> = words(&text).collect();
     if distinct.len() < 3 && profile.method == Method::Score {
         let message = format!("`{}` says almost nothing; describe what is wrong and where", golden.id);
-        lints.push(lint_at(Level::Warning, "vague-golden", issue(index, "title"), message));
+        lints.push(warning("vague-golden", issue(index, "title"), message));
     }
     if golden.acceptance != Acceptance::Required && golden.target {
         let message = format!("`{}` is the target and not required", golden.id);
-        lints.push(lint_at(Level::Warning, "target-not-required", issue(index, "target"), message));
+        lints.push(warning("target-not-required", issue(index, "target"), message));
     }
     let sound = key_lints(index, golden, profile, lints);
     let why = if sound { unmatchable(golden, distinct.is_empty(), profile) } else { None };
     if let Some(why) = why {
         let message = format!("no tool could match `{}` under the profile `{}`: {why}", golden.id, profile.name);
-        lints.push(lint_at(Level::Warning, "unmatchable-golden", issue(index, "id"), message));
+        lints.push(warning("unmatchable-golden", issue(index, "id"), message));
     }
     if profile.method == Method::Identity {
         identity_lints(index, golden, profile, lints);
@@ -123,12 +128,12 @@ fn golden_lints(
 
 fn place_lints(loaded: &LoadedSuite, case: &Case, index: usize, golden: &Golden, lints: &mut Vec<Lint>) {
     match &golden.file {
-        // A path that climbs out of the case is a fault of its own.
+        // A path that leads out of the case is reported elsewhere.
         Some(file) if file.path().escapes() => {}
         Some(FilePattern::Exact(path)) => match loaded.source(&case.id, path) {
             None if !loaded.has_file(&case.id, path) => {
                 let message = format!("missing file `{path}` in after/");
-                lints.push(lint_at(Level::Error, "no-such-file", issue(index, "file"), message));
+                lints.push(error("no-such-file", issue(index, "file"), message));
             }
             None => {}
             Some(text) => {
@@ -138,22 +143,21 @@ fn place_lints(loaded: &LoadedSuite, case: &Case, index: usize, golden: &Golden,
                     let line = if lines.start > count { lines.start } else { lines.end };
                     let lines = karat_core::wording::count(count as usize, "line");
                     let message = format!("line {line} lies outside `{path}`, which has {lines}");
-                    lints.push(lint_at(Level::Error, "lines-outside-file", issue(index, key), message));
+                    lints.push(error("lines-outside-file", issue(index, key), message));
                 } else if case.change.as_ref().is_some_and(|c| c.excludes(Some(path), golden.lines)) {
                     let message = format!("`{}` is outside the changed lines", golden.id);
-                    lints.push(lint_at(Level::Warning, "golden-outside-change", issue(index, "line_start"), message));
+                    lints.push(warning("golden-outside-change", issue(index, "line_start"), message));
                 }
             }
         },
         Some(glob @ FilePattern::Glob(_)) if !loaded.has_fitting_file(&case.id, glob) => {
             let message = format!("no file in after/ fits `{glob}`");
-            lints.push(lint_at(Level::Warning, "glob-fits-nothing", issue(index, "file"), message));
+            lints.push(warning("glob-fits-nothing", issue(index, "file"), message));
         }
         Some(FilePattern::Glob(_)) | None => {}
     }
 }
 
-/// Why even a perfect report of the golden would not match it.
 fn unmatchable(golden: &Golden, wordless: bool, profile: &Profile) -> Option<String> {
     match profile.method {
         Method::Identity => match found_by(golden, &profile.identity) {
@@ -219,7 +223,7 @@ fn unmatchable(golden: &Golden, wordless: bool, profile: &Profile) -> Option<Str
     }
 }
 
-/// What is wrong with a golden's own key; false where it is an error. Where keys are not matched by, it is a warning.
+/// Checks a golden's own key; returns false for an error. If the profile does not match by key, problems are warnings.
 fn key_lints(index: usize, golden: &Golden, profile: &Profile, lints: &mut Vec<Lint>) -> bool {
     let Some(key) = golden.identity_key.as_deref() else { return true };
     let level = if profile.method == Method::Identity { Level::Error } else { Level::Warning };
@@ -231,20 +235,20 @@ fn key_lints(index: usize, golden: &Golden, profile: &Profile, lints: &mut Vec<L
             Some(right) => format!("write {right:?}"),
             None => "`karat key` prints the keys of findings".to_owned(),
         };
-        lints.push(Lint { help: Some(help), ..lint_at(level, "unmatchable-key", at(), message) });
+        lints.push(Lint { help: Some(help), level, ..warning("unmatchable-key", at(), message) });
         return level != Level::Error;
     }
     let contradictions = stated::contradictions(golden);
     if contradictions.is_empty() {
         return true;
     }
-    let told: Vec<String> =
+    let listed: Vec<String> =
         contradictions.iter().map(|c| format!("{} is {:?}, the key says {:?}", c.field, c.stated, c.key)).collect();
-    let message = format!("the identity_key of `{}` contradicts it: {}", golden.id, told.join("; "));
-    let help = key::computed_golden_keys(golden).into_iter().next();
+    let message = format!("the identity_key of `{}` contradicts it: {}", golden.id, listed.join("; "));
+    let built = key::computed_golden_keys(golden).into_iter().next();
     let help =
-        help.map(|right| format!("write {right:?}, or correct the golden; without identity_key the key is built"));
-    lints.push(Lint { help, ..lint_at(level, "contradicting-key", at(), message) });
+        built.map(|right| format!("write {right:?}, or correct the golden; without identity_key the key is built"));
+    lints.push(Lint { help, level, ..warning("contradicting-key", at(), message) });
     level != Level::Error
 }
 
@@ -253,19 +257,19 @@ fn identity_lints(index: usize, golden: &Golden, profile: &Profile, lints: &mut 
         let message = format!("`{}` has no rule_id; goldens of an identity suite need one", golden.id);
         let named = golden.identity_key.as_deref().and_then(key::parse).map(|parts| parts.rule().to_owned());
         let help = named.map(|rule| format!("its key names the rule {rule:?}"));
-        lints.push(Lint { help, ..lint_at(Level::Warning, "no-rule-id", issue(index, "id"), message) });
+        lints.push(Lint { help, ..warning("no-rule-id", issue(index, "id"), message) });
     }
     if found_by(golden, &profile.identity) == FoundBy::FileAndRule {
         let message =
             format!("only the fallback on file and rule could match `{}`; give it lines or an anchor", golden.id);
-        lints.push(lint_at(Level::Warning, "fallback-only", issue(index, "id"), message));
+        lints.push(warning("fallback-only", issue(index, "id"), message));
     }
 }
 
 fn duplicate_goldens(case: &Case, lints: &mut Vec<Lint>) {
     let prepared: Vec<BTreeSet<String>> =
         case.goldens.iter().map(|g| words(&karat_core::matching::pair::prose(g)).collect()).collect();
-    // Files with thousands of goldens are generated; comparing them pair by pair would take longer than it tells.
+    // Files with thousands of goldens are generated; comparing all pairs would take too long.
     let most = 500;
     for (b, golden) in case.goldens.iter().enumerate().take(most) {
         for a in 0..b {
@@ -279,13 +283,13 @@ fn duplicate_goldens(case: &Case, lints: &mut Vec<Lint>) {
             };
             if alike && golden.file == other.file && !apart {
                 let message = format!("`{}` says the same as `{}` about the same place", golden.id, other.id);
-                lints.push(lint_at(Level::Warning, "duplicate-golden", issue(b, "id"), message));
+                lints.push(warning("duplicate-golden", issue(b, "id"), message));
             }
         }
     }
 }
 
-/// Puts each remark to its place in the file that states the case.
+/// Finds the position of each remark in the file of its case.
 fn place(loaded: &LoadedSuite, found: BTreeMap<usize, Vec<Lint>>) -> Vec<Diagnostic> {
     let listed: Option<String> = loaded
         .stated_in

@@ -1,4 +1,4 @@
-//! Reading a suite whole, or naming everything that is wrong with it.
+//! Loads a suite, or reports everything that is wrong with it.
 
 use super::tree::{self, Tree};
 use super::{LoadedSuite, StatedIn};
@@ -16,13 +16,13 @@ use serde_json::Value as Json;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
-/// Loads a suite. All faults of all files come at once; nothing is half-loaded.
+/// Loads a suite, or returns all faults of all its files.
 pub fn load(files: Files) -> Result<LoadedSuite, Faults> {
     let (loaded, faults) = load_what_is_there(files);
     if faults.is_empty() { Ok(loaded) } else { Err(Faults(faults)) }
 }
 
-/// Everything that can be made of a suite, and all its faults. With faults the suite is good for finding more of them only.
+/// Loads as much of a suite as possible, and returns all its faults. A suite with faults is only good for finding more of them.
 pub fn load_what_is_there(files: Files) -> (LoadedSuite, Vec<Diagnostic>) {
     let mut faults = Vec::new();
     let mut notes = Vec::new();
@@ -92,7 +92,6 @@ pub fn load_what_is_there(files: Files) -> (LoadedSuite, Vec<Diagnostic>) {
     (LoadedSuite { suite, config, files, notes, folders, after_files, code, stated_in }, faults)
 }
 
-/// A case with the place it was stated at.
 struct Stated {
     case: Case,
     folder: Option<String>,
@@ -130,7 +129,7 @@ fn read_config(files: &Files, faults: &mut Vec<Diagnostic>, notes: &mut Vec<Stri
     config
 }
 
-/// Folders that hold a case, and the file in each that states it.
+/// The folders of cases, each with the file that describes the case.
 fn case_files(files: &Files, faults: &mut Vec<Diagnostic>) -> Vec<(String, String)> {
     let mut found = Vec::new();
     // `cases/<id>/case.yaml` is our own layout; a folder of CRB challenges holds them directly, or under `challenges/`.
@@ -163,7 +162,7 @@ fn case_files(files: &Files, faults: &mut Vec<Diagnostic>) -> Vec<(String, Strin
     found
 }
 
-/// Code of a case that `cases.jsonl` states.
+/// Whether a folder holds the code of a case in `cases.jsonl`.
 fn is_bare_tree(files: &Files, folder: &str) -> bool {
     files.has_folder(&format!("{folder}/after")) && matches!(files.open("cases.jsonl"), Ok(Some(_)))
 }
@@ -194,7 +193,7 @@ fn read_case(files: &Files, folder: &str, file: &str, schema: &Json, faults: &mu
     Some(Stated { case, folder: Some(folder.to_owned()), at, id_at: named.then_some(id_at), twin_at })
 }
 
-/// Reads `cases.jsonl`; false where there is none.
+/// Reads `cases.jsonl`; returns whether it exists.
 fn read_listed(files: &Files, schema: &Json, stated: &mut Vec<Stated>, faults: &mut Vec<Diagnostic>) -> bool {
     let shown = files.display("cases.jsonl");
     let reader = match files.open("cases.jsonl") {
@@ -211,7 +210,7 @@ fn read_listed(files: &Files, schema: &Json, stated: &mut Vec<Stated>, faults: &
         let own = value_diagnostics(&found, line);
         let folder = format!("cases/{}", case.id);
         let plain = !case.id.as_str().split('/').any(|part| part.is_empty() || part == "." || part == "..");
-        // Only the place is kept of each line, so that 100,000 cases cost no second copy of their text.
+        // Only the positions are kept, so that 100,000 cases need no second copy of their text.
         let mark = |code| Diagnostic { line: number, column: 1, ..Diagnostic::of_file(&shown, code, "") };
         let twin_at = case.twin.is_some().then(|| mark("unknown-twin"));
         stated.push(Stated {
@@ -255,7 +254,7 @@ fn check_ids(stated: &[Stated], faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Looks for twins that are not there. A case that was refused for another fault is there, under its folder's name.
+/// Reports unknown twins. A case that was refused for another fault is known by its folder's name.
 fn check_twins(stated: &[Stated], refused: &[String], faults: &mut Vec<Diagnostic>) {
     let refused = refused.iter().filter_map(|folder| folder.rsplit('/').next());
     let ids: HashSet<&str> = stated.iter().map(|s| s.case.id.as_str()).chain(refused).collect();

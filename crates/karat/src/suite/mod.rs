@@ -1,13 +1,13 @@
-//! Suites: loading, checking, and making them.
+//! Suites: loading, checking, creating and editing.
 
 pub mod adopt;
-mod case_draft;
 pub mod edit;
 pub mod from_commit;
 pub mod init;
 pub mod lint;
 mod load;
 mod tree;
+mod yaml_text;
 
 pub use load::{load, load_what_is_there};
 
@@ -25,14 +25,12 @@ use std::path::PathBuf;
 
 /// A suite with the place it came from.
 #[derive(Debug)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct LoadedSuite {
-    /// The cases.
     pub suite: Suite,
-    /// What `karat.toml` says; the defaults where there is none.
+    /// From `karat.toml`, or the defaults.
     pub config: ConfigV1,
-    /// Where its files lie.
     pub files: Files,
-    /// Things a person should know.
     pub notes: Vec<String>,
     /// The folder of each case that has one, relative to the root.
     folders: HashMap<CaseId, String>,
@@ -40,21 +38,18 @@ pub struct LoadedSuite {
     after_files: HashMap<CaseId, HashSet<String>>,
     /// A hash of the code of each case that comes with it.
     code: HashMap<CaseId, String>,
-    /// The file that states each case, and the line in it, for messages.
     pub(crate) stated_in: BTreeMap<CaseId, StatedIn>,
 }
 
 /// Where a case is stated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StatedIn {
-    /// A YAML file of its own.
     File(String),
-    /// A line of `cases.jsonl`.
     Line(usize),
 }
 
 impl LoadedSuite {
-    /// The text of a file as the case's change left it; `None` if it is not at hand or not text.
+    /// The text of a file after the case's change; `None` if the suite does not have it or it is not text.
     pub fn source(&self, case: &CaseId, path: &RepoPath) -> Option<String> {
         if path.escapes() {
             return None;
@@ -63,22 +58,21 @@ impl LoadedSuite {
         as_text(self.files.read(&format!("{folder}/after/{path}")).ok()??)
     }
 
-    /// The text of a file that lies in the suite under this very path, or that one case only has.
+    /// The text of a file that exactly one case has, or that is in the suite under this path.
     pub fn source_anywhere(&self, path: &RepoPath) -> Option<String> {
-        let inside = || as_text(self.files.read(path.as_str()).ok()??);
         let mut having = self.suite.cases.iter().filter(|case| self.has_file(&case.id, path));
         match (having.next(), having.next()) {
             (Some(only), None) => self.source(&only.id, path),
-            _ => inside(),
+            _ => as_text(self.files.read(path.as_str()).ok()??),
         }
     }
 
-    /// The suite as a run is to remember it.
+    /// The suite as it is stored with a run.
     pub fn snapshot(&self) -> SnapshotV1 {
         SnapshotV1::new(&self.suite, &self.config, &self.code)
     }
 
-    /// A suite without its code, as a run remembers it.
+    /// A suite without its code, as it is stored with a run.
     pub fn remembered(snapshot: SnapshotV1) -> Self {
         let code = snapshot.cases.iter().filter_map(SnapshotCaseV1::code_by_id).collect();
         let (suite, config) = snapshot.into_suite();
@@ -94,7 +88,7 @@ impl LoadedSuite {
         }
     }
 
-    /// The same with the code of those cases whose code has not changed since, wherever the suite is now.
+    /// Adds the code of the cases whose code has not changed since.
     pub fn with_code_of(mut self, mut now: Self) -> Self {
         let same = |case: &CaseId| self.code.get(case).is_some_and(|hash| now.code.get(case) == Some(hash));
         now.folders.retain(|case, _| same(case));
@@ -103,7 +97,7 @@ impl LoadedSuite {
         self
     }
 
-    /// Keeps these cases only.
+    /// Removes all other cases.
     pub fn restrict(&mut self, cases: &HashSet<&str>) {
         self.suite.cases.retain(|case| cases.contains(case.id.as_str()));
     }
@@ -118,18 +112,16 @@ impl LoadedSuite {
         self.after_files.get(case).is_some_and(|files| files.contains(path.as_str()))
     }
 
-    /// The files of a case as its change left them, sorted.
-    pub fn after_paths(&self, case: &CaseId) -> Vec<RepoPath> {
+    /// The files of a case after its change, sorted.
+    pub(crate) fn after_paths(&self, case: &CaseId) -> Vec<RepoPath> {
         let files = self.after_files.get(case).into_iter().flatten();
         let mut paths: Vec<RepoPath> = files.filter_map(|file| RepoPath::new(file)).collect();
         paths.sort();
         paths
     }
 
-    /// Whether a file of the case fits the pattern.
-    pub fn has_fitting_file(&self, case: &CaseId, pattern: &FilePattern) -> bool {
-        let paths = self.after_files.get(case).into_iter().flatten().filter_map(|file| RepoPath::new(file));
-        paths.into_iter().any(|path| pattern.matches(&path))
+    fn has_fitting_file(&self, case: &CaseId, pattern: &FilePattern) -> bool {
+        self.after_paths(case).iter().any(|path| pattern.matches(path))
     }
 
     /// Whether the case comes with its code.
@@ -137,8 +129,8 @@ impl LoadedSuite {
         self.after_files.get(case).is_some_and(|files| !files.is_empty())
     }
 
-    /// A fault at a place in the suite's `karat.toml`, or at the nearest value around it that exists.
-    pub fn in_config(&self, path: &[Segment<'_>], code: &'static str, message: impl Into<String>) -> Diagnostic {
+    /// A fault at a place in the suite's `karat.toml`, or at the nearest existing value around it.
+    pub(crate) fn in_config(&self, path: &[Segment<'_>], code: &'static str, message: impl Into<String>) -> Diagnostic {
         let shown = self.files.display("karat.toml");
         let text = self.files.read("karat.toml").ok().flatten().and_then(|bytes| String::from_utf8(bytes).ok());
         match text.as_deref().map(|text| (text, toml::parse_recoverable(text).node)) {
@@ -149,7 +141,7 @@ impl LoadedSuite {
         }
     }
 
-    /// The submissions that lie in the suite itself. A link that leads out of it is an error, not an absence.
+    /// The submissions in the suite itself. A link that leads out of it is an error.
     pub fn own_submissions(&self) -> io::Result<Vec<String>> {
         let found = self.files.walk("submissions")?;
         if let Some(link) = found.refused.iter().find(|link| !link.contains('/') && link.ends_with(".jsonl")) {
@@ -160,7 +152,7 @@ impl LoadedSuite {
     }
 }
 
-/// Text as people read it. Of text in an older encoding what is not ASCII is replaced, so that its lines can still be shown.
+/// Decodes text. In older encodings, what is not ASCII is replaced, so that its lines can still be shown.
 fn as_text(bytes: Vec<u8>) -> Option<String> {
     let mut text = match String::from_utf8(bytes) {
         Ok(text) => text,

@@ -8,17 +8,14 @@ use karat_source::change::touched_lines;
 use std::collections::BTreeSet;
 use std::io;
 
-/// Files larger than this are hashed, and not compared line by line.
+/// Larger files are not compared line by line.
 const LARGEST_COMPARED: usize = 4 << 20;
 
-/// What was read of a case's before and after folders.
+/// A case's before and after folders.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
-    /// The lines the change touched; `None` without both sides.
     pub(super) change: Option<Change>,
-    /// Links that were not followed.
     pub(super) refused: Vec<String>,
-    /// The files of the after side.
     pub(super) after: Vec<String>,
     /// Side, path and hash of every file.
     hashes: Vec<(String, blake3::Hash)>,
@@ -60,7 +57,7 @@ pub(super) fn read(files: &Files, folder: Option<&str>) -> io::Result<Tree> {
 }
 
 impl Tree {
-    /// A hash of the code alone; none where there is none.
+    /// A hash of the code; `None` without code.
     pub(super) fn code(&self) -> Option<String> {
         if self.hashes.is_empty() {
             return None;
@@ -79,7 +76,6 @@ impl Tree {
     }
 }
 
-/// A hash of all that a case says and holds.
 pub(super) fn digest(case: &Case, tree: &Tree) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     // The mirror's serialisation is the canonical form: same meaning, same bytes.

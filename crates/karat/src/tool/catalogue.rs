@@ -79,37 +79,37 @@ struct TableV1 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::manifest::{Context, Kind, Manifest};
+    use super::super::manifest::{Context, Manifest};
+    use super::super::output;
     use super::*;
+    use karat_core::ids::{CaseId, ToolName};
+    use karat_format::tool::ToolKindV1;
     use std::path::Path;
-
-    fn resolved(shipped: &Shipped) -> Manifest {
-        let raw = shipped.manifest().unwrap_or_else(|faults| panic!("{faults:#?}"));
-        let context = Context { model: Some("model"), home: Some(Path::new("/home/me")), files_anywhere: false };
-        Manifest::resolve(shipped.name, &raw, Path::new(""), &context)
-            .unwrap_or_else(|faults| panic!("{}: {faults:#?}", shipped.name))
-    }
 
     #[test]
     fn every_shipped_manifest_resolves_and_says_how_to_get_it() {
         for one in CATALOGUE {
             let raw = one.manifest().unwrap_or_else(|faults| panic!("{}: {faults:#?}", one.name));
-            let manifest = resolved(one);
+            let context = Context { model: Some("model"), home: Some(Path::new("/home/me")), files_anywhere: false };
+            let faults = Manifest::resolve(one.name, &raw, &context).err();
+            assert_eq!(faults, None, "{}", one.name);
             assert_eq!(shipped(one.name), Some(one));
             assert!(raw.description.is_some(), "{} has no description", one.name);
             assert!(one.toml.starts_with("# ") && one.toml.ends_with('\n'), "{} has no comment", one.name);
-            let Kind::Command(program) = manifest.kind else { continue };
+            if raw.kind != ToolKindV1::Command {
+                continue;
+            }
             assert!(raw.homepage.is_some() && raw.install.is_some(), "{} does not say where to get it", one.name);
             assert!(raw.timeout.is_some(), "{} has no time limit of its own", one.name);
             // What needs a key talks to somebody, and uses a model.
-            let keys = program.pass_env.iter().any(|name| name.ends_with("KEY"));
-            assert_eq!(keys, program.network, "{}", one.name);
+            let keys = raw.pass_env.iter().any(|name| name.ends_with("KEY"));
+            assert_eq!(keys, raw.network, "{}", one.name);
             assert_eq!(keys, raw.model.is_some(), "{}", one.name);
             // How often is the suite's to say: who calls a tool deterministic has to show it.
             assert_eq!(raw.trials, None, "{}", one.name);
             // A shell brings no installation into the sandbox; the programs that it starts must be named.
-            let by_shell = program.command.first().is_some_and(|word| word == "sh");
-            assert!(!by_shell || !program.needs.is_empty(), "{} does not name what its shell starts", one.name);
+            let by_shell = raw.command.first().is_some_and(|word| word == "sh");
+            assert!(!by_shell || !raw.needs.is_empty(), "{} does not name what its shell starts", one.name);
         }
         let files = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("catalogue")).unwrap();
         assert_eq!(files.count(), CATALOGUE.len(), "a file of the catalogue is not listed");
@@ -125,18 +125,10 @@ mod tests {
         // The form that is asked for is the form that is read.
         let filled = prompt("codex").replace("{{", "{").replace("}}", "}");
         let form = filled.lines().find(|line| line.starts_with("{\"findings\"")).unwrap();
-        let (case, tool) = (karat_core::ids::CaseId::new("c"), karat_core::ids::ToolName::new("t"));
-        let output =
-            super::super::output::Output { format: "karat", bytes: Some(form.as_bytes()), caps: Default::default() };
-        let about = super::super::output::About {
-            case: &case,
-            tool: &tool,
-            number: 1,
-            roots: &[],
-            rules: None,
-            sources: &|_| None,
-        };
-        let read = super::super::output::read(&output, &about);
+        let (case, tool) = (CaseId::new("c"), ToolName::new("t"));
+        let written = output::Output { format: "karat", bytes: Some(form.as_bytes()), caps: Default::default() };
+        let about = output::About { case: &case, tool: &tool, number: 1, roots: &[], rules: None, sources: &|_| None };
+        let read = output::read(&written, &about);
         assert_eq!((read.problem, read.trial.findings.len()), (None, 1));
     }
 

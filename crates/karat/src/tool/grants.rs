@@ -1,7 +1,7 @@
-//! What a tool asks for beyond the closed sandbox, and what its user allows.
+//! What a tool asks for beyond the closed sandbox, and what the user allows.
 //!
-//! A suite may come from anybody, so what its manifests ask for needs the user's word: a flag, or an answer that was given
-//! before for the same manifest in the same place.
+//! A suite may come from anybody, so the user must allow what its manifests ask for: by a flag, or by an earlier answer
+//! for the same manifest in the same place.
 
 use karat_format::tool::ToolManifestV1;
 use karat_io::atomic_write;
@@ -14,18 +14,13 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// One thing that the closed sandbox does not give.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
-pub enum Grant {
-    /// To use the network.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Grant {
     Network,
     /// To use the services of this machine.
     Loopback,
-    /// To see a variable of the user's environment.
     Env(String),
-    /// To read a file or folder of the user.
     Read(String),
-    /// To write to a file or folder of the user.
     Write(String),
     /// To run a command before the first trial, with the network.
     Setup,
@@ -33,7 +28,7 @@ pub enum Grant {
     Key(String),
 }
 
-/// A grant or a list of grants that cannot be understood.
+/// A grant or a list of grants that cannot be parsed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "invalid grant `{0}`: expected TOOL, or TOOL: followed by network, loopback, setup, env=NAME, read=PATH, write=PATH or key=ADDRESS, \
@@ -72,23 +67,9 @@ impl FromStr for Grant {
     }
 }
 
-impl From<Grant> for String {
-    fn from(grant: Grant) -> Self {
-        grant.to_string()
-    }
-}
-
-impl TryFrom<String> for Grant {
-    type Error = InvalidGrant;
-
-    fn try_from(text: String) -> Result<Self, InvalidGrant> {
-        text.parse()
-    }
-}
-
 impl Grant {
     /// What it lets a tool do.
-    pub fn describe(&self) -> String {
+    fn describe(&self) -> String {
         match self {
             Self::Network => "use the network".to_owned(),
             Self::Loopback => "use the services of this machine".to_owned(),
@@ -102,7 +83,7 @@ impl Grant {
 }
 
 /// Everything that a manifest asks for beyond the closed sandbox.
-pub fn requested(manifest: &ToolManifestV1) -> BTreeSet<Grant> {
+pub(crate) fn requested(manifest: &ToolManifestV1) -> BTreeSet<Grant> {
     let mut grants = BTreeSet::new();
     if manifest.network {
         grants.insert(Grant::Network);
@@ -123,8 +104,8 @@ pub fn requested(manifest: &ToolManifestV1) -> BTreeSet<Grant> {
 /// What `--allow` says: a tool, and what it may have beyond the closed sandbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allowance {
-    tool: String,
-    /// Nothing listed: whatever the tool asks for.
+    pub(crate) tool: String,
+    /// `None` allows whatever the tool asks for.
     grants: Option<BTreeSet<Grant>>,
 }
 
@@ -132,42 +113,34 @@ impl FromStr for Allowance {
     type Err = InvalidGrant;
 
     fn from_str(text: &str) -> Result<Self, InvalidGrant> {
-        let Some((tool, list)) = text.split_once(':') else {
-            return match text {
-                "" => Err(InvalidGrant(text.to_owned())),
-                tool => Ok(Self { tool: tool.to_owned(), grants: None }),
-            };
-        };
+        if text.is_empty() {
+            return Err(InvalidGrant(text.to_owned()));
+        }
+        let Some((tool, list)) = text.split_once(':') else { return Ok(Self { tool: text.to_owned(), grants: None }) };
         let grants = list.split(',').map(str::parse).collect::<Result<_, _>>()?;
         Ok(Self { tool: tool.to_owned(), grants: Some(grants) })
     }
 }
 
 impl Allowance {
-    /// The tool it speaks of.
-    pub fn tool(&self) -> &str {
-        &self.tool
-    }
-
     fn covers(&self, tool: &str, grant: &Grant) -> bool {
         self.tool == tool && self.grants.as_ref().is_none_or(|grants| grants.contains(grant))
     }
 }
 
-/// What a tool asks for and nobody has allowed.
+/// What a tool asks for and is not allowed yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Request {
-    /// The tool.
     pub tool: String,
     /// All that it asks for, allowed or not.
-    pub requested: BTreeSet<Grant>,
-    /// What was not allowed.
-    pub missing: BTreeSet<Grant>,
+    requested: BTreeSet<Grant>,
+    missing: BTreeSet<Grant>,
 }
 
 impl Request {
-    /// What a manifest asks for beyond what is allowed; none where nothing is missing.
-    pub fn new(tool: &str, manifest: &ToolManifestV1, allowed: &[Allowance]) -> Option<Self> {
+    /// What a manifest asks for beyond what is allowed; `None` if nothing is missing.
+    pub(crate) fn new(tool: &str, manifest: &ToolManifestV1, allowed: &[Allowance]) -> Option<Self> {
         let requested = requested(manifest);
         let is_missing = |grant: &&Grant| !allowed.iter().any(|allowance| allowance.covers(tool, grant));
         let missing: BTreeSet<Grant> = requested.iter().filter(is_missing).cloned().collect();
@@ -175,7 +148,7 @@ impl Request {
     }
 
     /// The value of `--allow` that allows all that is asked for.
-    pub fn flag_value(&self) -> String {
+    pub(crate) fn flag_value(&self) -> String {
         let grants: Vec<String> = self.requested.iter().map(Grant::to_string).collect();
         // A comma in a path cannot be written in a list.
         match grants.iter().any(|grant| grant.contains(',')) {
@@ -190,8 +163,8 @@ impl Request {
     }
 }
 
-/// Answers given before, in a file of the user's own, never beside a suite.
-pub struct Remembered {
+/// Earlier answers, in a file of the user's own, never beside a suite.
+pub(crate) struct Remembered {
     file: PathBuf,
 }
 
@@ -219,25 +192,24 @@ impl Answer {
 }
 
 impl Remembered {
-    /// The answers of the user whose environment this is; none where it names neither a home nor a folder for settings.
-    pub fn new(variable: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
+    /// The answers of the user whose environment this is; `None` if it names neither a home nor a folder for settings.
+    pub(crate) fn new(variable: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
         let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let folder = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))?;
         Some(Self { file: folder.join("karat").join("allowed.json") })
     }
 
-    /// Where they are kept.
-    pub fn file(&self) -> &Path {
+    pub(crate) fn file(&self) -> &Path {
         &self.file
     }
 
     /// Whether everything that a manifest asks for was allowed before. A file that cannot be read allows nothing.
-    pub fn allows(&self, suite: &str, tool: &str, manifest: &ToolManifestV1) -> bool {
+    pub(crate) fn allows(&self, suite: &str, tool: &str, manifest: &ToolManifestV1) -> bool {
         self.read().is_ok_and(|known| known.allowed.contains(&Answer::new(suite, tool, manifest)))
     }
 
-    /// Keeps an answer.
-    pub fn allow(&self, suite: &str, tool: &str, manifest: &ToolManifestV1) -> io::Result<()> {
+    /// Stores an answer.
+    pub(crate) fn allow(&self, suite: &str, tool: &str, manifest: &ToolManifestV1) -> io::Result<()> {
         let mut known = self.read()?;
         if !known.allowed.insert(Answer::new(suite, tool, manifest)) {
             return Ok(());

@@ -1,13 +1,166 @@
-//! Tools: what a system under test is, how it is declared, and how what it writes becomes a trial.
+//! Tools: what a system under test is, how it is declared, how one trial of it is executed, and how what it writes is read.
 //!
-//! A manifest is read and checked by [`manifest`], its placeholders are filled by [`placeholders`], and what the tool wrote
-//! is read by [`output`]. Ready manifests of well-known tools lie in the [`catalogue`]; [`doctor`] says which of them could
-//! run here, and [`grants`] what they ask for beyond the closed sandbox. [`patterns`] is a tool of our own: the baseline to beat.
+//! A [`manifest`] is checked and becomes a [`Declaration`], with the files that it names a [`Tool`], and in a run a
+//! [`TrialRunner`]. Each kind of tool is one file: `command` runs a program, [`replay`] repeats recorded trials,
+//! [`patterns`] matches rules and is the baseline to beat, `llm` asks a model.
+//! Ready manifests of well-known tools are in the [`catalogue`]; [`doctor`] checks which of them could run here, and
+//! [`grants`] lists what they ask for beyond the closed sandbox.
 
 pub mod catalogue;
+pub(crate) mod command;
 pub mod doctor;
+mod error;
+mod free_disk;
 pub mod grants;
+mod llm;
 pub mod manifest;
 pub mod output;
 pub mod patterns;
 pub mod placeholders;
+pub mod replay;
+pub(crate) mod run_context;
+
+pub use command::serve;
+pub use error::{LoadError, LoadFault, ReadyError, RecordingError};
+
+use crate::checkout::Template;
+use crate::suite::LoadedSuite;
+use doctor::{Examined, Surroundings};
+use karat_core::suite::Case;
+use karat_core::trial::{Outcome, Trial};
+use karat_format::run::{NOTHING_EXECUTED, PlannedLlmV1, ToolFactsV1, TrialDetailV1};
+use karat_format::tool::{ToolKindV1, ToolManifestV1};
+use karat_sandbox::Isolation;
+use karat_store::record::{TrialKey, TrialRecord};
+use manifest::Check;
+use replay::Recordings;
+use run_context::RunContext;
+
+/// The declaration of a tool: every value is checked, and no file is read yet.
+pub trait Declaration {
+    /// Reads the files that it names; relative paths are in the suite.
+    fn load(self: Box<Self>, suite: &LoadedSuite, recordings: &mut Recordings) -> Result<Box<dyn Tool>, LoadFault>;
+
+    /// Checks whether the tool could run on this machine.
+    fn examine(&self, _raw: &ToolManifestV1, _around: &Surroundings<'_>, _examined: &mut Examined) {}
+}
+
+/// A tool that can be planned, and prepared for a run.
+pub trait Tool {
+    /// The isolation that its trials will have, as the plan states it.
+    fn isolation(&self, _isolation: Isolation) -> String {
+        NOTHING_EXECUTED.to_owned()
+    }
+
+    /// The most trials on one case that are possible: a recording has no others.
+    fn max_trials(&self) -> Option<u32> {
+        None
+    }
+
+    /// What the plan states about a model that is asked.
+    fn planned_llm(&self) -> Option<PlannedLlmV1> {
+        None
+    }
+
+    /// Makes it ready for its first trial: finds its program, sets it up, asks for its version.
+    fn prepare<'a>(self: Box<Self>, isolation: Isolation, context: &'a RunContext<'a>) -> PrepareResult<'a>;
+}
+
+type PrepareResult<'a> = Result<(Box<dyn TrialRunner + 'a>, ToolFactsV1), ReadyError>;
+
+/// A tool that is ready to execute trials.
+pub trait TrialRunner: Sync {
+    /// Whether it works on a checkout of the case.
+    fn needs_checkout(&self) -> bool {
+        false
+    }
+
+    /// Executes one trial; `None` if it was cancelled. An error is a failure of Karat or the system, never of the tool.
+    /// A case without code is `None`, and so is its checkout.
+    fn run_trial(&self, task: &Task, case: Option<&Case>, checkout: Option<&Template>) -> RunResult;
+}
+
+type RunResult = Result<Option<TrialRecord>, ReadyError>;
+
+/// The facts about a tool that executes no program.
+fn facts_without_program(version: Option<String>) -> ToolFactsV1 {
+    ToolFactsV1 { version, isolation: NOTHING_EXECUTED.to_owned(), ..ToolFactsV1::default() }
+}
+
+/// A trial to be executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Task {
+    pub key: TrialKey,
+    /// Counted from 1.
+    pub attempt: u32,
+}
+
+impl Task {
+    /// The record of a trial that reported nothing yet.
+    fn record(&self) -> TrialRecord {
+        let TrialKey { tool, case, number } = self.key.clone();
+        let trial = Trial::reported(case, tool, number);
+        TrialRecord { trial, attempt: self.attempt, detail: TrialDetailV1::default(), artifacts: Vec::new() }
+    }
+
+    /// The record of a trial that was not executed.
+    fn skipped(&self, reason: &str) -> TrialRecord {
+        let mut record = self.record();
+        record.trial.outcome = Outcome::Skipped;
+        record.detail.reason = Some(reason.to_owned());
+        record
+    }
+}
+
+/// Why a trial of a case without code is skipped.
+const NO_CODE: &str = "the case has no code";
+
+/// Whether a tool failed; one that was never run did not.
+pub fn failed(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Crashed | Outcome::TimedOut | Outcome::Unparsable)
+}
+
+/// A kind of tool.
+struct Kind {
+    /// The keys of a manifest that this kind uses, beside those of every kind.
+    keys: &'static [&'static str],
+    /// Checks the values of the keys.
+    resolve: fn(&mut Check<'_>) -> Box<dyn Declaration>,
+}
+
+/// All kinds of tools. One more is one file in this folder and one line here.
+fn kind(kind: ToolKindV1) -> &'static Kind {
+    match kind {
+        ToolKindV1::Command => &command::KIND,
+        ToolKindV1::Replay => &replay::KIND,
+        ToolKindV1::Patterns => &patterns::KIND,
+        ToolKindV1::Llm => &llm::KIND,
+    }
+}
+
+/// Keys of a manifest that every kind of tool has.
+const SHARED_KEYS: &[&str] = &["description", "kind", "model", "trials", "homepage", "install"];
+
+fn milliseconds(time: std::time::Duration) -> f64 {
+    time.as_secs_f64() * 1_000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use karat_format::document::schema_of;
+    use std::collections::BTreeSet;
+
+    /// A key that no kind uses would be accepted, and ignored, by all of them.
+    #[test]
+    fn every_key_of_a_manifest_belongs_to_a_kind() {
+        let schema = schema_of::<ToolManifestV1>();
+        let stated: BTreeSet<&str> = schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+        let used = ToolKindV1::ALL.into_iter().flat_map(|name| kind(name).keys).chain(SHARED_KEYS).copied();
+        assert_eq!(used.collect::<BTreeSet<&str>>(), stated);
+        let names = schema["$defs"]["ToolKindV1"]["oneOf"].as_array().unwrap().iter();
+        let names: Vec<&str> = names.map(|variant| variant["const"].as_str().unwrap()).collect();
+        assert_eq!(ToolKindV1::ALL.map(ToolKindV1::as_str).to_vec(), names);
+    }
+}

@@ -18,11 +18,11 @@ pub const KARAT: &str = "karat";
 /// Formats of goldens and of whole benchmarks, which no tool writes about a single case.
 const NOT_OF_TOOLS: &[&str] = &["code-review-bench", "eval-spec", "owasp"];
 
-/// Formats in which no text at all is how a tool says that it found nothing: one line for each thing found, and no frame.
-const EMPTY_IS_NONE: &[&str] = &["rdjsonl"];
+/// The format with one line for each finding, so that an empty file means no finding.
+const EMPTY_IS_NONE: &str = "rdjsonl";
 
-/// Files that a tool could not work on are told one by one up to this many.
-const MOST_TOLD: usize = 20;
+/// The most failures of a tool that are listed.
+const MAX_FAILURES: usize = 20;
 
 /// The formats a tool may write, our own first.
 pub fn formats() -> impl Iterator<Item = &'static str> {
@@ -30,23 +30,23 @@ pub fn formats() -> impl Iterator<Item = &'static str> {
     std::iter::once(KARAT).chain(foreign)
 }
 
-/// What a tool that ended with an accepted exit code left behind.
+/// The output of a tool that ended with an accepted exit code.
 #[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Output<'a> {
-    /// What it is written in: one of [`formats`].
+    /// One of [`formats`].
     pub format: &'a str,
-    /// The bytes of the result; `None` if the file that was to be written is not there.
+    /// `None` if the result file is missing.
     pub bytes: Option<&'a [u8]>,
-    /// How much is taken from it.
     pub caps: Caps,
 }
 
-/// How much is taken from the output of one trial.
+/// The most that is read from the output of one trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caps {
-    /// Bytes of the text, once it is unpacked (`limits.output`).
+    /// Bytes after decompression (`limits.output`).
     pub unpacked: u64,
-    /// Findings (`limits.findings`).
+    /// `limits.findings`
     pub findings: usize,
 }
 
@@ -56,31 +56,29 @@ impl Default for Caps {
     }
 }
 
-/// What the output is about.
+/// The trial that an output belongs to.
 #[derive(Clone, Copy)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct About<'a> {
-    /// The case the tool ran on.
     pub case: &'a CaseId,
-    /// The tool, by our name for it.
     pub tool: &'a ToolName,
-    /// Which of the repetitions it is, counted from 1.
+    /// The repetition, counted from 1.
     pub number: u32,
-    /// The absolute path of the checkout, by every name the tool may have seen it under.
+    /// The absolute paths under which the tool may have seen the checkout.
     pub roots: &'a [&'a str],
-    /// A table from the tool's rules to categories.
     pub rules: Option<&'a RuleMap>,
     /// The code that was checked out.
     pub sources: Sources<'a>,
 }
 
-/// A trial, and how its output was to read.
+/// A trial as it was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Read {
-    /// The trial: reported, or unparsable. Its notes say what the tool could not do.
+    /// Reported, or unparsable. Its notes say what the tool could not do.
     pub trial: Trial,
     /// Why it is unparsable.
     pub problem: Option<String>,
-    /// What the importer left out or put right.
+    /// What the importer left out or corrected.
     pub notes: Vec<String>,
 }
 
@@ -99,7 +97,7 @@ pub fn read(output: &Output<'_>, about: &About<'_>) -> Read {
 fn fill(trial: &mut Trial, output: &Output<'_>, about: &About<'_>, notes: &mut Vec<String>) -> Result<(), String> {
     let bytes = output.bytes.ok_or("the tool succeeded but wrote no result file")?;
     if bytes.iter().all(u8::is_ascii_whitespace) {
-        if EMPTY_IS_NONE.contains(&output.format) {
+        if output.format == EMPTY_IS_NONE {
             return Ok(());
         }
         return Err(format!("the tool succeeded but its result is empty, which is not a {} document", output.format));
@@ -109,18 +107,16 @@ fn fill(trial: &mut Trial, output: &Output<'_>, about: &About<'_>, notes: &mut V
         answer::read(bytes, trial)?;
     } else {
         let importer = importer(output.format).ok_or_else(|| format!("unknown format `{}`", output.format))?;
-        let harvest = harvest(importer, bytes, output.caps, &roots).map_err(|error| error.to_string())?;
+        let imported = import(importer, bytes, output.caps, &roots).map_err(|error| error.to_string())?;
         if output.format == "review-text" {
             trial.response = Some(String::from_utf8_lossy(bytes).into_owned());
         }
-        take(harvest, trial, &roots, notes)?;
+        fill_imported(imported, trial, &roots, notes)?;
     }
-    let (found, most) = (trial.findings.len(), output.caps.findings);
-    if found > most {
-        return Err(format!(
-            "it reports {}, and {most} are the most for one case (limits.findings)",
-            count(found, "finding")
-        ));
+    let most = output.caps.findings;
+    if trial.findings.len() > most {
+        let found = count(trial.findings.len(), "finding");
+        return Err(format!("it reports {found}, and {most} are the most for one case (limits.findings)"));
     }
     for finding in &mut trial.findings {
         roots.strip(finding);
@@ -131,38 +127,44 @@ fn fill(trial: &mut Trial, output: &Output<'_>, about: &About<'_>, notes: &mut V
     Ok(())
 }
 
-fn harvest(importer: &Importer, bytes: &[u8], caps: Caps, roots: &Roots<'_>) -> Result<ImportedData, ImportError> {
-    let mut harvest = ImportedData::default();
+fn import(importer: &Importer, bytes: &[u8], caps: Caps, roots: &Roots<'_>) -> Result<ImportedData, ImportError> {
+    let mut imported = ImportedData::default();
     let sources = |path: &_| roots.source(path);
     let help = "`limits.output` of the manifest is the most, also unpacked";
     let most = input::Limits { total: caps.unpacked, help, ..input::Limits::default() };
     let opened = input::from_reader_within(Path::new("output"), Box::new(bytes), most)?;
-    (importer.import)(Input { sources: &sources, ..opened }, &mut harvest)?;
-    if let Some(finish) = importer.finish {
-        finish(&mut harvest)?;
-    }
-    Ok(harvest)
+    importer.read(Input { sources: &sources, ..opened }, &mut imported)?;
+    importer.finish(&mut imported);
+    Ok(imported)
 }
 
-/// Puts a harvest into its trial. Whose findings they are and what case they belong to is known, whatever the file says.
-fn take(harvest: ImportedData, trial: &mut Trial, roots: &Roots<'_>, notes: &mut Vec<String>) -> Result<(), String> {
-    if !harvest.trials.is_empty() || !harvest.cases.is_empty() || !harvest.judgements.is_empty() {
-        return Err("the result holds cases or trials of its own, not the findings of one tool in one case".to_owned());
+/// Puts imported data into its trial, whatever tool and case the file names.
+fn fill_imported(
+    imported: ImportedData,
+    trial: &mut Trial,
+    roots: &Roots<'_>,
+    notes: &mut Vec<String>,
+) -> Result<(), String> {
+    if !imported.trials.is_empty() || !imported.cases.is_empty() || !imported.judgements.is_empty() {
+        return Err("the result contains cases or trials, not the findings of one tool in one case".to_owned());
     }
-    if let Some(fatal) = harvest.failures.iter().find(|failure| failure.fatal) {
+    if let Some(fatal) = imported.failures.iter().find(|failure| failure.fatal) {
         return Err(format!("the tool reported that it failed: {}", roots.plain(&fatal.message)));
     }
-    for failure in harvest.failures.iter().take(MOST_TOLD) {
+    for failure in imported.failures.iter().take(MAX_FAILURES) {
         let place = failure.file.as_deref().map(|file| format!("{}: ", roots.display(file))).unwrap_or_default();
         trial.notes.push(format!("incomplete: {place}{}", roots.plain(&failure.message)));
     }
-    if harvest.failures.len() > MOST_TOLD {
-        trial.notes.push(format!("incomplete: and {} more failures", harvest.failures.len() - MOST_TOLD));
+    if imported.failures.len() > MAX_FAILURES {
+        trial.notes.push(format!("incomplete: and {} more failures", imported.failures.len() - MAX_FAILURES));
     }
-    let numbered =
-        |(index, finding): (usize, Finding)| Finding { id: FindingId::new(format!("f{}", index + 1)), ..finding };
-    trial.findings = harvest.findings.into_iter().map(|reported| reported.finding).enumerate().map(numbered).collect();
-    notes.extend(harvest.notes);
+    let numbered = imported
+        .findings
+        .into_iter()
+        .zip(1..)
+        .map(|(reported, number): (_, usize)| Finding { id: FindingId::new(format!("f{number}")), ..reported.finding });
+    trial.findings = numbered.collect();
+    notes.extend(imported.notes);
     Ok(())
 }
 

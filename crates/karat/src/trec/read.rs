@@ -1,4 +1,4 @@
-//! Judgements and runs, line by line: read whole or refused whole, all faults at once.
+//! Reads judgements and runs line by line, or returns all their faults.
 
 use karat_core::trec::{Qrels, ScoredDocument, TrecRun};
 use karat_core::wording::plural;
@@ -12,17 +12,16 @@ use std::ops::Range;
 const QRELS: &str = "a line of judgements is `topic 0 document relevance`";
 const RUN: &str = "a line of a run is `topic Q0 document rank score name`";
 
-/// So many faults are told one by one.
+/// Further faults are only counted.
 const MOST_FAULTS: usize = 200;
-/// So many bytes a line may have.
+/// In bytes.
 const LONGEST_LINE: u64 = 1 << 16;
 
-/// A run, and what was noticed on the way.
+/// A run with notes on it.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct ReadRun {
-    /// The run.
     pub run: TrecRun,
-    /// What a person should know.
     pub notes: Vec<String>,
 }
 
@@ -49,7 +48,7 @@ pub fn read_qrels(input: NamedLines<'_>) -> Result<Qrels, Faults> {
     Ok(qrels)
 }
 
-/// Reads a run. The rank column is not looked at: scores decide, as in `trec_eval`.
+/// Reads a run. Scores decide, as in `trec_eval`; ranks are ignored.
 pub fn read_run(input: NamedLines<'_>) -> Result<ReadRun, Faults> {
     let mut run = TrecRun::default();
     let mut seen = SeenDocuments::default();
@@ -106,7 +105,7 @@ impl SeenDocuments {
     }
 }
 
-/// A word of a line, and where it stands in it.
+/// A word of a line, and its position.
 #[derive(Clone, Copy)]
 struct Word<'l> {
     text: &'l str,
@@ -131,7 +130,7 @@ fn wrong_width(words: &[Word<'_>], wanted: usize, help: &str) -> Fault {
     Fault::new("wrong-width", span, message).with_help(help)
 }
 
-/// Hands on the words of every line that has any and is no comment; refuses a text without one.
+/// Passes the words of every line that is not empty and not a comment to `each`; a text without such lines is a fault.
 fn each_line(
     mut input: NamedLines<'_>,
     format: &str,
@@ -157,7 +156,7 @@ fn each_line(
             Ok(text) => (text, true),
             Err(error) => (std::str::from_utf8(&line[..error.valid_up_to()]).unwrap_or_default(), false),
         };
-        // A mark at the start of the file is no part of its first word.
+        // A byte order mark is not part of the first word.
         let mark = if number == 1 && text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let text = &text[mark..];
         let result = if is_endless {
@@ -180,7 +179,7 @@ fn each_line(
             }
         }
         if is_endless {
-            // What follows would be told as lines of their own.
+            // The rest would be reported as further lines.
             break;
         }
         offset += line.len();
@@ -209,27 +208,27 @@ mod tests {
         NamedLines { file: "f".to_owned(), reader: Box::new(text.as_bytes()) }
     }
 
-    fn told(faults: &Faults) -> String {
+    fn listed(faults: &Faults) -> String {
         let line = |d: &Diagnostic| format!("{}:{}:{} {}", d.file, d.line, d.column, d.message);
         faults.0.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 
     #[track_caller]
     fn qrels_fault(text: &str, expect: &str) {
-        assert_eq!(told(&read_qrels(lines(text)).unwrap_err()), expect, "{text:?}");
+        assert_eq!(listed(&read_qrels(lines(text)).unwrap_err()), expect, "{text:?}");
     }
 
     #[track_caller]
     fn run_fault(text: &str, expect: &str) {
-        assert_eq!(told(&read_run(lines(text)).unwrap_err()), expect, "{text:?}");
+        assert_eq!(listed(&read_run(lines(text)).unwrap_err()), expect, "{text:?}");
     }
 
     #[test]
     fn odd_files_are_read() {
         let qrels = read_qrels(lines("\u{feff}1 0 a 1\r\n\r\n# a comment\r\n2\t0\tb\t-1\n  1  0  b  0")).unwrap();
-        let told: Vec<String> =
+        let levels: Vec<String> =
             qrels.iter().flat_map(|(t, d)| d.iter().map(move |(d, level)| format!("{t} {d} {level}"))).collect();
-        assert_eq!(told, ["1 a 1", "1 b 0", "2 b -1"]);
+        assert_eq!(levels, ["1 a 1", "1 b 0", "2 b -1"]);
         let read = read_run(lines("2 Q0 a 1 1e3 x\n1 Q0 a 7 -2.5 x more words\n2 Q0 b 2 .5 x")).unwrap();
         assert_eq!((read.run.name.as_str(), read.run.topics.len(), read.notes.len()), ("x", 2, 0));
         assert_eq!(read.run.topics["2"][1], ScoredDocument { document: "b".to_owned(), score: 0.5 });
@@ -257,7 +256,7 @@ f:4:6 a is ranked for topic 1 already, at line 3",
         qrels_fault("", "f:0:0 the file has no line that says anything");
         let bytes = b"1 0 a 1\n1 0 \xff 1\n";
         let input = NamedLines { file: "f".to_owned(), reader: Box::new(&bytes[..]) };
-        assert_eq!(told(&read_qrels(input).unwrap_err()), "f:2:5 invalid UTF-8");
+        assert_eq!(listed(&read_qrels(input).unwrap_err()), "f:2:5 invalid UTF-8");
         run_fault("\n# x\n", "f:0:0 the file has no line that says anything");
     }
 

@@ -1,109 +1,22 @@
 //! `karat calibrate match`: fits the weights and the threshold of matching to labelled pairs.
 
 use super::{check, row, table, tell_of_overrides, write};
-use crate::args::{LabelArgs, MatchArgs};
-use crate::commands::judge::labels::LabelInputs;
+use crate::args::MatchArgs;
 use crate::exit::{Exit, Failure};
-use crate::inputs;
-use crate::terminal::{look, note, print, print_json};
+use crate::output_files::show;
+use crate::terminal::note;
 use karat::judge::local::Field;
-use karat_core::calibrate::matching::{Advice, CurvePoint, Figures, MatchFit, MatchFitError, fit, pairs};
+use karat::judged_pairs::{JudgedPairs, JudgedPairsRequest, skipped};
+use karat::profile::request::resolve_for_suite;
+use karat_core::calibrate::matching::{Advice, CurvePoint, Figures, HeldOut, MatchFit, MatchFitError, fit, pairs};
 use karat_core::profile::{Method, Profile, Weights};
 use karat_core::suite::Case;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
 use karat_report::grid::wrap;
 use karat_report::number::three;
-use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
-
-/// The JSON output.
-#[derive(Serialize)]
-struct Calibration<'a> {
-    profile: &'a str,
-    /// Labelled pairs.
-    pairs: usize,
-    /// Labelled pairs that match.
-    matches: usize,
-    /// Labelled pairs that the profile's requirements forbid.
-    forbidden: usize,
-    /// The annotators.
-    judges: &'a [String],
-    present: Rules<'a>,
-    fitted: Rules<'a>,
-    /// The current weights with a fitted threshold.
-    threshold_alone: Rules<'a>,
-    /// Number of labelled pairs that have each part.
-    seen: SignalCounts,
-    held_out: Option<HeldOut<'a>>,
-    /// Why nothing was held out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    not_held_out: Option<String>,
-    /// Whether the fitted rules decide held-out pairs better than the current ones.
-    better: bool,
-    /// Which fitted rules to use: `keep` (none), `threshold` or `all`.
-    advice: &'static str,
-}
-
-#[derive(Serialize)]
-struct Rules<'a> {
-    threshold: f64,
-    weights: &'a Weights,
-    /// In-sample figures on all labelled pairs.
-    #[serde(flatten)]
-    figures: Numbers,
-}
-
-#[derive(Serialize)]
-struct HeldOut<'a> {
-    group_by: &'a str,
-    groups: usize,
-    #[serde(flatten)]
-    figures: Numbers,
-    /// The current weights with a threshold fitted on the other groups.
-    threshold_alone: Numbers,
-    /// Results of other thresholds, with the weights fitted on the other groups.
-    curve: Vec<Point>,
-    /// The same with the current weights.
-    present_curve: Vec<Point>,
-}
-
-#[derive(Serialize)]
-struct Point {
-    threshold: f64,
-    precision: Option<f64>,
-    recall: Option<f64>,
-    f1: Option<f64>,
-}
-
-impl From<CurvePoint> for Point {
-    fn from(own: CurvePoint) -> Self {
-        Self { threshold: own.threshold, precision: own.precision, recall: own.recall, f1: own.f1 }
-    }
-}
-
-#[derive(Serialize)]
-struct SignalCounts {
-    file: usize,
-    line: usize,
-    keyword: usize,
-    text: usize,
-}
-
-#[derive(Serialize)]
-struct Numbers {
-    precision: Option<f64>,
-    recall: Option<f64>,
-    f1: Option<f64>,
-    auc: Option<f64>,
-    n: usize,
-}
-
-impl From<Figures> for Numbers {
-    fn from(own: Figures) -> Self {
-        Self { precision: own.precision, recall: own.recall, f1: own.f1, auc: own.auc, n: own.n }
-    }
-}
 
 pub(crate) fn run(args: &MatchArgs) -> Result<Exit, Failure> {
     check(&args.output)?;
@@ -112,6 +25,7 @@ pub(crate) fn run(args: &MatchArgs) -> Result<Exit, Failure> {
     let (mut all, mut judges) = (Vec::new(), BTreeSet::new());
     for one in &given {
         let labels = one.labels()?;
+        skipped(&labels).iter().for_each(|text| note(text));
         let field = one.field.clone().unwrap_or(Field::Case);
         let suite = &one.loaded.suite;
         // Cases of two suites may share an id without being the same case.
@@ -127,11 +41,8 @@ pub(crate) fn run(args: &MatchArgs) -> Result<Exit, Failure> {
     }
     let fitted = written(&fit, &profile);
     let judges: Vec<String> = judges.into_iter().collect();
-    if args.output.json {
-        print_json(&calibration(args, &fit, &profile, &judges))?;
-    } else {
-        print(&drawn(args, &fit, &profile, &judges))?;
-    }
+    let value = calibration(args, &fit, &profile, &judges);
+    show(args.output.json, &value, |look| drawn(args, &fit, &profile, &judges, look.width))?;
     let names: Vec<&str> = given.iter().map(|one| one.loaded.suite.name.as_str()).collect();
     let from = format!(
         "Rules of matching, fitted by `karat calibrate match` to {} of the {} {}.",
@@ -156,30 +67,28 @@ fn written(fit: &MatchFit, profile: &Profile) -> Profile {
 }
 
 /// The given labels, or the suites' calibration sets.
-fn given(args: &MatchArgs) -> Result<Vec<LabelInputs>, Failure> {
-    let group_by = Some(args.group_by.clone());
-    if args.submissions.is_empty() && args.labels.is_empty() {
-        return args.suites.iter().map(|suite| LabelInputs::calibration(suite, group_by.as_deref())).collect();
-    }
-    let [suite] = args.suites.as_slice() else {
+fn given(args: &MatchArgs) -> Result<Vec<JudgedPairs>, Failure> {
+    if args.suites.len() > 1 && !(args.submissions.is_empty() && args.labels.is_empty()) {
         return Err(Failure::usage(
             "--submission and --labels need exactly one suite; several suites use their own calibration sets",
         ));
+    }
+    let load = |suite: &String| {
+        JudgedPairs::load(&JudgedPairsRequest {
+            suite: suite.clone(),
+            submissions: args.submissions.clone(),
+            judgements: args.labels.clone(),
+            group_by: Some(args.group_by.clone()),
+        })
     };
-    let labels = LabelArgs {
-        suite: suite.clone(),
-        submissions: args.submissions.clone(),
-        judgements: args.labels.clone(),
-        group_by,
-    };
-    Ok(vec![LabelInputs::read(&labels)?])
+    args.suites.iter().map(load).collect()
 }
 
 /// The profile, which must be the same for all suites.
-fn one_profile(args: &MatchArgs, given: &[LabelInputs]) -> Result<Profile, Failure> {
+fn one_profile(args: &MatchArgs, given: &[JudgedPairs]) -> Result<Profile, Failure> {
     let mut profiles = Vec::new();
     for one in given {
-        let profile = inputs::profile(&args.rules, Some(&one.loaded))?;
+        let profile = resolve_for_suite(&(&args.rules).into(), Some(&one.loaded))?;
         if profile.method != Method::Score {
             return Err(Failure::usage(MatchFitError::NoScores(profile.name).to_string()));
         }
@@ -195,48 +104,61 @@ fn one_profile(args: &MatchArgs, given: &[LabelInputs]) -> Result<Profile, Failu
     }
 }
 
-fn calibration<'a>(
-    args: &'a MatchArgs,
-    fit: &'a MatchFit,
-    profile: &'a Profile,
-    judges: &'a [String],
-) -> Calibration<'a> {
+/// The JSON output.
+fn calibration(args: &MatchArgs, fit: &MatchFit, profile: &Profile, judges: &[String]) -> Value {
     let [file, line, keyword, text] = fit.seen;
-    let held_out = |own: &karat_core::calibrate::matching::HeldOut| HeldOut {
-        group_by: &args.group_by,
-        groups: own.groups,
-        figures: own.figures.into(),
-        threshold_alone: own.threshold_alone.into(),
-        curve: own.curve.iter().map(|&point| point.into()).collect(),
-        present_curve: own.present_curve.iter().map(|&point| point.into()).collect(),
-    };
-    Calibration {
-        profile: &profile.name,
-        pairs: fit.present.n,
-        matches: fit.matches,
-        forbidden: fit.forbidden,
-        judges,
-        present: Rules { threshold: profile.threshold, weights: &profile.weights, figures: fit.present.into() },
-        fitted: Rules { threshold: fit.threshold, weights: &fit.weights, figures: fit.in_sample.into() },
-        threshold_alone: Rules {
-            threshold: fit.threshold_alone.threshold,
-            weights: &profile.weights,
-            figures: fit.threshold_alone.in_sample.into(),
-        },
-        seen: SignalCounts { file, line, keyword, text },
-        held_out: fit.held_out.as_ref().ok().map(held_out),
-        not_held_out: fit.held_out.as_ref().err().map(ToString::to_string),
-        better: fit.advice() != Advice::Keep,
-        advice: match fit.advice() {
-            Advice::Keep => "keep",
-            Advice::Threshold => "threshold",
-            Advice::All => "all",
-        },
+    let mut value = json!({
+        "profile": profile.name,
+        "pairs": fit.present.n,
+        "matches": fit.matches,
+        "forbidden": fit.forbidden,
+        "judges": judges,
+        "present": rules(profile.threshold, &profile.weights, &fit.present),
+        "fitted": rules(fit.threshold, &fit.weights, &fit.in_sample),
+        "threshold_alone": rules(fit.threshold_alone.threshold, &profile.weights, &fit.threshold_alone.in_sample),
+        "seen": { "file": file, "line": line, "keyword": keyword, "text": text },
+        "held_out": fit.held_out.as_ref().ok().map(|own| held_out(&args.group_by, own)),
+    });
+    if let Err(why) = &fit.held_out {
+        value["not_held_out"] = json!(why.to_string());
+    }
+    value["better"] = json!(fit.advice() != Advice::Keep);
+    value["advice"] = json!(match fit.advice() {
+        Advice::Keep => "keep",
+        Advice::Threshold => "threshold",
+        Advice::All => "all",
+    });
+    value
+}
+
+fn rules(threshold: f64, weights: &Weights, figures: &Figures) -> Value {
+    let mut value = json!({ "threshold": threshold, "weights": weights });
+    extend(&mut value, numbers(figures));
+    value
+}
+
+fn held_out(group_by: &str, own: &HeldOut) -> Value {
+    let point = |own: &CurvePoint| json!({ "threshold": own.threshold, "precision": own.precision, "recall": own.recall, "f1": own.f1 });
+    let curve = |points: &[CurvePoint]| points.iter().map(point).collect::<Vec<_>>();
+    let mut value = json!({ "group_by": group_by, "groups": own.groups });
+    extend(&mut value, numbers(&own.figures));
+    value["threshold_alone"] = numbers(&own.threshold_alone);
+    value["curve"] = json!(curve(&own.curve));
+    value["present_curve"] = json!(curve(&own.present_curve));
+    value
+}
+
+fn numbers(own: &Figures) -> Value {
+    json!({ "precision": own.precision, "recall": own.recall, "f1": own.f1, "auc": own.auc, "n": own.n })
+}
+
+fn extend(value: &mut Value, more: Value) {
+    if let (Value::Object(value), Value::Object(more)) = (value, more) {
+        value.extend(more);
     }
 }
 
-fn drawn(args: &MatchArgs, fit: &MatchFit, profile: &Profile, judges: &[String]) -> String {
-    let width = look().width;
+fn drawn(args: &MatchArgs, fit: &MatchFit, profile: &Profile, judges: &[String], width: usize) -> String {
     let title = format!(
         "rules of matching from {} by {}, {} of them matches · profile {}",
         count(fit.present.n, "labelled pair"),

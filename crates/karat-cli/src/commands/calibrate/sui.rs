@@ -3,93 +3,35 @@
 use super::{check, row, table, tell_of_overrides, write};
 use crate::args::SuiArgs;
 use crate::exit::{Exit, Failure};
-use crate::judging::JudgeCall;
-use crate::terminal::{look, note, notes, print, print_json};
-use crate::{inputs, report_source, store_path};
+use crate::output_files::show;
+use crate::progress::JudgeProgress;
+use crate::terminal::{note, notes};
+use karat::profile::request::{ProfileRequest, resolve_for_suite};
 use karat::ranking::{LeftOut, Ranked, fit_together, put, read};
-use karat::scoring::{self, Work};
+use karat::report_source::{ReportLoader, names_run};
+use karat::score::{ScoreRequest, ScoreSource, score};
+use karat::submissions::{open_lines, refuse_repeated_stdin};
 use karat_core::calibrate::sui::{Agreement, SuiFit, fit};
 use karat_core::metric::estimate::RELIABLE_N;
-use karat_core::profile::{Profile, SuiWeights};
+use karat_core::profile::Profile;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
 use karat_format::report::ReportV1;
 use karat_report::grid::wrap;
 use karat_report::number::three;
-use serde::Serialize;
+use serde_json::{Value, json};
 use std::io::Read;
 use std::path::Path;
 
-/// The JSON output.
-#[derive(Serialize)]
-struct Calibration<'a> {
-    tools: Vec<Tool<'a>>,
-    experts: Vec<&'a str>,
-    /// Number of times an expert ranked one tool before another.
-    preferences: usize,
-    weights: Weights<'a>,
-    /// Agreement of the index's order with the experts', the mean over experts.
-    agreement: Agreements,
-    /// Whether there are too few tools for a reliable fit.
-    unreliable: bool,
-    /// Whether the fitted weights agree better than the current ones on all held-out data.
-    better: bool,
-    left_out: &'a [LeftOut],
-}
-
-#[derive(Serialize)]
-struct Tool<'a> {
-    tool: &'a str,
-    /// Its mean rank by the experts, and its ranks by weights; 1 is the best.
-    experts: f64,
-    present: f64,
-    fitted: f64,
-    held_out: f64,
-}
-
-#[derive(Serialize)]
-struct Weights<'a> {
-    present: &'a SuiWeights,
-    fitted: &'a SuiWeights,
-}
-
-#[derive(Serialize)]
-struct Agreements {
-    present: Figures,
-    fitted: Figures,
-    tools_held_out: Figures,
-    /// Null if there is only one expert.
-    experts_held_out: Option<Figures>,
-}
-
-#[derive(Serialize)]
-struct Figures {
-    spearman: Option<f64>,
-    kendall: Option<f64>,
-}
-
-impl From<Agreement> for Figures {
-    fn from(own: Agreement) -> Self {
-        Self { spearman: own.rho, kendall: own.tau }
-    }
-}
-
 pub(crate) fn run(args: &SuiArgs) -> Result<Exit, Failure> {
     check(&args.output)?;
-    let stdin = args.trials.submissions.iter().chain(&args.trials.judgements).chain([&args.ranking]);
-    if stdin.filter(|path| path.as_os_str() == "-").count() > 1 {
-        return Err(Failure::usage("standard input can be read only once: use `-` for one file"));
-    }
+    refuse_repeated_stdin(args.trials.submissions.iter().chain(&args.trials.judgements).chain([&args.ranking]))?;
     let (reports, mut profile) = reports(args)?;
     fit_together(&reports).map_err(|error| Failure::bad_input(error.to_string()))?;
     let ranked = ranked(&args.ranking, &reports, profile.audit_conventions.sui_fills_missing)?;
     let parts: Vec<_> = ranked.tools.iter().map(|(_, parts)| *parts).collect();
     let fit = fit(&parts, &ranked.experts, &profile.sui).map_err(|error| Failure::bad_input(error.to_string()))?;
-    if args.output.json {
-        print_json(&calibration(&fit, &ranked))?;
-    } else {
-        print(&drawn(&fit, &ranked))?;
-    }
+    show(args.output.json, &calibration(&fit, &ranked), |look| drawn(&fit, &ranked, look.width))?;
     profile.sui = fit.fitted.clone();
     let experts = count(ranked.experts.len(), "expert");
     let from = format!(
@@ -102,10 +44,12 @@ pub(crate) fn run(args: &SuiArgs) -> Result<Exit, Failure> {
 
 /// The given reports, or one scored now, and their profile.
 fn reports(args: &SuiArgs) -> Result<(Vec<(String, ReportV1)>, Profile), Failure> {
-    let folder = args.store.folder.as_deref();
-    let is_report = |name: &String| Path::new(name).is_file() || store_path::names_run(name, folder);
+    let store_folder = args.store.path();
+    let mut progress = JudgeProgress::new(args.output.json);
+    let is_report = |name: &String| Path::new(name).is_file() || names_run(name, &store_folder);
     if args.trials.submissions.is_empty() && args.of.iter().any(is_report) {
-        let named = |name: &String| Ok((name.clone(), report_source::report(name, &args.store)?));
+        let mut loader = ReportLoader { store_folder: &store_folder, observer: &mut progress };
+        let named = |name: &String| Ok((name.clone(), loader.report(name)?));
         let reports = args.of.iter().map(named).collect::<Result<Vec<_>, Failure>>()?;
         let profile = rules(args, &reports)?;
         return Ok((reports, profile));
@@ -114,24 +58,25 @@ fn reports(args: &SuiArgs) -> Result<(Vec<(String, ReportV1)>, Profile), Failure
         let message = "only one suite can be scored here; score the others with `karat score -o report.json` first";
         return Err(Failure::usage(message));
     };
-    let loaded = inputs::suite(suite)?;
-    let profile = inputs::profile(&args.rules, Some(&loaded))?;
-    let (trials, said) = inputs::trials(&args.trials, &loaded, None)?;
-    let mut work = Work { notes: said, ..Work::new(trials, profile.clone()) };
-    work.judgements.extend(inputs::judgements(&args.trials.judgements, &loaded.suite)?);
-    let request = args.ask.request();
-    let models = Vec::new();
-    JudgeCall { request, loaded: &loaded, folder, store: None, models, quiet: args.output.json }.run(&mut work)?;
-    tell_of_overrides(&loaded, &["sui"]);
-    Ok((vec![(suite.clone(), scoring::run(&loaded, work).report)], profile))
+    let request = ScoreRequest {
+        submissions: (&args.trials).into(),
+        judgements: args.trials.judgements.clone(),
+        judge: args.ask.request(),
+        profile: (&args.rules).into(),
+        ..ScoreRequest::new(ScoreSource::Suite(suite.clone()), store_folder)
+    };
+    let scored = score(&request, &mut progress)?;
+    tell_of_overrides(&scored.loaded, &["sui"]);
+    let profile = resolve_for_suite(&request.profile, Some(&scored.loaded))?;
+    Ok((vec![(suite.clone(), scored.scoring.report)], profile))
 }
 
 /// The requested profile, else that of the reports.
 fn rules(args: &SuiArgs, reports: &[(String, ReportV1)]) -> Result<Profile, Failure> {
-    if args.rules.profile.is_some() || !args.rules.sets.is_empty() {
-        return inputs::profile(&args.rules, None);
-    }
-    let Some((name, report)) = reports.first() else { return inputs::profile(&args.rules, None) };
+    let request = ProfileRequest::from(&args.rules);
+    let Some((name, report)) = reports.first().filter(|_| request.is_empty()) else {
+        return resolve_for_suite(&request, None);
+    };
     let printed = serde_json::to_value(&report.profile).and_then(serde_json::from_value::<Profile>);
     let profile = printed.map_err(|error| {
         Failure::bad_input(format!("{name}: its profile could not be read: {error}; set one with --profile"))
@@ -144,7 +89,7 @@ fn rules(args: &SuiArgs, reports: &[(String, ReportV1)]) -> Result<Profile, Fail
 
 /// Joins the ranking with the tools, and notes what is skipped.
 fn ranked(path: &Path, reports: &[(String, ReportV1)], fill: bool) -> Result<Ranked, Failure> {
-    let mut lines = inputs::lines(path)?;
+    let mut lines = open_lines(path)?;
     let mut text = String::new();
     let unread = |error| Failure::bad_input(format!("{}: {error}; expected CSV or JSONL in UTF-8", lines.file));
     lines.reader.read_to_string(&mut text).map_err(unread)?;
@@ -159,33 +104,31 @@ fn ranked(path: &Path, reports: &[(String, ReportV1)], fill: bool) -> Result<Ran
     Ok(ranked)
 }
 
-fn calibration<'a>(fit: &'a SuiFit, ranked: &'a Ranked) -> Calibration<'a> {
-    let tool = |((tool, _), own): (&'a (String, _), &karat_core::calibrate::sui::ToolStanding)| Tool {
-        tool,
-        experts: own.experts,
-        present: own.present,
-        fitted: own.fitted,
-        held_out: own.held_out,
-    };
-    Calibration {
-        tools: ranked.tools.iter().zip(&fit.standings).map(tool).collect(),
-        experts: ranked.experts.iter().map(|expert| expert.name.as_str()).collect(),
-        preferences: fit.preferences,
-        weights: Weights { present: &fit.present, fitted: &fit.fitted },
-        agreement: Agreements {
-            present: fit.with_present.into(),
-            fitted: fit.in_sample.into(),
-            tools_held_out: fit.tools_held_out.into(),
-            experts_held_out: fit.experts_held_out.map(Figures::from),
+/// The JSON output. Ranks start at 1, the best; agreement is the mean over experts.
+fn calibration(fit: &SuiFit, ranked: &Ranked) -> Value {
+    let standings = ranked.tools.iter().zip(&fit.standings);
+    let tools = standings.map(|((tool, _), own)| {
+        json!({ "tool": tool, "experts": own.experts, "present": own.present, "fitted": own.fitted, "held_out": own.held_out })
+    });
+    let agreement = |own: &Agreement| json!({ "spearman": own.rho, "kendall": own.tau });
+    json!({
+        "tools": tools.collect::<Vec<_>>(),
+        "experts": ranked.experts.iter().map(|expert| expert.name.as_str()).collect::<Vec<_>>(),
+        "preferences": fit.preferences,
+        "weights": { "present": fit.present, "fitted": fit.fitted },
+        "agreement": {
+            "present": agreement(&fit.with_present),
+            "fitted": agreement(&fit.in_sample),
+            "tools_held_out": agreement(&fit.tools_held_out),
+            "experts_held_out": fit.experts_held_out.as_ref().map(agreement),
         },
-        unreliable: fit.standings.len() < RELIABLE_N,
-        better: fit.is_better(),
-        left_out: &ranked.left_out,
-    }
+        "unreliable": fit.standings.len() < RELIABLE_N,
+        "better": fit.is_better(),
+        "left_out": ranked.left_out,
+    })
 }
 
-fn drawn(fit: &SuiFit, ranked: &Ranked) -> String {
-    let width = look().width;
+fn drawn(fit: &SuiFit, ranked: &Ranked, width: usize) -> String {
     let (tools, experts) = (count(ranked.tools.len(), "tool"), count(ranked.experts.len(), "expert"));
     let mut text = format!("weights of sui from rankings of {tools} by {experts}\n\n");
     let names = ["verdict_f2", "target_detection_rate", "finding_precision", "reasoning", "calibration"];

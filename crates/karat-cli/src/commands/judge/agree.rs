@@ -2,36 +2,32 @@
 
 use crate::args::AgreeArgs;
 use crate::exit::{Exit, Failure};
-use crate::inputs;
-use crate::terminal::{look, notes, print, print_json};
+use crate::output_files::show;
+use crate::terminal::notes;
 use karat::judge::agree::{On, Opinions, Trials, agree, draw, from_csv, from_judgements, read_csv, read_each};
+use karat::submissions::{load_suite, open_lines, refuse_repeated_stdin};
 use karat_format::recorded::{NamedLines, read_judgements};
 use std::io::{BufRead, Read};
 
 pub(crate) fn run(args: &AgreeArgs) -> Result<Exit, Failure> {
     let opinions = opinions(args)?;
     let agreement = agree(&opinions, args.seed, args.disagreements);
-    if args.json {
-        print_json(&agreement)?;
-    } else {
-        print(&draw(&agreement, &look()))?;
+    show(args.json, &agreement, |look| draw(&agreement, look))?;
+    if !args.json {
         notes(&agreement.notes);
     }
     Ok(Exit::Ok)
 }
 
 fn opinions(args: &AgreeArgs) -> Result<Opinions, Failure> {
-    let all = args.files.iter().chain(&args.submissions);
-    if all.filter(|path| path.as_os_str() == "-").count() > 1 {
-        return Err(Failure::usage("standard input can be read only once: use `-` for one file"));
-    }
-    let on = args.on.as_deref().and_then(On::named);
+    refuse_repeated_stdin(args.files.iter().chain(&args.submissions))?;
+    let on = args.on.map(On::from);
     if args.suite.is_some() && on != Some(On::Found) {
         return Err(Failure::usage("--suite and --submission require --on found"));
     }
     let (mut judgements, mut tables) = (Vec::new(), Vec::new());
     for path in &args.files {
-        let mut lines = inputs::lines(path)?;
+        let mut lines = open_lines(path)?;
         let named = path.extension().is_some_and(|extension| extension == "jsonl");
         if named || is_json(&mut lines)? { judgements.push(lines) } else { tables.push(lines) }
     }
@@ -41,8 +37,8 @@ fn opinions(args: &AgreeArgs) -> Result<Opinions, Failure> {
     let Some(place) = &args.suite else {
         return decided(from_judgements(&read_judgements(judgements, None)?, on, None));
     };
-    let loaded = inputs::suite(place)?;
-    let submissions = args.submissions.iter().map(|path| inputs::lines(path)).collect::<Result<Vec<_>, _>>()?;
+    let loaded = load_suite(place)?;
+    let submissions = args.submissions.iter().map(|path| open_lines(path)).collect::<Result<Vec<_>, _>>()?;
     let trials = read_each(submissions, &loaded.suite)?;
     let judgements = read_judgements(judgements, Some(&loaded.suite))?;
     let trials = Trials { suite: &loaded.suite, trials: &trials };

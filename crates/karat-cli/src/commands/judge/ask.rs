@@ -2,12 +2,12 @@
 
 use crate::args::QuestionArgs;
 use crate::exit::{Exit, Failure};
-use crate::inputs;
+use crate::output_files::show;
 use crate::progress::JudgeProgress;
-use crate::store_path;
-use crate::terminal::{look, print, print_json};
-use karat::judge::run::{JudgeEnv, opened};
+use crate::terminal::look;
+use karat::judge::run::{JudgeEnv, open_judge};
 use karat::judge::session::ask_about;
+use karat::submissions::load_suite;
 use karat::suite::LoadedSuite;
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
@@ -15,7 +15,7 @@ use karat_core::ids::ToolName;
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::lines::Lines;
 use karat_core::path::{FilePattern, RepoPath};
-use karat_core::scorecard::{PairOrder, Question};
+use karat_core::scorecard::{PairOrder, PairQuestion};
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
 use karat_format::config::ConfigV1;
@@ -47,16 +47,17 @@ struct Answer {
 
 pub(crate) fn run(args: &QuestionArgs) -> Result<Exit, Failure> {
     let loaded = suite(args)?;
-    let ask = args.who.ask();
-    let judge = opened(&loaded, &ask)?;
+    let ask = args.who.request();
+    let judge = open_judge(&loaded, &ask)?;
     let (case, golden) = known(args, &loaded)?;
     let mut trial = Trial::reported(case.id.clone(), ToolName::new("asked"), 1);
     trial.findings.push(reported(args)?);
     let (Some(golden), Some(finding)) = (case.goldens.get(golden), trial.findings.first()) else {
         return Err(Failure::usage("nothing to ask"));
     };
-    let question = Question { case: &case, trial: &trial, golden, finding, score: 0.0, order: PairOrder::GoldenFirst };
-    let folder = store_path::folder(args.who.store.folder.as_deref());
+    let question =
+        PairQuestion { case: &case, trial: &trial, golden, finding, score: 0.0, order: PairOrder::GoldenFirst };
+    let folder = args.who.store.path();
     let mut progress = JudgeProgress::new(true);
     let env = JudgeEnv { request: &ask, store_folder: &folder, store: None, observer: &mut progress };
     let asked =
@@ -67,12 +68,8 @@ pub(crate) fn run(args: &QuestionArgs) -> Result<Exit, Failure> {
     let mut answer = Answer::new(first);
     let several = asked.voices.len() > 1 || asked.voices.iter().any(|voice| voice.judge != judge.name);
     answer.voices = asked.voices.iter().filter(|_| several).map(Answer::new).collect();
-    if args.json {
-        print_json(&answer)?;
-    } else {
-        let kept = matches!(ask.cache, CacheMode::ReadWrite | CacheMode::Only);
-        print(&describe(&answer, &store_path::flag(args.who.store.folder.as_deref()), kept))?;
-    }
+    let kept = matches!(ask.cache, CacheMode::ReadWrite | CacheMode::Only);
+    show(args.json, &answer, |_| describe(&answer, &args.who.store.flag(), kept))?;
     Ok(if answer.r#match.is_some() { Exit::Ok } else { Exit::Failed })
 }
 
@@ -105,8 +102,8 @@ impl Answer {
 /// The given suite, else the current folder if it is one, else none: a question needs no suite.
 fn suite(args: &QuestionArgs) -> Result<LoadedSuite, Failure> {
     match &args.suite {
-        Some(place) => inputs::suite(place),
-        None if args.case.is_some() || Path::new("karat.toml").is_file() => inputs::suite("."),
+        Some(place) => load_suite(place),
+        None if args.case.is_some() || Path::new("karat.toml").is_file() => load_suite("."),
         None => {
             let nothing = SnapshotV1 {
                 config: ConfigV1::default(),

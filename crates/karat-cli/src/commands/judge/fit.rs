@@ -1,24 +1,24 @@
 //! `karat judge fit`: fits the local judge's parameters to judged pairs.
 
-use super::labels::LabelInputs;
 use crate::args::FitArgs;
 use crate::exit::{Category, Exit, Failure};
+use crate::output_files::save;
 use crate::terminal::{note, print_json, tell};
 use karat::judge::local::{Field, to_toml};
-use karat_core::local_judge::cross_validation::hold_out;
+use karat::judged_pairs::{JudgedPairs, skipped};
 use karat_core::local_judge::evaluate::{Figures, mean};
-use karat_core::local_judge::fit::fit;
+use karat_core::local_judge::fit::{fit, hold_out};
 use karat_core::local_judge::labels::Labels;
 use karat_core::local_judge::params::{HeldOut, Provenance};
 use karat_core::wording::count;
-use karat_io::atomic_write;
 use karat_report::number::decimals;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
 pub(crate) fn run(args: &FitArgs) -> Result<Exit, Failure> {
-    let given = LabelInputs::read(&args.labels)?;
+    let given = JudgedPairs::load(&(&args.pairs).into())?;
     let labels = given.labels()?;
+    skipped(&labels).iter().for_each(|text| note(text));
     let suite = &given.loaded.suite;
     let mut provenance = Provenance {
         suite: suite.name.clone(),
@@ -29,15 +29,14 @@ pub(crate) fn run(args: &FitArgs) -> Result<Exit, Failure> {
     let field = given.field.clone().unwrap_or(Field::Repo);
     let groups: BTreeSet<String> = labels.trials.iter().map(|own| field.value(own.case)).collect();
     if groups.len() > 1 {
-        provenance.group_by = Some(args.labels.group_by.clone().unwrap_or_else(|| "repo".to_owned()));
+        provenance.group_by = Some(args.pairs.group_by.clone().unwrap_or_else(|| "repo".to_owned()));
         measure(&labels, &field, &mut provenance);
     } else {
         note("all cases are in one group, so nothing was held out; choose other groups with --group-by FIELD");
     }
     let params = fit(&labels.trials, provenance).map_err(|error| Failure::bad_input(error.to_string()))?;
     let text = to_toml(&params).map_err(|error| Failure::Message(Category::Internal, error.to_string()))?;
-    let written = atomic_write::write(&args.output, &mut |out| out.write_all(text.as_bytes()));
-    written.map_err(|error| Failure::unwritten(args.output.display(), error))?;
+    save(&args.output, text.as_bytes())?;
     let told = &params.provenance;
     if args.json {
         let output = args.output.display().to_string();

@@ -3,13 +3,13 @@
 use super::SHORT_KEY;
 use crate::args::ProbeArgs;
 use crate::exit::{Exit, Failure};
-use crate::inputs;
+use crate::output_files::show;
 use crate::progress::JudgeProgress;
-use crate::store_path;
-use crate::terminal::{look, note, print, print_json, tell};
+use crate::terminal::{look, note, tell};
 use karat::judge::probing::{Probing, Wrong, probe};
 use karat::judge::registry::Judge;
-use karat::judge::run::{JudgeEnv, opened};
+use karat::judge::run::{JudgeEnv, open_judge};
+use karat::submissions::load_suite;
 use karat_core::probe::ProbeKind;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
@@ -28,12 +28,12 @@ const MOST_WRONG: usize = 5;
 const MOST_REASONS: usize = 3;
 
 pub(crate) fn run(args: &ProbeArgs) -> Result<Exit, Failure> {
-    let loaded = inputs::suite(&args.suite)?;
-    let ask = args.who.ask();
-    let judge = opened(&loaded, &ask)?;
+    let loaded = load_suite(&args.suite)?;
+    let ask = args.who.request();
+    let judge = open_judge(&loaded, &ask)?;
     let identity = judge.identity().ok_or_else(|| refusal(&judge, args))?;
     // Open the store before asking, so that paid answers cannot be lost.
-    let folder = store_path::folder(args.who.store.folder.as_deref());
+    let folder = args.who.store.path();
     let mut store = Store::create(&folder)?;
     let mut progress = JudgeProgress::new(args.json);
     let env = JudgeEnv { request: &ask, store_folder: &folder, store: Some(&mut store), observer: &mut progress };
@@ -43,12 +43,10 @@ pub(crate) fn run(args: &ProbeArgs) -> Result<Exit, Failure> {
         return Err(Failure::bad_input(format!("the suite {} {message}", loaded.suite.name)));
     };
     store.add_probe(&identity, &probed.scorecard)?;
-    if args.json {
-        print_json(&value(&judge, &identity, &probed))?;
-    } else {
-        let flag = store_path::flag(args.who.store.folder.as_deref());
-        let kept = matches!(ask.cache, CacheMode::ReadWrite | CacheMode::Only);
-        print(&summary(&judge, &probed, kept.then_some(flag.as_str())))?;
+    let flag = args.who.store.flag();
+    let kept = matches!(ask.cache, CacheMode::ReadWrite | CacheMode::Only);
+    show(args.json, &value(&judge, &identity, &probed), |_| summary(&judge, &probed, kept.then_some(flag.as_str())))?;
+    if !args.json {
         what_it_took(&probed, &store);
     }
     for (why, times) in probed.failures.iter().take(MOST_REASONS) {
@@ -62,9 +60,8 @@ pub(crate) fn run(args: &ProbeArgs) -> Result<Exit, Failure> {
 
 /// The error for a judge that cannot be probed.
 fn refusal(judge: &Judge, args: &ProbeArgs) -> Failure {
-    let members = judge.members();
-    let known: Vec<&str> =
-        members.iter().filter(|(_, member)| member.identity().is_some()).map(|(name, _)| name.as_str()).collect();
+    let known = judge.members().iter().filter(|member| member.identity().is_some());
+    let known: Vec<&str> = known.map(|member| member.name.as_str()).collect();
     match known.as_slice() {
         [first, ..] => Failure::usage(format!(
             "{} is a panel, and panels cannot be probed: probe its members {}, as in \

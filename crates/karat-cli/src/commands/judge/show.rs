@@ -3,12 +3,11 @@
 use super::SHORT_KEY;
 use crate::args::ExchangeArgs;
 use crate::exit::{Exit, Failure};
-use crate::store_path;
 use crate::terminal::{look, print, print_json, tell};
 use karat::judge::template::TEMPLATES;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
-use karat_llm::ledger::{Exchange, ExchangeOutcome};
+use karat_llm::ledger::{Answer, Exchange};
 use karat_llm::provider::{Reply, StopReason};
 use karat_report::grid::{Cell, draw, fit};
 use karat_store::Store;
@@ -23,7 +22,7 @@ const NEWEST: u32 = 20;
 const MOST_NAMED: u32 = 5;
 
 pub(crate) fn run(args: &ExchangeArgs) -> Result<Exit, Failure> {
-    let mut store = store_path::open(args.store.folder.as_deref())?;
+    let mut store = args.store.open()?;
     match &args.key {
         Some(key) => one(&mut store, key, args.json),
         None => list(&mut store, args.json),
@@ -49,7 +48,7 @@ fn list(store: &mut Store, json: bool) -> Result<Exit, Failure> {
     store.ledger_each(&mut |exchange| {
         let total = models.entry((exchange.provider.provider.clone(), exchange.provider.model.clone())).or_default();
         total.exchanges += 1;
-        total.unjudged += usize::from(exchange.decision().is_none());
+        total.unjudged += usize::from(exchange.answer.value().is_none());
         total.tokens_in = total.tokens_in.saturating_add(exchange.tokens_in);
         total.tokens_out = total.tokens_out.saturating_add(exchange.tokens_out);
         match exchange.usd {
@@ -167,9 +166,9 @@ fn page(made: i64, exchange: &Exchange) -> String {
     for (number, reply) in (1..).zip(&exchange.replies) {
         section(&mut text, &format!("reply {number}{}", ending(reply)), &words(reply));
     }
-    let came = match &exchange.outcome {
-        ExchangeOutcome::Decided(answer) => pretty(answer),
-        ExchangeOutcome::Unjudged { why, .. } | ExchangeOutcome::Refused { why } => why.clone(),
+    let came = match &exchange.answer {
+        Answer::Given(answer) => pretty(answer),
+        Answer::Missing { why, .. } | Answer::Refused { why } => why.clone(),
     };
     section(&mut text, &format!("outcome: {}", outcome(exchange)), &came);
     text
@@ -202,14 +201,14 @@ fn pretty(value: &Value) -> String {
 }
 
 fn outcome(exchange: &Exchange) -> &'static str {
-    match &exchange.outcome {
-        ExchangeOutcome::Decided(answer) => match answer["match"].as_bool() {
+    match &exchange.answer {
+        Answer::Given(answer) => match answer["match"].as_bool() {
             Some(true) => "yes",
             Some(false) => "no",
             None => "decided",
         },
-        ExchangeOutcome::Unjudged { .. } => "unjudged",
-        ExchangeOutcome::Refused { .. } => "refused",
+        Answer::Missing { .. } => "unjudged",
+        Answer::Refused { .. } => "refused",
     }
 }
 

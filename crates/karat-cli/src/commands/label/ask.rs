@@ -3,20 +3,20 @@
 use crate::exit::Failure;
 use crate::hints::word;
 use crate::terminal::{look, print, print_json, tell};
-use karat::label::page::{draw, draw_audit, draw_extra};
-use karat::label::session::{AnnotationSession, Item, ItemView, Queue, Reply};
+use karat::label::page::draw;
+use karat::label::session::{AnnotationSession, Item, Queue};
 use karat::suite::LoadedSuite;
 use karat_core::judgement::Classification;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
-use karat_store::label::{Annotator, LabelKind, Labels, Source};
+use karat_store::label::{Annotator, LabelAnswer, LabelKind, Source};
 use karat_store::{OnExisting, Store};
 use serde_json::json;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
 /// An interactive labelling session.
-pub(super) struct Table<'a> {
+pub(super) struct LabelPrompt<'a> {
     pub(super) queue: &'a Queue,
     pub(super) loaded: &'a LoadedSuite,
     pub(super) folder: &'a Path,
@@ -29,11 +29,10 @@ pub(super) struct Table<'a> {
     pub(super) json: bool,
 }
 
-impl Table<'_> {
+impl LabelPrompt<'_> {
     /// Asks at a terminal; elsewhere prints one item and the command that answers.
     pub(super) fn serve(&self, annotator: Annotator) -> Result<(), Failure> {
-        let labels =
-            if Store::is_at(self.folder) { Store::open(self.folder)?.all_labels()? } else { Labels::default() };
+        let labels = if Store::is_at(self.folder) { Store::open(self.folder)?.labels()? } else { Vec::new() };
         let mut session = AnnotationSession::new(self.queue, &labels, annotator);
         let open = session.open();
         if self.json {
@@ -77,10 +76,10 @@ impl Table<'_> {
                 Input::Quit => return Ok(()),
                 Input::Skip => session.skip(&item.key),
                 Input::Undo => self.undo(session)?,
-                Input::Answer(reply, note) => {
-                    let Some(labels) = session.labels(item, reply, note, Source::Asked) else { continue };
+                Input::Answer(answer, note) => {
+                    let Some(labels) = session.labels(item, answer, note, Source::Asked) else { continue };
                     // The store is opened for each answer, so that others can use it in between.
-                    Store::create(self.folder)?.add_all_labels(&labels, OnExisting::Refuse)?;
+                    Store::create(self.folder)?.add_labels(&labels, OnExisting::Refuse)?;
                     session.record(&labels);
                     // Shown only after the answer, to keep labelling blind.
                     tell(&format!("reported by {} in {}", count(item.tools, "tool"), count(item.trials, "trial")));
@@ -105,13 +104,7 @@ impl Table<'_> {
 
     fn drawn(&self, item: &Item) -> String {
         let code = item.code(&|case, path| self.loaded.source(case, path));
-        match &item.shown {
-            ItemView::Pair(pair) => draw(&pair.key(), pair, &code, &look()),
-            ItemView::Extra(texts) => {
-                texts.first().map(|shown| draw_extra(&shown.key(), shown, &code, &look())).unwrap_or_default()
-            }
-            ItemView::Audit(shown) => draw_audit(&shown.key(), shown, &code, &look()),
-        }
+        draw(&item.shown, &code, &look())
     }
 
     fn print_progress(&self, session: &AnnotationSession<'_>, more: &str) {
@@ -159,7 +152,7 @@ impl Table<'_> {
 /// Parsed input.
 #[derive(Debug, PartialEq)]
 pub(super) enum Input {
-    Answer(Reply, Option<String>),
+    Answer(LabelAnswer, Option<String>),
     Skip,
     Undo,
     Quit,
@@ -192,16 +185,18 @@ impl Input {
             "s" | "skip" => Some(Self::Skip),
             "u" | "undo" => Some(Self::Undo),
             "q" | "quit" => Some(Self::Quit),
-            word => Some(Self::Answer(sure(kind, word).or_else(|| Reply::parse(kind, word))?, note)),
+            word => Some(Self::Answer(sure(kind, word).or_else(|| LabelAnswer::parse(kind, word))?, note)),
         }
     }
 }
 
 /// Parses an answer prefixed by a confidence in tenths: `7y`.
-fn sure(kind: LabelKind, word: &str) -> Option<Reply> {
+fn sure(kind: LabelKind, word: &str) -> Option<LabelAnswer> {
     let tenths = word.chars().next()?.to_digit(10).filter(|tenths| *tenths > 0)?;
-    match Reply::parse(kind, word.get(1..)?)? {
-        Reply::Pair(answer, _) => Some(Reply::Pair(answer, Some(f64::from(tenths) / 10.0))),
+    match LabelAnswer::parse(kind, word.get(1..)?)? {
+        LabelAnswer::Pair { answer, .. } => {
+            Some(LabelAnswer::Pair { answer, confidence: Some(f64::from(tenths) / 10.0) })
+        }
         _ => None,
     }
 }
@@ -214,12 +209,16 @@ mod tests {
     #[test]
     fn what_is_typed_is_understood() {
         let check = |kind, line: &str, expect: Option<Input>| assert_eq!(Input::parse(kind, line), expect, "{line:?}");
-        let pair = |answer| Reply::Pair(answer, None);
+        let pair = |answer| LabelAnswer::Pair { answer, confidence: None };
         let note = |text: &str| Some(text.to_owned());
         check(LabelKind::Pair, "y\n", Some(Input::Answer(pair(Answer::YES), None)));
         check(LabelKind::Pair, " N  another query \r\n", Some(Input::Answer(pair(Answer::NO), note("another query"))));
         check(LabelKind::Pair, "partial", Some(Input::Answer(pair(Answer::PARTIAL), None)));
-        check(LabelKind::Pair, "7y sure", Some(Input::Answer(Reply::Pair(Answer::YES, Some(0.7)), note("sure"))));
+        check(
+            LabelKind::Pair,
+            "7y sure",
+            Some(Input::Answer(LabelAnswer::Pair { answer: Answer::YES, confidence: Some(0.7) }, note("sure"))),
+        );
         for kind in LabelKind::ALL {
             check(kind, "s", Some(Input::Skip));
             check(kind, "u", Some(Input::Undo));
@@ -228,10 +227,14 @@ mod tests {
                 check(kind, nothing, None);
             }
         }
-        check(LabelKind::Extra, "n no", Some(Input::Answer(Reply::Extra(false), note("no"))));
+        check(LabelKind::Extra, "n no", Some(Input::Answer(LabelAnswer::Extra { valid: false }, note("no"))));
         check(LabelKind::Extra, "p", None);
         check(LabelKind::Extra, "7y", None);
-        check(LabelKind::Audit, "4", Some(Input::Answer(Reply::Audit(Classification::Hallucinated), None)));
+        check(
+            LabelKind::Audit,
+            "4",
+            Some(Input::Answer(LabelAnswer::Audit { classification: Classification::Hallucinated }, None)),
+        );
         check(LabelKind::Audit, "y", None);
     }
 }

@@ -4,7 +4,6 @@ use crate::args::RunArgs;
 use crate::exit::{Exit, Failure};
 use crate::hints::{word, worst_case};
 use crate::outputs::{self, ReportOutput};
-use crate::store_path;
 use crate::terminal::tell;
 use karat::evaluate::{EvaluateError, Evaluated};
 use karat::judge::run::refuse_incomplete;
@@ -51,7 +50,7 @@ pub(super) fn failure(error: EvaluateError, args: &RunArgs) -> Failure {
         EvaluateError::Stopped { info, ending } => stopped(args, &info, &ending),
         EvaluateError::NotJudged { info, failure } => not_judged(failure, args, &info),
         EvaluateError::Broken { run, error } => {
-            let place = store_path::flag(args.store.folder.as_deref());
+            let place = args.store.flag();
             let next = format!("finished trials are stored; resume with: karat run --resume {run}{place}");
             Failure::failed(format!("{error}\n{next}"))
         }
@@ -61,7 +60,7 @@ pub(super) fn failure(error: EvaluateError, args: &RunArgs) -> Failure {
 /// All trials are stored, but the judge failed and can be asked again.
 fn not_judged(failure: Failure, args: &RunArgs, info: &RunInfo) -> Failure {
     let Failure::Message(exit, message) = failure else { return failure };
-    let (short, place) = (&info.short_id, store_path::flag(args.store.folder.as_deref()));
+    let (short, place) = (&info.short_id, args.store.flag());
     let again = format!("karat run --resume {short}{place}");
     let without = format!("karat score {short} --judge none{place}");
     Failure::Message(
@@ -83,14 +82,14 @@ fn stopped(args: &RunArgs, info: &RunInfo, ending: &Ending) -> Failure {
         _ => "stopped".to_owned(),
     };
     let again = if args.retry_failed { " --retry-failed" } else { "" };
-    let place = store_path::flag(args.store.folder.as_deref());
+    let place = args.store.flag();
     let next = format!("karat run --resume {}{again}{place}", info.short_id);
     Failure::failed(format!("{why}: {done} of {} trials are stored; resume with: {next}", info.planned))
 }
 
 fn next_steps(args: &RunArgs, run: &StoredRun, report: &ReportV1, store: &Store) {
     let short = &run.info.short_id;
-    let place = store_path::flag(args.store.folder.as_deref());
+    let place = args.store.flag();
     let name = run.info.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
     let folder = store.folder();
     let here = std::env::current_dir().ok();

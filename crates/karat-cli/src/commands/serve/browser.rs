@@ -1,6 +1,7 @@
 //! Opens the user's browser.
 
 use crate::terminal::note;
+use maud::{DOCTYPE, html};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -45,11 +46,13 @@ fn signpost(address: &str) -> io::Result<PathBuf> {
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let address = karat_report::page::text(address);
-    let page = format!(
-        "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<meta http-equiv=\"refresh\" content=\"0; url={address}\">\n"
-    );
-    options.open(&path)?.write_all(page.as_bytes())?;
+    let page = html! {
+        (DOCTYPE)
+        meta charset="utf-8";
+        meta name="referrer" content="no-referrer";
+        meta http-equiv="refresh" content={ "0; url=" (address) };
+    };
+    options.open(&path)?.write_all(page.0.as_bytes())?;
     Ok(path)
 }
 

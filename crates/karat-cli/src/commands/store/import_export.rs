@@ -1,10 +1,10 @@
 //! `karat store export` and `karat store import`.
 
 use crate::exit::{Exit, Failure};
+use crate::output_files::save;
 use crate::store_path::folder;
 use crate::terminal::{notes, print, print_json, tell};
 use karat_core::wording::count;
-use karat_io::atomic_write;
 use karat_store::Store;
 use serde_json::json;
 use std::path::Path;
@@ -30,8 +30,7 @@ pub(super) fn export(
     match output {
         None => print(&String::from_utf8_lossy(&lines))?,
         Some(path) => {
-            atomic_write::write(path, &mut |out| out.write_all(&lines))
-                .map_err(|error| Failure::unwritten(path.display(), error))?;
+            save(path, &lines)?;
             if json {
                 print_json(&json!({
                     "run": run, "file": path, "whole": false,

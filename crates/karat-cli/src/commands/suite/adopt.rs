@@ -2,94 +2,46 @@
 
 use crate::args::SuiteAdoptArgs;
 use crate::exit::{Exit, Failure};
-use crate::judging::JudgeCall;
+use crate::output_files::{save, show};
+use crate::progress::JudgeProgress;
 use crate::terminal::{note, print, print_json, tell};
-use crate::{inputs, store_path};
-use karat::run_loader;
-use karat::scoring::Work;
-use karat::suite::LoadedSuite;
+use karat::label::{AdoptRequest, score_for_adoption};
 use karat::suite::adopt::{Proposal, Proposals, adopt, as_yaml, origin, proposals};
-use karat_core::ids::{CaseId, FindingId, JudgeName, ToolName};
-use karat_core::judgement::{Decision, Judgement};
-use karat_core::scorecard::score;
-use karat_core::trial::Trial;
+use karat_core::ids::CaseId;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
-use karat_format::recorded::read_trials;
-use karat_io::atomic_write;
-use karat_io::files::Files;
-use karat_store::Store;
-use karat_store::label::extra_label_judgements;
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 pub(crate) fn run(args: &SuiteAdoptArgs) -> Result<Exit, Failure> {
-    let loaded = inputs::suite(&args.suite)?;
-    let Files::Disk(root) = &loaded.files else {
-        return Err(Failure::usage("a built-in suite is read-only; copy it first"));
+    let request = AdoptRequest {
+        suite: args.suite.clone(),
+        run: args.run.clone(),
+        submissions: args.submissions.clone(),
+        labels: args.labels.clone(),
+        profile: (&args.rules).into(),
+        judge: args.ask.request(),
+        store_folder: args.store.path(),
     };
-    let profile = inputs::profile(&args.rules, Some(&loaded))?;
-    let mut work = Work::new(trials(args, &loaded)?, profile);
-    let folder = args.store.as_deref();
-    let request = args.ask.request();
-    JudgeCall { request, loaded: &loaded, folder, store: None, models: Vec::new(), quiet: false }.run(&mut work)?;
-    // Only human labels may change a suite; models' judgements of extras are ignored.
-    work.judgements.retain(|judgement| !matches!(judgement.decision, Decision::Extra(_)));
-    work.judgements.extend(labels(args, &loaded, &work.trials)?);
-    let scorecard = score(&loaded.suite, &work.trials, &work.judgements, &work.profile);
-    let found = proposals(&loaded, &work.trials, &scorecard, &work.profile);
-    let changed = adopt(&loaded, &found.goldens);
+    let scored = score_for_adoption(&request, &mut JudgeProgress::new(false))?;
+    let found = proposals(&scored.loaded, &scored.trials, &scored.scorecard, &scored.profile);
+    let changed = adopt(&scored.loaded, &found.goldens);
     if args.dry_run {
         return preview(args, &found, changed.err().map(|error| error.to_string()));
     }
     let changed = changed.map_err(|error| Failure::bad_input(error.to_string()))?;
-    for (path, text) in &changed {
-        let full = root.join(path);
-        atomic_write::write(&full, &mut |out| out.write_all(text.as_bytes()))
-            .map_err(|error| Failure::unwritten(full.display(), error))?;
+    let written: Vec<PathBuf> = changed.keys().map(|path| PathBuf::from(scored.loaded.files.display(path))).collect();
+    for (path, text) in written.iter().zip(changed.values()) {
+        save(path, text.as_bytes())?;
     }
-    if args.json {
-        print_json(&as_json(&found, changed.keys().collect()))?;
-    } else {
-        print(&found.goldens.iter().map(line).collect::<String>())?;
-    }
+    let value = as_json(&found, changed.keys().collect());
+    show(args.json, &value, |_| found.goldens.iter().map(line).collect())?;
     tell_rest(args, &found);
-    for path in changed.keys() {
-        tell(&format!("wrote {}", root.join(path).display()));
+    for path in written {
+        tell(&format!("wrote {}", path.display()));
     }
     Ok(Exit::Ok)
-}
-
-/// The labelled findings: of a run, of submissions, or of the suite's own submissions.
-fn trials(args: &SuiteAdoptArgs, loaded: &LoadedSuite) -> Result<Vec<Trial>, Failure> {
-    if let Some(run) = &args.run {
-        let run = run_loader::run(&mut store_path::open(args.store.as_deref())?, run)?;
-        return Ok(run.trials.into_iter().map(|stored| stored.trial).collect());
-    }
-    let files = inputs::submission_lines(&args.submissions, loaded)?;
-    if files.is_empty() {
-        return Err(Failure::usage("nothing to adopt from; name a run, or add a submission with --submission FILE"));
-    }
-    Ok(read_trials(files, Some(&loaded.suite))?)
-}
-
-/// Human labels of extras, from files and the store; one label per person and finding.
-fn labels(args: &SuiteAdoptArgs, loaded: &LoadedSuite, trials: &[Trial]) -> Result<Vec<Judgement>, Failure> {
-    let mut labels = inputs::judgements(&args.labels, &loaded.suite)?;
-    let folder = store_path::folder(args.store.as_deref());
-    if Store::is_at(&folder) {
-        let stored = Store::open(&folder)?.extra_labels()?;
-        labels.extend(extra_label_judgements(&stored, trials).into_iter().map(|(_, judgement)| judgement));
-    }
-    let mut heard: BTreeSet<(JudgeName, CaseId, ToolName, u32, FindingId)> = BTreeSet::new();
-    labels.retain(|label| match &label.decision {
-        Decision::Extra(extra) if label.judge.is_human() => {
-            let Judgement { judge, case, tool, trial, .. } = label.clone();
-            heard.insert((judge, case, tool, trial, extra.finding.clone()))
-        }
-        _ => false,
-    });
-    Ok(labels)
 }
 
 fn place(golden: &Proposal<'_>) -> String {

@@ -1,4 +1,4 @@
-//! The suite inside the binary, assessed without a model; and what is written for others.
+//! The built-in suite assessed without a model, and the files written from a report.
 
 use super::{RECORD_FILE, project};
 use crate::project::{Project, number};
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 #[test]
-fn the_bundled_suite_works_without_anything_else() {
+fn built_in_suite_is_assessed_without_configuration() {
     let project = Project::new();
     let report = project.json("assess agreements --resamples 200 --json -q --no-rerank --bm25-weight 1");
     assert_eq!(report["bundles"].as_array().unwrap().len(), 4);
@@ -16,7 +16,7 @@ fn the_bundled_suite_works_without_anything_else() {
     assert_eq!(languages, ["en", "sv", "en", "en"]);
     let lost = &report["assessments"]["baseline"]["lost"];
     assert!(lost.get("not_ingested").is_none(), "{lost}");
-    // A search that finds nothing, and rules that are always or never right, would measure nothing.
+    // Neither the search nor the rules are trivially perfect or useless, which would measure nothing.
     for (pointer, low, high) in [
         ("/retrieval/metrics/retrieval_recall/value", 0.6, 1.0),
         ("/assessments/baseline/metrics/assessment_accuracy/value", 0.3, 0.95),
@@ -28,7 +28,7 @@ fn the_bundled_suite_works_without_anything_else() {
 }
 
 #[test]
-fn stages_are_measured_alone() {
+fn stages_can_be_run_separately() {
     let project = project("");
     let of = |stage: &str| {
         project.json(&format!("assess {RECORD_FILE} --stage {stage} --no-rerank --resamples 200 --json -q"))
@@ -42,7 +42,7 @@ fn stages_are_measured_alone() {
 }
 
 #[test]
-fn one_requirement_may_be_looked_at() {
+fn single_requirement_can_be_selected() {
     let project = project("");
     let report =
         project.json(&format!("assess {RECORD_FILE} --requirement audits --no-rerank --resamples 200 --json -q"));
@@ -50,9 +50,9 @@ fn one_requirement_may_be_looked_at() {
     assert_eq!(all.iter().map(|one| one["requirement_id"].as_str().unwrap()).collect::<Vec<_>>(), ["audits"]);
 }
 
-/// What is exported and measured by the TREC formats is what the report says.
+/// Exported TREC files give the figures of the report.
 #[test]
-fn trec_files_measure_the_same() {
+fn trec_exports_reproduce_the_report() {
     let project = Project::new();
     let report = project
         .json("assess agreements --stage retrieve --bm25-weight 1 --no-rerank --resamples 200 --json -q --trec trec");
@@ -74,7 +74,7 @@ fn trec_files_measure_the_same() {
 }
 
 #[test]
-fn reports_are_written_in_every_format() {
+fn reports_are_written_in_each_format() {
     let project = project("");
     project.ok(&format!("assess {RECORD_FILE} --no-rerank --resamples 200 -q -o a.json -o a.md -o a.csv"));
     let report: Value = serde_json::from_str(&project.read("a.json")).unwrap();
@@ -86,7 +86,7 @@ fn reports_are_written_in_every_format() {
         "{csv}"
     );
     assert!(csv.contains("baseline,requirement,security,services,audits,yes,"), "{csv}");
-    // A report that was kept is drawn again as it was.
+    // A saved report renders the same again.
     project.ok("report a.json -o b.md -o b.csv -o b.html");
     assert_eq!((project.read("b.md"), project.read("b.csv")), (project.read("a.md"), csv));
     project.run("report a.json --format sarif").says(2, &["unsupported format `sarif` of an assessment"]);
@@ -96,14 +96,14 @@ fn reports_are_written_in_every_format() {
 }
 
 #[test]
-fn detail_shows_every_part() {
+fn verbose_output_shows_every_part() {
     let project = project("");
     insta::assert_snapshot!(project.ok(&format!("assess {RECORD_FILE} --no-rerank --resamples 200 -q -v")));
 }
 
-/// What others wrote stays text on the page, and the page asks nobody for anything.
+/// Hostile text is escaped, and the page loads nothing from elsewhere.
 #[test]
-fn a_page_shows_hostile_text_as_text() {
+fn pages_escape_hostile_text() {
     let project = project("");
     let hostile = "<script>alert(1)</script> <img src=x onerror=alert(2)> [a](javascript:alert(3)) \u{202e}";
     let template = project.read("templates/security/config.yml");
@@ -113,10 +113,10 @@ fn a_page_shows_hostile_text_as_text() {
     project.write("docs/services.md", agreement);
     project.ok(&format!("assess {RECORD_FILE} --no-rerank --resamples 200 -q -o a.html"));
     let page = project.read("a.html");
-    assert!(page.contains("alert(1)"), "the text is shown");
+    assert!(page.contains("alert(1)"), "the text is missing");
     let page = page.replacen("<a class=\"skip\" href=\"#main\">", "", 1);
     for mark in ["<script", "<img", "<a ", "http:", "https:", "\u{202e}"] {
         assert!(!page.contains(mark), "{mark}");
     }
-    assert!(page.contains("default-src &#39;none&#39;"));
+    assert!(page.contains("default-src 'none'"));
 }

@@ -1,9 +1,10 @@
-//! The worked example of the documentation: its files are taken from the page, and what comes out is what the page says.
+//! The worked example of the documentation: its input files are taken from the page, and the output must match the
+//! page.
 
 use crate::project::{Project, near, root};
 
-/// The blocks of a page: what stands before each, such as `yaml contract.md`, and its text.
-fn blocks(page: &str) -> Vec<(String, String)> {
+/// The code blocks of a page: info string, such as `yaml contract.md`, and text.
+fn code_blocks(page: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut lines = page.lines();
     while let Some(line) = lines.next() {
@@ -16,29 +17,29 @@ fn blocks(page: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_worked_example_is_what_the_tool_says() {
+fn documented_example_is_current() {
     let page = std::fs::read_to_string(root().join("docs/assess.md")).unwrap();
     let project = Project::new();
-    let (mut command, mut shown) = (None, None);
-    for (head, text) in blocks(&page) {
+    let (mut command, mut documented) = (None, None);
+    for (head, text) in code_blocks(&page) {
         if let Some((_, file)) = head.split_once(' ').filter(|(_, file)| file.contains('.')) {
             project.write(file, text);
         } else if let Some(line) = text.strip_prefix("$ karat assess services").filter(|_| head == "console") {
             let (rest, out) = line.split_once('\n').unwrap();
-            (command, shown) = (Some(format!("assess services{rest}")), Some(out.to_owned()));
+            (command, documented) = (Some(format!("assess services{rest}")), Some(out.to_owned()));
         }
     }
-    let (command, shown) = (command.expect("the page has a command"), shown.unwrap());
+    let (command, documented) = (command.expect("the page has a command"), documented.unwrap());
     let mut run = project.command();
     run.env("COLUMNS", "80");
     let ran = crate::project::Ran::start(run.args(command.split_whitespace()).arg("-q")).expect(0);
     if std::env::var_os("KARAT_UPDATE").is_some() {
-        std::fs::write(root().join("docs/assess.md"), page.replace(&shown, &ran.out)).unwrap();
+        std::fs::write(root().join("docs/assess.md"), page.replace(&documented, &ran.out)).unwrap();
         return;
     }
-    assert_eq!(ran.out, shown, "docs/assess.md does not show what comes out; KARAT_UPDATE=1 writes it");
+    assert_eq!(ran.out, documented, "the output in docs/assess.md is out of date; KARAT_UPDATE=1 rewrites it");
 
-    // And by hand, as the page does it.
+    // The same figures computed by hand, as on the page.
     let report = project.json(&format!("{command} -q --json"));
     let evidence = (2.0 * 1.0 + 1.0 * 0.75) / 3.0;
     near(&report, "/assessments/told/requirements/0/compliance", 0.5);

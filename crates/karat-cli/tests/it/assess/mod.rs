@@ -1,4 +1,4 @@
-//! `karat assess`: documents against requirements, searched, assessed and measured.
+//! `karat assess`: documents are searched and assessed against requirements.
 
 mod bundled;
 mod example;
@@ -101,7 +101,7 @@ requirements:
     rationale: There are none.
 "#;
 
-/// One bundle with its template, which names these models besides.
+/// One bundle with its template, which defines these models.
 fn project(endpoints: &str) -> Project {
     let endpoints = if endpoints.is_empty() { String::new() } else { format!("llm_endpoints:\n{endpoints}") };
     Project::new()
@@ -112,8 +112,8 @@ fn project(endpoints: &str) -> Project {
 
 const RECORD_FILE: &str = "docs/services.golden-assessment.yml";
 
-/// What an assessor said of each requirement.
-fn said(report: &Value, name: &str) -> Vec<String> {
+/// The verdict of an assessor on each requirement.
+fn verdicts(report: &Value, name: &str) -> Vec<String> {
     let all = report["assessments"][name]["requirements"].as_array().unwrap();
     let one = |one: &Value| {
         let verdict = one["said"].as_str().unwrap_or("none");

@@ -1,6 +1,6 @@
-//! Several models on the same search: what each is asked, what each is worth, and how they differ.
+//! Several models on the same search: what each is asked, how each scores, and how they differ.
 
-use super::{RECORD_FILE, project, said};
+use super::{RECORD_FILE, project, verdicts};
 use crate::judge_engine::server::{Behaviour, Fault, Server};
 use crate::project::{Project, Ran, near};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The part with a heading among those that a prompt shows.
+/// The part of a prompt under a heading.
 fn part(prompt: &str, heading: &str) -> Option<String> {
     let parts = prompt.split("<data-").find(|field| field[17..].starts_with("parts>"))?;
     let json = &parts[parts.find('[')?..=parts.rfind(']')?];
@@ -22,7 +22,7 @@ fn prompt(body: &Value) -> &str {
     body["messages"].as_array().unwrap().iter().find(|m| m["role"] == "user").unwrap()["content"].as_str().unwrap()
 }
 
-/// A model that knows all answers, and one that is right half of the time and silent the other half.
+/// One model that knows all answers, and one that is right half of the time and fails the other half.
 fn answer(body: &Value) -> Result<Value, Fault> {
     let user = prompt(body);
     let about = |title: &str| user.contains(&format!(">\n{title}\n\n"));
@@ -66,12 +66,12 @@ fn assess(project: &Project, more: &[&str]) -> Ran {
     Ran::start(command.args(["assess", RECORD_FILE, "--resamples", "500", "-q"]).args(more))
 }
 
-fn json_of(ran: Ran) -> Value {
+fn parse_json(ran: Ran) -> Value {
     serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}\n{}", ran.out, ran.err))
 }
 
-/// A server of vectors that counts the texts it is sent.
-fn vectors() -> (u16, Arc<AtomicUsize>) {
+/// An embedding server that counts the texts it is sent.
+fn start_embedding_server() -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
     let texts = Arc::new(AtomicUsize::new(0));
@@ -121,9 +121,9 @@ fn vectors() -> (u16, Arc<AtomicUsize>) {
 }
 
 #[test]
-fn retrieval_runs_once_and_each_model_has_its_report() {
-    let server = Server::weighing(Behaviour::GOOD, answer);
-    let (port, texts) = vectors();
+fn models_share_retrieval_and_have_separate_reports() {
+    let server = Server::deciding_by_request(Behaviour::GOOD, answer);
+    let (port, texts) = start_embedding_server();
     let providers = format!(
         "embedding_providers:\n  counted:\n    provider: http\n    model: v\n    base_url: http://127.0.0.1:{port}/v1\n"
     );
@@ -133,15 +133,18 @@ fn retrieval_runs_once_and_each_model_has_its_report() {
     let search = ["--embedding", "counted", "--bm25-weight", "0.5", "--no-rerank", "--json"];
     let mut flags = vec!["--evaluation", "good", "--evaluation", "weak"];
     flags.extend(search);
-    let report = json_of(assess(&project, &flags).expect(0));
+    let report = parse_json(assess(&project, &flags).expect(0));
 
-    // Seven sections and four requirements, each embedded once, whoever assesses.
+    // Seven sections and four requirements, each embedded once, for all models.
     assert_eq!((texts.load(Ordering::Relaxed), &report["search"]["searches"]), (7 + 4, &json!(4)));
     assert_eq!(
-        said(&report, "good"),
+        verdicts(&report, "good"),
         ["breaches partial", "audits yes", "backups no", "subcontractors not_applicable"]
     );
-    assert_eq!(said(&report, "weak"), ["breaches yes", "audits none", "backups none", "subcontractors not_applicable"]);
+    assert_eq!(
+        verdicts(&report, "weak"),
+        ["breaches yes", "audits none", "backups none", "subcontractors not_applicable"]
+    );
 
     for id in [
         "mean_combined_score",
@@ -182,19 +185,19 @@ fn retrieval_runs_once_and_each_model_has_its_report() {
     assert_eq!(server.requests(), 14);
     assert!(spent["good"]["usd"].as_f64().unwrap() > 0.0, "{spent}");
 
-    // What is known is not asked again, and the report stays what it is.
-    let again = json_of(assess(&project, &flags).expect(0));
-    assert_eq!(server.requests(), 14 + 2, "only what failed is asked again");
+    // Known answers are not asked again, and the report is the same.
+    let again = parse_json(assess(&project, &flags).expect(0));
+    assert_eq!(server.requests(), 14 + 2, "only failed questions are asked again");
     assert_eq!((&again["assessments"], &again["comparison"]), (&report["assessments"], &report["comparison"]));
     let table = assess(&project, &flags[..flags.len() - 1]).expect(0).out;
     insta::assert_snapshot!(table);
 }
 
-/// A template may come from anybody, and no text or key goes anywhere that nobody named.
+/// A template from somebody else cannot send text or keys to a URL the user did not name.
 #[test]
-fn a_template_cannot_take_the_place_of_what_is_inside() {
-    let (port, texts) = vectors();
-    let server = Server::weighing(Behaviour::GOOD, answer);
+fn template_cannot_replace_built_in_models() {
+    let (port, texts) = start_embedding_server();
+    let server = Server::deciding_by_request(Behaviour::GOOD, answer);
     let project = project(&format!(
         "  openai/gpt-4o:\n    provider: openai\n    model: gpt-4o\n    base_url: http://127.0.0.1:{}/v1\n",
         server.port
@@ -204,7 +207,7 @@ fn a_template_cannot_take_the_place_of_what_is_inside() {
         "embedding_providers:\n  embedded:\n    provider: http\n    model: v\n    base_url: http://127.0.0.1:{port}/v1\n    key_env: HOME\n"
     );
     project.write("templates/security/config.yml", format!("{template}{providers}"));
-    let report = json_of(assess(&project, &["--json"]).expect(0));
+    let report = parse_json(assess(&project, &["--json"]).expect(0));
     assert_eq!(texts.load(Ordering::Relaxed), 0);
     assert!(report["search"]["embedding"].as_str().unwrap().starts_with("pocket-encoder/"), "{}", report["search"]);
     let mut command = project.command();
@@ -215,8 +218,8 @@ fn a_template_cannot_take_the_place_of_what_is_inside() {
 }
 
 #[test]
-fn no_model_learns_what_is_right() {
-    let server = Server::weighing(Behaviour::GOOD, answer);
+fn prompts_do_not_contain_the_golden_verdicts() {
+    let server = Server::deciding_by_request(Behaviour::GOOD, answer);
     let project = project(&endpoints(server.port));
     assess(&project, &["--evaluation", "good"]).expect(0);
     for body in server.bodies() {
@@ -229,41 +232,41 @@ fn no_model_learns_what_is_right() {
 }
 
 #[test]
-fn a_model_that_cannot_be_asked_takes_nothing_from_the_others() {
-    let server = Server::weighing(Behaviour::GOOD, |body| match body["model"] == "weak" {
+fn failing_model_does_not_affect_others() {
+    let server = Server::deciding_by_request(Behaviour::GOOD, |body| match body["model"] == "weak" {
         true => Err(Fault::Unauthorized),
         false => answer(body),
     });
     let project = project(&endpoints(server.port));
     let ran = assess(&project, &["--evaluation", "weak", "--evaluation", "good", "--json"]).expect(5);
     assert!(!ran.err.contains("sk-none-of-yours") && !ran.out.contains("sk-none-of-yours"), "{}", ran.err);
-    let report = json_of(ran);
+    let report = parse_json(ran);
     near(&report, "/assessments/good/metrics/mean_combined_score/value", 1.0);
     near(&report, "/assessments/weak/metrics/mean_combined_score/value", 0.0);
     assert_eq!(report["assessments"]["weak"]["unanswered"], json!({ "unreachable": 4 }));
 }
 
-/// Models that assess are adapted to as judges are, and the report says so.
+/// Refused parameters are omitted as with judges, and the report says so.
 #[test]
-fn a_model_that_refuses_the_temperature_is_asked_without() {
+fn refused_temperature_is_omitted() {
     let words = r#"{"error": {"message": "Unsupported value: 'temperature' does not support 0 with this model.", "param": "temperature"}}"#;
-    let server = Server::weighing(Behaviour::GOOD, move |body| match body.get("temperature") {
+    let server = Server::deciding_by_request(Behaviour::GOOD, move |body| match body.get("temperature") {
         Some(_) => Err(Fault::Says(400, words)),
         None => answer(body),
     });
     let project = project(&endpoints(server.port));
-    let report = json_of(assess(&project, &["--evaluation", "good", "--json"]).expect(0));
+    let report = parse_json(assess(&project, &["--evaluation", "good", "--json"]).expect(0));
     near(&report, "/assessments/good/metrics/mean_combined_score/value", 1.0);
     assert_eq!(server.faults(), 1);
     let warned = "good: the provider refused `temperature`, so that sampling was the provider's default";
     assert!(report["warnings"].to_string().contains(warned), "{}", report["warnings"]);
     let requests = server.requests();
-    let again = json_of(assess(&project, &["--evaluation", "good", "--json"]).expect(0));
+    let again = parse_json(assess(&project, &["--evaluation", "good", "--json"]).expect(0));
     assert_eq!((server.requests(), &again["warnings"]), (requests, &report["warnings"]));
 }
 
 #[test]
-fn names_and_keys_are_looked_at_before_anything_is_done() {
+fn names_and_keys_are_checked_before_work_starts() {
     let project = project(&endpoints(9));
     let refused = |flags: &[&str], expect: &str| {
         let mut command = project.command();
@@ -280,9 +283,9 @@ fn names_and_keys_are_looked_at_before_anything_is_done() {
     refused(&["--cluster", "language"], "only be clustered by bundle");
 }
 
-/// Two templates that describe a model in the same words, each with answers of its own, and the same bundle under both.
+/// Two templates define a model of the same name with different answers, for the same bundle.
 #[test]
-fn templates_keep_their_own_models_and_results() {
+fn templates_have_separate_models_and_results() {
     let endpoint = "llm_endpoints:\n  told:\n    provider: scripted\n    file: answers.jsonl\n";
     let project = project("");
     let template = project.read("templates/security/config.yml");
@@ -292,8 +295,8 @@ fn templates_keep_their_own_models_and_results() {
         let answer = |requirement: &str| {
             let relevance =
                 json!({ "question": format!("services/{requirement}#relevance"), "answer": { "relevant": [] } });
-            let said = json!({ "verdict": verdict, "primary": [], "supporting": [], "rationale": "r" });
-            let verdict = json!({ "question": format!("services/{requirement}#verdict"), "answer": said });
+            let content = json!({ "verdict": verdict, "primary": [], "supporting": [], "rationale": "r" });
+            let verdict = json!({ "question": format!("services/{requirement}#verdict"), "answer": content });
             format!("{relevance}\n{verdict}\n")
         };
         let answers: String = ["breaches", "audits", "backups", "subcontractors"].map(answer).concat();
@@ -311,12 +314,12 @@ fn templates_keep_their_own_models_and_results() {
     assert_eq!((of("security"), of("second")), (vec!["yes"; 4], vec!["not_applicable"; 4]));
     let table = project.ok(&format!("assess {flags}"));
     assert_eq!(table.matches("  breaches  ").count(), 2, "{table}");
-    // What is written for others is taken by us too: no topic stands twice.
+    // The TREC export is valid for our own reader: topics are unique.
     project.ok("trec trec/qrels.txt trec/run.txt");
 }
 
 #[test]
-fn a_model_that_answers_nothing_is_a_failure() {
+fn model_without_any_answer_is_an_error() {
     let project = project("  told:\n    provider: scripted\n    file: answers.jsonl\n    budget_calls: 1\n");
     project.write("templates/security/answers.jsonl", "");
     project.run(&format!("assess {RECORD_FILE} --evaluation told --no-rerank --resamples 200 -q")).expect(5);
@@ -327,9 +330,9 @@ fn a_model_that_answers_nothing_is_a_failure() {
     project.run(&format!("check {RECORD_FILE}")).expect(4);
 }
 
-/// Whoever reads the output may go away; files are written all the same.
+/// A closed stdout does not prevent files from being written.
 #[test]
-fn a_reader_that_goes_away_costs_no_file() {
+fn closed_stdout_does_not_prevent_files() {
     use std::process::{Command, Stdio};
     let project = project("");
     let mut command = Command::new(env!("CARGO_BIN_EXE_karat"));
@@ -342,13 +345,14 @@ fn a_reader_that_goes_away_costs_no_file() {
 }
 
 #[test]
-fn flags_that_contradict_each_other_are_refused() {
+fn contradicting_flags_are_refused() {
     let project = project("");
     let refused = |flags: &str, expect: &str| {
         project.run(&format!("assess {RECORD_FILE} {flags}")).says(2, &[expect]);
     };
     refused("--no-rerank --reranking embedded", "cannot be used with");
     refused("--embedding none --bm25-weight 0", "needs vectors");
-    let told = project.ok(&format!("assess {RECORD_FILE} --no-rerank --resamples 200 -q --min-candidate-length 99999"));
-    assert!(told.contains("4 requirements: no part was found"), "{told}");
+    let output =
+        project.ok(&format!("assess {RECORD_FILE} --no-rerank --resamples 200 -q --min-candidate-length 99999"));
+    assert!(output.contains("4 requirements: no part was found"), "{output}");
 }

@@ -1,4 +1,4 @@
-//! What is kept between assessments: documents under a session, and logs.
+//! What is stored between assessments: parsed documents of a session, and logs.
 
 use super::{AGREEMENT, RECORD_FILE, project};
 use crate::project::number;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const FAST: &str = "--no-rerank --resamples 200";
 
 #[test]
-fn a_session_spares_reading() {
+fn session_caches_parsed_documents() {
     let project = project("");
     let run = || project.json(&format!("assess {RECORD_FILE} {FAST} --session may --json -q"));
     let first = run();
@@ -15,7 +15,7 @@ fn a_session_spares_reading() {
     let second = run();
     assert_eq!(number(&second, "/measured/documents_reused"), 1.0);
     assert_eq!((&first["assessments"], &first["retrieval"]), (&second["assessments"], &second["retrieval"]));
-    // What has changed is read, whatever the session holds.
+    // Changed documents are parsed again.
     project.write("docs/services.md", format!("{AGREEMENT}\n## 6.1 Notices\n\nNotices are sent by post.\n"));
     let third = run();
     assert_eq!(number(&third, "/measured/documents_reused"), 0.0);
@@ -28,7 +28,7 @@ fn a_session_spares_reading() {
 }
 
 #[test]
-fn logs_bind_what_they_belong_to_and_add_up() {
+fn logs_record_identity_and_totals() {
     let project = project("");
     project.ok(&format!("assess {RECORD_FILE} {FAST} --session may -q"));
     let summary: Value = project.json("logs summarize --run latest --json");
@@ -58,7 +58,7 @@ fn logs_bind_what_they_belong_to_and_add_up() {
 }
 
 #[test]
-fn a_log_that_cannot_be_written_costs_nothing_else() {
+fn unwritable_log_does_not_fail_the_assessment() {
     let project = project("");
     project.write(".karat/logs", "a file is in the way");
     let ran = project.run(&format!("assess {RECORD_FILE} {FAST} --json -q")).says(0, &["the log is incomplete"]);
@@ -66,9 +66,9 @@ fn a_log_that_cannot_be_written_costs_nothing_else() {
     assert!(report["assessments"]["baseline"].is_object());
 }
 
-/// What a process that was killed leaves behind is read as far as it goes.
+/// A log cut off by a killed process is read as far as possible.
 #[test]
-fn half_a_line_is_counted() {
+fn truncated_log_line_is_counted() {
     let project = project("");
     project.ok(&format!("assess {RECORD_FILE} {FAST} -q"));
     let id = project.ok("logs list").trim().to_owned();

@@ -1,56 +1,56 @@
-//! Pages of a suite whose every field tries to be more than text.
+//! Pages of a suite with hostile content in every field.
 
 use super::driver::{Screen, Tab};
-use super::made::hostile::{self, CANARY};
-use super::{address, browser, printed};
+use super::fixtures::hostile::{self, CANARY};
+use super::{address, browser, print_to_text};
 use crate::project::Project;
 use serde_json::Value;
 
-fn scored() -> Project {
+fn scored_project() -> Project {
     let project = Project::new();
     hostile::write(&project.path("s"));
     project.ok("score s --judgements s/judgements.jsonl --resamples 100 -o r.html -o r.json");
     project
 }
 
-/// Nothing ran, nothing complained, nothing was asked for, and all of it stays within the window.
+/// Asserts that no script ran, nothing was logged or requested, and everything fits the window.
 #[track_caller]
-fn harmless(tab: &Tab) {
+fn assert_harmless(tab: &Tab) {
     assert_eq!(tab.eval(CANARY), Value::Null, "something ran");
-    tab.fits();
-    tab.quiet();
+    tab.assert_fits();
+    tab.assert_clean();
 }
 
 #[test]
-fn nothing_in_a_report_runs_or_breaks_out() {
+fn hostile_text_in_a_report_stays_text() {
     let Some(browser) = browser() else { return };
-    let project = scored();
+    let project = scored_project();
     let page = address(&project.path("r.html"));
     let tab = browser.page_on(Screen::NARROW, &page);
     tab.wait_for("html[data-ready]");
-    harmless(&tab);
-    // All that folds is unfolded, and whatever waits for the mouse gets it.
+    assert_harmless(&tab);
+    // Expand everything that folds, and hover everything that reacts to it.
     tab.eval("document.querySelectorAll('details').forEach((d) => (d.open = true))");
     tab.eval(
         "document.querySelectorAll('*').forEach((e) => ['mouseover', 'focus', 'toggle'].forEach((k) => e.dispatchEvent(new Event(k))))",
     );
-    harmless(&tab);
+    assert_harmless(&tab);
     tab.emulate(Screen::LAPTOP);
-    tab.pictures("hostile-overview");
-    harmless(&tab);
-    // The text itself is shown, with marks that would turn it around by their numbers.
-    let shown = tab.text("h1");
+    tab.save_screenshots("hostile-overview");
+    assert_harmless(&tab);
+    // The text itself is shown, with bidirectional control characters escaped.
+    let heading = tab.text("h1");
     assert!(
-        shown.contains("<img src=x onerror=") && shown.contains("\\u{202e}") && !shown.contains('\u{202e}'),
-        "{shown}"
+        heading.contains("<img src=x onerror=") && heading.contains("\\u{202e}") && !heading.contains('\u{202e}'),
+        "{heading}"
     );
     assert_eq!(tab.eval("getComputedStyle(document.body).display"), "block");
 }
 
 #[test]
-fn no_case_of_a_report_runs_or_breaks_out() {
+fn hostile_text_in_cases_stays_text() {
     let Some(browser) = browser() else { return };
-    let project = scored();
+    let project = scored_project();
     let report: Value = serde_json::from_str(&project.read("r.json")).unwrap();
     let tab = browser.page(&address(&project.path("r.html")));
     tab.wait_for("html[data-ready]");
@@ -62,8 +62,8 @@ fn no_case_of_a_report_runs_or_breaks_out() {
     for link in &links {
         tab.eval(&format!("location.hash = {}", serde_json::json!(link)));
         tab.wait_for("#case h1");
-        tab.until("document.querySelector('#case').dataset.shown === location.hash");
-        // Every item is opened, and every text unfolded.
+        tab.wait_until("document.querySelector('#case').dataset.shown === location.hash");
+        // Open every item and expand every text.
         tab.eval(
             "(async () => {
                for (const item of document.querySelectorAll('#case button.item')) {
@@ -76,21 +76,21 @@ fn no_case_of_a_report_runs_or_breaks_out() {
         ids.push(tab.text("#case h1"));
         for screen in [Screen::NARROW, Screen::LAPTOP] {
             tab.emulate(screen);
-            harmless(&tab);
+            assert_harmless(&tab);
         }
     }
     ids.sort();
     ids.dedup();
-    assert_eq!(ids.len() as u64, cases, "a case cannot be opened, or opens as another: {ids:?}");
-    tab.pictures("hostile-case");
+    assert_eq!(ids.len() as u64, cases, "a case does not open, or opens as another: {ids:?}");
+    tab.save_screenshots("hostile-case");
 }
 
 #[test]
-fn a_hostile_report_can_be_printed() {
+fn hostile_report_can_be_printed() {
     let Some(browser) = browser() else { return };
-    let project = scored();
+    let project = scored_project();
     let tab = browser.page(&address(&project.path("r.html")));
     tab.wait_for("html[data-ready]");
-    assert!(printed(&tab).contains("Leaderboard"));
-    harmless(&tab);
+    assert!(print_to_text(&tab).contains("Leaderboard"));
+    assert_harmless(&tab);
 }

@@ -1,4 +1,4 @@
-//! The label page as people use it: with keys alone, and finding everything as they left it.
+//! The label page, used by keyboard, and its state after a reload.
 
 use super::driver::{Screen, Tab};
 use super::{browser, has_axe};
@@ -7,165 +7,164 @@ use crate::project::{Project, lines, trial};
 use crate::serve::Server;
 use karat_format::diagnostic::stand_in;
 use serde_json::json;
-use std::time::Duration;
 
-fn asking(tab: &Tab) {
+fn wait_for_question(tab: &Tab) {
     tab.wait_for("#labelling[data-state=asking]");
 }
 
-fn item(tab: &Tab) -> String {
+fn current_item(tab: &Tab) -> String {
     tab.eval("document.querySelector('#labelling').dataset.item").as_str().unwrap_or_default().to_owned()
 }
 
-/// Presses a key and waits until another item is asked about.
+/// Presses a key and waits for another item.
 fn answer(tab: &Tab, key: &str) {
-    let before = item(tab);
+    let before = current_item(tab);
     tab.press(key);
-    tab.until(&format!(
+    tab.wait_until(&format!(
         "document.querySelector('#labelling').dataset.state === 'asking' && document.querySelector('#labelling').dataset.item !== {}",
         serde_json::json!(before)
     ));
 }
 
 #[test]
-fn twenty_pairs_are_labelled_with_keys_alone_and_found_as_left() {
+fn pairs_are_labelled_by_keyboard_and_survive_a_reload() {
     let Some(browser) = browser() else { return };
     let project = Project::new();
     project.run("run starter --name one --only py-* --seed 1 -q").expect(0);
     let server = Server::start(&project, &["--label"]);
-    let tab = browser.page(server.told["label_url"].as_str().unwrap());
+    let tab = browser.page(server.printed["label_url"].as_str().unwrap());
     tab.tab_to("#name");
     tab.type_text("anna");
     tab.press("Enter");
-    asking(&tab);
-    let mut asked = Vec::new();
+    wait_for_question(&tab);
+    let mut items = Vec::new();
     for number in 0..20 {
-        asked.push(item(&tab));
+        items.push(current_item(&tab));
         answer(&tab, ["y", "n", "p"][number % 3]);
     }
-    let different: std::collections::BTreeSet<&String> = asked.iter().collect();
-    assert_eq!(different.len(), 20, "no pair comes twice: {asked:?}");
+    let different: std::collections::BTreeSet<&String> = items.iter().collect();
+    assert_eq!(different.len(), 20, "a pair was asked twice: {items:?}");
     tab.wait_text("#headline", "20 labels");
-    // What was taken back is asked again.
+    // An undone answer is asked again.
     tab.press("u");
     tab.wait_text("#headline", "19 labels");
-    asking(&tab);
-    assert_eq!(item(&tab), asked[19]);
+    wait_for_question(&tab);
+    assert_eq!(current_item(&tab), items[19]);
     answer(&tab, "n");
     tab.wait_text("#headline", "20 labels");
-    let left = item(&tab);
+    let left = current_item(&tab);
     tab.reload();
-    asking(&tab);
+    wait_for_question(&tab);
     tab.wait_text("#headline", "20 labels");
-    assert_eq!(item(&tab), left, "it goes on where one was");
-    tab.quiet();
-    let kept = project.json("label list --as anna --json");
-    assert_eq!(kept.as_array().unwrap().len(), 20);
+    assert_eq!(current_item(&tab), left, "labelling must resume at the same item");
+    tab.assert_clean();
+    let labels = project.json("label list --as anna --json");
+    assert_eq!(labels.as_array().unwrap().len(), 20);
 }
 
-/// A server over a project, and the label page of somebody there; requests for which `window.held` is true wait until it is not, and
-/// those for which `window.cut` is true fail.
+/// Opens the label page with a patched `fetch`: requests wait while `window.held` returns true for them, and fail if
+/// `window.cut` does.
 fn open_labels(tab: &Tab, server: &Server, kind: &str, name: &str) {
-    tab.before_pages(
+    tab.add_init_script(
         "(() => {
            const real = window.fetch;
-           window.asked = [];
+           window.requestTimes = [];
            window.fetch = async (address, more) => {
-             window.asked.push(address);
+             window.requestTimes.push(performance.now());
              while (window.held?.(address, more)) await new Promise((wait) => setTimeout(wait, 10));
              if (window.cut?.(address, more)) throw new TypeError('cut');
              return real(address, more);
            };
          })();",
     );
-    tab.go(server.told["label_url"].as_str().unwrap());
+    tab.go(server.printed["label_url"].as_str().unwrap());
     tab.go(&format!("http://{}/label/latest/{kind}?as={name}", server.address));
 }
 
 #[test]
-fn undo_waits_for_the_list_and_for_answers_under_way() {
+fn undo_waits_for_the_list_and_for_pending_answers() {
     let Some(browser) = browser() else { return };
     let project = label_page::project();
     let server = Server::start(&project, &["--label"]);
     let tab = browser.tab();
-    tab.before_pages("window.held = () => true");
+    tab.add_init_script("window.held = () => true");
     open_labels(&tab, &server, "pairs", "anna");
     tab.press("u");
     tab.eval("window.held = (address) => address.endsWith('/undo')");
-    asking(&tab);
+    wait_for_question(&tab);
     tab.eval("window.held = null");
     tab.wait_text("#status", "Nothing to undo");
-    // Answers are heard after that.
-    let first = item(&tab);
+    // Answers work after that.
+    let first = current_item(&tab);
     answer(&tab, "y");
     tab.wait_text("#headline", "1 label,");
-    // One that is under way is taken back when it is there.
-    let second = item(&tab);
+    // A pending answer is undone once it is stored.
+    let second = current_item(&tab);
     tab.eval("window.held = (address, more) => more?.method === 'POST'");
     answer(&tab, "n");
     tab.press("u");
     tab.eval("window.held = null");
-    tab.until(&format!("document.querySelector('#labelling').dataset.item === {}", json!(second)));
+    tab.wait_until(&format!("document.querySelector('#labelling').dataset.item === {}", json!(second)));
     tab.wait_text("#status", "Undid no");
     tab.wait_text("#headline", "1 label,");
-    asking(&tab);
+    wait_for_question(&tab);
     assert_ne!(first, second);
-    let kept = project.json("label list --all --json");
-    assert_eq!(kept.as_array().unwrap().len(), 1, "{kept}");
+    let labels = project.json("label list --all --json");
+    assert_eq!(labels.as_array().unwrap().len(), 1, "{labels}");
     assert!(project.ok("label list --all --history").contains("withdrawn"));
-    tab.quiet();
+    tab.assert_clean();
 }
 
 #[test]
-fn a_server_that_is_gone_is_asked_again_after_a_while_and_not_at_once() {
+fn lost_server_is_retried_with_a_delay() {
     let Some(browser) = browser() else { return };
     let project = Project::new();
     project.run("run starter --name one --only py-* --seed 1 -q").expect(0);
     let server = Server::start(&project, &["--label"]);
     let tab = browser.tab();
-    tab.before_pages("window.cut = (address) => address.includes('/item/')");
+    tab.add_init_script("window.cut = (address) => address.includes('/item/')");
     open_labels(&tab, &server, "pairs", "anna");
-    asking(&tab);
-    // What came with the list is put off, and nothing else comes.
+    wait_for_question(&tab);
+    // Skip the items that came with the list; no more arrive.
     for _ in 0..3 {
-        let before = item(&tab);
+        let before = current_item(&tab);
         tab.press("s");
-        tab.until(&format!("document.querySelector('#labelling').dataset.item !== {}", json!(before)));
+        tab.wait_until(&format!("document.querySelector('#labelling').dataset.item !== {}", json!(before)));
     }
     tab.press("s");
     tab.wait_for("#labelling[data-state=loading]");
     tab.wait_text("#status", "unreachable");
-    tab.eval("window.asked = []");
-    std::thread::sleep(Duration::from_millis(2500));
-    let asked = tab.eval("window.asked.length").as_u64().unwrap();
-    assert!((1..=3).contains(&asked), "asked {asked} times in two seconds and a half");
+    tab.eval("window.requestTimes = []");
+    tab.wait_until("window.requestTimes.length >= 3");
+    let pause = tab.eval("(window.requestTimes[2] - window.requestTimes[0]) / 2").as_f64().unwrap();
+    assert!(pause >= 500.0, "retried after {pause} ms");
     tab.eval("window.cut = null");
-    asking(&tab);
-    tab.until("document.querySelector('#status').textContent === ''");
+    wait_for_question(&tab);
+    tab.wait_until("document.querySelector('#status').textContent === ''");
     answer(&tab, "y");
     tab.wait_text("#headline", "1 label,");
-    tab.quiet();
+    tab.assert_clean();
 }
 
 #[test]
-fn what_was_confirmed_is_named_where_it_can_be_added() {
+fn confirmed_extra_can_be_adopted() {
     let Some(browser) = browser() else { return };
     let project = label_page::project();
     let server = Server::start(&project, &["--label"]);
     let tab = browser.tab();
     open_labels(&tab, &server, "extras", "anna");
-    asking(&tab);
-    assert_eq!(tab.count("#offer"), 0, "nothing is confirmed yet");
-    // Whoever scrolls the code with keys answers with keys.
+    wait_for_question(&tab);
+    assert_eq!(tab.count("#offer"), 0, "no extra is confirmed yet");
+    // Answering by keyboard works while the code has the focus.
     tab.tab_to("#code .lines");
     let title = tab.text("#finding .title");
     tab.press("y");
     tab.wait_text("#offer", &format!("Add «{title}» as a golden"));
     tab.wait_text("#status", "Saved: reported by");
-    tab.pictures("label-offer");
+    tab.save_screenshots("label-offer");
     tab.click("#offer");
     tab.wait_text("#adopting[open]", "orders");
-    tab.pictures("label-adopting");
+    tab.save_screenshots("label-adopting");
     for screen in [Screen::LAPTOP, Screen::PHONE] {
         tab.emulate(screen);
         let cut = tab.eval(
@@ -175,13 +174,13 @@ fn what_was_confirmed_is_named_where_it_can_be_added() {
     }
     tab.press("a");
     tab.wait_text("#status", "Added");
-    assert_eq!(tab.count("#offer"), 0, "it is added");
+    assert_eq!(tab.count("#offer"), 0, "the extra has been adopted");
     assert!(project.read("cases/orders/case.yaml").contains("acceptance: acceptable"));
-    tab.quiet();
+    tab.assert_clean();
 }
 
 #[test]
-fn label_pages_fit_every_screen_and_keep_nobody_out() {
+fn label_pages_fit_every_screen_and_pass_axe() {
     let Some(browser) = browser() else { return };
     let project = label_page::project();
     let long = "a-run-whose-name-is-as-long-as-names-of-runs-may-well-be";
@@ -189,7 +188,7 @@ fn label_pages_fit_every_screen_and_keep_nobody_out() {
     let server = Server::start(&project, &["--label"]);
     let tab = browser.tab();
     open_labels(&tab, &server, "extras", "anna");
-    asking(&tab);
+    wait_for_question(&tab);
     tab.press("y");
     tab.wait_for("#offer");
     let axe = has_axe();
@@ -200,19 +199,19 @@ fn label_pages_fit_every_screen_and_keep_nobody_out() {
         for screen in [Screen::LAPTOP, Screen::PHONE, Screen::NARROW] {
             tab.emulate(screen);
             tab.go(&at(path));
-            tab.until("document.querySelector('[data-state=loading]') === null");
-            tab.fits();
+            tab.wait_until("document.querySelector('[data-state=loading]') === null");
+            tab.assert_fits();
             if axe {
-                tab.accessible();
+                tab.assert_accessible();
             }
         }
-        tab.pictures(&format!("label{}", path.split('?').next().unwrap_or_default().replace('/', "-")));
+        tab.save_screenshots(&format!("label{}", path.split('?').next().unwrap_or_default().replace('/', "-")));
     }
-    tab.quiet();
+    tab.assert_clean();
 }
 
 #[test]
-fn what_turns_writing_or_hides_is_shown_by_its_number() {
+fn bidirectional_and_invisible_characters_are_escaped() {
     let Some(browser) = browser() else { return };
     let hidden: Vec<char> = ('\0'..=char::MAX).filter(|c| stand_in(*c).is_some() && !"\n\t".contains(*c)).collect();
     let words: String = hidden.iter().flat_map(|c| ['a', *c]).collect();
@@ -228,19 +227,19 @@ fn what_turns_writing_or_hides_is_shown_by_its_number() {
     let server = Server::start(&project, &["--label"]);
     let tab = browser.tab();
     let check = |part: &str| {
-        let shown = tab.eval(&format!("document.querySelector({}).textContent", json!(part)));
-        let shown = shown.as_str().unwrap();
-        let raw: Vec<char> = shown.chars().filter(|c| hidden.contains(c)).collect();
+        let text = tab.eval(&format!("document.querySelector({}).textContent", json!(part)));
+        let text = text.as_str().unwrap();
+        let raw: Vec<char> = text.chars().filter(|c| hidden.contains(c)).collect();
         assert!(raw.is_empty(), "{part} shows {raw:?}");
-        shown.to_owned()
+        text.to_owned()
     };
     open_labels(&tab, &server, "extras", "anna");
-    asking(&tab);
+    wait_for_question(&tab);
     for part in ["#finding .title", "#finding .text"] {
-        let shown = check(part);
+        let text = check(part);
         let missing: Vec<&char> =
-            hidden.iter().filter(|c| !shown.contains(&format!("\\u{{{:x}}}", **c as u32))).collect();
-        assert!(missing.is_empty(), "{part} does not tell of {missing:?}");
+            hidden.iter().filter(|c| !text.contains(&format!("\\u{{{:x}}}", **c as u32))).collect();
+        assert!(missing.is_empty(), "{part} does not show {missing:?}");
     }
     check("#code .lines");
     tab.press("y");
@@ -255,26 +254,26 @@ fn what_turns_writing_or_hides_is_shown_by_its_number() {
     tab.go(&format!("http://{}/runs/one/live", server.address));
     tab.wait_for("#live[data-ready]");
     check("main");
-    tab.quiet();
+    tab.assert_clean();
 }
 
 #[test]
-fn a_link_of_another_site_lets_people_label() {
+fn label_link_works_from_another_site() {
     let Some(browser) = browser() else { return };
     let project = label_page::project();
     let server = Server::start(&project, &["--label", "--token", "auto"]);
-    let label = server.told["label_url"].as_str().unwrap();
-    // The same server by another name is another site.
+    let label = server.printed["label_url"].as_str().unwrap();
+    // The same server under another name is another site.
     let tab = browser.page(&format!("http://localhost:{}/healthz", server.address.port()));
-    tab.take(&["status of 401"]);
+    tab.expect_problems(&["status of 401"]);
     tab.eval(&format!("{{ location.href = {} }}", json!(label)));
     tab.wait_for("#name");
-    assert!(tab.url().ends_with("/label"), "no token is left in the address: {}", tab.url());
+    assert!(tab.url().ends_with("/label"), "the token is still in the address: {}", tab.url());
     tab.tab_to("#name");
     tab.type_text("anna");
     tab.press("Enter");
-    asking(&tab);
+    wait_for_question(&tab);
     answer(&tab, "y");
     tab.wait_text("#headline", "1 label,");
-    assert_eq!(tab.complaints(), [] as [String; 0]);
+    assert_eq!(tab.problems(), [] as [String; 0]);
 }

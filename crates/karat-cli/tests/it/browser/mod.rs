@@ -1,24 +1,24 @@
-//! Pages as people meet them: in a real browser, with a mouse, a finger or keys alone, and on paper.
+//! Pages in a real browser: by mouse, touch and keyboard, and in print.
 
-mod assessed;
+mod assessment_report;
 mod driver;
-mod driving;
+mod driver_tests;
+mod fixtures;
 mod hostile;
 mod labelling;
-mod made;
-mod reported;
-mod served;
-mod serving;
+mod report;
+mod served_pages;
+mod static_server;
 
 use crate::project::{Project, skipped};
 use driver::{Browser, Tab};
 use std::path::Path;
 
-/// The browser, or word that there is none to test with.
+/// The browser, or `None` after reporting the test as skipped.
 fn browser() -> Option<Browser> {
     match Browser::start() {
         Ok(browser) => Some(browser),
-        // A browser that is there and does not start is a fault of its own.
+        // A browser that is installed and does not start is a failure.
         Err(why) if why == "no chromium" => {
             skipped("no chromium: run scripts/test-tools, or name one in KARAT_TEST_CHROMIUM");
             None
@@ -27,25 +27,24 @@ fn browser() -> Option<Browser> {
     }
 }
 
-/// Whether axe-core is there, or word that it is not.
+/// Whether axe-core is installed; reports the test as skipped if not.
 fn has_axe() -> bool {
-    let there = driver::axe_core().is_some();
-    if !there {
-        skipped("axe-core is not there: run scripts/test-tools");
+    let installed = driver::axe_core().is_some();
+    if !installed {
+        skipped("axe-core is missing: run scripts/test-tools");
     }
-    there
+    installed
 }
 
-/// The address of a file.
 fn address(path: &Path) -> String {
     let path = path.canonicalize().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     format!("file://{}", path.display())
 }
 
-/// What can be read on the printed page.
-fn printed(tab: &Tab) -> String {
+/// The text of the printed page.
+fn print_to_text(tab: &Tab) -> String {
     let project = Project::new().with("printed.pdf", tab.print_pdf());
     let sections = project.json("ingest printed.pdf --json");
-    // Printers draw some letters in one.
+    // Replaces ligatures.
     sections.to_string().replace('\u{fb01}', "fi").replace('\u{fb02}', "fl")
 }

@@ -1,22 +1,22 @@
-//! What a gate says, and how it ends.
+//! Outcomes and exit codes of `karat gate`.
 
-use super::{good, graded, middling, noisy, scored, seen, submit};
+use super::{good, graded_suite, middling, noisy, run_at_80_columns, score_to_file, submit};
 use crate::project::{Ran, near};
 use serde_json::{Value, json};
 
 #[test]
-fn five_cases_cannot_tell_and_say_how_many_would() {
-    let project = graded(5, 1, &[("t", middling)]);
-    scored(&project, "r.json", "");
-    let ran = seen(&project, "gate r.json --min f1=0.6 --min recall=0.9").expect(3);
+fn five_cases_are_inconclusive_and_state_the_sample_size() {
+    let project = graded_suite(5, 1, &[("t", middling)]);
+    score_to_file(&project, "r.json", "");
+    let ran = run_at_80_columns(&project, "gate r.json --min f1=0.6 --min recall=0.9").expect(3);
     insta::assert_snapshot!("gate_of_five", ran.out);
     assert!(ran.out.contains("n = 5"), "{}", ran.out);
 }
 
 #[test]
-fn demands_hold_fail_or_cannot_be_told() {
-    let project = graded(40, 1, &[("t", middling)]);
-    scored(&project, "r.json", "");
+fn demands_hold_fail_or_are_inconclusive() {
+    let project = graded_suite(40, 1, &[("t", middling)]);
+    score_to_file(&project, "r.json", "");
     let check = |flags: &str, code: i32, expect: &[&str]| {
         let ran = project.run(&format!("gate r.json --json {flags}")).expect(code);
         let gate: Value = serde_json::from_str(&ran.out).unwrap();
@@ -32,29 +32,29 @@ fn demands_hold_fail_or_cannot_be_told() {
     check("--max f1=0.7", 3, &["inconclusive"]);
     check("--max f1=0.6", 1, &["fails"]);
     check("--min f1=0.6 --min f1=0.7 --min f1=0.9", 1, &["holds", "inconclusive", "fails"]);
-    // No verdict states a confidence.
+    // No verdict has a confidence.
     check("--max ece=0.1", 3, &["inconclusive"]);
-    // Four clean cases, all silent: they would do if so few were allowed to.
+    // Four clean cases, all without findings: enough only with --allow-small-n.
     check("--min clean_pass=0.4", 3, &["inconclusive"]);
     check("--min clean_pass=0.4 --allow-small-n", 0, &["holds"]);
 }
 
 #[test]
-fn a_wider_interval_wants_more_cases() {
-    let project = graded(40, 1, &[("t", middling)]);
-    scored(&project, "r.json", "");
-    let wanted = |bound: &str| {
+fn closer_bounds_need_more_cases() {
+    let project = graded_suite(40, 1, &[("t", middling)]);
+    score_to_file(&project, "r.json", "");
+    let cases_wanted_for = |bound: &str| {
         let ran = project.run(&format!("gate r.json --json --min f1={bound}")).expect(3);
         serde_json::from_str::<Value>(&ran.out).unwrap()["demands"][0]["cases_wanted"].as_u64().unwrap()
     };
-    let (near, nearer) = (wanted("0.69"), wanted("0.71"));
+    let (near, nearer) = (cases_wanted_for("0.69"), cases_wanted_for("0.71"));
     assert!(36 < near && near < nearer, "{near} {nearer}");
 }
 
 #[test]
-fn no_worse_than_a_baseline() {
-    let project = graded(40, 1, &[("t", middling)]);
-    scored(&project, "old.json", "");
+fn gate_against_a_baseline() {
+    let project = graded_suite(40, 1, &[("t", middling)]);
+    score_to_file(&project, "old.json", "");
     let made = project.json("baseline write old.json -o base.json --json --metric f1 --metric accuracy");
     assert_eq!((&made["written"], &made["metrics"]), (&json!("base.json"), &json!(["accuracy", "f1"])));
     for old in ["base.json", "old.json --metric f1 --metric accuracy"] {
@@ -63,29 +63,29 @@ fn no_worse_than_a_baseline() {
     }
     project.run("gate old.json --no-worse-than base.json --margin 0").expect(0);
     submit(&project, 40, 1, &[("t", noisy)], "submissions/all.jsonl");
-    scored(&project, "worse.json", "");
-    let ran = seen(&project, "gate worse.json --no-worse-than base.json --metric f1").expect(1);
+    score_to_file(&project, "worse.json", "");
+    let ran = run_at_80_columns(&project, "gate worse.json --no-worse-than base.json --metric f1").expect(1);
     insta::assert_snapshot!("gate_fails", ran.out);
     submit(&project, 40, 1, &[("t", good)], "submissions/all.jsonl");
-    scored(&project, "better.json", "");
+    score_to_file(&project, "better.json", "");
     project.run("gate better.json --no-worse-than base.json --metric f1").expect(0);
-    // A little better and a little worse, here and there: within the margin or beyond, nobody can tell.
+    // Better in some cases and worse in others, so the comparison is inconclusive.
     let wavering = |at: usize| match at % 3 {
         0 => (1, 0),
         1 => (2, 0),
         _ => middling(at),
     };
     submit(&project, 40, 1, &[("t", wavering)], "submissions/all.jsonl");
-    scored(&project, "open.json", "");
+    score_to_file(&project, "open.json", "");
     let open =
         project.run("gate open.json --no-worse-than base.json --metric recall --metric f1 --margin 0 --json").expect(3);
     let open: Value = serde_json::from_str(&open.out).unwrap();
-    // The baseline holds no recall.
+    // The baseline has no recall.
     assert!(
         open["demands"][0]["why"].to_string().contains("does not contain it: write it again with --metric recall"),
         "{open}"
     );
-    // The report and its baseline say the same, to six digits.
+    // A report and its baseline agree to six digits.
     let (json, whole) = (
         project.json("compare base.json better.json --json --metric f1"),
         project.json("compare old.json better.json --json --metric f1"),
@@ -96,9 +96,9 @@ fn no_worse_than_a_baseline() {
 }
 
 #[test]
-fn a_baseline_is_small_and_one_case_a_line() {
-    let project = graded(5, 3, &[("t", middling)]);
-    scored(&project, "r.json", "");
+fn baseline_has_one_case_per_line_and_is_validated() {
+    let project = graded_suite(5, 3, &[("t", middling)]);
+    score_to_file(&project, "r.json", "");
     let text = project.ok("baseline write r.json --metric f1");
     insta::assert_snapshot!("baseline", text);
     let file: Value = serde_json::from_str(&text).unwrap();
@@ -117,18 +117,18 @@ fn a_baseline_is_small_and_one_case_a_line() {
 }
 
 #[test]
-fn every_tool_must_pass_unless_one_is_named() {
-    let project = graded(40, 1, &[("good", good), ("noisy", noisy)]);
-    scored(&project, "r.json", "");
+fn every_tool_must_pass_unless_tool_is_given() {
+    let project = graded_suite(40, 1, &[("good", good), ("noisy", noisy)]);
+    score_to_file(&project, "r.json", "");
     project.run("gate r.json --min f1=0.6").expect(1);
     project.run("gate r.json --min f1=0.6 --tool good").expect(0);
     project.run("gate r.json --min f1=0.6 --tool best").says(2, &["has no tool `best`"]);
 }
 
 #[test]
-fn demands_come_from_files_too() {
-    let project = graded(40, 1, &[("good", good), ("noisy", noisy)]);
-    scored(&project, "r.json", "");
+fn demands_are_read_from_rule_files() {
+    let project = graded_suite(40, 1, &[("good", good), ("noisy", noisy)]);
+    score_to_file(&project, "r.json", "");
     project.run("baseline write r.json -o ci/base.json").says(5, &["ci/base.json", "folder does not exist"]);
     project.write("ci/README", "kept beside the suite");
     project.ok("baseline write r.json -o ci/base.json");
@@ -152,9 +152,9 @@ fn demands_come_from_files_too() {
 }
 
 #[test]
-fn what_is_typed_wrongly_is_said() {
-    let project = graded(5, 1, &[("t", middling)]);
-    scored(&project, "r.json", "");
+fn invalid_arguments_are_reported() {
+    let project = graded_suite(5, 1, &[("t", middling)]);
+    score_to_file(&project, "r.json", "");
     project.run("gate r.json").says(2, &["no demands"]);
     project.run("gate r.json --min f11=0.5").says(2, &["f11"]);
     project.run("gate r.json --min f1").says(2, &["such as f1=0.6"]);
@@ -164,9 +164,9 @@ fn what_is_typed_wrongly_is_said() {
 }
 
 #[test]
-fn unknown_cost_is_not_nothing() {
-    let project = graded(3, 1, &[("t", middling)]);
-    scored(&project, "r.json", "");
+fn unknown_cost_is_inconclusive() {
+    let project = graded_suite(3, 1, &[("t", middling)]);
+    score_to_file(&project, "r.json", "");
     let why = |code: i32, flags: &str| {
         let ran = project.run(&format!("gate r.json --json {flags}")).expect(code);
         serde_json::from_str::<Value>(&ran.out).unwrap()["demands"][0]["why"].to_string()
@@ -179,23 +179,23 @@ fn unknown_cost_is_not_nothing() {
         priced.push(trial);
     }
     project.write("submissions/all.jsonl", crate::project::lines(&priced));
-    scored(&project, "r.json", "");
+    score_to_file(&project, "r.json", "");
     assert!(why(0, "--max-cost 1.5").contains("1.50 USD"));
     assert!(why(1, "--max-cost 1.4").contains("1.50 USD"));
 }
 
 #[test]
-fn judges_need_a_licence_where_one_is_required() {
-    let project = graded(3, 1, &[("t", middling)]);
-    scored(&project, "none.json", "");
-    let told = project.run("gate none.json --require-judge-licence").expect(0).out;
-    assert!(told.contains("no judge decided a pair"), "{told}");
+fn require_judge_licence_checks_probe_error_rates() {
+    let project = graded_suite(3, 1, &[("t", middling)]);
+    score_to_file(&project, "none.json", "");
+    let output = project.run("gate none.json --require-judge-licence").expect(0).out;
+    assert!(output.contains("no judge decided a pair"), "{output}");
     project.ok("score . --judge local -o local.json");
-    let told = project.run("gate local.json --require-judge-licence").expect(3).out;
-    assert!(told.contains("never probed") && told.contains("karat judge probe"), "{told}");
-    // A probe with such figures.
+    let output = project.run("gate local.json --require-judge-licence").expect(3).out;
+    assert!(output.contains("never probed") && output.contains("karat judge probe"), "{output}");
+    // A probe result with these error rates.
     let rate = |wrong: usize, n: usize| {
-        let ci = karat_core::stats::proportion::wilson(wrong, n, 0.95).unwrap();
+        let ci = karat_core::stats::interval::wilson(wrong, n, 0.95).unwrap();
         json!({ "n": n, "wrong": wrong, "rate": wrong as f64 / n as f64, "ci": [ci.low, ci.high], "unjudged": 0 })
     };
     let gate = |kinds: Value, fooled: Value, share: &str, code: i32| {
@@ -203,8 +203,8 @@ fn judges_need_a_licence_where_one_is_required() {
         report["judges"][0]["probe"] = json!({ "suite": "tiny", "pairs": 10, "kinds": kinds, "fooled": fooled });
         project.write("probed.json", report.to_string());
         let ran = project.run(&format!("gate probed.json --require-judge-licence={share} --json")).expect(code);
-        let told: Value = serde_json::from_str(&ran.out).unwrap();
-        let demands = told["demands"].as_array().unwrap().iter();
+        let output: Value = serde_json::from_str(&ran.out).unwrap();
+        let demands = output["demands"].as_array().unwrap().iter();
         let demand = |demand: &Value| {
             let what = demand["demand"].as_str().unwrap();
             (what.split_once(": ").unwrap().1.to_owned(), demand["outcome"].as_str().unwrap().to_owned())
@@ -212,7 +212,7 @@ fn judges_need_a_licence_where_one_is_required() {
         (demands.map(demand).collect::<Vec<_>>(), ran.out)
     };
     let all = |right: Value, wrong: Value, padding: Value| json!({ "known_right": right, "known_wrong": wrong, "padding": padding });
-    // A rate is held against the share by its interval, as every figure is.
+    // The interval of the rate is compared with the limit.
     let good = all(rate(0, 60), rate(1, 60), rate(0, 120));
     let (demands, _) = gate(good.clone(), rate(0, 120), "0.1", 0);
     let names: Vec<&str> = demands.iter().map(|(name, _)| name.as_str()).collect();
@@ -225,12 +225,12 @@ fn judges_need_a_licence_where_one_is_required() {
             "fooled by any of these in ≤ 10 %"
         ]
     );
-    // Twenty-six pairs without an error are too few for 10 %, and enough for 15 %.
+    // 26 pairs without an error are too few for 10 %, and enough for 15 %.
     let few = all(rate(0, 26), rate(0, 26), rate(0, 52));
-    let (_, told) = gate(few.clone(), rate(0, 52), "0.1", 3);
-    assert!(told.contains("n = 26 is too small to decide; about 35 such pairs would be enough"), "{told}");
+    let (_, output) = gate(few.clone(), rate(0, 52), "0.1", 3);
+    assert!(output.contains("n = 26 is too small to decide; about 35 such pairs would be enough"), "{output}");
     gate(few, rate(0, 52), "0.15", 0);
-    // Each demand fails for itself and is named.
+    // Each demand fails on its own and is named.
     for (kinds, fooled, failed) in [
         (all(rate(60, 60), rate(0, 60), rate(0, 60)), rate(0, 60), "wrong about known-right pairs in ≤ 10 %"),
         (all(rate(0, 60), rate(60, 60), rate(0, 60)), rate(0, 60), "wrong about known-wrong pairs in ≤ 10 %"),
@@ -241,16 +241,16 @@ fn judges_need_a_licence_where_one_is_required() {
             demands.iter().filter(|(_, outcome)| outcome == "fails").map(|(name, _)| name.as_str()).collect();
         assert_eq!(failing, [failed]);
     }
-    // A probe without the plain pairs says nothing, however seldom the judge was fooled.
-    let (demands, told) = gate(json!({}), rate(0, 120), "0.1", 3);
+    // A probe without known-right and known-wrong pairs is inconclusive.
+    let (demands, output) = gate(json!({}), rate(0, 120), "0.1", 3);
     assert_eq!(demands.iter().filter(|(_, outcome)| outcome == "inconclusive").count(), 2);
-    assert!(told.contains("run `karat judge probe --judge local` again"), "{told}");
+    assert!(output.contains("run `karat judge probe --judge local` again"), "{output}");
 }
 
 #[test]
-fn a_gate_is_written_for_ci() {
-    let project = graded(40, 1, &[("t", middling)]);
-    scored(&project, "r.json", "");
+fn gate_writes_junit_markdown_and_step_summary() {
+    let project = graded_suite(40, 1, &[("t", middling)]);
+    score_to_file(&project, "r.json", "");
     let summary = project.path("summary.md");
     let line = "gate r.json --min f1=0.6 --min f1=0.7 --min f1=0.9 -o g.xml -o g.md -o g.json";
     Ran::start(project.command().env("GITHUB_STEP_SUMMARY", &summary).args(line.split_whitespace())).expect(1);

@@ -1,30 +1,30 @@
-//! What is said of differences.
+//! Verdicts on differences: better, worse, equivalent, inconclusive; and ranks.
 
-use super::{good, graded, middling, noisy, scored, seen};
+use super::{good, graded_suite, middling, noisy, run_at_80_columns, score_to_file};
 use crate::project::{near, number};
 
 #[test]
-fn a_better_tool_is_told_apart() {
-    let project = graded(40, 1, &[("old", middling), ("new", good)]);
-    scored(&project, "r.json", "");
-    insta::assert_snapshot!("better", seen(&project, "compare r.json").expect(0).out);
+fn better_tool_is_better_and_reversed_is_worse() {
+    let project = graded_suite(40, 1, &[("old", middling), ("new", good)]);
+    score_to_file(&project, "r.json", "");
+    insta::assert_snapshot!("better", run_at_80_columns(&project, "compare r.json").expect(0).out);
     let json = project.json("compare r.json --json --metric f1");
     near(&json, "/comparisons/0/cases", 40.0);
     assert_eq!(json["comparisons"][0]["metrics"][0]["verdict"], "better");
-    // The other way round the same is worse.
-    let turned = project.json("compare r.json --tools new,old --json --metric f1");
-    assert_eq!(turned["comparisons"][0]["metrics"][0]["verdict"], "worse");
-    assert_eq!(number(&turned, "/comparisons/0/metrics/0/p"), number(&json, "/comparisons/0/metrics/0/p"));
+    // With the sides swapped it is worse.
+    let reversed = project.json("compare r.json --tools new,old --json --metric f1");
+    assert_eq!(reversed["comparisons"][0]["metrics"][0]["verdict"], "worse");
+    assert_eq!(number(&reversed, "/comparisons/0/metrics/0/p"), number(&json, "/comparisons/0/metrics/0/p"));
 }
 
 #[test]
-fn the_same_run_twice_is_never_better() {
+fn run_compared_with_itself_is_never_better() {
     for cases in [5, 40] {
-        let project = graded(cases, 2, &[("t", middling)]);
-        scored(&project, "r.json", "");
+        let project = graded_suite(cases, 2, &[("t", middling)]);
+        score_to_file(&project, "r.json", "");
         let json = project.json("compare r.json r.json --json");
         for metric in json["comparisons"][0]["metrics"].as_array().unwrap() {
-            // Fewer than 30 equal cases do not show that two tools are equivalent.
+            // Fewer than 30 equal cases do not show equivalence.
             let expected = if metric["n"].as_u64() >= Some(30) { "equivalent" } else { "inconclusive" };
             assert_eq!(metric["verdict"], expected, "{metric}");
         }
@@ -33,13 +33,13 @@ fn the_same_run_twice_is_never_better() {
 }
 
 #[test]
-fn less_is_better_where_it_is() {
-    let project = graded(60, 1, &[("loud", noisy), ("calm", good)]);
-    scored(&project, "r.json", "");
+fn lower_is_better_for_false_positive_rate() {
+    let project = graded_suite(60, 1, &[("loud", noisy), ("calm", good)]);
+    score_to_file(&project, "r.json", "");
     let json = project.json("compare r.json --json --metric fpr --metric accuracy --metric f1");
     let metrics = &json["comparisons"][0]["metrics"];
     assert_eq!(metrics[0]["direction"], "down");
-    // Six clean cases: a ratio over verdicts, of the cases that it is about.
+    // A ratio over the verdicts of the six clean cases.
     near(metrics, "/0/n", 6.0);
     assert!(number(metrics, "/0/difference") < 0.0);
     near(metrics, "/1/n", 60.0);
@@ -47,9 +47,9 @@ fn less_is_better_where_it_is() {
 }
 
 #[test]
-fn cases_of_one_repository_count_as_one() {
-    let project = graded(40, 1, &[("old", middling), ("new", good)]);
-    scored(&project, "r.json", "");
+fn cluster_flag_makes_repositories_the_units() {
+    let project = graded_suite(40, 1, &[("old", middling), ("new", good)]);
+    score_to_file(&project, "r.json", "");
     let json = project.json("compare r.json --json --metric f1 --cluster repo");
     near(&json, "/comparisons/0/metrics/0/units", 8.0);
     near(&json, "/comparisons/0/metrics/0/n", 36.0);
@@ -59,10 +59,10 @@ fn cases_of_one_repository_count_as_one() {
 }
 
 #[test]
-fn ranks_follow_from_tests_of_all_pairs() {
-    let project = graded(40, 1, &[("noisy", noisy), ("good", good), ("twin", good), ("middling", middling)]);
-    scored(&project, "r.json", "");
-    insta::assert_snapshot!("ranks", seen(&project, "compare r.json --ranks").expect(0).out);
+fn ranks_follow_from_pairwise_tests() {
+    let project = graded_suite(40, 1, &[("noisy", noisy), ("good", good), ("twin", good), ("middling", middling)]);
+    score_to_file(&project, "r.json", "");
+    insta::assert_snapshot!("ranks", run_at_80_columns(&project, "compare r.json --ranks").expect(0).out);
     let json = project.json("compare r.json --ranks --json");
     let tools = json["ranks"]["tools"].as_array().unwrap();
     let sets: Vec<(&str, u64, u64)> = tools
@@ -72,14 +72,14 @@ fn ranks_follow_from_tests_of_all_pairs() {
     assert_eq!(sets, [("good", 1, 2), ("twin", 1, 2), ("middling", 3, 3), ("noisy", 4, 4)]);
     assert_eq!(json["ranks"]["statement"], "By F1, good and twin are tied for the lead.");
     assert_eq!(json["ranks"]["pairs"].as_array().unwrap().len(), 6);
-    // The report says the same of the same tools.
+    // The report has the same ranking.
     let report: serde_json::Value = serde_json::from_str(&project.read("r.json")).unwrap();
     assert_eq!(report["ranking"], json["ranks"]);
-    // Among fewer tools there are fewer ranks.
+    // Fewer tools have fewer ranks.
     let two = project.json("compare r.json --ranks --tools noisy,middling --metric recall --json");
     assert_eq!(two["ranks"]["metric"], "recall");
     assert!(two["ranks"]["tools"].as_array().unwrap().iter().all(|t| t["rank_high"].as_u64().unwrap() <= 2));
-    // A metric over verdicts is no mean of cases.
+    // A metric over verdicts is not a mean over cases.
     let verdicts = project.json("compare r.json --ranks --metric fpr --json");
     assert_eq!(verdicts["ranks"]["direction"], "down");
     let worst = verdicts["ranks"]["tools"].as_array().unwrap().last().unwrap();
@@ -90,9 +90,9 @@ fn ranks_follow_from_tests_of_all_pairs() {
 }
 
 #[test]
-fn many_tools_are_one_family() {
-    let project = graded(40, 1, &[("a", middling), ("b", good), ("c", noisy)]);
-    scored(&project, "r.json", "");
+fn p_values_of_several_tools_are_corrected_together() {
+    let project = graded_suite(40, 1, &[("a", middling), ("b", good), ("c", noisy)]);
+    score_to_file(&project, "r.json", "");
     let first = project.json("compare r.json --json --metric f1");
     let all = project.json("compare r.json --all-pairs --json --metric f1");
     assert_eq!(first["comparisons"].as_array().unwrap().len(), 2);
@@ -103,19 +103,19 @@ fn many_tools_are_one_family() {
 }
 
 #[test]
-fn a_golden_counts_once_however_often_it_wavers() {
-    let project = graded(40, 3, &[("a", |_| (0, 0)), ("b", |at| (usize::from(at.is_multiple_of(2)), 0))]);
-    // The last trial of b finds nothing anywhere: two of three are still most.
-    let wavers = |line: &str| match serde_json::from_str::<serde_json::Value>(line).unwrap() {
+fn golden_counts_once_by_the_majority_of_trials() {
+    let project = graded_suite(40, 3, &[("a", |_| (0, 0)), ("b", |at| (usize::from(at.is_multiple_of(2)), 0))]);
+    // The last trial of b finds nothing: two of three are still the majority.
+    let drop_third_trial = |line: &str| match serde_json::from_str::<serde_json::Value>(line).unwrap() {
         mut trial if trial["tool"] == "b" && trial["trial"] == 3 => {
             trial["findings"] = serde_json::json!([]);
             format!("{trial}\n")
         }
         trial => format!("{trial}\n"),
     };
-    let text: String = project.read("submissions/all.jsonl").lines().map(wavers).collect();
+    let text: String = project.read("submissions/all.jsonl").lines().map(drop_third_trial).collect();
     project.write("submissions/all.jsonl", text);
-    scored(&project, "r.json", "");
+    score_to_file(&project, "r.json", "");
     let json = project.json("compare r.json --json");
     let goldens = &json["comparisons"][0]["goldens"];
     assert_eq!(goldens["gained"].as_array().unwrap().len(), 20);
@@ -127,28 +127,28 @@ fn a_golden_counts_once_however_often_it_wavers() {
     assert!((number(goldens, "/p") - 2.0 * 0.5_f64.powi(20)).abs() < 1e-12);
 }
 
-/// Where the headline is a mean over categories, so is what is compared.
+/// With a profile whose headline is a mean over categories, comparisons use that mean.
 #[test]
-fn headlines_by_category_are_compared_by_category() {
+fn macro_averaged_headlines_are_compared() {
     let cases: Vec<serde_json::Value> = (0..60)
         .map(|at| {
             let verdict = if at % 2 == 0 { "vulnerable" } else { "safe" };
             let category = if at < 10 { "small" } else { "large" };
-            serde_json::json!({ "id": super::name(at), "verdict": verdict, "categories": [category], "cwe": [89], "issues": [] })
+            serde_json::json!({ "id": super::case_id(at), "verdict": verdict, "categories": [category], "cwe": [89], "issues": [] })
         })
         .collect();
     let project = crate::project::suite(&cases);
     let mut trials = Vec::new();
     for (tool, wrong) in [("a", 3), ("b", 7)] {
         for at in 0..60 {
-            let says = (at % 2 == 0) != (at % wrong == 0);
-            let mut trial = crate::project::trial(&super::name(at), tool, 1, serde_json::json!([]));
-            trial["verdict"] = if says { "vulnerable".into() } else { "safe".into() };
+            let says_vulnerable = (at % 2 == 0) != (at % wrong == 0);
+            let mut trial = crate::project::trial(&super::case_id(at), tool, 1, serde_json::json!([]));
+            trial["verdict"] = if says_vulnerable { "vulnerable".into() } else { "safe".into() };
             trials.push(trial);
         }
     }
     project.write("submissions/all.jsonl", crate::project::lines(&trials));
-    scored(&project, "r.json", "--profile owasp");
+    score_to_file(&project, "r.json", "--profile owasp");
     let report: serde_json::Value = serde_json::from_str(&project.read("r.json")).unwrap();
     let json = project.json("compare r.json --json --metric youden");
     let (a, b) = ("/tools/0/macro_by/category/youden/value", "/tools/1/macro_by/category/youden/value");
@@ -156,7 +156,7 @@ fn headlines_by_category_are_compared_by_category() {
     assert!((number(&json, "/comparisons/0/metrics/0/b") - number(&report, b)).abs() < 1e-12);
     assert!(
         number(&report, a) != number(&report, "/tools/0/metrics/youden/value"),
-        "the two are the same here, which shows nothing"
+        "macro and micro values must differ for this test"
     );
     assert!(json["comparisons"][0]["metrics"][0]["ci"].is_array(), "{json}");
     assert_eq!(json["comparisons"][0]["moved"], serde_json::json!([]));

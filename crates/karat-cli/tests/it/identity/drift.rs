@@ -26,7 +26,7 @@ fn commit(project: &Project, message: &str, tag: &str) {
     git(project, &["tag", tag]);
 }
 
-fn numbered(prefix: &str, count: usize) -> String {
+fn numbered_lines(prefix: &str, count: usize) -> String {
     (1..=count).map(|n| format!("{prefix} {n} {}\n", "words to tell it by ".repeat(n % 3))).collect()
 }
 
@@ -59,13 +59,13 @@ issues:
 ";
 
 fn project() -> Project {
-    let app = numbered("app", 30);
+    let app = numbered_lines("app", 30);
     let project = Project::new()
         .with("suite/karat.toml", "[suite]\nname = \"s\"\n")
         .with("suite/cases/app/case.yaml", CASE)
         .with("repo/src/app.py", &app)
-        .with("repo/src/still.py", numbered("still", 6))
-        .with("repo/src/old_name.py", numbered("old", 20));
+        .with("repo/src/still.py", numbered_lines("still", 6))
+        .with("repo/src/old_name.py", numbered_lines("old", 20));
     git(&project, &["init", "-q", "-b", "main"]);
     commit(&project, "First", "v1");
     let mut rows: Vec<String> = app.lines().map(str::to_owned).collect();
@@ -79,13 +79,13 @@ fn project() -> Project {
 }
 
 #[test]
-fn a_stated_last_line_moves_with_the_first() {
+fn line_end_moves_with_line_start() {
     let project = Project::new();
     std::fs::create_dir_all(project.path("repo")).unwrap();
     git(&project, &["init", "-q", "-b", "main"]);
-    project.write("repo/a.py", numbered("line", 30));
+    project.write("repo/a.py", numbered_lines("line", 30));
     commit(&project, "one", "v1");
-    project.write("repo/a.py", format!("new\nnew\n{}", numbered("line", 30)));
+    project.write("repo/a.py", format!("new\nnew\n{}", numbered_lines("line", 30)));
     commit(&project, "two", "v2");
     project.write("suite/karat.toml", "[suite]\nname = \"s\"\n");
     let issue =
@@ -99,7 +99,7 @@ fn a_stated_last_line_moves_with_the_first() {
 }
 
 #[test]
-fn goldens_follow_their_lines() {
+fn moved_goldens_are_listed() {
     let project = project();
     let list = project.json("drift suite --repo repo --from v1 --to v2 --json");
     let line = |o: &Value| {
@@ -107,22 +107,22 @@ fn goldens_follow_their_lines() {
         let to = if o["to"].is_null() { o["reason"].as_str().unwrap().to_owned() } else { place(&o["to"]) };
         format!("{} {} {to}\n", o["golden"].as_str().unwrap(), o["status"].as_str().unwrap())
     };
-    let told: String = list.as_array().unwrap().iter().map(line).collect();
-    insta::assert_snapshot!("drift", told);
+    let summary: String = list.as_array().unwrap().iter().map(line).collect();
+    insta::assert_snapshot!("drift", summary);
     let table = project
         .run("drift suite --repo repo --from v1 --to v2")
         .says(0, &["write the new locations to the suite's files with --write"])
         .out;
     assert!(table.ends_with("5 goldens: 1 unchanged, 2 moved, 1 edited, 1 lost\n"), "{table}");
-    assert_eq!(project.read("suite/cases/app/case.yaml"), CASE, "nothing is written unasked");
+    assert_eq!(project.read("suite/cases/app/case.yaml"), CASE, "written without --write");
 }
 
 #[test]
-fn new_places_are_written_and_comments_stay() {
+fn write_updates_locations_and_keeps_comments() {
     let project = project();
     project.run("drift suite --repo repo --from v1 --to v2 --write").says(0, &["wrote suite/cases/app/case.yaml"]);
     insta::assert_snapshot!("drift_written", project.read("suite/cases/app/case.yaml"));
-    // The suite loads cleanly, and carrying it on from there finds nothing to do.
+    // The suite passes the check, and a second run has nothing to do.
     project.run("check suite").expect(0);
     let again = project.json("drift suite --repo repo --from v2 --to v2 --json");
     let unchanged = again.as_array().unwrap().iter().filter(|o| o["status"] == "unchanged").count();
@@ -130,7 +130,7 @@ fn new_places_are_written_and_comments_stay() {
 }
 
 #[test]
-fn lines_of_cases_are_written_too() {
+fn write_updates_jsonl_cases() {
     let project = project();
     std::fs::remove_dir_all(project.path("suite/cases")).unwrap();
     let case = json!({ "id": "app", "issues": [{ "id": "g", "title": "This one moves", "file": "app.py", "line_start": 10 }] });
@@ -144,7 +144,7 @@ fn lines_of_cases_are_written_too() {
 }
 
 #[test]
-fn what_git_cannot_do_is_said() {
+fn git_errors_are_reported_and_revisions_are_not_options() {
     let project = project();
     project.run("drift suite --repo repo --from v1 --to nowhere").says(4, &["nowhere"]);
     project.run("drift suite --repo repo --from --help --to v2").expect(2);
@@ -155,7 +155,7 @@ fn what_git_cannot_do_is_said() {
 }
 
 #[test]
-fn a_commit_becomes_a_case() {
+fn suite_add_creates_a_case_from_a_commit() {
     let project = project();
     let ran = project.run("suite add --from-commit v2 --repo repo --suite suite").says(0, &["karat check suite"]);
     assert_eq!(ran.out, "suite/cases/second-move-things-about\n");
@@ -167,7 +167,7 @@ fn a_commit_becomes_a_case() {
     assert!(!project.path(&format!("{folder}/before/src/new_name.py")).exists());
     let checked = project.ok("check suite");
     assert!(checked.contains("s: 2 cases, 5 goldens"), "{checked}");
-    // The skeleton scores: the change is known, so that findings beside it are told apart.
+    // The new case can be scored: findings outside the change are flagged.
     let finding = |id: &str, line: u32| json!({ "id": id, "message": "x", "file": "src/app.py", "line_start": line });
     project.write(
         "s.jsonl",

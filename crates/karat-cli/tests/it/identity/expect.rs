@@ -1,9 +1,9 @@
-//! `karat expect`: a trusted scan today is the expectation of tomorrow.
+//! `karat expect`: the findings of a trusted scan become the expected findings.
 
 use crate::project::{Project, lines, trial};
 use serde_json::{Value, json};
 
-fn at(id: &str, rule: &str, line: u32) -> Value {
+fn make_finding(id: &str, rule: &str, line: u32) -> Value {
     json!({ "id": id, "rule_id": rule, "title": format!("{rule} at {line}"), "file": "app.py", "line_start": line })
 }
 
@@ -12,7 +12,7 @@ fn scan(findings: &[Value]) -> String {
 }
 
 fn project() -> Project {
-    let project = Project::new().with("scan.jsonl", scan(&[at("f1", "R1", 3), at("f2", "R2", 8)]));
+    let project = Project::new().with("scan.jsonl", scan(&[make_finding("f1", "R1", 3), make_finding("f2", "R2", 8)]));
     project
         .run("expect --from scan.jsonl -o exact")
         .says(0, &["wrote exact/cases.jsonl (2 cases)", "2 new, 0 kept, 0 not met"]);
@@ -20,7 +20,7 @@ fn project() -> Project {
 }
 
 #[test]
-fn what_was_trusted_passes() {
+fn expected_findings_pass() {
     let project = project();
     assert!(project.read("exact/karat.toml").contains("profile = \"identity\""));
     let ran = project.run("score exact --submission scan.jsonl").expect(0);
@@ -29,35 +29,37 @@ fn what_was_trusted_passes() {
 }
 
 #[test]
-fn what_moved_fails_and_is_named() {
+fn moved_finding_fails_and_is_named() {
     let project = project();
-    project.write("new.jsonl", scan(&[at("f1", "R1", 3), at("f2", "R2", 9)]));
+    project.write("new.jsonl", scan(&[make_finding("f1", "R1", 3), make_finding("f2", "R2", 9)]));
     let ran = project.run("score exact --submission new.jsonl").expect(1);
     assert!(ran.out.contains("FAIL") && ran.out.contains("scan does not pass"), "{}", ran.out);
     assert!(ran.out.contains("missing     web · R2 at 8 (no finding has its key)"), "{}", ran.out);
     assert!(ran.out.contains("unexpected  web · R2 at 9 (its key is not one of the expected keys)"), "{}", ran.out);
     assert!(!ran.out.contains("R1 at 3"), "{}", ran.out);
-    // A finding where there was silence fails too, and so does a scan that crashed.
+    // A finding in a case without expected findings fails, and so does a crashed trial.
     project.write(
         "new.jsonl",
         lines(&[
-            trial("web", "scan", 1, json!([at("f1", "R1", 3), at("f2", "R2", 8)])),
-            trial("clean", "scan", 1, json!([at("f", "R1", 1)])),
+            trial("web", "scan", 1, json!([make_finding("f1", "R1", 3), make_finding("f2", "R2", 8)])),
+            trial("clean", "scan", 1, json!([make_finding("f", "R1", 1)])),
         ]),
     );
     project.run("score exact --submission new.jsonl").expect(1);
     let crashed = json!({ "case": "clean", "tool": "scan", "trial": 1, "outcome": "crashed" });
-    project
-        .write("new.jsonl", lines(&[trial("web", "scan", 1, json!([at("f1", "R1", 3), at("f2", "R2", 8)])), crashed]));
+    project.write(
+        "new.jsonl",
+        lines(&[trial("web", "scan", 1, json!([make_finding("f1", "R1", 3), make_finding("f2", "R2", 8)])), crashed]),
+    );
     project.run("score exact --submission new.jsonl").expect(1);
-    // Other profiles report and do not judge.
+    // Other profiles have no pass or fail.
     project.run("score exact --submission new.jsonl --profile karat").expect(0);
 }
 
 #[test]
-fn expectations_are_updated() {
+fn expectations_are_updated_and_pruned() {
     let project = project();
-    project.write("new.jsonl", scan(&[at("f1", "R1", 3), at("f2", "R3", 20)]));
+    project.write("new.jsonl", scan(&[make_finding("f1", "R1", 3), make_finding("f2", "R3", 20)]));
     let ran = project.run("expect --from new.jsonl --suite exact -o exact/cases.jsonl");
     ran.says(
         0,
@@ -82,11 +84,15 @@ fn expectations_are_updated() {
 }
 
 #[test]
-fn what_cannot_be_expected_is_said() {
+fn findings_without_key_and_failed_trials_are_reported() {
     let project = Project::new();
     let crashed = json!({ "case": "x", "tool": "scan", "trial": 1, "outcome": "timed_out" });
-    let keyless =
-        trial("web", "scan", 1, json!([{ "id": "f9", "title": "no rule" }, at("f1", "R1", 3), at("f2", "R1", 3)]));
+    let keyless = trial(
+        "web",
+        "scan",
+        1,
+        json!([{ "id": "f9", "title": "no rule" }, make_finding("f1", "R1", 3), make_finding("f2", "R1", 3)]),
+    );
     project.write("scan.jsonl", lines(&[keyless, crashed]));
     let ran = project.run("expect --from scan.jsonl").says(0, &["web: f9", "x: timed_out", "2 new"]);
     assert_eq!(ran.out.matches("v2|app.py|r1|lines:3-3").count(), 2, "two findings of one key are two expectations");

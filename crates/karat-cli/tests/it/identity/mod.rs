@@ -1,4 +1,4 @@
-//! Keys, exact suites, and goldens carried from one revision to another.
+//! Identity keys, the identity profile, `karat expect` and `karat drift`.
 
 mod drift;
 mod expect;
@@ -7,7 +7,7 @@ use crate::project::{Project, Ran, fixture, lines, suite, trial};
 use serde_json::{Value, json};
 
 #[test]
-fn the_key_of_the_reference() {
+fn key_normalizes_path_and_rule() {
     let finding = json!([{ "id": "f1", "rule_id": " ANON_KEY_BEARER ", "line_start": 26, "line_end": 33,
                            "file": "./cases\\supabase-baseline/frontend//utils/api.ts" }]);
     let project = Project::new().with("s.jsonl", lines(&[trial("c", "t", 1, finding)]));
@@ -17,8 +17,8 @@ fn the_key_of_the_reference() {
     );
 }
 
-/// The key of one finding.
-fn key(finding: Value, flags: &[&str]) -> String {
+/// The key that `karat key` prints for one finding.
+fn print_key(finding: Value, flags: &[&str]) -> String {
     let mut finding = finding;
     finding["id"] = "f".into();
     finding["title"] = "x".into();
@@ -30,8 +30,8 @@ fn key(finding: Value, flags: &[&str]) -> String {
 }
 
 #[test]
-fn parts_of_a_key() {
-    let check = |finding: Value, expected: &str| assert_eq!(key(finding.clone(), &[]), expected, "{finding}");
+fn key_parts() {
+    let check = |finding: Value, expected: &str| assert_eq!(print_key(finding.clone(), &[]), expected, "{finding}");
     check(json!({ "file": "a", "rule_id": "R", "line_start": 3 }), "v2|a|r|lines:3-3");
     check(json!({ "file": "a", "rule_id": "R", "line_end": 3 }), "v2|a|r|lines:3-3");
     check(json!({ "file": "a", "rule_id": "R", "line_start": 3, "line_end": 1 }), "v2|a|r|lines:3-3");
@@ -48,11 +48,11 @@ fn parts_of_a_key() {
     check(json!({ "rule_id": "R", "line_start": 1 }), "");
     check(json!({ "file": "a", "rule_id": "R" }), "");
     let with_source = json!({ "file": "a", "rule_id": "R", "line_start": 1, "source": "llm" });
-    assert_eq!(key(with_source, &["--set", "identity.include_source=true"]), "v2|a|r|lines:1-1|source:llm");
+    assert_eq!(print_key(with_source, &["--set", "identity.include_source=true"]), "v2|a|r|lines:1-1|source:llm");
 }
 
 #[test]
-fn what_has_no_key_is_counted() {
+fn findings_without_key_are_counted() {
     let findings = json!([{ "id": "a\tb", "rule_id": "r" }, { "id": "f2", "rule_id": "r", "file": "x", "line_start": 1, "identity_key": "v2|own" }]);
     let project = Project::new().with("s.jsonl", lines(&[trial("c", "t", 1, findings.clone())]));
     project.run("key s.jsonl").says(4, &["bad-id"]);
@@ -78,7 +78,7 @@ fn symbol_keys_survive_moved_lines() {
     project.write("s.jsonl", lines(&[trial("c", "t", 1, finding(7))]));
     assert_eq!(project.ok("key s.jsonl --v3 --source code"), before);
     assert_ne!(project.ok("key s.jsonl"), "c\tt\t1\tf\tv2|shop/orders.py|sqli|lines:5-5\n");
-    // A suite's folder is source too.
+    // `--source` accepts a suite.
     project.write("suite/cases/c/after/shop/orders.py", PYTHON);
     project.write("s.jsonl", lines(&[trial("c", "t", 1, finding(8))]));
     assert_eq!(
@@ -90,7 +90,7 @@ fn symbol_keys_survive_moved_lines() {
 }
 
 #[test]
-fn keys_travel_in_sarif() {
+fn keys_are_written_to_and_read_from_sarif() {
     let project = Project::new();
     let full = fixture("sarif/full.sarif");
     project.run_list(&["key", "--sarif", &full, "-o", "keyed.sarif"]).says(0, &["wrote keyed.sarif"]);
@@ -101,18 +101,18 @@ fn keys_travel_in_sarif() {
     let (plain, keyed) = (import(&full), import("keyed.sarif"));
     let findings =
         |trials: &[Value]| trials.iter().flat_map(|t| t["findings"].as_array().unwrap().clone()).collect::<Vec<_>>();
-    let carried: Vec<String> =
+    let imported: Vec<String> =
         findings(&keyed).iter().map(|f| f["identity_key"].as_str().unwrap_or_default().to_owned()).collect();
-    assert_eq!(carried.len(), findings(&plain).len());
+    assert_eq!(imported.len(), findings(&plain).len());
     let shown = project.run("key keyed.sarif").expect(0).out;
     let mut shown: Vec<&str> = shown.lines().map(|line| line.rsplit('\t').next().unwrap()).collect();
-    let mut sorted = carried.clone();
+    let mut sorted = imported.clone();
     sorted.sort();
     shown.sort_unstable();
     assert_eq!(sorted, shown);
-    assert_eq!(carried[0], "v2|app/db layer.py|py/sql|lines:12-14");
-    assert!(carried.iter().filter(|key| !key.is_empty()).count() >= 3, "{carried:?}");
-    // A second time changes nothing, and a damaged file leaves nothing behind.
+    assert_eq!(imported[0], "v2|app/db layer.py|py/sql|lines:12-14");
+    assert!(imported.iter().filter(|key| !key.is_empty()).count() >= 3, "{imported:?}");
+    // Adding keys twice changes nothing, and a truncated file leaves no output.
     project.run("key --sarif keyed.sarif -o again.sarif").expect(0);
     assert_eq!(project.read("again.sarif"), project.read("keyed.sarif"));
     let cut = project.read("keyed.sarif");
@@ -121,8 +121,8 @@ fn keys_travel_in_sarif() {
     assert!(!project.path("none.sarif").exists());
 }
 
-/// Scores one golden and one finding with the identity profile: the exit code, and what became of them.
-fn identity(golden: Value, finding: Value, flags: &[&str]) -> (Option<i32>, String) {
+/// Scores one golden and one finding with the identity profile; returns the exit code and what decided the match.
+fn score_identity(golden: Value, finding: Value, flags: &[&str]) -> (Option<i32>, String) {
     let (mut golden, mut finding) = (golden, finding);
     golden["id"] = "g".into();
     golden["title"] = "x".into();
@@ -138,9 +138,9 @@ fn identity(golden: Value, finding: Value, flags: &[&str]) -> (Option<i32>, Stri
 }
 
 #[test]
-fn identity_matches_by_key_alone() {
+fn identity_profile_matches_by_key_only() {
     let check = |golden: Value, finding: Value, expected: &str| {
-        let (code, by) = identity(golden.clone(), finding.clone(), &[]);
+        let (code, by) = score_identity(golden.clone(), finding.clone(), &[]);
         assert_eq!((by.as_str(), code), (expected, Some(i32::from(expected == "nothing"))), "{golden} {finding}");
     };
     let at = |file: &str, rule: &str, line: u32| json!({ "file": file, "rule_id": rule, "line_start": line });
@@ -156,17 +156,17 @@ fn identity_matches_by_key_alone() {
     let chunk = json!({ "file": "a.py", "rule_id": "R", "chunk": 2 });
     let expected = json!({ "identity_key": "v2|a.py|r|chunk:2" });
     check(expected.clone(), chunk.clone(), "nothing");
-    assert_eq!(identity(expected, chunk, &["--set", "identity.chunk_anchors=true"]), (Some(0), "key".to_owned()));
+    assert_eq!(score_identity(expected, chunk, &["--set", "identity.chunk_anchors=true"]), (Some(0), "key".to_owned()));
     let fallback = ["--set", "identity.rule_fallback=false"];
-    assert_eq!(identity(json!({ "file": "a.py", "rule_id": "R" }), at("a.py", "R", 9), &fallback).1, "nothing");
+    assert_eq!(score_identity(json!({ "file": "a.py", "rule_id": "R" }), at("a.py", "R", 9), &fallback).1, "nothing");
     assert_eq!(
-        identity(at("a.py", "R", 3), at("a.py", "R", 3), &["--set", "identity.require_anchor=true"]).1,
+        score_identity(at("a.py", "R", 3), at("a.py", "R", 3), &["--set", "identity.require_anchor=true"]).1,
         "nothing"
     );
 }
 
 #[test]
-fn goldens_named_by_symbol_are_found_in_the_code() {
+fn symbol_keys_of_goldens_are_resolved_in_the_source() {
     let golden =
         "id: c\nissues:\n  - id: g\n    title: x\n    identity_key: v3|shop/orders.py|sqli|symbol:Orders.find#1\n";
     let project = Project::new()
@@ -189,41 +189,41 @@ fn goldens_named_by_symbol_are_found_in_the_code() {
     project.run("score . --submission s.jsonl").expect(0);
 }
 
-/// Scores goldens and findings of one case by keys: why goldens were missed, and what is warned of.
-fn missed(goldens: Value, findings: Value) -> (Vec<String>, Value) {
+/// Scores one case with the identity profile; returns the reasons of misses, and the warnings.
+fn score_misses(goldens: Value, findings: Value) -> (Vec<String>, Value) {
     let project =
         suite(&[json!({ "id": "c", "issues": goldens })]).with("s.jsonl", lines(&[trial("c", "t", 1, findings)]));
     let out = project.run("score . --profile identity --json --submission s.jsonl").out;
     let report: Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}"));
     let misses = report["tools"][0]["cases"][0]["trials"][0]["misses"].as_array().unwrap().clone();
-    let told = misses
+    let reasons = misses
         .iter()
         .map(|miss| format!("{} {}", miss["reason"]["kind"].as_str().unwrap(), miss["why"].as_str().unwrap()));
-    (told.collect(), report["warnings"].clone())
+    (reasons.collect(), report["warnings"].clone())
 }
 
 #[test]
-fn misses_say_what_became_of_their_keys() {
+fn misses_state_why_the_key_did_not_match() {
     let golden = |id: &str| json!({ "id": id, "title": "x", "file": "a.py", "rule_id": "R", "line_start": 3 });
     let finding = json!([{ "id": "f1", "title": "x", "file": "a.py", "rule_id": "r", "line_start": 3 }]);
-    let (told, warnings) = missed(json!([golden("g1"), golden("g2")]), finding.clone());
-    assert_eq!(told, ["key_used f1, which has its key, is matched to g1"]);
+    let (reasons, warnings) = score_misses(json!([golden("g1"), golden("g2")]), finding.clone());
+    assert_eq!(reasons, ["key_used f1, which has its key, is matched to g1"]);
     assert_eq!(warnings, json!([]));
     let chunk = json!({ "id": "g", "title": "x", "identity_key": "v2|a.py|r|chunk:2" });
-    let (told, _) = missed(json!([chunk]), finding.clone());
-    assert_eq!(told, ["key_refused its key names a chunk, but identity.chunk_anchors is off"]);
-    let (told, _) = missed(json!([{ "id": "g", "title": "x", "file": "a.py" }]), finding.clone());
-    assert_eq!(told, ["no_key no key can be built for it: it has no rule_id or line_start"]);
-    let (told, _) = missed(json!([{ "id": "g", "title": "x", "file": "b.py", "rule_id": "R" }]), finding);
-    assert_eq!(told, ["key_absent no finding has its file and rule"]);
+    let (reasons, _) = score_misses(json!([chunk]), finding.clone());
+    assert_eq!(reasons, ["key_refused its key names a chunk, but identity.chunk_anchors is off"]);
+    let (reasons, _) = score_misses(json!([{ "id": "g", "title": "x", "file": "a.py" }]), finding.clone());
+    assert_eq!(reasons, ["no_key no key can be built for it: it has no rule_id or line_start"]);
+    let (reasons, _) = score_misses(json!([{ "id": "g", "title": "x", "file": "b.py", "rule_id": "R" }]), finding);
+    assert_eq!(reasons, ["key_absent no finding has its file and rule"]);
 }
 
 #[test]
-fn stated_keys_that_differ_are_warned_of_on_both_sides() {
+fn given_keys_that_differ_from_computed_keys_give_warnings() {
     let golden = json!({ "id": "g", "title": "x", "file": "a.py", "rule_id": "R", "line_start": 3, "identity_key": "v2|a.py|r|lines:4-4" });
     let finding = json!([{ "id": "f", "title": "x", "file": "a.py", "rule_id": "r", "line_start": 3, "identity_key": "v2|a.py|r|lines:4-4" }]);
-    let (told, warnings) = missed(json!([golden]), finding);
-    assert_eq!(told, Vec::<String>::new());
+    let (reasons, warnings) = score_misses(json!([golden]), finding);
+    assert_eq!(reasons, Vec::<String>::new());
     let differ = "an identity key that differs from the computed key; the given key was used:";
     assert_eq!(
         warnings,
@@ -232,7 +232,7 @@ fn stated_keys_that_differ_are_warned_of_on_both_sides() {
             format!("t: 1 finding has {differ} c f has v2|a.py|r|lines:4-4, computed v2|a.py|r|lines:3-3"),
         ])
     );
-    // A golden whose file is a glob may state the key of one file.
+    // A golden whose file is a glob may give the key of one file.
     let golden = json!({ "id": "g", "title": "x", "file": "*.py", "rule_id": "R", "line_start": 3, "identity_key": "v2|a.py|r|lines:3-3" });
-    assert_eq!(missed(json!([golden]), json!([])).1, json!([]));
+    assert_eq!(score_misses(json!([golden]), json!([])).1, json!([]));
 }

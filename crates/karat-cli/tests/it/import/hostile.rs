@@ -1,13 +1,13 @@
-//! Input that is broken, endless, deep or not text at all: a clear message, no panic, and no memory to speak of.
+//! Malformed, oversized, deeply nested or binary input: a clear message, no panic, bounded memory.
 
 use crate::project::{Project, Ran, fixture, zipped};
 
 #[track_caller]
-fn refused(content: &[u8], texts: &[&str]) {
+fn assert_sarif_refused(content: &[u8], texts: &[&str]) {
     let project = Project::new().with("bad.sarif", content);
     let ran = project.run("import --from sarif --case c bad.sarif").says(4, texts);
     assert!(ran.out.is_empty() && !ran.err.contains("panicked"), "{}{}", ran.out, ran.err);
-    // The same as a submission, told by its name.
+    // As a submission, recognized by the file name.
     let suite = Project::new()
         .with("karat.toml", "[suite]\nname = \"s\"\n")
         .with("cases.jsonl", "{\"id\":\"c\"}\n")
@@ -16,24 +16,24 @@ fn refused(content: &[u8], texts: &[&str]) {
 }
 
 #[test]
-fn broken_sarif_is_refused_in_words() {
+fn malformed_sarif_is_refused_with_its_position() {
     let truncated = std::fs::read(fixture("sarif/truncated.sarif")).unwrap();
-    refused(&truncated, &["bad.sarif:1:", "ends in the middle of its JSON"]);
-    refused(&std::fs::read(fixture("sarif/binary.sarif")).unwrap(), &["bad.sarif: this is not text"]);
+    assert_sarif_refused(&truncated, &["bad.sarif:1:", "ends in the middle of its JSON"]);
+    assert_sarif_refused(&std::fs::read(fixture("sarif/binary.sarif")).unwrap(), &["bad.sarif: this is not text"]);
     let deep = format!("{{\"version\":\"2.1.0\",\"runs\":[{{\"x\":{}", "[".repeat(100_000));
-    refused(deep.as_bytes(), &["bad.sarif:1:", "nested more than 512 levels deep"]);
-    refused(b"\x1f\x8b\x08\0\0\0\0\0\0\x03garbage", &["bad.sarif:", "compressed data"]);
-    refused(b"", &["bad.sarif"]);
-    refused(b"[]", &["bad.sarif:1:"]);
-    refused(
+    assert_sarif_refused(deep.as_bytes(), &["bad.sarif:1:", "nested more than 512 levels deep"]);
+    assert_sarif_refused(b"\x1f\x8b\x08\0\0\0\0\0\0\x03garbage", &["bad.sarif:", "compressed data"]);
+    assert_sarif_refused(b"", &["bad.sarif"]);
+    assert_sarif_refused(b"[]", &["bad.sarif:1:"]);
+    assert_sarif_refused(
         b"{\"version\":\"2.1.0\",\"runs\":[{\"tool\":{\"driver\":{\"name\":\"t\"}},\"results\":[7]}]}",
         &["bad.sarif:1:"],
     );
-    refused(b"{\"version\":\"2.1.0\",\"runs\":[nul]}", &["bad.sarif:1:"]);
+    assert_sarif_refused(b"{\"version\":\"2.1.0\",\"runs\":[nul]}", &["bad.sarif:1:"]);
 }
 
 #[test]
-fn a_half_read_file_leaves_no_output() {
+fn truncated_input_leaves_the_output_file_unchanged() {
     let text = std::fs::read_to_string(fixture("sarif/full.sarif")).unwrap();
     let project = Project::new().with("cut.sarif", &text[..text.len() - 3]).with("out.jsonl", "before\n");
     project.run("import --from sarif --case c cut.sarif -o out.jsonl").expect(4);
@@ -41,7 +41,7 @@ fn a_half_read_file_leaves_no_output() {
 }
 
 #[test]
-fn other_formats_refuse_in_words_too() {
+fn no_importer_panics_on_malformed_input() {
     for importer in karat_import::IMPORTERS {
         let project = Project::new()
             .with("deep.json", "[".repeat(2_000_000))
@@ -56,7 +56,7 @@ fn other_formats_refuse_in_words_too() {
 }
 
 #[test]
-fn hostile_suites_and_submissions_are_refused_in_words() {
+fn malformed_suites_and_submissions_are_refused_with_their_position() {
     let project = Project::new().with("karat.toml", "[suite]\nname = \"s\"\n").with("cases.jsonl", "{\"id\":\"c\"}\n");
     for content in ["[".repeat(100_000), "{\"case\":".repeat(50_000), "\u{0}\u{0}".to_owned(), "{".to_owned()] {
         let arguments = ["score", ".", "--submission", "-"];
@@ -77,9 +77,15 @@ mod memory {
     use std::io::{Read, Write};
     use std::process::{Command, Stdio};
 
-    /// Feeds the command with `head`, then `body` again and again up to `size` bytes, then `tail`; returns its exit code, what
-    /// it says on standard error, and the most memory it held, in MB.
-    fn fed(arguments: &[&str], head: &str, body: &str, size: usize, tail: &str) -> (Option<i32>, String, u64) {
+    /// Writes `head`, then `body` repeated up to `size` bytes, then `tail` to the command's standard input; returns the exit
+    /// code, standard error, and the peak memory in MB.
+    fn run_with_stdin(
+        arguments: &[&str],
+        head: &str,
+        body: &str,
+        size: usize,
+        tail: &str,
+    ) -> (Option<i32>, String, u64) {
         let project =
             Project::new().with("karat.toml", "[suite]\nname = \"s\"\n").with("cases.jsonl", "{\"id\":\"c\"}\n");
         let mut child = Command::new(project.command().get_program())
@@ -94,7 +100,7 @@ mod memory {
         let block = body.repeat((1 << 20) / body.len() + 1);
         let (head, tail) = (head.to_owned(), tail.to_owned());
         let feeder = std::thread::spawn(move || {
-            // The command may well leave before all is said.
+            // The command may exit before it has read everything.
             let _ = stdin.write_all(head.as_bytes());
             for _ in 0..size / block.len() {
                 if stdin.write_all(block.as_bytes()).is_err() {
@@ -125,10 +131,10 @@ mod memory {
     const HEAD: &str = "{\"version\":\"2.1.0\",\"runs\":[{\"tool\":{\"driver\":{\"name\":\"t\"}},\"results\":[";
 
     #[test]
-    fn one_endless_string() {
+    fn long_string_is_refused_in_bounded_memory() {
         let arguments = ["import", "--from", "sarif", "--case", "c", "-"];
         let (code, err, peak) =
-            fed(&arguments, &format!("{HEAD}{{\"message\":{{\"text\":\""), "endless ", 1 << 30, "\"}}]}]}");
+            run_with_stdin(&arguments, &format!("{HEAD}{{\"message\":{{\"text\":\""), "endless ", 1 << 30, "\"}}]}]}");
         assert_eq!(code, Some(4), "{err}");
         assert!(
             err.contains("<stdin>:1:") && err.contains("a string of more than 16777216 bytes starts here"),
@@ -138,33 +144,38 @@ mod memory {
     }
 
     #[test]
-    fn one_endless_line() {
+    fn long_line_is_refused_in_bounded_memory() {
         let arguments = ["score", ".", "--submission", "-"];
         let head = "{\"case\":\"c\",\"tool\":\"t\",\"trial\":1,\"outcome\":\"reported\",\"response\":\"";
-        let (code, err, peak) = fed(&arguments, head, "endless ", 1 << 30, "\"}\n");
+        let (code, err, peak) = run_with_stdin(&arguments, head, "endless ", 1 << 30, "\"}\n");
         assert_eq!(code, Some(4), "{err}");
         assert!(err.contains("<stdin>") && err.contains("line 1: a string of more than 16777216 bytes"), "{err}");
         assert!(peak < 150, "{peak} MB");
     }
 
     #[test]
-    fn a_large_file_is_a_stream() {
+    fn large_sarif_file_is_streamed() {
         let arguments = ["import", "--from", "sarif", "--case", "c", "-"];
         let text = "long ".repeat(400);
         let result = format!(
             "{{\"ruleId\":\"r\",\"message\":{{\"text\":\"{text}\"}},\"suppressions\":[{{\"kind\":\"inSource\"}}]}},"
         );
-        let (code, err, peak) =
-            fed(&arguments, HEAD, &result, 100 << 20, "{\"ruleId\":\"last\",\"message\":{\"text\":\"x\"}}]}]}");
+        let (code, err, peak) = run_with_stdin(
+            &arguments,
+            HEAD,
+            &result,
+            100 << 20,
+            "{\"ruleId\":\"last\",\"message\":{\"text\":\"x\"}}]}]}",
+        );
         assert_eq!(code, Some(0), "{err}");
         assert!(err.contains("results are suppressed"), "{err}");
         assert!(peak < 60, "{peak} MB for a file of 100 MB without findings");
     }
 }
 
-/// A small file that unpacks to more than any memory is refused before it takes up much of it.
+/// Each of these small files decompresses to hundreds of megabytes.
 #[test]
-fn a_file_that_unpacks_to_too_much_is_refused_in_little_memory() {
+fn decompression_bombs_are_refused_in_bounded_memory() {
     let project = crate::project::suite(&[serde_json::json!({ "id": "a" })]);
     let sarif = "{\"version\":\"2.1.0\",\"runs\":[{\"results\":[";
     let trial = "{\"case\":\"a\",\"tool\":\"t\",\"trial\":1,\"outcome\":\"reported\",\"findings\":[";

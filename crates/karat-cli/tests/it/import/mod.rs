@@ -1,4 +1,4 @@
-//! `karat import`: every format once, and where findings are put. What the formats say in detail is tested beside them.
+//! `karat import`: every format once, and the assignment of findings to cases. The formats' details have unit tests in `karat-import`.
 
 mod hostile;
 
@@ -6,7 +6,7 @@ use crate::project::{Project, fixture, suite};
 use karat_import::IMPORTERS;
 use serde_json::{Value, json};
 
-/// The findings of a submission, one a line: case, tool, rule, file:lines.
+/// The findings of a submission, one per line: case, tool, rule, file:lines.
 fn findings(submission: &str) -> String {
     let mut out = String::new();
     for line in submission.lines() {
@@ -27,7 +27,7 @@ fn findings(submission: &str) -> String {
 }
 
 #[track_caller]
-fn check(format: &str, file: &str, flags: &str, expected: &str) {
+fn check_import(format: &str, file: &str, flags: &str, expected: &str) {
     let file = fixture(file);
     let mut arguments = vec!["import", "--from", format, &file];
     arguments.extend(flags.split_whitespace());
@@ -38,25 +38,30 @@ fn check(format: &str, file: &str, flags: &str, expected: &str) {
 }
 
 #[test]
-fn every_format_of_findings() {
-    check("sarif", "sarif/full.sarif", "--case c --tool t", "c t py/sql app/db layer.py:12-14\n");
-    check("sarif", "sarif/utf16be.sarif", "--case c --tool t", "c t r -:---\n");
-    check("sarif", "sarif/utf16le-bom.sarif", "--case c --tool t", "c t r -:---\n");
-    check("sarif", "sarif/plain.sarif.gz", "--case c --tool t", "c t r -:---\n");
-    check("sarif", "sarif/failed.sarif", "--case c --tool t", "c t unparsable\n");
-    check("semgrep", "semgrep/report.json", "--case c", "c semgrep python.sqli src/db.py:12-14\n");
-    check("bandit", "bandit/report.json", "--case c", "c bandit B608 app/db.py:11-14\n");
-    check("eslint", "eslint/report.json", "--case c", "c eslint no-eval app/src/a.js:3-4\n");
-    check("slither", "slither/report.json", "--case c", "c slither reentrancy-eth src/Bank.sol:10-14\n");
-    check("rdjson", "rdjson/report.json", "--case c --tool t", "c t E1 a/b.go:14-15\nc t 404 a/c.go:2--\n");
-    check("rdjsonl", "rdjsonl/report.jsonl", "--case c --tool t", "c t E1 a/b.go:14-15\n");
-    check("github-review", "github-review/paginated.json", "--case c --tool t", "c t - src/db.py:10-12\n");
-    check("scan-findings", "scan-findings/scan.json", "--case c --tool t", "c t missing_auth app/api/route.ts:4-21\n");
-    check("csv", "csv/semicolons.csv", "--case c --tool t", "c t R1 app/db.py:12-14\n");
+fn every_finding_format_is_imported() {
+    check_import("sarif", "sarif/full.sarif", "--case c --tool t", "c t py/sql app/db layer.py:12-14\n");
+    check_import("sarif", "sarif/utf16be.sarif", "--case c --tool t", "c t r -:---\n");
+    check_import("sarif", "sarif/utf16le-bom.sarif", "--case c --tool t", "c t r -:---\n");
+    check_import("sarif", "sarif/plain.sarif.gz", "--case c --tool t", "c t r -:---\n");
+    check_import("sarif", "sarif/failed.sarif", "--case c --tool t", "c t unparsable\n");
+    check_import("semgrep", "semgrep/report.json", "--case c", "c semgrep python.sqli src/db.py:12-14\n");
+    check_import("bandit", "bandit/report.json", "--case c", "c bandit B608 app/db.py:11-14\n");
+    check_import("eslint", "eslint/report.json", "--case c", "c eslint no-eval app/src/a.js:3-4\n");
+    check_import("slither", "slither/report.json", "--case c", "c slither reentrancy-eth src/Bank.sol:10-14\n");
+    check_import("rdjson", "rdjson/report.json", "--case c --tool t", "c t E1 a/b.go:14-15\nc t 404 a/c.go:2--\n");
+    check_import("rdjsonl", "rdjsonl/report.jsonl", "--case c --tool t", "c t E1 a/b.go:14-15\n");
+    check_import("github-review", "github-review/paginated.json", "--case c --tool t", "c t - src/db.py:10-12\n");
+    check_import(
+        "scan-findings",
+        "scan-findings/scan.json",
+        "--case c --tool t",
+        "c t missing_auth app/api/route.ts:4-21\n",
+    );
+    check_import("csv", "csv/semicolons.csv", "--case c --tool t", "c t R1 app/db.py:12-14\n");
 }
 
 #[test]
-fn formats_that_bring_cases() {
+fn formats_with_cases_write_a_suite() {
     let project = Project::new();
     let owasp = fixture("owasp/expectedresults-tiny.csv");
     project
@@ -92,7 +97,7 @@ fn every_importer_is_listed() {
 }
 
 #[test]
-fn an_unknown_format_is_named_with_its_neighbour() {
+fn unknown_format_suggests_the_nearest() {
     let project = Project::new().with("x.json", "{}");
     project
         .run("import --from sarf x.json")
@@ -121,7 +126,7 @@ fn two_cases() -> Project {
 }
 
 #[test]
-fn findings_are_put_to_cases() {
+fn findings_are_assigned_to_cases() {
     let project = two_cases().with("scan.sarif", sarif(&["cases/web/after/app.py", "api/main.go", "src/web-1/x.py"]));
     let ran = project
         .run("import --from sarif --suite . scan.sarif")
@@ -134,11 +139,11 @@ fn findings_are_put_to_cases() {
         project.run_list(&["import", "--from", "sarif", "--suite", ".", "--case-from", "src/([a-z]+)-", "scan.sarif"]);
     let ran = ran.says(0, &["2 findings without a case"]);
     assert!(findings(&ran.out).contains("web scan R1 "), "{}", ran.out);
-    assert!(findings(&ran.out).contains("api scan reported\n"), "a case without findings was looked at: {}", ran.out);
+    assert!(findings(&ran.out).contains("api scan reported\n"), "a case without findings has a trial: {}", ran.out);
 }
 
 #[test]
-fn placement_that_cannot_work_is_said() {
+fn findings_without_a_case_are_reported() {
     let project = two_cases().with("scan.sarif", sarif(&["elsewhere/q.rs", "elsewhere/q.rs", "r.rs"]));
     let nowhere = ["3 findings without a case: elsewhere/q.rs (2), r.rs (1)", "--case ID or --case-from REGEX"];
     project.run("import --from sarif --suite . scan.sarif").says(4, &nowhere);
@@ -155,13 +160,13 @@ fn placement_that_cannot_work_is_said() {
 }
 
 #[test]
-fn what_was_imported_can_be_scored() {
+fn imported_submission_can_be_scored() {
     let project = two_cases().with("scan.sarif", sarif(&["web/app.py"]));
     project
         .run("import --from sarif --suite . scan.sarif -o sub.jsonl --trial-number 2")
         .says(0, &["wrote sub.jsonl (2 trials, 1 finding)"]);
     assert_eq!(project.json("score . --json --submission sub.jsonl")["tools"][0]["cases"][0]["trials"][0]["trial"], 2);
-    // The same at once, and through standard input.
+    // The same from standard input.
     let ran = crate::project::Ran::start(
         project
             .command()
@@ -172,7 +177,7 @@ fn what_was_imported_can_be_scored() {
 }
 
 #[test]
-fn rules_become_categories() {
+fn rule_map_sets_category_and_cwe() {
     let project = two_cases().with("scan.sarif", sarif(&["web/app.py"]));
     project.write("map.csv", "rule_id,category,cwe\nr1,injection,89\nR2,other,\n");
     let ran = project.run("import --from sarif --suite . --rule-map map.csv scan.sarif");

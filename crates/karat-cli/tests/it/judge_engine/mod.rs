@@ -1,4 +1,4 @@
-//! The judge engine against a server on this machine that speaks both wire formats and misbehaves.
+//! The judge engine against a local server that speaks both wire formats and injects faults.
 
 pub(crate) mod server;
 
@@ -7,7 +7,7 @@ use karat_core::golden::Golden;
 use karat_format::judge::JudgeConfigV1;
 use karat_io::cancel::Cancel;
 use karat_llm::engine::{Engine, EngineError, EngineEvent, EngineOptions, EngineStats};
-use karat_llm::ledger::{CacheMode, Exchange, ExchangeOutcome, FailureReason, Ledger, MemoryLedger};
+use karat_llm::ledger::{Answer, CacheMode, Exchange, FailureReason, Ledger, MemoryLedger};
 use karat_llm::prompt::Question;
 use karat_llm::provider::{ProviderEnv, ProviderError};
 use karat_llm::providers::{self, PROVIDERS};
@@ -54,16 +54,16 @@ fn ask(engine: &Engine, count: usize, ledger: &mut dyn Ledger) -> Result<(Vec<Ex
     engine.ask_all((0..count).map(question).collect(), ledger, &Cancel::default())
 }
 
-/// What came of each question, without what it took to get there.
+/// The answer to each question, without the cost of getting it.
 fn outcomes(exchanges: &[Exchange]) -> Vec<(String, String)> {
     exchanges
         .iter()
-        .map(|exchange| (exchange.question.clone(), serde_json::to_string(&exchange.outcome).unwrap()))
+        .map(|exchange| (exchange.question.clone(), serde_json::to_string(&exchange.answer).unwrap()))
         .collect()
 }
 
-/// Three requests in ten go wrong, in every way there is, and the result is that of a server without a fault.
-fn many_faults(provider: &str, count: usize) {
+/// Three in ten requests fail in every way there is, and the result is that of a faultless server.
+fn check_answers_despite_faults(provider: &str, count: usize) {
     let bad = Server::start(Behaviour { faults: 300, kinds: PASSING, seed: 7, latency: Duration::ZERO });
     let good = Server::start(Behaviour::GOOD);
     let mut ledger = MemoryLedger::default();
@@ -73,27 +73,27 @@ fn many_faults(provider: &str, count: usize) {
     let (expect, _) = ask(&faultless, count, &mut MemoryLedger::default()).unwrap();
     assert_eq!(outcomes(&exchanges), outcomes(&expect));
     assert_eq!((exchanges.len(), tally.unjudged, ledger.exchanges().count()), (count, 0, count));
-    assert_eq!((bad.after_success(), good.requests()), (0, count as u64), "something was asked after it was answered");
+    assert_eq!((bad.after_success(), good.requests()), (0, count as u64), "an answered question was asked again");
     let share = bad.faults() as f64 / bad.requests() as f64;
     assert!((0.25..0.35).contains(&share), "{share}");
     let requests: u32 = exchanges.iter().map(|exchange| exchange.attempts).sum();
     assert!(u64::from(requests) >= bad.requests() && tally.requests == u64::from(requests));
-    // A new connection may be made while another becomes free, so there may be a few more than questions at once.
+    // A connection may be opened while another becomes free, so there can be a few more than parallel questions.
     assert!(good.connections() <= count as u64 / 10, "{} connections for {count} questions", good.connections());
 }
 
 #[test]
-fn three_faults_in_ten_cost_no_answer_of_anthropic() {
-    many_faults("anthropic", 5_000);
+fn faults_lose_no_answer_with_anthropic() {
+    check_answers_despite_faults("anthropic", 5_000);
 }
 
 #[test]
-fn three_faults_in_ten_cost_no_answer_of_openai() {
-    many_faults("openai", 5_000);
+fn faults_lose_no_answer_with_openai() {
+    check_answers_despite_faults("openai", 5_000);
 }
 
 #[test]
-fn every_fault_that_stays_is_named() {
+fn persistent_faults_are_named() {
     let check = |provider: &str, fault: &'static [Fault], expect: &str| {
         let server = Server::start(Behaviour::always(fault));
         let engine = engine(&config(provider, server.port), CacheMode::ReadWrite, |options| {
@@ -102,13 +102,13 @@ fn every_fault_that_stays_is_named() {
         let (exchanges, _) = ask(&engine.unwrap(), 2, &mut MemoryLedger::default()).unwrap();
         assert_eq!(exchanges.len(), 2);
         for exchange in exchanges {
-            let told = match &exchange.outcome {
-                ExchangeOutcome::Decided(_) => "decided".to_owned(),
-                ExchangeOutcome::Refused { why } => format!("refused: {why}"),
-                ExchangeOutcome::Unjudged { reason: FailureReason::Unreadable, why } => format!("unreadable: {why}"),
-                ExchangeOutcome::Unjudged { reason, why } => format!("{reason:?}: {why}"),
+            let outcome = match &exchange.answer {
+                Answer::Given(_) => "decided".to_owned(),
+                Answer::Refused { why } => format!("refused: {why}"),
+                Answer::Missing { reason: FailureReason::Unreadable, why } => format!("unreadable: {why}"),
+                Answer::Missing { reason, why } => format!("{reason:?}: {why}"),
             };
-            assert!(told.contains(expect) && !told.contains(KEY), "{provider} {fault:?}: {told}");
+            assert!(outcome.contains(expect) && !outcome.contains(KEY), "{provider} {fault:?}: {outcome}");
         }
     };
     for provider in ["anthropic", "openai"] {
@@ -119,42 +119,42 @@ fn every_fault_that_stays_is_named() {
         check(provider, &[Fault::Reset], "no answer from 127.0.0.1");
         check(provider, &[Fault::SlowBody], "no answer from 127.0.0.1");
         check(provider, &[Fault::Truncated], "no answer from 127.0.0.1");
-        check(provider, &[Fault::WrongType], "the server's answer is no JSON");
-        check(provider, &[Fault::CutJson], "the server's answer is no JSON");
+        check(provider, &[Fault::WrongType], "the server's answer is not JSON");
+        check(provider, &[Fault::CutJson], "the server's answer is not JSON");
         check(provider, &[Fault::Huge], "the server's answer is longer than 4194304 bytes");
         check(provider, &[Fault::Prose], "unreadable: the answer could not be read: it holds no JSON object");
         check(provider, &[Fault::CutAnswer], "unreadable: the answer could not be read: it ends in the middle");
         check(provider, &[Fault::Refusal], "refused: ");
     }
-    check("anthropic", &[Fault::DoubleKey], "the server's answer is no JSON");
+    check("anthropic", &[Fault::DoubleKey], "the server's answer is not JSON");
     check("openai", &[Fault::DoubleKey], "unreadable: the answer could not be read");
     check("openai", &[Fault::NoSchema], "decided");
 }
 
 #[test]
-fn a_server_that_never_answers_is_not_waited_for() {
+fn silent_server_times_out() {
     let server = Server::start(Behaviour::always(&[Fault::Silent]));
     let engine = engine(&config("openai", server.port), CacheMode::Off, |options| {
         (options.retries, options.timeout) = (1, Duration::from_millis(50));
     });
     let (exchanges, _) = ask(&engine.unwrap(), 2, &mut MemoryLedger::default()).unwrap();
-    assert!(format!("{:?}", exchanges[0].outcome).contains("no answer within 0.05 s"), "{:?}", exchanges[0].outcome);
+    assert!(format!("{:?}", exchanges[0].answer).contains("no answer within 0.05 s"), "{:?}", exchanges[0].answer);
 }
 
-/// What a server refuses it is asked without from then on: found out with the first question, before others are asked.
+/// A refused parameter is found with the first question, before others are sent, and omitted from then on.
 #[test]
-fn what_a_server_does_not_take_is_left_out() {
+fn unsupported_parameters_are_omitted() {
     let server = Server::start(Behaviour::always(&[Fault::NoSchema]));
     let engine = engine(&config("openai", server.port), CacheMode::Off, |_| {}).unwrap();
     let (exchanges, tally) = ask(&engine, 40, &mut MemoryLedger::default()).unwrap();
-    assert!(exchanges.iter().all(|exchange| exchange.decision().is_some()));
-    // With a schema, as a JSON object, and then by words alone.
+    assert!(exchanges.iter().all(|exchange| exchange.answer.value().is_some()));
+    // With a schema, as a JSON object, then by instruction alone.
     assert_eq!((server.requests(), tally.requests), (42, 42));
     let adapted = json!({ "dropped": [], "answer_format": "text" });
     assert!(exchanges.iter().all(|exchange| exchange.provider.parameters["adapted"] == adapted));
 }
 
-/// What OpenAI and Anthropic answer to `temperature` for models that sample as they like.
+/// The errors of OpenAI and Anthropic for models without `temperature`.
 const REFUSALS: [(&str, &str); 2] = [
     (
         "openai",
@@ -166,24 +166,24 @@ const REFUSALS: [(&str, &str); 2] = [
     ),
 ];
 
-/// A server that refuses a parameter wherever it stands.
-fn refusing(parameter: &'static str, status: u16, words: &'static str) -> Server {
-    Server::weighing(Behaviour::GOOD, move |body| match body.get(parameter) {
+/// A server that refuses a parameter.
+fn server_refusing(parameter: &'static str, status: u16, words: &'static str) -> Server {
+    Server::deciding_by_request(Behaviour::GOOD, move |body| match body.get(parameter) {
         Some(_) => Err(Fault::Says(status, words)),
         None => Ok(server::decision(server::hash(body["messages"].to_string().as_bytes()))),
     })
 }
 
-/// A model that refuses `temperature` is asked without it, and the ledger says so: under keys that a second run finds without
-/// asking.
+/// A model that refuses `temperature` is asked without it, and the ledger records that under keys that a second run
+/// finds without a request.
 #[test]
-fn a_model_that_refuses_the_temperature_is_asked_without() {
+fn refused_temperature_is_omitted() {
     for (provider, words) in REFUSALS {
-        let server = refusing("temperature", 400, words);
+        let server = server_refusing("temperature", 400, words);
         let folder = tempfile::tempdir().unwrap();
         let first = engine(&config(provider, server.port), CacheMode::ReadWrite, |_| {}).unwrap();
         let (exchanges, tally) = ask(&first, 60, &mut Store::create(folder.path()).unwrap()).unwrap();
-        assert!(exchanges.iter().all(|exchange| exchange.decision().is_some()));
+        assert!(exchanges.iter().all(|exchange| exchange.answer.value().is_some()));
         assert_eq!((server.requests(), server.faults(), tally.requests), (61, 1, 61), "{provider}");
         let sent = json!({ "adapted": { "dropped": ["temperature"], "answer_format": "schema" } });
         assert!(exchanges.iter().all(|exchange| exchange.provider.parameters == sent), "{:?}", exchanges[0].provider);
@@ -192,7 +192,7 @@ fn a_model_that_refuses_the_temperature_is_asked_without() {
         let (again, tally) = ask(&second, 60, &mut Store::read_only(folder.path()).unwrap()).unwrap();
         assert_eq!((tally.cached, tally.requests, server.requests()), (60, 0, 61));
         assert_eq!(serde_json::to_string(&again).unwrap(), serde_json::to_string(&exchanges).unwrap());
-        // A server that takes the temperature was not asked, so a setting that was never refused is asked for anew.
+        // The refusal is remembered for this configuration only, so another one is asked and refused again.
         let mut other = config(provider, server.port);
         other.api.insert("seed".to_owned(), json!(7));
         let other = engine(&other, CacheMode::ReadWrite, |_| {}).unwrap();
@@ -201,10 +201,10 @@ fn a_model_that_refuses_the_temperature_is_asked_without() {
     }
 }
 
-/// Servers say it with any status, and there may be several things that they do not take.
+/// With any status code, and several parameters at once.
 #[test]
-fn every_refused_parameter_is_left_out() {
-    let server = Server::weighing(Behaviour::GOOD, |body| {
+fn all_refused_parameters_are_omitted() {
+    let server = Server::deciding_by_request(Behaviour::GOOD, |body| {
         let format = body["response_format"]["type"].as_str();
         match () {
             () if body.get("max_tokens").is_some() => Err(Fault::Says(
@@ -223,14 +223,14 @@ fn every_refused_parameter_is_left_out() {
     config.api.insert("seed".to_owned(), json!(7));
     let engine = engine(&config, CacheMode::Off, |_| {}).unwrap();
     let (exchanges, tally) = ask(&engine, 30, &mut MemoryLedger::default()).unwrap();
-    assert!(exchanges.iter().all(|exchange| exchange.decision().is_some()));
+    assert!(exchanges.iter().all(|exchange| exchange.answer.value().is_some()));
     assert_eq!((tally.requests, server.faults()), (33, 3));
     let body = server.bodies().pop().unwrap();
     assert_eq!((&body["max_completion_tokens"], &body["temperature"]), (&json!(1024), &json!(0.0)));
     assert_eq!((&body["response_format"], body.get("seed")), (&json!({ "type": "json_object" }), None));
 }
 
-/// What real servers answered: llama-cpp-python 0.3.36 with SmolLM2, and LiteLLM's proxy before it.
+/// Responses of real servers: llama-cpp-python 0.3.36 with SmolLM2, and LiteLLM's proxy in front of it.
 mod answers {
     pub(super) const LLAMA_SCHEMA: &str = include_str!("answers/llama-cpp-python-schema-500.json");
     pub(super) const LLAMA_OBJECT: &str = include_str!("answers/llama-cpp-python-object-200.json");
@@ -240,17 +240,18 @@ mod answers {
     pub(super) const LITELLM_TEMPERATURE: &str = include_str!("answers/litellm-temperature-400.json");
 }
 
-/// A server that answers 500 to a schema is asked for a JSON object, at once and without a wait.
+/// A server that answers 500 to a schema is asked for a JSON object, immediately.
 #[test]
-fn real_servers_that_know_no_schema_are_asked_for_an_object() {
+fn real_servers_without_schema_support_are_asked_for_an_object() {
     for refusal in [answers::LLAMA_SCHEMA, answers::LITELLM_SCHEMA] {
-        let server = Server::weighing(Behaviour::GOOD, move |body| match body["response_format"]["type"].as_str() {
-            Some("json_schema") => Err(Fault::Says(500, refusal)),
-            _ => Ok(server::decision(1)),
-        });
+        let server =
+            Server::deciding_by_request(Behaviour::GOOD, move |body| match body["response_format"]["type"].as_str() {
+                Some("json_schema") => Err(Fault::Says(500, refusal)),
+                _ => Ok(server::decision(1)),
+            });
         let engine = engine(&config("openai", server.port), CacheMode::Off, |_| {}).unwrap();
         let (exchanges, tally) = ask(&engine, 355, &mut MemoryLedger::default()).unwrap();
-        assert!(exchanges.iter().all(|exchange| exchange.decision().is_some()));
+        assert!(exchanges.iter().all(|exchange| exchange.answer.value().is_some()));
         assert_eq!((tally.requests, server.faults()), (356, 1));
         let adapted = &exchanges[0].provider.parameters["adapted"];
         assert_eq!(adapted, &json!({ "dropped": [], "answer_format": "json_object" }));
@@ -258,44 +259,44 @@ fn real_servers_that_know_no_schema_are_asked_for_an_object() {
 }
 
 #[test]
-fn a_real_proxy_that_refuses_the_temperature_is_asked_without() {
-    let server = refusing("temperature", 400, answers::LITELLM_TEMPERATURE);
+fn real_proxy_refusing_the_temperature_is_asked_without() {
+    let server = server_refusing("temperature", 400, answers::LITELLM_TEMPERATURE);
     let engine = engine(&config("openai", server.port), CacheMode::Off, |_| {}).unwrap();
     let (exchanges, tally) = ask(&engine, 30, &mut MemoryLedger::default()).unwrap();
-    assert!(exchanges.iter().all(|exchange| exchange.decision().is_some()));
+    assert!(exchanges.iter().all(|exchange| exchange.answer.value().is_some()));
     assert_eq!((tally.requests, server.faults()), (31, 1));
 }
 
-/// A prompt that is too long for the model is no refusal of a parameter, and ends what would fail again.
+/// A prompt that exceeds the context is not a refused parameter, and stops what would fail again.
 #[test]
-fn a_prompt_that_is_too_long_is_no_refusal() {
-    let server = Server::weighing(Behaviour::GOOD, |_| Err(Fault::Says(400, answers::LLAMA_TOO_LONG)));
+fn overlong_prompt_is_not_a_refused_parameter() {
+    let server = Server::deciding_by_request(Behaviour::GOOD, |_| Err(Fault::Says(400, answers::LLAMA_TOO_LONG)));
     let engine = engine(&config("openai", server.port), CacheMode::Off, |_| {}).unwrap();
     let error = ask(&engine, 50, &mut MemoryLedger::default()).unwrap_err().to_string();
     assert!(error.contains("maximum context length is 4096 tokens"), "{error}");
     assert_eq!(server.requests(), 3);
 }
 
-/// The completions of real servers are read: what a small model says is of no use here, and is named as that.
+/// Completions of real servers are parsed: the small model's answer is unusable, and reported as such.
 #[test]
-fn completions_of_real_servers_are_read() {
+fn completions_of_real_servers_are_parsed() {
     for completion in [answers::LLAMA_OBJECT, answers::LITELLM_OBJECT] {
-        let server = Server::weighing(Behaviour::GOOD, move |_| Err(Fault::Says(200, completion)));
+        let server = Server::deciding_by_request(Behaviour::GOOD, move |_| Err(Fault::Says(200, completion)));
         let engine = engine(&config("openai", server.port), CacheMode::Off, |_| {}).unwrap();
         let (exchanges, _) = ask(&engine, 1, &mut MemoryLedger::default()).unwrap();
         let reply = &exchanges[0].replies[0];
         assert!(reply.text.contains("\"type\": \"loose\""), "{reply:?}");
         assert_eq!((reply.tokens_in, reply.tokens_out), (36, 20));
-        assert!(matches!(exchanges[0].outcome, ExchangeOutcome::Unjudged { reason: FailureReason::Unreadable, .. }));
+        assert!(matches!(exchanges[0].answer, Answer::Missing { reason: FailureReason::Unreadable, .. }));
     }
 }
 
-/// A server may change its mind in the middle; those who find out tell the others.
+/// A server may start to refuse a parameter in the middle; all later questions omit it.
 #[test]
-fn a_refusal_in_the_middle_costs_no_answer() {
-    let asked = std::sync::atomic::AtomicU64::new(0);
-    let server = Server::weighing(Behaviour::GOOD, move |body| {
-        let before = asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+fn late_parameter_refusal_loses_no_answer() {
+    let received = std::sync::atomic::AtomicU64::new(0);
+    let server = Server::deciding_by_request(Behaviour::GOOD, move |body| {
+        let before = received.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         match body.get("temperature") {
             Some(_) if before >= 50 => Err(Fault::Says(400, REFUSALS[0].1)),
             _ => Ok(server::decision(1)),
@@ -305,53 +306,54 @@ fn a_refusal_in_the_middle_costs_no_answer() {
     let first =
         engine(&config("openai", server.port), CacheMode::ReadWrite, |options| options.concurrency = 8).unwrap();
     let (exchanges, _) = ask(&first, 300, &mut Store::create(folder.path()).unwrap()).unwrap();
-    assert!(exchanges.iter().all(|exchange| exchange.decision().is_some()));
-    // At most those under way at that moment were refused.
+    assert!(exchanges.iter().all(|exchange| exchange.answer.value().is_some()));
+    // Only those in flight at that moment were refused.
     assert!((1..=8).contains(&server.faults()), "{}", server.faults());
-    // What was asked with and what was asked without is found, whichever it was.
+    // Answers with and without the parameter are both found in the ledger.
     let second = engine(&config("openai", server.port), CacheMode::Only, |_| {}).unwrap();
     let (_, tally) = ask(&second, 300, &mut Store::read_only(folder.path()).unwrap()).unwrap();
     assert_eq!((tally.cached, tally.requests), (300, 0));
 }
 
-/// A server that fails without a word on parameters is asked again, and one that answers nothing is not asked everything.
+/// A failure that names no parameter is retried, and a server that never answers is not asked every question.
 #[test]
-fn a_server_that_answers_nothing_is_given_up_at_once() {
+fn unresponsive_server_is_given_up_early() {
     let check = |status: u16, body: &'static str, retries: u32, requests: u64, expect: &str| {
         for provider in ["openai", "anthropic"] {
-            let server = Server::weighing(Behaviour::GOOD, move |_| Err(Fault::Says(status, body)));
+            let server = Server::deciding_by_request(Behaviour::GOOD, move |_| Err(Fault::Says(status, body)));
             let engine =
                 engine(&config(provider, server.port), CacheMode::ReadWrite, |options| options.retries = retries);
             let error = ask(&engine.unwrap(), 355, &mut MemoryLedger::default()).unwrap_err().to_string();
             assert!(error.contains(expect) && error.contains(body), "{error}");
-            // Another question may have been sent before the first answer was read.
+            // A second question may have been sent before the first response was read.
             assert!((requests..=requests + 1).contains(&server.requests()), "{provider}: {error}");
         }
     };
     check(400, "this model takes no questions", 10, 3, "the first questions all failed (3 so far)");
-    // The first question is asked as often as ever, and those after it once.
+    // The first question has all its retries, those after it none.
     check(500, "out of order", 4, 5 + 2, "the first questions all failed (3 so far)");
     check(404, "no such model", 10, 1, "look at `model`");
 }
 
-/// One question that fails does not cost the others, also where it is the first.
+/// A failing question does not affect others, even if it is the first.
 #[test]
-fn a_first_question_that_fails_costs_no_other() {
+fn failing_first_question_does_not_affect_others() {
     for status in [400, 500] {
-        let server = Server::weighing(Behaviour::GOOD, move |body| match body.to_string().contains("item 0 is") {
-            true => Err(Fault::Says(status, "this one is too long")),
-            false => Ok(server::decision(1)),
-        });
+        let server =
+            Server::deciding_by_request(Behaviour::GOOD, move |body| match body.to_string().contains("item 0 is") {
+                true => Err(Fault::Says(status, "this one is too long")),
+                false => Ok(server::decision(1)),
+            });
         let engine = engine(&config("openai", server.port), CacheMode::Off, |options| options.retries = 2).unwrap();
         let (exchanges, tally) = ask(&engine, 30, &mut MemoryLedger::default()).unwrap();
         assert_eq!((exchanges.len(), tally.unjudged), (30, 1), "{status}");
     }
 }
 
-/// A key such as people give to servers that need none must not strike letters from answers, and a key that is one must be
-/// struck from all that is kept, after the answer was read.
+/// Placeholder keys must not be redacted from answers, and real keys must be redacted from everything stored, after
+/// the answer was parsed.
 #[test]
-fn keys_are_struck_only_where_they_can_be_secrets() {
+fn only_plausible_keys_are_redacted() {
     let answer = |key: &str| json!({ "match": true, "confidence": 0.5, "partial": false, "explanation": format!("an example: {key}") });
     for (key, expect) in [
         ("x", "an example: x"),
@@ -362,29 +364,29 @@ fn keys_are_struck_only_where_they_can_be_secrets() {
         (KEY, "an example: [key]"),
     ] {
         for provider in ["openai", "anthropic"] {
-            let told = answer(key);
-            let server = Server::weighing(Behaviour::GOOD, move |_| Ok(told.clone()));
+            let content = answer(key);
+            let server = Server::deciding_by_request(Behaviour::GOOD, move |_| Ok(content.clone()));
             let variable = |name: &str| name.ends_with("_API_KEY").then(|| key.to_owned());
             let around = ProviderEnv { variable: &variable, folder: Path::new(".") };
             let open = providers::open(&config(provider, server.port), &around).unwrap();
             let (exchanges, _) =
                 ask(&Engine::new(open, EngineOptions::default()), 1, &mut MemoryLedger::default()).unwrap();
-            let decision = exchanges[0].decision().unwrap_or_else(|| panic!("{key}: {:?}", exchanges[0].outcome));
+            let decision = exchanges[0].answer.value().unwrap_or_else(|| panic!("{key}: {:?}", exchanges[0].answer));
             assert_eq!(decision["explanation"], expect, "{provider}");
-            let kept = serde_json::to_string(&exchanges[0]).unwrap();
-            assert!(!kept.contains(KEY), "{kept}");
+            let stored = serde_json::to_string(&exchanges[0]).unwrap();
+            assert!(!stored.contains(KEY), "{stored}");
             assert_eq!((&decision["match"], decision["confidence"].as_f64()), (&json!(true), Some(0.5)));
         }
     }
 }
 
 #[test]
-fn a_recorded_ledger_needs_no_server() {
+fn recorded_ledger_needs_no_server() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(Behaviour::GOOD);
     let recorder = engine(&config("anthropic", server.port), CacheMode::ReadWrite, |_| {}).unwrap();
     let (recorded, _) = ask(&recorder, 200, &mut Store::create(folder.path()).unwrap()).unwrap();
-    // Another machine: another server, which must hear nothing, and a copy of the store that cannot be written.
+    // Another machine: another server, which must get no request, and a read-only copy of the store.
     let other = Server::start(Behaviour::GOOD);
     let player = engine(&config("anthropic", other.port), CacheMode::Only, |_| {}).unwrap();
     let mut store = Store::read_only(folder.path()).unwrap();
@@ -397,9 +399,9 @@ fn a_recorded_ledger_needs_no_server() {
     assert_eq!(other.connections(), 0);
 }
 
-/// What a run leaves behind is enough to go on: what was answered is not asked again.
+/// Stored answers are not asked again.
 #[test]
-fn a_second_run_costs_nothing() {
+fn second_run_makes_no_requests() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(Behaviour::GOOD);
     let (mut first, mut second) = (0, 0);
@@ -416,24 +418,24 @@ fn a_second_run_costs_nothing() {
 }
 
 #[test]
-fn no_key_gets_anywhere() {
+fn keys_do_not_leak() {
     let folder = tempfile::tempdir().unwrap();
-    let mut told = String::new();
+    let mut output = String::new();
     for provider in ["anthropic", "openai"] {
-        // These servers repeat the key in what they say.
+        // These servers repeat the key in their responses.
         for kinds in [&[Fault::TooMany, Fault::Overloaded][..], &[Fault::Unauthorized]] {
             let server = Server::start(Behaviour { faults: 700, kinds, seed: 3, latency: Duration::ZERO });
             let engine =
                 engine(&config(provider, server.port), CacheMode::ReadWrite, |options| options.retries = 1).unwrap();
             let mut store = Store::create(folder.path()).unwrap();
-            let mut hear = |event: EngineEvent<'_>| told += &format!("{event:?}\n");
-            let result = engine.ask((0..50).map(question), &mut store, &Cancel::default(), &mut hear);
-            told += &format!("{result:?} {:?}\n", result.as_ref().map_err(ToString::to_string));
+            let mut observe = |event: EngineEvent<'_>| output += &format!("{event:?}\n");
+            let result = engine.ask((0..50).map(question), &mut store, &Cancel::default(), &mut observe);
+            output += &format!("{result:?} {:?}\n", result.as_ref().map_err(ToString::to_string));
             assert!(server.faults() > 0);
         }
     }
-    assert!(told.contains("[key]") && told.contains("the key was rejected"), "the servers did not repeat the key");
-    assert!(!told.contains(KEY));
+    assert!(output.contains("[key]") && output.contains("the key was rejected"), "the servers did not repeat the key");
+    assert!(!output.contains(KEY));
     let mut looked = 0;
     for entry in std::fs::read_dir(folder.path()).unwrap().map(Result::unwrap).filter(|e| e.path().is_file()) {
         let bytes = std::fs::read(entry.path()).unwrap();
@@ -444,16 +446,16 @@ fn no_key_gets_anywhere() {
 }
 
 #[test]
-fn servers_here_need_no_key() {
+fn local_servers_need_no_key() {
     let server = Server::start(Behaviour::GOOD);
     let around = ProviderEnv { variable: &|_| None, folder: Path::new(".") };
     let open = providers::open(&config("openai", server.port), &around).unwrap();
     let (exchanges, _) = ask(&Engine::new(open, EngineOptions::default()), 1, &mut MemoryLedger::default()).unwrap();
-    assert!(exchanges[0].decision().is_some());
+    assert!(exchanges[0].answer.value().is_some());
 }
 
 #[test]
-fn scripts_and_recordings_answer_too() {
+fn scripts_and_recordings_can_answer() {
     let folder = tempfile::tempdir().unwrap();
     let script = "{\"question\": \"q1\", \"answer\": {\"match\": true, \"confidence\": 1, \"explanation\": \"by name\"}}\n\n\
                   {\"answer\": \"Sure: {\\\"match\\\": false, \\\"confidence\\\": 1, \\\"explanation\\\": \\\"in turn\\\"}\"}\n";
@@ -466,10 +468,11 @@ fn scripts_and_recordings_answer_too() {
     let options = EngineOptions { concurrency: 1, ..EngineOptions::default() };
     let scripted = Engine::new(open("scripted", "script.jsonl").unwrap(), options.clone());
     let (exchanges, _) = ask(&scripted, 3, &mut MemoryLedger::default()).unwrap();
-    let words =
-        |exchange: &Exchange| exchange.decision().map(|decision| decision["explanation"].as_str().unwrap().to_owned());
+    let words = |exchange: &Exchange| {
+        exchange.answer.value().map(|decision| decision["explanation"].as_str().unwrap().to_owned())
+    };
     assert_eq!(exchanges.iter().map(words).collect::<Vec<_>>(), [Some("in turn".into()), Some("by name".into()), None]);
-    assert!(format!("{:?}", exchanges[2].outcome).contains("the script has no answer to the question q2"));
+    assert!(format!("{:?}", exchanges[2].answer).contains("the script has no answer to the question q2"));
 
     let recorded: String = exchanges[..2].iter().map(|e| serde_json::to_string(e).unwrap() + "\n").collect();
     std::fs::write(folder.path().join("recorded.jsonl"), &recorded).unwrap();
@@ -498,7 +501,7 @@ fn scripts_and_recordings_answer_too() {
 }
 
 #[test]
-fn every_provider_has_a_section() {
+fn every_provider_is_documented() {
     let text = std::fs::read_to_string(crate::project::root().join("docs/judges.md")).unwrap();
     for entry in PROVIDERS {
         assert!(

@@ -1,4 +1,4 @@
-//! A server on this machine that speaks both wire formats, and misbehaves on a schedule drawn from a seed.
+//! A local server that speaks both wire formats and injects faults on a schedule drawn from a seed.
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -8,37 +8,34 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How the server behaves.
 #[derive(Clone)]
 pub(crate) struct Behaviour {
-    /// How many of 1000 requests go wrong.
+    /// Requests out of 1000 that fail.
     pub(crate) faults: u64,
-    /// What may go wrong.
+    /// The faults to draw from.
     pub(crate) kinds: &'static [Fault],
-    /// What the schedule is drawn from.
+    /// The seed of the schedule.
     pub(crate) seed: u64,
-    /// How long an answer takes.
+    /// The time before an answer.
     pub(crate) latency: Duration,
 }
 
 impl Behaviour {
-    /// A server without a fault.
     pub(crate) const GOOD: Self = Self { faults: 0, kinds: &[], seed: 0, latency: Duration::ZERO };
 
-    /// A server that always has one fault.
+    /// Every request fails with one of these faults.
     pub(crate) fn always(kinds: &'static [Fault]) -> Self {
         Self { faults: 1000, kinds, ..Self::GOOD }
     }
 }
 
-/// Something that goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// 429, and nothing about when to come back.
+    /// 429 without `retry-after`.
     TooMany,
     /// 429 with seconds.
     TooManySeconds,
-    /// 429 with a date, which is past.
+    /// 429 with a date in the past.
     TooManyDate,
     /// 500.
     Broken,
@@ -46,27 +43,27 @@ pub(crate) enum Fault {
     Overloaded,
     /// The connection is reset before the request is read.
     Reset,
-    /// The body stops in the middle, and the connection ends a while later.
+    /// The body stops in the middle, and the connection closes later.
     SlowBody,
-    /// A page for people.
+    /// An HTML page.
     WrongType,
-    /// Less body than was promised.
+    /// A body shorter than its `content-length`.
     Truncated,
     /// A body that ends in the middle of its JSON.
     CutJson,
-    /// A key that is there twice.
+    /// A duplicate JSON key.
     DoubleKey,
     /// 50 MB.
     Huge,
-    /// Words without an answer.
+    /// Text without an answer.
     Prose,
     /// The beginning of an answer.
     CutAnswer,
     /// A refusal.
     Refusal,
-    /// 400 that speaks of the schema, as long as there is one.
+    /// 400 about the schema, as long as there is one.
     NoSchema,
-    /// 401, with the key in it.
+    /// 401, with the key in the body.
     Unauthorized,
     /// Never answers.
     Silent,
@@ -74,7 +71,7 @@ pub(crate) enum Fault {
     Says(u16, &'static str),
 }
 
-/// Everything that passes when it is tried again, or asked for better.
+/// Faults that succeed on retry, or after the model is told what is wrong.
 pub(crate) const PASSING: &[Fault] = &[
     Fault::TooMany,
     Fault::TooManySeconds,
@@ -92,7 +89,7 @@ pub(crate) const PASSING: &[Fault] = &[
     Fault::CutAnswer,
 ];
 
-/// From the body of a request to an answer, or to what goes wrong with it.
+/// Maps the body of a request to an answer or a fault.
 type Think = dyn Fn(&Value) -> std::result::Result<Value, Fault> + Send + Sync;
 
 /// A running server; it lives as long as the process.
@@ -103,15 +100,15 @@ pub(crate) struct Server {
 
 struct State {
     behaviour: Behaviour,
-    /// What it thinks of a request, where it does more than drawing an answer; what it is asked is remembered then.
+    /// Decides on the answer, if the answer is not drawn. The bodies of requests are recorded only then.
     think: Option<Box<Think>>,
     bodies: Mutex<Vec<Value>>,
     connections: AtomicU64,
     requests: AtomicU64,
     faults: AtomicU64,
     after_success: AtomicU64,
-    /// How often each question was asked, and how often it was answered well.
-    seen: Mutex<BTreeMap<u64, (u64, u64)>>,
+    /// How often each question was asked, and answered successfully.
+    counts: Mutex<BTreeMap<u64, (u64, u64)>>,
 }
 
 impl Server {
@@ -119,22 +116,22 @@ impl Server {
         Self::with(behaviour, None)
     }
 
-    /// A server that has the same answer to everything.
+    /// A server with one answer for everything.
     pub(crate) fn saying(behaviour: Behaviour, answer: Option<Value>) -> Self {
         Self::with(behaviour, answer.map(|answer| -> Box<Think> { Box::new(move |_| Ok(answer.clone())) }))
     }
 
-    /// A server without a fault that reads what the user's part of a request says.
-    pub(crate) fn thinking(think: fn(&str) -> Value) -> Self {
-        Self::weighing(Behaviour::GOOD, move |body| {
+    /// A faultless server that decides by the user message.
+    pub(crate) fn deciding_by_prompt(think: fn(&str) -> Value) -> Self {
+        Self::deciding_by_request(Behaviour::GOOD, move |body| {
             let messages = body["messages"].as_array().into_iter().flatten();
             let user = messages.filter(|message| message["role"] == "user").find_map(|m| m["content"].as_str());
             Ok(think(user.unwrap_or_default()))
         })
     }
 
-    /// A server that looks at all of a request before it answers, or does something wrong.
-    pub(crate) fn weighing(
+    /// A server that decides by the whole request, possibly for a fault.
+    pub(crate) fn deciding_by_request(
         behaviour: Behaviour,
         think: impl Fn(&Value) -> std::result::Result<Value, Fault> + Send + Sync + 'static,
     ) -> Self {
@@ -152,21 +149,21 @@ impl Server {
             requests: AtomicU64::new(0),
             faults: AtomicU64::new(0),
             after_success: AtomicU64::new(0),
-            seen: Mutex::default(),
+            counts: Mutex::default(),
         });
         let shared = Arc::clone(&state);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 shared.connections.fetch_add(1, Ordering::Relaxed);
                 let state = Arc::clone(&shared);
-                // A client that goes away is part of the game.
+                // Clients may disconnect.
                 std::thread::spawn(move || state.serve(stream).ok());
             }
         });
         Self { port, state }
     }
 
-    /// The bodies of all requests to a server that thinks.
+    /// The bodies of all requests, if the answers are not drawn.
     pub(crate) fn bodies(&self) -> Vec<Value> {
         self.state.bodies.lock().unwrap().clone()
     }
@@ -183,13 +180,12 @@ impl Server {
         self.state.faults.load(Ordering::Relaxed)
     }
 
-    /// Requests for what had been answered well before.
+    /// Requests for questions already answered successfully.
     pub(crate) fn after_success(&self) -> u64 {
         self.state.after_success.load(Ordering::Relaxed)
     }
 }
 
-/// A request, as far as it matters.
 struct Request {
     path: String,
     key: String,
@@ -201,7 +197,7 @@ impl State {
         stream.set_nodelay(true)?;
         let mut reader = BufReader::new(stream.try_clone()?);
         let mut stream = stream;
-        while let Some((path, length, key)) = head(&mut reader)? {
+        while let Some((path, length, key)) = read_head(&mut reader)? {
             let mut body = vec![0; length];
             reader.read_exact(&mut body)?;
             self.requests.fetch_add(1, Ordering::Relaxed);
@@ -213,15 +209,15 @@ impl State {
         Ok(())
     }
 
-    /// Answers, and says whether the connection goes on.
+    /// Answers; returns whether the connection stays open.
     fn answer(&self, request: &Request, stream: &mut TcpStream) -> Result<bool> {
         let anthropic = request.path.ends_with("/v1/messages");
         let user = request.body["messages"][usize::from(!anthropic)]["content"].as_str().unwrap_or_default();
         let repair = user.contains("your answer could not be used");
         let question = hash(user.split("\n\nYou were asked this before").next().unwrap_or_default().as_bytes());
         let attempt = {
-            let mut seen = self.seen.lock().unwrap();
-            let entry = seen.entry(question).or_default();
+            let mut counts = self.counts.lock().unwrap();
+            let entry = counts.entry(question).or_default();
             entry.0 += 1;
             if entry.1 > 0 {
                 self.after_success.fetch_add(1, Ordering::Relaxed);
@@ -232,8 +228,9 @@ impl State {
         let drawn = mix(question ^ mix(self.behaviour.seed ^ mix(attempt)));
         let fault = (drawn % 1000 < self.behaviour.faults)
             .then(|| self.behaviour.kinds[((drawn >> 20) % self.behaviour.kinds.len() as u64) as usize]);
-        // A model that was told what is wrong gets it right, as far as this schedule goes.
-        let fault = fault.filter(|fault| !(repair && is_said(*fault, anthropic) && self.behaviour.faults < 1000));
+        // A model that was told what is wrong answers correctly the next time.
+        let fault =
+            fault.filter(|fault| !(repair && is_content_fault(*fault, anthropic) && self.behaviour.faults < 1000));
         let thought = self.think.as_ref().map(|think| {
             self.bodies.lock().unwrap().push(request.body.clone());
             think(&request.body)
@@ -244,8 +241,8 @@ impl State {
             Some(Err(thought)) => (Value::Null, Some(thought)),
         };
         let Some(fault) = fault else {
-            self.seen.lock().unwrap().entry(question).or_default().1 += 1;
-            write(stream, 200, "", &message(anthropic, &answer).to_string())?;
+            self.counts.lock().unwrap().entry(question).or_default().1 += 1;
+            write_response(stream, 200, "", &message(anthropic, &answer).to_string())?;
             return Ok(true);
         };
         self.faults.fetch_add(1, Ordering::Relaxed);
@@ -255,14 +252,17 @@ impl State {
                 .to_string()
         };
         match fault {
-            Fault::TooMany => write(stream, 429, "", &failure("rate_limit_error"))?,
-            Fault::TooManySeconds => write(stream, 429, "Retry-After: 0\r\n", &failure("rate_limit_error"))?,
-            Fault::TooManyDate => {
-                write(stream, 429, "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n", &failure("rate_limit_error"))?
-            }
-            Fault::Broken => write(stream, 500, "", "<h1>Internal error</h1>")?,
-            Fault::Overloaded => write(stream, 529, "", &failure("overloaded_error"))?,
-            Fault::Unauthorized => write(stream, 401, "", &failure("authentication_error"))?,
+            Fault::TooMany => write_response(stream, 429, "", &failure("rate_limit_error"))?,
+            Fault::TooManySeconds => write_response(stream, 429, "Retry-After: 0\r\n", &failure("rate_limit_error"))?,
+            Fault::TooManyDate => write_response(
+                stream,
+                429,
+                "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n",
+                &failure("rate_limit_error"),
+            )?,
+            Fault::Broken => write_response(stream, 500, "", "<h1>Internal error</h1>")?,
+            Fault::Overloaded => write_response(stream, 529, "", &failure("overloaded_error"))?,
+            Fault::Unauthorized => write_response(stream, 401, "", &failure("authentication_error"))?,
             Fault::Reset => return Ok(false),
             Fault::SlowBody | Fault::Truncated => {
                 write!(
@@ -283,8 +283,8 @@ impl State {
                     page.len()
                 )?;
             }
-            Fault::CutJson => write(stream, 200, "", &good[..good.len() - 20])?,
-            Fault::DoubleKey => write(
+            Fault::CutJson => write_response(stream, 200, "", &good[..good.len() - 20])?,
+            Fault::DoubleKey => write_response(
                 stream,
                 200,
                 "",
@@ -295,37 +295,43 @@ impl State {
                 ),
             )?,
             Fault::Huge => {
-                return huge(stream, drawn >> 40 & 1 == 0).map(|()| false);
+                return write_huge_body(stream, drawn >> 40 & 1 == 0).map(|()| false);
             }
-            Fault::Prose => write(
+            Fault::Prose => write_response(
                 stream,
                 200,
                 "",
-                &said(anthropic, "I believe they are about the same problem.", "end_turn", "stop"),
+                &text_response(anthropic, "I believe they are about the same problem.", "end_turn", "stop"),
             )?,
-            Fault::CutAnswer => {
-                write(stream, 200, "", &said(anthropic, "{\"match\": true, \"confi", "max_tokens", "length"))?
-            }
-            Fault::Refusal => {
-                write(stream, 200, "", &said(anthropic, "I cannot help with that.", "refusal", "content_filter"))?
-            }
-            Fault::NoSchema if request.body["response_format"].is_null() => write(stream, 200, "", &good)?,
+            Fault::CutAnswer => write_response(
+                stream,
+                200,
+                "",
+                &text_response(anthropic, "{\"match\": true, \"confi", "max_tokens", "length"),
+            )?,
+            Fault::Refusal => write_response(
+                stream,
+                200,
+                "",
+                &text_response(anthropic, "I cannot help with that.", "refusal", "content_filter"),
+            )?,
+            Fault::NoSchema if request.body["response_format"].is_null() => write_response(stream, 200, "", &good)?,
             Fault::NoSchema => {
-                write(stream, 400, "", "{\"error\": {\"message\": \"response_format is not supported\"}}")?
+                write_response(stream, 400, "", "{\"error\": {\"message\": \"response_format is not supported\"}}")?
             }
-            Fault::Says(status, body) => write(stream, status, "", body)?,
+            Fault::Says(status, body) => write_response(stream, status, "", body)?,
             Fault::Silent => std::thread::sleep(Duration::from_secs(3600)),
         }
         Ok(true)
     }
 }
 
-/// Whether the fault lies in what the model says, and not in how it gets here.
-fn is_said(fault: Fault, anthropic: bool) -> bool {
+/// Whether the fault is in the content rather than in the transport.
+fn is_content_fault(fault: Fault, anthropic: bool) -> bool {
     matches!(fault, Fault::Prose | Fault::CutAnswer) || (fault == Fault::DoubleKey && !anthropic)
 }
 
-/// What the server thinks of a question.
+/// The answer drawn for a question.
 pub(crate) fn decision(question: u64) -> Value {
     let drawn = mix(question);
     json!({"match": drawn & 1 == 0, "confidence": (drawn >> 8 & 0xff) as f64 / 255.0, "partial": false, "explanation": format!("drawn {drawn:x}")})
@@ -341,7 +347,7 @@ fn message(anthropic: bool, answer: &Value) -> Value {
     json!({"choices": [choice], "usage": {"prompt_tokens": 800, "completion_tokens": 60}})
 }
 
-fn said(anthropic: bool, text: &str, stop: &str, finish: &str) -> String {
+fn text_response(anthropic: bool, text: &str, stop: &str, finish: &str) -> String {
     if anthropic {
         return json!({"content": [{"type": "text", "text": text}], "stop_reason": stop, "usage": {"input_tokens": 800, "output_tokens": 9}}).to_string();
     }
@@ -349,7 +355,7 @@ fn said(anthropic: bool, text: &str, stop: &str, finish: &str) -> String {
 }
 
 /// The path of the next request, the length of its body, and its key.
-fn head(reader: &mut BufReader<TcpStream>) -> Result<Option<(String, usize, String)>> {
+fn read_head(reader: &mut BufReader<TcpStream>) -> Result<Option<(String, usize, String)>> {
     let (mut path, mut length, mut key, mut line) = (None, 0, String::new(), String::new());
     loop {
         line.clear();
@@ -372,7 +378,7 @@ fn head(reader: &mut BufReader<TcpStream>) -> Result<Option<(String, usize, Stri
     }
 }
 
-fn write(stream: &mut TcpStream, status: u16, headers: &str, body: &str) -> Result<()> {
+fn write_response(stream: &mut TcpStream, status: u16, headers: &str, body: &str) -> Result<()> {
     let text = format!(
         "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n{headers}Content-Length: {}\r\n\r\n{body}",
         body.len()
@@ -380,8 +386,8 @@ fn write(stream: &mut TcpStream, status: u16, headers: &str, body: &str) -> Resu
     stream.write_all(text.as_bytes())
 }
 
-/// A body of 50 MB, announced or not.
-fn huge(stream: &mut TcpStream, announced: bool) -> Result<()> {
+/// A body of 50 MB, with or without `content-length`.
+fn write_huge_body(stream: &mut TcpStream, announced: bool) -> Result<()> {
     const SIZE: usize = 50_000_000;
     let length = if announced { format!("Content-Length: {SIZE}\r\n") } else { "Connection: close\r\n".to_owned() };
     write!(stream, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n{length}\r\n\"")?;
@@ -392,12 +398,12 @@ fn huge(stream: &mut TcpStream, announced: bool) -> Result<()> {
     Ok(())
 }
 
-/// FNV-1a, which is enough to tell questions apart.
+/// FNV-1a, sufficient to distinguish questions.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// SplitMix64's last step: every bit of the result depends on every bit of the number.
+/// The finalizer of SplitMix64.
 fn mix(number: u64) -> u64 {
     let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

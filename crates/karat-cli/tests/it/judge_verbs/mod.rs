@@ -1,4 +1,4 @@
-//! `karat judge ask`, `show`, `probe` and `eval`, with scripts and with a server on this machine.
+//! `karat judge ask`, `show`, `probe` and `eval`, with scripted judges and a server on this machine.
 
 mod ask;
 mod eval;
@@ -49,35 +49,36 @@ fn with_script(project: &Project, name: &str, lines: &[Value]) {
     project.write("karat.toml", project.read("karat.toml") + &declared);
 }
 
-fn decided(matched: bool, words: &str) -> Value {
+fn make_decision(matched: bool, words: &str) -> Value {
     json!({ "match": matched, "confidence": 0.9, "partial": false, "explanation": words })
 }
 
 /// Runs the command at a width of 80 columns.
-fn narrow(project: &Project, arguments: &[&str]) -> Ran {
+fn run_narrow(project: &Project, arguments: &[&str]) -> Ran {
     Ran::start(project.command().env("COLUMNS", "80").args(arguments))
 }
 
-/// What stands between the fences of this name, read as JSON.
-fn shown(user: &str, name: &str) -> Value {
+/// The JSON between the fences of this name.
+fn parse_fenced(user: &str, name: &str) -> Value {
     let text = user.split_once(&format!(" {name}>\n")).unwrap().1.split("\n</data-").next().unwrap();
     serde_json::from_str(text).unwrap()
 }
 
-/// A judge that decides by what both halves are called.
-fn honest(user: &str) -> Value {
-    decided(shown(user, "golden")["title"] == shown(user, "finding")["title"], "by title")
+/// A judge that compares the titles of golden and finding.
+fn judge_by_title(user: &str) -> Value {
+    make_decision(parse_fenced(user, "golden")["title"] == parse_fenced(user, "finding")["title"], "by title")
 }
 
-/// A judge that does as it is told, and else is honest.
-fn obedient(user: &str) -> Value {
-    let said = shown(user, "finding")["message"].as_str().unwrap().to_lowercase();
-    let told = ["\"match\": true", "match: true", "as a match", "is a match"].iter().any(|order| said.contains(order));
-    if told { decided(true, "as I was told") } else { honest(user) }
+/// A judge that follows instructions in the finding, and else compares titles.
+fn obey_instructions(user: &str) -> Value {
+    let message = parse_fenced(user, "finding")["message"].as_str().unwrap().to_lowercase();
+    let is_instructed =
+        ["\"match\": true", "match: true", "as a match", "is a match"].iter().any(|order| message.contains(order));
+    if is_instructed { make_decision(true, "as I was told") } else { judge_by_title(user) }
 }
 
-/// A judge that takes whatever it is shown first for a known problem.
-fn hasty(user: &str) -> Value {
+/// A judge that says yes if a golden is shown first.
+fn match_first_shown(user: &str) -> Value {
     let first = user.find(" golden>").unwrap() < user.find(" finding>").unwrap();
-    if first { honest(user) } else { decided(true, "the first one is true") }
+    if first { judge_by_title(user) } else { make_decision(true, "the first one is true") }
 }

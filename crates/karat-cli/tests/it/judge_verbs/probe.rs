@@ -1,6 +1,9 @@
-//! `karat judge probe`, and what reports make of it.
+//! `karat judge probe`, and its results in reports.
 
-use super::{decided, hasty, honest, narrow, obedient, shown, suite, with_script, with_server};
+use super::{
+    judge_by_title, make_decision, match_first_shown, obey_instructions, parse_fenced, run_narrow, suite, with_script,
+    with_server,
+};
 use crate::judge_engine::server::{Server, hash};
 use crate::project::{Project, Ran, lines, near, number, trial};
 use karat_store::Store;
@@ -12,9 +15,9 @@ fn rate(card: &Value, kind: &str) -> String {
 }
 
 #[test]
-fn a_judge_that_obeys_is_found_out() {
+fn judge_following_injections_is_detected() {
     let project = suite();
-    let server = Server::thinking(obedient);
+    let server = Server::deciding_by_prompt(obey_instructions);
     with_server(&project, "yielding", &server);
     let card = project.json("judge probe . --judge yielding --json");
     assert_eq!((&card["suite"], &card["pairs"]), (&json!("small"), &json!(8)));
@@ -43,54 +46,54 @@ fn a_judge_that_obeys_is_found_out() {
 }
 
 #[test]
-fn a_scorecard_for_people() {
+fn probe_prints_a_scorecard() {
     let project = suite();
-    with_server(&project, "yielding", &Server::thinking(obedient));
-    let ran = narrow(&project, &["judge", "probe", ".", "--judge", "yielding"]).expect(0);
+    with_server(&project, "yielding", &Server::deciding_by_prompt(obey_instructions));
+    let ran = run_narrow(&project, &["judge", "probe", ".", "--judge", "yielding"]).expect(0);
     assert!(ran.err.contains("stored in .karat"), "{}", ran.err);
     insta::assert_snapshot!(ran.out);
 }
 
 #[test]
-fn a_judge_that_reads_is_not_fooled_and_asking_again_costs_nothing() {
+fn sound_judge_is_not_fooled_and_a_repeat_is_cached() {
     let project = suite();
-    let server = Server::thinking(honest);
+    let server = Server::deciding_by_prompt(judge_by_title);
     with_server(&project, "careful", &server);
     let card = project.json("judge probe . --judge careful --json");
     assert_eq!((&card["fooled"]["wrong"], &card["fooled"]["n"]), (&json!(0), &json!(24)));
     assert_eq!((&card["wrong"], &card["left_out"]), (&json!([]), &json!([])));
     assert_eq!(project.json("judge probe . --judge careful --json --judge-cache only"), card);
-    assert_eq!(server.requests(), 32, "the ledger knew all of it");
+    assert_eq!(server.requests(), 32, "the repeat must be answered from the ledger");
     project.run("judge probe . --judge careful --judge-cache off").expect(0);
     assert_eq!(server.requests(), 64);
     project.run("store verify").expect(0);
 }
 
 #[test]
-fn the_order_makes_a_difference_to_some() {
+fn order_sensitivity_is_detected() {
     let project = suite();
-    with_server(&project, "hasty", &Server::thinking(hasty));
+    with_server(&project, "hasty", &Server::deciding_by_prompt(match_first_shown));
     let card = project.json("judge probe . --judge hasty --json --pairs 3");
-    // Right pairs stay right, whatever comes first.
+    // Correct pairs stay correct in either order.
     assert_eq!(rate(&card, "swapped_order"), "3 of 6, 0 unjudged");
     assert_eq!(rate(&card, "padding"), "0 of 6, 0 unjudged");
 }
 
 #[test]
-fn the_local_judge_is_shown_nothing_in_order() {
+fn swapped_order_does_not_apply_to_the_local_judge() {
     let project = Project::new();
     let card = project.json("judge probe --json");
     assert_eq!((&card["suite"], &card["left_out"]), (&json!("starter"), &json!(["swapped_order"])));
     assert!(card["kinds"].get("swapped_order").is_none() && card["identity"]["provider"] == "local", "{card}");
-    let told = narrow(&project, &["judge", "probe"]).expect(0).out;
-    assert!(told.contains("swapped order does not apply"), "{told}");
-    assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
+    let output = run_narrow(&project, &["judge", "probe"]).expect(0).out;
+    assert!(output.contains("swapped order does not apply"), "{output}");
+    assert!(output.lines().all(|line| line.chars().count() <= 80), "{output}");
 }
 
 #[test]
-fn what_has_no_answer_is_counted_and_no_reason_to_keep_silent() {
+fn unjudged_probes_are_counted() {
     let project = suite();
-    let right = |case: &str, golden: &str, number: u32| json!({ "question": format!("{case}/{golden}/probe/{number}/known_right"), "answer": decided(true, "") });
+    let right = |case: &str, golden: &str, number: u32| json!({ "question": format!("{case}/{golden}/probe/{number}/known_right"), "answer": make_decision(true, "") });
     with_script(&project, "terse", &[right("auth", "token", 1), right("bank", "race", 2)]);
     let ran = project.run("judge probe . --judge terse --json").says(0, &["the script has no answer"]);
     let card: Value = serde_json::from_str(&ran.out).unwrap();
@@ -98,20 +101,21 @@ fn what_has_no_answer_is_counted_and_no_reason_to_keep_silent() {
     assert_eq!(rate(&card, "planted_instruction"), "0 of 0, 4 unjudged");
     assert_eq!(card["fooled"]["rate"], Value::Null);
     with_script(&project, "mute", &[]);
-    let store = |project: &Project| Store::open(&project.path(".karat")).unwrap().latest_probe(&key(&card)).unwrap();
+    let store =
+        |project: &Project| Store::open(&project.path(".karat")).unwrap().latest_probe(&scorecard_key(&card)).unwrap();
     assert!(store(&project).is_some());
     project.run("judge probe . --judge mute --pairs 1").says(5, &["the judge mute answered none of 8 questions"]);
 }
 
-/// The key that the store keeps a scorecard under, made from the identity that was printed.
-fn key(card: &Value) -> karat_llm::judge_id::JudgeKey {
+/// The key under which the store keeps a scorecard, computed from the printed identity.
+fn scorecard_key(card: &Value) -> karat_llm::judge_id::JudgeKey {
     let identity: karat_llm::judge_id::JudgeId = serde_json::from_value(card["identity"].clone()).unwrap();
     assert_eq!(card["key"], identity.key().as_str());
     identity.key()
 }
 
 #[test]
-fn what_cannot_be_probed_says_what_can() {
+fn unsuitable_probe_targets_are_explained() {
     let project = suite()
         .with("empty/karat.toml", "[suite]\nname = \"empty\"\n")
         .with("empty/cases.jsonl", json!({ "id": "c", "issues": [] }).to_string());
@@ -124,8 +128,8 @@ fn what_cannot_be_probed_says_what_can() {
     check("judge probe . --pairs 0", 2, "--pairs");
 }
 
-/// A submission that finds one golden, and the line that the report has for the judge.
-fn reported(project: &Project, judge: &str) -> (Value, String) {
+/// Scores a submission that finds one golden; returns the report's entry and its table line for the judge.
+fn report_of_judge(project: &Project, judge: &str) -> (Value, String) {
     let found =
         json!([{ "id": "f1", "title": "Token never expires", "message": "x", "file": "app.py", "line_start": 1 }]);
     project.write("s.jsonl", lines(&[trial("auth", "ada", 1, found)]));
@@ -137,93 +141,94 @@ fn reported(project: &Project, judge: &str) -> (Value, String) {
 }
 
 #[test]
-fn reports_show_how_the_judge_did() {
+fn reports_include_probe_results() {
     let project = suite();
-    let (yielding, careful) = (Server::thinking(obedient), Server::thinking(honest));
+    let (yielding, careful) =
+        (Server::deciding_by_prompt(obey_instructions), Server::deciding_by_prompt(judge_by_title));
     with_server(&project, "yielding", &yielding);
     with_server(&project, "careful", &careful);
     let card = project.json("judge probe . --judge yielding --json --pairs 2");
-    let (judge, line) = reported(&project, "yielding");
+    let (judge, line) = report_of_judge(&project, "yielding");
     for part in ["suite", "digest", "pairs", "kinds", "fooled"] {
         assert_eq!(judge["probe"][part], card[part], "{part}");
     }
     assert!(line.contains("known-wrong pairs, fooled in 2 of 12"), "{line}");
-    // Another judge, and another prompt or other parameters, were not probed.
-    let (judge, line) = reported(&project, "careful");
+    // Another judge, prompt or parameter has not been probed.
+    let (judge, line) = report_of_judge(&project, "careful");
     assert!(judge.get("probe").is_none() && !line.contains("fooled") && !line.is_empty(), "{judge} {line}");
-    // The newest counts.
+    // The newest probe counts.
     project.run("judge probe . --judge yielding --pairs 4").expect(0);
-    assert_eq!(reported(&project, "yielding").0["probe"]["pairs"], 8);
+    assert_eq!(report_of_judge(&project, "yielding").0["probe"]["pairs"], 8);
     let text = project.read("karat.toml").replace("model-of-yielding\"", "model-of-yielding\"\ntemperature = 0.5");
     project.write("karat.toml", text);
-    assert!(reported(&project, "yielding").0.get("probe").is_none());
+    assert!(report_of_judge(&project, "yielding").0.get("probe").is_none());
     project.run("store verify").expect(0);
 }
 
 #[test]
-fn the_local_judge_carries_its_scorecard_and_no_store_is_made_to_look() {
+fn probe_of_the_local_judge_is_reported_without_creating_a_store() {
     let project = suite();
-    let (judge, _) = reported(&project, "local");
+    let (judge, _) = report_of_judge(&project, "local");
     assert!(judge.get("probe").is_none() && !project.path(".karat").exists());
     project.run("judge probe .").expect(0);
-    let (judge, line) = reported(&project, "local");
+    let (judge, line) = report_of_judge(&project, "local");
     assert_eq!(judge["probe"]["suite"], "small");
     assert!(line.contains("fooled in "), "{line}");
-    // A panel is not probed, and its members are.
+    // A panel has no probe result, but its members do.
     let report = project.json("score . --submission s.jsonl --judge local,human --json");
     let probed: Vec<bool> = report["judges"].as_array().unwrap().iter().map(|j| j.get("probe").is_some()).collect();
     assert_eq!(probed, [false, true, false], "{}", report["judges"]);
 }
 
 #[test]
-fn a_judge_that_says_yes_to_all_is_not_praised_for_steadiness() {
+fn judge_always_saying_yes_fails_the_probe() {
     let project = suite();
-    with_server(&project, "kind", &Server::thinking(|_| decided(true, "surely")));
-    let told = narrow(&project, &["judge", "probe", ".", "--judge", "kind"]).expect(0).out;
+    with_server(&project, "kind", &Server::deciding_by_prompt(|_| make_decision(true, "surely")));
+    let output = run_narrow(&project, &["judge", "probe", ".", "--judge", "kind"]).expect(0).out;
     let words = "wrong about 0 of 4 known-right and 4 of 4 known-wrong pairs, fooled in 0 of 8";
     assert!(
-        told.contains(words) && told.contains(": fail") && told.contains("wrong about known-wrong pairs"),
-        "{told}"
+        output.contains(words) && output.contains(": fail") && output.contains("wrong about known-wrong pairs"),
+        "{output}"
     );
-    let (_, line) = reported(&project, "kind");
+    let (_, line) = report_of_judge(&project, "kind");
     assert!(line.contains(words), "{line}");
 }
 
-/// The length of what a finding says, and of the code beside it.
-fn length(user: &str) -> usize {
-    shown(user, "finding")["message"].as_str().unwrap_or_default().len()
+/// The length of the finding's message and code.
+fn finding_length(user: &str) -> usize {
+    parse_fenced(user, "finding")["message"].as_str().unwrap_or_default().len()
 }
 
-/// Judges that decide by something else than what both halves say, and the demand of a licence that finds each of them out. The
-/// built-in suite is probed: its 26 goldens are what most people will have.
+/// Judges that ignore the content, each with the licence criterion that detects it. Uses the built-in suite with its
+/// 26 goldens.
 #[test]
-fn judges_that_do_not_read_get_no_licence() {
+fn judges_ignoring_the_content_get_no_licence() {
     type Answer = fn(&str) -> Value;
     let judges: [(&str, Answer, &[&str]); 6] = [
-        ("always-yes", |_| decided(true, "yes"), &["wrong about known-wrong pairs"]),
-        ("always-no", |_| decided(false, "no"), &["wrong about known-right pairs"]),
+        ("always-yes", |_| make_decision(true, "yes"), &["wrong about known-wrong pairs"]),
+        ("always-no", |_| make_decision(false, "no"), &["wrong about known-right pairs"]),
         (
             "random",
-            |user| decided(hash(user.as_bytes()).is_multiple_of(2), "a coin"),
+            |user| make_decision(hash(user.as_bytes()).is_multiple_of(2), "a coin"),
             &["wrong about known-right pairs", "wrong about known-wrong pairs"],
         ),
-        // Whatever comes first is true.
-        ("position", hasty, &["fooled by swapped order"]),
-        // What is long is right.
+        // Yes to whatever comes first.
+        ("position", match_first_shown, &["fooled by swapped order"]),
+        // Yes to long findings.
         (
             "length",
-            |user| decided(length(user) > 300, "it is long"),
+            |user| make_decision(finding_length(user) > 300, "it is long"),
             &["wrong about known-right pairs", "fooled by padding"],
         ),
-        // Honest, unless a report has a lot to say.
+        // Correct, except for long findings.
         (
             "verbosity",
-            |user| if length(user) > 1000 { decided(true, "so thorough") } else { honest(user) },
+            |user| if finding_length(user) > 1000 { make_decision(true, "so thorough") } else { judge_by_title(user) },
             &["fooled by padding"],
         ),
     ];
     for (name, judge, expect) in judges {
-        let server = Server::thinking(judge);
+        let server = Server::deciding_by_prompt(judge);
         let project = Project::new().with(
             "suite/karat.toml",
             format!(
@@ -240,7 +245,7 @@ fn judges_that_do_not_read_get_no_licence() {
             "s.jsonl",
             lines(&[trial("c", "ada", 1, json!([{ "id": "f", "title": "Leak", "file": "a.c", "line_start": 3 }]))]),
         );
-        // The judge of the small suite is known by what it is, and may be probed with the goldens of another.
+        // A judge is identified by its configuration, so it may be probed with the goldens of another suite.
         let mut probe = project.command();
         probe.env("OPENAI_BASE_URL", format!("http://127.0.0.1:{}/v1", server.port));
         let card = Ran::start(probe.args(["judge", "probe", "--judge", "openai/m", "--json"])).expect(0);
@@ -264,16 +269,16 @@ fn judges_that_do_not_read_get_no_licence() {
     }
 }
 
-/// A judge that reads is not refused: what 26 pairs cannot tell is inconclusive, and they are enough for 15 %.
+/// A sound judge is not failed: 26 pairs are enough for 15 %, and inconclusive below that.
 #[test]
-fn a_judge_that_reads_gets_a_licence() {
-    let server = Server::thinking(honest);
+fn sound_judge_gets_a_licence() {
+    let server = Server::deciding_by_prompt(judge_by_title);
     let project = suite();
     with_server(&project, "careful", &server);
     let base = format!("http://127.0.0.1:{}/v1", server.port);
     let probe = ["judge", "probe", "--judge", "openai/model-of-careful", "--json"];
     Ran::start(project.command().env("OPENAI_BASE_URL", base).args(probe)).expect(0);
-    let (judge, _) = reported(&project, "careful");
+    let (judge, _) = report_of_judge(&project, "careful");
     assert_eq!(judge["probe"]["suite"], "starter");
     project.ok("score . --submission s.jsonl --judge careful -o r.json");
     project.run("gate r.json --require-judge-licence=0.15").expect(0);

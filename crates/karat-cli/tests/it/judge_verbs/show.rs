@@ -1,14 +1,14 @@
-//! `karat judge show`, and the ways that lead to it.
+//! `karat judge show`, and the commands that refer to it.
 
-use super::{honest, narrow, suite, with_script, with_server};
+use super::{judge_by_title, run_narrow, suite, with_script, with_server};
 use crate::judge_engine::server::Server;
 use crate::project::{Project, lines, trial};
 use serde_json::{Value, json};
 
-/// A suite with two exchanges: one with a server, then one with a script that answers badly at first.
-fn asked() -> Project {
+/// A suite with two exchanges: one with a server, then one with a script whose first answer is invalid.
+fn suite_with_exchanges() -> Project {
     let project = suite();
-    with_server(&project, "model", &Server::thinking(honest));
+    with_server(&project, "model", &Server::deciding_by_prompt(judge_by_title));
     let bad = json!({ "answer": "I \u{1b}[31mthink\u{202e} so." });
     let good = json!({ "answer": { "match": true, "confidence": 1, "partial": null, "explanation": "same" } });
     with_script(&project, "script", &[bad, good]);
@@ -17,15 +17,15 @@ fn asked() -> Project {
     project
 }
 
-fn keys(project: &Project) -> Vec<String> {
+fn exchange_keys(project: &Project) -> Vec<String> {
     let list = project.json("judge show --json");
     list["newest"].as_array().unwrap().iter().map(|e| e["key"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
-fn the_newest_come_first_and_models_are_added_up() {
-    let project = asked();
-    let ran = narrow(&project, &["judge", "show"]).expect(0);
+fn exchanges_are_listed_newest_first_with_totals_per_model() {
+    let project = suite_with_exchanges();
+    let ran = run_narrow(&project, &["judge", "show"]).expect(0);
     assert!(ran.err.contains("2 exchanges in the ledger"), "{}", ran.err);
     insta::assert_snapshot!(ran.out);
     let list = project.json("judge show --json");
@@ -35,13 +35,13 @@ fn the_newest_come_first_and_models_are_added_up() {
 }
 
 #[test]
-fn an_exchange_is_shown_whole_and_harmless() {
-    let project = asked();
-    let key = &keys(&project)[0];
-    let ran = narrow(&project, &["judge", "show", &key[..8]]).expect(0);
+fn exchange_is_shown_in_full_without_control_characters() {
+    let project = suite_with_exchanges();
+    let key = &exchange_keys(&project)[0];
+    let ran = run_narrow(&project, &["judge", "show", &key[..8]]).expect(0);
     assert!(!ran.out.contains('\u{1b}') && !ran.out.contains('\u{202e}'), "{}", ran.out);
-    let told: Vec<&str> = ran.out.lines().filter(|line| !line.starts_with("made ")).collect();
-    insta::assert_snapshot!(told.join("\n"));
+    let output: Vec<&str> = ran.out.lines().filter(|line| !line.starts_with("made ")).collect();
+    insta::assert_snapshot!(output.join("\n"));
     let whole = project.json(&format!("judge show {key} --json"));
     assert_eq!((&whole["key"], &whole["template"]), (&json!(key), &json!("pair/v1")));
     assert_eq!(whole["replies"][0]["text"], "I \u{1b}[31mthink\u{202e} so.");
@@ -49,10 +49,10 @@ fn an_exchange_is_shown_whole_and_harmless() {
 }
 
 #[test]
-fn a_key_must_name_one() {
-    let project = asked();
-    let both = keys(&project);
-    // Exchanges with every first digit, so that each of them is begun by several.
+fn ambiguous_key_is_refused() {
+    let project = suite_with_exchanges();
+    let both = exchange_keys(&project);
+    // Enough exchanges that each first digit is ambiguous.
     let line = project.ok("store export --ledger").lines().next().unwrap().to_owned();
     let exchange: Value = serde_json::from_str(&line).unwrap();
     let more = (0..8).map(|n| {
@@ -70,9 +70,9 @@ fn a_key_must_name_one() {
 }
 
 #[test]
-fn a_match_leads_to_its_exchange() {
+fn explain_names_the_exchange_of_a_match() {
     let project = suite();
-    with_server(&project, "model", &Server::thinking(honest));
+    with_server(&project, "model", &Server::deciding_by_prompt(judge_by_title));
     let found =
         json!([{ "id": "f1", "title": "Token never expires", "message": "x", "file": "app.py", "line_start": 1 }]);
     project.write("s.jsonl", lines(&[trial("auth", "ada", 1, found)]));
@@ -81,13 +81,13 @@ fn a_match_leads_to_its_exchange() {
     let case = cases.iter().find(|case| case["case"] == "auth").unwrap();
     let key = case["trials"][0]["matches"][0]["judgement"]["exchange"].as_str().unwrap();
     assert_eq!(key.len(), 64);
-    let told = project.ok("explain auth --submission s.jsonl --judge model");
-    let line = told.lines().find(|line| line.contains("exchange ")).unwrap_or_else(|| panic!("{told}"));
+    let output = project.ok("explain auth --submission s.jsonl --judge model");
+    let line = output.lines().find(|line| line.contains("exchange ")).unwrap_or_else(|| panic!("{output}"));
     let (short, command) = line.trim().strip_prefix("exchange ").unwrap().split_once(": karat ").unwrap();
     assert!(key.starts_with(short), "{line}");
-    let shown = project.ok(command);
-    assert!(shown.contains(key) && shown.contains("by title"), "{shown}");
-    // A match that nobody was asked about has no exchange.
-    let told = project.ok("explain auth --submission s.jsonl --judge local");
-    assert!(!told.contains("exchange"), "{told}");
+    let exchange = project.ok(command);
+    assert!(exchange.contains(key) && exchange.contains("by title"), "{exchange}");
+    // A match without a judge question has no exchange.
+    let output = project.ok("explain auth --submission s.jsonl --judge local");
+    assert!(!output.contains("exchange"), "{output}");
 }

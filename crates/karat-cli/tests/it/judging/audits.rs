@@ -1,12 +1,12 @@
-//! Audits by a model: what it says of a whole response flows into the report, and nothing of it is guessed.
+//! Audits by a model: its assessment of a whole response becomes part of the report.
 
-use super::{by_words, of_judge, report, run, warnings};
+use super::{find_judge, report, run, server_deciding, warnings};
 use crate::judge_engine::server::Server;
 use crate::project::{Project, lines, near};
 use serde_json::{Value, json};
 
-/// Three cases: one with a target, one that is safe, and one that is answered in prose.
-fn contracts() -> Project {
+/// Three cases: one with a target, one safe, and one answered in prose.
+fn make_project() -> Project {
     let target = |id: &str| {
         json!({ "id": id, "title": "Reentrancy in withdraw", "category": "reentrancy", "target": true,
             "root_cause": "The balance is set after the call.", "file": "Bank.sol", "line_start": 10 })
@@ -47,8 +47,8 @@ fn entry(name: &str, class: &str, quote: Option<&str>) -> Value {
     entry
 }
 
-fn audit(said: Value, entries: Vec<Value>, target: Option<Value>) -> Value {
-    let mut audit = json!({ "findings": entries, "said_vulnerable": said, "confidence_expressed": 0.8,
+fn audit(vulnerable: Value, entries: Vec<Value>, target: Option<Value>) -> Value {
+    let mut audit = json!({ "findings": entries, "said_vulnerable": vulnerable, "confidence_expressed": 0.8,
         "explanation": "As the code shows." });
     if let Some(target) = target {
         audit["target"] = target;
@@ -65,8 +65,8 @@ fn target(finding: Option<&str>) -> Value {
     }
 }
 
-/// What a good auditor says of the three.
-fn sound(words: &str) -> Value {
+/// A correct audit of each of the three.
+fn correct_audit(words: &str) -> Value {
     match () {
         () if words.contains("Sound contract") => audit(json!(true), vec![entry("f1", "DESIGN_CHOICE", None)], None),
         () if words.contains("Prose contract") => {
@@ -91,14 +91,14 @@ fn trial(report: &Value, case: usize) -> &Value {
 }
 
 #[test]
-fn an_audit_flows_into_the_report() {
+fn audit_results_are_in_the_report() {
     for judge in ["sonnet", "gpt"] {
-        let project = contracts();
-        let server = by_words(|words| Ok(sound(words)));
-        let told = report(&project, &server, &LINE.replace("sonnet", judge));
-        assert_eq!(server.requests(), 3, "one question for each trial");
-        // The target is matched by the finding that the audit names, under the tool's own name for it.
-        let bank = trial(&told, 0);
+        let project = make_project();
+        let server = server_deciding(|words| Ok(correct_audit(words)));
+        let scorecard = report(&project, &server, &LINE.replace("sonnet", judge));
+        assert_eq!(server.requests(), 3, "one question per trial");
+        // The target is matched by the finding that the audit names, under the id the tool gave it.
+        let bank = trial(&scorecard, 0);
         assert_eq!(
             (&bank["matches"][0]["golden"], &bank["matches"][0]["finding"]),
             (&json!("re"), &json!("x7")),
@@ -114,21 +114,21 @@ fn an_audit_flows_into_the_report() {
         for class in ["the audit classifies it as informational", "the audit classifies it as hallucinated"] {
             assert!(extras.contains(class), "{extras}");
         }
-        // What says vulnerable of safe code is wrong, and of code in prose it is right.
+        // "Vulnerable" is wrong for safe code and right for the case in prose.
         assert_eq!(
-            (&trial(&told, 1)["verdict_correct"], &trial(&told, 2)["verdict_correct"]),
+            (&trial(&scorecard, 1)["verdict_correct"], &trial(&scorecard, 2)["verdict_correct"]),
             (&json!(false), &json!(true))
         );
-        near(&told, "/tools/0/metrics/accuracy/value", 2.0 / 3.0);
-        let asked = of_judge(&told, judge);
-        assert_eq!((&asked["asked"], &asked["unjudged"]), (&json!(3), &json!(0)), "{asked}");
+        near(&scorecard, "/tools/0/metrics/accuracy/value", 2.0 / 3.0);
+        let summary = find_judge(&scorecard, judge);
+        assert_eq!((&summary["asked"], &summary["unjudged"]), (&json!(3), &json!(0)), "{summary}");
     }
 }
 
-/// Who names what is not there is told so once, and heard the second time.
+/// An audit that names an unknown finding is returned with the reason once, and the second answer counts.
 #[test]
-fn an_audit_that_breaks_a_rule_goes_back_once() {
-    let project = contracts();
+fn invalid_audit_is_asked_again_once() {
+    let project = make_project();
     let invented = |words: &str| {
         let again = words.contains("your answer could not be used");
         if words.contains("Bank contract") && !again {
@@ -142,20 +142,22 @@ fn an_audit_that_breaks_a_rule_goes_back_once() {
                 Some(target(Some("f2"))),
             );
         }
-        sound(words)
+        correct_audit(words)
     };
-    let server = by_words(move |words| Ok(invented(words)));
-    let told = report(&project, &server, LINE);
+    let server = server_deciding(move |words| Ok(invented(words)));
+    let scorecard = report(&project, &server, LINE);
     assert_eq!(server.requests(), 4);
-    assert_eq!(trial(&told, 0)["matches"][0]["finding"], "x7");
+    assert_eq!(trial(&scorecard, 0)["matches"][0]["finding"], "x7");
     assert!(
-        super::user(&server.bodies().into_iter().find(|body| super::user(body).contains("could not be used")).unwrap())
-            .contains("f9")
+        super::user_message(
+            &server.bodies().into_iter().find(|body| super::user_message(body).contains("could not be used")).unwrap()
+        )
+        .contains("f9")
     );
-    // The same, and the report of one who needed no telling, but for what the telling took.
-    let sound_one = by_words(|words| Ok(sound(words)));
-    let expect = run(&contracts(), &sound_one, LINE).expect(0);
-    let ran = run(&contracts(), &by_words(move |words| Ok(invented(words))), LINE).expect(0);
+    // The report equals that of a correct first answer except for the cost.
+    let correct_server = server_deciding(|words| Ok(correct_audit(words)));
+    let expect = run(&make_project(), &correct_server, LINE).expect(0);
+    let ran = run(&make_project(), &server_deciding(move |words| Ok(invented(words))), LINE).expect(0);
     let without_cost = |out: &str| {
         let mut report: Value = serde_json::from_str(out).unwrap();
         report.as_object_mut().unwrap().remove("measured");
@@ -167,9 +169,9 @@ fn an_audit_that_breaks_a_rule_goes_back_once() {
     assert_eq!(without_cost(&ran.out), without_cost(&expect.out));
 }
 
-/// Who does not learn is not heard: the trial is unjudged, and its verdict is nobody's guess.
+/// An audit that stays invalid leaves the trial unjudged, without a verdict.
 #[test]
-fn an_audit_that_stays_wrong_is_unjudged() {
+fn audit_invalid_twice_is_unjudged() {
     let wrong: [fn() -> Value; 4] = [
         || audit(json!(true), vec![entry("f9", "HALLUCINATED", None)], Some(target(None))),
         || audit(json!(true), vec![entry("f1", "TARGET_MATCH", None)], Some(target(None))),
@@ -177,35 +179,37 @@ fn an_audit_that_stays_wrong_is_unjudged() {
         || json!("It is fine."),
     ];
     for answer in wrong {
-        let project = contracts();
-        let server = by_words(move |words| Ok(if words.contains("Bank contract") { answer() } else { sound(words) }));
-        let told = report(&project, &server, LINE);
-        assert_eq!(server.requests(), 4, "once more, and not again");
-        let bank = trial(&told, 0);
+        let project = make_project();
+        let server = server_deciding(move |words| {
+            Ok(if words.contains("Bank contract") { answer() } else { correct_audit(words) })
+        });
+        let scorecard = report(&project, &server, LINE);
+        assert_eq!(server.requests(), 4, "asked again exactly once");
+        let bank = trial(&scorecard, 0);
         assert_eq!(
             (&bank["misses"][0]["flags"], &bank["extras"][0]["flags"]),
             (&json!(["unjudged"]), &json!(["unjudged"])),
             "{bank:#}"
         );
-        assert_eq!(of_judge(&told, "sonnet")["unjudged"], 1);
-        assert!(warnings(&told).contains("sonnet: 1 of 3 questions are unjudged"), "{}", warnings(&told));
-        // What could not be read is kept, so that it costs nothing the next time.
+        assert_eq!(find_judge(&scorecard, "sonnet")["unjudged"], 1);
+        assert!(warnings(&scorecard).contains("sonnet: 1 of 3 questions are unjudged"), "{}", warnings(&scorecard));
+        // Unreadable answers are stored too, so that they are not paid for again.
         report(&project, &server, LINE);
         assert_eq!(server.requests(), 4);
     }
 }
 
-/// A trial that said nothing needs no model; neither does one that failed.
+/// Trials that reported nothing or failed need no model.
 #[test]
-fn silence_needs_no_judge() {
-    let project = contracts();
+fn empty_and_failed_trials_are_not_audited() {
+    let project = make_project();
     let silent = json!({ "case": "bank", "tool": "it", "trial": 1, "outcome": "reported", "findings": [] });
     let failed = json!({ "case": "safe", "tool": "it", "trial": 1, "outcome": "crashed" });
     project.write("it.jsonl", lines(&[silent, failed]));
-    let server = by_words(|words| Ok(sound(words)));
-    let told = report(&project, &server, LINE);
+    let server = server_deciding(|words| Ok(correct_audit(words)));
+    let scorecard = report(&project, &server, LINE);
     assert_eq!(server.requests(), 0);
-    let bank = trial(&told, 0);
+    let bank = trial(&scorecard, 0);
     assert_eq!(
         (&bank["verdict"], &bank["verdict_correct"], &bank["misses"][0]["flags"]),
         (&json!("safe"), &json!(false), &json!([])),
@@ -213,38 +217,40 @@ fn silence_needs_no_judge() {
     );
 }
 
-/// Whoever decides about pairs alone cannot audit, and that is said.
+/// A judge that can only compare pairs is refused for audits.
 #[test]
-fn not_everybody_can_audit() {
-    let project = contracts();
-    let server = by_words(|words| Ok(sound(words)));
+fn pair_judges_cannot_audit() {
+    let project = make_project();
+    let server = server_deciding(|words| Ok(correct_audit(words)));
     for judge in ["local", "human", "local,sonnet", "sonnet,local"] {
         let line = LINE.replace("sonnet", judge);
         run(&project, &server, &line).says(5, &["decides about pairs alone", "name a model with --judge"]);
     }
-    // A run is told before it begins.
+    // A run refuses before it starts.
     let begun = "run suite --tool replay:it.jsonl --profile audit --store begun --judge";
     run(&project, &server, &format!("{begun} local,sonnet")).says(2, &["the judge local decides about pairs alone"]);
-    assert!(!project.path("begun").exists(), "something was begun");
-    // Nobody named: the profile asks nobody.
+    assert!(!project.path("begun").exists(), "a run was started");
+    // Without `--judge`, the profile uses none.
     run(&project, &server, &LINE.replace("--judge sonnet ", "")).expect(0);
     assert_eq!(server.requests(), 0);
 }
 
-/// Several auditors: each decision is that of most, and a trial that none of them could audit is counted.
+/// Several auditors: the majority decides each point, and a trial that none of them could audit is counted.
 #[test]
-fn auditors_sit_on_panels() {
-    let project = contracts();
-    let server = by_words(|words| Ok(if words.contains("Sound contract") { json!("no idea") } else { sound(words) }));
-    let told = report(&project, &server, &LINE.replace("sonnet", "sonnet,gpt"));
-    assert_eq!(trial(&told, 0)["matches"][0]["finding"], "x7");
-    let panel = of_judge(&told, "sonnet,gpt");
+fn panel_of_auditors_decides_by_majority() {
+    let project = make_project();
+    let server = server_deciding(|words| {
+        Ok(if words.contains("Sound contract") { json!("no idea") } else { correct_audit(words) })
+    });
+    let scorecard = report(&project, &server, &LINE.replace("sonnet", "sonnet,gpt"));
+    assert_eq!(trial(&scorecard, 0)["matches"][0]["finding"], "x7");
+    let panel = find_judge(&scorecard, "sonnet,gpt");
     assert_eq!(
         (&panel["asked"], &panel["unjudged"], &panel["agreement"]["n"]),
         (&json!(3), &json!(1), &json!(2)),
         "{panel}"
     );
-    assert_eq!(trial(&told, 1)["extras"][0]["flags"], json!(["unjudged"]));
-    let none: Server = by_words(|_| Ok(json!("no idea")));
-    run(&contracts(), &none, &LINE.replace("sonnet", "sonnet,gpt")).says(5, &["answered none of 3 questions"]);
+    assert_eq!(trial(&scorecard, 1)["extras"][0]["flags"], json!(["unjudged"]));
+    let none: Server = server_deciding(|_| Ok(json!("no idea")));
+    run(&make_project(), &none, &LINE.replace("sonnet", "sonnet,gpt")).says(5, &["answered none of 3 questions"]);
 }

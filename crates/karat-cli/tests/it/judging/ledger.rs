@@ -1,153 +1,155 @@
-//! What was answered once: told again elsewhere without a server, left alone, or asked for anew.
+//! The ledger of judge answers: replayed without a server, bypassed, or refreshed.
 
-use super::{KEY, command, lasting, nobody, project, run, sure, unkeyed};
+use super::{KEY, command, command_without_key, project, run, server_answering, unused_port, without_measurements};
 use crate::judge_engine::server::{Behaviour, Fault, Server};
 use crate::project::{Project, Ran};
 
 const LINE: &str = "score suite --submission it.jsonl --judge sonnet --json";
 
-/// Runs a line where nobody can be asked: no server, and no key.
-fn alone(project: &Project, line: &str) -> Ran {
-    Ran::start(unkeyed(project, nobody()).args(line.split_whitespace()))
+/// Runs a command without a server and without a key.
+fn run_offline(project: &Project, line: &str) -> Ran {
+    Ran::start(command_without_key(project, unused_port()).args(line.split_whitespace()))
 }
 
-/// The same work on another machine, with nothing but the exported ledger.
+/// Another machine needs only the exported ledger.
 #[test]
-fn an_exported_ledger_is_enough() {
-    let here = project(50, 3);
+fn exported_ledger_replaces_the_server() {
+    let original = project(50, 3);
     let server = Server::start(Behaviour::GOOD);
-    let first = run(&here, &server, LINE).expect(0);
-    here.ok("store export --ledger -o ledger.jsonl.gz");
-    let there = project(50, 3).with("ledger.jsonl.gz", std::fs::read(here.path("ledger.jsonl.gz")).unwrap());
-    there.ok("store import ledger.jsonl.gz");
-    let again = alone(&there, &format!("{LINE} --judge-cache only")).expect(0);
-    assert_eq!(lasting(&again.out), lasting(&first.out));
-    // Neither is a key missed where everything is known, nor any server.
-    let plain = Ran::start(there.command().args(LINE.split_whitespace())).expect(0);
-    assert_eq!(lasting(&plain.out), lasting(&first.out));
+    let first = run(&original, &server, LINE).expect(0);
+    original.ok("store export --ledger -o ledger.jsonl.gz");
+    let copy = project(50, 3).with("ledger.jsonl.gz", std::fs::read(original.path("ledger.jsonl.gz")).unwrap());
+    copy.ok("store import ledger.jsonl.gz");
+    let again = run_offline(&copy, &format!("{LINE} --judge-cache only")).expect(0);
+    assert_eq!(without_measurements(&again.out), without_measurements(&first.out));
+    // Neither a key nor a server is needed when every answer is in the ledger.
+    let plain = Ran::start(copy.command().args(LINE.split_whitespace())).expect(0);
+    assert_eq!(without_measurements(&plain.out), without_measurements(&first.out));
     let report: serde_json::Value = serde_json::from_str(&again.out).unwrap();
     let spent = &report["measured"]["judges"]["sonnet"];
     assert_eq!((&spent["requests"], &spent["from_ledger"]), (&0.into(), &150.into()), "{spent}");
     assert_eq!(server.requests(), 150);
 }
 
-/// What is not recorded is named: the question, so that a person knows what it is about, and what it would be kept under.
+/// A missing answer is reported with its question and its key.
 #[test]
-fn a_hole_in_the_ledger_is_an_error() {
-    let here = project(3, 1);
-    let server = sure(true);
-    let first = run(&here, &server, LINE).expect(0);
-    here.ok("store export --ledger -o ledger.jsonl");
-    let ledger = here.read("ledger.jsonl");
-    let (gone, kept): (Vec<&str>, Vec<&str>) = ledger.lines().partition(|line| line.contains("Reader 2 "));
-    assert_eq!((gone.len(), kept.len()), (1, 2));
-    let key = serde_json::from_str::<serde_json::Value>(gone[0]).unwrap()["key"].as_str().unwrap().to_owned();
-    let there = project(3, 1).with("ledger.jsonl", kept.join("\n") + "\n");
-    there.ok("store import ledger.jsonl");
-    alone(&there, &format!("{LINE} --judge-cache only")).says(5, &["the question c2/g/it/1/f1", &key, "--judge-cache"]);
-    // With a server that one question is asked, and the report is the same.
-    let other = sure(true);
-    let mended = run(&there, &other, LINE).expect(0);
-    assert_eq!((lasting(&mended.out), other.requests()), (lasting(&first.out), 1));
-    alone(&there, &format!("{LINE} --judge-cache only")).expect(0);
+fn missing_ledger_entry_is_an_error() {
+    let original = project(3, 1);
+    let server = server_answering(true);
+    let first = run(&original, &server, LINE).expect(0);
+    original.ok("store export --ledger -o ledger.jsonl");
+    let ledger = original.read("ledger.jsonl");
+    let (removed, remaining): (Vec<&str>, Vec<&str>) = ledger.lines().partition(|line| line.contains("Reader 2 "));
+    assert_eq!((removed.len(), remaining.len()), (1, 2));
+    let key = serde_json::from_str::<serde_json::Value>(removed[0]).unwrap()["key"].as_str().unwrap().to_owned();
+    let copy = project(3, 1).with("ledger.jsonl", remaining.join("\n") + "\n");
+    copy.ok("store import ledger.jsonl");
+    run_offline(&copy, &format!("{LINE} --judge-cache only"))
+        .says(5, &["the question c2/g/it/1/f1", &key, "--judge-cache"]);
+    // With a server only that question is asked, and the report is the same.
+    let other = server_answering(true);
+    let mended = run(&copy, &other, LINE).expect(0);
+    assert_eq!((without_measurements(&mended.out), other.requests()), (without_measurements(&first.out), 1));
+    run_offline(&copy, &format!("{LINE} --judge-cache only")).expect(0);
     // An empty ledger, and no store at all.
     let nowhere = project(3, 1);
-    alone(&nowhere, &format!("{LINE} --judge-cache only")).says(5, &["the ledger holds no answer", "c1/g/it/1/f1"]);
-    assert!(!nowhere.path(".karat").exists(), "looking for answers made a store");
+    run_offline(&nowhere, &format!("{LINE} --judge-cache only"))
+        .says(5, &["the ledger holds no answer", "c1/g/it/1/f1"]);
+    assert!(!nowhere.path(".karat").exists(), "a lookup created a store");
 }
 
-/// Every mode, with a server that counts: what is asked of it the first time and the second, and what is left behind.
+/// For each cache mode: requests of the first and the second execution, and whether a store is created.
 #[test]
-fn every_mode_does_what_it_says() {
-    let check = |mode: &str, first: u64, second: u64, kept: bool| {
+fn cache_modes_read_and_write_as_documented() {
+    let check = |mode: &str, first: u64, second: u64, is_stored: bool| {
         let project = project(4, 1);
-        let server = sure(true);
+        let server = server_answering(true);
         let line = format!("{LINE} --judge-cache {mode}");
         let once = run(&project, &server, &line).expect(0);
         assert_eq!(server.requests(), first, "{mode}, the first time");
         let twice = run(&project, &server, &line).expect(0);
         assert_eq!(server.requests(), first + second, "{mode}, the second time");
-        assert_eq!(lasting(&once.out), lasting(&twice.out), "{mode}");
-        assert_eq!(project.path(".karat").exists(), kept, "{mode}");
+        assert_eq!(without_measurements(&once.out), without_measurements(&twice.out), "{mode}");
+        assert_eq!(project.path(".karat").exists(), is_stored, "{mode}");
     };
     check("read-write", 4, 0, true);
     check("read", 4, 4, false);
     check("off", 4, 4, false);
 }
 
-/// Reading takes what is there and keeps nothing; off does not even look.
+/// `read` uses the ledger without writing to it; `off` does not use it at all.
 #[test]
-fn what_is_kept_is_taken_or_left() {
+fn cache_modes_apply_to_an_existing_ledger() {
     let project = project(4, 1);
-    let server = sure(true);
+    let server = server_answering(true);
     let two: String = project.read("it.jsonl").lines().take(2).map(|line| format!("{line}\n")).collect();
     project.write("two.jsonl", two);
     run(&project, &server, &LINE.replace("it.jsonl", "two.jsonl")).expect(0);
-    let kept = || project.ok("store export --ledger").lines().count();
-    assert_eq!((server.requests(), kept()), (2, 2));
+    let count_entries = || project.ok("store export --ledger").lines().count();
+    assert_eq!((server.requests(), count_entries()), (2, 2));
     run(&project, &server, &format!("{LINE} --judge-cache read")).expect(0);
-    assert_eq!((server.requests(), kept()), (4, 2));
+    assert_eq!((server.requests(), count_entries()), (4, 2));
     run(&project, &server, &format!("{LINE} --judge-cache off")).expect(0);
-    assert_eq!((server.requests(), kept()), (8, 2));
+    assert_eq!((server.requests(), count_entries()), (8, 2));
     run(&project, &server, LINE).expect(0);
-    assert_eq!((server.requests(), kept()), (10, 4));
+    assert_eq!((server.requests(), count_entries()), (10, 4));
 }
 
-/// Without a key nobody can be asked, and it is said which variable is empty.
+/// Without a key, the error names the variable.
 #[test]
-fn a_missing_key_is_told() {
+fn missing_key_error_names_the_variable() {
     let project = project(1, 1);
     let ran = Ran::start(project.command().args(LINE.split_whitespace()));
     ran.says(5, &["ANTHROPIC_API_KEY holds no key", "key_env"]);
-    let mut command = command(&project, &sure(true));
+    let mut command = command(&project, &server_answering(true));
     let ran = Ran::start(command.env("ANTHROPIC_API_KEY", "a\nb").args(LINE.split_whitespace()));
     assert!(!ran.says(4, &["has invalid characters"]).err.contains(KEY));
 }
 
-/// A recorded ledger is a judge by itself, under the name of the model that it is of.
+/// A recorded ledger can act as a judge under the name of its model.
 #[test]
-fn a_recording_is_a_judge() {
-    let here = project(5, 2);
+fn recorded_ledger_can_be_a_judge() {
+    let original = project(5, 2);
     let server = Server::start(Behaviour::GOOD);
-    let first = run(&here, &server, LINE).expect(0);
-    here.ok("store export --ledger --model claude-test -o suite/recorded.jsonl");
-    let config = here.read("suite/karat.toml").replace(
+    let first = run(&original, &server, LINE).expect(0);
+    original.ok("store export --ledger --model claude-test -o suite/recorded.jsonl");
+    let config = original.read("suite/karat.toml").replace(
         "provider = \"anthropic\"\nmodel = \"claude-test\"",
         "provider = \"replay\"\nfile = \"recorded.jsonl\"",
     );
-    here.write("suite/karat.toml", config);
-    let told = alone(&here, &format!("{LINE} --judge-cache off")).expect(0);
-    assert_eq!(lasting(&told.out), lasting(&first.out));
+    original.write("suite/karat.toml", config);
+    let ran = run_offline(&original, &format!("{LINE} --judge-cache off")).expect(0);
+    assert_eq!(without_measurements(&ran.out), without_measurements(&first.out));
 }
 
-/// The cost in the report is the sum of what the ledger says, answers that had to be asked for twice included.
+/// The reported cost is the sum over the ledger, including repeated questions.
 #[test]
-fn the_cost_in_the_report_is_that_of_the_ledger() {
+fn reported_cost_is_the_sum_of_the_ledger() {
     let project = project(20, 1);
     let config = project.read("suite/karat.toml").replace("-test\"", "-test\"\nprice_in = 2.5\nprice_out = 10");
     project.write("suite/karat.toml", config);
     let behaviour = Behaviour { faults: 400, kinds: &[Fault::Prose, Fault::CutAnswer], seed: 3, ..Behaviour::GOOD };
     let server = Server::start(behaviour);
     for _ in 0..2 {
-        let told = super::report(&project, &server, LINE);
+        let scorecard = super::report(&project, &server, LINE);
         project.ok("store export --ledger -o ledger.jsonl");
         let ledger: Vec<serde_json::Value> =
             project.read("ledger.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert!(
             ledger.iter().any(|exchange| exchange["replies"].as_array().unwrap().len() > 1),
-            "no answer was asked for twice"
+            "no question was repeated"
         );
         let usd: f64 = ledger.iter().map(|exchange| exchange["usd"].as_f64().unwrap()).sum();
-        let judge = super::of_judge(&told, "sonnet");
+        let judge = super::find_judge(&scorecard, "sonnet");
         assert_eq!(judge["usd"].as_f64(), Some(usd), "{judge}");
         let tokens = |key: &str| ledger.iter().map(|exchange| exchange[key].as_u64().unwrap()).sum::<u64>();
         assert_eq!(judge["tokens"].as_u64(), Some(tokens("tokens_in") + tokens("tokens_out")));
     }
 }
 
-/// A question that was on its way when Karat was killed may have been answered and paid for, and nobody has seen it.
+/// A question in flight when Karat was killed may have been paid for without its answer being stored.
 #[test]
-fn what_was_in_flight_at_a_kill_is_told() {
+fn questions_in_flight_at_a_kill_are_reported() {
     let project = project(4, 1);
     let silent = Server::start(Behaviour::always(&[Fault::Silent]));
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_karat"))
@@ -159,22 +161,22 @@ fn what_was_in_flight_at_a_kill_is_told() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    let patience = std::time::Instant::now();
+    let started = std::time::Instant::now();
     while silent.requests() == 0 {
-        assert!(patience.elapsed().as_secs() < 60, "nothing was asked");
+        assert!(started.elapsed().as_secs() < 60, "no request arrived");
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     child.kill().unwrap();
     child.wait().unwrap();
     let sent = silent.requests();
-    let server = sure(true);
-    let told = super::warnings(&super::report(&project, &server, LINE));
-    let (_, after) = told.split_once("sonnet: ").unwrap_or_else(|| panic!("{told}"));
+    let server = server_answering(true);
+    let warnings = super::warnings(&super::report(&project, &server, LINE));
+    let (_, after) = warnings.split_once("sonnet: ").unwrap_or_else(|| panic!("{warnings}"));
     let number: u64 = after.split_whitespace().next().unwrap().parse().unwrap();
-    assert!(number >= sent && number <= 4, "{sent} were sent: {told}");
-    assert!(told.contains("in flight when the last run stopped and may have been paid twice"), "{told}");
-    // Everything is answered now, and nothing is told any more.
-    let told = super::warnings(&super::report(&project, &server, LINE));
-    assert!(!told.contains("in flight"), "{told}");
+    assert!(number >= sent && number <= 4, "{sent} requests were sent: {warnings}");
+    assert!(warnings.contains("in flight when the last run stopped and may have been paid twice"), "{warnings}");
+    // All are answered now, so there is no warning.
+    let warnings = super::warnings(&super::report(&project, &server, LINE));
+    assert!(!warnings.contains("in flight"), "{warnings}");
     project.ok("store verify");
 }

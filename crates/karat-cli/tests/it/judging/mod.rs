@@ -1,24 +1,24 @@
-//! Judging as people see it: the command is run, models are on this machine, and what comes out is looked at.
+//! Judging from the command line, with model servers on this machine.
 
 mod audits;
+mod faults;
 mod ledger;
 mod panels;
 mod people;
 mod phases;
 mod refusals;
 mod runs;
-mod secrecy;
-mod sturdy;
+mod secrets;
 
 use crate::judge_engine::server::{Behaviour, Fault, Server};
 use crate::project::{Project, Ran, lines, trial};
 use assert_cmd::Command;
 use serde_json::{Value, json};
 
-/// What must be seen by nobody but the server.
+/// A key that only the server may see.
 const KEY: &str = "sk-test-5ecret0fTheHouse";
 
-/// A judge of each wire format. Their addresses come from variables, so that every test may have a server of its own.
+/// A judge of each wire format. Base URLs come from variables, so that each test can have its own server.
 const JUDGES: &str = "\
 [judges.sonnet]
 provider = \"anthropic\"
@@ -28,8 +28,8 @@ provider = \"openai\"
 model = \"gpt-test\"
 ";
 
-/// A suite of so many cases, each with one golden, and what a tool called `it` reported: as many findings as named, all of
-/// them near the golden, no two alike.
+/// A suite of `cases` cases with one golden each, and a submission of the tool `it` with `findings` different
+/// findings per case, all near the golden.
 fn project(cases: usize, findings: usize) -> Project {
     let case = |n: usize| {
         json!({ "id": format!("c{n}"), "issues": [{ "id": "g", "title": format!("Unchecked length in reader {n}"),
@@ -47,75 +47,74 @@ fn project(cases: usize, findings: usize) -> Project {
         .with("it.jsonl", lines(&trials))
 }
 
-/// The command in an environment in which both providers are this server.
+/// The command with both providers pointing to this server.
 fn command(project: &Project, server: &Server) -> Command {
-    let mut command = unkeyed(project, server.port);
+    let mut command = command_without_key(project, server.port);
     command.envs([("ANTHROPIC_API_KEY", KEY), ("OPENAI_API_KEY", KEY)]);
     command
 }
 
-/// The same at any port, and without a key.
-fn unkeyed(project: &Project, port: u16) -> Command {
+/// The same for any port, without a key.
+fn command_without_key(project: &Project, port: u16) -> Command {
     let mut command = project.command();
     command.env("ANTHROPIC_BASE_URL", format!("http://127.0.0.1:{port}"));
     command.env("OPENAI_BASE_URL", format!("http://127.0.0.1:{port}/v1"));
     command
 }
 
-/// Runs a line with a server to ask.
+/// Runs a command line with this server.
 fn run(project: &Project, server: &Server, line: &str) -> Ran {
     Ran::start(command(project, server).args(line.split_whitespace()))
 }
 
-/// The report of a line that must end well.
+/// The JSON report of a command that must succeed.
 #[track_caller]
 fn report(project: &Project, server: &Server, line: &str) -> Value {
     let ran = run(project, server, line).expect(0);
     serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}:\n{}", ran.out))
 }
 
-/// A server that says the same of every pair.
-fn sure(matched: bool) -> Server {
-    Server::saying(Behaviour::GOOD, Some(pair(matched, 0.9)))
+/// A server that gives the same answer for every pair.
+fn server_answering(matched: bool) -> Server {
+    Server::saying(Behaviour::GOOD, Some(pair_answer(matched, 0.9)))
 }
 
-/// A server that goes by the words of what it is asked.
-fn by_words(think: impl Fn(&str) -> Result<Value, Fault> + Send + Sync + 'static) -> Server {
-    Server::weighing(Behaviour::GOOD, move |body| think(&user(body)))
+/// A server that decides by the text of the question.
+fn server_deciding(decide: impl Fn(&str) -> Result<Value, Fault> + Send + Sync + 'static) -> Server {
+    Server::deciding_by_request(Behaviour::GOOD, move |body| decide(&user_message(body)))
 }
 
-/// What the user's part of a request says.
-fn user(body: &Value) -> String {
+/// The user message of a request.
+fn user_message(body: &Value) -> String {
     let messages = body["messages"].as_array().unwrap();
     messages.iter().find(|message| message["role"] == "user").unwrap()["content"].as_str().unwrap().to_owned()
 }
 
-/// An answer about a pair.
-fn pair(matched: bool, confidence: f64) -> Value {
+fn pair_answer(matched: bool, confidence: f64) -> Value {
     json!({ "match": matched, "confidence": confidence, "partial": false, "explanation": "Because." })
 }
 
-/// A port that nobody listens at.
-fn nobody() -> u16 {
+/// A port without a listener.
+fn unused_port() -> u16 {
     std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
 }
 
-/// A report byte by byte as it was printed, without what may differ between two executions of the same work.
+/// A printed report without what may differ between two executions of the same work.
 #[track_caller]
-fn lasting(printed: &str) -> String {
-    let (before, rest) = printed.split_once("\n  \"measured\": {").expect("nothing was measured");
+fn without_measurements(printed: &str) -> String {
+    let (before, rest) = printed.split_once("\n  \"measured\": {").expect("the report has no `measured`");
     let (_, after) = rest.split_once("\n  }").expect("`measured` has no end");
     format!("{before}{after}")
 }
 
-/// What the report says of a judge.
+/// The report's entry for a judge.
 #[track_caller]
-fn of_judge<'r>(report: &'r Value, judge: &str) -> &'r Value {
+fn find_judge<'r>(report: &'r Value, judge: &str) -> &'r Value {
     let judges = report["judges"].as_array().unwrap();
     judges.iter().find(|entry| entry["judge"] == judge).unwrap_or_else(|| panic!("no {judge} among {judges:#?}"))
 }
 
-/// All warnings of a report, one a line.
+/// All warnings of a report, one per line.
 fn warnings(report: &Value) -> String {
     report["warnings"]
         .as_array()

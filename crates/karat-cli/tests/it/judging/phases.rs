@@ -1,13 +1,15 @@
-//! Two phases: what file, lines and words make of pairs, and what a judge says of those that are worth asking about.
+//! Two phases: candidate pairs are scored by file, lines and words, then a judge decides those worth asking about.
 
-use super::{by_words, command, of_judge, pair, project, report, run, sure, user, warnings};
+use super::{
+    command, find_judge, pair_answer, project, report, run, server_answering, server_deciding, user_message, warnings,
+};
 use crate::judge_engine::server::Fault;
 use crate::project::{Project, Ran, lines, near, trial};
 use serde_json::{Value, json};
 
-/// A case of four goldens, and findings whose scores are known by hand. `a` and `b` have a finding each that has everything,
-/// `c` shares a folder with one and nothing more, `d` shares nothing with anything; `again` is a second choice for `a`.
-fn four() -> Project {
+/// A case of four goldens and findings with hand-computed scores: `a` and `b` have a full match each, `c` shares only
+/// a folder with one, `d` shares nothing; `again` is a second candidate for `a`.
+fn four_goldens() -> Project {
     let golden = |id: &str, file: &str, line: u32, word: &str| json!({ "id": id, "title": format!("Golden {id}"), "file": file, "line_start": line, "keywords": [word] });
     let finding = |id: &str, file: &str, line: u32, text: &str| json!({ "id": id, "message": text, "file": file, "line_start": line });
     let case = json!({ "id": "c", "issues": [golden("a", "src/a.c", 10, "overflow"), golden("b", "src/b.c", 20, "race"),
@@ -26,32 +28,34 @@ fn four() -> Project {
 
 const CRB: &str = "score suite --submission it.jsonl --profile crb --json";
 
-/// The one trial of a report.
-fn only(report: &Value) -> &Value {
+/// The only trial of a report.
+fn only_trial(report: &Value) -> &Value {
     &report["tools"][0]["cases"][0]["trials"][0]
 }
 
-/// What the published benchmark does: the pair that greed gives each golden is asked about, from 0.1 on, and what is said of
-/// it decides, whatever file, lines and words say.
+/// As in the published benchmark: one question per golden, about its greedy candidate if it scores at least 0.1, and
+/// the answer decides regardless of file, lines and words.
 #[test]
-fn the_published_benchmark_asks_about_one_candidate_of_each_golden() {
+fn crb_asks_about_one_candidate_per_golden() {
     for variable in ["KARAT_JUDGE_MODEL", "CRB_JUDGE_MODEL"] {
-        let project = four();
-        let server = by_words(|words| Ok(if words.contains("Golden b") { pair(false, 0.8) } else { pair(true, 0.7) }));
+        let project = four_goldens();
+        let server = server_deciding(|words| {
+            Ok(if words.contains("Golden b") { pair_answer(false, 0.8) } else { pair_answer(true, 0.7) })
+        });
         let mut command = command(&project, &server);
         let ran = Ran::start(command.env(variable, "claude-of-mine").args(CRB.split_whitespace())).expect(0);
         let report: Value = serde_json::from_str(&ran.out).unwrap();
-        let asked: Vec<String> = server.bodies().iter().map(user).collect();
+        let questions: Vec<String> = server.bodies().iter().map(user_message).collect();
         let about = |golden: &str, finding: &str| {
-            asked.iter().filter(|text| text.contains(golden) && text.contains(finding)).count()
+            questions.iter().filter(|text| text.contains(golden) && text.contains(finding)).count()
         };
         assert_eq!(
             (about("Golden a", "an overflow"), about("Golden b", "a race"), about("Golden c", "something odd")),
             (1, 1, 1)
         );
-        assert_eq!(asked.len(), 3, "{asked:#?}");
+        assert_eq!(questions.len(), 3, "{questions:#?}");
         assert!(server.bodies().iter().all(|body| body["model"] == "claude-of-mine" && body["temperature"] == 0.0));
-        let trial = only(&report);
+        let trial = only_trial(&report);
         let matched: Vec<&Value> = trial["matches"].as_array().unwrap().iter().map(|m| &m["golden"]).collect();
         assert_eq!(matched, ["a", "c"], "{trial:#}");
         near(trial, "/matches/0/score", 0.4 * 1.0 + 0.6 * 0.7);
@@ -59,17 +63,17 @@ fn the_published_benchmark_asks_about_one_candidate_of_each_golden() {
         assert_eq!(trial["matches"][1]["judgement"]["judge"], "anthropic/claude-of-mine");
         // Precision is over all four findings, recall over all four goldens.
         assert_eq!((&trial["tp"], &trial["fp"], &trial["fn"]), (&json!(2), &json!(2), &json!(2)));
-        let judge = of_judge(&report, "anthropic/claude-of-mine");
+        let judge = find_judge(&report, "anthropic/claude-of-mine");
         assert_eq!((&judge["asked"], &judge["unjudged"]), (&json!(3), &json!(0)), "{judge}");
         assert_eq!(judge["beyond"], 1, "{judge}");
     }
 }
 
-/// Without a variable nobody is asked, and the threshold decides.
+/// Without the variable no judge is asked, and the threshold decides.
 #[test]
-fn the_published_benchmark_asks_nobody_by_itself() {
-    let project = four();
-    let server = sure(true);
+fn crb_uses_no_judge_by_default() {
+    let project = four_goldens();
+    let server = server_answering(true);
     for line in [CRB.to_owned(), format!("{CRB} --judge none")] {
         let mut command = command(&project, &server);
         if line.contains("none") {
@@ -77,11 +81,12 @@ fn the_published_benchmark_asks_nobody_by_itself() {
         }
         let report: Value =
             serde_json::from_str(&Ran::start(command.args(line.split_whitespace())).expect(0).out).unwrap();
-        let matched: Vec<&Value> = only(&report)["matches"].as_array().unwrap().iter().map(|m| &m["golden"]).collect();
+        let matched: Vec<&Value> =
+            only_trial(&report)["matches"].as_array().unwrap().iter().map(|m| &m["golden"]).collect();
         assert_eq!(matched, ["a", "b"]);
         assert_eq!((server.requests(), &report["judges"]), (0, &json!([])));
     }
-    // An empty variable names nobody, and a model of another house is asked where that house answers.
+    // An empty variable names no judge, and a model of another provider is asked at that provider.
     let mut empty = command(&project, &server);
     Ran::start(empty.env("KARAT_JUDGE_MODEL", " ").args(CRB.split_whitespace())).expect(0);
     assert_eq!(server.requests(), 0);
@@ -91,60 +96,64 @@ fn the_published_benchmark_asks_nobody_by_itself() {
     assert_eq!(server.requests(), 3);
 }
 
-/// At most `top_k` of a golden are asked about, and no more than can still change anything.
+/// At most `top_k` candidates of a golden are asked about, and only while the answer can change anything.
 #[test]
-fn questions_that_change_nothing_are_saved() {
-    let check = |findings: usize, top_k: usize, matched: bool, asked: u64, saved: u64| {
+fn questions_without_effect_are_saved() {
+    let check = |findings: usize, top_k: usize, matched: bool, questions: u64, saved: u64| {
         let project = project(2, findings);
-        let server = sure(matched);
+        let server = server_answering(matched);
         let line = format!("score suite --submission it.jsonl --judge sonnet --set top_k={top_k} --json");
         let report = report(&project, &server, &line);
-        let judge = of_judge(&report, "sonnet");
-        assert_eq!((&judge["asked"], &judge["saved"]), (&json!(asked), &json!(saved)), "{findings} {top_k} {matched}");
-        assert_eq!(server.requests(), asked, "{findings} {top_k} {matched}");
+        let judge = find_judge(&report, "sonnet");
+        assert_eq!(
+            (&judge["asked"], &judge["saved"]),
+            (&json!(questions), &json!(saved)),
+            "{findings} {top_k} {matched}"
+        );
+        assert_eq!(server.requests(), questions, "{findings} {top_k} {matched}");
     };
-    // Whoever is turned down makes room for the next best, three times.
+    // A rejected candidate is followed by the next best, up to three.
     check(5, 3, false, 6, 0);
     check(5, 1, false, 2, 0);
-    // One that is accepted settles its golden; the others may still repeat it, which makes them no false alarm.
+    // An accepted candidate settles its golden; the others may still be duplicates, which are no false positives.
     check(1, 3, true, 2, 0);
     check(3, 3, true, 6, 0);
-    // Where a repeat is a false alarm anyway, and nothing can be surer, they are saved.
+    // If duplicates count as false positives anyway, the rest is saved.
     let project = project(2, 3);
-    let server = by_words(|_| Ok(pair(true, 1.0)));
+    let server = server_deciding(|_| Ok(pair_answer(true, 1.0)));
     let line = "score suite --submission it.jsonl --judge sonnet --set duplicates_are_false=true --json";
     let report = report(&project, &server, line);
-    let judge = of_judge(&report, "sonnet");
+    let judge = find_judge(&report, "sonnet");
     assert_eq!((&judge["asked"], &judge["saved"], server.requests()), (&json!(2), &json!(4), 2), "{judge}");
 }
 
-/// What was decided is not asked about again; what is left is.
+/// Given judgements are not asked about again.
 #[test]
-fn judgements_that_are_given_are_not_asked_for() {
+fn given_judgements_are_not_asked_again() {
     let project = project(4, 1);
-    let said = |n: u32, matched: bool| {
+    let judgement = |n: u32, matched: bool| {
         json!({ "kind": "pair", "case": format!("c{n}"), "tool": "it", "trial": 1, "judge": "human:anna", "golden": "g",
             "finding": "f1", "match": matched })
     };
-    project.write("anna.jsonl", lines(&[said(1, false), said(2, true), said(3, false)]));
-    let server = sure(true);
+    project.write("anna.jsonl", lines(&[judgement(1, false), judgement(2, true), judgement(3, false)]));
+    let server = server_answering(true);
     let line = "score suite --submission it.jsonl --judgements anna.jsonl --judge sonnet --json";
     let scored = report(&project, &server, line);
-    let asked: Vec<String> = server.bodies().iter().map(user).collect();
-    assert!(asked.len() == 1 && asked[0].contains("Reader 4 "), "{asked:#?}");
+    let questions: Vec<String> = server.bodies().iter().map(user_message).collect();
+    assert!(questions.len() == 1 && questions[0].contains("Reader 4 "), "{questions:#?}");
     let found: Vec<&Value> =
         scored["tools"][0]["cases"].as_array().unwrap().iter().map(|case| &case["trials"][0]["tp"]).collect();
     assert_eq!(found, [0, 1, 0, 1]);
-    assert_eq!(of_judge(&scored, "human:anna")["cached"], 3);
-    assert_eq!(of_judge(&scored, "sonnet")["asked"], 1);
-    // All of them given: neither a server nor a key is needed.
+    assert_eq!(find_judge(&scored, "human:anna")["cached"], 3);
+    assert_eq!(find_judge(&scored, "sonnet")["asked"], 1);
+    // If all are given, neither a server nor a key is needed.
     let mut all = project.read("anna.jsonl");
-    all.push_str(&lines(&[said(4, true)]));
+    all.push_str(&lines(&[judgement(4, true)]));
     project.write("all.jsonl", all);
     let quiet = "score suite --submission it.jsonl --judgements all.jsonl --judge sonnet --json --judge-cache off";
     let ran = Ran::start(project.command().args(quiet.split_whitespace())).expect(0);
     assert_eq!((server.requests(), ran.code), (1, Some(0)));
-    // Nobody is asked, and what was given counts all the same.
+    // Without a judge, given judgements still count.
     let none = report(&project, &server, &line.replace("sonnet", "none"));
     assert_eq!(
         (server.requests(), &none["tools"][0]["cases"][1]["trials"][0]["matches"][0]["judgement"]["judge"]),
@@ -152,38 +161,38 @@ fn judgements_that_are_given_are_not_asked_for() {
     );
 }
 
-/// What nobody could decide is a miss that says so, counted and warned of; refusals are counted for themselves.
+/// An unjudged pair is a miss marked as such, counted and reported as a warning; refusals are counted separately.
 #[test]
-fn what_is_unjudged_is_never_silent() {
+fn unjudged_pairs_are_counted_and_warned_of() {
     let project = project(4, 1);
     project.write("suite/karat.toml", project.read("suite/karat.toml").replace("-test\"", "-test\"\nretries = 0"));
-    let server = by_words(|words| match () {
+    let server = server_deciding(|words| match () {
         () if words.contains("Reader 1 ") => Err(Fault::Broken),
         () if words.contains("Reader 2 ") => Err(Fault::Refusal),
         () if words.contains("Reader 3 ") => Err(Fault::Prose),
-        () => Ok(pair(true, 1.0)),
+        () => Ok(pair_answer(true, 1.0)),
     });
     let line = "score suite --submission it.jsonl --judge sonnet --allow-incomplete-judging";
-    let told = report(&project, &server, &format!("{line} --json"));
-    let judge = of_judge(&told, "sonnet");
+    let scorecard = report(&project, &server, &format!("{line} --json"));
+    let judge = find_judge(&scorecard, "sonnet");
     assert_eq!((&judge["asked"], &judge["unjudged"], &judge["refused"]), (&json!(4), &json!(3), &json!(1)), "{judge}");
     for case in 0..3 {
-        let trial = &told["tools"][0]["cases"][case]["trials"][0];
+        let trial = &scorecard["tools"][0]["cases"][case]["trials"][0];
         assert_eq!(
             (&trial["misses"][0]["flags"], &trial["extras"][0]["flags"]),
             (&json!(["unjudged"]), &json!(["unjudged"])),
             "{trial:#}"
         );
     }
-    assert_eq!(told["tools"][0]["cases"][3]["trials"][0]["tp"], 1);
-    let warned = warnings(&told);
+    assert_eq!(scorecard["tools"][0]["cases"][3]["trials"][0]["tp"], 1);
+    let warned = warnings(&scorecard);
     for why in ["answered 500", "it refused to answer: I cannot help with that.", "the answer could not be read"] {
         assert!(
             warned.contains("sonnet: 1 of 4 questions are unjudged and count as no match: ") && warned.contains(why),
             "{warned}"
         );
     }
-    // A person sees it as well, and so does whoever wants to know more of a case.
+    // Also in the table and in `explain`.
     let table = run(&project, &server, line).expect(0);
     assert!(table.out.contains("sonnet: 4 questions") && table.out.contains("3 unjudged"), "{}", table.out);
     let story = run(&project, &server, "explain c1 --suite suite --submission it.jsonl --judge sonnet");
@@ -194,51 +203,51 @@ fn what_is_unjudged_is_never_silent() {
 
 /// A budget is for a run, however many rounds of questions it has.
 #[test]
-fn a_budget_holds_for_all_rounds() {
+fn budget_covers_all_rounds() {
     let project = project(4, 3);
     project.write("suite/karat.toml", project.read("suite/karat.toml").replace("-test\"", "-test\"\nbudget_calls = 6"));
-    let server = sure(false);
+    let server = server_answering(false);
     let line = "score suite --submission it.jsonl --judge sonnet --json";
-    let told = report(&project, &server, &format!("{line} --allow-incomplete-judging"));
+    let scorecard = report(&project, &server, &format!("{line} --allow-incomplete-judging"));
     assert_eq!(server.requests(), 6);
-    assert!(warnings(&told).contains("the budget is spent"), "{}", warnings(&told));
-    assert_eq!(told["measured"]["judges"]["sonnet"]["requests"], 6);
-    // What is kept was paid for, so a second run gets further.
+    assert!(warnings(&scorecard).contains("the budget is spent"), "{}", warnings(&scorecard));
+    assert_eq!(scorecard["measured"]["judges"]["sonnet"]["requests"], 6);
+    // Stored answers are paid for, so a second run gets further.
     report(&project, &server, line);
     assert_eq!(server.requests(), 12);
 }
 
-/// Prices make of tokens what they cost: of the answers in the report, and of this time beside it.
+/// Prices turn tokens into cost: of all answers in the report, and of this execution in `measured`.
 #[test]
-fn prices_are_told() {
+fn report_states_costs() {
     let project = project(3, 1);
     let config = project.read("suite/karat.toml").replace("-test\"", "-test\"\nprice_in = 2.5\nprice_out = 10");
     project.write("suite/karat.toml", config);
-    let server = sure(true);
+    let server = server_answering(true);
     let line = "score suite --submission it.jsonl --judge sonnet --json";
     let usd = 3.0 * (800.0 * 2.5 + 60.0 * 10.0) / 1e6;
     for now in [usd, 0.0] {
-        let told = report(&project, &server, line);
-        let judge = of_judge(&told, "sonnet");
+        let scorecard = report(&project, &server, line);
+        let judge = find_judge(&scorecard, "sonnet");
         near(judge, "/usd", usd);
         assert_eq!(judge["tokens"], 3 * 860);
-        let spent = told["measured"]["judges"]["sonnet"]["usd"].as_f64().unwrap_or(0.0);
+        let spent = scorecard["measured"]["judges"]["sonnet"]["usd"].as_f64().unwrap_or(0.0);
         assert!((spent - now).abs() < 1e-12, "{spent} {now}");
     }
 }
 
-/// What a judge left open counts as no match, so that most of it open is no result. The report is there all the same.
+/// Unjudged pairs count as no match, so a report that is mostly unjudged is an error. It is still written.
 #[test]
-fn a_judge_that_answered_less_than_half_is_a_failure() {
+fn mostly_unjudged_report_is_an_error() {
     let project = project(8, 1);
     project.write("suite/karat.toml", project.read("suite/karat.toml").replace("-test\"", "-test\"\nbudget_calls = 3"));
-    let server = sure(true);
+    let server = server_answering(true);
     let line = "score suite --submission it.jsonl --judge sonnet -o r.json";
     run(&project, &server, line)
         .says(5, &["answered 3 of 8 questions", "--allow-incomplete-judging", "raise its budget"]);
-    let told: serde_json::Value = serde_json::from_str(&project.read("r.json")).unwrap();
-    assert_eq!(of_judge(&told, "sonnet")["unjudged"], 5);
-    // Three more are answered now, which is most of them.
+    let scorecard: serde_json::Value = serde_json::from_str(&project.read("r.json")).unwrap();
+    assert_eq!(find_judge(&scorecard, "sonnet")["unjudged"], 5);
+    // Three more are answered now, which is a majority.
     run(&project, &server, line).expect(0);
     let other = super::project(8, 1);
     other.write("suite/karat.toml", project.read("suite/karat.toml"));

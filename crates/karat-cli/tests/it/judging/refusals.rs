@@ -1,11 +1,11 @@
-//! Models and servers that do not take what they are sent: they are asked without it, and the report says so.
+//! Models and servers that reject a parameter: the request is repeated without it, and the report says so.
 
-use super::{command, lasting, of_judge, project, run, warnings};
+use super::{command, find_judge, project, run, warnings, without_measurements};
 use crate::judge_engine::server::{Behaviour, Fault, Server};
 use crate::project::Ran;
 use serde_json::{Value, json};
 
-/// What Anthropic and OpenAI say of `temperature` to models that sample as they like.
+/// The errors of Anthropic and OpenAI for models without `temperature`.
 const REFUSALS: [(&str, &str); 2] = [
     (
         "sonnet",
@@ -17,46 +17,49 @@ const REFUSALS: [(&str, &str); 2] = [
     ),
 ];
 
-fn without_temperature(words: &'static str) -> Server {
-    Server::weighing(Behaviour::GOOD, move |body| match body.get("temperature") {
+fn server_rejecting_temperature(words: &'static str) -> Server {
+    Server::deciding_by_request(Behaviour::GOOD, move |body| match body.get("temperature") {
         Some(_) => Err(Fault::Says(400, words)),
-        None => Ok(super::pair(true, 0.9)),
+        None => Ok(super::pair_answer(true, 0.9)),
     })
 }
 
 #[test]
-fn a_report_says_that_sampling_was_the_providers() {
+fn report_states_refused_sampling_parameters() {
     for (judge, words) in REFUSALS {
         let project = project(30, 1);
-        let server = without_temperature(words);
+        let server = server_rejecting_temperature(words);
         let line = format!("score suite --submission it.jsonl --judge {judge} --json");
         let ran = run(&project, &server, &line).expect(0);
         assert_eq!((server.requests(), server.faults()), (31, 1), "{judge}");
         let report: Value = serde_json::from_str(&ran.out).unwrap();
-        let told = of_judge(&report, judge);
+        let entry = find_judge(&report, judge);
         assert_eq!(
-            (&told["sampling"], &told["refused_parameters"], told.get("answer_format")),
+            (&entry["sampling"], &entry["refused_parameters"], entry.get("answer_format")),
             (&json!("provider_default"), &json!(["temperature"]), None)
         );
         let warned = format!("{judge}: the provider refused `temperature`, and gave 30 answers without");
         assert!(warnings(&report).contains(&warned), "{}", warnings(&report));
         let table = run(&project, &server, &format!("score suite --submission it.jsonl --judge {judge}")).expect(0);
         assert!(table.out.split_whitespace().collect::<Vec<_>>().join(" ").contains("sampling: provider default"));
-        // The same bytes from the ledger, and nobody is asked.
+        // The ledger gives the same report without requests.
         let again = run(&project, &server, &format!("{line} --judge-cache only")).expect(0);
-        assert_eq!((lasting(&again.out), server.requests()), (lasting(&ran.out), 31));
+        assert_eq!((without_measurements(&again.out), server.requests()), (without_measurements(&ran.out), 31));
         project.ok("store verify");
     }
-    // What is sent as configured is not worth a word.
-    let report =
-        super::report(&project(1, 1), &super::sure(true), "score suite --submission it.jsonl --judge gpt --json");
-    let told = of_judge(&report, "gpt");
-    assert!(told.get("sampling").is_none() && told.get("refused_parameters").is_none(), "{told}");
+    // Accepted parameters are not mentioned.
+    let report = super::report(
+        &project(1, 1),
+        &super::server_answering(true),
+        "score suite --submission it.jsonl --judge gpt --json",
+    );
+    let entry = find_judge(&report, "gpt");
+    assert!(entry.get("sampling").is_none() && entry.get("refused_parameters").is_none(), "{entry}");
 }
 
 #[test]
-fn a_tool_that_is_a_model_is_adapted_to_in_the_same_way() {
-    let server = Server::weighing(Behaviour::GOOD, |body| match body.get("temperature") {
+fn model_tools_adapt_to_refused_parameters() {
+    let server = Server::deciding_by_request(Behaviour::GOOD, |body| match body.get("temperature") {
         Some(_) => Err(Fault::Says(400, REFUSALS[1].1)),
         None => Ok(json!({ "findings": [] })),
     });
@@ -70,19 +73,19 @@ fn a_tool_that_is_a_model_is_adapted_to_in_the_same_way() {
     assert!(warnings(&report).contains("the provider refused `temperature`"), "{}", warnings(&report));
 }
 
-/// With a key as people give it to a server that needs none, answers stay what they are.
+/// Placeholder keys, as used with servers that need none, are not redacted from answers.
 #[test]
-fn a_short_key_strikes_nothing() {
+fn short_keys_are_not_redacted() {
     let project = project(3, 1);
-    let said = json!({ "match": true, "confidence": 0.9, "partial": false, "explanation": "An explicit example." });
-    let server = Server::saying(Behaviour::GOOD, Some(said));
+    let answer = json!({ "match": true, "confidence": 0.9, "partial": false, "explanation": "An explicit example." });
+    let server = Server::saying(Behaviour::GOOD, Some(answer));
     for judge in ["sonnet", "gpt"] {
         let line = format!("score suite --submission it.jsonl --judge {judge} --json");
         let mut command = command(&project, &server);
         command.envs([("ANTHROPIC_API_KEY", "x"), ("OPENAI_API_KEY", "x")]).args(line.split_whitespace());
         let ran = Ran::start(&mut command).expect(0);
         let report: Value = serde_json::from_str(&ran.out).unwrap();
-        assert_eq!(of_judge(&report, judge)["unjudged"], 0);
+        assert_eq!(find_judge(&report, judge)["unjudged"], 0);
         assert!(ran.out.contains("An explicit example."), "{}", ran.out);
     }
 }

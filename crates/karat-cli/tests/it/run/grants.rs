@@ -1,10 +1,10 @@
-//! What tools of a suite ask for beyond the closed sandbox needs the user's word.
+//! Permissions beyond the default sandbox: a tool defined by a suite gets none of them unless the user allows it.
 
 use super::{FINDS_IT, outcomes, parsed, with_cases, with_tool};
 use crate::project::{Project, Ran, skipped};
 
-/// Each thing that a manifest can ask for, and what allows it.
-const ASKS: &[(&str, &str)] = &[
+/// Each permission a manifest can request, with the grant that allows it.
+const REQUESTS: &[(&str, &str)] = &[
     ("network = true", "network"),
     ("pass_env = [\"A_TOKEN\"]", "env=A_TOKEN"),
     ("expose = [\"~/.notes\"]", "read=~/.notes"),
@@ -12,14 +12,14 @@ const ASKS: &[(&str, &str)] = &[
     ("setup = [\"true\"]", "setup"),
 ];
 
-/// A suite whose own tool reports what it should, and asks for more.
-fn with_asking_tool(asks: &str) -> Project {
+/// A suite with a tool of its own that reports the expected finding and requests extra permissions.
+fn with_requesting_tool(request: &str) -> Project {
     let project = with_cases(1);
     let script = FINDS_IT.replace('{', "{{").replace('}', "}}").replace('"', "\\\"");
     project.write(
         "suite/karat.toml",
         format!(
-            "[suite]\nname = \"small\"\n[scoring]\ntrials = 1\n[tools.x]\ncommand = [\"sh\", \"-c\", \"{script}\", \"x\", \"{{checkout}}\", \"{{output}}\"]\nformat = \"karat\"\n{asks}\n"
+            "[suite]\nname = \"small\"\n[scoring]\ntrials = 1\n[tools.x]\ncommand = [\"sh\", \"-c\", \"{script}\", \"x\", \"{{checkout}}\", \"{{output}}\"]\nformat = \"karat\"\n{request}\n"
         ),
     );
     project.write("home/.notes/kept", "");
@@ -32,45 +32,45 @@ fn run(project: &Project, arguments: &[&str]) -> Ran {
 }
 
 #[test]
-fn nothing_that_a_suite_asks_for_is_given_without_a_word() {
-    for (asks, grant) in ASKS {
-        let project = with_asking_tool(asks);
-        // To name the tool is not to know what it asks for.
+fn suite_tools_get_no_permission_without_allow() {
+    for (request, grant) in REQUESTS {
+        let project = with_requesting_tool(request);
+        // Selecting a tool does not grant what it requests.
         for arguments in [&[][..], &["--tool", "x"], &["--allow", "x:env=OTHER"]] {
             run(&project, arguments).says(2, &["`x` asks to", "--allow", grant]);
         }
-        assert!(!project.path(".karat").exists(), "{asks}: something was run");
+        assert!(!project.path(".karat").exists(), "{request}: a tool was run without a grant");
         let allow = format!("x:{grant}");
         let ran = run(&project, &["--allow", &allow]).expect(0);
-        assert_eq!(outcomes(&parsed(&ran)), "reported 1", "{asks}");
-        // Its user's word was for that run alone.
+        assert_eq!(outcomes(&parsed(&ran)), "reported 1", "{request}");
+        // A grant applies to one run only.
         run(&project, &[]).says(2, &["--allow"]);
     }
 }
 
 #[test]
-fn check_names_what_tools_ask_for() {
-    for (asks, grant) in ASKS {
-        let project = with_asking_tool(asks);
+fn check_lists_requested_permissions() {
+    for (request, grant) in REQUESTS {
+        let project = with_requesting_tool(request);
         let found = project.json("check suite --json").to_string();
-        assert!(found.contains("asks-for-grants") && found.contains(grant), "{asks}: {found}");
+        assert!(found.contains("asks-for-grants") && found.contains(grant), "{request}: {found}");
         project.run("check suite --strict").expect(0);
     }
-    let closed = with_asking_tool("").json("check suite --json").to_string();
+    let closed = with_requesting_tool("").json("check suite --json").to_string();
     assert!(!closed.contains("asks-for-grants"), "{closed}");
 }
 
 #[test]
-fn a_plan_is_shown_with_what_it_would_need() {
-    let project = with_asking_tool("network = true");
+fn dry_run_lists_missing_grants() {
+    let project = with_requesting_tool("network = true");
     project.run("run suite --dry-run").says(0, &["asks to use the network", "--allow 'x:network'"]);
     project.run("run suite --allow y:network").says(2, &["`y`, which is not part of this run"]);
     project.run("run suite --allow x:net").says(2, &["invalid grant `net`"]);
 }
 
-/// What the user typed needs no further word, and goes on later.
+/// Naming a manifest on the command line grants its requests, also when the run is resumed.
 #[test]
-fn manifests_that_were_typed_are_given_what_they_ask_for() {
+fn manifests_named_on_the_command_line_need_no_grant() {
     let project = with_cases(1);
     project.write("broken", "");
     let place = project.path("broken").display().to_string();
@@ -78,36 +78,36 @@ fn manifests_that_were_typed_are_given_what_they_ask_for() {
     project.run("run suite --tool tools/it.toml").expect(5);
     std::fs::remove_file(project.path("broken")).unwrap();
     project.run("run --resume latest --retry-failed").expect(0);
-    // Whoever gets the folder with its store has typed nothing.
+    // On another machine, with the same folder and store, nothing has been granted.
     std::fs::remove_dir_all(project.path(".user")).unwrap();
     project.run("run --resume latest").says(2, &["--allow"]);
     project.run_list(&["run", "--resume", "latest", "--allow", &format!("it:read={place}")]).expect(0);
 }
 
 #[test]
-fn at_a_terminal_the_answer_is_asked_for_once() {
+fn terminal_prompts_once_and_remembers_the_answer() {
     if std::process::Command::new("script").arg("--version").output().is_err() {
-        return skipped("there is no `script` to make a terminal with");
+        return skipped("`script` is not installed");
     }
-    let project = with_asking_tool("network = true");
+    let project = with_requesting_tool("network = true");
     let karat = assert_cmd::Command::cargo_bin("karat").unwrap().get_program().to_string_lossy().into_owned();
-    let typed = |answer: &str| {
+    let answer_with = |answer: &str| {
         let mut terminal = assert_cmd::Command::new("script");
         terminal.args(["-qec", &format!("{karat} run suite -q"), "/dev/null"]).current_dir(project.path(""));
         terminal.env_remove("CI").env("XDG_CONFIG_HOME", project.path(".user")).env("COLUMNS", "100");
         Ran::start(terminal.write_stdin(answer))
     };
-    let refused = typed("n\n");
+    let refused = answer_with("n\n");
     assert_eq!(refused.code, Some(2), "{}", refused.out);
     assert!(
         refused.out.contains("use the network") && refused.out.contains("was not given the permissions"),
         "{}",
         refused.out
     );
-    assert_eq!(typed("y\n").code, Some(0));
-    let again = typed("");
+    assert_eq!(answer_with("y\n").code, Some(0));
+    let again = answer_with("");
     assert!(again.code == Some(0) && !again.out.contains("[y/N]"), "{}", again.out);
-    // Without a terminal the answer counts as well, and another manifest needs another.
+    // The remembered answer also applies without a terminal, but not to a changed manifest.
     run(&project, &[]).expect(0);
     let config = project.read("suite/karat.toml").replace("network = true", "network = true\ntimeout = \"60s\"");
     project.write("suite/karat.toml", config);

@@ -1,12 +1,13 @@
-//! Hostile tools: each becomes the right outcome, and the trials around it are unharmed.
+//! Hostile tools: each gets the right outcome, and other trials are unaffected.
 
 use super::sandboxed;
 use super::{FINDS_IT, outcomes, parsed, with_cases, with_tool};
 use crate::project::{Project, skipped, zipped};
 
-/// Runs a hostile tool between two trials of an honest one, all at once, and gives its outcomes; the honest one is unharmed.
+/// Runs two trials of a hostile tool in parallel with two of an honest one and returns the outcomes of the hostile
+/// tool. Asserts that the honest one is unaffected.
 #[track_caller]
-fn beside_an_honest_one(project: &Project, script: &str, manifest: &str) -> String {
+fn run_beside_honest_tool(project: &Project, script: &str, manifest: &str) -> String {
     with_tool(project, "hostile", script, manifest);
     with_tool(project, "honest", FINDS_IT, "");
     let ran = project.run("run suite --tool tools/hostile.toml tools/honest.toml --trials 2 -j 2 --json -q");
@@ -20,14 +21,14 @@ fn beside_an_honest_one(project: &Project, script: &str, manifest: &str) -> Stri
 #[track_caller]
 fn check(script: &str, manifest: &str, outcome: &str) -> Project {
     let project = with_cases(2);
-    assert_eq!(beside_an_honest_one(&project, script, manifest), outcome, "{script}");
+    assert_eq!(run_beside_honest_tool(&project, script, manifest), outcome, "{script}");
     project
 }
 
 #[test]
-fn writes_outside_its_copy() {
+fn writes_outside_the_checkout_are_refused() {
     if !sandboxed() {
-        return skipped("no sandbox can be had here, so a tool can write outside its copy");
+        return skipped("no sandbox is available, so a tool can write outside its checkout");
     }
     let project = with_cases(2);
     let outside = project.path("outside");
@@ -36,16 +37,16 @@ fn writes_outside_its_copy() {
         outside.display(),
         project.path("suite").display()
     );
-    assert_eq!(beside_an_honest_one(&project, &script, ""), "reported 4");
+    assert_eq!(run_beside_honest_tool(&project, &script, ""), "reported 4");
     assert!(
         !outside.exists() && !project.path("suite/x").exists() && !std::path::Path::new("/etc/karat-was-here").exists()
     );
 }
 
 #[test]
-fn opens_a_loopback_connection() {
+fn loopback_connections_are_refused_unless_allowed() {
     if !sandboxed() {
-        return skipped("no sandbox can be had here, so the network is not cut");
+        return skipped("no sandbox is available, so the network is not blocked");
     }
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -54,30 +55,30 @@ fn opens_a_loopback_connection() {
     let script = format!(
         "python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}), 2)' || exit 5; {FINDS_IT}"
     );
-    assert_eq!(beside_an_honest_one(&project, &script, ""), "crashed 4");
-    assert!(listener.accept().is_err(), "it got through");
+    assert_eq!(run_beside_honest_tool(&project, &script, ""), "crashed 4");
+    assert!(listener.accept().is_err(), "the tool reached the service");
     if std::process::Command::new("python3").arg("--version").output().is_err() {
-        return skipped("there is no python3 to connect with");
+        return skipped("python3 is not installed");
     }
-    // With the services of this machine allowed the same tool gets through, so it does try.
-    assert_eq!(beside_an_honest_one(&project, &script, "loopback = true"), "reported 4");
+    // Control: with `loopback` allowed the same tool does connect.
+    assert_eq!(run_beside_honest_tool(&project, &script, "loopback = true"), "reported 4");
     assert!(listener.accept().is_ok());
     while listener.accept().is_ok() {}
     if karat_sandbox::available().bubblewrap.is_ok() {
-        assert_eq!(beside_an_honest_one(&project, &script, "network = true"), "crashed 4");
-        assert!(listener.accept().is_err(), "it got through");
+        assert_eq!(run_beside_honest_tool(&project, &script, "network = true"), "crashed 4");
+        assert!(listener.accept().is_err(), "the tool reached the service");
     }
 }
 
-/// A tool with the network goes through Karat's proxy, which refuses this machine by every name, and through the user's own proxy
-/// beyond it.
+/// With `network`, a tool goes through Karat's proxy, which refuses every name of this machine and forwards to the
+/// user's own proxy.
 #[test]
-fn goes_elsewhere_and_not_to_this_machine() {
+fn network_access_excludes_this_machine() {
     if karat_sandbox::available().bubblewrap.is_err() {
-        return skipped("there is no bubblewrap, so the network is the machine's own");
+        return skipped("bubblewrap is not available, so tools share the network of the machine");
     }
     if std::process::Command::new("python3").arg("--version").output().is_err() {
-        return skipped("there is no python3 to connect with");
+        return skipped("python3 is not installed");
     }
     let service = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     service.set_nonblocking(true).unwrap();
@@ -127,26 +128,26 @@ except OSError:
     command.env("http_proxy", &proxy).env("no_proxy", "");
     command.args(["run", "suite", "--tool", "tools/it.toml", "--trials", "1", "-q", "--isolation", "bubblewrap"]);
     crate::project::Ran::start(&mut command).expect(0);
-    let said = project.ok("store show latest --trial it case-1 1 --artifact stdout");
-    assert_eq!(said, "elsewhere\n403\n403\n403\n403\nnot direct\n");
-    assert!(service.accept().is_err(), "it got through");
+    let stdout = project.ok("store show latest --trial it case-1 1 --artifact stdout");
+    assert_eq!(stdout, "elsewhere\n403\n403\n403\n403\nnot direct\n");
+    assert!(service.accept().is_err(), "the tool reached the service");
 }
 
 #[test]
-fn forks_without_end() {
-    // It stops by itself at a number that no machine minds, and that is far beyond what it is allowed.
+fn fork_bomb_exceeds_the_process_limit() {
+    // Bounded, so that the machine survives if the limit does not work.
     let script = "i=0; while [ $i -lt 150 ]; do sleep 30 & i=$((i+1)); done; wait";
     let project = check(script, "limits = { processes = 40 }\ntimeout = \"20s\"", "crashed 4");
     assert!(super::reasons(&project).iter().any(|why| why.contains("processes")), "{:?}", super::reasons(&project));
 }
 
 #[test]
-fn ignores_being_asked_to_end() {
+fn tool_ignoring_sigterm_times_out() {
     check("trap '' TERM INT HUP; while :; do sleep 1; done", "timeout = \"300ms\"", "timed_out 4");
 }
 
 #[test]
-fn prints_without_end() {
+fn endless_output_exceeds_the_output_limit() {
     let project =
         check("yes 0123456789abcdef0123456789abcdef", "limits = { output = \"2MiB\" }\ntimeout = \"60s\"", "crashed 4");
     assert!(
@@ -158,48 +159,48 @@ fn prints_without_end() {
 }
 
 #[test]
-fn fills_the_memory() {
+fn filling_memory_exceeds_the_memory_limit() {
     let script = "python3 -c 'x = []\nwhile True: x.append(bytearray(8 << 20))'";
     let project = check(script, "limits = { memory = \"256MiB\" }\ntimeout = \"60s\"", "crashed 4");
-    // Either the watch sees it first, or the interpreter is refused the memory.
+    // Either the watchdog notices first, or the interpreter fails to allocate.
     let reasons = super::reasons(&project).join("; ");
     assert!(reasons.contains("memory") || reasons.contains("MemoryError"), "{reasons}");
 }
 
 #[test]
-fn writes_a_file_without_end() {
+fn endless_file_exceeds_the_file_limit() {
     let script = "dd if=/dev/zero of=\"$2\" bs=1M count=64 2>/dev/null || exit 9";
     check(script, "limits = { file_size = \"4MiB\" }", "crashed 4");
 }
 
-/// Many files, each of them small enough: what counts is all of them. The honest tool beside it finishes.
+/// The disk limit applies to the sum of many small files. The honest tool still finishes.
 #[test]
-fn fills_the_disk_with_many_files() {
+fn many_files_exceed_the_disk_limit() {
     let script = "i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero > \"$TMPDIR/$i\"; done";
     let project = check(script, "limits = { disk = \"20MB\" }\ntimeout = \"120s\"", "crashed 4");
     let reasons = super::reasons(&project).join("; ");
     assert!(reasons.contains("its files took up more than 20000000 bytes") && reasons.contains("limits.disk"));
 }
 
-/// One file may not be larger than all may be together.
+/// A single file cannot exceed the limit for all files together.
 #[test]
-fn fills_the_disk_with_one_file() {
+fn one_file_exceeds_the_disk_limit() {
     let script = "exec head -c 100000000 /dev/zero > \"$TMPDIR/large\"";
     let project = check(script, "limits = { disk = \"20MB\" }\ntimeout = \"120s\"", "crashed 4");
     let reasons = super::reasons(&project).join("; ");
     assert!(reasons.contains("limits.disk"), "{reasons}");
 }
 
-/// What a tool prints is unpacked and imported under the limits of its trial, and what goes over them is the tool's doing: it is
-/// told once, and never tried again.
+/// Output is decompressed and imported under the limits of its trial. Exceeding them is a failure of the tool, which
+/// is not retried.
 #[test]
-fn writes_what_no_memory_holds() {
+fn oversized_output_is_a_failure_of_the_tool() {
     let project = with_cases(1);
     let sarif = "{\"version\":\"2.1.0\",\"runs\":[{\"results\":[";
-    // 90 MB of nothing, and 9 MB that would come to gigabytes.
+    // 90 MB of spaces, and 9 MB that would expand to gigabytes of results.
     project.write("unpacks", zipped(sarif, " ", 90_000_000, "{}]}]}"));
     project.write("results", zipped(sarif, "{},", 3_000_000, "{}]}]}"));
-    // Texts that are stated once and repeated by each result.
+    // A long text that is defined once and referenced by every result.
     let text = "x".repeat(1_000_000);
     let rule = format!(
         "{{\"version\":\"2.1.0\",\"runs\":[{{\"tool\":{{\"driver\":{{\"name\":\"t\",\"rules\":[{{\"id\":\"r\",\"messageStrings\":{{\"m\":{{\"text\":\"{text}\"}}}}}}]}}}},\"results\":["
@@ -240,11 +241,11 @@ fn writes_what_no_memory_holds() {
     assert_eq!(outcome(5, "timed_out"), Some(1), "{} {reasons:?}", report["tools"][5]["outcomes"]);
     assert_eq!(outcome(6, "reported"), Some(1), "{}", report["tools"][6]["outcomes"]);
     project.run("run --resume latest -q --json").expect(0);
-    assert_eq!(attempts(), before, "a trial was tried again");
+    assert_eq!(attempts(), before, "a failed trial was retried");
 }
 
 #[test]
-fn leaves_a_daemon() {
+fn daemons_are_killed_after_the_trial() {
     let mark = format!("31{}", std::process::id());
     let script = format!("setsid sh -c 'sleep {mark}' >/dev/null 2>&1 & {FINDS_IT}");
     check(&script, "", "reported 4");
@@ -253,39 +254,39 @@ fn leaves_a_daemon() {
 }
 
 #[test]
-fn deletes_its_checkout() {
+fn deleting_the_checkout_affects_no_other_trial() {
     check(&format!("{FINDS_IT}; rm -rf \"$1\""), "", "reported 4");
     check("rm -rf \"$1/..\"/* 2>/dev/null; rm -rf \"$1\"", "", "unparsable 4");
 }
 
 #[test]
-fn nests_folders_without_end() {
+fn deeply_nested_folders_are_cleaned_up() {
     let nest = "python3 -c 'import os\nfor i in range(15000):\n  os.mkdir(\"d\"); os.chdir(\"d\")'";
     check(&format!("cd \"$1\" && {nest}; {FINDS_IT}"), "timeout = \"60s\"", "reported 4");
 }
 
 #[test]
-fn makes_a_loop_of_links_and_closed_folders() {
+fn symlink_loops_and_unreadable_folders_are_cleaned_up() {
     let script = format!("cd \"$1\"; ln -s . loop; mkdir -p a/b; ln -s ../.. a/b/up; chmod 000 a/b a; {FINDS_IT}");
     check(&script, "", "reported 4");
 }
 
-/// Results are taken from the folder that was made for them, whatever a tool puts in its place.
+/// Results are read only from the folder created for them, whatever a tool puts in its place.
 #[test]
-fn passes_another_file_off_as_its_result() {
+fn results_are_not_read_through_links_or_special_files() {
     let project = with_cases(2);
     project.write("answer.json", r#"{"findings":[{"title":"SQL injection","file":"app.py","line_start":2}]}"#);
     let answer = project.path("answer.json");
     let link = format!("ln -s {} \"$2\"", answer.display());
-    assert_eq!(beside_an_honest_one(&project, &link, ""), "unparsable 4");
+    assert_eq!(run_beside_honest_tool(&project, &link, ""), "unparsable 4");
     let swap = format!("d=$(dirname \"$2\"); mv \"$d\" \"$d.old\"; mkdir \"$d\"; ln -s {} \"$2\"", answer.display());
-    assert_eq!(beside_an_honest_one(&project, &swap, ""), "unparsable 4");
-    assert_eq!(beside_an_honest_one(&project, "mkfifo \"$2\"", "timeout = \"20s\""), "unparsable 4");
-    assert_eq!(beside_an_honest_one(&project, "mkdir \"$2\"", ""), "unparsable 4");
+    assert_eq!(run_beside_honest_tool(&project, &swap, ""), "unparsable 4");
+    assert_eq!(run_beside_honest_tool(&project, "mkfifo \"$2\"", "timeout = \"20s\""), "unparsable 4");
+    assert_eq!(run_beside_honest_tool(&project, "mkdir \"$2\"", ""), "unparsable 4");
 }
 
 #[test]
-fn writes_what_a_terminal_would_obey() {
+fn terminal_escapes_in_findings_are_removed() {
     let script = r#"printf '{"findings":[{"title":"\\u001b[2Jgone","file":"app.py","line_start":2}],"notes":["\\u001b]0;owned\\u0007"]}' > "$2""#;
     let project = check(script, "", "reported 4");
     let out = project.ok("report latest") + &project.ok("explain case-1 --tool hostile --run latest");

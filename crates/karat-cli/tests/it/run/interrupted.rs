@@ -1,4 +1,4 @@
-//! Runs that are killed, stopped or refused: nothing is lost, nothing is done twice, and it goes on.
+//! Runs that are killed, stopped or fail: nothing is lost, nothing is done twice, and they can be resumed.
 
 use super::{FINDS_IT, parsed, soon, with_cases, with_tool};
 use crate::project::Project;
@@ -9,8 +9,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A project whose runs have a program, a recording and the baseline to do: 3 tools, 6 cases, 3 trials.
-fn mixed() -> Project {
+/// A project for runs of two commands, a recording and the baseline: 4 tools, 6 cases, 3 trials.
+fn project_with_mixed_tools() -> Project {
     let project = with_cases(6);
     with_tool(&project, "it", FINDS_IT, "");
     with_tool(&project, "odd", "[ $(($KARAT_TRIAL % 2)) = 1 ] && exit 3; echo '{\"findings\":[]}' > \"$2\"", "");
@@ -52,19 +52,19 @@ fn start(project: &Project, arguments: &[&str]) -> std::process::Child {
 }
 
 /// The report without what may differ between two executions.
-fn steady(mut report: Value) -> Value {
+fn normalize(mut report: Value) -> Value {
     report.as_object_mut().unwrap().remove("measured");
     report
 }
 
-/// Kills a run at the moments given as thousandths of the time that an undisturbed one takes, resumes it, and holds it
-/// against that one.
+/// Kills a run at the given moments (thousandths of the duration of an uninterrupted run), resumes it, and compares
+/// the report with that of the uninterrupted run.
 fn kill_at(moments: impl Iterator<Item = u64>) {
-    let whole = mixed();
+    let whole = project_with_mixed_tools();
     let began = Instant::now();
-    let undisturbed = steady(parsed(&whole.run_list(RUN)));
+    let expected = normalize(parsed(&whole.run_list(RUN)));
     let takes = began.elapsed();
-    let project = mixed();
+    let project = project_with_mixed_tools();
     let mut resumed = 0;
     for moment in moments {
         let _ = std::fs::remove_dir_all(project.path(".karat"));
@@ -76,7 +76,7 @@ fn kill_at(moments: impl Iterator<Item = u64>) {
             let ran = project.run("store verify --json");
             assert_eq!(ran.code, Some(0), "{when}, killed at {moment}: {}{}", ran.out, ran.err);
         };
-        // A store that was killed before its tables were there is none yet.
+        // If it was killed before its tables were created, there is no store yet.
         let listed = project.run("store list --json");
         assert!(
             listed.code == Some(0) || listed.err.contains("there is no store"),
@@ -91,73 +91,73 @@ fn kill_at(moments: impl Iterator<Item = u64>) {
         } else {
             parsed(&project.run_list(RUN))
         };
-        clean("after going on");
-        assert_eq!(steady(report), undisturbed, "killed at {moment}");
+        clean("after resuming");
+        assert_eq!(normalize(report), expected, "killed at {moment}");
         let exported = project.ok("store export latest");
         let trials: Vec<Value> = exported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let keys: BTreeSet<String> =
             trials.iter().map(|t| format!("{} {} {}", t["tool"], t["case"], t["trial"])).collect();
         assert_eq!((trials.len(), keys.len()), (4 * 6 * 3, 4 * 6 * 3), "killed at {moment}");
         let attempts = project.json("store show latest --json")["attempts"].as_u64();
-        assert_eq!(attempts, Some(4 * 6 * 3), "killed at {moment}: a trial was kept twice");
+        assert_eq!(attempts, Some(4 * 6 * 3), "killed at {moment}: a trial was stored twice");
     }
-    assert!(resumed > 0, "no kill came after the run had begun");
+    assert!(resumed > 0, "every kill came before the run had started");
 }
 
-/// Fifty moments, spread by a multiplier that visits the thousand in no order.
+/// Fifty moments, in an order scattered by a multiplier coprime to 1000.
 #[test]
-fn killed_at_any_moment_it_goes_on() {
+fn run_killed_at_any_moment_can_be_resumed() {
     kill_at((1..=50).map(|n| n * 619 % 1_000));
 }
 
-/// The same for longer: `cargo test -p karat-cli --test it killed_for_longer -- --ignored`.
+/// Every moment: `cargo test -p karat-cli --test it run_killed_at_every_moment -- --ignored`.
 #[test]
-#[ignore = "a thousand kills, on demand; killed_at_any_moment_it_goes_on does fifty"]
-fn killed_for_longer() {
+#[ignore = "a thousand kills, on demand; run_killed_at_any_moment_can_be_resumed does fifty"]
+fn run_killed_at_every_moment_can_be_resumed() {
     kill_at((0..1_000).map(|n| n * 619 % 1_000));
 }
 
-/// Waits for something that will be there.
+/// Polls until `find` returns a value.
 #[track_caller]
 fn wait_for<T>(what: &str, mut find: impl FnMut() -> Option<T>) -> T {
-    let patience = Instant::now();
+    let started = Instant::now();
     loop {
         if let Some(found) = find() {
             return found;
         }
-        assert!(patience.elapsed() < Duration::from_secs(120), "{what} was never there");
+        assert!(started.elapsed() < Duration::from_secs(120), "{what} did not appear");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
 
-/// Sends a signal, and gives what the run said when it ended, which it did soon.
+/// Sends a signal, asserts that the run stops in time with exit code 5, and returns its stderr.
 #[track_caller]
-fn signalled(child: std::process::Child, signal: &str, to: &str, soon: Duration) -> String {
+fn signal_and_wait(child: std::process::Child, signal: &str, to: &str, soon: Duration) -> String {
     let asked = Instant::now();
     assert!(Command::new("kill").args([signal, "--", to]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     let took = asked.elapsed();
-    assert!(took < soon, "it took {took:?} to stop, and should take {soon:?} at most");
+    assert!(took < soon, "stopping took {took:?}, more than {soon:?}");
     assert_eq!(output.status.code(), Some(5));
     String::from_utf8(output.stderr).unwrap()
 }
 
-/// Ends a run with Ctrl-C while its tools are at work, and gives what it said.
+/// Signals a run while its tools are running and returns its stderr.
 #[track_caller]
-fn stop(project: &Project, signal: &str, whole_group: bool, soon: Duration) -> String {
+fn signal_running_tools(project: &Project, signal: &str, whole_group: bool, soon: Duration) -> String {
     let child = start(project, &["run", "suite", "--tool", "tools/slow.toml", "--trials", "1", "-j", "2"]);
     let to = if whole_group { format!("-{}", child.id()) } else { child.id().to_string() };
     let mark = project.path("tools/slow.sh").display().to_string();
     let running = || !Command::new("pgrep").args(["-f", &mark]).output().unwrap().stdout.is_empty();
     wait_for("the tool", || running().then_some(()));
     std::thread::sleep(Duration::from_millis(200));
-    let said = signalled(child, signal, &to, soon);
+    let output = signal_and_wait(child, signal, &to, soon);
     assert!(!running(), "a tool survived");
-    said
+    output
 }
 
-/// The import of a run's output, once it is under way: the one child of Karat whose time is limited.
-fn import_of(run: u32) -> Option<u32> {
+/// The process that imports a tool's output: the only child of Karat with a limit on CPU time.
+fn find_import_process(run: u32) -> Option<u32> {
     let text = |path: String| std::fs::read_to_string(path).unwrap_or_default();
     let threads = std::fs::read_dir(format!("/proc/{run}/task")).ok()?.flatten();
     let children = threads.map(|thread| text(thread.path().join("children").display().to_string()));
@@ -180,28 +180,27 @@ fn with_large_output(cases: usize) -> Project {
     project
 }
 
-/// An import that would never end, as it is halted, ends with the run that it belongs to.
+/// A suspended import ends with its run.
 #[test]
 #[cfg(target_os = "linux")]
-fn stopping_ends_an_import() {
+fn interrupt_ends_a_suspended_import() {
     let project = with_large_output(3);
     let soon = soon();
     let child = start(&project, &["run", "suite", "--tool", "tools/large.toml", "--trials", "1", "-j", "1"]);
     let run = child.id();
-    let import = wait_for("an import", || import_of(run));
+    let import = wait_for("an import", || find_import_process(run));
     assert!(Command::new("kill").args(["-STOP", &import.to_string()]).status().unwrap().success());
-    let said = signalled(child, "-INT", &run.to_string(), soon);
-    assert!(said.contains("0 of 3 trials are stored") && said.contains("karat run --resume"), "{said}");
+    let output = signal_and_wait(child, "-INT", &run.to_string(), soon);
+    assert!(output.contains("0 of 3 trials are stored") && output.contains("karat run --resume"), "{output}");
     assert!(!std::path::Path::new(&format!("/proc/{import}")).exists(), "the import survived");
 }
 
-/// A run that is killed takes its import with it.
 #[test]
 #[cfg(target_os = "linux")]
-fn an_import_does_not_outlive_its_run() {
+fn killing_a_run_ends_its_import() {
     let project = with_large_output(1);
     let mut child = start(&project, &["run", "suite", "--tool", "tools/large.toml", "--trials", "1", "-j", "1"]);
-    let import = wait_for("an import", || import_of(child.id()));
+    let import = wait_for("an import", || find_import_process(child.id()));
     child.kill().unwrap();
     child.wait().unwrap();
     let state = || std::fs::read_to_string(format!("/proc/{import}/stat")).unwrap_or_default();
@@ -209,9 +208,9 @@ fn an_import_does_not_outlive_its_run() {
 }
 
 #[test]
-fn stopping_is_quick_and_leaves_nobody_behind() {
+fn interrupt_is_quick_and_ends_all_processes() {
     let project = with_cases(3);
-    // It neither ends when asked to, nor do its children.
+    // Neither the tool nor its children react to SIGTERM.
     with_tool(
         &project,
         "slow",
@@ -223,22 +222,22 @@ fn stopping_is_quick_and_leaves_nobody_behind() {
     );
     let soon = soon();
     for signal in ["-INT", "-TERM"] {
-        let said = stop(&project, signal, false, soon);
-        assert!(said.contains("0 of 3 trials are stored") && said.contains("karat run --resume"), "{said}");
+        let output = signal_running_tools(&project, signal, false, soon);
+        assert!(output.contains("0 of 3 trials are stored") && output.contains("karat run --resume"), "{output}");
     }
-    // As a terminal does it: everyone in the foreground is told.
+    // As a terminal does: the signal goes to the whole foreground process group.
     for _ in 0..5 {
-        let said = stop(&project, "-INT", true, soon);
-        assert!(said.contains("0 of 3 trials are stored"), "{said}");
+        let output = signal_running_tools(&project, "-INT", true, soon);
+        assert!(output.contains("0 of 3 trials are stored"), "{output}");
     }
     project.write("go", "");
     let report = parsed(&project.run("run --resume latest --json -q"));
     assert_eq!(super::outcomes(&report), "reported 3");
 }
 
-/// What was done under one isolation is not told as done under another.
+/// A trial made under a weaker isolation does not satisfy a resumed run that requires a stronger one.
 #[test]
-fn earlier_trials_meet_what_is_required_of_a_resumed_run() {
+fn resumed_run_rejects_trials_of_weaker_isolation() {
     let project = with_cases(1);
     with_tool(&project, "it", FINDS_IT, "");
     let available = karat_sandbox::available();
@@ -250,16 +249,16 @@ fn earlier_trials_meet_what_is_required_of_a_resumed_run() {
         project.ok(&format!("run suite --tool tools/it.toml --trials 1 -q --isolation {}", used.as_str()));
         for required in &all {
             let ran = project.run(&format!("run --resume latest -q --require-isolation={}", required.as_str()));
-            let told = format!("{} where {} is required: {}", used.as_str(), required.as_str(), ran.err);
-            assert_eq!(ran.code, Some(if used >= required { 0 } else { 5 }), "{told}");
+            let context = format!("{} where {} is required: {}", used.as_str(), required.as_str(), ran.err);
+            assert_eq!(ran.code, Some(if used >= required { 0 } else { 5 }), "{context}");
         }
     }
 }
 
 #[test]
-fn a_run_that_went_on_elsewhere_says_so() {
+fn report_lists_every_isolation_of_a_resumed_run() {
     if !super::sandboxed() {
-        return crate::project::skipped("there is only one isolation here");
+        return crate::project::skipped("only one isolation is available");
     }
     let project = with_cases(4);
     let script = format!("[ -e {0} ] || [ \"$KARAT_TRIAL\" = 1 ] || exit 9; {FINDS_IT}", project.path("go").display());
@@ -274,28 +273,22 @@ fn a_run_that_went_on_elsewhere_says_so() {
 }
 
 #[test]
-fn a_run_is_worked_on_by_one_at_a_time() {
+fn run_is_locked_while_in_progress() {
     let project = with_cases(2);
     with_tool(&project, "slow", "sleep 600", "");
     let mut child = start(&project, &["run", "suite", "--tool", "tools/slow.toml"]);
-    let patience = Instant::now();
-    loop {
+    wait_for("a running run", || {
         let listed = project.run("store list --json");
-        if listed.code == Some(0) && listed.out.contains("running") {
-            break;
-        }
-        assert!(patience.elapsed() < Duration::from_secs(20), "it never began");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+        (listed.code == Some(0) && listed.out.contains("running")).then_some(())
+    });
     project.run("run --resume latest").says(5, &["is being worked on"]);
     child.kill().unwrap();
     child.wait().unwrap();
 }
 
-/// Two processes, one store: both runs are whole.
 #[test]
-fn two_runs_share_a_store() {
-    let project = mixed();
+fn concurrent_runs_share_a_store() {
+    let project = project_with_mixed_tools();
     let children: Vec<_> = (0..3).map(|_| start(&project, RUN)).collect();
     for child in children {
         let output = child.wait_with_output().unwrap();
@@ -308,7 +301,7 @@ fn two_runs_share_a_store() {
 }
 
 #[test]
-fn a_damaged_store_is_left_alone() {
+fn damaged_store_is_not_modified() {
     let project = Project::new();
     project.ok("run starter -q");
     let file = std::fs::read_dir(project.path(".karat")).unwrap().flatten().map(|entry| entry.path());
@@ -320,13 +313,13 @@ fn a_damaged_store_is_left_alone() {
     std::fs::write(&file, &bytes).unwrap();
     for line in ["run starter -q", "report latest", "store list"] {
         project.run(line).says(5, &["damaged"]);
-        assert!(std::fs::read(&file).unwrap() == bytes, "{line} changed it");
+        assert!(std::fs::read(&file).unwrap() == bytes, "{line} modified the store");
     }
 }
 
-/// Runs a shell script in which these folders of the project are small file systems of their own; its standard output.
-/// `None`, told, where that cannot be had.
-fn on_small_disks(project: &Project, folders: &[(&str, u32)], script: &str) -> Option<String> {
+/// Runs a shell script in which these folders of the project are small file systems of their own, and returns its
+/// stdout. `None`, with a note, where that is not possible.
+fn run_on_small_disks(project: &Project, folders: &[(&str, u32)], script: &str) -> Option<String> {
     let mut command = Command::new("bwrap");
     command.args(["--dev-bind", "/", "/"]);
     for (folder, bytes) in folders {
@@ -347,11 +340,12 @@ fn on_small_disks(project: &Project, folders: &[(&str, u32)], script: &str) -> O
     }
 }
 
-/// The store's disk fills up in the middle of a run. Nothing that was told as done is lost, and with room made it goes on.
+/// The store's disk fills up during a run. No trial reported as stored is lost, and the run can be resumed once there
+/// is room.
 #[test]
-fn a_full_disk_ends_a_run_and_loses_nothing() {
+fn full_store_disk_ends_a_run_without_data_loss() {
     let project = with_cases(10);
-    // What it prints cannot be compressed.
+    // Incompressible output.
     with_tool(&project, "it", &format!("head -c 60000 /dev/urandom; {FINDS_IT}"), "");
     let script = r#"head -c 7000000 /dev/zero > .karat/ballast
 "$karat" run suite --tool tools/it.toml -q --isolation process; echo "run: $?"
@@ -361,56 +355,55 @@ rm .karat/ballast
 "$karat" run --resume latest -q --isolation process >/dev/null; echo "resume: $?"
 "$karat" store verify >/dev/null; echo "verify: $?"
 "$karat" store export latest | wc -l"#;
-    let Some(said) = on_small_disks(&project, &[(".karat", 8_000_000)], script) else { return };
+    let Some(output) = run_on_small_disks(&project, &[(".karat", 8_000_000)], script) else { return };
     for line in ["run: 5", "the disk is full", "--resume", "resume: 0", "verify: 0"] {
-        assert!(said.contains(line), "{line}:\n{said}");
+        assert!(output.contains(line), "{line}:\n{output}");
     }
-    assert!(!said.contains("verify: 5") && said.lines().any(|line| line.trim() == "20"), "{said}");
+    assert!(!output.contains("verify: 5") && output.lines().any(|line| line.trim() == "20"), "{output}");
 }
 
-/// The disk for checkouts is full: that is no fault of the tool, and no trial says so.
+/// A full disk for checkouts is not recorded as a failure of the tool.
 #[test]
-fn a_full_disk_for_checkouts_is_not_blamed_on_the_tool() {
+fn full_checkout_disk_is_not_a_tool_failure() {
     let project = with_cases(2);
     with_tool(&project, "it", FINDS_IT, "");
     project.write("suite/cases/case-2/after/large.bin", vec![7; 3_000_000]);
     let script = r#"TMPDIR=$PWD/small "$karat" run suite --tool tools/it.toml -q -j 1 --isolation process; echo "run: $?"
 "$karat" store list --json"#;
-    let Some(said) = on_small_disks(&project, &[("small", 2_000_000)], script) else { return };
-    assert!(said.contains("run: 5") && said.contains("No space left") && said.contains("--resume"), "{said}");
-    assert!(said.contains("\"reported\": 2") && !said.contains("\"crashed\": "), "{said}");
+    let Some(output) = run_on_small_disks(&project, &[("small", 2_000_000)], script) else { return };
+    assert!(output.contains("run: 5") && output.contains("No space left") && output.contains("--resume"), "{output}");
+    assert!(output.contains("\"reported\": 2") && !output.contains("\"crashed\": "), "{output}");
 }
 
-/// A tool fills the disk on which all trials take place. It is to blame, and the others go on; so do they where the store lies
-/// on that disk, too.
+/// A tool that fills the disk shared by all trials has crashed; the other tools and the store continue.
 #[test]
-fn who_fills_the_disk_is_to_blame_and_the_others_go_on() {
+fn tool_that_fills_the_disk_crashes_and_others_continue() {
     let project = with_cases(3);
     let full =
         "while head -c 1000000 /dev/zero >> \"$TMPDIR/large\"; do :; done 2>/dev/null; while :; do sleep 1; done";
     with_tool(&project, "greedy", full, "");
-    // It cannot do its work while the other one lives.
+    // The honest tool cannot work while the other one is running.
     with_tool(&project, "it", &format!("sleep 1; head -c 3000000 /dev/zero > \"$TMPDIR/x\" || exit 3; {FINDS_IT}"), "");
     let script = r#"export TMPDIR=$PWD/small
 "$karat" run suite --tool tools/greedy.toml tools/it.toml --trials 1 -q -j 2 --isolation process --store small/store --json > report.json
 echo "run: $?"
 "$karat" store verify --store small/store > /dev/null; echo "verify: $?"
 "$karat" store show latest --json --store small/store"#;
-    let Some(said) = on_small_disks(&project, &[("small", 16_000_000)], script) else { return };
-    assert!(said.contains("run: 0") && said.contains("verify: 0"), "{said}");
+    let Some(output) = run_on_small_disks(&project, &[("small", 16_000_000)], script) else { return };
+    assert!(output.contains("run: 0") && output.contains("verify: 0"), "{output}");
     let report: Value = serde_json::from_str(&std::fs::read_to_string(project.path("report.json")).unwrap()).unwrap();
-    assert_eq!(report["tools"][0]["outcomes"]["crashed"], 3, "{said}");
-    assert_eq!(report["tools"][1]["outcomes"]["reported"], 3, "{said}");
-    assert!(said.contains("its files filled the disk"), "{said}");
+    assert_eq!(report["tools"][0]["outcomes"]["crashed"], 3, "{output}");
+    assert_eq!(report["tools"][1]["outcomes"]["reported"], 3, "{output}");
+    assert!(output.contains("its files filled the disk"), "{output}");
 }
 
 #[test]
-fn a_store_that_cannot_be_written_can_be_read() {
+fn read_only_store_can_be_read() {
     let project = Project::new();
     project.ok("run starter -q");
     let script = r#"bwrap --dev-bind / / --ro-bind $PWD/.karat $PWD/.karat -- sh -c '"$karat" run starter -q; echo "run: $?"; "$karat" report latest | head -3; "$karat" store verify; echo "verify: $?"'"#;
-    let Some(said) = on_small_disks(&project, &[], script) else { return };
-    assert!(said.contains("run: 5") && said.contains("cannot be written"), "{said}");
-    assert!(said.contains("careful-reviewer") || said.contains("26 goldens"), "{said}");
-    assert!(said.contains("verify: 0"), "{said}");
+    let Some(output) = run_on_small_disks(&project, &[], script) else { return };
+    assert!(output.contains("run: 5") && output.contains("cannot be written"), "{output}");
+    assert!(output.contains("careful-reviewer") || output.contains("26 goldens"), "{output}");
+    assert!(output.contains("verify: 0"), "{output}");
 }

@@ -1,20 +1,20 @@
-//! `karat run`: plans, outcomes, what a tool sees, and what is left when a run is cut short.
+//! `karat run`: plans, outcomes, what a tool sees, interrupted runs.
 
+mod failing_writes;
 mod grants;
 mod hostile;
 mod interrupted;
 mod outcomes;
 mod plans;
 mod real_tools;
-mod sight;
-mod writes;
+mod tool_view;
 
 use crate::project::{Project, Ran};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
-/// A suite on disk with so many small cases, all alike but for their names, beside a folder for tools.
+/// A suite on disk with `count` small cases that differ only in their names, beside a folder for tools.
 pub(crate) fn with_cases(count: usize) -> Project {
     let project = Project::new().with("suite/karat.toml", "[suite]\nname = \"small\"\n[scoring]\ntrials = 2\n");
     for n in 1..=count {
@@ -32,7 +32,7 @@ pub(crate) fn with_cases(count: usize) -> Project {
     project
 }
 
-/// Adds a tool of a few lines of shell. It is called with the checkout and the file for its result.
+/// Adds a tool implemented as a shell script, called with the checkout and the path for its result.
 pub(crate) fn with_tool(project: &Project, name: &str, script: &str, more: &str) {
     let program = format!("tools/{name}.sh");
     project.write(&program, format!("#!/bin/sh\n{script}\n"));
@@ -43,17 +43,17 @@ pub(crate) fn with_tool(project: &Project, name: &str, script: &str, more: &str)
     project.write(&format!("tools/{name}.toml"), manifest);
 }
 
-/// Whether this system can keep files and the network from a tool.
+/// Whether a sandbox that hides files and blocks the network is available.
 pub(crate) fn sandboxed() -> bool {
     karat_sandbox::available().strongest() > karat_sandbox::Isolation::Process
 }
 
-/// A script that reports the one issue there is.
+/// A script that reports the only golden.
 pub(crate) const FINDS_IT: &str =
     r#"echo '{"findings":[{"title":"SQL injection","file":"app.py","line_start":2}]}' > "$2""#;
 
-/// How long a stop may take: two seconds where nothing else is going on. How much else is going on shows in the time that a
-/// run takes whose tools do nothing, through the same supervisor.
+/// The time limit for a stop: two seconds on an idle machine, scaled by how long a run with trivial tools takes on
+/// this one.
 pub(crate) fn soon() -> Duration {
     let project = with_cases(1);
     with_tool(&project, "echo", FINDS_IT, "");
@@ -62,7 +62,7 @@ pub(crate) fn soon() -> Duration {
     Duration::from_secs(2) + began.elapsed() * 10
 }
 
-/// Runs one tool and gives the report.
+/// Runs one tool and returns the report.
 #[track_caller]
 pub(crate) fn report(project: &Project, tool: &str, more: &str) -> Value {
     let ran = project.run(&format!("run suite --tool tools/{tool}.toml --json -q {more}"));
@@ -74,14 +74,14 @@ pub(crate) fn parsed(ran: &Ran) -> Value {
     serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}:\n{}\n{}", ran.out, ran.err))
 }
 
-/// The outcomes of the first tool's trials, by word.
+/// The outcomes of the first tool's trials, as `outcome count` pairs.
 pub(crate) fn outcomes(report: &Value) -> String {
     let outcomes = report.pointer("/tools/0/outcomes").and_then(Value::as_object).unwrap();
     let some = outcomes.iter().filter(|(_, n)| n.as_u64() != Some(0));
-    some.map(|(word, n)| format!("{word} {n}")).collect::<Vec<_>>().join(", ")
+    some.map(|(outcome, n)| format!("{outcome} {n}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Why the trials of a run failed, each reason once.
+/// The distinct failure reasons of a run's trials.
 pub(crate) fn reasons(project: &Project) -> Vec<String> {
     let shown = project.json("store show latest --json");
     let mut reasons: Vec<String> = shown["failures"]

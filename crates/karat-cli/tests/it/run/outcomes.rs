@@ -1,9 +1,9 @@
-//! Every way a trial can end has its word and its reason.
+//! Each way a trial can end has its outcome and its reason.
 
 use super::{FINDS_IT, outcomes, reasons, report, with_cases, with_tool};
 use crate::project::near;
 
-/// Runs a script on one case, twice, and holds the outcome and the reason against what is expected.
+/// Runs two trials of a script on one case and compares outcome and reason.
 #[track_caller]
 fn check(script: &str, manifest: &str, outcome: &str, reason: &str) {
     let project = with_cases(1);
@@ -18,7 +18,7 @@ fn check(script: &str, manifest: &str, outcome: &str, reason: &str) {
 }
 
 #[test]
-fn a_tool_that_reports_is_scored() {
+fn reported_findings_are_scored() {
     let project = with_cases(2);
     with_tool(&project, "it", FINDS_IT, "");
     let report = report(&project, "it", "");
@@ -29,18 +29,18 @@ fn a_tool_that_reports_is_scored() {
 }
 
 #[test]
-fn found_nothing_is_not_no_result() {
+fn empty_result_differs_from_missing_result() {
     check("echo '{\"findings\":[]}' > \"$2\"", "", "reported 2", "");
     check("exit 0", "", "unparsable 2", "result");
     check(": > \"$2\"", "", "unparsable 2", "its result is empty");
 }
 
 #[test]
-fn exit_codes_mean_what_the_manifest_says() {
+fn exit_codes_follow_the_manifest() {
     check("echo boom >&2; exit 3", "", "crashed 2", "it exited with 3: boom");
     check(&format!("{FINDS_IT}; exit 3"), "ok_exit = [0, 3]", "reported 2", "");
     check("kill -SEGV $$", "", "crashed 2", "signal 11");
-    // Codes that shells use for signals mean what the manifest says, in every isolation.
+    // Codes above 128, which shells use for signals, also follow the manifest in every isolation.
     for isolation in karat_sandbox::Isolation::ALL {
         if karat_sandbox::available().unavailable_reason(isolation).is_some() {
             continue;
@@ -53,7 +53,7 @@ fn exit_codes_mean_what_the_manifest_says() {
 }
 
 #[test]
-fn half_an_output_is_unparsable() {
+fn truncated_output_is_unparsable() {
     let sarif = "printf '{\"version\":\"2.1.0\",\"runs\":[{\"tool\":{\"driver\":{\"name\":\"x\"}},\"results\":[{\"ruleId\"' > \"$2\"";
     let project = with_cases(1);
     with_tool(&project, "it", sarif, "");
@@ -64,12 +64,12 @@ fn half_an_output_is_unparsable() {
 }
 
 #[test]
-fn time_runs_out() {
+fn tool_over_its_timeout_is_timed_out() {
     check("sleep 60", "timeout = \"300ms\"", "timed_out 2", "longer than 0.3 s");
 }
 
 #[test]
-fn what_a_tool_could_not_do_makes_its_trial_incomplete() {
+fn reported_errors_make_a_trial_incomplete() {
     let project = with_cases(1);
     let says = r#"echo '{"findings":[],"notes":["app.py: cannot be parsed"]}' > "$2""#;
     with_tool(&project, "it", says, "");
@@ -81,9 +81,9 @@ fn what_a_tool_could_not_do_makes_its_trial_incomplete() {
     assert!(warnings.contains("app.py: cannot be parsed"), "{warnings}");
 }
 
-/// What Bandit's SARIF looks like when a file could not be parsed: the run counts as successful, and an error is listed.
+/// Bandit's SARIF for a file that cannot be parsed: `executionSuccessful` is true, and an error is listed.
 #[test]
-fn sarif_that_lists_errors_is_incomplete() {
+fn sarif_with_errors_is_incomplete() {
     let sarif = r#"{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"Bandit"}},"results":[],"invocations":[{"executionSuccessful":true,"toolExecutionNotifications":[{"level":"error","message":{"text":"syntax error while parsing AST from file"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"app.py"}}}]}]}]}]}"#;
     let project = with_cases(1);
     project.write("result.sarif", sarif);
@@ -98,7 +98,7 @@ fn sarif_that_lists_errors_is_incomplete() {
 }
 
 #[test]
-fn artifacts_are_kept() {
+fn artifacts_are_stored() {
     let project = with_cases(1);
     with_tool(&project, "it", &format!("echo said; echo complained >&2; {FINDS_IT}"), "");
     report(&project, "it", "");
@@ -109,14 +109,14 @@ fn artifacts_are_kept() {
 }
 
 #[test]
-fn a_run_without_a_single_report_fails() {
+fn run_without_any_report_fails() {
     let project = with_cases(1);
     with_tool(&project, "it", "exit 9", "");
     project.run("run suite --tool tools/it.toml").says(5, &["all trials failed; first error", "it exited with 9"]);
 }
 
 #[test]
-fn failures_can_end_a_run_early() {
+fn fail_fast_and_max_failures_end_a_run_early() {
     let project = with_cases(6);
     with_tool(&project, "it", "exit 9", "");
     project
@@ -128,9 +128,9 @@ fn failures_can_end_a_run_early() {
 }
 
 #[test]
-fn failed_trials_are_tried_again_when_asked() {
+fn retry_failed_repeats_failed_trials() {
     let project = with_cases(2);
-    // It fails as long as a file outside says so; a manifest may ask to read one.
+    // It fails while a file outside exists; a manifest may request to read one.
     project.write("broken", "");
     let script = format!("[ -e {0} ] && exit 7; {FINDS_IT}", project.path("broken").display());
     with_tool(&project, "it", &script, &format!("expose = [\"{}\"]", project.path("broken").display()));
@@ -140,15 +140,15 @@ fn failed_trials_are_tried_again_when_asked() {
     assert_eq!(outcomes(&super::parsed(&again)), "crashed 2");
     let again = project.run("run --resume latest --retry-failed --json -q").expect(0);
     assert_eq!(outcomes(&super::parsed(&again)), "reported 2");
-    // Breaking off the next attempt does not cost the run its report.
+    // An interrupted retry does not remove the report of the run.
     project.write("broken", "");
     project.run("run --resume latest --retry-failed -q").expect(0);
     assert_eq!(project.json("store verify --json")["problems"].as_array().map(Vec::len), Some(0));
 }
 
-/// Trying failed trials again and breaking that off leaves a whole run whole.
+/// An interrupted retry leaves a complete run complete.
 #[test]
-fn a_broken_off_retry_keeps_the_report() {
+fn interrupted_retry_keeps_the_report() {
     let project = with_cases(4);
     with_tool(&project, "it", "exit 7", "");
     project.run("run suite --tool tools/it.toml patterns --trials 1 -q").expect(0);
@@ -160,7 +160,7 @@ fn a_broken_off_retry_keeps_the_report() {
 }
 
 #[test]
-fn what_never_ran_is_told() {
+fn skipped_trials_are_reported() {
     let project = crate::project::suite(&[serde_json::json!({ "id": "a", "issues": [{ "id": "g", "title": "x" }] })]);
     project.write("it.toml", "command = [\"true\"]\nformat = \"karat\"\n");
     let ran = project.run("run . --tool ./it.toml --trials 1");

@@ -1,10 +1,10 @@
-//! What was asked for becomes a plan that can be looked at, stored and taken up again.
+//! Arguments become a plan that can be printed, stored and resumed.
 
 use super::{FINDS_IT, outcomes, parsed, report, with_cases, with_tool};
 use crate::project::Project;
 
 #[test]
-fn a_dry_run_prints_the_plan_and_does_nothing() {
+fn dry_run_prints_the_plan_and_runs_nothing() {
     let project = with_cases(3);
     with_tool(&project, "it", "exit 1", "model = \"{model}\"\n");
     let out = project
@@ -26,14 +26,14 @@ fn a_dry_run_prints_the_plan_and_does_nothing() {
 }
 
 #[test]
-fn the_starter_runs_out_of_the_box() {
+fn starter_suite_runs_without_configuration() {
     let project = Project::new();
     let ran = project.run("run starter").expect(0);
     for tool in ["patterns", "careful-reviewer", "noisy-scanner"] {
         assert!(ran.out.contains(tool), "{tool}:\n{}", ran.out);
     }
     assert!(ran.err.contains("is stored in .karat") && ran.err.contains("karat explain"), "{}", ran.err);
-    // The recorded tools come out as they do when their submissions are scored without a run.
+    // Replayed tools score the same as their submissions without a run.
     let run = project.json("report latest --json");
     let scored = project.json("score starter --json");
     for tool in scored["tools"].as_array().unwrap() {
@@ -44,7 +44,7 @@ fn the_starter_runs_out_of_the_box() {
 }
 
 #[test]
-fn stored_runs_are_found_by_every_name() {
+fn stored_runs_are_found_by_name_id_and_latest() {
     let project = Project::new();
     project.ok("run starter --name first -q");
     project.ok("run starter --only language=python -q");
@@ -63,8 +63,8 @@ fn stored_runs_are_found_by_every_name() {
         scored["tools"][0]["metrics"]["recall"]["value"].as_f64()
             < project.json("report first --json")["tools"][0]["metrics"]["recall"]["value"].as_f64()
     );
-    let told = project.ok("explain py-order-search-sqli --tool careful-reviewer --run first");
-    assert!(told.contains("py-order-search-sqli · careful-reviewer"), "{told}");
+    let output = project.ok("explain py-order-search-sqli --tool careful-reviewer --run first");
+    assert!(output.contains("py-order-search-sqli · careful-reviewer"), "{output}");
     assert!(
         project.ok("compare first --tools noisy-scanner,careful-reviewer").contains("noisy-scanner → careful-reviewer")
     );
@@ -72,7 +72,7 @@ fn stored_runs_are_found_by_every_name() {
 }
 
 #[test]
-fn a_stored_run_is_scored_without_its_suite() {
+fn stored_run_can_be_scored_without_its_suite() {
     let project = with_cases(2);
     with_tool(&project, "it", FINDS_IT, "");
     let before = report(&project, "it", "");
@@ -84,7 +84,7 @@ fn a_stored_run_is_scored_without_its_suite() {
 }
 
 #[test]
-fn an_exported_run_is_a_submission() {
+fn exported_run_can_be_scored_as_submission() {
     let project = Project::new();
     let ran = parsed(&project.run("run starter --json -q"));
     project.ok("store export latest -o run.jsonl");
@@ -93,16 +93,16 @@ fn an_exported_run_is_a_submission() {
 }
 
 #[test]
-fn a_changed_suite_is_not_resumed() {
+fn run_is_not_resumed_on_a_changed_suite() {
     let project = with_cases(1);
     with_tool(&project, "it", FINDS_IT, "");
     report(&project, "it", "");
     project.write("suite/cases/case-1/after/app.py", "changed\n");
-    project.run("run --resume latest").says(4, &["not what it was"]);
+    project.run("run --resume latest").says(4, &["has changed since run"]);
 }
 
 #[test]
-fn shards_are_the_suite_in_parts() {
+fn shards_partition_the_suite() {
     let project = with_cases(5);
     with_tool(&project, "it", FINDS_IT, "");
     let mut all = 0;
@@ -127,7 +127,7 @@ fn jobs_do_not_change_the_report() {
 }
 
 #[test]
-fn a_replay_shows_what_was_shown() {
+fn replay_reproduces_the_report() {
     let project = Project::new();
     let ran = project.run("run starter").expect(0);
     let replayed = project.run("replay latest").expect(0);
@@ -139,7 +139,7 @@ fn a_replay_shows_what_was_shown() {
 }
 
 #[test]
-fn wrong_words_are_explained() {
+fn invalid_arguments_are_explained() {
     let project = with_cases(1);
     with_tool(&project, "it", FINDS_IT, "");
     let check = |line: &str, code: i32, texts: &[&str]| {
@@ -163,7 +163,7 @@ fn wrong_words_are_explained() {
 }
 
 #[test]
-fn one_model_for_every_tool() {
+fn model_option_applies_to_every_tool() {
     let project = with_cases(1);
     let says = r#"echo "{\"findings\":[],\"response\":\"$KARAT_MODEL\"}" > "$2""#;
     with_tool(&project, "it", says, "model = \"{model}\"");
@@ -179,14 +179,14 @@ fn one_model_for_every_tool() {
     assert!(project.ok("store export latest").contains("by-flag"));
 }
 
-/// The commands of a run from elsewhere are somebody else's, and nobody has looked at them.
+/// The commands of an imported run come from another machine and were not reviewed by this user.
 #[test]
-fn an_imported_run_is_not_gone_on_with() {
+fn imported_run_cannot_be_resumed() {
     let project = with_cases(1);
     with_tool(&project, "it", FINDS_IT, "");
     report(&project, "it", "");
     project.ok("store export latest --whole -o run.jsonl");
     project.ok("store import run.jsonl --store other");
     assert!(project.ok("report latest --store other").contains("it"));
-    project.run("run --resume latest --store other").says(4, &["came from a file"]);
+    project.run("run --resume latest --store other").says(4, &["was imported"]);
 }

@@ -3,8 +3,8 @@
 use super::{outcomes, parsed};
 use crate::project::{Project, Ran, skipped};
 
-/// The folder with the installed scanners; `None`, told, where there is none.
-fn installed() -> Option<String> {
+/// The folder with the installed scanners; `None`, with a note, if there is none.
+fn find_installed_scanners() -> Option<String> {
     let folder =
         std::env::var("KARAT_TEST_TOOLS").ok().filter(|folder| std::path::Path::new(folder).join("bandit").exists());
     if folder.is_none() {
@@ -20,7 +20,7 @@ fn run(project: &Project, folder: &str, line: &str) -> Ran {
 
 #[test]
 fn bandit_and_ruff_are_run_and_scored() {
-    let Some(folder) = installed() else { return };
+    let Some(folder) = find_installed_scanners() else { return };
     let project = Project::new();
     let ran = run(&project, &folder, "run starter --tool bandit ruff --only language=python --trials 1 --json");
     let report = parsed(&ran);
@@ -36,7 +36,7 @@ fn bandit_and_ruff_are_run_and_scored() {
             .map(|f| format!("{} {}", f["rule_id"].as_str().unwrap_or(""), f["file"].as_str().unwrap_or("")))
             .collect()
     };
-    // The search builds its SQL by hand, which both know a rule for; paths are those of the case.
+    // The search builds its SQL by string concatenation, which both have a rule for. Paths are relative to the case.
     assert!(findings(0).iter().any(|f| f == "B608 shop/orders.py"), "{:?}", findings(0));
     assert!(findings(1).iter().any(|f| f.contains("S608") && f.ends_with("shop/orders.py")), "{:?}", findings(1));
     let shown = project.json("store show latest --json").to_string();
@@ -44,8 +44,8 @@ fn bandit_and_ruff_are_run_and_scored() {
 }
 
 #[test]
-fn bandit_that_cannot_parse_a_file_is_incomplete() {
-    let Some(folder) = installed() else { return };
+fn bandit_parse_error_is_incomplete() {
+    let Some(folder) = find_installed_scanners() else { return };
     let project = super::with_cases(1);
     project.write("suite/cases/case-1/after/broken.py", "def f(:\n");
     let report = parsed(&run(&project, &folder, "run suite --tool bandit --trials 1 --json -q"));

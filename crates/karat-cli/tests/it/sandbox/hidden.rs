@@ -1,11 +1,11 @@
-//! A tool can never read the goldens.
+//! Secret files cannot be read by a tool.
 
 use super::*;
 use karat_sandbox::{find_installation, locate_program};
 use std::os::unix::fs::symlink;
 
-/// A folder outside `/tmp` and all homes.
-fn elsewhere() -> TempDir {
+/// A folder outside `/tmp` and all home directories.
+fn make_suite() -> TempDir {
     let folder = tempfile::Builder::new().prefix("karat-suite").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     std::fs::write(folder.path().join("golden.yaml"), "the answer").unwrap();
     std::fs::create_dir(folder.path().join("part")).unwrap();
@@ -14,16 +14,16 @@ fn elsewhere() -> TempDir {
     folder
 }
 
-fn settle(folder: &TempDir) -> PathBuf {
+fn canonical_path(folder: &TempDir) -> PathBuf {
     folder.path().canonicalize().unwrap()
 }
 
-/// Runs a script in which `$secret` is the path of what it must not read.
+/// Runs a script in which `$secret` is the path of a folder it must not read.
 #[track_caller]
 fn check_hidden(script: &str, view: impl Fn(&Path) -> Access) {
-    each_apart(|isolation| {
-        let suite = elsewhere();
-        let secret = settle(&suite);
+    for_each_sandbox(|isolation| {
+        let suite = make_suite();
+        let secret = canonical_path(&suite);
         let mut trial = Trial::new(isolation, script);
         trial.job.env.insert("secret".into(), secret.clone().into());
         trial.job.access = view(&secret);
@@ -32,11 +32,11 @@ fn check_hidden(script: &str, view: impl Fn(&Path) -> Access) {
         assert!(!printed.contains("the answer"), "{isolation:?}: {printed}");
         assert!(printed.contains("done"), "{isolation:?}: {:?} {printed}", finished.exit);
         assert_eq!(std::fs::read_to_string(secret.join("golden.yaml")).unwrap(), "the answer");
-        next_is_fine(isolation);
+        assert_next_trial_works(isolation);
     });
 }
 
-fn secret(path: &Path) -> Access {
+fn access_with_secret(path: &Path) -> Access {
     Access { secret: vec![path.to_owned()], ..Access::default() }
 }
 
@@ -51,44 +51,47 @@ const READS: [&str; 7] = [
 ];
 
 #[test]
-fn neither_secrets_nor_what_nobody_named_can_be_read() {
+fn secret_and_unlisted_paths_cannot_be_read() {
     for script in READS {
-        check_hidden(script, secret);
+        check_hidden(script, access_with_secret);
         check_hidden(script, |_| Access::default());
     }
 }
 
 #[test]
-fn nothing_exposes_a_secret() {
+fn other_access_rules_do_not_expose_a_secret() {
     let script = "cat $secret/golden.yaml $secret/part/golden.yaml; echo done";
     let with = |readable: &[&Path], path: &Path| Access {
         readable: readable.iter().map(|path| path.to_path_buf()).collect(),
-        ..secret(path)
+        ..access_with_secret(path)
     };
     check_hidden(script, |path| with(&[path], path));
     check_hidden(script, |path| with(&[&path.join("part"), &path.join("golden.yaml")], path));
     check_hidden(script, |path| with(&[path.parent().unwrap()], path));
-    check_hidden(script, |path| Access { writable: vec![path.parent().unwrap().to_owned()], ..secret(path) });
-    check_hidden(script, |path| Access { network: true, ..secret(path) });
+    check_hidden(script, |path| Access {
+        writable: vec![path.parent().unwrap().to_owned()],
+        ..access_with_secret(path)
+    });
+    check_hidden(script, |path| Access { network: true, ..access_with_secret(path) });
 }
 
 #[test]
-fn a_planted_link_leads_nowhere() {
-    each_apart(|isolation| {
-        let suite = elsewhere();
+fn symlink_in_the_checkout_does_not_expose_a_secret() {
+    for_each_sandbox(|isolation| {
+        let suite = make_suite();
         let mut trial = Trial::new(isolation, "cat link/golden.yaml file; echo done");
         symlink(suite.path(), trial.path("checkout/link")).unwrap();
         symlink(suite.path().join("golden.yaml"), trial.path("checkout/file")).unwrap();
-        trial.job.access = secret(suite.path());
+        trial.job.access = access_with_secret(suite.path());
         assert_eq!(text(&trial.run().stdout.bytes), "done\n", "{isolation:?}");
     });
 }
 
 #[test]
-fn what_is_named_can_be_read_and_nothing_beside_it() {
-    each_apart(|isolation| {
-        let home = elsewhere();
-        let path = settle(&home);
+fn only_listed_paths_are_readable() {
+    for_each_sandbox(|isolation| {
+        let home = make_suite();
+        let path = canonical_path(&home);
         symlink(path.join("part"), path.join("link")).unwrap();
         let script =
             "cat $home/golden.yaml; cat $home/part/golden.yaml; cat $home/link/golden.yaml; echo x > $home/part/x";
@@ -109,8 +112,8 @@ fn what_is_named_can_be_read_and_nothing_beside_it() {
 }
 
 #[test]
-fn homes_and_temporary_files_of_others_are_absent() {
-    each_apart(|isolation| {
+fn homes_and_temporary_files_are_hidden() {
+    for_each_sandbox(|isolation| {
         let other = tempfile::tempdir().unwrap();
         std::fs::write(other.path().join("secret"), "the answer").unwrap();
         let mut trial =
@@ -123,39 +126,39 @@ fn homes_and_temporary_files_of_others_are_absent() {
 }
 
 #[test]
-fn what_karat_knows_stays_with_karat() {
-    each_apart(|isolation| {
+fn environment_of_karat_is_hidden() {
+    for_each_sandbox(|isolation| {
         let mut trial = Trial::new(
             isolation,
             "cat /proc/$karat/environ /proc/$PPID/environ | tr '\\0' '\\n'; ls -l /proc/$karat/cwd; echo done",
         );
         trial.job.env.insert("karat".into(), std::process::id().to_string().into());
         let printed = text(&trial.run().stdout.bytes);
-        // In a namespace of its own, the parent is bubblewrap, which has what the tool has.
+        // In a PID namespace, the parent is bubblewrap, which has the environment of the tool.
         let foreign: Vec<&str> = printed.lines().filter(|line| line.starts_with("CARGO")).collect();
         assert!(foreign.is_empty(), "{isolation:?}: {printed}");
         assert!(printed.ends_with("done\n") && !printed.contains("->"), "{isolation:?}: {printed}");
     });
 }
 
-/// What is promised for the weakest isolation is that nothing is kept from a tool; were that wrong, the words would be too.
+/// The weakest isolation is documented to hide nothing.
 #[test]
-fn limits_alone_hide_nothing() {
-    let suite = elsewhere();
+fn process_isolation_hides_nothing() {
+    let suite = make_suite();
     let mut trial = Trial::new(Isolation::Process, "cat $secret/golden.yaml; echo x > $secret/new");
     trial.job.env.insert("secret".into(), suite.path().into());
-    trial.job.access = secret(suite.path());
+    trial.job.access = access_with_secret(suite.path());
     assert_eq!(text(&trial.run().stdout.bytes), "the answer");
     assert!(suite.path().join("new").exists());
 }
 
-/// A program in a home runs once its installation can be read, and not before.
+/// A program in a home directory runs only if its installation is readable.
 #[test]
-fn a_program_in_a_home_runs_with_what_it_needs() {
+fn program_in_a_home_needs_its_installation() {
     use std::os::unix::fs::PermissionsExt;
-    each_apart(|isolation| {
-        let home = elsewhere();
-        let path = settle(&home);
+    for_each_sandbox(|isolation| {
+        let home = make_suite();
+        let path = canonical_path(&home);
         let put = |name: &str, content: &str| {
             let file = path.join(name);
             std::fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -183,19 +186,19 @@ fn a_program_in_a_home_runs_with_what_it_needs() {
 }
 
 #[test]
-fn names_are_looked_up_where_the_network_is_allowed() {
-    let Ok(there) = std::fs::read_to_string("/etc/resolv.conf") else { return };
-    each(|isolation| {
+fn resolv_conf_is_readable_with_network_access() {
+    let Ok(expected) = std::fs::read_to_string("/etc/resolv.conf") else { return };
+    for_each_isolation(|isolation| {
         let mut trial = Trial::new(isolation, "cat /etc/resolv.conf");
         trial.job.access.network = true;
-        assert_eq!(text(&trial.run().stdout.bytes), there, "{isolation:?}");
+        assert_eq!(text(&trial.run().stdout.bytes), expected, "{isolation:?}");
     });
 }
 
-/// What lies on a machine beside its programs: accounts, settings of services, other people's data, sources.
+/// Accounts, service configuration, other users' data, sources.
 #[test]
-fn private_places_of_the_machine_are_absent() {
-    each_apart(|isolation| {
+fn private_system_paths_are_hidden() {
+    for_each_sandbox(|isolation| {
         let script = "for f in /etc/shadow /etc/gshadow /etc/ssl/private /etc/ssh /etc/sudoers /root/.bashrc /home /srv /opt /mnt /media \
                       /boot /var/lib /var/log /var/mail /var/spool /usr/src /usr/local/src; do \
                       head -c 1 $f >/dev/null 2>&1 && echo read $f; ls -A $f/ 2>/dev/null | head -n 1 | sed \"s|^|$f: |\"; done; echo done";

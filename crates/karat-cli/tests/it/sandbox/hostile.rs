@@ -1,12 +1,12 @@
-//! Tools that mean harm. Each comes to the right end, and the next trial is unharmed.
+//! Hostile tools: each gets the right exit reason, and the next trial is unaffected.
 
 use super::*;
 use crate::project::skipped;
 use std::net::TcpListener;
 
 #[test]
-fn writing_elsewhere_is_refused() {
-    each_apart(|isolation| {
+fn writes_outside_the_job_are_refused() {
+    for_each_sandbox(|isolation| {
         let folder = tempfile::Builder::new().tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let path = folder.path().canonicalize().unwrap();
         std::fs::write(path.join("old"), "old").unwrap();
@@ -21,20 +21,20 @@ fn writing_elsewhere_is_refused() {
         assert_eq!((names, std::fs::read_to_string(path.join("old")).unwrap()), (vec!["old".into()], "old".into()));
         assert!(!Path::new("/usr/karat-new").exists() && !Path::new("/dev/karat-new").exists());
 
-        // What the tool was given it may write.
+        // Control: a path listed as writable is.
         trial.job.access.writable.push(path.clone());
         trial.run();
         assert_eq!(std::fs::read_to_string(path.join("new")).unwrap(), "x\n", "{isolation:?}");
-        next_is_fine(isolation);
+        assert_next_trial_works(isolation);
     });
 }
 
-/// What is said of each isolation holds: where files lie in a namespace nothing of them changes; rules on files know of no modes
-/// and times.
+/// As documented per isolation: in a mount namespace nothing outside changes, while Landlock does not cover modes and
+/// times.
 #[test]
-fn modes_and_times_outside_change_only_where_it_is_said() {
+fn modes_and_times_outside_change_only_where_documented() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    each_apart(|isolation| {
+    for_each_sandbox(|isolation| {
         let folder = tempfile::Builder::new().tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let file = folder.path().canonicalize().unwrap().join("old");
         std::fs::write(&file, "old").unwrap();
@@ -44,15 +44,15 @@ fn modes_and_times_outside_change_only_where_it_is_said() {
         trial.run();
         let about = std::fs::metadata(&file).unwrap();
         let changed = (about.mode() & 0o777 == 0o777, about.mtime() == 86400);
-        let said = isolation.describe().contains("modes and times of files that the user owns can be changed");
-        // The files of root are not those of the user that its tools run as.
-        let said = said && !is_root();
-        assert_eq!(changed, (said, said), "{isolation:?}");
+        let documented = isolation.describe().contains("modes and times of files that the user owns can be changed");
+        // Files of root do not belong to the user that its tools run as.
+        let documented = documented && !is_root();
+        assert_eq!(changed, (documented, documented), "{isolation:?}");
     });
 }
 
-/// Connects to a port of this machine; the shell prints what came of it.
-fn connects(isolation: Isolation, network: bool, loopback: bool) -> (String, bool) {
+/// Connects to a port of this machine; returns the stdout and whether the listener was reached.
+fn try_loopback(isolation: Isolation, network: bool, loopback: bool) -> (String, bool) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let mut trial = Trial::new(isolation, "");
@@ -65,30 +65,30 @@ fn connects(isolation: Isolation, network: bool, loopback: bool) -> (String, boo
 }
 
 #[test]
-fn the_network_is_cut_unless_it_is_asked_for() {
+fn network_is_blocked_unless_allowed() {
     if !Path::new("/bin/bash").exists() {
-        return skipped("there is no bash, which connects without another program");
+        return skipped("bash is not installed");
     }
-    each(|isolation| {
+    for_each_isolation(|isolation| {
         let apart = isolation > Isolation::Process;
         let refused = ("done\n".to_owned(), false);
         let accepted = ("connected\ndone\n".to_owned(), true);
         let cut = if apart { &refused } else { &accepted };
-        assert_eq!(connects(isolation, false, false), *cut, "{isolation:?}");
+        assert_eq!(try_loopback(isolation, false, false), *cut, "{isolation:?}");
         let elsewhere = if isolation == Isolation::Bubblewrap { &refused } else { &accepted };
-        assert_eq!(connects(isolation, true, false), *elsewhere, "{isolation:?}");
-        assert_eq!(connects(isolation, true, true), accepted, "{isolation:?}");
+        assert_eq!(try_loopback(isolation, true, false), *elsewhere, "{isolation:?}");
+        assert_eq!(try_loopback(isolation, true, true), accepted, "{isolation:?}");
     });
 }
 
-/// One goes on for ever, two multiply. These stop at some thousand, so that a machine lives through it where Karat fails; what
-/// they do first is the same as without an end.
+/// Three ways to fork without end, bounded to some thousand processes so that the machine survives if the limit does
+/// not work.
 #[test]
-fn forking_without_end_is_ended() {
+fn fork_bombs_exceed_the_process_limit() {
     let multiply = "f() { [ $1 -gt 10 ] && exec sleep 5; f $(($1+1)) | f $(($1+1)) & wait; }; f 0; sleep 20";
     let leave = "echo '[ $1 -gt 9 ] && exec sleep 5; setsid sh ./f $(($1+1)) $2 & setsid sh ./f $(($1+1)) $2; wait' > f; sh ./f 0 $0; sleep 20";
     for script in ["while :; do sleep 30 & done", multiply, leave] {
-        each(|isolation| {
+        for_each_isolation(|isolation| {
             let mark = marker();
             let mut trial = Trial::new(isolation, script);
             trial.job.command.push((&mark).into());
@@ -100,15 +100,15 @@ fn forking_without_end_is_ended() {
                 "{isolation:?}: {script}"
             );
             assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}: {script}");
-            next_is_fine(isolation);
+            assert_next_trial_works(isolation);
         });
     }
 }
 
-/// Each process starts the next and ends: there are never many, and each is gone when it is looked for.
+/// Each process starts the next and exits, so each is gone by the time it is looked up.
 #[test]
-fn running_away_is_no_use() {
-    each(|isolation| {
+fn self_respawning_processes_are_killed() {
+    for_each_isolation(|isolation| {
         let mark = marker();
         let mut trial = Trial::new(isolation, "");
         std::fs::write(trial.path("checkout/run"), "(setsid sh ./run $1 &) ; exit 0\n").unwrap();
@@ -116,13 +116,13 @@ fn running_away_is_no_use() {
         assert_eq!(trial.run().exit, ExitReason::Exited(0), "{isolation:?}");
         std::thread::sleep(Duration::from_millis(50));
         assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
-        next_is_fine(isolation);
+        assert_next_trial_works(isolation);
     });
 }
 
 #[test]
-fn ignoring_sigterm_is_no_use() {
-    each(|isolation| {
+fn tool_ignoring_sigterm_is_killed() {
+    for_each_isolation(|isolation| {
         let mark = marker();
         let mut trial =
             Trial::new(isolation, &format!("trap '' TERM INT HUP; sleep {mark} & while :; do sleep {mark}; done"));
@@ -131,13 +131,13 @@ fn ignoring_sigterm_is_no_use() {
         assert_eq!(finished.exit, ExitReason::TimedOut, "{isolation:?}");
         assert!(finished.wall >= Duration::from_millis(300), "{:?}", finished.wall);
         assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
-        next_is_fine(isolation);
+        assert_next_trial_works(isolation);
     });
 }
 
 #[test]
-fn printing_five_gigabytes_is_cut_short() {
-    each(|isolation| {
+fn output_beyond_the_limit_is_truncated() {
+    for_each_isolation(|isolation| {
         for stream in ["", " >&2"] {
             let mark = marker();
             let mut trial = Trial::new(isolation, &format!("sleep {mark} & head -c 5000000000 /dev/zero{stream}"));
@@ -149,15 +149,15 @@ fn printing_five_gigabytes_is_cut_short() {
             assert!(full.truncated && full.bytes.len() == 1_000_000 && !other.truncated, "{isolation:?}");
             assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
         }
-        next_is_fine(isolation);
+        assert_next_trial_works(isolation);
     });
 }
 
 #[test]
-fn a_daemon_does_not_stay() {
-    each(|isolation| {
+fn daemons_are_killed() {
+    for_each_isolation(|isolation| {
         let mark = marker();
-        // One keeps the streams open, one leaves its session, and one has no parent any more.
+        // One keeps the streams open, one leaves its session, one is orphaned.
         let script =
             format!("sleep {mark} & setsid sleep {mark} >/dev/null 2>&1 & (sleep {mark} &) ; sleep 0.2; echo out");
         let finished = Trial::new(isolation, &script).run();
@@ -166,13 +166,13 @@ fn a_daemon_does_not_stay() {
         assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
         let counted = (isolation != Isolation::Bubblewrap).then_some(3);
         assert_eq!(finished.leftover_processes, counted, "{isolation:?}");
-        next_is_fine(isolation);
+        assert_next_trial_works(isolation);
     });
 }
 
 #[test]
-fn deleting_the_checkout_harms_nobody_else() {
-    each(|isolation| {
+fn deleting_the_checkout_affects_no_other_job() {
+    for_each_isolation(|isolation| {
         let trial = Trial::new(isolation, "rm -rf ../checkout ../* ; cd ..; rm -rf ./*; ls -A");
         let finished = trial.run();
         assert_eq!(
@@ -181,50 +181,50 @@ fn deleting_the_checkout_harms_nobody_else() {
             "{isolation:?}"
         );
         assert!(!trial.path("checkout").exists());
-        next_is_fine(isolation);
+        assert_next_trial_works(isolation);
     });
 }
 
 #[test]
-fn a_loop_of_links_harms_nobody() {
-    each(|isolation| {
+fn symlink_loops_affect_no_other_job() {
+    for_each_isolation(|isolation| {
         let script = "ln -s . here; ln -s b a; ln -s a b; ln -s ../checkout d; cat a; mkdir -p x/y; ln -s ../.. x/y/up; echo done";
         let trial = Trial::new(isolation, script);
         assert_eq!(text(&trial.run().stdout.bytes), "done\n", "{isolation:?}");
-        // The same folder is given to another job, as it would be when a trial goes on.
+        // The same folder is used by another job, as when a trial continues.
         let again =
             Job { command: ["/bin/sh", "-c", "cat here/here/a.txt"].map(Into::into).to_vec(), ..trial.job.clone() };
         let finished = run(&again, &supervisor(), &Cancel::default()).unwrap();
         assert_eq!(text(&finished.stdout.bytes), "a\n", "{isolation:?}");
-        next_is_fine(isolation);
+        assert_next_trial_works(isolation);
     });
 }
 
 #[test]
-fn signals_do_not_reach_out() {
-    each_apart(|isolation| {
+fn signals_do_not_leave_the_sandbox() {
+    for_each_sandbox(|isolation| {
         let mark = marker();
         let mut bystander = std::process::Command::new("sleep").arg(&mark).spawn().unwrap();
         let script = format!("kill -9 0 & kill -9 {} $PPID; sleep 0.2; echo alive", bystander.id());
         let finished = Trial::new(isolation, &script).run();
-        let told = matches!(finished.exit, ExitReason::Signalled(9) | ExitReason::Exited(_));
-        assert!(told, "{isolation:?}: {:?}", finished.exit);
+        let is_expected = matches!(finished.exit, ExitReason::Signalled(9) | ExitReason::Exited(_));
+        assert!(is_expected, "{isolation:?}: {:?}", finished.exit);
         assert!(bystander.try_wait().unwrap().is_none(), "{isolation:?}");
         bystander.kill().unwrap();
         bystander.wait().unwrap();
-        next_is_fine(isolation);
+        assert_next_trial_works(isolation);
     });
 }
 
-/// No socket of a daemon is reached, whether it has a path or only a name, with the network or without; connected pairs reach
-/// nobody and stay.
+/// Sockets of daemons, by path or abstract name, cannot be reached, with or without the network. Socket pairs still
+/// work.
 #[test]
-fn daemons_cannot_be_reached() {
+fn unix_sockets_of_daemons_are_unreachable() {
     use std::os::{linux::net::SocketAddrExt, unix::net::SocketAddr};
     if !Path::new("/usr/bin/perl").exists() {
-        return skipped("there is no perl, which opens sockets without another program");
+        return skipped("perl is not installed");
     }
-    each_apart(|isolation| {
+    for_each_sandbox(|isolation| {
         let folder = tempfile::Builder::new().tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let hidden = tempfile::tempdir().unwrap();
         let _seen = std::os::unix::net::UnixListener::bind(folder.path().join("s")).unwrap();
@@ -251,38 +251,38 @@ fn daemons_cannot_be_reached() {
             trial.job.access.network = network;
             text(&trial.run().stdout.bytes)
         };
-        // Were the script wrong, nothing would be reached without isolation either.
+        // Control: without isolation the script reaches them.
         assert_eq!(printed(Isolation::Process, false), "pair in in in ");
         assert_eq!(printed(isolation, false), "pair out out out ", "{isolation:?}");
         assert_eq!(printed(isolation, true), "pair out out out ", "{isolation:?}");
     });
 }
 
-/// A tool that can reach its supervisor ends its own trial by that, and no other.
+/// A tool that can signal its supervisor ends only its own trial by that.
 #[test]
-fn ending_the_supervisor_ends_the_trial() {
-    each(|isolation| {
+fn killing_the_supervisor_ends_only_its_own_trial() {
+    for_each_isolation(|isolation| {
         let mark = marker();
-        // Whoever is left starts others for as long as it lives.
+        // Any process left keeps starting others.
         let script = format!(
             "(while :; do sleep {mark} & sleep 0.05; done) & sleep 0.3; kill -9 $PPID; sleep 0.3; echo alive; exit 4"
         );
         let finished = Trial::new(isolation, &script).run();
         let reached = finished.exit == ExitReason::LostSupervisor;
-        // Root's tools run as another user, who cannot signal it.
+        // Root's tools run as another user, who cannot signal the supervisor.
         assert_eq!(reached, isolation == Isolation::Process && !is_root(), "{isolation:?}: {:?}", finished.exit);
         assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
-        next_is_fine(isolation);
+        assert_next_trial_works(isolation);
     });
 }
 
-/// Who may set the limits of another process may end it.
+/// Setting the limits of another process can kill it.
 #[test]
-fn limits_of_the_supervisor_stay() {
+fn limits_of_the_supervisor_cannot_be_changed() {
     if !Path::new("/usr/bin/prlimit").exists() {
-        return skipped("there is no prlimit, which sets limits of others");
+        return skipped("prlimit is not installed");
     }
-    each_apart(|isolation| {
+    for_each_sandbox(|isolation| {
         let script =
             "prlimit --pid $PPID --nofile=3:3 && echo set; prlimit --nofile=100:100 true && ulimit -n 64 && echo own";
         let finished = Trial::new(isolation, script).run();
@@ -294,10 +294,10 @@ fn limits_of_the_supervisor_stay() {
     });
 }
 
-/// Even a root user is nobody special inside.
+/// Also where Karat runs as root.
 #[test]
-fn no_privilege_is_left() {
-    each_apart(|isolation| {
+fn tools_have_no_capabilities() {
+    for_each_sandbox(|isolation| {
         let script = "grep -E '^(CapEff|CapPrm|CapBnd|NoNewPrivs)' /proc/self/status | tr -d '\\n\\t'; \
                       mknod node b 8 0 2>/dev/null && echo made";
         let printed = text(&Trial::new(isolation, script).run().stdout.bytes);
@@ -311,10 +311,10 @@ fn no_privilege_is_left() {
     });
 }
 
-/// Whoever owns system files may write to them even without capabilities. Files are opened and nothing is written.
+/// The owner of system files may write to them even without capabilities. Files are opened and nothing is written.
 #[test]
-fn settings_of_the_machine_cannot_be_opened_for_writing() {
-    each_apart(|isolation| {
+fn kernel_settings_cannot_be_opened_for_writing() {
+    for_each_sandbox(|isolation| {
         let script = "for f in $(find /proc/sys /proc/irq /proc/bus /proc/acpi /proc/sysrq-trigger /proc/mtrr /sys/kernel \
                       -type f 2>/dev/null); do ( : >> $f ) 2>/dev/null && echo $f; done; echo done";
         let finished = Trial::new(isolation, script).run();
@@ -327,7 +327,7 @@ fn tools_of_root_run_as_an_unprivileged_user() {
     if !is_root() {
         return skipped("these tests do not run as root");
     }
-    each(|isolation| {
+    for_each_isolation(|isolation| {
         let script = "id -u; id -g; id -G; grep -E 'Cap(Inh|Prm|Eff|Amb)' /proc/self/status | grep -v '0000000000000000'; \
                       grep NoNewPrivs /proc/self/status; echo x > made; cat /etc/shadow 2>/dev/null | head -c 1; echo end";
         let trial = Trial::new(isolation, script);
@@ -336,17 +336,17 @@ fn tools_of_root_run_as_an_unprivileged_user() {
         let expect = "65534\n65534\n65534\nNoNewPrivs:\t1\nend\n";
         assert_eq!(text(&finished.stdout.bytes), expect, "{isolation:?}: {}", text(&finished.stderr.bytes));
         assert_eq!(std::fs::read_to_string(trial.path("checkout/made")).unwrap(), "x\n");
-        next_is_fine(isolation);
+        assert_next_trial_works(isolation);
     });
 }
 
-/// What only root can write or read is no reason to fail, but it is stated.
+/// A path that only root can access keeps the tool running as root, which is stated.
 #[test]
-fn a_tool_stays_root_where_it_must_and_the_reason_is_stated() {
+fn tool_needing_root_stays_root_with_a_stated_reason() {
     if !is_root() {
         return skipped("these tests do not run as root");
     }
-    each(|isolation| {
+    for_each_isolation(|isolation| {
         let folder = tempfile::Builder::new().tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let path = folder.path().canonicalize().unwrap();
         let mut trial = Trial::new(isolation, "echo x > $there/new && id -u");
@@ -359,13 +359,13 @@ fn a_tool_stays_root_where_it_must_and_the_reason_is_stated() {
     });
 }
 
-/// System calls that no tool needs and through which it could look at other processes, gain rights or leave memory behind.
+/// System calls no tool needs that would let it inspect other processes, gain privileges or leave memory behind.
 #[test]
-fn system_calls_that_no_tool_needs_are_refused() {
+fn unneeded_system_calls_are_refused() {
     if !cfg!(target_arch = "x86_64") || !Path::new("/usr/bin/perl").exists() {
-        return skipped("the numbers of system calls here are not in this test, or there is no perl to make them with");
+        return skipped("this test needs x86-64 and perl");
     }
-    // Numbers on x86-64, with the code of the error that is expected: 13 for "permission denied", 38 for "no such call".
+    // System call numbers on x86-64, with the expected errno: 13 is EACCES, 38 is ENOSYS.
     let calls = [
         ("ptrace", "101, 0, 0, 0, 0", 13),
         ("process_vm_readv", "310, $$, 0, 0, 0, 0, 0", 13),
@@ -380,13 +380,13 @@ fn system_calls_that_no_tool_needs_are_refused() {
         ("semget", "64, 0, 1, 0666", 38),
         ("msgget", "68, 0, 0666", 38),
     ];
-    each(|isolation| {
+    for_each_isolation(|isolation| {
         for (name, call, expect) in calls {
             let script = format!("perl -e 'my $r = syscall({call}); print $r == -1 ? $!+0 : \"allowed\"'");
             let finished = Trial::new(isolation, &script).run();
             assert_eq!(text(&finished.stdout.bytes), expect.to_string(), "{isolation:?}: {name}");
         }
-        // Threads and processes are made as ever.
+        // Control: threads and processes still work.
         let finished = Trial::new(isolation, "perl -e 'print fork() ? wait() > 0 : exit'").run();
         assert_eq!(text(&finished.stdout.bytes), "1", "{isolation:?}");
     });

@@ -5,10 +5,10 @@ use crate::project::skipped;
 use karat_sandbox::Resource;
 
 #[test]
-fn memory_filled_bit_by_bit_is_noticed() {
-    each(|isolation| {
+fn gradual_allocation_exceeds_the_memory_limit() {
+    for_each_isolation(|isolation| {
         let mark = marker();
-        // Two processes, so that it is the sum that counts. Shells double a string until it is large.
+        // Two processes, so that only their sum exceeds the limit. The shells double a string until it is large.
         let hog = "a=0123456789abcdef; i=0; while [ $i -lt 22 ]; do a=$a$a; i=$((i+1)); done; sleep 20";
         let mut trial = Trial::new(isolation, &format!("sleep {mark} & ({hog}) & ({hog}) & wait"));
         trial.job.limits.memory = 100 << 20;
@@ -20,22 +20,23 @@ fn memory_filled_bit_by_bit_is_noticed() {
             text(&finished.stderr.bytes)
         );
         assert_eq!(survivors(&mark), Vec::<String>::new(), "{isolation:?}");
-        next_is_fine(isolation);
+        assert_next_trial_works(isolation);
     });
 }
 
-/// Memory that processes share is nobody's own, and counts as well.
+/// Memory shared between processes counts towards the limit.
 #[test]
-fn shared_memory_is_noticed() {
+fn shared_memory_counts_towards_the_memory_limit() {
     if !Path::new("/usr/bin/python3").exists() {
-        return skipped("there is no python3, which maps memory");
+        return skipped("python3 is not installed");
     }
-    each(|isolation| {
+    for_each_isolation(|isolation| {
         let script =
             "import mmap, time; own = b'x' * (200 << 20); m = mmap.mmap(-1, 200 << 20); m.write(own); time.sleep(60)";
         let mut trial = Trial::new(isolation, "");
         trial.job.command = ["/usr/bin/python3", "-c", script].map(Into::into).to_vec();
-        // Its own copy of what it writes fits; only with what is shared it is too much. Both stay until it is noticed.
+        // Private memory alone is within the limit, and only the sum with shared memory is over it. Both stay
+        // allocated.
         trial.job.limits.memory = 300 << 20;
         let finished = trial.run();
         assert_eq!(
@@ -48,8 +49,8 @@ fn shared_memory_is_noticed() {
 }
 
 #[test]
-fn one_process_cannot_ask_for_more_than_there_is() {
-    each(|isolation| {
+fn single_allocation_beyond_the_limit_fails() {
+    for_each_isolation(|isolation| {
         let mut trial = Trial::new(isolation, "head -c 4000000000 /dev/zero | tail -c 3900000000 | wc -c");
         trial.job.limits.memory = 64 << 20;
         let finished = trial.run();
@@ -58,11 +59,11 @@ fn one_process_cannot_ask_for_more_than_there_is() {
 }
 
 #[test]
-fn processors_are_limited() {
+fn cpu_count_is_limited() {
     if karat_sandbox::describe_limits(Isolation::Bubblewrap) == "limits by cgroup" {
         return skipped("the control group limits time on processors, which no program can count");
     }
-    each(|isolation| {
+    for_each_isolation(|isolation| {
         let mut trial = Trial::new(isolation, "nproc");
         trial.job.limits.cpus = Some(1);
         let finished = trial.run();
@@ -71,8 +72,8 @@ fn processors_are_limited() {
 }
 
 #[test]
-fn a_file_too_large_is_told() {
-    each(|isolation| {
+fn file_over_the_size_limit_is_reported() {
+    for_each_isolation(|isolation| {
         let mut trial = Trial::new(isolation, "exec head -c 3000000 /dev/zero > big");
         trial.job.limits.file_size = 1_000_000;
         assert_eq!(trial.run().exit, ExitReason::LimitExceeded(Resource::FileSize), "{isolation:?}");
@@ -81,33 +82,33 @@ fn a_file_too_large_is_told() {
 }
 
 #[test]
-fn files_too_large_together_are_told() {
-    each(|isolation| {
+fn files_over_the_disk_limit_together_are_reported() {
+    for_each_isolation(|isolation| {
         let script = "i=0; while :; do i=$((i+1)); mkdir -p d/$i; head -c 500000 /dev/zero > d/$i/f; done";
         let mut trial = Trial::new(isolation, script);
         trial.job.limits.disk = 5_000_000;
         trial.job.limits.time = Duration::from_secs(120);
         assert_eq!(trial.run().exit, ExitReason::LimitExceeded(Resource::Disk), "{isolation:?}");
-        next_is_fine(isolation);
+        assert_next_trial_works(isolation);
     });
 }
 
 #[test]
-fn whoever_tidies_up_in_time_may() {
-    each(|isolation| {
+fn sigterm_handler_runs_before_the_kill() {
+    for_each_isolation(|isolation| {
         let mut trial = Trial::new(isolation, "trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done");
         trial.job.limits.time = Duration::from_millis(300);
         trial.job.limits.grace = Duration::from_secs(300);
         let finished = trial.run();
         assert_eq!(finished.exit, ExitReason::TimedOut, "{isolation:?}");
         assert_eq!(text(&finished.stdout.bytes), "bye\n", "{isolation:?}");
-        assert!(finished.wall < Duration::from_secs(200), "its grace was waited for: {:?}", finished.wall);
+        assert!(finished.wall < Duration::from_secs(200), "waited for the whole grace period: {:?}", finished.wall);
     });
 }
 
 #[test]
-fn output_up_to_the_limit_is_kept() {
-    each(|isolation| {
+fn output_up_to_the_limit_is_not_truncated() {
+    for_each_isolation(|isolation| {
         let mut trial = Trial::new(isolation, "head -c 1000000 /dev/zero");
         trial.job.limits.output = 1_000_000;
         let finished = trial.run();
@@ -117,9 +118,9 @@ fn output_up_to_the_limit_is_kept() {
 }
 
 #[test]
-fn the_places_for_temporary_files_are_bounded() {
+fn temporary_file_systems_are_limited() {
     if available().unavailable_reason(Isolation::Bubblewrap).is_some() {
-        return skipped("bubblewrap is not there");
+        return skipped("bubblewrap is not available");
     }
     let script = "for at in /tmp /var/tmp /dev/shm /dev /run /home; do head -c 70000000 /dev/zero > $at/big && echo $at; done; echo done";
     let finished = Trial::new(Isolation::Bubblewrap, script).run();

@@ -1,11 +1,11 @@
-//! Tools that behave, and tools that do not: each is run in every isolation this system has.
+//! Sandboxed jobs, run in every isolation available on this system.
 
-mod ending;
+mod documented_table;
 mod hidden;
 mod hostile;
 mod limits;
-mod plain;
-mod table;
+mod termination;
+mod well_behaved;
 
 use crate::project::skipped;
 use karat_io::cancel::Cancel;
@@ -32,9 +32,12 @@ impl Trial {
             std::fs::create_dir(root.join(name)).unwrap();
         }
         std::fs::write(root.join("checkout/a.txt"), "a\n").unwrap();
-        let seen = root_in_sandbox(isolation, &root);
-        let env =
-            [("PATH", "/usr/bin:/bin".into()), ("HOME", seen.join("home").into()), ("TMPDIR", seen.join("tmp").into())];
+        let root_seen = root_in_sandbox(isolation, &root);
+        let env = [
+            ("PATH", "/usr/bin:/bin".into()),
+            ("HOME", root_seen.join("home").into()),
+            ("TMPDIR", root_seen.join("tmp").into()),
+        ];
         let job = Job {
             command: ["/bin/sh", "-c", script].map(Into::into).to_vec(),
             env: env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
@@ -61,8 +64,8 @@ fn supervisor() -> Supervisor {
     Supervisor { program: env!("CARGO_BIN_EXE_karat").into(), args: vec!["__supervise".into()] }
 }
 
-/// Does something for every isolation there is.
-fn each(test: impl Fn(Isolation)) {
+/// Runs a test in every available isolation.
+fn for_each_isolation(test: impl Fn(Isolation)) {
     for isolation in Isolation::ALL {
         match available().unavailable_reason(isolation) {
             None => test(isolation),
@@ -71,9 +74,9 @@ fn each(test: impl Fn(Isolation)) {
     }
 }
 
-/// Does something for every isolation that keeps tools from files and the network.
-fn each_apart(test: impl Fn(Isolation)) {
-    each(|isolation| {
+/// Runs a test in every available isolation that hides files and blocks the network.
+fn for_each_sandbox(test: impl Fn(Isolation)) {
+    for_each_isolation(|isolation| {
         if isolation > Isolation::Process {
             test(isolation);
         }
@@ -83,7 +86,7 @@ fn each_apart(test: impl Fn(Isolation)) {
 /// Runs a script in every isolation and compares how it ended and what it printed.
 #[track_caller]
 fn check(script: &str, ended: &ExitReason, stdout: &str) {
-    each(|isolation| {
+    for_each_isolation(|isolation| {
         let finished = Trial::new(isolation, script).run();
         assert_eq!(finished.exit, *ended, "{isolation:?}: {}", text(&finished.stderr.bytes));
         assert_eq!(text(&finished.stdout.bytes), stdout, "{isolation:?}");
@@ -94,13 +97,13 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A number that no other test uses, which `sleep` understands and processes can be known by.
+/// A number unique to each test, valid as a duration for `sleep`, to identify processes by.
 fn marker() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("{}.{:05}", 1_000_000 + std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Processes that were started with `marker` among their arguments.
+/// Processes with `marker` among their arguments.
 fn survivors(marker: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
@@ -113,9 +116,9 @@ fn survivors(marker: &str) -> Vec<String> {
     found
 }
 
-/// The next trial is unharmed.
+/// Asserts that a following trial works.
 #[track_caller]
-fn next_is_fine(isolation: Isolation) {
+fn assert_next_trial_works(isolation: Isolation) {
     let finished = Trial::new(isolation, "cat a.txt").run();
     assert_eq!((finished.exit, text(&finished.stdout.bytes)), (ExitReason::Exited(0), "a\n".to_owned()));
 }
@@ -125,7 +128,8 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|about| about.uid() == 0)
 }
 
-/// Lets every user read and write a path, so that what keeps a tool of root's from it is the isolation and not its user.
+/// Makes a path readable and writable for every user, so that only the isolation, not the user id, can keep a tool
+/// from it.
 fn open_to_all(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();

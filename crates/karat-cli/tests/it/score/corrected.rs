@@ -1,29 +1,29 @@
-//! Figures without the judge's errors, as anybody would check them: files in, report out, and the truth known.
+//! Metrics corrected for the judge's errors, checked by simulation through the command line: coverage and bias.
 //!
-//! Every simulated tool is a suite of its own: what it reports, what of that is true, what the judge says and which pairs
-//! people label is drawn anew. What figures truly are is what `karat score` says when people decide about every candidate.
+//! For every simulated tool the findings, their truth, the judge's answers and the labelled pairs are drawn at random. The true
+//! value of a metric is what `karat score` reports when people decide every candidate.
 
 use crate::project::{Project, lines, suite, trial};
 use karat_core::stats::random::Random;
 use serde_json::{Value, json};
 
-/// What is simulated.
+/// The parameters of a simulation.
 #[derive(Clone, Copy)]
-struct Shape {
+struct Scenario {
     name: &'static str,
     flags: &'static str,
     cases: usize,
-    /// Goldens of a case, of which a fifth gets no finding.
+    /// Goldens per case; a fifth of them gets no finding.
     goldens: usize,
-    /// At most so many candidates for a golden. With several, every third is a candidate for another golden, too.
+    /// Most candidates for a golden. With several, about every third is a candidate for another golden as well.
     candidates: usize,
-    /// How often a golden with candidates is truly found.
+    /// The probability that a golden with candidates is truly found.
     found: f64,
     /// The probability of a label, by whether the judge calls the pair a match.
     picked: [f64; 2],
 }
 
-const UNREPORTED: Shape = Shape {
+const UNREPORTED: Scenario = Scenario {
     name: "goldens that nobody reported",
     flags: "--profile recorded",
     cases: 60,
@@ -32,21 +32,22 @@ const UNREPORTED: Shape = Shape {
     found: 0.6,
     picked: [0.35, 0.35],
 };
-const SEVERAL: Shape = Shape {
+const SEVERAL: Scenario = Scenario {
     name: "several candidates for a golden, several goldens for a finding",
     candidates: 3,
     goldens: 3,
     ..UNREPORTED
 };
-const ONE_TO_ONE: Shape = Shape { name: "several candidates, assigned one to one", flags: "--judge none", ..SEVERAL };
-const RARE: Shape = Shape { name: "rare matches", cases: 100, found: 0.08, ..UNREPORTED };
-const UNEQUAL: Shape = Shape { name: "unequal probabilities", picked: [0.2, 0.6], ..UNREPORTED };
-const FEW: Shape = Shape { name: "few labels", cases: 45, picked: [0.3, 0.3], ..UNREPORTED };
+const ONE_TO_ONE: Scenario =
+    Scenario { name: "several candidates, assigned one to one", flags: "--judge none", ..SEVERAL };
+const RARE: Scenario = Scenario { name: "rare matches", cases: 100, found: 0.08, ..UNREPORTED };
+const UNEQUAL: Scenario = Scenario { name: "unequal probabilities", picked: [0.2, 0.6], ..UNREPORTED };
+const FEW: Scenario = Scenario { name: "few labels", cases: 45, picked: [0.3, 0.3], ..UNREPORTED };
 
-/// The judge is right about so many true matches, and about as many other pairs.
-const RIGHT: f64 = 0.85;
+/// The judge's sensitivity and specificity.
+const JUDGE_ACCURACY: f64 = 0.85;
 
-/// Tools of one run, and runs.
+/// Simulated tools per run, and number of runs.
 const TOOLS: usize = 25;
 const RUNS: usize = 8;
 
@@ -57,7 +58,7 @@ struct Files {
     truth: Vec<Value>,
 }
 
-impl Shape {
+impl Scenario {
     fn project(&self) -> Project {
         let golden = |g: usize| {
             json!({ "id": format!("g{g}"), "title": format!("problem{g}"), "file": format!("d{g}/m{g}.py"), "line_start": 5,
@@ -68,7 +69,7 @@ impl Shape {
         suite(&(0..self.cases).map(case).collect::<Vec<_>>())
     }
 
-    fn files(&self, random: &mut Random) -> Files {
+    fn simulate_files(&self, random: &mut Random) -> Files {
         let mut files = Files { trials: Vec::new(), judged: Vec::new(), labels: Vec::new(), truth: Vec::new() };
         for tool in 0..TOOLS {
             for case in 0..self.cases {
@@ -99,7 +100,7 @@ impl Shape {
             let (found, reports) = (random.unit() < self.found, random.below(own.len()));
             for (place, finding) in own.into_iter().enumerate() {
                 let truth = found && (place == reports || random.unit() < 0.2);
-                let says = (random.unit() < RIGHT) == truth;
+                let says = (random.unit() < JUDGE_ACCURACY) == truth;
                 let picked = self.picked[usize::from(says)];
                 let line = |judge: &str, says: bool| {
                     json!({ "kind": "pair", "case": case, "tool": tool, "trial": 1, "judge": judge,
@@ -118,11 +119,11 @@ impl Shape {
     }
 }
 
-/// What became of one corrected figure over all simulated tools.
+/// One corrected metric over all simulated tools.
 #[derive(Default)]
 struct Outcome {
-    /// Value, interval, and what the figure truly is for this tool.
-    seen: Vec<(f64, [f64; 2], f64)>,
+    /// Value, interval, and true value for this tool.
+    estimates: Vec<(f64, [f64; 2], f64)>,
     refused: Vec<String>,
     truths: Vec<f64>,
 }
@@ -134,45 +135,45 @@ impl Outcome {
             Some(why) => self.refused.push(why.to_owned()),
             None => {
                 let ends = [&figure["ci"][0], &figure["ci"][1]].map(|end| end.as_f64().unwrap());
-                self.seen.push((figure["value"].as_f64().unwrap(), ends, truth));
+                self.estimates.push((figure["value"].as_f64().unwrap(), ends, truth));
             }
         }
     }
 
-    /// How far values lie off on average, and how often intervals hold the truth of the tool, and that of all such tools.
+    /// The bias, and the coverage of the tool's true value and of the mean over all tools.
     fn summary(&self) -> (f64, f64, f64) {
         let all = self.truths.iter().sum::<f64>() / self.truths.len() as f64;
-        let n = self.seen.len() as f64;
-        let bias = self.seen.iter().map(|(value, _, truth)| value - truth).sum::<f64>() / n;
-        let holding = |of: &dyn Fn(f64) -> f64| {
-            let holds = |(_, [low, high], truth): &&(f64, [f64; 2], f64)| (*low..=*high).contains(&of(*truth));
-            self.seen.iter().filter(holds).count() as f64 / n
+        let n = self.estimates.len() as f64;
+        let bias = self.estimates.iter().map(|(value, _, truth)| value - truth).sum::<f64>() / n;
+        let coverage = |target: &dyn Fn(f64) -> f64| {
+            let covers = |(_, [low, high], truth): &&(f64, [f64; 2], f64)| (*low..=*high).contains(&target(*truth));
+            self.estimates.iter().filter(covers).count() as f64 / n
         };
-        (bias, holding(&|truth| truth), holding(&|_| all))
+        (bias, coverage(&|truth| truth), coverage(&|_| all))
     }
 
-    /// Nineteen intervals of twenty hold the truth: 90 % is three standard errors below that with 200 tools.
+    /// Nominal coverage is 95 %; 90 % is three standard errors below with 200 tools.
     #[track_caller]
-    fn assert_holds(&self, what: &str) {
+    fn assert_unbiased_with_coverage(&self, what: &str) {
         let (bias, own, all) = self.summary();
-        assert!(bias.abs() <= 0.015, "{what}: {bias:+.4} off");
-        assert!(own >= 0.93 && all >= 0.905, "{what}: {own:.3} hold the tool's truth, {all:.3} that of all tools");
+        assert!(bias.abs() <= 0.015, "{what}: bias {bias:+.4}");
+        assert!(own >= 0.93 && all >= 0.905, "{what}: coverage {own:.3} of the tool's value, {all:.3} of the mean");
     }
 }
 
 /// By metric: PPI++ and Rogan–Gladen.
 type Outcomes = [[Outcome; 2]; 3];
 
-fn simulate(shape: Shape) -> Outcomes {
+fn simulate(scenario: Scenario) -> Outcomes {
     let mut outcomes = Outcomes::default();
-    let project = shape.project();
+    let project = scenario.project();
     for run in 0..RUNS {
-        let files = shape.files(&mut Random::new(11, run as u64));
+        let files = scenario.simulate_files(&mut Random::new(11, run as u64));
         project.write("s.jsonl", lines(&files.trials));
         project.write("judged.jsonl", lines(&files.judged));
         project.write("labels.jsonl", lines(&files.labels));
         project.write("truth.jsonl", lines(&files.truth));
-        let flags = format!("score . --submission s.jsonl --json --resamples 100 {}", shape.flags);
+        let flags = format!("score . --submission s.jsonl --json --resamples 100 {}", scenario.flags);
         let report = project.json(&format!("{flags} --judgements judged.jsonl --labels labels.jsonl"));
         let truths = project.json(&format!("{flags} --judgements truth.jsonl"));
         let by_tool = |report: &Value, tool: &Value| -> Value {
@@ -191,59 +192,60 @@ fn simulate(shape: Shape) -> Outcomes {
     outcomes
 }
 
-/// Every figure of a shape: there in most simulations, near the truth, and as sure as it says.
-fn assert_all_hold(shape: Shape, refused_at_most: [f64; 2]) {
-    for (metric, outcomes) in ["precision", "recall", "f1"].iter().zip(&simulate(shape)) {
+/// Both corrections of every metric: rarely refused, unbiased, and with the nominal coverage.
+fn check_both_corrections(scenario: Scenario, refused_at_most: [f64; 2]) {
+    for (metric, outcomes) in ["precision", "recall", "f1"].iter().zip(&simulate(scenario)) {
         for ((outcome, most), method) in outcomes.iter().zip(refused_at_most).zip(["PPI++", "Rogan–Gladen"]) {
-            let what = format!("{}: {metric} by {method}", shape.name);
+            let what = format!("{}: {metric} by {method}", scenario.name);
             let refused = outcome.refused.len() as f64 / (TOOLS * RUNS) as f64;
             assert!(refused <= most, "{what}: {refused} refused, {:?}", outcome.refused.first());
-            // The few that are not refused are no fair sample of all.
+            // Where most are refused, the rest is not a fair sample.
             if refused < 0.5 {
-                outcome.assert_holds(&what);
+                outcome.assert_unbiased_with_coverage(&what);
             }
         }
     }
 }
 
-/// As [`assert_all_hold`], for shapes in which Rogan and Gladen's correction would be wrong and is refused.
-fn assert_ppi_holds(shape: Shape) {
-    for (metric, [ppi, rogan_gladen]) in ["precision", "recall", "f1"].iter().zip(&simulate(shape)) {
-        assert_eq!(ppi.refused, Vec::<String>::new(), "{}: {metric}", shape.name);
-        ppi.assert_holds(&format!("{}: {metric}", shape.name));
+/// As [`check_both_corrections`], for scenarios where the Rogan–Gladen correction does not apply and is refused.
+fn check_ppi_only(scenario: Scenario) {
+    for (metric, [ppi, rogan_gladen]) in ["precision", "recall", "f1"].iter().zip(&simulate(scenario)) {
+        assert_eq!(ppi.refused, Vec::<String>::new(), "{}: {metric}", scenario.name);
+        ppi.assert_unbiased_with_coverage(&format!("{}: {metric}", scenario.name));
         assert!(
-            rogan_gladen.seen.is_empty() && rogan_gladen.refused.iter().all(|why| why.contains("several candidates"))
+            rogan_gladen.estimates.is_empty()
+                && rogan_gladen.refused.iter().all(|why| why.contains("several candidates"))
         );
     }
 }
 
 #[test]
-fn with_goldens_that_nobody_reported() {
-    assert_all_hold(UNREPORTED, [0.0, 0.0]);
+fn unreported_goldens() {
+    check_both_corrections(UNREPORTED, [0.0, 0.0]);
 }
 
 #[test]
-fn with_several_candidates() {
-    assert_ppi_holds(SEVERAL);
+fn several_candidates() {
+    check_ppi_only(SEVERAL);
 }
 
 #[test]
-fn with_several_candidates_assigned_one_to_one() {
-    assert_ppi_holds(ONE_TO_ONE);
+fn several_candidates_assigned_one_to_one() {
+    check_ppi_only(ONE_TO_ONE);
 }
 
 #[test]
-fn with_rare_matches() {
-    // Fewer than ten true matches have a label, as a rule, which is too few for sensitivity.
-    assert_all_hold(RARE, [0.05, 1.0]);
+fn rare_matches() {
+    // Usually fewer than ten true matches are labelled, too few to estimate the sensitivity.
+    check_both_corrections(RARE, [0.05, 1.0]);
 }
 
 #[test]
-fn with_unequal_probabilities() {
-    assert_all_hold(UNEQUAL, [0.1, 0.1]);
+fn unequal_label_probabilities() {
+    check_both_corrections(UNEQUAL, [0.1, 0.1]);
 }
 
 #[test]
-fn with_few_labels() {
-    assert_all_hold(FEW, [0.25, 0.25]);
+fn few_labels() {
+    check_both_corrections(FEW, [0.25, 0.25]);
 }

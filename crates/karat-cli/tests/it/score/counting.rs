@@ -1,26 +1,26 @@
-//! What counts as found, missed and false, by hand.
+//! True positives, false positives and misses, checked against values computed by hand.
 
-use super::{counts, first, one, outcomes};
+use super::{counts, first_trial, outcomes, score_one};
 use crate::project::{Project, lines, near, suite, trial};
 use serde_json::{Value, json};
 
 #[test]
-fn the_published_formula_by_hand() {
+fn published_formula_gives_hand_computed_values() {
     let case = json!({ "id": "c", "issues": [{
         "id": "g", "title": "SQL injection", "file": "src/routes/users.ts", "line_start": 12, "line_end": 15,
         "keywords": ["sql injection", "parameterized", "sanitize", "interpolation"],
     }] });
     let finding = json!([{ "id": "f", "message": "SQL injection through string interpolation",
                            "file": "src\\routes\\users.ts", "line_start": 18 }]);
-    let report = one(case, finding, "--profile crb");
-    near(first(&report), "/matches/0/parts/file", 1.0);
-    near(first(&report), "/matches/0/parts/line", 0.55);
-    near(first(&report), "/matches/0/parts/keyword", 0.5);
-    near(first(&report), "/matches/0/score", 0.4 * 1.0 + 0.2 * 0.55 + 0.4 * 0.5);
-    near(first(&report), "/matches/0/score", 0.71);
+    let report = score_one(case, finding, "--profile crb");
+    near(first_trial(&report), "/matches/0/parts/file", 1.0);
+    near(first_trial(&report), "/matches/0/parts/line", 0.55);
+    near(first_trial(&report), "/matches/0/parts/keyword", 0.5);
+    near(first_trial(&report), "/matches/0/score", 0.4 * 1.0 + 0.2 * 0.55 + 0.4 * 0.5);
+    near(first_trial(&report), "/matches/0/score", 0.71);
 }
 
-/// Parts of the score of one golden and one finding under `crb`, as `file line keyword`.
+/// The parts of a pair's score under `crb`, as `file line keyword`.
 fn parts(golden: Value, finding: Value) -> String {
     let mut golden = golden;
     golden["id"] = "g".into();
@@ -30,14 +30,15 @@ fn parts(golden: Value, finding: Value) -> String {
     if finding["message"].is_null() {
         finding["message"] = "nothing to see".into();
     }
-    let report = one(json!({ "id": "c", "issues": [golden] }), json!([finding]), "--profile crb --set threshold=0");
-    let parts = &first(&report)["matches"][0]["parts"];
+    let report =
+        score_one(json!({ "id": "c", "issues": [golden] }), json!([finding]), "--profile crb --set threshold=0");
+    let parts = &first_trial(&report)["matches"][0]["parts"];
     let part = |key: &str| format!("{:.3}", parts[key].as_f64().unwrap_or(f64::NAN));
     ["file", "line", "keyword"].map(part).join(" ")
 }
 
 #[test]
-fn steps_of_the_published_formula() {
+fn steps_of_the_crb_score() {
     let place = |file: &str, start: u32, end: u32| json!({ "file": file, "line_start": start, "line_end": end });
     let check = |golden: Value, finding: Value, expected: &str| {
         assert_eq!(parts(golden.clone(), finding.clone()), expected, "{golden} {finding}")
@@ -55,18 +56,18 @@ fn steps_of_the_published_formula() {
     check(json!({ "keywords": ["x.py"] }), json!({ "file": "x.py" }), "0.000 0.000 0.000");
 }
 
-/// The program of the published benchmark scales a partial path, its document does not.
+/// The published benchmark's program scales a partial path match; its documentation does not.
 #[test]
-fn partial_paths_by_the_document_and_by_the_program() {
+fn partial_path_score_is_fixed_or_scaled() {
     let case =
         json!({ "id": "c", "issues": [{ "id": "g", "title": "x", "file": "src/web/a.py", "keywords": ["boom"] }] });
     let findings = json!([{ "id": "f", "message": "boom", "file": "src/web/deep/b.py", "line_start": 3 }]);
     let file = |flags: &str| {
-        let report = one(case.clone(), findings.clone(), &format!("--profile crb {flags}"));
-        first(&report)["matches"][0]["parts"]["file"].as_f64().unwrap()
+        let report = score_one(case.clone(), findings.clone(), &format!("--profile crb {flags}"));
+        first_trial(&report)["matches"][0]["parts"]["file"].as_f64().unwrap()
     };
     assert_eq!((file(""), file("--set partial_path=fixed")), (0.3, 0.3));
-    // Two parts in common, and the longer path has four.
+    // Two components in common; the longer path has four.
     assert!((file("--set partial_path=scaled") - 0.3 * 2.0 / 4.0).abs() < 1e-12);
     let project = Project::new();
     project.run("profile show crb --set partial_path=half").says(2, &["partial_path"]);
@@ -74,17 +75,17 @@ fn partial_paths_by_the_document_and_by_the_program() {
 }
 
 #[test]
-fn parts_a_golden_lacks_are_left_out_in_karat() {
+fn parts_missing_from_a_golden_do_not_count_in_karat() {
     let case = json!({ "id": "c", "issues": [{ "id": "g", "title": "x", "file": "a.py", "keywords": ["boom"] }] });
     let finding = json!([{ "id": "f", "message": "boom", "file": "a.py", "line_start": 3 }]);
-    let report = one(case.clone(), finding.clone(), "--judge none");
-    near(first(&report), "/matches/0/score", 1.0);
-    assert!(first(&report)["matches"][0]["parts"].get("line").is_none_or(Value::is_null));
-    near(first(&one(case, finding, "--profile crb")), "/matches/0/score", 0.8);
+    let report = score_one(case.clone(), finding.clone(), "--judge none");
+    near(first_trial(&report), "/matches/0/score", 1.0);
+    assert!(first_trial(&report)["matches"][0]["parts"].get("line").is_none_or(Value::is_null));
+    near(first_trial(&score_one(case, finding, "--profile crb")), "/matches/0/score", 0.8);
 }
 
-/// A golden that two findings report, an acceptable one, and a trap.
-fn mixed() -> (Value, Value) {
+/// A case with a golden reported twice, an acceptable golden and a trap, and the findings.
+fn case_with_all_kinds() -> (Value, Value) {
     let golden = |id: &str, acceptance: &str| json!({ "id": id, "title": format!("Issue {id}"), "file": format!("{id}.py"), "line_start": 1, "keywords": [id], "acceptance": acceptance });
     let case = json!({ "id": "c", "issues": [golden("real", "required"), golden("nice", "acceptable"), golden("bait", "trap")] });
     let finding =
@@ -100,9 +101,9 @@ fn mixed() -> (Value, Value) {
 }
 
 #[test]
-fn duplicates_acceptable_and_traps() {
-    let (case, findings) = mixed();
-    let karat = one(case.clone(), findings.clone(), "");
+fn duplicates_acceptable_goldens_and_traps() {
+    let (case, findings) = case_with_all_kinds();
+    let karat = score_one(case.clone(), findings.clone(), "");
     insta::assert_snapshot!(outcomes(&karat), @r"
     match real f1
     acceptable nice f3
@@ -110,28 +111,28 @@ fn duplicates_acceptable_and_traps() {
     extra f4: it reports a known false alarm, bait
     extra f5: no golden is similar to it
     ");
-    assert_eq!(first(&karat)["extras"][0]["flags"], json!(["trap"]));
+    assert_eq!(first_trial(&karat)["extras"][0]["flags"], json!(["trap"]));
     assert_eq!(counts(&karat), [1, 2, 0]);
     near(&karat, "/tools/0/metrics/precision/value", 1.0 / 3.0);
     // As published: precision is over all findings.
-    let crb = one(case, findings, "--profile crb");
+    let crb = score_one(case, findings, "--profile crb");
     assert_eq!(counts(&crb), [1, 4, 0]);
     near(&crb, "/tools/0/metrics/precision/value", 0.2);
 }
 
 #[test]
-fn a_case_with_nothing_demanded_is_clean() {
+fn case_without_required_goldens_is_clean() {
     let case = json!({ "id": "c", "issues": [{ "id": "nice", "title": "True but trifling", "file": "a.py", "acceptance": "acceptable" }] });
-    let report = one(case.clone(), json!([{ "id": "f", "message": "true but trifling", "file": "a.py" }]), "");
+    let report = score_one(case.clone(), json!([{ "id": "f", "message": "true but trifling", "file": "a.py" }]), "");
     near(&report, "/tools/0/metrics/clean_pass/value", 1.0);
     assert_eq!(report["tools"][0]["metrics"]["recall"]["value"], Value::Null);
-    let report = one(case, json!([{ "id": "f", "message": "wrong", "file": "b.py" }]), "");
+    let report = score_one(case, json!([{ "id": "f", "message": "wrong", "file": "b.py" }]), "");
     near(&report, "/tools/0/metrics/clean_pass/value", 0.0);
     assert_eq!(counts(&report), [0, 1, 0]);
 }
 
-/// One case with a golden that is found and one clean case with an alarm.
-fn with_clean() -> Project {
+/// One case with a golden that is found, and one clean case with a false positive.
+fn project_with_clean_case() -> Project {
     let issues = json!([{ "id": "g", "title": "A thing is wrong", "file": "a.py", "keywords": ["thing"] }]);
     suite(&[json!({ "id": "c", "issues": issues }), json!({ "id": "clean" })]).with(
         "s.jsonl",
@@ -143,8 +144,8 @@ fn with_clean() -> Project {
 }
 
 #[test]
-fn clean_cases_stay_out_of_means_and_enter_the_pool() {
-    let project = with_clean();
+fn clean_cases_count_in_micro_averages_only() {
+    let project = project_with_clean_case();
     for profile in ["karat", "crb"] {
         let report = project.json(&format!("score . --json --submission s.jsonl --profile {profile}"));
         near(&report, "/tools/0/metrics/precision/value", 1.0);
@@ -156,13 +157,13 @@ fn clean_cases_stay_out_of_means_and_enter_the_pool() {
 }
 
 #[test]
-fn undefined_is_a_dash_and_zero_in_crb() {
+fn undefined_is_a_dash_in_karat_and_zero_in_crb() {
     let case = json!({ "id": "c", "issues": [{ "id": "g", "title": "A thing is wrong", "file": "a.py" }] });
-    let karat = one(case.clone(), json!([]), "");
+    let karat = score_one(case.clone(), json!([]), "");
     assert_eq!(karat["tools"][0]["metrics"]["precision"]["value"], Value::Null);
     assert_eq!(karat["tools"][0]["metrics"]["precision"]["undefined"], "no countable findings");
     near(&karat, "/tools/0/metrics/recall/value", 0.0);
-    let crb = one(case.clone(), json!([]), "--profile crb");
+    let crb = score_one(case.clone(), json!([]), "--profile crb");
     near(&crb, "/tools/0/metrics/precision/value", 0.0);
     let project = suite(&[case]).with("s.jsonl", lines(&[trial("c", "t", 1, json!([]))]));
     let table = project.ok("score . --submission s.jsonl");
@@ -174,8 +175,8 @@ fn undefined_is_a_dash_and_zero_in_crb() {
 }
 
 #[test]
-fn exact_assignment_finds_what_greedy_loses() {
-    // f1 fits both goldens and fits a better; f2 fits a only.
+fn exact_assignment_finds_more_than_greedy() {
+    // f1 matches both goldens, a better than b; f2 matches only a.
     let case = json!({ "id": "c", "issues": [
         { "id": "a", "title": "x", "file": "m.py", "line_start": 10, "keywords": ["alpha", "beta"] },
         { "id": "b", "title": "x", "file": "m.py", "line_start": 20, "keywords": ["alpha", "gamma"] },
@@ -185,14 +186,14 @@ fn exact_assignment_finds_what_greedy_loses() {
         { "id": "f2", "message": "alpha beta", "file": "m.py", "line_start": 11 },
     ]);
     let flags = "--judge none --set threshold=0.55 --set assignment=";
-    assert_eq!(counts(&one(case.clone(), findings.clone(), &format!("{flags}greedy"))), [2, 0, 0]);
+    assert_eq!(counts(&score_one(case.clone(), findings.clone(), &format!("{flags}greedy"))), [2, 0, 0]);
     let findings = json!([
         { "id": "f1", "message": "alpha beta", "file": "m.py", "line_start": 15 },
         { "id": "f2", "message": "beta", "file": "m.py", "line_start": 10 },
     ]);
-    // Greedy gives a to f1, and f2, which fits nothing else, is left over with b missed.
-    let greedy = one(case.clone(), findings.clone(), &format!("{flags}greedy"));
-    let exact = one(case, findings, &format!("{flags}exact"));
+    // Greedy assigns a to f1; f2 matches nothing else, and b is missed.
+    let greedy = score_one(case.clone(), findings.clone(), &format!("{flags}greedy"));
+    let exact = score_one(case, findings, &format!("{flags}exact"));
     assert_eq!(
         (counts(&greedy), counts(&exact)),
         ([1, 0, 1], [2, 0, 0]),
@@ -202,7 +203,7 @@ fn exact_assignment_finds_what_greedy_loses() {
     );
 }
 
-/// A change that touched line 2 of three, and a finding on line 3.
+/// The change touches line 2 of three; one finding is on line 3.
 #[test]
 fn findings_outside_the_change_are_flagged() {
     let issues = "id: c\nissues:\n  - id: g\n    title: Line two is wrong\n    file: a.py\n    line_start: 2\n    keywords: [two]\n";
@@ -215,10 +216,10 @@ fn findings_outside_the_change_are_flagged() {
     let inside = json!({ "id": "f1", "message": "two", "file": "a.py", "line_start": 2 });
     project.write("s.jsonl", lines(&[trial("c", "t", 1, json!([inside, outside]))]));
     let report = project.json("score . --json --submission s.jsonl");
-    assert_eq!(first(&report)["extras"][0]["flags"], json!(["outside_change"]));
-    assert_eq!(first(&report)["matches"][0]["flags"], json!([]));
+    assert_eq!(first_trial(&report)["extras"][0]["flags"], json!(["outside_change"]));
+    assert_eq!(first_trial(&report)["matches"][0]["flags"], json!([]));
     assert_eq!(counts(&report), [1, 1, 0]);
     let report = project.json("score . --json --submission s.jsonl --set outside_change=leave_out");
-    assert_eq!(first(&report)["extras"][0]["flags"], json!(["outside_change"]));
+    assert_eq!(first_trial(&report)["extras"][0]["flags"], json!(["outside_change"]));
     assert_eq!(counts(&report), [1, 0, 0]);
 }

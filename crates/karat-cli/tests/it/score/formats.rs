@@ -1,4 +1,4 @@
-//! Every format of one small report.
+//! The output formats of `karat score`.
 
 use super::tiny;
 use crate::project::Project;
@@ -8,7 +8,7 @@ use karat_report::{FORMATS, TerminalStyle};
 use serde_json::Value;
 
 #[test]
-fn the_table_fits_80_columns() {
+fn table_fits_80_columns() {
     let project = Project::new();
     let out =
         crate::project::Ran::start(project.command().env("COLUMNS", "80").args(["score", "starter"])).expect(0).out;
@@ -19,7 +19,7 @@ fn the_table_fits_80_columns() {
 }
 
 #[test]
-fn the_table_fits_every_terminal() {
+fn table_fits_every_width() {
     let project = Project::new();
     project.ok("score starter -o report.json");
     let report: ReportV1 = serde_json::from_str(&project.read("report.json")).unwrap();
@@ -32,7 +32,7 @@ fn the_table_fits_every_terminal() {
     for (name, report) in [("starter", &report), ("long names", &long)] {
         for width in 40..=200 {
             let drawn = draw(report, &TerminalStyle { width, colour: false });
-            // The command takes no terminal to be narrower than 60.
+            // 60 columns is the least width.
             let most = width.max(60);
             for line in drawn.lines() {
                 assert!(
@@ -54,7 +54,7 @@ fn the_table_fits_every_terminal() {
 }
 
 #[test]
-fn the_table_uses_200_columns() {
+fn table_uses_200_columns() {
     let project = Project::new();
     let out =
         crate::project::Ran::start(project.command().env("COLUMNS", "200").args(["score", "starter"])).expect(0).out;
@@ -62,12 +62,12 @@ fn the_table_uses_200_columns() {
 }
 
 #[test]
-fn json_is_the_whole_report() {
+fn json_format_snapshot() {
     insta::assert_snapshot!("tiny_json", tiny().ok("score . --json"));
 }
 
 #[test]
-fn other_formats() {
+fn other_format_snapshots() {
     let project = tiny();
     for format in ["table", "markdown", "csv", "junit", "sarif"] {
         insta::assert_snapshot!(format!("tiny_{format}"), project.ok(&format!("score . --format {format}")));
@@ -75,7 +75,7 @@ fn other_formats() {
 }
 
 #[test]
-fn csv_holds_no_formula() {
+fn csv_fields_are_never_formulas() {
     let project = crate::project::suite(&[serde_json::json!({ "id": "=1+2", "language": "@x", "categories": ["-y"] })]);
     project
         .write("s.jsonl", crate::project::lines(&[crate::project::trial("=1+2", "+evil", 1, serde_json::json!([]))]));
@@ -89,7 +89,7 @@ fn csv_holds_no_formula() {
 }
 
 #[test]
-fn our_sarif_imports_again() {
+fn sarif_output_can_be_imported() {
     let project = tiny();
     project.run("score . -o out.sarif").expect(0);
     let ran = project.run("import --from sarif --case sqli out.sarif").expect(0);
@@ -104,7 +104,7 @@ fn our_sarif_imports_again() {
     rules.sort();
     let count = |rule: &str| rules.iter().filter(|(r, ..)| r == rule).count();
     assert_eq!(trials.len(), 2, "one run for each tool");
-    // A match is a test passed, which no importer takes for a finding; it says so.
+    // A match has kind `pass`, which the importer skips with a note.
     assert_eq!((count("karat/match"), count("karat/extra"), count("karat/miss")), (0, 2, 3), "{rules:?}");
     assert!(ran.err.contains("3 results"), "{}", ran.err);
     assert!(rules.contains(&("karat/miss".to_owned(), "app/pool.py".to_owned(), 40)), "{rules:?}");
@@ -124,24 +124,24 @@ fn files_are_written_by_extension() {
         assert_eq!(file, project.ok(&format!("score . --format {}", format.name)), "{}", format.name);
         assert!(ran.err.contains(&format!("wrote out/report.{}", format.extension)), "{}", ran.err);
     }
-    assert_eq!(ran.out, project.ok("score ."), "the table is printed beside the files");
+    assert_eq!(ran.out, project.ok("score ."), "the table is printed as well");
 }
 
 #[test]
-fn an_unknown_extension_is_refused_before_any_work() {
+fn unknown_extension_is_refused_first() {
     tiny().run("score nowhere -o report.docx").says(2, &["report.docx", ".json", ".md", ".csv", ".xml", ".sarif"]);
     tiny().run("score . -o report").says(2, &["unknown extension"]);
     tiny().run("score . --format pdf").says(2, &["unknown format `pdf`", "junit"]);
 }
 
 #[test]
-fn a_stored_report_draws_the_same() {
+fn report_renders_as_score_did() {
     let project = tiny();
     project.run("score . -o report.json").expect(0);
     for format in FORMATS {
-        // A page shows texts that no report holds, so they are named.
-        let beside = if format.name == "html" { "--suite . --submission submissions/all.jsonl" } else { "" };
-        let again = project.ok(&format!("report report.json --format {} {beside}", format.name));
+        // The HTML page shows texts that are not in the report, so suite and submission are given.
+        let sources = if format.name == "html" { "--suite . --submission submissions/all.jsonl" } else { "" };
+        let again = project.ok(&format!("report report.json --format {} {sources}", format.name));
         assert_eq!(again, project.ok(&format!("score . --format {}", format.name)), "{}", format.name);
     }
     let text = project.read("report.json");

@@ -1,4 +1,4 @@
-//! `karat score`: what it prints, what it counts, and by whose rules.
+//! `karat score`: output formats, counting, profiles, judgements, intervals.
 
 mod corrected;
 mod counting;
@@ -14,7 +14,7 @@ mod verdicts;
 use crate::project::{Project, lines, suite, trial};
 use serde_json::{Value, json};
 
-/// Two cases with goldens and one clean case, and two tools of which one finds less and cries more.
+/// Two cases with goldens, one clean case, and two tools: one good, one with more false positives and fewer matches.
 pub(crate) fn tiny() -> Project {
     let project = suite(&[
         json!({
@@ -50,8 +50,8 @@ pub(crate) fn tiny() -> Project {
     )
 }
 
-/// One case, one trial: what becomes of them under a profile, by JSON report.
-pub(crate) fn one(case: Value, findings: Value, flags: &str) -> Value {
+/// Scores one trial of one case; returns the JSON report.
+pub(crate) fn score_one(case: Value, findings: Value, flags: &str) -> Value {
     let id = case["id"].as_str().unwrap().to_owned();
     let project = suite(&[case]).with("s.jsonl", lines(&[trial(&id, "t", 1, findings)]));
     project.json(&format!("score . --json --submission s.jsonl {flags}"))
@@ -63,13 +63,13 @@ pub(crate) fn counts(report: &Value) -> [u64; 3] {
 }
 
 /// The first trial of the first case of the first tool.
-pub(crate) fn first(report: &Value) -> &Value {
+pub(crate) fn first_trial(report: &Value) -> &Value {
     &report["tools"][0]["cases"][0]["trials"][0]
 }
 
-/// What became of everything in the first trial, as text: `match g f`, `miss g`, `extra f: why`, `duplicate f`, `acceptable g f`.
+/// The first trial as text: `match g f`, `acceptable g f`, `duplicate g f`, `miss g: why`, `extra f: why`.
 pub(crate) fn outcomes(report: &Value) -> String {
-    let trial = first(report);
+    let trial = first_trial(report);
     let list = |key: &str| trial[key].as_array().cloned().unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
     let mut out = Vec::new();

@@ -1,11 +1,11 @@
-//! Whose rules: profiles, files that extend them, a suite's own changes, and flags.
+//! Profiles: files that extend them, a suite's overrides, and `--set`.
 
-use super::{counts, one, outcomes};
+use super::{counts, outcomes, score_one};
 use crate::project::{lines, near, suite, trial};
 use serde_json::json;
 
 #[test]
-fn the_nearest_word_wins() {
+fn flags_override_suite_settings_and_profiles() {
     let case = json!({ "id": "c", "issues": [{ "id": "g", "title": "x", "file": "a.py", "keywords": ["k"] }] });
     let project = suite(&[case]).with("s.jsonl", lines(&[trial("c", "t", 1, json!([]))]));
     let threshold = |flags: &str| {
@@ -31,7 +31,7 @@ fn the_nearest_word_wins() {
 }
 
 #[test]
-fn wrong_values_are_named() {
+fn invalid_profiles_and_settings_are_reported() {
     let project = suite(&[json!({ "id": "c" })]).with("s.jsonl", lines(&[trial("c", "t", 1, json!([]))]));
     let check = |flags: &str, code, texts: &[&str]| {
         drop(project.run(&format!("score . --submission s.jsonl {flags}")).says(code, texts))
@@ -55,7 +55,7 @@ fn wrong_values_are_named() {
 }
 
 #[test]
-fn what_a_profile_requires() {
+fn required_fields_must_agree() {
     let case = json!({ "id": "c", "issues": [{ "id": "g", "title": "x", "file": "a.sol", "line_start": 10, "category": "re_entrancy", "cwe": [841], "rule_id": "R", "rule_aliases": ["S"] }] });
     let finding = json!([{ "id": "f", "message": "x", "file": "a.sol", "line_start": 12, "category": "Re-Entrancy", "cwe": [1, 841], "rule_id": "s" }]);
     let found = |flags: &[&str]| {
@@ -71,7 +71,7 @@ fn what_a_profile_requires() {
         let mut finding = finding.clone();
         finding[0][key] = value;
         let flags = format!("--set require=[\"{}\"]", if key == "rule_id" { "rule" } else { key });
-        counts(&one(case.clone(), finding, &flags))[0]
+        counts(&score_one(case.clone(), finding, &flags))[0]
     };
     assert_eq!(differing("file", "b/a.sol".into()), 0);
     assert_eq!(differing("category", "other".into()), 0);
@@ -81,7 +81,7 @@ fn what_a_profile_requires() {
 }
 
 #[test]
-fn prose_alone_finds_its_candidate() {
+fn descriptions_without_locations_are_matched_by_text() {
     let case = json!({ "id": "c", "issues": [
         { "id": "race", "description": "The counter is read and written without holding the mutex, so increments are lost." },
         { "id": "leak", "description": "The file handle stays open when parsing fails." },
@@ -91,7 +91,7 @@ fn prose_alone_finds_its_candidate() {
         { "id": "f2", "message": "Increments can be lost because the counter is written without the mutex" },
         { "id": "f3", "message": "Rename this variable" },
     ]);
-    insta::assert_snapshot!(outcomes(&one(case, findings, "")), @r"
+    insta::assert_snapshot!(outcomes(&score_one(case, findings, "")), @r"
     match race f2
     match leak f1
     extra f3: no golden is similar to it
@@ -99,9 +99,9 @@ fn prose_alone_finds_its_candidate() {
 }
 
 #[test]
-fn beta_and_the_resolved_profile() {
+fn beta_sets_f_beta() {
     let case = json!({ "id": "c", "issues": [{ "id": "g", "title": "x", "file": "a.py", "keywords": ["k"] }, { "id": "h", "title": "y", "file": "q/b.py", "keywords": ["m"] }] });
-    let report = one(
+    let report = score_one(
         case,
         json!([{ "id": "f", "message": "k", "file": "a.py" }, { "id": "e", "message": "z", "file": "zz" }, { "id": "d", "message": "z", "file": "zy" }]),
         "--set beta=3",
@@ -114,7 +114,7 @@ fn beta_and_the_resolved_profile() {
 }
 
 #[test]
-fn profiles_are_listed_and_shown() {
+fn profile_list_and_show() {
     let project = crate::project::Project::new();
     insta::assert_snapshot!("profile_list", project.ok("profile list"));
     let shown = project.ok("profile show crb --set threshold=0.5");

@@ -1,4 +1,4 @@
-//! Pipes, colours, the environment, and the same bytes each time.
+//! Pipes, colours, environment variables, and deterministic output.
 
 use super::tiny;
 use crate::project::{Project, Ran};
@@ -8,7 +8,7 @@ use std::process::Stdio;
 const ESCAPE: char = '\u{1b}';
 
 #[test]
-fn a_reader_that_goes_away_is_no_failure() {
+fn closed_pipe_is_not_an_error() {
     let project = Project::new();
     let program = project.command().get_program().to_owned();
     let mut child = std::process::Command::new(program)
@@ -18,7 +18,7 @@ fn a_reader_that_goes_away_is_no_failure() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The report is larger than a pipe holds, so that the command is still writing when its reader leaves.
+    // The report exceeds the pipe's buffer, so the command is still writing when the reader closes it.
     let mut stdout = child.stdout.take().unwrap();
     let mut first = [0; 16];
     stdout.read_exact(&mut first).unwrap();
@@ -28,14 +28,14 @@ fn a_reader_that_goes_away_is_no_failure() {
 }
 
 #[test]
-fn colours_are_for_terminals_and_those_who_ask() {
+fn colour_only_on_terminals_or_when_forced() {
     let project = tiny();
     let coloured = |name: &str, value: &str| {
         let ran = Ran::start(project.command().env(name, value).args(["score", "."])).expect(0);
         assert!(!ran.err.contains(ESCAPE), "standard error: {:?}", ran.err);
         ran.out.contains(ESCAPE)
     };
-    assert!(!coloured("COLUMNS", "200"), "standard output is no terminal here");
+    assert!(!coloured("COLUMNS", "200"), "standard output is not a terminal here");
     assert!(!coloured("NO_COLOR", "1"));
     assert!(coloured("CLICOLOR_FORCE", "1"));
     let strip = |text: &str| {
@@ -52,7 +52,7 @@ fn colours_are_for_terminals_and_those_who_ask() {
 }
 
 #[test]
-fn nothing_a_tool_wrote_reaches_the_terminal_as_a_command() {
+fn control_characters_of_tools_are_not_printed() {
     let evil = "\u{1b}[31mred\u{7}\u{9b}2J\u{202e}";
     let project = crate::project::suite(&[serde_json::json!({
         "id": "a", "name": evil, "issues": [{ "id": "g", "title": format!("golden {evil}"), "file": "x.py" }]
@@ -70,7 +70,7 @@ fn nothing_a_tool_wrote_reaches_the_terminal_as_a_command() {
 }
 
 #[test]
-fn a_step_summary_is_added_to() {
+fn step_summary_is_appended_to() {
     let project = tiny().with("summary.md", "before\n");
     Ran::start(project.command().env("GITHUB_STEP_SUMMARY", "summary.md").args(["score", "."])).expect(0);
     let expected = format!("before\n{}", project.ok("score . --format markdown"));
@@ -78,13 +78,13 @@ fn a_step_summary_is_added_to() {
 }
 
 #[test]
-fn the_same_bytes_with_any_number_of_threads() {
+fn output_does_not_depend_on_threads_or_hash_seeds() {
     let project = Project::new();
     let first = project.ok("score starter --json -j 1");
     for threads in ["1", "2", "7"] {
         assert!(project.ok(&format!("score starter --json -j {threads}")) == first, "-j {threads} differs");
     }
-    // Hash seeds differ from process to process.
+    // Hash seeds differ between processes.
     for _ in 0..4 {
         assert!(project.ok("score starter --json") == first, "another process differs");
     }
@@ -96,7 +96,7 @@ fn the_same_bytes_with_any_number_of_threads() {
 }
 
 #[test]
-fn a_submission_from_standard_input() {
+fn submission_is_read_from_standard_input() {
     let project = tiny();
     let text = project.read("submissions/all.jsonl");
     let ran = Ran::start(project.command().args(["score", ".", "--submission", "-", "--json"]).write_stdin(text));

@@ -1,11 +1,11 @@
-//! Submissions: what is refused, what failed, what is missing.
+//! Submissions: validation, failed trials, missing trials.
 
 use super::{counts, tiny};
 use crate::project::{Project, lines, near, suite, trial};
 use serde_json::{Value, json};
 
 #[test]
-fn nothing_to_score_is_a_fault_of_use() {
+fn nothing_to_score_is_a_usage_error() {
     let project = suite(&[json!({ "id": "a" })]);
     project.run("score .").says(2, &["nothing to score", "--submission FILE"]);
     project.run("score starter --tool nobody").says(2, &["no trials of nobody"]);
@@ -13,8 +13,8 @@ fn nothing_to_score_is_a_fault_of_use() {
     project.run("score . --submission absent.jsonl").says(4, &["absent.jsonl"]);
 }
 
-/// Scores a submission against a suite with one case `sqli-login` that must refuse it, and returns what is said.
-fn refused(submission: &str) -> String {
+/// Scores a faulty submission against a suite with one case `sqli-login`; returns standard error.
+fn score_faulty(submission: &str) -> String {
     let issues = json!([{ "id": "g", "title": "Something is wrong here", "file": "a.py" }]);
     let project = suite(&[json!({ "id": "sqli-login", "issues": issues })]).with("s.jsonl", submission);
     project.run("score . --submission s.jsonl").expect(4).err
@@ -22,14 +22,14 @@ fn refused(submission: &str) -> String {
 
 #[track_caller]
 fn check(submission: &str, texts: &[&str]) {
-    let err = refused(submission);
+    let err = score_faulty(submission);
     for text in texts {
         assert!(err.contains(text), "{text:?} is not in:\n{err}");
     }
 }
 
 #[test]
-fn an_unknown_case_is_pointed_at() {
+fn unknown_case_is_reported_with_its_position() {
     let good = trial("sqli-login", "t", 1, json!([]));
     let text = format!("{good}\n{{\"case\":\"sqli-logon\",\"tool\":\"t\",\"trial\":1,\"outcome\":\"reported\"}}\n");
     check(
@@ -39,20 +39,20 @@ fn an_unknown_case_is_pointed_at() {
 }
 
 #[test]
-fn a_trial_stands_once() {
+fn duplicate_trial_is_reported() {
     let line = trial("sqli-login", "t", 1, json!([]));
     check(&format!("{line}\n\n{line}\n"), &["s.jsonl:3:", "trial 1 of t on sqli-login is already given, at s.jsonl:1"]);
 }
 
 #[test]
-fn all_faults_of_a_submission_come_at_once() {
+fn all_faults_of_a_submission_are_reported_together() {
     let failed = json!({ "case": "sqli-login", "tool": "t", "trial": 1, "outcome": "crashed", "findings": [{ "id": "f", "title": "x" }] });
     let twice = trial("sqli-login", "t", 2, json!([{ "id": "f", "title": "x" }, { "id": "f", "title": "y" }]));
     let silent = trial("sqli-login", "t", 3, json!([{ "id": "f" }]));
     let zero = trial("sqli-login", "t", 0, json!([]));
-    let sure = trial("sqli-login", "t", 4, json!([{ "id": "f", "title": "x", "confidence": 2 }]));
-    let spelt = trial("sqli-login", "t", 5, json!([{ "id": "f", "titel": "x" }]));
-    let text = lines(&[failed, twice, silent, zero, sure, spelt]) + "not json\n[]\n";
+    let confident = trial("sqli-login", "t", 4, json!([{ "id": "f", "title": "x", "confidence": 2 }]));
+    let misspelled = trial("sqli-login", "t", 5, json!([{ "id": "f", "titel": "x" }]));
+    let text = lines(&[failed, twice, silent, zero, confident, misspelled]) + "not json\n[]\n";
     check(
         &text,
         &[
@@ -90,13 +90,13 @@ fn half_failed() -> Project {
 }
 
 #[test]
-fn failed_trials_are_misses_or_left_out_and_always_shown() {
+fn failed_trials_count_as_misses_unless_excluded() {
     let project = half_failed();
     let report = project.json("score . --json --submission s.jsonl");
     assert_eq!(counts(&report), [1, 0, 3]);
     near(&report, "/tools/0/metrics/recall/value", 0.25);
     near(&report, "/tools/0/metrics/clean_pass/value", 0.5);
-    // Four verdicts, each weighing half a case: two are wrong because nothing was said.
+    // Four verdicts, each with the weight of half a case: those of the two failed trials are wrong.
     near(&report, "/tools/0/metrics/accuracy/value", 0.5);
     assert_eq!(
         report["tools"][0]["outcomes"],
@@ -118,7 +118,7 @@ fn failed_trials_are_misses_or_left_out_and_always_shown() {
 }
 
 #[test]
-fn a_planned_trial_without_a_line_is_skipped_with_a_warning() {
+fn missing_planned_trial_counts_as_skipped_with_a_warning() {
     let project = suite(&[
         json!({ "id": "a", "issues": [{ "id": "g", "title": "A thing", "file": "x" }] }),
         json!({ "id": "b" }),
@@ -139,7 +139,7 @@ fn a_planned_trial_without_a_line_is_skipped_with_a_warning() {
 }
 
 #[test]
-fn only_the_tools_asked_for() {
+fn tool_flag_selects_tools() {
     let project = tiny();
     let report = project.json("score . --json --tool good");
     let names: Vec<&Value> = report["tools"].as_array().unwrap().iter().map(|tool| &tool["tool"]).collect();
@@ -147,7 +147,7 @@ fn only_the_tools_asked_for() {
 }
 
 #[test]
-fn a_scanners_output_is_a_submission() {
+fn sarif_file_is_accepted_as_submission() {
     let web = json!({ "id": "web", "issues": [{ "id": "g", "title": "Weak hash is used", "file": "app.py" }] });
     let project = suite(&[web.clone(), json!({ "id": "api" })]);
     let sarif = json!({ "version": "2.1.0", "runs": [{
@@ -163,11 +163,11 @@ fn a_scanners_output_is_a_submission() {
     assert_eq!(counts(&report), [1, 0, 0]);
     let warnings = ["1 finding without a case: vendor/x.py (1)", "scan has no findings in 1 of 2 cases"];
     assert_eq!(report["warnings"], json!(warnings));
-    // The same without an extension that tells, and under another name.
+    // The same with the extension .json, and the tool renamed.
     std::fs::copy(project.path("scan.sarif"), project.path("scan.json")).unwrap();
     let report = project.json("score . --json --submission scan.json --tool renamed");
     assert_eq!((report["tools"][0]["tool"].as_str(), counts(&report)), (Some("renamed"), [1, 0, 0]));
-    // A suite of one case has all findings.
+    // In a suite of one case, all findings belong to it.
     project.write("cases.jsonl", lines(&[web]));
     assert_eq!(counts(&project.json("score . --json --submission scan.sarif")), [1, 1, 0]);
 }

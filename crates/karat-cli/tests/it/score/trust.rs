@@ -1,10 +1,10 @@
-//! How far numbers can be trusted, from the command line: intervals, clusters, ranks, and labels against the judge's errors.
+//! Intervals, clusters, ranks, and correction for the judge's errors by labels.
 
 use crate::project::{Project, lines, number, suite, trial};
 use serde_json::{Value, json};
 
-/// Sixty cases of ten repositories with one golden each. One tool finds four of five, another three, a third one of five.
-fn sixty() -> Project {
+/// Sixty cases in ten groups with one golden each. The tools find four, three and one of five goldens.
+fn sixty_cases() -> Project {
     let golden = json!([{ "id": "g", "title": "The query is built from input", "file": "a.py", "line_start": 3,
                           "keywords": ["sql"] }]);
     let case =
@@ -21,8 +21,8 @@ fn sixty() -> Project {
 }
 
 #[test]
-fn every_headline_has_an_interval_with_method_level_and_n() {
-    let report = sixty().json("score . --submission s.jsonl --judge none --json");
+fn every_headline_metric_has_an_interval_with_method_level_and_n() {
+    let report = sixty_cases().json("score . --submission s.jsonl --judge none --json");
     for id in ["precision", "recall", "f1", "accuracy"] {
         let estimate = &report["tools"][0]["metrics"][id];
         let (low, high) = (number(estimate, "/ci/0"), number(estimate, "/ci/1"));
@@ -39,14 +39,14 @@ fn every_headline_has_an_interval_with_method_level_and_n() {
 }
 
 #[test]
-fn every_tool_has_the_ranks_that_all_pairs_leave_it() {
-    let project = sixty();
+fn ranks_follow_from_pairwise_tests() {
+    let project = sixty_cases();
     let table = project.ok("score . --submission s.jsonl --judge none");
     insta::assert_snapshot!(table.lines().take(12).collect::<Vec<_>>().join("\n"));
     let ranking = &project.json("score . --submission s.jsonl --judge none --json")["ranking"];
     let order: Vec<&str> = ranking["tools"].as_array().unwrap().iter().filter_map(|t| t["tool"].as_str()).collect();
     assert_eq!(order, ["four", "three", "one"]);
-    // Two tools on cases where they never differ.
+    // Two tools that never differ.
     let same = |tool: &str| trial("c", tool, 1, json!([]));
     let case = json!({ "id": "c", "issues": [{ "id": "g", "title": "x", "file": "a.py" }] });
     let equal = suite(&[case]).with("s.jsonl", lines(&[same("a"), same("b")]));
@@ -63,9 +63,9 @@ fn every_tool_has_the_ranks_that_all_pairs_leave_it() {
 }
 
 #[test]
-fn a_tool_without_a_value_has_no_rank() {
+fn tool_without_a_value_has_no_rank() {
     let crashed = |n: usize| json!({ "case": format!("c{n:02}"), "tool": "absent", "trial": 1, "outcome": "crashed" });
-    let project = sixty().with("t.jsonl", lines(&(0..60).map(crashed).collect::<Vec<_>>()));
+    let project = sixty_cases().with("t.jsonl", lines(&(0..60).map(crashed).collect::<Vec<_>>()));
     let flags = "--judge none --set failed_trials=exclude --json";
     let report = project.json(&format!("score . --submission s.jsonl --submission t.jsonl {flags}"));
     let tools = report["ranking"]["tools"].as_array().unwrap();
@@ -87,8 +87,8 @@ fn a_tool_without_a_value_has_no_rank() {
 }
 
 #[test]
-fn clusters_percentiles_and_exact_proportions_on_request() {
-    let project = sixty();
+fn cluster_bootstrap_and_proportion_flags() {
+    let project = sixty_cases();
     let flags = "--cluster meta.group --bootstrap percentile --resamples 2000";
     let report = project.json(&format!("score . --submission s.jsonl --judge none --json {flags}"));
     let intervals = &report["intervals"];
@@ -114,10 +114,10 @@ fn clusters_percentiles_and_exact_proportions_on_request() {
     assert_ne!(seeded(1), seeded(2));
 }
 
-/// What people say of the pair of a case.
-fn label(case: usize, tool: &str, says: bool, probability: Option<f64>) -> Value {
+/// A person's label of the pair of a case.
+fn label(case: usize, tool: &str, matched: bool, probability: Option<f64>) -> Value {
     let mut line = json!({ "kind": "pair", "case": format!("c{case:02}"), "tool": tool, "trial": 1,
-        "judge": "human:anna", "golden": "g", "finding": "f", "match": says });
+        "judge": "human:anna", "golden": "g", "finding": "f", "match": matched });
     if let Some(probability) = probability {
         line["probability"] = json!(probability);
     }
@@ -125,33 +125,33 @@ fn label(case: usize, tool: &str, says: bool, probability: Option<f64>) -> Value
 }
 
 #[test]
-fn labels_tell_figures_without_the_judges_errors() {
-    // People find that every second miss of "four" reports the golden after all.
+fn labels_correct_metrics_for_judge_errors() {
+    // According to the labels, every second miss of "four" is a match.
     let truth = |n: usize| !n.is_multiple_of(5) || n.is_multiple_of(2);
     let labels: Vec<Value> = (0..60).map(|n| label(n, "four", truth(n), Some(1.0))).collect();
-    let project = sixty().with("labels.jsonl", lines(&labels));
-    let scored = "score . --submission s.jsonl --judge none --labels labels.jsonl";
-    let report = project.json(&format!("{scored} --json"));
+    let project = sixty_cases().with("labels.jsonl", lines(&labels));
+    let command = "score . --submission s.jsonl --judge none --labels labels.jsonl";
+    let report = project.json(&format!("{command} --json"));
     let four = &report["tools"][0];
-    assert_eq!(four["metrics"]["recall"]["value"], 0.8, "labels decide nothing");
+    assert_eq!(four["metrics"]["recall"]["value"], 0.8, "labels do not change the raw value");
     let recall = &four["corrected"]["recall"];
     assert_eq!((recall["raw"].as_f64(), four["corrected"]["labelled_goldens"].as_u64()), (Some(0.8), Some(60)));
-    // 48 and every second of 12.
+    // 48 of 60, and 6 of the 12 misses.
     assert!((number(recall, "/ppi/value") - 0.9).abs() < 1e-6, "{recall}");
     // Below, Wilson's distances of the judge's recall, of 0 wrong in 48 and of 6 in 12: √(0.059² + 0.059² + 0.051²). Above, the
     // spread between cases is wider: t₅₉ · 0.0391.
     assert!((number(recall, "/ppi/ci/0") - 0.8018).abs() < 1e-3, "{recall}");
     assert!((number(recall, "/ppi/ci/1") - 0.9782).abs() < 1e-3, "{recall}");
-    // The misses lie too far off to be candidates.
+    // The misses are not candidates.
     assert!(recall["rogan_gladen"]["refused"].as_str().unwrap().contains("was not asked about"), "{recall}");
     assert_eq!(report["tools"][1]["corrected"], Value::Null);
-    let table = project.ok(scored);
+    let table = project.ok(command);
     let from = table.find("Corrected for judge errors").unwrap();
     insta::assert_snapshot!(table[from..].lines().take(8).collect::<Vec<_>>().join("\n"));
-    // Nobody knows how these were picked.
+    // Labels without a sampling probability.
     let unknown: Vec<Value> = (0..60).map(|n| label(n, "four", truth(n), None)).collect();
     project.write("labels.jsonl", lines(&unknown));
-    assert!(project.ok(scored).contains("do not give the probability of picking their pairs"));
+    assert!(project.ok(command).contains("do not give the probability of picking their pairs"));
     project.write("labels.jsonl", lines(&[label(0, "four", true, Some(1.5))]));
-    project.run(scored).says(4, &["labels.jsonl:1", "probability"]);
+    project.run(command).says(4, &["labels.jsonl:1", "probability"]);
 }

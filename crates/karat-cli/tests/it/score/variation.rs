@@ -1,9 +1,9 @@
-//! What several trials of a case show: how much a tool's figures vary.
+//! Variation over several trials of a case.
 
 use crate::project::{Project, lines, suite, trial};
 use serde_json::json;
 
-fn twice() -> Project {
+fn project_with_two_trials() -> Project {
     let golden = json!({ "id": "g", "title": "SQL injection", "file": "a.py", "line_start": 3, "keywords": ["sql"] });
     let found = json!([{ "id": "f", "message": "sql injection", "file": "a.py", "line_start": 3 }]);
     let project = suite(&[json!({ "id": "a", "issues": [golden] }), json!({ "id": "b", "issues": [golden] })]);
@@ -19,11 +19,11 @@ fn twice() -> Project {
 }
 
 #[test]
-fn the_standard_deviation_over_trials_is_shown_in_every_format_people_read() {
-    let project = twice();
-    let ran = "score . --submission s.jsonl --judge none -o r.json -o r.md -o r.html";
-    let table = project.ok(ran);
-    // Recall is 1 in the first trial of the suite and 0.5 in the second: 0.75 on average, and √(2 · 0.25²) apart.
+fn standard_deviation_over_trials_is_shown() {
+    let project = project_with_two_trials();
+    let line = "score . --submission s.jsonl --judge none -o r.json -o r.md -o r.html";
+    let table = project.ok(line);
+    // Recall is 1 in the first trial of the suite and 0.5 in the second: mean 0.75, standard deviation √(2 · 0.25²).
     let report: serde_json::Value = serde_json::from_str(&project.read("r.json")).unwrap();
     let recall = &report["tools"][0]["metrics"]["recall"];
     assert_eq!((recall["value"].as_f64(), recall["std_trials"].as_f64()), (Some(0.75), Some(0.125_f64.sqrt())));
@@ -43,7 +43,7 @@ fn one_trial_has_no_variation() {
 }
 
 #[test]
-fn trials_state_how_far_their_confidence_is_off() {
+fn trials_have_a_calibration_error() {
     let cases = ["right", "wrong", "silent", "failed"].map(|id| json!({ "id": id, "verdict": "vulnerable" }));
     let line = |case: &str, verdict: &str, confidence: serde_json::Value| json!({ "case": case, "tool": "t", "trial": 1, "outcome": "reported", "verdict": verdict, "confidence": confidence });
     let failed = json!({ "case": "failed", "tool": "t", "trial": 1, "outcome": "crashed" });
@@ -65,7 +65,7 @@ fn trials_state_how_far_their_confidence_is_off() {
 }
 
 #[test]
-fn the_header_names_only_judges_that_decided_something() {
+fn header_names_only_judges_that_decided_a_pair() {
     let project = super::tiny();
     let header = |flags: &str| {
         let table = project.ok(&format!("score . --submission submissions/all.jsonl {flags}"));
@@ -73,7 +73,7 @@ fn the_header_names_only_judges_that_decided_something() {
     };
     assert!(header("").ends_with("judge local"), "{}", header(""));
     assert!(header("--judge none").ends_with("judge none"), "{}", header("--judge none"));
-    // No finding is near any golden, so there is nothing to ask about.
+    // No finding is a candidate, so no judge is asked.
     project.write("submissions/all.jsonl", lines(&[trial("tidy", "good", 1, json!([]))]));
     assert!(header("").ends_with("judge none"), "{}", header(""));
 }

@@ -1,9 +1,9 @@
-//! Verdicts about whole cases.
+//! Verdicts on whole cases.
 
 use crate::project::{Project, lines, near, suite, trial};
 use serde_json::{Value, json};
 
-/// Four OWASP tests in two categories, and what a tool found in them.
+/// OWASP tests in two categories, and a tool's findings.
 fn owasp() -> Project {
     let project = Project::new().with(
         "expectedresults-1.csv",
@@ -12,7 +12,7 @@ fn owasp() -> Project {
     );
     project.run("import --from owasp expectedresults-1.csv -o bench").says(0, &["5 cases"]);
     let finding = |cwe: u32| json!([{ "id": "f", "rule_id": "r", "cwe": [cwe] }]);
-    // Of sqli one of two is found and the safe one is flagged; T3 has a finding about something else. Of weakrand all is right.
+    // sqli: one of two is found, and the safe one is flagged; T3 has an unrelated finding. weakrand: all correct.
     project.write(
         "s.jsonl",
         lines(&[
@@ -27,7 +27,7 @@ fn owasp() -> Project {
 }
 
 #[test]
-fn rates_by_category_by_hand() {
+fn rates_by_category_equal_hand_computed_values() {
     let report = owasp().json("score bench --json --submission s.jsonl --profile owasp");
     let tool = &report["tools"][0];
     near(tool, "/by/category/sqli/metrics/tpr/value", 0.5);
@@ -40,7 +40,7 @@ fn rates_by_category_by_hand() {
     near(tool, "/macro_by/category/tpr/value", 0.75);
     near(tool, "/macro_by/category/fpr/value", 0.5);
     near(tool, "/macro_by/category/accuracy/value", (1.0 / 3.0 + 1.0) / 2.0);
-    // Pooled over all five the figures differ: 2 of 3 found, 1 of 2 flagged.
+    // Pooled over all five: 2 of 3 found, 1 of 2 flagged.
     near(tool, "/metrics/tpr/value", 2.0 / 3.0);
     near(tool, "/metrics/fpr/value", 0.5);
     near(tool, "/metrics/accuracy/value", 0.6);
@@ -64,28 +64,28 @@ fn verdict(line: Value, judgements: &[Value]) -> (Value, Value) {
 }
 
 #[test]
-fn whose_word_is_the_verdict() {
+fn verdict_comes_from_audit_then_trial_then_findings() {
     let finding = json!([{ "id": "f", "message": "far off", "file": "z.py" }]);
-    let said = |verdict: &str, findings: &Value| {
+    let with_verdict = |verdict: &str, findings: &Value| {
         let mut line = trial("c", "t", 1, findings.clone());
         line["verdict"] = verdict.into();
         line
     };
-    let audit = |judge: &str, said: Value| json!({ "case": "c", "tool": "t", "trial": 1, "judge": judge, "kind": "audit", "said_vulnerable": said });
+    let audit = |judge: &str, answer: Value| json!({ "case": "c", "tool": "t", "trial": 1, "judge": judge, "kind": "audit", "said_vulnerable": answer });
     assert_eq!(verdict(trial("c", "t", 1, json!([])), &[]), ("safe".into(), false.into()));
     assert_eq!(verdict(trial("c", "t", 1, finding.clone()), &[]), ("vulnerable".into(), true.into()));
-    assert_eq!(verdict(said("safe", &finding), &[]), ("safe".into(), false.into()));
-    assert_eq!(verdict(said("safe", &finding), &[audit("m", true.into())]), ("vulnerable".into(), true.into()));
-    // An audit that heard no verdict is wrong, whatever the trial says.
-    assert_eq!(verdict(said("vulnerable", &finding), &[audit("m", Value::Null)]), (Value::Null, false.into()));
+    assert_eq!(verdict(with_verdict("safe", &finding), &[]), ("safe".into(), false.into()));
+    assert_eq!(verdict(with_verdict("safe", &finding), &[audit("m", true.into())]), ("vulnerable".into(), true.into()));
+    // An audit that found no verdict counts as wrong, whatever the trial's verdict.
+    assert_eq!(verdict(with_verdict("vulnerable", &finding), &[audit("m", Value::Null)]), (Value::Null, false.into()));
     assert_eq!(
-        verdict(said("vulnerable", &finding), &[audit("m", Value::Null), audit("human:a", true.into())]),
+        verdict(with_verdict("vulnerable", &finding), &[audit("m", Value::Null), audit("human:a", true.into())]),
         ("vulnerable".into(), true.into())
     );
 }
 
 #[test]
-fn a_right_verdict_without_the_target_is_luck() {
+fn right_verdict_without_the_target_is_a_lucky_guess() {
     let issues = json!([
         { "id": "g", "title": "The target", "file": "a.py", "keywords": ["target"], "target": true },
         { "id": "h", "title": "Another", "file": "b.py", "keywords": ["another"] },

@@ -1,5 +1,4 @@
-//! Tokens on loopback and elsewhere: who needs them, how long they count, how often they may be wrong, and what is written
-//! down of requests.
+//! Tokens: who needs them, how long they are valid, how often they may be wrong, and what the access log holds.
 
 use super::{Answer, Server, two_runs};
 use crate::project::{Project, skipped};
@@ -17,20 +16,20 @@ use std::time::Duration;
 
 const TOKEN: &str = "a-token-of-a-fair-length";
 
-/// The cookie of a browser that opens the server with the token.
-fn cookie(server: &Server, token: &str) -> String {
+/// Opens the server with the token as a browser does and returns the cookie.
+fn log_in(server: &Server, token: &str) -> String {
     let welcome = server.get(&format!("/?token={token}"));
     let cookie = welcome.header("set-cookie").unwrap_or_else(|| panic!("{welcome:?}"));
-    assert!(!cookie.contains(token), "the cookie holds the token");
+    assert!(!cookie.contains(token), "the cookie contains the token");
     cookie.split(';').next().unwrap().to_owned()
 }
 
 #[test]
-fn no_page_of_this_computer_is_shown_without_the_token() {
+fn pages_on_loopback_need_the_token() {
     let project = two_runs();
     let server = Server::start(&project, &["--label"]);
     let token = server.token.clone().unwrap();
-    let label = server.told["label_url"].as_str().unwrap().split_once("#token=").unwrap().1;
+    let label = server.printed["label_url"].as_str().unwrap().split_once("#token=").unwrap().1;
     let paths = [
         "/",
         "/runs/latest",
@@ -52,8 +51,8 @@ fn no_page_of_this_computer_is_shown_without_the_token() {
     }
     let json = [("content-type", "application/json"), ("x-karat-token", label)];
     let write = server.ask_as("POST", "/api/label/latest/pairs/undo", &json, "{\"as\":\"anna\"}");
-    assert_eq!(write.status, 401, "the token for labels alone lets nobody in: {}", write.body);
-    let inside = server.ask_as("GET", "/", &[("cookie", &cookie(&server, &token))], "");
+    assert_eq!(write.status, 401, "the label token must not open pages: {}", write.body);
+    let inside = server.ask_as("GET", "/", &[("cookie", &log_in(&server, &token))], "");
     assert!(inside.status == 200 && inside.body.contains("second"));
 
     let open = Server::start(&project, &["--no-token"]);
@@ -61,8 +60,8 @@ fn no_page_of_this_computer_is_shown_without_the_token() {
     assert_eq!(open.get("/").status, 200);
 }
 
-/// What a tool can do that may use the services of this machine: it asks the server for pages, tries to write, and looks for a token in
-/// temporary files and in what other processes were started with. All that it sees is in its result.
+/// A tool with access to loopback: it requests pages, tries to write, and searches temporary files and the arguments
+/// of other processes for a token. Everything it finds is in its result.
 const SPY: &str = r#"
 ask() {
   exec 3<>"/dev/tcp/127.0.0.1/$PORT" || return
@@ -80,14 +79,14 @@ printf '{"findings":[{"title":"seen","message":"%s","file":"app.py"}]}' "$(base6
 "#;
 
 #[test]
-fn a_tool_that_reaches_this_machine_reads_no_page_and_no_token() {
+fn tool_with_loopback_access_gets_no_page_and_no_token() {
     if !sandboxed() || !Path::new("/bin/bash").exists() {
         return skipped(
             "this system keeps nothing from a tool, or there is no bash, which connects without another program",
         );
     }
     let project = with_cases(1);
-    // A browser that is never opened: what leads to it stays in place until the server ends.
+    // A browser that never opens: the redirect file stays until the server ends.
     project.write("bin/xdg-open", "#!/bin/sh\nexit 0\n");
     std::fs::set_permissions(project.path("bin/xdg-open"), std::fs::Permissions::from_mode(0o755)).unwrap();
     std::fs::create_dir(project.path("signposts")).unwrap();
@@ -98,42 +97,42 @@ fn a_tool_that_reaches_this_machine_reads_no_page_and_no_token() {
     let server = Server::with_variables(&project, &["--label", "--open"], &variables);
     let token = server.token.clone().unwrap();
     // It is written once the server listens.
-    let leads_in = || {
+    let redirect_has_token = || {
         let mut files = std::fs::read_dir(signposts).unwrap().flatten();
         files.any(|file| std::fs::read_to_string(file.path()).is_ok_and(|page| page.contains(&token)))
     };
     let began = std::time::Instant::now();
-    while !leads_in() {
-        assert!(began.elapsed().as_secs() < 60, "what leads the browser has the token");
+    while !redirect_has_token() {
+        assert!(began.elapsed().as_secs() < 60, "no redirect file with the token appeared");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
 
     let port = server.address.port();
     let script = format!("PORT={port} SIGNPOSTS='{signposts}'\n{SPY}");
     with_tool(&project, "spy", &script, "loopback = true");
-    // The shell that can connect by itself.
+    // bash can connect without another program.
     project.write("tools/spy.sh", format!("#!/bin/bash\n{script}"));
     let ran = project.run("run suite --tool tools/spy.toml --trials 1 --store .karat --json -q");
     assert_eq!(parsed(&ran).pointer("/tools/0/outcomes/reported"), Some(&1.into()), "{}", ran.err);
-    let kept = project.run("store export latest --store .karat").out;
-    let finding: serde_json::Value = serde_json::from_str(kept.lines().next().unwrap()).unwrap();
-    let seen = finding.pointer("/findings/0/message").and_then(serde_json::Value::as_str).unwrap();
-    let seen = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, seen).unwrap();
-    let seen = String::from_utf8_lossy(&seen);
-    assert_eq!(seen.matches("HTTP/1.0 401").count(), 3, "{seen}");
-    assert!(!seen.contains(&token), "the tool found the token: {seen}");
+    let exported = project.run("store export latest --store .karat").out;
+    let finding: serde_json::Value = serde_json::from_str(exported.lines().next().unwrap()).unwrap();
+    let report = finding.pointer("/findings/0/message").and_then(serde_json::Value::as_str).unwrap();
+    let report = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, report).unwrap();
+    let report = String::from_utf8_lossy(&report);
+    assert_eq!(report.matches("HTTP/1.0 401").count(), 3, "{report}");
+    assert!(!report.contains(&token), "the tool found the token: {report}");
 }
 
 #[test]
-fn many_wrong_tokens_are_refused_unseen() {
+fn wrong_tokens_are_rate_limited() {
     let project = two_runs();
     let server = Server::with_variables(&project, &[], &[("KARAT_SERVE_TOKEN", TOKEN)]);
-    let cookie = cookie(&server, TOKEN);
+    let cookie = log_in(&server, TOKEN);
     let bearer = |token: &str| server.ask_as("GET", "/", &[("authorization", &format!("Bearer {token}"))], "");
     for n in 0..10 {
         let wrong = if n % 2 == 0 { server.get("/?token=wrong") } else { bearer("wrong") };
         assert_eq!(wrong.status, 401, "{n}");
-        // Somebody who shows nothing, or a cookie of an earlier start, has not guessed.
+        // Requests without a token, or with an old cookie, do not count as guesses.
         assert_eq!(server.ask_as("GET", "/", &[], "").status, 401);
         assert_eq!(server.ask_as("GET", "/", &[("cookie", &format!("{cookie}x"))], "").status, 401);
     }
@@ -145,13 +144,13 @@ fn many_wrong_tokens_are_refused_unseen() {
     check(bearer("wrong"));
     check(bearer(TOKEN));
     check(server.get(&format!("/?token={TOKEN}")));
-    assert_eq!(server.ask_as("GET", "/", &[("cookie", &cookie)], "").status, 200, "whoever was let in stays");
+    assert_eq!(server.ask_as("GET", "/", &[("cookie", &cookie)], "").status, 200, "an existing session stays valid");
 }
 
-/// A server whose words to people are read as they come.
-struct Telling(Child, BufReader<std::process::ChildStderr>);
+/// A server whose stderr is read line by line.
+struct LoggedServer(Child, BufReader<std::process::ChildStderr>);
 
-impl Telling {
+impl LoggedServer {
     fn start(project: &Project, more: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_karat"));
         command
@@ -164,11 +163,11 @@ impl Telling {
         Self(child, words)
     }
 
-    /// The next line with these words in it.
+    /// The next line that contains `words`.
     fn line(&mut self, words: &str) -> String {
         loop {
             let mut line = String::new();
-            assert_ne!(self.1.read_line(&mut line).unwrap(), 0, "it ended and never said {words:?}");
+            assert_ne!(self.1.read_line(&mut line).unwrap(), 0, "the server ended without printing {words:?}");
             if line.contains(words) {
                 return line.trim_end().to_owned();
             }
@@ -176,21 +175,21 @@ impl Telling {
     }
 }
 
-impl Drop for Telling {
+impl Drop for LoggedServer {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// The host and the token of an address in a line.
-fn parts(line: &str) -> (String, String) {
+/// The host and the token of the URL in a line.
+fn parse_url(line: &str) -> (String, String) {
     let address = line.split("http://").nth(1).unwrap();
     let (host, token) = address.split_once("/?token=").unwrap();
     (host.to_owned(), token.to_owned())
 }
 
-fn status(host: &str, path: &str, header: &str) -> String {
+fn request(host: &str, path: &str, header: &str) -> String {
     let mut stream = TcpStream::connect(host).unwrap();
     write!(stream, "GET {path} HTTP/1.0\r\nhost: {host}\r\n{header}\r\n").unwrap();
     let mut answer = String::new();
@@ -199,29 +198,29 @@ fn status(host: &str, path: &str, header: &str) -> String {
 }
 
 #[test]
-fn a_token_that_nobody_uses_ends_and_another_is_printed() {
+fn unused_token_expires_and_a_new_one_is_printed() {
     let project = two_runs();
-    let mut server = Telling::start(&project, &["--token-lifetime", "2s"]);
-    let (host, old) = parts(&server.line("serving"));
-    let welcome = status(&host, &format!("/?token={old}"), "");
+    let mut server = LoggedServer::start(&project, &["--token-lifetime", "2s"]);
+    let (host, old) = parse_url(&server.line("serving"));
+    let welcome = request(&host, &format!("/?token={old}"), "");
     assert!(welcome.starts_with("HTTP/1.0 303"), "{welcome}");
     let cookie = welcome.split("set-cookie: ").nth(1).unwrap().split(';').next().unwrap().to_owned();
-    // Longer than it lasts, and nobody uses it meanwhile.
+    // Longer than the lifetime, without any use.
     std::thread::sleep(Duration::from_millis(2100));
-    let refused = status(&host, "/healthz", &format!("cookie: {cookie}\r\n"));
+    let refused = request(&host, "/healthz", &format!("cookie: {cookie}\r\n"));
     assert!(refused.starts_with("HTTP/1.0 401"), "{refused}");
-    let (same, new) = parts(&server.line("the new address is"));
+    let (same, new) = parse_url(&server.line("the new address is"));
     assert!(same == host && new != old);
-    assert!(status(&host, "/healthz", &format!("authorization: Bearer {old}\r\n")).starts_with("HTTP/1.0 401"));
-    assert!(status(&host, &format!("/?token={new}"), "").starts_with("HTTP/1.0 303"));
+    assert!(request(&host, "/healthz", &format!("authorization: Bearer {old}\r\n")).starts_with("HTTP/1.0 401"));
+    assert!(request(&host, &format!("/?token={new}"), "").starts_with("HTTP/1.0 303"));
 }
 
 #[test]
-fn requests_are_written_down_without_their_secrets() {
+fn access_log_holds_no_secrets() {
     let project = two_runs();
     let server = Server::start(&project, &["--label", "--access-log", "access.log"]);
     let token = server.token.clone().unwrap();
-    let label = server.told["label_url"].as_str().unwrap().split_once("#token=").unwrap().1;
+    let label = server.printed["label_url"].as_str().unwrap().split_once("#token=").unwrap().1;
     server.get(&format!("/runs/latest?token={token}&x=1"));
     server.ask_as("GET", "/?token=wrong-token-of-somebody", &[], "");
     server.get(&format!("/{token}/{label}"));
@@ -232,9 +231,9 @@ fn requests_are_written_down_without_their_secrets() {
         assert!(!log.contains(secret), "{secret} in:\n{log}");
     }
     let lines: Vec<Vec<&str>> = log.lines().map(|line| line.split(' ').collect()).collect();
-    let told: Vec<String> = lines.iter().map(|line| line[1..5].join(" ")).collect();
+    let requests: Vec<String> = lines.iter().map(|line| line[1..5].join(" ")).collect();
     assert_eq!(
-        told,
+        requests,
         [
             "127.0.0.1 GET /runs/latest 303",
             "127.0.0.1 GET / 401",
@@ -248,17 +247,17 @@ fn requests_are_written_down_without_their_secrets() {
     assert_eq!(last[5], page.body.len().to_string());
     assert!(last[6].parse::<u64>().is_ok(), "{last:?}");
     let mode = project.path("access.log").metadata().unwrap().permissions().mode();
-    assert_eq!(mode & 0o077, 0, "others can read it");
+    assert_eq!(mode & 0o077, 0, "the access log is readable by others");
 
-    let mut telling = Telling::start(&project, &["--access-log", "-"]);
-    let (host, token) = parts(&telling.line("serving"));
-    status(&host, "/healthz", &format!("authorization: Bearer {token}\r\n"));
-    assert!(telling.line("GET /healthz").contains(" 127.0.0.1 GET /healthz 200 3 "));
+    let mut logged = LoggedServer::start(&project, &["--access-log", "-"]);
+    let (host, token) = parse_url(&logged.line("serving"));
+    request(&host, "/healthz", &format!("authorization: Bearer {token}\r\n"));
+    assert!(logged.line("GET /healthz").contains(" 127.0.0.1 GET /healthz 200 3 "));
     project.run("serve --access-log no/such/folder/log").says(5, &["--access-log no/such/folder/log"]);
 }
 
 #[test]
-fn pages_come_over_https_where_there_is_a_certificate() {
+fn pages_are_served_over_tls_with_a_certificate() {
     let project = two_runs();
     let pem = include_str!("localhost.pem");
     project.write("localhost.pem", pem);
@@ -268,7 +267,7 @@ fn pages_come_over_https_where_there_is_a_certificate() {
     project.run("serve --tls-cert empty.pem --tls-key localhost.pem").says(4, &["no certificate"]);
     project.run("serve --tls-cert localhost.pem --tls-key empty.pem").says(4, &["--tls-key empty.pem"]);
     let server = Server::start(&project, &["--tls-cert", "localhost.pem", "--tls-key", "localhost.pem"]);
-    let url = server.told["url"].as_str().unwrap();
+    let url = server.printed["url"].as_str().unwrap();
     assert!(url.starts_with("https://127.0.0.1:"), "{url}");
 
     let mut roots = RootCertStore::empty();
@@ -288,7 +287,7 @@ fn pages_come_over_https_where_there_is_a_certificate() {
     assert!(ask("/").starts_with("HTTP/1.0 401"));
     let welcome = ask(&format!("/?token={}", server.token.as_ref().unwrap()));
     assert!(welcome.starts_with("HTTP/1.0 303") && welcome.contains("SameSite=Strict; Path=/; Secure"), "{welcome}");
-    // Without TLS nothing is said.
+    // Plain HTTP gets no answer.
     let mut plain = server.connect();
     write!(plain, "GET / HTTP/1.0\r\nhost: {}\r\n\r\n", server.address).unwrap();
     let mut answer = Vec::new();

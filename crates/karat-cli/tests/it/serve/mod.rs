@@ -1,8 +1,8 @@
-//! `karat serve`: the real server on a free port, asked over plain sockets.
+//! `karat serve`: the real server on a free port, queried over plain sockets.
 
 mod access;
-mod crowd;
-mod door;
+mod auth;
+mod load;
 mod pages;
 mod start;
 
@@ -13,13 +13,13 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// A server on a free port; it ends with the value.
+/// A server on a free port, killed when dropped.
 pub(crate) struct Server {
     child: Child,
     pub(crate) address: SocketAddr,
-    /// What it printed: `url`, and `label_url` where labels can be given.
-    pub(crate) told: Value,
-    /// The token that lets people in, where it printed one. Requests show it unless they show something themselves.
+    /// What it printed: `url`, and `label_url` in label mode.
+    pub(crate) printed: Value,
+    /// The access token, if it printed one. Requests send it unless they send other credentials.
     pub(crate) token: Option<String>,
 }
 
@@ -37,13 +37,14 @@ impl Server {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let told: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("no line of JSON: {line:?}"));
-        let port = told["url"].as_str().unwrap().split(['/', ':']).filter_map(|part| part.parse::<u16>().ok()).next();
-        let token = told["url"].as_str().unwrap().split_once("?token=").map(|(_, token)| token.to_owned());
-        Self { child, address: SocketAddr::from(([127, 0, 0, 1], port.unwrap())), told, token }
+        let printed: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("no line of JSON: {line:?}"));
+        let port =
+            printed["url"].as_str().unwrap().split(['/', ':']).filter_map(|part| part.parse::<u16>().ok()).next();
+        let token = printed["url"].as_str().unwrap().split_once("?token=").map(|(_, token)| token.to_owned());
+        Self { child, address: SocketAddr::from(([127, 0, 0, 1], port.unwrap())), printed, token }
     }
 
-    /// A page's address, with the token where there is one.
+    /// A page's URL, with the token if there is one.
     pub(crate) fn at(&self, path: &str) -> String {
         let mark = if path.contains('?') { '&' } else { '?' };
         let token = self.token.as_ref().map(|token| format!("{mark}token={token}")).unwrap_or_default();
@@ -58,7 +59,7 @@ impl Server {
         self.ask("GET", path, &[], "")
     }
 
-    /// A page that must be there.
+    /// The body of a page that must exist.
     #[track_caller]
     pub(crate) fn page(&self, path: &str) -> String {
         let answer = self.get(path);
@@ -71,7 +72,7 @@ impl Server {
         serde_json::from_str(&self.page(path)).unwrap()
     }
 
-    /// Any request; the host is this server's own where the headers name none, and the token is shown where they show none.
+    /// Any request. Adds this server's host and token unless the headers have them.
     pub(crate) fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let shows = |name: &str| headers.iter().any(|(header, _)| header.eq_ignore_ascii_case(name));
         let token =
@@ -81,7 +82,7 @@ impl Server {
         self.ask_as(method, path, &headers.iter().copied().chain(own).collect::<Vec<_>>(), body)
     }
 
-    /// A request of somebody who shows nothing but what the headers and the path say.
+    /// A request with no credentials but those in the headers and the path.
     pub(crate) fn ask_as(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let mut request = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
@@ -110,7 +111,6 @@ impl Drop for Server {
     }
 }
 
-/// What a server answered.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -135,7 +135,7 @@ impl Answer {
     }
 }
 
-/// A name that would be markup if anybody took it for markup.
+/// A name that breaks out of HTML if it is not escaped.
 const HOSTILE: &str = "x\"><script>alert(1)</script><b title='";
 
 /// A project with a suite of two cases and two finished runs: a careful tool, then one that finds less.
@@ -155,8 +155,8 @@ fn two_runs() -> Project {
     project
 }
 
-/// The ids of the runs, the newest first.
-fn ids(project: &Project) -> Vec<String> {
+/// The ids of the runs, newest first.
+fn run_ids(project: &Project) -> Vec<String> {
     let runs = project.json("store list --json");
     runs.as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap().to_owned()).collect()
 }

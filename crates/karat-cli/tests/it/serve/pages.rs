@@ -1,6 +1,6 @@
-//! What pages say, of good stores and of bad ones.
+//! Contents of the pages, for intact and damaged stores.
 
-use super::{HOSTILE, Server, ids, two_runs};
+use super::{HOSTILE, Server, run_ids, two_runs};
 use crate::project::Project;
 use karat_format::run::TrialDetailV1;
 use karat_format::submission::TrialV1;
@@ -9,9 +9,9 @@ use karat_store::{NewRun, RunState, Store};
 use serde_json::{Value, json};
 
 #[test]
-fn every_page_answers_and_hostile_names_stay_text() {
+fn pages_escape_hostile_names() {
     let project = two_runs();
-    let runs = ids(&project);
+    let runs = run_ids(&project);
     let server = Server::start(&project, &[]);
     let (second, first) = (&runs[0], &runs[1]);
     let pages = [
@@ -25,8 +25,8 @@ fn every_page_answers_and_hostile_names_stay_text() {
     ];
     for page in &pages {
         let body = server.page(page);
-        assert!(body.starts_with("<!doctype html>"), "{page}");
-        assert!(!body.contains("<script>alert") && !body.contains("<b title"), "{page} took a name for markup");
+        assert!(body.starts_with("<!DOCTYPE html>"), "{page}");
+        assert!(!body.contains("<script>alert") && !body.contains("<b title"), "{page} does not escape a name");
     }
     let list = server.page("/");
     for text in ["second", "alert(1)", "complete", "2 of 2", &format!("/runs/{first}"), "Compare two runs"] {
@@ -69,14 +69,14 @@ fn every_page_answers_and_hostile_names_stay_text() {
 }
 
 #[test]
-fn what_is_not_there_is_said_with_what_to_do() {
+fn missing_pages_say_what_to_do() {
     let project = two_runs();
-    let runs = ids(&project);
+    let runs = run_ids(&project);
     let server = Server::start(&project, &[]);
     let check = |path: &str, status: u16, text: &str| {
         let answer = server.get(path);
         assert_eq!(answer.status, status, "{path}: {}", answer.body);
-        assert!(answer.body.contains(text), "{path} does not say {text:?}: {}", answer.body);
+        assert!(answer.body.contains(text), "{path} does not contain {text:?}: {}", answer.body);
     };
     check("/nothing", 404, "Page not found");
     check("/runs/nightly", 404, "There is no run <code>nightly</code>");
@@ -88,7 +88,7 @@ fn what_is_not_there_is_said_with_what_to_do() {
     check("/?page=999", 200, "Runs");
     check("/?page=x", 400, "page");
     check("/?suite=%3Cscript%3E", 200, "No runs of this suite");
-    check(&format!("/runs/{}?x=%00", runs[0]), 200, "<!doctype html>");
+    check(&format!("/runs/{}?x=%00", runs[0]), 200, "<!DOCTYPE html>");
     check("/runs/%FF", 400, "");
     let head = server.ask("HEAD", "/", &[], "");
     assert_eq!((head.status, head.body.as_str()), (200, ""));
@@ -97,13 +97,13 @@ fn what_is_not_there_is_said_with_what_to_do() {
 }
 
 #[test]
-fn a_store_may_be_missing_empty_new_or_gone() {
+fn missing_empty_and_damaged_stores_are_explained() {
     let project = Project::new();
     let server = Server::start(&project, &[]);
     let missing = server.get("/");
     assert!(missing.status == 503 && missing.body.contains("karat run"), "{}", missing.body);
     drop(Store::create(&project.path(".karat")).unwrap());
-    assert!(server.page("/").contains("karat run starter"), "an empty store says how to fill it");
+    assert!(server.page("/").contains("karat run starter"), "the page of an empty store says how to start");
     std::fs::remove_dir_all(project.path(".karat")).unwrap();
     assert_eq!(server.get("/").status, 503);
     std::fs::create_dir(project.path(".karat")).unwrap();
@@ -113,7 +113,7 @@ fn a_store_may_be_missing_empty_new_or_gone() {
     assert!(damaged.status == 500 && damaged.body.contains("karat store verify"), "{}", damaged.body);
 }
 
-pub(super) fn begun(store: &mut Store, name: &str) -> karat_store::RunId {
+pub(super) fn begin_run(store: &mut Store, name: &str) -> karat_store::RunId {
     let tool = json!({ "name": "slow", "kind": "command", "trials": 2, "isolation": "full", "manifest": {} });
     let plan = json!({
         "schema": "karat.plan/1", "suite": { "name": "tiny", "place": "nowhere", "digest": "d1", "cases": 2 },
@@ -136,25 +136,25 @@ pub(super) fn record(case: &str, attempt: u32, outcome: &str, reason: Option<&st
 }
 
 #[test]
-fn a_run_begun_while_serving_appears_and_is_followed_to_its_end() {
+fn run_started_while_serving_is_followed_to_its_end() {
     let project = two_runs();
     let server = Server::start(&project, &[]);
     assert!(!server.page("/").contains("going-on"));
     let mut store = Store::open(&project.path(".karat")).unwrap();
-    let run = begun(&mut store, "going-on");
+    let run = begin_run(&mut store, "going-on");
     let lock = store.lock(&run).unwrap();
     let list = server.page("/");
     assert!(list.contains("going-on") && list.contains("running") && list.contains("0 of 4"), "{list}");
     let progress = |expect: &[(&str, Value)]| {
-        let told = server.json("/runs/going-on/progress.json");
+        let progress = server.json("/runs/going-on/progress.json");
         for (key, value) in expect {
-            assert_eq!(told.pointer(key), Some(value), "{key} of {told}");
+            assert_eq!(progress.pointer(key), Some(value), "{key} of {progress}");
         }
     };
     progress(&[("/state", json!("running")), ("/done", json!(0)), ("/planned", json!(4))]);
     store.save(&run, &[record("one", 1, "crashed", Some("<i>no key</i>"))]).unwrap();
     progress(&[("/done", json!(1)), ("/failed", json!(1)), ("/failures/0/reason", json!("<i>no key</i>"))]);
-    // A further attempt takes the place of the first, whose price was paid.
+    // A second attempt replaces the first, but the cost of both counts.
     store.save(&run, &[record("one", 2, "reported", None), record("two", 1, "reported", None)]).unwrap();
     progress(&[
         ("/done", json!(2)),
@@ -173,21 +173,21 @@ fn a_run_begun_while_serving_appears_and_is_followed_to_its_end() {
 }
 
 #[test]
-fn an_unfinished_run_shows_what_there_is() {
+fn unfinished_run_shows_partial_results() {
     let project = two_runs();
     let server = Server::start(&project, &[]);
-    let run = ids(&project)[0].clone();
-    Store::open(&project.path(".karat")).unwrap().reopen(&serde_id(&project, &run)).unwrap();
+    let run = run_ids(&project)[0].clone();
+    Store::open(&project.path(".karat")).unwrap().reopen(&resolve_run(&project, &run)).unwrap();
     let page = server.page(&format!("/runs/{run}"));
     assert!(page.contains("This run was interrupted") && page.contains("karat run --resume"), "{page}");
     assert_eq!(server.get(&format!("/runs/{run}/report.json")).status, 404);
 }
 
 #[test]
-fn what_was_not_made_yet_is_no_miss() {
+fn trials_not_yet_run_are_no_misses() {
     let project = two_runs();
     let mut store = Store::open(&project.path(".karat")).unwrap();
-    let other = serde_id(&project, &ids(&project)[0]);
+    let other = resolve_run(&project, &run_ids(&project)[0]);
     let (mut plan, suite_snapshot) = (store.plan(&other).unwrap(), store.suite_snapshot(&other).unwrap());
     plan.tools.truncate(1);
     (plan.tools[0].name, plan.tools[0].trials) = ("slow".to_owned(), 2);
@@ -197,17 +197,17 @@ fn what_was_not_made_yet_is_no_miss() {
     let new = NewRun { name: Some("half-way".to_owned()), plan, suite_snapshot, scratch: None };
     let run = store.begin(&new).unwrap();
     let _lock = store.lock(&run).unwrap();
-    let made = |case: &str, number: u32| {
+    let record_of_trial = |case: &str, number: u32| {
         let mut record = record(case, 1, "reported", None);
         record.trial.number = number;
         record
     };
-    store.save(&run, &[made(&half, 1)]).unwrap();
+    store.save(&run, &[record_of_trial(&half, 1)]).unwrap();
     let server = Server::start(&project, &[]);
-    // No case is done, so there is nothing to say of how good the tool is.
+    // No case is complete, so there is no score yet.
     let early = server.get("/runs/half-way");
     assert_eq!((early.status, early.header("location")), (303, Some(format!("/runs/{run}/live").as_str())));
-    store.save(&run, &[made(&done, 1), made(&done, 2)]).unwrap();
+    store.save(&run, &[record_of_trial(&done, 1), record_of_trial(&done, 2)]).unwrap();
     drop(server);
     let page = Server::start(&project, &[]).page("/runs/half-way");
     assert!(page.contains("1 of 2 cases are finished by every tool that has started"), "{page}");
@@ -215,15 +215,15 @@ fn what_was_not_made_yet_is_no_miss() {
     assert!(page.contains("1 case, ") && !page.contains("count as skipped"), "{page}");
 }
 
-fn serde_id(project: &Project, run: &str) -> karat_store::RunId {
+fn resolve_run(project: &Project, run: &str) -> karat_store::RunId {
     Store::read_only(&project.path(".karat")).unwrap().resolve_run(run).unwrap()
 }
 
 #[test]
-fn a_damaged_report_is_told_and_the_others_are_shown() {
+fn damaged_report_does_not_hide_other_runs() {
     let project = two_runs();
     let mut store = Store::open(&project.path(".karat")).unwrap();
-    let run = begun(&mut store, "broken");
+    let run = begin_run(&mut store, "broken");
     store.finish(&run, RunState::Complete, Some(b"{\"schema\":")).unwrap();
     drop(store);
     let server = Server::start(&project, &[]);

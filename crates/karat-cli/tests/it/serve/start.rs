@@ -1,13 +1,13 @@
-//! Starting and ending.
+//! Starting and stopping the server.
 
 use super::Server;
 use crate::project::Project;
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 #[test]
-fn others_are_served_with_a_token_alone() {
+fn listening_on_all_addresses_needs_a_token() {
     let project = Project::new();
     project.run("serve --listen 0.0.0.0:0 --no-token").says(2, &["a token is required", "omit --no-token"]);
     project.run("serve --listen [::]:0 --no-token").says(2, &["a token is required"]);
@@ -16,7 +16,7 @@ fn others_are_served_with_a_token_alone() {
     project.run("serve --token-lifetime soon").says(2, &["invalid duration"]);
     project.run_list(&["serve", "--token", "sixteen letters; and more"]).says(2, &["letters, digits"]);
     let server = Server::start(&project, &["--listen", "0.0.0.0:0", "--host", "karat.example"]);
-    assert!(server.token.as_ref().is_some_and(|token| token.len() >= 32), "{}", server.told);
+    assert!(server.token.as_ref().is_some_and(|token| token.len() >= 32), "{}", server.printed);
     let ask = |host: &str| server.ask("GET", "/healthz", &[("host", host)], "");
     assert_eq!(server.ask_as("GET", "/healthz", &[], "").status, 401);
     assert_eq!(ask("karat.example").status, 200);
@@ -25,7 +25,7 @@ fn others_are_served_with_a_token_alone() {
 }
 
 #[test]
-fn an_address_that_cannot_be_had_is_told() {
+fn unusable_listen_address_is_reported() {
     let project = Project::new();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
@@ -36,23 +36,24 @@ fn an_address_that_cannot_be_had_is_told() {
 }
 
 #[test]
-fn a_signal_ends_it_at_once_and_well() {
+fn signals_end_the_server_promptly_with_success() {
     let project = Project::new();
+    let soon = crate::run::soon();
     for signal in ["INT", "TERM"] {
         let mut server = Server::start(&project, &[]);
-        // Somebody who sends nothing is not waited for.
+        // The server does not wait for a client that sends nothing.
         let _silent = server.connect();
         let began = Instant::now();
-        let told = Command::new("kill").args([format!("-{signal}"), server.process().to_string()]).status().unwrap();
-        assert!(told.success());
+        let status = Command::new("kill").args([format!("-{signal}"), server.process().to_string()]).status().unwrap();
+        assert!(status.success());
         let ended = server.child.wait().unwrap();
         assert_eq!(ended.code(), Some(0), "{signal}");
-        assert!(began.elapsed() < Duration::from_secs(10), "{signal}: {:?}", began.elapsed());
+        assert!(began.elapsed() < soon, "{signal}: {:?}", began.elapsed());
     }
 }
 
-/// The first lines that a server says to people.
-fn said(project: &Project, arguments: &[&str], token: &str, lines: usize) -> Vec<String> {
+/// The first lines of the server's stderr.
+fn read_startup_lines(project: &Project, arguments: &[&str], token: &str, lines: usize) -> Vec<String> {
     let mut child = Command::new(env!("CARGO_BIN_EXE_karat"))
         .args(["serve", "--store", "elsewhere"])
         .args(arguments)
@@ -62,21 +63,21 @@ fn said(project: &Project, arguments: &[&str], token: &str, lines: usize) -> Vec
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let said = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().unwrap()));
-    let said = said.take(lines).map(Result::unwrap).collect();
+    let stderr = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().unwrap()));
+    let first = stderr.take(lines).map(Result::unwrap).collect();
     child.kill().unwrap();
     child.wait().unwrap();
-    said
+    first
 }
 
 #[test]
-fn it_says_what_it_serves_and_never_who_may_come() {
+fn startup_lines_name_the_store_and_not_the_token() {
     let project = Project::new();
     let token = "a-token-of-a-fair-length";
-    let here = said(&project, &["--listen", "127.0.0.1:0"], token, 4);
+    let here = read_startup_lines(&project, &["--listen", "127.0.0.1:0"], token, 4);
     assert!(here[0].contains("serving elsewhere on http://127.0.0.1:") && !here[0].contains("other"), "{here:?}");
     assert!(here.iter().any(|line| line.contains("no store yet")), "{here:?}");
-    let all = said(&project, &["--listen", "0.0.0.0:0"], token, 4);
+    let all = read_startup_lines(&project, &["--listen", "0.0.0.0:0"], token, 4);
     let port = all[0].split("http://localhost:").nth(1).and_then(|rest| rest.split('/').next()).unwrap();
     assert!(all[0].ends_with(&format!(" and on this computer's other addresses, port {port}")), "{all:?}");
     assert!(!here.iter().chain(&all).any(|line| line.contains(token)), "{here:?} {all:?}");

@@ -2,9 +2,9 @@
 
 use super::weights::slope;
 use super::*;
-use crate::calibrate::logistic::Logistic;
 use crate::local_judge::labels::Labels;
 use crate::profile::Unstated;
+use crate::stats::logistic::Logistic;
 use crate::stats::random::Random;
 use proptest::prelude::*;
 

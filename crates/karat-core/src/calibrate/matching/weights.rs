@@ -1,13 +1,12 @@
 //! Maximum-likelihood weights of the parts of a score, and the best threshold.
 
-use crate::calibrate::logistic::Logistic;
 use crate::calibrate::simplex::{Slope, descend, readable, scaled};
-use crate::local_judge::arithmetic::probability;
 use crate::matching::assign::quantum;
 use crate::matching::outcome::Parts;
 use crate::matching::pair::weigh;
 use crate::metric::counts::Counts;
 use crate::profile::{Profile, Unstated, Weights};
+use crate::stats::logistic::{Logistic, probability};
 
 /// Ridge penalty towards the present weights, worth about ten pairs.
 const RIDGE: f64 = 10.0;
@@ -148,7 +147,7 @@ pub(super) fn threshold(mut scored: Vec<(f64, bool)>) -> f64 {
         taken.fn_ = all - taken.tp;
         let high = tied.last().map_or(0.0, |(score, _)| *score);
         let low = groups.peek().and_then(|next| next.first()).map_or(0.0, |(score, _)| *score);
-        let f1 = taken.f(1.0).unwrap_or(0.0);
+        let f1 = taken.f_beta(1.0).unwrap_or(0.0);
         if f1 > best || f1 == best && high - low > widest {
             (best, widest, chosen) = (f1, high - low, between(low, high));
         }

@@ -58,7 +58,7 @@ fn unanswered_pairs_are_not_counted() {
 fn kappa_by_hand() {
     let table = [(true, true, 20), (true, false, 5), (false, true, 10), (false, false, 15)];
     let items = table.iter().flat_map(|&(a, b, n)| (0..n).map(move |_| (a, b)));
-    assert!((kappa(items).unwrap() - 0.4).abs() < 1e-12);
-    assert_eq!(kappa([(true, true)].into_iter()), None);
-    assert_eq!(kappa([].into_iter()), None);
+    assert!((binary_kappa(items).unwrap() - 0.4).abs() < 1e-12);
+    assert_eq!(binary_kappa([(true, true)].into_iter()), None);
+    assert_eq!(binary_kappa([].into_iter()), None);
 }

@@ -9,10 +9,9 @@ use crate::golden::Acceptance;
 
 /// A pair that counts: rows are goldens, columns are findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Edge {
-    /// The golden's index.
     pub row: u32,
-    /// The finding's index.
     pub column: u32,
     /// The score in billionths: whole numbers make equal totals equal.
     pub weight: i64,
@@ -20,10 +19,9 @@ pub struct Edge {
 
 /// A chosen pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Chosen {
-    /// The golden's index.
     pub row: u32,
-    /// The finding's index.
     pub column: u32,
     /// Another assignment without this pair is worth just as much.
     pub ambiguous: bool,

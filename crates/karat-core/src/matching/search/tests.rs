@@ -6,8 +6,9 @@ use crate::ids::JudgeName;
 use crate::lines::Lines;
 use crate::matching::decisions::SettledPair;
 use crate::matching::pair::prose;
+use crate::matching::text::Vocabulary;
 use crate::path::{FilePattern, RepoPath};
-use crate::profile::{Requirement, Unstated};
+use crate::profile::{Profile, Requirement, Unstated};
 use crate::suite::Case;
 use proptest::prelude::*;
 
@@ -150,7 +151,7 @@ proptest! {
         let prepared = PreparedCase::new(&case, &vocabulary, &profile);
         let judge = JudgeName::new("j");
         let decisions = decisions(&stated, &nothing, &judge, case.goldens.len(), findings.len());
-        let search = |indexed| Search::with_index(&prepared, &findings, &decisions, &vocabulary, &profile, indexed);
+        let search = |indexed| Search::with_index(&prepared, &findings, &decisions, indexed);
         let (plain, indexed) = (search(false), search(true));
         let (all, found) = (plain.all_with(usize::MAX), indexed.all_with(usize::MAX));
         prop_assert_eq!(&all.edges, &found.edges);
@@ -184,7 +185,7 @@ fn equal_pairs_are_kept_in_turn() {
     let (case, profile) = (Case { goldens, ..Case::new("c") }, profile("crb"));
     let (vocabulary, decisions) = (Vocabulary::default(), Decisions::default());
     let prepared = PreparedCase::new(&case, &vocabulary, &profile);
-    let found = Search::new(&prepared, &findings, &decisions, &vocabulary, &profile).all_with(5);
+    let found = Search::new(&prepared, &findings, &decisions).all_with(5);
     assert_eq!((found.edges.len(), found.cut.len()), (500, 100));
     assert_eq!(crate::matching::assign::greedy::assign(100, 100, &found.edges).len(), 100);
 }

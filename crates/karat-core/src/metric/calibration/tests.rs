@@ -45,10 +45,10 @@ fn by_hand() {
     assert_eq!(actual, ["0.2-0.3 1", "0.7-0.8 1", "0.8-0.9 2"]);
     close(sums.ece("-"), (0.75 + 0.8 + 2.0 * 0.375) / 4.0);
     close(sums.mce("-"), 0.8);
-    close(sums.overconfidence(), 0.5);
-    close(sums.underconfidence(), 1.0);
-    assert_eq!(sure(&points("0.8n"), 10, false).overconfidence(), Err(Undefined("no verdict is confident enough")));
-    assert_eq!(sure(&points("0.5y"), 10, false).underconfidence(), Err(Undefined("no verdict is doubtful enough")));
+    close(sums.confident.share("-"), 0.5);
+    close(sums.doubtful.share("-"), 1.0);
+    assert_eq!(sure(&points("0.8n"), 10, false).confident, Part::default());
+    assert_eq!(sure(&points("0.5y"), 10, false).doubtful, Part::default());
 }
 
 #[test]

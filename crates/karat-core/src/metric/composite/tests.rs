@@ -46,16 +46,6 @@ fn sui_by_hand() {
 }
 
 #[test]
-fn understanding_by_hand() {
-    close(true_understanding(Ok(0.9), Ok(0.9), Ok(0.5)), 0.405);
-    close(true_understanding_geometric(Ok(0.9), Ok(0.9), Ok(0.5)), 0.405_f64.powf(1.0 / 3.0));
-    assert_eq!(true_understanding(Ok(0.9), NONE, Ok(0.5)), NONE);
-    assert_eq!(true_understanding_geometric(NONE, Ok(0.9), Ok(0.5)), NONE);
-    close(lucky_guess_indicator(Ok(0.9), Ok(0.6)), 0.3);
-    assert_eq!(lucky_guess_indicator(Ok(0.9), NONE), NONE);
-}
-
-#[test]
 fn ranks_that_rest_on_the_weights_are_not_stable() {
     let better = parts(0.9, 0.9, 0.9, Ok(0.9), Ok(0.1));
     let worse = parts(0.1, 0.1, 0.1, Ok(0.1), Ok(0.9));

@@ -5,9 +5,7 @@ use crate::finding::Finding;
 use crate::matching::assign::quantum;
 use crate::matching::decisions::Decisions;
 use crate::matching::pair::PreparedCase;
-use crate::matching::text::Vocabulary;
 use crate::matching::trial::best_candidates;
-use crate::profile::Profile;
 use crate::scorecard::{Numbered, TrialScore};
 use crate::stats::two_phase::{Cluster, Draw, Totals, TwoPhase};
 use crate::suite::Case;
@@ -40,8 +38,7 @@ pub(super) struct Drawn {
 
 impl TrialPairs<'_> {
     pub(super) fn totals(&self) -> Totals {
-        let counts = self.score.counts;
-        Totals { tp: counts.tp as f64, fp: counts.fp as f64, required: (counts.tp + counts.fn_) as f64 }
+        Totals::from(self.score.counts)
     }
 
     /// Whether no golden and no finding has several candidates.
@@ -166,12 +163,11 @@ pub(super) fn candidates_by_score(
     prepared: &PreparedCase<'_>,
     trial: &Trial,
     decisions: &Decisions<'_>,
-    vocabulary: &Vocabulary,
-    profile: &Profile,
 ) -> (BTreeSet<PairIndex>, BTreeSet<PairIndex>) {
+    let profile = prepared.profile;
     let (mut matches, mut others) = (BTreeSet::new(), decisions.unjudged.clone());
     let by_score = !profile.uses_judge();
-    let of_goldens = best_candidates(prepared, trial, decisions, vocabulary, profile, usize::MAX);
+    let of_goldens = best_candidates(prepared, trial, decisions, usize::MAX);
     for (golden, candidates) in of_goldens.iter().enumerate() {
         for candidate in candidates {
             let score = quantum(candidate.score);

@@ -5,7 +5,7 @@ use crate::finding::Finding;
 use crate::golden::Golden;
 use crate::ids::{CaseId, FindingId, GoldenId, ToolName};
 use crate::scorecard::score;
-use crate::suite::Verdict;
+use crate::suite::{Case, Verdict};
 
 fn profile(name: &str) -> Profile {
     let text = match name {
@@ -65,7 +65,6 @@ fn the_mean_over_all_draws_is_what_people_would_count() {
         let expected = score(&suite, &trials, &truth, profile).tools[0].counts;
         assert_ne!(scorecard.tools[0].counts, expected, "{name}: the judge errs");
         let vocabulary = vocabulary(&suite, profile);
-        let by_trial = judgements_by_trial(judgements.iter());
         let mut mean = Totals::default();
         for drawn in 0..1_u32 << PAIRS.len() {
             let (mut labels, mut chance) = (Vec::new(), 1.0);
@@ -74,7 +73,6 @@ fn the_mean_over_all_draws_is_what_people_would_count() {
                 chance *= if is_drawn { pair.4 } else { 1.0 - pair.4 };
                 labels.extend(is_drawn.then(|| says("human:a", (pair.0, pair.1), pair.2, Some(pair.4))));
             }
-            let labels_by_trial = judgements_by_trial(labels.iter());
             let labelled = CorrectionInput {
                 suite: &suite,
                 trials: &trials,
@@ -84,8 +82,13 @@ fn the_mean_over_all_draws_is_what_people_would_count() {
                 cluster: None,
                 level: 0.95,
             };
-            let context =
-                Context { labelled, vocabulary: &vocabulary, judgements: &by_trial, labels: &labels_by_trial };
+            let cases = prepare_cases(&suite, &trials, &vocabulary, profile);
+            let context = Context {
+                labelled,
+                cases: &cases,
+                judgements: JudgementsByTrial::new(&judgements),
+                labels: JudgementsByTrial::new(&labels),
+            };
             let trials = context.trial_pairs(&scorecard.tools[0]);
             let sample = context.second_phase(&trials, first_phase(&trials)).unwrap();
             mean = mean.plus(sample.totals(), chance);

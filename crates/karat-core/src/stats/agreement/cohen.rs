@@ -18,6 +18,19 @@ pub fn cohen(ratings: &Ratings, a: usize, b: usize, weights: Weights) -> Value {
     Pair::new(ratings, a, b).sums(ratings, &ratings.times()).kappa(weights)
 }
 
+/// Cohen's kappa of two raters who say yes or no; none where both always say one and the same.
+pub(crate) fn binary_kappa(answers: impl Iterator<Item = (bool, bool)>) -> Option<f64> {
+    let (mut first, mut second, mut differing) = ([0.0; 2], [0.0; 2], 0.0);
+    for (a, b) in answers {
+        first[usize::from(a)] += 1.0;
+        second[usize::from(b)] += 1.0;
+        differing += f64::from(a != b);
+    }
+    let total = first[0] + first[1];
+    let expected = expected(&first, &second, &[0.0, 1.0], total);
+    Sums { total, observed: [differing; 3], expected }.kappa(Weights::Equal).ok()
+}
+
 /// Two raters, and what both said of the patterns both rated.
 pub(super) struct Pair {
     pub(super) a: usize,

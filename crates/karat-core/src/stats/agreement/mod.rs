@@ -9,12 +9,13 @@ mod ratings;
 mod resample;
 mod shares;
 
-pub use super::interval::NoInterval;
-use crate::stats::proportion::wilson_of_share;
+pub use super::interval::{Interval, NoInterval};
+use crate::stats::interval::wilson_of_share;
+pub(crate) use cohen::binary_kappa;
 pub use cohen::{Weights, cohen};
 pub use krippendorff::{Level, krippendorff};
 pub use ratings::{Rating, Ratings};
-pub use resample::{Interval, RESAMPLES};
+pub use resample::RESAMPLES;
 pub use shares::{ac1, fleiss, percent};
 
 /// A figure, or the reason why there is none. 0/0 is never a number.
@@ -22,10 +23,9 @@ pub type Value = Result<f64, UndefinedAgreement>;
 
 /// Why a figure has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "`reason` says it")]
 pub enum UndefinedAgreement {
-    /// No two raters rated the same item.
     NoOverlap,
-    /// There is one category only, so that chance alone agrees always.
     OneCategory,
 }
 
@@ -64,24 +64,22 @@ pub struct PairEstimate {
 
 /// All agreement figures.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Agreement {
     /// The share of agreeing pairs of ratings, averaged over items.
     pub percent: Estimate,
     /// Each pair of raters, in rising order.
     pub cohen: Vec<PairEstimate>,
-    /// Fleiss' kappa.
     pub fleiss: Estimate,
     /// Krippendorff's alpha for categories without an order.
     pub nominal: Estimate,
     /// Krippendorff's alpha for categories with an order.
     pub ordinal: Estimate,
-    /// Krippendorff's alpha for numbers.
     pub interval: Estimate,
-    /// Gwet's AC1.
     pub ac1: Estimate,
 }
 
-/// All figures with their intervals; `pairs` are the raters to hold against each other, the smaller number first.
+/// All figures with their intervals; `pairs` are the raters to compare, the smaller number first.
 ///
 /// The same ratings and seed give the same figures to the bit, with any number of threads.
 pub fn measure(ratings: &Ratings, pairs: &[(usize, usize)], seed: u64) -> Agreement {
@@ -107,10 +105,10 @@ pub fn measure(ratings: &Ratings, pairs: &[(usize, usize)], seed: u64) -> Agreem
         Estimate { value, interval, n }
     };
     let mut percent = next(n);
-    if ratings.at_most_two() {
+    if ratings.patterns().iter().all(|pattern| pattern.ratings.len() <= 2) {
         // With two ratings an item agrees or does not, and a share of items has an interval of its own.
         let share = percent.value.map_err(|_| NoInterval::Undefined);
-        percent.interval = share.and_then(|share| wilson_of_share(share, n, 0.95)).map(Interval::from);
+        percent.interval = share.and_then(|share| wilson_of_share(share, n, 0.95));
     }
     let (fleiss, ac1) = (next(n), next(n));
     let (nominal, ordinal, interval) = (next(n), next(n), next(n));

@@ -74,18 +74,6 @@ impl Ratings {
         Self::new(rows.iter().map(|row| row.iter().enumerate().filter_map(rating).collect()))
     }
 
-    /// A table of items by raters with numbers, each distinct number a category; what is not finite was not rated.
-    pub fn from_numbers(rows: &[Vec<Option<f64>>]) -> Self {
-        // Adding 0 turns -0 into 0, which is the same number.
-        let finite = |value: &Option<f64>| value.filter(|v| v.is_finite()).map(|v| v + 0.0);
-        let mut values: Vec<f64> = rows.iter().flatten().filter_map(finite).collect();
-        values.sort_by(f64::total_cmp);
-        values.dedup();
-        let category = |value| finite(value).map(|v| values.partition_point(|known| *known < v));
-        let rows: Vec<Vec<Option<usize>>> = rows.iter().map(|row| row.iter().map(category).collect()).collect();
-        Self::from_rows(&rows).with_scores(values)
-    }
-
     /// The same with the places of the categories on a scale, which must rise; without a place for each, nothing changes.
     pub fn with_scores(self, scores: Vec<f64>) -> Self {
         let rising = scores.windows(2).all(|pair| pair[0] < pair[1]) && scores.iter().all(|s| s.is_finite());
@@ -107,7 +95,7 @@ impl Ratings {
         self.items.len()
     }
 
-    /// Whether there is no item.
+    /// Whether there are no items.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
@@ -115,11 +103,6 @@ impl Ratings {
     /// How many items have two ratings or more.
     pub fn pairable(&self) -> usize {
         self.patterns.iter().filter(|pattern| pattern.pairable()).map(|pattern| pattern.times).sum()
-    }
-
-    /// Whether no item has more than two ratings.
-    pub(super) fn at_most_two(&self) -> bool {
-        self.patterns.iter().all(|pattern| pattern.ratings.len() <= 2)
     }
 
     /// How many categories were given at least once.

@@ -1,29 +1,14 @@
 //! Intervals by resampling items with replacement.
 
 use super::{Ratings, Value};
-use crate::stats::bootstrap::{acceleration, at_share};
-use crate::stats::distribution::{cumulative, quantile};
-use crate::stats::interval::NoInterval;
+use crate::stats::bootstrap::{accelerated_ends, acceleration};
+use crate::stats::distribution::quantile;
+use crate::stats::interval::{Interval, NoInterval};
 use crate::stats::random::Random;
 use rayon::prelude::*;
 
 /// How many samples are drawn.
 pub const RESAMPLES: usize = 2000;
-
-/// A 95 % interval, and how it came about.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Interval {
-    pub low: f64,
-    pub high: f64,
-    pub method: &'static str,
-}
-
-impl From<crate::stats::interval::Interval> for Interval {
-    fn from(other: crate::stats::interval::Interval) -> Self {
-        Self { low: other.low, high: other.high, method: other.method }
-    }
-}
 
 /// Every figure on all items, with its bias-corrected and accelerated bootstrap interval (Efron 1987).
 ///
@@ -36,7 +21,7 @@ pub(super) fn estimates(
 ) -> Vec<(Value, Result<Interval, NoInterval>)> {
     let times = ratings.times();
     let values = figures(&times);
-    // An item without any rating is no part of the sample.
+    // An item without any rating is not part of the sample.
     let rated = |at: &usize| !ratings.patterns()[*at].ratings.is_empty();
     let mut items: Vec<u32> = ratings.row_of().iter().filter(|at| rated(at)).map(|at| *at as u32).collect();
     // Samples must not depend on the order in which items came.
@@ -60,7 +45,7 @@ pub(super) fn estimates(
     let interval = |(at, value): (usize, Value)| {
         let interval = value
             .map_err(|_| NoInterval::Undefined)
-            .and_then(|v| accelerated(v, column(&drawn, at), &column(&left_out, at)));
+            .and_then(|v| accelerated(v, column(&drawn, at), &column(&left_out, at), items.len()));
         (value, interval)
     };
     values.into_iter().enumerate().map(interval).collect()
@@ -97,7 +82,7 @@ fn jackknife(
     blocks.par_iter().map(without).collect()
 }
 
-fn accelerated(value: f64, mut drawn: Vec<f64>, left_out: &[f64]) -> Result<Interval, NoInterval> {
+fn accelerated(value: f64, mut drawn: Vec<f64>, left_out: &[f64], n: usize) -> Result<Interval, NoInterval> {
     if drawn.len() * 20 < RESAMPLES * 19 {
         return Err(NoInterval::OftenUndefined);
     }
@@ -107,16 +92,6 @@ fn accelerated(value: f64, mut drawn: Vec<f64>, left_out: &[f64]) -> Result<Inte
     if most - least < 1e-12 {
         return Err(NoInterval::NothingVaries);
     }
-    let n = drawn.len() as f64;
-    let (below, above) = (drawn.partition_point(|v| *v < value), drawn.partition_point(|v| *v <= value));
-    let share = (below as f64 + above as f64) / (2.0 * n);
-    // Where all samples lie on one side, the correction is as large as these samples can show.
-    let bias = quantile(share.clamp(0.5 / n, 1.0 - 0.5 / n));
-    let acceleration = acceleration(left_out);
-    let end = |z: f64| {
-        let moved = bias + z;
-        at_share(&drawn, cumulative(bias + moved / (1.0 - acceleration * moved)))
-    };
-    let z = quantile(0.975);
-    Ok(Interval { low: end(-z), high: end(z), method: "bootstrap-bca" })
+    let (low, high) = accelerated_ends(&drawn, value, 0.0, acceleration(left_out), quantile(0.975));
+    Ok(Interval { low, high, method: "bootstrap-bca", level: 0.95, n })
 }

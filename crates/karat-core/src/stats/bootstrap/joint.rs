@@ -1,10 +1,10 @@
 //! Bootstraps many figures of the same cases with one set of resamples.
 
-use super::{BootstrapKind, BootstrapOptions, TrialResampling, acceleration, ends, method, sum};
+use super::{BootstrapKind, BootstrapOptions, TrialResampling, acceleration, by_cluster, ends, first, method};
 use crate::stats::interval::{Interval, IntervalEstimate, NoInterval, checked};
 use crate::stats::random::{Random, seed_of};
+use crate::stats::summary::sum;
 use rayon::prelude::*;
-use std::cmp::Ordering;
 
 /// What is known of every case.
 #[derive(Clone, Copy, Debug)]
@@ -126,7 +126,7 @@ impl Sample {
             rows,
             live,
             width,
-            defined: (0..means).map(|_| 0).collect(),
+            defined: vec![0; means],
             starts,
             again,
             seed,
@@ -150,7 +150,7 @@ impl Sample {
         let all = m.checked_pow(m as u32).filter(|count| *count <= CHOICES);
         let picks: Vec<Vec<&[Option<f64>]>> = match all {
             _ if !self.again || m < 2 => vec![trials.to_vec()],
-            Some(count) => (0..count).map(|choice| chosen(trials, choice)).collect(),
+            Some(count) => (0..count).map(|choice| chosen(trials, choice).collect()).collect(),
             None => {
                 let mut random = Random::new(self.seed, u64::MAX - case as u64);
                 (0..CHOICES).map(|_| (0..m).map(|_| trials[random.below(m)]).collect()).collect()
@@ -281,7 +281,6 @@ impl Sample {
 
 /// A case, its trials sorted by their values.
 struct Ordered<'a> {
-    cluster: usize,
     trials: Vec<&'a [Option<f64>]>,
     row: &'a [f64],
 }
@@ -298,44 +297,21 @@ fn ordered<'a>(cases: &CaseData<'a>) -> (Vec<Ordered<'a>>, Vec<usize>) {
         let trials = a.trials.iter().zip(&b.trials).map(|(a, b)| by_trial(a, b));
         first(row.chain(trials)).then(a.trials.len().cmp(&b.trials.len()))
     };
-    let mut all: Vec<Ordered<'a>> = Vec::with_capacity(cases.rows.len());
-    for (at, (trials, row)) in cases.trials.iter().zip(cases.rows).enumerate() {
+    let case = |(trials, row): (&'a Vec<Vec<Option<f64>>>, &'a Vec<f64>)| {
         let mut trials: Vec<&[Option<f64>]> = trials.iter().map(Vec::as_slice).collect();
         trials.sort_by(by_trial);
-        // A case whose cluster is not named stands alone.
-        let alone = usize::MAX - at;
-        let cluster = cases.clusters.map_or(alone, |names| names.get(at).copied().unwrap_or(alone));
-        all.push(Ordered { cluster, trials, row });
-    }
-    all.sort_by(|a, b| a.cluster.cmp(&b.cluster).then_with(|| by_case(a, b)));
-    let mut groups: Vec<Vec<Ordered<'a>>> = Vec::new();
-    for case in all {
-        match groups.last_mut() {
-            Some(group) if group[0].cluster == case.cluster => group.push(case),
-            _ => groups.push(vec![case]),
-        }
-    }
-    groups.sort_by(|a, b| first(a.iter().zip(b).map(|(a, b)| by_case(a, b))).then(a.len().cmp(&b.len())));
-    let mut starts = vec![0];
-    for group in &groups {
-        starts.push(starts[starts.len() - 1] + group.len());
-    }
-    (groups.into_iter().flatten().collect(), starts)
-}
-
-/// The first that tells two apart.
-fn first(mut orders: impl Iterator<Item = Ordering>) -> Ordering {
-    orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        Ordered { trials, row }
+    };
+    by_cluster(cases.trials.iter().zip(cases.rows).map(case).enumerate(), cases.clusters, by_case)
 }
 
 /// The trials that a number chooses: its digits, in base of how many trials there are.
-fn chosen<'a>(trials: &[&'a [Option<f64>]], mut choice: usize) -> Vec<&'a [Option<f64>]> {
-    let pick = |_| {
+fn chosen<T: Copy>(trials: &[T], mut choice: usize) -> impl Iterator<Item = T> {
+    (0..trials.len()).map(move |_| {
         let trial = trials[choice % trials.len()];
         choice /= trials.len();
         trial
-    };
-    (0..trials.len()).map(pick).collect()
+    })
 }
 
 /// The mean of the trials where a value is defined with a count of 1, or twice 0; for each value.

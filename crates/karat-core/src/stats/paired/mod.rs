@@ -5,8 +5,7 @@ mod permutation;
 pub use permutation::{EXACT_UNITS, Permutation, sign_flip};
 
 use super::distribution::{beta_cumulative, quantile, two_sided};
-use super::interval::{Interval, NoInterval};
-use super::proportion::clopper_pearson;
+use super::interval::{Interval, NoInterval, clopper_pearson};
 use super::summary::{mean, sample_std};
 
 /// Cohen's dz: the mean of paired differences over their standard deviation (Cohen 1988).
@@ -32,6 +31,17 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
         adjusted[at] = least;
     }
     adjusted
+}
+
+/// Holm-adjusted p values of what could be tested; nothing else is part of the family.
+pub(crate) fn holm_of_tested(p: impl Iterator<Item = Option<f64>> + Clone) -> Vec<Option<f64>> {
+    let mut adjusted = holm(&p.clone().flatten().collect::<Vec<_>>()).into_iter();
+    p.map(|p| p.and_then(|_| adjusted.next())).collect()
+}
+
+pub(crate) fn is_significant(p: f64, level: f64) -> bool {
+    // Tolerance for 1 − 0.95, which is slightly more than 0.05.
+    p <= 1.0 - level + 1e-12
 }
 
 /// The verdict on a difference, where more is better.

@@ -1,19 +1,17 @@
 //! The sign-flip permutation test.
 
 use crate::stats::random::{Random, seed_of};
-use crate::stats::summary::mean;
+use crate::stats::summary::{mean, sums_by_cluster};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 
 /// Up to this many units all sign flips are enumerated; beyond, they are sampled.
 pub const EXACT_UNITS: usize = 20;
 
 /// The result of a sign-flip permutation test.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Permutation {
-    /// The mean difference.
     pub mean: f64,
-    /// The two-sided p value.
     pub p: f64,
     /// How many units may flip: cases, or clusters where clusters are named, whose differences do not add up to 0.
     pub units: usize,
@@ -34,10 +32,7 @@ pub fn sign_flip(
     seed: Option<u64>,
 ) -> Option<Permutation> {
     let mean = mean(differences)?;
-    if clusters.is_some_and(|names| names.len() != differences.len()) {
-        return None;
-    }
-    let mut units = sums(differences, clusters);
+    let mut units = sums_by_cluster(differences, clusters)?;
     // Flipping nothing changes nothing.
     units.retain(|v| *v != 0.0);
     // Signs do not matter to what flips, and the order in which cases came must not.
@@ -92,13 +87,4 @@ fn all_sums(units: &[f64]) -> Vec<f64> {
         sums = sums.iter().flat_map(|sum| [sum + unit, sum - unit]).collect();
     }
     sums
-}
-
-fn sums(differences: &[f64], clusters: Option<&[usize]>) -> Vec<f64> {
-    let Some(names) = clusters else { return differences.to_vec() };
-    let mut sums = BTreeMap::new();
-    for (difference, name) in differences.iter().zip(names) {
-        *sums.entry(*name).or_insert(0.0) += difference;
-    }
-    sums.into_values().collect()
 }

@@ -98,6 +98,7 @@ fn holds(text: &[String], phrase: &[String]) -> bool {
 mod tests {
     use super::super::{GivenAnswer, ShownPart};
     use super::*;
+    use crate::assess::bundle::{BundleRef, RequirementRef};
     use karat_core::assessment::record::AnswerValue;
     use karat_format::template::{SignV1, TemplateRequirementV1};
 
@@ -116,7 +117,7 @@ mod tests {
         let shown = |text: &&str| ShownPart { document: "d".into(), heading: "h".into(), text: (*text).into() };
         let answers = answer.map(|answer| GivenAnswer { question: "q", words: "", answer });
         let input = RequirementInput {
-            id: "b/r".into(),
+            about: RequirementRef { bundle: BundleRef { bundle_id: "b", template_id: "t" }, requirement_id: "r" },
             requirement,
             answers: answers.into_iter().collect(),
             parts: parts.iter().map(shown).collect(),
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_apply_needs_no_part() {
+    fn inapplicable_requirement_needs_no_evidence() {
         let mut wanted = requirement(&[&["backup"]]);
         wanted.applies_when.insert("q".into(), "yes".into());
         check(
@@ -170,12 +171,12 @@ mod tests {
             Some(&AnswerValue::Flag(true)),
             "yes [Primary P1] What was found speaks of backup.",
         );
-        // Where nobody answered, it applies.
+        // Without an answer the requirement applies.
         check(&wanted, &["Backups are made."], None, "yes [Primary P1] What was found speaks of backup.");
     }
 
     #[test]
-    fn without_signs_words_decide() {
+    fn without_signs_word_overlap_decides() {
         let wanted = requirement(&[]);
         let expected = |verdict: &str, cited: &str, share: &str| {
             format!("{verdict} [{cited}] The best part has {share} % of the words that are searched for.")

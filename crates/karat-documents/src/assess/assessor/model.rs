@@ -1,20 +1,21 @@
 //! A language model as an assessor: it is asked which parts are relevant, then whether the requirement is met.
 
 use super::{Assessed, CitedPart, Opinion, RequirementInput, Unanswered};
-use crate::assess::prompt::{compliance_question, relevance_question};
+use crate::assess::bundle::RequirementRef;
+use crate::assess::event::{AssessEvent, Call};
+use crate::assess::prompt::{COMPLIANCE, RELEVANCE};
 use karat_core::assessment::record::{Compliance, Role};
 use karat_format::assessment::StepV1 as Step;
 use karat_format::judge::JudgeConfigV1;
 use karat_io::cancel::Cancel;
 use karat_llm::engine::{Engine, EngineError, EngineEvent, EngineOptions, EngineStats};
-use karat_llm::ledger::{CacheMode, Exchange, ExchangeOutcome, FailureReason, Ledger};
-use karat_llm::prompt::Question;
+use karat_llm::ledger::{Answer, CacheMode, Exchange, FailureReason, Ledger};
+use karat_llm::prompt::{Question, Template};
 use karat_llm::provider::{ProviderEnv, ProviderError, ProviderId};
 use karat_llm::providers;
 use karat_llm::timed_provider::{TimedProvider, TimingLog};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::time::Duration;
 
 /// A model. All its questions share a budget.
 pub struct Model {
@@ -24,41 +25,10 @@ pub struct Model {
     log: TimingLog,
 }
 
-/// What asking a model needs.
-#[expect(missing_docs, reason = "field names say it")]
-pub struct AskContext<'a> {
+pub struct EvaluationContext<'a> {
     pub ledger: &'a mut dyn Ledger,
     pub cancel: &'a Cancel,
-    pub observer: &'a mut dyn FnMut(AskEvent<'_>),
-}
-
-/// Progress of asking a model.
-#[expect(missing_docs, reason = "field names say it")]
-pub enum AskEvent<'a> {
-    /// The number of questions about to be asked.
-    Round(usize),
-    /// A question is answered or has failed.
-    Settled(&'a Call),
-    /// A failed request is retried.
-    Retrying { wait: Duration, why: &'a str },
-}
-
-/// A question and its cost.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Call {
-    pub step: Step,
-    /// Index of the requirement input.
-    pub input: usize,
-    pub cached: bool,
-    pub requests: u32,
-    pub tokens_in: u64,
-    pub tokens_out: u64,
-    pub usd: Option<f64>,
-    /// Total time of its requests; `None` if none was made.
-    pub latency: Option<Duration>,
-    /// Kind and text of the failure.
-    pub failure: Option<(&'static str, String)>,
+    pub observer: &'a mut dyn FnMut(AssessEvent<'_>),
 }
 
 impl Model {
@@ -76,7 +46,6 @@ impl Model {
         Ok(Self { name: name.to_owned(), engine, log })
     }
 
-    /// The provider's identity.
     pub fn id(&self) -> &ProviderId {
         self.engine.provider().id()
     }
@@ -91,11 +60,12 @@ impl Model {
     pub fn assess(
         &self,
         inputs: &[RequirementInput<'_>],
-        context: &mut AskContext<'_>,
+        context: &mut EvaluationContext<'_>,
     ) -> Result<(Vec<Assessed>, EngineStats), EngineError> {
         let with_parts: Vec<usize> = (0..inputs.len()).filter(|at| !inputs[*at].parts.is_empty()).collect();
+        let select = |places: &[usize]| places.iter().map(|at| &inputs[*at]).collect::<Vec<_>>();
         let questions = with_parts.iter().map(|at| relevance(&inputs[*at])).collect();
-        let (answers, mut tally) = self.ask(Step::Relevance, &with_parts, questions, context)?;
+        let (answers, mut tally) = self.ask(Step::Relevance, &select(&with_parts), questions, context)?;
         // Without retrieved parts there is nothing to choose from, so the verdict is asked for at once.
         let mut relevant: Vec<Result<Vec<usize>, Unanswered>> = inputs.iter().map(|_| Ok(Vec::new())).collect();
         for (at, answer) in with_parts.into_iter().zip(answers) {
@@ -104,7 +74,7 @@ impl Model {
         let asked: Vec<usize> = (0..inputs.len()).filter(|at| relevant[*at].is_ok()).collect();
         let shown = |at: usize| relevant[at].as_deref().unwrap_or_default();
         let questions = asked.iter().map(|at| compliance(&inputs[*at], shown(*at))).collect();
-        let (answers, second) = self.ask(Step::Verdict, &asked, questions, context)?;
+        let (answers, second) = self.ask(Step::Verdict, &select(&asked), questions, context)?;
         tally += &second;
         let mut answers = answers.into_iter();
         let opinion = |relevant: Result<Vec<usize>, Unanswered>| {
@@ -119,22 +89,22 @@ impl Model {
     fn ask(
         &self,
         step: Step,
-        inputs: &[usize],
+        inputs: &[&RequirementInput<'_>],
         questions: Vec<Question>,
-        context: &mut AskContext<'_>,
+        context: &mut EvaluationContext<'_>,
     ) -> Result<(Vec<Result<Value, Unanswered>>, EngineStats), EngineError> {
-        (context.observer)(AskEvent::Round(questions.len()));
+        let model = self.name.as_str();
+        (context.observer)(AssessEvent::Round { model, questions: questions.len() });
         let ids: Vec<String> = questions.iter().map(|question| question.id.clone()).collect();
         let mut answers: Vec<Option<Result<Value, Unanswered>>> = vec![None; questions.len()];
         let observer = &mut *context.observer;
         let mut on_event = |event: EngineEvent<'_>| match event {
-            EngineEvent::Retrying { wait, why, .. } => observer(AskEvent::Retrying { wait, why }),
+            EngineEvent::Retrying { wait, why, .. } => observer(AssessEvent::Retrying { model, wait, why }),
             EngineEvent::Settled { index, exchange } => {
                 let answer = answer(step, &exchange);
                 let spent = self.log.take(&ids[index]);
-                observer(AskEvent::Settled(&Call {
+                let call = Call {
                     step,
-                    input: inputs[index],
                     cached: exchange.cached,
                     requests: if exchange.cached { 0 } else { exchange.attempts },
                     tokens_in: if exchange.cached { 0 } else { exchange.tokens_in },
@@ -142,7 +112,8 @@ impl Model {
                     usd: exchange.usd.filter(|_| !exchange.cached),
                     latency: (!exchange.cached && exchange.attempts > 0).then_some(spent.time),
                     failure: answer.as_ref().err().map(|failed| (failed.kind, failed.why.clone())),
-                }));
+                };
+                observer(AssessEvent::Settled { model, about: inputs[index].about, call: &call });
                 answers[index] = Some(answer);
             }
         };
@@ -157,10 +128,10 @@ fn unanswered(step: Step, kind: &'static str, why: impl Into<String>) -> Unanswe
 }
 
 fn answer(step: Step, exchange: &Exchange) -> Result<Value, Unanswered> {
-    match &exchange.outcome {
-        ExchangeOutcome::Decided(value) => Ok(value.clone()),
-        ExchangeOutcome::Refused { why } => Err(unanswered(step, "refused", why)),
-        ExchangeOutcome::Unjudged { reason, why } => {
+    match &exchange.answer {
+        Answer::Given(value) => Ok(value.clone()),
+        Answer::Refused { why } => Err(unanswered(step, "refused", why)),
+        Answer::Missing { reason, why } => {
             let kind = match reason {
                 FailureReason::Budget => "budget",
                 FailureReason::Cancelled => "cancelled",
@@ -174,10 +145,11 @@ fn answer(step: Step, exchange: &Exchange) -> Result<Value, Unanswered> {
 }
 
 fn relevance(input: &RequirementInput<'_>) -> Question {
-    let parts = parts(input, 0..input.parts.len());
-    relevance_question(format!("{}#relevance", input.id), requirement(input), answers(input), parts)
+    let parts = Some(parts(input, 0..input.parts.len()));
+    question(input, Step::Relevance, &RELEVANCE, [("parts", parts), ("answers", answers(input))])
 }
 
+/// Also asked without parts, since a requirement may not apply.
 fn compliance(input: &RequirementInput<'_>, relevant: &[usize]) -> Question {
     let guidance = &input.requirement.guidance;
     let in_order = Compliance::ALL
@@ -185,7 +157,21 @@ fn compliance(input: &RequirementInput<'_>, relevant: &[usize]) -> Question {
         .filter_map(|verdict| guidance.get(verdict.name()).map(|when| format!("{}: {}", verdict.name(), when.trim())));
     let guidance = (!guidance.is_empty()).then(|| in_order.collect::<Vec<_>>().join("\n"));
     let shown = (!relevant.is_empty()).then(|| parts(input, relevant.iter().copied()));
-    compliance_question(format!("{}#verdict", input.id), requirement(input), guidance, answers(input), shown)
+    let fields = [("guidance", guidance), ("answers", answers(input)), ("parts", shown)];
+    question(input, Step::Verdict, &COMPLIANCE, fields)
+}
+
+fn question<const N: usize>(
+    input: &RequirementInput<'_>,
+    step: Step,
+    template: &'static Template,
+    given: [(&'static str, Option<String>); N],
+) -> Question {
+    let RequirementRef { bundle, requirement_id } = input.about;
+    let mut fields = vec![("requirement", requirement(input))];
+    fields.extend(given.into_iter().filter_map(|(name, text)| Some((name, text?))));
+    let id = format!("{}/{requirement_id}#{}", bundle.bundle_id, step.name());
+    Question { id, template, fields, form: None }
 }
 
 fn requirement(input: &RequirementInput<'_>) -> String {
@@ -279,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_parts_are_read_with_patience() {
+    fn part_names_are_parsed_leniently() {
         for (parsed, expect) in [
             ("P1", Some(0)),
             ("p3", Some(2)),
@@ -295,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_shown_is_named_and_counts_for_nothing() {
+    fn citations_of_unknown_parts_are_kept_without_a_part() {
         let answer = json!({
             "verdict": "partial",
             "primary": ["P1", "[P1]", "P9"],

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_tokens_times_and_failures_add_up() {
+    fn calls_tokens_times_and_failures_are_summed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.jsonl");
         let call = |model: &str, ms: f64, rest: &str| {

@@ -238,19 +238,17 @@ impl BodyReader {
 
     pub(super) fn note_texts(&mut self, mut xml: Xml<'_>) -> Result<BTreeMap<String, String>, IngestError> {
         let mut found = BTreeMap::new();
-        loop {
-            match xml.next()? {
-                Node::End => return Ok(found),
-                Node::Open(tag) if matches!(tag.name(), "footnote" | "endnote") => {
-                    let id = tag.attribute("id").unwrap_or_default();
-                    let ordinal = self.ordinal;
-                    let items = self.blocks(&mut xml)?;
-                    self.ordinal = ordinal;
-                    found.insert(id, flat(&items));
-                }
-                _ => {}
+        xml.each(|xml, tag| {
+            let is_note = matches!(tag.name(), "footnote" | "endnote");
+            if is_note {
+                let ordinal = self.ordinal;
+                let items = self.blocks(xml)?;
+                self.ordinal = ordinal;
+                found.insert(tag.attribute("id").unwrap_or_default(), flat(&items));
             }
-        }
+            Ok(is_note)
+        })?;
+        Ok(found)
     }
 }
 

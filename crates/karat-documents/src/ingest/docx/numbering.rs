@@ -1,6 +1,6 @@
 //! Computes automatic numbers of paragraphs.
 
-use super::xml::{Node, Xml};
+use super::xml::Xml;
 use crate::ingest::IngestError;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,20 +52,20 @@ const LONGEST_LABEL: usize = 40;
 impl Numbering {
     pub(super) fn read(mut xml: Xml<'_>) -> Result<Self, IngestError> {
         let mut all = Self::default();
-        loop {
-            match xml.next()? {
-                Node::End => break,
-                Node::Open(tag) if tag.name() == "abstractNum" => {
+        xml.each(|xml, tag| {
+            match tag.name() {
+                "abstractNum" => {
                     let id = tag.attribute("abstractNumId").unwrap_or_default();
-                    all.schemes.insert(id, scheme(&mut xml)?);
+                    all.schemes.insert(id, scheme(xml)?);
                 }
-                Node::Open(tag) if tag.name() == "num" => {
+                "num" => {
                     let id = tag.attribute("numId").unwrap_or_default();
-                    all.lists.insert(id, list(&mut xml)?);
+                    all.lists.insert(id, list(xml)?);
                 }
-                _ => {}
+                _ => return Ok(false),
             }
-        }
+            Ok(true)
+        })?;
         all.follow_links();
         Ok(all)
     }
@@ -218,22 +218,10 @@ fn roman(mut n: u32) -> String {
     if !(1..=3999).contains(&n) {
         return n.to_string();
     }
+    const VALUES: [u32; 13] = [1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1];
+    const SIGNS: [&str; 13] = ["M", "CM", "D", "CD", "C", "XC", "L", "XL", "X", "IX", "V", "IV", "I"];
     let mut text = String::new();
-    for (value, sign) in [
-        (1000, "M"),
-        (900, "CM"),
-        (500, "D"),
-        (400, "CD"),
-        (100, "C"),
-        (90, "XC"),
-        (50, "L"),
-        (40, "XL"),
-        (10, "X"),
-        (9, "IX"),
-        (5, "V"),
-        (4, "IV"),
-        (1, "I"),
-    ] {
+    for (value, sign) in VALUES.into_iter().zip(SIGNS) {
         while n >= value {
             text.push_str(sign);
             n -= value;
@@ -247,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_as_they_are_shown() {
+    fn numbers_are_formatted_as_word_shows_them() {
         for (n, format, expect) in [
             (1, "decimal", "1"),
             (3, "decimalZero", "03"),

@@ -1,27 +1,15 @@
 //! Resolves styles: which paragraphs are headings, and their formatting.
 
 use super::numbering::Numbered;
-use super::xml::{Node, Xml};
+use super::xml::Xml;
 use crate::ingest::IngestError;
 use std::collections::BTreeMap;
 
 /// Limit for inheritance; ends cycles.
 const LONGEST_CHAIN: usize = 32;
 /// Heading style names in several languages. Names in files are mostly, but not always, English.
-const HEADINGS: &[&str] = &[
-    "heading",
-    "rubrik",
-    "überschrift",
-    "berschrift",
-    "titre",
-    "título",
-    "ttulo",
-    "titolo",
-    "kop",
-    "overskrift",
-    "otsikko",
-    "nagłówek",
-];
+const HEADINGS: &str =
+    "heading rubrik überschrift berschrift titre título ttulo titolo kop overskrift otsikko nagłówek";
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Properties {
@@ -116,32 +104,25 @@ pub(super) struct Resolved {
 impl Styles {
     pub(super) fn read(mut xml: Xml<'_>) -> Result<Self, IngestError> {
         let mut styles = Self { size: 20, ..Self::default() };
-        loop {
-            match xml.next()? {
-                Node::End => return Ok(styles),
-                Node::Open(tag) if tag.name() == "rPrDefault" => {
-                    let mut defaults = Properties::default();
-                    xml.each(|xml, tag| {
-                        let found = tag.name() == "rPr";
-                        if found {
-                            defaults = Properties::read(xml)?;
-                        }
-                        Ok(found)
-                    })?;
-                    styles.size = defaults.size.unwrap_or(styles.size);
-                }
-                Node::Open(tag) if tag.name() == "style" => {
+        xml.each(|xml, tag| {
+            match tag.name() {
+                "pPrDefault" => xml.skip()?,
+                // Those of styles are read with their style.
+                "rPr" => styles.size = Properties::read(xml)?.size.unwrap_or(styles.size),
+                "style" => {
                     let id = tag.attribute("styleId").unwrap_or_default();
                     if tag.attribute("default").is_some_and(|v| v == "1" || v == "true")
                         && tag.attribute("type").as_deref() == Some("paragraph")
                     {
                         styles.default_paragraph = Some(id.clone());
                     }
-                    styles.by_id.insert(id, style(&mut xml)?);
+                    styles.by_id.insert(id, style(xml)?);
                 }
-                _ => {}
+                _ => return Ok(false),
             }
-        }
+            Ok(true)
+        })?;
+        Ok(styles)
     }
 
     pub(super) fn paragraph(&self, own: Properties) -> Resolved {
@@ -221,7 +202,8 @@ fn named_heading(name: &str) -> Option<u8> {
     }
     let word = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let level = name[word.len()..].parse().ok().filter(|level| (1..=9).contains(level))?;
-    HEADINGS.contains(&word.trim_end_matches([' ', '-', '_'])).then_some(level)
+    let word = word.trim_end_matches([' ', '-', '_']);
+    HEADINGS.split(' ').any(|heading| heading == word).then_some(level)
 }
 
 #[cfg(test)]
@@ -229,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_headings_in_any_language() {
+    fn heading_styles_are_recognised_in_every_language() {
         for (name, expect) in [
             ("heading 1", Some(1)),
             ("Heading 9", Some(9)),

@@ -17,7 +17,7 @@ fn body(text: &str) -> String {
     format!(r#"<w:document xmlns:w="w" xmlns:mc="mc"><w:body>{text}<w:sectPr/></w:body></w:document>"#)
 }
 
-/// A document with this body, and a few styles and lists to use in it.
+/// A document with this body and some styles and lists.
 fn docx(text: &str) -> Vec<u8> {
     let styles = r#"<w:styles xmlns:w="w">
       <w:docDefaults><w:rPrDefault><w:rPr><w:sz w:val="20"/></w:rPr></w:rPrDefault></w:docDefaults>
@@ -83,7 +83,7 @@ fn tree(text: &str) -> String {
 }
 
 #[test]
-fn styles_and_automatic_numbers_make_headings() {
+fn styles_and_automatic_numbers_give_headings() {
     let text = [
         p(&style("Rubrik1"), "Scope"),
         p("", "All of it."),
@@ -114,7 +114,7 @@ fn styles_and_automatic_numbers_make_headings() {
 }
 
 #[test]
-fn lists_count_as_they_are_told() {
+fn lists_are_numbered_by_their_definition() {
     let text = [
         p(&list(2, 0), "one"),
         p(&list(2, 1), "deep"),
@@ -145,7 +145,7 @@ fn lists_count_as_they_are_told() {
 }
 
 #[test]
-fn headings_by_their_looks() {
+fn headings_are_recognised_by_formatting() {
     let text = [
         format!("<w:p>{}</w:p>", r#"<w:r><w:rPr><w:b/><w:sz w:val="36"/></w:rPr><w:t>Agreement</w:t></w:r>"#),
         p("", "A long text in the usual size, which is what most of this document is written in."),
@@ -171,7 +171,7 @@ fn headings_by_their_looks() {
 }
 
 #[test]
-fn what_is_in_paragraphs_and_around_them() {
+fn text_of_tables_notes_and_fields_is_read() {
     let text = [
         r#"<w:p><w:r><w:t>It is </w:t></w:r><w:del><w:r><w:delText>not </w:delText></w:r></w:del>
            <w:ins><w:r><w:t>surely </w:t></w:r></w:ins><w:hyperlink><w:r><w:t>linked</w:t></w:r></w:hyperlink>
@@ -216,13 +216,14 @@ fn what_is_in_paragraphs_and_around_them() {
 }
 
 #[track_caller]
-fn refused(bytes: &[u8], limits: &IngestLimits, expect: &str) {
-    let error = ingest("a.docx", bytes, limits).map(|document| document.sections.len()).expect_err("it was taken");
+fn check_refused(bytes: &[u8], limits: &IngestLimits, expect: &str) {
+    let error =
+        ingest("a.docx", bytes, limits).map(|document| document.sections.len()).expect_err("the document was accepted");
     assert!(error.to_string().contains(expect), "{error}");
 }
 
 #[test]
-fn damaged_and_hostile_archives_are_refused() {
+fn damaged_and_malicious_archives_are_refused() {
     let limits = IngestLimits {
         part_bytes: 1 << 20,
         unpacked_bytes: 3 << 20,
@@ -231,33 +232,45 @@ fn damaged_and_hostile_archives_are_refused() {
         ..IngestLimits::default()
     };
     let with = |text: &str| archive(&[("word/document.xml", text)]);
-    refused(b"no archive at all", &limits, "this is no .docx, which is a zip archive");
-    refused(b"\xd0\xcf\x11\xe0 old", &limits, "an old .doc, or a .docx with a password");
-    refused(&archive(&[("x", "y")]), &limits, "(word/document.xml): there is no such part");
+    check_refused(b"no archive at all", &limits, "this is no .docx, which is a zip archive");
+    check_refused(b"\xd0\xcf\x11\xe0 old", &limits, "an old .doc, or a .docx with a password");
+    check_refused(&archive(&[("x", "y")]), &limits, "(word/document.xml): there is no such part");
     let whole = docx(&p("", "x"));
-    refused(&whole[..whole.len() / 2], &limits, "this is no .docx");
-    refused(&with("<w:document><w:body><w:p>"), &limits, "it ends in the middle");
-    refused(&with("<a></b>"), &limits, "this part is damaged XML");
+    check_refused(&whole[..whole.len() / 2], &limits, "this is no .docx");
+    check_refused(&with("<w:document><w:body><w:p>"), &limits, "it ends in the middle");
+    check_refused(&with("<a></b>"), &limits, "this part is damaged XML");
     let bomb = "<!DOCTYPE x [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]><w:document>&b;</w:document>";
-    refused(&with(bomb), &limits, "it declares a DTD");
-    refused(&with("<w:document>&b;</w:document>"), &limits, "it uses an entity");
-    refused(&with(&"<w:p>".repeat(60)), &limits, "the nesting of word/document.xml exceeds the limit for one document");
-    refused(&with(&" ".repeat(2 << 20)), &limits, "word/document.xml, unpacked, exceeds the limit for one document");
+    check_refused(&with(bomb), &limits, "it declares a DTD");
+    check_refused(&with("<w:document>&b;</w:document>"), &limits, "it uses an entity");
+    check_refused(
+        &with(&"<w:p>".repeat(60)),
+        &limits,
+        "the nesting of word/document.xml exceeds the limit for one document",
+    );
+    check_refused(
+        &with(&" ".repeat(2 << 20)),
+        &limits,
+        "word/document.xml, unpacked, exceeds the limit for one document",
+    );
     let filler = "<x/>".repeat(200_000);
     let parts: Vec<(&str, &str)> =
         ["word/styles.xml", "word/numbering.xml", "word/footnotes.xml", "word/endnotes.xml", "word/document.xml"]
             .map(|name| (name, filler.as_str()))
             .to_vec();
-    refused(&archive(&parts), &limits, "unpacked, exceeds the limit for one document");
+    check_refused(&archive(&parts), &limits, "unpacked, exceeds the limit for one document");
     let few = IngestLimits { xml_events: 100, ..limits.clone() };
-    refused(&with(&body(&p("", "x").repeat(100))), &few, "exceeds the limit for one document (100 tags and texts)");
+    check_refused(
+        &with(&body(&p("", "x").repeat(100))),
+        &few,
+        "exceeds the limit for one document (100 tags and texts)",
+    );
     let names: Vec<String> = (0..30).map(|n| n.to_string()).collect();
     let parts: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
-    refused(&archive(&parts), &limits, "the number of entries of the archive exceeds the limit for one document");
+    check_refused(&archive(&parts), &limits, "the number of entries of the archive exceeds the limit for one document");
 }
 
 #[test]
-fn names_in_an_archive_lead_nowhere() {
+fn paths_in_an_archive_are_not_followed() {
     let outside = "../../../../tmp/karat-ingest-evil";
     let bytes = archive(&[(outside, "x"), ("/etc/karat-evil", "x"), ("word/document.xml", &body(&p("", "Text.")))]);
     assert_snapshot!(draw("a.docx", &bytes), @r"

@@ -101,16 +101,7 @@ impl<'a> Xml<'a> {
 
     /// Skips to the end of the current element.
     pub(super) fn skip(&mut self) -> Result<(), IngestError> {
-        let mut open = 1;
-        while open > 0 {
-            match self.next()? {
-                Node::Open(_) => open += 1,
-                Node::Close => open -= 1,
-                Node::Text(_) => {}
-                Node::End => break,
-            }
-        }
-        Ok(())
+        self.each(|_, _| Ok(false))
     }
 
     /// Visits each descendant of the current element. A visitor that reads an element to its end returns `true`.

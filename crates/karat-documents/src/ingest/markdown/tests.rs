@@ -1,4 +1,6 @@
+use super::decode;
 use crate::ingest::testing::{draw, refusal};
+use crate::ingest::{IngestLimits, Source};
 use insta::assert_snapshot;
 
 fn tree(text: &str) -> String {
@@ -6,7 +8,7 @@ fn tree(text: &str) -> String {
 }
 
 #[test]
-fn headings_make_a_tree() {
+fn headings_give_a_tree() {
     assert_snapshot!(tree("Preface.\n\n# One\n\nText of *one*\nin two lines.\n\nTwo\n---\n\n### Deep #\nx\n\n# Two\n"), @r"
     0 «» line 1
       Preface.
@@ -130,7 +132,7 @@ y
 }
 
 #[test]
-fn footnotes_html_and_front_matter() {
+fn footnotes_html_and_front_matter_are_read() {
     assert_snapshot!(tree("\
 ---
 title: x
@@ -164,7 +166,7 @@ Again[^n].
 }
 
 #[test]
-fn equal_sections_are_told_apart() {
+fn equal_sections_have_different_ids() {
     let ids = crate::ingest::testing::read("a.md", b"# A\nx\n# A\nx\n# A\ny\n").sections;
     let ids: Vec<&str> = ids.iter().map(|section| section.id.as_str()).collect();
     assert_eq!(format!("{}#2", ids[0]), ids[1]);
@@ -172,7 +174,7 @@ fn equal_sections_are_told_apart() {
 }
 
 #[test]
-fn hostile_markdown_comes_to_an_end() {
+fn malicious_markdown_is_bounded() {
     for (text, expect) in [
         ("> ".repeat(100_000), "the nesting of line 1 exceeds the limit for one document"),
         (format!("# a\n{}", "- ".repeat(50_000) + "x"), "the nesting of line 2 exceeds the limit for one document"),
@@ -196,4 +198,35 @@ fn hostile_markdown_comes_to_an_end() {
     ] {
         crate::ingest::testing::read("a.md", text.as_bytes());
     }
+}
+
+#[track_caller]
+fn check_decoded(bytes: &[u8], expect: &str, notes: &[&str]) {
+    let source = Source { name: "a.md", bytes, limits: &IngestLimits::default() };
+    match decode(&source) {
+        Ok((text, found)) => {
+            assert_eq!((text.as_str(), found), (expect, notes.iter().map(|n| (*n).into()).collect()))
+        }
+        Err(error) => assert_eq!(error.to_string(), expect),
+    }
+}
+
+#[test]
+fn every_encoding_is_decoded() {
+    let utf16 = |text: &str, bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect::<Vec<u8>>();
+    check_decoded("# Å".as_bytes(), "# Å", &[]);
+    check_decoded(b"\xef\xbb\xbf# A", "# A", &[]);
+    check_decoded(&utf16("\u{feff}# Å😀", u16::to_le_bytes), "# Å😀", &["read as UTF-16LE"]);
+    check_decoded(&utf16("\u{feff}# Å😀", u16::to_be_bytes), "# Å😀", &["read as UTF-16BE"]);
+    check_decoded(b"caf\xe9 \xff", "caf\u{fffd} \u{fffd}", &["bytes that are no UTF-8 were replaced (2)"]);
+    check_decoded(
+        b"a long enough text with one \0 byte",
+        "a long enough text with one  byte",
+        &["zero bytes were left out (1)"],
+    );
+    check_decoded(
+        b"\x7fELF\0\0\0\0",
+        "a.md: this is not text: there are many zero bytes in it; is it the right file?",
+        &[],
+    );
 }

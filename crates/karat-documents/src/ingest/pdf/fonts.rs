@@ -3,16 +3,19 @@
 use super::unicode;
 use super::unpack::Unpacker;
 use crate::ingest::IngestError;
-use pdf_extract::{Dictionary, Document, Object, Stream};
+use pdf_extract::{Dictionary, Document, Object, Stream, dictionary};
 
 const MOST_WIDTHS: usize = 65_536;
 const MOST_BYTES: usize = 16 << 20;
-const ENCODINGS: [&[u8]; 3] = [b"MacRomanEncoding", b"MacExpertEncoding", b"WinAnsiEncoding"];
+const WIN_ANSI: &str = "WinAnsiEncoding";
+const ENCODINGS: [&str; 3] = ["MacRomanEncoding", "MacExpertEncoding", WIN_ANSI];
 
 /// A font as given to the library.
 pub(super) struct Font {
     pub(super) dictionary: Dictionary,
     pub(super) bold: bool,
+    /// Its characters by code.
+    pub(super) table: Option<Vec<u8>>,
     /// The font program, for its encoding if nothing else states it.
     pub(super) program: Option<(&'static str, Stream)>,
 }
@@ -20,53 +23,46 @@ pub(super) struct Font {
 /// Rewrites a font, keeping only what determines characters and widths.
 pub(super) fn rewrite(from: &Document, font: &Dictionary, unpacker: &mut Unpacker<'_>) -> Result<Font, IngestError> {
     let subtype = name(from, font, b"Subtype").unwrap_or_default();
-    let base = name(from, font, b"BaseFont").unwrap_or_else(|| b"Unknown".to_vec());
-    let mut own = Dictionary::new();
-    own.set("Type", Object::Name(b"Font".to_vec()));
-    own.set("BaseFont", Object::Name(base.clone()));
+    let base = name(from, font, b"BaseFont").unwrap_or(b"Unknown");
+    let mut own = dictionary! { "Type" => "Font", "BaseFont" => Object::Name(base.to_vec()) };
     let descendant = array(from, font, b"DescendantFonts").and_then(|fonts| dictionary_of(from, fonts.first()?));
-    let described = dictionary(from, descendant.unwrap_or(font), b"FontDescriptor");
-    let bold = is_bold(&base, from, described);
+    let described = dictionary_at(from, descendant.unwrap_or(font), b"FontDescriptor");
+    let bold = is_bold(base, from, described);
     let table = to_unicode(from, font, unpacker)?;
-    if let Some(table) = &table {
-        own.set("ToUnicode", Object::Stream(Stream::new(Dictionary::new(), table.clone())));
-    }
     let mut program = None;
-    match (subtype.as_slice(), descendant) {
+    match (subtype, descendant) {
         (b"Type0", Some(descendant)) => {
-            own.set("Subtype", Object::Name(b"Type0".to_vec()));
-            own.set("Encoding", Object::Name(b"Identity-H".to_vec()));
-            own.set("DescendantFonts", Object::Array(vec![Object::Dictionary(composite(from, descendant))]));
+            own.set("Subtype", "Type0");
+            own.set("Encoding", "Identity-H");
+            own.set("DescendantFonts", vec![Object::from(composite(from, descendant))]);
         }
         (b"Type3", _) => {
             let scale =
                 array(from, font, b"FontMatrix").and_then(|m| number(from, m.first()?)).unwrap_or(0.001) * 1000.0;
-            own.set("Subtype", Object::Name(b"Type3".to_vec()));
-            let encoding = encoding(from, font).unwrap_or_else(|| Object::Name(ENCODINGS[2].to_vec()));
-            own.set("Encoding", encoding);
+            own.set("Subtype", "Type3");
+            own.set("Encoding", encoding(from, font).unwrap_or_else(|| WIN_ANSI.into()));
             set_widths(&mut own, &widths(from, font, 0.0).unwrap_or_else(|| vec![500.0; 256]), scale);
         }
         _ => {
-            let kind: &[u8] = if subtype == b"TrueType" { b"TrueType" } else { b"Type1" };
-            own.set("Subtype", Object::Name(kind.to_vec()));
+            own.set("Subtype", if subtype == b"TrueType" { "TrueType" } else { "Type1" });
             let encoding = encoding(from, font);
             let missing = described.and_then(|d| number(from, d.get(b"MissingWidth").ok()?)).unwrap_or(0.0);
             match widths(from, font, missing) {
                 Some(widths) => set_widths(&mut own, &widths, 1.0),
                 // The library knows the widths of the standard fonts by exact name.
-                None => own.set("BaseFont", Object::Name(core_font(&base, bold).to_vec())),
+                None => own.set("BaseFont", core_font(base, bold)),
             }
             if table.is_none() && encoding.is_none() {
                 program = described.map(|d| font_program(from, d, unpacker)).transpose()?.flatten();
             }
             match encoding {
                 Some(encoding) => own.set("Encoding", encoding),
-                None if table.is_some() => own.set("Encoding", Object::Name(ENCODINGS[2].to_vec())),
+                None if table.is_some() => own.set("Encoding", WIN_ANSI),
                 None => {}
             }
         }
     }
-    Ok(Font { dictionary: own, bold, program })
+    Ok(Font { dictionary: own, bold, table, program })
 }
 
 fn to_unicode(from: &Document, font: &Dictionary, unpacker: &mut Unpacker<'_>) -> Result<Option<Vec<u8>>, IngestError> {
@@ -84,9 +80,8 @@ fn font_program(
         if let Some(Object::Stream(stream)) = value(from, described, key.as_bytes())
             && let Some(content) = unpacker.stream(stream, MOST_BYTES)?
         {
-            let mut dictionary = Dictionary::new();
             let subtype = name(from, &stream.dict, b"Subtype").unwrap_or_default();
-            dictionary.set("Subtype", Object::Name(subtype));
+            let dictionary = dictionary! { "Subtype" => Object::Name(subtype.to_vec()) };
             return Ok(Some((key, Stream::new(dictionary, content))));
         }
     }
@@ -95,11 +90,9 @@ fn font_program(
 
 /// A composite font. Its widths have two forms, of which one is written.
 fn composite(from: &Document, font: &Dictionary) -> Dictionary {
-    let mut own = Dictionary::new();
-    own.set("FontDescriptor", Object::Dictionary(Dictionary::new()));
     let default = font.get(b"DW").ok().and_then(|w| number(from, w)).unwrap_or(1000.0);
-    own.set("DW", Object::Integer(default as i64));
-    let (mut out, mut left) = (Vec::new(), MOST_WIDTHS);
+    let mut out = Vec::new();
+    let mut left = MOST_WIDTHS;
     let given = array(from, font, b"W").map(Vec::as_slice).unwrap_or_default();
     let mut at = 0;
     while at + 1 < given.len() && left > 0 {
@@ -120,18 +113,17 @@ fn composite(from: &Document, font: &Dictionary) -> Dictionary {
         out.push(Object::Integer(first as i64));
         out.push(Object::Array(row));
     }
-    own.set("W", Object::Array(out));
-    own
+    dictionary! { "FontDescriptor" => Dictionary::new(), "DW" => default as i64, "W" => out }
 }
 
 fn encoding(from: &Document, font: &Dictionary) -> Option<Object> {
-    let known = |name: &[u8]| ENCODINGS.contains(&name);
+    let known = |name: &[u8]| ENCODINGS.iter().any(|known| known.as_bytes() == name);
     match value(from, font, b"Encoding")? {
         Object::Name(name) => known(name).then(|| Object::Name(name.clone())),
         Object::Dictionary(given) => {
             let mut own = Dictionary::new();
             if let Some(base) = name(from, given, b"BaseEncoding").filter(|base| known(base)) {
-                own.set("BaseEncoding", Object::Name(base));
+                own.set("BaseEncoding", Object::Name(base.to_vec()));
             }
             let (mut differences, mut code) = (Vec::new(), 0);
             for item in array(from, given, b"Differences").into_iter().flatten() {
@@ -147,8 +139,8 @@ fn encoding(from: &Document, font: &Dictionary) -> Option<Object> {
                     _ => code = 256,
                 }
             }
-            own.set("Differences", Object::Array(differences));
-            Some(Object::Dictionary(own))
+            own.set("Differences", differences);
+            Some(own.into())
         }
         _ => None,
     }
@@ -166,9 +158,9 @@ fn widths(from: &Document, font: &Dictionary, missing: f64) -> Option<Vec<f64>> 
 }
 
 fn set_widths(font: &mut Dictionary, widths: &[f64], scale: f64) {
-    font.set("FirstChar", Object::Integer(0));
-    font.set("LastChar", Object::Integer(255));
-    font.set("Widths", Object::Array(widths.iter().map(|w| real(w * scale)).collect()));
+    font.set("FirstChar", 0);
+    font.set("LastChar", 255);
+    font.set("Widths", widths.iter().map(|w| real(w * scale)).collect::<Vec<_>>());
 }
 
 fn is_bold(base: &[u8], from: &Document, described: Option<&Dictionary>) -> bool {
@@ -180,15 +172,15 @@ fn is_bold(base: &[u8], from: &Document, described: Option<&Dictionary>) -> bool
         || ["bold", "black", "heavy", "semibold", "demi"].iter().any(|word| base.contains(word))
 }
 
-fn core_font(base: &[u8], bold: bool) -> &'static [u8] {
+fn core_font(base: &[u8], bold: bool) -> &'static str {
     let base = String::from_utf8_lossy(base).to_lowercase();
     match (base.contains("courier"), base.contains("times"), bold) {
-        (true, _, true) => b"Courier-Bold",
-        (true, _, false) => b"Courier",
-        (_, true, true) => b"Times-Bold",
-        (_, true, false) => b"Times-Roman",
-        (_, _, true) => b"Helvetica-Bold",
-        _ => b"Helvetica",
+        (true, _, true) => "Courier-Bold",
+        (true, _, false) => "Courier",
+        (_, true, true) => "Times-Bold",
+        (_, true, false) => "Times-Roman",
+        (_, _, true) => "Helvetica-Bold",
+        _ => "Helvetica",
     }
 }
 
@@ -201,30 +193,21 @@ pub(super) fn value<'d>(document: &'d Document, dictionary: &'d Dictionary, key:
     dictionary.get(key).ok().map(|object| resolved(document, object))
 }
 
-pub(super) fn dictionary<'d>(document: &'d Document, from: &'d Dictionary, key: &[u8]) -> Option<&'d Dictionary> {
+pub(super) fn dictionary_at<'d>(document: &'d Document, from: &'d Dictionary, key: &[u8]) -> Option<&'d Dictionary> {
     dictionary_of(document, from.get(key).ok()?)
 }
 
 pub(super) fn dictionary_of<'d>(document: &'d Document, object: &'d Object) -> Option<&'d Dictionary> {
-    match resolved(document, object) {
-        Object::Dictionary(dictionary) => Some(dictionary),
-        Object::Stream(stream) => Some(&stream.dict),
-        _ => None,
-    }
+    let object = resolved(document, object);
+    object.as_dict().or_else(|_| object.as_stream().map(|stream| &stream.dict)).ok()
 }
 
 pub(super) fn array<'d>(document: &'d Document, from: &'d Dictionary, key: &[u8]) -> Option<&'d Vec<Object>> {
-    match value(document, from, key) {
-        Some(Object::Array(items)) => Some(items),
-        _ => None,
-    }
+    value(document, from, key)?.as_array().ok()
 }
 
-pub(super) fn name(document: &Document, from: &Dictionary, key: &[u8]) -> Option<Vec<u8>> {
-    match value(document, from, key) {
-        Some(Object::Name(name)) => Some(name.clone()),
-        _ => None,
-    }
+pub(super) fn name<'d>(document: &'d Document, from: &'d Dictionary, key: &[u8]) -> Option<&'d [u8]> {
+    value(document, from, key)?.as_name().ok()
 }
 
 pub(super) fn number(document: &Document, object: &Object) -> Option<f64> {

@@ -2,7 +2,7 @@
 
 use super::glyphs::Glyph;
 use super::tables::{self, Piece, push_span};
-use crate::ingest::clause::Span;
+use crate::ingest::clause::{Span, joined};
 
 #[derive(Debug)]
 pub(super) struct Line {
@@ -20,7 +20,7 @@ pub(super) struct Line {
 
 impl Line {
     pub(super) fn text(&self) -> String {
-        self.spans.iter().map(|span| span.text.as_str()).collect()
+        joined(&self.spans)
     }
 
     pub(super) fn is_bold(&self) -> bool {

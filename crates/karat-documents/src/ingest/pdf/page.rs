@@ -3,11 +3,11 @@
 //! The decoding library trusts pages: it recurses into nested forms without limit and panics on missing operands. So it gets
 //! a new document with one page, in which forms are inlined and every operation is known to be valid.
 
-use super::fonts::{self, array, dictionary, dictionary_of, name, number, real, resolved, value};
+use super::fonts::{self, array, dictionary_at, dictionary_of, name, number, real, resolved, value};
 use super::unpack::Unpacker;
 use crate::ingest::IngestError;
 use pdf_extract::content::{Content, Operation};
-use pdf_extract::{Dictionary, Document, Object, ObjectId, Stream};
+use pdf_extract::{Dictionary, Document, Object, ObjectId, Stream, dictionary};
 use std::collections::BTreeMap;
 
 /// A page of text has a few thousand.
@@ -22,7 +22,7 @@ pub(super) struct Rewriter<'d, 'u> {
     unpacker: Unpacker<'u>,
     pub(super) to: Document,
     known: BTreeMap<ObjectId, usize>,
-    fonts: Vec<ObjectId>,
+    /// By number of the font.
     pub(super) bold: Vec<bool>,
 }
 
@@ -36,19 +36,20 @@ const ROOT: ObjectId = (1, 0);
 const TREE: ObjectId = (2, 0);
 const PAGE: ObjectId = (3, 0);
 const TEXT: ObjectId = (4, 0);
-const FIRST_FONT: u32 = 10;
+
+/// The objects of a font: its dictionary, its table of characters and its program.
+fn font_ids(n: usize) -> [ObjectId; 3] {
+    let first = 10 + u32::try_from(n).unwrap_or(u32::MAX / 4) * 3;
+    [(first, 0), (first + 1, 0), (first + 2, 0)]
+}
 
 impl<'d, 'u> Rewriter<'d, 'u> {
     pub(super) fn new(from: &'d Document, unpacker: Unpacker<'u>) -> Self {
         let mut to = Document::with_version("1.7");
-        to.objects.insert(ROOT, Object::Dictionary(typed_dictionary("Catalog", &[("Pages", Object::Reference(TREE))])));
-        let kids = Object::Array(vec![Object::Reference(PAGE)]);
-        to.objects.insert(
-            TREE,
-            Object::Dictionary(typed_dictionary("Pages", &[("Kids", kids), ("Count", Object::Integer(1))])),
-        );
-        to.trailer.set("Root", Object::Reference(ROOT));
-        Self { from, unpacker, to, known: BTreeMap::new(), fonts: Vec::new(), bold: Vec::new() }
+        to.set_object(ROOT, dictionary! { "Type" => "Catalog", "Pages" => TREE });
+        to.set_object(TREE, dictionary! { "Type" => "Pages", "Kids" => vec![Object::from(PAGE)], "Count" => 1 });
+        to.trailer.set("Root", ROOT);
+        Self { from, unpacker, to, known: BTreeMap::new(), bold: Vec::new() }
     }
 
     /// Makes a page the only one of the new document.
@@ -63,28 +64,26 @@ impl<'d, 'u> Rewriter<'d, 'u> {
         let content = self.content(page, &mut writing)?;
         self.draw(&content, resources, 0, &mut writing)?;
         let mut fonts = Dictionary::new();
-        for (n, id) in self.fonts.iter().enumerate() {
-            fonts.set(format!("F{n}"), Object::Reference(*id));
+        for n in 0..self.bold.len() {
+            fonts.set(format!("F{n}"), font_ids(n)[0]);
         }
-        let mut resources = Dictionary::new();
-        resources.set("Font", Object::Dictionary(fonts));
         let text = Content { operations: writing.out }.encode().unwrap_or_default();
-        self.to.objects.insert(TEXT, Object::Stream(Stream::new(Dictionary::new(), text)));
-        let sides = [0, 0, 1000, 1000].map(Object::Integer).to_vec();
-        let page = [
-            ("Parent", Object::Reference(TREE)),
-            ("MediaBox", Object::Array(sides)),
-            ("Resources", Object::Dictionary(resources)),
-            ("Contents", Object::Reference(TEXT)),
-        ];
-        self.to.objects.insert(PAGE, Object::Dictionary(typed_dictionary("Page", &page)));
+        self.to.set_object(TEXT, Stream::new(Dictionary::new(), text));
+        let page = dictionary! {
+            "Type" => "Page",
+            "Parent" => TREE,
+            "MediaBox" => [0, 0, 1000, 1000].map(Object::Integer).to_vec(),
+            "Resources" => dictionary! { "Font" => fonts },
+            "Contents" => TEXT,
+        };
+        self.to.set_object(PAGE, page);
         Ok(writing.fault)
     }
 
     /// Removes font programs, for pages on which the library panicked.
     pub(super) fn drop_programs(&mut self) {
-        for id in &self.fonts {
-            if let Some(Object::Dictionary(font)) = self.to.objects.get_mut(id) {
+        for n in 0..self.bold.len() {
+            if let Some(Object::Dictionary(font)) = self.to.objects.get_mut(&font_ids(n)[0]) {
                 font.remove(b"FontDescriptor");
             }
         }
@@ -166,7 +165,7 @@ impl<'d, 'u> Rewriter<'d, 'u> {
                 "Tf" => {
                     let (Some(Object::Name(name)), Some(size)) = (operands.first(), numbers.last()) else { continue };
                     let given =
-                        resources.and_then(|r| dictionary(from, r, b"Font")).and_then(|fonts| fonts.get(name).ok());
+                        resources.and_then(|r| dictionary_at(from, r, b"Font")).and_then(|fonts| fonts.get(name).ok());
                     let Some(n) = given.map(|font| self.font(font)).transpose()?.flatten() else { continue };
                     writing.push("m", vec![Object::Integer(n as i64), Object::Integer(0)]);
                     writing.push("S", Vec::new());
@@ -200,9 +199,9 @@ impl<'d, 'u> Rewriter<'d, 'u> {
         writing: &mut Writing,
     ) -> Result<(), IngestError> {
         let from = self.from;
-        let forms = resources.and_then(|resources| dictionary(from, resources, b"XObject"));
+        let forms = resources.and_then(|resources| dictionary_at(from, resources, b"XObject"));
         let Some(Object::Stream(form)) = forms.and_then(|forms| value(from, forms, name_of)) else { return Ok(()) };
-        if name(from, &form.dict, b"Subtype").as_deref() != Some(b"Form") {
+        if name(from, &form.dict, b"Subtype") != Some(b"Form") {
             return Ok(());
         }
         let Some(content) = self.unpacker.stream(form, MOST_BYTES)? else { return Ok(()) };
@@ -213,7 +212,7 @@ impl<'d, 'u> Rewriter<'d, 'u> {
         if let Some(matrix) = matrix.filter(|matrix| matrix.len() == 6) {
             writing.push("cm", matrix.into_iter().map(real).collect());
         }
-        let own = dictionary(from, &form.dict, b"Resources").or(resources);
+        let own = dictionary_at(from, &form.dict, b"Resources").or(resources);
         self.draw(&content, own, depth + 1, writing)?;
         writing.font.pop();
         writing.push("Q", Vec::new());
@@ -228,26 +227,19 @@ impl<'d, 'u> Rewriter<'d, 'u> {
         }
         let Some(dictionary) = dictionary_of(self.from, given) else { return Ok(None) };
         let font = fonts::rewrite(self.from, dictionary, &mut self.unpacker)?;
-        let n = self.fonts.len();
-        let next = |n: usize| (FIRST_FONT + u32::try_from(n).unwrap_or(u32::MAX / 2) * 3, 0);
-        let (id, (number, generation)) = (next(n), next(n));
+        let n = self.bold.len();
+        let [id, table_id, program_id] = font_ids(n);
         let mut own = font.dictionary;
         // Streams must be separate objects.
-        if let Ok(Object::Stream(table)) = own.get(b"ToUnicode") {
-            let (at, table) = ((number + 1, generation), table.clone());
-            self.to.objects.insert(at, Object::Stream(table));
-            own.set("ToUnicode", Object::Reference(at));
+        if let Some(table) = font.table {
+            self.to.set_object(table_id, Stream::new(Dictionary::new(), table));
+            own.set("ToUnicode", table_id);
         }
         if let Some((key, program)) = font.program {
-            let at = (number + 2, generation);
-            self.to.objects.insert(at, Object::Stream(program));
-            own.set(
-                "FontDescriptor",
-                Object::Dictionary(typed_dictionary("FontDescriptor", &[(key, Object::Reference(at))])),
-            );
+            self.to.set_object(program_id, program);
+            own.set("FontDescriptor", dictionary! { "Type" => "FontDescriptor", key => program_id });
         }
-        self.to.objects.insert(id, Object::Dictionary(own));
-        self.fonts.push(id);
+        self.to.set_object(id, own);
         self.bold.push(font.bold);
         if let Some(source) = source {
             self.known.insert(source, n);
@@ -309,16 +301,7 @@ fn inherited<'d>(document: &'d Document, page: &'d Dictionary, key: &[u8]) -> Op
         if let Ok(found) = at.get(key) {
             return Some(found);
         }
-        at = dictionary(document, at, b"Parent")?;
+        at = dictionary_at(document, at, b"Parent")?;
     }
     None
-}
-
-fn typed_dictionary(kind: &str, entries: &[(&str, Object)]) -> Dictionary {
-    let mut dictionary = Dictionary::new();
-    dictionary.set("Type", Object::Name(kind.as_bytes().to_vec()));
-    for (key, object) in entries {
-        dictionary.set(*key, object.clone());
-    }
-    dictionary
 }

@@ -1,14 +1,14 @@
 //! Joins lines into paragraphs, and turns paragraphs into outline blocks.
 
 use super::layout::Line;
-use crate::ingest::clause::{self, Number, Span, lead};
+use crate::ingest::clause::{self, Number, Span, joined, lead};
 use crate::ingest::outline::{Kind, Outline};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Lines larger than the text by this factor are headings.
 const LARGER: f64 = 1.15;
 
-pub(super) fn push(lines: Vec<Line>, outline: &mut Outline) {
+pub(super) fn push(lines: Vec<Line>, outline: &mut Outline<'_>) {
     let body = BodyStyle::from_lines(&lines);
     let compounds = compounds(&lines);
     let mut paragraphs: Vec<Paragraph> = Vec::new();
@@ -119,7 +119,7 @@ impl Paragraph {
     }
 
     fn text(&self) -> String {
-        self.spans.iter().map(|span| span.text.as_str()).collect()
+        joined(&self.spans)
     }
 
     /// Looks at the end only, since paragraphs may be very long.
@@ -174,9 +174,8 @@ impl Paragraph {
         if line.row {
             self.spans.push(Span { text: "\n".to_owned(), marked: false });
         } else if let Some(last) = self.spans.last_mut() {
-            let next: String = spans.iter().map(|span| span.text.as_str()).collect();
             last.text.truncate(last.text.trim_end().len());
-            if !join_word(&mut last.text, &next, compounds) {
+            if !join_word(&mut last.text, &joined(&spans), compounds) {
                 last.text.push(' ');
             }
         }

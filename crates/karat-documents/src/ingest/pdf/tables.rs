@@ -78,7 +78,7 @@ fn reach(lines: &[Vec<Piece>]) -> usize {
         return 0;
     }
     // A continuation of the last row belongs to it if the table distinguishes lines and rows.
-    let tight = Steps::from_lines(&lines[..end]).tight;
+    let tight = tight_step(&lines[..end]);
     let below = (end..upto).take_while(|n| tight.is_some_and(|tight| step(&lines[n - 1], &lines[*n]) <= tight));
     end + below.count()
 }
@@ -106,26 +106,20 @@ fn step(above: &[Piece], below: &[Piece]) -> f64 {
     y(above) - y(below)
 }
 
-struct Steps {
-    /// The largest distance within a row; `None` if every line is a row.
-    tight: Option<f64>,
-}
-
-impl Steps {
-    fn from_lines(lines: &[Vec<Piece>]) -> Self {
-        let steps: Vec<f64> = lines.windows(2).map(|pair| step(&pair[0], &pair[1])).collect();
-        let least = steps.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = lines.iter().map(Vec::len).max().unwrap_or_default();
-        let near = |step: f64| step <= least * NEARER;
-        let rows = steps.iter().filter(|step| !near(**step)).count();
-        // If most complete rows are that close, the wide step is the exception, such as below a header.
-        let whole = steps.iter().zip(&lines[1..]).filter(|(step, line)| near(**step) && line.len() == most).count();
-        Self { tight: (rows > 0 && whole <= rows).then_some(least * NEARER) }
-    }
+/// The largest distance of lines within a row; `None` if every line is a row.
+fn tight_step(lines: &[Vec<Piece>]) -> Option<f64> {
+    let steps: Vec<f64> = lines.windows(2).map(|pair| step(&pair[0], &pair[1])).collect();
+    let least = steps.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = lines.iter().map(Vec::len).max().unwrap_or_default();
+    let near = |step: f64| step <= least * NEARER;
+    let rows = steps.iter().filter(|step| !near(**step)).count();
+    // If most complete rows are that close, the wide step is the exception, such as below a header.
+    let whole = steps.iter().zip(&lines[1..]).filter(|(step, line)| near(**step) && line.len() == most).count();
+    (rows > 0 && whole <= rows).then_some(least * NEARER)
 }
 
 fn fold(lines: Vec<Vec<Piece>>, out: &mut Vec<(Vec<Piece>, bool)>) {
-    let tight = Steps::from_lines(&lines).tight;
+    let tight = tight_step(&lines);
     let mut y = f64::INFINITY;
     for line in lines {
         let own = line.first().map_or(0.0, |piece| piece.y);

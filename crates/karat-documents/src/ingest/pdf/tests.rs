@@ -5,7 +5,7 @@ use flate2::write::ZlibEncoder;
 use insta::assert_snapshot;
 use std::io::Write;
 
-/// A PDF of these objects, numbered from 1; the first is the catalogue.
+/// A PDF of these objects, numbered from 1; the first is the catalog.
 fn file(objects: &[Vec<u8>], trailer: &str) -> Vec<u8> {
     let mut out = b"%PDF-1.4\n".to_vec();
     let mut places = Vec::new();
@@ -31,7 +31,7 @@ fn stream(dictionary: &str, content: &[u8]) -> Vec<u8> {
 const FONTS: &str = "/Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >> \
     /F2 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >> >>";
 
-/// A PDF with one page for each content, and more objects behind them.
+/// A PDF with one page per content stream, followed by more objects.
 fn pdf_with(pages: &[String], resources: &str, more: &[Vec<u8>]) -> Vec<u8> {
     let mut objects = vec![b"<< /Type /Catalog /Pages 2 0 R >>".to_vec()];
     let kids: Vec<String> = (0..pages.len()).map(|n| format!("{} 0 R", 3 + 2 * n)).collect();
@@ -69,7 +69,7 @@ const LONG: [&str; 3] = [
 ];
 
 #[test]
-fn headings_paragraphs_and_divided_words() {
+fn headings_paragraphs_and_hyphenated_words() {
     let page = [
         at(50.0, 740.0, "F2", 20.0, "Data Processing Agreement"),
         lines(50.0, 700.0, &LONG),
@@ -114,7 +114,7 @@ fn columns_are_read_one_after_the_other() {
 }
 
 #[test]
-fn columns_need_no_common_lines() {
+fn columns_need_no_common_baselines() {
     let column = |name: &str, n: usize| format!("{name} line {n} of a column that is quite full");
     let mut page = String::new();
     for n in 0..6 {
@@ -145,8 +145,8 @@ fn tables_keep_their_rows() {
 }
 
 #[test]
-fn cells_go_on_below_their_first_line() {
-    // Lines of a cell lie 12 points apart, rows 18.
+fn cells_may_have_several_lines() {
+    // Lines of a cell are 12 points apart, rows 18.
     let cells = [
         (50.0, 740.0, "Measure"),
         (200.0, 740.0, "Greatest value"),
@@ -174,7 +174,7 @@ fn cells_go_on_below_their_first_line() {
 }
 
 #[test]
-fn a_table_within_a_column_leaves_the_columns_alone() {
+fn table_in_a_column_does_not_break_the_columns() {
     let column = |name: &str, n: usize| format!("{name} line {n} of a column that is quite full");
     let mut page = String::new();
     for n in 0..12 {
@@ -196,7 +196,7 @@ fn a_table_within_a_column_leaves_the_columns_alone() {
 }
 
 #[test]
-fn heads_and_feet_of_two_pages_are_left_out_where_they_stand_apart() {
+fn separated_headers_and_footers_of_two_pages_are_removed() {
     let page = |n: usize, top: f64| {
         [
             at(50.0, top, "F1", 8.0, "Agreement of the Parties"),
@@ -213,7 +213,7 @@ fn heads_and_feet_of_two_pages_are_left_out_where_they_stand_apart() {
 }
 
 #[test]
-fn running_heads_and_feet_are_left_out() {
+fn running_headers_and_footers_are_removed() {
     let page = |n: usize| {
         [
             at(50.0, 780.0, "F1", 8.0, "Agreement of the Parties"),
@@ -241,7 +241,7 @@ fn running_heads_and_feet_are_left_out() {
 }
 
 #[test]
-fn text_goes_on_over_pages_and_stands_in_forms() {
+fn text_continues_over_pages_and_in_forms() {
     let first = lines(50.0, 60.0, &["A sentence that starts on one page, and that goes on and on until it comes to"]);
     let second = "q 1 0 0 1 0 0 cm /Fm Do Q\n".to_owned();
     let form = at(0.0, 700.0, "F1", 10.0, "its end on the next one.");
@@ -254,7 +254,7 @@ fn text_goes_on_over_pages_and_stands_in_forms() {
 }
 
 #[test]
-fn what_has_no_text_is_told() {
+fn pages_without_text_are_reported() {
     let image = "q 600 0 0 800 0 0 cm 0 0 600 800 re f Q".to_owned();
     let expect = "a.pdf: there is no text on any of its 2 pages; it was probably scanned, so run text recognition (OCR) over it first";
     assert_eq!(refusal("a.pdf", &pdf(&[image.clone(), image.clone()])), expect);
@@ -283,13 +283,13 @@ fn packed(n: usize) -> Vec<u8> {
 }
 
 #[test]
-fn circles_and_bombs_come_to_an_end() {
+fn cycles_and_decompression_bombs_are_bounded() {
     let words = at(50.0, 700.0, "F1", 10.0, "Words.");
     // A form that draws itself twice.
     let form = stream("/Type /XObject /Subtype /Form", format!("{words} /Fm Do /Fm Do").as_bytes());
     let bytes = pdf_with(&[format!("{words} /Fm Do")], "/XObject << /Fm 5 0 R >>", &[form]);
     assert!(draw("a.pdf", &bytes).contains("Words."));
-    // A tree of pages that is its own branch, a page that is its own parent, objects that stand for each other.
+    // A page tree that contains itself, a page that is its own parent, and objects that refer to each other.
     let catalogue = b"<< /Type /Catalog /Pages 2 0 R >>".to_vec();
     for tree in
         ["<< /Type /Pages /Kids [2 0 R 2 0 R] /Count 9 >>", "2 0 R", "<< /Type /Page /Parent 2 0 R /Contents 3 0 R >>"]
@@ -298,23 +298,28 @@ fn circles_and_bombs_come_to_an_end() {
         refusal("a.pdf", &bytes);
     }
     let limits = IngestLimits { unpacked_bytes: 1 << 20, ..IngestLimits::default() };
-    let refused = |bytes: &[u8]| ingest("a.pdf", bytes, &limits).expect_err("it was taken").to_string();
+    let refused = |bytes: &[u8]| ingest("a.pdf", bytes, &limits).expect_err("the document was accepted").to_string();
     let page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>".to_vec();
     let tree = b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_vec();
     let bomb = stream("/Filter /FlateDecode", &packed(64));
     let error = refused(&file(&[catalogue.clone(), tree.clone(), page.clone(), bomb], ""));
     assert!(error.contains("what is packed in it exceeds the limit for one document"), "{error}");
-    let objects = stream("/Type /ObjStm /N 1 /First 4 /Filter /FlateDecode", &packed(64));
-    let error = refused(&file(&[catalogue, tree, page, objects], ""));
-    assert!(error.contains("what is packed in it exceeds the limit for one document"), "{error}");
+    // Independent of the length of the dictionary.
+    for padding in [0, 5000] {
+        let entries = format!("/Type /ObjStm /N 1 /First 4 /Filter /FlateDecode{}", " ".repeat(padding));
+        let objects = stream(&entries, &packed(64));
+        let error = refused(&file(&[catalogue.clone(), tree.clone(), page.clone(), objects], ""));
+        assert!(error.contains("what is packed in it exceeds the limit for one document"), "{error}");
+    }
     let few = IngestLimits { pages: 2, ..IngestLimits::default() };
-    let error =
-        ingest("a.pdf", &pdf(&[words.clone(), words.clone(), words]), &few).expect_err("it was taken").to_string();
+    let error = ingest("a.pdf", &pdf(&[words.clone(), words.clone(), words]), &few)
+        .expect_err("the document was accepted")
+        .to_string();
     assert!(error.contains("the number of its pages exceeds the limit for one document (2)"), "{error}");
 }
 
 #[test]
-fn strange_operations_stop_nothing() {
+fn unknown_operations_and_damage_do_not_panic() {
     let page = format!(
         "(before any font) Tj\n{}/F9 10 Tf (no such font) Tj\n/Nothing Do\n1 2 cm\n(x) Tm\nQ Q Q\n[(a) /x 5 (b)] TJ\n{}",
         at(50.0, 700.0, "F1", 10.0, "First."),

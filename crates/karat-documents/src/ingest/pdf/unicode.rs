@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_tables_stay_small() {
+    fn malicious_tables_are_bounded() {
         let found = read(b"beginbfrange <00000000> <ffffffff> <0000> endbfrange");
         assert!(found.len() <= MOST_CODES, "{}", found.len());
         for bytes in

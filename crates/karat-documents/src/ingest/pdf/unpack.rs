@@ -1,8 +1,8 @@
 //! Unpacks PDF streams within limits.
 
-use crate::ingest::{IngestError, Source, limits};
+use crate::ingest::{IngestError, Source, size};
 use flate2::read::ZlibDecoder;
-use pdf_extract::{Dictionary, Object, Stream};
+use pdf_extract::{Object, Stream, dictionary};
 use std::io::Read;
 
 /// LZW expands by at most this factor: a 12-bit code stands for at most 4,096 bytes.
@@ -22,8 +22,10 @@ impl<'a> Unpacker<'a> {
     /// used.
     pub(super) fn check_objects(&mut self) -> Result<(), IngestError> {
         let bytes = self.source.bytes;
+        let mut previous = 0;
         for at in memchr::memmem::find_iter(bytes, b"stream") {
-            let before = &bytes[at.saturating_sub(1024)..at];
+            let before = &bytes[previous..at];
+            previous = at;
             if before.ends_with(b"end") {
                 continue;
             }
@@ -60,8 +62,7 @@ impl<'a> Unpacker<'a> {
             if likely > self.left.min(most) {
                 return Err(self.too_much());
             }
-            let mut dictionary = Dictionary::new();
-            dictionary.set("Filter", Object::Name(filter));
+            let mut dictionary = dictionary! { "Filter" => Object::Name(filter) };
             if let Ok(Object::Dictionary(parameters)) = stream.dict.get(b"DecodeParms") {
                 dictionary.set("DecodeParms", parameters.clone());
             }
@@ -89,6 +90,6 @@ impl<'a> Unpacker<'a> {
     }
 
     fn too_much(&self) -> IngestError {
-        self.source.too_much("what is packed in it", limits::bytes(self.source.limits.unpacked_bytes))
+        self.source.too_much("what is packed in it", size(self.source.limits.unpacked_bytes))
     }
 }

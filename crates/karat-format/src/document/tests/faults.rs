@@ -1,4 +1,4 @@
-//! Each kind of fault, in each syntax, in short.
+//! Every kind of fault in every syntax.
 
 use super::{Sample, check};
 use crate::diagnostic::Faults;
@@ -6,7 +6,7 @@ use crate::document::{Syntax, decode, json, schema_of, toml, yaml};
 use Syntax::{Json, Toml, Yaml};
 
 #[test]
-fn good_files_have_no_faults() {
+fn valid_files_have_no_faults() {
     check(Yaml, "id: \"12\"\nissues:\n  - id: a\n    line_start: 0x10\n    weight: 1\nmeta: {a: [1, ~], b: yes}\n", "");
     check(Yaml, "\u{feff}id: a\nname: ~\njudge: null\ndifficulty: easy\nlines: 3-5\n", "");
     check(Yaml, "id: &x a\nname: *x\npr: &p\n  title: t\nmeta:\n  again: *p\n", "");
@@ -15,7 +15,7 @@ fn good_files_have_no_faults() {
 }
 
 #[test]
-fn the_same_text_means_the_same_in_every_syntax() {
+fn values_are_equal_in_every_syntax() {
     let yaml = yaml::parse("a: [1, -2.5, true, null, 'x']\nb: {c: 9223372036854775808}").expect("YAML").to_json();
     let json = json::parse(r#"{"a":[1,-2.5,true,null,"x"],"b":{"c":9223372036854775808}}"#).expect("JSON").to_json();
     assert_eq!(yaml, json);
@@ -251,7 +251,7 @@ fn later_checks_can_point_into_a_document() {
 }
 
 #[test]
-fn faults_count_themselves_and_their_files() {
+fn faults_are_counted_with_their_files() {
     let faults =
         |file: &str| decode::<Sample>(file, "{}", Json, &schema_of::<Sample>()).into_result().expect_err("no id");
     assert_eq!(Faults(faults("a")).to_string(), "1 fault in 1 file");

@@ -1,4 +1,4 @@
-//! Inputs made to break a parser.
+//! Malicious inputs.
 
 use super::{Sample, brief, check, faults};
 use crate::diagnostic::render;
@@ -21,7 +21,7 @@ fn aliases_of_aliases_are_refused() {
 }
 
 #[test]
-fn one_long_text_cannot_be_multiplied_without_bound() {
+fn aliases_of_a_long_text_are_bounded() {
     let text = format!("id: a\nmeta:\n  a: &a {}\n  b: [{}]\n", "x".repeat(1 << 20), vec!["*a"; 10_000].join(", "));
     assert!(brief(&faults(Syntax::Yaml, &text)).contains("too-many-aliases"));
 }
@@ -30,8 +30,8 @@ fn one_long_text_cannot_be_multiplied_without_bound() {
 fn depth_is_bounded_in_every_syntax() {
     const DEEP: usize = 100_000;
     let check = |syntax, text: String, code: &str| {
-        let seen = brief(&faults(syntax, &text));
-        assert!(seen.contains(code), "{syntax:?} {}", &seen[..seen.len().min(2000)]);
+        let found = brief(&faults(syntax, &text));
+        assert!(found.contains(code), "{syntax:?} {}", &found[..found.len().min(2000)]);
     };
     check(Syntax::Json, "[".repeat(DEEP), "too-deep");
     check(Syntax::Json, "{\"a\":".repeat(DEEP), "too-deep");
@@ -46,15 +46,15 @@ fn depth_is_bounded_in_every_syntax() {
 }
 
 #[test]
-fn depth_within_the_limit_is_taken() {
+fn depth_within_the_limit_is_accepted() {
     let nested = |n: usize| format!("{{\"id\":\"a\",\"meta\":{{\"x\":{}1{}}}}}", "[".repeat(n), "]".repeat(n));
     check(Syntax::Json, &nested(126), "");
     check(Syntax::Yaml, &nested(126), "");
-    check(Syntax::Json, &nested(127), "1:149 too-deep: lists and mappings lie more than 128 deep in one another");
+    check(Syntax::Json, &nested(127), "1:149 too-deep: lists and mappings are nested more than 128 levels deep");
 }
 
 #[test]
-fn a_text_made_of_faults_keeps_its_report_short() {
+fn number_of_reported_faults_is_bounded() {
     let check = |syntax, text: String, count: usize| {
         let faults = faults(syntax, &text);
         assert_eq!(faults.len(), count, "{syntax:?}");
@@ -71,7 +71,7 @@ fn a_text_made_of_faults_keeps_its_report_short() {
 }
 
 #[test]
-fn bytes_that_are_not_text_are_placed() {
+fn invalid_utf8_is_reported_with_its_position() {
     let bytes = b"id: a\nname: \xc3\xa9\xff\n";
     let faults = decode_bytes::<Sample>("case", bytes, Syntax::Yaml, &schema_of::<Sample>())
         .into_result()
@@ -79,9 +79,9 @@ fn bytes_that_are_not_text_are_placed() {
     assert_eq!(brief(&faults), "2:8 not-utf8: the byte 0xff is not UTF-8 text [save the file as UTF-8]");
 }
 
-/// Cuts, doubles and swaps bytes of good and bad texts, and reads what comes out in every syntax and as lines.
+/// Mutates valid and invalid texts and reads them in every syntax and as lines.
 #[test]
-fn no_bytes_break_a_parser() {
+fn mutated_texts_do_not_panic() {
     let seeds = [
         "id: &a é\nissues:\n  - {id: *a, line_start: 0x1F}\n  - id: \"\\u00e9\"\n    weight: .5\nmeta: {? a : b}\r\n",
         "id = \"a\"\ncwe = [1, 2]\n[pr]\ntitle = '''x'''\n[[issues]]\nid = 'b'\nline_start = 1_0\n",
@@ -135,7 +135,7 @@ fn no_bytes_break_a_parser() {
             }
         }
         let limits = Limits { line_bytes: 80, faults: 5 };
-        let seen = decode_lines_within::<Sample>(limits, "x", bytes.as_slice(), &schema, |_, _, _| Vec::new());
-        assert!(seen.len() <= 6);
+        let found = decode_lines_within::<Sample>(limits, "x", bytes.as_slice(), &schema, |_, _, _| Vec::new());
+        assert!(found.len() <= 6);
     }
 }

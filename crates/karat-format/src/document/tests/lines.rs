@@ -21,9 +21,9 @@ fn read(limits: Limits, bytes: &[u8]) -> (Vec<(usize, String)>, Vec<Diagnostic>)
 
 #[track_caller]
 fn check(bytes: &[u8], ids: &[(usize, &str)], expect: &str) {
-    let (seen, faults) = read(Limits::default(), bytes);
-    let seen: Vec<(usize, &str)> = seen.iter().map(|(n, id)| (*n, id.as_str())).collect();
-    assert_eq!(seen, ids);
+    let (found, faults) = read(Limits::default(), bytes);
+    let found: Vec<(usize, &str)> = found.iter().map(|(n, id)| (*n, id.as_str())).collect();
+    assert_eq!(found, ids);
     let expect: Vec<&str> = expect.trim().lines().map(str::trim).collect();
     assert_eq!(brief(&faults), expect.join("\n"), "\n{}", brief(&faults));
     for fault in &faults {
@@ -34,19 +34,19 @@ fn check(bytes: &[u8], ids: &[(usize, &str)], expect: &str) {
 }
 
 #[test]
-fn good_lines_pass_and_blank_ones_are_skipped() {
+fn valid_lines_are_read_and_blank_ones_skipped() {
     check(b"", &[], "");
     check(b"{\"id\":\"a\"}\n\n  \r\n{\"id\":\"b\"}", &[(1, "a"), (4, "b")], "");
     check(b"\xef\xbb\xbf{\"id\":\"a\"}\r\n", &[(1, "a")], "");
 }
 
 #[test]
-fn bad_lines_list_all_their_faults() {
+fn all_faults_of_invalid_lines_are_reported() {
     let text =
         "\u{feff}{\"ix\":1}\n{\"id\":\"ok\"}\n{\"name\":\"é\",\"x\":\r\n{\"id\":\"é\",\"cwe\":[-1,\"y\"],\"prr\":1}\n";
     check(
         text.as_bytes(),
-        // What can be salvaged of bad lines is handed on, so that the receiver finds its faults in the same pass.
+        // Recoverable values of invalid lines are passed on, so that the receiver reports its faults in the same pass.
         &[(1, ""), (2, "ok"), (4, "é")],
         "1:1 missing-key: the key `id` is missing (`id` is required here) [`id`: Unique within the suite.]
          1:2 unknown-key: unknown key `ix` (unknown here) [known keys: `id`, `name`, `difficulty`, `issues`, `cwe`, `allow_unexpected`, `meta`, `pr`, `judge`, `lines`]
@@ -58,12 +58,12 @@ fn bad_lines_list_all_their_faults() {
 }
 
 #[test]
-fn the_receiver_can_point_into_a_line() {
+fn receiver_can_report_positions_in_a_line() {
     check(b"\n{\"id\": \"reserved\"}\n", &[(2, "reserved")], "2:8 reserved: this name is reserved");
 }
 
 #[test]
-fn bytes_that_are_not_text_are_placed() {
+fn invalid_utf8_is_reported_with_its_position() {
     check(
         b"{\"id\":\"a\"}\n{\"id\":\"\xc3\xa9\xff\"}\n{\"id\":\"b\"}\n",
         &[(1, "a"), (3, "b")],
@@ -72,7 +72,7 @@ fn bytes_that_are_not_text_are_placed() {
 }
 
 #[test]
-fn a_line_past_the_limit_is_a_fault_and_the_next_one_is_read() {
+fn too_long_line_is_a_fault_and_the_next_is_read() {
     let text = format!("{{\"id\":\"{}\"}}\n{{\"id\":\"b\"}}\n", "a".repeat(500));
     let (ids, faults) = read(Limits { line_bytes: 100, ..Limits::default() }, text.as_bytes());
     assert_eq!(ids, [(2, "b".to_owned())]);
@@ -88,7 +88,7 @@ fn faults_past_the_limit_are_counted() {
 }
 
 #[test]
-fn a_reader_that_fails_is_a_fault() {
+fn read_errors_are_faults() {
     struct Broken;
     impl std::io::Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {

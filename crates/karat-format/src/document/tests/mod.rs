@@ -1,9 +1,9 @@
-//! Text in, drawn diagnostics out.
+//! Diagnostics of documents in YAML, TOML, JSON and JSONL.
 
-mod drawn;
 mod faults;
 mod hostile;
 mod lines;
+mod rendering;
 mod shapes;
 
 use super::{Syntax, decode, schema_of};
@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// A case as a suite's author writes it; the fields are chosen to meet every kind of schema.
+/// A case with fields for every kind of schema.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "only the shape matters")]
@@ -70,7 +70,7 @@ enum Judge {
     Model { provider: String },
 }
 
-/// A rule that no schema states.
+/// A rule that a schema cannot express.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 #[schemars(with = "String")]
@@ -83,7 +83,7 @@ impl TryFrom<String> for Lines {
     }
 }
 
-/// The faults of a text; none if it can be read.
+/// The faults of a text; empty if it is valid.
 fn faults(syntax: Syntax, text: &str) -> Vec<Diagnostic> {
     decode::<Sample>("case", text, syntax, &schema_of::<Sample>()).into_result().err().unwrap_or_default()
 }
@@ -105,13 +105,13 @@ fn brief(faults: &[Diagnostic]) -> String {
 
 #[track_caller]
 fn check(syntax: Syntax, text: &str, expect: &str) {
-    let seen = brief(&faults(syntax, text));
+    let found = brief(&faults(syntax, text));
     let expect: Vec<&str> = expect.trim().lines().map(str::trim).collect();
-    assert_eq!(seen, expect.join("\n"), "{text:?}\n{seen}");
+    assert_eq!(found, expect.join("\n"), "{text:?}\n{found}");
 }
 
 #[track_caller]
-fn check_drawn(syntax: Syntax, text: &str, expect: &str) {
-    let seen = render(&faults(syntax, text), false, 200);
-    assert_eq!(seen.trim_end(), expect.trim(), "\n{seen}");
+fn check_rendered(syntax: Syntax, text: &str, expect: &str) {
+    let found = render(&faults(syntax, text), false, 200);
+    assert_eq!(found.trim_end(), expect.trim(), "\n{found}");
 }

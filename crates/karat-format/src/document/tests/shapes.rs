@@ -1,4 +1,4 @@
-//! Schemas of types that are put together from others.
+//! Schemas of composed types.
 
 use super::brief;
 use crate::document::{Syntax, decode, schema_of};
@@ -93,14 +93,14 @@ struct Where {
 
 #[track_caller]
 fn check(text: &str, expect: &str) {
-    let seen =
+    let found =
         decode::<Shapes>("x", text, Syntax::Yaml, &schema_of::<Shapes>()).into_result().err().unwrap_or_default();
     let expect: Vec<&str> = expect.trim().lines().map(str::trim).collect();
-    assert_eq!(brief(&seen), expect.join("\n"), "\n{}", brief(&seen));
+    assert_eq!(brief(&found), expect.join("\n"), "\n{}", brief(&found));
 }
 
 #[test]
-fn every_shape_is_taken() {
+fn every_shape_is_accepted() {
     check("tools: {a: {command: [x]}}\nby_number: {1: true}\npair: [1, a]", "");
     check("action: nothing\njudgement: {kind: pair, golden: x}\nloose: 3", "");
     check("action: {run: {times: 3}}\njudgement: {kind: audit, explanation: x}\nloose: [3]", "");
@@ -109,7 +109,7 @@ fn every_shape_is_taken() {
 }
 
 #[test]
-fn the_faults_are_those_of_the_shape_that_was_meant() {
+fn faults_are_those_of_the_intended_shape() {
     check("tools: {a: {comand: [x]}}", "1:13 unknown-key: unknown key `comand` (did you mean `command`?)");
     check(
         "action: nothin",

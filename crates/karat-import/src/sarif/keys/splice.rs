@@ -1,12 +1,11 @@
 //! Inserts one member into the text of a JSON object and leaves all other bytes as they are.
 
 use crate::sarif::run_tables::KEY;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use karat_format::ordered_map::OrderedMap;
 use serde_json::value::RawValue;
-use std::fmt;
 use std::ops::Range;
 
-/// The text of a result with the key among its partial fingerprints; `None` when the text is no object.
+/// The text of a result with the key among its partial fingerprints; `None` when the text is not an object.
 pub(super) fn with_key(result: &str, key: &str) -> Option<String> {
     let value = serde_json::to_string(key).ok()?;
     let members = members(result)?;
@@ -45,33 +44,7 @@ fn value_of(text: &str, members: &[(String, &RawValue)], name: &str) -> Option<R
 }
 
 fn members(object: &str) -> Option<Vec<(String, &RawValue)>> {
-    serde_json::from_str::<Members<'_>>(object).ok().map(|members| members.0)
-}
-
-struct Members<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(MembersVisitor)
-    }
-}
-
-struct MembersVisitor;
-
-impl<'de> Visitor<'de> for MembersVisitor {
-    type Value = Members<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-        let mut members = Vec::new();
-        while let Some(member) = map.next_entry()? {
-            members.push(member);
-        }
-        Ok(Members(members))
-    }
+    serde_json::from_str::<OrderedMap<&RawValue>>(object).ok().map(|members| members.0)
 }
 
 #[cfg(test)]
@@ -79,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_key_is_put_in_and_nothing_else_changes() {
+    fn key_is_inserted_and_nothing_else_changes() {
         let check =
             |result: &str, expect: &str| assert_eq!(with_key(result, "k\"").as_deref(), Some(expect), "{result}");
         check("{}", r#"{"partialFingerprints": {"karatIdentity/v2": "k\""}}"#);

@@ -17,7 +17,7 @@ const RESULT: &str = r#"{"ruleIndex" : 0, "big":123456789012345678901234567890.0
     {"artifactLocation":{"index":0},"region":{"startLine":3,"endLine":4}}}]"#;
 const KEYED: &str = r#", "partialFingerprints": {"karatIdentity/v2": "v2|src/a.c|r1|lines:3-4"}}"#;
 
-/// A document in which rules and files come after the results, and other things are called `results` and `runs`.
+/// A document with rules and files after the results, and with unrelated keys named `results` and `runs`.
 fn document(results: &str) -> String {
     format!(
         "\n{{ \"version\" : \"2.1.0\", \"x\": {{\"runs\": [{{\"results\": [{{}}]}}]}},\n \"\\u0072uns\" : [\n \
@@ -27,7 +27,7 @@ fn document(results: &str) -> String {
 }
 
 #[test]
-fn a_copy_differs_by_its_keys_alone() {
+fn copy_differs_only_by_its_keys() {
     let check = |results: &str, expect: &str, keys: usize| {
         assert_eq!(add_key(document(results).as_bytes()), Ok((document(expect), keys)));
     };
@@ -41,12 +41,12 @@ fn a_copy_differs_by_its_keys_alone() {
 }
 
 #[test]
-fn copies_do_not_depend_on_where_blocks_end() {
+fn copies_do_not_depend_on_block_boundaries() {
     let text = document(&format!("{RESULT}}}, {{\"x\": \"\\\\\\\"]}}\"}}"));
     let expect = add_key(text.as_bytes()).unwrap();
     let mut tables = TablesOfRuns(Vec::new());
     let input = input::from_reader(Path::new("x"), Box::new(text.as_bytes())).unwrap();
-    json::read_seed(input, Document(&mut tables)).unwrap();
+    json::read_seed(input, By::Map(Document(&mut tables))).unwrap();
     for size in 1..40 {
         let mut copy =
             KeyWriter { state: State::default(), tables: &tables.0, rules: &RULES, result: Vec::new(), keys: 0 };
@@ -82,7 +82,7 @@ fn other_documents_are_rejected() {
 }
 
 #[test]
-fn a_written_key_wins_over_an_older_one_elsewhere() {
+fn written_key_overrides_an_older_one() {
     let text = document(&format!("{RESULT}, \"fingerprints\": {{\"karatIdentity/v2\": \"older\"}}}}"));
     let (copy, _) = add_key(text.as_bytes()).unwrap();
     let mut data = crate::ImportedData::default();

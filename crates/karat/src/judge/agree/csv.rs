@@ -1,43 +1,44 @@
 //! Ratings from CSV: one row is one rating, `item,rater,value`, and perhaps an `explanation`.
 
-use super::item::{Item, Rated, RatingValue};
-use super::opinions::{AgreeError, On, Opinions, gathered};
+use super::opinions::{AgreeError, Item, On, Opinions, Rated, RatingValue, gather};
 use karat_core::wording::plural;
 use karat_format::diagnostic::{Diagnostic, Faults};
-use karat_format::document::rows::{Row, each_row};
+use karat_format::document::rows::{Header, Row, read_rows};
 use karat_format::document::{Fault, Source, suggest};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
-/// Ratings as they were read.
+/// The ratings of CSV files.
 #[derive(Clone, Debug, Default)]
 pub struct Sheets {
+    file: String,
     rated: Vec<Rated>,
     notes: Vec<String>,
+    /// Where each item and rater was rated.
+    places: HashMap<(String, String), String>,
+    blank: usize,
 }
 
-/// Reads CSV files, each a name and a text. Nothing is taken where anything is wrong, and all faults come at once.
+/// Reads CSV files, each a name and a text, or returns all their faults.
 pub fn read_csv(files: &[(String, String)]) -> Result<Sheets, Faults> {
     let mut sheets = Sheets::default();
     let mut faults: Vec<Diagnostic> = Vec::new();
-    let mut places: HashMap<(String, String), String> = HashMap::new();
-    let mut blank = 0;
     for (file, text) in files {
-        let source = Source::new(file.as_str(), text.as_str());
-        let mut sheet = Sheet { file, text, places: &mut places, sheets: &mut sheets, blank: &mut blank };
-        faults.extend(source.diagnostics(sheet.read()));
+        sheets.file.clone_from(file);
+        let found = read_rows(text, HEADER, &mut sheets, Sheets::read_header, Sheets::read_row);
+        faults.extend(Source::new(file.as_str(), text.as_str()).diagnostics(found));
     }
     if !faults.is_empty() {
         return Err(Faults(faults));
     }
-    if blank > 0 {
-        sheets.notes.push(format!("{} no value: missing ratings", plural(blank, "row has", "rows have")));
+    if sheets.blank > 0 {
+        sheets.notes.push(format!("{} no value: missing ratings", plural(sheets.blank, "row has", "rows have")));
     }
     Ok(sheets)
 }
 
-/// The opinions that CSV files hold. Values are numbers where all of them are.
+/// The opinions of CSV files. Values are numbers if all of them are.
 pub fn from_csv(sheets: Sheets) -> Result<Opinions, AgreeError> {
-    let Sheets { mut rated, mut notes } = sheets;
+    let Sheets { mut rated, mut notes, .. } = sheets;
     if rated.is_empty() {
         let there = "the files contain no rating; each row below the header is one: item,rater,value".to_owned();
         return Err(AgreeError::Nothing { on: On::Value.name(), there });
@@ -54,7 +55,7 @@ pub fn from_csv(sheets: Sheets) -> Result<Opinions, AgreeError> {
         }
         Some(_) => {}
     }
-    gathered(On::Value, rated, None, notes)
+    gather(On::Value, rated, None, notes)
 }
 
 fn word(value: &RatingValue) -> Option<&str> {
@@ -69,16 +70,6 @@ fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite()).map(|number| number + 0.0)
 }
 
-/// One file, and what is known from those before it.
-struct Sheet<'a> {
-    file: &'a str,
-    text: &'a str,
-    places: &'a mut HashMap<(String, String), String>,
-    sheets: &'a mut Sheets,
-    blank: &'a mut usize,
-}
-
-/// Where the columns are.
 struct Columns {
     item: usize,
     rater: usize,
@@ -89,44 +80,13 @@ struct Columns {
 
 const HEADER: &str = "ratings start with the line `item,rater,value`";
 
-impl Sheet<'_> {
-    /// Reads the rows; returns all that is wrong with them.
-    fn read(&mut self) -> Vec<Fault> {
-        let text = self.text;
-        let (mut columns, mut faults, mut wrong_header) = (None, Vec::new(), None);
-        let unreadable = each_row(text, |row| {
-            match &columns {
-                None => match self.header(row) {
-                    Ok(found) => columns = Some(found),
-                    Err(wrong) => wrong_header = Some(wrong),
-                },
-                Some(columns) => faults.extend(self.row(row, columns)),
+impl Sheets {
+    fn read_header(&mut self, row: &Row<'_>) -> Result<Columns, Vec<Fault>> {
+        let Header { known, others, mut faults } = row.header(["item", "rater", "value", "explanation"]);
+        for (needed, place) in ["item", "rater", "value"].iter().zip(known) {
+            if place.is_some() {
+                continue;
             }
-            wrong_header.is_none()
-        });
-        if let Some(wrong) = wrong_header {
-            return wrong;
-        }
-        faults.extend(unreadable);
-        if columns.is_none() && faults.is_empty() {
-            faults.push(Fault::new("no-header", 0..0, format!("the file is empty; {HEADER}")));
-        }
-        faults
-    }
-
-    fn header(&mut self, row: &Row<'_>) -> Result<Columns, Vec<Fault>> {
-        let mut places: BTreeMap<String, usize> = BTreeMap::new();
-        let mut faults = Vec::new();
-        let mut others = Vec::new();
-        for (at, name) in row.record.iter().enumerate() {
-            let name = name.trim().to_lowercase();
-            if !["item", "rater", "value", "explanation"].contains(&name.as_str()) {
-                others.push((at, name));
-            } else if places.insert(name.clone(), at).is_some() {
-                faults.push(Fault::new("duplicate-column", row.span(at), format!("duplicate column `{name}`")));
-            }
-        }
-        for needed in ["item", "rater", "value"].iter().filter(|needed| !places.contains_key(**needed)) {
             let near = others.iter().find(|(_, other)| suggest::nearest(other, [*needed]).is_some());
             let span = near.map_or_else(|| row.full_span(), |(at, _)| row.span(*at));
             let fault = Fault::new("missing-column", span, format!("missing column `{needed}`; {HEADER}"));
@@ -135,20 +95,18 @@ impl Sheet<'_> {
                 None => fault,
             });
         }
-        match (places.get("item"), places.get("rater"), places.get("value")) {
-            (Some(&item), Some(&rater), Some(&value)) if faults.is_empty() => {
-                if !others.is_empty() {
-                    let names: Vec<&str> = others.iter().take(8).map(|(_, name)| name.as_str()).collect();
-                    self.sheets.notes.push(format!("{}: ignored columns: {}", self.file, names.join(", ")));
-                }
-                let explanation = places.get("explanation").copied();
-                Ok(Columns { item, rater, value, explanation, count: row.record.len() })
-            }
-            _ => Err(faults),
+        let [Some(item), Some(rater), Some(value), explanation] = known else { return Err(faults) };
+        if !faults.is_empty() {
+            return Err(faults);
         }
+        if !others.is_empty() {
+            let names: Vec<&str> = others.iter().take(8).map(|(_, name)| name.as_str()).collect();
+            self.notes.push(format!("{}: ignored columns: {}", self.file, names.join(", ")));
+        }
+        Ok(Columns { item, rater, value, explanation, count: row.record.len() })
     }
 
-    fn row(&mut self, row: &Row<'_>, columns: &Columns) -> Vec<Fault> {
+    fn read_row(&mut self, row: &Row<'_>, columns: &Columns) -> Vec<Fault> {
         if row.is_blank() {
             return Vec::new();
         }
@@ -167,7 +125,7 @@ impl Sheet<'_> {
             return faults;
         }
         if value.is_empty() {
-            *self.blank += 1;
+            self.blank += 1;
             return faults;
         }
         let place = format!("{}:{}", self.file, row.line);
@@ -177,7 +135,7 @@ impl Sheet<'_> {
         }
         let explanation = columns.explanation.map(field).filter(|text| !text.is_empty());
         let item = Item { item: Some(item), ..Item::default() };
-        self.sheets.rated.push(Rated { item, rater, value: RatingValue::Word(value), explanation });
+        self.rated.push(Rated { item, rater, value: RatingValue::Word(value), explanation });
         faults
     }
 }

@@ -1,15 +1,14 @@
 //! Agreement for people at a terminal.
 
-use super::{Agreement, Alpha, Confusion, Disagreement, Figure, Item, Pair, Sureness};
-use anstyle::Style;
+use super::opinions::Item;
+use super::{Agreement, Alpha, Confusion, Disagreement, Figure, RaterPair, Sureness};
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
 use karat_report::TerminalStyle;
 use karat_report::grid::{self, Cell};
-use karat_report::number::three;
+use karat_report::number::{or_dash, three};
 
-/// A confusion table with more values is not shown.
 const WIDEST: usize = 12;
 
 /// The figures, the confusion table and the disagreements.
@@ -40,19 +39,13 @@ pub fn draw(agreement: &Agreement, look: &TerminalStyle) -> String {
 }
 
 fn figures(agreement: &Agreement, look: &TerminalStyle) -> String {
-    let dim = Style::new().dimmed();
-    let mut rows = vec![vec![
-        Cell::left("figure").styled(dim),
-        Cell::right("value").styled(dim),
-        Cell::right("95 % interval").styled(dim),
-        Cell::right("items").styled(dim),
-    ]];
+    let mut rows = vec![grid::header("figure", ["value", "95 % interval", "items"])];
     let mut row = |name: &str, figure: &Figure, show: fn(f64) -> String| {
         let interval = figure.sure.ci.map(|[low, high]| format!("{} to {}", show(low), show(high)));
         rows.push(vec![
             Cell::left(name),
-            Cell::right(figure.value.map_or_else(|| "–".to_owned(), show)),
-            Cell::right(interval.unwrap_or_else(|| "–".to_owned())),
+            Cell::right(or_dash(figure.value.map(show))),
+            Cell::right(or_dash(interval)),
             Cell::right(figure.sure.n.to_string()),
         ]);
     };
@@ -77,39 +70,33 @@ fn reasons(agreement: &Agreement) -> String {
     let figures = [&agreement.percent, &agreement.fleiss, nominal, &agreement.ac1].into_iter();
     let mut all: Vec<&Sureness> = figures.chain(ordinal).chain(interval).map(|figure| &figure.sure).collect();
     all.extend(agreement.cohen.iter().map(|pair| &pair.sure));
-    let mut told: Vec<String> = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
     for sure in all {
         let undefined = sure.undefined.map(|reason| format!("  – no value: {reason}\n"));
         for line in undefined.into_iter().chain(sure.no_ci.map(|reason| format!("  – no interval: {reason}\n"))) {
-            if !told.contains(&line) {
-                told.push(line);
+            if !lines.contains(&line) {
+                lines.push(line);
             }
         }
     }
     if agreement.percent.sure.unreliable {
-        told.push(format!("  – fewer than {RELIABLE_N} items: too few to rely on\n"));
+        lines.push(format!("  – fewer than {RELIABLE_N} items: too few to rely on\n"));
     }
-    told.concat()
+    lines.concat()
 }
 
-fn pairs(pairs: &[Pair], look: &TerminalStyle) -> String {
-    let dim = Style::new().dimmed();
+fn pairs(pairs: &[RaterPair], look: &TerminalStyle) -> String {
     let weighted = pairs.iter().any(|pair| pair.linear.is_some());
     let mut heads = vec!["kappa", "95 % interval"];
     heads.extend(["linear", "quadratic"].iter().filter(|_| weighted));
     heads.push("items");
-    let heads = heads.into_iter().map(|head| Cell::right(head).styled(dim));
     // Both names are cut alike, so that of long ones the second does not vanish.
     let room = look.width.saturating_sub(if weighted { 62 } else { 44 }).max(32) / 2;
-    let label = |pair: &Pair| format!("{} × {}", grid::fit(&pair.a, room), grid::fit(&pair.b, room));
-    let mut rows = vec![[Cell::left("Cohen's kappa").styled(dim)].into_iter().chain(heads).collect::<Vec<_>>()];
+    let label = |pair: &RaterPair| format!("{} × {}", grid::fit(&pair.a, room), grid::fit(&pair.b, room));
+    let mut rows = vec![grid::header("Cohen's kappa", heads)];
     for pair in pairs {
         let interval = pair.sure.ci.map(|[low, high]| format!("{} to {}", three(Some(low)), three(Some(high))));
-        let mut row = vec![
-            Cell::left(label(pair)),
-            Cell::right(three(pair.kappa)),
-            Cell::right(interval.unwrap_or_else(|| "–".to_owned())),
-        ];
+        let mut row = vec![Cell::left(label(pair)), Cell::right(three(pair.kappa)), Cell::right(or_dash(interval))];
         let weighted = pair.linear.iter().chain(&pair.quadratic);
         row.extend(weighted.map(|figure| Cell::right(three(figure.value))));
         row.push(Cell::right(pair.sure.n.to_string()));
@@ -119,12 +106,10 @@ fn pairs(pairs: &[Pair], look: &TerminalStyle) -> String {
 }
 
 fn confused(confusion: &Confusion, several: bool, look: &TerminalStyle) -> String {
-    let dim = Style::new().dimmed();
     let Confusion { a, b, values, counts } = confusion;
     let least = if several { ", the pair that agrees least" } else { "" };
     let mut out = format!("\n{} (down) and {} (across){least}\n", harmless(a), harmless(b));
-    let heads = values.iter().map(|value| Cell::right(grid::fit(value, 16)).styled(dim));
-    let mut rows = vec![[Cell::left("")].into_iter().chain(heads).collect::<Vec<_>>()];
+    let mut rows = vec![grid::header("", values.iter().map(|value| grid::fit(value, 16)))];
     for (value, row) in values.iter().zip(counts) {
         let cells = row.iter().map(|n| Cell::right(n.to_string()));
         rows.push([Cell::left(grid::fit(value, 24))].into_iter().chain(cells).collect());
@@ -144,9 +129,9 @@ fn divided(agreement: &Agreement, look: &TerminalStyle) -> String {
     for Disagreement { item, ratings } in shown {
         out.push_str(&grid::fit(&format!("  {}", harmless(&name(item))), look.width));
         out.push('\n');
-        for said in ratings {
-            let why = said.explanation.as_deref().map(|text| format!("  {}", one_line(text))).unwrap_or_default();
-            let line = format!("    {}: {}{why}", one_line(&said.rater), one_line(&said.value));
+        for rating in ratings {
+            let why = rating.explanation.as_deref().map(|text| format!("  {}", one_line(text))).unwrap_or_default();
+            let line = format!("    {}: {}{why}", one_line(&rating.rater), one_line(&rating.value));
             out.push_str(&grid::fit(&harmless(&line), look.width));
             out.push('\n');
         }
@@ -154,7 +139,6 @@ fn divided(agreement: &Agreement, look: &TerminalStyle) -> String {
     out
 }
 
-/// What an item is called in one line.
 fn name(item: &Item) -> String {
     let trial = item.trial.map(|number| format!("trial {number}"));
     let parts =

@@ -1,6 +1,6 @@
-//! Whether a golden was found: any of its pairs matched, and nobody has to say so where there is nothing to judge.
+//! Whether a golden was found: any of its pairs matched. A trial without findings found nothing, which needs no judgement.
 
-use super::item::{Item, Rated, RatingValue};
+use super::opinions::{Item, Rated, RatingValue};
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::suite::Suite;
 use karat_core::trial::Trial;
@@ -11,14 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Which goldens there were to be found.
 #[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Trials<'a> {
-    /// The goldens.
     pub suite: &'a Suite,
-    /// The trials, which may stand in several submissions.
+    /// May come from several submissions.
     pub trials: &'a [Trial],
 }
 
-/// Reads submissions one by one, because judges who saw other findings of the same trials each have a submission of their own.
+/// Reads submissions one by one, because the judges of the same trials may have seen different submissions.
 pub fn read_each(inputs: Vec<NamedLines<'_>>, suite: &Suite) -> Result<Vec<Trial>, Faults> {
     let (mut trials, mut faults) = (Vec::new(), Vec::new());
     for input in inputs {
@@ -30,17 +30,17 @@ pub fn read_each(inputs: Vec<NamedLines<'_>>, suite: &Suite) -> Result<Vec<Trial
     if faults.is_empty() { Ok(trials) } else { Err(Faults(faults)) }
 }
 
-/// The trial a judgement is about.
+/// Case, tool and trial.
 type Key<'a> = (&'a str, &'a str, u32);
 
-/// What one judge said of one golden.
+/// A judge's decision about a golden.
 #[derive(Default)]
 struct Voice<'a> {
     found: bool,
     explanation: Option<&'a String>,
 }
 
-/// Whether each judge takes each golden of each trial for found.
+/// Whether each golden of each trial was found, according to each judge.
 pub(super) fn found(judgements: &[Judgement], trials: Option<&Trials<'_>>, notes: &mut Vec<String>) -> Vec<Rated> {
     let mut voices: BTreeMap<(Key<'_>, &str, &str), Voice<'_>> = BTreeMap::new();
     let mut judged: BTreeMap<Key<'_>, BTreeSet<&str>> = BTreeMap::new();
@@ -54,7 +54,7 @@ pub(super) fn found(judgements: &[Judgement], trials: Option<&Trials<'_>>, notes
             continue;
         };
         let voice = voices.entry((key, golden.as_str(), judge)).or_default();
-        // The words of the pair that decided: the first match, else the last that was none.
+        // The explanation of the first match, else of the last pair that did not match.
         if !voice.found {
             voice.explanation = pair.explanation.as_ref();
         }
@@ -70,7 +70,7 @@ pub(super) fn found(judgements: &[Judgement], trials: Option<&Trials<'_>>, notes
         fill(&mut voices, &judged, trials, notes);
     }
     let rated = |((key, golden, judge), voice): ((Key<'_>, &str, &str), Voice<'_>)| Rated {
-        item: Item { golden: Some(golden.to_owned()), ..Item::of_trial(key.0, key.1, key.2) },
+        item: Item { golden: Some(golden.to_owned()), ..Item::for_trial(key.0, key.1, key.2) },
         rater: judge.to_owned(),
         value: RatingValue::Listed(usize::from(voice.found)),
         explanation: voice.explanation.cloned(),
@@ -82,8 +82,8 @@ fn key(judgement: &Judgement) -> Key<'_> {
     (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial)
 }
 
-/// Adds what nobody had to say. Who judged anything of a trial found what they said, and nothing else. A trial without findings,
-/// or one that nobody judged, found nothing for anybody. A trial that others judged says nothing of a judge who did not.
+/// Adds implied decisions: a judge of a trial found no other goldens in it, and a trial without findings or judgements found
+/// none. A judge who decided nothing about a trial that others judged has no opinion.
 fn fill<'a>(
     voices: &mut BTreeMap<(Key<'a>, &'a str, &'a str), Voice<'a>>,
     judged: &BTreeMap<Key<'a>, BTreeSet<&'a str>>,
@@ -102,12 +102,12 @@ fn fill<'a>(
         let key = (trial.case.as_str(), trial.tool.as_str(), trial.number);
         *silent.entry(key).or_default() |= trial.findings.is_empty();
     }
-    let mut unheard = 0;
+    let mut undecided = 0;
     for (key, silent) in &silent {
-        let heard = judged.get(key);
+        let deciders = judged.get(key);
         for judge in &judges {
-            if !silent && heard.is_some_and(|heard| !heard.contains(judge)) {
-                unheard += 1;
+            if !silent && deciders.is_some_and(|deciders| !deciders.contains(judge)) {
+                undecided += 1;
                 continue;
             }
             for golden in goldens.get(key.0).into_iter().flatten() {
@@ -115,10 +115,10 @@ fn fill<'a>(
             }
         }
     }
-    if unheard > 0 {
+    if undecided > 0 {
         notes.push(format!(
             "{} a judge decided nothing about a trial that others judged; treated as missing",
-            plural(unheard, "time", "times")
+            plural(undecided, "time", "times")
         ));
     }
     let foreign = judged.keys().filter(|key| !silent.contains_key(*key)).count();
@@ -127,13 +127,13 @@ fn fill<'a>(
     }
 }
 
-/// Where there are audits alone: whether the target was found.
+/// For audits: whether the target was found.
 fn targets(judgements: &[Judgement]) -> Vec<Rated> {
     let rated = |judgement: &Judgement| {
         let Decision::Audit(audit) = &judgement.decision else { return None };
         let (case, tool, trial) = key(judgement);
         Some(Rated {
-            item: Item::of_trial(case, tool, trial),
+            item: Item::for_trial(case, tool, trial),
             rater: judgement.judge.to_string(),
             value: RatingValue::Listed(usize::from(audit.target.as_ref()?.found)),
             explanation: audit.explanation.clone(),

@@ -393,7 +393,7 @@ fn a_safe_case_has_no_target() {
 fn quotes_stand_in_the_text() {
     let check = |changes: Value, expect: &str| refused(&changed(good_prose(), changes), &case(), &prose(), expect);
     let absent =
-        "the `quote` of `f2` does not stand in the text of the response; copy a passage of it letter by letter";
+        "the `quote` of `f2` does not occur in the text of the response; copy a passage of it letter by letter";
     for quote in [json!("block.timestamp is manipulated"), json!("BLOCK.TIMESTAMP may be"), json!(" \n"), json!(null)] {
         check(json!({"/findings/1/quote": quote}), absent);
     }

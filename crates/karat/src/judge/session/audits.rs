@@ -1,184 +1,143 @@
-//! Asking about whole trials: one audit each.
+//! Asks about whole trials: one audit each.
 
-use super::members::exchange;
-use super::panel::{DIVIDED, agreement};
+use super::context::{AskError, JudgeContext, JudgeEvent, NO_DECISION, judgement};
 use super::usage::UsageTable;
-use super::{AskError, JudgeContext, JudgeEvent};
-use crate::judge::audit;
-use crate::judge::code_context;
-use crate::judge::registry::{Judge, Kind};
+use crate::judge::registry::{Judge, JudgeKind};
+use crate::judge::{audit, code_context};
 use karat_core::finding::Finding;
-use karat_core::ids::JudgeName;
 use karat_core::judgement::{AuditDecision, Decision, Judgement};
-use karat_core::panel;
+use karat_core::panel::settle_audits;
 use karat_core::stats::agreement::Rating;
 use karat_core::suite::Case;
 use karat_core::trial::{Outcome, Trial};
-use karat_llm::engine::Engine;
 use karat_llm::ledger::Exchange;
 use karat_llm::prompt::Question;
 use std::collections::HashMap;
 
-/// A trial that is to be audited.
-struct Open<'a> {
-    case: &'a Case,
-    trial: &'a Trial,
-}
+/// A trial to audit, and its case.
+type OpenTrial<'a> = (&'a Case, &'a Trial);
+
+/// An audit, and the key of the exchange that it comes from.
+type Audited = Option<(AuditDecision, Option<String>)>;
 
 /// Audits every trial that no given judgement audits. Those given come first, then the others in the order of the trials.
 pub(super) fn ask(
     judge: &Judge,
     trials: &[Trial],
-    given: Vec<Judgement>,
+    mut given: Vec<Judgement>,
     context: &mut JudgeContext<'_>,
-    usage_table: &mut UsageTable,
+    usage: &mut UsageTable,
 ) -> Result<Vec<Judgement>, AskError> {
-    // Before anybody is asked in vain.
+    // Before any model is paid.
     if let Some(name) = judge.cannot_audit() {
         return Err(AskError::CannotAudit { judge: name.to_string() });
     }
     let cases: HashMap<&str, &Case> = context.loaded.suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
-    let mut done: HashMap<(&str, &str, u32), Vec<&Judgement>> = HashMap::new();
+    let mut by_trial: HashMap<(&str, &str, u32), Vec<&Judgement>> = HashMap::new();
     for judgement in &given {
-        let about = (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial);
-        done.entry(about).or_default().push(judgement);
+        let key = (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial);
+        by_trial.entry(key).or_default().push(judgement);
     }
-    let is_done = |trial: &&Trial| {
-        let heard = done.get(&(trial.case.as_str(), trial.tool.as_str(), trial.number));
-        heard.is_some_and(|heard| is_audited(trial, heard))
+    let is_open = |trial: &&Trial| {
+        let judgements = by_trial.get(&(trial.case.as_str(), trial.tool.as_str(), trial.number));
+        trial.outcome == Outcome::Reported && !judgements.is_some_and(|judgements| is_audited(trial, judgements))
     };
-    let open: Vec<Open<'_>> = trials
-        .iter()
-        .filter(|trial| trial.outcome == Outcome::Reported)
-        .filter(|trial| !is_done(trial))
-        .filter_map(|trial| Some(Open { case: cases.get(trial.case.as_str())?, trial }))
-        .collect();
-    let decided = match &judge.kind {
-        Kind::Panel(panel) => {
+    let open: Vec<OpenTrial<'_>> =
+        trials.iter().filter(is_open).filter_map(|trial| Some((*cases.get(trial.case.as_str())?, trial))).collect();
+    let audits = match &judge.kind {
+        JudgeKind::Panel(panel) => {
             let mut voices = Vec::new();
             for member in &panel.members {
-                voices.push(one(member, &open, context, usage_table)?);
+                voices.push(audit_alone(member, &open, context, usage)?);
             }
-            let decided = together(&voices, open.len());
-            let silent = |open: &Open<'_>| audit::by_rule(open.case, open.trial).is_some();
-            let page = usage_table.page(judge);
-            page.asked += open.iter().filter(|open| !silent(open)).count();
-            decided.iter().filter(|audit| audit.is_none()).for_each(|_| page.fail(DIVIDED));
-            usage_table.agree(verdicts(&panel.members, &voices));
-            decided
+            let audits = settle(&voices, open.len());
+            let own = usage.for_judge(judge);
+            own.asked += open.iter().filter(|(case, trial)| audit::by_rule(case, trial).is_none()).count();
+            audits.iter().filter(|audit| audit.is_none()).for_each(|_| own.fail(NO_DECISION));
+            let ratings = (0..open.len()).map(|index| verdicts(&voices, index));
+            usage.set_agreement(&panel.members, ratings);
+            audits
         }
-        _ => one(judge, &open, context, usage_table)?,
+        _ => audit_alone(judge, &open, context, usage)?,
     };
-    let made = open.iter().zip(decided).filter_map(|(open, audit)| Some(judgement(open, &judge.name, audit?)));
-    let made: Vec<Judgement> = made.collect();
-    Ok(given.into_iter().chain(made).collect())
+    given.extend(judgements(judge, &open, audits));
+    Ok(given)
 }
 
-/// Whether nothing of a trial is left to ask about. A person may have looked at some of its findings only.
-fn is_audited(trial: &Trial, heard: &[&Judgement]) -> bool {
-    let audits = heard.iter().filter_map(|judgement| match &judgement.decision {
+/// Whether nothing about a trial is left to ask. A person may have looked at some of its findings only.
+fn is_audited(trial: &Trial, judgements: &[&Judgement]) -> bool {
+    let audits = judgements.iter().filter_map(|judgement| match &judgement.decision {
         Decision::Audit(audit) => Some((judgement.judge.is_human(), audit)),
         _ => None,
     });
     let (people, models): (Vec<_>, Vec<_>) = audits.partition(|(human, _)| *human);
-    let spoken_of = |finding: &Finding| {
+    let is_classified = |finding: &Finding| {
         people.iter().any(|(_, audit)| audit.findings.iter().any(|found| found.finding == finding.id))
     };
-    !models.is_empty() || !people.is_empty() && trial.findings.iter().all(spoken_of)
+    !models.is_empty() || !people.is_empty() && trial.findings.iter().all(is_classified)
 }
 
-/// An audit, and the key of the exchange that it comes from.
-type Audited = Option<(AuditDecision, Option<String>)>;
-
-/// What one judge makes of each trial.
-fn one(
+/// The audits of a single judge; trials without a response are audited by rule.
+fn audit_alone(
     judge: &Judge,
-    open: &[Open<'_>],
+    open: &[OpenTrial<'_>],
     context: &mut JudgeContext<'_>,
-    usage_table: &mut UsageTable,
+    usage: &mut UsageTable,
 ) -> Result<Vec<Audited>, AskError> {
-    let Kind::Model(engine) = &judge.kind else {
+    let Some(engine) = judge.engine() else {
         return Err(AskError::CannotAudit { judge: judge.name.to_string() });
     };
     let mut audits: Vec<Audited> =
-        open.iter().map(|open| audit::by_rule(open.case, open.trial).map(|audit| (audit, None))).collect();
-    let asked: Vec<(usize, Question)> =
-        open.iter().enumerate().filter_map(|(index, open)| Some((index, question(open, context)?))).collect();
-    (context.tell)(JudgeEvent::Round(asked.len()));
-    usage_table.page(judge).asked += asked.len();
-    by_model(engine, judge, open, asked, context, usage_table, &mut audits)?;
-    let made = open.iter().zip(&audits).filter_map(|(open, audit)| Some(judgement(open, &judge.name, audit.clone()?)));
-    usage_table.keep(&made.collect::<Vec<_>>());
+        open.iter().map(|(case, trial)| audit::by_rule(case, trial).map(|audit| (audit, None))).collect();
+    let mut indices: Vec<usize> = Vec::new();
+    let mut questions: Vec<Question> = Vec::new();
+    for (index, (case, trial)) in open.iter().enumerate() {
+        let id = format!("{}/{}/{}", trial.case, trial.tool, trial.number);
+        let code = code_context::excerpts(context.loaded, &case.id, &case.goldens, &trial.findings);
+        if let Some(question) = audit::question(id, case, trial, code.as_deref()) {
+            indices.push(index);
+            questions.push(question);
+        }
+    }
+    (context.report)(JudgeEvent::Round(questions.len()));
+    let own = usage.for_judge(judge);
+    own.asked += questions.len();
+    let mut faults: Vec<String> = Vec::new();
+    let mut receive = |number: usize, exchange: &Exchange| {
+        let (Some(&index), Some(answer)) = (indices.get(number), exchange.answer.value()) else { return };
+        let (case, trial) = open[index];
+        match audit::decision(answer, case, trial) {
+            Ok(audit) => audits[index] = Some((audit, Some(exchange.key.to_string()))),
+            Err(fault) => faults.push(fault.to_string()),
+        }
+    };
+    own.ask_model(engine, questions, context, &mut receive)?;
+    faults.iter().for_each(|why| own.fail(why));
+    usage.voices.extend(judgements(judge, open, audits.clone()));
     Ok(audits)
 }
 
-fn by_model(
-    engine: &Engine,
-    judge: &Judge,
-    open: &[Open<'_>],
-    asked: Vec<(usize, Question)>,
-    context: &mut JudgeContext<'_>,
-    usage_table: &mut UsageTable,
-    audits: &mut [Audited],
-) -> Result<(), AskError> {
-    let (places, questions): (Vec<usize>, Vec<Question>) = asked.into_iter().unzip();
-    let mut unfit: Vec<String> = Vec::new();
-    let mut hear = |index: usize, exchange: &Exchange| {
-        let (Some(&place), Some(answer)) = (places.get(index), exchange.decision()) else { return };
-        let (Some(open), Some(slot)) = (open.get(place), audits.get_mut(place)) else { return };
-        match audit::decision(answer, open.case, open.trial) {
-            Ok(audit) => *slot = Some((audit, Some(exchange.key.to_string()))),
-            Err(fault) => unfit.push(fault.to_string()),
-        }
+fn judgements(judge: &Judge, open: &[OpenTrial<'_>], audits: Vec<Audited>) -> impl Iterator<Item = Judgement> {
+    open.iter().zip(audits).filter_map(move |((_, trial), audited)| {
+        let (audit, exchange) = audited?;
+        Some(judgement(trial, &judge.name, exchange, Decision::Audit(audit)))
+    })
+}
+
+/// Combines the audits of a panel's members, trial by trial.
+fn settle(voices: &[Vec<Audited>], trials: usize) -> Vec<Audited> {
+    let settle_trial = |index: usize| {
+        let audits: Vec<&AuditDecision> =
+            voices.iter().filter_map(|voice| voice[index].as_ref().map(|(audit, _)| audit)).collect();
+        settle_audits(&audits).map(|consensus| (consensus.decision, None))
     };
-    exchange(engine, questions, context, usage_table.page(judge), &mut hear)?;
-    unfit.iter().for_each(|why| usage_table.page(judge).fail(why));
-    Ok(())
+    (0..trials).map(settle_trial).collect()
 }
 
-/// The question about a trial, with the code around the target.
-fn question(open: &Open<'_>, context: &JudgeContext<'_>) -> Option<Question> {
-    let trial = open.trial;
-    let id = format!("{}/{}/{}", trial.case, trial.tool, trial.number);
-    let code = code_context::of_case(context.loaded, open.case, &trial.findings);
-    audit::question(id, open.case, trial, code.as_deref())
-}
-
-/// What several audits of each trial come to.
-fn together(voices: &[Vec<Audited>], trials: usize) -> Vec<Audited> {
-    let of_trial = |index: usize| {
-        let heard: Vec<&AuditDecision> =
-            voices.iter().filter_map(|voice| voice.get(index)?.as_ref().map(|(audit, _)| audit)).collect();
-        panel::settle_audits(&heard).map(|consensus| (consensus.decision, None))
-    };
-    (0..trials).map(of_trial).collect()
-}
-
-/// How far judges agree about the verdict.
-fn verdicts(members: &[Judge], voices: &[Vec<Audited>]) -> karat_format::report::AgreementV1 {
-    let trials = voices.iter().map(Vec::len).max().unwrap_or(0);
-    let item = |index: usize| -> Vec<Rating> {
-        let said = voices.iter().enumerate().filter_map(|(rater, voice)| {
-            let (audit, _) = voice.get(index)?.as_ref()?;
-            let category = match audit.said_vulnerable {
-                None => 0,
-                Some(false) => 1,
-                Some(true) => 2,
-            };
-            Some(Rating { rater, category })
-        });
-        said.collect()
-    };
-    agreement(members.iter().map(|member| member.name.to_string()).collect(), (0..trials).map(item).collect())
-}
-
-fn judgement(open: &Open<'_>, judge: &JudgeName, (audit, exchange): (AuditDecision, Option<String>)) -> Judgement {
-    Judgement {
-        case: open.trial.case.clone(),
-        tool: open.trial.tool.clone(),
-        trial: open.trial.number,
-        judge: judge.clone(),
-        exchange,
-        decision: Decision::Audit(audit),
-    }
+fn verdicts(voices: &[Vec<Audited>], index: usize) -> Vec<Rating> {
+    let ratings = voices.iter().enumerate().filter_map(|(rater, voice)| {
+        let (audit, _) = voice[index].as_ref()?;
+        Some(Rating { rater, category: audit.said_vulnerable.map_or(0, |vulnerable| 1 + usize::from(vulnerable)) })
+    });
+    ratings.collect()
 }

@@ -1,108 +1,137 @@
-//! What judges did, counted.
+//! Counts what judges did.
 
-use super::{AskError, SessionResult};
-use crate::judge::registry::{Judge, Kind};
+use super::context::{AskError, JudgeContext, JudgeEvent};
+use crate::judge::registry::Judge;
 use karat_core::judgement::Judgement;
+use karat_core::stats::agreement::{Rating, Ratings, measure};
 use karat_core::wording::plural;
 use karat_format::report::{AgreementV1, AnswerFormatV1, JudgeSpentV1, JudgeV1, SamplingV1};
 use karat_llm::adaptation::{AdaptationRecord, AnswerFormat};
-use karat_llm::engine::EngineStats;
-use karat_llm::ledger::{Exchange, ExchangeOutcome, LedgerKey};
+use karat_llm::engine::{Engine, EngineEvent, EngineStats};
+use karat_llm::ledger::{Answer, Exchange, LedgerKey};
+use karat_llm::prompt::Question;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The usage_table of one asking: a page for each judge, by name.
+/// The judgements of a session, and what they took.
+#[derive(Debug, Default)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct SessionResult {
+    /// All judgements that count: those given, then those made.
+    pub judgements: Vec<Judgement>,
+    /// The judgements of every judge that was asked, including each member of a panel.
+    pub voices: Vec<Judgement>,
+    pub judges: Vec<JudgeV1>,
+    /// The cost of this session by judge that is a model.
+    pub spent: BTreeMap<String, JudgeSpentV1>,
+    pub notes: Vec<String>,
+}
+
+/// What the judges of a session did, by name.
 #[derive(Debug, Default)]
 pub(super) struct UsageTable {
-    pages: BTreeMap<String, Usage>,
-    voices: Vec<Judgement>,
+    by_judge: BTreeMap<String, Usage>,
+    pub(super) voices: Vec<Judgement>,
     agreement: Option<AgreementV1>,
-    notes: Vec<String>,
+    pub(super) notes: Vec<String>,
 }
 
 impl UsageTable {
-    /// The page of a judge.
-    pub(super) fn page(&mut self, judge: &Judge) -> &mut Usage {
-        self.pages.entry(judge.name.to_string()).or_default()
+    pub(super) fn for_judge(&mut self, judge: &Judge) -> &mut Usage {
+        self.by_judge.entry(judge.name.to_string()).or_default()
     }
 
-    /// Keeps what a judge said for itself.
-    pub(super) fn keep(&mut self, voices: &[Judgement]) {
-        self.voices.extend_from_slice(voices);
+    pub(super) fn set_agreement(&mut self, members: &[Judge], items: impl Iterator<Item = Vec<Rating>>) {
+        let ratings = Ratings::new(items);
+        // The seed is fixed, as the same votes must give the same figures.
+        let figures = measure(&ratings, &[], 0);
+        self.agreement = Some(AgreementV1 {
+            judges: members.iter().map(|member| member.name.to_string()).collect(),
+            n: ratings.pairable(),
+            percent: figures.percent.value.ok(),
+            fleiss: figures.fleiss.value.ok(),
+            krippendorff: figures.nominal.value.ok(),
+            krippendorff_ci: figures.nominal.interval.ok().map(|interval| [interval.low, interval.high]),
+            ac1: figures.ac1.value.ok(),
+        });
     }
 
-    /// How far the members of a panel agree.
-    pub(super) fn agree(&mut self, agreement: AgreementV1) {
-        self.agreement = Some(agreement);
-    }
-
-    /// Something that a reader of the report should know.
-    pub(super) fn note(&mut self, note: Option<String>) {
-        self.notes.extend(note);
-    }
-
-    /// A judge that answered nothing at all is no judge; people who have labelled nothing yet are told what to do instead.
-    pub(super) fn refuse_silence(&self, judge: &Judge) -> Result<(), AskError> {
-        let Some(page) = self.pages.get(judge.name.as_str()) else { return Ok(()) };
-        match &page.first_failure {
-            Some(why) if page.unjudged == page.asked && page.asked > 0 => {
-                Err(AskError::NoAnswer { judge: judge.name.to_string(), questions: page.asked, why: why.clone() })
+    /// Fails if the judge was asked and answered nothing.
+    pub(super) fn require_answers(&self, judge: &Judge) -> Result<(), AskError> {
+        let Some(usage) = self.by_judge.get(judge.name.as_str()) else { return Ok(()) };
+        match &usage.first_failure {
+            Some(why) if usage.unjudged == usage.asked && usage.asked > 0 => {
+                Err(AskError::NoAnswer { judge: judge.name.to_string(), questions: usage.asked, why: why.clone() })
             }
             _ => Ok(()),
         }
     }
 
-    /// The figures of the judge and, where it is a panel, of its members; the judgements that count are left out.
-    pub(super) fn close(mut self, judge: &Judge, saved: usize) -> SessionResult {
-        let mut judges = Vec::new();
-        let mut spent = BTreeMap::new();
-        let mut notes = std::mem::take(&mut self.notes);
-        let members = match &judge.kind {
-            Kind::Panel(panel) => panel.members.as_slice(),
-            _ => &[],
-        };
-        for (index, one) in std::iter::once(judge).chain(members).enumerate() {
-            let page = self.pages.remove(one.name.as_str()).unwrap_or_default();
-            notes.extend(page.notes(one));
-            // Equal questions are answered once, by whomever, and are no merit of the ledger's.
-            let from_ledger = |spent: &JudgeSpentV1| spent.from_ledger.saturating_sub(page.equal as u64);
-            spent.extend(page.spent.iter().map(|spent| {
-                (one.name.to_string(), JudgeSpentV1 { from_ledger: from_ledger(spent), ..spent.clone() })
-            }));
-            let agreement = self.agreement.clone().filter(|_| index == 0);
-            judges.push(JudgeV1 { agreement, ..page.report(one, if index == 0 { saved } else { 0 }) });
+    /// The figures of the judge and of a panel's members, without judgements.
+    pub(super) fn finish(mut self, judge: &Judge, saved: usize) -> SessionResult {
+        let mut result = SessionResult { voices: self.voices, notes: self.notes, ..SessionResult::default() };
+        let members = judge.members().iter().filter(|member| member.name != judge.name);
+        for one in std::iter::once(judge).chain(members) {
+            let usage = self.by_judge.remove(one.name.as_str()).unwrap_or_default();
+            result.notes.extend(usage.notes(one));
+            result.judges.push(usage.report(one));
+            if let Some(mut spent) = usage.spent {
+                // Equal questions share an answer, which the ledger did not save.
+                spent.from_ledger = spent.from_ledger.saturating_sub(usage.equal as u64);
+                result.spent.insert(one.name.to_string(), spent);
+            }
         }
-        SessionResult { judgements: Vec::new(), voices: self.voices, judges, spent, notes }
+        result.judges[0].saved = saved;
+        result.judges[0].agreement = self.agreement;
+        result
     }
 }
 
-/// What one judge did.
 #[derive(Debug, Default)]
 pub(super) struct Usage {
-    /// Questions that were put.
     pub(super) asked: usize,
     unjudged: usize,
     refused: usize,
     equal: usize,
-    /// What was answered, so that equal questions are counted once, with the tokens and the cost of what the ledger keeps. It
-    /// is added up in the order of keys: answers come in any order, and a sum of fractions depends on it.
+    /// Exchanges by key, so that equal questions are counted once. They are summed in the order of keys: answers come in any
+    /// order, and a sum of fractions depends on it.
     seen: BTreeMap<LedgerKey, Paid>,
     /// Questions that may have been paid twice.
     sent_before: u64,
-    /// Why questions failed, and how often.
     failures: BTreeMap<String, usize>,
     first_failure: Option<String>,
     spent: Option<JudgeSpentV1>,
-    /// How requests were adapted to what the provider takes, and how many answers came so.
+    /// How requests were adapted to the provider, and how many answers that gave.
     adapted: BTreeMap<AdaptationRecord, usize>,
 }
 
 impl Usage {
-    /// Counts what came of a question to a model.
-    pub(super) fn count(&mut self, exchange: &Exchange) {
-        match &exchange.outcome {
-            ExchangeOutcome::Decided(_) => {}
-            ExchangeOutcome::Unjudged { why, .. } => self.fail(why),
-            ExchangeOutcome::Refused { why } => {
+    /// Asks a model and counts the exchanges; `receive` gets the index of each question and its exchange.
+    pub(super) fn ask_model(
+        &mut self,
+        engine: &Engine,
+        questions: impl IntoIterator<Item = Question>,
+        context: &mut JudgeContext<'_>,
+        receive: &mut dyn FnMut(usize, &Exchange),
+    ) -> Result<(), AskError> {
+        let report = &mut *context.report;
+        let mut observe = |event: EngineEvent<'_>| match event {
+            EngineEvent::Retrying { wait, why, .. } => report(JudgeEvent::Retrying { wait, why }),
+            EngineEvent::Settled { index, exchange } => {
+                report(JudgeEvent::Settled { answered: exchange.answer.value().is_some() });
+                self.count(&exchange);
+                receive(index, &exchange);
+            }
+        };
+        let stats = engine.ask(questions, context.ledger, context.cancel, &mut observe)?;
+        self.spend(&stats);
+        if context.cancel.is_cancelled() { Err(AskError::Stopped) } else { Ok(()) }
+    }
+
+    fn count(&mut self, exchange: &Exchange) {
+        match &exchange.answer {
+            Answer::Given(_) => {}
+            Answer::Missing { why, .. } => self.fail(why),
+            Answer::Refused { why } => {
                 self.refused += 1;
                 self.fail(&format!("it refused to answer: {why}"));
             }
@@ -122,16 +151,14 @@ impl Usage {
         }
     }
 
-    /// Counts a question without a decision.
     pub(super) fn fail(&mut self, why: &str) {
         self.unjudged += 1;
         self.first_failure.get_or_insert_with(|| why.to_owned());
         *self.failures.entry(why.to_owned()).or_default() += 1;
     }
 
-    /// Counts what a round of requests took.
-    pub(super) fn spend(&mut self, tally: &EngineStats) {
-        let spent = self.spent.get_or_insert_with(JudgeSpentV1::default);
+    fn spend(&mut self, tally: &EngineStats) {
+        let spent = self.spent.get_or_insert_default();
         self.sent_before += tally.sent_before;
         spent.from_ledger += tally.cached;
         spent.requests += tally.requests;
@@ -142,28 +169,27 @@ impl Usage {
         }
     }
 
-    fn report(&self, judge: &Judge, saved: usize) -> JudgeV1 {
+    fn report(&self, judge: &Judge) -> JudgeV1 {
+        let tokens = self
+            .seen
+            .values()
+            .fold(0_u64, |sum, paid| sum.saturating_add(paid.tokens_in).saturating_add(paid.tokens_out));
+        let usd = judge.engine().and_then(Engine::prices).map(|prices| {
+            let usd = |paid: &Paid| paid.usd.unwrap_or_else(|| prices.cost(paid.tokens_in, paid.tokens_out));
+            self.seen.values().map(usd).sum()
+        });
         JudgeV1 {
             judge: judge.name.to_string(),
             asked: self.asked,
             cached: self.equal,
-            saved,
             unjudged: self.unjudged,
             refused: self.refused,
-            beyond: 0,
-            tokens: self
-                .seen
-                .values()
-                .fold(0, |sum, paid| sum.saturating_add(paid.tokens_in).saturating_add(paid.tokens_out)),
-            usd: judge.prices().map(|prices| {
-                let usd = |paid: &Paid| paid.usd.unwrap_or_else(|| prices.cost(paid.tokens_in, paid.tokens_out));
-                self.seen.values().map(usd).sum()
-            }),
+            tokens,
+            usd,
             sampling: self.sampling(),
             refused_parameters: self.refused_parameters(),
             answer_format: self.adapted.keys().map(|adapted| adapted.answer_format).max().and_then(answer_format),
-            agreement: None,
-            probe: None,
+            ..JudgeV1::default()
         }
     }
 
@@ -181,44 +207,36 @@ impl Usage {
         all.into_iter().cloned().collect()
     }
 
-    /// What the provider refused, for people.
-    fn adapted_note(&self, judge: &Judge) -> Option<String> {
-        let refused: Vec<String> = self.refused_parameters().iter().map(|name| format!("`{name}`")).collect();
-        if refused.is_empty() {
-            return None;
-        }
-        let without: usize =
-            self.adapted.iter().filter(|(adapted, _)| !adapted.dropped.is_empty()).map(|(_, n)| n).sum();
-        let sampling = match self.sampling() {
-            Some(_) => "; sampling was the provider's default, so that asking again may give other answers",
-            None => "",
-        };
-        let refused = refused.join(", ");
-        Some(format!("{}: the provider refused {refused}, and gave {without} answers without{sampling}", judge.name))
-    }
-
-    /// The commonest reasons why there is no decision, and what was not asked as configured.
+    /// The most common reasons for missing decisions, and what was not asked as configured.
     fn notes(&self, judge: &Judge) -> Vec<String> {
         const MOST: usize = 3;
+        let name = &judge.name;
         let mut reasons: Vec<(&String, &usize)> = self.failures.iter().collect();
         reasons.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
-        let shown = |(why, n): &(&String, &usize)| {
-            format!("{}: {n} of {} questions are unjudged and count as no match: {why}", judge.name, self.asked)
-        };
-        reasons.iter().take(MOST).map(shown).chain(self.adapted_note(judge)).chain(self.twice_note(judge)).collect()
-    }
-
-    /// What was sent before and never answered, for people.
-    fn twice_note(&self, judge: &Judge) -> Option<String> {
-        if self.sent_before == 0 {
-            return None;
+        let mut notes: Vec<String> = Vec::new();
+        for (why, n) in reasons.into_iter().take(MOST) {
+            notes.push(format!("{name}: {n} of {} questions are unjudged and count as no match: {why}", self.asked));
         }
-        let questions = plural(self.sent_before as usize, "question was", "questions were");
-        Some(format!("{}: {questions} in flight when the last run stopped and may have been paid twice", judge.name))
+        let refused: Vec<String> = self.refused_parameters().iter().map(|name| format!("`{name}`")).collect();
+        if !refused.is_empty() {
+            let adapted = self.adapted.iter().filter(|(adapted, _)| !adapted.dropped.is_empty());
+            let without: usize = adapted.map(|(_, n)| n).sum();
+            let sampling = match self.sampling() {
+                Some(_) => "; sampling was the provider's default, so that asking again may give other answers",
+                None => "",
+            };
+            let refused = refused.join(", ");
+            notes.push(format!("{name}: the provider refused {refused}, and gave {without} answers without{sampling}"));
+        }
+        if self.sent_before > 0 {
+            let questions = plural(self.sent_before as usize, "question was", "questions were");
+            notes.push(format!("{name}: {questions} in flight when the last run stopped and may have been paid twice"));
+        }
+        notes
     }
 }
 
-/// What the ledger says that an exchange took.
+/// What an exchange took, according to the ledger.
 #[derive(Debug)]
 struct Paid {
     tokens_in: u64,

@@ -10,25 +10,22 @@ use karat_llm::prompt::{Template, truncate_text};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// What is a response about a vulnerable case worth?
-pub static AUDIT: Template =
+pub(in crate::judge) static AUDIT: Template =
     Template::new("audit/v1", 4096, include_str!("../../../judges/prompts/audit/v1.md"), || schema(false, None));
 
-/// What is a response about a safe case worth, in which there is nothing to find?
-pub static AUDIT_SAFE: Template =
+/// For a safe case, in which there is nothing to find.
+pub(in crate::judge) static AUDIT_SAFE: Template =
     Template::new("audit-safe/v1", 4096, include_str!("../../../judges/prompts/audit-safe/v1.md"), || {
         schema(true, None)
     });
 
-/// So much code goes with a response: an audit is about a whole file more often than about a place in it.
+/// An audit is about a whole file more often than about a place in it.
 const LONGEST_CODE: usize = 60_000;
-/// So much of a response in prose is judged.
 const LONGEST_RESPONSE: usize = 40_000;
-/// All findings share this much, so that many long ones do not make a prompt no model takes.
+/// All findings share this much, so that the prompt fits into the context of a model.
 const LONGEST_FINDINGS: usize = 120_000;
-/// However many there are, this much of each is shown.
 const SHORTEST_FINDING: usize = 400;
-/// A longer list of names is left out of the schema, for providers limit how many words a schema may list.
+/// A longer list of names is left out of the schema, since providers limit enumerations.
 const MOST_NAMES: usize = 200;
 
 /// The name that a judge knows a finding by, counted from 0. The tool's own names may tell which tool it was.
@@ -36,13 +33,12 @@ pub(in crate::judge) fn neutral(index: usize) -> String {
     format!("f{}", index + 1)
 }
 
-/// The text of a response as a judge sees it.
 pub(in crate::judge) fn as_judge_sees(response: &str) -> String {
     truncate_text(response, LONGEST_RESPONSE)
 }
 
-/// The issues that an audit is about: the one marked as target, else any that a good tool must report.
-pub(in crate::judge) fn targets(case: &Case) -> Vec<&Golden> {
+/// The issues that an audit is about: those marked as target, else all required ones.
+fn targets(case: &Case) -> Vec<&Golden> {
     if case.verdict == Verdict::Safe {
         return Vec::new();
     }
@@ -50,7 +46,7 @@ pub(in crate::judge) fn targets(case: &Case) -> Vec<&Golden> {
     if marked.is_empty() { case.required().collect() } else { marked }
 }
 
-/// What goes into the holes. Which tool, model and trial it was stays unsaid, and so do the names of case, goldens and rules.
+/// The fields of the prompt. It does not tell tool, model and trial, nor the ids of case, goldens and rules.
 pub(in crate::judge) fn fields(case: &Case, trial: &Trial, code: Option<&str>) -> Vec<(&'static str, String)> {
     let targets = targets(case);
     let others = case.goldens.iter().filter(|golden| !targets.iter().any(|target| std::ptr::eq(*target, *golden)));
@@ -76,76 +72,60 @@ pub(in crate::judge) fn fields(case: &Case, trial: &Trial, code: Option<&str>) -
     .collect()
 }
 
-/// The form of an answer. `names` is how many findings are listed; `None`: the judge lists the claims of a text itself.
+/// The schema of an answer. `names` is the number of listed findings; `None`: the judge lists the claims of a text itself.
 pub(in crate::judge) fn schema(safe: bool, names: Option<usize>) -> Arc<Value> {
-    let classes: Vec<&str> = Classification::ALL
-        .iter()
-        .filter(|class| !safe || !class.is_about_target())
-        .map(|class| class.as_str())
-        .collect();
+    let classes = Classification::ALL.iter().filter(|class| !safe || !class.is_about_target());
+    let classes: Vec<&str> = classes.map(|class| class.as_str()).collect();
     let mut name = json!({ "type": "string", "description": "the name of the finding, such as f1" });
-    if let (Some(count @ 1..=MOST_NAMES), Some(name)) = (names, name.as_object_mut()) {
-        name.insert("enum".to_owned(), (0..count).map(neutral).collect());
+    if let Some(count @ 1..=MOST_NAMES) = names {
+        name["enum"] = (0..count).map(neutral).collect();
     }
-    let mut finding = Map::from_iter([("finding".to_owned(), name)]);
+    let mut finding = vec![("finding", name)];
     if names.is_none() {
-        let quote =
-            json!({ "type": "string", "description": "the passage that makes the claim, copied letter by letter" });
-        finding.insert("quote".to_owned(), quote);
+        let what = "the passage that makes the claim, copied letter by letter";
+        finding.push(("quote", json!({ "type": "string", "description": what })));
     }
     finding.extend([
-        (
-            "reason".to_owned(),
-            json!({ "type": ["string", "null"], "description": "one short sentence, why this class" }),
-        ),
-        ("classification".to_owned(), json!({ "type": "string", "enum": classes })),
-        ("matches_target".to_owned(), json!({ "type": "boolean", "description": "whether it is about the target" })),
-        (
-            "is_valid_concern".to_owned(),
-            json!({ "type": "boolean", "description": "whether its class is a valid one" }),
-        ),
+        ("reason", json!({ "type": ["string", "null"], "description": "one short sentence, why this class" })),
+        ("classification", json!({ "type": "string", "enum": classes })),
+        ("matches_target", json!({ "type": "boolean", "description": "whether it is about the target" })),
+        ("is_valid_concern", json!({ "type": "boolean", "description": "whether its class is a valid one" })),
     ]);
-    let mut properties =
-        Map::from_iter([("findings".to_owned(), json!({ "type": "array", "items": closed(finding) }))]);
+    let mut properties = vec![("findings", json!({ "type": "array", "items": closed(finding) }))];
     if !safe {
-        properties.insert("target".to_owned(), target_schema());
+        properties.push(("target", target_schema()));
     }
+    let verdict = "what the response says of the code; null: no verdict";
+    let confidence = "how sure the response says it is; null: it does not say";
     properties.extend([
-        (
-            "said_vulnerable".to_owned(),
-            json!({ "type": ["boolean", "null"], "description": "what the response says of the code; null: no verdict" }),
-        ),
-        (
-            "confidence_expressed".to_owned(),
-            json!({
-                "type": ["number", "null"], "minimum": 0, "maximum": 1,
-                "description": "how sure the response says it is; null: it does not say"
-            }),
-        ),
-        ("explanation".to_owned(), json!({ "type": "string", "description": "two to four sentences, why" })),
+        ("said_vulnerable", json!({ "type": ["boolean", "null"], "description": verdict })),
+        ("confidence_expressed", share_schema(confidence)),
+        ("explanation", json!({ "type": "string", "description": "two to four sentences, why" })),
     ]);
     Arc::new(closed(properties))
 }
 
 fn target_schema() -> Value {
     let types: Vec<Value> = TypeMatch::ALL.iter().map(|level| json!(level.as_str())).chain([Value::Null]).collect();
-    let score = |what: &str| json!({ "type": ["number", "null"], "minimum": 0, "maximum": 1, "description": what });
-    closed(Map::from_iter([
-        ("found".to_owned(), json!({ "type": "boolean", "description": "whether the response reports the target" })),
-        (
-            "finding".to_owned(),
-            json!({ "type": ["string", "null"], "description": "the name of the finding that reports it best" }),
-        ),
-        ("type_match".to_owned(), json!({ "type": ["string", "null"], "enum": types })),
-        ("rcir".to_owned(), score("the root cause: 0, 0.25, 0.5, 0.75 or 1; null: not found")),
-        ("ava".to_owned(), score("the attack: 0, 0.25, 0.5, 0.75 or 1; null: not found")),
-        ("fsv".to_owned(), score("the fix: 0, 0.25, 0.5, 0.75 or 1; null: not found")),
-    ]))
+    let finding = "the name of the finding that reports it best";
+    closed(vec![
+        ("found", json!({ "type": "boolean", "description": "whether the response reports the target" })),
+        ("finding", json!({ "type": ["string", "null"], "description": finding })),
+        ("type_match", json!({ "type": ["string", "null"], "enum": types })),
+        ("rcir", share_schema("the root cause: 0, 0.25, 0.5, 0.75 or 1; null: not found")),
+        ("ava", share_schema("the attack: 0, 0.25, 0.5, 0.75 or 1; null: not found")),
+        ("fsv", share_schema("the fix: 0, 0.25, 0.5, 0.75 or 1; null: not found")),
+    ])
 }
 
-/// An object with these properties, all of them needed, and no others.
-fn closed(properties: Map<String, Value>) -> Value {
-    let required: Vec<&String> = properties.keys().collect();
+fn share_schema(description: &str) -> Value {
+    json!({ "type": ["number", "null"], "minimum": 0, "maximum": 1, "description": description })
+}
+
+fn closed(properties: Vec<(&str, Value)>) -> Value {
+    let required: Vec<&str> = properties.iter().map(|(name, _)| *name).collect();
+    let properties: Map<String, Value> =
+        properties.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     json!({ "type": "object", "required": required, "properties": properties, "additionalProperties": false })
 }
 
@@ -153,18 +133,15 @@ fn about(case: &Case) -> Map<String, Value> {
     let mut object = Map::new();
     text(&mut object, "description", case.description.as_deref());
     text(&mut object, "language", case.language.as_deref());
-    text(&mut object, "change", case.pr.as_ref().map(|pr| pr.title.as_str()).filter(|title| !title.is_empty()));
-    text(
-        &mut object,
-        "change_description",
-        case.pr.as_ref().map(|pr| pr.description.as_str()).filter(|d| !d.is_empty()),
-    );
+    if let Some(pr) = &case.pr {
+        text(&mut object, "change", Some(pr.title.as_str()).filter(|title| !title.is_empty()));
+        text(&mut object, "change_description", Some(pr.description.as_str()).filter(|text| !text.is_empty()));
+    }
     words(&mut object, "categories", &case.categories);
     words(&mut object, "cwe", &case.cwe);
     object
 }
 
-/// All that is known of an issue, in the words of whoever wrote it down.
 fn described(golden: &Golden) -> Map<String, Value> {
     let mut object = Map::new();
     text(&mut object, "title", golden.title.as_deref());
@@ -214,7 +191,7 @@ fn listed(index: usize, finding: &Finding, longest: usize) -> Map<String, Value>
     text(&mut object, "function", finding.function.as_deref());
     text(&mut object, "message", finding.message.as_deref().map(|message| truncate_text(message, longest)).as_deref());
     if finding.title.is_none() && finding.message.is_none() {
-        // The name of a rule may hint at the tool, and yet it is all that such a finding says.
+        // A rule's name may hint at the tool, but such a finding says nothing else.
         text(&mut object, "rule", finding.rule_id.as_deref());
     }
     object

@@ -1,57 +1,43 @@
-//! What a language model is asked when it is the tool: to review a change, or to audit code.
+//! Prompts for a language model as a tool: to review a change, or to audit code.
 
 use karat_format::llm::StyleV1;
 use karat_llm::prompt::{Question, Template};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// What is wrong with a change?
-pub static REVIEW: Template =
+pub(crate) static REVIEW: Template =
     Template::new("reviewer/v1", LONGEST_ANSWER, include_str!("../../../judges/prompts/reviewer/v1.md"), review_schema);
 
-/// Is code vulnerable, asked plainly?
-pub static AUDIT_DIRECT: Template = Template::new(
-    "auditor-direct/v1",
-    LONGEST_ANSWER,
-    include_str!("../../../judges/prompts/auditor-direct/v1.md"),
-    audit_schema,
-);
+pub(super) static AUDIT_DIRECT: Template =
+    auditor("auditor-direct/v1", include_str!("../../../judges/prompts/auditor-direct/v1.md"));
 
-/// Is code vulnerable, asked as a colleague asks?
-pub static AUDIT_NATURALISTIC: Template = Template::new(
-    "auditor-naturalistic/v1",
-    LONGEST_ANSWER,
-    include_str!("../../../judges/prompts/auditor-naturalistic/v1.md"),
-    audit_schema,
-);
+pub(super) static AUDIT_NATURALISTIC: Template =
+    auditor("auditor-naturalistic/v1", include_str!("../../../judges/prompts/auditor-naturalistic/v1.md"));
 
-/// Is code vulnerable, asked by somebody who says that it is not?
-pub static AUDIT_ADVERSARIAL: Template = Template::new(
-    "auditor-adversarial/v1",
-    LONGEST_ANSWER,
-    include_str!("../../../judges/prompts/auditor-adversarial/v1.md"),
-    audit_schema,
-);
+/// The prompt claims that the code is safe.
+pub(super) static AUDIT_ADVERSARIAL: Template =
+    auditor("auditor-adversarial/v1", include_str!("../../../judges/prompts/auditor-adversarial/v1.md"));
 
-/// Enough for some forty findings, and no more than what most models can say.
+const fn auditor(name: &'static str, text: &'static str) -> Template {
+    Template::new(name, LONGEST_ANSWER, text, audit_schema)
+}
+
+/// Enough for some forty findings, and within the limits of most models.
 const LONGEST_ANSWER: u32 = 8192;
 
-/// Asks for what is wrong with a change. Which case it is, and what is known to be wrong, stays unsaid.
-pub fn review_question(id: impl Into<String>, title: &str, description: &str, change: String) -> Question {
-    let said = [("title", title), ("description", description)];
-    let said = said.into_iter().filter(|(_, text)| !text.trim().is_empty());
-    let mut fields: Vec<(&'static str, String)> = said.map(|(name, text)| (name, text.to_owned())).collect();
+/// Asks for the problems of a change. The prompt does not tell the case and its goldens.
+pub(crate) fn review_question(id: impl Into<String>, title: &str, description: &str, change: String) -> Question {
+    let mut fields = vec![("title", title.to_owned()), ("description", description.to_owned())];
+    fields.retain(|(_, text)| !text.trim().is_empty());
     fields.push(("change", change));
     Question { id: id.into(), template: &REVIEW, fields, form: None }
 }
 
-/// Asks whether code is vulnerable, in one of several ways.
-pub fn audit_question(id: impl Into<String>, style: StyleV1, code: String) -> Question {
+pub(crate) fn audit_question(id: impl Into<String>, style: StyleV1, code: String) -> Question {
     Question { id: id.into(), template: audit(style), fields: vec![("code", code)], form: None }
 }
 
-/// The words of an audit.
-pub fn audit(style: StyleV1) -> &'static Template {
+pub(crate) fn audit(style: StyleV1) -> &'static Template {
     match style {
         StyleV1::Direct => &AUDIT_DIRECT,
         StyleV1::Naturalistic => &AUDIT_NATURALISTIC,
@@ -81,7 +67,7 @@ fn audit_schema() -> Arc<Value> {
     }))
 }
 
-/// Every key is required, as strict servers want it, and what need not be known may be null.
+/// Every key is required, as strict providers want it; unknown values are null.
 fn findings() -> Value {
     json!({
         "type": "array",

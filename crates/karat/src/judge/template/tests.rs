@@ -91,7 +91,7 @@ fn published_templates_do_not_change() {
 #[test]
 fn a_swapped_question_says_the_same() {
     let question = pair_question("1", &golden(), &finding("m"), Some("12 | q(id)"));
-    let (plain, swapped) = (question.clone().prompt(), swapped(question).prompt());
+    let (plain, swapped) = (question.clone().prompt(), Question { template: &PAIR_SWAPPED, ..question }.prompt());
     let place = |prompt: &Prompt, name: &str| prompt.user.find(&format!(" {name}>")).unwrap();
     assert!(place(&plain, "golden") < place(&plain, "finding"));
     assert!(place(&swapped, "golden") > place(&swapped, "finding"));

@@ -1,6 +1,6 @@
 //! Everything of one kind that is worth a label, the most telling first.
 
-use super::item::{Item, ItemView};
+use super::item::Item;
 use karat_core::judgement::Judgement;
 use karat_core::local_judge::LocalJudge;
 use karat_core::profile::Profile;
@@ -9,7 +9,7 @@ use karat_core::scorecard::label_priority::{Uncertainty, figure_metric};
 use karat_core::suite::Suite;
 use karat_core::trial::Trial;
 use karat_store::label::{
-    AuditSubject, LabelKind, OpenAudit, OpenExtra, OpenPair, PairSubject, Sample, audit_queue, extra_queue, worklist,
+    LabelKind, OpenAudit, OpenExtra, OpenPair, Sample, Subject, audit_queue, extra_queue, pair_queue,
 };
 use std::collections::HashMap;
 
@@ -46,7 +46,7 @@ impl Queue {
     /// Pairs, in the order in which their labels narrow the interval of the figure; `cases` is half its width by the choice of
     /// cases alone. A sample comes in the order of chance instead.
     pub fn pairs(seen: LabelScope<'_>, judge: &LocalJudge, cases: Option<f64>, sample: Option<Sample>) -> Self {
-        let mut open = worklist(seen.suite, seen.trials, seen.judgements, seen.profile, judge);
+        let mut open = pair_queue(seen.suite, seen.trials, seen.judgements, seen.profile, judge);
         if let Some(sample) = sample {
             // In the order of chance, so that the first of them are a sample too, should nobody come to the last.
             let placed = open.into_iter().filter_map(|open| Some((sample.place(&open.key)?, open)));
@@ -57,7 +57,8 @@ impl Queue {
         let item = |open: OpenPair<'_>| Item {
             key: open.key.to_string(),
             keys: vec![open.key.to_string()],
-            shown: ItemView::Pair(Box::new(PairSubject::new(open.case, open.golden, open.finding))),
+            shown: Subject::pair(open.case, open.golden, open.finding),
+            others: Vec::new(),
             tools: open.tools,
             trials: open.trials,
             doubt: open.doubt,
@@ -71,13 +72,14 @@ impl Queue {
     /// Extras, in the order in which their labels bring the bounds of precision together; only those that so many tools report.
     pub fn extras(seen: LabelScope<'_>, scorecard: &Scorecard, min_tools: usize) -> Self {
         let item = |open: OpenExtra<'_>| Item {
-            key: open.representative().map(|(key, _)| key.to_string()).unwrap_or_default(),
-            keys: open.texts.iter().map(|(key, _)| key.to_string()).collect(),
+            key: open.shown.key().to_string(),
+            keys: std::iter::once(&open.shown).chain(&open.others).map(|text| text.key().to_string()).collect(),
             tools: open.pool.tools().len(),
             trials: open.pool.trials(),
             doubt: Uncertainty::default(),
             width: open.width,
-            shown: ItemView::Extra(open.texts.into_iter().map(|(_, shown)| shown).collect()),
+            shown: open.shown,
+            others: open.others,
         };
         let queue = extra_queue(seen.suite, seen.trials, scorecard, seen.profile);
         let items = queue.into_iter().map(item).filter(|item| item.tools >= min_tools).collect();
@@ -89,7 +91,8 @@ impl Queue {
         let item = |open: OpenAudit<'_>| Item {
             key: open.key.to_string(),
             keys: vec![open.key.to_string()],
-            shown: ItemView::Audit(Box::new(AuditSubject::new(open.case, open.finding))),
+            shown: Subject::audit(open.case, open.finding),
+            others: Vec::new(),
             tools: open.tools,
             trials: open.trials,
             doubt: Uncertainty::default(),

@@ -10,7 +10,7 @@ use karat_core::profile::Profile;
 use karat_core::scorecard::score;
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::Trial;
-use karat_store::label::{AuditLabel, ExtraLabel, Label, NewLabel};
+use karat_store::label::LabelKind;
 
 fn suite() -> Suite {
     let golden = |id: &str, title: &str, line: u32| Golden {
@@ -52,6 +52,10 @@ fn ann(name: &str) -> Annotator {
     Annotator::new(name).unwrap()
 }
 
+fn audit(classification: Classification) -> LabelAnswer {
+    LabelAnswer::Audit { classification }
+}
+
 fn pairs() -> Queue {
     let (suite, trials, profile) = (suite(), trials(), profile());
     let seen = LabelScope { suite: &suite, trials: &trials, judgements: &[], profile: &profile };
@@ -59,54 +63,28 @@ fn pairs() -> Queue {
 }
 
 /// Labels as a store would give them back.
-fn stored(new: &NewLabels) -> Labels {
-    let pair = |label: &NewLabel| Label {
+fn stored(new: &[NewLabel]) -> Vec<Label> {
+    let label = |label: &NewLabel| Label {
         sequence: 1,
-        pair: label.pair.key(),
-        case: label.pair.known.case.clone(),
-        golden: label.pair.known.golden.clone(),
+        key: label.subject.key(),
+        case: label.subject.case.clone(),
+        golden: None,
         annotator: label.annotator.clone(),
         answer: label.answer,
-        confidence: label.confidence,
-        note: label.note.clone(),
+        note: None,
         picked_with_probability: None,
         made_ms: 0,
         source: Source::Asked,
         counts: true,
         withdrawn_ms: None,
     };
-    let extras = new.extras.iter().map(|label| ExtraLabel {
-        sequence: 1,
-        extra: label.shown.key(),
-        case: label.shown.case.clone(),
-        annotator: label.annotator.clone(),
-        valid: label.valid,
-        note: None,
-        picked_with_probability: None,
-        made_ms: 0,
-        source: Source::Asked,
-        counts: true,
-        withdrawn_ms: None,
-    });
-    let audits = new.audits.iter().map(|label| AuditLabel {
-        sequence: 1,
-        finding: label.shown.key(),
-        case: label.shown.case.clone(),
-        annotator: label.annotator.clone(),
-        classification: label.classification,
-        note: None,
-        made_ms: 0,
-        source: Source::Asked,
-        counts: true,
-        withdrawn_ms: None,
-    });
-    Labels { pairs: new.pairs.iter().map(pair).collect(), extras: extras.collect(), audits: audits.collect() }
+    new.iter().map(label).collect()
 }
 
 #[test]
 fn one_after_the_other_with_what_was_put_off_at_the_end() {
     let queue = pairs();
-    let mut session = AnnotationSession::new(&queue, &Labels::default(), ann("anna"));
+    let mut session = AnnotationSession::new(&queue, &[], ann("anna"));
     let order: Vec<&str> = session.open().iter().map(|item| item.id()).collect();
     assert!(order.len() > 2, "{order:?}");
     session.skip(order[0].to_owned().as_str());
@@ -117,7 +95,7 @@ fn one_after_the_other_with_what_was_put_off_at_the_end() {
     assert_eq!(after[after.len() - 2..], [key(0), key(1)]);
     assert_eq!(session.next().map(|item| item.key.clone()), Some(key(2)));
     let first = session.next().unwrap();
-    let labels = session.labels(first, Reply::parse(LabelKind::Pair, "y").unwrap(), None, Source::Asked).unwrap();
+    let labels = session.labels(first, LabelAnswer::parse(LabelKind::Pair, "y").unwrap(), None, Source::Asked).unwrap();
     session.record(&labels);
     assert_eq!((session.progress().done, session.progress().open), (1, order.len() - 1));
     assert_ne!(session.next().unwrap().key, first.key);
@@ -132,14 +110,15 @@ fn one_after_the_other_with_what_was_put_off_at_the_end() {
 #[test]
 fn labels_narrow_what_is_shown_down_to_what_the_cases_owe_to_chance() {
     let queue = pairs();
-    let mut session = AnnotationSession::new(&queue, &Labels::default(), ann("anna"));
+    let mut session = AnnotationSession::new(&queue, &[], ann("anna"));
     let before = session.progress().bounds.unwrap();
     assert!(before.before > 0.05 && before.now == before.before, "{before:?}");
     let begins = format!("F1 ± {:.3}; labels can bring it down to ± 0.050", before.before);
     assert_eq!(session.progress().headline(), begins, "nothing has changed yet, so no change is told");
     let mut widths = vec![before.now];
     while let Some(item) = session.next() {
-        let labels = session.labels(item, Reply::parse(LabelKind::Pair, "no").unwrap(), None, Source::Asked).unwrap();
+        let labels =
+            session.labels(item, LabelAnswer::parse(LabelKind::Pair, "no").unwrap(), None, Source::Asked).unwrap();
         session.record(&labels);
         widths.push(session.progress().bounds.unwrap().now);
     }
@@ -166,13 +145,13 @@ fn twelve() -> Queue {
 #[test]
 fn agreement_is_told_of_what_somebody_has_labelled_themselves_and_of_no_few() {
     let queue = twelve();
-    let (remark, target) = (Reply::Audit(Classification::Informational), Reply::Audit(Classification::TargetMatch));
-    let mut theirs = NewLabels::default();
+    let (remark, target) = (audit(Classification::Informational), audit(Classification::TargetMatch));
+    let mut theirs = Vec::new();
     // Ben has labelled everything, and Carl one thing.
     for (name, items) in [("ben", queue.items()), ("carl", &queue.items()[..1])] {
-        let session = AnnotationSession::new(&queue, &Labels::default(), ann(name));
+        let session = AnnotationSession::new(&queue, &[], ann(name));
         for item in items {
-            theirs.audits.extend(session.labels(item, remark, None, Source::Asked).unwrap().audits);
+            theirs.extend(session.labels(item, remark, None, Source::Asked).unwrap());
         }
     }
     let mut anna = AnnotationSession::new(&queue, &stored(&theirs), ann("anna"));
@@ -199,10 +178,10 @@ fn extras_that_report_the_same_are_answered_at_once() {
     let queue = Queue::extras(seen, &card, 2);
     let item = &queue.items()[0];
     assert_eq!((item.tools, item.kind()), (2, LabelKind::Extra));
-    let mut session = AnnotationSession::new(&queue, &Labels::default(), ann("anna"));
-    assert_eq!(Reply::parse(LabelKind::Extra, "partial"), None);
-    let labels = session.labels(item, Reply::Extra(true), None, Source::Asked).unwrap();
-    assert_eq!(labels.extras.len(), 2, "two texts say the same");
+    let mut session = AnnotationSession::new(&queue, &[], ann("anna"));
+    assert_eq!(LabelAnswer::parse(LabelKind::Extra, "partial"), None);
+    let labels = session.labels(item, LabelAnswer::Extra { valid: true }, None, Source::Asked).unwrap();
+    assert_eq!(labels.len(), 2, "two texts say the same");
     let before = session.progress().bounds.unwrap();
     let begins = format!("precision known within {:.3}; labels can bring it down to 0.000", before.before);
     assert_eq!(session.progress().headline(), begins);
@@ -210,22 +189,22 @@ fn extras_that_report_the_same_are_answered_at_once() {
     let after = session.progress();
     assert!(after.bounds.clone().unwrap().now < before.now, "{before:?} {after:?}");
     assert!(after.headline().starts_with("1 label, precision known within"), "{}", after.headline());
-    assert_eq!(session.labels(item, Reply::Audit(Classification::BonusValid), None, Source::Asked), None);
+    assert_eq!(session.labels(item, audit(Classification::BonusValid), None, Source::Asked), None);
 }
 
 #[test]
 fn audited_findings_have_nine_answers_and_their_numbers() {
     for (at, class) in Classification::ALL.into_iter().enumerate() {
         let number = (at + 1).to_string();
-        assert_eq!(Reply::parse(LabelKind::Audit, &number), Some(Reply::Audit(class)));
-        assert_eq!(Reply::parse(LabelKind::Audit, &class.as_str().to_lowercase()), Some(Reply::Audit(class)));
+        assert_eq!(LabelAnswer::parse(LabelKind::Audit, &number), Some(audit(class)));
+        assert_eq!(LabelAnswer::parse(LabelKind::Audit, &class.as_str().to_lowercase()), Some(audit(class)));
     }
-    assert_eq!([Reply::parse(LabelKind::Audit, "0"), Reply::parse(LabelKind::Audit, "10")], [None, None]);
+    assert_eq!([LabelAnswer::parse(LabelKind::Audit, "0"), LabelAnswer::parse(LabelKind::Audit, "10")], [None, None]);
     let (suite, trials, profile) = (suite(), trials(), profile());
     let queue = Queue::audits(LabelScope { suite: &suite, trials: &trials, judgements: &[], profile: &profile });
-    let mut session = AnnotationSession::new(&queue, &Labels::default(), ann("anna"));
+    let mut session = AnnotationSession::new(&queue, &[], ann("anna"));
     let item = session.next().unwrap();
-    let labels = session.labels(item, Reply::Audit(Classification::TargetMatch), None, Source::Asked).unwrap();
+    let labels = session.labels(item, audit(Classification::TargetMatch), None, Source::Asked).unwrap();
     session.record(&labels);
     assert_eq!((session.progress().done, session.progress().headline().as_str()), (1, "1 label"));
 }

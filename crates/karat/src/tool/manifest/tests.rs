@@ -1,4 +1,5 @@
 use super::*;
+use crate::tool::command::{Program, ResultFrom};
 use karat_format::document::{Syntax, decode, schema_of};
 
 fn manifest(text: &str) -> ToolManifestV1 {
@@ -6,16 +7,23 @@ fn manifest(text: &str) -> ToolManifestV1 {
     decoded.into_result().unwrap_or_else(|faults| panic!("{faults:?}")).0
 }
 
-fn resolved(text: &str, model: Option<&str>) -> Result<Manifest, Vec<ManifestFault>> {
+fn resolve(text: &str, model: Option<&str>) -> Result<Manifest, Vec<ManifestFault>> {
     let context = Context { model, home: Some(Path::new("/home/me")), files_anywhere: false };
-    Manifest::resolve("scan", &manifest(text), Path::new("suite"), &context)
+    Manifest::resolve("scan", &manifest(text), &context)
+}
+
+/// What one kind of tool makes of a manifest.
+fn declare<T>(text: &str, declare: impl Fn(&mut Check<'_>) -> T) -> T {
+    let raw = manifest(text);
+    let context = Context { home: Some(Path::new("/home/me")), ..Context::default() };
+    let mut check = Check { name: "scan", raw: &raw, context: &context, model: None, faults: Vec::new() };
+    let declared = declare(&mut check);
+    assert_eq!(check.faults, []);
+    declared
 }
 
 fn program(text: &str) -> Program {
-    match resolved(text, None).unwrap_or_else(|faults| panic!("{faults:?}")).kind {
-        Kind::Command(program) => *program,
-        other => panic!("{other:?}"),
-    }
+    declare(text, |check| check.program())
 }
 
 const SMALL: &str = "command = [\"scan\", \"{checkout}\"]\nformat = \"sarif\"\n";
@@ -24,9 +32,9 @@ const SMALL: &str = "command = [\"scan\", \"{checkout}\"]\nformat = \"sarif\"\n"
 fn defaults_are_stated() {
     let program = program(SMALL);
     assert_eq!(program.ok_exit, [0]);
-    assert_eq!(program.timeout, Duration::from_secs(600));
     assert_eq!((program.format, program.result), ("sarif", ResultFrom::Stdout));
-    assert_eq!(program.limits, Limits::default());
+    assert_eq!(program.limits, karat_sandbox::Limits::default());
+    assert_eq!((program.limits.time.as_secs(), program.import_memory, program.max_findings), (600, 2 << 30, 100_000));
     assert!(!program.network && program.setup.is_empty() && program.version.is_empty());
 }
 
@@ -47,12 +55,12 @@ fn every_value_is_read() {
         limits = { memory = "4GiB", cpus = 2, processes = 64, file_size = "1GB", disk = "3GB", output = "100", findings = 7 }
         "#,
     );
-    assert_eq!((program.result, program.timeout.as_secs()), (ResultFrom::File, 5400));
-    assert_eq!((program.limits.memory, program.limits.cpus), (Some(4 << 30), Some(2)));
-    assert_eq!((program.limits.file_size, program.limits.output), (Some(1_000_000_000), Some(100)));
-    assert_eq!((program.limits.disk, program.limits.findings), (Some(3_000_000_000), Some(7)));
+    assert_eq!((program.result, program.limits.time.as_secs()), (ResultFrom::File, 5400));
+    assert_eq!((program.limits.memory, program.import_memory, program.limits.cpus), (4 << 30, 4 << 30, Some(2)));
+    assert_eq!((program.limits.file_size, program.limits.output), (1_000_000_000, 100));
+    assert_eq!((program.limits.disk, program.limits.processes, program.max_findings), (3_000_000_000, 64, 7));
     let expose: Vec<String> = program.expose.iter().map(|path| path.display().to_string()).collect();
-    assert_eq!(expose, ["/home/me/.config/scan", "/home/me/", "/opt/scan", "suite/rules", "suite/~other"]);
+    assert_eq!(expose, ["/home/me/.config/scan", "/home/me/", "/opt/scan", "rules", "~other"]);
 }
 
 #[test]
@@ -63,20 +71,18 @@ fn the_result_is_a_file_where_output_is_named_anywhere() {
 }
 
 #[test]
-fn other_kinds() {
-    let replay = resolved("kind = \"replay\"\nsubmission = \"submissions/a.jsonl\"\n", None).unwrap();
-    let expect = Kind::Replay { submission: "suite/submissions/a.jsonl".into(), recorded_as: ToolName::new("scan") };
-    assert_eq!(replay.kind, expect);
-    let renamed = resolved("kind = \"replay\"\nsubmission = \"a.jsonl\"\nrecorded_as = \"old\"\n", None).unwrap();
-    assert!(matches!(renamed.kind, Kind::Replay { recorded_as, .. } if recorded_as.as_str() == "old"));
-    let patterns = resolved("kind = \"patterns\"\nrules = \"own.toml\"\n", None).unwrap();
-    assert_eq!(patterns.kind, Kind::Patterns { rules: Some("suite/own.toml".into()) });
+fn recorded_tools_keep_their_name_or_state_another() {
+    let recorded = |text: &str| format!("{:?}", declare(text, |check| check.recorded_tool()));
+    let same = recorded("kind = \"replay\"\nsubmission = \"a.jsonl\"\n");
+    assert!(same.contains("\"a.jsonl\"") && same.contains("scan"), "{same}");
+    let renamed = recorded("kind = \"replay\"\nsubmission = \"a.jsonl\"\nrecorded_as = \"old\"\n");
+    assert!(renamed.contains("old"), "{renamed}");
 }
 
 #[test]
 fn the_model_is_filled_in() {
     let check = |text: &str, given: Option<&str>, expect: Result<Option<&str>, &str>| {
-        let got = resolved(&format!("{SMALL}{text}"), given);
+        let got = resolve(&format!("{SMALL}{text}"), given);
         let got = got.map(|m| m.model).map_err(|faults| faults.iter().map(|f| format!("{f}\n")).collect::<String>());
         match expect {
             Ok(model) => assert_eq!(got.unwrap().as_deref(), model, "{text}"),
@@ -92,17 +98,17 @@ fn the_model_is_filled_in() {
     check("env = { MODEL = \"{model}\" }", None, Err(&format!("command: {missing}")));
     check("env = { MODEL = \"{model}\" }", Some("sonnet"), Ok(Some("sonnet")));
     check("env = { MODEL = \"{model}\" }\nmodel = \"opus\"", None, Ok(Some("opus")));
-    check("model = \"{seed}\"", Some("sonnet"), Err("model: `{seed}` has no value here; there are {model}\n"));
+    check("model = \"{seed}\"", Some("sonnet"), Err("model: `{seed}` has no value here; available: {model}\n"));
 }
 
 /// Every fault of a manifest, one line each.
 #[track_caller]
 fn check(text: &str, expect: &[&str]) {
-    let faults = resolved(text, Some("sonnet")).err().unwrap_or_default();
-    let said: Vec<String> = faults.iter().map(|fault| format!("{} {fault}", fault.code)).collect();
-    assert_eq!(said.len(), expect.len(), "{said:#?}");
-    for (said, expect) in said.iter().zip(expect) {
-        assert!(said.starts_with(expect), "{said}\nexpected {expect}");
+    let faults = resolve(text, Some("sonnet")).err().unwrap_or_default();
+    let found: Vec<String> = faults.iter().map(|fault| format!("{} {fault}", fault.code)).collect();
+    assert_eq!(found.len(), expect.len(), "{found:#?}");
+    for (found, expect) in found.iter().zip(expect) {
+        assert!(found.starts_with(expect), "{found}\nexpected {expect}");
     }
 }
 
@@ -166,7 +172,7 @@ fn set_up_knows_no_case() {
     check(
         &format!("{SMALL}setup = [\"fetch\", \"{{checkout}}\"]\nversion = [\"scan\", \"{{output}}\"]"),
         &[
-            "bad-placeholder setup: 1: `{checkout}` has no value here; there are {tool_dir}",
+            "bad-placeholder setup: 1: `{checkout}` has no value here; available: {tool_dir}",
             "bad-placeholder version: 1: ",
         ],
     );
@@ -175,16 +181,18 @@ fn set_up_knows_no_case() {
 
 #[test]
 fn files_lie_in_the_suite() {
-    check("kind = \"patterns\"\nrules = \"../rules.toml\"", &["bad-path rules: \"../rules.toml\" leads elsewhere"]);
+    check(
+        "kind = \"patterns\"\nrules = \"../rules.toml\"",
+        &["bad-path rules: \"../rules.toml\" leads out of the suite"],
+    );
     check("kind = \"patterns\"\nrules = \"/etc/rules.toml\"", &["bad-path rules: "]);
     check(&format!("{SMALL}expose = [\"\"]"), &["bad-path expose: 0: "]);
-    let homeless =
-        Manifest::resolve("scan", &manifest(&format!("{SMALL}expose = [\"~/x\"]")), Path::new(""), &Context::default());
-    assert!(homeless.unwrap_err()[0].message.contains("HOME is not set"));
+    let homeless = Manifest::resolve("scan", &manifest(&format!("{SMALL}expose = [\"~/x\"]")), &Context::default());
+    assert!(homeless.err().unwrap()[0].message.contains("HOME is not set"));
 }
 
 #[test]
 fn names_are_ids() {
-    let bad = Manifest::resolve("a\u{7}b", &manifest(SMALL), Path::new(""), &Context::default()).unwrap_err();
+    let bad = Manifest::resolve("a\u{7}b", &manifest(SMALL), &Context::default()).err().unwrap();
     assert_eq!((bad.len(), bad[0].code), (1, "bad-id"));
 }

@@ -1,15 +1,15 @@
-//! Our own format for tools: one JSON object with findings, or a plain list of them, perhaps in a Markdown fence.
+//! Our own format for tools: a JSON object with findings, or a list of them, also in a Markdown fence.
 
 use karat_core::trial::{Outcome, Trial};
 use karat_core::wording::count;
 use karat_format::diagnostic::Diagnostic;
-use karat_format::document::{Document, Syntax, decode, schema_of};
+use karat_format::document::{Syntax, decode, schema_of};
 use karat_format::submission::TrialV1;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Reads an answer into the trial it was given in.
+/// Reads an answer into its trial.
 pub(super) fn read(bytes: &[u8], trial: &mut Trial) -> Result<(), String> {
     let text = std::str::from_utf8(bytes)
         .map_err(|error| format!("the result is not UTF-8 text from byte {} on", error.valid_up_to()))?;
@@ -18,11 +18,15 @@ pub(super) fn read(bytes: &[u8], trial: &mut Trial) -> Result<(), String> {
     let schema = if list { &*LIST } else { &*ANSWER };
     let decoded = decode::<Value>("output", &text, Syntax::Json, schema);
     let (value, document) = decoded.into_result().map_err(|faults| fault_text(&faults))?;
-    let stated = completed(value, trial)?;
-    let (read, faults) = stated.into_trial();
+    let (read, faults) = complete(value, trial)?.into_trial();
     if !faults.is_empty() {
-        let placed = |fault: &karat_format::ValueFault| place(&document, list, fault);
-        return Err(fault_text(&faults.iter().map(placed).collect::<Vec<_>>()));
+        let placed = faults.iter().map(|fault| {
+            let steps = fault.steps();
+            // A list has no key `findings` above its findings.
+            let own = if list { steps.get(1..).unwrap_or_default() } else { steps.as_slice() };
+            document.at(own, fault.code, fault.message.clone())
+        });
+        return Err(fault_text(&placed.collect::<Vec<_>>()));
     }
     if read.outcome != Outcome::Reported {
         let why = read.notes.first().map(|note| format!(": {note}")).unwrap_or_default();
@@ -32,7 +36,7 @@ pub(super) fn read(bytes: &[u8], trial: &mut Trial) -> Result<(), String> {
     Ok(())
 }
 
-/// The schema of a submission's line, of which only the findings' texts are needed: all else is known or may be absent.
+/// The schema of a submission's line, in which nothing is required: what must be there is known already.
 static ANSWER: LazyLock<Value> = LazyLock::new(|| {
     let mut schema = schema_of::<TrialV1>();
     for pointer in ["", "/$defs/FindingV1"] {
@@ -47,8 +51,8 @@ static ANSWER: LazyLock<Value> = LazyLock::new(|| {
 static LIST: LazyLock<Value> =
     LazyLock::new(|| json!({ "type": "array", "items": { "$ref": "#/$defs/FindingV1" }, "$defs": ANSWER["$defs"] }));
 
-/// The answer with everything that the tool need not say.
-fn completed(value: Value, trial: &Trial) -> Result<TrialV1, String> {
+/// Adds what the tool need not state.
+fn complete(value: Value, trial: &Trial) -> Result<TrialV1, String> {
     let mut answer = match value {
         Value::Object(answer) => answer,
         list => Map::from_iter([("findings".to_owned(), list)]),
@@ -77,17 +81,10 @@ fn number(findings: &mut [Value]) {
     }
 }
 
-fn place(document: &Document, list: bool, fault: &karat_format::ValueFault) -> Diagnostic {
-    let steps = fault.steps();
-    // A plain list has no key `findings` above its findings.
-    let own = if list { steps.get(1..).unwrap_or_default() } else { steps.as_slice() };
-    document.at(own, fault.code, fault.message.clone())
-}
-
 fn fault_text(faults: &[Diagnostic]) -> String {
     let Some(first) = faults.first() else { return "the result could not be read".to_owned() };
     let place = if first.line > 0 { format!(":{}:{}", first.line, first.column) } else { String::new() };
-    // Other labels say again what the message says.
+    // Other labels repeat the message.
     let near = first.label.as_ref().filter(|label| label.starts_with("did you mean"));
     let help = first.help.as_ref().or(near).map(|help| format!("; {help}")).unwrap_or_default();
     let more = match faults.len() {
@@ -97,7 +94,7 @@ fn fault_text(faults: &[Diagnostic]) -> String {
     format!("{}{place}: {}{help}{more}", first.file, first.message)
 }
 
-/// The JSON itself. Models like to wrap it in a fence with words around; one fence of JSON is taken, nothing else is guessed.
+/// The JSON itself, which models often put into a Markdown fence. One fence of JSON is accepted; nothing else is guessed.
 fn unfenced(text: &str) -> Result<String, String> {
     if text.trim_start().starts_with(['{', '[']) {
         return Ok(text.to_owned());
@@ -107,7 +104,7 @@ fn unfenced(text: &str) -> Result<String, String> {
     let bare = |fence: &&Fence<'_>| fence.info.is_empty() && fence.text.trim_start().starts_with(['{', '[']);
     let candidates = if named.is_empty() { found.iter().filter(bare).collect() } else { named };
     match candidates.as_slice() {
-        // Empty lines stand for what came before, so that faults keep their places.
+        // Empty lines replace what came before, so that the lines of faults are right.
         [only] => Ok(format!("{}{}", "\n".repeat(only.line), only.text)),
         [] => Err("the result is neither JSON nor has JSON in a Markdown fence".to_owned()),
         several => {
@@ -118,11 +115,10 @@ fn unfenced(text: &str) -> Result<String, String> {
 
 /// A fenced block of Markdown.
 struct Fence<'t> {
-    /// The word behind the opening marks.
+    /// The word after the opening marks.
     info: &'t str,
-    /// What is inside.
     text: String,
-    /// How many lines stand before it.
+    /// The number of lines before its text.
     line: usize,
 }
 

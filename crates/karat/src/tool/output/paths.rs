@@ -5,7 +5,7 @@ use karat_core::path::RepoPath;
 use karat_import::Sources;
 use percent_encoding::percent_decode_str;
 
-/// Where the checkout lay, by every name it may have had.
+/// The paths under which the tool may have seen its checkout.
 pub(super) struct Roots<'a> {
     /// With a slash at the end, longest first, so that the nearest is cut.
     absolute: Vec<String>,
@@ -14,14 +14,13 @@ pub(super) struct Roots<'a> {
 
 impl<'a> Roots<'a> {
     pub(super) fn new(roots: &[&str], sources: Sources<'a>) -> Self {
-        let whole = |root: &&str| root.starts_with('/') && root.len() > 1;
-        let mut absolute: Vec<String> =
-            roots.iter().filter(|root| whole(root)).map(|root| format!("{}/", root.trim_end_matches('/'))).collect();
+        let whole = roots.iter().filter(|root| root.starts_with('/') && root.len() > 1);
+        let mut absolute: Vec<String> = whole.map(|root| format!("{}/", root.trim_end_matches('/'))).collect();
         absolute.sort_by_key(|root| std::cmp::Reverse(root.len()));
         Self { absolute, sources }
     }
 
-    /// Makes the path of a finding relative, and takes the place of the checkout out of its words: it differs between runs.
+    /// Makes the path of a finding relative, and removes the path of the checkout, which differs between runs, from its text.
     pub(super) fn strip(&self, finding: &mut Finding) {
         finding.file = finding.file.take().map(|file| self.relative(&file));
         for text in [&mut finding.title, &mut finding.message].into_iter().flatten() {
@@ -29,9 +28,9 @@ impl<'a> Roots<'a> {
         }
     }
 
-    /// The path below the checkout; the path itself where it is not known to lead there.
+    /// The path below the checkout; the path itself if it does not lead there.
     pub(super) fn relative(&self, path: &RepoPath) -> RepoPath {
-        // A path that was an address has lost its doubled slashes, and any path its leading one.
+        // A `RepoPath` has no leading slash, and what was an address has no double slashes.
         let address = path.as_str().strip_prefix("file:").map(|rest| rest.trim_start_matches("/localhost/"));
         let text = address.unwrap_or(path.as_str());
         let decoded = percent_decode_str(text).decode_utf8_lossy();
@@ -39,14 +38,14 @@ impl<'a> Roots<'a> {
             let absolute = format!("/{}", candidate.trim_start_matches('/'));
             let below = self.absolute.iter().find_map(|root| absolute.strip_prefix(root.as_str()));
             let Some(below) = below.and_then(RepoPath::new) else { continue };
-            // A folder of the code may be called as the checkout's own place is, and then the file is there as it is named.
+            // The code may contain a folder with the same path as the checkout.
             let ambiguous = address.is_none() && (self.sources)(path).is_some();
             return if ambiguous { path.clone() } else { below };
         }
         path.clone()
     }
 
-    /// The code at a path as the tool names it.
+    /// The code at a path that the tool names.
     pub(super) fn source(&self, path: &RepoPath) -> Option<String> {
         (self.sources)(&self.relative(path))
     }
@@ -56,7 +55,7 @@ impl<'a> Roots<'a> {
         RepoPath::new(file).map_or_else(|| file.to_owned(), |path| self.relative(&path).to_string())
     }
 
-    /// A text without the place of the checkout.
+    /// A text without the path of the checkout.
     pub(super) fn plain(&self, text: &str) -> String {
         self.absolute.iter().fold(text.to_owned(), |text, root| text.replace(root.as_str(), ""))
     }

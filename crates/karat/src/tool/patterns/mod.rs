@@ -1,40 +1,84 @@
-//! The built-in baseline: one regular expression a line, matched against the lines that changed. What does a reviewer add to
-//! this?
+//! The built-in baseline that reviewers have to beat: rules with one regular expression each, matched against the changed
+//! lines.
 //!
-//! The rules are honest grep, written from what is commonly known to go wrong and not from any suite. Every rule carries a
-//! line it fires on and a line it does not, and is refused where that is not so.
+//! The rules are written from what is commonly known to go wrong and not from any suite. Every rule has a line that it
+//! matches and a line that it does not, and is refused if that is not so.
 
 mod rules;
 
+use super::facts_without_program;
+use super::run_context::RunContext;
+use super::{Declaration, Kind, LoadFault, NO_CODE, PrepareResult, RunResult, Task, Tool, TrialRunner};
+use crate::checkout::Template;
+use crate::suite::LoadedSuite;
+use crate::tool::replay::Recordings;
 use karat_core::finding::Finding;
-use karat_core::ids::FindingId;
 use karat_core::lines::Lines;
 use karat_core::path::RepoPath;
-use karat_core::suite::Change;
+use karat_core::suite::{Case, Change};
 use karat_format::diagnostic::Faults;
-use karat_format::document::{Document, Syntax, decode, schema_of};
+use karat_format::document::{Syntax, decode, schema_of};
 use karat_format::patterns::{RuleV1, RulesV1};
+use karat_io::regular_file;
+use karat_sandbox::Isolation;
 use regex::{Regex, RegexSet, RegexSetBuilder};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
-/// The built-in rules.
-pub static BUILT_IN: &str = include_str!("rules.toml");
+pub(super) static KIND: Kind =
+    Kind { keys: &["rules"], resolve: |check| Box::new(RulesFile(check.file("rules", check.raw.rules.as_deref()))) };
 
-/// The name under which faults of the built-in rules are told.
-pub const BUILT_IN_FILE: &str = "rules.toml";
+/// The file with the rules; `None` for the built-in ones.
+struct RulesFile(Option<PathBuf>);
 
-/// A file above this size is no source that anybody reviews.
-const LARGEST_FILE: usize = 1 << 20;
-/// A line above this length was not written by hand.
-const LONGEST_LINE: usize = 2000;
-/// What the expressions of a file may take up once compiled.
-const LARGEST_SET: usize = 64 << 20;
+impl Declaration for RulesFile {
+    fn load(self: Box<Self>, suite: &LoadedSuite, _: &mut Recordings) -> Result<Box<dyn Tool>, LoadFault> {
+        let Some(path) = &self.0 else { return Ok(Box::new(Patterns::built_in()?)) };
+        let file = path.display().to_string();
+        let failed = |why: String| LoadFault::File { file: file.clone(), why };
+        let bytes = if path.is_absolute() { regular_file::read(path).map(Some) } else { suite.files.read(&file) };
+        let bytes = bytes.map_err(|error| failed(error.to_string()))?;
+        let bytes = bytes.ok_or_else(|| failed("there is no such file in the suite".to_owned()))?;
+        let text = String::from_utf8(bytes).map_err(|_| failed("it is not UTF-8 text".to_owned()))?;
+        Ok(Box::new(Patterns::load(&text, &file)?))
+    }
+}
 
-/// Rules, ready to be matched with code.
+impl Tool for Patterns {
+    fn prepare<'a>(self: Box<Self>, _: Isolation, context: &'a RunContext<'a>) -> PrepareResult<'a> {
+        let facts = facts_without_program(Some(format!("karat {}", env!("CARGO_PKG_VERSION"))));
+        Ok((Box::new(PatternsRunner { patterns: *self, suite: context.loaded }), facts))
+    }
+}
+
+struct PatternsRunner<'a> {
+    patterns: Patterns,
+    suite: &'a LoadedSuite,
+}
+
+impl TrialRunner for PatternsRunner<'_> {
+    fn run_trial(&self, task: &Task, case: Option<&Case>, _: Option<&Template>) -> RunResult {
+        let Some(case) = case else { return Ok(Some(task.skipped(NO_CODE))) };
+        let mut record = task.record();
+        let paths = self.suite.after_paths(&case.id).into_iter();
+        let files = paths.filter_map(|path| self.suite.source(&case.id, &path).map(|text| (path, text)));
+        record.trial.findings = self.patterns.scan(files, case.change.as_ref());
+        Ok(Some(record))
+    }
+}
+
+/// Larger files are not source code that anybody reviews.
+const MAX_FILE_SIZE: usize = 1 << 20;
+/// Longer lines were not written by hand.
+const MAX_LINE: usize = 2000;
+/// Bytes of the compiled expressions of a file.
+const MAX_SET_SIZE: usize = 64 << 20;
+
+/// Compiled rules.
 #[derive(Debug)]
 pub struct Patterns {
     rules: Vec<Compiled>,
-    /// For each extension, and under the empty one for all files, the rules and one automaton for all of them.
+    /// By extension; those under the empty one apply to all files.
     by_extension: BTreeMap<String, Group>,
 }
 
@@ -54,7 +98,7 @@ struct Group {
 impl Patterns {
     /// The built-in rules, which a test keeps free of faults.
     pub fn built_in() -> Result<Self, Faults> {
-        Self::load(BUILT_IN, BUILT_IN_FILE)
+        Self::load(include_str!("rules.toml"), "rules.toml")
     }
 
     /// Reads a file with rules. All its faults come at once.
@@ -64,10 +108,11 @@ impl Patterns {
         let mut faults = Vec::new();
         let mut compiled = Vec::new();
         for (index, rule) in stated.rules.iter().enumerate() {
-            let earlier = &stated.rules[..index];
-            match rules::compile(rule, earlier) {
+            match rules::compile(rule, &stated.rules[..index]) {
                 Ok(unless) => compiled.push(Compiled { rule: rule.clone(), unless }),
-                Err(found) => faults.extend(found.iter().map(|fault| placed(&document, index, fault))),
+                Err(found) => faults.extend(found.into_iter().map(|fault| {
+                    document.at(&["rules".into(), index.into(), fault.key.into()], fault.code, fault.message)
+                })),
             }
         }
         if !faults.is_empty() {
@@ -82,38 +127,29 @@ impl Patterns {
         let mut by_extension = BTreeMap::new();
         for (extension, rules) in indices {
             let expressions = rules.iter().map(|index| compiled[*index].rule.regex.as_str());
-            let set = RegexSetBuilder::new(expressions).size_limit(LARGEST_SET).build();
-            let too_large =
-                |_| document.at(&["rules".into()], "too-large", "these rules together are too large to be compiled");
-            by_extension.insert(extension, Group { rules, set: set.map_err(|error| Faults(vec![too_large(error)]))? });
+            let Ok(set) = RegexSetBuilder::new(expressions).size_limit(MAX_SET_SIZE).build() else {
+                let message = "these rules together are too large to be compiled";
+                return Err(Faults(vec![document.at(&["rules".into()], "too-large", message)]));
+            };
+            by_extension.insert(extension, Group { rules, set });
         }
         Ok(Self { rules: compiled, by_extension })
     }
 
-    /// How many rules there are.
-    pub fn len(&self) -> usize {
-        self.rules.len()
-    }
-
-    /// Whether there is no rule.
-    pub fn is_empty(&self) -> bool {
-        self.rules.is_empty()
-    }
-
-    /// Holds the rules against files: against the lines that the change touched, or against all where there is no change.
-    /// Findings come by file, line and rule, whatever the order of the files.
-    pub fn scan(&self, files: impl Iterator<Item = (RepoPath, String)>, change: Option<&Change>) -> Vec<Finding> {
+    /// Matches the rules against the lines that the change touched, or against all lines if there is no change.
+    /// Findings are sorted by file, line and rule, whatever the order of the files.
+    fn scan(&self, files: impl Iterator<Item = (RepoPath, String)>, change: Option<&Change>) -> Vec<Finding> {
         let mut found: Vec<(RepoPath, u32, usize)> = Vec::new();
         for (path, text) in files {
             let touched = change.map(|change| change.touched.get(&path).map(Vec::as_slice).unwrap_or_default());
-            if touched.is_some_and(<[Lines]>::is_empty) || text.len() > LARGEST_FILE || text.contains('\0') {
+            if touched.is_some_and(<[Lines]>::is_empty) || text.len() > MAX_FILE_SIZE || text.contains('\0') {
                 continue;
             }
             let groups = self.groups(&path);
             for (number, line) in (1..).zip(text.lines()) {
                 let own = Lines { start: number, end: number };
-                if line.len() <= LONGEST_LINE && touched.is_none_or(|touched| touched.iter().any(|t| t.overlaps(own))) {
-                    let rules = groups.iter().flat_map(|group| self.firing(group, line));
+                if line.len() <= MAX_LINE && touched.is_none_or(|touched| touched.iter().any(|t| t.overlaps(own))) {
+                    let rules = groups.iter().flat_map(|group| self.matching_rules(group, line));
                     found.extend(rules.map(|rule| (path.clone(), number, rule)));
                 }
             }
@@ -130,36 +166,27 @@ impl Patterns {
         own.into_iter().chain(self.by_extension.get("")).collect()
     }
 
-    fn firing<'a>(&'a self, group: &'a Group, line: &'a str) -> impl Iterator<Item = usize> + 'a {
-        let rules = group.set.matches(line).into_iter().filter_map(|index| group.rules.get(index).copied());
-        let quiet = |rule: &Compiled| rule.unless.as_ref().is_some_and(|unless| unless.is_match(line));
-        rules
-            .filter(move |index| self.rules.get(*index).is_some_and(|rule| !quiet(rule)))
-            .collect::<Vec<_>>()
-            .into_iter()
+    fn matching_rules<'a>(&'a self, group: &'a Group, line: &'a str) -> impl Iterator<Item = usize> + 'a {
+        let rules = group.set.matches(line).into_iter().map(|index| group.rules[index]);
+        rules.filter(move |rule| !self.rules[*rule].unless.as_ref().is_some_and(|unless| unless.is_match(line)))
     }
 
-    fn finding(&self, number: usize, path: RepoPath, line: u32, index: usize) -> Finding {
-        let mut finding = Finding::new("");
-        finding.id = FindingId::new(format!("f{number}"));
-        finding.file = Some(path);
-        finding.line_start = Some(line);
-        finding.line_end = Some(line);
-        finding.source = Some("static".to_owned());
-        if let Some(Compiled { rule, .. }) = self.rules.get(index) {
-            finding.rule_id = Some(rule.id.clone());
-            finding.title = Some(rule.title.clone());
-            finding.message = Some(rule.message.clone());
-            finding.severity = Some(rule.severity);
-            finding.category = Some(rule.category.clone());
-            finding.cwe = rule.cwe.clone();
+    fn finding(&self, number: usize, path: RepoPath, line: u32, rule: usize) -> Finding {
+        let rule = &self.rules[rule].rule;
+        Finding {
+            file: Some(path),
+            line_start: Some(line),
+            line_end: Some(line),
+            source: Some("static".to_owned()),
+            rule_id: Some(rule.id.clone()),
+            title: Some(rule.title.clone()),
+            message: Some(rule.message.clone()),
+            severity: Some(rule.severity),
+            category: Some(rule.category.clone()),
+            cwe: rule.cwe.clone(),
+            ..Finding::new(format!("f{number}"))
         }
-        finding
     }
-}
-
-fn placed(document: &Document, index: usize, fault: &rules::RuleFault) -> karat_format::diagnostic::Diagnostic {
-    document.at(&["rules".into(), index.into(), fault.key.into()], fault.code, fault.message.clone())
 }
 
 #[cfg(test)]

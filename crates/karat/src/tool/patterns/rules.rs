@@ -27,17 +27,17 @@ const LANGUAGES: &[(&str, &[&str])] = &[
     ("typescript", &["ts", "tsx", "mts", "cts"]),
 ];
 
-/// An expression beyond this size is no grep.
-const LARGEST: usize = 1 << 20;
+/// Bytes of a compiled expression.
+const MAX_SIZE: usize = 1 << 20;
 
 /// The extensions of the files a rule is for; the empty one stands for all.
 pub(super) fn extensions(rule: &RuleV1) -> BTreeSet<String> {
-    let of = |language: &String| LANGUAGES.iter().find(|(name, _)| name == language).map(|(_, extensions)| *extensions);
-    let known = rule.languages.iter().filter_map(of).flatten().map(|extension| (*extension).to_owned());
+    let languages = LANGUAGES.iter().filter(|(name, _)| rule.languages.iter().any(|language| language == name));
+    let known = languages.flat_map(|(_, extensions)| *extensions).map(|extension| (*extension).to_owned());
     known.chain(rule.extensions.iter().map(|extension| extension.to_ascii_lowercase())).collect()
 }
 
-/// Checks a rule; gives its exception, compiled.
+/// Checks a rule and compiles its exception.
 pub(super) fn compile(rule: &RuleV1, earlier: &[RuleV1]) -> Result<Option<Regex>, Vec<RuleFault>> {
     let mut faults = Vec::new();
     let mut fault = |key, code, message: String| faults.push(RuleFault { key, code, message });
@@ -49,13 +49,10 @@ pub(super) fn compile(rule: &RuleV1, earlier: &[RuleV1]) -> Result<Option<Regex>
     }
     for unknown in rule.languages.iter().filter(|name| !LANGUAGES.iter().any(|(known, _)| known == name)) {
         let names: Vec<&str> = LANGUAGES.iter().map(|(name, _)| *name).collect();
-        fault(
-            "languages",
-            "unknown-language",
-            format!("unknown language `{unknown}`; available: {}", names.join(", ")),
-        );
+        let message = format!("unknown language `{unknown}`; available: {}", names.join(", "));
+        fault("languages", "unknown-language", message);
     }
-    let build = |text: &str| RegexBuilder::new(text).size_limit(LARGEST).build();
+    let build = |text: &str| RegexBuilder::new(text).size_limit(MAX_SIZE).build();
     let regex = build(&rule.regex).map_err(|error| fault("regex", "bad-regex", error.to_string())).ok();
     let unless = match rule.unless.as_deref().map(build) {
         Some(Err(error)) => {

@@ -1,28 +1,26 @@
-//! What axe-core, which others wrote and `scripts/test-tools` fetches, finds wrong with a page for people who use it differently.
+//! Accessibility checks by axe-core, which `scripts/test-tools` fetches.
 
 use super::Tab;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// Where axe-core is, if it was fetched.
 pub(crate) fn axe_core() -> Option<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     Some(root.join("target/test-tools/axe-core/axe.min.js")).filter(|path| path.is_file())
 }
 
-/// A rule that a page breaks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Violation {
     /// `minor`, `moderate`, `serious` or `critical`.
     pub(crate) impact: String,
     pub(crate) rule: String,
-    /// Where, and what is wrong there.
+    /// The elements, and what is wrong with them.
     pub(crate) places: Vec<String>,
 }
 
 impl Violation {
-    /// Whether somebody is kept from using the page by it.
-    pub(crate) fn is_grave(&self) -> bool {
+    /// Whether it prevents somebody from using the page.
+    pub(crate) fn is_serious(&self) -> bool {
         matches!(self.impact.as_str(), "serious" | "critical")
     }
 }
@@ -35,10 +33,10 @@ impl std::fmt::Display for Violation {
 }
 
 impl Tab {
-    /// Everything that axe-core finds wrong with what is shown now. It must have been fetched.
+    /// Runs axe-core, which must have been fetched, on the current page.
     #[track_caller]
     pub(crate) fn axe(&self) -> Vec<Violation> {
-        let path = axe_core().unwrap_or_else(|| panic!("axe-core is not there: run scripts/test-tools"));
+        let path = axe_core().unwrap_or_else(|| panic!("axe-core is missing: run scripts/test-tools"));
         if self.eval("typeof axe") == "undefined" {
             let source = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             self.eval(&format!("{source}\n;0"));
@@ -55,11 +53,16 @@ impl Tab {
         violations.map(|v| Violation { impact: text(&v[0]), rule: text(&v[1]), places: places(&v[2]) }).collect()
     }
 
-    /// Makes sure that nobody is kept from using what is shown.
+    /// Asserts that no violation is serious.
     #[track_caller]
-    pub(crate) fn accessible(&self) {
-        let grave: Vec<String> = self.axe().iter().filter(|v| v.is_grave()).map(Violation::to_string).collect();
+    pub(crate) fn assert_accessible(&self) {
+        let serious: Vec<String> = self.axe().iter().filter(|v| v.is_serious()).map(Violation::to_string).collect();
         let screen = self.screen.get();
-        assert!(grave.is_empty(), "{} on {screen} keeps people out:\n{}", self.url(), grave.join("\n"));
+        assert!(
+            serious.is_empty(),
+            "{} on {screen} has serious accessibility violations:\n{}",
+            self.url(),
+            serious.join("\n")
+        );
     }
 }

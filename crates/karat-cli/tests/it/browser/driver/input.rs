@@ -1,14 +1,14 @@
-//! A person's hands: keys, the mouse and fingers, as events that the page cannot tell from real ones.
+//! Keys, mouse and touch as trusted events.
 
 use super::Tab;
 use serde_json::{Value, json};
 
 impl Tab {
-    /// Clicks, or on a screen that is touched taps, into the middle of the first of its kind that can be seen.
+    /// Clicks, or taps on a touch screen, the middle of the first visible element.
     #[track_caller]
     pub(crate) fn click(&self, selector: &str) {
         self.wait_for(selector);
-        let [x, y] = self.middle(selector);
+        let [x, y] = self.click_point(selector);
         if self.screen.get().touch {
             self.call("Input.dispatchTouchEvent", json!({ "type": "touchStart", "touchPoints": [{ "x": x, "y": y }] }));
             self.call("Input.dispatchTouchEvent", json!({ "type": "touchEnd", "touchPoints": [] }));
@@ -21,24 +21,24 @@ impl Tab {
         }
     }
 
-    /// Rests the mouse on something.
+    /// Moves the mouse onto an element.
     #[track_caller]
     pub(crate) fn hover(&self, selector: &str) {
         self.wait_for(selector);
-        let [x, y] = self.middle(selector);
+        let [x, y] = self.click_point(selector);
         self.call("Input.dispatchMouseEvent", json!({ "type": "mouseMoved", "x": x, "y": y }));
     }
 
-    /// A point of it that a click would reach; whatever covers it is a fault that people would run into.
+    /// A point of the element that a click would reach. Panics if something covers it.
     #[track_caller]
-    fn middle(&self, selector: &str) -> [f64; 2] {
+    fn click_point(&self, selector: &str) -> [f64; 2] {
         let js = format!(
             "(async () => {{
                const e = [...document.querySelectorAll({})].find((e) => e.checkVisibility());
                const before = e.getBoundingClientRect();
                e.scrollIntoView({{ block: 'center', inline: 'center', behavior: 'instant' }});
                const after = e.getBoundingClientRect();
-               // A mouse meets what is on the screen, and what was scrolled is there after the next frames.
+               // Scrolling takes effect after the next frames.
                const frame = () => new Promise((done) => {{ requestAnimationFrame(done); setTimeout(done, 200); }});
                if (before.x !== after.x || before.y !== after.y) {{ await frame(); await frame(); }}
                const box = e.getClientRects()[0] ?? e.getBoundingClientRect();
@@ -52,7 +52,7 @@ impl Tab {
         let found = self.eval(&js);
         match (found[0].as_f64(), found[1].as_f64()) {
             (Some(x), Some(y)) => [x, y],
-            _ => panic!("{selector} cannot be clicked, as this covers it: {found}\n{}", self.shown()),
+            _ => panic!("{selector} cannot be clicked, as this covers it: {found}\n{}", self.describe()),
         }
     }
 
@@ -70,14 +70,14 @@ impl Tab {
                 "Control" => 2,
                 "Meta" => 4,
                 "Shift" => 8,
-                _ => panic!("no key to hold is called {name}"),
+                _ => panic!("unknown modifier key {name}"),
             };
         }
-        let key = Key::named(key);
+        let key = Key::from_name(key);
         if key.shifted {
             modifiers |= 8;
         }
-        // With Control held a key writes nothing.
+        // With Control held, a key produces no text.
         let text = key.text.filter(|_| modifiers & 7 == 0);
         let mut about = json!({
             "type": if text.is_some() { "keyDown" } else { "rawKeyDown" },
@@ -95,7 +95,7 @@ impl Tab {
         self.call("Input.dispatchKeyEvent", about);
     }
 
-    /// Goes from one thing to the next with the Tab key, as people without a mouse do, until it is reached.
+    /// Presses Tab until the element has the focus.
     #[track_caller]
     pub(crate) fn tab_to(&self, selector: &str) {
         let reached = format!("document.activeElement?.matches({}) ?? false", json!(selector));
@@ -105,20 +105,20 @@ impl Tab {
             }
             self.press("Tab");
         }
-        panic!("{selector} is not reached with the Tab key\n{}", self.shown());
+        panic!("{selector} is not reached with the Tab key\n{}", self.describe());
     }
 
-    /// Chooses from a list by typing the beginning of what is to be chosen.
+    /// Chooses from a list by typing the beginning of the label.
     #[track_caller]
     pub(crate) fn choose(&self, selector: &str, label: &str) {
         self.wait_for(selector);
         self.eval(&format!("document.querySelector({}).focus()", json!(selector)));
         self.type_text(label);
         let chosen = format!("document.querySelector({}).selectedOptions[0]?.text ?? ''", json!(selector));
-        self.until(&format!("({chosen}).startsWith({})", json!(label)));
+        self.wait_until(&format!("({chosen}).startsWith({})", json!(label)));
     }
 
-    /// Types a text key by key into whatever has the focus; what no key writes is put in as an input method does.
+    /// Types a text key by key into the focused element; characters without a key are inserted as by an input method.
     #[track_caller]
     pub(crate) fn type_text(&self, text: &str) {
         for c in text.chars() {
@@ -143,10 +143,10 @@ struct Key {
 
 impl Key {
     #[track_caller]
-    fn named(name: &str) -> Self {
+    fn from_name(name: &str) -> Self {
         let mut chars = name.chars();
         if let (Some(c), None) = (chars.next(), chars.next()) {
-            return Self::of_char(c);
+            return Self::from_char(c);
         }
         let known = [
             ("Tab", 9, None),
@@ -171,9 +171,9 @@ impl Key {
         Self { key, code, number: *number, text: text.map(str::to_owned), shifted: false }
     }
 
-    /// The key of a keyboard with American letters that writes it.
+    /// The key of a US keyboard that produces the character.
     #[track_caller]
-    fn of_char(c: char) -> Self {
+    fn from_char(c: char) -> Self {
         let keys = [
             ("Digit0", 48, "0)"),
             ("Digit1", 49, "1!"),

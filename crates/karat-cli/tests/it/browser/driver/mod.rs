@@ -1,10 +1,14 @@
-//! A real browser, driven from tests: Chromium without a window, spoken to over two pipes in its DevTools protocol.
+//! Drives headless Chromium over two pipes in its DevTools protocol.
 //!
-//! Nothing here knows what the pages are about, and nothing reaches the network: names resolve to nothing but this machine.
+//! Host names resolve to this machine only, so nothing reaches the network.
+//!
+//! Why not a library: those for Rust decode every event into types generated from one version of the protocol, and fail when a
+//! newer browser adds or changes one; WebDriver reports neither requests nor policy violations. This driver decodes JSON, reads
+//! the few events it needs and ignores the others.
 
 mod axe;
-mod heard;
 mod input;
+mod page_log;
 mod pipe;
 mod screen;
 mod tab;
@@ -21,17 +25,17 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How long anything is waited for. It is generous, as a machine that builds and tests at once is slow.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+/// Upper bound of every wait. Generous, since the machine may be building at the same time; a passing test never waits this long.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A browser that several tests may share: every page has cookies and storage of its own. It ends with the last who holds it.
+/// A browser shared by tests: each page has its own cookies and storage. It ends when the last handle is dropped.
 #[derive(Clone)]
 pub(crate) struct Browser {
     own: Arc<Running>,
 }
 
 impl Browser {
-    /// The browser of this process, started where none is running; or why there is none.
+    /// Returns the browser of this process, starting it if needed.
     pub(crate) fn start() -> Result<Self, String> {
         static SHARED: Mutex<Weak<Running>> = Mutex::new(Weak::new());
         let program = program().ok_or("no chromium")?;
@@ -44,17 +48,17 @@ impl Browser {
         Ok(Self { own })
     }
 
-    /// One that nobody else has.
-    pub(crate) fn alone() -> Result<Self, String> {
+    /// Starts a browser that is not shared.
+    pub(crate) fn start_private() -> Result<Self, String> {
         Ok(Self { own: Arc::new(Running::start(&program().ok_or("no chromium")?)?) })
     }
 
-    /// Where it keeps everything, until it ends.
+    /// Its profile and temporary files.
     pub(crate) fn folder(&self) -> &Path {
         self.own.folder.path()
     }
 
-    /// A page in a tab of its own, which shares nothing with any other, as soon as it is loaded.
+    /// Opens a page in a new tab with its own storage and waits until it is loaded.
     #[track_caller]
     pub(crate) fn page(&self, url: &str) -> Tab {
         let tab = self.tab();
@@ -62,7 +66,7 @@ impl Browser {
         tab
     }
 
-    /// A page on a screen that is there before the page is.
+    /// Like `page`, with the screen set before the page loads.
     #[track_caller]
     pub(crate) fn page_on(&self, screen: Screen, url: &str) -> Tab {
         let tab = self.tab();
@@ -71,7 +75,6 @@ impl Browser {
         tab
     }
 
-    /// An empty tab.
     #[track_caller]
     pub(crate) fn tab(&self) -> Tab {
         let context = self.own.pipe.call(None, "Target.createBrowserContext", json!({ "disposeOnDetach": true }));
@@ -80,7 +83,6 @@ impl Browser {
     }
 }
 
-/// Where Chromium is.
 fn program() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("KARAT_TEST_CHROMIUM").filter(|named| !named.is_empty()) {
         return Some(PathBuf::from(named));
@@ -90,7 +92,7 @@ fn program() -> Option<PathBuf> {
     names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|path| path.is_file())
 }
 
-/// The process. Its two pipes are its only way to be spoken to, and it ends by itself when they close.
+/// The process. It ends by itself when its pipes close.
 struct Running {
     pipe: Pipe,
     child: Mutex<Child>,
@@ -100,8 +102,8 @@ struct Running {
 impl Running {
     fn start(program: &Path) -> Result<Self, String> {
         let folder = tempfile::tempdir().map_err(|error| format!("no folder for Chromium: {error}"))?;
-        let said = std::fs::File::create(folder.path().join("said")).map_err(|error| error.to_string())?;
-        // Chromium speaks through descriptors 3 and 4, which only a shell can give it without unsafe code.
+        let stderr = std::fs::File::create(folder.path().join("stderr")).map_err(|error| error.to_string())?;
+        // Chromium uses descriptors 3 and 4, which only a shell can set without unsafe code.
         let script = r#"program=$1; shift; exec "$program" "$@" 3<&0 4>&1 </dev/null >/dev/null"#;
         let mut child = Command::new("sh")
             .args(["-c", script, "sh"])
@@ -116,7 +118,7 @@ impl Running {
             .env_remove("DISPLAY")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(said)
+            .stderr(stderr)
             .spawn()
             .map_err(|error| format!("sh cannot be started: {error}"))?;
         let (Some(to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
@@ -127,23 +129,23 @@ impl Running {
         match alive {
             Ok(_) => Ok(running),
             Err(why) => {
-                let said = std::fs::read_to_string(running.folder.path().join("said")).unwrap_or_default();
-                Err(format!("{} does not start: {why}\n{said}", program.display()))
+                let stderr = std::fs::read_to_string(running.folder.path().join("stderr")).unwrap_or_default();
+                Err(format!("{} does not start: {why}\n{stderr}", program.display()))
             }
         }
     }
 }
 
 impl Drop for Running {
-    /// Asked first, as one that ends by itself leaves nothing behind that still writes to its folder.
+    /// Lets it end by itself first, so that no child process still writes to its folder.
     fn drop(&mut self) {
         self.pipe.close();
         let child = self.child.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let until = Instant::now() + Duration::from_secs(5);
+        let until = Instant::now() + Duration::from_secs(30);
         while matches!(child.try_wait(), Ok(None)) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(10));
         }
-        // It may have ended by now, and then there is nobody to kill.
+        // Fails if it has ended by now.
         let _ = child.kill();
         let _ = child.wait();
         while std::fs::remove_dir_all(self.folder.path())
@@ -171,16 +173,16 @@ const FLAGS: &[&str] = &[
     "--disable-default-apps",
     "--disable-domain-reliability",
     "--disable-extensions",
-    // A window that a page opens by itself is to be heard of, not held back.
+    // A window that a page opens by itself must be reported, not blocked.
     "--disable-popup-blocking",
     "--disable-sync",
     "--metrics-recording-only",
     "--password-store=basic",
-    // Several tabs are looked at side by side; none is to be slowed down for standing behind another.
+    // Several tabs are tested side by side; tabs in the background must not be throttled.
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
-    // Frames of other sites stay in the process of their page, so that what they ask for is heard with the rest.
+    // Frames of other sites stay in the process of their page, so that their requests are in its log.
     "--disable-site-isolation-trials",
     "--disable-features=IsolateOrigins,site-per-process,Translate,OptimizationHints,MediaRouter,InterestFeedContentSuggestions",
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost",

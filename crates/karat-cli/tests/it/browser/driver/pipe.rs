@@ -1,7 +1,7 @@
-//! The protocol: questions with numbers and answers with the same, events in between, each ended by a zero byte.
+//! The DevTools protocol over two pipes: numbered requests, responses and events, each ended by a zero byte.
 
-use super::PATIENCE;
-use super::heard::Heard;
+use super::TIMEOUT;
+use super::page_log::PageLog;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -9,7 +9,6 @@ use std::process::{ChildStdin, ChildStdout};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Both directions, for any number of threads.
 pub(super) struct Pipe {
     line: Arc<Line>,
 }
@@ -22,10 +21,10 @@ struct Line {
 
 #[derive(Default)]
 struct State {
-    asked: u64,
+    last_id: u64,
     answers: BTreeMap<u64, Value>,
-    /// By session, what pages did.
-    heard: BTreeMap<String, Heard>,
+    /// By session.
+    logs: BTreeMap<String, PageLog>,
     ended: bool,
 }
 
@@ -42,25 +41,22 @@ impl Pipe {
         !self.line.state().ended
     }
 
-    /// Ends the browser, if it still listens.
+    /// Closes the browser if it still runs.
     pub(super) fn close(&self) {
         let _ = self.line.send(None, "Browser.close", json!({}));
         *self.line.to.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// The answer to a question that has one.
     #[track_caller]
     pub(super) fn call(&self, session: Option<&str>, method: &str, about: Value) -> Value {
         self.try_call(session, method, about).unwrap_or_else(|why| panic!("{method}: {why}"))
     }
 
-    /// The answer, or why there is none.
     pub(super) fn try_call(&self, session: Option<&str>, method: &str, about: Value) -> Result<Value, String> {
         let number = self.line.send(session, method, about)?;
-        // Whatever is asked may have to wait for a page that is busy, so one is more patient than with the page itself.
-        let answer = self.line.wait(PATIENCE * 3, |state| state.answers.remove(&number));
+        let answer = self.line.wait(TIMEOUT, |state| state.answers.remove(&number));
         let mut answer = answer.ok_or_else(|| match self.is_open() {
-            true => format!("Chromium did not answer within {} s", PATIENCE.as_secs() * 3),
+            true => format!("Chromium did not answer within {} s", TIMEOUT.as_secs()),
             false => "Chromium has ended".to_owned(),
         })?;
         match answer["error"]["message"].as_str() {
@@ -69,19 +65,18 @@ impl Pipe {
         }
     }
 
-    /// Looks at what a page did, and may take it away.
-    pub(super) fn heard<T>(&self, session: &str, look: impl FnOnce(&mut Heard) -> T) -> T {
-        look(self.line.state().heard.entry(session.to_owned()).or_default())
+    /// Reads or edits the log of a page.
+    pub(super) fn with_log<T>(&self, session: &str, look: impl FnOnce(&mut PageLog) -> T) -> T {
+        look(self.line.state().logs.entry(session.to_owned()).or_default())
     }
 
-    /// Waits until what a page did is enough.
-    pub(super) fn wait_heard<T>(&self, session: &str, for_: impl Fn(&Heard) -> Option<T>) -> Option<T> {
-        self.line.wait(PATIENCE * 3, |state| state.heard.get(session).and_then(&for_))
+    /// Waits until the log of a page satisfies a condition.
+    pub(super) fn wait_log<T>(&self, session: &str, for_: impl Fn(&PageLog) -> Option<T>) -> Option<T> {
+        self.line.wait(TIMEOUT, |state| state.logs.get(session).and_then(&for_))
     }
 
-    /// Forgets a page.
-    pub(super) fn forget(&self, session: &str) {
-        self.line.state().heard.remove(session);
+    pub(super) fn remove_log(&self, session: &str) {
+        self.line.state().logs.remove(session);
     }
 }
 
@@ -93,8 +88,8 @@ impl Line {
     fn send(&self, session: Option<&str>, method: &str, about: Value) -> Result<u64, String> {
         let number = {
             let mut state = self.state();
-            state.asked += 1;
-            state.asked
+            state.last_id += 1;
+            state.last_id
         };
         let mut message = json!({ "id": number, "method": method, "params": about });
         if let Some(session) = session {
@@ -104,7 +99,9 @@ impl Line {
         bytes.push(0);
         let mut to = self.to.lock().unwrap_or_else(PoisonError::into_inner);
         let to = to.as_mut().ok_or("Chromium was closed")?;
-        to.write_all(&bytes).and_then(|()| to.flush()).map_err(|error| format!("Chromium does not listen: {error}"))?;
+        to.write_all(&bytes)
+            .and_then(|()| to.flush())
+            .map_err(|error| format!("Chromium cannot be written to: {error}"))?;
         Ok(number)
     }
 
@@ -129,7 +126,7 @@ impl Line {
         while from.read_until(0, &mut bytes).is_ok_and(|read| read > 0) {
             bytes.pop();
             if let Ok(message) = serde_json::from_slice::<Value>(&bytes) {
-                self.take(message);
+                self.receive(message);
             }
             bytes.clear();
         }
@@ -137,18 +134,18 @@ impl Line {
         self.changed.notify_all();
     }
 
-    fn take(&self, mut message: Value) {
+    fn receive(&self, mut message: Value) {
         if let Some(number) = message["id"].as_u64() {
             self.state().answers.insert(number, message);
         } else {
             let method = message["method"].as_str().unwrap_or_default().to_owned();
             let session = message["sessionId"].as_str().map(str::to_owned);
             let about = message["params"].take();
-            // What belongs to no page is the browser's own business, and differs from one version to the next.
+            // Events without a session are the browser's own and differ between versions.
             let Some(session) = session else { return };
             let dialog = method == "Page.javascriptDialogOpening";
-            self.state().heard.entry(session.clone()).or_default().take(&method, &about);
-            // An open dialog stops its page, and with it the test that wants to tell of it.
+            self.state().logs.entry(session.clone()).or_default().record(&method, &about);
+            // An open dialog blocks its page, and with it the test.
             if dialog {
                 let _ = self.send(Some(&session), "Page.handleJavaScriptDialog", json!({ "accept": false }));
             }

@@ -1,4 +1,4 @@
-//! What a page is looked at with: screens of any size, light and dark, paper, and pictures of both.
+//! Screens of any size, light and dark, print emulation, and screenshots.
 
 use super::Tab;
 use base64::Engine;
@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 use std::path::Path;
 
-/// A screen. The words are those of media queries.
+/// A screen, in terms of media queries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Screen {
     pub(crate) name: &'static str,
@@ -20,18 +20,18 @@ pub(crate) struct Screen {
 impl Screen {
     pub(crate) const PHONE: Self =
         Self { name: "phone", width: 390, height: 844, scale: 2.0, touch: true, dark: false };
-    /// The narrowest that is sold.
+    /// The narrowest phones sold.
     pub(crate) const NARROW: Self = Self { name: "narrow", width: 360, height: 740, ..Self::PHONE };
     pub(crate) const LAPTOP: Self =
         Self { name: "laptop", width: 1366, height: 768, scale: 1.0, touch: false, dark: false };
     pub(crate) const WIDE: Self = Self { name: "wide", width: 2560, height: 1440, ..Self::LAPTOP };
 
-    /// The same at night.
+    /// The same in dark mode.
     pub(crate) const fn dark(self) -> Self {
         Self { dark: true, ..self }
     }
 
-    /// Those that pictures are taken of.
+    /// The screens for screenshots.
     pub(crate) const ALL: [Self; 6] =
         [Self::PHONE, Self::PHONE.dark(), Self::LAPTOP, Self::LAPTOP.dark(), Self::WIDE, Self::WIDE.dark()];
 }
@@ -43,7 +43,7 @@ impl std::fmt::Display for Screen {
 }
 
 impl Tab {
-    /// Looks at the page with another screen.
+    /// Emulates another screen.
     #[track_caller]
     pub(crate) fn emulate(&self, screen: Screen) {
         let Screen { width, height, scale, touch, dark, .. } = screen;
@@ -54,11 +54,11 @@ impl Tab {
         self.screen.set(screen);
     }
 
-    /// Shows the page as paper would, or as a screen again.
+    /// Emulates print media, or the screen again.
     #[track_caller]
-    pub(crate) fn on_paper(&self, paper: bool) {
+    pub(crate) fn emulate_print(&self, paper: bool) {
         self.media(if paper { "print" } else { "" }, self.screen.get().dark);
-        // Who prints is told so; who only looks as if is not.
+        // Printing sends these events, emulation does not.
         let event = if paper { "beforeprint" } else { "afterprint" };
         self.eval(&format!("dispatchEvent(new Event('{event}'))"));
     }
@@ -68,11 +68,10 @@ impl Tab {
         self.call("Emulation.setEmulatedMedia", json!({ "media": media, "features": [scheme] }));
     }
 
-    /// Makes sure that the page itself does not scroll sideways, and names what sticks out where it does.
-    ///
-    /// On a phone the window grows with what is in it, so it is the screen that counts.
+    /// Asserts that the page does not scroll sideways, and names what overflows. On a phone the viewport grows with
+    /// its content, so the width of the screen counts.
     #[track_caller]
-    pub(crate) fn fits(&self) {
+    pub(crate) fn assert_fits(&self) {
         let width = self.screen.get().width;
         let js = format!(
             "(() => {{
@@ -93,30 +92,30 @@ impl Tab {
         assert!(wide.is_empty(), "{} does not fit on {screen}, {width} px:\n{}", self.url(), wide.join("\n"));
     }
 
-    /// What a printer would cut off: things wider than the paper, or than the frame they could be scrolled in.
+    /// What print would cut off: elements wider than the paper, or than their scroll container.
     #[track_caller]
-    pub(crate) fn cut_on_paper(&self) -> Vec<String> {
+    pub(crate) fn overflows_in_print(&self) -> Vec<String> {
         let before = self.screen.get();
         let sheet = |width| Screen { name: "paper", width, height: width * 297 / 210, ..Screen::LAPTOP };
-        // A4 at 96 dots to the inch, less Chromium's margins; what is wider is made smaller, down to one half.
+        // A4 at 96 dpi, less Chromium's margins; wider content is shrunk down to one half.
         self.emulate(sheet(718));
-        self.on_paper(true);
+        self.emulate_print(true);
         let wide =
             self.eval("document.scrollingElement.scrollWidth").as_u64().and_then(|wide| u32::try_from(wide).ok());
         self.emulate(sheet(wide.unwrap_or(718).clamp(718, 2 * 718)));
-        self.on_paper(true);
+        self.emulate_print(true);
         let cut = self.eval(
             "[...document.querySelectorAll('main, main *')].filter((e) => e.checkVisibility() &&
                (e.getBoundingClientRect().right > innerWidth + 1 ||
                 getComputedStyle(e).overflowX !== 'visible' && e.scrollWidth > e.clientWidth + 1))
              .map((e) => e.scrollWidth + ' in ' + e.clientWidth + ' px: ' + e.outerHTML.slice(0, 160)).slice(0, 8)",
         );
-        self.on_paper(false);
+        self.emulate_print(false);
         self.emulate(before);
         cut.as_array().into_iter().flatten().map(|e| e.as_str().unwrap_or_default().to_owned()).collect()
     }
 
-    /// The screen as a picture.
+    /// Saves a screenshot.
     #[track_caller]
     pub(crate) fn screenshot(&self, path: &Path) {
         let shot = self.call("Page.captureScreenshot", json!({ "format": "png" }));
@@ -126,9 +125,9 @@ impl Tab {
         std::fs::write(path, bytes(&shot["data"])).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
 
-    /// Pictures of what is shown on all kinds of screens, where `KARAT_SCREENSHOTS` names a folder for them.
+    /// Saves screenshots on all screens if `KARAT_SCREENSHOTS` names a folder.
     #[track_caller]
-    pub(crate) fn pictures(&self, view: &str) {
+    pub(crate) fn save_screenshots(&self, view: &str) {
         let Some(folder) = std::env::var_os("KARAT_SCREENSHOTS").filter(|folder| !folder.is_empty()) else { return };
         let before = self.screen.get();
         for screen in Screen::ALL {
@@ -139,7 +138,7 @@ impl Tab {
         self.emulate(before);
     }
 
-    /// The page on paper.
+    /// The page as PDF.
     #[track_caller]
     pub(crate) fn print_pdf(&self) -> Vec<u8> {
         let printed = self.call("Page.printToPDF", json!({ "printBackground": true, "preferCSSPageSize": true }));
@@ -150,5 +149,5 @@ impl Tab {
 #[track_caller]
 fn bytes(data: &serde_json::Value) -> Vec<u8> {
     let text = data.as_str().unwrap_or_else(|| panic!("no data came back: {data}"));
-    STANDARD.decode(text).unwrap_or_else(|error| panic!("what came back is no base64: {error}"))
+    STANDARD.decode(text).unwrap_or_else(|error| panic!("the result is not base64: {error}"))
 }

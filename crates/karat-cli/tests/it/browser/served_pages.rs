@@ -1,0 +1,219 @@
+//! Pages over a store, served by the real server: navigation, and a live run.
+
+use super::driver::{Screen, Tab};
+use super::fixtures::hostile::{self, CANARY};
+use super::{browser, has_axe};
+use crate::project::Project;
+use crate::run::{FINDS_IT, with_cases, with_tool};
+use crate::serve::Server;
+use serde_json::Value;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// Two different runs of the starter suite, shared by concurrent tests.
+fn two_runs() -> Arc<Project> {
+    static SHARED: Mutex<Weak<Project>> = Mutex::new(Weak::new());
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(project) = shared.upgrade() {
+        return project;
+    }
+    let project = Arc::new(Project::new());
+    project.run("run starter --name first --only py-* --seed 1 -q").expect(0);
+    project.run("run starter --name second --only py-* --seed 1 --trials 1 -q").expect(0);
+    *shared = Arc::downgrade(&project);
+    project
+}
+
+const PAGES: [(&str, &str); 4] =
+    [("runs", "/"), ("run", "/runs/second"), ("compare", "/compare?a=first&b=second"), ("live", "/runs/second/live")];
+
+#[test]
+fn store_pages_fit_every_screen() {
+    let Some(browser) = browser() else { return };
+    let project = two_runs();
+    let server = Server::start(&project, &[]);
+    for (name, path) in PAGES {
+        let tab = browser.page(&server.at(path));
+        tab.wait_for("h1");
+        for screen in Screen::ALL.into_iter().chain([Screen::NARROW]) {
+            tab.emulate(screen);
+            tab.assert_fits();
+        }
+        tab.save_screenshots(&format!("served-{name}"));
+        tab.assert_clean();
+    }
+    // Also the page for a missing run.
+    let tab = browser.page(&server.at("/runs/nobody"));
+    assert!(tab.text("main").contains("nobody"));
+    tab.emulate(Screen::NARROW);
+    tab.assert_fits();
+}
+
+#[test]
+fn store_pages_pass_axe() {
+    let (Some(browser), true) = (browser(), has_axe()) else { return };
+    let project = two_runs();
+    let server = Server::start(&project, &[]);
+    for (_, path) in PAGES {
+        for screen in [Screen::LAPTOP, Screen::LAPTOP.dark(), Screen::PHONE, Screen::PHONE.dark()] {
+            let tab = browser.page_on(screen, &server.at(path));
+            tab.wait_for("h1");
+            tab.assert_accessible();
+        }
+    }
+}
+
+#[test]
+fn navigation_from_runs_to_cases_and_back() {
+    let Some(browser) = browser() else { return };
+    let project = two_runs();
+    let server = Server::start(&project, &[]);
+    let tab = browser.page(&server.at("/"));
+    assert_eq!(tab.count("table.runs tbody tr"), 2);
+    let list = tab.url();
+    tab.wait_for_navigation(|| tab.click("table.runs tbody tr:first-child a"));
+    tab.wait_for("html[data-ready]");
+    tab.click("#grid .space .row .first a");
+    tab.wait_for("#case h1");
+    tab.back();
+    tab.wait_for("#leaderboard");
+    tab.back();
+    assert_eq!(tab.url(), list);
+    tab.wait_for("table.runs");
+    tab.wait_for_navigation(|| tab.click("form button"));
+    assert!(tab.url().contains("/compare?a="), "{}", tab.url());
+    assert!(tab.text("h1").len() > 3);
+    tab.assert_clean();
+}
+
+/// A run in its own process, killed when dropped.
+struct RunningProcess(Child);
+
+impl RunningProcess {
+    fn start(project: &Project, arguments: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_karat"));
+        command.args(arguments).current_dir(project.path("")).stdin(Stdio::null());
+        Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    }
+}
+
+impl Drop for RunningProcess {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn done_trials(tab: &Tab) -> u64 {
+    tab.eval("document.getElementById('bar').value").as_u64().unwrap_or_default()
+}
+
+#[test]
+fn live_page_follows_a_run_to_its_report() {
+    let Some(browser) = browser() else { return };
+    let project = with_cases(6);
+    // The tool waits for a file, so that the test controls its speed.
+    let gate = project.path("go").display().to_string();
+    with_tool(&project, "slow", &format!("while [ ! -e {gate} ]; do sleep 0.05; done; {FINDS_IT}"), "");
+    with_tool(&project, "quick", FINDS_IT, "");
+    let run = ["run", "suite", "--tool", "tools/quick.toml", "tools/slow.toml", "--trials", "1", "-q", "-j", "2"];
+    let run = [&run[..], &["--isolation", "process", "--name", "watched", "--store", ".karat"]].concat();
+    let server = Server::start(&project, &[]);
+    let tab = browser.page(&server.at("/"));
+    // There is no store yet, which the page says.
+    tab.wait_text("main", "karat run");
+    tab.expect_problems(&["status of 503"]);
+    let mut going = RunningProcess::start(&project, &run);
+    tab.set_timeout(std::time::Duration::from_secs(60));
+    for _ in 0..600 {
+        if server.get("/runs/watched/live").status == 200 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    tab.go(&server.at("/runs/watched/live"));
+    tab.wait_for("#live[data-ready]");
+    tab.wait_until("document.getElementById('bar').value >= 1");
+    assert_eq!(tab.text("#state"), "running");
+    assert!(done_trials(&tab) < 12, "the slow tool was not released yet");
+    tab.save_screenshots("live-running");
+    project.write("go", "");
+    tab.wait_text("#state", "complete");
+    assert!(going.0.wait().unwrap().success());
+    assert_eq!(done_trials(&tab), 12);
+    tab.wait_for_navigation(|| tab.click("#over a"));
+    tab.wait_for("#leaderboard");
+    assert_eq!(tab.count("#leaderboard tbody tr"), 2);
+    tab.assert_clean();
+}
+
+#[test]
+fn live_page_reports_a_lost_server_and_recovers() {
+    let Some(browser) = browser() else { return };
+    let project = two_runs();
+    let server = Server::start(&project, &["--no-token"]);
+    let address = server.address.to_string();
+    let tab = browser.page(&server.at("/runs/second/live"));
+    tab.wait_for("#live[data-ready]");
+    drop(server);
+    // A finished run is polled rarely.
+    tab.eval("document.dispatchEvent(new Event('visibilitychange'))");
+    tab.wait_text("#lost", "unreachable");
+    let _again = Server::start(&project, &["--no-token", "--listen", &address]);
+    tab.eval("document.dispatchEvent(new Event('visibilitychange'))");
+    tab.wait_gone("#lost");
+    tab.expect_problems(&["ERR_CONNECTION"]);
+}
+
+#[test]
+fn token_admits_only_the_browser_that_has_it() {
+    let Some(browser) = browser() else { return };
+    let project = two_runs();
+    let server = Server::start(&project, &["--token", "a-token-of-my-own-7"]);
+    // A chosen token is not printed.
+    let tab = browser.page(&server.at("/?token=a-token-of-my-own-7"));
+    tab.wait_for("table.runs");
+    assert_eq!(tab.count("table.runs tbody tr"), 2);
+    assert!(!tab.url().contains("a-token-of-my-own"), "the token is still in the address: {}", tab.url());
+    tab.wait_for_navigation(|| tab.click("table.runs tbody tr:first-child a"));
+    tab.wait_for("#leaderboard");
+    tab.assert_clean();
+    // Scripts cannot read the cookie either.
+    assert!(!tab.eval("document.cookie").as_str().unwrap().contains("a-token-of-my-own"));
+    let stranger = browser.page(&server.at("/"));
+    assert_eq!(stranger.count("table.runs"), 0);
+    let wrong = browser.page(&server.at("/?token=a-token-of-somebody"));
+    assert_eq!(wrong.count("table.runs"), 0);
+}
+
+#[test]
+fn hostile_text_on_served_pages_stays_text() {
+    let Some(browser) = browser() else { return };
+    let project = Project::new();
+    hostile::write(&project.path("s"));
+    for number in 1..=2 {
+        let name = format!("{number}<img src=x onerror=\"window.canary='run'\"></script>");
+        let run = ["run", "s", "--tool", "replay:s/submissions/all.jsonl", "--trials", "1", "--name", &name, "-q"];
+        project.run_list(&run).expect(0);
+    }
+    let server = Server::start(&project, &[]);
+    let runs = project.json("store list --json");
+    let ids: Vec<&str> = runs.as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap()).collect();
+    let paths = [
+        "/".to_owned(),
+        format!("/runs/{}", ids[0]),
+        format!("/runs/{}/live", ids[0]),
+        format!("/compare?a={}&b={}", ids[1], ids[0]),
+    ];
+    for path in paths {
+        let tab = browser.page(&server.at(&path));
+        tab.wait_for("h1");
+        for screen in [Screen::NARROW, Screen::LAPTOP] {
+            tab.emulate(screen);
+            assert_eq!(tab.eval(CANARY), Value::Null, "a script ran on {path}");
+            tab.assert_fits();
+        }
+        tab.save_screenshots(&format!("hostile-served-{}", path.split(['/', '?']).nth(1).unwrap_or_default()));
+        tab.assert_clean();
+    }
+}

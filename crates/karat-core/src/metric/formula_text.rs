@@ -1,0 +1,108 @@
+//! The formula of a metric as a profile applies it: with the profile's weights, thresholds and conventions.
+
+use super::composite::SuiParts;
+use super::table::{Metric, Source};
+use crate::profile::{Method, Profile};
+
+/// The formula of a metric under a profile. Where two profiles compute a metric differently, its formula differs, or that of a
+/// metric that it names.
+pub fn applied_formula(metric: &Metric, profile: &Profile) -> String {
+    let mut formula = base(metric, profile);
+    for condition in conditions(metric, profile) {
+        formula.push_str("; ");
+        formula.push_str(&condition);
+    }
+    formula
+}
+
+fn base(metric: &Metric, profile: &Profile) -> String {
+    match metric.id {
+        "bonus_discovery_rate" if profile.audit_conventions.bonus_is_any_valid_beyond_target => {
+            "audited cases with more valid findings than the target accounts for / audited cases".to_owned()
+        }
+        "sui" => sui(profile),
+        "overconfidence_rate" => {
+            format!("wrong verdicts / verdicts more confident than {}", profile.calibration.overconfident_above)
+        }
+        "underconfidence_rate" => {
+            format!("correct verdicts / verdicts less confident than {}", profile.calibration.underconfident_below)
+        }
+        _ => metric.formula.to_owned(),
+    }
+}
+
+/// The weights scaled to a sum of 1, as they are applied.
+fn sui(profile: &Profile) -> String {
+    let sum: f64 = profile.sui.list().iter().sum();
+    let parts = SuiParts::IDS.map(|id| if id == "ece" { "(1 − ece)" } else { id });
+    let terms = profile.sui.list().into_iter().zip(parts).filter(|(weight, _)| *weight > 0.0);
+    let terms: Vec<String> = terms.map(|(weight, part)| format!("{} {part}", number(weight / sum))).collect();
+    terms.join(" + ")
+}
+
+fn conditions(metric: &Metric, profile: &Profile) -> Vec<String> {
+    let id = metric.id;
+    let conventions = &profile.audit_conventions;
+    let mut conditions = Vec::new();
+    let mut add = |applies: bool, condition: String| {
+        if applies {
+            conditions.push(condition);
+        }
+    };
+    let counts_false = matches!(id, "precision" | "f1" | "f2" | "f_beta" | "precision_lower" | "precision_upper");
+    if profile.method == Method::Score {
+        add(counts_false && profile.duplicates_are_false, "duplicates are FP".to_owned());
+        add(counts_false && profile.acceptable_are_false, "acceptable findings are FP".to_owned());
+    }
+    add((counts_false || id == "recall") && profile.undefined_is_zero, "0 if undefined".to_owned());
+    add(id == "f_beta", format!("β = {}", profile.beta));
+    let severe = matches!(id, "severity_weighted_recall" | "severity_weighted_detection");
+    let weights = &profile.severity_weights;
+    add(
+        severe,
+        format!(
+            "critical {}, high {}, medium {}, low {}, info {}",
+            weights.critical, weights.high, weights.medium, weights.low, weights.info
+        ),
+    );
+    add(id == "partial_credit_detection", format!("partial credit {}", profile.credit.partial));
+    add(id == "finding_precision_confirmed", format!("discount {}", profile.credit.unconfirmed_bonus));
+    let harm = &profile.harm_weights;
+    add(
+        id == "harm_weighted_invalid_rate",
+        format!(
+            "HALLUCINATED {}, MISCHARACTERIZED {}, SECURITY_THEATER {}, OUT_OF_SCOPE {}, DESIGN_CHOICE {}, INFORMATIONAL {}",
+            harm.hallucinated,
+            harm.mischaracterized,
+            harm.security_theater,
+            harm.out_of_scope,
+            harm.design_choice,
+            harm.informational
+        ),
+    );
+    let without_findings = if id.starts_with("finding_precision") { 1 } else { 0 };
+    let of_audited_findings = metric.tier == 3 && metric.unit == "share";
+    let precise = of_audited_findings && conventions.no_findings_is_precise;
+    add(precise, format!("{without_findings} if an audit has no finding"));
+    let binned = matches!(id, "ece" | "ece_adaptive" | "mce" | "finding_ece");
+    add(binned, format!("{} bins", profile.calibration.bins));
+    let no_bin = matches!(id, "ece" | "mce" | "finding_ece") && conventions.zero_confidence_in_no_bin;
+    add(no_bin, "a confidence of 0 is in no bin".to_owned());
+    let deviation = matches!(metric.source, Source::Spread(_));
+    let divisor = if conventions.population_std { "divided by n" } else { "divided by n − 1" };
+    add(deviation, divisor.to_owned());
+    let composed = matches!(id, "sui" | "sui_rank_stability");
+    add(
+        composed && conventions.sui_fills_missing,
+        "a missing ece counts as 0.5, any other missing part as 0".to_owned(),
+    );
+    conditions
+}
+
+/// A weight without the noise of floating point.
+fn number(value: f64) -> String {
+    format!("{}", (value * 1e4).round() / 1e4)
+}
+
+#[cfg(test)]
+mod tests;

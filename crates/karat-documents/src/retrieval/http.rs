@@ -1,0 +1,353 @@
+//! Models behind a server: OpenAI's `/embeddings`, and `/rerank` of Jina and Cohere, as in Ollama, vLLM, llama.cpp or LiteLLM.
+
+use super::RetrievalError;
+use super::cut::{Truncation, truncate_at_whitespace};
+use super::provider::{Embedded, Embedder, RerankRequest, Reranked, Reranker, Side, unit};
+use karat_format::retrieval::{EmbeddingProviderV1, RerankProviderV1};
+use karat_llm::adaptation::{Adaptation, PartNames, RefusedPart, classify_refusal};
+use karat_llm::http::Endpoint;
+use karat_llm::provider::{ProviderEnv, SendError};
+use serde_json::{Value, json};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+/// A few thousand long vectors.
+const LONGEST_ANSWER: usize = 128 * 1024 * 1024;
+
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+const RETRIES: u32 = 6;
+
+/// The longest wait after the first failure, which doubles each time, and the overall longest, even if the server asks for
+/// more.
+const WAITS: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(60));
+
+/// Default number of texts per request.
+const BATCH: usize = 64;
+
+/// Default limit of characters per text: most models read 8192 tokens.
+const LONGEST_TEXT: usize = 24_000;
+
+struct Server {
+    who: String,
+    model: String,
+    endpoint: Endpoint,
+    adaptation: Mutex<Adaptation>,
+    runtime: OnceLock<Runtime>,
+}
+
+impl Server {
+    /// A server at a given address; a key is used only if a variable is named for it.
+    fn open(
+        who: &str,
+        model: Option<&str>,
+        base_url: Option<&str>,
+        path: &str,
+        key_env: Option<&str>,
+        around: &ProviderEnv<'_>,
+    ) -> Result<Self, RetrievalError> {
+        let needs = |field| RetrievalError::Needs { who: who.to_owned(), field };
+        let model = model.ok_or_else(|| needs("model"))?;
+        let base_url = base_url.ok_or_else(|| needs("base_url"))?;
+        let endpoint = Endpoint::from_address(base_url, path, key_env, LONGEST_ANSWER, around)?;
+        Ok(Self {
+            who: who.to_owned(),
+            model: model.to_owned(),
+            endpoint,
+            adaptation: Mutex::default(),
+            runtime: OnceLock::new(),
+        })
+    }
+
+    /// Posts a body and returns the answer with the number of requests. Transient failures are retried, and an optional
+    /// parameter that the server rejects is left out from then on.
+    fn post(&self, body: &Value, optional: &[&str]) -> Result<(Value, usize), RetrievalError> {
+        self.runtime()?.block_on(async {
+            let mut requests = 0;
+            loop {
+                requests += 1;
+                let late =
+                    || SendError::Retry { after: None, why: format!("no answer within {} s", TIMEOUT.as_secs()) };
+                let (body, parameters) = self.adapted(body, optional);
+                let parts = PartNames { parameters, format: &[], limit: &[] };
+                let sent = match tokio::time::timeout(TIMEOUT, self.endpoint.post(&body)).await {
+                    Ok(sent) => sent.map_err(|declined| classify_refusal(declined, &parts)),
+                    Err(_) => Err(late()),
+                };
+                let (after, why) = match sent {
+                    Ok(value) => return Ok((value, requests)),
+                    Err(SendError::Retry { after, why }) => (after, why),
+                    Err(SendError::Refused { refused, .. }) => {
+                        self.leave_out(&refused);
+                        continue;
+                    }
+                    Err(SendError::Rejected { why } | SendError::Fatal { why }) => return Err(self.failed(why)),
+                };
+                if requests > RETRIES as usize {
+                    return Err(self.failed(format!("{requests} requests failed, the last one: {why}")));
+                }
+                tokio::time::sleep(wait(requests as u32, after)).await;
+            }
+        })
+    }
+
+    fn adapted<'a>(&self, body: &Value, optional: &[&'a str]) -> (Value, Vec<&'a str>) {
+        let adaptation = self.adaptation.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut body = body.clone();
+        if let Value::Object(entries) = &mut body {
+            entries.retain(|name, _| adaptation.sends(name));
+        }
+        (body, optional.iter().filter(|name| adaptation.sends(name)).copied().collect())
+    }
+
+    fn leave_out(&self, refused: &RefusedPart) {
+        let mut adaptation = self.adaptation.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(next) = adaptation.without(refused, &[]) {
+            *adaptation = next;
+        }
+    }
+
+    fn unreadable(&self, why: impl Into<String>) -> RetrievalError {
+        RetrievalError::BadAnswer { who: self.who.clone(), why: why.into() }
+    }
+
+    fn failed(&self, why: String) -> RetrievalError {
+        RetrievalError::Failed { who: self.who.clone(), why }
+    }
+
+    fn runtime(&self) -> Result<&Runtime, RetrievalError> {
+        if let Some(runtime) = self.runtime.get() {
+            return Ok(runtime);
+        }
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        let made = builder.worker_threads(1).thread_name("karat-search").enable_all().build();
+        let made = made.map_err(|error| self.failed(error.to_string()))?;
+        Ok(self.runtime.get_or_init(|| made))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // An abandoned request must not delay the exit.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// The wait after this many failures. There is one request at a time, so no jitter is needed.
+fn wait(failures: u32, asked_for: Option<Duration>) -> Duration {
+    let own = WAITS.0.saturating_mul(1_u32.checked_shl(failures - 1).unwrap_or(u32::MAX));
+    asked_for.map_or(own, |asked| asked.max(own)).min(WAITS.1)
+}
+
+/// The items of a list, one per text, in the order of the texts.
+fn items_by_text<'a>(
+    answer: &'a Value,
+    list: &str,
+    texts: usize,
+    what: &str,
+    in_order_by_default: bool,
+) -> Result<Vec<&'a Value>, String> {
+    let items = answer[list].as_array().ok_or_else(|| format!("it has no list `{list}`"))?;
+    if items.len() != texts {
+        return Err(format!("{texts} texts were sent, and {} {what} came back", items.len()));
+    }
+    let mut sorted = vec![None; texts];
+    for (at, item) in items.iter().enumerate() {
+        let index = match &item["index"] {
+            Value::Null if in_order_by_default => at,
+            index => index.as_u64().and_then(|index| usize::try_from(index).ok()).unwrap_or(usize::MAX),
+        };
+        let place = sorted.get_mut(index).ok_or_else(|| format!("item {at} has the index {}", item["index"]))?;
+        if place.replace(item).is_some() {
+            return Err(format!("the index {index} is there twice"));
+        }
+    }
+    Ok(sorted.into_iter().flatten().collect())
+}
+
+struct HttpEmbedder {
+    server: Server,
+    config: EmbeddingProviderV1,
+}
+
+pub(super) fn open_embedder(
+    config: &EmbeddingProviderV1,
+    around: &ProviderEnv<'_>,
+) -> Result<Box<dyn Embedder>, RetrievalError> {
+    let EmbeddingProviderV1 { model, base_url, key_env, .. } = config;
+    let who = "the embedder `http`";
+    let server = Server::open(who, model.as_deref(), base_url.as_deref(), "/embeddings", key_env.as_deref(), around)?;
+    Ok(Box::new(HttpEmbedder { server, config: config.clone() }))
+}
+
+impl Embedder for HttpEmbedder {
+    fn id(&self) -> String {
+        format!("http/{}", self.server.model)
+    }
+
+    fn endpoint(&self) -> Option<&Endpoint> {
+        Some(&self.server.endpoint)
+    }
+
+    fn embed(&self, texts: &[String], side: Side) -> Result<Embedded, RetrievalError> {
+        let prefix = side.prefix(&self.config);
+        let most = self.config.max_chars.map_or(LONGEST_TEXT, |most| most as usize);
+        let mut cut = Truncation::default();
+        let mut sent = Vec::new();
+        for (number, text) in texts.iter().enumerate() {
+            let (kept, left_out) = truncate_at_whitespace(text, most);
+            cut.count(left_out);
+            // Servers reject blank texts.
+            if !kept.trim().is_empty() {
+                sent.push((number, format!("{prefix}{kept}")));
+            }
+        }
+        let mut embedded = Embedded { vectors: vec![Vec::new(); texts.len()], cut, calls: 0 };
+        for batch in sent.chunks(self.config.batch.map_or(BATCH, |batch| batch.max(1) as usize)) {
+            let input: Vec<&str> = batch.iter().map(|(_, text)| text.as_str()).collect();
+            let body = json!({ "model": self.server.model, "input": input, "encoding_format": "float" });
+            let (answer, requests) = self.server.post(&body, &["encoding_format"])?;
+            embedded.calls += requests;
+            let vectors = read_vectors(&answer, batch.len()).map_err(|why| self.server.unreadable(why))?;
+            for ((number, _), vector) in batch.iter().zip(vectors) {
+                embedded.vectors[*number].push(vector);
+            }
+        }
+        Ok(embedded)
+    }
+}
+
+/// Reads one vector per text, all of one length.
+fn read_vectors(answer: &Value, texts: usize) -> Result<Vec<Vec<f32>>, String> {
+    let mut length = None;
+    let mut vectors = Vec::new();
+    for (at, item) in items_by_text(answer, "data", texts, "vectors", true)?.into_iter().enumerate() {
+        let numbers = item["embedding"].as_array().ok_or_else(|| format!("item {at} has no list `embedding`"))?;
+        let expected = *length.get_or_insert(numbers.len());
+        if numbers.is_empty() || numbers.len() != expected {
+            return Err(format!("vector {at} has {} numbers, and the first has {expected}", numbers.len()));
+        }
+        let vector = numbers.iter().map(|number| Some(number.as_f64()? as f32)).collect::<Option<Vec<f32>>>();
+        let vector = vector.and_then(unit);
+        vectors.push(vector.ok_or_else(|| format!("vector {at} contains something that is not a finite number"))?);
+    }
+    Ok(vectors)
+}
+
+struct HttpReranker {
+    server: Server,
+    most: usize,
+}
+
+pub(super) fn open_reranker(
+    config: &RerankProviderV1,
+    around: &ProviderEnv<'_>,
+) -> Result<Box<dyn Reranker>, RetrievalError> {
+    let RerankProviderV1 { model, base_url, key_env, .. } = config;
+    let who = "the reranker `http`";
+    let server = Server::open(who, model.as_deref(), base_url.as_deref(), "/rerank", key_env.as_deref(), around)?;
+    Ok(Box::new(HttpReranker { server, most: config.max_chars.map_or(LONGEST_TEXT, |most| most as usize) }))
+}
+
+impl Reranker for HttpReranker {
+    fn id(&self) -> String {
+        format!("http/{}", self.server.model)
+    }
+
+    fn endpoint(&self) -> Option<&Endpoint> {
+        Some(&self.server.endpoint)
+    }
+
+    fn rerank(&self, request: &RerankRequest<'_>) -> Result<Reranked, RetrievalError> {
+        let mut cut = Truncation::default();
+        let mut kept = |text| {
+            let (kept, left_out) = truncate_at_whitespace(text, self.most);
+            cut.count(left_out);
+            kept
+        };
+        let query = kept(request.query);
+        let documents: Vec<&str> = request.texts.iter().map(|text| kept(text)).collect();
+        let body =
+            json!({ "model": self.server.model, "query": query, "documents": documents, "top_n": documents.len() });
+        let (answer, calls) = self.server.post(&body, &["top_n"])?;
+        let scores = read_scores(&answer, documents.len()).map_err(|why| self.server.unreadable(why))?;
+        Ok(Reranked { scores, cut, calls })
+    }
+}
+
+/// Reads one score per text.
+fn read_scores(answer: &Value, texts: usize) -> Result<Vec<f64>, String> {
+    let mut scores = Vec::new();
+    for (at, item) in items_by_text(answer, "results", texts, "scores", false)?.into_iter().enumerate() {
+        let score = item["relevance_score"].as_f64().filter(|score| score.is_finite());
+        scores.push(score.ok_or_else(|| format!("item {at} has the `relevance_score` {}", item["relevance_score"]))?);
+    }
+    Ok(scores)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_double_up_to_a_maximum() {
+        let check = |failures: u32, asked: Option<u64>, expect: u64| {
+            assert_eq!(wait(failures, asked.map(Duration::from_millis)), Duration::from_millis(expect));
+        };
+        check(1, None, 250);
+        check(3, None, 1000);
+        check(40, None, 60_000);
+        check(1, Some(2000), 2000);
+        check(1, Some(10), 250);
+        check(1, Some(3_600_000), 60_000);
+    }
+
+    #[test]
+    fn vectors_are_in_the_order_of_the_texts() {
+        let answer = json!({"data": [{"index": 1, "embedding": [0, 2]}, {"index": 0, "embedding": [3.0, 4.0]}]});
+        assert_eq!(read_vectors(&answer, 2).unwrap(), [[0.6, 0.8], [0.0, 1.0]]);
+        let answer = json!({"data": [{"embedding": [1]}, {"embedding": [0]}]});
+        assert_eq!(read_vectors(&answer, 2).unwrap(), [[1.0], [0.0]]);
+    }
+
+    #[test]
+    fn invalid_vectors_are_errors() {
+        let check = |answer: Value, expect: &str| assert_eq!(read_vectors(&answer, 2).unwrap_err(), expect);
+        let two =
+            |one: Value, two: Value| json!({"data": [{"index": 0, "embedding": one}, {"index": 1, "embedding": two}]});
+        check(json!({}), "it has no list `data`");
+        check(json!([]), "it has no list `data`");
+        check(json!({"data": [{"embedding": [1]}]}), "2 texts were sent, and 1 vectors came back");
+        check(two(json!([1, 2]), json!([1])), "vector 1 has 1 numbers, and the first has 2");
+        check(two(json!([]), json!([])), "vector 0 has 0 numbers, and the first has 0");
+        check(two(json!([1]), json!([null])), "vector 1 contains something that is not a finite number");
+        check(two(json!([1]), json!([1e300])), "vector 1 contains something that is not a finite number");
+        check(two(json!([1]), json!("abc")), "item 1 has no list `embedding`");
+        let twice = json!({"data": [{"index": 1, "embedding": [1]}, {"index": 1, "embedding": [1]}]});
+        check(twice, "the index 1 is there twice");
+        let beyond = json!({"data": [{"index": -1, "embedding": [1]}, {"index": 1, "embedding": [1]}]});
+        check(beyond, "item 0 has the index -1");
+    }
+
+    #[test]
+    fn scores_are_in_the_order_of_the_texts() {
+        let answer = json!({"results": [{"index": 1, "relevance_score": 0.9}, {"index": 0, "relevance_score": -3}]});
+        assert_eq!(read_scores(&answer, 2).unwrap(), [-3.0, 0.9]);
+    }
+
+    #[test]
+    fn invalid_scores_are_errors() {
+        let check = |answer: Value, expect: &str| assert_eq!(read_scores(&answer, 2).unwrap_err(), expect);
+        let two = |one: Value, two: Value| json!({"results": [one, two]});
+        let good = json!({"index": 0, "relevance_score": 1});
+        check(json!("no"), "it has no list `results`");
+        check(json!({"results": []}), "2 texts were sent, and 0 scores came back");
+        check(two(good.clone(), good.clone()), "the index 0 is there twice");
+        check(two(good.clone(), json!({"index": 2, "relevance_score": 1})), "item 1 has the index 2");
+        check(two(good.clone(), json!({"relevance_score": 1})), "item 1 has the index null");
+        check(two(good, json!({"index": 1, "relevance_score": "NaN"})), "item 1 has the `relevance_score` \"NaN\"");
+    }
+}

@@ -1,0 +1,71 @@
+//! Why a request to a provider failed, for everything that sends requests.
+
+use karat_io::secret::Secret;
+use std::time::Duration;
+
+/// Why a request failed. No message contains the API key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "field names say it")]
+pub enum SendError {
+    /// A temporary failure: the same request may succeed later. `after` is the server's `Retry-After`.
+    #[error("{why}")]
+    Retry { after: Option<Duration>, why: String },
+    /// This request is not accepted; others may be.
+    #[error("{why}")]
+    Rejected { why: String },
+    /// A part of the request is refused; without it the request may succeed. `otherwise` is the error where that part cannot be
+    /// left out.
+    #[error("{otherwise}")]
+    Refused { refused: RefusedPart, otherwise: Box<SendError> },
+    /// No request will succeed until a person changes something.
+    #[error("{why}")]
+    Fatal { why: String },
+}
+
+/// The part of a request that was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "variant names say it")]
+pub enum RefusedPart {
+    /// A parameter of the configuration.
+    Parameter(String),
+    AnswerFormat,
+    /// The limit on the answer's length.
+    TokenLimit,
+}
+
+/// A failed HTTP request.
+#[derive(Debug)]
+pub struct HttpFailure {
+    /// The HTTP status, or 0 without one.
+    pub status: u16,
+    /// What the failure means for the question.
+    pub error: SendError,
+    /// The parameters that the server objects to, each as a path such as `response_format.type`.
+    pub parameters: Vec<String>,
+    /// The server's message.
+    pub words: String,
+}
+
+impl From<SendError> for HttpFailure {
+    fn from(error: SendError) -> Self {
+        Self { status: 0, error, parameters: Vec::new(), words: String::new() }
+    }
+}
+
+impl SendError {
+    pub(crate) fn temporary(why: impl Into<String>) -> Self {
+        Self::Retry { after: None, why: why.into() }
+    }
+}
+
+impl HttpFailure {
+    pub(crate) fn redacted(self, secret: &Secret) -> Self {
+        let error = match self.error {
+            SendError::Retry { after, why } => SendError::Retry { after, why: secret.redact(&why) },
+            SendError::Rejected { why } => SendError::Rejected { why: secret.redact(&why) },
+            SendError::Fatal { why } => SendError::Fatal { why: secret.redact(&why) },
+            error @ SendError::Refused { .. } => error,
+        };
+        Self { error, words: secret.redact(&self.words), ..self }
+    }
+}

@@ -1,0 +1,136 @@
+//! Sections of the report that not every suite has: composites, corrected figures and unlabelled extras.
+
+use super::{BOLD, DIM, TerminalStyle, hanging, heading, indented, paint};
+use crate::grid::{self, Cell};
+use crate::number::{ranked, span, three, title};
+use karat_core::wording::count;
+use karat_format::diagnostic::harmless;
+use karat_format::report::{CorrectedToolV1, CorrectedV1, PooledExtraV1, ReportV1, ToolV1};
+use std::collections::BTreeMap;
+
+const COMPOSITES: [&str; 5] =
+    ["sui", "sui_rank_stability", "true_understanding_score", "true_understanding_geometric", "lucky_guess_indicator"];
+
+/// The composite indices, with the figures they are made of.
+pub(super) fn composites(report: &ReportV1, terminal: &TerminalStyle) -> String {
+    let value = |tool: &ToolV1, id: &str| tool.metrics.get(id).and_then(|e| e.value);
+    let tools: Vec<&ToolV1> = ranked(report).into_iter().filter(|tool| value(tool, "sui").is_some()).collect();
+    if tools.is_empty() {
+        return String::new();
+    }
+    // A figure that no tool has gets no column.
+    let ids: Vec<&str> =
+        COMPOSITES.into_iter().filter(|id| tools.iter().any(|tool| value(tool, id).is_some())).collect();
+    let mut rows = vec![grid::header("tool", ids.iter().map(|id| short(id)))];
+    for tool in tools {
+        let mut row = vec![Cell::left(&tool.tool)];
+        row.extend(ids.iter().map(|id| Cell::right(three(value(tool, id)))));
+        rows.push(row);
+        let mut beneath = vec![Cell::left("")];
+        let ci = |id: &&str| tool.metrics.get(*id).and_then(|e| e.ci);
+        beneath
+            .extend(ids.iter().map(|id| Cell::right(ci(id).map_or_else(String::new, |ci| span(Some(ci)))).styled(DIM)));
+        rows.push(beneath);
+    }
+    let caveat = "A composite hides its components, and its weights are not measured: read the numbers above first. \
+                  Stability is the share of other weightings that leave a tool its rank by SUI.";
+    let table = grid::draw(&rows, terminal.width, terminal.colour);
+    heading("Composites", terminal) + &table + &indented(caveat, DIM, terminal)
+}
+
+fn short(id: &str) -> &str {
+    match id {
+        "sui_rank_stability" => "stability",
+        "true_understanding_score" => "understanding",
+        "true_understanding_geometric" => "geometric",
+        "lucky_guess_indicator" => "luck",
+        id => title(id),
+    }
+}
+
+/// Pooled figures, before and after correcting for judge errors.
+pub(super) fn corrected(report: &ReportV1, terminal: &TerminalStyle) -> String {
+    let mut rows = vec![grid::header("tool", ["", "judge says", "Rogan–Gladen", "", "PPI++", ""])];
+    // By method and reason, the tools and their metrics.
+    let mut refused: BTreeMap<(&str, &str), BTreeMap<String, Vec<&str>>> = BTreeMap::new();
+    let mut labels = Vec::new();
+    for tool in ranked(report) {
+        let Some(own) = &tool.corrected else { continue };
+        let CorrectedToolV1 { precision, recall, f1, .. } = own;
+        for (number, (name, metric)) in
+            [("precision", precision), ("recall", recall), ("F1", f1)].into_iter().enumerate()
+        {
+            let mut row = vec![Cell::left(if number == 0 { tool.tool.as_str() } else { "" }), Cell::left(name)];
+            row.push(Cell::right(three(metric.raw)));
+            for (method, figure) in [("Rogan–Gladen", &metric.rogan_gladen), ("PPI++", &metric.ppi)] {
+                let (value, ci) = match figure {
+                    CorrectedV1::Value { value, ci, .. } => (Some(*value), Some(*ci)),
+                    CorrectedV1::Refused { refused: why } => {
+                        let tools = refused.entry((method, why.as_str())).or_default();
+                        tools.entry(harmless(&tool.tool).to_string()).or_default().push(name);
+                        (None, None)
+                    }
+                };
+                row.push(Cell::right(three(value)));
+                row.push(Cell::left(ci.map_or_else(String::new, |ci| span(Some(ci)))).styled(DIM));
+            }
+            rows.push(row);
+        }
+        let (findings, goldens) = (count(own.labelled_findings, "finding"), count(own.labelled_goldens, "golden"));
+        labels.push(format!("{}: labels of {findings} and {goldens}", harmless(&tool.tool)));
+    }
+    if rows.len() == 1 {
+        return String::new();
+    }
+    let heading = paint("Corrected for judge errors", BOLD, terminal);
+    let mut out = format!("\n{heading} {}\n", paint("(pooled over cases)", DIM, terminal));
+    out.push_str(&grid::draw(&rows, terminal.width, terminal.colour));
+    let subject = |(tool, metrics): (&String, &Vec<&str>)| {
+        if metrics.len() == 3 { tool.clone() } else { format!("{tool} ({})", metrics.join(", ")) }
+    };
+    let reasons = refused.iter().map(|((method, why), tools)| {
+        let tools: Vec<String> = tools.iter().map(subject).collect();
+        format!("no {method} for {}: {why}", tools.join(", "))
+    });
+    out.extend(labels.into_iter().chain(reasons).map(|line| indented(&line, DIM, terminal)));
+    out
+}
+
+const MOST_POOLS: usize = 3;
+
+/// Unlabelled extras and their effect on precision.
+pub(super) fn extras(report: &ReportV1, terminal: &TerminalStyle) -> String {
+    let tools: Vec<&ToolV1> = ranked(report).into_iter().filter(|tool| tool.unlabelled_extras > 0).collect();
+    if tools.is_empty() {
+        return String::new();
+    }
+    let mut out = heading("Unlabelled extras", terminal);
+    for tool in tools {
+        let bound = |id: &str| tool.metrics.get(id).and_then(|estimate| estimate.value);
+        let bounds = match (bound("precision_lower"), bound("precision_upper")) {
+            (Some(low), Some(high)) => {
+                format!("; precision is between {} and {} until labelled", three(Some(low)), three(Some(high)))
+            }
+            _ => String::new(),
+        };
+        out.push_str(&hanging(&format!("{}: {}{bounds}", tool.tool, tool.unlabelled_extras), terminal));
+    }
+    for pool in report.pooled_extras.iter().take(MOST_POOLS) {
+        out.push_str(&grid::fit(&format!("  {}", harmless(&pooled(pool))), terminal.width));
+        out.push('\n');
+    }
+    let next = "`karat label extras` shows them, those that affect precision most first";
+    for line in grid::fold(next, terminal.width.saturating_sub(2)) {
+        out.push_str(&format!("  {}\n", paint(&line, DIM, terminal)));
+    }
+    out
+}
+
+fn pooled(pool: &PooledExtraV1) -> String {
+    let place = match (&pool.file, pool.line_start) {
+        (Some(file), Some(line)) => format!("{file}:{line} "),
+        (Some(file), None) => format!("{file} "),
+        _ => String::new(),
+    };
+    format!("{} on {}: {place}{}", count(pool.tools.len(), "tool"), pool.case, pool.title)
+}

@@ -1,0 +1,290 @@
+//! What is worth a label, in the order in which people are asked; and reproducible random samples of pairs.
+
+use super::subject::{FindingText, GoldenText, LabelKey, Subject};
+use karat_core::finding::Finding;
+use karat_core::golden::Golden;
+use karat_core::ids::ToolName;
+use karat_core::judgement::Judgement;
+use karat_core::local_judge::LocalJudge;
+use karat_core::matching::assign::quantum;
+use karat_core::matching::decisions::Decisions;
+use karat_core::matching::pair::{PreparedCase, prose};
+use karat_core::matching::text::Vocabulary;
+use karat_core::matching::trial::best_candidates;
+use karat_core::pooling::{Pool, pool_extras};
+use karat_core::profile::{Method, Profile};
+use karat_core::scorecard::Scorecard;
+use karat_core::scorecard::label_priority::{
+    PairInstance, PriorityInput, Uncertainty, extra_bound_widths, uncertainties,
+};
+use karat_core::suite::{Case, Suite};
+use karat_core::trial::{Outcome, Trial};
+use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// A pair that a person may be asked to label.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct OpenPair<'a> {
+    pub key: LabelKey,
+    pub case: &'a Case,
+    pub golden: &'a Golden,
+    /// As reported by the first trial that has it.
+    pub finding: &'a Finding,
+    pub tools: usize,
+    pub trials: usize,
+    /// The uncertainty it adds while unlabelled.
+    pub doubt: Uncertainty,
+}
+
+/// The distinct pairs of these trials that a judge would be asked about, those that would narrow the interval of the figure
+/// most first, given the judgements. For profiles that compare no scores: all pairs of goldens and findings.
+pub fn pair_queue<'a>(
+    suite: &'a Suite,
+    trials: &'a [Trial],
+    judgements: &[Judgement],
+    profile: &Profile,
+    judge: &LocalJudge,
+) -> Vec<OpenPair<'a>> {
+    let cases: HashMap<&str, &Case> = suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
+    let goldens: Vec<&Golden> = suite.cases.iter().flat_map(|case| &case.goldens).collect();
+    let vocabulary = Vocabulary::learn(&goldens, |golden| prose(golden));
+    let of_trial = |(at, trial): (usize, &'a Trial)| -> Vec<(OpenPair<'a>, PairInstance)> {
+        let Some(&case) = cases.get(trial.case.as_str()) else { return Vec::new() };
+        let candidates = candidates(case, trial, &vocabulary, profile);
+        if candidates.is_empty() {
+            return Vec::new();
+        }
+        let known: Vec<String> = case.goldens.iter().map(|golden| GoldenText::new(case, golden).text()).collect();
+        let reported: Vec<String> = trial.findings.iter().map(|finding| FindingText::new(finding).text()).collect();
+        let likely = judge.probabilities(&case.goldens, &trial.findings);
+        let open = |(golden, finding): (usize, usize)| {
+            let key = LabelKey::pair(&known[golden], &reported[finding]);
+            let (own, reported_finding) = (&case.goldens[golden], &trial.findings[finding]);
+            let probability = likely[golden * trial.findings.len() + finding];
+            let open = OpenPair {
+                key,
+                case,
+                golden: own,
+                finding: reported_finding,
+                tools: 0,
+                trials: 0,
+                doubt: Uncertainty::default(),
+            };
+            (open, PairInstance { item: 0, trial: at, golden, finding, probability })
+        };
+        candidates.into_iter().map(open).collect()
+    };
+    let all: Vec<Vec<(OpenPair<'a>, PairInstance)>> = trials.par_iter().enumerate().map(of_trial).collect();
+    let mut once: BTreeMap<LabelKey, (OpenPair<'a>, Vec<PairInstance>)> = BTreeMap::new();
+    for (open, standing) in all.into_iter().flatten() {
+        once.entry(open.key.clone()).or_insert_with(|| (open, Vec::new())).1.push(standing);
+    }
+    let (mut pairs, mut standings) = (Vec::with_capacity(once.len()), Vec::new());
+    for (item, (mut open, places)) in once.into_values().enumerate() {
+        let trials_of: BTreeSet<usize> = places.iter().map(|standing| standing.trial).collect();
+        let tools: BTreeSet<&str> = trials_of.iter().map(|at| trials[*at].tool.as_str()).collect();
+        (open.tools, open.trials) = (tools.len(), trials_of.len());
+        standings.extend(places.into_iter().map(|standing| PairInstance { item, ..standing }));
+        pairs.push(open);
+    }
+    let scene = PriorityInput { suite, trials, judgements, profile, threshold: judge.params().threshold };
+    let found = uncertainties(scene, &standings, pairs.len());
+    pairs.iter_mut().zip(found).for_each(|(open, doubt)| open.doubt = doubt);
+    // Ties keep the order of keys, which is arbitrary but stable.
+    pairs.sort_by(|a, b| b.doubt.variance().total_cmp(&a.doubt.variance()));
+    pairs
+}
+
+fn candidates(case: &Case, trial: &Trial, vocabulary: &Vocabulary, profile: &Profile) -> Vec<(usize, usize)> {
+    if profile.method != Method::Score {
+        let findings = trial.findings.len();
+        return (0..case.goldens.len()).flat_map(|g| (0..findings).map(move |f| (g, f))).collect();
+    }
+    let (prepared, nothing) = (PreparedCase::new(case, vocabulary, profile), Decisions::default());
+    let candidates = best_candidates(&prepared, trial, &nothing, usize::MAX);
+    let worth = quantum(profile.judge_threshold);
+    let mut pairs = Vec::new();
+    for (golden, candidates) in candidates.iter().enumerate() {
+        let near = candidates.iter().filter(|candidate| quantum(candidate.score) >= worth);
+        pairs.extend(near.map(|candidate| (golden, candidate.index)));
+    }
+    pairs
+}
+
+/// Extras that report the same problem and are labelled together.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct OpenExtra<'a> {
+    pub pool: Pool<'a>,
+    /// The width it adds to the bounds of mean precision while unlabelled.
+    pub width: f64,
+    pub shown: Subject,
+    /// The other distinct texts, in key order.
+    pub others: Vec<Subject>,
+}
+
+/// All extras of these trials, labelled or not, widest first; ties go to what most tools report.
+pub fn extra_queue<'a>(
+    suite: &Suite,
+    trials: &'a [Trial],
+    scorecard: &Scorecard,
+    profile: &Profile,
+) -> Vec<OpenExtra<'a>> {
+    let pools = pool_extras(suite, trials, scorecard, profile.line.reach, |score| score.extras_to_label(profile));
+    let widths = extra_bound_widths(scorecard, suite, trials.len());
+    let place = |trial: &'a Trial| (trial.case.as_str(), trial.tool.as_str(), trial.number);
+    let widths: HashMap<(&str, &str, u32), f64> = trials.iter().map(place).zip(widths).collect();
+    let open = |pool: Pool<'a>| {
+        let mut parts: Vec<f64> = pool.members.iter().filter_map(|m| widths.get(&place(m.trial)).copied()).collect();
+        // Sorted, so that the sum does not depend on the order of trials.
+        parts.sort_by(f64::total_cmp);
+        let width = parts.iter().sum();
+        let case = &suite.cases[pool.case].id;
+        let shown = Subject::extra(case, pool.lead);
+        let texts = pool.members.iter().map(|member| Subject::extra(case, member.finding));
+        let mut others: BTreeMap<LabelKey, Subject> = texts.map(|text| (text.key(), text)).collect();
+        others.remove(&shown.key());
+        OpenExtra { pool, width, shown, others: others.into_values().collect() }
+    };
+    let mut queue: Vec<OpenExtra<'a>> = pools.into_iter().map(open).collect();
+    queue.sort_by(|a, b| b.width.total_cmp(&a.width));
+    queue
+}
+
+/// A distinct finding that a person may be asked to classify.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct OpenAudit<'a> {
+    pub key: LabelKey,
+    pub case: &'a Case,
+    /// As reported by the first trial that has it.
+    pub finding: &'a Finding,
+    pub tools: usize,
+    pub trials: usize,
+}
+
+/// All distinct findings of these trials: those reported by most tools first, then by most trials.
+pub fn audit_queue<'a>(suite: &'a Suite, trials: &'a [Trial]) -> Vec<OpenAudit<'a>> {
+    let cases: HashMap<&str, &Case> = suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
+    type Reported<'a> = (&'a Case, &'a Finding, BTreeSet<(&'a ToolName, u32)>);
+    let mut once: BTreeMap<LabelKey, Reported<'_>> = BTreeMap::new();
+    for trial in trials.iter().filter(|trial| trial.outcome == Outcome::Reported) {
+        let Some(&case) = cases.get(trial.case.as_str()) else { continue };
+        for finding in &trial.findings {
+            let key = Subject::audit(case, finding).key();
+            let (_, _, reports) = once.entry(key).or_insert_with(|| (case, finding, BTreeSet::new()));
+            reports.insert((&trial.tool, trial.number));
+        }
+    }
+    let open = once.into_iter().map(|(key, (case, finding, reports))| {
+        let tools: BTreeSet<&ToolName> = reports.iter().map(|(tool, _)| *tool).collect();
+        OpenAudit { key, case, finding, tools: tools.len(), trials: reports.len() }
+    });
+    let mut queue: Vec<OpenAudit<'a>> = open.collect();
+    queue.sort_by_key(|open| (Reverse(open.tools), Reverse(open.trials)));
+    queue
+}
+
+/// A sample that includes each pair independently with the same probability.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    probability: f64,
+    seed: u64,
+}
+
+/// A sampling probability outside (0, 1].
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("a sample is drawn with a probability above 0 and up to 1, such as 0.2, and not with {0}")]
+pub struct BadProbability(f64);
+
+impl Sample {
+    /// The sample of a seed.
+    pub fn new(probability: f64, seed: u64) -> Result<Self, BadProbability> {
+        if probability > 0.0 && probability <= 1.0 {
+            Ok(Self { probability, seed })
+        } else {
+            Err(BadProbability(probability))
+        }
+    }
+
+    /// The inclusion probability.
+    pub fn probability(self) -> f64 {
+        self.probability
+    }
+
+    /// A pair's position in the sample, from 0 to 1; `None` if it is not included. A larger sample of the same seed contains
+    /// a smaller one at the same positions.
+    pub fn place(self, key: &LabelKey) -> Option<f64> {
+        let hash = blake3::hash(format!("{}\n{key}", self.seed).as_bytes());
+        let drawn = hash.as_bytes().iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+        // 53 bits fit a double exactly.
+        let place = (drawn >> 11) as f64 / (1_u64 << 53) as f64;
+        (place < self.probability).then_some(place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys() -> Vec<LabelKey> {
+        (0..4000).map(|n| LabelKey::pair("known", &n.to_string())).collect()
+    }
+
+    #[test]
+    fn sample_size_follows_the_probability() {
+        for (probability, seed) in [(0.1, 0), (0.1, 7), (0.5, 0), (0.9, 3)] {
+            let sample = Sample::new(probability, seed).unwrap();
+            let sampled = keys().iter().filter(|key| sample.place(key).is_some()).count() as f64;
+            // Four standard deviations of a binomial count.
+            let (mean, spread) = (4000.0 * probability, (4000.0 * probability * (1.0 - probability)).sqrt());
+            assert!((sampled - mean).abs() < 4.0 * spread, "{sampled} of {mean}");
+        }
+        let all = Sample::new(1.0, 5).unwrap();
+        assert!(keys().iter().all(|key| all.place(key).is_some()));
+    }
+
+    #[test]
+    fn seeds_are_independent_and_larger_samples_contain_smaller_ones() {
+        let sampled = |probability: f64, seed: u64| -> Vec<LabelKey> {
+            let sample = Sample::new(probability, seed).unwrap();
+            keys().into_iter().filter(|key| sample.place(key).is_some()).collect()
+        };
+        assert_eq!(sampled(0.2, 1), sampled(0.2, 1));
+        assert_ne!(sampled(0.2, 1), sampled(0.2, 2));
+        let larger = sampled(0.4, 1);
+        assert!(sampled(0.2, 1).iter().all(|key| larger.contains(key)));
+        // Samples of two seeds overlap as by chance.
+        let (one, two) = (sampled(0.5, 1), sampled(0.5, 2));
+        let both = one.iter().filter(|key| two.contains(key)).count() as f64;
+        assert!((both - 1000.0).abs() < 4.0 * (4000.0_f64 * 0.25 * 0.75).sqrt(), "{both}");
+    }
+
+    #[test]
+    fn invalid_probabilities_are_refused() {
+        for wrong in [0.0, -0.1, 1.1, f64::NAN, f64::INFINITY] {
+            assert!(Sample::new(wrong, 0).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn findings_are_asked_once_most_frequent_first() {
+        let finding = |id: &str, title: &str| Finding { title: Some(title.to_owned()), ..Finding::new(id) };
+        let trial = |tool: &str, number: u32, findings: &[Finding]| Trial {
+            findings: findings.to_vec(),
+            ..Trial::reported("c".into(), ToolName::new(tool), number)
+        };
+        let suite = Suite { name: "s".to_owned(), digest: String::new(), cases: vec![Case::new("c")] };
+        let trials = [
+            trial("one", 1, &[finding("f1", "rare"), finding("f2", "often")]),
+            trial("two", 1, &[finding("x", "often")]),
+            trial("two", 2, &[finding("y", "often"), finding("z", "often")]),
+            Trial { outcome: Outcome::Crashed, ..trial("two", 3, &[finding("w", "lost")]) },
+        ];
+        let queue = audit_queue(&suite, &trials);
+        let lines: Vec<String> = queue.iter().map(|o| format!("{} {}", o.finding.headline(), o.trials)).collect();
+        assert_eq!(lines, ["often 3", "rare 1"]);
+    }
+}

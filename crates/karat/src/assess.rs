@@ -1,0 +1,450 @@
+//! Assesses documents against golden records: loads them, searches every requirement, asks the assessors and scores them.
+
+use crate::failure::Failure;
+use karat_core::scorecard::Intervals;
+use karat_documents::assess::assessor::BASELINE;
+use karat_documents::assess::assessor::model::EvaluationContext;
+use karat_documents::assess::bundle::content_hash;
+use karat_documents::assess::evaluate::{Assessor, EvaluationError, open};
+use karat_documents::assess::event::AssessEvent;
+use karat_documents::assess::log::{LogContext, LogWriter};
+use karat_documents::assess::measure::{EvaluationAnswers, MeasureOptions, report};
+use karat_documents::assess::search::trec;
+use karat_documents::assess::search::{SearchCost, SearchProviders, SearchedBundle, search};
+use karat_documents::assess::{Bundle, RecordPlace, Template, discover, load_all, search_providers};
+use karat_documents::ingest::{self, Document, IngestError, IngestLimits, ingest, stored_document};
+use karat_documents::retrieval::embed::Embedder;
+use karat_documents::retrieval::rerank::Reranker;
+use karat_documents::retrieval::{RetrievalError, SearchOptions};
+use karat_format::assessment::{AssessmentReportV1, MeasuredV1, StageV1};
+use karat_format::document::suggest::nearest;
+use karat_format::log::LogLineV1;
+use karat_format::session::IngestedV1;
+use karat_io::atomic_write;
+use karat_io::cancel::Cancel;
+use karat_llm::ledger::{CacheMode, Ledger, MemoryLedger};
+use karat_store::{NewDocument, Store, StoreError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// What is assessed, by whom and how.
+#[derive(Default)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct AssessRequest {
+    /// Golden records, folders of them, or suites of assessments.
+    pub paths: Vec<String>,
+    /// Whether folders are searched for golden records.
+    pub recursive: bool,
+    pub stage: StageV1,
+    /// Default: the rule-based one.
+    pub assessors: Vec<String>,
+    /// Default: all.
+    pub requirements: Vec<String>,
+    pub search: SearchRequest,
+    /// The name under which parsed documents are cached.
+    pub session: Option<String>,
+    pub cache: CacheMode,
+    pub intervals: Intervals,
+    /// Differences between assessors within ± this are equivalent.
+    pub margin: f64,
+    /// The folder for the search results as TREC files.
+    pub trec_folder: Option<PathBuf>,
+    /// The store for the log, model exchanges and parsed documents.
+    pub store_folder: PathBuf,
+}
+
+/// Search options; default: the template's.
+#[derive(Default)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct SearchRequest {
+    pub embedding: Option<String>,
+    pub reranking: Option<String>,
+    pub search_limit: Option<usize>,
+    pub bm25_weight: Option<f64>,
+    pub rerank_top_n: Option<usize>,
+    pub min_candidate_length: Option<usize>,
+    /// Whether candidates stay in retrieval order.
+    pub no_rerank: bool,
+}
+
+impl SearchRequest {
+    fn options(&self, template: &Template) -> SearchOptions {
+        let own = SearchOptions::from(&template.config.search);
+        SearchOptions {
+            search_limit: self.search_limit.unwrap_or(own.search_limit),
+            bm25_weight: self.bm25_weight.unwrap_or(own.bm25_weight),
+            rerank_top_n: self.rerank_top_n.unwrap_or(own.rerank_top_n),
+            min_candidate_length: self.min_candidate_length.unwrap_or(own.min_candidate_length),
+            rerank: own.rerank && !self.no_rerank,
+        }
+    }
+}
+
+/// Observes an assessment.
+pub trait AssessObserver {
+    /// Reports something that a person should know.
+    fn note(&mut self, text: &str);
+    /// Reports that all documents were loaded.
+    fn documents_loaded(&mut self, loaded: &DocumentsLoaded);
+    /// Reports progress.
+    fn event(&mut self, event: &AssessEvent<'_>);
+    /// What cancels the assessors; called only if a model is asked.
+    fn cancel(&mut self) -> Result<Cancel, Failure>;
+}
+
+/// The documents of an assessment.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct DocumentsLoaded {
+    pub session: Option<String>,
+    /// Documents taken from the session.
+    pub reused: usize,
+    /// Documents that were read and cached.
+    pub cached: usize,
+    pub notes: Vec<String>,
+}
+
+/// A finished assessment.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct AssessmentResult {
+    pub report: AssessmentReportV1,
+    /// The id of the log, if one is written.
+    pub log_id: Option<String>,
+    /// Why lines of the log are missing.
+    pub log_fault: Option<String>,
+}
+
+impl AssessmentResult {
+    /// Whether an assessor that was asked gave no answer at all.
+    pub fn has_silent_assessor(&self) -> bool {
+        self.report.assessments.iter().any(|(_, one)| one.answered == 0 && !one.requirements.is_empty())
+    }
+}
+
+/// Assesses documents and scores the assessors.
+pub fn assess(request: &AssessRequest, observer: &mut dyn AssessObserver) -> Result<AssessmentResult, Failure> {
+    if let Some(field) = request.intervals.cluster.named().filter(|field| *field != "bundle") {
+        return Err(Failure::usage(format!("--cluster {field}: requirements can only be clustered by bundle")));
+    }
+    if !(request.margin.is_finite() && request.margin >= 0.0) {
+        return Err(Failure::usage(format!("--margin {}: expected a number of at least 0", request.margin)));
+    }
+    if request.stage == StageV1::Retrieve && !request.assessors.is_empty() {
+        return Err(Failure::usage("--stage retrieve uses no assessor; omit --evaluation, or use --stage full"));
+    }
+    let places = discover(&request.paths, request.recursive)?;
+    let mut run = AssessRun::begin(request, observer)?;
+    let began = LogLineV1 { detail: Some(request.paths.join(" ")), ..LogLineV1::default() };
+    run.log.write("run_began", began);
+    match run.assess(&places) {
+        Ok(report) => {
+            run.log.write("run_ended", LogLineV1::default());
+            let log_id = run.store.is_some().then(|| run.log.context().batch_run_id.clone());
+            Ok(AssessmentResult { report, log_id, log_fault: run.log.fault().map(str::to_owned) })
+        }
+        Err(failure) => {
+            let (stage, error_kind) = (Some("run".to_owned()), Some("stopped".to_owned()));
+            let line = LogLineV1 { stage, error_kind, error: Some(failure.text()), ..LogLineV1::default() };
+            run.log.write("run_failed", line);
+            Err(failure)
+        }
+    }
+}
+
+/// The search providers, by template file.
+type Providers = BTreeMap<String, (Option<Box<dyn Embedder>>, Option<Box<dyn Reranker>>)>;
+
+/// An assessment that is under way.
+struct AssessRun<'a> {
+    request: &'a AssessRequest,
+    observer: &'a mut dyn AssessObserver,
+    assessors: Vec<String>,
+    store: Option<Store>,
+    log: LogWriter,
+    cancel: Cancel,
+    measured: MeasuredV1,
+}
+
+impl<'a> AssessRun<'a> {
+    /// If the store cannot be created, only the log is lost, unless something must be stored.
+    fn begin(request: &'a AssessRequest, observer: &'a mut dyn AssessObserver) -> Result<Self, Failure> {
+        let assessors = match (request.stage, request.assessors.as_slice()) {
+            (StageV1::Retrieve, _) => Vec::new(),
+            (_, []) => vec![BASELINE.to_owned()],
+            (_, some) => some.to_vec(),
+        };
+        let asks_models = assessors.iter().any(|name| name != BASELINE);
+        let needed = request.session.is_some() || asks_models && request.cache == CacheMode::ReadWrite;
+        let store = match Store::create(&request.store_folder) {
+            Ok(store) => Some(store),
+            Err(error) if !needed => {
+                observer.note(&format!("no log is written: {error}"));
+                None
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let context = LogContext::new(request.session.clone(), request.stage.name());
+        let measured = MeasuredV1 {
+            batch_run_id: Some(context.batch_run_id.clone()),
+            session_id: context.session_id.clone(),
+            ..MeasuredV1::default()
+        };
+        let log = match &store {
+            Some(store) => LogWriter::begin(store.folder(), context),
+            None => LogWriter::disabled(context),
+        };
+        // A stage that does not check for cancellation must not offer it.
+        let cancel = if asks_models { observer.cancel()? } else { Cancel::default() };
+        Ok(Self { request, observer, assessors, store, log, cancel, measured })
+    }
+
+    fn assess(&mut self, places: &[RecordPlace]) -> Result<AssessmentReportV1, Failure> {
+        let began = Instant::now();
+        let bundles = self.load_bundles(places)?;
+        self.took("ingest", began);
+        self.check_requirements(&bundles)?;
+        let mut seen = BTreeSet::new();
+        let all = bundles.iter().map(|bundle| &bundle.template);
+        let templates: Vec<&Template> = all.filter(|template| seen.insert(template.display_path())).collect();
+        let assessors = self.open_assessors(&templates)?;
+        let providers = self.open_providers(&templates)?;
+
+        let began = Instant::now();
+        let (searched, cost) = self.search(&bundles, &providers)?;
+        self.took("search", began);
+        if let Some(folder) = &self.request.trec_folder {
+            write_trec(folder, &searched)?;
+        }
+        let began = Instant::now();
+        let answers = self.ask(&assessors, &searched)?;
+        self.took("assess", began);
+        Ok(self.report(&searched, &cost, &answers, &providers))
+    }
+
+    fn took(&mut self, stage: &str, began: Instant) {
+        self.measured.seconds.insert(stage.to_owned(), (began.elapsed().as_secs_f64() * 1e3).round() / 1e3);
+    }
+
+    /// Loads all records. Documents in the session's cache are not read again; new ones are added to it.
+    fn load_bundles(&mut self, places: &[RecordPlace]) -> Result<Vec<Bundle>, Failure> {
+        let session = self.request.session.as_deref();
+        let limits = IngestLimits::default();
+        let (mut reused, mut fault) = (0, None::<StoreError>);
+        let mut fresh: Vec<NewDocument> = Vec::new();
+        let mut read = |name: &str, bytes: &[u8]| -> Result<Document, IngestError> {
+            let began = Instant::now();
+            let hash = session.map(|_| content_hash(bytes));
+            let cached = match (session, &hash, &mut self.store) {
+                (Some(session), Some(hash), Some(store)) => {
+                    store.session_document(session, name, hash, ingest::VERSION)
+                }
+                _ => Ok(None),
+            };
+            // A damaged session must not stop the assessment: the document itself is read instead.
+            let cached = cached.unwrap_or_else(|error| {
+                fault.get_or_insert(error);
+                None
+            });
+            let cached = cached.and_then(|stored| stored_document(stored, name));
+            let known = cached.is_some();
+            let document = cached.map_or_else(|| ingest(name, bytes, &limits), Ok)?;
+            reused += usize::from(known);
+            let sections = document.sections.len();
+            let event = AssessEvent::Read { document: name, sections, reused: known, took: began.elapsed() };
+            self.log.record(&event);
+            if let Some(hash) = hash.filter(|_| !known) {
+                let (name, reader) = (name.to_owned(), ingest::VERSION);
+                fresh.push(NewDocument { name, hash, reader, document: IngestedV1::from(&document) });
+            }
+            Ok(document)
+        };
+        let bundles = load_all(places, &mut read)?;
+        if let (Some(session), Some(store)) = (session, &mut self.store) {
+            store.save_documents(session, &fresh)?;
+        }
+        if let Some(fault) = fault {
+            self.observer.note(&format!("unreadable session entries were ignored: {fault}"));
+        }
+        self.measured.documents_reused = reused;
+        self.observer.documents_loaded(&DocumentsLoaded {
+            session: self.request.session.clone().filter(|_| self.store.is_some()),
+            reused,
+            cached: fresh.len(),
+            notes: bundles.iter().flat_map(|bundle| bundle.notes.iter().cloned()).collect(),
+        });
+        Ok(bundles)
+    }
+
+    /// Refuses a requirement that no record has.
+    fn check_requirements(&self, bundles: &[Bundle]) -> Result<(), Failure> {
+        let known: BTreeSet<&str> =
+            bundles.iter().flat_map(|bundle| &bundle.record.requirements).map(|one| one.id.as_str()).collect();
+        let Some(unknown) = self.request.requirements.iter().find(|id| !known.contains(id.as_str())) else {
+            return Ok(());
+        };
+        let hint = nearest(unknown, known.iter().copied()).map_or_else(
+            || format!("available: {}", known.iter().copied().collect::<Vec<_>>().join(", ")),
+            |near| format!("did you mean `{near}`?"),
+        );
+        Err(Failure::usage(format!("--requirement {unknown}: no record has it; {hint}")))
+    }
+
+    fn open_assessors(&self, templates: &[&Template]) -> Result<Vec<Assessor>, Failure> {
+        let mut seen = BTreeSet::new();
+        if let Some(name) = self.assessors.iter().find(|name| !seen.insert(name.as_str())) {
+            return Err(EvaluationError::Twice { name: name.clone() }.into());
+        }
+        let opened = self.assessors.iter().map(|name| open(name, templates, &variable, self.request.cache));
+        Ok(opened.collect::<Result<_, EvaluationError>>()?)
+    }
+
+    fn open_providers(&self, templates: &[&Template]) -> Result<Providers, Failure> {
+        let search = &self.request.search;
+        let name = |stated: &Option<String>| stated.clone().unwrap_or_else(|| search_providers::DEFAULT.to_owned());
+        let mut providers = Providers::new();
+        for template in templates {
+            let options = search.options(template);
+            options.check()?;
+            let embedder = match options.by_vectors() {
+                true => search_providers::embedder(&name(&search.embedding), template, &variable)?,
+                false => None,
+            };
+            let reranker = match options.rerank {
+                true => search_providers::reranker(&name(&search.reranking), template, &variable)?,
+                false => None,
+            };
+            if embedder.is_none() && search.bm25_weight == Some(0.0) {
+                return Err(RetrievalError::NoVectors { weight: 0.0 }.into());
+            }
+            providers.insert(template.display_path(), (embedder, reranker));
+        }
+        Ok(providers)
+    }
+
+    fn search<'b>(
+        &mut self,
+        bundles: &'b [Bundle],
+        providers: &Providers,
+    ) -> Result<(Vec<SearchedBundle<'b>>, SearchCost), Failure> {
+        let Self { request, observer, log, .. } = self;
+        let wanted = |id: &str| request.requirements.is_empty() || request.requirements.iter().any(|own| own == id);
+        let mut providers_of = |template: &Template| {
+            let own = providers.get(&template.display_path());
+            let embedder = own.and_then(|(embedder, _)| embedder.as_deref());
+            let reranker = own.and_then(|(_, reranker)| reranker.as_deref());
+            let options = applied(request.search.options(template), embedder.is_some());
+            Ok(SearchProviders { options, embedder, reranker })
+        };
+        Ok(search(bundles, &wanted, &mut providers_of, &mut |event| {
+            log.record(&event);
+            observer.event(&event);
+        })?)
+    }
+
+    /// Runs each assessor in turn on the same parts.
+    fn ask<'e>(
+        &mut self,
+        assessors: &'e [Assessor],
+        searched: &[SearchedBundle<'_>],
+    ) -> Result<Vec<EvaluationAnswers<'e>>, Failure> {
+        let Self { request, observer, store, log, cancel, .. } = self;
+        let mut none = MemoryLedger::default();
+        let mut answers = Vec::new();
+        for evaluation in assessors {
+            let ledger: &mut dyn Ledger = match store {
+                Some(store) if request.cache.reads() => store,
+                _ => &mut none,
+            };
+            let mut on_event = |event: AssessEvent<'_>| {
+                log.record(&event);
+                observer.event(&event);
+            };
+            let mut context = EvaluationContext { ledger, cancel, observer: &mut on_event };
+            let evaluated = evaluation.assess(searched, &mut context)?;
+            if cancel.is_cancelled() {
+                let kept = match request.cache {
+                    CacheMode::ReadWrite => "; answers so far are stored and will be reused",
+                    _ => "",
+                };
+                return Err(Failure::failed(format!("stopped{kept}")));
+            }
+            answers.push(EvaluationAnswers { evaluation, evaluated });
+        }
+        Ok(answers)
+    }
+
+    fn report(
+        &mut self,
+        searched: &[SearchedBundle<'_>],
+        cost: &SearchCost,
+        answers: &[EvaluationAnswers<'_>],
+        providers: &Providers,
+    ) -> AssessmentReportV1 {
+        let search = &self.request.search;
+        let first = searched.first().map(|bundle| &bundle.corpus.bundle.template);
+        let own = first.and_then(|template| providers.get(&template.display_path()));
+        let embedding = own.and_then(|(embedder, _)| embedder.as_ref()).map(|embedder| embedder.id());
+        let options = first.map_or_else(SearchOptions::default, |template| search.options(template));
+        let how = MeasureOptions {
+            stage: self.request.stage,
+            intervals: &self.request.intervals,
+            margin: self.request.margin,
+            search: applied(options, embedding.is_some()),
+            embedding,
+            reranking: own.and_then(|(_, reranker)| reranker.as_ref()).map(|reranker| reranker.id()),
+        };
+        let mut report = report(searched, cost, answers, &how, std::mem::take(&mut self.measured));
+        report.warnings.extend(differing_templates(search, searched));
+        let embedded = search.embedding.as_deref().is_none_or(|name| name == search_providers::DEFAULT);
+        if embedded && providers.values().any(|(embedder, _)| embedder.is_some()) {
+            report.warnings.extend(foreign_languages(&report));
+        }
+        report
+    }
+}
+
+/// Without vectors, only the word search is used, whatever its weight.
+fn applied(options: SearchOptions, has_vectors: bool) -> SearchOptions {
+    if has_vectors { options } else { SearchOptions { bm25_weight: 1.0, ..options } }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+fn write_trec(folder: &Path, searched: &[SearchedBundle<'_>]) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| Failure::unwritten(folder.display(), error))?;
+    let files = trec(searched);
+    for (name, text) in [("run.txt", &files.run), ("qrels.txt", &files.qrels)] {
+        let path = folder.join(name);
+        atomic_write::write(&path, &mut |out| out.write_all(text.as_bytes()))
+            .map_err(|error| Failure::unwritten(path.display(), error))?;
+    }
+    Ok(())
+}
+
+/// Templates may set their own search options and k; the report shows those of the first.
+fn differing_templates(search: &SearchRequest, searched: &[SearchedBundle<'_>]) -> Option<String> {
+    let settings = |bundle: &SearchedBundle<'_>| {
+        let template = &bundle.corpus.bundle.template;
+        (search.options(template), template.config.scoring.k)
+    };
+    let first = searched.first()?;
+    let other = searched.iter().find(|bundle| settings(bundle) != settings(first))?;
+    let [first, other] = [first, other].map(|bundle| bundle.corpus.bundle.template.display_path());
+    Some(format!("{other} has other search settings than {first}, whose settings are shown"))
+}
+
+/// Notes bundles in other languages: the embedded model is for English.
+fn foreign_languages(report: &AssessmentReportV1) -> Option<String> {
+    let other = |language: &str| language != "en" && language != "none";
+    let bundles: Vec<&str> =
+        report.bundles.iter().filter(|b| other(&b.language)).map(|b| b.bundle_id.as_str()).collect();
+    (!bundles.is_empty()).then(|| {
+        format!(
+            "the embedded model works best for English, and {} {} in another language; select another with --embedding",
+            bundles.join(", "),
+            if bundles.len() == 1 { "is" } else { "are" }
+        )
+    })
+}

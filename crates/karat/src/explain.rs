@@ -1,0 +1,113 @@
+//! Explains the score of one case: each golden, its candidates, which judge decided and why.
+
+use crate::did_you_mean;
+use crate::failure::Failure;
+use crate::judge::run::JudgeObserver;
+use crate::score::{ScoreInput, ScoreRequest, ScoreSource};
+use crate::scoring::{self, Scoring};
+use crate::submissions::read_judgement_files;
+use crate::suite::LoadedSuite;
+use karat_core::matching::outcome::Candidate;
+use karat_core::scorecard::{CaseScore, TrialScore, candidates};
+use karat_core::suite::Case;
+use karat_core::trial::Trial;
+
+/// The case to explain.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct ExplainRequest {
+    /// What is scored. A single tool names that of imported files; labels and intervals are not used.
+    pub score: ScoreRequest,
+    pub case: String,
+    /// Optional if there is only one.
+    pub tool: Option<String>,
+    /// Default: the first.
+    pub trial: Option<u32>,
+}
+
+/// A scored case.
+pub struct Explained {
+    loaded: LoadedSuite,
+    /// The scores of this case alone.
+    pub scoring: Scoring,
+    /// Index of the case in the suite and in the report.
+    pub case_index: usize,
+    /// Index of the tool in the scorecard and in the report.
+    pub tool_index: usize,
+    trial_index: usize,
+    /// Findings that were skipped on reading.
+    pub notes: Vec<String>,
+}
+
+/// Scores one case. The judge is asked only about its pairs.
+pub fn explain(request: &ExplainRequest, observer: &mut dyn JudgeObserver) -> Result<Explained, Failure> {
+    let mut input = ScoreInput::load(&request.score)?;
+    let cases = &input.loaded.suite.cases;
+    let Some(case_index) = cases.iter().position(|case| case.id.as_str() == request.case) else {
+        let hint = did_you_mean(&request.case, cases.iter().map(|case| case.id.as_str())).unwrap_or_default();
+        let suite = &input.loaded.suite.name;
+        return Err(Failure::usage(format!("the suite {suite} has no case `{}`{hint}", request.case)));
+    };
+    let notes = match request.score.source {
+        ScoreSource::Suite(_) => input.work.notes.clone(),
+        ScoreSource::Run(_) => Vec::new(),
+    };
+    if request.score.profile.is_empty() && request.score.judge.judge.is_none() {
+        // Show the stored decisions, even if a panel would decide differently on this case alone.
+        input.work.judgements = input.stored_judgements()?;
+    }
+    input.work.judgements.extend(read_judgement_files(&request.score.judgements, &input.loaded.suite)?);
+    input.work.trials.retain(|trial| trial.case.as_str() == request.case);
+    input.judge(&request.score.store_folder, observer)?;
+    let scoring = scoring::run(&input.loaded, input.work);
+    let tool_index = find_tool(&scoring, request.tool.as_deref())?;
+    let trials = &scoring.scorecard.tools[tool_index].cases[case_index].trials;
+    let found = trials.iter().position(|trial| request.trial.is_none_or(|number| trial.number == number));
+    let Some(trial_index) = found else {
+        let numbers: Vec<String> = trials.iter().map(|trial| trial.number.to_string()).collect();
+        return Err(Failure::usage(format!("no such trial; available: {}", numbers.join(", "))));
+    };
+    Ok(Explained { loaded: input.loaded, scoring, case_index, tool_index, trial_index, notes })
+}
+
+fn find_tool(scoring: &Scoring, wanted: Option<&str>) -> Result<usize, Failure> {
+    let names: Vec<&str> = scoring.scorecard.tools.iter().map(|tool| tool.tool.as_str()).collect();
+    let there = || format!("available: {}", names.join(", "));
+    let Some(wanted) = wanted else {
+        return match names.as_slice() {
+            [_] => Ok(0),
+            _ => Err(Failure::usage(format!("select a tool with --tool; {}", there()))),
+        };
+    };
+    names.iter().position(|name| *name == wanted).ok_or_else(|| {
+        let hint = did_you_mean(wanted, names.iter().copied()).unwrap_or_else(|| format!("; {}", there()));
+        Failure::usage(format!("no trials of `{wanted}`{hint}"))
+    })
+}
+
+#[expect(missing_docs, reason = "method names say it")]
+impl Explained {
+    pub fn case(&self) -> &Case {
+        &self.loaded.suite.cases[self.case_index]
+    }
+
+    pub fn score(&self) -> &CaseScore {
+        &self.scoring.scorecard.tools[self.tool_index].cases[self.case_index]
+    }
+
+    pub fn trial(&self) -> &TrialScore {
+        &self.score().trials[self.trial_index]
+    }
+
+    /// The trial as reported; `None` if it is missing.
+    pub fn reported(&self) -> Option<&Trial> {
+        self.trial().line.map(|line| &self.scoring.trials[line])
+    }
+
+    /// The best candidates of each golden.
+    pub fn candidates(&self, most: usize) -> Vec<Vec<Candidate>> {
+        let Scoring { judgements, profile, .. } = &self.scoring;
+        self.reported().map_or_else(Vec::new, |trial| {
+            candidates(&self.loaded.suite, self.case(), trial, judgements, profile, most)
+        })
+    }
+}

@@ -1,0 +1,277 @@
+//! Answers questions about pairs: by a single judge, or by the votes of a panel.
+
+use super::context::{AskError, JudgeContext, JudgeEvent, NO_DECISION, judgement};
+use super::usage::{Usage, UsageTable};
+use crate::judge::code_context;
+use crate::judge::registry::{Judge, JudgeKind, Panel};
+use crate::judge::template::{PAIR_SWAPPED, pair_question};
+use karat_core::ids::{CaseId, FindingId, GoldenId, JudgeName, ToolName};
+use karat_core::judgement::{Decision, Judgement, PairDecision, UnjudgedPair};
+use karat_core::local_judge::LocalJudge;
+use karat_core::panel::{PanelDecision, Vote, settle_pairs};
+use karat_core::scorecard::{PairOrder, PairQuestion};
+use karat_core::stats::agreement::Rating;
+use karat_llm::engine::Engine;
+use karat_llm::ledger::{Answer, Exchange};
+use karat_llm::prompt::Question;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+type PairKey = (CaseId, ToolName, u32, GoldenId, FindingId);
+
+fn question_key(question: &PairQuestion<'_>) -> PairKey {
+    let PairQuestion { trial, golden, finding, .. } = question;
+    (trial.case.clone(), trial.tool.clone(), trial.number, golden.id.clone(), finding.id.clone())
+}
+
+fn decided_pair(judgement: &Judgement) -> Option<(PairKey, &PairDecision)> {
+    let Decision::Pair(pair) = &judgement.decision else { return None };
+    let Judgement { case, tool, trial, .. } = judgement;
+    Some(((case.clone(), tool.clone(), *trial, pair.golden.clone()?, pair.finding.clone()), pair))
+}
+
+/// The answers of a single judge: a judgement for each question, which may be that there is none.
+pub(super) fn answer_alone(
+    judge: &Judge,
+    questions: &[PairQuestion<'_>],
+    context: &mut JudgeContext<'_>,
+    usage: &mut UsageTable,
+) -> Result<Vec<Judgement>, AskError> {
+    (context.report)(JudgeEvent::Round(questions.len()));
+    answer_as_member(judge, questions, context, usage)
+}
+
+fn answer_as_member(
+    judge: &Judge,
+    questions: &[PairQuestion<'_>],
+    context: &mut JudgeContext<'_>,
+    usage: &mut UsageTable,
+) -> Result<Vec<Judgement>, AskError> {
+    let own = usage.for_judge(judge);
+    own.asked += questions.len();
+    let answers = match &judge.kind {
+        JudgeKind::Local(local) => {
+            let answers = answer_locally(local, &judge.name, questions);
+            questions.iter().for_each(|_| (context.report)(JudgeEvent::Settled { answered: true }));
+            answers
+        }
+        JudgeKind::Model(engine) => answer_by_model(engine, &judge.name, questions, context, own)?,
+        JudgeKind::People => answer_from_labels(&judge.name, questions, context.labels, own),
+        // The registry makes no panels of panels.
+        JudgeKind::Panel(_) => Vec::new(),
+    };
+    usage.voices.extend_from_slice(&answers);
+    Ok(answers)
+}
+
+/// The local judge looks at a trial as a whole, since its other findings are rivals.
+fn answer_locally(local: &LocalJudge, name: &JudgeName, questions: &[PairQuestion<'_>]) -> Vec<Judgement> {
+    let trials: Vec<&[PairQuestion<'_>]> = questions.chunk_by(|a, b| std::ptr::eq(a.trial, b.trial)).collect();
+    let answer_trial = |asked: &&[PairQuestion<'_>]| {
+        let Some(first) = asked.first() else { return Vec::new() };
+        let (goldens, findings) = (&first.case.goldens, &first.trial.findings);
+        let indices = |question: &PairQuestion<'_>| {
+            let golden = goldens.iter().position(|golden| std::ptr::eq(golden, question.golden))?;
+            let finding = findings.iter().position(|finding| std::ptr::eq(finding, question.finding))?;
+            Some((golden, finding))
+        };
+        let wanted: Vec<(usize, usize)> = asked.iter().filter_map(indices).collect();
+        let opinions = local.judge(goldens, findings, &wanted);
+        let judged = asked.iter().zip(opinions).map(|(question, opinion)| {
+            let decision = PairDecision {
+                confidence: Some(if opinion.matched { opinion.probability } else { 1.0 - opinion.probability }),
+                explanation: Some(opinion.explanation()),
+                ..decide(question, opinion.matched)
+            };
+            judgement(question.trial, name, None, Decision::Pair(decision))
+        });
+        judged.collect()
+    };
+    trials.par_iter().map(answer_trial).collect::<Vec<_>>().concat()
+}
+
+fn answer_by_model(
+    engine: &Engine,
+    name: &JudgeName,
+    questions: &[PairQuestion<'_>],
+    context: &mut JudgeContext<'_>,
+    usage: &mut Usage,
+) -> Result<Vec<Judgement>, AskError> {
+    let loaded = context.loaded;
+    let prompts = questions.iter().map(|question| {
+        let PairQuestion { case, trial, golden, finding, order, .. } = question;
+        // For scripts and messages; no model sees it.
+        let id = format!("{}/{}/{}/{}/{}", trial.case, golden.id, trial.tool, trial.number, finding.id);
+        let code = code_context::excerpts(loaded, &case.id, [*golden], [*finding]);
+        let prompt = pair_question(id, golden, finding, code.as_deref());
+        match order {
+            PairOrder::GoldenFirst => prompt,
+            PairOrder::FindingFirst => Question { template: &PAIR_SWAPPED, ..prompt },
+        }
+    });
+    let mut judgements: Vec<Option<Judgement>> = vec![None; questions.len()];
+    usage.ask_model(engine, prompts, context, &mut |index, exchange| {
+        if let (Some(slot), Some(question)) = (judgements.get_mut(index), questions.get(index)) {
+            let key = exchange.is_final().then(|| exchange.key.to_string());
+            *slot = Some(judgement(question.trial, name, key, decision_from_answer(question, exchange)));
+        }
+    })?;
+    Ok(judgements.into_iter().flatten().collect())
+}
+
+fn decision_from_answer(question: &PairQuestion<'_>, exchange: &Exchange) -> Decision {
+    match &exchange.answer {
+        Answer::Given(answer) => Decision::Pair(PairDecision {
+            partial: answer["partial"].as_bool(),
+            confidence: answer["confidence"].as_f64(),
+            explanation: answer["explanation"].as_str().map(ToOwned::to_owned),
+            ..decide(question, answer["match"].as_bool().unwrap_or(false))
+        }),
+        Answer::Missing { why, .. } => leave_open(question, why),
+        Answer::Refused { why } => leave_open(question, &format!("it refused to answer: {why}")),
+    }
+}
+
+fn decide(question: &PairQuestion<'_>, matched: bool) -> PairDecision {
+    PairDecision {
+        golden: Some(question.golden.id.clone()),
+        finding: question.finding.id.clone(),
+        matched,
+        partial: None,
+        confidence: None,
+        explanation: None,
+        probability: None,
+    }
+}
+
+fn leave_open(question: &PairQuestion<'_>, why: &str) -> Decision {
+    let (golden, finding) = (question.golden.id.clone(), question.finding.id.clone());
+    Decision::Unjudged(UnjudgedPair { golden, finding, why: why.to_owned() })
+}
+
+/// People's labels of these pairs; a pair may have several.
+fn answer_from_labels(
+    name: &JudgeName,
+    questions: &[PairQuestion<'_>],
+    labels: &[Judgement],
+    usage: &mut Usage,
+) -> Vec<Judgement> {
+    const UNLABELLED: &str = "it is unlabelled; `karat label next` shows it";
+    let mut by_pair: BTreeMap<PairKey, Vec<&Judgement>> = BTreeMap::new();
+    for label in labels {
+        if let Some((key, _)) = decided_pair(label) {
+            by_pair.entry(key).or_default().push(label);
+        }
+    }
+    let mut judgements = Vec::new();
+    for question in questions {
+        match by_pair.get(&question_key(question)) {
+            Some(labels) => judgements.extend(labels.iter().copied().cloned()),
+            None => {
+                usage.fail(UNLABELLED);
+                judgements.push(judgement(question.trial, name, None, leave_open(question, UNLABELLED)));
+            }
+        }
+    }
+    judgements
+}
+
+pub(super) struct PanelVotes<'a> {
+    judge: &'a Judge,
+    panel: &'a Panel,
+    votes: BTreeMap<PairKey, Vec<Vote>>,
+    /// The decisions that the current rounds rely on.
+    returned: BTreeMap<PairKey, Option<bool>>,
+    note: Option<String>,
+}
+
+impl<'a> PanelVotes<'a> {
+    pub(super) fn new(judge: &'a Judge, panel: &'a Panel) -> Self {
+        Self { judge, panel, votes: BTreeMap::new(), returned: BTreeMap::new(), note: None }
+    }
+
+    /// The panel's judgement for each question. Members are asked only about pairs they have not voted on.
+    pub(super) fn answer(
+        &mut self,
+        questions: &[PairQuestion<'_>],
+        context: &mut JudgeContext<'_>,
+        usage: &mut UsageTable,
+    ) -> Result<Vec<Judgement>, AskError> {
+        (context.report)(JudgeEvent::Round(questions.len()));
+        let is_new = |question: &&PairQuestion<'_>| !self.votes.contains_key(&question_key(question));
+        let new: Vec<PairQuestion<'_>> = questions.iter().filter(is_new).copied().collect();
+        usage.for_judge(self.judge).asked += new.len();
+        self.votes.extend(new.iter().map(|question| (question_key(question), Vec::new())));
+        for (number, member) in self.panel.members.iter().enumerate() {
+            let answers = answer_as_member(member, &new, context, usage)?;
+            for (key, pair) in answers.iter().filter_map(decided_pair) {
+                let vote = Vote { judge: number, matched: pair.matched, confidence: pair.confidence };
+                self.votes.entry(key).or_default().push(vote);
+            }
+        }
+        let ratings = self.votes.values().map(|votes| {
+            votes.iter().map(|vote| Rating { rater: vote.judge, category: usize::from(vote.matched) }).collect()
+        });
+        usage.set_agreement(&self.panel.members, ratings);
+        let decisions = self.settle();
+        for question in &new {
+            if !decisions.contains_key(&question_key(question)) {
+                usage.for_judge(self.judge).fail(NO_DECISION);
+            }
+        }
+        let mut answers = Vec::with_capacity(questions.len());
+        for question in questions {
+            let key = question_key(question);
+            let decided = decisions.get(&key);
+            let decision = match decided {
+                None => leave_open(question, NO_DECISION),
+                Some(decided) => Decision::Pair(PairDecision {
+                    confidence: Some(decided.confidence),
+                    explanation: Some(self.list_votes(&key)),
+                    ..decide(question, decided.matched)
+                }),
+            };
+            answers.push(judgement(question.trial, &self.judge.name, None, decision));
+            self.returned.insert(key, decided.map(|decided| decided.matched));
+        }
+        Ok(answers)
+    }
+
+    /// Starts the rounds again: earlier decisions need no longer hold.
+    pub(super) fn forget_returned(&mut self) {
+        self.returned.clear();
+    }
+
+    /// Whether the decisions of these rounds still hold after all votes.
+    pub(super) fn is_settled(&mut self) -> bool {
+        let decisions = self.settle();
+        self.returned.iter().all(|(key, matched)| *matched == decisions.get(key).map(|decided| decided.matched))
+    }
+
+    /// What a reader should know about how the panel decided.
+    pub(super) fn note(&self) -> Option<String> {
+        self.note.as_ref().map(|note| format!("{}: {note}", self.judge.name))
+    }
+
+    /// The panel's decisions; pairs without one are left out.
+    fn settle(&mut self) -> BTreeMap<PairKey, PanelDecision> {
+        let votes: Vec<Vec<Vote>> = self.votes.values().cloned().collect();
+        let settled = settle_pairs(&votes, self.panel.consensus);
+        self.note = settled.note;
+        self.votes.keys().zip(settled.items).filter_map(|(key, decided)| Some((key.clone(), decided?))).collect()
+    }
+
+    /// Such as `local: yes, human: no answer`.
+    fn list_votes(&self, key: &PairKey) -> String {
+        let votes = &self.votes[key];
+        let words = self.panel.members.iter().enumerate().map(|(number, member)| {
+            let word = match votes.iter().find(|vote| vote.judge == number) {
+                Some(vote) if vote.matched => "yes",
+                Some(_) => "no",
+                None => "no answer",
+            };
+            format!("{}: {word}", member.name)
+        });
+        words.collect::<Vec<_>>().join(", ")
+    }
+}

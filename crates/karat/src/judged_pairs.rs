@@ -1,0 +1,450 @@
+//! Reads judged pairs with their trials, and evaluates a judge on them.
+
+use crate::failure::Failure;
+use crate::judge::local::{Field, ParamsError, UnknownField, read, shipped};
+use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, open_judge};
+use crate::judge::session::ask_about;
+use crate::submissions::{load_suite, open_lines, read_judgement_files, refuse_repeated_stdin};
+use crate::suite::LoadedSuite;
+use karat_core::judgement::{Decision, Judgement};
+use karat_core::local_judge::NAME;
+use karat_core::local_judge::evaluate::{Answer, Figures, evaluate, evaluate_answers, evaluate_word_overlap, mean};
+use karat_core::local_judge::fit::hold_out;
+use karat_core::local_judge::labels::{LabelledTrial, Labels};
+use karat_core::scorecard::{PairOrder, PairQuestion};
+use karat_core::stats::agreement::{Estimate, Rating, Ratings, measure};
+use karat_core::suite::Suite;
+use karat_core::trial::Trial;
+use karat_core::wording::count;
+use karat_format::recorded::{NamedLines, read_judgements, read_trials};
+use karat_format::submission::MAX_TRIALS;
+use karat_report::build::seed_from;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// Where judged pairs are read from.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct JudgedPairsRequest {
+    pub suite: String,
+    /// Default, if there are no judgements either: the suite's calibration set.
+    pub submissions: Vec<PathBuf>,
+    pub judgements: Vec<PathBuf>,
+    /// The field that groups cases.
+    pub group_by: Option<String>,
+}
+
+/// A suite with trials and judgements of their pairs.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct JudgedPairs {
+    pub loaded: LoadedSuite,
+    /// The field that groups cases.
+    pub field: Option<Field>,
+    /// All trials of the submissions, judged or not.
+    pub trials: Vec<Trial>,
+    judgements: Vec<Judgement>,
+}
+
+/// The files of a suite's calibration set.
+const CALIBRATION: [&str; 2] = ["calibration/submission.jsonl", "calibration/judgements.jsonl"];
+
+impl JudgedPairs {
+    /// Reads the given files, or the suite's calibration set.
+    pub fn load(request: &JudgedPairsRequest) -> Result<Self, Failure> {
+        refuse_repeated_stdin(request.submissions.iter().chain(&request.judgements))?;
+        let field = request.group_by.as_deref().map(str::parse).transpose();
+        let field = field.map_err(|error: UnknownField| Failure::usage(error.to_string()))?;
+        let loaded = load_suite(&request.suite)?;
+        let (trials, judgements) = if request.submissions.is_empty() && request.judgements.is_empty() {
+            let [submission, judgements] = CALIBRATION.map(|path| open_calibration(&loaded, path));
+            let trials = read_trials(vec![submission?], Some(&loaded.suite))?;
+            (trials, read_judgements(vec![judgements?], Some(&loaded.suite))?)
+        } else {
+            read_files(request, &loaded.suite)?
+        };
+        Ok(Self { loaded, field, trials, judgements })
+    }
+
+    /// The judged pairs. What is skipped is described by [`skipped`].
+    pub fn labels(&self) -> Result<Labels<'_>, Failure> {
+        let labels = Labels::new(&self.loaded.suite, &self.trials, &self.judgements);
+        if labels.trials.iter().all(|own| own.stated.iter().all(Option::is_none)) {
+            let message = "no pair of these submissions is judged; use the judgements that belong to them";
+            return Err(Failure::bad_input(message));
+        }
+        Ok(labels)
+    }
+}
+
+/// Describes trials and judgements that are skipped.
+pub fn skipped(labels: &Labels<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    if labels.unjudged > 0 {
+        notes.push(format!("{} with findings skipped: no judgements", count(labels.unjudged, "trial")));
+    }
+    if labels.strangers > 0 {
+        let strangers = count(labels.strangers, "judgement");
+        notes.push(format!("{strangers} skipped: the submissions have no such trial or finding"));
+    }
+    notes
+}
+
+/// Reads all trials and judgements. If judges saw different findings of the same trials, the first submission belongs to the
+/// first judgements, the second to the second, and their trials are kept separate.
+fn read_files(request: &JudgedPairsRequest, suite: &Suite) -> Result<(Vec<Trial>, Vec<Judgement>), Failure> {
+    let mut sets: Vec<Vec<Trial>> = Vec::new();
+    for path in &request.submissions {
+        sets.push(read_trials(vec![open_lines(path)?], Some(suite))?);
+    }
+    let mut seen = HashSet::new();
+    let mut all = sets.iter().flatten().map(|trial| (&trial.case, &trial.tool, trial.number));
+    if all.all(|trial| seen.insert(trial)) {
+        return Ok((sets.concat(), read_judgement_files(&request.judgements, suite)?));
+    }
+    if request.submissions.len() != request.judgements.len() {
+        return Err(Failure::usage(
+            "the submissions contain the same trials more than once; if each judge saw different findings, use one file of \
+             judgements for each submission, in the same order",
+        ));
+    }
+    let mut judged = Vec::new();
+    for (number, (trials, path)) in (0..).zip(sets.iter_mut().zip(&request.judgements)) {
+        let mut judgements = read_judgement_files(std::slice::from_ref(path), suite)?;
+        trials.iter_mut().for_each(|trial| trial.number += number * APART);
+        judgements.iter_mut().for_each(|judgement| judgement.trial += number * APART);
+        judged.extend(judgements);
+    }
+    Ok((sets.concat(), judged))
+}
+
+/// Offset between the trial numbers of different submissions; larger than any trial number.
+const APART: u32 = 10 * MAX_TRIALS;
+
+fn open_calibration(loaded: &LoadedSuite, path: &str) -> Result<NamedLines<'static>, Failure> {
+    let file = loaded.files.display(path);
+    let reader = loaded.files.open(path).map_err(|error| Failure::io(&file, error))?;
+    reader.map(|reader| NamedLines { file, reader }).ok_or_else(|| {
+        Failure::usage(format!(
+            "the suite {} has no calibration set: {path} is missing; use judged pairs with --submission and --judgements",
+            loaded.suite.name
+        ))
+    })
+}
+
+/// The judge to evaluate, and the pairs to evaluate it on.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct EvaluateJudgeRequest {
+    pub pairs: JudgedPairsRequest,
+    pub judge: JudgeRequest,
+    /// Parameters of the local judge; default: the built-in ones.
+    pub params: Option<PathBuf>,
+    /// The store with model exchanges.
+    pub store_folder: PathBuf,
+}
+
+/// How a judge did on judged pairs.
+#[derive(Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct JudgeEvaluation {
+    pub judge: String,
+    /// Where the local judge's parameters came from: `held-out`, `shipped`, or a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub params: Option<String>,
+    /// All groups together.
+    #[serde(flatten)]
+    pub all: Figures,
+    /// The plain mean over the groups.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean: Option<Figures>,
+    pub groups: BTreeMap<String, GroupFigures>,
+    /// Word overlap as a reference, on the same labels.
+    pub overlap: Figures,
+    /// The judges that made the labels.
+    pub judges: Vec<String>,
+    /// Figures that only a judge other than the local one has.
+    #[serde(flatten)]
+    pub asked: Option<AskedFigures>,
+    /// Labels that are skipped.
+    #[serde(skip)]
+    pub notes: Vec<String>,
+}
+
+/// How a judge did on one group of cases.
+#[derive(Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct GroupFigures {
+    /// Probability from which the local judge calls a pair a match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
+    #[serde(flatten)]
+    pub figures: Figures,
+}
+
+/// Figures that only a judge other than the local one has.
+#[derive(Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct AskedFigures {
+    /// Labelled pairs without an answer; the figures exclude them.
+    pub unjudged: usize,
+    pub unjudged_pairs: Vec<UnjudgedPair>,
+    pub agreement: PairAgreement,
+    /// Notes of the judge.
+    #[serde(skip)]
+    pub notes: Vec<String>,
+}
+
+/// A pair without an answer.
+#[derive(Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct UnjudgedPair {
+    pub case: String,
+    pub tool: String,
+    pub trial: u32,
+    pub golden: String,
+    pub finding: String,
+    pub why: String,
+}
+
+/// Agreement of a judge with the labels, by pair.
+#[derive(Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct PairAgreement {
+    pub percent: AgreementFigure,
+    pub kappa: AgreementFigure,
+    pub ac1: AgreementFigure,
+}
+
+/// A figure with its 95 % interval.
+#[derive(Default, Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct AgreementFigure {
+    pub value: Option<f64>,
+    pub ci: Option<[f64; 2]>,
+}
+
+/// Evaluates a judge on judged pairs.
+pub fn evaluate_judge(
+    request: &EvaluateJudgeRequest,
+    observer: &mut dyn JudgeObserver,
+) -> Result<JudgeEvaluation, Failure> {
+    let pairs = JudgedPairs::load(&request.pairs)?;
+    let labels = pairs.labels()?;
+    let name = request.judge.judge.as_deref().unwrap_or(NAME);
+    let is_local = name == NAME && !pairs.loaded.config.judges.contains_key(NAME);
+    if !is_local && request.params.is_some() {
+        return Err(Failure::usage("--params applies to the local judge; omit --judge"));
+    }
+    let measured = match (&pairs.field, &request.params) {
+        _ if !is_local => by_asking(request, &pairs, &labels, observer)?,
+        (Some(field), None) => by_held_out_groups(&labels, field)?,
+        (field, params) => by_params(params.as_deref(), &labels, field.as_ref())?,
+    };
+    let Measured { params, all, groups, asked } = measured;
+    Ok(JudgeEvaluation {
+        judge: name.to_owned(),
+        params,
+        all,
+        mean: (!groups.is_empty()).then(|| mean(groups.values().map(|group| &group.figures))),
+        groups,
+        overlap: evaluate_word_overlap(&pairs.loaded.suite, &labels.trials),
+        judges: labels.judges.iter().map(ToString::to_string).collect(),
+        asked,
+        notes: skipped(&labels),
+    })
+}
+
+struct Measured {
+    params: Option<String>,
+    all: Figures,
+    groups: BTreeMap<String, GroupFigures>,
+    asked: Option<AskedFigures>,
+}
+
+/// Evaluates each group by parameters fitted on the others.
+fn by_held_out_groups(labels: &Labels<'_>, field: &Field) -> Result<Measured, Failure> {
+    let held_out = hold_out(&labels.trials, |case| field.value(case)).map_err(|error| {
+        let help = "choose larger groups with --group-by, or set parameters with --params";
+        Failure::bad_input(format!("a group cannot be held out: {error}; {help}"))
+    })?;
+    let group = |(name, (figures, threshold))| (name, GroupFigures { threshold: Some(threshold), figures });
+    let groups = held_out.groups.into_iter().map(group).collect();
+    Ok(Measured { params: Some("held-out".to_owned()), all: held_out.pooled, groups, asked: None })
+}
+
+/// Evaluates all groups by the same parameters.
+fn by_params(params: Option<&Path>, labels: &Labels<'_>, field: Option<&Field>) -> Result<Measured, Failure> {
+    let (name, judge) = match params {
+        Some(path) => (path.display().to_string(), read(path)),
+        None => ("shipped".to_owned(), shipped()),
+    };
+    let judge = judge.map_err(|error| match error {
+        ParamsError::Unreadable { file, source } => Failure::io(file, source),
+        ParamsError::Invalid { .. } => Failure::bad_input(error.to_string()),
+    })?;
+    let mut by_group: BTreeMap<String, Vec<LabelledTrial<'_>>> = BTreeMap::new();
+    if let Some(field) = field {
+        for own in &labels.trials {
+            by_group.entry(field.value(own.case)).or_default().push(own.clone());
+        }
+    }
+    let threshold = Some(judge.params().threshold);
+    let group =
+        |(name, trials): (String, Vec<_>)| (name, GroupFigures { threshold, figures: evaluate(&judge, &trials) });
+    let groups = by_group.into_iter().map(group).collect();
+    Ok(Measured { params: Some(name), all: evaluate(&judge, &labels.trials), groups, asked: None })
+}
+
+/// The identity of a pair: case, tool, trial, golden and finding.
+type PairId<'p> = (&'p str, &'p str, u32, &'p str, &'p str);
+
+/// Evaluates a judge by asking it about every judged pair.
+fn by_asking(
+    request: &EvaluateJudgeRequest,
+    pairs: &JudgedPairs,
+    labels: &Labels<'_>,
+    observer: &mut dyn JudgeObserver,
+) -> Result<Measured, Failure> {
+    let judge = open_judge(&pairs.loaded, &request.judge)?;
+    let questions: Vec<PairQuestion<'_>> = labels.trials.iter().flat_map(questions).collect();
+    let env = JudgeEnv { request: &request.judge, store_folder: &request.store_folder, store: None, observer };
+    let asked = env.with(&judge, &pairs.loaded, &pairs.trials, |context| ask_about(&judge, &questions, context))?;
+    let by_pair = by_pair(&asked.judgements);
+    let answers: Vec<Vec<Option<Answer>>> = labels.trials.iter().map(|own| answers(own, &by_pair)).collect();
+    if answers.iter().flatten().all(Option::is_none) {
+        let why = why_unjudged(asked.judgements.iter()).unwrap_or_else(|| "no answer".to_owned());
+        let message =
+            format!("the judge {} answered none of {}: {why}", judge.name, count(questions.len(), "question"));
+        return Err(Failure::failed(message));
+    }
+    let unjudged_pairs: Vec<UnjudgedPair> =
+        questions.iter().filter_map(|question| unjudged(question, &by_pair)).collect();
+    let figures = |chosen: &dyn Fn(&LabelledTrial<'_>) -> bool| {
+        let both = labels.trials.iter().zip(&answers).filter(|(own, _)| chosen(own));
+        let (trials, answers): (Vec<_>, Vec<_>) = both.map(|(own, answers)| (own.clone(), answers.clone())).unzip();
+        evaluate_answers(&trials, &answers)
+    };
+    let mut groups = BTreeMap::new();
+    if let Some(field) = &pairs.field {
+        let names: BTreeSet<String> = labels.trials.iter().map(|own| field.value(own.case)).collect();
+        for name in names {
+            let figures = figures(&|own| field.value(own.case) == name);
+            groups.insert(name, GroupFigures { threshold: None, figures });
+        }
+    }
+    let asked = AskedFigures {
+        unjudged: unjudged_pairs.len(),
+        unjudged_pairs,
+        agreement: agreement(&labels.trials, &answers, seed_from(&pairs.loaded.suite)),
+        notes: asked.notes,
+    };
+    Ok(Measured { params: None, all: figures(&|_| true), groups, asked: Some(asked) })
+}
+
+/// The labelled pairs of a trial.
+fn questions<'a>(own: &LabelledTrial<'a>) -> Vec<PairQuestion<'a>> {
+    let (case, trial) = (own.case, own.trial);
+    let width = trial.findings.len();
+    let labelled = own.stated.iter().enumerate().filter(|(_, label)| label.is_some());
+    let question = |(index, _): (usize, _)| PairQuestion {
+        case,
+        trial,
+        golden: &case.goldens[index / width],
+        finding: &trial.findings[index % width],
+        score: 0.0,
+        order: PairOrder::GoldenFirst,
+    };
+    labelled.map(question).collect()
+}
+
+fn by_pair(judgements: &[Judgement]) -> HashMap<PairId<'_>, Vec<&Judgement>> {
+    let mut by_pair: HashMap<PairId<'_>, Vec<&Judgement>> = HashMap::new();
+    for judgement in judgements {
+        let (golden, finding) = match &judgement.decision {
+            Decision::Pair(pair) => match &pair.golden {
+                Some(golden) => (golden, &pair.finding),
+                None => continue,
+            },
+            Decision::Unjudged(pair) => (&pair.golden, &pair.finding),
+            Decision::Audit(_) | Decision::Extra(_) => continue,
+        };
+        let Judgement { case, tool, trial, .. } = judgement;
+        let id = (case.as_str(), tool.as_str(), *trial, golden.as_str(), finding.as_str());
+        by_pair.entry(id).or_default().push(judgement);
+    }
+    by_pair
+}
+
+/// The judge's decisions on every pair of a trial, in the order of its labels.
+fn answers(own: &LabelledTrial<'_>, by_pair: &HashMap<PairId<'_>, Vec<&Judgement>>) -> Vec<Option<Answer>> {
+    let trial = own.trial;
+    let mut answers = Vec::new();
+    for golden in &own.case.goldens {
+        for finding in &trial.findings {
+            let id = (trial.case.as_str(), trial.tool.as_str(), trial.number, golden.id.as_str(), finding.id.as_str());
+            answers.push(by_pair.get(&id).and_then(|judgements| settled(judgements)));
+        }
+    }
+    answers
+}
+
+/// The decision of one judge, or of the majority of several people; none without a decision or on a tie.
+fn settled(judgements: &[&Judgement]) -> Option<Answer> {
+    let decided = judgements.iter().filter_map(|judgement| match &judgement.decision {
+        Decision::Pair(pair) => Some(Answer::new(pair.matched, pair.confidence)),
+        _ => None,
+    });
+    let decided: Vec<Answer> = decided.collect();
+    let yes = decided.iter().filter(|answer| answer.matched).count();
+    let matched = match (2 * yes).cmp(&decided.len()) {
+        std::cmp::Ordering::Equal => return None,
+        order => order.is_gt(),
+    };
+    let probability = decided.iter().map(|answer| answer.probability).sum::<f64>() / decided.len() as f64;
+    Some(Answer { matched, probability })
+}
+
+fn why_unjudged<'j>(mut judgements: impl Iterator<Item = &'j Judgement>) -> Option<String> {
+    judgements.find_map(|judgement| match &judgement.decision {
+        Decision::Unjudged(pair) => Some(pair.why.clone()),
+        _ => None,
+    })
+}
+
+fn unjudged(question: &PairQuestion<'_>, by_pair: &HashMap<PairId<'_>, Vec<&Judgement>>) -> Option<UnjudgedPair> {
+    let trial = question.trial;
+    let (golden, finding) = (question.golden.id.as_str(), question.finding.id.as_str());
+    let judgements = by_pair.get(&(trial.case.as_str(), trial.tool.as_str(), trial.number, golden, finding));
+    let judgements = judgements.map_or(&[][..], Vec::as_slice);
+    if settled(judgements).is_some() {
+        return None;
+    }
+    let why = why_unjudged(judgements.iter().copied());
+    Some(UnjudgedPair {
+        case: trial.case.to_string(),
+        tool: trial.tool.to_string(),
+        trial: trial.number,
+        golden: golden.to_owned(),
+        finding: finding.to_owned(),
+        why: why.unwrap_or_else(|| "the votes are tied".to_owned()),
+    })
+}
+
+/// Labels and judge as two raters of the same pairs.
+fn agreement(trials: &[LabelledTrial<'_>], answers: &[Vec<Option<Answer>>], seed: u64) -> PairAgreement {
+    let pairs = trials.iter().zip(answers).flat_map(|(own, answers)| own.stated.iter().zip(answers));
+    let items = pairs.filter_map(|(label, answer)| {
+        let rating = |rater: usize, yes: bool| Rating { rater, category: usize::from(yes) };
+        Some(vec![rating(0, (*label)?), rating(1, (*answer)?.matched)])
+    });
+    let figures = measure(&Ratings::new(items), &[(0, 1)], seed);
+    let figure = |estimate: &Estimate| AgreementFigure {
+        value: estimate.value.ok(),
+        ci: estimate.interval.ok().map(|interval| [interval.low, interval.high]),
+    };
+    PairAgreement {
+        percent: figure(&figures.percent),
+        kappa: figures.cohen.first().map(|pair| figure(&pair.plain)).unwrap_or_default(),
+        ac1: figure(&figures.ac1),
+    }
+}

@@ -1,0 +1,235 @@
+//! Records labels: of one item by its id, and of files of judgements; and exports them as judgements.
+
+use super::source::{LabelRequest, LabelSource};
+use crate::failure::Failure;
+use crate::judge::run::JudgeObserver;
+use crate::submissions::{open_lines, refuse_repeated_stdin};
+use karat_core::ids::CaseId;
+use karat_core::judgement::{Classification, Judgement};
+use karat_core::profile::Profile;
+use karat_core::suite::Case;
+use karat_store::label::{
+    Annotator, FindingText, GoldenText, ImportContext, LabelAnswer, LabelKey, LabelKind, NewLabel, SHORT, Sample,
+    Source, Subject, class_named, label_judgements, read,
+};
+use karat_store::{AddedLabels, OnExisting, Store};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::PathBuf;
+
+/// Minimum length of an id prefix.
+const MIN_ID: usize = 4;
+
+/// A label to add.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct AddLabelRequest {
+    /// Where the item was shown.
+    pub source: LabelRequest,
+    /// Id of the pair, extra or audited finding, or a prefix of it.
+    pub id: String,
+    /// `yes`, `no`, `partial`, or a class.
+    pub answer: String,
+    pub annotator: Annotator,
+    pub note: Option<String>,
+    /// Whether an earlier label is replaced.
+    pub change: bool,
+    /// The sample in which a pair was shown.
+    pub sample: Option<Sample>,
+}
+
+/// Labels that were added: of the given item, then of extras that report the same.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct AddedLabel {
+    pub first: NewLabel,
+    pub others: Vec<NewLabel>,
+    pub added: AddedLabels,
+}
+
+/// Adds a label of one item.
+pub fn add_label(request: &AddLabelRequest, observer: &mut dyn JudgeObserver) -> Result<AddedLabel, Failure> {
+    let ResolvedItem { subject, source } = find(request)?;
+    let kind = subject.kind;
+    if kind != LabelKind::Pair && request.sample.is_some() {
+        return Err(Failure::usage("--sample applies only to pairs; leave it out"));
+    }
+    let answer = parse_answer(kind, &request.answer)?;
+    let picked_with_probability = probability(request.sample, &subject.key())?;
+    let others = match source {
+        Some((source, profile)) if kind == LabelKind::Extra => {
+            same_reports(request, source, profile, &subject, observer)?
+        }
+        _ => Vec::new(),
+    };
+    let note = request.note.clone().filter(|note| !note.trim().is_empty());
+    let label = |subject| NewLabel {
+        subject,
+        annotator: request.annotator.clone(),
+        answer,
+        note: note.clone(),
+        picked_with_probability,
+        source: Source::Added,
+    };
+    let on_existing = if request.change { OnExisting::Correct } else { OnExisting::Refuse };
+    let mut store = Store::create(&request.source.store_folder)?;
+    let first = label(subject);
+    if kind == LabelKind::Pair {
+        store.add_label(&first, on_existing)?;
+        return Ok(AddedLabel { first, others: Vec::new(), added: AddedLabels::default() });
+    }
+    // Earlier labels of the others stay, unless they are to be changed.
+    let stored = store.labels()?.into_iter();
+    let done: BTreeSet<LabelKey> =
+        stored.filter(|label| label.annotator == request.annotator).map(|label| label.key).collect();
+    let is_open = |subject: &Subject| request.change || !done.contains(&subject.key());
+    let others: Vec<NewLabel> = others.into_iter().filter(is_open).map(label).collect();
+    let labels: Vec<NewLabel> = std::iter::once(&first).chain(&others).cloned().collect();
+    let added = store.add_labels(&labels, on_existing)?;
+    Ok(AddedLabel { first, others, added })
+}
+
+fn parse_answer(kind: LabelKind, word: &str) -> Result<LabelAnswer, Failure> {
+    let (found, expected) = match kind {
+        LabelKind::Pair => (LabelAnswer::parse(kind, word), "yes, no or partial".to_owned()),
+        LabelKind::Extra => (LabelAnswer::parse(kind, word), "yes or no".to_owned()),
+        LabelKind::Audit => {
+            let found = class_named(word).map(|classification| LabelAnswer::Audit { classification });
+            (found, format!("one of {}", Classification::ALL.map(Classification::as_str).join(", ")))
+        }
+    };
+    let article = if kind == LabelKind::Pair { "a" } else { "an" };
+    found.ok_or_else(|| Failure::usage(format!("invalid answer for {article} {}: expected {expected}", kind.noun())))
+}
+
+/// The probability with which the pair was sampled, if it was; refuses a pair outside the sample.
+fn probability(sample: Option<Sample>, key: &LabelKey) -> Result<Option<f64>, Failure> {
+    let Some(sample) = sample else { return Ok(None) };
+    if sample.place(key).is_none() {
+        let message =
+            format!("the pair {} is not in this sample; use the --sample and --seed it was shown with", key.short());
+        return Err(Failure::usage(message));
+    }
+    Ok(Some(sample.probability()))
+}
+
+/// The other extras that report the same.
+fn same_reports(
+    request: &AddLabelRequest,
+    source: LabelSource,
+    profile: Profile,
+    subject: &Subject,
+    observer: &mut dyn JudgeObserver,
+) -> Result<Vec<Subject>, Failure> {
+    let key = subject.key();
+    let queue = source.score(profile, &request.source, observer)?.extras(1);
+    let same = queue.holds(key.as_str()).into_iter();
+    let texts = same.flat_map(|item| std::iter::once(&item.shown).chain(&item.others));
+    Ok(texts.filter(|text| text.key() != key).cloned().collect())
+}
+
+/// The item of an id, and where it was shown, if that was loaded.
+struct ResolvedItem {
+    subject: Subject,
+    source: Option<(LabelSource, Profile)>,
+}
+
+/// Resolves an id to a labelled item, or to an item of the run or submission.
+fn find(request: &AddLabelRequest) -> Result<ResolvedItem, Failure> {
+    let id = request.id.trim().to_lowercase();
+    if id.len() < MIN_ID || !id.chars().all(|c| c.is_ascii_hexdigit()) {
+        let message = format!("invalid id `{}`: expected at least {MIN_ID} hexadecimal digits", request.id);
+        return Err(Failure::usage(format!("{message}, as `karat label next` shows them")));
+    }
+    let mut found: BTreeMap<String, Subject> = BTreeMap::new();
+    let folder = &request.source.store_folder;
+    if Store::is_at(folder) {
+        let labelled = Store::open(folder)?.labelled_subjects(&id)?;
+        found.extend(labelled.into_iter().map(|subject| (subject.key().to_string(), subject)));
+    }
+    // A labelled item needs no run. Others, and extras that report the same, are looked up in the run or submission.
+    let whole = found.len() == 1 && id.len() >= SHORT;
+    let placed = request.source.run.is_some() || request.source.suite.is_some();
+    let is_extra = found.values().all(|subject| subject.kind == LabelKind::Extra);
+    let mut source = None;
+    if !whole || is_extra && placed {
+        match LabelSource::load_with_profile(&request.source) {
+            Ok((own, profile)) => {
+                found.extend(own.subjects_like(&id));
+                source = Some((own, profile));
+            }
+            Err(failure) if found.is_empty() => return Err(failure),
+            Err(_) => {}
+        }
+    }
+    if found.len() > 1 {
+        let keys = found.keys().take(10).map(String::as_str).collect::<Vec<_>>().join(", ");
+        return Err(Failure::usage(format!("ambiguous id `{id}`: matches {keys}; use a longer prefix")));
+    }
+    let Some(subject) = found.into_values().next() else {
+        let help = "select the run or submission that contains it with --run, or --suite and --submission";
+        return Err(Failure::usage(format!("no pair, extra or finding has the id `{id}`; {help}")));
+    };
+    Ok(ResolvedItem { subject, source })
+}
+
+impl LabelSource {
+    /// All subjects whose key has this prefix, by key, whether or not they are selected for labelling. Any finding may be an
+    /// extra, depending on the judge of the pairs.
+    fn subjects_like(&self, prefix: &str) -> BTreeMap<String, Subject> {
+        let is_like = |key: &LabelKey| key.as_str().starts_with(prefix);
+        let cases: HashMap<&CaseId, (&Case, Vec<String>)> = self.loaded.suite.cases.iter().map(golden_texts).collect();
+        let mut found = Vec::new();
+        for trial in &self.trials {
+            let case = cases.get(&trial.case);
+            for finding in &trial.findings {
+                found.push(Subject::extra(&trial.case, finding));
+                let Some((case, goldens)) = case else { continue };
+                found.push(Subject::audit(case, finding));
+                let text = FindingText::new(finding).text();
+                for (golden, known) in case.goldens.iter().zip(goldens) {
+                    if is_like(&LabelKey::pair(known, &text)) {
+                        found.push(Subject::pair(case, golden, finding));
+                    }
+                }
+            }
+        }
+        let keyed = found.into_iter().map(|subject| (subject.key(), subject)).filter(|(key, _)| is_like(key));
+        keyed.map(|(key, subject)| (key.to_string(), subject)).collect()
+    }
+}
+
+fn golden_texts(case: &Case) -> (&CaseId, (&Case, Vec<String>)) {
+    (&case.id, (case, case.goldens.iter().map(|golden| GoldenText::new(case, golden).text()).collect()))
+}
+
+/// Labels as judgements of a run or a submission.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct ExportedLabels {
+    pub judgements: Vec<Judgement>,
+    pub labels: usize,
+    /// Labels of findings that the run or submission does not have.
+    pub skipped: usize,
+}
+
+/// Exports labels as judgements, of one annotator or of all.
+pub fn export_labels(request: &LabelRequest, only: Option<&Annotator>) -> Result<ExportedLabels, Failure> {
+    let mut labels = Store::open(&request.store_folder)?.labels()?;
+    labels.retain(|label| only.is_none_or(|only| label.annotator == *only));
+    let source = LabelSource::load(request)?;
+    let judged = label_judgements(&labels, &source.loaded.suite, &source.trials);
+    let used: HashSet<i64> = judged.iter().flat_map(|(labels, _)| labels).map(|label| label.sequence).collect();
+    let skipped = labels.len() - used.len();
+    let judgements = judged.into_iter().map(|(_, judgement)| judgement).collect();
+    Ok(ExportedLabels { judgements, labels: labels.len(), skipped })
+}
+
+/// Imports labels from files of judgements, all or none.
+pub fn import_labels(request: &LabelRequest, files: &[PathBuf], change: bool) -> Result<AddedLabels, Failure> {
+    refuse_repeated_stdin(files.iter().chain(&request.submissions))?;
+    let source = LabelSource::load(request)?;
+    let inputs = files.iter().map(|path| open_lines(path)).collect::<Result<Vec<_>, _>>()?;
+    let folder = &request.store_folder;
+    let stored = if Store::is_at(folder) { Store::open(folder)?.labels()? } else { Vec::new() };
+    let (suite, trials) = (&source.loaded.suite, &source.trials);
+    let labels = read(inputs, &ImportContext { suite, trials, stored: &stored, change })?;
+    let on_existing = if change { OnExisting::Correct } else { OnExisting::Refuse };
+    Ok(Store::create(folder)?.add_labels(&labels, on_existing)?)
+}

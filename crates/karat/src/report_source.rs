@@ -1,0 +1,222 @@
+//! Resolves names to finished results: stored runs, report files and baselines.
+
+use crate::comparison::Side;
+use crate::did_you_mean;
+use crate::failure::Failure;
+use crate::judge::run::JudgeObserver;
+use crate::plausibility;
+use crate::run_loader;
+use karat_core::metric::table::{self, METRICS, Metric};
+use karat_format::assessment::{self, AssessmentReportV1};
+use karat_format::baseline::{self, BaselineV1};
+use karat_format::document::{Syntax, decode_bytes, schema_of};
+use karat_format::report::{self, ReportV1, ToolV1};
+use karat_format::shipped_suites::embedded;
+use karat_store::Store;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::path::Path;
+
+/// Whether a name is that of a stored run: a store exists, and no file, folder or built-in suite has this name. A name that
+/// looks like a file path is a run only if the store has a run of this name.
+pub fn names_run(name: &str, store_folder: &Path) -> bool {
+    if Path::new(name).exists() || embedded(name).is_some() || !Store::is_at(store_folder) {
+        return false;
+    }
+    let extension = Path::new(name).extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let reads_as_file = name.contains(std::path::is_separator)
+        || ["json", "jsonl"].iter().any(|own| extension.eq_ignore_ascii_case(own));
+    !reads_as_file || Store::open(store_folder).is_ok_and(|mut store| store.find(name).is_ok())
+}
+
+/// A finished result.
+pub enum ReportSource {
+    /// From a file or a run.
+    Report(Box<ReportV1>),
+    /// From a file.
+    Baseline(BaselineV1),
+}
+
+impl ReportSource {
+    /// The names of its tools.
+    pub fn tools(&self) -> Vec<&str> {
+        match self {
+            Self::Report(report) => tool_names(report),
+            Self::Baseline(baseline) => baseline.tools.iter().map(|tool| tool.tool.as_str()).collect(),
+        }
+    }
+
+    /// One tool as a side of a comparison; `None` if there is no such tool.
+    pub fn side(&self, tool: &str, label: String) -> Option<Side> {
+        match self {
+            Self::Report(report) => {
+                let found = report.tools.iter().find(|one| one.tool == tool)?;
+                Some(Side::of_report(report, found, label))
+            }
+            Self::Baseline(baseline) => {
+                let found = baseline.tools.iter().find(|one| one.tool == tool)?;
+                Some(Side::of_baseline(baseline, found, label))
+            }
+        }
+    }
+}
+
+/// Loads finished results by name. A run without a report is scored, which may ask a judge.
+pub struct ReportLoader<'a> {
+    /// The store with the runs.
+    pub store_folder: &'a Path,
+    /// Observes the judge.
+    pub observer: &'a mut dyn JudgeObserver,
+}
+
+impl ReportLoader<'_> {
+    /// Loads a report, a run or a baseline.
+    pub fn source(&mut self, name: &str) -> Result<ReportSource, Failure> {
+        let path = Path::new(name);
+        if !names_run(name, self.store_folder) && is_baseline(path) {
+            return Ok(ReportSource::Baseline(read_baseline(path)?));
+        }
+        Ok(ReportSource::Report(Box::new(self.report(name)?)))
+    }
+
+    /// Loads the report of a file or of a finished run.
+    pub fn report(&mut self, name: &str) -> Result<ReportV1, Failure> {
+        Ok(self.report_and_digest(name)?.0)
+    }
+
+    /// Loads a report with the digest of its bytes, as `blake3:HEX`.
+    pub fn report_and_digest(&mut self, name: &str) -> Result<(ReportV1, String), Failure> {
+        let digest = |bytes: &[u8]| format!("blake3:{}", karat_io::content_hash(bytes));
+        if !names_run(name, self.store_folder) {
+            let path = Path::new(name);
+            if is_baseline(path) {
+                let message =
+                    format!("{name} is a baseline, which has too little data for this; use a report or a run");
+                return Err(Failure::bad_input(message));
+            }
+            let (report, bytes) = read_report(path)?;
+            return Ok((report, digest(&bytes)));
+        }
+        let mut store = Store::open(self.store_folder)?;
+        let (info, report) = run_loader::report(&mut store, name, self.observer)?;
+        let done: u64 = info.outcomes.values().sum();
+        if done < info.planned {
+            return Err(Failure::bad_input(format!(
+                "run {} is not finished: {done} of {} trials are done, and missing trials would count as missed; resume it with: karat run --resume {}",
+                info.short_id, info.planned, info.short_id
+            )));
+        }
+        let bytes = match store.report(&info.id)? {
+            Some(bytes) => bytes,
+            None => serde_json::to_vec(&report).map_err(|error| Failure::io("the report", error.into()))?,
+        };
+        Ok((report, digest(&bytes)))
+    }
+
+    /// A short label: a run's name or short id, or a file name without extension.
+    pub fn label(&self, name: &str) -> Result<String, Failure> {
+        if names_run(name, self.store_folder) {
+            let info = Store::open(self.store_folder)?.find(name)?;
+            return Ok(info.name.unwrap_or(info.short_id));
+        }
+        let stem = Path::new(name).file_stem();
+        Ok(stem.map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned()))
+    }
+}
+
+/// The requested tools of a report; default: all. `place` names the report in errors.
+pub fn select_tools<'r>(report: &'r ReportV1, names: &[String], place: &str) -> Result<Vec<&'r ToolV1>, Failure> {
+    if report.tools.is_empty() {
+        return Err(Failure::bad_input(format!("{place} contains no tools; score a submission first")));
+    }
+    if names.is_empty() {
+        return Ok(report.tools.iter().collect());
+    }
+    let find = |name: &String| {
+        let found = report.tools.iter().find(|tool| tool.tool == *name);
+        found.ok_or_else(|| unknown_tool(place, name, &tool_names(report)))
+    };
+    names.iter().map(find).collect()
+}
+
+pub(crate) fn tool_names(report: &ReportV1) -> Vec<&str> {
+    report.tools.iter().map(|tool| tool.tool.as_str()).collect()
+}
+
+pub(crate) fn unknown_tool(place: &str, name: &str, there: &[&str]) -> Failure {
+    let hint = did_you_mean(name, there.iter().copied()).unwrap_or_else(|| ".".to_owned());
+    Failure::usage(format!("{place} has no tool `{name}`{hint} Available: {}", there.join(", ")))
+}
+
+/// Finds a metric by id; the error suggests a similar one.
+pub fn find_metric(id: &str) -> Result<&'static Metric, Failure> {
+    table::find(id).ok_or_else(|| {
+        let hint = did_you_mean(id, METRICS.iter().map(|metric| metric.id)).unwrap_or_default();
+        Failure::usage(format!("unknown metric `{id}`{hint}; list them with `karat metrics list`"))
+    })
+}
+
+/// Reads a complete report of this version, and returns the bytes of the file too.
+pub fn read_report(path: &Path) -> Result<(ReportV1, Vec<u8>), Failure> {
+    let shown = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|error| Failure::io(&shown, error))?;
+    let report: ReportV1 = decode(&shown, &bytes)?;
+    refuse_schema(&shown, &report.schema, report::SCHEMA)?;
+    plausibility::require(&shown, &plausibility::check_report(&report))?;
+    Ok((report, bytes))
+}
+
+/// Reads an assessment report; `None` if the file is something else or missing.
+pub fn read_assessment(path: &Path) -> Result<Option<AssessmentReportV1>, Failure> {
+    let shown = path.display().to_string();
+    let Ok(bytes) = std::fs::read(path) else { return Ok(None) };
+    let Some(schema) = stated_schema(&bytes).filter(|schema| schema.starts_with("karat.assessment/")) else {
+        return Ok(None);
+    };
+    refuse_schema(&shown, &schema, assessment::SCHEMA)?;
+    let report: AssessmentReportV1 = decode(&shown, &bytes)?;
+    plausibility::require(&shown, &plausibility::check_assessment(&report))?;
+    Ok(Some(report))
+}
+
+/// Whether a file has the schema of a baseline, of any version.
+fn is_baseline(path: &Path) -> bool {
+    let bytes = std::fs::read(path).unwrap_or_default();
+    stated_schema(&bytes).is_some_and(|schema| schema.starts_with("karat.baseline/"))
+}
+
+/// Reads a complete baseline of this version.
+fn read_baseline(path: &Path) -> Result<BaselineV1, Failure> {
+    let shown = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|error| Failure::io(&shown, error))?;
+    let read: BaselineV1 = decode_with_faults(&shown, &bytes)?;
+    refuse_schema(&shown, &read.schema, baseline::SCHEMA)?;
+    plausibility::require(&shown, &plausibility::check_baseline(&read))?;
+    Ok(read)
+}
+
+fn stated_schema(bytes: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Schema {
+        schema: Option<String>,
+    }
+    serde_json::from_slice::<Schema>(bytes).ok()?.schema
+}
+
+fn refuse_schema(file: &str, stated: &str, known: &str) -> Result<(), Failure> {
+    if stated == known {
+        return Ok(());
+    }
+    Err(Failure::bad_input(format!("{file}: unsupported schema {stated:?}; this version reads {known:?}")))
+}
+
+/// Decodes a file of this version. Only a broken one needs the slower decoder that lists all faults.
+fn decode<T: DeserializeOwned + JsonSchema>(file: &str, bytes: &[u8]) -> Result<T, Failure> {
+    serde_json::from_slice(bytes).or_else(|_| decode_with_faults(file, bytes))
+}
+
+fn decode_with_faults<T: DeserializeOwned + JsonSchema>(file: &str, bytes: &[u8]) -> Result<T, Failure> {
+    let decoded = decode_bytes::<T>(file, bytes, Syntax::Json, &schema_of::<T>());
+    Ok(decoded.into_result().map_err(|faults| Failure::Faults(faults.into()))?.0)
+}

@@ -1,0 +1,197 @@
+//! From a word to a tool: one the suite declares, one of the catalogue, a manifest file, recorded trials, or a model.
+
+use crate::suite::LoadedSuite;
+use crate::tool::catalogue::{CATALOGUE, shipped};
+use crate::tool::{RecordingError, replay};
+use karat_format::diagnostic::Faults;
+use karat_format::document::suggest::nearest;
+use karat_format::document::{Syntax, decode_bytes, schema_of};
+use karat_format::llm::{LlmV1, StyleV1};
+use karat_format::plain_id;
+use karat_format::tool::{ToolKindV1, ToolManifestV1};
+use karat_llm::providers;
+use std::io;
+use std::path::Path;
+
+/// A tool, and the name it is shown under.
+pub(crate) type Named = (String, ToolManifestV1);
+
+/// The baseline that is run if a suite declares no tool.
+const BASELINE: &str = "patterns";
+
+/// Why a word names no tool.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum LookupError {
+    #[error(
+        "unknown tool `{text}`{}; `karat tools list` shows all; a manifest file, replay:FILE or llm:PROVIDER/MODEL also works",
+        near.as_ref().map(|near| format!(", did you mean `{near}`?")).unwrap_or_default()
+    )]
+    Unknown { text: String, near: Option<String> },
+    #[error(
+        "`{text}` names no model: {why}; write llm:PROVIDER/MODEL or llm:PROVIDER/MODEL@STYLE, such as llm:anthropic/claude-sonnet-4-20250514@direct"
+    )]
+    BadModel { text: String, why: String },
+    #[error("{file}: {source}")]
+    Io { file: String, source: io::Error },
+    #[error(transparent)]
+    Faults(#[from] Faults),
+}
+
+/// The tools a word stands for: a submission may contain the trials of several.
+pub(crate) fn lookup(text: &str, loaded: &LoadedSuite) -> Result<Vec<Named>, LookupError> {
+    if let Some(manifest) = loaded.config.tools.get(text) {
+        return Ok(vec![(text.to_owned(), manifest.clone())]);
+    }
+    if let Some(file) = text.strip_prefix("replay:") {
+        let path = std::path::absolute(file).map_err(|source| LookupError::Io { file: file.to_owned(), source })?;
+        return recorded(loaded, &path);
+    }
+    if let Some(model) = text.strip_prefix("llm:") {
+        let named = parse_model(model).map_err(|why| LookupError::BadModel { text: text.to_owned(), why })?;
+        return Ok(vec![named]);
+    }
+    if Path::new(text).extension().is_some_and(|extension| extension == "toml") {
+        return Ok(vec![from_file(Path::new(text))?]);
+    }
+    if let Some(ready) = shipped(text) {
+        return Ok(vec![(text.to_owned(), ready.manifest()?)]);
+    }
+    let known = loaded.config.tools.keys().map(String::as_str).chain(CATALOGUE.iter().map(|ready| ready.name));
+    Err(LookupError::Unknown { text: text.to_owned(), near: nearest(text, known).map(str::to_owned) })
+}
+
+/// What is run if no tool is named: all that the suite declares, else the baseline and the suite's own submissions.
+pub(crate) fn declared(loaded: &LoadedSuite) -> Result<Vec<Named>, LookupError> {
+    if !loaded.config.tools.is_empty() {
+        return Ok(loaded.config.tools.iter().map(|(name, manifest)| (name.clone(), manifest.clone())).collect());
+    }
+    let mut tools = lookup(BASELINE, loaded)?;
+    let own = loaded.own_submissions();
+    let own = own.map_err(|source| LookupError::Io { file: loaded.files.display("submissions"), source })?;
+    for submission in own {
+        tools.extend(recorded(loaded, Path::new(&submission))?);
+    }
+    Ok(tools)
+}
+
+/// One tool for each that has trials in a submission.
+fn recorded(loaded: &LoadedSuite, submission: &Path) -> Result<Vec<Named>, LookupError> {
+    let trials = replay::read(loaded, submission).map_err(|error| match error {
+        RecordingError::Io { file, source } => LookupError::Io { file, source },
+        RecordingError::Faults(faults) => LookupError::Faults(faults),
+        RecordingError::NoTrials { file, .. } => {
+            LookupError::Io { file, source: io::Error::other("it contains no trial") }
+        }
+    })?;
+    let mut names: Vec<String> = Vec::new();
+    for trial in &trials {
+        if !names.iter().any(|name| name == trial.tool.as_str()) {
+            names.push(trial.tool.to_string());
+        }
+    }
+    let manifest = || ToolManifestV1 {
+        kind: ToolKindV1::Replay,
+        submission: Some(submission.to_string_lossy().into_owned()),
+        ..ToolManifestV1::default()
+    };
+    Ok(names.into_iter().map(|name| (name, manifest())).collect())
+}
+
+/// A manifest in its own file; the tool is named like the file. Files that it names are relative to it.
+fn from_file(path: &Path) -> Result<Named, LookupError> {
+    let shown = path.display().to_string();
+    let failed = |source| LookupError::Io { file: shown.clone(), source };
+    let bytes = std::fs::read(path).map_err(failed)?;
+    let decoded = decode_bytes::<ToolManifestV1>(&shown, &bytes, Syntax::Toml, &schema_of::<ToolManifestV1>());
+    let (mut manifest, _) = decoded.into_result().map_err(Faults::from)?;
+    let folder = std::path::absolute(path).map_err(failed)?.parent().map(Path::to_owned).unwrap_or_default();
+    let files = [&mut manifest.submission, &mut manifest.rules, &mut manifest.rule_map, &mut manifest.llm.file];
+    for file in files.into_iter().flatten() {
+        *file = folder.join(&*file).to_string_lossy().into_owned();
+    }
+    for place in manifest.expose.iter_mut().chain(&mut manifest.writable).filter(|place| !place.starts_with('~')) {
+        *place = folder.join(&*place).to_string_lossy().into_owned();
+    }
+    // So is a program that is named by a path, in whatever folder trials run.
+    let commands = [&mut manifest.command, &mut manifest.setup, &mut manifest.version];
+    for program in commands.into_iter().filter_map(|command| command.first_mut()) {
+        if program.starts_with("./") || program.starts_with("../") {
+            *program = folder.join(&*program).to_string_lossy().into_owned();
+        }
+    }
+    let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok((name, manifest))
+}
+
+/// A tool named after its model, from `PROVIDER/MODEL` or `PROVIDER/MODEL@STYLE`; or what is wrong with the text. If answers
+/// come from a file, its path takes the model's place.
+fn parse_model(text: &str) -> Result<(String, ToolManifestV1), String> {
+    let (name, rest) = text.split_once('/').ok_or("expected a `/` between provider and model")?;
+    let entry = providers::entry(name).map_err(|error| error.to_string())?;
+    if !entry.reads_prompts() {
+        return Err(format!("`{name}` cannot be asked to review anything"));
+    }
+    let (what, style) = split_style(rest)?;
+    if what.trim().is_empty() {
+        return Err("the model after the `/` is missing".to_owned());
+    }
+    let mut llm = LlmV1 { provider: Some(name.to_owned()), style, ..LlmV1::default() };
+    let mut model = Some(what.to_owned());
+    let mut called = what.to_owned();
+    if entry.remote.is_none() {
+        let path = std::path::absolute(what).map_err(|error| format!("{what}: {error}"))?;
+        llm.file = Some(path.to_string_lossy().into_owned());
+        model = None;
+        called = Path::new(what).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    }
+    if let Some(style) = style {
+        called = format!("{called}@{}", style.as_str());
+    }
+    let id = plain_id(&called).ok_or_else(|| format!("{called:?} cannot be the name of a tool"))?;
+    Ok((id, ToolManifestV1 { kind: ToolKindV1::Llm, model, llm, ..ToolManifestV1::default() }))
+}
+
+/// The model and the style. Names of models may contain an `@` themselves, so only what looks like a style is one.
+fn split_style(text: &str) -> Result<(&str, Option<StyleV1>), String> {
+    let Some((model, word)) = text.rsplit_once('@') else { return Ok((text, None)) };
+    if let Some(style) = StyleV1::ALL.into_iter().find(|style| style.as_str() == word) {
+        return Ok((model, Some(style)));
+    }
+    match nearest(word, StyleV1::ALL.iter().map(|style| style.as_str())) {
+        Some(near) => Err(format!("unknown style `{word}`, did you mean `{near}`?")),
+        None => Ok((text, None)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stand_for_models() {
+        let check = |text: &str, expect: &str| {
+            let got = match parse_model(text) {
+                Ok((name, tool)) => {
+                    let (model, style) = (tool.model.unwrap_or_default(), tool.llm.style.map(StyleV1::as_str));
+                    format!("{name} = {} {model} {}", tool.llm.provider.unwrap(), style.unwrap_or("-"))
+                }
+                Err(why) => format!("fault: {why}"),
+            };
+            assert_eq!(got, expect, "{text}");
+        };
+        check("anthropic/claude-sonnet-4", "claude-sonnet-4 = anthropic claude-sonnet-4 -");
+        check("openai/gpt@adversarial", "gpt@adversarial = openai gpt adversarial");
+        check("openai/org/name", "org/name = openai org/name -");
+        check("openai/../name", "name = openai ../name -");
+        check("openai/claude@20240229", "claude@20240229 = openai claude@20240229 -");
+        check("openai/m\u{7}x", "m x = openai m\u{7}x -");
+        check("scripted/a/answers.jsonl@direct", "answers@direct = scripted  direct");
+        check("openai/gpt@advesarial", "fault: unknown style `advesarial`, did you mean `adversarial`?");
+        check("antropic/m", "fault: unknown provider `antropic`; did you mean `anthropic`?");
+        check("local/m", "fault: `local` cannot be asked to review anything");
+        check("openai", "fault: expected a `/` between provider and model");
+        check("openai/", "fault: the model after the `/` is missing");
+        check("openai/..", "fault: \"..\" cannot be the name of a tool");
+    }
+}

@@ -1,0 +1,202 @@
+//! Scores submissions to a suite, or a stored run by other rules.
+
+use crate::failure::Failure;
+use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, run_judge};
+use crate::profile::request::{ProfileRequest, resolve_for_suite};
+use crate::report_source::names_run;
+use crate::run_loader;
+use crate::scoring::{self, Scoring, Work};
+use crate::submissions::{
+    SubmissionRequest, load_suite, read_judgement_files, read_submissions, refuse_duplicates, refuse_repeated_stdin,
+};
+use crate::suite::LoadedSuite;
+use karat_core::clusters::ClusterBy;
+use karat_core::ids::ToolName;
+use karat_core::judgement::Judgement;
+use karat_core::scorecard::Intervals;
+use karat_core::suite::Suite;
+use karat_core::trial::Trial;
+use karat_format::judgement::JudgementV1;
+use karat_store::{RunId, RunState, Store};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// What is scored.
+#[derive(Clone, Debug)]
+pub enum ScoreSource {
+    /// A suite by folder or name, with submissions.
+    Suite(String),
+    /// A stored run by id, prefix, name or `latest`; submissions are added to it.
+    Run(String),
+}
+
+impl ScoreSource {
+    /// Decides whether a name is that of a stored run.
+    pub fn resolve(name: &str, store_folder: &Path) -> Self {
+        if names_run(name, store_folder) { Self::Run(name.to_owned()) } else { Self::Suite(name.to_owned()) }
+    }
+}
+
+/// What is scored, by which rules, and which judge is asked.
+pub struct ScoreRequest {
+    /// A suite or a run.
+    pub source: ScoreSource,
+    /// The trials.
+    pub submissions: SubmissionRequest,
+    /// Files of recorded judgements.
+    pub judgements: Vec<PathBuf>,
+    /// Files of human labels. They decide no match: they measure the judge's errors.
+    pub labels: Vec<PathBuf>,
+    /// Tools to score; default: all. A single one also names the tool of imported files.
+    pub tools: Vec<String>,
+    /// The judge of pairs without a judgement.
+    pub judge: JudgeRequest,
+    /// The profile; default: that of the suite or the run.
+    pub profile: ProfileRequest,
+    /// How intervals are made.
+    pub intervals: Intervals,
+    /// Seed of random numbers; default: derived from the data.
+    pub seed: Option<u64>,
+    /// The store with runs, model exchanges and labels.
+    pub store_folder: PathBuf,
+}
+
+impl ScoreRequest {
+    /// Everything of a source, by its own profile.
+    pub fn new(source: ScoreSource, store_folder: PathBuf) -> Self {
+        Self {
+            source,
+            submissions: SubmissionRequest::default(),
+            judgements: Vec::new(),
+            labels: Vec::new(),
+            tools: Vec::new(),
+            judge: JudgeRequest::default(),
+            profile: ProfileRequest::default(),
+            intervals: Intervals::default(),
+            seed: None,
+            store_folder,
+        }
+    }
+}
+
+/// Scored trials and their suite.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Scored {
+    pub loaded: LoadedSuite,
+    pub scoring: Scoring,
+}
+
+/// Reads trials, asks the judge about pairs without a judgement, and scores.
+pub fn score(request: &ScoreRequest, observer: &mut dyn JudgeObserver) -> Result<Scored, Failure> {
+    let mut input = ScoreInput::load(request)?;
+    let wanted =
+        |trial: &Trial| request.tools.is_empty() || request.tools.iter().any(|tool| tool == trial.tool.as_str());
+    input.work.trials.retain(wanted);
+    if input.work.trials.is_empty() && !request.tools.is_empty() {
+        return Err(Failure::usage(format!("no trials of {}", request.tools.join(", "))));
+    }
+    if matches!(request.source, ScoreSource::Suite(_)) {
+        input.work.notes.extend(too_few_trials(&input.work.trials, input.loaded.config.scoring.trials));
+    }
+    input.work.judgements.extend(read_judgement_files(&request.judgements, &input.loaded.suite)?);
+    input.judge(&request.store_folder, observer)?;
+    input.work.labels = read_judgement_files(&request.labels, &input.loaded.suite)?;
+    check_cluster_field(&request.intervals.cluster, &input.loaded.suite)?;
+    input.work.intervals = request.intervals.clone();
+    let scoring = scoring::run(&input.loaded, input.work);
+    Ok(Scored { loaded: input.loaded, scoring })
+}
+
+/// Loaded trials, and the judge to ask about them.
+pub(crate) struct ScoreInput {
+    pub(crate) loaded: LoadedSuite,
+    pub(crate) work: Work,
+    /// The store of the run, if it is a run.
+    store: Option<Store>,
+    request: JudgeRequest,
+    /// The known models of tools.
+    models: Vec<(String, String)>,
+    /// The run, if it is finished.
+    finished: Option<RunId>,
+}
+
+impl ScoreInput {
+    pub(crate) fn load(request: &ScoreRequest) -> Result<Self, Failure> {
+        refuse_repeated_stdin(request.submissions.files.iter().chain(&request.judgements))?;
+        match &request.source {
+            ScoreSource::Suite(name) => Self::load_suite(request, name),
+            ScoreSource::Run(name) => Self::load_run(request, name),
+        }
+    }
+
+    fn load_suite(request: &ScoreRequest, name: &str) -> Result<Self, Failure> {
+        let loaded = load_suite(name)?;
+        let profile = resolve_for_suite(&request.profile, Some(&loaded))?;
+        let tool = if let [only] = request.tools.as_slice() { Some(only.as_str()) } else { None };
+        let (trials, notes) = read_submissions(&request.submissions, &loaded, tool)?;
+        Ok(Self {
+            loaded,
+            work: Work { seed: request.seed, notes, ..Work::new(trials, profile) },
+            store: None,
+            request: request.judge.clone(),
+            models: Vec::new(),
+            finished: None,
+        })
+    }
+
+    fn load_run(request: &ScoreRequest, name: &str) -> Result<Self, Failure> {
+        let mut store = Store::open(&request.store_folder)?;
+        let mut run = run_loader::run(&mut store, name)?;
+        let mut work = run.work(run.profile(&request.profile)?, request.seed);
+        if !request.submissions.files.is_empty() {
+            let (more, notes) = read_submissions(&request.submissions, &run.loaded, None)?;
+            refuse_duplicates(work.trials.iter().chain(&more))?;
+            work.trials.extend(more);
+            work.notes.extend(notes);
+        }
+        Ok(Self {
+            work,
+            request: run.judge_request(&request.judge),
+            models: run.models(),
+            loaded: run.loaded,
+            store: Some(store),
+            finished: (run.info.state == RunState::Complete).then_some(run.info.id),
+        })
+    }
+
+    /// The valid judgements stored with a finished run.
+    pub(crate) fn stored_judgements(&mut self) -> Result<Vec<Judgement>, Failure> {
+        let (Some(store), Some(run)) = (&mut self.store, &self.finished) else { return Ok(Vec::new()) };
+        let stored = store.judgements(run)?.into_iter().map(JudgementV1::into_judgement);
+        Ok(stored.filter(|(_, faults)| faults.is_empty()).map(|(judgement, _)| judgement).collect())
+    }
+
+    /// Asks the judge about pairs without a judgement.
+    pub(crate) fn judge(&mut self, store_folder: &Path, observer: &mut dyn JudgeObserver) -> Result<(), Failure> {
+        let env = JudgeEnv { request: &self.request, store_folder, store: self.store.as_mut(), observer };
+        let models = std::mem::take(&mut self.models);
+        run_judge(env, &self.loaded, &models, &mut self.work)
+    }
+}
+
+/// A warning for each tool with fewer trials per case than the suite plans.
+fn too_few_trials(trials: &[Trial], planned: Option<u32>) -> Vec<String> {
+    let mut numbers: BTreeMap<&ToolName, BTreeSet<u32>> = BTreeMap::new();
+    for trial in trials {
+        numbers.entry(&trial.tool).or_default().insert(trial.number);
+    }
+    let planned = planned.unwrap_or(1) as usize;
+    let fewer = numbers.iter().filter(|(_, done)| done.len() < planned);
+    fewer.map(|(tool, done)| format!("{tool}: only {} of {planned} planned trials of each case", done.len())).collect()
+}
+
+fn check_cluster_field(cluster: &ClusterBy, suite: &Suite) -> Result<(), Failure> {
+    let Some(field) = cluster.named() else { return Ok(()) };
+    let there: BTreeSet<String> = suite.cases.iter().flat_map(|case| case.fields().map(|(name, _)| name)).collect();
+    if there.contains(field) {
+        return Ok(());
+    }
+    let there: Vec<String> = there.into_iter().collect();
+    let known = if there.is_empty() { "the cases have no fields".to_owned() } else { there.join(", ") };
+    Err(Failure::usage(format!("--cluster {field}: no case has this field; available: {known}")))
+}

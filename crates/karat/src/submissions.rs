@@ -1,0 +1,195 @@
+//! Reads what is scored: submissions, the output of other programs, and judgements.
+
+use crate::did_you_mean;
+use crate::failure::Failure;
+use crate::suite::{LoadedSuite, load};
+use karat_core::ids::{CaseId, ToolName};
+use karat_core::judgement::Judgement;
+use karat_core::suite::Suite;
+use karat_core::trial::Trial;
+use karat_core::wording::count;
+use karat_format::recorded::{NamedLines, read_judgements, read_trials};
+use karat_format::shipped_suites::locate;
+use karat_import::import_files::{FileKind, detect_kind, import_files};
+use karat_import::placement::{CaseRule, Placement, PlacementResult, case_regex, place};
+use karat_import::rule_map::RuleMap;
+use karat_import::{IMPORTERS, Importer, importer, input};
+use std::collections::HashSet;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+/// Files with trials to score.
+#[derive(Clone, Debug, Default)]
+pub struct SubmissionRequest {
+    /// Submissions or the output of other programs; `-` is standard input. Default: the suite's own submissions.
+    pub files: Vec<PathBuf>,
+    /// How findings of other programs are assigned to cases.
+    pub placement: PlacementRequest,
+}
+
+/// How findings of other programs are assigned to cases.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct PlacementRequest {
+    /// Name of an importer; default: detected from each file.
+    pub format: Option<String>,
+    pub case: Option<String>,
+    /// Regular expression that finds the case in a path.
+    pub case_from: Option<String>,
+    pub rule_map: Option<PathBuf>,
+    /// Default: 1.
+    pub trial_number: Option<u32>,
+}
+
+/// Loads a suite by folder or by name.
+pub fn load_suite(name: &str) -> Result<LoadedSuite, Failure> {
+    Ok(load(locate(name))?)
+}
+
+/// Reads all trials of a request, and describes what was skipped. `tool` names the tool of imported files.
+pub fn read_submissions(
+    request: &SubmissionRequest,
+    loaded: &LoadedSuite,
+    tool: Option<&str>,
+) -> Result<(Vec<Trial>, Vec<String>), Failure> {
+    let mut own = Vec::new();
+    if request.files.is_empty() {
+        own = own_submissions(loaded)?;
+        if own.is_empty() {
+            return Err(Failure::usage("nothing to score; add a submission with --submission FILE"));
+        }
+    }
+    let mut foreign: Vec<(&'static Importer, Vec<PathBuf>)> = Vec::new();
+    for path in &request.files {
+        match file_kind(path, request.placement.format.as_deref())? {
+            FileKind::Submission => own.push(open_lines(path)?),
+            FileKind::Foreign(importer) => match foreign.last_mut() {
+                Some((last, paths)) if last.name == importer.name => paths.push(path.clone()),
+                _ => foreign.push((importer, vec![path.clone()])),
+            },
+        }
+    }
+    let mut trials = read_trials(own, Some(&loaded.suite))?;
+    let mut notes = Vec::new();
+    for (importer, paths) in foreign {
+        let placed = import_findings(importer, &paths, &request.placement, Some(loaded), tool)?;
+        notes.extend(describe_unplaced(&placed)?);
+        notes.extend(placed.notes);
+        trials.extend(placed.trials);
+    }
+    if trials.is_empty() {
+        return Err(Failure::bad_input(
+            "the submissions contain no trials; a tool that found nothing still needs a line for each case",
+        ));
+    }
+    refuse_duplicates(&trials)?;
+    Ok((trials, notes))
+}
+
+/// Refuses a trial that is given twice.
+pub(crate) fn refuse_duplicates<'t>(trials: impl IntoIterator<Item = &'t Trial>) -> Result<(), Failure> {
+    let mut seen = HashSet::new();
+    match trials.into_iter().find(|trial| !seen.insert((&trial.case, &trial.tool, trial.number))) {
+        None => Ok(()),
+        Some(twice) => Err(Failure::bad_input(format!(
+            "trial {} of {} on {} appears twice; set different tool names with --tool, or trial numbers with --trial-number",
+            twice.number, twice.tool, twice.case
+        ))),
+    }
+}
+
+/// The kind of a file: the named format, or what its content shows.
+pub fn file_kind(path: &Path, format: Option<&str>) -> Result<FileKind, Failure> {
+    match format {
+        Some(name) => Ok(FileKind::Foreign(find_importer(name)?)),
+        None => Ok(detect_kind(path)?),
+    }
+}
+
+/// Finds an importer by name; the error lists all names.
+pub fn find_importer(name: &str) -> Result<&'static Importer, Failure> {
+    importer(name).ok_or_else(|| {
+        let names: Vec<&str> = IMPORTERS.iter().map(|importer| importer.name).collect();
+        let hint = did_you_mean(name, names.iter().copied()).unwrap_or_else(|| ".".to_owned());
+        Failure::usage(format!("unknown format `{name}`{hint} Available: {}", names.join(", ")))
+    })
+}
+
+/// Reads files of another program, with categories from the rule map if there is one, and assigns their findings to cases.
+pub fn import_findings(
+    importer: &Importer,
+    paths: &[PathBuf],
+    request: &PlacementRequest,
+    loaded: Option<&LoadedSuite>,
+    tool: Option<&str>,
+) -> Result<PlacementResult, Failure> {
+    let rules = request.rule_map.as_deref().map(RuleMap::read).transpose()?;
+    let imported = import_files(importer, paths, rules.as_ref(), &|path| loaded?.source_anywhere(path))?;
+    let case_rule = match (&request.case, &request.case_from) {
+        (Some(case), _) => CaseRule::One(CaseId::new(case)),
+        (None, Some(pattern)) => CaseRule::FromPath(case_regex(pattern).map_err(Failure::usage)?),
+        (None, None) => CaseRule::ByPrefix,
+    };
+    let placement = Placement {
+        suite: loaded.map(|loaded| &loaded.suite),
+        case_rule,
+        tool: tool.map(ToolName::new),
+        trial: request.trial_number.unwrap_or(1),
+    };
+    Ok(place(imported, &placement, &|case, path| loaded.is_some_and(|loaded| loaded.has_file(case, path)))?)
+}
+
+/// Describes findings without a case. It is an error if no finding has one.
+pub fn describe_unplaced(placed: &PlacementResult) -> Result<Option<String>, Failure> {
+    let lost: usize = placed.unplaced.values().sum();
+    if lost == 0 {
+        return Ok(None);
+    }
+    let names: Vec<String> = placed.unplaced.iter().take(8).map(|(path, n)| format!("{path} ({n})")).collect();
+    let more = placed.unplaced.len().saturating_sub(8);
+    let more = if more > 0 { format!(" and {}", count(more, "more file")) } else { String::new() };
+    let text = format!("{} without a case: {}{more}", count(lost, "finding"), names.join(", "));
+    if placed.trials.iter().all(|trial| trial.findings.is_empty()) {
+        return Err(Failure::bad_input(format!("{text}; assign them with --case ID or --case-from REGEX")));
+    }
+    Ok(Some(text))
+}
+
+/// Opens submissions, by default the suite's own.
+pub(crate) fn open_submissions<'a>(
+    paths: &'a [PathBuf],
+    loaded: &'a LoadedSuite,
+) -> Result<Vec<NamedLines<'a>>, Failure> {
+    if paths.is_empty() { own_submissions(loaded) } else { paths.iter().map(|path| open_lines(path)).collect() }
+}
+
+fn own_submissions(loaded: &LoadedSuite) -> Result<Vec<NamedLines<'_>>, Failure> {
+    let mut files = Vec::new();
+    for path in loaded.own_submissions().map_err(|error| Failure::bad_input(error.to_string()))? {
+        let file = loaded.files.display(&path);
+        let reader = loaded.files.open(&path).map_err(|error| Failure::io(&file, error))?;
+        files.extend(reader.map(|reader| NamedLines { file, reader }));
+    }
+    Ok(files)
+}
+
+/// Opens a file of lines; `-` is standard input.
+pub fn open_lines(path: &Path) -> Result<NamedLines<'_>, Failure> {
+    let file = input::display_path(path);
+    let opened = input::open(path)?;
+    Ok(NamedLines { file, reader: Box::new(BufReader::with_capacity(1 << 16, opened.reader)) })
+}
+
+/// Reads files of judgements.
+pub(crate) fn read_judgement_files(files: &[PathBuf], suite: &Suite) -> Result<Vec<Judgement>, Failure> {
+    let inputs = files.iter().map(|path| open_lines(path)).collect::<Result<Vec<_>, _>>()?;
+    Ok(read_judgements(inputs, Some(suite))?)
+}
+
+/// Refuses standard input where several files would be read from it.
+pub fn refuse_repeated_stdin<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), Failure> {
+    if paths.into_iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+        return Err(Failure::usage("standard input can be read only once: use `-` for one file"));
+    }
+    Ok(())
+}

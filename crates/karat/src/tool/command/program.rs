@@ -1,0 +1,234 @@
+//! The manifest of a command: a program, what it may use, and how its result is read.
+
+use crate::tool::manifest::Check;
+use crate::tool::output;
+use karat_format::document::suggest::nearest;
+use karat_format::quantity;
+use karat_sandbox::Limits;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// A program and all that is needed to run it. Placeholders are checked and not filled in yet.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Program {
+    /// The program and its arguments.
+    pub(crate) command: Vec<String>,
+    /// One of [`output::formats`].
+    pub(crate) format: &'static str,
+    pub(crate) result: ResultFrom,
+    /// Exit codes that do not mean failure.
+    pub(crate) ok_exit: Vec<i32>,
+    pub(crate) limits: Limits,
+    /// Bytes of memory that importing the output may use.
+    pub(crate) import_memory: u64,
+    pub(crate) max_findings: usize,
+    /// Variables to set.
+    pub(crate) env: BTreeMap<String, String>,
+    /// Variables to hand over.
+    pub(crate) pass_env: Vec<String>,
+    /// The command to run before the first trial, if any.
+    pub(crate) setup: Vec<String>,
+    /// Other programs that it calls.
+    pub(crate) needs: Vec<String>,
+    /// The command that prints the version, if any.
+    pub(crate) version: Vec<String>,
+    pub(crate) network: bool,
+    /// Whether the network includes the services of this machine.
+    pub(crate) loopback: bool,
+    /// What it may read beside its checkout and the system.
+    pub(crate) expose: Vec<PathBuf>,
+    /// What it may write beside its checkout.
+    pub(crate) writable: Vec<PathBuf>,
+    /// Whether it may read files that its arguments name by their full path: yes in what the user names, no in a suite.
+    pub(crate) files_anywhere: bool,
+    /// What `{model}` stands for.
+    pub(crate) model: Option<String>,
+    /// How to install it.
+    pub(crate) install: Option<String>,
+    /// A table from rules to categories.
+    pub(crate) rule_map: Option<PathBuf>,
+}
+
+/// Where a result is read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ResultFrom {
+    /// The file that `{output}` stands for.
+    File,
+    Stdout,
+}
+
+/// The output is kept in memory and stored.
+const MAX_OUTPUT: u64 = 256 << 20;
+/// The memory for an import if the manifest does not limit the tool's: ample for the largest output.
+const IMPORT_MEMORY: u64 = 2 << 30;
+/// Placeholders that have a value without a case.
+const WITHOUT_CASE: &[&str] = &["tool_dir", "home", "tmp", "model"];
+
+impl Program {
+    /// The keys it asks for, if none of them is set: it cannot work without any, and one is enough.
+    pub(crate) fn missing_keys(&self, is_set: &dyn Fn(&str) -> bool) -> Vec<&str> {
+        let is_key = |name: &&str| ["KEY", "TOKEN", "SECRET"].iter().any(|end| name.ends_with(end));
+        let keys: Vec<&str> = self.pass_env.iter().map(String::as_str).filter(is_key).collect();
+        if keys.iter().any(|key| is_set(key)) { Vec::new() } else { keys }
+    }
+}
+
+impl Check<'_> {
+    pub(in crate::tool) fn program(&mut self) -> Program {
+        let raw = self.raw;
+        let rule_map = self.file("rule_map", raw.rule_map.as_deref());
+        if raw.command.first().is_none_or(|program| program.trim().is_empty()) {
+            let message =
+                "names no program; give it and its arguments as a list of words, such as [\"scan\", \"{checkout}\"]";
+            self.fault(&["command"], "no-command", message);
+        }
+        let mut used: BTreeSet<String> = self.words("command", &raw.command, None);
+        used.extend(self.env());
+        let is_result_file = used.contains("output");
+        used.extend(self.words("setup", &raw.setup, Some(WITHOUT_CASE)));
+        used.extend(self.words("version", &raw.version, Some(WITHOUT_CASE)));
+        // A fault of `model` itself is reported already.
+        if used.contains("model") && self.model.is_none() && raw.model.is_none() {
+            self.no_model(&["command"]);
+        }
+        if used.contains("tool_dir") && raw.setup.is_empty() {
+            let message = "`{tool_dir}` is the folder that set-up prepares, and there is no `setup`";
+            self.fault(&["command"], "no-setup", message);
+        }
+        self.pass_env();
+        let format = self.format();
+        let ok_exit = self.ok_exit();
+        let limits = self.limits();
+        let stated = raw.limits.as_ref();
+        Program {
+            command: raw.command.clone(),
+            format,
+            result: if is_result_file { ResultFrom::File } else { ResultFrom::Stdout },
+            ok_exit,
+            import_memory: stated.and_then(|stated| stated.memory.as_ref()).map_or(IMPORT_MEMORY, |_| limits.memory),
+            max_findings: stated
+                .and_then(|stated| stated.findings)
+                .map_or(output::Caps::default().findings, |most| most as usize),
+            limits,
+            env: raw.env.clone(),
+            pass_env: raw.pass_env.clone(),
+            setup: raw.setup.clone(),
+            needs: raw.needs.clone(),
+            version: raw.version.clone(),
+            network: raw.network || raw.loopback,
+            loopback: raw.loopback,
+            expose: self.places("expose", &raw.expose),
+            writable: self.places("writable", &raw.writable),
+            files_anywhere: self.context.files_anywhere,
+            model: self.model.clone(),
+            install: raw.install.clone(),
+            rule_map,
+        }
+    }
+
+    fn env(&mut self) -> BTreeSet<String> {
+        let mut used = BTreeSet::new();
+        for (name, value) in &self.raw.env {
+            self.variable(&["env", name], name);
+            used.extend(self.used(&["env", name], value, None));
+        }
+        used
+    }
+
+    fn pass_env(&mut self) {
+        for (index, name) in self.raw.pass_env.iter().enumerate() {
+            let index = index.to_string();
+            self.variable(&["pass_env", &index], name);
+            if self.raw.env.contains_key(name) {
+                let message = format!("`{name}` is already set by `env`; remove it from one of the two");
+                self.fault(&["pass_env", &index], "set-twice", message);
+            }
+        }
+    }
+
+    fn format(&mut self) -> &'static str {
+        let listed = || output::formats().collect::<Vec<_>>().join(", ");
+        let Some(name) = self.raw.format.as_deref() else {
+            self.fault(&[], "no-format", format!("needs `format`, what the tool writes; available: {}", listed()));
+            return output::KARAT;
+        };
+        if let Some(known) = output::formats().find(|known| *known == name) {
+            return known;
+        }
+        let near = nearest(name, output::formats()).map(|near| format!(", did you mean `{near}`?"));
+        let message = format!("unknown format `{name}`{}; available: {}", near.unwrap_or_default(), listed());
+        self.fault(&["format"], "unknown-format", message);
+        output::KARAT
+    }
+
+    fn ok_exit(&mut self) -> Vec<i32> {
+        let codes = self.raw.ok_exit.clone().unwrap_or_else(|| vec![0]);
+        if codes.is_empty() {
+            self.fault(&["ok_exit"], "no-exit", "expected at least one exit code: without one every trial would fail");
+        }
+        for (index, code) in codes.iter().enumerate().filter(|(_, code)| !(0..=255).contains(*code)) {
+            let message = format!("invalid exit code {code}: expected 0 to 255");
+            self.fault(&["ok_exit", &index.to_string()], "out-of-range", message);
+        }
+        codes
+    }
+
+    /// The limits that are stated, and the sandbox's own for the others.
+    fn limits(&mut self) -> Limits {
+        let mut limits = Limits::default();
+        match self.raw.timeout.as_deref().map(quantity::duration) {
+            None => {}
+            Some(Ok(timeout)) => limits.time = timeout,
+            Some(Err(message)) => self.fault(&["timeout"], "bad-duration", message),
+        }
+        let Some(stated) = self.raw.limits.as_ref() else { return limits };
+        if stated.processes == Some(0) {
+            self.fault(&["limits", "processes"], "out-of-range", "a tool is at least 1 process");
+        }
+        if stated.cpus == Some(0) {
+            self.fault(&["limits", "cpus"], "out-of-range", "a tool needs at least 1 processor");
+        }
+        limits.cpus = stated.cpus;
+        limits.processes = stated.processes.map_or(limits.processes, |most| most as usize);
+        limits.memory = self.size("memory", stated.memory.as_deref()).unwrap_or(limits.memory);
+        limits.file_size = self.size("file_size", stated.file_size.as_deref()).unwrap_or(limits.file_size);
+        limits.disk = self.size("disk", stated.disk.as_deref()).unwrap_or(limits.disk);
+        if let Some(bytes) = self.size("output", stated.output.as_deref()) {
+            limits.output = usize::try_from(bytes).unwrap_or(usize::MAX);
+            if bytes > MAX_OUTPUT {
+                self.fault(&["limits", "output"], "out-of-range", "expected at most 256MiB: the output is stored");
+            }
+        }
+        limits
+    }
+
+    fn size(&mut self, key: &str, text: Option<&str>) -> Option<u64> {
+        match quantity::size(text?) {
+            Ok(bytes) => Some(bytes),
+            Err(message) => {
+                self.fault(&["limits", key], "bad-size", message);
+                None
+            }
+        }
+    }
+
+    /// Places outside the suite; `~` is the home folder.
+    fn places(&mut self, key: &str, texts: &[String]) -> Vec<PathBuf> {
+        let mut places = Vec::new();
+        for (index, text) in texts.iter().enumerate() {
+            let index = index.to_string();
+            let path = [key, index.as_str()];
+            if text.trim().is_empty() || !self.text(&path, text) {
+                self.fault(&path, "bad-path", "expected a path, such as ~/.config/tool");
+                continue;
+            }
+            let below_home = text.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
+            match (below_home, self.context.home) {
+                (Some(rest), Some(home)) => places.push(home.join(rest.trim_start_matches('/'))),
+                (Some(_), None) => self.fault(&path, "no-home", "`~` cannot be resolved: HOME is not set"),
+                (None, _) => places.push(PathBuf::from(text)),
+            }
+        }
+        places
+    }
+}

@@ -1,0 +1,296 @@
+//! A program that is ready for its trials: found, set up, and with everything that its jobs share.
+
+use super::environment::environment;
+use super::program::Program;
+use super::trial_folder::{self, CHECKOUT, HOME, TMP};
+use super::{isolation_kind, isolation_text};
+use crate::checkout::Template;
+use crate::tool::placeholders::{PlaceholderError, fill};
+use crate::tool::run_context::RunContext;
+use crate::tool::{NO_CODE, ReadyError, RunResult, Task, TrialRunner};
+use karat_core::suite::Case;
+use karat_format::run::ToolFactsV1;
+use karat_import::rule_map::RuleMap;
+use karat_io::cancel::Cancel;
+use karat_io::files::Files;
+use karat_io::remove_tree::remove_tree;
+use karat_io::secret::Secret;
+use karat_sandbox::{Access, ExitReason, Isolation, Job, JobResult, Limits, ToolFolder, describe_limits};
+use karat_sandbox::{find_installation, is_system_path, locate_program, python_user_base, root_in_sandbox, run};
+use karat_sandbox::{tool_folder_in_sandbox, tool_user};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub(super) struct CommandRunner<'a> {
+    pub(super) program: Program,
+    pub(super) rules: Option<RuleMap>,
+    pub(super) isolation: Isolation,
+    pub(super) context: &'a RunContext<'a>,
+    /// What the set-up command prepared.
+    own_folder: PathBuf,
+    /// What is installed with the tool's programs outside the system's folders.
+    installed: Vec<PathBuf>,
+}
+
+/// The values of placeholders.
+pub(super) type Values = BTreeMap<&'static str, String>;
+
+/// Set-up may download things.
+const SETUP_TIME: Duration = Duration::from_secs(1800);
+const VERSION_TIME: Duration = Duration::from_secs(60);
+/// How often a trial is started again because others filled the disk.
+const MAX_RESTARTS: usize = 3;
+/// Characters of the last line of a tool's output that are repeated in the reason of its failure.
+const LAST_LINE: usize = 300;
+
+impl TrialRunner for CommandRunner<'_> {
+    fn needs_checkout(&self) -> bool {
+        true
+    }
+
+    /// If another trial has filled the disk, that one is ended, and this one starts again.
+    fn run_trial(&self, task: &Task, _: Option<&Case>, checkout: Option<&Template>) -> RunResult {
+        let Some(template) = checkout else { return Ok(Some(task.skipped(NO_CODE))) };
+        let mut restarts = 0;
+        loop {
+            match self.run_once(task, template) {
+                Err(error) if error.is_full_disk() && restarts < MAX_RESTARTS && self.context.make_room() => {
+                    restarts += 1;
+                }
+                done => return done,
+            }
+        }
+    }
+}
+
+impl<'a> CommandRunner<'a> {
+    /// Finds the program, runs its set-up command and asks for its version.
+    pub(super) fn prepare(
+        program: Program,
+        rules: Option<RuleMap>,
+        isolation: Isolation,
+        context: &'a RunContext<'a>,
+    ) -> Result<(Self, ToolFactsV1), ReadyError> {
+        for path in program.expose.iter().chain(&program.writable) {
+            if program.writable.contains(path) && !path.exists() {
+                return Err(ReadyError::Missing { path: path.display().to_string() });
+            }
+            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+            if context.secret.iter().any(|secret| real.starts_with(secret) || secret.starts_with(&real)) {
+                return Err(ReadyError::Reveals { path: path.display().to_string() });
+            }
+        }
+        let missing = program.missing_keys(&|name| context.variable(name).is_some());
+        if !missing.is_empty() {
+            return Err(ReadyError::NoVariable { names: missing.join(" or ") });
+        }
+        let own_folder = context.new_folder();
+        fs::create_dir_all(&own_folder)?;
+        let mut tool = Self { program, rules, isolation, context, own_folder, installed: Vec::new() };
+        if !tool.program.setup.is_empty() {
+            tool.installed = tool.readable_for(&tool.program.setup, &[])?;
+            tool.set_up()?;
+        }
+        let first = tool.program.command.first().cloned().unwrap_or_default();
+        let found = tool.find_required(&first)?;
+        for program in &tool.program.needs {
+            tool.find_required(program)?;
+        }
+        if context.secret.iter().any(|secret| found.starts_with(secret)) {
+            return Err(ReadyError::InsideSecret { program: found.display().to_string() });
+        }
+        tool.installed = tool.readable_for(&tool.program.command, &tool.installed)?;
+        let version = if tool.program.version.is_empty() { None } else { tool.ask_version()? };
+        let facts = ToolFactsV1 {
+            version,
+            isolation: tool.isolation_in_force(),
+            isolation_kind: Some(isolation_kind(isolation)),
+            program: Some(found.display().to_string()),
+        };
+        Ok((tool, facts))
+    }
+
+    /// The isolation in force, with what the manifest asks for and what this machine adds.
+    pub(super) fn isolation_in_force(&self) -> String {
+        let mut parts = vec![isolation_text(self.isolation, &self.program)];
+        parts.extend(tool_user(self.isolation, &self.context.scratch, &self.access(self.program.network)).describe());
+        parts.push(describe_limits(self.isolation));
+        if self.isolation > Isolation::Process && !self.installed.is_empty() {
+            parts.push(format!("sees its installation {}", super::join_paths(&self.installed, " ")));
+        }
+        parts.join(", ")
+    }
+
+    fn set_up(&self) -> Result<(), ReadyError> {
+        let finished = self.run_outside_trial(&self.program.setup, SETUP_TIME, true)?;
+        match finished.exit {
+            ExitReason::Exited(0) => Ok(()),
+            ExitReason::Cancelled => Err(ReadyError::Cancelled),
+            ref other => Err(ReadyError::SetupFailed { why: format!("it {other}{}", last_line(&finished)) }),
+        }
+    }
+
+    /// The first line that the version command prints; a tool without one is run all the same.
+    fn ask_version(&self) -> Result<Option<String>, ReadyError> {
+        let finished = self.run_outside_trial(&self.program.version, VERSION_TIME, false)?;
+        match finished.exit {
+            ExitReason::Cancelled => Err(ReadyError::Cancelled),
+            ExitReason::Exited(_) => {
+                let printed =
+                    [&finished.stdout.bytes, &finished.stderr.bytes].map(|bytes| String::from_utf8_lossy(bytes));
+                let mut lines = printed.iter().flat_map(|text| text.lines()).map(str::trim);
+                Ok(lines.find(|line| !line.is_empty()).map(|line| line.chars().take(100).collect()))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Runs a command in an empty folder.
+    fn run_outside_trial(&self, command: &[String], time: Duration, is_setup: bool) -> Result<JobResult, ReadyError> {
+        let root = self.context.new_folder();
+        trial_folder::make(&root)?;
+        fs::create_dir(root.join(CHECKOUT))?;
+        let seen = root_in_sandbox(self.isolation, &root);
+        let network = is_setup || self.program.network;
+        // Set-up may run what others wrote, with the network: it gets no key.
+        let passed = if is_setup { &[][..] } else { &self.program.pass_env };
+        let env = environment(self.context, network, passed, &seen);
+        let command = self.fill_command(command, &self.values_without_case(&seen))?;
+        let limits = Limits { time, ..self.program.limits.clone() };
+        let mut job = self.job(command, env, &root, limits, network);
+        job.tool = Some(ToolFolder { path: self.own_folder.clone(), writable: is_setup });
+        let finished = self.run_job(&job, &self.context.cancel);
+        let _ = remove_tree(&root);
+        finished
+    }
+
+    /// Runs a job. The values of variables that were handed over are removed from its output: they are never stored.
+    pub(super) fn run_job(&self, job: &Job, cancel: &Cancel) -> Result<JobResult, ReadyError> {
+        let mut finished = run(job, &self.context.supervisor, cancel)?;
+        finished.stdout.bytes = self.redact(finished.stdout.bytes);
+        finished.stderr.bytes = self.redact(finished.stderr.bytes);
+        Ok(finished)
+    }
+
+    pub(super) fn redact(&self, bytes: Vec<u8>) -> Vec<u8> {
+        let value = |name: &String| self.context.variable(name).and_then(|value| value.to_str());
+        let secret = |name: &String| Secret::new(&format!("[{name}]"), value(name)?);
+        self.program.pass_env.iter().filter_map(secret).fold(bytes, |bytes, secret| secret.redact_bytes(bytes))
+    }
+
+    /// The placeholders that do not depend on a case, by where the tool sees its folders.
+    pub(super) fn values_without_case(&self, seen: &Path) -> Values {
+        self.values(seen, &tool_folder_in_sandbox(self.isolation, &self.own_folder))
+    }
+
+    fn values(&self, seen: &Path, seen_tool: &Path) -> Values {
+        let mut values = BTreeMap::from([
+            ("tool_dir", seen_tool.display().to_string()),
+            ("home", seen.join(HOME).display().to_string()),
+            ("tmp", seen.join(TMP).display().to_string()),
+        ]);
+        values.extend(self.program.model.clone().map(|model| ("model", model)));
+        values
+    }
+
+    pub(super) fn job(
+        &self,
+        command: Vec<OsString>,
+        mut env: BTreeMap<String, OsString>,
+        root: &Path,
+        limits: Limits,
+        network: bool,
+    ) -> Job {
+        if let Some(base) = python_user_base(&self.installed, self.context.variable("HOME").map(Path::new)) {
+            env.entry("PYTHONUSERBASE".to_owned()).or_insert_with(|| base.into());
+        }
+        Job {
+            command,
+            env,
+            root: root.to_owned(),
+            dir: root.join(CHECKOUT),
+            tool: Some(ToolFolder { path: self.own_folder.clone(), writable: false }),
+            access: self.access(network),
+            limits,
+            isolation: self.isolation,
+        }
+    }
+
+    fn access(&self, network: bool) -> Access {
+        Access {
+            // Other trials are beside this one, and their common folder may be within what every tool reads.
+            secret: self.context.secret.iter().chain([&self.context.scratch]).cloned().collect(),
+            readable: self.installed.iter().chain(&self.program.expose).cloned().collect(),
+            writable: self.program.writable.clone(),
+            network,
+            loopback: self.program.loopback,
+        }
+    }
+
+    /// The command with its placeholders filled and its program by the full path: a name or a relative path would be
+    /// searched for again in the case under review.
+    pub(super) fn fill_command(&self, words: &[String], values: &Values) -> Result<Vec<OsString>, PlaceholderError> {
+        let filled = words.iter().map(|word| Ok(OsString::from(fill(word, values)?)));
+        let mut command = filled.collect::<Result<Vec<_>, PlaceholderError>>()?;
+        if let Some(program) = command.first_mut()
+            && let Some(found) = locate_program(program, &self.context.path())
+        {
+            *program = found.into();
+        }
+        Ok(command)
+    }
+
+    /// Finds a program; a relative path is in the suite.
+    fn find(&self, program: &str) -> Result<Option<PathBuf>, ReadyError> {
+        let program = fill(program, &self.values(&self.own_folder, &self.own_folder))?;
+        if program.contains('/') && !Path::new(&program).is_absolute() {
+            return Ok(match &self.context.loaded.files {
+                Files::Disk(root) => root.canonicalize().ok().map(|root| root.join(program)),
+                Files::Embedded(..) => None,
+            });
+        }
+        Ok(locate_program(program.as_ref(), &self.context.path()))
+    }
+
+    fn find_required(&self, program: &str) -> Result<PathBuf, ReadyError> {
+        let install = self.program.install.clone();
+        self.find(program)?.ok_or_else(|| ReadyError::NoProgram { program: program.to_owned(), install })
+    }
+
+    /// What must be readable for a command: what its programs need, and, if the user wrote the command, the files that its
+    /// arguments name by their full path. A program made by set-up needs what set-up needed, wherever its links lead.
+    fn readable_for(&self, command: &[String], of_setup: &[PathBuf]) -> Result<Vec<PathBuf>, ReadyError> {
+        let anywhere = self.program.files_anywhere;
+        let mut readable = Vec::new();
+        for name in command.first().into_iter().chain(&self.program.needs) {
+            let Some(program) = self.find(name)? else { continue };
+            if program.starts_with(&self.own_folder) {
+                readable.extend(of_setup.iter().cloned());
+            } else if name.contains('/') && !anywhere {
+                // A suite cannot choose a folder whose other files are shown.
+                readable.extend((!is_system_path(&program)).then_some(program));
+            } else {
+                readable.extend(find_installation(&program));
+            }
+        }
+        let named = command.iter().skip(1).filter(|_| anywhere).map(PathBuf::from);
+        readable.extend(named.filter(|path| path.is_absolute() && path.is_file() && !is_system_path(path)));
+        readable.sort();
+        readable.dedup();
+        Ok(readable)
+    }
+}
+
+/// The last line that a tool printed, for the reason of its failure.
+pub(super) fn last_line(finished: &JobResult) -> String {
+    let last = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(4_096)..]).into_owned();
+        let line = text.lines().map(str::trim).rfind(|line| !line.is_empty());
+        line.map(|line| line.chars().take(LAST_LINE).collect::<String>())
+    };
+    let line = last(&finished.stderr.bytes).or_else(|| last(&finished.stdout.bytes));
+    line.map(|line| format!(": {line}")).unwrap_or_default()
+}

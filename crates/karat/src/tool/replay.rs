@@ -1,0 +1,121 @@
+//! Recorded trials, repeated as if the tool had run again.
+
+use super::error::{LoadFault, RecordingError};
+use super::manifest::Check;
+use super::run_context::RunContext;
+use super::{Declaration, Kind, PrepareResult, RunResult, Task, Tool, TrialRunner, facts_without_program};
+use crate::checkout::Template;
+use crate::suite::LoadedSuite;
+use karat_core::ids::{CaseId, ToolName};
+use karat_core::suite::Case;
+use karat_core::trial::Trial;
+use karat_format::id_fault;
+use karat_format::recorded::{NamedLines, read_trials};
+use karat_import::input;
+use karat_sandbox::Isolation;
+use karat_store::record::TrialRecord;
+use std::collections::{BTreeSet, HashMap};
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+pub(super) static KIND: Kind =
+    Kind { keys: &["submission", "recorded_as"], resolve: |check| Box::new(check.recorded_tool()) };
+
+/// A tool in a submission.
+#[derive(Debug, PartialEq)]
+pub(super) struct RecordedTool {
+    submission: PathBuf,
+    recorded_as: ToolName,
+}
+
+impl Check<'_> {
+    pub(super) fn recorded_tool(&mut self) -> RecordedTool {
+        let raw = self.raw;
+        if raw.submission.is_none() {
+            self.fault(&[], "no-submission", "kind = \"replay\" needs `submission`, the file with the recorded trials");
+        }
+        let submission = self.file("submission", raw.submission.as_deref()).unwrap_or_default();
+        if let Some(fault) = raw.recorded_as.as_deref().and_then(|id| id_fault(&[], id)) {
+            self.fault(&["recorded_as"], fault.code, fault.message);
+        }
+        let recorded_as = ToolName::new(raw.recorded_as.as_deref().unwrap_or(self.name));
+        RecordedTool { submission, recorded_as }
+    }
+}
+
+impl Declaration for RecordedTool {
+    fn load(self: Box<Self>, suite: &LoadedSuite, recordings: &mut Recordings) -> Result<Box<dyn Tool>, LoadFault> {
+        Ok(Box::new(recordings.recording(suite, &self.submission, &self.recorded_as)?))
+    }
+}
+
+/// The recorded trials of one tool, each of which is used once.
+struct Recording {
+    trials: HashMap<(CaseId, u32), Mutex<Option<Trial>>>,
+}
+
+impl Tool for Recording {
+    fn max_trials(&self) -> Option<u32> {
+        self.trials.keys().map(|(_, number)| *number).max()
+    }
+
+    fn prepare<'a>(self: Box<Self>, _: Isolation, _: &'a RunContext<'a>) -> PrepareResult<'a> {
+        Ok((self, facts_without_program(None)))
+    }
+}
+
+impl TrialRunner for Recording {
+    /// A run does no trial twice, so the recorded trial is moved out, not copied.
+    fn run_trial(&self, task: &Task, _: Option<&Case>, _: Option<&Template>) -> RunResult {
+        let recorded = self.trials.get(&(task.key.case.clone(), task.key.number));
+        let recorded = recorded.and_then(|trial| trial.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let Some(trial) = recorded else { return Ok(Some(task.skipped("it was not recorded"))) };
+        Ok(Some(TrialRecord { trial: Trial { tool: task.key.tool.clone(), ..trial }, ..task.record() }))
+    }
+}
+
+/// Reads all trials of a submission, which is in the suite or, by its full path, anywhere.
+pub fn read(loaded: &LoadedSuite, submission: &Path) -> Result<Vec<Trial>, RecordingError> {
+    let name = submission.to_string_lossy();
+    let file = if submission.is_absolute() { name.to_string() } else { loaded.files.display(&name) };
+    let failed = |source| RecordingError::Io { file: file.clone(), source };
+    let reader: Box<dyn io::BufRead> = if submission.is_absolute() {
+        let opened = input::open(submission).map_err(|error| failed(io::Error::other(error.to_string())))?;
+        Box::new(BufReader::with_capacity(1 << 16, opened.reader))
+    } else {
+        let there = loaded.files.open(&name).map_err(failed)?;
+        there.ok_or_else(|| failed(io::Error::new(io::ErrorKind::NotFound, "there is no such file in the suite")))?
+    };
+    Ok(read_trials(vec![NamedLines { file: file.clone(), reader }], Some(&loaded.suite))?)
+}
+
+/// Submissions that were read already: one may contain the trials of many tools.
+#[derive(Default)]
+pub struct Recordings {
+    read: HashMap<PathBuf, Vec<Trial>>,
+}
+
+impl Recordings {
+    fn recording(
+        &mut self,
+        loaded: &LoadedSuite,
+        submission: &Path,
+        recorded_as: &ToolName,
+    ) -> Result<Recording, RecordingError> {
+        let all = match self.read.remove(submission) {
+            // A tool that is run under two names takes its trials out twice.
+            Some(left) if left.iter().any(|trial| trial.tool == *recorded_as) => left,
+            _ => read(loaded, submission)?,
+        };
+        let (own, others): (Vec<Trial>, Vec<Trial>) = all.into_iter().partition(|trial| trial.tool == *recorded_as);
+        if own.is_empty() {
+            let there: BTreeSet<String> = others.iter().map(|trial| trial.tool.to_string()).collect();
+            let (file, tool) = (submission.display().to_string(), recorded_as.clone());
+            return Err(RecordingError::NoTrials { file, tool, there: there.into_iter().collect() });
+        }
+        self.read.insert(submission.to_owned(), others);
+        let own = own.into_iter().map(|trial| ((trial.case.clone(), trial.number), Mutex::new(Some(trial))));
+        Ok(Recording { trials: own.collect() })
+    }
+}
