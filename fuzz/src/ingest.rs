@@ -54,7 +54,7 @@ fn check(name: &str, bytes: &[u8]) {
 fn sound(document: &Document) {
     let mut ids = BTreeSet::new();
     for section in &document.sections {
-        assert!(ids.insert(section.id.as_str()), "{} stands twice", section.id);
+        assert!(ids.insert(&section.id), "{} stands twice", section.id);
         assert!(section.place.first >= 1 && section.place.first <= section.place.last, "{:?}", section.place);
         assert!(section.path.len() <= usize::from(section.level), "{section:?}");
         assert!(section.level > 0 || section.heading.is_empty(), "{section:?}");

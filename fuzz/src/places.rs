@@ -1,6 +1,7 @@
 //! Paths, globs and identity keys.
 
-use karat_core::identity::key::{self, Anchor, Location};
+use karat_core::finding::Finding;
+use karat_core::identity::key::{self, Anchor, finding_anchor};
 use karat_core::path::{FilePattern, RepoPath, glob_matches};
 
 /// Paths and rules are normalised once and for all, globs mean what a plain reading says, and keys come apart as built.
@@ -16,11 +17,11 @@ pub fn check(bytes: &[u8]) {
     }
     let Some(normal) = RepoPath::new(path) else { return };
     paths(&normal);
-    let lines = (u32::try_from(rule.len()).ok(), u32::try_from(glob.len()).ok());
+    let (line_start, line_end) = (u32::try_from(rule.len()).ok(), u32::try_from(glob.len()).ok());
     let places = [
-        Location { node: Some(locator), ..Location::default() }.anchor(),
-        Location { lines, ..Location::default() }.anchor(),
-        Location { chunk: lines.0, ..Location::default() }.anchor(),
+        finding_anchor(&Finding { anchor: Some(locator.to_owned()), ..Finding::default() }),
+        finding_anchor(&Finding { line_start, line_end, ..Finding::default() }),
+        finding_anchor(&Finding { chunk: line_start, ..Finding::default() }),
         Some(Anchor::Symbol(locator.to_owned())),
     ];
     for anchor in places.into_iter().flatten() {

@@ -4,41 +4,34 @@ mod assess;
 mod calibrate;
 pub(crate) mod choices;
 mod compare;
-mod ingest;
 mod judge;
 mod label;
 mod local_path;
-mod plot;
 mod read;
 mod run;
 mod score;
-mod serve;
 mod shipped;
 mod store;
 mod suite;
-mod trec;
 
-pub(crate) use assess::{AssessArgs, LogsCommand};
+pub(crate) use assess::{AssessArgs, IngestArgs, LogsCommand, TrecArgs};
 pub(crate) use calibrate::{CalibrateCommand, FittedArgs, MatchArgs, SuiArgs};
 pub(crate) use compare::{BaselineCommand, CompareArgs, GateArgs, PowerArgs};
-pub(crate) use ingest::IngestArgs;
 pub(crate) use judge::{AgreeArgs, EvalArgs, ExchangeArgs, FitArgs, JudgeCommand, ProbeArgs, QuestionArgs};
 pub(crate) use label::{
     AnnotatorArgs, LabelAddArgs, LabelExportArgs, LabelImportArgs, LabelListArgs, LabelUndoArgs, LabellingArgs,
     LabellingCommand, QueueArgs, SampleArgs, SeenArgs,
 };
 pub(crate) use local_path::check_local;
-pub(crate) use plot::PlotArgs;
 pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, StorePlace, TrialArgs};
 pub(crate) use run::{ReplayArgs, RunArgs};
-pub(crate) use score::{ExplainArgs, OutputArgs, ReportArgs, ScoreArgs};
-pub(crate) use serve::ServeArgs;
+pub(crate) use score::{ExplainArgs, OutputArgs, PlotArgs, ReportArgs, ScoreArgs};
 pub(crate) use shipped::{CompletionsArgs, MetricsCommand, ProfileCommand, ToolsCommand};
-pub(crate) use store::{StoreArgs, StoreCommand};
+pub(crate) use store::{ServeArgs, StoreArgs, StoreCommand};
 pub(crate) use suite::{CheckArgs, DriftArgs, ExpectArgs, ImportArgs, InitArgs, KeyArgs, SuiteAdoptArgs, SuiteCommand};
-pub(crate) use trec::TrecArgs;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::str::FromStr;
 
 /// The whole command line.
 pub(crate) fn command() -> clap::Command {
@@ -47,8 +40,7 @@ pub(crate) fn command() -> clap::Command {
 
 /// Parses this process's arguments. Exits with a message if they are invalid.
 pub(crate) fn parse() -> Arguments {
-    let matches = command().get_matches();
-    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    Arguments::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit())
 }
 
 /// Measure how good a findings producer is: compare a tool's output with golden findings and report metrics.
@@ -71,10 +63,15 @@ pub(crate) struct Arguments {
 }
 
 fn threads(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(n @ 1..=1024) => Ok(n),
-        _ => Err("expected a number from 1 to 1024".to_owned()),
-    }
+    number(text, |n: usize| (1..=1024).contains(&n), "expected a number from 1 to 1024")
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    number(text, |number: f64| number > 0.0 && number.is_finite(), "expected a number above 0")
+}
+
+fn number<T: FromStr + Copy>(text: &str, fits: impl Fn(T) -> bool, fault: &str) -> Result<T, String> {
+    text.parse::<T>().ok().filter(|number| fits(*number)).ok_or_else(|| fault.to_owned())
 }
 
 #[derive(Debug, Subcommand)]

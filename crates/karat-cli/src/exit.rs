@@ -1,20 +1,16 @@
 //! All exit codes.
 
-pub(crate) use karat::failure::{Category, Failure};
+pub(crate) use karat::failure::{Category, Failure, Result};
 use std::process::ExitCode;
 
-/// How a command ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Success.
     Ok = 0,
     /// A gate or an expectation failed.
     NotMet = 1,
-    /// Invalid arguments.
     Usage = 2,
     /// The data allows no conclusion.
     Inconclusive = 3,
-    /// Invalid input.
     BadInput = 4,
     /// A tool, a judge, the store or the system failed.
     Failed = 5,

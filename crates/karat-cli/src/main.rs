@@ -3,8 +3,6 @@
 mod args;
 mod commands;
 mod exit;
-mod hints;
-mod output_files;
 mod outputs;
 mod progress;
 mod signals;
@@ -12,7 +10,7 @@ mod store_path;
 mod terminal;
 
 use args::{Arguments, Command};
-use exit::{Exit, Failure};
+use exit::{Exit, Failure, Result};
 use std::process::ExitCode;
 
 /// The argument with which Karat starts itself to supervise a tool, or to import the tool's output.
@@ -30,37 +28,37 @@ fn main() -> ExitCode {
         if karat_documents::ingest::is_guarded() {
             return;
         }
-        terminal::tell("error: internal error in karat; please report this with the command you typed");
+        terminal::print_stderr("error: internal error in karat; please report this with the command you typed");
         default_hook(info);
     }));
-    match std::panic::catch_unwind(|| run(arguments)) {
-        Ok(result) => end(result),
-        Err(_) => Exit::Internal.into(),
-    }
+    std::panic::catch_unwind(|| run(arguments)).map_or_else(|_| Exit::Internal.into(), end)
 }
 
-fn run(arguments: Arguments) -> Result<Exit, Failure> {
-    use_threads(arguments.threads)?;
+fn run(arguments: Arguments) -> Result<Exit> {
+    if let Some(threads) = arguments.threads {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+        pool.map_err(|error| Failure::failed(error.to_string()))?;
+    }
     store_path::check_variable()?;
     match arguments.command {
-        Command::Init(args) => commands::init::run(&args),
+        Command::Init(args) => commands::suite::init(&args),
         Command::Check(args) => commands::check::run(&args),
         Command::Run(args) => commands::run::run(&args, arguments.threads),
-        Command::Replay(args) => commands::replay::run(&args),
+        Command::Replay(args) => commands::run::replay(&args),
         Command::Compare(args) => commands::compare::run(&args),
-        Command::Gate(args) => commands::gate::run(&args),
-        Command::Baseline(args) => commands::baseline::run(&args),
-        Command::Power(args) => commands::power::run(&args),
+        Command::Gate(args) => commands::compare::run_gate(&args),
+        Command::Baseline(args) => commands::compare::run_baseline(&args),
+        Command::Power(args) => commands::compare::run_power(&args),
         Command::Score(args) => commands::score::run(&args),
         Command::Report(args) => commands::report::run(&args),
-        Command::Plot(args) => commands::plot::run(&args),
+        Command::Plot(args) => commands::report::plot(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Import(args) => commands::import::run(&args),
         Command::Ingest(args) => commands::ingest::run(&args),
         Command::Assess(args) => commands::assess::run(&args),
-        Command::Logs(args) => commands::logs::run(&args),
+        Command::Logs(args) => commands::assess::logs(&args),
         Command::Key(args) => commands::key::run(&args),
-        Command::Expect(args) => commands::expect::run(&args),
+        Command::Expect(args) => commands::import::expect(&args),
         Command::Drift(args) => commands::drift::run(&args),
         Command::Judge(args) => commands::judge::run(&args),
         Command::Calibrate(args) => commands::calibrate::run(&args),
@@ -69,31 +67,25 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Store(args) => commands::store::run(&args),
         Command::Serve(args) => commands::serve::run(&args),
         Command::Trec(args) => commands::trec::run(&args),
-        Command::Metrics(args) => commands::metrics::run(&args),
-        Command::Profile(args) => commands::profile::run(&args),
-        Command::Tools(args) => commands::tools::run(&args),
-        Command::Completions(args) => commands::completions::run(&args),
+        Command::Metrics(args) => commands::shipped::metrics(&args),
+        Command::Profile(args) => commands::shipped::profile(&args),
+        Command::Tools(args) => commands::shipped::tools(&args),
+        Command::Completions(args) => commands::shipped::completions(&args),
     }
 }
 
-fn use_threads(threads: Option<usize>) -> Result<(), Failure> {
-    let Some(threads) = threads else { return Ok(()) };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
-    pool.map_err(|error| Failure::failed(error.to_string()))
-}
-
-fn end(result: Result<Exit, Failure>) -> ExitCode {
+fn end(result: Result<Exit>) -> ExitCode {
     match result {
         Ok(exit) => exit.into(),
         Err(Failure::BrokenPipe) => Exit::Ok.into(),
         Err(Failure::Message(category, message)) => {
             let lines: Vec<_> = message.lines().map(karat_format::diagnostic::harmless).collect();
-            terminal::tell(&format!("error: {}", lines.join("\n")));
+            terminal::print_stderr(&format!("error: {}", lines.join("\n")));
             Exit::from(category).into()
         }
         Err(Failure::Faults(faults)) => {
-            terminal::tell(terminal::draw_on_stderr(&faults.0).trim_end());
-            terminal::tell(&format!("\nerror: {faults}; nothing was loaded"));
+            terminal::print_stderr(terminal::draw_diagnostics(&faults.0, &std::io::stderr()).trim_end());
+            terminal::print_stderr(&format!("\nerror: {faults}; nothing was loaded"));
             Exit::BadInput.into()
         }
     }

@@ -1,39 +1,78 @@
-//! Writes reports to standard output and files.
+//! Writes results to files, and reports to standard output and files.
 
 use crate::args::OutputArgs;
-use crate::exit::Failure;
-use crate::output_files::{PLAIN, extension, save, tell_written};
-use crate::terminal::{look, print};
+use crate::exit::{Exit, Failure, Result};
+use crate::terminal::{look, print, print_stderr};
 use karat::report_view::gather;
 use karat::suite::LoadedSuite;
 use karat_core::ids::CaseId;
 use karat_core::path::RepoPath;
 use karat_core::trial::Trial;
-use karat_format::report::ReportV1;
+use karat_format::diagnostic::harmless;
+use karat_format::report::{CaseResultV1, ReportV1};
+use karat_io::atomic_write;
+use karat_report::number::ranked;
 use karat_report::report_view::{EarlierReport, ReportView, Sources};
-use karat_report::{Draw, FORMATS, Format, format};
-use std::io::Write;
-use std::path::Path;
+use karat_report::{Draw, FORMATS, Format, TerminalStyle, format};
+use serde::Serialize;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
-/// Refuses an unknown output format before any work is done.
-pub(crate) fn check(args: &OutputArgs) -> Result<(), Failure> {
-    args.outputs.iter().try_for_each(|path| of_file(path).map(|_| ()))?;
-    args.format.as_deref().map_or(Ok(()), |name| named(name).map(|_| ()))
+pub(crate) const PLAIN: TerminalStyle = TerminalStyle { width: 100, colour: false };
+
+pub(crate) fn check_extensions(paths: &[PathBuf], extensions: &[&str]) -> Result<()> {
+    let unknown = paths.iter().find(|path| !extensions.contains(&extension(path).as_str()));
+    let Some(path) = unknown else { return Ok(()) };
+    let known = format!(".{}", extensions.join(", ."));
+    Err(Failure::usage(format!("{}: unknown extension; expected {known}", path.display())))
 }
 
-/// A report with its sources and history.
+/// Writes the files, each drawn by its extension, and reports it.
+pub(crate) fn save_drawn(paths: &[PathBuf], quiet: bool, draw: impl Fn(&str) -> String) -> Result<()> {
+    for path in paths {
+        save(path, draw(&extension(path)).as_bytes())?;
+        if !quiet {
+            print_written(path);
+        }
+    }
+    Ok(())
+}
+
+/// Writes a file whole or not at all.
+pub(crate) fn save(path: &Path, bytes: &[u8]) -> Result<()> {
+    save_with(path, &mut |out| out.write_all(bytes))
+}
+
+pub(crate) fn save_with(path: &Path, content: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    atomic_write::write(path, content).map_err(|error| Failure::unwritten(path.display(), error))
+}
+
+pub(crate) fn print_written(path: &Path) {
+    print_stderr(&harmless(&format!("wrote {}", path.display())));
+}
+
+pub(crate) fn json(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
+}
+
+pub(crate) fn extension(path: &Path) -> String {
+    path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default()
+}
+
+pub(crate) fn check(args: &OutputArgs) -> Result<()> {
+    args.outputs.iter().try_for_each(|path| of_file(path).map(drop))?;
+    args.format.as_deref().map_or(Ok(()), |name| named(name).map(drop))
+}
+
 pub(crate) struct ReportOutput<'a> {
     pub(crate) report: &'a ReportV1,
-    /// The run's name, if it has one.
     pub(crate) name: Option<String>,
-    /// The suite and the trials of the report, if available.
     pub(crate) from: Option<(&'a LoadedSuite, &'a [Trial])>,
     /// Earlier reports, oldest first.
     pub(crate) earlier: Vec<EarlierReport>,
 }
 
 impl<'a> ReportOutput<'a> {
-    /// A report with the suite and trials it was made from.
     pub(crate) fn new(report: &'a ReportV1, loaded: &'a LoadedSuite, trials: &'a [Trial]) -> Self {
         Self { report, name: None, from: Some((loaded, trials)), earlier: Vec::new() }
     }
@@ -47,7 +86,7 @@ pub(crate) fn shows_more(args: &OutputArgs) -> bool {
 }
 
 /// Prints the report, then writes the files, so that an unwritable file does not lose the result.
-pub(crate) fn write(shown: ReportOutput<'_>, args: &OutputArgs) -> Result<(), Failure> {
+pub(crate) fn write(shown: ReportOutput<'_>, args: &OutputArgs) -> Result<Exit> {
     let ReportOutput { report, name, from, earlier } = shown;
     let code = |case: &CaseId, path: &RepoPath| from.and_then(|(loaded, _)| loaded.source(case, path));
     let view = if shows_more(args) {
@@ -61,19 +100,18 @@ pub(crate) fn write(shown: ReportOutput<'_>, args: &OutputArgs) -> Result<(), Fa
     let printed = print(&named(name)?.render(&view, &look()));
     for path in &args.outputs {
         save(path, of_file(path)?.render(&view, &PLAIN).as_bytes())?;
-        tell_written(path);
+        print_written(path);
     }
     printed
 }
 
 /// Appends the Markdown report to GITHUB_STEP_SUMMARY, if set.
-pub(crate) fn step_summary(report: &ReportV1) -> Result<(), Failure> {
+pub(crate) fn step_summary(report: &ReportV1) -> Result<()> {
     let markdown = named("markdown")?;
     add_to_summary(&|| markdown.render(&ReportView::new(report), &PLAIN))
 }
 
-/// Appends Markdown to GITHUB_STEP_SUMMARY, if set.
-pub(crate) fn add_to_summary(draw: &dyn Fn() -> String) -> Result<(), Failure> {
+pub(crate) fn add_to_summary(draw: &dyn Fn() -> String) -> Result<()> {
     let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else { return Ok(()) };
     let text = draw();
     let file = std::fs::OpenOptions::new().create(true).append(true).open(&path);
@@ -81,16 +119,27 @@ pub(crate) fn add_to_summary(draw: &dyn Fn() -> String) -> Result<(), Failure> {
     result.map_err(|error| Failure::unwritten(format!("{} (GITHUB_STEP_SUMMARY)", Path::new(&path).display()), error))
 }
 
-fn of_file(path: &Path) -> Result<&'static Format, Failure> {
+fn of_file(path: &Path) -> Result<&'static Format> {
     format(&extension(path)).ok_or_else(|| {
         let known: Vec<String> = FORMATS.iter().map(|f| format!(".{} ({})", f.extension, f.name)).collect();
         Failure::usage(format!("{}: unknown extension; expected {}", path.display(), known.join(", ")))
     })
 }
 
-fn named(name: &str) -> Result<&'static Format, Failure> {
+fn named(name: &str) -> Result<&'static Format> {
     format(name).ok_or_else(|| {
         let known: Vec<&str> = FORMATS.iter().map(|f| f.name).collect();
         Failure::usage(format!("unknown format `{name}`; expected {}", known.join(", ")))
     })
+}
+
+/// The case on which the best tool did worst, as (tool, case id).
+pub(crate) fn worst_case(report: &ReportV1) -> Option<(&str, &str)> {
+    let tool = ranked(report).into_iter().next()?;
+    // A clean case has no F1; `clean_pass` takes its place.
+    let value = |case: &CaseResultV1, id: &str| case.metrics.get(id).and_then(|estimate| estimate.value);
+    let goodness = |case| value(case, "f1").or_else(|| value(case, "clean_pass"));
+    let worst = tool.cases.iter().filter_map(|case| Some((goodness(case)?, case.case.as_str())));
+    let (_, case) = worst.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some((&tool.tool, case))
 }

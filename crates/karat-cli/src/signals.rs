@@ -1,6 +1,6 @@
 //! Cancellation by SIGINT, SIGTERM and SIGHUP.
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, Result};
 use karat_io::cancel::Cancel;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ pub(crate) fn end_at_once(yes: bool) {
 }
 
 /// The first signal requests cancellation; a second one ends Karat at once, and supervisors end the remaining tools.
-pub(crate) fn cancel_on_signals() -> Result<Cancel, Failure> {
+pub(crate) fn cancel_on_signals() -> Result<Cancel> {
     if let Some(flag) = WISH.get() {
         return Ok(Cancel::from(Arc::clone(flag)));
     }

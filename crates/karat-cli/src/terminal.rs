@@ -1,36 +1,48 @@
 //! Results go to standard output, everything else to standard error.
 
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure, Result};
+use anstream::stream::RawStream;
 use karat_format::diagnostic::{Diagnostic, harmless, render};
 use karat_report::TerminalStyle;
+use karat_report::grid::{self, Cell};
+use serde::Serialize;
 use std::io::{IsTerminal, Write};
 
-/// Prints a result. A closed pipe is not an error.
-pub(crate) fn print(text: &str) -> Result<(), Failure> {
+/// Prints a result, which is how most commands end. A closed pipe is not an error.
+pub(crate) fn print(text: &str) -> Result<Exit> {
     let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(|error| Failure::unwritten("standard output", error))
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written.map_err(|error| Failure::unwritten("standard output", error)).map(|()| Exit::Ok)
 }
 
-/// Prints a result as JSON.
-pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+pub(crate) fn print_json(value: &impl Serialize) -> Result<Exit> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::io("standard output", error.into()))?;
     print(&format!("{text}\n"))
 }
 
-/// Prints a line to standard error.
-pub(crate) fn tell(text: &str) {
+pub(crate) fn show(json: bool, value: &impl Serialize, draw: impl FnOnce(&TerminalStyle) -> String) -> Result<Exit> {
+    if json { print_json(value) } else { print(&draw(&look())) }
+}
+
+/// Reports what was done: as JSON, if asked for, and in a line on standard error.
+pub(crate) fn print_done(json: bool, value: &impl Serialize, line: &str) -> Result<Exit> {
+    if json {
+        print_json(value)?;
+    }
+    print_stderr(line);
+    Ok(Exit::Ok)
+}
+
+pub(crate) fn print_stderr(text: &str) {
     // A closed standard error is ignored.
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
 /// Prints a note. The text may contain text from a tool.
 pub(crate) fn note(text: &str) {
-    tell(&format!("note: {}", harmless(text)));
+    print_stderr(&format!("note: {}", harmless(text)));
 }
 
-/// Prints the first notes, then the number of the others.
 pub(crate) fn notes(all: &[String]) {
     const MOST: usize = 12;
     for text in all.iter().take(MOST) {
@@ -41,22 +53,32 @@ pub(crate) fn notes(all: &[String]) {
     }
 }
 
-/// Width and colour of standard output.
 pub(crate) fn look() -> TerminalStyle {
     TerminalStyle { width: width(), colour: colour(&std::io::stdout()) }
 }
 
-/// Renders diagnostics for standard error.
-pub(crate) fn draw_on_stderr(diagnostics: &[Diagnostic]) -> String {
-    render(diagnostics, colour(&std::io::stderr()), width())
+pub(crate) fn draw_table(rows: &[Vec<Cell>]) -> String {
+    let TerminalStyle { width, colour } = look();
+    grid::draw(rows, width, colour)
 }
 
-/// Renders diagnostics for standard output.
-pub(crate) fn draw_on_stdout(diagnostics: &[Diagnostic]) -> String {
-    render(diagnostics, colour(&std::io::stdout()), width())
+/// Quotes a name as one shell word; names may contain text from a tool.
+pub(crate) fn word(name: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:@+".contains(c);
+    let quoted = || format!("'{}'", name.replace('\'', r"'\''"));
+    if !name.is_empty() && name.chars().all(plain) { name.to_owned() } else { quoted() }
 }
 
-fn colour(stream: &(impl anstream::stream::RawStream + IsTerminal)) -> bool {
+pub(crate) fn flags(flags: &[(&str, String)]) -> String {
+    flags.iter().map(|(flag, value)| format!(" {flag} {}", word(value))).collect()
+}
+
+/// Draws diagnostics for standard output or standard error.
+pub(crate) fn draw_diagnostics(diagnostics: &[Diagnostic], stream: &(impl RawStream + IsTerminal)) -> String {
+    render(diagnostics, colour(stream), width())
+}
+
+fn colour(stream: &(impl RawStream + IsTerminal)) -> bool {
     anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never
 }
 

@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 /// The field that clusters are named by where nothing else is asked for.
 pub const DEFAULT_FIELD: &str = "repo";
 
-/// Minimum number of repositories for clustering by default: with fewer, cluster resampling gives too narrow
-/// intervals as well.
+/// With fewer repositories, cluster resampling gives too narrow intervals as well.
 pub const ENOUGH_REPOSITORIES: usize = 10;
 
 /// What is asked for.

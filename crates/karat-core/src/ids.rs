@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::fmt;
 
-macro_rules! id {
-    ($(#[$doc:meta])* $name:ident) => {
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident,)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(transparent)]
@@ -41,37 +41,25 @@ macro_rules! id {
                 Self(text.to_owned())
             }
         }
-    };
+    )*};
 }
 
-id!(
+ids! {
     /// A case of a suite.
-    CaseId
-);
-id!(
+    CaseId,
     /// A golden of a case.
-    GoldenId
-);
-id!(
+    GoldenId,
     /// A finding of a trial.
-    FindingId
-);
-id!(
+    FindingId,
     /// A system under test.
-    ToolName
-);
-id!(
+    ToolName,
     /// What decides a pair or audits a response; a person is `human:<name>`.
-    JudgeName
-);
-id!(
+    JudgeName,
     /// A requirement of a golden record.
-    RequirementId
-);
-id!(
+    RequirementId,
     /// A golden part of a requirement's evidence.
-    PartId
-);
+    PartId,
+}
 
 impl JudgeName {
     /// A label made by a person.

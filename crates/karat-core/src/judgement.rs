@@ -1,12 +1,13 @@
 //! One recorded decision of one judge.
 
+#![expect(missing_docs, reason = "names of fields and variants say it")]
+
 use crate::ids::{CaseId, FindingId, GoldenId, JudgeName, ToolName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A decision, and the trial it is about.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Judgement {
     pub case: CaseId,
     pub tool: ToolName,
@@ -19,7 +20,6 @@ pub struct Judgement {
 
 /// What a judge may decide.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "variant names say it")]
 pub enum Decision {
     Pair(PairDecision),
     Audit(AuditDecision),
@@ -29,10 +29,8 @@ pub enum Decision {
     Extra(ExtraDecision),
 }
 
-/// Whether a finding that reports no golden is a real problem. Where the finding turns out to report a golden after all, it
-/// decides nothing.
+/// Whether a finding is a real problem, should it report no golden.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct ExtraDecision {
     pub finding: FindingId,
     pub valid: bool,
@@ -43,7 +41,6 @@ pub struct ExtraDecision {
 
 /// A pair that a judge was asked about without an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct UnjudgedPair {
     pub golden: GoldenId,
     pub finding: FindingId,
@@ -52,7 +49,6 @@ pub struct UnjudgedPair {
 
 /// Whether a finding reports a golden.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct PairDecision {
     /// `None`: the finding matched some golden, and the source does not say which.
     pub golden: Option<GoldenId>,
@@ -68,7 +64,6 @@ pub struct PairDecision {
 
 /// The decisions an audit makes about one trial.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct AuditDecision {
     /// `None`: the response gave no verdict, which counts as wrong.
     pub said_vulnerable: Option<bool>,
@@ -81,7 +76,6 @@ pub struct AuditDecision {
 
 /// What a finding is, in an audit.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct ClassifiedFinding {
     pub finding: FindingId,
     pub classification: Classification,
@@ -127,33 +121,26 @@ impl Classification {
         Self::Informational,
     ];
 
-    /// The name used in every format.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::TargetMatch => "TARGET_MATCH",
-            Self::PartialMatch => "PARTIAL_MATCH",
-            Self::BonusValid => "BONUS_VALID",
-            Self::Hallucinated => "HALLUCINATED",
-            Self::Mischaracterized => "MISCHARACTERIZED",
-            Self::DesignChoice => "DESIGN_CHOICE",
-            Self::OutOfScope => "OUT_OF_SCOPE",
-            Self::SecurityTheater => "SECURITY_THEATER",
-            Self::Informational => "INFORMATIONAL",
-        }
+        self.words().0
     }
 
     /// What an audit says of a finding by this class.
     pub fn meaning(self) -> &'static str {
+        self.words().1
+    }
+
+    fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::TargetMatch => "the audit classifies it as the target",
-            Self::PartialMatch => "the audit classifies it as close to the target",
-            Self::BonusValid => "the audit classifies it as another real problem",
-            Self::Hallucinated => "the audit classifies it as hallucinated",
-            Self::Mischaracterized => "the audit classifies it as real code misunderstood",
-            Self::DesignChoice => "the audit classifies it as a design choice",
-            Self::OutOfScope => "the audit classifies it as out of scope",
-            Self::SecurityTheater => "the audit classifies it as security theatre",
-            Self::Informational => "the audit classifies it as informational",
+            Self::TargetMatch => ("TARGET_MATCH", "the audit classifies it as the target"),
+            Self::PartialMatch => ("PARTIAL_MATCH", "the audit classifies it as close to the target"),
+            Self::BonusValid => ("BONUS_VALID", "the audit classifies it as another real problem"),
+            Self::Hallucinated => ("HALLUCINATED", "the audit classifies it as hallucinated"),
+            Self::Mischaracterized => ("MISCHARACTERIZED", "the audit classifies it as real code misunderstood"),
+            Self::DesignChoice => ("DESIGN_CHOICE", "the audit classifies it as a design choice"),
+            Self::OutOfScope => ("OUT_OF_SCOPE", "the audit classifies it as out of scope"),
+            Self::SecurityTheater => ("SECURITY_THEATER", "the audit classifies it as security theatre"),
+            Self::Informational => ("INFORMATIONAL", "the audit classifies it as informational"),
         }
     }
 
@@ -188,7 +175,6 @@ impl TypeMatch {
     /// All levels, the best first.
     pub const ALL: [Self; 5] = [Self::Exact, Self::Semantic, Self::Partial, Self::Wrong, Self::NotMentioned];
 
-    /// The name used in every format.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -202,7 +188,6 @@ impl TypeMatch {
 
 /// Whether and how well the target was found.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct TargetAssessment {
     pub found: bool,
     pub finding: Option<FindingId>,

@@ -40,11 +40,6 @@ impl RepoPath {
         self.0[..cut].split('/').filter(|segment| !segment.is_empty())
     }
 
-    /// The directories, then the file name.
-    pub fn parts(&self) -> impl Iterator<Item = &str> {
-        self.directories().chain(std::iter::once(self.file_name()))
-    }
-
     /// Whether the path climbs out of its root or names a drive.
     pub fn escapes(&self) -> bool {
         self.0.split('/').any(|segment| segment == "..") || self.0.get(1..2) == Some(":")
@@ -100,9 +95,8 @@ impl fmt::Display for FilePattern {
     }
 }
 
-/// Matches a whole path against a glob in time proportional to the product of their lengths, whatever the glob.
-///
-/// Brackets and question marks are ordinary characters, because frameworks put them in file names (`app/[id]/page.tsx`).
+/// Matches a whole path in time proportional to the product of the lengths. Brackets and question marks are ordinary
+/// characters, because frameworks put them in file names (`app/[id]/page.tsx`).
 pub fn glob_matches(glob: &str, path: &str) -> bool {
     enum Token {
         Literal(u8),

@@ -212,6 +212,18 @@ pub struct Weights {
     pub text: f64,
 }
 
+impl Weights {
+    pub(crate) fn list(&self) -> [f64; 4] {
+        [self.file, self.line, self.keyword, self.text]
+    }
+}
+
+impl From<[f64; 4]> for Weights {
+    fn from([file, line, keyword, text]: [f64; 4]) -> Self {
+        Self { file, line, keyword, text }
+    }
+}
+
 /// The steps of the file part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -405,11 +417,6 @@ impl Profile {
             ("calibration.overconfident_above", self.calibration.overconfident_above),
             ("calibration.underconfident_below", self.calibration.underconfident_below),
         ];
-        for (name, value) in shares {
-            if !(0.0..=1.0).contains(&value) {
-                faults.push(format!("{name} = {value}: expected a number from 0 to 1"));
-            }
-        }
         let weights = [
             ("severity_weights.critical", self.severity_weights.critical),
             ("severity_weights.high", self.severity_weights.high),
@@ -422,9 +429,10 @@ impl Profile {
             ("sui.reasoning", self.sui.reasoning),
             ("sui.calibration", self.sui.calibration),
         ];
-        for (name, value) in weights {
-            if !(0.0..=MOST_WEIGHT).contains(&value) {
-                faults.push(format!("{name} = {value}: expected a number from 0 to {MOST_WEIGHT}"));
+        let bounded = shares.map(|share| (share, 1.0)).into_iter().chain(weights.map(|weight| (weight, MOST_WEIGHT)));
+        for ((name, value), most) in bounded {
+            if !(0.0..=most).contains(&value) {
+                faults.push(format!("{name} = {value}: expected a number from 0 to {most}"));
             }
         }
         if self.sui.list().iter().sum::<f64>() <= 0.0 {
@@ -445,10 +453,8 @@ impl Profile {
             let known = ["severity", "category", "language", "difficulty", "repo"];
             let free = dimension.strip_prefix("meta.").is_some_and(|field| !field.is_empty());
             if !free && !known.contains(&dimension.as_str()) {
-                faults.push(format!(
-                    "headline_macro_by: invalid dimension {dimension:?}: expected {} or meta.*",
-                    known.join(", ")
-                ));
+                let known = known.join(", ");
+                faults.push(format!("headline_macro_by: invalid dimension {dimension:?}: expected {known} or meta.*"));
             }
         }
         if self.weights.file + self.weights.line + self.weights.keyword <= 0.0 {

@@ -6,7 +6,7 @@
 #[path = "../benches/statistics/coverage.rs"]
 mod coverage;
 
-use coverage::{Expectation, SCENARIOS, hierarchical_mean};
+use coverage::{Expectation, SCENARIOS, hierarchical_mean, is_inside};
 use karat_core::stats::bootstrap::{self, BootstrapKind, BootstrapOptions};
 use karat_core::stats::correct::{CorrectionError, Label, rogan_gladen};
 use karat_core::stats::distribution::{t_two_sided, two_sided};
@@ -296,7 +296,7 @@ fn figures_together_agree_with_each_by_itself() {
         }
         let found = together.figures[0].interval.expect("one");
         assert_eq!(found.n, if clusters.is_some() { 15 } else { 60 });
-        assert!(found.holds(together.figures[0].value.expect("a value")) && found.high > found.low);
+        assert!(is_inside(&found, together.figures[0].value.expect("a value")) && found.high > found.low);
         assert_eq!(together.figures[1].interval, Err(NoInterval::Undefined));
         // Neither the order of cases nor that of trials changes a digit.
         let turned: Vec<Vec<Vec<Option<f64>>>> =
@@ -357,11 +357,11 @@ fn rogan_gladen_by_hand() {
     near(found.value, 0.4, 1e-12, "value");
     assert!(found.interval.low > 0.25 && found.interval.high < 0.55, "{found:?}");
     let refused = |k, n, labels: &[Label]| rogan_gladen(k, n, labels, 0.95).expect_err("refused");
-    assert_eq!(refused(1, 2, &labels(5, 4, 40, 10)), CorrectionError::FewLabels);
-    assert_eq!(refused(1, 2, &labels(10, 10, 20, 20)), CorrectionError::JudgeTellsNothing);
-    assert_eq!(refused(0, 0, &labels(20, 0, 20, 0)), CorrectionError::NothingJudged);
+    assert_eq!(refused(1, 2, &labels(5, 4, 40, 10)), CorrectionError::FEW_LABELS);
+    assert_eq!(refused(1, 2, &labels(10, 10, 20, 20)), CorrectionError::UNINFORMATIVE);
+    assert_eq!(refused(0, 0, &labels(20, 0, 20, 0)), CorrectionError::NOTHING_JUDGED);
     let bad = [Label { judged: true, truth: true, probability: 0.0, unit: 0, cluster: 0 }];
-    assert_eq!(refused(1, 2, &bad), CorrectionError::BadLabel);
+    assert_eq!(refused(1, 2, &bad), CorrectionError::BAD_LABEL);
 }
 
 /// Sure positives were labelled rarely: unweighted, the judge would look worse than it is.
@@ -422,7 +422,7 @@ proptest! {
         let n = k + more.max(1);
         for method in [wilson, clopper_pearson] {
             let (narrow, wide) = (method(k, n, 0.8).expect("one"), method(k, n, 0.99).expect("one"));
-            prop_assert!(narrow.holds(k as f64 / n as f64));
+            prop_assert!(is_inside(&narrow, k as f64 / n as f64));
             prop_assert!(wide.low <= narrow.low && narrow.high <= wide.high);
         }
         prop_assert!(clopper_pearson(k, n, 0.95).expect("one").low <= wilson(k, n, 0.95).expect("one").low + 1e-12 || k == n);

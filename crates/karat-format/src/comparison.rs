@@ -137,7 +137,7 @@ impl DifferenceV1 {
             left_out,
             unreliable: compared.unreliable,
             verdict: compared.verdict.into(),
-            because: compared.because.text().to_owned(),
+            because: compared.because.to_owned(),
         }
     }
 }

@@ -19,9 +19,7 @@ pub enum Level {
     Note,
 }
 
-/// A diagnostic about an input file.
-///
-/// It holds only the part of the source line that is shown, so that many diagnostics on a huge file stay small.
+/// A diagnostic about an input file. It holds only the shown part of the line, so that many of them stay small.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Diagnostic {
@@ -136,7 +134,6 @@ fn draw(diagnostic: &Diagnostic, renderer: &Renderer) -> String {
     lines.join("\n")
 }
 
-/// The line without the renderer's own colour codes.
 fn unstyled(line: &str) -> String {
     let mut parts = line.split('\u{1b}');
     let mut plain = parts.next().unwrap_or_default().to_owned();

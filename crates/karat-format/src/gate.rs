@@ -7,26 +7,22 @@ use serde::{Deserialize, Serialize};
 pub const SCHEMA: &str = "karat.gate/1";
 
 /// What `karat gate --rules` demands of a report: least values, most costs, and what no tool may fall behind.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "gate rules")]
 pub struct DemandsV1 {
     /// A baseline, a report or a run that no tool may do worse than; a file is looked for beside this one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_worse_than: Option<String>,
     /// The metrics that this is about; those that come first where absent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<String>,
     /// By how much a metric may be worse; 0.02 where absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1))]
     pub margin: Option<f64>,
     /// What tools and judges together may cost, in USD.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub max_cost: Option<f64>,
     /// In what share of each kind of probes a judge may be wrong or fooled.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1))]
     pub judge_licence: Option<f64>,
     /// Let a demand be met by fewer than 30 cases.
@@ -38,19 +34,16 @@ pub struct DemandsV1 {
 }
 
 /// A demand on one metric: at least, at most, or both.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoundV1 {
     /// The metric.
     pub metric: String,
     /// At least this.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<f64>,
     /// At most this.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<f64>,
     /// Only of this tool; of every tool where absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
 }
 

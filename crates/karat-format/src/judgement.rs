@@ -177,24 +177,17 @@ impl JudgementV1 {
                 faults.push(ValueFault::new(path, "out-of-range", "expected a number from 0 to 1"));
             }
         };
-        let (case, tool, trial, judge, exchange, decision) = match self {
-            Self::Pair {
-                case,
-                tool,
-                trial,
-                judge,
-                golden,
-                finding,
-                r#match,
-                partial,
-                confidence,
-                explanation,
-                exchange,
-                probability,
-            } => {
+        let (Self::Pair { case, tool, trial, judge, exchange, .. }
+        | Self::Unjudged { case, tool, trial, judge, exchange, .. }
+        | Self::Extra { case, tool, trial, judge, exchange, .. }
+        | Self::Audit { case, tool, trial, judge, exchange, .. }) = &self;
+        let (case, tool, judge) = (CaseId::new(case), ToolName::new(tool), JudgeName::new(judge));
+        let (trial, exchange) = (*trial, exchange.clone());
+        let decision = match self {
+            Self::Pair { golden, finding, r#match, partial, confidence, explanation, probability, .. } => {
                 share(&["confidence"], confidence);
                 share(&["probability"], probability);
-                let decision = PairDecision {
+                Decision::Pair(PairDecision {
                     golden: golden.map(GoldenId::new),
                     finding: FindingId::new(finding),
                     matched: r#match,
@@ -202,54 +195,33 @@ impl JudgementV1 {
                     confidence,
                     explanation,
                     probability,
-                };
-                (case, tool, trial, judge, exchange, Decision::Pair(decision))
+                })
             }
-            Self::Unjudged { case, tool, trial, judge, golden, finding, why, exchange } => {
+            Self::Unjudged { golden, finding, why, .. } => {
                 let (golden, finding) = (GoldenId::new(golden), FindingId::new(finding));
-                (case, tool, trial, judge, exchange, Decision::Unjudged(UnjudgedPair { golden, finding, why }))
+                Decision::Unjudged(UnjudgedPair { golden, finding, why })
             }
-            Self::Extra { case, tool, trial, judge, finding, valid, explanation, exchange, probability } => {
+            Self::Extra { finding, valid, explanation, probability, .. } => {
                 share(&["probability"], probability);
-                let decision = ExtraDecision { finding: FindingId::new(finding), valid, explanation, probability };
-                (case, tool, trial, judge, exchange, Decision::Extra(decision))
+                Decision::Extra(ExtraDecision { finding: FindingId::new(finding), valid, explanation, probability })
             }
-            Self::Audit {
-                case,
-                tool,
-                trial,
-                judge,
-                said_vulnerable,
-                confidence_expressed,
-                findings,
-                target,
-                explanation,
-                exchange,
-            } => {
+            Self::Audit { said_vulnerable, confidence_expressed, findings, target, explanation, .. } => {
                 share(&["confidence_expressed"], confidence_expressed);
                 if let Some(target) = &target {
                     share(&["target", "rcir"], target.rcir);
                     share(&["target", "ava"], target.ava);
                     share(&["target", "fsv"], target.fsv);
                 }
-                let decision = AuditDecision {
+                Decision::Audit(AuditDecision {
                     said_vulnerable,
                     confidence_expressed,
                     findings: findings.into_iter().map(ClassifiedFinding::from).collect(),
                     target: target.map(TargetAssessment::from),
                     explanation,
-                };
-                (case, tool, trial, judge, exchange, Decision::Audit(decision))
+                })
             }
         };
-        let judgement = Judgement {
-            case: CaseId::new(case),
-            tool: ToolName::new(tool),
-            trial,
-            judge: JudgeName::new(judge),
-            exchange,
-            decision,
-        };
+        let judgement = Judgement { case, tool, trial, judge, exchange, decision };
         (judgement, faults)
     }
 }

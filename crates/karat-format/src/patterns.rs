@@ -2,10 +2,10 @@
 
 use karat_core::golden::Severity;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// Rules of the built-in baseline: regular expressions over changed lines, with what a match means.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "pattern rules")]
 pub struct RulesV1 {
@@ -14,7 +14,7 @@ pub struct RulesV1 {
 }
 
 /// A rule: an expression that a suspicious line fits.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RuleV1 {
     /// Unique in the file.
@@ -30,7 +30,6 @@ pub struct RuleV1 {
     #[schemars(length(min = 1))]
     pub regex: String,
     /// What the same line must not fit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unless: Option<String>,
     /// What is wrong, in a few words.
     #[schemars(length(min = 1))]

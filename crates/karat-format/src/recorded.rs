@@ -1,14 +1,16 @@
 //! Reads and writes submissions and judgements. A file with any fault is rejected as a whole.
 
 use crate::diagnostic::{Diagnostic, Faults, Level};
-use crate::document::{decode_lines, schema_of, suggest};
+use crate::document::{Line, decode_lines, schema_of, suggest};
 use crate::judgement::JudgementV1;
 use crate::submission::TrialV1;
 use crate::value_diagnostics;
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::suite::Suite;
 use karat_core::trial::Trial;
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, Write};
 
@@ -19,99 +21,92 @@ pub struct NamedLines<'a> {
     pub reader: Box<dyn BufRead + 'a>,
 }
 
-/// The most unknown names that get a suggestion.
 const MAX_SUGGESTIONS: usize = 50;
 
 /// Reads submissions. Unknown cases and duplicate trials are faults; all are reported at once.
 pub fn read_trials(inputs: Vec<NamedLines<'_>>, suite: Option<&Suite>) -> Result<Vec<Trial>, Faults> {
-    let schema = schema_of::<TrialV1>();
     let cases: Option<HashSet<&str>> = suite.map(|suite| suite.cases.iter().map(|c| c.id.as_str()).collect());
     let mut suggestions = MAX_SUGGESTIONS;
-    let mut trials: Vec<Trial> = Vec::new();
     let mut places: HashMap<(String, String, u32), String> = HashMap::new();
-    let mut faults = Vec::new();
-    for input in inputs {
-        let file = input.file;
-        faults.extend(decode_lines::<TrialV1>(&file, input.reader, &schema, |number, value, line| {
-            let (trial, found) = value.into_trial();
-            let mut own: Vec<Diagnostic> = value_diagnostics(&found, line);
-            let stated = |key: &'static str| line.has(&[key.into()]);
-            let unknown = |known: &&HashSet<&str>| stated("case") && !known.contains(trial.case.as_str());
-            if cases.as_ref().is_some_and(|known| unknown(&known)) {
-                let message = format!("the suite has no case `{}`", trial.case);
-                let mut fault = line.at(&["case".into()], "unknown-case", message);
-                // Finding suggestions is slow in a large suite, and a few are enough.
-                if let (Some(suite), Some(left)) = (suite, suggestions.checked_sub(1)) {
-                    suggestions = left;
-                    let names = suite.cases.iter().map(|c| c.id.as_str());
-                    fault.help =
-                        suggest::nearest(trial.case.as_str(), names).map(|near| format!("did you mean `{near}`?"));
-                }
-                own.push(fault);
+    read_all(inputs, |value: TrialV1, line, place| {
+        let (trial, found) = value.into_trial();
+        let mut own: Vec<Diagnostic> = value_diagnostics(&found, line);
+        let stated = |key: &'static str| line.has(&[key.into()]);
+        if cases.as_ref().is_some_and(|known| stated("case") && !known.contains(trial.case.as_str())) {
+            let message = format!("the suite has no case `{}`", trial.case);
+            let mut fault = line.at(&["case".into()], "unknown-case", message);
+            // Finding suggestions is slow in a large suite, and a few are enough.
+            if let (Some(suite), Some(left)) = (suite, suggestions.checked_sub(1)) {
+                suggestions = left;
+                let names = suite.cases.iter().map(|c| c.id.as_str());
+                fault.help = suggest::nearest(trial.case.as_str(), names).map(|near| format!("did you mean `{near}`?"));
             }
-            let key = (trial.case.to_string(), trial.tool.to_string(), trial.number);
-            let place = format!("{file}:{number}");
-            let identified = ["case", "tool", "trial"].iter().all(|key| stated(key));
-            if let Some(earlier) = identified.then(|| places.insert(key, place)).flatten() {
-                let message = format!(
-                    "trial {} of {} on {} is already given, at {earlier}",
-                    trial.number, trial.tool, trial.case
-                );
-                own.push(line.at(&["trial".into()], "duplicate-trial", message));
-            }
-            trials.push(trial);
-            own
-        }));
-    }
-    refuse(faults)?;
-    Ok(trials)
+            own.push(fault);
+        }
+        let key = (trial.case.to_string(), trial.tool.to_string(), trial.number);
+        let identified = ["case", "tool", "trial"].iter().all(|key| stated(key));
+        if let Some(earlier) = identified.then(|| places.insert(key, place)).flatten() {
+            let Trial { number, tool, case, .. } = &trial;
+            let message = format!("trial {number} of {tool} on {case} is already given, at {earlier}");
+            own.push(line.at(&["trial".into()], "duplicate-trial", message));
+        }
+        (trial, own)
+    })
 }
 
 /// Reads judgements. An unknown golden is a fault; a judgement about a trial that is not given is not.
 pub fn read_judgements(inputs: Vec<NamedLines<'_>>, suite: Option<&Suite>) -> Result<Vec<Judgement>, Faults> {
-    let schema = schema_of::<JudgementV1>();
     let goldens: Option<HashMap<&str, HashSet<&str>>> = suite.map(|suite| {
         suite.cases.iter().map(|c| (c.id.as_str(), c.goldens.iter().map(|g| g.id.as_str()).collect())).collect()
     });
-    let mut judgements = Vec::new();
-    let mut faults = Vec::new();
     let mut places: HashMap<String, String> = HashMap::new();
-    for input in inputs {
-        let file = input.file;
-        faults.extend(decode_lines::<JudgementV1>(&file, input.reader, &schema, |number, value, line| {
-            let (judgement, found) = value.into_judgement();
-            let mut own: Vec<Diagnostic> = value_diagnostics(&found, line);
-            if let Some(goldens) = goldens.as_ref().filter(|_| line.has(&["case".into()])) {
-                let golden = match &judgement.decision {
-                    Decision::Pair(pair) => pair.golden.as_ref(),
-                    Decision::Unjudged(pair) => Some(&pair.golden),
-                    Decision::Audit(_) | Decision::Extra(_) => None,
-                };
-                match (goldens.get(judgement.case.as_str()), golden) {
-                    (None, _) => {
-                        let message = format!("the suite has no case `{}`", judgement.case);
-                        own.push(line.at(&["case".into()], "unknown-case", message));
-                    }
-                    (Some(known), Some(golden)) if !known.contains(golden.as_str()) => {
-                        let message = format!("the case `{}` has no golden `{golden}`", judgement.case);
-                        own.push(line.at(&["golden".into()], "unknown-golden", message));
-                    }
-                    _ => {}
+    read_all(inputs, |value: JudgementV1, line, place| {
+        let (judgement, found) = value.into_judgement();
+        let mut own: Vec<Diagnostic> = value_diagnostics(&found, line);
+        if let Some(goldens) = goldens.as_ref().filter(|_| line.has(&["case".into()])) {
+            let golden = match &judgement.decision {
+                Decision::Pair(pair) => pair.golden.as_ref(),
+                Decision::Unjudged(pair) => Some(&pair.golden),
+                Decision::Audit(_) | Decision::Extra(_) => None,
+            };
+            match (goldens.get(judgement.case.as_str()), golden) {
+                (None, _) => {
+                    let message = format!("the suite has no case `{}`", judgement.case);
+                    own.push(line.at(&["case".into()], "unknown-case", message));
                 }
+                (Some(known), Some(golden)) if !known.contains(golden.as_str()) => {
+                    let message = format!("the case `{}` has no golden `{golden}`", judgement.case);
+                    own.push(line.at(&["golden".into()], "unknown-golden", message));
+                }
+                _ => {}
             }
-            if line.wrong.is_empty()
-                && let Some(earlier) = places.insert(question(&judgement), format!("{file}:{number}"))
-            {
-                let message =
-                    format!("{} has already decided this, at {earlier}; a judge decides only once", judgement.judge);
-                own.push(line.at(&["judge".into()], "duplicate-judgement", message));
-            }
-            judgements.push(judgement);
+        }
+        if line.wrong.is_empty()
+            && let Some(earlier) = places.insert(question(&judgement), place)
+        {
+            let judge = &judgement.judge;
+            let message = format!("{judge} has already decided this, at {earlier}; a judge decides only once");
+            own.push(line.at(&["judge".into()], "duplicate-judgement", message));
+        }
+        (judgement, own)
+    })
+}
+
+/// Reads the values of all inputs. `each` converts one and finds its faults; it is also told where the value is.
+fn read_all<V: DeserializeOwned + JsonSchema, T>(
+    inputs: Vec<NamedLines<'_>>,
+    mut each: impl FnMut(V, &Line<'_>, String) -> (T, Vec<Diagnostic>),
+) -> Result<Vec<T>, Faults> {
+    let schema = schema_of::<V>();
+    let (mut values, mut faults) = (Vec::new(), Vec::new());
+    for NamedLines { file, reader } in inputs {
+        faults.extend(decode_lines::<V>(&file, reader, &schema, |number, value, line| {
+            let (value, own) = each(value, line, format!("{file}:{number}"));
+            values.push(value);
             own
         }));
     }
-    refuse(faults)?;
-    Ok(judgements)
+    if faults.iter().any(|fault| fault.level == Level::Error) { Err(Faults(faults)) } else { Ok(values) }
 }
 
 /// A key of the question to a judge, to detect a second answer to the same question.
@@ -127,10 +122,6 @@ fn question(judgement: &Judgement) -> String {
         }
     };
     format!("{}\0{}\0{}\0{}\0{about}", judgement.judge, judgement.case, judgement.tool, judgement.trial)
-}
-
-fn refuse(faults: Vec<Diagnostic>) -> Result<(), Faults> {
-    if faults.iter().any(|fault| fault.level == Level::Error) { Err(Faults(faults)) } else { Ok(()) }
 }
 
 /// Writes trials as a submission.

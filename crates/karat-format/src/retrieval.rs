@@ -31,61 +31,48 @@ pub struct SearchV1 {
 }
 
 /// What turns texts into vectors.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EmbeddingProviderV1 {
     /// `embedded` for the model inside Karat, `folder` for weights on disk, `http` for a server.
     #[schemars(length(min = 1))]
     pub provider: String,
     /// `http`: the model, as the server names it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// `folder`: where `config.json`, `tokenizer.json` and `model.safetensors` lie, relative to the template.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// `http`: the address before `/embeddings`, such as `http://localhost:11434/v1`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     /// `http`: the variable that holds the key; no key is sent where absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_env: Option<String>,
     /// The most characters of a text that are sent; longer ones are cut at white space, and the report says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 16))]
     pub max_chars: Option<u32>,
     /// What is put before a text that is searched for, such as `query: `.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query_prefix: Option<String>,
     /// What is put before a text that is searched, such as `passage: `.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passage_prefix: Option<String>,
     /// `http`: how many texts are sent at once; 64 where absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 2048))]
     pub batch: Option<u32>,
 }
 
 /// What puts candidates into a better order.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RerankProviderV1 {
     /// `embedded` for what Karat has inside, `folder` for weights on disk, `http` for a server.
     #[schemars(length(min = 1))]
     pub provider: String,
     /// `http`: the model, as the server names it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// `folder`: where `config.json`, `tokenizer.json` and `model.safetensors` lie, relative to the template.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// `http`: the address before `/rerank`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     /// `http`: the variable that holds the key; no key is sent where absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_env: Option<String>,
     /// The most characters of a text that are sent; longer ones are cut at white space, and the report says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 16))]
     pub max_chars: Option<u32>,
 }

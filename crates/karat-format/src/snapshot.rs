@@ -37,7 +37,14 @@ pub struct SnapshotCaseV1 {
 impl SnapshotV1 {
     /// The suite as it stands.
     pub fn new(suite: &Suite, config: &ConfigV1, code: &HashMap<CaseId, String>) -> Self {
-        let case = |case: &Case| SnapshotCaseV1 { code: code.get(&case.id).cloned(), ..SnapshotCaseV1::from(case) };
+        let lines = |all: &[Lines]| all.iter().map(|lines| (lines.start, lines.end)).collect();
+        let touched =
+            |change: &Change| change.touched.iter().map(|(path, all)| (path.to_string(), lines(all))).collect();
+        let case = |case: &Case| SnapshotCaseV1 {
+            case: CaseV1::from(case),
+            touched: case.change.as_ref().map(touched),
+            code: code.get(&case.id).cloned(),
+        };
         Self {
             config: config.clone(),
             name: suite.name.clone(),
@@ -50,17 +57,6 @@ impl SnapshotV1 {
     pub fn into_suite(self) -> (Suite, ConfigV1) {
         let cases = self.cases.into_iter().map(SnapshotCaseV1::into_case).collect();
         (Suite { name: self.name, digest: self.digest, cases }, self.config)
-    }
-}
-
-impl From<&Case> for SnapshotCaseV1 {
-    fn from(case: &Case) -> Self {
-        let lines = |all: &[Lines]| all.iter().map(|lines| (lines.start, lines.end)).collect();
-        let touched = case
-            .change
-            .as_ref()
-            .map(|change| change.touched.iter().map(|(path, touched)| (path.to_string(), lines(touched))).collect());
-        Self { case: CaseV1::from(case), touched, code: None }
     }
 }
 

@@ -181,8 +181,7 @@ impl TrialV1 {
                 let message = format!("the finding `{}` needs a title, a message or a rule_id", finding.id);
                 faults.push(ValueFault::new(&at("id"), "no-text", message));
             }
-            for key in ["line_start", "line_end"] {
-                let line = if key == "line_start" { finding.line_start } else { finding.line_end };
+            for (key, line) in [("line_start", finding.line_start), ("line_end", finding.line_end)] {
                 if line == Some(0) {
                     faults.push(ValueFault::new(&at(key), "out-of-range", "line numbers start at 1"));
                 }

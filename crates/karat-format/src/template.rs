@@ -5,19 +5,17 @@ use super::ordered_map::OrderedMap;
 use super::retrieval::{EmbeddingProviderV1, RerankProviderV1, SearchV1};
 use karat_core::assessment::rules::Rules;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// Requirements that documents are compared with, and how they are searched, scored and put to models.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "template")]
 pub struct TemplateV1 {
     /// What it is called.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What it is about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The requirements by id, in the order in which they are shown.
     pub requirements: OrderedMap<TemplateRequirementV1>,
@@ -26,7 +24,6 @@ pub struct TemplateV1 {
     pub questions: OrderedMap<String>,
     /// The most characters of one part that a model is shown; longer ones are cut at white space, and the report says so. 6000
     /// where absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 100))]
     pub max_part_chars: Option<u32>,
     /// How documents are searched, where that differs from the usual.
@@ -47,7 +44,7 @@ pub struct TemplateV1 {
 }
 
 /// A requirement.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TemplateRequirementV1 {
     /// What it is called.
@@ -73,7 +70,7 @@ pub struct TemplateRequirementV1 {
 }
 
 /// Something that documents must say, in any of several words.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SignV1 {
     /// What it is, in a few words.

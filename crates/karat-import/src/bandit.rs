@@ -29,7 +29,6 @@ records! {
     }
 }
 
-/// `bandit -f json`.
 pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let tool = ToolName::from("bandit");
     let kept = json::for_each_under(input, "results", &["errors"], |issue: Issue| {

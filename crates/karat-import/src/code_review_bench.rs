@@ -9,20 +9,17 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
-use super::json;
+use super::json::{self, Object};
 use super::note_counter::NoteCounter;
 use super::{ImportError, ImportedData, Input};
 use karat_format::plain_id;
-use shape::{Candidate, Document, Evaluation, GoldenPullRequest, ResultEntry};
+use shape::{Candidate, Document, Evaluation, GoldenPullRequest, ResultEntry, ToolEntries};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The content of the files read so far.
 #[derive(Debug, Default)]
 pub(super) struct Collected {
-    /// Pull requests with goldens, in the order of the files.
     goldens: Vec<GoldenPullRequest>,
-    /// By pull request and tool.
     reports: Vec<Report>,
     index: BTreeMap<(String, String), usize>,
     /// The folder of all results, which is named after the judge.
@@ -30,7 +27,6 @@ pub(super) struct Collected {
     counter: NoteCounter,
 }
 
-/// What is known of one tool on one pull request.
 #[derive(Debug)]
 struct Report {
     url: String,
@@ -62,7 +58,7 @@ pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), Im
         Document::Goldens(mut goldens) => collected.goldens.append(&mut goldens),
         Document::Results(results) => {
             check_same_judge(path, collected)?;
-            for (url, tools) in results {
+            for (url, Object(ToolEntries(tools))) in results {
                 for (name, entry) in tools {
                     let tool = plain_id(&name).unwrap_or_else(|| "(no name)".to_owned());
                     let given = match (entry, collected.report(&url, tool)) {
@@ -113,6 +109,5 @@ fn check_same_judge(path: &Path, collected: &mut Collected) -> Result<(), Import
 }
 
 pub(super) fn finish(data: &mut ImportedData) {
-    let collected = std::mem::take(&mut data.code_review_bench);
-    assemble::assemble(collected, data);
+    assemble::assemble(std::mem::take(&mut data.code_review_bench), data);
 }

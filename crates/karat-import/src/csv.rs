@@ -1,6 +1,6 @@
 //! Any CSV with a header that names its columns.
 
-use super::delimited::{Rows, Width, row_fault};
+use super::delimited::{Width, for_each_row, row_fault};
 use super::fields;
 use super::note_counter::{NoteCounter, quoted};
 use super::{ImportError, ImportedData, Input, ReportedFinding, tool_name};
@@ -34,23 +34,22 @@ const COLUMNS: &[&[&str]] = &[
 /// The index of each known column, by its first name.
 type Columns = BTreeMap<&'static str, usize>;
 
-/// Columns by name, in any order.
 pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let path = input.path;
-    let mut rows = Rows::new(input, Width::Even)?;
-    let header = rows.next_row()?;
-    let empty = || row_fault(path, 1, "the file is empty; expected a header that names its columns".to_owned());
-    let (line, header) = header.ok_or_else(empty)?;
-    let columns = columns(header, &mut data.counter).map_err(|message| row_fault(path, line, message))?;
+    let mut known_columns = None;
     let mut trials = Trials::default();
     let mut tools = Vec::new();
     let mut known = BTreeSet::new();
-    while let Some((line, record)) = rows.next_row()? {
-        let row = Row { record, columns: &columns };
+    for_each_row(input, Width::Even, |_, record| {
+        let Some(columns) = &known_columns else {
+            known_columns = Some(columns(record, &mut data.counter)?);
+            return Ok(());
+        };
+        let row = Row { record, columns };
         let tool = row.text("tool").and_then(tool_name);
         let case = row.text("case").map(CaseId::from);
-        let trial = row.trial().map_err(|message| row_fault(path, line, message))?;
-        let finding = row.finding(&mut data.counter).map_err(|message| row_fault(path, line, message))?;
+        let trial = row.trial()?;
+        let finding = row.finding(&mut data.counter)?;
         if let Some(tool) = tool.as_ref().filter(|tool| !known.contains(*tool)) {
             known.insert(tool.clone());
             tools.push(tool.clone());
@@ -68,6 +67,10 @@ pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), Im
             (None, Some(_), None, None) => {}
             _ => data.counter.count("row skipped: it has no rule_id, title or message"),
         }
+        Ok(())
+    })?;
+    if known_columns.is_none() {
+        return Err(row_fault(path, 1, "the file is empty; expected a header that names its columns".to_owned()));
     }
     data.add_tools(tools);
     data.trials.append(&mut trials.list);
@@ -174,12 +177,10 @@ impl Row<'_> {
     }
 }
 
-/// Trials in the order of their first rows.
 #[derive(Default)]
 struct Trials {
     list: Vec<Trial>,
     index: BTreeMap<(CaseId, ToolName, u32), usize>,
-    /// Ids already used, by trial.
     taken: BTreeSet<(usize, FindingId)>,
 }
 

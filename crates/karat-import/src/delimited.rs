@@ -2,18 +2,16 @@
 
 use super::input::{self, display_path};
 use super::{ImportError, Input, MAX_RESULTS, check_count};
-use ::csv::{ErrorKind, Reader, ReaderBuilder, StringRecord, Trim};
+use ::csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};
 use std::cell::Cell;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
-use std::rc::Rc;
 
 /// How many bytes are searched for the end of the header.
 const MAX_HEADER_BYTES: u64 = 64 * 1024;
 /// A longer row most likely has an unclosed quote.
 const MAX_ROW_BYTES: usize = 16 << 20;
 
-/// How many fields a row may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Width {
     /// As many as the first row.
@@ -22,53 +20,45 @@ pub(super) enum Width {
     Any,
 }
 
-/// The rows of a file, including the header.
-pub(super) struct Rows<'a> {
-    path: &'a Path,
-    reader: Reader<Box<dyn Read + 'a>>,
-    record: StringRecord,
-    since_row: Rc<Cell<usize>>,
-    count: usize,
-}
-
-impl<'a> Rows<'a> {
-    /// The delimiter is the most frequent of comma, semicolon and tab in the first row.
-    pub(super) fn new(input: Input<'a>, width: Width) -> Result<Self, ImportError> {
-        let Input { path, mut reader, .. } = input;
-        let mut head = Vec::new();
-        let read = reader.by_ref().take(MAX_HEADER_BYTES).read_to_end(&mut head);
-        read.map_err(|error| input::read_error(path, error))?;
-        let delimiter = delimiter(&head);
-        let since_row = Rc::new(Cell::new(0));
-        let whole: Box<dyn Read + 'a> =
-            Box::new(Bounded { inner: Cursor::new(head).chain(reader), since_row: Rc::clone(&since_row) });
-        let reader = ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(width == Width::Any)
-            .delimiter(delimiter)
-            .trim(Trim::All)
-            .from_reader(whole);
-        Ok(Self { path, reader, record: StringRecord::new(), since_row, count: 0 })
+/// Passes every row and the line it starts on to `each`, whose `Err` becomes an error with that line.
+pub(super) fn for_each_row(
+    input: Input<'_>,
+    width: Width,
+    mut each: impl FnMut(u64, &StringRecord) -> Result<(), String>,
+) -> Result<(), ImportError> {
+    let Input { path, mut reader, .. } = input;
+    let mut head = Vec::new();
+    let read = reader.by_ref().take(MAX_HEADER_BYTES).read_to_end(&mut head);
+    read.map_err(|error| input::read_error(path, error))?;
+    let delimiter = delimiter(&head);
+    let since_row = Cell::new(0);
+    let mut reader = ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(width == Width::Any)
+        .delimiter(delimiter)
+        .trim(Trim::All)
+        .from_reader(Bounded { inner: Cursor::new(head).chain(reader), since_row: &since_row });
+    let mut record = StringRecord::new();
+    for count in 1.. {
+        since_row.set(0);
+        let more = reader.read_record(&mut record).map_err(|error| fault(path, error))?;
+        let line = record.position().map_or(0, ::csv::Position::line);
+        let checked = check_count(MAX_RESULTS, count).and_then(|()| if more { each(line, &record) } else { Ok(()) });
+        checked.map_err(|message| row_fault(path, line, message))?;
+        if !more {
+            break;
+        }
     }
-
-    /// The next row and the line it starts on, or `None` at the end.
-    pub(super) fn next_row(&mut self) -> Result<Option<(u64, &StringRecord)>, ImportError> {
-        self.since_row.set(0);
-        let more = self.reader.read_record(&mut self.record).map_err(|error| fault(self.path, error))?;
-        let line = self.record.position().map_or(0, ::csv::Position::line);
-        self.count += 1;
-        check_count(MAX_RESULTS, self.count).map_err(|message| row_fault(self.path, line, message))?;
-        Ok(more.then_some((line, &self.record)))
-    }
+    Ok(())
 }
 
 /// Fails if too much was read since the last row began, since a row is held in memory.
-struct Bounded<R> {
+struct Bounded<'a, R> {
     inner: R,
-    since_row: Rc<Cell<usize>>,
+    since_row: &'a Cell<usize>,
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for Bounded<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.since_row.get() > MAX_ROW_BYTES {
             return Err(io::Error::other(
@@ -81,7 +71,6 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// A fault in the row that starts on a line.
 pub(super) fn row_fault(path: &Path, line: u64, message: String) -> ImportError {
     let line = usize::try_from(line).unwrap_or(usize::MAX);
     ImportError::Malformed { path: display_path(path), line, column: 1, message }
@@ -130,7 +119,7 @@ mod tests {
     fn long_rows_are_refused() {
         let endless = b"a,\"".chain(io::repeat(b'x'));
         let input = Input { path: Path::new("in"), reader: Box::new(endless), sources: &|_| None };
-        let error = Rows::new(input, Width::Any).and_then(|mut rows| rows.next_row().map(|_| ()));
+        let error = for_each_row(input, Width::Any, |_, _| Ok(()));
         assert!(error.is_err_and(|error| error.to_string().contains("a row is longer than 16 MiB")));
     }
 

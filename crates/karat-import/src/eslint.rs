@@ -30,7 +30,6 @@ struct Message {
     fatal: Loose<Option<bool>>,
 }
 
-/// `eslint -f json`.
 pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let tool = ToolName::from("eslint");
     json::for_each(input, |file: LintedFile| {

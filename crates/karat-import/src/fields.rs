@@ -5,7 +5,6 @@ use karat_core::golden::Severity;
 use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
 use std::fmt;
 
-/// A text that is more than white space.
 pub(super) fn filled(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.trim().is_empty())
 }
@@ -100,8 +99,7 @@ pub(super) fn severity(word: Option<&str>, counter: &mut NoteCounter) -> Option<
     severity
 }
 
-/// The first CWE number in a text, as in `CWE-89: SQL injection`, `external/cwe/cwe-089`, the URL of its page, or a
-/// bare number.
+/// The first CWE number in a text such as `CWE-89: SQL injection`, `cwe-089`, the URL of its page, or a bare number.
 pub(super) fn cwe(text: &str) -> Option<u32> {
     let page = || text.find("definitions/").and_then(|at| leading_number(&text.as_bytes()[at + 12..]));
     let bare = text.trim();

@@ -8,10 +8,8 @@ use super::{ImportError, ImportedData, Input, tool_name};
 use karat_core::finding::Finding;
 use karat_core::ids::ToolName;
 use karat_core::path::RepoPath;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer};
 use std::collections::BTreeSet;
-use std::fmt;
 
 #[derive(serde::Deserialize)]
 struct Comment {
@@ -40,29 +38,9 @@ struct Page(Vec<Comment>);
 
 impl<'de> Deserialize<'de> for Page {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(PageVisitor).map(Self)
-    }
-}
-
-struct PageVisitor;
-
-impl<'de> Visitor<'de> for PageVisitor {
-    type Value = Vec<Comment>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a review comment or an array of them")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut comments = Vec::new();
-        while let Some(Page(mut page)) = seq.next_element()? {
-            comments.append(&mut page);
-        }
-        Ok(comments)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        Comment::deserialize(MapAccessDeserializer::new(map)).map(|comment| vec![comment])
+        let array = |pages: Vec<Self>| Self(pages.into_iter().flat_map(|Self(comments)| comments).collect());
+        let expected = "a review comment or an array of them";
+        json::array_or_object(deserializer, expected, array, |comment| Self(vec![comment]))
     }
 }
 

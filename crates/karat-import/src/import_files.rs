@@ -56,10 +56,9 @@ fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, ImportError> {
 }
 
 /// What a file given as a submission is.
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum FileKind {
-    /// Karat's own format.
     Submission,
-    /// Another format, with its importer.
     Foreign(&'static Importer),
 }
 

@@ -18,8 +18,7 @@ pub fn open(path: &Path) -> Result<Input<'_>, ImportError> {
     if path == Path::new("-") {
         return from_reader(path, Box::new(io::stdin().lock()));
     }
-    let file = File::open(path).map_err(|error| read_error(path, error))?;
-    from_reader(path, Box::new(file))
+    from_reader(path, Box::new(File::open(path).map_err(|error| read_error(path, error))?))
 }
 
 /// Makes an input of a reader, with the default limits.
@@ -53,7 +52,7 @@ pub fn from_reader_within<'a>(
 pub fn read_error(path: &Path, error: io::Error) -> ImportError {
     let guard_error = error.get_ref().and_then(|inner| inner.downcast_ref::<GuardError>());
     let (line, column, message) = if let Some(guard_error) = guard_error {
-        (guard_error.line, guard_error.column, guard_error.message.clone())
+        (guard_error.position.line, guard_error.position.column, guard_error.message.clone())
     } else if matches!(error.kind(), io::ErrorKind::UnexpectedEof) {
         (0, 0, "the compressed data ends in the middle; copy the whole file, or run the tool to its end".to_owned())
     } else if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData) {

@@ -4,11 +4,13 @@
 
 mod lenient;
 
-pub(crate) use lenient::{Lenient, Loose, Object, records};
+pub(crate) use lenient::{Lenient, Loose, Object, Word, records};
 
 use crate::{ImportError, Input, MAX_RESULTS, check_count, input};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{
-    DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor,
+    Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected,
+    Visitor,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -39,8 +41,7 @@ pub(crate) fn for_each<T: DeserializeOwned>(
     read_seed(input, By::Seq(Elements { each: &mut each, element: PhantomData }))
 }
 
-/// Reads consecutive documents, such as JSON lines, one by one. An `Err` of `each` becomes an error with the number of the
-/// document.
+/// Reads consecutive documents, such as JSON lines. An `Err` of `each` becomes an error with the document's number.
 pub(crate) fn for_each_document<T: DeserializeOwned>(
     input: Input<'_>,
     mut each: impl FnMut(T) -> Result<(), String>,
@@ -61,8 +62,7 @@ pub(crate) fn for_each_document<T: DeserializeOwned>(
     Ok(())
 }
 
-/// Reads the array `name` of a top-level object element by element. Returns the other fields that are listed in `keep`, whether
-/// they come before or after the array.
+/// Reads the array `name` of a top-level object element by element. Returns the fields in `keep`, wherever they are.
 pub(crate) fn for_each_under<T: DeserializeOwned>(
     input: Input<'_>,
     name: &str,
@@ -73,8 +73,7 @@ pub(crate) fn for_each_under<T: DeserializeOwned>(
     read_seed(input, By::Map(Nested { place, each: &mut each, element: PhantomData }))
 }
 
-/// Reads the array `name` of the object `outer` of a top-level object element by element; both may be absent. Returns the other
-/// top-level fields that are listed in `keep`.
+/// The same for the array `name` of the object `outer` of the top-level object; both may be absent.
 pub(crate) fn for_each_within<T: DeserializeOwned>(
     input: Input<'_>,
     (outer, name): (&str, &str),
@@ -95,7 +94,6 @@ pub(crate) fn for_each_or_under<T: DeserializeOwned>(
     read_seed(input, By::Any(Nested { place, each: &mut each, element: PhantomData })).map(drop)
 }
 
-/// An error about a whole file.
 pub(crate) fn malformed(path: &Path, message: impl Into<String>) -> ImportError {
     ImportError::Malformed { path: input::display_path(path), line: 0, column: 0, message: message.into() }
 }
@@ -152,7 +150,6 @@ fn buffered<'a>(input: Input<'a>) -> Result<BufReader<Box<dyn Read + 'a>>, Impor
     Err(ImportError::Malformed { path: input::display_path(input.path), line, column, message })
 }
 
-/// Keeps messages that quote the input readable.
 fn truncated(text: &str) -> String {
     match text.char_indices().nth(300) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -179,23 +176,50 @@ impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for By<V> {
     }
 }
 
-/// One element, passed to a closure as soon as it is read.
-struct Element<'a, F, T> {
+/// Reads an array as one type, or an object as another.
+pub(crate) fn array_or_object<'de, D: Deserializer<'de>, A: Deserialize<'de>, O: Deserialize<'de>, T>(
+    deserializer: D,
+    expected: &'static str,
+    array: fn(A) -> T,
+    object: fn(O) -> T,
+) -> Result<T, D::Error> {
+    deserializer.deserialize_any(ArrayOrObject { expected, array, object })
+}
+
+struct ArrayOrObject<A, O, T> {
+    expected: &'static str,
+    array: fn(A) -> T,
+    object: fn(O) -> T,
+}
+
+impl<'de, A: Deserialize<'de>, O: Deserialize<'de>, T> Visitor<'de> for ArrayOrObject<A, O, T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expected)
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, seq: S) -> Result<T, S::Error> {
+        A::deserialize(SeqAccessDeserializer::new(seq)).map(self.array)
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<T, M::Error> {
+        O::deserialize(MapAccessDeserializer::new(map)).map(self.object)
+    }
+}
+
+/// An element, or an array of them, each passed to a closure as soon as it is read.
+struct Elements<'a, F, T> {
     each: &'a mut F,
     element: PhantomData<T>,
 }
 
-impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> DeserializeSeed<'de> for Element<'_, F, T> {
+impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> DeserializeSeed<'de> for Elements<'_, F, T> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         (self.each)(T::deserialize(deserializer)?).map_err(D::Error::custom)
     }
-}
-
-struct Elements<'a, F, T> {
-    each: &'a mut F,
-    element: PhantomData<T>,
 }
 
 impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> Visitor<'de> for Elements<'_, F, T> {
@@ -207,7 +231,7 @@ impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> Visitor<'de> f
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         let mut count = 0;
-        while seq.next_element_seed(Element { each: &mut *self.each, element: PhantomData })?.is_some() {
+        while seq.next_element_seed(Elements { each: &mut *self.each, element: PhantomData })?.is_some() {
             count += 1;
             check_count(MAX_RESULTS, count).map_err(A::Error::custom)?;
         }
@@ -228,7 +252,6 @@ struct ArrayPlace<'a> {
     keep: &'a [&'a str],
 }
 
-/// An object with one array that is read element by element.
 struct Nested<'a, F, T> {
     place: ArrayPlace<'a>,
     each: &'a mut F,
@@ -247,10 +270,7 @@ impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> Visitor<'de> f
     }
 
     fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        match self.place.may_be_missing {
-            true => Ok(BTreeMap::new()),
-            false => Err(E::invalid_type(Unexpected::Unit, &self)),
-        }
+        if self.place.may_be_missing { Ok(BTreeMap::new()) } else { Err(E::invalid_type(Unexpected::Unit, &self)) }
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {

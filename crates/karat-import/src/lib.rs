@@ -42,12 +42,11 @@ use std::path::Path;
 /// A format that can be imported.
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Importer {
-    /// The name on the command line, as in `--from sarif`.
     pub name: &'static str,
     pub description: &'static str,
     import: Import,
     /// Called once after the last file, by formats whose files only make sense together.
-    finish: Option<fn(&mut ImportedData)>,
+    finish: fn(&mut ImportedData),
     /// The default profile of a suite made from this format.
     pub suite_profile: &'static str,
 }
@@ -90,7 +89,7 @@ pub static IMPORTERS: &[Importer] = &[
         review_text::import,
     ),
     Importer {
-        finish: Some(code_review_bench::finish),
+        finish: code_review_bench::finish,
         suite_profile: "recorded",
         ..Importer::new(
             "code-review-bench",
@@ -129,7 +128,7 @@ pub static IMPORTERS: &[Importer] = &[
 
 impl Importer {
     const fn new(name: &'static str, description: &'static str, import: Import) -> Self {
-        Self { name, description, import, finish: None, suite_profile: "karat" }
+        Self { name, description, import, finish: |_| (), suite_profile: "karat" }
     }
 
     /// Imports one input; inputs come in the order given.
@@ -154,9 +153,7 @@ impl Importer {
 
     /// Completes the data after the last input.
     pub fn finish(&self, data: &mut ImportedData) {
-        if let Some(finish) = self.finish {
-            finish(data);
-        }
+        (self.finish)(data);
     }
 }
 
@@ -191,7 +188,6 @@ pub struct ImportedData {
     /// Tools that ran; one without findings found nothing.
     pub tools: Vec<ToolName>,
     pub failures: Vec<ToolFailure>,
-    /// Notes for the user; nothing is left out silently.
     pub notes: Vec<String>,
     /// What was left out of the current file.
     counter: NoteCounter,
@@ -204,14 +200,12 @@ impl ImportedData {
         self.findings.push(ReportedFinding { tool: tool.cloned(), case: None, finding });
     }
 
-    /// Adds tools that ran, without duplicates.
     fn add_tools(&mut self, tools: impl IntoIterator<Item = ToolName>) {
         // A file may name very many tools, so a linear search would be too slow.
         let mut known: BTreeSet<ToolName> = self.tools.iter().cloned().collect();
         self.tools.extend(tools.into_iter().filter(|tool| known.insert(tool.clone())));
     }
 
-    /// Adds the tools of the findings from this index on.
     fn add_tools_of_findings(&mut self, first: usize) {
         let tools: Vec<ToolName> = self.findings[first..].iter().filter_map(|found| found.tool.clone()).collect();
         self.add_tools(tools);
@@ -225,12 +219,11 @@ fn tool_name(name: &str) -> Option<ToolName> {
 
 /// A finding that has no case yet.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct ReportedFinding {
-    /// The tool, if the format names it.
     pub tool: Option<ToolName>,
-    /// The case, if the format names it.
     pub case: Option<CaseId>,
-    /// The finding; it gets its id when it is placed.
+    /// It gets its id when it is placed.
     pub finding: Finding,
 }
 
@@ -239,7 +232,6 @@ pub struct ReportedFinding {
 #[expect(missing_docs, reason = "field names say it")]
 pub struct ToolFailure {
     pub tool: Option<ToolName>,
-    /// The file it failed on, if known.
     pub file: Option<String>,
     pub message: String,
     /// Whether the whole execution failed, so that its trials cannot count as reported.

@@ -29,7 +29,6 @@ impl NoteCounter {
         self.count(&format!("{reason}: {}", quoted(word)));
     }
 
-    /// One line for each reason, sorted.
     pub(super) fn into_lines(self) -> Vec<String> {
         let mut lines: Vec<String> = self.counts.into_iter().map(|(reason, n)| format!("{reason} ({n})")).collect();
         if self.further > 0 {

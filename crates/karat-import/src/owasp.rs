@@ -1,6 +1,6 @@
 //! OWASP Benchmark: which of its test cases are truly vulnerable.
 
-use super::delimited::{Rows, Width, row_fault};
+use super::delimited::{Width, for_each_row};
 use super::input::display_path;
 use super::note_counter::quoted;
 use super::{ImportError, ImportedData, Input, fields};
@@ -13,21 +13,19 @@ const EXPECTED: &str = "`test name,category,real vulnerability,cwe`";
 /// `expectedresults-*.csv`: one test a row, with its category, verdict and CWE number.
 pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let path = input.path;
-    let mut rows = Rows::new(input, Width::Any)?;
     let mut first_lines: BTreeMap<String, u64> = BTreeMap::new();
-    while let Some((line, row)) = rows.next_row()? {
+    for_each_row(input, Width::Any, |line, row| {
         let first = row.get(0).unwrap_or_default();
         // The header is a comment that also contains the version, with more fields than the rows.
         if first.starts_with('#') || (first_lines.is_empty() && first.eq_ignore_ascii_case("test name")) {
-            continue;
+            return Ok(());
         }
-        let case = case(row).map_err(|message| row_fault(path, line, message))?;
-        if let Some(earlier) = first_lines.insert(first.to_owned(), line) {
-            let message = format!("duplicate test {}; first given on line {earlier}", quoted(first));
-            return Err(row_fault(path, line, message));
+        data.cases.push(case(row)?);
+        match first_lines.insert(first.to_owned(), line) {
+            Some(earlier) => Err(format!("duplicate test {}; first given on line {earlier}", quoted(first))),
+            None => Ok(()),
         }
-        data.cases.push(case);
-    }
+    })?;
     if first_lines.is_empty() {
         data.notes.push(format!("{}: no tests in this file; expected rows of {EXPECTED}", display_path(path)));
     }

@@ -18,7 +18,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Placement<'a> {
     pub suite: Option<&'a Suite>,
-    /// How the case of a finding is determined.
     pub case_rule: CaseRule,
     /// The tool, whatever the format says.
     pub tool: Option<ToolName>,
@@ -151,7 +150,6 @@ fn add_complete_trials(
     Ok(())
 }
 
-/// The case of a path, and the path relative to the case.
 fn find_case(
     layout: &Layout<'_>,
     placement: &Placement<'_>,
@@ -228,7 +226,6 @@ fn report_failures(
 
 #[derive(Default)]
 struct TrialBuilder {
-    /// Failures of a tool on a case.
     notes: BTreeMap<(ToolName, CaseId), Vec<String>>,
     /// In order of appearance.
     tools: Vec<ToolName>,

@@ -1,7 +1,7 @@
 //! The reviewdog diagnostic format, as one document or as lines.
 
 use super::fields::{self, Line};
-use super::json::{self, Lenient, Loose, records};
+use super::json::{self, Lenient, Loose, Word, records};
 use super::{ImportError, ImportedData, Input, tool_name};
 use karat_core::finding::Finding;
 use karat_core::path::RepoPath;
@@ -47,20 +47,6 @@ records! {
     }
 }
 
-/// A text that some writers put as a number.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Word(Option<String>);
-
-impl Lenient for Word {
-    fn from_text(text: String) -> Self {
-        Self(Some(text).filter(|text| !text.is_empty()))
-    }
-
-    fn from_number(number: f64) -> Self {
-        Self(Some(number.to_string()))
-    }
-}
-
 /// A severity, as a name or as the number of the enumeration.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Level(Option<String>);
@@ -81,7 +67,6 @@ impl Lenient for Level {
     }
 }
 
-/// One document with a list of diagnostics.
 pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let first = data.findings.len();
     let kept = json::for_each_under(input, "diagnostics", &["source", "severity"], |diagnostic| {
@@ -105,7 +90,6 @@ pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), Im
     Ok(())
 }
 
-/// One diagnostic a line.
 pub(super) fn import_lines(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let first = data.findings.len();
     json::for_each_document(input, |diagnostic| {

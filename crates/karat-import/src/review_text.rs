@@ -25,7 +25,6 @@ const MAX_FINDINGS: usize = 10_000;
 /// Longer titles are truncated; the message has the whole text.
 const MAX_TITLE_CHARS: usize = 200;
 
-/// Reviews as people and models write them.
 pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let path = input.path;
     let mut text = String::new();
@@ -66,12 +65,10 @@ fn says_nothing_is_wrong(text: &str) -> bool {
     text.trim().chars().count() <= 200 && found(&WELL) && !found(&DOUBT)
 }
 
-/// Walks the blocks of a text and collects findings.
 #[derive(Default)]
 struct Reader {
     found: Vec<Finding>,
     counter: NoteCounter,
-    /// The headings above, with the locations they name.
     headings: Vec<Heading>,
     /// The enclosing list items, with the locations they name.
     items: Vec<(usize, Option<CodeLocation>)>,
@@ -241,7 +238,6 @@ fn set_lines(finding: &mut Finding, lines: Option<(u32, u32)>) {
     finding.line_end = lines.map(|(_, end)| end);
 }
 
-/// A title without number and severity, truncated.
 fn truncated(title: &str) -> String {
     static MARKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(&format!(r"(?i)^\W*(?:\d{{1,3}}[.)]\s+)?(?:\W*(?:{LEVELS})[\])*:]+[\s:–—-]*)?")).ok()
@@ -256,10 +252,8 @@ fn truncated(title: &str) -> String {
     }
 }
 
-/// Words for severity in reviews.
 const LEVELS: &str = "critical|blocker|high|major|medium|moderate|low|minor|info|informational|nit";
 
-/// The label before a colon.
 fn label_of(text: &str) -> Option<&'static str> {
     const LABELS: &str = "file|path|location|line|lines|severity|priority|description|details|issue|problem|impact|fix|\
         suggestion|suggested fix|recommendation|confidence|category|type|why|rationale|explanation|cwe";
@@ -269,7 +263,6 @@ fn label_of(text: &str) -> Option<&'static str> {
     LABELS.split('|').find(|label| *label == word)
 }
 
-/// A severity that the text states explicitly.
 fn stated_severity(text: &str) -> Option<Severity> {
     static STATED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         // "Severity: high", "high severity", or a mark at the very beginning such as [HIGH] or **Critical**:

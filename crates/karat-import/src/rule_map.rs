@@ -1,6 +1,6 @@
 //! A table from a tool's rules to categories and CWE numbers, for tools whose vocabulary is not the suite's.
 
-use super::delimited::{Rows, Width, row_fault};
+use super::delimited::{Width, for_each_row, row_fault};
 use super::{ImportError, input};
 use ::csv::StringRecord;
 use karat_core::finding::Finding;
@@ -24,33 +24,38 @@ struct Entry {
 impl RuleMap {
     /// Reads a CSV file with the header `rule_id,category` or `rule_id,category,cwe`.
     pub fn read(path: &Path) -> Result<Self, ImportError> {
-        let mut rows = Rows::new(input::open(path)?, Width::Any)?;
-        let header = rows.next_row()?.map(|(_, header)| header.clone()).unwrap_or_default();
-        let columns = Columns::from_header(&header).map_err(|message| row_fault(path, 1, message))?;
+        let mut columns = None;
         let mut map = Self::default();
-        let mut faults = Faults::default();
+        let mut faults: Vec<(u64, String)> = Vec::new();
         let mut lines: HashMap<String, u64> = HashMap::new();
-        while let Some((line, record)) = rows.next_row()? {
-            if record.iter().all(str::is_empty) {
-                continue;
-            }
-            let (rule, entry) = match columns.entry(record) {
-                Ok(entry) => entry,
-                Err(message) => {
-                    faults.add(line, message);
-                    continue;
-                }
+        for_each_row(input::open(path)?, Width::Any, |line, record| {
+            let Some(columns) = &columns else {
+                columns = Some(Columns::from_header(record)?);
+                return Ok(());
             };
-            if map.exact.get(rule).is_some_and(|earlier| *earlier != entry) {
-                let first = lines.get(rule).copied().unwrap_or_default();
-                faults.add(line, format!("rule {rule:?} has another category on line {first}"));
-                continue;
+            if !record.iter().all(str::is_empty)
+                && let Err(message) =
+                    columns.entry(record).and_then(|(rule, entry)| map.add(rule, entry, line, &mut lines))
+            {
+                faults.push((line, message));
             }
-            lines.entry(rule.to_owned()).or_insert(line);
-            map.folded.entry(rule.to_lowercase()).or_insert_with(|| entry.clone());
-            map.exact.insert(rule.to_owned(), entry);
+            Ok(())
+        })?;
+        if columns.is_none() {
+            Columns::from_header(&StringRecord::new()).map_err(|message| row_fault(path, 1, message))?;
         }
-        faults.into_result(path).map(|()| map)
+        check(path, &faults).map(|()| map)
+    }
+
+    fn add(&mut self, rule: &str, entry: Entry, line: u64, lines: &mut HashMap<String, u64>) -> Result<(), String> {
+        if self.exact.get(rule).is_some_and(|earlier| *earlier != entry) {
+            let first = lines.get(rule).copied().unwrap_or_default();
+            return Err(format!("rule {rule:?} has another category on line {first}"));
+        }
+        lines.entry(rule.to_owned()).or_insert(line);
+        self.folded.entry(rule.to_lowercase()).or_insert_with(|| entry.clone());
+        self.exact.insert(rule.to_owned(), entry);
+        Ok(())
     }
 
     /// Sets the category of a finding by its rule, and adds the rule's CWE numbers. Returns whether the map has the rule.
@@ -113,36 +118,18 @@ fn numbers(text: &str) -> Result<Vec<u32>, String> {
         .collect()
 }
 
-/// All faults of a file, so that they can be fixed at once.
-#[derive(Default)]
-struct Faults {
-    first: Option<(u64, String)>,
-    others: Vec<String>,
-    more: usize,
-}
-
-impl Faults {
-    fn add(&mut self, line: u64, message: String) {
-        if self.first.is_none() {
-            self.first = Some((line, message));
-        } else if self.others.len() < 20 {
-            self.others.push(format!("line {line}: {message}"));
-        } else {
-            self.more += 1;
-        }
+/// Reports all faults of a file, so that they can be fixed at once.
+fn check(path: &Path, faults: &[(u64, String)]) -> Result<(), ImportError> {
+    const MOST: usize = 20;
+    let Some(((first, message), others)) = faults.split_first() else { return Ok(()) };
+    let mut message = message.clone();
+    for (line, other) in others.iter().take(MOST) {
+        message.push_str(&format!("\n  line {line}: {other}"));
     }
-
-    fn into_result(self, path: &Path) -> Result<(), ImportError> {
-        let Some((line, mut message)) = self.first else { return Ok(()) };
-        for other in &self.others {
-            message.push_str("\n  ");
-            message.push_str(other);
-        }
-        if self.more > 0 {
-            message.push_str(&format!("\n  and {}", count(self.more, "more error")));
-        }
-        Err(row_fault(path, line, message))
+    if others.len() > MOST {
+        message.push_str(&format!("\n  and {}", count(others.len() - MOST, "more error")));
     }
+    Err(row_fault(path, *first, message))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Findings of scanners that give each an identity key.
 
 use super::fields::{self, Line, filled};
-use super::json::{self, Lenient, Loose};
+use super::json::{self, Loose, Word};
 use super::note_counter::NoteCounter;
 use super::{ImportError, ImportedData, Input};
 use karat_core::finding::{Finding, MergedReport};
@@ -11,7 +11,7 @@ use serde::Deserialize;
 #[derive(Deserialize)]
 #[serde(expecting = "a finding")]
 struct ScanFinding {
-    id: Loose<Name>,
+    id: Loose<Word>,
     #[serde(rename = "type")]
     kind: Loose<Option<String>>,
     severity: Loose<Option<String>>,
@@ -55,22 +55,8 @@ struct Details {
     anchor_node_id: Option<String>,
     #[serde(alias = "merged_rule_ids")]
     merged_rule_ids: Loose<Vec<Option<String>>>,
-    cwe: Loose<Name>,
+    cwe: Loose<Word>,
     confidence: Loose<Option<f64>>,
-}
-
-/// A name that some writers put as a number.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Name(Option<String>);
-
-impl Lenient for Name {
-    fn from_text(text: String) -> Self {
-        Self(Some(text))
-    }
-
-    fn from_number(number: f64) -> Self {
-        Self(Some(number.to_string()))
-    }
 }
 
 /// An array of findings, or an object that contains it.

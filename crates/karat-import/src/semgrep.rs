@@ -42,7 +42,6 @@ records! {
     }
 }
 
-/// A text, or a list of texts.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct OneOrMany(Vec<String>);
 
@@ -56,7 +55,6 @@ impl json::Lenient for OneOrMany {
     }
 }
 
-/// `semgrep --json`.
 pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let tool = ToolName::from("semgrep");
     let mut results = 0_usize;

@@ -50,7 +50,6 @@ records! {
     }
 }
 
-/// `slither --json`.
 pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let path = input.path;
     let tool = ToolName::from("slither");
@@ -101,7 +100,6 @@ fn finding(detection: Detection, counter: &mut NoteCounter) -> Finding {
     finding
 }
 
-/// The function that an element is or lies in.
 fn function(element: &Element) -> Option<String> {
     let parent = &element.type_specific_fields.0.parent;
     if element.kind.0.as_deref() == Some("function") {

@@ -76,23 +76,19 @@ impl Files {
 
     /// The names of the folders directly inside a folder, sorted.
     pub fn folders(&self, path: &str) -> io::Result<Vec<String>> {
-        let mut names = match self {
+        let mut names = Vec::new();
+        match self {
             Self::Disk(root) => {
-                let mut names = Vec::new();
-                let Some(entries) = absent_as_none(std::fs::read_dir(root.join(path)))? else { return Ok(names) };
-                for entry in entries {
-                    let entry = entry?;
-                    if entry.path().is_dir() {
-                        names.push(entry.file_name().to_string_lossy().into_owned());
-                    }
+                for entry in absent_as_none(std::fs::read_dir(root.join(path)))?.into_iter().flatten() {
+                    let full = entry?.path();
+                    names.extend(file_name(&full).filter(|_| full.is_dir()));
                 }
-                names
             }
             Self::Embedded(_, dir) => {
                 let folders = embedded(dir, path).into_iter().flat_map(Dir::dirs);
-                folders.filter_map(|d| d.path().file_name()).map(|n| n.to_string_lossy().into_owned()).collect()
+                names.extend(folders.filter_map(|folder| file_name(folder.path())));
             }
-        };
+        }
         names.sort();
         Ok(names)
     }
@@ -123,10 +119,9 @@ impl Files {
             }
             Self::Embedded(_, dir) => {
                 for entry in embedded(dir, path).into_iter().flat_map(Dir::entries) {
-                    let name = entry.path().file_name().map(|name| name.to_string_lossy().into_owned());
                     match entry {
-                        DirEntry::Dir(_) => found.folders.extend(name),
-                        DirEntry::File(_) => found.files.extend(name),
+                        DirEntry::Dir(folder) => found.folders.extend(file_name(folder.path())),
+                        DirEntry::File(file) => found.files.extend(file_name(file.path())),
                     }
                 }
             }
@@ -137,10 +132,10 @@ impl Files {
         Ok(found)
     }
 
-    /// Every file below a folder, relative to it, sorted. Links out of that folder are listed, not followed. A pipe, a socket
-    /// or a device is listed as a file, but cannot be read.
-    pub fn walk(&self, path: &str) -> io::Result<Walk> {
-        let mut walk = Walk::default();
+    /// Every file below a folder, as sorted paths relative to it with forward slashes; the folders are not listed. Links out of
+    /// that folder are listed, not followed. A pipe, a socket or a device is listed as a file, but cannot be read.
+    pub fn walk(&self, path: &str) -> io::Result<Entries> {
+        let mut walk = Entries::default();
         match self {
             Self::Disk(root) => {
                 let base = root.join(path);
@@ -157,23 +152,15 @@ impl Files {
                 while let Some(folder) = open.pop() {
                     for entry in std::fs::read_dir(&folder)? {
                         let entry = entry?;
-                        let full = entry.path();
-                        let name = relative(&base, &full);
-                        let kind = entry.file_type()?;
-                        if kind.is_symlink() {
-                            match full.canonicalize() {
-                                // A link to a folder may form a cycle, so only files are followed.
-                                Ok(target) if target.starts_with(&real_base) && !target.is_dir() => {
-                                    walk.files.push(name)
-                                }
-                                _ => walk.refused.push(name),
-                            }
-                        } else if kind.is_dir() {
-                            if entry.file_name() != ".git" {
-                                open.push(full);
-                            }
+                        let (full, kind) = (entry.path(), entry.file_type()?);
+                        // A link to a folder may form a cycle, so only files are followed.
+                        let is_inside = |target: PathBuf| target.starts_with(&real_base) && !target.is_dir();
+                        if kind.is_dir() {
+                            open.extend(Some(full).filter(|_| entry.file_name() != ".git"));
+                        } else if !kind.is_symlink() || full.canonicalize().is_ok_and(is_inside) {
+                            walk.files.push(relative(&base, &full));
                         } else {
-                            walk.files.push(name);
+                            walk.refused.push(relative(&base, &full));
                         }
                     }
                 }
@@ -202,21 +189,16 @@ impl Files {
 pub struct Entries {
     pub files: Vec<String>,
     pub folders: Vec<String>,
-    /// Links that lead out of the root or to nothing.
-    pub refused: Vec<String>,
-}
-
-/// The files below a folder.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Walk {
-    /// Relative paths with forward slashes.
-    pub files: Vec<String>,
-    /// Links that lead out of the folder, to folders or to nothing.
+    /// Links that lead out of the root or to nothing; those of a walk may also lead to folders or out of where it began.
     pub refused: Vec<String>,
 }
 
 fn embedded(root: &'static Dir<'static>, path: &str) -> Option<&'static Dir<'static>> {
     if path.is_empty() { Some(root) } else { root.get_dir(path) }
+}
+
+fn file_name(path: &Path) -> Option<String> {
+    path.file_name().map(|name| name.to_string_lossy().into_owned())
 }
 
 fn relative(base: &Path, full: &Path) -> String {

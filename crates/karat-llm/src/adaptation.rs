@@ -29,7 +29,6 @@ pub enum AnswerFormat {
     Text,
 }
 
-/// The parameter that limits the answer's length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum TokenLimit {
     #[default]
@@ -41,7 +40,6 @@ enum TokenLimit {
 /// The names by which an error message may refer to parts of a request.
 #[expect(missing_docs, reason = "field names say it")]
 pub struct PartNames<'a> {
-    /// The configured parameters, as they are sent.
     pub parameters: Vec<&'a str>,
     pub format: &'a [&'a str],
     pub limit: &'a [&'a str],
@@ -165,8 +163,7 @@ impl AdaptationRecord {
     }
 }
 
-/// Turns a failure into [`SendError::Refused`] if the server's message names a part of the request. The status alone does not
-/// tell: some servers answer 500 to an unknown parameter.
+/// Turns a failure into [`SendError::Refused`] if the server's message, whatever its status, names a part of the request.
 pub fn classify_refusal(failure: HttpFailure, parts: &PartNames<'_>) -> SendError {
     match find_refused_part(&failure, parts) {
         Some(refused) => SendError::Refused { refused, otherwise: Box::new(failure.error) },
@@ -207,17 +204,14 @@ fn part_of_name(name: &str, parts: &PartNames<'_>) -> Option<RefusedPart> {
     }
 }
 
-/// Words by which servers object to a parameter.
 const OBJECTIONS: &str = "support|should be|must be|may not|not permitted|not allowed|not accept|forbidden|deprecated|invalid|\
     unknown|unrecognized|unexpected|incompatible";
 
 fn is_about_length(words: &str) -> bool {
-    ["too large", "too long", "context length", "context window", "exceed", "at most", "reduce"]
-        .iter()
-        .any(|complaint| words.contains(complaint))
+    let complaints = ["too large", "too long", "context length", "context window", "exceed", "at most", "reduce"];
+    complaints.iter().any(|complaint| words.contains(complaint))
 }
 
-/// The position of a name as a whole word.
 fn position(words: &str, name: &str) -> Option<usize> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     words.match_indices(name).map(|(at, _)| at).find(|at| {

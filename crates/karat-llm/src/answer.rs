@@ -21,7 +21,6 @@ pub enum AnswerFault {
     TooLong,
 }
 
-/// The longest text that is searched for an answer.
 const LONGEST: usize = 256 * 1024;
 
 /// How many possible beginnings of an object are tried.
@@ -107,19 +106,17 @@ fn object_length(text: &str) -> Option<usize> {
 }
 
 struct Unfit {
-    /// Whether it is at least JSON.
     is_json: bool,
     message: String,
 }
 
 fn fit(text: &str, schema: &Value) -> Result<Value, Unfit> {
-    let parsed = json::parse_recoverable(text);
+    let (node, faults) = json::parse_recoverable(text);
     let harmless = |fault: &Fault| HARMLESS.iter().any(|known| fault.message.starts_with(known));
-    let fault = parsed.faults.iter().find(|fault| !harmless(fault));
-    if let Some(fault) = fault {
-        return Err(Unfit { is_json: parsed.node.is_some(), message: fault.message.clone() });
+    if let Some(fault) = faults.iter().find(|fault| !harmless(fault)) {
+        return Err(Unfit { is_json: node.is_some(), message: fault.message.clone() });
     }
-    let mut node = parsed.node.ok_or_else(|| Unfit { is_json: false, message: AnswerFault::NoObject.to_string() })?;
+    let mut node = node.ok_or_else(|| Unfit { is_json: false, message: AnswerFault::NoObject.to_string() })?;
     if !matches!(node.value, Written::Object(_)) {
         return Err(Unfit { is_json: true, message: AnswerFault::NoObject.to_string() });
     }
@@ -129,6 +126,7 @@ fn fit(text: &str, schema: &Value) -> Result<Value, Unfit> {
     }
     let mut value = node.to_json();
     drop_nulls(&mut value);
+    value.sort_all_objects();
     Ok(value)
 }
 
@@ -158,13 +156,12 @@ fn tidy(node: &mut Node, schema: &Value) {
     }
 }
 
-/// Removes the nulls of all objects and sorts their keys.
+/// Removes the nulls of all objects.
 fn drop_nulls(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(drop_nulls),
         Value::Object(fields) => {
             fields.retain(|_, value| !value.is_null());
-            fields.sort_keys();
             fields.values_mut().for_each(drop_nulls);
         }
         _ => {}

@@ -23,7 +23,6 @@ pub(super) static API: RemoteApi = RemoteApi {
     read,
 };
 
-/// The name of the tool that takes the answer.
 const TOOL: &str = "answer";
 
 fn body(model: &str, prompt: &Prompt, adaptation: &Adaptation) -> Value {

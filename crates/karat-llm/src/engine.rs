@@ -13,7 +13,9 @@ mod warm_up;
 pub use options::{EngineOptions, Prices, StartMode};
 
 use super::adaptation::{Adaptation, AdaptationRecord};
-use super::ledger::{Answer, CacheMode, Exchange, FailureReason, KeyParts, Ledger, LedgerError, LedgerKey};
+use super::ledger::{
+    Answer, CacheMode, Exchange, FailureReason, KeyParts, Ledger, LedgerError, LedgerKey, RequestTiming,
+};
 use super::prompt::{Prompt, Question};
 use super::provider::Provider;
 use karat_io::cancel::Cancel;
@@ -42,7 +44,7 @@ pub struct Engine {
 #[expect(missing_docs, reason = "field names say it")]
 pub enum EngineEvent<'a> {
     /// A request failed and will be retried.
-    Retrying { question: &'a str, failures: u32, wait: Duration, why: &'a str },
+    Retrying { wait: Duration, why: &'a str },
     /// A question is done and, where it is to be stored, stored. `index` is its position, from 0.
     Settled { index: usize, exchange: Box<Exchange> },
 }
@@ -56,18 +58,25 @@ pub struct EngineStats {
     pub cached: u64,
     /// Questions without an answer, apart from refused ones.
     pub unjudged: u64,
-    /// Questions that the model or a filter refused to answer.
     pub refused: u64,
     /// Requests that were made; where several calls share an engine, those of concurrent calls are included.
     pub requests: u64,
     pub tokens_in: u64,
     pub tokens_out: u64,
-    /// The cost of this call, where prices are known.
     pub usd: Option<f64>,
     /// Questions that were in flight when an earlier process was stopped, and may have been paid for twice.
     pub sent_before: u64,
-    /// What the provider refused in any of the requests.
     pub adapted: AdaptationRecord,
+}
+
+impl EngineStats {
+    fn add_cost(&mut self, tokens_in: u64, tokens_out: u64, usd: Option<f64>) {
+        self.tokens_in = self.tokens_in.saturating_add(tokens_in);
+        self.tokens_out = self.tokens_out.saturating_add(tokens_out);
+        if let Some(usd) = usd {
+            *self.usd.get_or_insert(0.0) += usd;
+        }
+    }
 }
 
 impl std::ops::AddAssign<&EngineStats> for EngineStats {
@@ -77,11 +86,7 @@ impl std::ops::AddAssign<&EngineStats> for EngineStats {
         self.unjudged += other.unjudged;
         self.refused += other.refused;
         self.requests += other.requests;
-        self.tokens_in = self.tokens_in.saturating_add(other.tokens_in);
-        self.tokens_out = self.tokens_out.saturating_add(other.tokens_out);
-        if let Some(usd) = other.usd {
-            *self.usd.get_or_insert(0.0) += usd;
-        }
+        self.add_cost(other.tokens_in, other.tokens_out, other.usd);
         self.sent_before += other.sent_before;
         self.adapted.merge(other.adapted.clone());
     }
@@ -116,8 +121,7 @@ impl Engine {
         Self { provider: provider.into(), options, runtime: OnceLock::new(), shared: None, adapted: OnceLock::new() }
     }
 
-    /// Makes all calls share one budget, rate and concurrency limit, whichever threads they are made from. Otherwise each call
-    /// has its own.
+    /// Makes all calls share one budget, rate and concurrency limit; otherwise each call has its own.
     pub fn shared(mut self) -> Self {
         self.shared = Some(self.new_shared_state());
         self
@@ -228,7 +232,6 @@ impl Drop for Engine {
     }
 }
 
-/// A question that waits for an answer.
 struct Waiter {
     index: usize,
     question: String,
@@ -241,7 +244,6 @@ struct Pending {
     waiters: Vec<Waiter>,
 }
 
-/// The state of one call, on the caller's thread.
 struct AskSession<'a> {
     engine: &'a Engine,
     state: Arc<SharedState>,
@@ -250,7 +252,6 @@ struct AskSession<'a> {
     sender: Sender<Message>,
     /// By the key with the configured parameters.
     pending: BTreeMap<LedgerKey, Pending>,
-    /// The number of waiters of all pending requests.
     waiting: usize,
     /// Answers that are not stored in the ledger, for equal questions that come later.
     memo: BTreeMap<LedgerKey, Exchange>,
@@ -365,16 +366,13 @@ impl AskSession<'_> {
         }
     }
 
-    /// Stores results and then emits events for them.
     fn handle_messages(&mut self, batch: Vec<Message>, stopped: bool) -> Result<(), EngineError> {
         let mut done = Vec::new();
         let mut sending = Vec::new();
         let mut fatal = None;
         for message in batch {
             match message {
-                Message::Retrying { question, failures, wait, why } => {
-                    (self.observer)(EngineEvent::Retrying { question: &question, failures, wait, why: &why });
-                }
+                Message::Retrying { wait, why } => (self.observer)(EngineEvent::Retrying { wait, why: &why }),
                 Message::Sending(key, permit) => sending.push((key, permit)),
                 Message::Done(key, exchange) => done.push((key, *exchange)),
                 Message::Fatal(why) => fatal = Some(why),
@@ -386,8 +384,8 @@ impl AskSession<'_> {
             if !final_ones.is_empty() {
                 self.ledger.put(&final_ones).map_err(EngineError::Ledger)?;
             }
-            let settled: Vec<&LedgerKey> = done.iter().map(|(key, _)| key).collect();
-            if !settled.is_empty() {
+            if !done.is_empty() {
+                let settled: Vec<&LedgerKey> = done.iter().map(|(key, _)| key).collect();
                 self.ledger.forget_sent(&settled).map_err(EngineError::Ledger)?;
             }
         }
@@ -402,32 +400,23 @@ impl AskSession<'_> {
         for (key, exchange) in done {
             self.settle(&key, exchange);
         }
-        let fatal = fatal.or_else(|| self.state.warm_up.give_up_reason());
-        match fatal {
+        match fatal.or_else(|| self.state.warm_up.give_up_reason()) {
             Some(why) => Err(EngineError::Provider { provider: self.engine.provider.id().provider.clone(), why }),
             None => Ok(()),
         }
     }
 
-    /// Settles all questions that wait for an exchange.
     fn settle(&mut self, key: &LedgerKey, exchange: Exchange) {
         let Some(pending) = self.pending.remove(key) else { return };
         self.waiting -= pending.waiters.len();
-        self.stats.tokens_in = self.stats.tokens_in.saturating_add(exchange.tokens_in);
-        self.stats.tokens_out = self.stats.tokens_out.saturating_add(exchange.tokens_out);
-        if let Some(usd) = exchange.usd {
-            *self.stats.usd.get_or_insert(0.0) += usd;
-        }
+        self.stats.add_cost(exchange.tokens_in, exchange.tokens_out, exchange.usd);
         if !self.engine.options.cache.writes() && exchange.is_final() {
             // Later questions need the answer only.
             let memo = Exchange { system: String::new(), user: String::new(), ..exchange.clone() };
             self.memo.insert(key.clone(), memo);
         }
-        let mut cached = false;
-        let final_ones = exchange.is_final();
-        for waiter in pending.waiters {
-            self.settle_one(waiter, exchange.clone(), cached);
-            cached = final_ones;
+        for (at, waiter) in pending.waiters.into_iter().enumerate() {
+            self.settle_one(waiter, exchange.clone(), at > 0 && exchange.is_final());
         }
     }
 
@@ -448,8 +437,7 @@ impl AskSession<'_> {
     /// After cancellation: stores what has come back and settles the rest as cancelled.
     fn cancel_pending(&mut self, receiver: &Receiver<Message>) -> Result<(), EngineError> {
         self.abort_requests();
-        let messages = receiver.try_iter().collect();
-        self.handle_messages(messages, true)?;
+        self.handle_messages(receiver.try_iter().collect(), true)?;
         self.waiting = 0;
         for (_, pending) in std::mem::take(&mut self.pending) {
             for waiter in pending.waiters {
@@ -482,7 +470,6 @@ impl AskSession<'_> {
     }
 }
 
-/// An exchange without replies and answer.
 fn blank(key: LedgerKey, provider: super::provider::ProviderId, template: &str, prompt: &Prompt) -> Exchange {
     Exchange {
         key,
@@ -496,14 +483,14 @@ fn blank(key: LedgerKey, provider: super::provider::ProviderId, template: &str, 
         tokens_out: 0,
         usd: None,
         attempts: 0,
+        timing: RequestTiming::default(),
         cached: false,
         answer: Answer::missing(FailureReason::Unanswered, ""),
     }
 }
 
 fn cancelled(blank: Exchange) -> Exchange {
-    let answer = Answer::missing(FailureReason::Cancelled, "it was stopped before an answer came");
-    Exchange { answer, ..blank }
+    Exchange { answer: Answer::missing(FailureReason::Cancelled, "it was stopped before an answer came"), ..blank }
 }
 
 #[cfg(test)]

@@ -13,8 +13,7 @@ pub enum SendError {
     /// This request is not accepted; others may be.
     #[error("{why}")]
     Rejected { why: String },
-    /// A part of the request is refused; without it the request may succeed. `otherwise` is the error where that part cannot be
-    /// left out.
+    /// A part of the request is refused; `otherwise` is the error where that part cannot be left out.
     #[error("{otherwise}")]
     Refused { refused: RefusedPart, otherwise: Box<SendError> },
     /// No request will succeed until a person changes something.

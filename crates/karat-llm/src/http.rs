@@ -2,7 +2,7 @@
 //! server it belongs to. Providers and document retrieval use it.
 
 use super::error::{HttpFailure, SendError};
-use super::setup::{ProviderEnv, ProviderError};
+use super::provider::{ProviderEnv, ProviderError};
 use karat_format::diagnostic::harmless;
 use karat_format::document::json;
 use karat_io::secret::Secret;
@@ -13,7 +13,6 @@ use std::net::IpAddr;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// How much of a server's message is shown.
 const MAX_SHOWN_CHARS: usize = 300;
 
 /// How much of a server's message is searched for refused parameters.
@@ -32,76 +31,47 @@ pub struct Endpoint {
     client: OnceLock<Result<Client, String>>,
 }
 
-/// Where requests go, and with which key.
-pub(super) struct EndpointAddress<'a> {
-    pub(super) base: &'a str,
-    pub(super) path: &'a str,
-    pub(super) headers: &'static [(&'static str, &'static str)],
-    /// The header of the key, and the prefix of its value.
-    pub(super) key_header: (&'static str, &'static str),
-    pub(super) key_variable: Option<&'a str>,
-    pub(super) needs_key: bool,
-    /// Whether the address is from the configuration, rather than the provider's own or from the environment.
-    pub(super) is_configured: bool,
-    /// Longer responses are rejected, so that they cannot fill the memory.
-    pub(super) max_bytes: usize,
-}
+/// The header of a key, and the prefix of its value.
+pub const BEARER: (&str, &str) = ("authorization", "Bearer ");
 
 impl Endpoint {
-    /// The endpoint at a configured address, with a key only if a variable is configured for it.
-    pub fn from_address(
-        base: &str,
-        path: &str,
-        key_env: Option<&str>,
-        max_bytes: usize,
-        env: &ProviderEnv<'_>,
-    ) -> Result<Self, ProviderError> {
-        let address = EndpointAddress {
-            base,
-            path,
-            headers: &[],
-            key_header: ("authorization", "Bearer "),
-            key_variable: key_env,
-            needs_key: true,
-            is_configured: true,
-            max_bytes,
-        };
-        Self::open(&address, env)
+    /// The endpoint at an address. Longer responses are rejected, so that they cannot fill the memory.
+    pub fn open(base: &str, path: &str, max_bytes: usize) -> Result<Self, ProviderError> {
+        let url = join_url(base, path)?;
+        let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
+        let (secret, missing_setup, key_recipient, client) = (None, None, None, OnceLock::new());
+        Ok(Self { url, headers, secret, missing_setup, key_recipient, max_bytes, client })
     }
 
-    pub(super) fn open(address: &EndpointAddress<'_>, env: &ProviderEnv<'_>) -> Result<Self, ProviderError> {
-        let url = join_url(address.base, address.path)?;
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        for (name, value) in address.headers {
-            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
-        }
-        let mut endpoint = Self {
-            url,
-            headers,
-            secret: None,
-            missing_setup: None,
-            key_recipient: None,
-            max_bytes: address.max_bytes,
-            client: OnceLock::new(),
-        };
-        let Some(variable) = address.key_variable else { return Ok(endpoint) };
+    pub(super) fn set_header(&mut self, name: &'static str, value: &'static str) {
+        self.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+
+    /// Sends the key that a variable holds. `is_configured` says whether the address is from the configuration, rather than the
+    /// provider's own or from the environment.
+    pub fn set_key(
+        &mut self,
+        (header, prefix): (&'static str, &'static str),
+        variable: &str,
+        is_needed: bool,
+        is_configured: bool,
+        env: &ProviderEnv<'_>,
+    ) -> Result<(), ProviderError> {
         let Some(key) = env.filled_variable(variable) else {
             // Recorded answers need no key, so a missing key is an error only when a request is sent.
-            let missing = || ProviderError::NoKey { variable: variable.to_owned() }.to_string();
-            endpoint.missing_setup = address.needs_key.then(missing);
-            return Ok(endpoint);
+            let missing = || format!("the variable {variable} holds no key; set it, or name another with `key_env`");
+            self.missing_setup = is_needed.then(missing);
+            return Ok(());
         };
-        let (name, prefix) = address.key_header;
-        let mut value = HeaderValue::from_str(&format!("{prefix}{key}"))
-            .map_err(|_| ProviderError::BadKey { variable: variable.to_owned() })?;
+        let mut value = HeaderValue::from_str(&format!("{prefix}{key}")).map_err(|_| {
+            let help = "check it for line breaks and quotes";
+            ProviderError::Other(format!("the key in the variable {variable} has invalid characters; {help}"))
+        })?;
         value.set_sensitive(true);
-        endpoint.headers.insert(HeaderName::from_static(name), value);
-        endpoint.secret = Secret::new("[key]", &key);
-        if address.is_configured {
-            endpoint.key_recipient = endpoint.remote_host().map(str::to_owned);
-        }
-        Ok(endpoint)
+        self.headers.insert(HeaderName::from_static(header), value);
+        self.secret = Secret::new("[key]", &key);
+        self.key_recipient = self.remote_host().filter(|_| is_configured).map(str::to_owned);
+        Ok(())
     }
 
     /// What must be configured before it can be used.
@@ -126,14 +96,12 @@ impl Endpoint {
         }
     }
 
-    /// Posts a body and parses the JSON response. A server may echo the key: it is removed from errors here, and the caller
-    /// removes it from whatever is stored of the response.
+    /// Posts a body and parses the JSON response. A server may echo the key, so it is removed from errors.
     pub async fn post(&self, body: &Value) -> Result<Value, HttpFailure> {
-        let failure = match (self.exchange(body).await, &self.secret) {
-            (Err(failure), Some(secret)) => failure.redacted(secret),
-            (result, _) => return result,
-        };
-        Err(failure)
+        match (self.exchange(body).await, &self.secret) {
+            (Err(failure), Some(secret)) => Err(failure.redacted(secret)),
+            (result, _) => result,
+        }
     }
 
     async fn exchange(&self, body: &Value) -> Result<Value, HttpFailure> {
@@ -186,12 +154,11 @@ impl Endpoint {
     fn status_failure(&self, status: StatusCode, after: Option<Duration>, text: &str) -> HttpFailure {
         let (words, parameters) = parse_error_body(text);
         let host = self.url.host_str().unwrap_or_default();
-        let summary = format!(
-            "{host} answered {}{}",
-            status.as_u16(),
-            if words.is_empty() { String::new() } else { format!(": {}", format_message(&words)) }
-        );
-        let error = match status.as_u16() {
+        let (status, mut summary) = (status.as_u16(), format!("{host} answered {}", status.as_u16()));
+        if !words.is_empty() {
+            summary.push_str(&format!(": {}", format_message(&words)));
+        }
+        let error = match status {
             // Waiting does not restore the quota.
             429 if text.contains("insufficient_quota") => {
                 SendError::Fatal { why: format!("{summary}; look at the account's quota") }
@@ -204,7 +171,7 @@ impl Endpoint {
             404 => SendError::Fatal { why: format!("{summary}; look at `model` and `base_url`") },
             _ => SendError::Rejected { why: summary },
         };
-        HttpFailure { status: status.as_u16(), error, parameters, words }
+        HttpFailure { status, error, parameters, words }
     }
 }
 
@@ -240,7 +207,9 @@ fn is_local(url: &Url) -> bool {
 }
 
 fn join_url(base: &str, path: &str) -> Result<Url, ProviderError> {
-    let bad = |url: &str, reason: &str| ProviderError::BadUrl { url: url.to_owned(), reason: reason.to_owned() };
+    let bad = |url: &str, reason: &str| {
+        ProviderError::Other(format!("the address {url:?} cannot be used: {reason}; write one such as https://host/v1"))
+    };
     let url =
         Url::parse(base).map_err(|error| bad(base.split('@').next_back().unwrap_or_default(), &error.to_string()))?;
     if !url.username().is_empty() || url.password().is_some() {
@@ -255,7 +224,6 @@ fn join_url(base: &str, path: &str) -> Result<Url, ProviderError> {
     Url::parse(&format!("{}{path}", base.trim_end_matches('/'))).map_err(|error| bad(base, &error.to_string()))
 }
 
-/// The `Retry-After` header, in seconds or as a date.
 fn retry_after(headers: &HeaderMap, now: jiff::Timestamp) -> Option<Duration> {
     let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = value.parse::<f64>() {
@@ -265,18 +233,13 @@ fn retry_after(headers: &HeaderMap, now: jiff::Timestamp) -> Option<Duration> {
     Some(Duration::try_from(date.duration_since(now)).unwrap_or_default())
 }
 
-/// The message of an error response, or the beginning of its text, and the parameters it objects to, as named by OpenAI and by
-/// servers that validate with pydantic.
+/// The message of an error response, or the start of its text, and the parameters that it objects to.
 pub(super) fn parse_error_body(text: &str) -> (String, Vec<String>) {
     let value = json::parse(text).map(|node| node.to_json()).unwrap_or_default();
     let message =
         ["/error/message", "/message", "/error", "/detail"].iter().find_map(|path| value.pointer(path)?.as_str());
-    let mut parameters: Vec<String> = ["/error/param", "/param"]
-        .iter()
-        .find_map(|path| value.pointer(path)?.as_str())
-        .map(str::to_owned)
-        .into_iter()
-        .collect();
+    let named = ["/error/param", "/param"].iter().find_map(|path| value.pointer(path)?.as_str());
+    let mut parameters: Vec<String> = named.map(str::to_owned).into_iter().collect();
     let mut messages = Vec::new();
     for fault in value["detail"].as_array().into_iter().flatten() {
         let steps = fault["loc"].as_array().into_iter().flatten().filter_map(Value::as_str);

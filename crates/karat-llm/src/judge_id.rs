@@ -3,10 +3,8 @@
 use super::ledger::sorted;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::fmt;
 
-/// Everything that a judge's decisions about pairs depend on. The store holds its JSON; the judge's configured name is not part of
-/// it.
+/// Everything that a judge's decisions about pairs depend on, but not its name. The store holds its JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct JudgeId {
@@ -38,12 +36,6 @@ impl JudgeKey {
     /// The key as it is stored.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Display for JudgeKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 /// The BLAKE3 hash, in hex, of everything a decision depends on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -60,14 +61,9 @@ impl fmt::Display for LedgerKey {
 
 /// The value with the keys of all objects sorted, as a canonical form.
 pub fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
-        Value::Object(entries) => {
-            let ordered: BTreeMap<&String, Value> = entries.iter().map(|(key, value)| (key, sorted(value))).collect();
-            Value::Object(ordered.into_iter().map(|(key, value)| (key.clone(), value)).collect())
-        }
-        other => other.clone(),
-    }
+    let mut value = value.clone();
+    value.sort_all_objects();
+    value
 }
 
 /// One question with its replies and its answer. The store holds its JSON.
@@ -88,15 +84,25 @@ pub struct Exchange {
     pub replies: Vec<Reply>,
     pub tokens_in: u64,
     pub tokens_out: u64,
-    /// The cost, where prices are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
     pub attempts: u32,
+    #[serde(skip)]
+    pub timing: RequestTiming,
     /// Whether no request was needed this time.
     #[serde(skip)]
     pub cached: bool,
     #[serde(rename = "outcome")]
     pub answer: Answer,
+}
+
+/// The time that a question's requests took, without the time they wait in the engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct RequestTiming {
+    pub time: Duration,
+    /// Whether the last request timed out.
+    pub timed_out: bool,
 }
 
 /// The answer to a question, or why there is none.
@@ -127,8 +133,7 @@ pub enum FailureReason {
 }
 
 impl Exchange {
-    /// Whether the answer is worth storing. Questions that failed for lack of an answer are not stored, so they are asked again
-    /// another time.
+    /// Whether the answer is worth storing. Questions without an answer are not stored, so they are asked again.
     pub fn is_final(&self) -> bool {
         match &self.answer {
             Answer::Given(_) | Answer::Refused { .. } => true,
@@ -159,8 +164,7 @@ pub trait Ledger {
     /// Stores exchanges durably. Existing entries are not replaced.
     fn put(&mut self, exchanges: &[&Exchange]) -> Result<(), LedgerError>;
 
-    /// Marks questions as about to be sent. Returns how many of them were marked before and never settled: an earlier process was
-    /// stopped after sending them, and may have paid for answers that were lost.
+    /// Marks questions as about to be sent. Returns how many were marked before and never settled, so perhaps paid for.
     fn mark_sent(&mut self, _keys: &[&LedgerKey]) -> Result<u64, LedgerError> {
         Ok(0)
     }
@@ -182,12 +186,6 @@ impl MemoryLedger {
     /// All exchanges, by key.
     pub fn exchanges(&self) -> impl Iterator<Item = &Exchange> {
         self.0.values()
-    }
-}
-
-impl FromIterator<Exchange> for MemoryLedger {
-    fn from_iter<T: IntoIterator<Item = Exchange>>(exchanges: T) -> Self {
-        Self(exchanges.into_iter().map(|exchange| (exchange.key.clone(), exchange)).collect())
     }
 }
 
@@ -219,15 +217,6 @@ pub enum CacheMode {
 }
 
 impl CacheMode {
-    /// All modes with their command-line names.
-    pub const NAMES: &[(&str, Self)] =
-        &[("read-write", Self::ReadWrite), ("read", Self::Read), ("only", Self::Only), ("off", Self::Off)];
-
-    /// The mode of a command-line name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, mode)| *mode)
-    }
-
     /// Whether stored exchanges are used.
     pub fn reads(self) -> bool {
         self != Self::Off
@@ -296,13 +285,5 @@ mod tests {
             let outcome_value: Answer = serde_json::from_str(outcome).unwrap();
             assert_eq!(serde_json::to_string(&outcome_value).unwrap(), outcome);
         }
-    }
-
-    #[test]
-    fn modes_have_names() {
-        for (name, mode) in CacheMode::NAMES {
-            assert_eq!(CacheMode::from_name(name), Some(*mode));
-        }
-        assert_eq!(CacheMode::from_name("write"), None);
     }
 }

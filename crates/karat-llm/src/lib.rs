@@ -17,8 +17,6 @@ pub mod provider;
 pub mod providers;
 pub mod remote;
 mod scripted;
-pub mod setup;
 #[cfg(test)]
 mod testing;
-pub mod timed_provider;
 pub mod vendor;

@@ -2,6 +2,7 @@
 
 use super::adaptation::{Adaptation, AnswerFormat};
 use super::error::SendError;
+use super::http::BEARER;
 use super::prompt::Prompt;
 use super::provider::{Reply, StopReason};
 use super::remote::RemoteApi;
@@ -13,7 +14,7 @@ pub(super) static API: RemoteApi = RemoteApi {
     base: "OPENAI_BASE_URL",
     address: "https://api.openai.com/v1",
     path: "/chat/completions",
-    key_header: ("authorization", "Bearer "),
+    key_header: BEARER,
     headers: &[],
     default_model: None,
     formats: &[AnswerFormat::Schema, AnswerFormat::JsonObject, AnswerFormat::Text],

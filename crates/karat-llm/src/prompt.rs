@@ -34,10 +34,8 @@ pub struct Question {
 #[expect(missing_docs, reason = "field names say it")]
 pub struct AnswerSpec {
     pub schema: Arc<Value>,
-    /// The longest sensible answer, in tokens.
     pub max_tokens: u32,
-    /// What the schema cannot express. It must depend on nothing but the prompt and the schema, since questions with equal
-    /// ones share their answer.
+    /// What the schema cannot express. It must depend on the prompt and the schema only: equal questions share an answer.
     pub check: Arc<dyn AnswerCheck>,
 }
 
@@ -125,7 +123,6 @@ impl Prompt {
     }
 }
 
-/// How much of a faulty answer is quoted.
 const MAX_QUOTE_CHARS: usize = 2_000;
 
 /// The text, truncated to a number of characters.
@@ -147,8 +144,7 @@ fn fence(mark: &str, name: &str, text: &str) -> String {
     format!("<data-{mark} {name}>\n{text}\n</data-{mark}>")
 }
 
-/// A fence mark that occurs in none of the texts. It is a hash of them, so it is repeatable and nobody can write a text that
-/// contains its own.
+/// A fence mark that occurs in none of the texts: a hash of them, so nobody can write a text that contains its own.
 fn choose_mark(fields: &[(&'static str, String)]) -> String {
     let mut hasher = blake3::Hasher::new();
     for (name, text) in fields {

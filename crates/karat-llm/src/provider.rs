@@ -1,13 +1,13 @@
-//! The interface of providers, which answer prompts.
+//! The interface of providers, which answer prompts, and what opening one takes.
 
 pub use super::error::SendError;
-pub use super::setup::{ProviderEnv, ProviderError};
 
 use super::adaptation::{Adaptation, AnswerFormat};
 use super::prompt::Prompt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::future::Future;
+use std::path::Path;
 use std::pin::Pin;
 
 /// Cache identity of a provider; never contains the API key.
@@ -36,11 +36,10 @@ pub struct Reply {
 /// Why an answer ends where it does.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum StopReason {
-    /// The answer is complete.
     #[default]
     Done,
-    /// The token limit was reached.
     Length,
     /// The model or a filter refused to answer, with this message.
     Refused(String),
@@ -59,8 +58,7 @@ pub trait Provider: Send + Sync {
         None
     }
 
-    /// The host that receives the API key only because the configuration says so, not by the provider's default address or the
-    /// environment. Users of somebody else's configuration may not want that.
+    /// The host that receives the API key only because the configuration, perhaps somebody else's, says so.
     fn key_recipient(&self) -> Option<&str> {
         None
     }
@@ -70,10 +68,34 @@ pub trait Provider: Send + Sync {
         &[AnswerFormat::Schema]
     }
 
-    /// Sends one prompt, without what the provider has refused before. The question's id selects an answer from a file; it is
-    /// never sent.
+    /// Sends one prompt, without what was refused before. The question's id selects an answer from a file.
     fn send<'a>(&'a self, question: &'a str, prompt: &'a Prompt, adaptation: &'a Adaptation) -> SendFuture<'a>;
 
     /// Removes the API key from a reply that is to be stored or shown.
     fn redact(&self, _: &mut Value) {}
+}
+
+/// Where a provider finds what is not in its configuration.
+pub struct ProviderEnv<'a> {
+    /// Looks up an environment variable.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// The folder that relative paths start from, usually the suite's.
+    pub folder: &'a Path,
+}
+
+impl ProviderEnv<'_> {
+    /// The trimmed value of a variable, unless that is empty.
+    pub(crate) fn filled_variable(&self, name: &str) -> Option<String> {
+        (self.variable)(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+    }
+}
+
+/// Why a provider cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the variants")]
+pub enum ProviderError {
+    #[error("`{field}` of the judge cannot be used: {reason}")]
+    BadValue { field: &'static str, reason: String },
+    #[error("{0}")]
+    Other(String),
 }

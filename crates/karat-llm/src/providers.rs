@@ -13,7 +13,6 @@ pub struct ProviderEntry {
     /// The name, as `provider = "…"` has it.
     pub name: &'static str,
     pub about: &'static str,
-    /// The API, if it is a remote one.
     pub remote: Option<&'static RemoteApi>,
     open: Option<Open>,
 }
@@ -61,7 +60,10 @@ pub fn open(config: &JudgeConfigV1, env: &ProviderEnv<'_>) -> Result<Box<dyn Pro
     match (entry.remote, entry.open) {
         (Some(api), _) => api.open(config, env),
         (None, Some(open)) => open(config, env),
-        (None, None) => Err(ProviderError::Promptless { name: entry.name }),
+        (None, None) => Err(ProviderError::Other(format!(
+            "the provider `{}` decides without being asked by prompt; choose a model for this",
+            entry.name
+        ))),
     }
 }
 
@@ -69,7 +71,7 @@ pub fn open(config: &JudgeConfigV1, env: &ProviderEnv<'_>) -> Result<Box<dyn Pro
 pub fn open_ready(config: &JudgeConfigV1, env: &ProviderEnv<'_>) -> Result<Box<dyn Provider>, ProviderError> {
     let provider = open(config, env)?;
     match provider.missing_setup() {
-        Some(why) => Err(ProviderError::NotReady { why: why.to_owned() }),
+        Some(why) => Err(ProviderError::Other(why.to_owned())),
         None => Ok(provider),
     }
 }
@@ -80,7 +82,7 @@ pub fn entry(name: &str) -> Result<&'static ProviderEntry, ProviderError> {
         let known: Vec<&str> = PROVIDERS.iter().map(|entry| entry.name).collect();
         let hint = nearest(name, known.iter().copied()).map(|near| format!("; did you mean `{near}`?"));
         let hint = hint.unwrap_or_else(|| format!("; there are {}", known.join(", ")));
-        ProviderError::Unknown { name: name.to_owned(), hint }
+        ProviderError::Other(format!("unknown provider `{name}`{hint}"))
     })
 }
 

@@ -2,10 +2,9 @@
 
 use super::adaptation::{Adaptation, AnswerFormat, PartNames, classify_refusal};
 use super::error::SendError;
-use super::http::{Endpoint, EndpointAddress};
+use super::http::Endpoint;
 use super::prompt::Prompt;
-use super::provider::{Provider, ProviderId, Reply, SendFuture};
-use super::setup::{ProviderEnv, ProviderError};
+use super::provider::{Provider, ProviderEnv, ProviderError, ProviderId, Reply, SendFuture};
 use karat_format::judge::JudgeConfigV1;
 use serde_json::{Map, Value, json};
 
@@ -18,23 +17,19 @@ pub struct RemoteApi {
     pub base: &'static str,
     pub(super) address: &'static str,
     pub(super) path: &'static str,
-    /// The header of the key, and the prefix of its value.
     pub(super) key_header: (&'static str, &'static str),
     pub(super) headers: &'static [(&'static str, &'static str)],
     pub(super) default_model: Option<&'static str>,
-    /// The answer formats it supports, strictest first.
     pub(super) formats: &'static [AnswerFormat],
     /// Names of the answer format in error messages.
     pub(super) format_names: &'static [&'static str],
     /// Names of the token limit in error messages; none where the API requires a limit.
     pub(super) limit_names: &'static [&'static str],
-    /// A request to a model, without the configured parameters.
     pub(super) body: fn(&str, &Prompt, &Adaptation) -> Value,
     /// Parses the JSON of a response.
     pub read: fn(&Value) -> Result<Reply, SendError>,
 }
 
-/// Longer responses are rejected, so that they cannot fill the memory.
 const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 
 struct RemoteProvider {
@@ -50,20 +45,17 @@ impl RemoteApi {
         config: &JudgeConfigV1,
         env: &ProviderEnv<'_>,
     ) -> Result<Box<dyn Provider>, ProviderError> {
-        let model = config.model.as_deref().or(self.default_model).ok_or(ProviderError::NoModel { name: self.name })?;
+        let model = config.model.as_deref().or(self.default_model).ok_or_else(|| {
+            let needed = "needs `model = \"…\"`, or the variable KARAT_JUDGE_MODEL";
+            ProviderError::Other(format!("the provider `{}` {needed}", self.name))
+        })?;
         let stated = config.base_url.clone().or_else(|| (env.variable)(self.base).filter(|url| !url.is_empty()));
-        let address = EndpointAddress {
-            base: stated.as_deref().unwrap_or(self.address),
-            path: self.path,
-            headers: self.headers,
-            key_header: self.key_header,
-            key_variable: Some(config.key_env.as_deref().unwrap_or(self.key)),
-            // Servers other than the provider's own may need no key.
-            needs_key: stated.is_none() || config.key_env.is_some(),
-            is_configured: config.base_url.is_some(),
-            max_bytes: MAX_BODY_BYTES,
-        };
-        let endpoint = Endpoint::open(&address, env)?;
+        let mut endpoint = Endpoint::open(stated.as_deref().unwrap_or(self.address), self.path, MAX_BODY_BYTES)?;
+        self.headers.iter().for_each(|(name, value)| endpoint.set_header(name, value));
+        let variable = config.key_env.as_deref().unwrap_or(self.key);
+        // Servers other than the provider's own may need no key.
+        let needs_key = stated.is_none() || config.key_env.is_some();
+        endpoint.set_key(self.key_header, variable, needs_key, config.base_url.is_some(), env)?;
         let mut options = Map::from_iter([("temperature".to_owned(), json!(config.temperature.unwrap_or(0.0)))]);
         options.extend(config.api.clone());
         let parameters = Value::Object(options.clone());

@@ -34,8 +34,7 @@ pub(super) fn open(config: &JudgeConfigV1, env: &ProviderEnv<'_>) -> Result<Box<
     let (file, text) = content("scripted", config, env)?;
     let (mut by_question, mut by_prompt, mut in_order) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
     for (number, value) in lines(&file, &text)? {
-        let wrong =
-            |reason: String| ProviderError::BadFile { file: file.clone(), reason: format!("line {number}: {reason}") };
+        let wrong = |reason: String| ProviderError::Other(format!("{file}: line {number}: {reason}"));
         let line: Line = serde_json::from_value(value)
             .map_err(|error| wrong(format!("{error}; a line is {{\"question\": \"…\", \"answer\": {{…}}}}")))?;
         let before = match (line.question, line.prompt) {
@@ -84,14 +83,12 @@ struct Replay {
     exchanges: BTreeMap<(String, String), Exchange>,
 }
 
-/// Opens recorded exchanges: one a line, all with the same model. This provider takes over their identity, so that replayed
-/// exchanges have the original keys.
+/// Opens recorded exchanges, one a line, all with the same model, whose identity and keys they keep.
 pub(super) fn open_replay(config: &JudgeConfigV1, env: &ProviderEnv<'_>) -> Result<Box<dyn Provider>, ProviderError> {
     let (file, text) = content("replay", config, env)?;
     let (mut id, mut exchanges) = (None::<ProviderId>, BTreeMap::new());
     for (number, value) in lines(&file, &text)? {
-        let wrong =
-            |reason: String| ProviderError::BadFile { file: file.clone(), reason: format!("line {number}: {reason}") };
+        let wrong = |reason: String| ProviderError::Other(format!("{file}: line {number}: {reason}"));
         let exchange: Exchange = serde_json::from_value(value)
             .map_err(|error| wrong(format!("{error}; this is not a recorded exchange")))?;
         if id.get_or_insert_with(|| exchange.provider.clone()) != &exchange.provider {
@@ -99,8 +96,7 @@ pub(super) fn open_replay(config: &JudgeConfigV1, env: &ProviderEnv<'_>) -> Resu
         }
         exchanges.insert((exchange.user.clone(), exchange.system.clone()), exchange);
     }
-    let reason = || "it holds no exchange".to_owned();
-    let id = id.ok_or_else(|| ProviderError::BadFile { file: file.clone(), reason: reason() })?;
+    let id = id.ok_or_else(|| ProviderError::Other(format!("{file}: it holds no exchange")))?;
     Ok(Box::new(Replay { id, file, exchanges }))
 }
 
@@ -123,16 +119,16 @@ impl Provider for Replay {
 }
 
 /// The path of a judge's file, for messages, and its text.
-fn content(
-    name: &'static str,
-    config: &JudgeConfigV1,
-    env: &ProviderEnv<'_>,
-) -> Result<(String, String), ProviderError> {
-    let stated = config.file.as_deref().ok_or(ProviderError::NoFile { name })?;
+fn content(name: &str, config: &JudgeConfigV1, env: &ProviderEnv<'_>) -> Result<(String, String), ProviderError> {
+    let stated = config.file.as_deref().ok_or_else(|| {
+        ProviderError::Other(format!("the provider `{name}` needs `file = \"…\"`, a JSONL file with answers"))
+    })?;
     let path = env.folder.join(stated);
     let file = path.display().to_string();
-    let text = karat_io::regular_file::read_named(&path);
-    text.map(|text| (file.clone(), text)).map_err(|error| ProviderError::BadFile { file, reason: error.to_string() })
+    match karat_io::regular_file::read_named(&path) {
+        Ok(text) => Ok((file, text)),
+        Err(error) => Err(ProviderError::Other(format!("{file}: {error}"))),
+    }
 }
 
 /// The values of a JSONL file with their line numbers; blank lines are skipped.
@@ -141,7 +137,7 @@ fn lines(file: &str, text: &str) -> Result<Vec<(usize, Value)>, ProviderError> {
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let value = json::parse(line).map_err(|faults| {
             let first = faults.first().map(|fault| fault.message.clone()).unwrap_or_default();
-            ProviderError::BadFile { file: file.to_owned(), reason: format!("line {}: {first}", index + 1) }
+            ProviderError::Other(format!("{file}: line {}: {first}", index + 1))
         })?;
         values.push((index + 1, value.to_json()));
     }

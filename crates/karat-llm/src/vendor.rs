@@ -1,6 +1,5 @@
 //! The vendor of a model, by its name, to warn where a judge and a tool are of the same vendor.
 
-/// Prefixes of model names with their vendors.
 const PREFIXES: &[(&str, &str)] = &[
     ("claude", "anthropic"),
     ("gpt", "openai"),

@@ -5,24 +5,23 @@ mod detail;
 pub mod html;
 pub mod markdown;
 
+use super::compare::difference_cells;
 use super::grid::{self, Cell};
-use super::number::{p_value, signed, span, three, title};
-use super::terminal::{BOLD, DIM, GREEN, RED, TerminalStyle, WARNING, indented, paint};
+use super::number::{span, three, title};
+use super::terminal::{BOLD, DIM, GREEN, RED, TerminalStyle, WARNING, indented, paint, warnings};
 use anstyle::Style;
 use karat_core::assessment::part_match::Category;
 use karat_core::assessment::record::Compliance;
 use karat_core::assessment::scores::Stage;
 use karat_core::wording::count;
 use karat_format::assessment::{
-    AssessedV1, AssessmentReportV1, AssessmentV1, BundleV1, RetrievalV1, SideBySideV1, StageV1,
+    AssessedV1, AssessmentReportV1, AssessmentV1, BundleV1, FoundV1, RetrievalV1, RetrievedV1, SideBySideV1,
 };
-use karat_format::comparison::ConclusionV1;
 use karat_format::diagnostic::harmless;
 use karat_format::ordered_map::OrderedMap;
 use karat_format::report::EstimateV1;
 use unicode_width::UnicodeWidthStr;
 
-/// The stages at which a golden part can be lost, in order.
 pub(super) const STAGES: [(Stage, &str); 4] = [
     (Stage::NotIngested, "not ingested"),
     (Stage::NotRetrieved, "not retrieved"),
@@ -30,7 +29,6 @@ pub(super) const STAGES: [(Stage, &str); 4] = [
     (Stage::WrongRole, "wrong role"),
 ];
 
-/// How a part relates to a golden part, best first.
 pub(super) const CATEGORIES: [(Category, &str); 5] = [
     (Category::Exact, "EXACT"),
     (Category::Broad, "BROAD"),
@@ -41,7 +39,8 @@ pub(super) const CATEGORIES: [(Category, &str); 5] = [
 
 /// Renders the report: headline, lost evidence, every requirement; with `verbose` every part.
 pub fn draw(report: &AssessmentReportV1, verbose: bool, terminal: &TerminalStyle) -> String {
-    let mut out = head(report, terminal);
+    let name = paint(&harmless(&templates(report)), BOLD, terminal);
+    let mut out = format!("{name}  {}\n", paint(&facts(report), DIM, terminal));
     for (name, assessment) in report.assessments.iter() {
         out.push_str(&format!("\n{}\n", assessor(name, assessment, terminal)));
         out.push_str(&metrics(&assessment.metrics, terminal));
@@ -58,20 +57,15 @@ pub fn draw(report: &AssessmentReportV1, verbose: bool, terminal: &TerminalStyle
     if verbose {
         out.push_str(&detail::draw(report, terminal));
     }
-    if !report.warnings.is_empty() {
-        out.push_str(&format!("\n{}\n", paint("Warnings", WARNING.bold(), terminal)));
-        report.warnings.iter().for_each(|warning| out.push_str(&indented(warning, Style::new(), terminal)));
-    }
-    out
+    out + &warnings(&report.warnings, terminal)
 }
 
 pub(super) fn facts(report: &AssessmentReportV1) -> String {
-    let sum = |of: fn(&karat_format::assessment::BundleV1) -> usize| report.bundles.iter().map(of).sum::<usize>();
-    let documents = sum(|bundle| bundle.documents.len());
+    let sum = |of: fn(&BundleV1) -> usize| report.bundles.iter().map(of).sum::<usize>();
     format!(
         "{} · {} · {} · {}",
         count(report.bundles.len(), "bundle"),
-        count(documents, "document"),
+        count(sum(|bundle| bundle.documents.len()), "document"),
         count(sum(|bundle| bundle.requirements), "requirement"),
         count(sum(|bundle| bundle.golden_parts), "golden part"),
     )
@@ -82,11 +76,6 @@ pub(super) fn templates(report: &AssessmentReportV1) -> String {
     names.sort_unstable();
     names.dedup();
     names.join(", ")
-}
-
-fn head(report: &AssessmentReportV1, terminal: &TerminalStyle) -> String {
-    let name = paint(&harmless(&templates(report)), BOLD, terminal);
-    format!("{name}  {}\n", paint(&facts(report), DIM, terminal))
 }
 
 fn assessor(name: &str, assessment: &AssessmentV1, terminal: &TerminalStyle) -> String {
@@ -114,8 +103,7 @@ fn metrics(metrics: &OrderedMap<EstimateV1>, terminal: &TerminalStyle) -> String
             Cell::left(sample).styled(DIM),
         ]
     };
-    let rows: Vec<Vec<Cell>> = metrics.iter().enumerate().map(row).collect();
-    grid::draw(&rows, terminal.width, terminal.colour)
+    grid::draw(&metrics.iter().enumerate().map(row).collect::<Vec<_>>(), terminal.width, terminal.colour)
 }
 
 fn answered(assessment: &AssessmentV1, terminal: &TerminalStyle) -> String {
@@ -125,11 +113,8 @@ fn answered(assessment: &AssessmentV1, terminal: &TerminalStyle) -> String {
     }
     let kinds: Vec<String> = assessment.unanswered.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
     let all = assessment.answered + missing;
-    let mut text = format!(
-        "{} of {all} requirements answered, the others count as misses: {}",
-        assessment.answered,
-        kinds.join(", ")
-    );
+    let (answered, kinds) = (assessment.answered, kinds.join(", "));
+    let mut text = format!("{answered} of {all} requirements answered, the others count as misses: {kinds}");
     if let Some(combined) = assessment.answered_only.get("mean_combined_score") {
         text.push_str(&format!("; combined score of those answered {}", three(combined.value)));
     }
@@ -205,16 +190,12 @@ fn requirements(report: &AssessmentReportV1, terminal: &TerminalStyle) -> String
 }
 
 fn assessed_rows(report: &AssessmentReportV1, own: &mut dyn Iterator<Item = &AssessedV1>) -> Vec<Vec<Cell>> {
-    let heads = ["compl.", "evid.", "comb.", "found"].map(|head| Cell::right(head).styled(DIM));
     let mut rows = vec![["requirement", "golden", "said"].map(|head| Cell::left(head).styled(DIM)).to_vec()];
-    rows[0].extend(heads);
+    rows[0].extend(["compl.", "evid.", "comb.", "found"].map(|head| Cell::right(head).styled(DIM)));
     for one in own {
         let found = report.retrieval.as_ref().and_then(|retrieval| {
-            let same = |r: &&karat_format::assessment::RetrievedV1| {
-                r.bundle_id == one.bundle_id
-                    && r.template_id == one.template_id
-                    && r.requirement_id == one.requirement_id
-            };
+            let id = (&one.bundle_id, &one.template_id, &one.requirement_id);
+            let same = |r: &&RetrievedV1| (&r.bundle_id, &r.template_id, &r.requirement_id) == id;
             retrieval.requirements.iter().find(same).map(hits)
         });
         rows.push(vec![
@@ -231,12 +212,10 @@ fn assessed_rows(report: &AssessmentReportV1, own: &mut dyn Iterator<Item = &Ass
 }
 
 fn retrieved_rows(report: &AssessmentReportV1, bundle: &BundleV1) -> Vec<Vec<Cell>> {
-    let heads = ["found", "recall", "first place"].map(|head| Cell::right(head).styled(DIM));
-    let mut rows = vec![vec![Cell::left("requirement").styled(DIM)]];
-    rows[0].extend(heads);
+    let mut rows = vec![grid::header("requirement", ["found", "recall", "first place"])];
     let all = report.retrieval.iter().flat_map(|retrieval| &retrieval.requirements);
     for one in all.filter(|one| one.bundle_id == bundle.bundle_id && one.template_id == bundle.template_id) {
-        let is_hit = |part: &&karat_format::assessment::FoundV1| part.category.is_hit();
+        let is_hit = |part: &&FoundV1| part.category.is_hit();
         let first = one.parts.iter().filter(is_hit).filter_map(|part| part.rank).min();
         rows.push(vec![
             Cell::left(&one.requirement_id),
@@ -248,7 +227,7 @@ fn retrieved_rows(report: &AssessmentReportV1, bundle: &BundleV1) -> Vec<Vec<Cel
     rows
 }
 
-fn hits(one: &karat_format::assessment::RetrievedV1) -> String {
+fn hits(one: &RetrievedV1) -> String {
     let found = one.parts.iter().filter(|part| part.category.is_hit()).count();
     if one.parts.is_empty() { "–".to_owned() } else { format!("{found}/{}", one.parts.len()) }
 }
@@ -275,8 +254,7 @@ pub(super) fn two(value: Option<f64>) -> String {
 fn side_by_side(report: &AssessmentReportV1, comparison: &SideBySideV1, terminal: &TerminalStyle) -> String {
     let names: Vec<&str> = report.assessments.names().collect();
     let mut out = format!("\n{}\n", paint("side by side", BOLD, terminal));
-    let mut rows = vec![vec![Cell::left("metric").styled(DIM)]];
-    rows[0].extend(names.iter().map(|name| Cell::right(short(name, names.len(), terminal)).styled(DIM)));
+    let mut rows = vec![grid::header("metric", names.iter().map(|name| short(name, names.len(), terminal)))];
     let ids: Vec<&str> = report.assessments.0.first().map(|(_, one)| one.metrics.names().collect()).unwrap_or_default();
     for id in ids {
         let estimate = |name: &&str| report.assessments.get(name).and_then(|one| one.metrics.get(id));
@@ -290,26 +268,12 @@ fn side_by_side(report: &AssessmentReportV1, comparison: &SideBySideV1, terminal
     out.push_str(&grid::draw(&rows, terminal.width, terminal.colour));
     for pair in &comparison.pairs {
         let head = format!("{} → {}", pair.a, pair.b);
-        out.push_str(&format!(
-            "\n  {}\n",
-            paint(&grid::fit(&harmless(&head), terminal.width.saturating_sub(2)), BOLD, terminal)
-        ));
-        let heads = ["change", "95 % interval", "p", "verdict"];
-        let mut rows = vec![vec![Cell::left("metric").styled(DIM)]];
-        rows[0].extend(heads.map(|head| Cell::left(head).styled(DIM)));
+        let head = grid::fit(&harmless(&head), terminal.width.saturating_sub(2));
+        out.push_str(&format!("\n  {}\n", paint(&head, BOLD, terminal)));
+        let heads = ["metric", "change", "95 % interval", "p", "verdict"];
+        let mut rows = vec![heads.map(|head| Cell::left(head).styled(DIM)).to_vec()];
         for row in &pair.metrics {
-            rows.push(vec![
-                Cell::left(title(&row.metric)),
-                Cell::right(signed(row.difference)),
-                Cell::left(super::compare::interval(row.ci)),
-                Cell::right(p_value(row.p_holm)),
-                Cell::left(row.verdict.word()).styled(match row.verdict {
-                    ConclusionV1::Better => GREEN.bold(),
-                    ConclusionV1::Worse => RED.bold(),
-                    ConclusionV1::Equivalent => Style::new(),
-                    ConclusionV1::Inconclusive => WARNING,
-                }),
-            ]);
+            rows.push([Cell::left(title(&row.metric))].into_iter().chain(difference_cells(row)).collect());
         }
         out.push_str(&grid::draw(&rows, terminal.width, terminal.colour));
     }
@@ -322,13 +286,11 @@ fn side_by_side(report: &AssessmentReportV1, comparison: &SideBySideV1, terminal
             rows.push(vec![Cell::left(bundle).styled(BOLD)]);
         }
         let mut row = vec![Cell::left(format!("  {}", one.requirement_id)), Cell::left(verdict(Some(one.golden)))];
-        row.extend(one.said.iter().map(|(_, said)| {
-            let style = match said {
-                Some(said) if *said == one.golden => GREEN,
-                _ => RED,
-            };
-            Cell::left(verdict(*said)).styled(style)
-        }));
+        row.extend(
+            one.said.iter().map(|(_, said)| {
+                Cell::left(verdict(*said)).styled(if *said == Some(one.golden) { GREEN } else { RED })
+            }),
+        );
         rows.push(row);
     }
     out.push('\n');
@@ -339,8 +301,4 @@ fn side_by_side(report: &AssessmentReportV1, comparison: &SideBySideV1, terminal
 fn short(name: &str, names: usize, terminal: &TerminalStyle) -> String {
     let room = terminal.width.saturating_sub(34) / names.max(1);
     grid::fit(name, room.saturating_sub(2).max(8))
-}
-
-pub(super) fn has_answers(report: &AssessmentReportV1) -> bool {
-    report.stage != StageV1::Retrieve
 }

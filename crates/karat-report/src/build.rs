@@ -45,7 +45,6 @@ pub struct ReportInput<'a> {
     /// Figures corrected for judge errors, for tools with labels.
     pub corrected: &'a [CorrectedTool],
     pub notes: &'a [String],
-    /// Isolation in force, by tool.
     pub isolation: &'a BTreeMap<String, String>,
     pub asked: &'a [JudgeV1],
     /// Cost of this run, by model judge.
@@ -122,7 +121,6 @@ fn case_info(case: &Case) -> CaseInfoV1 {
     }
 }
 
-/// The first line of a text, truncated for tables.
 fn one_line(text: &str) -> String {
     const MOST: usize = 300;
     let line = text.trim().lines().next().unwrap_or_default();
@@ -137,6 +135,7 @@ fn tool(at: usize, score: &ToolScore, input: &ReportInput<'_>) -> ToolV1 {
     let slices = |values: &BTreeMap<String, Slice>| {
         values.iter().map(|(value, s)| (value.clone(), slice(s))).collect::<BTreeMap<_, _>>()
     };
+    let trials = score.cases.iter().flat_map(|case| &case.trials);
     ToolV1 {
         tool: score.tool.to_string(),
         trials: score.trials,
@@ -144,7 +143,7 @@ fn tool(at: usize, score: &ToolScore, input: &ReportInput<'_>) -> ToolV1 {
         incomplete: score.incomplete,
         pass: score.pass,
         counts: counts(score.counts),
-        unlabelled_extras: count_unlabelled(score, input.profile),
+        unlabelled_extras: trials.map(|trial| unlabelled_extras(trial, input.profile).len()).sum(),
         one_to_one: score.one_to_one.map(counts),
         verdicts: ConfusionV1 {
             tp: score.verdicts.tp,
@@ -178,7 +177,7 @@ fn corrected(own: &CorrectedTool) -> CorrectedToolV1 {
             method: interval.method.to_owned(),
             n: interval.n,
         },
-        Err(why) => CorrectedV1::Refused { refused: why.reason().to_owned() },
+        Err(why) => CorrectedV1::Refused { refused: why.0.to_owned() },
     };
     let metric = |m: &CorrectedMetric| CorrectedMetricV1 {
         raw: m.raw,
@@ -226,18 +225,15 @@ fn case_result(score: &CaseScore, input: &ReportInput<'_>) -> CaseResultV1 {
         let estimate = Estimate::new(value, trials, direction);
         EstimateV1 { unreliable: false, method: Some("mean over trials".to_owned()), ..(&estimate).into() }
     };
+    let bins = input.profile.calibration.bins as usize;
+    let sums = Sums::names(bins).into_iter().zip(score.sums.to_row(bins));
     CaseResultV1 {
         case: case.id.to_string(),
         pass: score.pass,
         metrics: score.values.iter().map(|(id, value)| ((*id).to_owned(), estimate(id, *value))).collect(),
-        sums: sums(score, input.profile.calibration.bins as usize),
+        sums: sums.chain(score.levels.by_name()).filter(|(_, value)| *value != 0.0).collect(),
         trials: score.trials.iter().map(|t| trial_result(t, case, input)).collect(),
     }
-}
-
-fn sums(score: &CaseScore, bins: usize) -> BTreeMap<String, f64> {
-    let row = Sums::names(bins).into_iter().zip(score.sums.to_row(bins));
-    row.chain(score.levels.by_name()).filter(|(_, value)| *value != 0.0).collect()
 }
 
 fn trial_result(score: &TrialScore, case: &Case, input: &ReportInput<'_>) -> TrialResultV1 {
@@ -350,8 +346,12 @@ fn judgement_info(judgement: &Judgement) -> JudgementInfoV1 {
         Decision::Unjudged(pair) => (None, Some(pair.why.clone())),
         Decision::Extra(extra) => (None, extra.explanation.clone()),
     };
-    let exchange = judgement.exchange.clone();
-    JudgementInfoV1 { judge: judgement.judge.to_string(), confidence, explanation, exchange }
+    JudgementInfoV1 {
+        judge: judgement.judge.to_string(),
+        confidence,
+        explanation,
+        exchange: judgement.exchange.clone(),
+    }
 }
 
 fn finding_info(f: &Finding) -> FindingInfoV1 {
@@ -366,7 +366,6 @@ fn finding_info(f: &Finding) -> FindingInfoV1 {
     }
 }
 
-/// The judges that were asked, then those whose judgements were given.
 fn judges(input: &ReportInput<'_>) -> Vec<JudgeV1> {
     // By judge: judgements given, and pairs that none of them covers.
     let mut by_judge: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
@@ -448,10 +447,6 @@ fn measured(input: &ReportInput<'_>) -> MeasuredV1 {
 const MOST_POOLS: usize = 100;
 const MOST_MEMBERS: usize = 50;
 
-fn count_unlabelled(tool: &ToolScore, profile: &Profile) -> usize {
-    tool.cases.iter().flat_map(|case| &case.trials).map(|trial| unlabelled_extras(trial, profile).len()).sum()
-}
-
 fn pooled_extras(input: &ReportInput<'_>) -> Vec<PooledExtraV1> {
     let (card, profile) = (input.scorecard, input.profile);
     if card.tools.len() < 2 {
@@ -465,8 +460,7 @@ fn pooled_extras(input: &ReportInput<'_>) -> Vec<PooledExtraV1> {
 }
 
 fn unlabelled_extras(trial: &TrialScore, profile: &Profile) -> Vec<usize> {
-    let compared = profile.method != Method::Verdict && trial.counted;
-    if compared { trial.unlabelled_extras(profile) } else { Vec::new() }
+    if profile.method != Method::Verdict && trial.counted { trial.unlabelled_extras(profile) } else { Vec::new() }
 }
 
 fn pooled_extra(pool: &Pool<'_>, input: &ReportInput<'_>) -> PooledExtraV1 {

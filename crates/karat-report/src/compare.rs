@@ -4,7 +4,9 @@ pub mod markdown;
 
 use super::grid::{self, Cell};
 use super::number::{self, at_most, or_dash, p_value, rank_set, signed, three, title};
-use super::terminal::{BAD, BOLD, DIM, GOOD, TerminalStyle, WARNING, beside, heading, indented, paint, warnings};
+use super::terminal::{
+    BAD, BOLD, DIM, GOOD, TerminalStyle, WARNING, beside, folded, heading, indented, paint, warnings,
+};
 use anstyle::Style;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::wording::count;
@@ -31,15 +33,8 @@ fn draw_pair(comparison: &ComparisonV1, pair: &PairV1, terminal: &TerminalStyle)
     rows[0][4] = Cell::left(level).styled(DIM);
     rows[0][6] = Cell::left("verdict").styled(DIM);
     for row in &pair.metrics {
-        rows.push(vec![
-            Cell::left(title(&row.metric)),
-            Cell::right(three(row.a)),
-            Cell::right(three(row.b)),
-            Cell::right(signed(row.difference)),
-            Cell::left(interval(row.ci)),
-            Cell::right(p_value(row.p_holm)),
-            Cell::left(row.verdict.word()).styled(style(row.verdict)),
-        ]);
+        let values = [Cell::left(title(&row.metric)), Cell::right(three(row.a)), Cell::right(three(row.b))];
+        rows.push(values.into_iter().chain(difference_cells(row)).collect());
     }
     out.push_str(&grid::draw(&rows, terminal.width, terminal.colour));
     out.extend(footnotes(comparison, pair).iter().map(|line| indented(line, DIM, terminal)));
@@ -52,13 +47,15 @@ pub(super) fn interval(ci: Option<[f64; 2]>) -> String {
     number::interval(ci, signed)
 }
 
-fn style(verdict: ConclusionV1) -> Style {
-    match verdict {
+pub(super) fn difference_cells(row: &DifferenceV1) -> [Cell; 4] {
+    let style = match row.verdict {
         ConclusionV1::Better => GOOD,
         ConclusionV1::Worse => BAD,
         ConclusionV1::Equivalent => Style::new(),
         ConclusionV1::Inconclusive => WARNING,
-    }
+    };
+    let verdict = Cell::left(row.verdict.word()).styled(style);
+    [Cell::right(signed(row.difference)), Cell::left(interval(row.ci)), Cell::right(p_value(row.p_holm)), verdict]
 }
 
 /// How p was adjusted, what differences were detectable, and what was left out.
@@ -171,9 +168,7 @@ fn draw_ranks(comparison: &ComparisonV1, ranks: &RanksV1, terminal: &TerminalSty
     let head = format!("{} ranked by {}", harmless(&comparison.suite), title(&ranks.metric));
     let facts = format!("{} · profile {}", count(ranks.tools.len(), "tool"), harmless(&comparison.profile));
     let mut out = beside(&head, "  ", &facts, terminal);
-    for line in grid::fold(&harmless(&ranks.statement), terminal.width) {
-        out.push_str(&format!("{}\n", paint(&line, BOLD, terminal)));
-    }
+    out.push_str(&folded("", &harmless(&ranks.statement), BOLD, terminal));
     out.push('\n');
     let heads = ["rank", title(&ranks.metric), "", "better than", "worse than"];
     let mut rows = vec![grid::header("tool", heads)];

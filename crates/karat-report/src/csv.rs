@@ -18,8 +18,6 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
         for (id, e) in metrics {
             let ranked = report.ranking.as_ref().filter(|ranking| is_headline && ranking.metric == *id);
             let own = ranked.and_then(|ranking| ranking.tools.iter().find(|own| own.tool == tool));
-            let rank = |rank: Option<usize>| rank.map_or_else(String::new, |rank| rank.to_string());
-            let number = |v: Option<f64>| v.map_or_else(String::new, |v| v.to_string());
             let _ = writer.write_record([
                 harmless(tool).as_str(),
                 scope,
@@ -33,8 +31,8 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
                 &number(e.std_trials),
                 &number(e.std_cases),
                 if e.unreliable { "true" } else { "" },
-                &rank(own.and_then(|own| own.rank_low)),
-                &rank(own.and_then(|own| own.rank_high)),
+                &number(own.and_then(|own| own.rank_low)),
+                &number(own.and_then(|own| own.rank_high)),
             ]);
         }
     };
@@ -56,7 +54,10 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
     writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
-/// Escapes spreadsheet formulas and terminal control characters.
+pub(super) fn number(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
 pub(super) fn harmless(field: &str) -> String {
     let field = karat_format::diagnostic::harmless(field);
     if field.starts_with(['=', '+', '-', '@']) { format!("'{field}") } else { field.into_owned() }

@@ -72,7 +72,6 @@ pub fn draw(input: &CaseExplanation<'_>, tool: &str, terminal: &TerminalStyle) -
 
 const MOST_LINES: usize = 4;
 
-/// Enough of an exchange's key to find it by.
 const SHORT_KEY: usize = 12;
 
 struct TextWriter<'a> {
@@ -274,10 +273,8 @@ impl TextWriter<'_> {
         self.finding("again", duplicate.finding, None);
         let goldens = &self.input.case.goldens;
         let golden = duplicate.golden.map_or("a golden that the record does not contain", |g| goldens[g].id.as_str());
-        let counts = match self.input.profile.duplicates_are_false {
-            true => "a false positive in this profile",
-            false => "not a false positive",
-        };
+        let is_false = self.input.profile.duplicates_are_false;
+        let counts = if is_false { "a false positive in this profile" } else { "not a false positive" };
         self.quote(6, &format!("reports {golden}, which is already matched: {counts}"), DIM);
         self.flags(&duplicate.flags);
     }
@@ -315,13 +312,11 @@ impl TextWriter<'_> {
     }
 
     fn other_trials(&mut self) {
-        let others = self.input.score.trials.iter().filter(|t| t.number != self.input.trial.number);
-        let others: Vec<&TrialScore> = others.collect();
-        if others.is_empty() {
-            return;
-        }
-        self.title("Other trials", "--trial N shows one in full");
-        for trial in others {
+        let input = self.input;
+        for (at, trial) in input.score.trials.iter().filter(|t| t.number != input.trial.number).enumerate() {
+            if at == 0 {
+                self.title("Other trials", "--trial N shows one in full");
+            }
             let counts = trial.counts;
             let (text, style) = match trial.outcome {
                 Outcome::Reported => {

@@ -18,7 +18,7 @@ pub fn draw(gate: &GateV1, terminal: &TerminalStyle) -> String {
             out.push_str(&heading(&harmless(demand.tool.as_deref().unwrap_or("all tools")), terminal));
             tool = Some(&demand.tool);
         }
-        let word = paint(&format!("{:12}", demand.outcome.word()), style(demand.outcome), terminal);
+        let word = paint(&format!("{:12}", demand.outcome.word()), shown(demand.outcome).0, terminal);
         let line = grid::fit(&harmless(&demand.demand), terminal.width.saturating_sub(16));
         out.push_str(&format!("  {word}  {line}\n"));
         for line in grid::wrap(&harmless(&demand.why), terminal.width.saturating_sub(16)) {
@@ -26,7 +26,7 @@ pub fn draw(gate: &GateV1, terminal: &TerminalStyle) -> String {
         }
     }
     out.push_str(&warnings(&gate.warnings, terminal));
-    out.push_str(&format!("\n{}\n", paint(&sentence(gate), style(gate.outcome), terminal)));
+    out.push_str(&format!("\n{}\n", paint(&sentence(gate), shown(gate.outcome).0, terminal)));
     out
 }
 
@@ -38,24 +38,20 @@ fn sentence(gate: &GateV1) -> String {
     ];
     let counts = outcomes.map(|(outcome, word)| (count_outcomes(gate, outcome), word)).into_iter();
     let counts = counts.filter(|(n, _)| *n > 0).map(|(n, word)| format!("{} {word}", count(n, "demand")));
-    let counts: Vec<String> = counts.collect();
-    let word = match gate.outcome {
-        DemandOutcomeV1::Holds => "The gate passes",
-        DemandOutcomeV1::Inconclusive => "The gate is inconclusive",
-        DemandOutcomeV1::Fails => "The gate fails",
-    };
-    format!("{word}: {}.", counts.join(", "))
+    let (.., word) = shown(gate.outcome);
+    format!("{word}: {}.", counts.collect::<Vec<_>>().join(", "))
 }
 
 pub(crate) fn count_outcomes(gate: &GateV1, outcome: DemandOutcomeV1) -> usize {
     gate.demands.iter().filter(|demand| demand.outcome == outcome).count()
 }
 
-fn style(outcome: DemandOutcomeV1) -> Style {
+/// The style of an outcome, its mark in Markdown, and the sentence about a gate.
+fn shown(outcome: DemandOutcomeV1) -> (Style, &'static str, &'static str) {
     match outcome {
-        DemandOutcomeV1::Holds => GOOD,
-        DemandOutcomeV1::Inconclusive => WARNING,
-        DemandOutcomeV1::Fails => BAD,
+        DemandOutcomeV1::Holds => (GOOD, "✅ pass", "The gate passes"),
+        DemandOutcomeV1::Inconclusive => (WARNING, "❔ inconclusive", "The gate is inconclusive"),
+        DemandOutcomeV1::Fails => (BAD, "❌ fail", "The gate fails"),
     }
 }
 
@@ -64,11 +60,7 @@ pub fn markdown(gate: &GateV1) -> String {
     let mut out = format!("## Karat gate: {}\n\n**{}**\n\n", escape(&gate.suite), escape(&sentence(gate)));
     out.push_str("| | tool | demand | why |\n|---|---|---|---|\n");
     let row = |demand: &DemandV1| {
-        let mark = match demand.outcome {
-            DemandOutcomeV1::Holds => "✅ pass",
-            DemandOutcomeV1::Inconclusive => "❔ inconclusive",
-            DemandOutcomeV1::Fails => "❌ fail",
-        };
+        let (_, mark, _) = shown(demand.outcome);
         let tool = demand.tool.as_deref().unwrap_or("all");
         format!("| {mark} | {} | {} | {} |\n", escape(tool), escape(&demand.demand), escape(&demand.why))
     };

@@ -5,7 +5,7 @@ use karat_format::diagnostic::harmless;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A table cell.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Cell {
     text: String,
     style: Style,
@@ -17,13 +17,8 @@ pub struct Cell {
 impl Cell {
     /// Left-aligned text.
     pub fn left(text: impl AsRef<str>) -> Self {
-        Self {
-            text: harmless(text.as_ref()).into_owned(),
-            style: Style::new(),
-            right: false,
-            over: false,
-            folds: false,
-        }
+        let text = harmless(text.as_ref()).into_owned();
+        Self { text, ..Self::default() }
     }
 
     /// Right-aligned text.
@@ -56,20 +51,20 @@ pub fn header(first: &str, others: impl IntoIterator<Item = impl AsRef<str>>) ->
 /// Wraps text between words; a word wider than a line is cut.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let words = text.split_whitespace().map(|word| fit(word, width.max(1)));
-    lines(words, width)
+    lines(words, |line, word| line.width() + 1 + word.width() <= width)
 }
 
 /// Wraps text between words; a word wider than a line continues on the next.
 pub fn fold(text: &str, width: usize) -> Vec<String> {
     let words = text.split_whitespace().flat_map(|word| pieces(word, width.max(2)));
-    lines(words, width)
+    lines(words, |line, word| line.width() + 1 + word.width() <= width)
 }
 
-fn lines(words: impl Iterator<Item = String>, width: usize) -> Vec<String> {
+pub(crate) fn lines(words: impl Iterator<Item = String>, fits: impl Fn(&str, &str) -> bool) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in words {
         match lines.last_mut() {
-            Some(line) if line.width() + 1 + word.width() <= width => {
+            Some(line) if fits(line, &word) => {
                 line.push(' ');
                 line.push_str(&word);
             }
@@ -79,7 +74,6 @@ fn lines(words: impl Iterator<Item = String>, width: usize) -> Vec<String> {
     lines
 }
 
-/// Splits a word into pieces of at most this width, preferably after punctuation.
 fn pieces(word: &str, width: usize) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut piece = String::new();
@@ -111,11 +105,8 @@ pub fn draw(rows: &[Vec<Cell>], width: usize, colour: bool) -> String {
     }
     let part = |from: usize, to: usize| -> Vec<Vec<Cell>> {
         let cells = |row: &Vec<Cell>| {
-            row.iter()
-                .enumerate()
-                .filter(|(at, _)| *at == 0 || (from..to).contains(at))
-                .map(|(_, c)| c.clone())
-                .collect()
+            let kept = row.iter().enumerate().filter(|(at, _)| *at == 0 || (from..to).contains(at));
+            kept.map(|(_, cell)| cell.clone()).collect()
         };
         rows.iter().map(cells).collect()
     };

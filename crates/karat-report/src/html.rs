@@ -12,12 +12,11 @@ mod slices;
 mod tests;
 
 use super::TerminalStyle;
-use super::clusters;
-use super::number::{headline, rank_metric, ranked, statement, three, title};
+use super::facts::{SPREAD_CELLS, SPREAD_TITLE, clusters_sentence, trial_spread};
+use super::number::{rank_metric, ranked, statement, three, title, too_few_cases};
 use super::page::{PLAIN, Page, THEME, drawing};
 use super::plot::{self, Plot, PlotOptions};
 use super::report_view::ReportView;
-use super::trial_spread::{CELLS, TITLE, trial_spread};
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::profile::Method;
 use karat_core::wording::count;
@@ -73,7 +72,6 @@ const SCRIPTS: [&str; 8] = [
     include_str!("html/route.js"),
 ];
 
-/// Warnings, lists and figures beyond these numbers are folded or cut.
 const MOST_WARNINGS: usize = 6;
 const MOST_FIGURES: usize = 6;
 const MOST_NOTABLE: usize = 200;
@@ -110,11 +108,9 @@ fn head(view: &ReportView<'_>) -> Markup {
     }
 }
 
-/// Warnings, above all numbers.
 fn warnings(report: &ReportV1) -> Markup {
     let mut notes: Vec<Markup> = Vec::new();
-    let estimates = report.tools.iter().filter_map(|tool| headline(report, tool).get(rank_metric(report)));
-    if let Some(n) = estimates.map(|estimate: &EstimateV1| estimate.n).min().filter(|n| *n < RELIABLE_N) {
+    if let Some(n) = too_few_cases(report) {
         notes.push(html! { strong { "n = " (n) } ": too few to rely on (" (RELIABLE_N) " wanted)" });
     }
     // Judges that were not asked are mentioned in the warnings.
@@ -146,7 +142,7 @@ fn warnings(report: &ReportV1) -> Markup {
 fn spread(report: &ReportV1) -> Markup {
     let Some(spread) = trial_spread(report) else { return Markup::default() };
     let content = html! {
-        p.dim { (CELLS) }
+        p.dim { (SPREAD_CELLS) }
         div.scroll tabindex="0" {
             table {
                 thead { tr { th { "tool" } @for column in spread.columns { th.n { (column) } } } }
@@ -158,26 +154,22 @@ fn spread(report: &ReportV1) -> Markup {
             }
         }
     };
-    section("trials", TITLE, &content)
+    section("trials", SPREAD_TITLE, &content)
 }
 
 /// A section of plots. Without data it is left out.
 fn figures(id: &str, title: &str, view: &ReportView<'_>, kinds: &[&str]) -> Markup {
-    let drawn = kinds.iter().map(|kind| plots(kind, view, &PlotOptions::default()));
-    let drawn: Vec<Markup> = drawn.filter(|plots| !plots.0.is_empty()).collect();
-    if drawn.is_empty() {
-        return Markup::default();
+    let drawn = html! { @for kind in kinds { (plots(kind, view, &PlotOptions::default())) } };
+    if drawn.0.is_empty() {
+        return drawn;
     }
-    section(id, title, &html! { div.figures { @for plots in drawn { (plots) } } })
+    section(id, title, &html! { div.figures { (drawn) } })
 }
 
-/// All plots of a kind; without data there are none.
 fn plots(kind: &str, view: &ReportView<'_>, options: &PlotOptions) -> Markup {
     let plots = plot::kind(kind).and_then(|kind| (kind.draw)(view, options).ok()).unwrap_or_default();
     let (first, rest) = plots.split_at(plots.len().min(MOST_FIGURES));
-    let figure = |plot: &Plot| {
-        html! { figure tabindex="0" { (drawing(plot.inline())) figcaption { (plot.title) } } }
-    };
+    let figure = |plot: &Plot| html! { figure tabindex="0" { (drawing(plot.inline())) figcaption { (plot.title) } } };
     html! {
         @for plot in first { (figure(plot)) }
         @if !rest.is_empty() {
@@ -203,7 +195,6 @@ fn cases(report: &ReportV1, left_out: Option<&str>) -> Markup {
     section("cases", "Case by case", &content)
 }
 
-/// Flaky goldens, lucky guesses, and extras that several tools report.
 fn notable(report: &ReportV1) -> Markup {
     let link = |case: &str, tool: &str| {
         let encode = |name| utf8_percent_encode(name, NON_ALPHANUMERIC);
@@ -271,7 +262,6 @@ fn all_metrics(report: &ReportV1) -> Markup {
     section("metrics", "All metrics", &content)
 }
 
-/// Metrics with a value, by title.
 fn defined(metrics: &MetricsV1) -> Vec<(&String, &EstimateV1)> {
     let mut defined: Vec<_> = metrics.iter().filter(|(_, estimate)| estimate.value.is_some()).collect();
     defined.sort_by_key(|(id, _)| title(id).to_lowercase());
@@ -332,7 +322,7 @@ fn method(report: &ReportV1) -> Markup {
             "), proportions by " (method_name(&how.proportions))
             @if let Some(field) = &how.cluster { ", clustered by " (field) }
             ". "
-            @if let Some(sentence) = clusters::sentence(report) { (sentence) ". " }
+            @if let Some(sentence) = clusters_sentence(report) { (sentence) ". " }
             "Seed " (report.seed) ". Suite digest " code { (report.suite.digest) } "."
         }
         p.dim {

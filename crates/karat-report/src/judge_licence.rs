@@ -44,10 +44,8 @@ pub fn licence(judge: &str, probe: &ProbeV1, most: f64) -> Vec<DemandV1> {
         match rate {
             Some(rate) => check_rate(demand, rate, &probe.suite, most),
             None => {
-                let why = format!(
-                    "the probe from {} has no such pairs; run `karat judge probe --judge {judge}` again",
-                    probe.suite
-                );
+                let advice = format!("run `karat judge probe --judge {judge}` again");
+                let why = format!("the probe from {} has no such pairs; {advice}", probe.suite);
                 DemandV1 { why, ..inconclusive(None, demand, None) }
             }
         }
@@ -67,7 +65,6 @@ pub fn licence(judge: &str, probe: &ProbeV1, most: f64) -> Vec<DemandV1> {
     demands
 }
 
-/// Compares the interval of an error rate with the maximum.
 fn check_rate(demand: String, rate: &RateV1, suite: &str, most: f64) -> DemandV1 {
     let none = DemandV1 { value: rate.rate, ci: rate.ci, n: Some(rate.n), ..inconclusive(None, demand, None) };
     let unanswered = if rate.unjudged > 0 { format!(", {} unanswered", rate.unjudged) } else { String::new() };
@@ -75,31 +72,23 @@ fn check_rate(demand: String, rate: &RateV1, suite: &str, most: f64) -> DemandV1
         let why = format!("it answered none of these pairs{unanswered}, or none correctly before the disturbance");
         return DemandV1 { why, ..none };
     };
-    let counted = format!(
-        "{} of {} from {suite}{unanswered}: {}, interval {} … {}",
-        rate.wrong,
-        rate.n,
-        percent(value),
-        percent(low),
-        percent(high)
-    );
+    let [share, from, to] = [value, low, high].map(percent);
+    let RateV1 { wrong, n, .. } = rate;
+    let counted = format!("{wrong} of {n} from {suite}{unanswered}: {share}, interval {from} … {to}");
     let (outcome, why) = if low > most {
         (DemandOutcomeV1::Fails, counted)
     } else if high <= most {
         (DemandOutcomeV1::Holds, counted)
     } else {
-        (
-            DemandOutcomeV1::Inconclusive,
-            format!("{counted}: n = {} is too small to decide{}", rate.n, pairs_needed(value, most, rate.n)),
-        )
+        let needed = pairs_needed(value, most, *n);
+        (DemandOutcomeV1::Inconclusive, format!("{counted}: n = {n} is too small to decide{needed}"))
     };
     DemandV1 { outcome, why, ..none }
 }
 
 const Z: f64 = 1.959_963_984_540_054;
 
-/// The approximate number of pairs that would settle it at the same rate: the end of Wilson's interval is where the score
-/// test meets the bound.
+/// The approximate number of pairs that would settle it at the same rate: where the score test meets the bound.
 fn pairs_needed(rate: f64, most: f64, n: usize) -> String {
     let pairs = (Z * Z * most * (1.0 - most) / (most - rate).powi(2)).ceil();
     if pairs.is_finite() && pairs > n as f64 && pairs < 1e6 {

@@ -2,15 +2,14 @@
 
 pub mod assessment;
 pub mod build;
-pub mod clusters;
 pub mod compare;
 pub mod csv;
 pub mod explain;
+mod facts;
 pub mod gate;
 pub mod grid;
 pub mod html;
 pub mod judge_licence;
-pub mod judges;
 pub mod junit;
 pub mod logs;
 pub mod markdown;
@@ -21,10 +20,8 @@ pub mod power;
 mod reason;
 pub mod report_view;
 pub mod sarif;
-pub mod slice_order;
 pub mod table;
 mod terminal;
-pub mod trial_spread;
 
 pub use terminal::TerminalStyle;
 
@@ -42,14 +39,17 @@ pub struct Format {
 
 /// What a format is rendered from.
 #[derive(Clone, Copy)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum Draw {
-    /// The report alone.
     Report(fn(&ReportV1, &TerminalStyle) -> String),
-    /// The report with its surrounding data.
     View(fn(&ReportView<'_>, &TerminalStyle) -> String),
 }
 
 impl Format {
+    const fn new(name: &'static str, extension: &'static str, description: &'static str, draw: Draw) -> Self {
+        Self { name, extension, description, draw }
+    }
+
     /// Renders a report.
     pub fn render(&self, view: &ReportView<'_>, terminal: &TerminalStyle) -> String {
         match self.draw {
@@ -61,38 +61,18 @@ impl Format {
 
 /// All formats, in listing order.
 pub static FORMATS: &[Format] = &[
-    Format { name: "table", extension: "txt", description: "text for a terminal", draw: Draw::Report(table::draw) },
-    Format {
-        name: "json",
-        extension: "json",
-        description: "the complete report, from which all others are drawn",
-        draw: Draw::Report(draw_json),
-    },
-    Format {
-        name: "markdown",
-        extension: "md",
-        description: "a table for a pull request or a step summary",
-        draw: Draw::Report(markdown::draw),
-    },
-    Format { name: "html", extension: "html", description: "one self-contained page", draw: Draw::View(html::draw) },
-    Format {
-        name: "csv",
-        extension: "csv",
-        description: "one row for each tool, slice and metric",
-        draw: Draw::Report(csv::draw),
-    },
-    Format {
-        name: "junit",
-        extension: "xml",
-        description: "one test for each tool and case",
-        draw: Draw::Report(junit::draw),
-    },
-    Format {
-        name: "sarif",
-        extension: "sarif",
-        description: "every finding and miss with its verdict",
-        draw: Draw::Report(sarif::draw),
-    },
+    Format::new("table", "txt", "text for a terminal", Draw::Report(table::draw)),
+    Format::new(
+        "json",
+        "json",
+        "the complete report, from which all others are drawn",
+        Draw::Report(|report, _| pretty_json(report)),
+    ),
+    Format::new("markdown", "md", "a table for a pull request or a step summary", Draw::Report(markdown::draw)),
+    Format::new("html", "html", "one self-contained page", Draw::View(html::draw)),
+    Format::new("csv", "csv", "one row for each tool, slice and metric", Draw::Report(csv::draw)),
+    Format::new("junit", "xml", "one test for each tool and case", Draw::Report(junit::draw)),
+    Format::new("sarif", "sarif", "every finding and miss with its verdict", Draw::Report(sarif::draw)),
 ];
 
 /// Finds a format by name or file extension.
@@ -100,9 +80,8 @@ pub fn format(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name || format.extension == name)
 }
 
-/// Pretty JSON with a final newline; a report always serialises.
-fn draw_json(report: &ReportV1, _: &TerminalStyle) -> String {
-    let mut text = serde_json::to_string_pretty(report).unwrap_or_default();
+fn pretty_json(value: &impl serde::Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
     text.push('\n');
     text
 }

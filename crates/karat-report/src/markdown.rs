@@ -1,10 +1,10 @@
 //! Renders a report as Markdown.
 
+use super::TerminalStyle;
+use super::facts::{SPREAD_CELLS, SPREAD_TITLE, TrialSpread, clusters_sentence, judge_lines, trial_spread};
 use super::number::{
     failed_trials, headline, is_best, or_dash, rank_of, ranked, span, statement, three, title, too_few_cases,
 };
-use super::trial_spread::{CELLS, TITLE, TrialSpread, trial_spread};
-use super::{TerminalStyle, clusters, judges};
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::wording::count;
 use karat_format::report::ReportV1;
@@ -12,13 +12,9 @@ use karat_format::report::ReportV1;
 /// Renders a heading, the leaderboard and the warnings.
 pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
     let ids = &report.profile.headline;
-    let mut out = format!(
-        "## Karat: {}\n\n{}, {}, profile {}\n\n",
-        escape(&report.suite.name),
-        count(report.suite.cases, "case"),
-        count(report.suite.issues, "golden"),
-        escape(&report.profile.name)
-    );
+    let (suite, profile) = (escape(&report.suite.name), escape(&report.profile.name));
+    let (cases, goldens) = (count(report.suite.cases, "case"), count(report.suite.issues, "golden"));
+    let mut out = format!("## Karat: {suite}\n\n{cases}, {goldens}, profile {profile}\n\n");
     if let Some(sentence) = statement(report) {
         out.push_str(&format!("**{}**\n\n", escape(sentence)));
     }
@@ -27,10 +23,8 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
     let expected = if report.profile.expect_pass { " result |" } else { "" };
     let heads: Vec<String> = ids.iter().map(|id| format!(" {} |", escape(title(id)))).collect();
     out.push_str(&format!("| tool |{rank_head}{}{expected} TP | FP | FN | failed trials |\n", heads.concat()));
-    out.push_str(&format!(
-        "|---|{rank_rule}{}---:|---:|---:|---:|\n",
-        "---:|".repeat(ids.len() + usize::from(!expected.is_empty()))
-    ));
+    let rules = "---:|".repeat(ids.len() + usize::from(!expected.is_empty()));
+    out.push_str(&format!("|---|{rank_rule}{rules}---:|---:|---:|---:|\n"));
     for tool in ranked(report) {
         out.push_str(&format!("| {} |", escape(&tool.tool)));
         if has_ranks {
@@ -51,13 +45,13 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
         out.push_str(&format!(" {}/{} |\n", failed_trials(tool), tool.trials));
     }
     let percent = report.intervals.level * 100.0;
-    let alike = clusters::sentence(report).map_or_else(String::new, |sentence| format!(" {}.", escape(&sentence)));
+    let alike = clusters_sentence(report).map_or_else(String::new, |sentence| format!(" {}.", escape(&sentence)));
     out.push_str(&format!("\nIn brackets: {percent} % intervals.{alike}\n"));
     out.push_str(&spread(report));
     if let Some(n) = too_few_cases(report) {
         out.push_str(&format!("\nn = {n}: too few cases to rely on ({RELIABLE_N} wanted).\n"));
     }
-    for line in judges::lines(report) {
+    for line in judge_lines(report) {
         out.push_str(&format!("\nJudge {}.\n", escape(&line)));
     }
     let isolation: Vec<String> =
@@ -77,7 +71,7 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
 
 fn spread(report: &ReportV1) -> String {
     let Some(TrialSpread { columns, rows }) = trial_spread(report) else { return String::new() };
-    let mut out = format!("\n<details><summary>{TITLE} ({CELLS})</summary>\n\n| tool |");
+    let mut out = format!("\n<details><summary>{SPREAD_TITLE} ({SPREAD_CELLS})</summary>\n\n| tool |");
     columns.iter().for_each(|column| out.push_str(&format!(" {} |", escape(column))));
     out.push_str(&format!("\n|---|{}\n", "---:|".repeat(columns.len())));
     for (tool, values) in rows {
@@ -87,7 +81,6 @@ fn spread(report: &ReportV1) -> String {
     out
 }
 
-/// A list of warnings under its heading; empty if there are none.
 pub(crate) fn warnings(warnings: &[String]) -> String {
     if warnings.is_empty() {
         return String::new();

@@ -6,8 +6,7 @@ use karat_format::comparison::RankedV1;
 use karat_format::report::{EstimateV1, MetricsV1, ReportV1, ToolV1};
 use std::cmp::Ordering;
 
-/// Formats with `count` decimals. A value that rounds to zero has no sign, and values that differ only by summation order
-/// look the same.
+/// Formats with `count` decimals: no sign if it rounds to zero, and equal text whatever the order of summation.
 pub fn decimals(value: f64, count: usize) -> String {
     let value = if value.abs() < 1e6 { (value * 1e9).round() / 1e9 } else { value };
     let text = format!("{value:.count$}");
@@ -17,7 +16,6 @@ pub fn decimals(value: f64, count: usize) -> String {
     }
 }
 
-/// At most `count` decimals, without trailing zeros.
 pub(crate) fn at_most(value: f64, count: usize) -> String {
     let text = format!("{value:.count$}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -64,7 +62,6 @@ pub fn span(ci: Option<[f64; 2]>) -> String {
     or_dash(ci.map(|[low, high]| format!("{}–{}", end(low), end(high))))
 }
 
-/// An interval with its ends formatted by `show`: `0.650 … 0.881`; a dash if undefined.
 pub(crate) fn interval(ci: Option<[f64; 2]>, show: fn(Option<f64>) -> String) -> String {
     or_dash(ci.map(|[low, high]| format!("{} … {}", show(Some(low)), show(Some(high)))))
 }

@@ -24,7 +24,6 @@ pub struct Page<'a> {
     pub scripts: &'a [&'a str],
     /// Markup after the scripts: long data, so that the page works before all of it is read.
     pub data: Markup,
-    /// Whether scripts and forms may contact the page's server.
     pub connects: bool,
 }
 
@@ -83,8 +82,7 @@ impl Page<'_> {
     }
 }
 
-/// Replaces bidirectional and invisible characters by their code points, so that a text shows what it contains. Pages do this to
-/// all of their content.
+/// Replaces bidirectional and invisible characters by their code points, so that a text shows what it contains.
 fn visible(text: &str) -> Cow<'_, str> {
     let is_hidden = |c: char| !matches!(c, '\n' | '\t') && stand_in(c).is_some();
     if !text.contains(is_hidden) {

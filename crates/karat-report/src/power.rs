@@ -58,10 +58,8 @@ fn shares(variance: &VarianceV1) -> String {
     let judges = variance.judges.map(|_| format!(", {}", count(variance.judges_per_trial.round() as usize, "judge")));
     let judges = judges.unwrap_or_default();
     let per_case = variance.trials_per_case;
-    let trials = match (per_case - per_case.round()).abs() < 1e-9 {
-        true => count(per_case.round() as usize, "trial"),
-        false => format!("{per_case:.1} trials"),
-    };
+    let is_whole = (per_case - per_case.round()).abs() < 1e-9;
+    let trials = if is_whole { count(per_case.round() as usize, "trial") } else { format!("{per_case:.1} trials") };
     format!("{} ({}, {trials} of each{judges})", parts.join(", "), count(variance.case_count, "case"))
 }
 

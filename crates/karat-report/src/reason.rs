@@ -1,8 +1,7 @@
 //! Reasons for misses and extras: from indices to names, and to words.
 
 use karat_core::finding::Finding;
-use karat_core::identity::key::{self, MissingKeyFields};
-use karat_core::identity::matcher::{MatchedVia, RefusedKey};
+use karat_core::identity::key::{self, MatchedVia, MissingKeyFields, RefusedKey};
 use karat_core::judgement::Judgement;
 use karat_core::matching::outcome::{ExtraReason, MissReason};
 use karat_core::profile::IdentityRules;

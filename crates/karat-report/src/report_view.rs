@@ -13,7 +13,6 @@ pub struct ReportView<'a> {
     /// Such as a run's name; default: the suite's name.
     pub name: Option<String>,
     pub report: &'a ReportV1,
-    /// Variance components by tool.
     pub variance: Vec<(String, VarianceV1)>,
     pub earlier: Vec<EarlierReport>,
     pub sources: Option<Sources<'a>>,

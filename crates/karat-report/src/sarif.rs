@@ -1,22 +1,20 @@
 //! Renders a report as SARIF: every finding and miss with its verdict.
 
-use super::TerminalStyle;
+use super::{TerminalStyle, pretty_json};
 use karat_core::matching::outcome::Flag;
 use karat_format::report::{FindingInfoV1, IssueInfoV1, ReportV1, ToolV1, TrialResultV1};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Renders a SARIF run per tool, with a result per finding and per missed golden.
 pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
     let runs: Vec<Value> = report.tools.iter().map(|tool| run(report, tool)).collect();
-    let log = json!({
+    pretty_json(&json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": runs,
-    });
-    let mut text = serde_json::to_string_pretty(&log).unwrap_or_default();
-    text.push('\n');
-    text
+    }))
 }
 
 const RULES: [(&str, &str); 6] = [
@@ -94,7 +92,7 @@ fn plain(text: &str) -> String {
 
 fn place(file: Option<&str>, start: Option<u32>, end: Option<u32>) -> Value {
     let Some(file) = file else { return json!([]) };
-    let uri = percent_encoding::utf8_percent_encode(file, PATH).to_string();
+    let uri = utf8_percent_encode(file, &PATH).to_string();
     let mut physical = json!({ "artifactLocation": { "uri": uri } });
     if let Some(start) = start.filter(|line| *line > 0) {
         physical["region"] = json!({ "startLine": start, "endLine": end.unwrap_or(start).max(start) });
@@ -102,19 +100,10 @@ fn place(file: Option<&str>, start: Option<u32>, end: Option<u32>) -> Value {
     json!([{ "physicalLocation": physical }])
 }
 
-const PATH: &percent_encoding::AsciiSet = &percent_encoding::CONTROLS
-    .add(b' ')
-    .add(b'"')
-    .add(b'#')
-    .add(b'%')
-    .add(b'<')
-    .add(b'>')
-    .add(b'?')
-    .add(b'[')
-    .add(b']')
-    .add(b'^')
-    .add(b'`')
-    .add(b'{')
-    .add(b'|')
-    .add(b'}')
-    .add(b':');
+const PATH: AsciiSet = {
+    let (mut set, mut others) = (CONTROLS.add(b' '), "\"#%<>?[]^`{|}:".as_bytes());
+    while let [first, rest @ ..] = others {
+        (set, others) = (set.add(*first), rest);
+    }
+    set
+};

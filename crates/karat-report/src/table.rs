@@ -4,11 +4,10 @@ mod leaderboard;
 mod sections;
 mod sparkline;
 
-use super::clusters;
+use super::facts::{SPREAD_CELLS, SPREAD_TITLE, TrialSpread, clusters_sentence, judge_lines, trial_spread};
 use super::grid::{self, Cell};
 use super::number::{rank_metric, ranked, statement, three, threshold, title, too_few_cases};
-use super::terminal::{BOLD, DIM, GOOD, RED, TerminalStyle, WARNING, beside, heading, indented, more, paint};
-use super::trial_spread::{self, TrialSpread, trial_spread};
+use super::terminal::{BOLD, DIM, GOOD, RED, TerminalStyle, WARNING, beside, folded, heading, indented, more, paint};
 use anstyle::Style;
 use karat_core::golden::Acceptance;
 use karat_core::matching::outcome::Flag;
@@ -27,25 +26,19 @@ const MOST_CASES: usize = 24;
 pub fn draw(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let mut out = head(report, terminal);
     if let Some(statement) = statement(report) {
-        let lines = grid::fold(&harmless(statement), terminal.width);
-        lines.iter().for_each(|line| out.push_str(&format!("{}\n", paint(line, BOLD, terminal))));
+        out.push_str(&folded("", &harmless(statement), BOLD, terminal));
     }
     out.push('\n');
     let (board, remarks) = leaderboard::draw(report, terminal);
     out.push_str(&board);
     out.push_str(&footnotes(report, remarks, terminal));
-    out.push_str(&sections::composites(report, terminal));
-    out.push_str(&sections::corrected(report, terminal));
-    out.push_str(&judges(report, terminal));
-    out.push_str(&isolation(report, terminal));
-    out.push_str(&spread(report, terminal));
+    let sections = [sections::composites, sections::corrected, judges, isolation, spread];
+    out.extend(sections.map(|section| section(report, terminal)));
     if report.profile.method == Method::Recorded {
         out.push_str(&one_to_one(report, terminal));
     }
     if report.profile.method != Method::Verdict {
-        out.push_str(&cases(report, terminal));
-        out.push_str(&missed(report, terminal));
-        out.push_str(&flaky(report, terminal));
+        out.extend([cases, missed, flaky].map(|section| section(report, terminal)));
         // Exact suites list all other findings below; recorded decisions are taken as they are.
         if report.profile.method == Method::Score && !report.profile.expect_pass {
             out.push_str(&sections::extras(report, terminal));
@@ -68,13 +61,9 @@ fn head(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let decided = |judge: &&JudgeV1| judge.asked + judge.cached > 0 && !sits(&judge.judge);
     let judges: Vec<&str> = report.judges.iter().filter(decided).map(|j| j.judge.as_str()).collect();
     let judge = if judges.is_empty() { "none".to_owned() } else { judges.join(", ") };
-    let facts = format!(
-        "{}, {} · profile {} · judge {}",
-        count(report.suite.cases, "case"),
-        count(report.suite.issues, "golden"),
-        harmless(&report.profile.name),
-        harmless(&judge),
-    );
+    let (cases, goldens) = (count(report.suite.cases, "case"), count(report.suite.issues, "golden"));
+    let (profile, judge) = (harmless(&report.profile.name), harmless(&judge));
+    let facts = format!("{cases}, {goldens} · profile {profile} · judge {judge}");
     beside(&harmless(&report.suite.name), "  ", &facts, terminal)
 }
 
@@ -105,7 +94,7 @@ fn footnotes(report: &ReportV1, remarks: Vec<String>, terminal: &TerminalStyle) 
         notes.push(format!("n = {}: too few to rely on ({RELIABLE_N} wanted)", count(n, what)));
     }
     notes.extend(remarks);
-    let sentence = clusters::sentence(report).map(|sentence| indented(&sentence, DIM, terminal));
+    let sentence = clusters_sentence(report).map(|sentence| indented(&sentence, DIM, terminal));
     indented(&notes.join(" · "), DIM, terminal) + &sentence.unwrap_or_default()
 }
 
@@ -119,21 +108,20 @@ fn spread(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let columns =
         (2..=cells[0].len()).rev().find(|columns| grid::width(&cells, *columns) <= terminal.width).unwrap_or(2);
     cells.iter_mut().for_each(|row| row.truncate(columns));
-    let heading = beside(trial_spread::TITLE, " ", &format!("({})", trial_spread::CELLS), terminal);
+    let heading = beside(SPREAD_TITLE, " ", &format!("({SPREAD_CELLS})"), terminal);
     format!("\n{heading}{}", grid::draw(&cells, terminal.width, terminal.colour))
 }
 
 fn one_to_one(report: &ReportV1, terminal: &TerminalStyle) -> String {
-    let changed: Vec<&ToolV1> =
-        ranked(report).into_iter().filter(|t| t.one_to_one.is_some_and(|c| c != t.counts)).collect();
+    let tools = ranked(report).into_iter();
+    let changed: Vec<_> = tools.filter_map(|t| Some((t, t.one_to_one.filter(|own| *own != t.counts)?))).collect();
     let mut out = heading("If every finding could match only one golden", terminal);
     if changed.is_empty() {
         out.push_str("  nothing would change: the recorded matches are one to one\n");
         return out;
     }
     let mut rows = vec![grid::header("tool", ["TP", "FP", "FN", "recall"])];
-    for tool in changed {
-        let Some(own) = tool.one_to_one else { continue };
+    for (tool, own) in changed {
         let change = |was: usize, is: usize| if was == is { is.to_string() } else { format!("{was} → {is}") };
         let recall = |tp: usize, missed: usize| three((tp + missed > 0).then(|| tp as f64 / (tp + missed) as f64));
         rows.push(vec![
@@ -149,11 +137,10 @@ fn one_to_one(report: &ReportV1, terminal: &TerminalStyle) -> String {
 }
 
 fn judges(report: &ReportV1, terminal: &TerminalStyle) -> String {
-    let lines = super::judges::lines(report).into_iter();
+    let lines = judge_lines(report).into_iter();
     lines.map(|line| indented(&format!("judge {line}"), DIM, terminal)).collect()
 }
 
-/// The isolation of each tool, if any was run; tools with the same isolation share a line.
 fn isolation(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let mut by: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for tool in ranked(report) {
@@ -167,8 +154,7 @@ fn isolation(report: &ReportV1, terminal: &TerminalStyle) -> String {
     }
     let all: Vec<String> = by.iter().map(|(words, tools)| format!("{}: {words}", tools.join(", "))).collect();
     let line = format!("isolation · {}", all.join(" · "));
-    let lines = grid::fold(&harmless(&line), terminal.width.saturating_sub(2));
-    lines.iter().map(|line| format!("  {}\n", paint(line, DIM, terminal))).collect()
+    folded("  ", &harmless(&line), DIM, terminal)
 }
 
 /// The ranking metric and the goldens found by case; for a large suite the worst cases.
@@ -274,14 +260,12 @@ fn missed(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let who = if report.tools.len() == 1 { "Never found" } else { "Found by no tool" };
     let mut out = format!("\n{} {}\n", paint(who, BOLD, terminal), paint(&format!("({})", never.len()), DIM, terminal));
     for (case, title) in never.iter().take(8) {
-        let line = format!("  {}: {}", harmless(case), harmless(title));
-        out.push_str(&grid::fit(&line, terminal.width));
+        out.push_str(&grid::fit(&format!("  {}: {}", harmless(case), harmless(title)), terminal.width));
         out.push('\n');
     }
     out + &more(never.len(), 8, "", terminal)
 }
 
-/// Goldens found in some trials only: their number, and the one closest to half of the trials.
 fn flaky(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let mut out = String::new();
     for tool in ranked(report).into_iter().filter(|tool| !tool.flaky.is_empty()) {
@@ -295,7 +279,6 @@ fn flaky(report: &ReportV1, terminal: &TerminalStyle) -> String {
     if out.is_empty() { out } else { heading("Found in some trials only", terminal) + &out }
 }
 
-/// Cases called vulnerable by tools that did not find the target.
 fn lucky(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let mut out = String::new();
     for tool in ranked(report).into_iter().filter(|tool| !tool.lucky.is_empty()) {
@@ -335,10 +318,8 @@ fn thresholds(report: &ReportV1, terminal: &TerminalStyle) -> String {
     format!("\n{}{out}", beside("A threshold would help", " ", aside, terminal))
 }
 
-/// The least improvement of pooled F1 that is reported.
 const WORTH_A_THRESHOLD: f64 = 0.01;
 
-/// For exact suites: missing and unexpected findings.
 fn expectations(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let mut out = String::new();
     for tool in &report.tools {

@@ -25,18 +25,15 @@ pub(crate) fn paint(text: &str, style: Style, terminal: &TerminalStyle) -> Strin
     if terminal.colour { format!("{}{text}{}", style.render(), style.render_reset()) } else { text.to_owned() }
 }
 
-/// Untrusted text, wrapped and indented by two blanks.
 pub(crate) fn indented(text: &str, style: Style, terminal: &TerminalStyle) -> String {
     let lines = grid::wrap(&harmless(text), terminal.width.saturating_sub(2));
     lines.iter().map(|line| format!("  {}\n", paint(line, style, terminal))).collect()
 }
 
-/// A bold heading on its own line, after an empty line.
 pub(crate) fn heading(text: &str, terminal: &TerminalStyle) -> String {
     format!("\n{}\n", paint(text, BOLD, terminal))
 }
 
-/// How many more items there are than `shown`; empty if none.
 pub(crate) fn more(all: usize, shown: usize, place: &str, terminal: &TerminalStyle) -> String {
     if all <= shown {
         return String::new();
@@ -44,7 +41,6 @@ pub(crate) fn more(all: usize, shown: usize, place: &str, terminal: &TerminalSty
     format!("  {}\n", paint(&format!("and {} more{place}", all - shown), DIM, terminal))
 }
 
-/// A list of warnings under its heading; empty if there are none.
 pub(crate) fn warnings(warnings: &[String], terminal: &TerminalStyle) -> String {
     if warnings.is_empty() {
         return String::new();
@@ -58,8 +54,10 @@ pub(crate) fn beside(head: &str, gap: &str, text: &str, terminal: &TerminalStyle
     if head.width() + gap.width() + text.width() <= terminal.width {
         return format!("{}{gap}{}\n", paint(head, BOLD, terminal), paint(text, DIM, terminal));
     }
-    let painted = |text: &str, style: Style| -> String {
-        grid::fold(text, terminal.width).iter().map(|line| format!("{}\n", paint(line, style, terminal))).collect()
-    };
-    painted(head, BOLD) + &painted(text, DIM)
+    folded("", head, BOLD, terminal) + &folded("", text, DIM, terminal)
+}
+
+pub(crate) fn folded(indent: &str, text: &str, style: Style, terminal: &TerminalStyle) -> String {
+    let lines = grid::fold(text, terminal.width.saturating_sub(indent.len()));
+    lines.iter().map(|line| format!("{indent}{}\n", paint(line, style, terminal))).collect()
 }

@@ -36,7 +36,7 @@ impl Availability {
 /// What this system supports, determined once by trying.
 pub fn available() -> &'static Availability {
     static FOUND: OnceLock<Availability> = OnceLock::new();
-    FOUND.get_or_init(|| Availability { bubblewrap: probe_bubblewrap(), landlock: probe_landlock() })
+    FOUND.get_or_init(probe)
 }
 
 /// The strongest isolation this system supports, or an error where that is weaker than required.
@@ -53,24 +53,16 @@ pub fn strongest(required: Option<Isolation>) -> Result<Isolation, SandboxError>
 }
 
 #[cfg(target_os = "linux")]
-fn probe_bubblewrap() -> Result<Bubblewrap, String> {
-    seccomp::probe()?;
-    bubblewrap::probe()
+fn probe() -> Availability {
+    Availability { bubblewrap: seccomp::probe().and_then(|()| bubblewrap::probe()), landlock: landlock_rules::probe() }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn probe_bubblewrap() -> Result<Bubblewrap, String> {
-    Err("bubblewrap is for Linux, and this is another system".to_owned())
-}
-
-#[cfg(target_os = "linux")]
-fn probe_landlock() -> Result<(), String> {
-    landlock_rules::probe()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn probe_landlock() -> Result<(), String> {
-    Err("Landlock is a part of Linux, and this is another system".to_owned())
+fn probe() -> Availability {
+    Availability {
+        bubblewrap: Err("bubblewrap is for Linux, and this is another system".to_owned()),
+        landlock: Err("Landlock is a part of Linux, and this is another system".to_owned()),
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@ use super::isolation::Isolation;
 use super::job::{Job, root_in_sandbox, tool_folder_in_sandbox};
 use super::protocol::ToolCommand;
 use super::resolved_access::{NetworkAccess, ResolvedAccess, within};
-use super::system_paths::{NOBODY, SystemPath, excluded_system_folders, is_resolved_system_path, system_paths};
+use super::system_paths::{
+    DEVICES, NOBODY, SystemPath, excluded_system_folders, is_resolved_system_path, system_paths,
+};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -31,7 +33,6 @@ pub struct Bubblewrap {
     pub setpriv: Option<PathBuf>,
 }
 
-/// Finds bubblewrap and checks that it works, or returns why not.
 pub(super) fn probe() -> Result<Bubblewrap, String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let program = locate_program(OsStr::new("bwrap"), &path)
@@ -43,10 +44,9 @@ pub(super) fn probe() -> Result<Bubblewrap, String> {
     Ok(Bubblewrap { program, setpriv })
 }
 
-/// Runs `true` in the sandbox that tools get.
 fn try_out(program: &Path, setpriv: Option<&Path>) -> Result<(), String> {
     let mut command = Command::new(program);
-    command.args(base(false, DevFolder::Created, setpriv.is_some()));
+    command.args(base(NetworkAccess::None, setpriv.is_some()));
     command.args(["--size", EMPTY, "--tmpfs", "/tmp", "--remount-ro", "/dev", "--remount-ro", "/", "--"]);
     command.args(setpriv.map(drop_privileges).unwrap_or_default()).arg("true");
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
@@ -64,19 +64,11 @@ fn try_out(program: &Path, setpriv: Option<&Path>) -> Result<(), String> {
     }
 }
 
-/// The prefix of a command that drops all of root's privileges.
 fn drop_privileges(setpriv: &Path) -> Vec<OsString> {
     let id = NOBODY;
-    let words = [
-        format!("--reuid={id}"),
-        format!("--regid={id}"),
-        "--clear-groups".to_owned(),
-        "--bounding-set=-all".to_owned(),
-        "--inh-caps=-all".to_owned(),
-        "--no-new-privs".to_owned(),
-        "--".to_owned(),
-    ];
-    std::iter::once(setpriv.into()).chain(words.into_iter().map(OsString::from)).collect()
+    let ids = [format!("--reuid={id}"), format!("--regid={id}")].map(OsString::from);
+    let rest = ["--clear-groups", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs", "--"].map(OsString::from);
+    std::iter::once(setpriv.into()).chain(ids).chain(rest).collect()
 }
 
 /// The command of bubblewrap that runs a job. The arguments at [`STATUS_ARG`], [`SECCOMP_ARGS`] and [`BLOCK_ARG`] are empty, to be
@@ -96,24 +88,20 @@ pub(super) fn command(
     if access.network == NetworkAccess::External {
         args.0.extend(["--block-fd".into(), OsString::new()]);
     }
-    let devices = match access.network {
-        NetworkAccess::External => DevFolder::Bound,
-        NetworkAccess::None | NetworkAccess::Full => DevFolder::Created,
-    };
-    args.0.extend(base(access.network == NetworkAccess::Full, devices, setpriv.is_some()));
+    args.0.extend(base(access.network, setpriv.is_some()));
     for path in ["/dev/shm", "/tmp", "/var/tmp"] {
         args.add(&["--perms", "1777", "--size", SCRATCH, "--tmpfs", path]);
     }
     args.add(&["--remount-ro", "/dev"]);
     for path in &access.readable {
-        args.bind("--ro-bind", path, path);
+        args.bind("--ro-bind", path);
     }
     for (to, at) in &access.links {
         args.parents(at);
         args.pair("--symlink", to, at);
     }
     for path in &access.writable {
-        args.bind("--bind", path, path);
+        args.bind("--bind", path);
     }
     let seen = |secret: &&PathBuf| {
         is_resolved_system_path(secret) || within(secret, &access.readable) || within(secret, &access.writable)
@@ -130,18 +118,15 @@ pub(super) fn command(
         args.pair(if tool.writable { "--bind" } else { "--ro-bind" }, &tool.path, &seen);
     }
     for path in absent.into_iter().filter(|path| path.is_dir()).chain([Path::new("/")]) {
-        args.add(&["--remount-ro"]);
-        args.0.push(path.into());
+        args.0.extend(["--remount-ro".into(), path.into()]);
     }
-    args.add(&["--chdir"]);
-    args.0.push(root.join(&access.dir).into());
+    args.0.extend(["--chdir".into(), root.join(&access.dir).into()]);
     // Variables of the loader would affect bubblewrap itself. The others go through its environment instead of its arguments,
     // which everybody on the machine can read.
     let (loader, env): (Vec<_>, Vec<_>) =
         env.into_iter().partition(|(name, _)| name.as_encoded_bytes().starts_with(b"LD_"));
     for (name, value) in loader {
-        args.add(&["--setenv"]);
-        args.0.extend([name, value]);
+        args.0.extend(["--setenv".into(), name, value]);
     }
     args.add(&["--"]);
     args.0.extend(setpriv.map(drop_privileges).unwrap_or_default());
@@ -154,16 +139,6 @@ pub(super) fn command(
 const WRITABLE_PROC_PATHS: [&str; 6] =
     ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi", "/proc/mtrr"];
 
-/// How `/dev` is made.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum DevFolder {
-    /// By bubblewrap, with terminals. For that it needs a second user namespace, which has no rights in the network of the first.
-    Created,
-    /// By binding the few devices of the machine that every program expects.
-    Bound,
-}
-
-const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 const DEVICE_LINKS: [(&str, &str); 4] = [
     ("/proc/self/fd", "/dev/fd"),
     ("/proc/self/fd/0", "/dev/stdin"),
@@ -172,10 +147,10 @@ const DEVICE_LINKS: [(&str, &str); 4] = [
 ];
 
 /// The first arguments of every sandbox. To change the user there is no user namespace, in which no other user would exist.
-fn base(shares_network: bool, devices: DevFolder, changes_user: bool) -> Vec<OsString> {
+fn base(network: NetworkAccess, changes_user: bool) -> Vec<OsString> {
     let mut args = vec!["--die-with-parent", "--new-session", "--unshare-ipc", "--unshare-pid", "--unshare-uts"];
     args.push("--unshare-cgroup-try");
-    if !shares_network {
+    if network != NetworkAccess::Full {
         args.push("--unshare-net");
     }
     args.extend(["--cap-drop", "ALL"]);
@@ -185,23 +160,22 @@ fn base(shares_network: bool, devices: DevFolder, changes_user: bool) -> Vec<OsS
         args.push("--unshare-user-try");
     }
     // Folders that bubblewrap creates implicitly are closed to other users.
-    for folder in ["/etc", "/etc/ssl", "/etc/pki", "/etc/pki/ca-trust", "/etc/pki/tls", "/var", "/run", "/sys"] {
+    let etc = ["/etc", "/etc/ssl", "/etc/pki", "/etc/pki/ca-trust", "/etc/pki/tls"];
+    for folder in etc.into_iter().chain(["/var", "/run", "/sys", "/sys/devices", "/sys/devices/system", "/nix", "/gnu"])
+    {
         args.extend(["--perms", "0755", "--dir", folder]);
     }
-    for folder in ["/sys/devices", "/sys/devices/system", "/nix", "/gnu"] {
-        args.extend(["--perms", "0755", "--dir", folder]);
-    }
-    match devices {
-        DevFolder::Created => args.extend(["--dev", "/dev"]),
-        DevFolder::Bound => {
-            args.extend(["--perms", "0755", "--size", EMPTY, "--tmpfs", "/dev"]);
-            for device in DEVICES.into_iter().filter(|device| Path::new(device).exists()) {
-                args.extend(["--dev-bind", device, device]);
-            }
-            for (target, at) in DEVICE_LINKS {
-                args.extend(["--symlink", target, at]);
-            }
+    if network == NetworkAccess::External {
+        // To make `/dev`, bubblewrap needs a second user namespace, which has no rights in the network of the first.
+        args.extend(["--perms", "0755", "--size", EMPTY, "--tmpfs", "/dev"]);
+        for device in DEVICES.into_iter().filter(|device| Path::new(device).exists()) {
+            args.extend(["--dev-bind", device, device]);
         }
+        for (target, at) in DEVICE_LINKS {
+            args.extend(["--symlink", target, at]);
+        }
+    } else {
+        args.extend(["--dev", "/dev"]);
     }
     args.extend(["--proc", "/proc"]);
     for path in WRITABLE_PROC_PATHS.into_iter().filter(|path| Path::new(path).exists()) {
@@ -228,10 +202,9 @@ impl Arguments {
         self.0.extend([option.into(), from.into(), to.into()]);
     }
 
-    /// Binds a path after creating its parents.
-    fn bind(&mut self, option: &str, from: &Path, to: &Path) {
-        self.parents(to);
-        self.pair(option, from, to);
+    fn bind(&mut self, option: &str, path: &Path) {
+        self.parents(path);
+        self.pair(option, path, path);
     }
 
     /// Creates the folders above a path that are not the system's, open to every user.

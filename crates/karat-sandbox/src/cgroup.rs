@@ -11,7 +11,6 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Controllers a parent group must have.
 const CONTROLLERS: [&str; 2] = ["memory", "pids"];
 /// The period of `cpu.max`, in microseconds.
 const CPU_PERIOD: u64 = 100_000;
@@ -20,11 +19,9 @@ const OWN_GROUP: &str = "karat";
 /// How long the kernel may take to release the last process of a group.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(2);
 
-/// Where groups are created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tree {
     parent: PathBuf,
-    /// The group of this process.
     own_group: PathBuf,
 }
 
@@ -82,8 +79,7 @@ fn enable(group: &Path, process: u32) -> Result<Tree, &'static str> {
         return Ok(Tree { parent: group.to_owned(), own_group: group.to_owned() });
     }
     let processes = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
-    let is_own = processes.split_whitespace().eq([process.to_string().as_str()]);
-    if !is_own {
+    if processes.split_whitespace().ne([process.to_string().as_str()]) {
         return Err("the cgroup is shared");
     }
     let own_group = group.join(OWN_GROUP);
@@ -115,7 +111,6 @@ fn remove_stale_groups(parent: &Path) {
     }
 }
 
-/// Removes a group and the subgroups that a tool created.
 fn remove_group(path: &Path) {
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -126,47 +121,40 @@ fn remove_group(path: &Path) {
 }
 
 /// The cgroup of one trial. Dropping it kills its processes and removes it.
-pub(super) struct Cgroup {
-    path: PathBuf,
-    own_group: PathBuf,
-    limits_cpus: bool,
-}
+pub(super) struct Cgroup(pub(super) CgroupHandle);
 
 impl Cgroup {
     pub(super) fn create(tree: &Tree, limits: &Limits, tasks: u64) -> io::Result<Self> {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
-        let path = loop {
+        let group = loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let path = tree.parent.join(format!("{OWN_GROUP}-{}-{number}", std::process::id()));
-            match fs::create_dir(&path) {
+            let group = tree.parent.join(format!("{OWN_GROUP}-{}-{number}", std::process::id()));
+            match fs::create_dir(&group) {
                 // A killed process with the same id may have left one.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 made => made?,
             }
-            break path;
+            break group;
         };
-        let mut group = Self { path, own_group: tree.own_group.clone(), limits_cpus: false };
-        fs::write(group.path.join("pids.max"), tasks.to_string())?;
+        let mut made = Self(CgroupHandle { group, own_group: tree.own_group.clone(), limits_cpus: false });
+        let CgroupHandle { group, limits_cpus, .. } = &mut made.0;
+        fs::write(group.join("pids.max"), tasks.to_string())?;
         // Kernels without swap have no such file.
-        let _ = fs::write(group.path.join("memory.swap.max"), "0");
+        let _ = fs::write(group.join("memory.swap.max"), "0");
         if let Some(cpus) = limits.cpus {
             let share = format!("{} {CPU_PERIOD}", u64::from(cpus) * CPU_PERIOD);
-            group.limits_cpus = fs::write(group.path.join("cpu.max"), share).is_ok();
+            *limits_cpus = fs::write(group.join("cpu.max"), share).is_ok();
         }
-        Ok(group)
-    }
-
-    pub(super) fn handle(&self) -> CgroupHandle {
-        CgroupHandle { group: self.path.clone(), own_group: self.own_group.clone(), limits_cpus: self.limits_cpus }
+        Ok(made)
     }
 }
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
         let begun = Instant::now();
-        let _ = fs::write(self.path.join("cgroup.kill"), "1");
-        while self.path.exists() && begun.elapsed() < GIVE_UP_AFTER {
-            remove_group(&self.path);
+        self.0.kill();
+        while self.0.group.exists() && begun.elapsed() < GIVE_UP_AFTER {
+            remove_group(&self.0.group);
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -177,14 +165,10 @@ impl Drop for Cgroup {
 pub(super) struct CgroupHandle {
     group: PathBuf,
     own_group: PathBuf,
-    limits_cpus: bool,
+    pub(super) limits_cpus: bool,
 }
 
 impl CgroupHandle {
-    pub(super) fn limits_cpus(&self) -> bool {
-        self.limits_cpus
-    }
-
     /// Moves this process into the group, so that its children start there.
     pub(super) fn enter(&self) -> io::Result<()> {
         fs::write(self.group.join("cgroup.procs"), "0")
@@ -204,11 +188,9 @@ impl CgroupHandle {
         let _ = fs::write(self.group.join("cgroup.kill"), "1");
     }
 
-    /// Whether the kernel killed a process of the group for lack of memory.
     pub(super) fn ran_out_of_memory(&self) -> bool {
         let events = fs::read_to_string(self.group.join("memory.events")).unwrap_or_default();
-        let ended = events.lines().find_map(|line| line.strip_prefix("oom_kill "));
-        ended.is_some_and(|count| count.trim() != "0")
+        events.lines().find_map(|line| line.strip_prefix("oom_kill ")).is_some_and(|count| count.trim() != "0")
     }
 }
 
@@ -261,21 +243,21 @@ mod tests {
         let tree = Tree { parent: folder.path().to_owned(), own_group: folder.path().to_owned() };
         let limits = Limits { memory: 4096, cpus: Some(3), ..Limits::default() };
         let group = Cgroup::create(&tree, &limits, 50).unwrap();
-        let read = |name: &str| fs::read_to_string(group.path.join(name)).unwrap();
+        let handle = &group.0;
+        let read = |name: &str| fs::read_to_string(handle.group.join(name)).unwrap();
         assert_eq!([read("pids.max"), read("memory.swap.max")], ["50", "0"]);
-        let handle = group.handle();
-        assert_eq!((read("cpu.max").as_str(), handle.limits_cpus()), ("300000 100000", true));
+        assert_eq!((read("cpu.max").as_str(), handle.limits_cpus), ("300000 100000", true));
         handle.enter().unwrap();
         assert_eq!(read("cgroup.procs"), "0");
         handle.leave(limits.memory).unwrap();
         assert_eq!([read("memory.max"), read("memory.oom.group")], ["4096", "1"]);
         assert_eq!(fs::read_to_string(folder.path().join("cgroup.procs")).unwrap(), "0");
         for (events, expect) in [("max 3\noom_kill 0\n", false), ("oom 1\noom_kill 2\n", true), ("", false)] {
-            fs::write(group.path.join("memory.events"), events).unwrap();
+            fs::write(handle.group.join("memory.events"), events).unwrap();
             assert_eq!(handle.ran_out_of_memory(), expect, "{events}");
         }
         // A plain folder has files and is therefore not removed.
-        fs::remove_dir_all(&group.path).unwrap();
+        fs::remove_dir_all(&handle.group).unwrap();
     }
 
     #[test]

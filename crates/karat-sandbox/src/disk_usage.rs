@@ -2,7 +2,7 @@
 //! path.
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -29,17 +29,13 @@ struct Folder {
 impl Folder {
     fn open(&self) -> Option<Dir> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = match &self.base {
-            Some(base) => openat(base, &self.path, flags, Mode::empty()),
-            None => openat(rustix::fs::CWD, &self.path, flags, Mode::empty()),
-        };
-        Dir::new(opened.ok()?).ok()
+        let base = self.base.as_ref().map_or(rustix::fs::CWD, |base| base.as_fd());
+        Dir::new(openat(base, &self.path, flags, Mode::empty()).ok()?).ok()
     }
 }
 
 impl DiskUsage {
-    /// Nothing is counted yet.
-    pub fn new(root: &Path) -> Self {
+    pub(super) fn new(root: &Path) -> Self {
         Self { root: root.to_owned(), open: None, pending: Vec::new(), bytes: 0 }
     }
 
@@ -52,7 +48,7 @@ impl DiskUsage {
 
     /// Counts up to `max` more files. Returns the bytes so far and whether the count is complete; the next call then starts
     /// again.
-    pub fn count(&mut self, max: usize) -> (u64, bool) {
+    pub(super) fn count(&mut self, max: usize) -> (u64, bool) {
         if self.is_idle() {
             self.bytes = 0;
             self.pending.push(Folder { base: None, path: self.root.clone() });
@@ -68,12 +64,10 @@ impl DiskUsage {
         (self.bytes, self.is_idle())
     }
 
-    /// Whether no count is under way.
-    pub fn is_idle(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         self.open.is_none() && self.pending.is_empty()
     }
 
-    /// Counts the next file of the open folder.
     fn count_next(&mut self) {
         let Some((folder, dir)) = &mut self.open else { return };
         let Some(Ok(entry)) = dir.read() else {

@@ -30,13 +30,11 @@ pub fn locate_program(name: &OsStr, path: &OsStr) -> Option<PathBuf> {
 pub fn find_installation(program: &Path) -> Vec<PathBuf> {
     let mut installation = Installation::default();
     installation.add_program(program, MAX_DEPTH);
-    outermost(installation.found.into_iter())
+    outermost(installation.0.into_iter())
 }
 
 #[derive(Default)]
-struct Installation {
-    found: BTreeSet<PathBuf>,
-}
+struct Installation(BTreeSet<PathBuf>);
 
 /// The value for `PYTHONUSERBASE`, if Python packages of the user are among the installed paths. Python would look for them below
 /// the home, which is empty in a sandbox.
@@ -51,7 +49,6 @@ const PARTS: [&str; 4] = ["bin", "lib", "lib64", "libexec"];
 const GO_PARTS: [&str; 4] = ["VERSION", "go.env", "pkg", "src"];
 
 impl Installation {
-    /// Adds what a program, its link target and its interpreters need.
     fn add_program(&mut self, program: &Path, depth_left: usize) {
         let Some(depth_left) = depth_left.checked_sub(1) else { return };
         let Some(folder) = program.parent().and_then(|folder| folder.canonicalize().ok()) else { return };
@@ -72,9 +69,8 @@ impl Installation {
         }
     }
 
-    /// Adds a program and what is installed beside it.
     fn add_with_neighbours(&mut self, program: &Path) {
-        self.found.insert(program.to_owned());
+        self.0.insert(program.to_owned());
         // Node packages find one another by the folder they share.
         let modules = |part: &&Path| part.file_name() == Some(OsStr::new("node_modules"));
         if let Some(shared) = program.ancestors().filter(modules).last() {
@@ -123,12 +119,11 @@ impl Installation {
     fn add(&mut self, path: &Path, within: &Path) {
         let (Ok(path), Ok(within)) = (path.canonicalize(), within.canonicalize()) else { return };
         if path.starts_with(&within) && !is_resolved_system_path(&path) && !holds_home(&path) {
-            self.found.insert(path);
+            self.0.insert(path);
         }
     }
 }
 
-/// Whether a folder is or contains a home folder.
 fn holds_home(path: &Path) -> bool {
     let own = std::env::home_dir().and_then(|home| home.canonicalize().ok());
     path.parent() == Some(Path::new("/home"))

@@ -1,16 +1,22 @@
 //! Public types: the job to run, its limits, and how it ended.
 
+use super::ipc::{Connection, this_executable};
 use super::isolation::Isolation;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// One program to run once.
 #[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Job {
     /// The program and its arguments. A name without a slash is looked up on the `PATH` of `env`.
     pub command: Vec<OsString>,
@@ -20,13 +26,9 @@ pub struct Job {
     pub root: PathBuf,
     /// The working folder: `root` or a folder below it.
     pub dir: PathBuf,
-    /// The folder that the program's set-up prepared, if any.
     pub tool: Option<ToolFolder>,
-    /// What else it may read, write and reach.
     pub access: Access,
-    /// The resources it may use.
     pub limits: Limits,
-    /// How to isolate it.
     pub isolation: Isolation,
 }
 
@@ -102,7 +104,7 @@ pub struct WorkerLimits {
 }
 
 /// How to start the supervising process.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Supervisor {
     /// An executable that calls [`supervise`](super::supervise) and nothing else when given `args`.
     pub program: PathBuf,
@@ -115,23 +117,30 @@ impl Supervisor {
     pub fn this_program(argument: &str) -> io::Result<Self> {
         Ok(Self { program: this_executable()?, args: vec![argument.into()] })
     }
-}
 
-pub(super) fn this_executable() -> io::Result<PathBuf> {
-    // The link in /proc leads to what is running even where a newer version has replaced the file.
-    if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() }
+    pub(super) fn spawn(&self, stdout: Stdio) -> Result<(Child, Connection), SandboxError> {
+        let (ours, theirs) = UnixStream::pair().map_err(self.error("reached"))?;
+        // The command holds the other end of the socket; as long as it does, nobody would see it close.
+        let mut command = Command::new(&self.program);
+        // An unisolated tool can read the supervisor's environment, so it gets none.
+        command.args(&self.args).env_clear().stdin(OwnedFd::from(theirs)).stdout(stdout).stderr(Stdio::piped());
+        // A terminal signals the whole foreground group. Only Karat is to receive a Ctrl-C and decide what follows.
+        Ok((command.process_group(0).spawn().map_err(self.error("started"))?, Connection(ours)))
+    }
+
+    pub(super) fn error(&self, doing: &'static str) -> impl FnOnce(io::Error) -> SandboxError {
+        let program = self.program.clone();
+        move |source| SandboxError::Supervisor { program, doing, source }
+    }
 }
 
 /// What came of a [`Job`].
 #[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct JobResult {
-    /// How the program ended.
     pub exit: ExitReason,
-    /// Its standard output.
     pub stdout: CapturedOutput,
-    /// Its standard error.
     pub stderr: CapturedOutput,
-    /// How long it ran.
     pub wall: Duration,
     /// How many of its processes outlived it and had to be killed. `None` where the system killed them uncounted, or where
     /// the program did not end by itself.
@@ -139,19 +148,16 @@ pub struct JobResult {
 }
 
 /// How a program ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum ExitReason {
-    /// By itself, with an exit code.
     Exited(i32),
     /// By a signal that Karat did not send.
     Signalled(i32),
-    /// It reached its time limit.
     TimedOut,
-    /// The caller cancelled it.
     Cancelled,
-    /// It exceeded another limit.
+    /// A limit other than that on time.
     LimitExceeded(Resource),
-    /// It could not be started, for this reason.
     NotStarted(String),
     /// It was running when its supervisor was killed, which a tool can do itself where the isolation is weak.
     LostSupervisor,

@@ -3,7 +3,7 @@
 use super::protocol::LandlockRules;
 use super::resolved_access::{NetworkAccess, ResolvedAccess, within};
 use super::seccomp;
-use super::system_paths::{SystemPath, excluded_system_folders, system_paths};
+use super::system_paths::{DEVICES, SystemPath, excluded_system_folders, system_paths};
 use landlock::{
     ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, LandlockStatus, Ruleset, RulesetAttr, RulesetCreatedAttr,
     RulesetStatus, Scope, path_beneath_rules,
@@ -18,10 +18,6 @@ const OLDEST: ABI = ABI::V3;
 /// The version from which on rules apply to sockets in the file system.
 const RESTRICTS_UNIX_SOCKETS: ABI = ABI::V9;
 
-/// Devices that hold no data.
-const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
-
-/// Checks that the kernel supports the rules that are needed.
 pub(super) fn probe() -> Result<(), String> {
     let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     let made = ruleset.handle_access(AccessFs::from_all(OLDEST)).and_then(|ruleset| ruleset.create());
@@ -66,7 +62,7 @@ pub(super) fn restrict(rules: &LandlockRules) -> Result<(), String> {
     // Sockets in the file system mostly belong to daemons. Where Landlock does not cover them, Unix sockets are forbidden.
     let local: &[u64] = if abi >= RESTRICTS_UNIX_SOCKETS { &[seccomp::AF_UNIX] } else { &[] };
     let network = if rules.network { seccomp::NETWORK_FAMILIES } else { &[] };
-    seccomp::apply(seccomp::Sockets::Families(&[local, network].concat()))
+    seccomp::apply(Some(&[local, network].concat()))
 }
 
 fn restrict_files(rules: &LandlockRules) -> Result<ABI, String> {

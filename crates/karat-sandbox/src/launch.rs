@@ -1,6 +1,5 @@
 //! Starts the tool's first process, in the supervisor and in the launcher that becomes the tool.
 
-use super::job::this_executable;
 use super::protocol::{LaunchRequest, Request, StartMethod, ToolCommand};
 use super::proxy::UpstreamProxies;
 #[cfg(target_os = "linux")]
@@ -15,7 +14,6 @@ use std::process::{Command, Stdio};
 pub(super) struct StartedTool {
     /// The tool's first process, or bubblewrap's.
     pub(super) main: Pid,
-    /// Where bubblewrap writes its status.
     pub(super) bubblewrap_status: Option<OwnedFd>,
 }
 
@@ -32,16 +30,11 @@ impl StartedTool {
 
 /// Starts a tool, or returns why that is impossible. `announce` is called with its first process before the tool itself runs,
 /// since a tool may kill this process as the first thing it does.
-pub(super) fn start(method: StartMethod, command: ToolCommand, announce: &dyn Fn(Pid)) -> Result<StartedTool, String> {
+pub(super) fn start(method: StartMethod, announce: &dyn Fn(Pid)) -> Result<StartedTool, String> {
     match method {
-        StartMethod::Launcher { changes_user } => {
-            start_launcher(LaunchRequest { command, rules: None, changes_user }, announce)
-        }
-        StartMethod::Bubblewrap { upstream } => {
+        StartMethod::Launcher(request) => start_launcher(request, announce),
+        StartMethod::Bubblewrap { command, upstream } => {
             start_bubblewrap(command, upstream, announce).map_err(|error| error.to_string())
-        }
-        StartMethod::Landlock { rules, changes_user } => {
-            start_launcher(LaunchRequest { command, rules: Some(rules), changes_user }, announce)
         }
     }
 }
@@ -56,10 +49,7 @@ pub(super) fn become_tool(request: &LaunchRequest) -> String {
     if let Err(why) = restrict(request) {
         return why;
     }
-    match build_command(&request.command) {
-        Ok(mut command) => command.exec().to_string(),
-        Err(why) => why,
-    }
+    build_command(&request.command).map_or_else(|why| why, |mut command| command.exec().to_string())
 }
 
 #[cfg(target_os = "linux")]
@@ -81,7 +71,7 @@ fn restrict(request: &LaunchRequest) -> Result<(), String> {
     match &request.rules {
         Some(rules) => landlock_rules::restrict(rules),
         // On an architecture without filters, only the limits remain.
-        None => seccomp::probe().map_or(Ok(()), |()| seccomp::apply(seccomp::Sockets::Any)),
+        None => seccomp::probe().map_or(Ok(()), |()| seccomp::apply(None)),
     }
 }
 
@@ -109,11 +99,6 @@ fn build_command(tool: &ToolCommand) -> Result<Command, String> {
         command.current_dir(dir);
     }
     Ok(command)
-}
-
-fn spawn(command: &mut Command) -> Result<Pid, String> {
-    let child = command.spawn().map_err(|error| error.to_string())?;
-    Ok(Pid::from_child(&child))
 }
 
 /// Lets the child inherit `file` and puts its number into the argument at `index`. The supervisor starts nothing else that could
@@ -149,8 +134,7 @@ fn start_bubblewrap(
         }
     };
     // A process group of its own, which can be killed as one.
-    let started = build_command(&tool).and_then(|mut command| spawn(command.process_group(0)));
-    let main = started.map_err(io::Error::other)?;
+    let main = Pid::from_child(&build_command(&tool).map_err(io::Error::other)?.process_group(0).spawn()?);
     drop(status_writer);
     // Whatever already runs in the sandbox cannot see the supervisor.
     announce(main);
@@ -196,8 +180,8 @@ fn start_proxy(_status: BorrowedFd<'_>, _upstream: UpstreamProxies) -> Result<()
 /// socket is a file.
 #[cfg(target_os = "linux")]
 fn seccomp_files() -> io::Result<Vec<OwnedFd>> {
-    use super::seccomp::{NETWORK_FAMILIES, Sockets, filter_bytes};
-    let filters = filter_bytes(Sockets::Families(NETWORK_FAMILIES)).map_err(io::Error::other)?;
+    use super::seccomp::{NETWORK_FAMILIES, filter_bytes};
+    let filters = filter_bytes(Some(NETWORK_FAMILIES)).map_err(io::Error::other)?;
     let to_pipe = |bytes: &Vec<u8>| -> io::Result<OwnedFd> {
         let (read, mut write) = io::pipe()?;
         // A filter is far smaller than a pipe's buffer, so this does not block.
@@ -213,16 +197,11 @@ fn seccomp_files() -> io::Result<Vec<OwnedFd>> {
 }
 
 fn start_launcher(request: LaunchRequest, announce: &dyn Fn(Pid)) -> Result<StartedTool, String> {
-    let (ours, theirs) = ipc::pair().map_err(|error| error.to_string())?;
-    let mut launcher = Command::new(this_executable().map_err(|error| error.to_string())?);
-    launcher.args(std::env::args_os().skip(1)).env_clear().stdin(theirs);
-    let main = spawn(&mut launcher)?;
-    drop(launcher);
+    let (child, ours) = ipc::spawn_self().map_err(|error| error.to_string())?;
+    let main = Pid::from_child(&child);
     announce(main);
-    let error = ipc::send(ours.as_fd(), &Request::Launch(request))
-        .and_then(|()| ipc::receive::<String>(ours.as_fd()))
-        .map_err(|error| error.to_string())?;
-    match error {
+    let error = ours.send(&Request::Launch(request)).and_then(|()| ours.receive_or_end::<String>());
+    match error.map_err(|error| error.to_string())? {
         // Becoming the tool closes the launcher's end.
         None => Ok(StartedTool { main, bubblewrap_status: None }),
         Some(why) => {

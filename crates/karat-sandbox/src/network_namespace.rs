@@ -1,17 +1,16 @@
 //! Opens a listening socket in the network namespace of another process.
 
 use super::ipc;
-use super::job::this_executable;
 use super::protocol::Request;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
 };
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
-use std::io::{self, IoSlice, IoSliceMut};
+use std::io::{self, IoSlice, IoSliceMut, Write};
 use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::process::Command;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 
 /// A message must hold at least one byte for a socket to travel with it.
 const PAYLOAD: &[u8] = b"listens";
@@ -26,18 +25,14 @@ pub(super) fn listen_in_namespace(process: i32, port: u16) -> Result<TcpListener
 }
 
 fn request_listener(process: i32, port: u16) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {
-    let (ours, theirs) = ipc::pair()?;
-    let mut helper = Command::new(this_executable()?);
-    helper.args(std::env::args_os().skip(1)).env_clear().stdin(theirs);
-    let mut child = helper.spawn()?;
-    drop(helper);
-    let answer = ipc::send(ours.as_fd(), &Request::Listen { process, port }).and_then(|()| receive(ours.as_fd()));
+    let (mut child, ours) = ipc::spawn_self()?;
+    let answer = ours.send(&Request::Listen { process, port }).and_then(|()| receive(&ours.0));
     child.wait()?;
     answer
 }
 
 /// The helper process: enters the namespaces and sends back a listening socket, or an error message without one.
-pub(super) fn send_listener(process: i32, port: u16, channel: BorrowedFd<'_>) -> io::Result<()> {
+pub(super) fn send_listener(process: i32, port: u16, mut channel: &UnixStream) -> io::Result<()> {
     match enter(process).and_then(|()| TcpListener::bind((Ipv4Addr::UNSPECIFIED, port))) {
         Ok(listener) => {
             let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -47,7 +42,7 @@ pub(super) fn send_listener(process: i32, port: u16, channel: BorrowedFd<'_>) ->
             rustix::net::sendmsg(channel, &[IoSlice::new(PAYLOAD)], &mut message, SendFlags::empty())?;
             Ok(())
         }
-        Err(error) => ipc::send_bytes(channel, error.to_string().as_bytes()),
+        Err(error) => channel.write_all(error.to_string().as_bytes()),
     }
 }
 
@@ -66,7 +61,7 @@ fn enter(process: i32) -> io::Result<()> {
     }
 }
 
-fn receive(channel: BorrowedFd<'_>) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {
+fn receive(channel: &UnixStream) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut message = RecvAncillaryBuffer::new(&mut space);
     let mut text = vec![0; 1024];

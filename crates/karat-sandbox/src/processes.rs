@@ -1,11 +1,10 @@
-//! Finds, measures and kills the descendants of this process.
+//! Finds, measures and kills the descendants of this process. Systems without `/proc` list nothing that can be read without
+//! `unsafe`, so nothing is found there.
 
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus, getpgid, kill_process, kill_process_group,
 };
-#[cfg(target_os = "linux")]
 use std::path::Path;
-#[cfg(target_os = "linux")]
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -32,7 +31,9 @@ pub(super) fn descendants(max: usize) -> Vec<Pid> {
 
 /// Bytes of anonymous and shared memory of all these processes. Mapped files and unmapped files in memory do not count.
 pub(super) fn memory(pids: &[Pid]) -> u64 {
-    pids.iter().map(|pid| resident_memory(*pid)).sum()
+    let path = |pid: &Pid| format!("/proc/{}/status", pid.as_raw_nonzero());
+    let resident = |pid: &Pid| status_field(Path::new(&path(pid)), &["RssAnon:", "RssShmem:"]);
+    pids.iter().filter_map(resident).sum::<u64>() * 1024
 }
 
 pub(super) fn count_alive(pids: &[Pid]) -> usize {
@@ -59,32 +60,23 @@ pub(super) fn reap(main: Pid) -> (Option<WaitStatus>, bool) {
     }
 }
 
-pub(super) struct KillResult {
-    /// The status of the main process, unless it was reaped before.
-    pub(super) main: Option<WaitStatus>,
-    /// Whether processes are left that could not be killed.
-    pub(super) unkillable: bool,
-}
-
-/// Kills and reaps all descendants of this process. Where `main` is the init process of a PID namespace, the kernel kills the
-/// others with it, so only children are killed.
-pub(super) fn kill_all(main: Pid, is_namespace_init: bool) -> KillResult {
+/// Kills and reaps all descendants of this process; `false` where some could not be killed. Where `main` is the init process
+/// of a PID namespace, the kernel kills the others with it, so only children are killed.
+pub(super) fn kill_all(main: Pid, is_namespace_init: bool) -> bool {
     let start = Instant::now();
-    let mut result = KillResult { main: None, unkillable: true };
-    while result.unkillable && start.elapsed() < GIVE_UP_AFTER {
+    while start.elapsed() < GIVE_UP_AFTER {
         if is_namespace_init {
             signal(&ProcessTable::read().children(rustix::process::getpid()), Signal::KILL);
         } else {
             kill_descendants(main);
         }
-        let (found, left) = reap(main);
-        result.main = result.main.or(found);
-        result.unkillable = left;
-        if left {
-            std::thread::sleep(Duration::from_millis(1));
+        let (_, left) = reap(main);
+        if !left {
+            return true;
         }
+        std::thread::sleep(Duration::from_millis(1));
     }
-    result
+    false
 }
 
 /// Kills all descendants that are found now. Killing a whole process group is atomic, so its members cannot outrun it by
@@ -123,7 +115,6 @@ pub(super) fn kill_session(first: Pid) {
     }
 }
 
-#[cfg(target_os = "linux")]
 fn find_session(first: Pid) -> Vec<Pid> {
     let number = first.as_raw_nonzero().get();
     let (own, all) = (rustix::process::getpid(), all_processes());
@@ -140,13 +131,6 @@ fn find_session(first: Pid) -> Vec<Pid> {
     found
 }
 
-#[cfg(not(target_os = "linux"))]
-fn find_session(_: Pid) -> Vec<Pid> {
-    Vec::new()
-}
-
-/// How many processes and threads a user has.
-#[cfg(target_os = "linux")]
 pub(super) fn tasks_of_user(user: u32) -> u64 {
     use std::os::unix::fs::MetadataExt;
     let Ok(entries) = std::fs::read_dir("/proc") else { return 0 };
@@ -154,13 +138,6 @@ pub(super) fn tasks_of_user(user: u32) -> u64 {
     own.filter_map(|entry| status_field(&entry.path().join("status"), &["Threads:"])).sum()
 }
 
-#[cfg(not(target_os = "linux"))]
-pub(super) fn tasks_of_user(_: u32) -> u64 {
-    0
-}
-
-/// Parents and children of processes.
-#[cfg(target_os = "linux")]
 enum ProcessTable {
     /// The kernel lists children in `/proc`.
     Listed,
@@ -168,7 +145,6 @@ enum ProcessTable {
     Parents(Vec<(Pid, i32)>),
 }
 
-#[cfg(target_os = "linux")]
 impl ProcessTable {
     fn read() -> Self {
         static LISTED: OnceLock<bool> = OnceLock::new();
@@ -196,28 +172,11 @@ impl ProcessTable {
     }
 }
 
-/// Other systems list nothing that can be read without `unsafe`.
-#[cfg(not(target_os = "linux"))]
-struct ProcessTable;
-
-#[cfg(not(target_os = "linux"))]
-impl ProcessTable {
-    fn read() -> Self {
-        Self
-    }
-
-    fn children(&self, _: Pid) -> Vec<Pid> {
-        Vec::new()
-    }
-}
-
-#[cfg(target_os = "linux")]
 fn parse_pid(text: &str) -> Option<Pid> {
     Pid::from_raw(text.parse().ok()?)
 }
 
 /// Fields of `/proc/PID/stat`.
-#[cfg(target_os = "linux")]
 struct Stat {
     state: char,
     parent: i32,
@@ -225,7 +184,6 @@ struct Stat {
     session: i32,
 }
 
-#[cfg(target_os = "linux")]
 fn read_stat(pid: Pid) -> Option<Stat> {
     let text = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
     // The name before it may contain anything, parentheses included.
@@ -235,7 +193,6 @@ fn read_stat(pid: Pid) -> Option<Stat> {
     Some(Stat { state, parent: number()?, group: number()?, session: number()? })
 }
 
-#[cfg(target_os = "linux")]
 fn all_processes() -> Vec<(Pid, Stat)> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| parse_pid(entry.file_name().to_str()?));
@@ -243,36 +200,15 @@ fn all_processes() -> Vec<(Pid, Stat)> {
 }
 
 /// Whether a process exists and is no zombie.
-#[cfg(target_os = "linux")]
 fn is_alive(pid: Pid) -> bool {
     read_stat(pid).is_some_and(|stat| !matches!(stat.state, 'Z' | 'X'))
 }
 
-#[cfg(target_os = "linux")]
-fn resident_memory(pid: Pid) -> u64 {
-    let path = format!("/proc/{}/status", pid.as_raw_nonzero());
-    status_field(Path::new(&path), &["RssAnon:", "RssShmem:"]).unwrap_or(0) * 1024
-}
-
 /// The sum of the fields with these names.
-#[cfg(target_os = "linux")]
 fn status_field(path: &Path, names: &[&str]) -> Option<u64> {
     let text = std::fs::read_to_string(path).ok()?;
-    let value = |line: &str| {
-        let rest = names.iter().find_map(|name| line.strip_prefix(name))?;
-        rest.trim().trim_end_matches(" kB").parse::<u64>().ok()
-    };
-    Some(text.lines().filter_map(value).sum())
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_alive(_: Pid) -> bool {
-    false
-}
-
-#[cfg(not(target_os = "linux"))]
-fn resident_memory(_: Pid) -> u64 {
-    0
+    let values = text.lines().filter_map(|line| names.iter().find_map(|name| line.strip_prefix(name)));
+    Some(values.filter_map(|value| value.trim().trim_end_matches(" kB").parse::<u64>().ok()).sum())
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -1,7 +1,7 @@
 //! Messages between Karat and the processes it starts of itself: supervisor, launcher and worker.
 
 use super::cgroup::CgroupHandle;
-use super::job::{Limits, Resource, WorkerLimits};
+use super::job::{ExitReason, Limits, WorkerLimits};
 use super::proxy::UpstreamProxies;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -23,7 +23,6 @@ pub(super) enum Request {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SuperviseRequest {
     pub(super) start: StartMethod,
-    pub(super) command: ToolCommand,
     pub(super) limits: Limits,
     /// The trial's own folder, whose size is watched.
     pub(super) root: OsString,
@@ -50,21 +49,18 @@ pub(super) struct ToolCommand {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum StartMethod {
-    /// By a launcher that becomes the tool.
-    Launcher { changes_user: bool },
-    /// By a launcher that restricts itself first.
-    Landlock { rules: LandlockRules, changes_user: bool },
+    Launcher(LaunchRequest),
     /// The command is that of bubblewrap. With `upstream`, the tool reaches the network through our proxy only.
-    Bubblewrap { upstream: Option<UpstreamProxies> },
+    Bubblewrap {
+        command: ToolCommand,
+        upstream: Option<UpstreamProxies>,
+    },
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct LandlockRules {
-    /// Paths it may read and execute.
     pub(super) readable: Vec<OsString>,
-    /// Paths it may read, execute and write.
     pub(super) writable: Vec<OsString>,
-    /// Whether it may open network sockets.
     pub(super) network: bool,
 }
 
@@ -72,22 +68,15 @@ pub(super) struct LandlockRules {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum StopRequest {
     /// Send SIGTERM, and SIGKILL when the grace period is over.
-    Terminate,
+    Terminate = 1,
     /// Send SIGKILL at once.
-    Kill,
+    Kill = 2,
 }
 
 impl StopRequest {
-    pub(super) fn to_byte(self) -> u8 {
-        match self {
-            Self::Terminate => b't',
-            Self::Kill => b'k',
-        }
-    }
-
     /// An unknown byte means [`Self::Kill`], the safe choice.
     pub(super) fn from_byte(byte: u8) -> Self {
-        if byte == b't' { Self::Terminate } else { Self::Kill }
+        if byte == Self::Terminate as u8 { Self::Terminate } else { Self::Kill }
     }
 }
 
@@ -100,21 +89,9 @@ pub(super) enum SupervisorMessage {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Report {
-    pub(super) exit: ToolExit,
+    /// `None` where a [`StopRequest`] ended the tool. An empty reason for not starting stands for an unknown one.
+    pub(super) exit: Option<ExitReason>,
     pub(super) wall: Duration,
     pub(super) leftover_processes: Option<usize>,
-    /// Whether processes are left that could not be killed.
     pub(super) unkillable: bool,
-}
-
-/// How the tool ended, as the supervisor sees it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum ToolExit {
-    Exited(i32),
-    Signalled(i32),
-    LimitExceeded(Resource),
-    /// The reason, or an empty string where it is unknown.
-    NotStarted(String),
-    /// It was ended by a [`StopRequest`].
-    Stopped,
 }

@@ -7,6 +7,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
 use std::sync::Arc;
@@ -87,10 +88,7 @@ impl UpstreamProxy {
             Some(_) => return None,
         };
         let authority = rest.split('/').next()?;
-        let (user, authority) = match authority.rsplit_once('@') {
-            Some((user, authority)) => (Some(user), authority),
-            None => (None, authority),
-        };
+        let (user, authority) = authority.rsplit_once('@').map_or((None, authority), |(user, rest)| (Some(user), rest));
         let (host, port) = host_and_port(authority, 80)?;
         let decoded = |user: &str| percent_encoding::percent_decode_str(user).collect::<Vec<u8>>();
         let authorization = user.map(|user| format!("Basic {}", BASE64_STANDARD.encode(decoded(user))));
@@ -98,7 +96,6 @@ impl UpstreamProxy {
     }
 }
 
-/// Serves connections until the process ends.
 pub(super) fn serve(listener: &TcpListener, upstream: UpstreamProxies) {
     let upstream = Arc::new(upstream);
     let open = Arc::new(AtomicUsize::new(0));
@@ -124,7 +121,6 @@ pub(super) fn serve(listener: &TcpListener, upstream: UpstreamProxies) {
     }
 }
 
-/// The target of a request.
 #[derive(Debug, PartialEq, Eq)]
 struct Target {
     host: String,
@@ -139,44 +135,28 @@ fn relay(mut client: TcpStream, upstream: &UpstreamProxies) -> io::Result<()> {
     let Some((target, headers)) = parse_head(&head) else {
         return refuse(client, "400 Bad Request", "not a valid proxy request");
     };
-    let (server, answer) = match connect(&target, upstream) {
+    let (mut server, proxy) = match connect(&target, upstream) {
         Ok(connected) => connected,
-        Err(ConnectError::ThisMachine) => {
-            let why = format!(
-                "{} is this machine, which a tool may reach only where its manifest says `loopback = true`",
-                target.host
-            );
-            return refuse(client, "403 Forbidden", &why);
-        }
-        Err(ConnectError::Unreachable(why)) => return refuse(client, "502 Bad Gateway", &why),
+        Err((status, why)) => return refuse(client, status, &why),
     };
     client.set_read_timeout(None)?;
-    let mut server = server;
-    match (&target.rest, answer) {
+    let authorization = proxy.and_then(|proxy| proxy.authorization.as_ref());
+    let credentials = authorization.map(|value| format!("Proxy-Authorization: {value}\r\n")).unwrap_or_default();
+    match (&target.rest, proxy) {
         (None, None) => client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")?,
-        (None, Some(proxy)) => {
+        (None, Some(_)) => {
             let authority = format_authority(&target.host, target.port);
-            let credentials = proxy.authorization.as_ref().map(|value| format!("Proxy-Authorization: {value}\r\n"));
-            let request =
-                format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n{}\r\n", credentials.unwrap_or_default());
+            let request = format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n{credentials}\r\n");
             server.write_all(request.as_bytes())?;
         }
         (Some((method, path)), proxy) => {
-            let authority = match target.port {
-                80 => format_host(&target.host),
-                port => format_authority(&target.host, port),
-            };
-            let line = match &proxy {
-                Some(_) => format!("{method} http://{authority}{path} HTTP/1.1\r\n"),
-                None => format!("{method} {path} HTTP/1.1\r\n"),
-            };
-            let credentials = proxy
-                .and_then(|proxy| proxy.authorization.as_ref())
-                .map(|value| format!("Proxy-Authorization: {value}\r\n"))
-                .unwrap_or_default();
+            let (host, port) = (&target.host, target.port);
+            let authority = if port == 80 { format_host(host) } else { format_authority(host, port) };
+            let place = if proxy.is_some() { format!("http://{authority}") } else { String::new() };
             // A connection serves one request: the next one may have another target.
             let forwarded = headers.lines().filter(|line| !is_hop_by_hop(line)).map(|line| format!("{line}\r\n"));
-            let request = format!("{line}{}{credentials}Connection: close\r\n\r\n", forwarded.collect::<String>());
+            let headers = forwarded.collect::<String>() + &credentials;
+            let request = format!("{method} {place}{path} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n");
             server.write_all(request.as_bytes())?;
         }
     }
@@ -228,10 +208,7 @@ fn parse_head(head: &str) -> Option<(Target, &str)> {
         return Some((Target { host, port, rest: None }, headers));
     }
     let rest = target.strip_prefix("http://")?;
-    let (authority, path) = match rest.find(['/', '?']) {
-        Some(at) => rest.split_at(at),
-        None => (rest, "/"),
-    };
+    let (authority, path) = rest.find(['/', '?']).map_or((rest, "/"), |at| rest.split_at(at));
     let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
     let authority = authority.rsplit_once('@').map_or(authority, |(_, authority)| authority);
     let (host, port) = host_and_port(authority, 80)?;
@@ -244,15 +221,9 @@ fn host_and_port(authority: &str, default_port: u16) -> Option<(String, u16)> {
             let (host, port) = rest.split_once(']')?;
             (host, port.strip_prefix(':'))
         }
-        None => match authority.split_once(':') {
-            Some((host, port)) => (host, Some(port)),
-            None => (authority, None),
-        },
+        None => authority.split_once(':').map_or((authority, None), |(host, port)| (host, Some(port))),
     };
-    let port = match port {
-        Some(port) => port.parse().ok()?,
-        None => default_port,
-    };
+    let port = port.map_or(Some(default_port), |port| port.parse().ok())?;
     (!host.is_empty()).then(|| (host.to_owned(), port))
 }
 
@@ -269,32 +240,26 @@ fn is_hop_by_hop(header: &str) -> bool {
     name.starts_with("proxy-") || name == "connection" || name == "keep-alive"
 }
 
-enum ConnectError {
-    ThisMachine,
-    Unreachable(String),
-}
-
+/// Connects to a target, perhaps by a proxy, or returns status and reason of the refusal.
 fn connect<'u>(
     target: &Target,
     upstream: &'u UpstreamProxies,
-) -> Result<(TcpStream, Option<&'u UpstreamProxy>), ConnectError> {
+) -> Result<(TcpStream, Option<&'u UpstreamProxy>), (&'static str, String)> {
     let authority = (target.host.trim_end_matches('.'), target.port);
     let found: Vec<SocketAddr> = authority.to_socket_addrs().map(Iterator::collect).unwrap_or_default();
     if is_local_name(authority.0) || found.iter().any(|address| is_local_address(address.ip())) {
-        return Err(ConnectError::ThisMachine);
+        let why = "is this machine, which a tool may reach only where its manifest says `loopback = true`";
+        return Err(("403 Forbidden", format!("{} {why}", target.host)));
     }
-    let unreachable = |why: String| ConnectError::Unreachable(format!("{} cannot be reached: {why}", target.host));
+    let unreachable = |why: &dyn Display| ("502 Bad Gateway", format!("{} cannot be reached: {why}", target.host));
     if let Some(proxy) = upstream.proxy_for(target) {
-        let found =
-            (proxy.host.as_str(), proxy.port).to_socket_addrs().map_err(|error| unreachable(error.to_string()))?;
-        let server = connect_to_any(found).map_err(|error| unreachable(error.to_string()))?;
-        return Ok((server, Some(proxy)));
+        let found = (proxy.host.as_str(), proxy.port).to_socket_addrs().map_err(|error| unreachable(&error))?;
+        return Ok((connect_to_any(found).map_err(|error| unreachable(&error))?, Some(proxy)));
     }
     if found.is_empty() {
-        return Err(unreachable("the name is unknown".to_owned()));
+        return Err(unreachable(&"the name is unknown"));
     }
-    let server = connect_to_any(found.into_iter()).map_err(|error| unreachable(error.to_string()))?;
-    Ok((server, None))
+    Ok((connect_to_any(found.into_iter()).map_err(|error| unreachable(&error))?, None))
 }
 
 fn connect_to_any(addresses: impl Iterator<Item = SocketAddr>) -> io::Result<TcpStream> {

@@ -79,7 +79,6 @@ fn copies_of_karat(readable: &[PathBuf]) -> Vec<PathBuf> {
     beside.filter(|copy| copy.is_file()).collect()
 }
 
-/// Whether a path is one of `folders` or lies below one.
 pub(super) fn within(path: &Path, folders: &[PathBuf]) -> bool {
     folders.iter().any(|folder| path.starts_with(folder))
 }

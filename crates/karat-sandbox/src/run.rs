@@ -2,25 +2,25 @@
 
 use super::availability::available;
 use super::cgroup::{self, Cgroup};
-use super::ipc::{CANCEL_POLL, is_disconnected};
+use super::ipc::{CANCEL_POLL, Connection, is_disconnected};
 use super::isolation::Isolation;
 use super::job::{
     CapturedOutput, ExitReason, Job, JobResult, MAX_DURATION, Resource, SandboxError, Supervisor, root_in_sandbox,
 };
-use super::protocol::{Report, Request, StartMethod, StopRequest, SuperviseRequest, SupervisorMessage};
-use super::protocol::{ToolCommand, ToolExit};
+use super::protocol::{LaunchRequest, Report, Request, StartMethod, StopRequest, SuperviseRequest};
+use super::protocol::{SupervisorMessage, ToolCommand};
 use super::resolved_access::{NetworkAccess, ResolvedAccess};
 use super::system_paths::NOBODY;
 use super::user::{ToolUser, give_to_nobody, tool_user};
-use super::{bubblewrap, ipc, processes, proxy};
+use super::{bubblewrap, processes, proxy};
 use karat_io::cancel::Cancel;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::Pid;
 use std::ffi::OsString;
-use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -28,25 +28,14 @@ use std::time::{Duration, Instant};
 const SUPERVISOR_TIMEOUT: Duration = Duration::from_secs(15);
 /// The start of the message by which `setpriv` reports that it cannot become the tool.
 const SETPRIV_ERROR: &[u8] = b"setpriv: failed to execute ";
-/// Bytes read from a stream at once.
 const READ_SIZE: usize = 64 << 10;
 
 /// Runs a job to its end. On return no process of the tool is left, however it ended.
 pub fn run(job: &Job, supervisor: &Supervisor, cancel: &Cancel) -> Result<JobResult, SandboxError> {
     // The cgroup is dropped last, when it is empty.
     let (request, _cgroup) = build_request(job)?;
-    let supervisor_error =
-        |doing| move |source| SandboxError::Supervisor { program: supervisor.program.clone(), doing, source };
-    let (channel, theirs) = ipc::pair().map_err(supervisor_error("reached"))?;
     let begun = Instant::now();
-    let mut command = Command::new(&supervisor.program);
-    // An unisolated tool can read the supervisor's environment, so it gets none.
-    command.args(&supervisor.args).env_clear().stdin(theirs).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A terminal signals the whole foreground group. Only Karat is to receive a Ctrl-C and decide what follows.
-    command.process_group(0);
-    let mut child = command.spawn().map_err(supervisor_error("started"))?;
-    // The command holds the supervisor's end of the socket; as long as it does, nobody would see it close.
-    drop(command);
+    let (mut child, channel) = supervisor.spawn(Stdio::piped())?;
     let streams = [child.stdout.take().map(OwnedFd::from), child.stderr.take().map(OwnedFd::from)];
     let streams =
         streams.map(|pipe| Stream { pipe, captured: CapturedOutput::default(), max_bytes: job.limits.output });
@@ -56,16 +45,19 @@ pub fn run(job: &Job, supervisor: &Supervisor, cancel: &Cancel) -> Result<JobRes
         // Does nothing if it has already exited.
         let _ = child.kill();
     }
-    let status = child.wait().map_err(supervisor_error("waited for"))?;
+    let status = child.wait().map_err(supervisor.error("waited for"))?;
     if let (Ok(None) | Err(_), Some(main)) = (&report, running.main) {
         processes::kill_session(main);
     }
     let report = match report {
         Ok(report) => report,
         Err(error) if is_disconnected(&error) || cancel.is_cancelled() => None,
-        Err(error) => return Err(supervisor_error("talked to")(error)),
+        Err(error) => return Err(supervisor.error("talked to")(error)),
     };
-    running.drain();
+    // Reads what is left in the pipes without waiting for them to close, since whoever holds them may never do so.
+    for stream in &mut running.streams {
+        while stream.read() {}
+    }
     if report.as_ref().is_some_and(|report| report.unkillable) {
         return Err(SandboxError::Unkillable);
     }
@@ -73,7 +65,7 @@ pub fn run(job: &Job, supervisor: &Supervisor, cancel: &Cancel) -> Result<JobRes
     let wall = report.as_ref().map_or_else(|| begun.elapsed(), |report| report.wall);
     let truncated = (stdout.truncated || stderr.truncated).then_some(ExitReason::LimitExceeded(Resource::Output));
     let exit = truncated
-        .or_else(|| report.as_ref().and_then(|report| exit_reason(&report.exit, job, &stderr)))
+        .or_else(|| Some(explain_exit(report.as_ref()?.exit.clone()?, job, &stderr)))
         .or(running.stop_reason)
         .or_else(|| cancel.is_cancelled().then_some(ExitReason::Cancelled))
         .or_else(|| running.main.and_then(|_| killed_by_tool(job.isolation, status)))
@@ -93,11 +85,9 @@ fn build_request(job: &Job) -> Result<(Request, Option<Cgroup>), SandboxError> {
         return Err(SandboxError::NoCommand);
     }
     let access = ResolvedAccess::new(job)?;
-    let user = tool_user(job.isolation, &access.root, &job.access);
-    let changes_user = user == ToolUser::Unprivileged;
+    let changes_user = tool_user(job.isolation, &access.root, &job.access) == ToolUser::Unprivileged;
     if changes_user {
-        let prepared = job.tool.iter().filter(|tool| tool.writable).map(|tool| &tool.path);
-        for folder in prepared.chain([&access.root]) {
+        for folder in job.tool.iter().filter(|tool| tool.writable).map(|tool| &tool.path).chain([&access.root]) {
             give_to_nobody(folder).map_err(|source| SandboxError::ChangeOwner { folder: folder.clone(), source })?;
         }
     }
@@ -105,44 +95,40 @@ fn build_request(job: &Job) -> Result<(Request, Option<Cgroup>), SandboxError> {
     let mut env: Vec<(OsString, OsString)> = job.env.iter().map(|(name, value)| (name.into(), value.clone())).collect();
     env.retain(|(name, _)| name != "PWD");
     env.push(("PWD".into(), dir.clone().into()));
-    let plain_command = |env| ToolCommand { args: job.command.clone(), env, dir: Some(dir.into()) };
+    let launcher = |rules, env| {
+        let command = ToolCommand { args: job.command.clone(), env, dir: Some(dir.into()) };
+        StartMethod::Launcher(LaunchRequest { command, rules, changes_user })
+    };
     let unavailable = |why: &str| SandboxError::Unavailable { required: job.isolation, why: why.to_owned() };
-    let (start, command) = match job.isolation {
+    let start = match job.isolation {
         Isolation::Bubblewrap => {
             let bubblewrap = available().bubblewrap.as_ref().map_err(|why| unavailable(why))?;
             let upstream =
                 (access.network == NetworkAccess::External).then(|| proxy::redirect_proxy_variables(&mut env));
             let command = bubblewrap::command(bubblewrap, job, &access, changes_user, env);
-            (StartMethod::Bubblewrap { upstream }, command)
+            StartMethod::Bubblewrap { command, upstream }
         }
         Isolation::Landlock => {
             available().landlock.as_ref().map_err(|why| unavailable(why))?;
-            (landlock_start(&access, changes_user), plain_command(env))
+            #[cfg(target_os = "linux")]
+            let rules = Some(super::landlock_rules::rules(&access));
+            #[cfg(not(target_os = "linux"))]
+            let rules = None;
+            launcher(rules, env)
         }
-        Isolation::Process => (StartMethod::Launcher { changes_user }, plain_command(env)),
+        Isolation::Process => launcher(None, env),
     };
     let max_tasks = max_tasks(job.limits.processes);
     let cgroup = cgroup::tree().ok().map(|tree| Cgroup::create(tree, &job.limits, max_tasks)).transpose();
     let cgroup = cgroup.map_err(SandboxError::ControlGroup)?;
     let request = SuperviseRequest {
         start,
-        command,
         limits: job.limits.clone(),
         root: access.root.into(),
         max_tasks: initial_tasks(changes_user).map(|initial| initial + max_tasks),
-        cgroup: cgroup.as_ref().map(Cgroup::handle),
+        cgroup: cgroup.as_ref().map(|cgroup| cgroup.0.clone()),
     };
     Ok((Request::Supervise(Box::new(request)), cgroup))
-}
-
-#[cfg(target_os = "linux")]
-fn landlock_start(access: &ResolvedAccess, changes_user: bool) -> StartMethod {
-    StartMethod::Landlock { rules: super::landlock_rules::rules(access), changes_user }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn landlock_start(_: &ResolvedAccess, changes_user: bool) -> StartMethod {
-    StartMethod::Launcher { changes_user }
 }
 
 /// How many processes and threads the kernel lets a tool have. This is far above the limit on its processes: a second line of
@@ -160,34 +146,30 @@ fn initial_tasks(changes_user: bool) -> Option<u64> {
     (changes_user || !own.is_root()).then(|| *INITIAL.get_or_init(|| processes::tasks_of_user(user)))
 }
 
-/// How the tool ended; `None` where it was stopped on request.
-fn exit_reason(exit: &ToolExit, job: &Job, stderr: &CapturedOutput) -> Option<ExitReason> {
-    Some(match exit {
+/// Says why a tool was not started, where others than the supervisor know.
+fn explain_exit(exit: ExitReason, job: &Job, stderr: &CapturedOutput) -> ExitReason {
+    match exit {
         // `setpriv`, which changes the user first, reports a tool that cannot be started.
-        ToolExit::Exited(126 | 127)
+        ExitReason::Exited(126 | 127)
             if stderr.bytes.starts_with(SETPRIV_ERROR) && job.isolation == Isolation::Bubblewrap =>
         {
             let why = stderr.bytes.strip_prefix(SETPRIV_ERROR).unwrap_or_default();
-            let why = String::from_utf8_lossy(why);
-            ExitReason::NotStarted(why.lines().next().unwrap_or_default().to_owned())
+            ExitReason::NotStarted(String::from_utf8_lossy(why).lines().next().unwrap_or_default().to_owned())
         }
-        ToolExit::Exited(code) => ExitReason::Exited(*code),
-        ToolExit::Signalled(signal) => ExitReason::Signalled(*signal),
-        ToolExit::LimitExceeded(resource) => ExitReason::LimitExceeded(*resource),
-        ToolExit::NotStarted(why) if why.is_empty() => {
+        ExitReason::NotStarted(why) if why.is_empty() => {
             let stderr = String::from_utf8_lossy(&stderr.bytes);
             ExitReason::NotStarted(stderr.lines().next().unwrap_or("bubblewrap does not say why").to_owned())
         }
-        ToolExit::NotStarted(why) => {
+        ExitReason::NotStarted(why) => {
             let program = job.command.first().map(|word| word.to_string_lossy()).unwrap_or_default();
             ExitReason::NotStarted(format!("{program}: {why}"))
         }
-        ToolExit::Stopped => return None,
-    })
+        exit => exit,
+    }
 }
 
 struct RunningJob {
-    channel: OwnedFd,
+    channel: Connection,
     streams: [Stream; 2],
     /// The tool's first process, once it runs.
     main: Option<Pid>,
@@ -208,7 +190,7 @@ impl RunningJob {
         for pipe in self.streams.iter().filter_map(|stream| stream.pipe.as_ref()) {
             rustix::io::ioctl_fionbio(pipe, true)?;
         }
-        ipc::send(self.channel.as_fd(), request)?;
+        self.channel.send(request)?;
         let deadline = begun + job.limits.time.min(MAX_DURATION);
         let mut kill_deadline = None;
         loop {
@@ -222,7 +204,7 @@ impl RunningJob {
                 };
                 if let Some((reason, request)) = stop {
                     // A supervisor that is gone by now is noticed below.
-                    let _ = ipc::send_bytes(self.channel.as_fd(), &[request.to_byte()]);
+                    let _ = self.channel.0.write_all(&[request as u8]);
                     self.stop_reason = Some(reason);
                     kill_deadline = Some(Instant::now() + job.limits.grace.min(MAX_DURATION) + SUPERVISOR_TIMEOUT);
                 }
@@ -237,7 +219,7 @@ impl RunningJob {
                 deadline.saturating_duration_since(Instant::now()).min(CANCEL_POLL)
             };
             if self.wait(timeout)? {
-                match ipc::receive(self.channel.as_fd())? {
+                match self.channel.receive_or_end()? {
                     Some(SupervisorMessage::Started(number)) => self.main = Pid::from_raw(number),
                     Some(SupervisorMessage::Finished(report)) => return Ok(Some(report)),
                     None => return Ok(None),
@@ -248,7 +230,7 @@ impl RunningJob {
 
     /// Waits for output and reads it. Returns whether there is a message from the supervisor.
     fn wait(&mut self, timeout: Duration) -> io::Result<bool> {
-        let mut polled = vec![PollFd::new(&self.channel, PollFlags::IN)];
+        let mut polled = vec![PollFd::new(&self.channel.0, PollFlags::IN)];
         polled.extend(self.streams.iter().filter_map(|stream| Some(PollFd::new(stream.pipe.as_ref()?, PollFlags::IN))));
         let timeout = Timespec { tv_sec: timeout.as_secs() as _, tv_nsec: timeout.subsec_nanos() as _ };
         match rustix::event::poll(&mut polled, Some(&timeout)) {
@@ -260,13 +242,6 @@ impl RunningJob {
             stream.read();
         }
         Ok(has_message)
-    }
-
-    /// Reads what is left in the pipes without waiting for them to close, since whoever holds them may never do so.
-    fn drain(&mut self) {
-        for stream in &mut self.streams {
-            while stream.read() {}
-        }
     }
 }
 

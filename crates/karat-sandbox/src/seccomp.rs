@@ -8,7 +8,6 @@ pub(super) const AF_UNIX: u64 = 1;
 /// AF_INET, AF_INET6, and AF_NETLINK, which looking up names needs.
 pub(super) const NETWORK_FAMILIES: &[u64] = &[2, 10, 16];
 
-/// Numbers of system calls, which differ between architectures.
 #[cfg(target_arch = "x86_64")]
 mod number {
     pub(super) const SOCKET: i64 = 41;
@@ -42,21 +41,15 @@ const EACCES: u32 = 13;
 /// Makes programs fall back to another system call.
 const ENOSYS: u32 = 38;
 
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Sockets<'a> {
-    Any,
-    /// Only these families. Socket pairs, which reach nobody else, stay possible.
-    Families(&'a [u64]),
-}
+/// The families of sockets that may be opened; `None` for any. Socket pairs, which reach nobody else, stay possible.
+pub(super) type Families<'a> = Option<&'a [u64]>;
 
-/// Checks that filters can be built for this architecture.
 pub(super) fn probe() -> Result<(), String> {
-    programs(Sockets::Any).map(|_| ())
+    programs(None).map(|_| ())
 }
 
-/// Applies the filters to this process and its children.
-pub(super) fn apply(sockets: Sockets<'_>) -> Result<(), String> {
-    for program in programs(sockets)? {
+pub(super) fn apply(families: Families<'_>) -> Result<(), String> {
+    for program in programs(families)? {
         seccompiler::apply_filter(&program)
             .map_err(|error| format!("the filter on system calls was refused: {error}"))?;
     }
@@ -64,22 +57,22 @@ pub(super) fn apply(sockets: Sockets<'_>) -> Result<(), String> {
 }
 
 /// The filters in the kernel's format, for another program to apply.
-pub(super) fn filter_bytes(sockets: Sockets<'_>) -> Result<[Vec<u8>; 2], String> {
+pub(super) fn filter_bytes(families: Families<'_>) -> Result<[Vec<u8>; 2], String> {
     let instruction = |step: &seccompiler::sock_filter| {
         let [code, last] = [step.code.to_ne_bytes(), [step.jt, step.jf]];
         code.into_iter().chain(last).chain(step.k.to_ne_bytes()).collect::<Vec<u8>>()
     };
-    Ok(programs(sockets)?.map(|program| program.iter().flat_map(instruction).collect()))
+    Ok(programs(families)?.map(|program| program.iter().flat_map(instruction).collect()))
 }
 
 /// System call numbers with alternative rules; an empty list always matches.
 type CallRules = Vec<(i64, Vec<SeccompRule>)>;
 
 /// One filter for each error code.
-fn programs(sockets: Sockets<'_>) -> Result<[BpfProgram; 2], String> {
+fn programs(families: Families<'_>) -> Result<[BpfProgram; 2], String> {
     let made = || -> seccompiler::Result<[CallRules; 2]> {
         let mut denied: CallRules = number::DENIED.iter().map(|call| (*call, vec![])).collect();
-        if let Sockets::Families(families) = sockets {
+        if let Some(families) = families {
             let others = families.iter().map(|family| compare(SeccompCmpOp::Ne, *family));
             let others = others.collect::<Result<Vec<_>, _>>()?;
             denied.push((number::SOCKET, if others.is_empty() { vec![] } else { vec![SeccompRule::new(others)?] }));

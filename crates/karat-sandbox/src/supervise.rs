@@ -2,17 +2,17 @@
 
 use super::cgroup::CgroupHandle;
 use super::disk_usage::DiskUsage;
-use super::ipc;
-use super::job::{Limits, MAX_DURATION, Resource};
+use super::ipc::Connection;
+use super::job::{ExitReason, Limits, MAX_DURATION, Resource};
 use super::launch::{self, StartedTool};
 use super::processes::{self, set_rlimit};
 use super::protocol::{Report, Request, StartMethod, StopRequest, SuperviseRequest, SupervisorMessage};
-use super::protocol::{ToolCommand, ToolExit};
-use super::worker::{self, Connection};
+use super::worker;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, Signal, WaitStatus};
 use std::io::{self, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -27,21 +27,20 @@ const DISK_STEP: usize = 4_000;
 /// [`Supervisor`](super::Supervisor). Where it was started as a worker, it does `work` instead.
 pub fn supervise(work: fn(&Connection) -> io::Result<()>) -> ExitCode {
     close_inherited_files();
-    let Ok(channel) = ipc::inherited() else { return ExitCode::FAILURE };
-    let result = match ipc::receive(channel.as_fd()) {
+    let Ok(channel) = Connection::inherited() else { return ExitCode::FAILURE };
+    let result = match channel.receive_or_end() {
         Ok(Some(Request::Supervise(request))) => {
-            let report = run_tool(*request, channel.as_fd());
-            ipc::send(channel.as_fd(), &SupervisorMessage::Finished(report))
+            channel.send(&SupervisorMessage::Finished(run_tool(*request, &channel)))
         }
-        Ok(Some(Request::Launch(request))) => ipc::send(channel.as_fd(), &launch::become_tool(&request)),
+        Ok(Some(Request::Launch(request))) => channel.send(&launch::become_tool(&request)),
         #[cfg(target_os = "linux")]
         Ok(Some(Request::Listen { process, port })) => {
-            super::network_namespace::send_listener(process, port, channel.as_fd())
+            super::network_namespace::send_listener(process, port, &channel.0)
         }
         #[cfg(not(target_os = "linux"))]
         Ok(Some(Request::Listen { .. })) => Ok(()),
         Ok(Some(Request::Work(limits))) => {
-            worker::restrict(&limits).map_err(io::Error::from).and_then(|()| work(&Connection::new(channel)))
+            worker::restrict(&limits).map_err(io::Error::from).and_then(|()| work(&channel))
         }
         Ok(None) | Err(_) => {
             let _ = writeln!(io::stderr(), "this command is for Karat itself, which starts tools with it");
@@ -62,10 +61,10 @@ fn close_inherited_files() {
     }
 }
 
-fn run_tool(request: SuperviseRequest, channel: BorrowedFd<'_>) -> Report {
+fn run_tool(request: SuperviseRequest, channel: &Connection) -> Report {
     let begun = Instant::now();
     let not_started = |why: String| Report {
-        exit: ToolExit::NotStarted(why),
+        exit: Some(ExitReason::NotStarted(why)),
         wall: begun.elapsed(),
         leftover_processes: None,
         unkillable: false,
@@ -74,33 +73,34 @@ fn run_tool(request: SuperviseRequest, channel: BorrowedFd<'_>) -> Report {
         return not_started(format!("its limits could not be set: {error}"));
     }
     // A failure to send means that Karat is gone, which waiting for the tool notices.
-    let announce = |main: Pid| drop(ipc::send(channel, &SupervisorMessage::Started(main.as_raw_nonzero().get())));
+    let announce = |main: Pid| drop(channel.send(&SupervisorMessage::Started(main.as_raw_nonzero().get())));
     let cgroup = request.cgroup.as_ref();
-    let report = match start_in_cgroup(request.start, request.command, cgroup, request.limits.memory, &announce) {
+    let report = match start_in_cgroup(request.start, cgroup, request.limits.memory, &announce) {
         Ok(tool) => {
-            watch_until_exit(tool, &request.limits, DiskUsage::new(request.root.as_ref()), cgroup, channel, begun)
+            watch_until_exit(tool, &request.limits, DiskUsage::new(request.root.as_ref()), cgroup, &channel.0, begun)
         }
         Err(why) => not_started(why),
     };
     let out_of_memory = cgroup.is_some_and(CgroupHandle::ran_out_of_memory);
     // The kernel kills bubblewrap with the tool, which then looks as if it had never run.
-    let killed_by_kernel =
-        out_of_memory && matches!(report.exit, ToolExit::Signalled(_) | ToolExit::Exited(_) | ToolExit::NotStarted(_));
-    if killed_by_kernel { Report { exit: ToolExit::LimitExceeded(Resource::Memory), ..report } } else { report }
+    use ExitReason::{Exited, LimitExceeded, NotStarted, Signalled};
+    if out_of_memory && matches!(report.exit, Some(Signalled(_) | Exited(_) | NotStarted(_))) {
+        return Report { exit: Some(LimitExceeded(Resource::Memory)), ..report };
+    }
+    report
 }
 
 /// Starts a tool in its cgroup. This process is a member only for that moment, since it must outlive the cgroup's processes.
 fn start_in_cgroup(
     start: StartMethod,
-    command: ToolCommand,
     cgroup: Option<&CgroupHandle>,
     memory: u64,
     announce: &dyn Fn(Pid),
 ) -> Result<StartedTool, String> {
-    let Some(cgroup) = cgroup else { return launch::start(start, command, announce) };
+    let Some(cgroup) = cgroup else { return launch::start(start, announce) };
     let failed = |error: std::io::Error| format!("its control group could not be used: {error}");
     cgroup.enter().map_err(failed)?;
-    let started = launch::start(start, command, announce);
+    let started = launch::start(start, announce);
     cgroup.leave(memory).map_err(failed)?;
     started
 }
@@ -126,7 +126,7 @@ fn prepare(request: &SuperviseRequest) -> rustix::io::Result<()> {
     }
     #[cfg(target_os = "linux")]
     if let Some(cpus) = request.limits.cpus
-        && !request.cgroup.as_ref().is_some_and(CgroupHandle::limits_cpus)
+        && !request.cgroup.as_ref().is_some_and(|cgroup| cgroup.limits_cpus)
     {
         limit_cpu_affinity(cpus)?;
     }
@@ -148,52 +148,43 @@ fn limit_cpu_affinity(max: u32) -> rustix::io::Result<()> {
     sched_setaffinity(None, &chosen)
 }
 
-/// Watches a tool until none of its processes is left.
 fn watch_until_exit(
     tool: StartedTool,
     limits: &Limits,
     disk: DiskUsage,
     cgroup: Option<&CgroupHandle>,
-    channel: BorrowedFd<'_>,
+    channel: &UnixStream,
     begun: Instant,
 ) -> Report {
     // Among thousands of processes, the one that is to kill them must get its turn. Fails without the privilege.
     let _ = rustix::process::setpriority_process(None, -15);
-    let (cause, status) = wait(&tool, limits, disk, channel);
+    let cause = wait(&tool, limits, disk, channel);
     let wall = begun.elapsed();
     let in_bubblewrap = tool.bubblewrap_status.is_some();
     // Bubblewrap's processes end with the first of them, and the kernel does not say how many there were.
-    let countable = matches!(cause, StopCause::Exited) && !in_bubblewrap;
+    let countable = matches!(cause, StopCause::Exited(_)) && !in_bubblewrap;
     let leftover_processes = countable.then(|| processes::count_alive(&processes::descendants(limits.processes)));
     if let Some(cgroup) = cgroup {
         cgroup.kill();
     }
-    let killed = processes::kill_all(tool.main, in_bubblewrap);
+    let unkillable = !processes::kill_all(tool.main, in_bubblewrap);
     let exit = match cause {
-        StopCause::Requested => ToolExit::Stopped,
-        StopCause::LimitExceeded(resource) => ToolExit::LimitExceeded(resource),
-        StopCause::Exited if tool.never_ran() => ToolExit::NotStarted(String::new()),
-        StopCause::Exited => {
-            let status = status.or(killed.main);
-            status.map_or(ToolExit::Stopped, |status| tool_exit(status, in_bubblewrap, limits))
-        }
+        StopCause::Requested => None,
+        StopCause::LimitExceeded(resource) => Some(ExitReason::LimitExceeded(resource)),
+        StopCause::Exited(_) if tool.never_ran() => Some(ExitReason::NotStarted(String::new())),
+        StopCause::Exited(status) => Some(exit_reason(status, in_bubblewrap, limits)),
     };
-    Report { exit, wall, leftover_processes, unkillable: killed.unkillable }
+    Report { exit, wall, leftover_processes, unkillable }
 }
 
 enum StopCause {
-    Exited,
+    Exited(WaitStatus),
     Requested,
     LimitExceeded(Resource),
 }
 
 /// Waits until the tool exits, exceeds a limit, or is to be stopped.
-fn wait(
-    tool: &StartedTool,
-    limits: &Limits,
-    mut disk: DiskUsage,
-    channel: BorrowedFd<'_>,
-) -> (StopCause, Option<WaitStatus>) {
+fn wait(tool: &StartedTool, limits: &Limits, mut disk: DiskUsage, channel: &UnixStream) -> StopCause {
     let main = tool.main;
     // Bubblewrap and the init process of its namespace are not the tool's.
     let extra_processes = if tool.bubblewrap_status.is_some() { 2 } else { 0 };
@@ -209,10 +200,10 @@ fn wait(
         let request = poll_stop_request(channel, exit_notice.as_ref(), timeout);
         if let (Some(status), _) = processes::reap(main) {
             let stopping = kill_deadline.is_some() || request.is_some();
-            return (if stopping { StopCause::Requested } else { StopCause::Exited }, Some(status));
+            return if stopping { StopCause::Requested } else { StopCause::Exited(status) };
         }
         if request == Some(StopRequest::Kill) || kill_deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return (StopCause::Requested, None);
+            return StopCause::Requested;
         }
         if request == Some(StopRequest::Terminate) {
             let mut all = processes::descendants(usize::MAX);
@@ -228,14 +219,14 @@ fn wait(
             let begun = Instant::now();
             let all = processes::descendants(max_processes);
             if all.len() > max_processes {
-                return (StopCause::LimitExceeded(Resource::Processes), None);
+                return StopCause::LimitExceeded(Resource::Processes);
             }
             if processes::memory(&all) > limits.memory {
-                return (StopCause::LimitExceeded(Resource::Memory), None);
+                return StopCause::LimitExceeded(Resource::Memory);
             }
             if !disk.is_idle() || disk_measured.elapsed() >= DISK_TICK {
                 if disk.count(DISK_STEP).0 > limits.disk {
-                    return (StopCause::LimitExceeded(Resource::Disk), None);
+                    return StopCause::LimitExceeded(Resource::Disk);
                 }
                 disk_measured = Instant::now();
             }
@@ -246,8 +237,8 @@ fn wait(
 }
 
 /// Waits for a stop request or the tool's exit. A closed channel means that Karat is gone.
-fn poll_stop_request(channel: BorrowedFd<'_>, exit_notice: Option<&OwnedFd>, timeout: Duration) -> Option<StopRequest> {
-    let mut polled = vec![PollFd::from_borrowed_fd(channel, PollFlags::IN)];
+fn poll_stop_request(channel: &UnixStream, exit_notice: Option<&OwnedFd>, timeout: Duration) -> Option<StopRequest> {
+    let mut polled = vec![PollFd::new(channel, PollFlags::IN)];
     polled.extend(exit_notice.map(|notice| PollFd::new(notice, PollFlags::IN)));
     // Without a pidfd, polling often is all that is left.
     let timeout = if exit_notice.is_some() { timeout } else { timeout.min(Duration::from_millis(5)) };
@@ -278,15 +269,16 @@ fn open_pidfd(_: Pid) -> Option<OwnedFd> {
     None
 }
 
-fn tool_exit(status: WaitStatus, in_bubblewrap: bool, limits: &Limits) -> ToolExit {
+fn exit_reason(status: WaitStatus, in_bubblewrap: bool, limits: &Limits) -> ExitReason {
     let code = status.exit_status().unwrap_or_default();
     // Bubblewrap reports a signal as shells do.
     let shell_signal = Some(code - 128).filter(|signal| in_bubblewrap && (1..=64).contains(signal));
     match status.terminating_signal().or(shell_signal) {
         Some(signal) if signal == Signal::XFSZ.as_raw() => {
-            ToolExit::LimitExceeded(if limits.disk < limits.file_size { Resource::Disk } else { Resource::FileSize })
+            let limit = if limits.disk < limits.file_size { Resource::Disk } else { Resource::FileSize };
+            ExitReason::LimitExceeded(limit)
         }
-        Some(signal) => ToolExit::Signalled(signal),
-        None => ToolExit::Exited(code),
+        Some(signal) => ExitReason::Signalled(signal),
+        None => ExitReason::Exited(code),
     }
 }

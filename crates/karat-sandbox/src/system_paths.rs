@@ -1,11 +1,16 @@
 //! System paths that every tool may read: programs, libraries, and settings that hold nothing private. Everything else is hidden
 //! unless the tool's installation or manifest adds it.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// The user and group that own nothing, by convention `nobody` and `nogroup`.
 pub(super) const NOBODY: u32 = 65_534;
+
+/// Devices that hold no data and that every program expects.
+pub(super) const DEVICES: [&str; 6] =
+    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
 /// Folders of programs and libraries. Some are links, such as `/bin` to `usr/bin`.
 const FOLDERS: &[&str] = &[
@@ -69,12 +74,9 @@ const INTERPRETERS: &[&str] = &["java", "perl", "python"];
 /// Read by programs to count the processors.
 const PROCESSORS: &str = "/sys/devices/system/cpu";
 
-/// A path that is visible to every tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SystemPath {
-    /// A file or folder.
     Real(PathBuf),
-    /// A symbolic link.
     Link { at: PathBuf, target: PathBuf },
 }
 
@@ -102,11 +104,9 @@ pub(super) fn excluded_system_folders() -> impl Iterator<Item = &'static Path> {
 
 fn find_system_paths() -> Vec<SystemPath> {
     let settings = SETTINGS.iter().map(|name| Path::new("/etc").join(name));
-    let named = std::fs::read_dir("/etc").into_iter().flatten().flatten().filter(|entry| {
-        let name = entry.file_name();
-        INTERPRETERS.iter().any(|start| name.to_string_lossy().starts_with(start))
-    });
-    let named = named.map(|entry| entry.path());
+    let is_interpreters = |name: &OsStr| INTERPRETERS.iter().any(|start| name.to_string_lossy().starts_with(start));
+    let named = std::fs::read_dir("/etc").into_iter().flatten().flatten();
+    let named = named.filter(|entry| is_interpreters(&entry.file_name())).map(|entry| entry.path());
     let folders = FOLDERS.iter().map(PathBuf::from);
     let mut all: Vec<PathBuf> = folders.chain(settings).chain(named).chain([PROCESSORS.into()]).collect();
     all.sort();

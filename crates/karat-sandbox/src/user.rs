@@ -51,10 +51,8 @@ pub fn tool_user(isolation: Isolation, root: &Path, access: &Access) -> ToolUser
     let readable_paths = access.readable.iter().filter_map(|path| path.canonicalize().ok());
     let closed = readable_paths.into_iter().find(|path| !readable(path));
     let closed = closed.or_else(|| (!own_mounts && !is_reachable_by_others(root)).then(|| root.to_owned()));
-    match closed {
-        Some(path) => ToolUser::Root(format!("no other user can read {}", path.display())),
-        None => ToolUser::Unprivileged,
-    }
+    let because = |path: PathBuf| ToolUser::Root(format!("no other user can read {}", path.display()));
+    closed.map_or(ToolUser::Unprivileged, because)
 }
 
 fn is_readable_by_others(path: &Path) -> bool {
@@ -62,7 +60,6 @@ fn is_readable_by_others(path: &Path) -> bool {
     path.metadata().is_ok_and(|about| about.mode() & needed == needed)
 }
 
-/// Whether every folder above a path lets other users pass.
 fn is_reachable_by_others(path: &Path) -> bool {
     path.ancestors().skip(1).all(|folder| folder.metadata().is_ok_and(|about| about.mode() & 0o001 != 0))
 }

@@ -1,50 +1,17 @@
 //! Runs Karat's own code on untrusted input in a process with limits, so that no input can bring Karat down.
 
-use super::ipc::{self, CANCEL_POLL, is_disconnected};
+use super::ipc::{CANCEL_POLL, Connection, is_disconnected};
 use super::job::{ExitReason, MAX_DURATION, Resource, SandboxError, Supervisor, WorkerLimits};
 use super::processes::set_rlimit;
 use super::protocol::Request;
 use karat_io::cancel::Cancel;
 use rustix::process::{Pid, Signal, kill_process};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{ChildStderr, Command, ExitStatus, Stdio};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ChildStderr, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel as mpsc_channel};
 use std::time::Instant;
 
-/// One end of the connection between Karat and a worker. A closed connection is an error.
-pub struct Connection(OwnedFd);
-
-impl Connection {
-    pub(super) fn new(end: OwnedFd) -> Self {
-        Self(end)
-    }
-
-    /// Sends a value.
-    pub fn send(&self, value: &impl Serialize) -> io::Result<()> {
-        ipc::send(self.0.as_fd(), value)
-    }
-
-    /// Sends bytes.
-    pub fn send_bytes(&self, bytes: &[u8]) -> io::Result<()> {
-        ipc::send_frame(self.0.as_fd(), bytes)
-    }
-
-    /// Waits for a value.
-    pub fn receive<T: DeserializeOwned>(&self) -> io::Result<T> {
-        ipc::receive(self.0.as_fd())?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
-    }
-
-    /// Waits for bytes.
-    pub fn receive_bytes(&self) -> io::Result<Vec<u8>> {
-        ipc::receive_frame(self.0.as_fd())?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
-    }
-}
-
-/// Applies a worker's limits to this process.
 pub(super) fn restrict(limits: &WorkerLimits) -> rustix::io::Result<()> {
     use rustix::process::Resource;
     // If Karat is killed, nobody waits for the result any more.
@@ -64,19 +31,9 @@ pub fn run_worker<T>(
     cancel: &Cancel,
     talk: impl FnOnce(&Connection) -> io::Result<T>,
 ) -> Result<Result<T, ExitReason>, SandboxError> {
-    let supervisor_error =
-        |doing| move |source| SandboxError::Supervisor { program: supervisor.program.clone(), doing, source };
-    let (ours, theirs) = ipc::pair().map_err(supervisor_error("reached"))?;
     let deadline = Instant::now() + limits.time.min(MAX_DURATION);
-    let mut command = Command::new(&supervisor.program);
-    command.args(&supervisor.args).env_clear().stdin(theirs).stdout(Stdio::null()).stderr(Stdio::piped());
-    // Only Karat is to receive a Ctrl-C from the terminal.
-    command.process_group(0);
-    let mut child = command.spawn().map_err(supervisor_error("started"))?;
-    // The command holds the worker's end of the socket; as long as it does, nobody would see it close.
-    drop(command);
+    let (mut child, connection) = supervisor.spawn(Stdio::null())?;
     let pid = Pid::from_child(&child);
-    let connection = Connection::new(ours);
     let (result, stop_reason) = std::thread::scope(|scope| {
         let (done, is_done) = mpsc_channel::<()>();
         // `talk` blocks on the worker, and killing the worker is what ends the wait.
@@ -90,12 +47,12 @@ pub fn run_worker<T>(
         let _ = child.kill();
     }
     drop(connection);
-    let status = child.wait().map_err(supervisor_error("waited for"))?;
+    let status = child.wait().map_err(supervisor.error("waited for"))?;
     match (result, stop_reason) {
         (Ok(value), _) => Ok(Ok(value)),
         (Err(_), Some(reason)) => Ok(Err(reason)),
         (Err(_), None) if disconnected => Ok(Err(exit_reason(status, child.stderr.take()))),
-        (Err(error), None) => Err(supervisor_error("talked to")(error)),
+        (Err(error), None) => Err(supervisor.error("talked to")(error)),
     }
 }
 

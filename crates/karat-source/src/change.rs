@@ -5,9 +5,7 @@ use karat_core::lines::Lines;
 use std::ops::Range;
 use std::thread;
 
-/// The lines of the after side that were added or changed, sorted and merged; line endings do not count.
-///
-/// A pure deletion touches the lines before and after the gap.
+/// The lines that were added or changed, sorted and merged. A pure deletion touches the lines around the gap.
 pub fn touched_lines(before: &str, after: &str) -> Vec<Lines> {
     let (before, after) = (lines_of(before), lines_of(after));
     let count = index(after.len());
@@ -29,7 +27,6 @@ pub fn touched_lines(before: &str, after: &str) -> Vec<Lines> {
     touched
 }
 
-/// Maps every line of the before side to the after side.
 pub(crate) fn line_map(before: &str, after: &str) -> LineMap {
     let (before, after) = (lines_of(before), lines_of(after));
     let mut fates: Vec<Fate> = Vec::with_capacity(before.len());
@@ -54,18 +51,15 @@ pub(crate) fn line_map(before: &str, after: &str) -> LineMap {
     LineMap { fates }
 }
 
-/// A mapping from the lines of one text to those of another.
 #[derive(Debug)]
 pub(crate) struct LineMap {
     /// One entry for each line of the before side.
     fates: Vec<Fate>,
 }
 
-/// Where a range of lines is after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CarriedLines {
     Unchanged(Lines),
-    /// In another place, unchanged.
     Moved(Lines),
     /// Some lines changed or were inserted between; this is the best range for what is left.
     Edited(Lines),
@@ -78,7 +72,6 @@ impl LineMap {
         index(self.fates.len())
     }
 
-    /// Maps a range of the before side to the after side.
     pub(crate) fn carry(&self, lines: Lines) -> CarriedLines {
         let own = lines.start.saturating_sub(1)..lines.end.min(self.line_count());
         let mut reached: Option<Range<u32>> = None;
@@ -116,7 +109,6 @@ enum Fate {
     Gone,
 }
 
-/// Lines that were replaced by other lines.
 #[derive(Clone, Debug)]
 struct Block {
     before: Range<u32>,

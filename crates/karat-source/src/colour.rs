@@ -33,8 +33,7 @@ impl Colour {
     }
 }
 
-/// The parts of every line, none of them empty, with lengths in bytes. `None` where the code is too long or too complex to be
-/// parsed.
+/// The parts of every line with lengths in bytes; `None` where the code is too long or too complex to be parsed.
 pub fn colours(language: Language, source: &str) -> Option<Vec<Vec<(usize, Colour)>>> {
     let tokens = tokens(&tree(language, source)?.root_node(), source);
     let mut tokens = tokens.into_iter().peekable();

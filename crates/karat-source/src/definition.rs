@@ -22,7 +22,6 @@ pub(super) fn is_wrapper(language: Language, kind: &str) -> bool {
     }
 }
 
-/// The definition that `node` is, if any.
 pub(super) fn definition<'tree>(language: Language, node: Node<'tree>, source: &str) -> Option<Definition<'tree>> {
     if !node.is_named() {
         return None;
@@ -108,7 +107,7 @@ fn member_chain(mut node: Node<'_>, text: Text<'_>) -> Option<Vec<String>> {
 fn python<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tree>> {
     match node.kind() {
         "function_definition" | "class_definition" => plain(vec![text.field(node, "name")?]),
-        "assignment" => named_value(node, ["left", "right"], "identifier", "lambda", text),
+        "assignment" => named_value(node, ["left", "right"], "lambda", text),
         _ => None,
     }
 }
@@ -124,7 +123,7 @@ fn java<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tree>> {
         | "constructor_declaration"
         | "compact_constructor_declaration" => plain(vec![text.field(node, "name")?]),
         "module_declaration" => plain(split(&text.field(node, "name")?, ".")),
-        "variable_declarator" => named_value(node, ["name", "value"], "identifier", "lambda_expression", text),
+        "variable_declarator" => named_value(node, ["name", "value"], "lambda_expression", text),
         _ => None,
     }
 }
@@ -139,12 +138,11 @@ fn go<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tree>> {
             plain(segments)
         }
         "type_spec" => {
-            let shape = node.child_by_field_name("type")?.kind();
-            matches!(shape, "struct_type" | "interface_type").then_some(())?;
+            matches!(node.child_by_field_name("type")?.kind(), "struct_type" | "interface_type").then_some(())?;
             plain(vec![text.field(node, "name")?])
         }
-        "var_spec" => named_value(node, ["name", "value"], "identifier", "func_literal", text),
-        "short_var_declaration" => named_value(node, ["left", "right"], "identifier", "func_literal", text),
+        "var_spec" => named_value(node, ["name", "value"], "func_literal", text),
+        "short_var_declaration" => named_value(node, ["left", "right"], "func_literal", text),
         _ => None,
     }
 }
@@ -160,7 +158,7 @@ fn rust<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tree>> {
         | "mod_item"
         | "macro_definition" => plain(vec![text.field(node, "name")?]),
         "impl_item" => plain(split(&base_type(node.child_by_field_name("type")?, text)?, "::")),
-        "let_declaration" => named_value(node, ["pattern", "value"], "identifier", "closure_expression", text),
+        "let_declaration" => named_value(node, ["pattern", "value"], "closure_expression", text),
         _ => None,
     }
 }
@@ -193,7 +191,7 @@ fn c_family<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tree
         }
         "namespace_definition" => plain(split(&text.field(node, "name")?, "::")),
         "preproc_function_def" => plain(vec![text.field(node, "name")?]),
-        "init_declarator" => named_value(node, ["declarator", "value"], "identifier", "lambda_expression", text),
+        "init_declarator" => named_value(node, ["declarator", "value"], "lambda_expression", text),
         _ => None,
     }
 }
@@ -236,7 +234,7 @@ fn ruby<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tree>> {
             segments.push(text.field(node, "name")?);
             plain(segments)
         }
-        "assignment" => named_value(node, ["left", "right"], "identifier", "lambda", text),
+        "assignment" => named_value(node, ["left", "right"], "lambda", text),
         _ => None,
     }
 }
@@ -271,14 +269,12 @@ fn plain<'tree>(segments: Vec<String>) -> Option<Definition<'tree>> {
 fn named_value<'tree>(
     node: Node<'tree>,
     [name_field, value_field]: [&str; 2],
-    name_kind: &str,
     value_kind: &str,
     text: Text<'_>,
 ) -> Option<Definition<'tree>> {
     let name = only(node.child_by_field_name(name_field)?)?;
     let value = only(node.child_by_field_name(value_field)?)?;
-    let fits = (name.kind() == name_kind || name.kind() == "constant") && value.kind() == value_kind;
-    fits.then_some(())?;
+    (matches!(name.kind(), "identifier" | "constant") && value.kind() == value_kind).then_some(())?;
     Some(Definition { segments: vec![text.name(name)?], lends_name_only: false, same: Some(value) })
 }
 
@@ -301,7 +297,6 @@ struct Text<'source>(&'source str);
 const MAX_NAME: usize = 256;
 
 impl Text<'_> {
-    /// The name of a field of a node.
     fn field(self, node: Node<'_>, field: &str) -> Option<String> {
         self.name(node.child_by_field_name(field)?)
     }

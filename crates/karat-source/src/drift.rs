@@ -5,7 +5,7 @@ use crate::git::{Blob, CommitId, Entry, EntryKind, FileChange, GitError, Reposit
 use karat_core::ids::{CaseId, GoldenId};
 use karat_core::lines::Lines;
 use karat_core::path::{FilePattern, RepoPath};
-use karat_core::wording;
+use karat_core::wording::count;
 use std::collections::BTreeMap;
 
 /// Larger files are not compared.
@@ -45,52 +45,24 @@ pub struct Location {
     pub lines: Option<Lines>,
 }
 
-/// Where a golden is in the new revision.
+/// Where a golden is in the new revision. If some of its lines were edited, the new location is the best guess.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "variant names say it")]
 pub enum DriftStatus {
     Unchanged(Location),
-    /// In another place, unchanged.
-    Moved {
-        from: Location,
-        to: Location,
-    },
-    /// Some of its lines changed; the new location is the best guess and needs review.
-    Edited {
-        from: Location,
-        to: Location,
-    },
-    Lost {
-        reason: LostReason,
-    },
+    Moved { from: Location, to: Location },
+    Edited { from: Location, to: Location },
+    Lost { reason: String },
 }
 
-/// Why a golden could not be carried.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the variants")]
-pub enum LostReason {
-    #[error("it names no file")]
-    NoFile,
-    #[error("its file is a glob, which matches many files")]
-    Glob,
-    #[error("its file is not in the old revision")]
-    NotInFrom,
-    #[error("its file is a link or a submodule")]
-    NotAFile,
-    #[error("its file was deleted")]
-    FileDeleted,
-    #[error("its lines were deleted or rewritten")]
-    LinesDeleted,
-    /// The old file has this many lines.
-    #[error("its lines are outside the old file, which has {}", wording::count(*.0 as usize, "line"))]
-    BeyondEnd(u32),
-    #[error("its file is binary")]
-    Binary,
-    #[error("its file is longer than {} MiB", MAX_FILE >> 20)]
-    TooLong,
-    /// The file moved out of the folder that paths are relative to.
-    #[error("its file moved to {0}")]
-    LeftPrefix(RepoPath),
+impl DriftStatus {
+    /// The old and the new location, if they differ.
+    pub fn change(&self) -> Option<(&Location, &Location)> {
+        match self {
+            Self::Moved { from, to } | Self::Edited { from, to } => Some((from, to)),
+            Self::Unchanged(_) | Self::Lost { .. } => None,
+        }
+    }
 }
 
 /// Carries goldens from one revision to another, following renames; one outcome for each, in the order given.
@@ -120,7 +92,7 @@ pub fn drift(
                 match read.get(&full) {
                     Some(Ok(followed)) => carry(followed, file, golden.lines, prefix),
                     Some(Err(reason)) => DriftStatus::Lost { reason: reason.clone() },
-                    None => DriftStatus::Lost { reason: LostReason::NotInFrom },
+                    None => DriftStatus::Lost { reason: NOT_IN_FROM.to_owned() },
                 }
             }
         };
@@ -134,18 +106,19 @@ pub fn drift(
     Ok(outcomes)
 }
 
-/// A file in both revisions, or why it is not.
-type FollowedFile = Result<(RepoPath, LineMap), LostReason>;
+type FollowedFile = Result<(RepoPath, LineMap), String>;
+
+const NOT_IN_FROM: &str = "its file is not in the old revision";
 
 /// The golden's path as given, and from the root of the repository.
-fn golden_path<'a>(golden: &'a DriftInput, prefix: Option<&RepoPath>) -> Result<(&'a RepoPath, RepoPath), LostReason> {
+fn golden_path<'a>(golden: &'a DriftInput, prefix: Option<&RepoPath>) -> Result<(&'a RepoPath, RepoPath), String> {
     let file = match &golden.file {
-        None => return Err(LostReason::NoFile),
-        Some(FilePattern::Glob(_)) => return Err(LostReason::Glob),
+        None => return Err("it names no file".to_owned()),
+        Some(FilePattern::Glob(_)) => return Err("its file is a glob, which matches many files".to_owned()),
         Some(FilePattern::Exact(file)) => file,
     };
     let full = prefix.map_or_else(|| Some(file.clone()), |prefix| RepoPath::new(&format!("{prefix}/{file}")));
-    full.map(|full| (file, full)).ok_or(LostReason::NotInFrom)
+    full.map(|full| (file, full)).ok_or_else(|| NOT_IN_FROM.to_owned())
 }
 
 fn follow(
@@ -158,12 +131,12 @@ fn follow(
         Some(entry) => Some(entry),
         None => repo.entry(from, path)?,
     };
-    let Some(old) = old else { return Ok(Err(LostReason::NotInFrom)) };
+    let Some(old) = old else { return Ok(Err(NOT_IN_FROM.to_owned())) };
     let new = match change {
         None => Some(&old),
         Some(change) => change.new.as_ref(),
     };
-    let Some(new) = new else { return Ok(Err(LostReason::FileDeleted)) };
+    let Some(new) = new else { return Ok(Err("its file was deleted".to_owned())) };
     let before = match text(repo, &old)? {
         Ok(text) => text,
         Err(reason) => return Ok(Err(reason)),
@@ -174,13 +147,13 @@ fn follow(
     Ok(text(repo, new)?.map(|after| (new.path.clone(), line_map(&before, &after))))
 }
 
-fn text(repo: &Repository, entry: &Entry) -> Result<Result<String, LostReason>, GitError> {
+fn text(repo: &Repository, entry: &Entry) -> Result<Result<String, String>, GitError> {
     if entry.kind != EntryKind::File {
-        return Ok(Err(LostReason::NotAFile));
+        return Ok(Err("its file is a link or a submodule".to_owned()));
     }
     Ok(match repo.content(entry, MAX_FILE)? {
-        Blob::TooLong => Err(LostReason::TooLong),
-        Blob::Whole(bytes) if is_binary(&bytes) => Err(LostReason::Binary),
+        Blob::TooLong => Err(format!("its file is longer than {} MiB", MAX_FILE >> 20)),
+        Blob::Whole(bytes) if is_binary(&bytes) => Err("its file is binary".to_owned()),
         Blob::Whole(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
     })
 }
@@ -192,18 +165,19 @@ fn carry(
     prefix: Option<&RepoPath>,
 ) -> DriftStatus {
     let lost = |reason| DriftStatus::Lost { reason };
-    let Some(new_file) = below(full, prefix) else { return lost(LostReason::LeftPrefix(full.clone())) };
+    let Some(new_file) = below(full, prefix) else { return lost(format!("its file moved to {full}")) };
     let from = Location { file: file.clone(), lines };
     let Some(lines) = lines else { return settle(from, Location { file: new_file, lines: None }) };
     if lines.start == 0 || lines.end > map.line_count() {
-        return lost(LostReason::BeyondEnd(map.line_count()));
+        let count = count(map.line_count() as usize, "line");
+        return lost(format!("its lines are outside the old file, which has {count}"));
     }
     match map.carry(lines) {
         CarriedLines::Unchanged(to) | CarriedLines::Moved(to) => {
             settle(from, Location { file: new_file, lines: Some(to) })
         }
         CarriedLines::Edited(to) => DriftStatus::Edited { from, to: Location { file: new_file, lines: Some(to) } },
-        CarriedLines::Lost => lost(LostReason::LinesDeleted),
+        CarriedLines::Lost => lost("its lines were deleted or rewritten".to_owned()),
     }
 }
 

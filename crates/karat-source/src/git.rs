@@ -160,21 +160,13 @@ impl Repository {
         }
     }
 
-    /// The first parent; `None` for a root commit.
-    pub fn parent(&self, commit: &CommitId) -> Result<Option<CommitId>, GitError> {
-        Ok(self.parents(commit)?.into_iter().next())
-    }
-
     /// All parents, in order. A parent that is missing in a shallow clone is an error.
     pub fn parents(&self, commit: &CommitId) -> Result<Vec<CommitId>, GitError> {
         // The raw commit names its parents even in a shallow clone.
         let raw = self.run(&["cat-file", "commit", commit.as_str()])?;
         let header = raw.split(|&byte| byte == b'\n').take_while(|line| !line.is_empty());
-        let parents: Result<Vec<CommitId>, GitError> = header
-            .filter_map(|line| line.strip_prefix(b"parent "))
-            .map(|id| object_id("cat-file", id).map(CommitId))
-            .collect();
-        let parents = parents?;
+        let ids = header.filter_map(|line| line.strip_prefix(b"parent "));
+        let parents = ids.map(|id| object_id("cat-file", id).map(CommitId)).collect::<Result<Vec<_>, _>>()?;
         for parent in &parents {
             if let Err(GitError::Failed { .. }) = self.run(&["cat-file", "-e", parent.as_str()]) {
                 return Err(GitError::MissingParent { commit: commit.clone() });
@@ -225,7 +217,7 @@ impl Repository {
 
     /// The content of a file, up to `limit` bytes.
     pub fn content(&self, entry: &Entry, limit: u64) -> Result<Blob, GitError> {
-        let verb = || "cat-file".to_owned();
+        let failed = |source| GitError::Io { verb: "cat-file".to_owned(), source };
         let mut command = self.command(&["cat-file", "blob", &entry.content]);
         command.stderr(Stdio::null());
         let mut child = command.spawn().map_err(|source| start_error("cat-file", source))?;
@@ -239,27 +231,16 @@ impl Repository {
             // Fails if it has already exited.
             let _ = child.kill();
         }
-        let status = child.wait().map_err(|source| GitError::Io { verb: verb(), source })?;
-        read.map_err(|source| GitError::Io { verb: verb(), source })?;
+        let status = child.wait().map_err(failed)?;
+        read.map_err(failed)?;
         if too_long {
             return Ok(Blob::TooLong);
         }
         if !status.success() {
             let message = format!("the content of {} could not be read", entry.path);
-            return Err(GitError::Failed { verb: verb(), message });
+            return Err(GitError::Failed { verb: "cat-file".to_owned(), message });
         }
         Ok(Blob::Whole(bytes))
-    }
-
-    /// The content of the file at a path in a commit; `None` when there is no file, or one longer than 64 MiB.
-    pub fn show(&self, commit: &CommitId, path: &RepoPath) -> Result<Option<Vec<u8>>, GitError> {
-        let Some(entry) = self.entry(commit, path)?.filter(|entry| entry.kind == EntryKind::File) else {
-            return Ok(None);
-        };
-        Ok(match self.content(&entry, 64 << 20)? {
-            Blob::Whole(bytes) => Some(bytes),
-            Blob::TooLong => None,
-        })
     }
 
     fn run(&self, args: &[&str]) -> Result<Vec<u8>, GitError> {
@@ -323,7 +304,8 @@ fn parse_changes(answer: &[u8]) -> Result<Changes, GitError> {
             if status == absent {
                 return None;
             }
-            let path = plain_path(name);
+            let path =
+                str::from_utf8(name).ok().and_then(|name| RepoPath::new(name).filter(|path| path.as_str() == name));
             if path.is_none() {
                 let name = String::from_utf8_lossy(name).into_owned();
                 if changes.odd_paths.last() != Some(&name) {
@@ -339,12 +321,6 @@ fn parse_changes(answer: &[u8]) -> Result<Changes, GitError> {
         }
     }
     Ok(changes)
-}
-
-/// The path, if it is the same when normalised.
-fn plain_path(name: &[u8]) -> Option<RepoPath> {
-    let name = str::from_utf8(name).ok()?;
-    RepoPath::new(name).filter(|path| path.as_str() == name)
 }
 
 fn entry_kind(mode: &str) -> EntryKind {

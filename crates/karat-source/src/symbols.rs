@@ -47,12 +47,7 @@ impl Symbols {
         self.lines
     }
 
-    /// The innermost definition that contains the line, as `<qualified.name>#<n>`; `(file)#1` outside all definitions.
-    pub fn at(&self, line: u32) -> String {
-        self.around(Lines { start: line, end: line })
-    }
-
-    /// The innermost definition that contains all of the lines, as `<qualified.name>#<n>`.
+    /// The innermost definition that contains all of the lines, as `<qualified.name>#<n>`; `(file)#1` outside all definitions.
     pub fn around(&self, lines: Lines) -> String {
         // Scopes before the last one that starts in time are its ancestors, or ended before it began.
         let started = self.scopes.partition_point(|scope| scope.lines.start <= lines.start);

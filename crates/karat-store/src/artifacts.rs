@@ -2,7 +2,7 @@
 
 use super::Store;
 use super::database::{Database, OnConflict, Row, Value};
-use super::error::StoreError;
+use super::error::{Result, StoreError};
 use super::naming::RunId;
 use super::tables::{ARTIFACTS, TRIAL_ARTIFACTS};
 use crate::record::TrialKey;
@@ -24,7 +24,7 @@ pub struct ArtifactInfo {
 
 impl Store {
     /// The artifacts of the latest attempt at a trial.
-    pub fn artifacts(&mut self, run: &RunId, key: &TrialKey) -> Result<Vec<ArtifactInfo>, StoreError> {
+    pub fn artifacts(&mut self, run: &RunId, key: &TrialKey) -> Result<Vec<ArtifactInfo>> {
         let values: Vec<Value> =
             vec![run.into(), key.tool.as_str().into(), key.case.as_str().into(), key.number.into()];
         let latest = "WHERE run_id = $1 AND tool = $2 AND case_id = $3 AND number = $4 AND attempt = \
@@ -40,12 +40,12 @@ impl Store {
     }
 
     /// The content stored under a hash, verified against it.
-    pub fn artifact(&mut self, hash: &str) -> Result<Vec<u8>, StoreError> {
+    pub fn artifact(&mut self, hash: &str) -> Result<Vec<u8>> {
         let row = self.artifact_row(hash)?;
         unpack(hash, row.int(1)?, row.str(2)?, row.bytes(3)?).map_err(|detail| self.database.damaged(detail))
     }
 
-    fn artifact_row(&mut self, hash: &str) -> Result<Row, StoreError> {
+    fn artifact_row(&mut self, hash: &str) -> Result<Row> {
         let row = self.database.select_one(&ARTIFACTS, "WHERE hash = $1", vec![hash.into()])?;
         row.ok_or_else(|| StoreError::NoArtifact { hash: hash.to_owned() })
     }
@@ -60,7 +60,7 @@ pub(super) struct Packed {
 
 impl Packed {
     pub(super) fn new(bytes: &[u8]) -> Self {
-        Packer::new().pack(bytes)
+        Packer::default().pack(bytes)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -68,22 +68,16 @@ impl Packed {
     }
 }
 
-/// Compresses many artifacts with one compressor, which is created on first use: creating one costs more than compressing
-/// something small.
+/// Compresses with one compressor, made on first use: making one costs more than compressing something small.
+#[derive(Default)]
 pub(super) struct Packer(Option<Compress>);
 
 impl Packer {
-    pub(super) fn new() -> Self {
-        Self(None)
-    }
-
     /// Hashes and compresses; content that does not shrink is stored as it is.
     pub(super) fn pack(&mut self, bytes: &[u8]) -> Packed {
-        let hash = hash(bytes);
-        match self.compress(bytes) {
-            Some(content) => Packed { hash, size: bytes.len(), coding: "deflate", content },
-            None => Packed { hash, size: bytes.len(), coding: "plain", content: bytes.to_vec() },
-        }
+        let compressed = self.compress(bytes).map(|content| ("deflate", content));
+        let (coding, content) = compressed.unwrap_or_else(|| ("plain", bytes.to_vec()));
+        Packed { hash: hash(bytes), size: bytes.len(), coding, content }
     }
 
     fn compress(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
@@ -97,15 +91,12 @@ impl Packer {
         // No more room than the original: compression stops as soon as it does not pay.
         let mut content = Vec::with_capacity(bytes.len() - bytes.len() / 16);
         let status = compress.compress_vec(bytes, &mut content, FlushCompress::Finish).ok()?;
-        (status == Status::StreamEnd).then(|| {
-            content.shrink_to_fit();
-            content
-        })
+        content.shrink_to_fit();
+        (status == Status::StreamEnd).then_some(content)
     }
 }
 
-/// Inserts artifacts, skipping those already stored.
-pub(super) fn insert_artifacts(database: &mut Database, packed: Vec<Packed>) -> Result<(), StoreError> {
+pub(super) fn insert_artifacts(database: &mut Database, packed: Vec<Packed>) -> Result<()> {
     let row = |packed: Packed| {
         let size = i64::try_from(packed.size).unwrap_or(i64::MAX);
         vec![packed.hash.into(), size.into(), packed.coding.into(), packed.content.into()]
@@ -113,7 +104,6 @@ pub(super) fn insert_artifacts(database: &mut Database, packed: Vec<Packed>) -> 
     database.insert(&ARTIFACTS, packed.into_iter().map(row).collect(), OnConflict::Ignore)
 }
 
-/// Decompresses content and checks its size and hash.
 pub(super) fn unpack(hash: &str, size: i64, coding: &str, content: Vec<u8>) -> Result<Vec<u8>, String> {
     let stated = u64::try_from(size).map_err(|_| format!("the artifact {hash} has a size below 0"))?;
     let bytes = match coding {
@@ -147,7 +137,7 @@ mod tests {
 
     #[test]
     fn packed_artifacts_round_trip() {
-        let mut packer = Packer::new();
+        let mut packer = Packer::default();
         let mut noise = vec![0; 5000];
         blake3::Hasher::new().finalize_xof().fill(&mut noise);
         for (bytes, coding) in [

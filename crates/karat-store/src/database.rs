@@ -9,10 +9,11 @@ mod testing;
 
 pub(super) use row::{Row, Value, row_damage};
 
-use super::error::StoreError;
+use super::error::{Result, StoreError};
 use super::tables::{ARTIFACTS, ROW_HASH, Table};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{Arguments, AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
 use std::path::{Path, PathBuf};
@@ -20,12 +21,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
-/// A connection to the store's database. Calls block.
 pub(super) struct Database {
-    file: PathBuf,
+    pub(super) file: PathBuf,
     runtime: Runtime,
     connection: Option<SqliteConnection>,
-    access: Access,
+    pub(super) access: Access,
     long_busy_timeout: Duration,
 }
 
@@ -39,13 +39,11 @@ pub(super) enum Access {
 
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Timeout where giving up would end a run. Importing or compacting a large store takes minutes; a process that takes longer
-/// is stuck.
+/// Timeout where giving up would end a run: importing or compacting a large store takes minutes.
 const LONG_BUSY_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
 impl Database {
-    /// Connects to a file; with [`Access::Write`] it is created if missing.
-    pub(super) fn connect(file: &Path, access: Access) -> Result<Self, StoreError> {
+    pub(super) fn connect(file: &Path, access: Access) -> Result<Self> {
         let failed = |source| StoreError::Io { path: file.to_owned(), source };
         // A relative name such as `file:x` would be parsed as a URI.
         let file = std::path::absolute(file).map_err(failed)?;
@@ -64,110 +62,78 @@ impl Database {
             Access::Read => options.read_only(true),
             Access::Immutable => options.read_only(true).immutable(true),
         };
-        let deadline = Instant::now() + BUSY_TIMEOUT;
-        loop {
-            match runtime.block_on(options.connect()).map_err(|error| map_error(&file, error)) {
-                // Changing the journal mode ignores the busy timeout.
-                Err(StoreError::InUse { .. }) if Instant::now() < deadline => {
-                    std::thread::sleep(Duration::from_millis(20));
-                }
-                Err(error) => return Err(error),
-                Ok(connection) => {
-                    let long_busy_timeout = LONG_BUSY_TIMEOUT;
-                    return Ok(Self { file, runtime, connection: Some(connection), access, long_busy_timeout });
-                }
-            }
-        }
+        // Changing the journal mode ignores the busy timeout.
+        let connection = while_busy(BUSY_TIMEOUT, 20, || {
+            runtime.block_on(options.connect()).map_err(|error| map_error(&file, error))
+        })?;
+        Ok(Self { file, runtime, connection: Some(connection), access, long_busy_timeout: LONG_BUSY_TIMEOUT })
     }
 
-    pub(super) fn file(&self) -> &Path {
-        &self.file
-    }
-
-    pub(super) fn access(&self) -> Access {
-        self.access
-    }
-
-    /// The error for content that is not what was stored.
     pub(super) fn damaged(&self, detail: impl Into<String>) -> StoreError {
         StoreError::Damaged { file: self.file.clone(), detail: detail.into() }
     }
 
-    pub(super) fn json(&self, value: &impl Serialize) -> Result<String, StoreError> {
+    pub(super) fn json(&self, value: &impl Serialize) -> Result<String> {
         serde_json::to_string(value).map_err(|error| self.failed(&error))
     }
 
-    pub(super) fn parse_json<T: DeserializeOwned>(
-        &self,
-        text: &str,
-        what: impl FnOnce() -> String,
-    ) -> Result<T, StoreError> {
+    pub(super) fn parse_json<T: DeserializeOwned>(&self, text: &str, what: impl FnOnce() -> String) -> Result<T> {
         serde_json::from_str(text).map_err(|error| self.damaged(format!("{} cannot be read ({error})", what())))
+    }
+
+    pub(super) fn raw(&self, text: &str) -> Result<Box<RawValue>> {
+        let value = RawValue::from_string(text.to_owned());
+        value.map_err(|error| self.damaged(format!("a stored value is not JSON ({error})")))
     }
 
     fn failed(&self, detail: &impl ToString) -> StoreError {
         StoreError::Database { file: self.file.clone(), detail: detail.to_string() }
     }
 
-    /// Runs a statement and returns the number of changed rows. Hashed rows are written only by [`Self::insert`] and
-    /// [`Self::update`].
-    pub(super) fn execute(&mut self, sql: &'static str, values: Vec<Value>) -> Result<u64, StoreError> {
+    /// Runs a statement and returns the number of changed rows. Not for hashed rows, which have [`Self::insert`].
+    pub(super) fn execute(&mut self, sql: &'static str, values: Vec<Value>) -> Result<u64> {
         self.execute_sql(sql.to_owned(), values)
     }
 
     /// Queries for counts and metadata. Table rows are read by [`Self::select`], which checks their hashes.
-    pub(super) fn query(&mut self, sql: &'static str, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
+    pub(super) fn query(&mut self, sql: &'static str, values: Vec<Value>) -> Result<Vec<Row>> {
         self.query_sql(sql.to_owned(), values)
     }
 
-    pub(super) fn query_one(&mut self, sql: &'static str, values: Vec<Value>) -> Result<Option<Row>, StoreError> {
+    pub(super) fn query_one(&mut self, sql: &'static str, values: Vec<Value>) -> Result<Option<Row>> {
         Ok(self.query(sql, values)?.into_iter().next())
     }
 
     /// The first column of the first row; `None` if it is NULL or there is no row.
-    pub(super) fn query_number(&mut self, sql: &'static str, values: Vec<Value>) -> Result<Option<i64>, StoreError> {
+    pub(super) fn query_number(&mut self, sql: &'static str, values: Vec<Value>) -> Result<Option<i64>> {
         Ok(self.query_one(sql, values)?.map(|row| row.int_or_null(0)).transpose()?.flatten())
     }
 
-    /// Rows of a table with all columns, each checked against its hash; `tail` follows the table name, such as `WHERE id =
-    /// $1`.
-    pub(super) fn select(&mut self, table: &Table, tail: &str, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
+    pub(super) fn query_count(&mut self, sql: &'static str, values: Vec<Value>) -> Result<u32> {
+        self.query_one(sql, values)?.map_or(Ok(0), |row| row.count(0))
+    }
+
+    /// Rows of a table with all columns, each checked against its hash; `tail` is such as `WHERE id = $1`.
+    pub(super) fn select(&mut self, table: &Table, tail: &str, values: Vec<Value>) -> Result<Vec<Row>> {
         self.select_each(table, tail, values)?.into_iter().collect()
     }
 
-    pub(super) fn select_one(
-        &mut self,
-        table: &Table,
-        tail: &str,
-        values: Vec<Value>,
-    ) -> Result<Option<Row>, StoreError> {
+    pub(super) fn select_one(&mut self, table: &Table, tail: &str, values: Vec<Value>) -> Result<Option<Row>> {
         Ok(self.select(table, tail, values)?.into_iter().next())
     }
 
     /// The same rows, with an error for each damaged one.
-    pub(super) fn select_each(
-        &mut self,
-        table: &Table,
-        tail: &str,
-        values: Vec<Value>,
-    ) -> Result<Vec<Result<Row, StoreError>>, StoreError> {
+    pub(super) fn select_each(&mut self, table: &Table, tail: &str, values: Vec<Value>) -> Result<Vec<Result<Row>>> {
         let rows = self.query_sql(format!("SELECT {} FROM {} {tail}", table.all_columns(), table.name), values)?;
         Ok(rows.into_iter().map(|row| row.check(table).map(|()| row)).collect())
     }
 
     /// Visits every row in rowid order, using no index and checking no hash.
-    fn walk(
-        &mut self,
-        table: &Table,
-        visit: &mut dyn FnMut(&mut Self, i64, &Row) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+    fn walk(&mut self, table: &Table, visit: &mut dyn FnMut(&mut Self, i64, &Row) -> Result<()>) -> Result<()> {
         // An artifact can be as large as any row gets.
         let at_once = if *table == ARTIFACTS { 1 } else { 64 };
-        let sql = format!(
-            "SELECT {}, rowid FROM {} WHERE rowid > $1 ORDER BY rowid LIMIT {at_once}",
-            table.all_columns(),
-            table.name
-        );
+        let (columns, name) = (table.all_columns(), table.name);
+        let sql = format!("SELECT {columns}, rowid FROM {name} WHERE rowid > $1 ORDER BY rowid LIMIT {at_once}");
         let mut after = i64::MIN;
         loop {
             let rows = self.query_sql(sql.clone(), vec![after.into()])?;
@@ -185,8 +151,7 @@ impl Database {
         }
     }
 
-    /// The keys of rows whose hash does not match.
-    pub(super) fn damaged_rows(&mut self, table: &Table) -> Result<Vec<String>, StoreError> {
+    pub(super) fn damaged_rows(&mut self, table: &Table) -> Result<Vec<String>> {
         let mut found = Vec::new();
         self.walk(table, &mut |_, _, row| {
             if row.check(table).is_err() {
@@ -198,7 +163,7 @@ impl Database {
     }
 
     /// Gaps in consecutively numbered rows: the group, the number of rows and the highest number.
-    pub(super) fn gaps(&mut self, table: &Table) -> Result<Vec<(String, i64, i64)>, StoreError> {
+    pub(super) fn gaps(&mut self, table: &Table) -> Result<Vec<(String, i64, i64)>> {
         let Some((column, within)) = table.counted else { return Ok(Vec::new()) };
         let sql = format!(
             "SELECT {within}, COUNT(*), MAX({column}) FROM {} GROUP BY 1 HAVING COUNT(*) <> MAX({column})",
@@ -208,8 +173,7 @@ impl Database {
         rows.iter().map(|row| Ok((row.text(0)?, row.int(1)?, row.int(2)?))).collect()
     }
 
-    /// The next number of a consecutively numbered table.
-    pub(super) fn next_number(&mut self, table: &Table) -> Result<i64, StoreError> {
+    pub(super) fn next_number(&mut self, table: &Table) -> Result<i64> {
         let column = table.columns[0];
         let rows = self.query_sql(format!("SELECT MAX({column}) FROM {}", table.name), Vec::new())?;
         let last = rows.first().map(|row| row.int_or_null(0)).transpose()?.flatten();
@@ -217,12 +181,7 @@ impl Database {
     }
 
     /// Inserts many rows per statement, which is several times faster than one by one.
-    pub(super) fn insert(
-        &mut self,
-        table: &Table,
-        mut rows: Vec<Vec<Value>>,
-        on_conflict: OnConflict,
-    ) -> Result<(), StoreError> {
+    pub(super) fn insert(&mut self, table: &Table, mut rows: Vec<Vec<Value>>, on_conflict: OnConflict) -> Result<()> {
         for row in &mut rows {
             let hash = table.hash(row.iter().map(Value::field));
             row.push(hash.to_vec().into());
@@ -246,7 +205,7 @@ impl Database {
         condition: &str,
         values: Vec<Value>,
         changes: &[(&'static str, Value)],
-    ) -> Result<u64, StoreError> {
+    ) -> Result<u64> {
         let rows = self.select(table, condition, values)?;
         let columns = changes.iter().map(|(column, _)| *column).chain([ROW_HASH]);
         let set: Vec<String> = columns.zip(1..).map(|(column, place)| format!("{column} = ${place}")).collect();
@@ -268,13 +227,13 @@ impl Database {
         Ok(rows.len() as u64)
     }
 
-    fn execute_sql(&mut self, sql: String, values: Vec<Value>) -> Result<u64, StoreError> {
+    fn execute_sql(&mut self, sql: String, values: Vec<Value>) -> Result<u64> {
         let (arguments, connection) = (self.arguments(values)?, open_connection(&mut self.connection, &self.file)?);
         let result = self.runtime.block_on(sqlx::query_with(AssertSqlSafe(sql), arguments).execute(connection));
         result.map(|done| done.rows_affected()).map_err(|error| map_error(&self.file, error))
     }
 
-    fn query_sql(&mut self, sql: String, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
+    fn query_sql(&mut self, sql: String, values: Vec<Value>) -> Result<Vec<Row>> {
         let (arguments, connection) = (self.arguments(values)?, open_connection(&mut self.connection, &self.file)?);
         let result = self.runtime.block_on(sqlx::query_with(AssertSqlSafe(sql), arguments).fetch_all(connection));
         let rows = result.map_err(|error| map_error(&self.file, error))?;
@@ -282,23 +241,19 @@ impl Database {
         Ok(rows.into_iter().map(|row| Row { row, file: Arc::clone(&file) }).collect())
     }
 
-    pub(super) fn script(&mut self, sql: &'static str) -> Result<(), StoreError> {
+    pub(super) fn script(&mut self, sql: &'static str) -> Result<()> {
         let connection = open_connection(&mut self.connection, &self.file)?;
         let done = self.runtime.block_on(sqlx::raw_sql(sql).execute(connection));
         done.map(|_| ()).map_err(|error| map_error(&self.file, error))
     }
 
     /// Runs a durable write transaction. It takes the write lock before reading, so two writers cannot deadlock.
-    pub(super) fn write<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        self.check_writable()?;
-        self.transaction("BEGIN IMMEDIATE", "COMMIT", work)
+    pub(super) fn write<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.write_within(Duration::ZERO, work)
     }
 
     /// Like [`Self::write`], but a power cut may undo it: for frequent writes whose loss does no harm.
-    pub(super) fn write_quickly<T>(
-        &mut self,
-        work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+    pub(super) fn write_quickly<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.script("PRAGMA synchronous = NORMAL")?;
         let result = self.write(work);
         self.script("PRAGMA synchronous = FULL")?;
@@ -306,30 +261,25 @@ impl Database {
     }
 
     /// Like [`Self::write`], with the long timeout: for results that must not be lost because another process is slow.
-    pub(super) fn write_waiting<T>(
-        &mut self,
-        work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        self.check_writable()?;
-        let deadline = Instant::now() + self.long_busy_timeout;
-        loop {
-            match self.execute("BEGIN IMMEDIATE", Vec::new()) {
-                Err(StoreError::InUse { .. }) if Instant::now() < deadline => {
-                    std::thread::sleep(Duration::from_millis(50));
-                }
-                Err(error) => return Err(error),
-                Ok(_) => return self.finish_transaction("COMMIT", work),
-            }
+    pub(super) fn write_waiting<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.write_within(self.long_busy_timeout, work)
+    }
+
+    fn write_within<T>(&mut self, timeout: Duration, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.access != Access::Write {
+            let detail = "it was opened for reading alone".to_owned();
+            return Err(StoreError::ReadOnly { file: self.file.clone(), detail });
         }
+        while_busy(timeout, 50, || self.execute("BEGIN IMMEDIATE", Vec::new()))?;
+        let result = work(self).and_then(|value| self.execute("COMMIT", Vec::new()).map(|_| value));
+        if result.is_err() {
+            // Some errors have already ended the transaction.
+            let _ = self.execute("ROLLBACK", Vec::new());
+        }
+        result
     }
 
-    /// Runs reads in one transaction.
-    pub(super) fn read<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        self.transaction("BEGIN", "COMMIT", work)
-    }
-
-    /// Problems reported by SQLite's own integrity checks.
-    pub(super) fn check(&mut self) -> Result<Vec<String>, StoreError> {
+    pub(super) fn check(&mut self) -> Result<Vec<String>> {
         let pages = self.query("PRAGMA integrity_check", Vec::new())?;
         let mut found = pages.iter().map(|row| row.text(0)).collect::<Result<Vec<_>, _>>()?;
         found.retain(|problem| problem != "ok");
@@ -339,60 +289,28 @@ impl Database {
         Ok(found)
     }
 
-    pub(super) fn has_free_pages(&mut self) -> Result<bool, StoreError> {
+    pub(super) fn has_free_pages(&mut self) -> Result<bool> {
         Ok(self.query_number("PRAGMA freelist_count", Vec::new())?.is_some_and(|pages| pages > 0))
     }
 
-    pub(super) fn compact(&mut self) -> Result<(), StoreError> {
+    pub(super) fn compact(&mut self) -> Result<()> {
         self.script("VACUUM")?;
         self.script("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
-    pub(super) fn tables(&mut self) -> Result<Vec<String>, StoreError> {
+    pub(super) fn tables(&mut self) -> Result<Vec<String>> {
         let rows = self.query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name", Vec::new())?;
         rows.iter().map(|row| row.text(0)).collect()
     }
 
-    /// The definitions of all tables, indexes and triggers, read as bytes: a definition that is not valid UTF-8 would kill
-    /// SQLite's thread.
-    pub(super) fn definitions(&mut self) -> Result<Vec<Vec<u8>>, StoreError> {
+    /// The definitions of all tables, indexes and triggers, as bytes: invalid UTF-8 would kill SQLite's thread.
+    pub(super) fn definitions(&mut self) -> Result<Vec<Vec<u8>>> {
         let sql = "SELECT CAST(type || ' ' || name || ' ' || tbl_name || ' ' || COALESCE(sql, '') AS BLOB) \
                    FROM sqlite_master WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY type, name";
         self.query(sql, Vec::new())?.iter().map(|row| row.bytes(0)).collect()
     }
 
-    fn check_writable(&self) -> Result<(), StoreError> {
-        if self.access == Access::Write {
-            return Ok(());
-        }
-        let detail = "it was opened for reading alone".to_owned();
-        Err(StoreError::ReadOnly { file: self.file.clone(), detail })
-    }
-
-    fn transaction<T>(
-        &mut self,
-        begin: &'static str,
-        end: &'static str,
-        work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        self.execute(begin, Vec::new())?;
-        self.finish_transaction(end, work)
-    }
-
-    fn finish_transaction<T>(
-        &mut self,
-        end: &'static str,
-        work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        let result = work(self).and_then(|value| self.execute(end, Vec::new()).map(|_| value));
-        if result.is_err() {
-            // Some errors have already ended the transaction.
-            let _ = self.execute("ROLLBACK", Vec::new());
-        }
-        result
-    }
-
-    fn arguments(&self, values: Vec<Value>) -> Result<SqliteArguments, StoreError> {
+    fn arguments(&self, values: Vec<Value>) -> Result<SqliteArguments> {
         let mut arguments = SqliteArguments::default();
         for value in values {
             let added = match value {
@@ -417,12 +335,22 @@ impl Drop for Database {
     }
 }
 
-/// What to do with a row whose key exists.
+/// Tries again every `pause_ms` milliseconds while the file is in use, until the timeout.
+pub(super) fn while_busy<T>(timeout: Duration, pause_ms: u64, mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
+    let deadline = Instant::now() + timeout;
+    loop {
+        match attempt() {
+            Err(StoreError::InUse { .. }) if Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(pause_ms));
+            }
+            result => return result,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OnConflict {
-    /// Insert none of the rows.
     Fail,
-    /// Skip the row.
     Ignore,
 }
 
@@ -437,10 +365,7 @@ fn insert_sql(table: &Table, rows: usize, on_conflict: OnConflict) -> String {
     format!("INSERT INTO {} ({}) VALUES {rows}{tail}", table.name, table.all_columns())
 }
 
-fn open_connection<'c>(
-    connection: &'c mut Option<SqliteConnection>,
-    file: &Path,
-) -> Result<&'c mut SqliteConnection, StoreError> {
+fn open_connection<'c>(connection: &'c mut Option<SqliteConnection>, file: &Path) -> Result<&'c mut SqliteConnection> {
     let closed = || StoreError::Database { file: file.to_owned(), detail: "the connection is closed".to_owned() };
     connection.as_mut().ok_or_else(closed)
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;
+
 /// An error of the store. No stored data is lost, whatever the error.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
@@ -65,37 +67,17 @@ pub enum StoreError {
     #[error("{trial} cannot be stored: {reason}")]
     BadTrial { trial: String, reason: String },
     #[error("judgement {number} cannot be stored: {reason}; nothing was changed")]
-    BadJudgement {
-        /// Which, counted from 1.
-        number: i64,
-        reason: String,
-    },
+    BadJudgement { number: i64, reason: String },
     #[error(
         "{annotator} said {said} of the {kind} {id} on {when} UTC; labels are never overwritten, and --change keeps a correction beside it"
     )]
-    Labelled {
-        annotator: String,
-        /// What it is: `pair`, `extra` or `audited finding`.
-        kind: &'static str,
-        id: String,
-        said: &'static str,
-        when: String,
-    },
+    Labelled { annotator: String, kind: &'static str, id: String, said: &'static str, when: String },
     #[error("the label of {about} cannot be stored: {reason}; nothing was changed")]
-    BadLabel {
-        /// The public id of the pair or the extra.
-        about: String,
-        reason: &'static str,
-    },
+    BadLabel { about: String, reason: &'static str },
     #[error(
         "{file}, line {line}: {reason}. Nothing was loaded; export the ledger again with `karat store export --ledger`"
     )]
-    BadLedger {
-        file: String,
-        /// The line, counted from 1.
-        line: usize,
-        reason: String,
-    },
+    BadLedger { file: String, line: usize, reason: String },
     #[error(
         "{file} contains exchanges that are already stored with other content: {keys}. Nothing was loaded, since recorded answers are never overwritten; remove these lines, or use another store with --store DIR"
     )]
@@ -107,12 +89,7 @@ pub enum StoreError {
     #[error(
         "{file}, line {line}: {reason}. Nothing was loaded; export the run again with `karat store export RUN --whole`"
     )]
-    BadExport {
-        file: String,
-        /// The line, counted from 1.
-        line: usize,
-        reason: String,
-    },
+    BadExport { file: String, line: usize, reason: String },
     #[error(
         "{file} contains the run {run}, which is already stored with other content; `karat store gc {run}` removes the stored one"
     )]

@@ -24,12 +24,10 @@ pub enum RunEvent<'a> {
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum Ending {
-    /// Every planned trial is done.
     Complete,
-    /// The user asked it to stop.
     Interrupted,
-    /// More trials failed than were allowed.
     TooManyFailures(usize),
 }
 

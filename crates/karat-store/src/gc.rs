@@ -2,7 +2,7 @@
 
 use super::Store;
 use super::database::{Database, Value};
-use super::error::StoreError;
+use super::error::{Result, StoreError};
 use super::lock::RunLock;
 use super::naming::RunId;
 use super::runs::RunInfo;
@@ -35,11 +35,9 @@ pub struct GcReport {
     pub bytes: u64,
     pub exchanges: u64,
     pub scratch: Vec<PathBuf>,
-    /// What could not be done, one message each.
     pub notes: Vec<String>,
 }
 
-/// Artifacts referenced only by runs that are being removed.
 macro_rules! unused {
     () => {
         " FROM artifacts WHERE NOT EXISTS (SELECT 1 FROM trial_artifacts x WHERE x.hash = artifacts.hash \
@@ -51,7 +49,7 @@ macro_rules! unused {
 
 impl Store {
     /// Removes what the options select. Runs in use stay; naming one explicitly is an error. A dry run takes no locks.
-    pub fn gc(&mut self, gc: &GcOptions) -> Result<GcReport, StoreError> {
+    pub fn gc(&mut self, gc: &GcOptions) -> Result<GcReport> {
         let mut report = GcReport::default();
         let runs = self.runs()?;
         let mut locks: Vec<RunLock> = Vec::new();
@@ -67,7 +65,7 @@ impl Store {
         }
         let leaving = &report.runs;
         (report.artifacts, report.bytes) = match gc.dry_run {
-            true => self.database.read(|database| remove(database, leaving, true))?,
+            true => self.in_snapshot(|store| remove(&mut store.database, leaving, true))?,
             false => self.database.write(|database| remove(database, leaving, false))?,
         };
         if let Some(age) = gc.exchanges_older_than {
@@ -82,7 +80,7 @@ impl Store {
     }
 
     /// Locks a run for removal; a dry run only checks that it could be locked.
-    fn lock_for_removal(&self, run: &RunId, dry_run: bool) -> Result<Option<RunLock>, StoreError> {
+    fn lock_for_removal(&self, run: &RunId, dry_run: bool) -> Result<Option<RunLock>> {
         match dry_run {
             true if self.is_locked(run) => Err(self.busy(run)),
             true => Ok(None),
@@ -90,7 +88,7 @@ impl Store {
         }
     }
 
-    fn remove_exchanges(&mut self, age: Duration, dry_run: bool) -> Result<u64, StoreError> {
+    fn remove_exchanges(&mut self, age: Duration, dry_run: bool) -> Result<u64> {
         let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
         let before: Value = now_ms().saturating_sub(age).into();
         if !dry_run {
@@ -99,12 +97,12 @@ impl Store {
                 database.execute("DELETE FROM ledger WHERE created_ms < $1", vec![before])
             });
         }
-        let row = self.database.query_one("SELECT COUNT(*) FROM ledger WHERE created_ms < $1", vec![before])?;
-        row.map_or(Ok(0), |row| Ok(row.count(0)?.into()))
+        let count = self.database.query_count("SELECT COUNT(*) FROM ledger WHERE created_ms < $1", vec![before])?;
+        Ok(count.into())
     }
 
     /// Deletes scratch folders of runs that no process is working on, and forgets those already gone.
-    fn clear_scratch(&mut self, dry_run: bool, runs: &[RunInfo], report: &mut GcReport) -> Result<(), StoreError> {
+    fn clear_scratch(&mut self, dry_run: bool, runs: &[RunInfo], report: &mut GcReport) -> Result<()> {
         let is_among = |runs: &[RunInfo], id: &RunId| runs.iter().any(|run| run.id == *id);
         for (folder, run) in self.scratch_folders()? {
             let marked = is_marked(&folder, &run);
@@ -130,8 +128,7 @@ impl Store {
         Ok(())
     }
 
-    /// Compacts the database unless that would block a run.
-    fn compact_if_idle(&mut self, runs: &[RunInfo], report: &mut GcReport) -> Result<(), StoreError> {
+    fn compact_if_idle(&mut self, runs: &[RunInfo], report: &mut GcReport) -> Result<()> {
         if !self.database.has_free_pages()? {
             return Ok(());
         }
@@ -155,7 +152,7 @@ impl Store {
 }
 
 /// Removes runs and the artifacts only they referenced; returns the number of artifacts and their bytes.
-fn remove(database: &mut Database, runs: &[RunInfo], dry_run: bool) -> Result<(u64, u64), StoreError> {
+fn remove(database: &mut Database, runs: &[RunInfo], dry_run: bool) -> Result<(u64, u64)> {
     // A temporary table, so that a dry run blocks nobody.
     database.script("CREATE TEMP TABLE leaving (id TEXT NOT NULL PRIMARY KEY)")?;
     for run in runs {
@@ -173,13 +170,11 @@ fn remove(database: &mut Database, runs: &[RunInfo], dry_run: bool) -> Result<(u
 
 impl GcOptions {
     fn selects(&self, run: &RunInfo, all: &[RunInfo]) -> bool {
-        if self.runs.contains(&run.id) {
-            return true;
-        }
         let age = u64::try_from(now_ms().saturating_sub(run.created_ms)).unwrap_or(0);
         let old = self.older_than.map(|limit| Duration::from_millis(age) > limit);
         let place = all.iter().position(|other| other.id == run.id);
         let beyond = self.keep.map(|keep| place.is_some_and(|place| place >= keep));
-        (old.is_some() || beyond.is_some()) && old.unwrap_or(true) && beyond.unwrap_or(true)
+        let selected = (old.is_some() || beyond.is_some()) && old.unwrap_or(true) && beyond.unwrap_or(true);
+        selected || self.runs.contains(&run.id)
     }
 }

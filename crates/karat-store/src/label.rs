@@ -21,7 +21,6 @@ use karat_format::diagnostic::stand_in;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Prefix of the judge name of a person.
 const HUMAN: &str = "human:";
 
 /// The name of a person who labels.
@@ -121,12 +120,11 @@ impl Answer {
 /// How a label was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum Source {
-    /// The person was shown the item and asked.
     Asked,
     /// The person named the item.
     Added,
-    /// A file of judgements.
     Imported,
 }
 
@@ -148,12 +146,10 @@ impl Source {
 /// What a label is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum LabelKind {
-    /// A golden and a finding.
     Pair,
-    /// A finding that reports no golden.
     Extra,
-    /// A finding of an audited case.
     Audit,
 }
 
@@ -170,8 +166,8 @@ impl LabelKind {
         }
     }
 
-    /// The stored word.
-    pub(crate) fn as_str(self) -> &'static str {
+    /// The name in the store and in JSON.
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Pair => "pair",
             Self::Extra => "extra",
@@ -192,7 +188,6 @@ pub enum LabelAnswer {
     Pair {
         #[serde(flatten)]
         answer: Answer,
-        /// From 0 to 1.
         #[serde(skip_serializing_if = "Option::is_none")]
         confidence: Option<f64>,
     },
@@ -273,12 +268,10 @@ pub struct NewLabel {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Label {
-    /// Consecutive number, in the order of storing.
     pub sequence: i64,
     #[serde(flatten, serialize_with = "LabelKey::serialize_named")]
     pub key: LabelKey,
     pub case: CaseId,
-    /// Of a pair.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub golden: Option<GoldenId>,
     pub annotator: Annotator,
@@ -289,12 +282,10 @@ pub struct Label {
     /// Sampling probability; `None` if the subject was not sampled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub picked_with_probability: Option<f64>,
-    /// Milliseconds since 1970.
     pub made_ms: i64,
     pub source: Source,
     /// Neither corrected nor withdrawn.
     pub counts: bool,
-    /// Milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub withdrawn_ms: Option<i64>,
 }

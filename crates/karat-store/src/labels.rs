@@ -5,7 +5,7 @@
 
 use super::Store;
 use super::database::{Database, OnConflict, Row, Value};
-use super::error::StoreError;
+use super::error::{Result, StoreError};
 use super::tables::{LABEL_SUBJECTS, LABELS};
 use super::timestamp::{format_utc, now_ms};
 use super::verify::Problems;
@@ -15,15 +15,13 @@ use crate::label::{
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The stored decision of a withdrawal.
 const WITHDRAWN: &str = "withdrawn";
 
 /// What to do if the annotator has already labelled the subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum OnExisting {
-    /// Refuse the label.
     Refuse,
-    /// Store it as a correction.
     Correct,
 }
 
@@ -45,13 +43,12 @@ pub struct UndoneLabels {
     /// The keys of all labels made together.
     pub keys: Vec<String>,
     pub said: &'static str,
-    /// Milliseconds since 1970.
     pub made_ms: i64,
 }
 
 impl Store {
     /// Adds a label, even if its answer is the annotator's current one; durable on return.
-    pub fn add_label(&mut self, label: &NewLabel, on_existing: OnExisting) -> Result<(), StoreError> {
+    pub fn add_label(&mut self, label: &NewLabel, on_existing: OnExisting) -> Result<()> {
         self.database.write(|database| {
             let (current, revision) = last(database, label)?;
             if let Some(current) = current.filter(|_| on_existing == OnExisting::Refuse) {
@@ -62,9 +59,8 @@ impl Store {
         })
     }
 
-    /// Adds labels atomically; durable on return. Identical labels are counted as already present; different ones are
-    /// refused or stored as corrections.
-    pub fn add_labels(&mut self, labels: &[NewLabel], on_existing: OnExisting) -> Result<AddedLabels, StoreError> {
+    /// Adds labels atomically; durable on return. Identical ones are only counted, different ones refused or corrected.
+    pub fn add_labels(&mut self, labels: &[NewLabel], on_existing: OnExisting) -> Result<AddedLabels> {
         let mut added = AddedLabels::default();
         let Some(first) = labels.first() else { return Ok(added) };
         self.database.write(|database| {
@@ -86,14 +82,13 @@ impl Store {
         })
     }
 
-    /// Withdraws an annotator's last label of this kind, or of any, whose key is `wanted`; `None` if there is none. It stays
-    /// in the history, and the annotator may be asked again.
+    /// Withdraws an annotator's last label whose key is `wanted`; `None` if there is none. It stays in the history.
     pub fn undo_label(
         &mut self,
         annotator: &Annotator,
         kind: Option<LabelKind>,
         wanted: &dyn Fn(&str) -> bool,
-    ) -> Result<Option<UndoneLabels>, StoreError> {
+    ) -> Result<Option<UndoneLabels>> {
         self.database.write(|database| {
             let last = made_together(database, annotator, &|label| {
                 kind.is_none_or(|kind| kind == label.kind()) && wanted(label.key.as_str())
@@ -116,14 +111,14 @@ impl Store {
     }
 
     /// The current labels, oldest first.
-    pub fn labels(&mut self) -> Result<Vec<Label>, StoreError> {
+    pub fn labels(&mut self) -> Result<Vec<Label>> {
         let mut labels = self.label_history()?;
         labels.retain(|label| label.counts);
         Ok(labels)
     }
 
     /// All labels ever made, oldest first. Withdrawals are not listed; the withdrawn label has the time.
-    pub fn label_history(&mut self) -> Result<Vec<Label>, StoreError> {
+    pub fn label_history(&mut self) -> Result<Vec<Label>> {
         let mut labels: Vec<Label> = Vec::new();
         let mut latest: HashMap<(LabelKey, Annotator), usize> = HashMap::new();
         for row in self.database.select(&LABELS, "ORDER BY sequence", Vec::new())? {
@@ -144,12 +139,12 @@ impl Store {
     }
 
     /// The time of the last label or withdrawal, in milliseconds since 1970.
-    pub fn labels_changed_ms(&mut self) -> Result<Option<i64>, StoreError> {
+    pub fn labels_changed_ms(&mut self) -> Result<Option<i64>> {
         self.database.query_number("SELECT MAX(made_ms) FROM labels", Vec::new())
     }
 
     /// All annotators, with the number of subjects they have labelled.
-    pub fn annotators(&mut self) -> Result<BTreeMap<Annotator, usize>, StoreError> {
+    pub fn annotators(&mut self) -> Result<BTreeMap<Annotator, usize>> {
         let mut counted = BTreeMap::new();
         for label in self.labels()? {
             *counted.entry(label.annotator).or_default() += 1;
@@ -158,24 +153,21 @@ impl Store {
     }
 
     /// The labelled subjects whose key starts with a prefix.
-    pub fn labelled_subjects(&mut self, prefix: &str) -> Result<Vec<Subject>, StoreError> {
+    pub fn labelled_subjects(&mut self, prefix: &str) -> Result<Vec<Subject>> {
         // Keys are lowercase hex, so `g` sorts after every key with the prefix.
         let values = vec![prefix.into(), format!("{prefix}g").into()];
         let rows = self.database.select(&LABEL_SUBJECTS, "WHERE key >= $1 AND key < $2 ORDER BY key", values)?;
         rows.iter().map(|row| subject(&self.database, row)).collect()
     }
 
-    /// Reads all subjects and labels and reports damage.
-    pub(super) fn check_labels(&mut self, found: &mut Problems) -> Result<(), StoreError> {
+    pub(super) fn check_labels(&mut self, found: &mut Problems) -> Result<()> {
         let mut subjects: HashMap<String, Subject> = HashMap::new();
         for row in self.database.select_each(&LABEL_SUBJECTS, "ORDER BY key", Vec::new())? {
-            let read = row.and_then(|row| Ok((row.text(0)?, subject(&self.database, &row)?)));
-            subjects.extend(found.record(read)?);
+            subjects.extend(found.record(row.and_then(|row| Ok((row.text(0)?, subject(&self.database, &row)?))))?);
         }
         let mut latest: HashMap<(LabelKey, Annotator), (i64, bool)> = HashMap::new();
         for row in self.database.select_each(&LABELS, "ORDER BY sequence", Vec::new())? {
-            let entry = row.and_then(|row| log_row(&self.database, &row));
-            let Some(entry) = found.record(entry)? else { continue };
+            let Some(entry) = found.record(row.and_then(|row| log_row(&self.database, &row)))? else { continue };
             let mut report = |detail: &str| found.add("damaged", format!("label {} {detail}", entry.sequence));
             let (revision, counts) = latest.entry((entry.key.clone(), entry.annotator)).or_default();
             *revision += 1;
@@ -208,7 +200,7 @@ fn is_same(one: LabelAnswer, other: LabelAnswer) -> bool {
 }
 
 /// The current time, but later than the annotator's last label: labels made together share a timestamp that no others have.
-fn next_timestamp(database: &mut Database, annotator: &Annotator) -> Result<i64, StoreError> {
+fn next_timestamp(database: &mut Database, annotator: &Annotator) -> Result<i64> {
     let sql = "SELECT MAX(made_ms) FROM labels WHERE annotator = $1";
     let last = database.query_number(sql, vec![annotator.as_str().into()])?;
     Ok(last.map_or_else(now_ms, |last| now_ms().max(last.saturating_add(1))))
@@ -220,7 +212,7 @@ fn made_together(
     database: &mut Database,
     annotator: &Annotator,
     wanted: &dyn Fn(&Label) -> bool,
-) -> Result<Vec<(Label, i64)>, StoreError> {
+) -> Result<Vec<(Label, i64)>> {
     let mut last: Vec<(Label, i64)> = Vec::new();
     let mut visited: HashSet<LabelKey> = HashSet::new();
     let newest = "WHERE annotator = $1 ORDER BY sequence DESC";
@@ -240,8 +232,7 @@ fn made_together(
     Ok(last)
 }
 
-/// The annotator's current label of a subject, if any, and the last revision.
-fn last(database: &mut Database, new: &NewLabel) -> Result<(Option<Label>, i64), StoreError> {
+fn last(database: &mut Database, new: &NewLabel) -> Result<(Option<Label>, i64)> {
     let newest = "WHERE subject = $1 AND annotator = $2 ORDER BY revision DESC LIMIT 1";
     let values = vec![new.subject.key().as_str().into(), new.annotator.as_str().into()];
     let Some(row) = database.select_one(&LABELS, newest, values)? else { return Ok((None, 0)) };
@@ -259,7 +250,7 @@ fn refusal(current: &Label) -> StoreError {
     }
 }
 
-fn insert(database: &mut Database, new: &NewLabel, revision: i64, made_ms: i64) -> Result<(), StoreError> {
+fn insert(database: &mut Database, new: &NewLabel, revision: i64, made_ms: i64) -> Result<()> {
     let NewLabel { subject, annotator, answer, note, picked_with_probability, source } = new;
     let key = subject.key();
     let refused = |reason| Err(StoreError::BadLabel { about: key.short().to_owned(), reason });
@@ -289,13 +280,7 @@ fn insert(database: &mut Database, new: &NewLabel, revision: i64, made_ms: i64) 
     insert_row(database, &label, revision, Some(*answer))
 }
 
-/// Inserts a row with the next sequence number; without an answer it is a withdrawal.
-fn insert_row(
-    database: &mut Database,
-    label: &Label,
-    revision: i64,
-    answer: Option<LabelAnswer>,
-) -> Result<(), StoreError> {
+fn insert_row(database: &mut Database, label: &Label, revision: i64, answer: Option<LabelAnswer>) -> Result<()> {
     let (decision, partial, confidence) = match answer {
         None => (WITHDRAWN, None, None),
         Some(LabelAnswer::Pair { answer: Answer { matched, partial }, confidence }) => {
@@ -322,7 +307,6 @@ fn insert_row(
     database.insert(&LABELS, vec![values], OnConflict::Fail)
 }
 
-/// A row of the log.
 struct LogRow {
     sequence: i64,
     key: LabelKey,
@@ -333,7 +317,7 @@ struct LogRow {
     label: Option<Label>,
 }
 
-fn log_row(database: &Database, row: &Row) -> Result<LogRow, StoreError> {
+fn log_row(database: &Database, row: &Row) -> Result<LogRow> {
     let sequence = row.int(0)?;
     let wrong = |what: &str, value: &str| database.damaged(format!("label {sequence} has the {what} `{value}`"));
     let share = |column: usize, what: &str| {
@@ -383,7 +367,7 @@ fn log_row(database: &Database, row: &Row) -> Result<LogRow, StoreError> {
     Ok(LogRow { sequence, key, annotator, revision: row.int(6)?, made_ms, label })
 }
 
-fn subject(database: &Database, row: &Row) -> Result<Subject, StoreError> {
+fn subject(database: &Database, row: &Row) -> Result<Subject> {
     let key = row.str(0)?;
     let subject: Subject = database.parse_json(row.str(1)?, || format!("the subject {key} of a label"))?;
     if subject.key().as_str() != key {

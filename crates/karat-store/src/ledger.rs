@@ -1,16 +1,17 @@
-//! The ledger of exchanges with language models, shared by all runs.
-
-mod file;
-
-pub use file::ImportedExchanges;
+//! The ledger of exchanges with language models, shared by all runs; and ledger files, with one exchange per line, which
+//! `replay` judges read too.
 
 use super::Store;
 use super::database::{Database, OnConflict, Row, Value};
-use super::error::StoreError;
+use super::error::{Result, StoreError};
+use super::portable::{open_decompressed, write_atomically};
 use super::tables::{LEDGER, SENT_QUESTIONS};
 use super::timestamp::now_ms;
 use karat_llm::ledger::{Exchange, Ledger, LedgerError, LedgerKey};
+use serde::Serialize;
 use std::collections::BTreeMap;
+use std::io::{BufRead, Read, Write};
+use std::path::Path;
 
 /// Keys per lookup statement; a shorter list is padded by repeating a key.
 const KEYS: usize = 32;
@@ -18,36 +19,45 @@ const KEYS: usize = 32;
 const GET: &str = "WHERE key IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
      $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)";
 
-impl Store {
-    /// The exchanges of these keys, in the same order.
-    pub fn ledger_get_many(&mut self, keys: &[&LedgerKey]) -> Result<Vec<Option<Exchange>>, StoreError> {
-        get_many(&mut self.database, keys)
-    }
+/// The result of importing a ledger.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct ImportedExchanges {
+    pub added: usize,
+    /// Exchanges already present with equal content.
+    pub were_here: usize,
+}
 
+/// A prompt and all its replies.
+const LONGEST_LINE: u64 = 64 << 20;
+/// The whole file is held in memory until it is checked.
+const LONGEST_FILE: u64 = 4 << 30;
+const MOST_NAMED: usize = 10;
+
+impl Store {
     /// Adds exchanges atomically, skipping keys already present; durable on return.
-    pub fn ledger_put(&mut self, exchanges: &[&Exchange]) -> Result<(), StoreError> {
+    pub fn ledger_put(&mut self, exchanges: &[&Exchange]) -> Result<()> {
         self.database.write(|database| insert(database, exchanges))
     }
 
     /// Calls `visit` with every exchange, in key order.
-    pub fn ledger_each(&mut self, visit: &mut dyn FnMut(Exchange)) -> Result<(), StoreError> {
+    pub fn ledger_each(&mut self, visit: &mut dyn FnMut(Exchange)) -> Result<()> {
         self.ledger_walk(&mut |exchange| exchange.map(&mut *visit))
     }
 
     /// The number of exchanges.
-    pub fn ledger_len(&mut self) -> Result<usize, StoreError> {
-        let row = self.database.query_one("SELECT COUNT(*) FROM ledger", Vec::new())?;
-        row.map_or(Ok(0), |row| row.count(0)).map(|count| count as usize)
+    pub fn ledger_len(&mut self) -> Result<usize> {
+        Ok(self.database.query_count("SELECT COUNT(*) FROM ledger", Vec::new())? as usize)
     }
 
     /// The newest exchanges first, each with its time.
-    pub fn ledger_newest(&mut self, most: u32) -> Result<Vec<(i64, Exchange)>, StoreError> {
+    pub fn ledger_newest(&mut self, most: u32) -> Result<Vec<(i64, Exchange)>> {
         let rows = self.database.select(&LEDGER, "ORDER BY created_ms DESC, key LIMIT $1", vec![most.into()])?;
         rows.iter().map(|row| made(&self.database, row)).collect()
     }
 
     /// At most `most` exchanges whose key starts with a prefix, each with its time.
-    pub fn ledger_with_prefix(&mut self, beginning: &str, most: u32) -> Result<Vec<(i64, Exchange)>, StoreError> {
+    pub fn ledger_with_prefix(&mut self, beginning: &str, most: u32) -> Result<Vec<(i64, Exchange)>> {
         // Keys are lowercase hex, so `g` sorts after every key with the prefix.
         let values = vec![beginning.into(), format!("{beginning}g").into(), most.into()];
         let rows = self.database.select(&LEDGER, "WHERE key >= $1 AND key < $2 ORDER BY key LIMIT $3", values)?;
@@ -55,10 +65,7 @@ impl Store {
     }
 
     /// Visits every exchange, or its error, in key order until `visit` returns an error.
-    pub(super) fn ledger_walk(
-        &mut self,
-        visit: &mut dyn FnMut(Result<Exchange, StoreError>) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+    pub(super) fn ledger_walk(&mut self, visit: &mut dyn FnMut(Result<Exchange>) -> Result<()>) -> Result<()> {
         let mut after = String::new();
         loop {
             let next = "WHERE key > $1 ORDER BY key LIMIT 256";
@@ -78,9 +85,77 @@ impl Store {
             }
         }
     }
+
+    /// Writes all exchanges, or those with one model, in key order, from one snapshot; returns their number.
+    pub fn export_ledger(&mut self, model: Option<&str>, out: &mut dyn Write) -> Result<usize> {
+        self.in_snapshot(|store| {
+            let mut written = 0;
+            store.ledger_walk(&mut |exchange| {
+                let exchange = exchange?;
+                if model.is_none_or(|model| exchange.provider.model == model) {
+                    let line = serde_json::to_string(&exchange).map_err(std::io::Error::from);
+                    line.and_then(|line| writeln!(out, "{line}")).map_err(StoreError::Unwritten)?;
+                    written += 1;
+                }
+                Ok(())
+            })?;
+            Ok(written)
+        })
+    }
+
+    /// Writes a ledger file atomically; compressed if the name ends in `.gz`.
+    pub fn export_ledger_file(&mut self, model: Option<&str>, file: &Path) -> Result<usize> {
+        let mut written = 0;
+        write_atomically(file, &mut |out| {
+            written = self.export_ledger(model, out)?;
+            Ok(())
+        })?;
+        Ok(written)
+    }
+
+    /// Whether a file looks like a ledger file.
+    pub fn is_ledger_file(file: &Path) -> Result<bool> {
+        let mut line = Vec::new();
+        let read = open_decompressed(file)?.take(LONGEST_LINE).read_until(b'\n', &mut line);
+        // A decompression error is reported when the file is read.
+        let value: serde_json::Value = match read {
+            Ok(_) => serde_json::from_slice(&line).unwrap_or_default(),
+            Err(_) => return Ok(false),
+        };
+        Ok(line.starts_with(b"{\"key\":") || value.get("key").is_some() && value.get("outcome").is_some())
+    }
+
+    /// Imports a ledger file, compressed or not; nothing of it if an exchange is present with other content.
+    pub fn import_ledger(&mut self, file: &Path) -> Result<ImportedExchanges> {
+        let exchanges = read_file(&file.display().to_string(), open_decompressed(file)?)?;
+        self.database.write(|database| {
+            let mut missing = Vec::new();
+            let (mut taken, mut other) = (ImportedExchanges::default(), Vec::new());
+            for group in exchanges.chunks(256) {
+                let keys: Vec<_> = group.iter().map(|exchange| &exchange.key).collect();
+                for (exchange, here) in group.iter().zip(get_many(database, &keys)?) {
+                    match here {
+                        None => missing.push(exchange),
+                        Some(here) if here == *exchange => taken.were_here += 1,
+                        Some(_) => other.push(exchange.key.as_str()),
+                    }
+                }
+            }
+            if !other.is_empty() {
+                let mut keys = other.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join(", ");
+                if other.len() > MOST_NAMED {
+                    keys.push_str(&format!(" and {} more", other.len() - MOST_NAMED));
+                }
+                return Err(StoreError::LedgerDiffers { file: file.display().to_string(), keys });
+            }
+            taken.added = missing.len();
+            insert(database, &missing)?;
+            Ok(taken)
+        })
+    }
 }
 
-fn get_many(database: &mut Database, keys: &[&LedgerKey]) -> Result<Vec<Option<Exchange>>, StoreError> {
+fn get_many(database: &mut Database, keys: &[&LedgerKey]) -> Result<Vec<Option<Exchange>>> {
     let mut found = BTreeMap::new();
     for group in keys.chunks(KEYS) {
         let padded = group.iter().chain(std::iter::repeat(&group[0])).take(KEYS);
@@ -93,21 +168,20 @@ fn get_many(database: &mut Database, keys: &[&LedgerKey]) -> Result<Vec<Option<E
     Ok(keys.iter().map(|key| found.get(key.as_str()).cloned()).collect())
 }
 
-fn insert(database: &mut Database, exchanges: &[&Exchange]) -> Result<(), StoreError> {
+fn insert(database: &mut Database, exchanges: &[&Exchange]) -> Result<()> {
     let now = now_ms();
-    let row = |exchange: &&Exchange| -> Result<Vec<Value>, StoreError> {
+    let row = |exchange: &&Exchange| -> Result<Vec<Value>> {
         Ok(vec![exchange.key.as_str().into(), database.json(exchange)?.into(), now.into()])
     };
     let rows = exchanges.iter().map(row).collect::<Result<Vec<_>, _>>()?;
     database.insert(&LEDGER, rows, OnConflict::Ignore)
 }
 
-fn made(database: &Database, row: &Row) -> Result<(i64, Exchange), StoreError> {
+fn made(database: &Database, row: &Row) -> Result<(i64, Exchange)> {
     Ok((row.int(2)?, exchange(database, row.str(0)?, row.str(1)?)?))
 }
 
-/// Parses an exchange; a mismatch with its key is damage.
-fn exchange(database: &Database, key: &str, text: &str) -> Result<Exchange, StoreError> {
+fn exchange(database: &Database, key: &str, text: &str) -> Result<Exchange> {
     let exchange: Exchange = database.parse_json(text, || format!("the exchange {key} of the ledger"))?;
     if exchange.key.as_str() != key {
         return Err(database.damaged(format!("the exchange {} of the ledger lies under {key}", exchange.key)));
@@ -115,8 +189,7 @@ fn exchange(database: &Database, key: &str, text: &str) -> Result<Exchange, Stor
     Ok(exchange)
 }
 
-/// Rejects exchanges that are never stored. The key cannot be recomputed: it includes the maximum answer length, which the
-/// exchange does not.
+/// Rejects exchanges that are never stored. The key cannot be recomputed: it includes the answer's maximum length.
 pub(super) fn check(exchange: &Exchange) -> Result<(), String> {
     let hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     let key = exchange.key.as_str();
@@ -129,9 +202,45 @@ pub(super) fn check(exchange: &Exchange) -> Result<(), String> {
     Ok(())
 }
 
+fn read_file(file: &str, mut reader: Box<dyn BufRead>) -> Result<Vec<Exchange>> {
+    let mut exchanges: Vec<Exchange> = Vec::new();
+    let mut lines: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let (mut number, mut total) = (0, 0);
+    let mut line = Vec::new();
+    loop {
+        number += 1;
+        line.clear();
+        let bad = |reason: String| StoreError::BadLedger { file: file.to_owned(), line: number, reason };
+        let read = reader.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut line);
+        total += read.map_err(|error| bad(format!("it cannot be read ({error})")))? as u64;
+        if line.is_empty() {
+            return Ok(exchanges);
+        }
+        if line.len() as u64 > LONGEST_LINE || total > LONGEST_FILE {
+            return Err(bad("up to here there is more than any ledger needs".to_owned()));
+        }
+        if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let exchange: Exchange =
+            serde_json::from_slice(&line).map_err(|error| bad(format!("this is no recorded exchange ({error})")))?;
+        check(&exchange).map_err(&bad)?;
+        match lines.get(exchange.key.as_str()) {
+            None => {
+                lines.insert(exchange.key.to_string(), (number, exchanges.len()));
+                exchanges.push(exchange);
+            }
+            Some((_, index)) if exchanges[*index] == exchange => {}
+            Some((before, _)) => {
+                return Err(bad(format!("its key stands on line {before} with other content")));
+            }
+        }
+    }
+}
+
 impl Ledger for Store {
     fn get_many(&mut self, keys: &[&LedgerKey]) -> Result<Vec<Option<Exchange>>, LedgerError> {
-        Ok(self.ledger_get_many(keys)?)
+        Ok(get_many(&mut self.database, keys)?)
     }
 
     fn put(&mut self, exchanges: &[&Exchange]) -> Result<(), LedgerError> {
@@ -165,7 +274,7 @@ impl Ledger for Store {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use karat_llm::ledger::{Answer, FailureReason};
+    use karat_llm::ledger::{Answer, FailureReason, RequestTiming};
     use karat_llm::provider::ProviderId;
     use serde_json::json;
 
@@ -182,6 +291,7 @@ mod tests {
             tokens_out: 2,
             usd: Some(0.25),
             attempts: 1,
+            timing: RequestTiming::default(),
             cached: false,
             answer: Answer::Missing { reason: FailureReason::Unreadable, why: why.into() },
         }
@@ -189,7 +299,7 @@ mod tests {
 
     fn get(store: &mut Store, keys: &[String]) -> Vec<Option<Exchange>> {
         let keys: Vec<LedgerKey> = keys.iter().map(|key| serde_json::from_value(json!(key)).unwrap()).collect();
-        store.ledger_get_many(&keys.iter().collect::<Vec<_>>()).unwrap()
+        get_many(&mut store.database, &keys.iter().collect::<Vec<_>>()).unwrap()
     }
 
     #[test]
@@ -251,7 +361,7 @@ mod tests {
             store.database.execute(sql, vec![key.into(), text.into()]).unwrap();
             store.database.rehash();
             let wanted: LedgerKey = serde_json::from_value(json!(key)).unwrap();
-            let error = store.ledger_get_many(&[&wanted]).unwrap_err().to_string();
+            let error = get_many(&mut store.database, &[&wanted]).unwrap_err().to_string();
             assert!(error.contains("is damaged") && error.contains(expect), "{error}");
         };
         check(&mut store, "a", "{", "the exchange a of the ledger cannot be read");

@@ -10,7 +10,6 @@ mod error;
 pub mod event;
 mod export;
 mod gc;
-mod judgements;
 pub mod label;
 mod labels;
 mod ledger;
@@ -46,11 +45,11 @@ pub use sessions::{NewDocument, SessionInfo};
 pub use trials::StoredTrial;
 pub use verify::Problem;
 
-use database::{Access, BUSY_TIMEOUT, Database};
+use database::{Access, BUSY_TIMEOUT, Database, while_busy};
+use error::Result;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// The usual name of a store's folder.
 pub const FOLDER: &str = ".karat";
@@ -67,17 +66,14 @@ pub struct Store {
 
 impl Store {
     /// Opens the store in a folder, creating it if missing.
-    pub fn create(folder: &Path) -> Result<Self, StoreError> {
+    pub fn create(folder: &Path) -> Result<Self> {
         std::fs::create_dir_all(folder).map_err(|source| write_error(folder.to_owned(), source))?;
         Self::open_writable(folder)
     }
 
     /// Opens an existing store, read-only if it cannot be written.
-    pub fn open(folder: &Path) -> Result<Self, StoreError> {
-        let file = folder.join(DATABASE);
-        if !file.is_file() {
-            return Err(StoreError::Missing { folder: folder.to_owned() });
-        }
+    pub fn open(folder: &Path) -> Result<Self> {
+        let file = existing_database(folder)?;
         match OpenOptions::new().append(true).open(&file) {
             Ok(_) => match Self::open_writable(folder) {
                 // The file may be writable and the folder not.
@@ -92,18 +88,15 @@ impl Store {
     }
 
     /// Opens a store read-only: nothing in its folder changes.
-    pub fn read_only(folder: &Path) -> Result<Self, StoreError> {
-        let file = folder.join(DATABASE);
-        if !file.is_file() {
-            return Err(StoreError::Missing { folder: folder.to_owned() });
-        }
+    pub fn read_only(folder: &Path) -> Result<Self> {
+        let file = existing_database(folder)?;
         let (mut database, version) = open_checked(&file)?;
         if version < schema::latest_version() {
             let detail = "it must first be brought up to date, which needs writing".to_owned();
             return Err(StoreError::ReadOnly { file, detail });
         }
         // In immutable mode a WAL that grows during reading would look like damage, so a shared connection is preferred.
-        if database.access() == Access::Immutable
+        if database.access == Access::Immutable
             && has_log(&file)
             && let Ok(shared) = Database::connect(&file, Access::Read)
         {
@@ -128,13 +121,7 @@ impl Store {
         &self.folder
     }
 
-    /// Whether the store can be changed.
-    pub fn is_writable(&self) -> bool {
-        self.database.access() == Access::Write
-    }
-
-    /// Runs reads in one snapshot, while others may write.
-    fn in_snapshot<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    fn in_snapshot<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.database.execute("BEGIN", Vec::new())?;
         let result = work(self);
         // Nothing was written, and some errors have already ended the transaction.
@@ -142,7 +129,7 @@ impl Store {
         result
     }
 
-    fn open_writable(folder: &Path) -> Result<Self, StoreError> {
+    fn open_writable(folder: &Path) -> Result<Self> {
         let file = folder.join(DATABASE);
         // One process at a time checks the version and migrates.
         let _lock = lock_for_open(folder)?;
@@ -159,7 +146,12 @@ impl Store {
     }
 }
 
-fn init_folder(folder: &Path) -> Result<(), StoreError> {
+fn existing_database(folder: &Path) -> Result<PathBuf> {
+    let file = folder.join(DATABASE);
+    if file.is_file() { Ok(file) } else { Err(StoreError::Missing { folder: folder.to_owned() }) }
+}
+
+fn init_folder(folder: &Path) -> Result<()> {
     // A store is local; teams share runs by exporting them.
     let ignore = folder.join(".gitignore");
     std::fs::write(&ignore, "*\n").map_err(|source| write_error(ignore, source))?;
@@ -172,7 +164,7 @@ fn init_folder(folder: &Path) -> Result<(), StoreError> {
 }
 
 /// Opens the database without changing a byte and checks its version, so that a store of a later version stays as it is.
-fn open_checked(file: &Path) -> Result<(Database, i64), StoreError> {
+fn open_checked(file: &Path) -> Result<(Database, i64)> {
     let connect = |access: Access| {
         let mut database = Database::connect(file, access)?;
         let version = schema::check_version(&mut database)?;
@@ -201,22 +193,18 @@ fn has_log(file: &Path) -> bool {
     std::fs::metadata(name).is_ok_and(|log| log.len() > 0)
 }
 
-/// Waits for the lock under which stores are opened; dropping the file releases it.
-fn lock_for_open(folder: &Path) -> Result<File, StoreError> {
+fn lock_for_open(folder: &Path) -> Result<File> {
     let folder = folder.join(LOCKS);
     let path = folder.join("open.lock");
     let file = std::fs::create_dir_all(&folder)
         .and_then(|()| OpenOptions::new().create(true).append(true).open(&path))
         .map_err(|source| write_error(path.clone(), source))?;
-    let deadline = Instant::now() + BUSY_TIMEOUT;
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(5)),
-            Err(TryLockError::WouldBlock) => return Err(StoreError::InUse { file: path }),
-            Err(TryLockError::Error(source)) => return Err(StoreError::Io { path, source }),
-        }
-    }
+    while_busy(BUSY_TIMEOUT, 5, || match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(StoreError::InUse { file: path.clone() }),
+        Err(TryLockError::Error(source)) => Err(StoreError::Io { path: path.clone(), source }),
+    })?;
+    Ok(file)
 }
 
 fn write_error(path: PathBuf, source: std::io::Error) -> StoreError {

@@ -1,7 +1,8 @@
 //! The lock of a run: one process at a time works on it.
 
-use super::error::StoreError;
+use super::error::{Result, StoreError};
 use super::naming::RunId;
+use super::runs::{RunInfo, RunState};
 use super::{LOCKS, Store, write_error};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -17,7 +18,7 @@ pub struct RunLock {
 
 impl Store {
     /// Locks a run; fails if another process holds the lock.
-    pub fn lock(&self, run: &RunId) -> Result<RunLock, StoreError> {
+    pub fn lock(&self, run: &RunId) -> Result<RunLock> {
         let path = self.lock_path(run);
         let failed = |source| write_error(path.clone(), source);
         std::fs::create_dir_all(self.folder.join(LOCKS)).map_err(failed)?;
@@ -46,8 +47,22 @@ impl Store {
             .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
+    /// The state of a run in a word: a running one without a process was interrupted.
+    pub fn state_word(&self, run: &RunInfo) -> &'static str {
+        match run.state {
+            RunState::Running if !self.is_locked(&run.id) => "interrupted",
+            state => state.as_str(),
+        }
+    }
+
     pub(super) fn busy(&self, run: &RunId) -> StoreError {
-        StoreError::Busy { run: run.to_string(), holder: holder(&self.lock_path(run)) }
+        let mut text = String::new();
+        let read = File::open(self.lock_path(run)).and_then(|file| file.take(20).read_to_string(&mut text));
+        let holder = match read.ok().and_then(|_| text.parse::<u32>().ok()) {
+            Some(process) => format!("process {process}"),
+            None => "another process".to_owned(),
+        };
+        StoreError::Busy { run: run.to_string(), holder }
     }
 
     fn lock_path(&self, run: &RunId) -> PathBuf {
@@ -56,19 +71,9 @@ impl Store {
 }
 
 impl RunLock {
-    /// Releases the lock and deletes its file.
     pub(super) fn remove(self) {
         // A leftover file does no harm.
         let _ = std::fs::remove_file(&self.path);
-    }
-}
-
-fn holder(path: &Path) -> String {
-    let mut text = String::new();
-    let read = File::open(path).and_then(|file| file.take(20).read_to_string(&mut text));
-    match read.ok().and_then(|_| text.parse::<u32>().ok()) {
-        Some(process) => format!("process {process}"),
-        None => "another process".to_owned(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Run ids and names.
 
 use super::database::Value;
-use super::error::StoreError;
+use super::error::{Result, StoreError};
 use serde::Serialize;
 use std::fmt;
 
@@ -43,7 +43,6 @@ impl From<&RunId> for Value {
     }
 }
 
-/// The shortest unique prefix of each id, in the same order.
 pub(super) fn short_ids<'i>(ids: impl Iterator<Item = &'i str>) -> Vec<String> {
     let ids: Vec<&str> = ids.collect();
     let mut sorted = ids.clone();
@@ -59,7 +58,7 @@ pub(super) fn short_ids<'i>(ids: impl Iterator<Item = &'i str>) -> Vec<String> {
 }
 
 /// Rejects names that could be read as another kind of reference.
-pub(super) fn check_name(name: &str) -> Result<(), StoreError> {
+pub(super) fn check_name(name: &str) -> Result<()> {
     let reason = if name.trim().is_empty() || name.trim() != name {
         "expected a name that is not blank and has no spaces at its ends"
     } else if name.chars().any(char::is_control) {
@@ -70,16 +69,12 @@ pub(super) fn check_name(name: &str) -> Result<(), StoreError> {
         "`latest` stands for the newest run"
     } else if name.starts_with('-') {
         "it looks like a flag"
-    } else if name.chars().all(is_of_ids) {
+    } else if name.chars().all(|c| c.is_ascii_hexdigit() || c == '-') {
         "it looks like the beginning of an id; add a letter after f"
     } else {
         return Ok(());
     };
     Err(StoreError::BadName { name: name.to_owned(), reason })
-}
-
-fn is_of_ids(c: char) -> bool {
-    matches!(c, '0'..='9' | 'a'..='f' | 'A'..='F' | '-')
 }
 
 #[cfg(test)]

@@ -4,28 +4,26 @@
 //! finally the number of lines in between and a hash of them and the id. The name may differ between stores, so it is not
 //! hashed; scratch folders are not exported.
 
-mod line;
 mod unpack;
 
 use super::Store;
 use super::database::OnConflict;
-use super::error::StoreError;
-use super::judgements::insert;
+use super::error::{Result, StoreError};
 use super::naming::RunId;
-use super::runs::{RunState, row, run_state};
+use super::runs::{RunState, RunV1, row, run_state};
 use super::tables::{TOOL_FACTS, TRIAL_ARTIFACTS, TRIALS};
+use super::trials::{insert_judgements, key};
 use crate::record::TrialKey;
 use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
-use line::{ContentV1, LineV1, RunV1, SCHEMA, Seal, TrialLineV1};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use unpack::{Limits, RunFile};
+use unpack::{LIMITS, RunFile};
 
 /// The result of an import.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -39,40 +37,36 @@ pub struct ImportedRun {
 
 impl Store {
     /// Writes everything about a run, from one snapshot. The same run gives the same bytes from every store.
-    pub fn export_run(&mut self, run: &RunId, out: &mut dyn Write) -> Result<(), StoreError> {
-        self.in_snapshot(|store| store.export_run_now(run, out))
-    }
-
-    fn export_run_now(&mut self, run: &RunId, out: &mut dyn Write) -> Result<(), StoreError> {
-        let name = row(&mut self.database, run)?.text_or_null(1)?;
-        let header = LineV1::Header { schema: SCHEMA.to_owned(), id: run.to_string(), name };
-        writeln!(out, "{}", self.database.json(&header)?).map_err(StoreError::Unwritten)?;
-        let (lines, hash) = self.write_body(run, out)?;
-        writeln!(out, "{}", self.database.json(&LineV1::End { lines, hash })?).map_err(StoreError::Unwritten)
+    pub fn export_run(&mut self, run: &RunId, out: &mut dyn Write) -> Result<()> {
+        self.in_snapshot(|store| {
+            let name = row(&mut store.database, run)?.text_or_null(1)?;
+            let header = LineV1::Header { schema: SCHEMA.to_owned(), id: run.to_string(), name };
+            writeln!(out, "{}", store.database.json(&header)?).map_err(StoreError::Unwritten)?;
+            let (lines, hash) = store.write_body(run, out)?;
+            writeln!(out, "{}", store.database.json(&LineV1::End { lines, hash })?).map_err(StoreError::Unwritten)
+        })
     }
 
     /// Writes a run file atomically; compressed if the name ends in `.gz`.
-    pub fn export_run_file(&mut self, run: &RunId, file: &Path) -> Result<(), StoreError> {
+    pub fn export_run_file(&mut self, run: &RunId, file: &Path) -> Result<()> {
         write_atomically(file, &mut |out| self.export_run(run, out))
     }
 
-    /// Imports a run file, compressed or not, under its own id. The file is checked completely first. `name` replaces the
-    /// run's own name.
-    pub fn import(&mut self, file: &Path, name: Option<&str>) -> Result<ImportedRun, StoreError> {
+    /// Imports a run file, compressed or not, under its own id, after checking all of it. `name` replaces its name.
+    pub fn import(&mut self, file: &Path, name: Option<&str>) -> Result<ImportedRun> {
         let shown = file.display().to_string();
-        let run_file = RunFile::read(&shown, open_decompressed(file)?, Limits::default())?;
+        let run_file = RunFile::read(&shown, open_decompressed(file)?, LIMITS)?;
         let (id, attempts) = (run_file.row.id.clone(), run_file.attempts);
-        let is_here = match run_state(&mut self.database, &id) {
-            Ok(_) => true,
-            Err(StoreError::NoRun { .. }) => false,
-            Err(error) => return Err(error),
-        };
-        if is_here {
-            let (_, own) = self.in_snapshot(|store| store.write_body(&id, &mut std::io::sink()))?;
-            if own != run_file.hash {
-                return Err(StoreError::Differs { file: shown, run: id.to_string() });
+        match run_state(&mut self.database, &id) {
+            Ok(_) => {
+                let (_, own) = self.in_snapshot(|store| store.write_body(&id, &mut std::io::sink()))?;
+                if own != run_file.hash {
+                    return Err(StoreError::Differs { file: shown, run: id.to_string() });
+                }
+                return Ok(ImportedRun { run: id, was_here: true, attempts });
             }
-            return Ok(ImportedRun { run: id, was_here: true, attempts });
+            Err(StoreError::NoRun { .. }) => {}
+            Err(error) => return Err(error),
         }
         let RunFile { mut row, tools, mut batch, judgements, .. } = run_file;
         if let Some(name) = name {
@@ -88,34 +82,14 @@ impl Store {
                 database.insert(&TOOL_FACTS, (1..).zip(history).map(row).collect(), OnConflict::Fail)?;
             }
             batch.insert(database, &id)?;
-            insert(database, &id, judgements)
+            insert_judgements(database, &id, judgements)
         })?;
         Ok(ImportedRun { run: id, was_here: false, attempts })
     }
 
     /// Writes the lines between header and end; returns their number and hash.
-    fn write_body(&mut self, run: &RunId, out: &mut dyn Write) -> Result<(usize, String), StoreError> {
+    fn write_body(&mut self, run: &RunId, out: &mut dyn Write) -> Result<(usize, String)> {
         let mut body = Body { out, seal: Seal::new(run.as_str()) };
-        let hashes = self.write_run(run, &mut body)?;
-        for row in self.fact_rows(run)? {
-            let row = row?;
-            let facts = self.raw(row.str(3)?)?;
-            body.line(&self.database.json(&LineV1::Tool { name: row.text(1)?, facts })?)?;
-        }
-        for hash in hashes {
-            let bytes = self.artifact(&hash)?;
-            body.line(&self.database.json(&LineV1::Artifact { hash, content: ContentV1::from_bytes(bytes) })?)?;
-        }
-        self.write_trials(run, &mut body)?;
-        for row in self.judgement_rows(run)? {
-            let judgement = self.raw(row?.str(2)?)?;
-            body.line(&self.database.json(&LineV1::Judgement(judgement))?)?;
-        }
-        Ok(body.seal.count_and_hash())
-    }
-
-    /// Writes the run's line; returns the hashes of the artifacts it refers to.
-    fn write_run(&mut self, run: &RunId, body: &mut Body<'_>) -> Result<BTreeSet<String>, StoreError> {
         let row = row(&mut self.database, run)?;
         // Nobody is working on an exported run.
         let state = row.text(4)?;
@@ -127,42 +101,41 @@ impl Store {
             karat: row.text(12)?,
             snapshot: row.text(7)?,
             report: row.text_or_null(10)?,
-            plan: self.raw(row.str(8)?)?,
+            plan: self.database.raw(row.str(8)?)?,
         };
         let mut hashes: BTreeSet<String> = [line.snapshot.clone()].into_iter().chain(line.report.clone()).collect();
         body.line(&self.database.json(&LineV1::Run(line))?)?;
-        for row in self.database.select(&TRIAL_ARTIFACTS, "WHERE run_id = $1", vec![run.into()])? {
-            hashes.insert(row.text(6)?);
+        for row in self.fact_rows(run)? {
+            let row = row?;
+            let facts = self.database.raw(row.str(3)?)?;
+            body.line(&self.database.json(&LineV1::Tool { name: row.text(1)?, facts })?)?;
         }
-        Ok(hashes)
-    }
-
-    fn write_trials(&mut self, run: &RunId, body: &mut Body<'_>) -> Result<(), StoreError> {
         let mut links: BTreeMap<(TrialKey, u32), BTreeMap<String, String>> = BTreeMap::new();
         for row in self.database.select(&TRIAL_ARTIFACTS, "WHERE run_id = $1", vec![run.into()])? {
-            let key = (super::trials::key(&row)?, row.count(4)?);
-            links.entry(key).or_default().insert(row.text(5)?, row.text(6)?);
+            let (key, hash) = ((key(&row)?, row.count(4)?), row.text(6)?);
+            hashes.insert(hash.clone());
+            links.entry(key).or_default().insert(row.text(5)?, hash);
+        }
+        for hash in hashes {
+            let bytes = self.artifact(&hash)?;
+            body.line(&self.database.json(&LineV1::Artifact { hash, content: ContentV1::from_bytes(bytes) })?)?;
         }
         for row in self.database.select(&TRIALS, "WHERE run_id = $1 ORDER BY position", vec![run.into()])? {
             let attempt = row.count(4)?;
-            let artifacts = links.remove(&(super::trials::key(&row)?, attempt)).unwrap_or_default();
-            let (trial, detail) = (self.raw(row.str(7)?)?, self.raw(row.str(8)?)?);
+            let artifacts = links.remove(&(key(&row)?, attempt)).unwrap_or_default();
+            let (trial, detail) = (self.database.raw(row.str(7)?)?, self.database.raw(row.str(8)?)?);
             body.line(&self.database.json(&LineV1::Trial(TrialLineV1 { attempt, trial, detail, artifacts }))?)?;
         }
-        Ok(())
-    }
-
-    fn raw(&self, text: &str) -> Result<Box<RawValue>, StoreError> {
-        let value = RawValue::from_string(text.to_owned());
-        value.map_err(|error| self.database.damaged(format!("a stored value is not JSON ({error})")))
+        for row in self.judgement_rows(run)? {
+            let judgement = self.database.raw(row?.str(2)?)?;
+            body.line(&self.database.json(&LineV1::Judgement(judgement))?)?;
+        }
+        Ok(body.seal.count_and_hash())
     }
 }
 
 /// Writes a file atomically; compressed if the name ends in `.gz`.
-pub(super) fn write_atomically(
-    file: &Path,
-    content: &mut dyn FnMut(&mut dyn Write) -> Result<(), StoreError>,
-) -> Result<(), StoreError> {
+pub(super) fn write_atomically(file: &Path, content: &mut dyn FnMut(&mut dyn Write) -> Result<()>) -> Result<()> {
     let zipped = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
     let mut failed = None;
     let written = karat_io::atomic_write::write(file, &mut |out| {
@@ -187,8 +160,7 @@ pub(super) fn write_atomically(
     }
 }
 
-/// Opens a file, decompressing it if compressed.
-pub(super) fn open_decompressed(file: &Path) -> Result<Box<dyn BufRead>, StoreError> {
+pub(super) fn open_decompressed(file: &Path) -> Result<Box<dyn BufRead>> {
     let failed = |source| StoreError::Io { path: file.to_owned(), source };
     let mut reader: Box<dyn BufRead> = Box::new(BufReader::new(File::open(file).map_err(failed)?));
     if reader.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]) {
@@ -203,8 +175,85 @@ struct Body<'o> {
 }
 
 impl Body<'_> {
-    fn line(&mut self, text: &str) -> Result<(), StoreError> {
+    fn line(&mut self, text: &str) -> Result<()> {
         self.seal.add(text.as_bytes());
         writeln!(self.out, "{text}").map_err(StoreError::Unwritten)
+    }
+}
+
+const SCHEMA: &str = "karat.run/1";
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum LineV1 {
+    Header { schema: String, id: String, name: Option<String> },
+    Run(RunV1),
+    Tool { name: String, facts: Box<RawValue> },
+    Artifact { hash: String, content: ContentV1 },
+    Trial(TrialLineV1),
+    Judgement(Box<RawValue>),
+    End { lines: usize, hash: String },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TrialLineV1 {
+    attempt: u32,
+    trial: Box<RawValue>,
+    detail: Box<RawValue>,
+    artifacts: BTreeMap<String, String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ContentV1 {
+    Text(String),
+    Hex(String),
+}
+
+impl ContentV1 {
+    /// Text if that is shorter than hex.
+    fn from_bytes(bytes: Vec<u8>) -> Self {
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        // JSON escapes a control character with six.
+        if bytes.iter().filter(|byte| byte.is_ascii_control()).count() > bytes.len() / 5 {
+            return Self::Hex(hex(&bytes));
+        }
+        String::from_utf8(bytes).map_or_else(|error| Self::Hex(hex(error.as_bytes())), Self::Text)
+    }
+
+    fn into_bytes(self) -> Option<Vec<u8>> {
+        match self {
+            Self::Text(text) => Some(text.into_bytes()),
+            Self::Hex(text) => {
+                let digits: Option<Vec<u8>> =
+                    text.chars().map(|c| c.to_digit(16).and_then(|digit| digit.try_into().ok())).collect();
+                let (pairs, rest) = digits.as_ref()?.as_chunks::<2>();
+                rest.is_empty().then(|| pairs.iter().map(|[high, low]| high << 4 | low).collect())
+            }
+        }
+    }
+}
+
+/// The content of the last line: a hash of the run's id and of all lines between header and end, including line ends.
+struct Seal {
+    hasher: blake3::Hasher,
+    lines: usize,
+}
+
+impl Seal {
+    fn new(id: &str) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(id.as_bytes()).update(b"\n");
+        Self { hasher, lines: 0 }
+    }
+
+    fn add(&mut self, line: &[u8]) {
+        self.hasher.update(line).update(b"\n");
+        self.lines += 1;
+    }
+
+    fn count_and_hash(&self) -> (usize, String) {
+        (self.lines, self.hasher.finalize().to_hex().to_string())
     }
 }

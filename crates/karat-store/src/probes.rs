@@ -2,7 +2,7 @@
 
 use super::Store;
 use super::database::{Database, OnConflict, Row};
-use super::error::StoreError;
+use super::error::Result;
 use super::tables::PROBES;
 use super::timestamp::now_ms;
 use super::verify::Problems;
@@ -11,19 +11,19 @@ use karat_llm::judge_id::{JudgeId, JudgeKey};
 
 impl Store {
     /// Adds a probe result; durable on return.
-    pub fn add_probe(&mut self, judge: &JudgeId, scorecard: &ProbeV1) -> Result<(), StoreError> {
+    pub fn add_probe(&mut self, judge: &JudgeId, scorecard: &ProbeV1) -> Result<()> {
         let (identity, scorecard) = (self.database.json(judge)?, self.database.json(scorecard)?);
         self.database.write(|database| add(database, [judge.key().as_str(), &identity, &scorecard]))
     }
 
     /// The last probe result of a judge.
-    pub fn latest_probe(&mut self, judge: &JudgeKey) -> Result<Option<ProbeV1>, StoreError> {
+    pub fn latest_probe(&mut self, judge: &JudgeKey) -> Result<Option<ProbeV1>> {
         let newest = "WHERE judge = $1 ORDER BY sequence DESC LIMIT 1";
         let row = self.database.select_one(&PROBES, newest, vec![judge.as_str().into()])?;
         row.map(|row| scorecard(&self.database, &row)).transpose()
     }
 
-    pub(super) fn check_probes(&mut self, found: &mut Problems) -> Result<(), StoreError> {
+    pub(super) fn check_probes(&mut self, found: &mut Problems) -> Result<()> {
         for row in self.database.select_each(&PROBES, "ORDER BY sequence", Vec::new())? {
             let Some(row) = found.record(row)? else { continue };
             found.record(scorecard(&self.database, &row))?;
@@ -33,13 +33,13 @@ impl Store {
     }
 }
 
-fn add(database: &mut Database, [judge, identity, scorecard]: [&str; 3]) -> Result<(), StoreError> {
+fn add(database: &mut Database, [judge, identity, scorecard]: [&str; 3]) -> Result<()> {
     let sequence = database.next_number(&PROBES)?;
     let row = vec![sequence.into(), judge.into(), identity.into(), scorecard.into(), now_ms().into()];
     database.insert(&PROBES, vec![row], OnConflict::Fail)
 }
 
-fn check_judge(database: &Database, row: &Row) -> Result<(), StoreError> {
+fn check_judge(database: &Database, row: &Row) -> Result<()> {
     let number = row.int(0)?;
     let judge: JudgeId = database.parse_json(row.str(2)?, || format!("the judge of probe {number}"))?;
     if judge.key().as_str() != row.str(1)? {
@@ -48,7 +48,7 @@ fn check_judge(database: &Database, row: &Row) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn scorecard(database: &Database, row: &Row) -> Result<ProbeV1, StoreError> {
+fn scorecard(database: &Database, row: &Row) -> Result<ProbeV1> {
     let number = row.int(0)?;
     database.parse_json(row.str(3)?, || format!("the scorecard of probe {number}"))
 }

@@ -27,7 +27,6 @@ impl TrialKey {
 #[expect(missing_docs, reason = "field names say it")]
 pub struct TrialRecord {
     pub trial: Trial,
-    /// Counted from 1.
     pub attempt: u32,
     pub detail: TrialDetailV1,
     /// Named `stdout`, `stderr`, `output`, and `exchange` for a model's conversation.
@@ -44,11 +43,9 @@ pub struct Artifact {
 
 #[cfg(test)]
 std::thread_local! {
-    /// Counts calls of `Planned::new` on this thread, for tests.
     pub(crate) static PLAN_LOOKUPS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// The trials a plan asks for, in order.
 pub(crate) struct Planned {
     tools: BTreeMap<String, (usize, u32)>,
     cases: BTreeMap<String, usize>,

@@ -3,7 +3,7 @@
 use super::Store;
 use super::artifacts::{Packed, insert_artifacts};
 use super::database::{Database, OnConflict, Row, Value};
-use super::error::StoreError;
+use super::error::{Result, StoreError};
 use super::naming::{LATEST, RunId, check_name, short_ids};
 use super::record::Planned;
 use super::tables::{RUNS, TOOL_FACTS};
@@ -11,20 +11,20 @@ use super::timestamp::{format_utc, now_ms};
 use karat_core::ids::ToolName;
 use karat_core::trial::Outcome;
 use karat_format::document::suggest;
-use karat_format::run::{PlanV1, ToolFactsV1};
-use serde::Serialize;
+use karat_format::run::{PlanV1, PlannedSuiteV1, ToolFactsV1};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum RunState {
     /// Not finished; interrupted if no process holds its lock.
     Running,
-    /// All planned trials are done.
     Complete,
-    /// Ended early.
     Stopped,
 }
 
@@ -50,12 +50,10 @@ impl RunState {
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct NewRun {
-    /// Optional name.
     pub name: Option<String>,
     pub plan: PlanV1,
     /// The suite as it is now, so that the run can be scored after the suite has changed.
     pub suite_snapshot: Vec<u8>,
-    /// The scratch folder on this machine.
     pub scratch: Option<PathBuf>,
 }
 
@@ -77,7 +75,6 @@ pub struct RunInfo {
     /// Trials by outcome, counting the latest attempt at each.
     pub outcomes: BTreeMap<Outcome, u64>,
     pub has_report: bool,
-    /// The scratch folder on this machine, if any.
     pub scratch: Option<PathBuf>,
     pub karat: String,
     /// Imported from another store; its plan was made elsewhere.
@@ -86,23 +83,23 @@ pub struct RunInfo {
 
 impl Store {
     /// Stores a new run.
-    pub fn begin(&mut self, new: &NewRun) -> Result<RunId, StoreError> {
+    pub fn begin(&mut self, new: &NewRun) -> Result<RunId> {
         let id = RunId::new();
-        let plan = self.database.json(&new.plan)?;
         let snapshot = Packed::new(&new.suite_snapshot);
         let row = RunRow {
             id: id.clone(),
             name: new.name.clone(),
-            created_ms: now_ms(),
-            ended_ms: None,
-            state: RunState::Running,
-            snapshot: snapshot.hash.clone(),
+            suite: new.plan.suite.clone(),
             planned: Planned::new(&new.plan).total(),
-            suite_name: new.plan.suite.name.clone(),
-            suite_digest: new.plan.suite.digest.clone(),
-            plan,
-            report: None,
-            karat: env!("CARGO_PKG_VERSION").to_owned(),
+            line: RunV1 {
+                created_ms: now_ms(),
+                ended_ms: None,
+                state: RunState::Running.as_str().to_owned(),
+                karat: env!("CARGO_PKG_VERSION").to_owned(),
+                snapshot: snapshot.hash.clone(),
+                report: None,
+                plan: self.database.raw(&self.database.json(&new.plan)?)?,
+            },
             imported: false,
         };
         self.database.write_waiting(|database| {
@@ -116,7 +113,7 @@ impl Store {
     }
 
     /// Ends a run, storing its report if there is one.
-    pub fn finish(&mut self, run: &RunId, state: RunState, report: Option<&[u8]>) -> Result<(), StoreError> {
+    pub fn finish(&mut self, run: &RunId, state: RunState, report: Option<&[u8]>) -> Result<()> {
         let report = report.map(Packed::new);
         let hash = report.as_ref().map(|packed| packed.hash.clone());
         let ended = (state != RunState::Running).then(now_ms);
@@ -129,41 +126,41 @@ impl Store {
     }
 
     /// Continues an ended run. Its report, now outdated, is dropped.
-    pub fn reopen(&mut self, run: &RunId) -> Result<(), StoreError> {
+    pub fn reopen(&mut self, run: &RunId) -> Result<()> {
         let running = RunState::Running.as_str().into();
         self.change(run, &[("state", running), ("ended_ms", Value::Null), ("report", Value::Null)])
     }
 
     /// All runs, newest first.
-    pub fn runs(&mut self) -> Result<Vec<RunInfo>, StoreError> {
-        self.database.read(|database| {
-            let mut outcomes = all_outcomes(database)?;
-            let mut runs = infos(database)?;
+    pub fn runs(&mut self) -> Result<Vec<RunInfo>> {
+        self.in_snapshot(|store| {
+            let mut runs = store.overview()?;
             for run in &mut runs {
-                run.outcomes = outcomes.remove(run.id.as_str()).unwrap_or_default();
+                run.outcomes = store.outcomes(&run.id)?;
             }
             Ok(runs)
         })
     }
 
     /// All runs, newest first, without outcomes: no trial is read.
-    pub fn overview(&mut self) -> Result<Vec<RunInfo>, StoreError> {
-        infos(&mut self.database)
+    pub fn overview(&mut self) -> Result<Vec<RunInfo>> {
+        let (runs, damage) = readable_infos(&mut self.database)?;
+        damage.map_or(Ok(runs), Err)
     }
 
     /// Finds a run by reference.
-    pub fn find(&mut self, reference: &str) -> Result<RunInfo, StoreError> {
+    pub fn find(&mut self, reference: &str) -> Result<RunInfo> {
         let id = self.resolve_run(reference)?;
-        self.database.read(|database| {
-            let (runs, _) = readable_infos(database)?;
+        self.in_snapshot(|store| {
+            let (runs, _) = readable_infos(&mut store.database)?;
             let mut run = runs.into_iter().find(|run| run.id == id).ok_or_else(|| no_run(&id))?;
-            run.outcomes = outcomes(database, &id)?;
+            run.outcomes = store.outcomes(&id)?;
             Ok(run)
         })
     }
 
     /// Resolves a reference to a run id. No trial is read, so it works if trials, or rows of other runs, are damaged.
-    pub fn resolve_run(&mut self, reference: &str) -> Result<RunId, StoreError> {
+    pub fn resolve_run(&mut self, reference: &str) -> Result<RunId> {
         let (runs, damage) = readable_infos(&mut self.database)?;
         match (choose(runs, reference), damage) {
             // The newest run may be the damaged one.
@@ -174,30 +171,37 @@ impl Store {
     }
 
     /// Trials of a run by outcome, counting the latest attempt at each.
-    pub fn outcomes(&mut self, run: &RunId) -> Result<BTreeMap<Outcome, u64>, StoreError> {
-        outcomes(&mut self.database, run)
+    pub fn outcomes(&mut self, run: &RunId) -> Result<BTreeMap<Outcome, u64>> {
+        let rows = self.database.query(
+            "SELECT outcome, COUNT(*) FROM trials t WHERE run_id = $1 AND attempt = (SELECT MAX(u.attempt) FROM trials u \
+             WHERE u.run_id = t.run_id AND u.tool = t.tool AND u.case_id = t.case_id AND u.number = t.number) \
+             GROUP BY outcome",
+            vec![run.into()],
+        )?;
+        let counted = |row: &Row| Ok((outcome(&self.database, row.str(0)?)?, u64::try_from(row.int(1)?).unwrap_or(0)));
+        rows.iter().map(counted).collect()
     }
 
     /// The plan of a run.
-    pub fn plan(&mut self, run: &RunId) -> Result<PlanV1, StoreError> {
+    pub fn plan(&mut self, run: &RunId) -> Result<PlanV1> {
         let text = row(&mut self.database, run)?.text(8)?;
         self.database.parse_json(&text, || format!("the plan of the run {run}"))
     }
 
     /// The suite as it was when the run began.
-    pub fn suite_snapshot(&mut self, run: &RunId) -> Result<Vec<u8>, StoreError> {
+    pub fn suite_snapshot(&mut self, run: &RunId) -> Result<Vec<u8>> {
         let hash = row(&mut self.database, run)?.text(7)?;
         self.artifact(&hash)
     }
 
     /// The report of a run, if stored.
-    pub fn report(&mut self, run: &RunId) -> Result<Option<Vec<u8>>, StoreError> {
+    pub fn report(&mut self, run: &RunId) -> Result<Option<Vec<u8>>> {
         let hash = row(&mut self.database, run)?.text_or_null(10)?;
         hash.map(|hash| self.artifact(&hash)).transpose()
     }
 
     /// Records facts about a tool. If they changed, as after an update between two parts of a run, both are kept.
-    pub fn set_tool(&mut self, run: &RunId, tool: &ToolName, facts: &ToolFactsV1) -> Result<(), StoreError> {
+    pub fn set_tool(&mut self, run: &RunId, tool: &ToolName, facts: &ToolFactsV1) -> Result<()> {
         let facts = self.database.json(facts)?;
         self.database.write_waiting(|database| {
             run_state(database, run)?;
@@ -214,14 +218,13 @@ impl Store {
     }
 
     /// The latest facts about each tool.
-    pub fn tools(&mut self, run: &RunId) -> Result<BTreeMap<ToolName, ToolFactsV1>, StoreError> {
+    pub fn tools(&mut self, run: &RunId) -> Result<BTreeMap<ToolName, ToolFactsV1>> {
         let history = self.tool_history(run)?;
         Ok(history.into_iter().filter_map(|(tool, mut facts)| Some((tool, facts.pop()?))).collect())
     }
 
-    /// All recorded facts about each tool, oldest first. More than one entry means that the tool changed while the run was
-    /// interrupted.
-    pub fn tool_history(&mut self, run: &RunId) -> Result<BTreeMap<ToolName, Vec<ToolFactsV1>>, StoreError> {
+    /// All recorded facts about each tool, oldest first; several if the tool changed while the run was interrupted.
+    pub fn tool_history(&mut self, run: &RunId) -> Result<BTreeMap<ToolName, Vec<ToolFactsV1>>> {
         let mut history: BTreeMap<ToolName, Vec<ToolFactsV1>> = BTreeMap::new();
         for row in self.fact_rows(run)? {
             let (tool, facts) = self.facts(run, &row?)?;
@@ -230,63 +233,68 @@ impl Store {
         Ok(history)
     }
 
-    pub(super) fn fact_rows(&mut self, run: &RunId) -> Result<Vec<Result<Row, StoreError>>, StoreError> {
+    pub(super) fn fact_rows(&mut self, run: &RunId) -> Result<Vec<Result<Row>>> {
         self.database.select_each(&TOOL_FACTS, "WHERE run_id = $1 ORDER BY tool, position", vec![run.into()])
     }
 
-    pub(super) fn facts(&self, run: &RunId, row: &Row) -> Result<(String, ToolFactsV1), StoreError> {
+    pub(super) fn facts(&self, run: &RunId, row: &Row) -> Result<(String, ToolFactsV1)> {
         let tool = row.text(1)?;
         let facts = self.database.parse_json(row.str(3)?, || format!("what the run {run} knows of the tool {tool}"))?;
         Ok((tool, facts))
     }
 
-    pub(super) fn change(&mut self, run: &RunId, changes: &[(&'static str, Value)]) -> Result<(), StoreError> {
+    pub(super) fn change(&mut self, run: &RunId, changes: &[(&'static str, Value)]) -> Result<()> {
         let update = |database: &mut Database| database.update(&RUNS, "WHERE id = $1", vec![run.into()], changes);
         let changed = self.database.write_waiting(update)?;
         if changed == 0 { Err(no_run(run)) } else { Ok(()) }
     }
 }
 
+/// The run as a line of a run file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RunV1 {
+    pub(super) created_ms: i64,
+    pub(super) ended_ms: Option<i64>,
+    pub(super) state: String,
+    pub(super) karat: String,
+    pub(super) snapshot: String,
+    pub(super) report: Option<String>,
+    pub(super) plan: Box<RawValue>,
+}
+
 pub(super) struct RunRow {
     pub(super) id: RunId,
     pub(super) name: Option<String>,
-    pub(super) created_ms: i64,
-    pub(super) ended_ms: Option<i64>,
-    pub(super) state: RunState,
-    pub(super) suite_name: String,
-    pub(super) suite_digest: String,
-    pub(super) snapshot: String,
-    pub(super) plan: String,
+    pub(super) suite: PlannedSuiteV1,
     pub(super) planned: i64,
-    pub(super) report: Option<String>,
-    pub(super) karat: String,
+    pub(super) line: RunV1,
     pub(super) imported: bool,
 }
 
 impl RunRow {
     /// Inserts the row if its name is free. Artifacts it refers to must exist.
-    pub(super) fn insert(self, database: &mut Database) -> Result<(), StoreError> {
+    pub(super) fn insert(self, database: &mut Database) -> Result<()> {
         if let Some(name) = &self.name {
             check_name(name)?;
-            let row = database.select_one(&RUNS, "WHERE name = $1", vec![name.as_str().into()])?;
-            if let Some(row) = row {
+            if let Some(row) = database.select_one(&RUNS, "WHERE name = $1", vec![name.as_str().into()])? {
                 return Err(StoreError::NameTaken { name: name.clone(), run: row.text(0)? });
             }
         }
         let values = vec![
             (&self.id).into(),
             self.name.into(),
-            self.created_ms.into(),
-            self.ended_ms.into(),
-            self.state.as_str().into(),
-            self.suite_name.into(),
-            self.suite_digest.into(),
-            self.snapshot.into(),
-            self.plan.into(),
+            self.line.created_ms.into(),
+            self.line.ended_ms.into(),
+            self.line.state.into(),
+            self.suite.name.into(),
+            self.suite.digest.into(),
+            self.line.snapshot.into(),
+            self.line.plan.get().into(),
             self.planned.into(),
-            self.report.into(),
+            self.line.report.into(),
             Value::Null,
-            self.karat.into(),
+            self.line.karat.into(),
             i64::from(self.imported).into(),
         ];
         database.insert(&RUNS, vec![values], OnConflict::Fail)
@@ -297,59 +305,27 @@ fn no_run(run: &RunId) -> StoreError {
     StoreError::NoRun { reference: run.to_string(), hint: String::new() }
 }
 
-/// The state of a run; an error if it does not exist. The plan, which may be long, is not read: this is called for every
-/// trial.
-pub(super) fn run_state(database: &mut Database, run: &RunId) -> Result<RunState, StoreError> {
+/// The state of a run; an error if it does not exist. Called for every trial, so the plan is not read.
+pub(super) fn run_state(database: &mut Database, run: &RunId) -> Result<RunState> {
     let row = database.query_one("SELECT state FROM runs WHERE id = $1", vec![run.into()])?;
     state(database, row.ok_or_else(|| no_run(run))?.str(0)?)
 }
 
-pub(super) fn row(database: &mut Database, run: &RunId) -> Result<Row, StoreError> {
+pub(super) fn row(database: &mut Database, run: &RunId) -> Result<Row> {
     database.select_one(&RUNS, "WHERE id = $1", vec![run.into()])?.ok_or_else(|| no_run(run))
 }
 
-pub(super) fn state(database: &Database, text: &str) -> Result<RunState, StoreError> {
+pub(super) fn state(database: &Database, text: &str) -> Result<RunState> {
     RunState::parse(text).ok_or_else(|| database.damaged(format!("a run is in the state `{text}`, which is none")))
 }
 
-pub(super) fn outcome(database: &Database, text: &str) -> Result<Outcome, StoreError> {
+pub(super) fn outcome(database: &Database, text: &str) -> Result<Outcome> {
     let found = Outcome::ALL.into_iter().find(|outcome| outcome.as_str() == text);
     found.ok_or_else(|| database.damaged(format!("a trial ended as `{text}`, which is no outcome")))
 }
 
-fn outcomes(database: &mut Database, run: &RunId) -> Result<BTreeMap<Outcome, u64>, StoreError> {
-    let rows = database.query(
-        "SELECT outcome, COUNT(*) FROM trials t WHERE run_id = $1 AND attempt = (SELECT MAX(u.attempt) FROM trials u \
-         WHERE u.run_id = t.run_id AND u.tool = t.tool AND u.case_id = t.case_id AND u.number = t.number) \
-         GROUP BY outcome",
-        vec![run.into()],
-    )?;
-    let counted = |row: &Row| Ok((outcome(database, row.str(0)?)?, u64::try_from(row.int(1)?).unwrap_or(0)));
-    rows.iter().map(counted).collect()
-}
-
-fn all_outcomes(database: &mut Database) -> Result<BTreeMap<String, BTreeMap<Outcome, u64>>, StoreError> {
-    let rows = database.query(
-        "SELECT run_id, outcome, COUNT(*) FROM trials t WHERE attempt = (SELECT MAX(u.attempt) FROM trials u \
-         WHERE u.run_id = t.run_id AND u.tool = t.tool AND u.case_id = t.case_id AND u.number = t.number) \
-         GROUP BY run_id, outcome",
-        Vec::new(),
-    )?;
-    let mut found: BTreeMap<String, BTreeMap<Outcome, u64>> = BTreeMap::new();
-    for row in rows {
-        let count = u64::try_from(row.int(2)?).unwrap_or(0);
-        found.entry(row.text(0)?).or_default().insert(outcome(database, &row.text(1)?)?, count);
-    }
-    Ok(found)
-}
-
-fn infos(database: &mut Database) -> Result<Vec<RunInfo>, StoreError> {
-    let (runs, damage) = readable_infos(database)?;
-    damage.map_or(Ok(runs), Err)
-}
-
 /// All runs with readable rows, newest first, and the error of the first unreadable one.
-fn readable_infos(database: &mut Database) -> Result<(Vec<RunInfo>, Option<StoreError>), StoreError> {
+fn readable_infos(database: &mut Database) -> Result<(Vec<RunInfo>, Option<StoreError>)> {
     let (mut runs, mut damage) = (Vec::new(), None);
     for row in database.select_each(&RUNS, "ORDER BY created_ms DESC, id DESC", Vec::new())? {
         match row.and_then(|row| info(database, &row)) {
@@ -357,14 +333,12 @@ fn readable_infos(database: &mut Database) -> Result<(Vec<RunInfo>, Option<Store
             Err(error) => drop(damage.get_or_insert(error)),
         }
     }
-    let short = short_ids(runs.iter().map(|run| run.id.as_str()));
-    for (run, short) in runs.iter_mut().zip(short) {
-        run.short_id = short;
-    }
+    let short = short_ids(runs.iter().map(|run: &RunInfo| run.id.as_str()));
+    runs.iter_mut().zip(short).for_each(|(run, short)| run.short_id = short);
     Ok((runs, damage))
 }
 
-fn info(database: &Database, row: &Row) -> Result<RunInfo, StoreError> {
+fn info(database: &Database, row: &Row) -> Result<RunInfo> {
     let id = row.text(0)?;
     Ok(RunInfo {
         id: RunId::parse(&id).ok_or_else(|| database.damaged(format!("a run has the id `{id}`, which is none")))?,
@@ -385,7 +359,7 @@ fn info(database: &Database, row: &Row) -> Result<RunInfo, StoreError> {
     })
 }
 
-fn choose(runs: Vec<RunInfo>, reference: &str) -> Result<RunInfo, StoreError> {
+fn choose(runs: Vec<RunInfo>, reference: &str) -> Result<RunInfo> {
     let plain = reference.trim().to_lowercase();
     let by_name = runs.iter().position(|run| run.name.as_deref() == Some(reference));
     let found: Vec<usize> = match by_name {

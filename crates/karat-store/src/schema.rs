@@ -1,33 +1,27 @@
 //! Versions of the store's tables.
 
 use super::database::{Database, OnConflict};
-use super::error::StoreError;
+use super::error::{Result, StoreError};
 use super::tables::SCHEMA;
 use super::timestamp::now_ms;
 
-struct Migration {
-    version: i64,
-    sql: &'static str,
-}
-
-/// All migrations, oldest first: the first creates the tables, so stores of earlier versions are refused. A published one
-/// never changes; append new ones.
-const MIGRATIONS: &[Migration] = &[Migration { version: 11, sql: include_str!("sqlite/0011_tables.sql") }];
+/// All versions and migrations to them, oldest first; the first creates the tables. A published one never changes; append new ones.
+const MIGRATIONS: &[(i64, &str)] = &[(11, include_str!("sqlite/0011_tables.sql"))];
 
 /// BLAKE3 of the table definitions of the latest version; a test prints the new value.
 const DEFINITIONS: &str = "ed3a64252ddab757ac0c7f9d6faa2fdaf97a28329d177804d71648c8d433ca45";
 
 pub(super) fn latest_version() -> i64 {
-    MIGRATIONS.last().map_or(0, |migration| migration.version)
+    MIGRATIONS.last().map_or(0, |(version, _)| *version)
 }
 
 fn oldest_version() -> i64 {
-    MIGRATIONS.first().map_or(0, |migration| migration.version)
+    MIGRATIONS.first().map_or(0, |(version, _)| *version)
 }
 
 /// The version of a store; 0 for an empty database; an error if this program cannot read it.
-pub(super) fn check_version(database: &mut Database) -> Result<i64, StoreError> {
-    let file = database.file().to_owned();
+pub(super) fn check_version(database: &mut Database) -> Result<i64> {
+    let file = database.file.clone();
     let tables = database.tables()?;
     if tables.is_empty() {
         return Ok(0);
@@ -49,7 +43,7 @@ pub(super) fn check_version(database: &mut Database) -> Result<i64, StoreError> 
     Ok(found)
 }
 
-fn fingerprint(database: &mut Database) -> Result<String, StoreError> {
+fn fingerprint(database: &mut Database) -> Result<String> {
     let mut hasher = blake3::Hasher::new();
     for definition in database.definitions()? {
         hasher.update(&definition).update(b"\n");
@@ -57,18 +51,16 @@ fn fingerprint(database: &mut Database) -> Result<String, StoreError> {
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-/// Migrates to the latest version in one transaction.
-pub(super) fn migrate(database: &mut Database) -> Result<(), StoreError> {
+pub(super) fn migrate(database: &mut Database) -> Result<()> {
     if check_version(database)? == latest_version() {
         return Ok(());
     }
     database.write(|database| {
         // Another process may have migrated while this one waited.
         let found = check_version(database)?;
-        for migration in MIGRATIONS.iter().filter(|migration| migration.version > found) {
-            database.script(migration.sql)?;
-            let row = vec![migration.version.into(), now_ms().into()];
-            database.insert(&SCHEMA, vec![row], OnConflict::Fail)?;
+        for (version, sql) in MIGRATIONS.iter().filter(|(version, _)| *version > found) {
+            database.script(sql)?;
+            database.insert(&SCHEMA, vec![vec![(*version).into(), now_ms().into()]], OnConflict::Fail)?;
         }
         Ok(())
     })
@@ -89,7 +81,7 @@ mod tests {
 
     #[test]
     fn versions_are_consecutive() {
-        let versions: Vec<i64> = MIGRATIONS.iter().map(|migration| migration.version).collect();
+        let versions: Vec<i64> = MIGRATIONS.iter().map(|(version, _)| *version).collect();
         assert_eq!(versions, (oldest_version()..=latest_version()).collect::<Vec<_>>());
     }
 }

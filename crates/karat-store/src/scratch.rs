@@ -4,7 +4,7 @@
 
 use super::Store;
 use super::database::{Database, OnConflict, Value};
-use super::error::StoreError;
+use super::error::{Result, StoreError};
 use super::naming::RunId;
 use super::tables::{RUNS, SCRATCH_FOLDERS};
 use karat_io::remove_tree::remove_tree;
@@ -17,7 +17,7 @@ const MARK: &str = ".karat-scratch";
 impl Store {
     /// Sets the scratch folder of a run; the caller holds the run's lock or has just begun it. The folder is created and
     /// marked. Folders left by interrupted parts of the run are deleted; failures are left to garbage collection.
-    pub fn set_scratch(&mut self, run: &RunId, scratch: Option<&Path>) -> Result<(), StoreError> {
+    pub fn set_scratch(&mut self, run: &RunId, scratch: Option<&Path>) -> Result<()> {
         let scratch = scratch.map(std::path::absolute).transpose();
         let scratch = scratch.map_err(|source| StoreError::Io { path: self.folder.clone(), source })?;
         if let Some(folder) = &scratch {
@@ -41,8 +41,7 @@ impl Store {
         Ok(())
     }
 
-    /// All recorded folders, with their runs.
-    pub(super) fn scratch_folders(&mut self) -> Result<Vec<(PathBuf, RunId)>, StoreError> {
+    pub(super) fn scratch_folders(&mut self) -> Result<Vec<(PathBuf, RunId)>> {
         let rows = self.database.select(&SCRATCH_FOLDERS, "ORDER BY folder", Vec::new())?;
         let mut folders = Vec::new();
         for row in rows {
@@ -53,17 +52,16 @@ impl Store {
         Ok(folders)
     }
 
-    pub(super) fn forget_scratch(&mut self, folder: &Path) -> Result<(), StoreError> {
+    pub(super) fn forget_scratch(&mut self, folder: &Path) -> Result<()> {
         let text = folder.to_string_lossy().into_owned();
         self.database.write_waiting(|database| {
-            let unused = [("scratch", Value::Null)];
-            database.update(&RUNS, "WHERE scratch = $1", vec![text.as_str().into()], &unused)?;
+            database.update(&RUNS, "WHERE scratch = $1", vec![text.as_str().into()], &[("scratch", Value::Null)])?;
             forget(database, &text)
         })
     }
 }
 
-fn forget(database: &mut Database, folder: &str) -> Result<(), StoreError> {
+fn forget(database: &mut Database, folder: &str) -> Result<()> {
     database.execute("DELETE FROM scratch_folders WHERE folder = $1", vec![folder.into()]).map(|_| ())
 }
 
@@ -74,7 +72,6 @@ pub(super) fn is_marked(folder: &Path, run: &RunId) -> bool {
     plain && std::fs::read_to_string(path).is_ok_and(|text| text == run.as_str())
 }
 
-/// Deletes a marked folder; returns whether there was one.
 pub(super) fn discard(folder: &Path, run: &RunId) -> io::Result<bool> {
     if !is_marked(folder, run) {
         return Ok(false);

@@ -2,7 +2,7 @@
 
 use super::Store;
 use super::database::OnConflict;
-use super::error::StoreError;
+use super::error::Result;
 use super::tables::{SESSION_DOCUMENTS, SESSIONS};
 use super::timestamp::now_ms;
 use super::verify::Problems;
@@ -14,7 +14,6 @@ use serde::Serialize;
 #[expect(missing_docs, reason = "field names say it")]
 pub struct SessionInfo {
     pub id: String,
-    /// Milliseconds since 1970.
     pub created_ms: i64,
     pub documents: usize,
 }
@@ -37,7 +36,7 @@ impl Store {
         name: &str,
         hash: &str,
         reader: i64,
-    ) -> Result<Option<IngestedV1>, StoreError> {
+    ) -> Result<Option<IngestedV1>> {
         let own = "WHERE session = $1 AND name = $2 AND hash = $3 AND reader = $4";
         let values = vec![session.into(), name.into(), hash.into(), reader.into()];
         let Some(row) = self.database.select_one(&SESSION_DOCUMENTS, own, values)? else { return Ok(None) };
@@ -45,7 +44,7 @@ impl Store {
     }
 
     /// Stores documents in a session, creating it if missing; existing ones are kept.
-    pub fn save_documents(&mut self, session: &str, documents: &[NewDocument]) -> Result<(), StoreError> {
+    pub fn save_documents(&mut self, session: &str, documents: &[NewDocument]) -> Result<()> {
         let now = now_ms();
         let mut rows = Vec::new();
         for document in documents {
@@ -65,32 +64,30 @@ impl Store {
     }
 
     /// All sessions, newest last.
-    pub fn sessions(&mut self) -> Result<Vec<SessionInfo>, StoreError> {
+    pub fn sessions(&mut self) -> Result<Vec<SessionInfo>> {
         let mut infos = Vec::new();
         for row in self.database.select(&SESSIONS, "ORDER BY created_ms, id", Vec::new())? {
             let (id, created_ms) = (row.text(0)?, row.int(1)?);
             let sql = "SELECT COUNT(*) FROM session_documents WHERE session = $1";
-            let held = self.database.query_one(sql, vec![id.as_str().into()])?;
-            let documents = held.map_or(Ok(0), |row| row.count(0))? as usize;
+            let documents = self.database.query_count(sql, vec![id.as_str().into()])? as usize;
             infos.push(SessionInfo { id, created_ms, documents });
         }
         Ok(infos)
     }
 
     /// Removes a session; returns whether it existed.
-    pub fn remove_session(&mut self, session: &str) -> Result<bool, StoreError> {
+    pub fn remove_session(&mut self, session: &str) -> Result<bool> {
         self.database.write(|database| {
             database.execute("DELETE FROM session_documents WHERE session = $1", vec![session.into()])?;
             Ok(database.execute("DELETE FROM sessions WHERE id = $1", vec![session.into()])? > 0)
         })
     }
 
-    pub(super) fn check_sessions(&mut self, found: &mut Problems) -> Result<(), StoreError> {
+    pub(super) fn check_sessions(&mut self, found: &mut Problems) -> Result<()> {
         for row in self.database.select_each(&SESSION_DOCUMENTS, "", Vec::new())? {
             let Some(row) = found.record(row)? else { continue };
             let (session, name) = (row.str(0)?, row.str(1)?);
-            let read = self.database.parse_json::<IngestedV1>(row.str(4)?, || document_name(session, name));
-            found.record(read)?;
+            found.record(self.database.parse_json::<IngestedV1>(row.str(4)?, || document_name(session, name)))?;
         }
         Ok(())
     }

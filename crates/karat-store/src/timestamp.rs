@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 
-/// Milliseconds since 1970.
 pub(super) fn now_ms() -> i64 {
     Timestamp::now().as_millisecond()
 }

@@ -1,21 +1,21 @@
-//! Trials, each durable as soon as it is done.
+//! Trials, each durable as soon as it is done, and their judgements.
 
 use super::Store;
 use super::artifacts::{Packed, Packer, insert_artifacts};
 use super::database::{Database, OnConflict, Row, Value};
-use super::error::StoreError;
+use super::error::{Result, StoreError};
 use super::naming::RunId;
 use super::runs::{RunState, outcome, run_state};
-use super::tables::{TRIAL_ARTIFACTS, TRIALS};
+use super::tables::{JUDGEMENTS, TRIAL_ARTIFACTS, TRIALS};
 use crate::record::{Artifact, TrialKey, TrialRecord};
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::trial::{Outcome, Trial};
+use karat_format::judgement::JudgementV1;
 use karat_format::run::TrialDetailV1;
 use karat_format::submission::TrialV1;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Limit for an artifact, and for a trial without its artifacts: SQLite allows 10^9 bytes per row, and one oversized trial must
-/// not lose the others saved with it.
+/// Limit for an artifact, and for a trial without its artifacts: SQLite allows 10^9 bytes per row.
 const MAX_BYTES: usize = 256 << 20;
 
 /// A stored trial.
@@ -30,15 +30,14 @@ pub struct StoredTrial {
 impl Store {
     /// Stores finished trials and their artifacts atomically; durable on return. An existing attempt is an error and stays.
     /// What exceeds the size limit is truncated, and the trial's detail says so.
-    pub fn save(&mut self, run: &RunId, records: &[TrialRecord]) -> Result<(), StoreError> {
+    pub fn save(&mut self, run: &RunId, records: &[TrialRecord]) -> Result<()> {
         self.save_within(run, records, MAX_BYTES)
     }
 
-    /// [`Self::save`] with another size limit.
-    pub(super) fn save_within(&mut self, run: &RunId, records: &[TrialRecord], most: usize) -> Result<(), StoreError> {
+    pub(super) fn save_within(&mut self, run: &RunId, records: &[TrialRecord], most: usize) -> Result<()> {
         // Slow work is done before the write lock is taken.
         let mut batch = Batch::default();
-        let mut packer = Packer::new();
+        let mut packer = Packer::default();
         for record in records {
             batch.add(self, run, record, &mut packer, most)?;
         }
@@ -53,7 +52,7 @@ impl Store {
     }
 
     /// The latest attempt at each trial, in the order of finishing.
-    pub fn trials(&mut self, run: &RunId) -> Result<Vec<StoredTrial>, StoreError> {
+    pub fn trials(&mut self, run: &RunId) -> Result<Vec<StoredTrial>> {
         let latest = "WHERE run_id = $1 AND attempt = (SELECT MAX(u.attempt) FROM trials u \
                       WHERE u.run_id = trials.run_id AND u.tool = trials.tool AND u.case_id = trials.case_id \
                       AND u.number = trials.number) ORDER BY position";
@@ -62,28 +61,22 @@ impl Store {
     }
 
     /// The finished trials, with the latest attempt and its outcome.
-    pub fn finished_trials(&mut self, run: &RunId) -> Result<BTreeMap<TrialKey, (u32, Outcome)>, StoreError> {
+    pub fn finished_trials(&mut self, run: &RunId) -> Result<BTreeMap<TrialKey, (u32, Outcome)>> {
         let all = "WHERE run_id = $1 ORDER BY tool, case_id, number, attempt";
         let rows = self.database.select(&TRIALS, all, vec![run.into()])?;
         // Later attempts replace earlier ones.
         rows.iter().map(|row| Ok((key(row)?, (row.count(4)?, outcome(&self.database, row.str(6)?)?)))).collect()
     }
 
-    /// At most `most` attempts that finished after position `place` (0 for the beginning), with their positions. For
-    /// following a run: each attempt is read once.
-    pub fn attempts_after(
-        &mut self,
-        run: &RunId,
-        place: i64,
-        most: u32,
-    ) -> Result<Vec<(i64, StoredTrial)>, StoreError> {
+    /// At most `most` attempts that finished after position `place` (0 for the beginning), with their positions.
+    pub fn attempts_after(&mut self, run: &RunId, place: i64, most: u32) -> Result<Vec<(i64, StoredTrial)>> {
         let next = "WHERE run_id = $1 AND position > $2 ORDER BY position LIMIT $3";
         let rows = self.database.select(&TRIALS, next, vec![run.into(), place.into(), most.into()])?;
         rows.iter().map(|row| Ok((row.int(5)?, self.stored(row)?))).collect()
     }
 
     /// Parses a trial; line and columns must agree.
-    pub(super) fn stored(&self, row: &Row) -> Result<StoredTrial, StoreError> {
+    pub(super) fn stored(&self, row: &Row) -> Result<StoredTrial> {
         let (key, attempt) = (key(row)?, row.count(4)?);
         let what = || described(&key, attempt);
         let damaged = |reason: String| self.database.damaged(format!("{} {reason}", described(&key, attempt)));
@@ -100,6 +93,37 @@ impl Store {
             return Err(damaged("is stored with another outcome than its own".to_owned()));
         }
         Ok(StoredTrial { trial, attempt, detail })
+    }
+
+    /// Replaces the stored judgements of a run atomically.
+    pub fn set_judgements(&mut self, run: &RunId, judgements: &[JudgementV1]) -> Result<()> {
+        let mut lines = Vec::with_capacity(judgements.len());
+        for (position, judgement) in (1_i64..).zip(judgements) {
+            check_judgement(judgement).map_err(|reason| StoreError::BadJudgement { number: position, reason })?;
+            lines.push(self.database.json(judgement)?);
+        }
+        self.database.write_waiting(|database| {
+            run_state(database, run)?;
+            database.execute("DELETE FROM judgements WHERE run_id = $1", vec![run.into()])?;
+            insert_judgements(database, run, lines)
+        })
+    }
+
+    /// The judgements of a run, in the order given.
+    pub fn judgements(&mut self, run: &RunId) -> Result<Vec<JudgementV1>> {
+        self.judgement_rows(run)?.into_iter().map(|row| self.judgement(run, &row?)).collect()
+    }
+
+    pub(super) fn judgement_rows(&mut self, run: &RunId) -> Result<Vec<Result<Row>>> {
+        self.database.select_each(&JUDGEMENTS, "WHERE run_id = $1 ORDER BY position", vec![run.into()])
+    }
+
+    pub(super) fn judgement(&self, run: &RunId, row: &Row) -> Result<JudgementV1> {
+        let number = row.int(1)?;
+        let judgement: JudgementV1 =
+            self.database.parse_json(row.str(2)?, || format!("judgement {number} of the run {run}"))?;
+        let invalid = |reason| format!("judgement {number} of the run {run} is invalid: {reason}");
+        check_judgement(&judgement).map(|()| judgement).map_err(|reason| self.database.damaged(invalid(reason)))
     }
 }
 
@@ -121,7 +145,6 @@ pub(super) struct TrialRow {
 }
 
 impl Batch {
-    /// The number of trials, not counting repeated attempts.
     pub(super) fn trials(&self) -> usize {
         self.keys.iter().map(|(key, _)| key).collect::<BTreeSet<_>>().len()
     }
@@ -133,7 +156,7 @@ impl Batch {
         record: &TrialRecord,
         packer: &mut Packer,
         most: usize,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let (key, attempt) = (TrialKey::from_trial(&record.trial), record.attempt);
         let refused =
             |reason: &str| StoreError::BadTrial { trial: described(&key, attempt), reason: reason.to_owned() };
@@ -171,7 +194,7 @@ impl Batch {
         self.trial(TrialRow { key, attempt, outcome, line, detail: text })
     }
 
-    pub(super) fn trial(&mut self, row: TrialRow) -> Result<(), StoreError> {
+    pub(super) fn trial(&mut self, row: TrialRow) -> Result<()> {
         if !self.keys.insert((row.key.clone(), row.attempt)) {
             return Err(StoreError::Twice { trial: described(&row.key, row.attempt) });
         }
@@ -190,32 +213,23 @@ impl Batch {
     }
 
     pub(super) fn link(&mut self, run: &RunId, key: &TrialKey, attempt: u32, name: &str, hash: &str) {
-        let (tool, case) = (key.tool.as_str().into(), key.case.as_str().into());
-        self.links.push(vec![run.into(), tool, case, key.number.into(), attempt.into(), name.into(), hash.into()]);
+        let mut row = key_values(run, key, attempt);
+        row.extend([name.into(), hash.into()]);
+        self.links.push(row);
     }
 
-    pub(super) fn keep(&mut self, database: &mut Database) -> Result<(), StoreError> {
+    pub(super) fn keep(&mut self, database: &mut Database) -> Result<()> {
         insert_artifacts(database, std::mem::take(&mut self.packed))
     }
 
-    /// Inserts the trials after the existing ones.
-    pub(super) fn insert(self, database: &mut Database, run: &RunId) -> Result<(), StoreError> {
+    pub(super) fn insert(self, database: &mut Database, run: &RunId) -> Result<()> {
         let last = database.query_number("SELECT MAX(position) FROM trials WHERE run_id = $1", vec![run.into()])?;
-        let last = last.unwrap_or(0);
         let row = |(position, row): (i64, TrialRow)| {
-            vec![
-                run.into(),
-                row.key.tool.as_str().into(),
-                row.key.case.as_str().into(),
-                row.key.number.into(),
-                row.attempt.into(),
-                position.into(),
-                row.outcome.as_str().into(),
-                row.line.into(),
-                row.detail.into(),
-            ]
+            let mut values = key_values(run, &row.key, row.attempt);
+            values.extend([position.into(), row.outcome.as_str().into(), row.line.into(), row.detail.into()]);
+            values
         };
-        let rows = (last + 1..).zip(self.trials).map(row).collect();
+        let rows = (last.unwrap_or(0) + 1..).zip(self.trials).map(row).collect();
         if let Err(error) = database.insert(&TRIALS, rows, OnConflict::Fail) {
             return Err(match error {
                 StoreError::Conflict { .. } => twice(database, run, &self.keys).unwrap_or(error),
@@ -229,15 +243,18 @@ impl Batch {
 fn twice(database: &mut Database, run: &RunId, keys: &BTreeSet<(TrialKey, u32)>) -> Option<StoreError> {
     let sql = "SELECT 1 FROM trials WHERE run_id = $1 AND tool = $2 AND case_id = $3 AND number = $4 AND attempt = $5";
     let there = |(key, attempt): &&(TrialKey, u32)| {
-        let TrialKey { tool, case, number } = key;
-        let values = vec![run.into(), tool.as_str().into(), case.as_str().into(), (*number).into(), (*attempt).into()];
-        matches!(database.query_one(sql, values), Ok(Some(_)))
+        matches!(database.query_one(sql, key_values(run, key, *attempt)), Ok(Some(_)))
     };
     let (key, attempt) = keys.iter().find(there)?;
     Some(StoreError::Twice { trial: described(key, *attempt) })
 }
 
-pub(super) fn key(row: &Row) -> Result<TrialKey, StoreError> {
+/// The key of a row in [`TRIALS`].
+pub(super) fn key_values(run: &RunId, key: &TrialKey, attempt: u32) -> Vec<Value> {
+    vec![run.into(), key.tool.as_str().into(), key.case.as_str().into(), key.number.into(), attempt.into()]
+}
+
+pub(super) fn key(row: &Row) -> Result<TrialKey> {
     let (tool, case) = (ToolName::new(row.text(1)?), CaseId::new(row.text(2)?));
     Ok(TrialKey { tool, case, number: row.count(3)? })
 }
@@ -246,7 +263,6 @@ pub(super) fn described(key: &TrialKey, attempt: u32) -> String {
     format!("trial {} of {} on {}, attempt {attempt},", key.number, key.tool, key.case)
 }
 
-/// The part that is kept, with a remark if it was cut.
 fn truncate_artifact(artifact: &Artifact, most: usize) -> (&[u8], Option<String>) {
     let Some(kept) = artifact.bytes.get(..most).filter(|kept| kept.len() < artifact.bytes.len()) else {
         return (&artifact.bytes, None);
@@ -272,4 +288,15 @@ fn shorten_detail(detail: &TrialDetailV1, size: usize) -> TrialDetailV1 {
     let remark = format!("its reason and remarks were dropped: they take up {size} bytes");
     let TrialDetailV1 { exit, signal, started_ms, isolation_kind, .. } = *detail;
     TrialDetailV1 { exit, signal, started_ms, isolation_kind, remarks: vec![remark], ..TrialDetailV1::default() }
+}
+
+pub(super) fn insert_judgements(database: &mut Database, run: &RunId, lines: Vec<String>) -> Result<()> {
+    let row = |(position, line): (i64, String)| -> Vec<Value> { vec![run.into(), position.into(), line.into()] };
+    database.insert(&JUDGEMENTS, (1..).zip(lines).map(row).collect(), OnConflict::Fail)
+}
+
+/// Rejects judgements that the schema allows but that are not valid.
+pub(super) fn check_judgement(judgement: &JudgementV1) -> Result<(), String> {
+    let (_, faults) = judgement.clone().into_judgement();
+    faults.first().map_or(Ok(()), |fault| Err(format!("{}: {}", fault.path.join("."), fault.message)))
 }

@@ -3,7 +3,7 @@
 use super::Store;
 use super::artifacts::unpack;
 use super::database::row_damage;
-use super::error::StoreError;
+use super::error::{Result, StoreError};
 use super::ledger::check;
 use super::naming::RunId;
 use super::record::Planned;
@@ -19,7 +19,6 @@ use std::collections::HashSet;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Problem {
-    /// Kebab-case kind of the problem.
     pub code: &'static str,
     pub message: String,
 }
@@ -30,11 +29,11 @@ const MOST_NAMED: usize = 20;
 
 impl Store {
     /// Reads everything in the store and returns what is wrong; changes nothing.
-    pub fn verify(&mut self) -> Result<Vec<Problem>, StoreError> {
+    pub fn verify(&mut self) -> Result<Vec<Problem>> {
         self.in_snapshot(Self::verify_now)
     }
 
-    fn verify_now(&mut self) -> Result<Vec<Problem>, StoreError> {
+    fn verify_now(&mut self) -> Result<Vec<Problem>> {
         let mut found = Problems::default();
         let own = self.database.check();
         for sentence in found.record(own)?.unwrap_or_default() {
@@ -44,10 +43,8 @@ impl Store {
         let artifacts = self.verify_artifacts(&mut found);
         found.record(artifacts)?;
         let ids = self.database.query("SELECT id FROM runs ORDER BY id", Vec::new());
-        let ids = found.record(ids)?.unwrap_or_default();
-        for row in ids {
-            let id = row.text(0);
-            let Some(text) = found.record(id)? else { continue };
+        for row in found.record(ids)?.unwrap_or_default() {
+            let Some(text) = found.record(row.text(0))? else { continue };
             match RunId::parse(&text) {
                 None => found.add("run", format!("a run has the id `{text}`, which is none")),
                 Some(id) => {
@@ -56,9 +53,7 @@ impl Store {
                 }
             }
         }
-        let exchanges = self.verify_ledger(&mut found);
-        found.record(exchanges)?;
-        for check in [Self::check_labels, Self::check_probes, Self::check_sessions] {
+        for check in [Self::verify_ledger, Self::check_labels, Self::check_probes, Self::check_sessions] {
             let done = check(self, &mut found);
             found.record(done)?;
         }
@@ -66,7 +61,7 @@ impl Store {
         Ok(found.problems)
     }
 
-    fn verify_rows(&mut self, found: &mut Problems) -> Result<(), StoreError> {
+    fn verify_rows(&mut self, found: &mut Problems) -> Result<()> {
         for table in TABLES {
             let damaged = self.database.damaged_rows(table);
             let damaged = found.record(damaged)?.unwrap_or_default();
@@ -75,35 +70,26 @@ impl Store {
                 let more = damaged.len().saturating_sub(MOST_NAMED);
                 let more = if more > 0 { format!("; and {more} more") } else { String::new() };
                 let rows = if damaged.len() == 1 { "row is" } else { "rows are" };
-                let message = format!(
-                    "{} {rows} not what was stored in the table `{}`: {shown}{more}",
-                    damaged.len(),
-                    table.name
-                );
-                found.add("damaged", message);
+                let (count, name) = (damaged.len(), table.name);
+                found
+                    .add("damaged", format!("{count} {rows} not what was stored in the table `{name}`: {shown}{more}"));
                 found.reported.extend(damaged.iter().map(|row| row_damage(row, table)));
             }
             let gaps = self.database.gaps(table);
             for (within, rows, last) in found.record(gaps)?.unwrap_or_default() {
                 let within = if within.is_empty() { String::new() } else { format!(" of {within}") };
-                let message = format!(
-                    "the table `{}` has {}{within}, and the last is number {last}",
-                    table.name,
-                    count(rows as usize, "row")
-                );
-                found.add("missing", message);
+                let (name, rows) = (table.name, count(rows as usize, "row"));
+                found.add("missing", format!("the table `{name}` has {rows}{within}, and the last is number {last}"));
             }
         }
         Ok(())
     }
 
-    fn verify_artifacts(&mut self, found: &mut Problems) -> Result<(), StoreError> {
+    fn verify_artifacts(&mut self, found: &mut Problems) -> Result<()> {
         for row in self.database.query("SELECT hash FROM artifacts ORDER BY hash", Vec::new())? {
             let hash = row.text(0)?;
-            let read = self
-                .database
-                .select_one(&ARTIFACTS, "WHERE hash = $1", vec![hash.as_str().into()])
-                .and_then(|row| row.map(|row| Ok((row.int(1)?, row.text(2)?, row.bytes(3)?))).transpose());
+            let row = self.database.select_one(&ARTIFACTS, "WHERE hash = $1", vec![hash.as_str().into()]);
+            let read = row.and_then(|row| row.map(|row| Ok((row.int(1)?, row.text(2)?, row.bytes(3)?))).transpose());
             match found.record(read)? {
                 Some(Some((size, coding, content))) => {
                     if let Err(message) = unpack(&hash, size, &coding, content) {
@@ -117,7 +103,7 @@ impl Store {
         Ok(())
     }
 
-    fn verify_ledger(&mut self, found: &mut Problems) -> Result<(), StoreError> {
+    fn verify_ledger(&mut self, found: &mut Problems) -> Result<()> {
         self.ledger_walk(&mut |exchange| {
             if let Some(exchange) = found.record(exchange)?
                 && let Err(message) = check(&exchange)
@@ -128,7 +114,7 @@ impl Store {
         })
     }
 
-    fn verify_run(&mut self, run: &RunId, found: &mut Problems) -> Result<(), StoreError> {
+    fn verify_run(&mut self, run: &RunId, found: &mut Problems) -> Result<()> {
         let row = row(&mut self.database, run)?;
         let (state, ended, created) = (row.text(4)?, row.int_or_null(3)?, row.int(2)?);
         match RunState::parse(&state) {
@@ -152,16 +138,14 @@ impl Store {
         }
         for row in self.fact_rows(run)? {
             let Some(row) = found.record(row)? else { continue };
-            let facts = self.facts(run, &row);
-            found.record(facts)?;
+            found.record(self.facts(run, &row))?;
             let tool = row.text(1)?;
             if !plan.tools.iter().any(|planned| planned.name == tool) {
                 found.add("run", format!("the run {run} knows a tool {tool} that is not in its plan"));
             }
         }
         for row in self.judgement_rows(run)? {
-            let judgement = row.and_then(|row| self.judgement(run, &row));
-            found.record(judgement)?;
+            found.record(row.and_then(|row| self.judgement(run, &row)))?;
         }
         self.verify_trials(run, &plan, RunState::parse(&state), found)
     }
@@ -172,14 +156,13 @@ impl Store {
         plan: &PlanV1,
         state: Option<RunState>,
         found: &mut Problems,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let planned = Planned::new(plan);
         let mut done = std::collections::BTreeSet::new();
         let all = "WHERE run_id = $1 ORDER BY tool, case_id, number, attempt";
         for row in self.database.select_each(&TRIALS, all, vec![run.into()])? {
             let Some(row) = found.record(row)? else { continue };
-            let trial = self.stored(&row);
-            let trial = found.record(trial)?;
+            let trial = found.record(self.stored(&row))?;
             let key = key(&row)?;
             if planned.place(&key).is_none() {
                 let message =
@@ -200,7 +183,6 @@ impl Store {
 #[derive(Default)]
 pub(super) struct Problems {
     problems: Vec<Problem>,
-    /// Damage already reported.
     reported: HashSet<String>,
 }
 
@@ -210,7 +192,7 @@ impl Problems {
     }
 
     /// Records damage and continues; other errors are returned.
-    pub(super) fn record<T>(&mut self, result: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+    pub(super) fn record<T>(&mut self, result: Result<T>) -> Result<Option<T>> {
         match result {
             Ok(value) => Ok(Some(value)),
             Err(StoreError::Damaged { detail, .. }) => {

@@ -13,7 +13,6 @@ use std::time::Duration;
 /// Receives a message for whoever started the server.
 pub type Notify = fn(&str);
 
-/// The target of the log.
 #[derive(Debug)]
 pub(crate) enum AccessLog {
     Stderr,
@@ -48,7 +47,10 @@ impl AccessLog {
     }
 
     pub(super) fn write(&self, access: &Access<'_>, notify: Notify) {
-        let line = access.line(&timestamp::now_utc());
+        let address = access.address.map_or_else(|| "-".to_owned(), |address| address.to_string());
+        let Access { method, path, bytes, took, status, .. } = access;
+        let (now, status, took) = (timestamp::now_utc(), status.as_u16(), took.as_millis());
+        let line = format!("{now} {address} {method} {path} {status} {bytes} {took}");
         match self {
             Self::Stderr => notify(&line),
             Self::File(file) => {
@@ -60,13 +62,5 @@ impl AccessLog {
                 }
             }
         }
-    }
-}
-
-impl Access<'_> {
-    fn line(&self, now: &str) -> String {
-        let address = self.address.map_or_else(|| "-".to_owned(), |address| address.to_string());
-        let Self { method, path, bytes, took, .. } = self;
-        format!("{now} {address} {method} {path} {} {bytes} {}", self.status.as_u16(), took.as_millis())
     }
 }

@@ -1,10 +1,8 @@
 //! Authorises requests: by host, by token, and separately those that change something.
 
 use super::access_log::Notify;
-use super::attempts::{Attempt, Attempts};
-use super::fault::Fault;
-use super::reply::Reply;
-use super::token::{Access, Token};
+use super::reply::{Fault, Reply};
+use super::token::{Access, Attempt, Attempts, Token};
 use axum::extract::{Request, State as Shared};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
@@ -21,7 +19,6 @@ use std::time::Instant;
 pub struct Auth {
     /// Where the server listens.
     pub address: SocketAddr,
-    /// Further host names of the server.
     pub(crate) hosts: Vec<Host>,
     /// The token that every request must present; `None` with `--no-token`.
     pub(crate) access: Option<Access>,
@@ -40,7 +37,6 @@ pub(crate) const WRITE_HEADER: &str = "x-karat-token";
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub(crate) IpAddr);
 
-/// A host as it appears in addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Host {
     name: String,
@@ -117,7 +113,6 @@ impl Auth {
         (format!("{origin}/{token}"), label)
     }
 
-    /// Removes the tokens from a text.
     pub(super) fn without_secrets(&self, text: &str) -> String {
         let own = self.access.iter().flat_map(|access| [access.token(), access.cookie()]);
         own.chain(self.label.clone()).fold(text.to_owned(), |text, token| text.replace(&token.secret, "..."))
@@ -138,11 +133,9 @@ impl Auth {
         if own && stated.to_str().is_ok_and(known) {
             return None;
         }
-        let said = format!(
-            "Unknown host {:?}. Open the address that the server printed, or start it with --host for this name.",
-            String::from_utf8_lossy(stated.as_bytes())
-        );
-        Some(Fault::new(StatusCode::FORBIDDEN, said))
+        let host = String::from_utf8_lossy(stated.as_bytes());
+        let advice = "Open the address that the server printed, or start it with --host for this name.";
+        Some(Fault::new(StatusCode::FORBIDDEN, format!("Unknown host {host:?}. {advice}")))
     }
 
     fn has_valid_cookie(&self, access: &Access, headers: &HeaderMap, now: Instant) -> bool {
@@ -165,10 +158,10 @@ impl Auth {
             Err(failure) => return Some(Fault::from(failure).into_response()),
         }
         let clean = without_token(request.uri());
-        let in_address = token_in_query(request.uri());
+        let query = request.uri().query().unwrap_or_default();
+        let in_address = query.split('&').find_map(|pair| pair.strip_prefix("token="));
         let Some(shown) = in_address.or_else(|| bearer(headers)) else {
-            let known = self.has_valid_cookie(access, headers, now);
-            return (!known).then(|| token_needed(&clean).into_response());
+            return (!self.has_valid_cookie(access, headers, now)).then(|| token_needed(&clean).into_response());
         };
         let peer = request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0);
         match self.attempts.attempt(peer, now, || access.takes_token(shown, now)) {
@@ -181,13 +174,11 @@ impl Auth {
             Attempt::Refused(wait) => {
                 let said = "Too many wrong tokens within a minute; no token is accepted for a while. \
                             Browsers that are already signed in are not affected.";
-                let seconds = wait.as_secs() + 1;
-                Some(Fault::new(StatusCode::TOO_MANY_REQUESTS, said).retry_after(seconds).into_response())
+                Some(Fault::new(StatusCode::TOO_MANY_REQUESTS, said).retry_after(wait.as_secs() + 1).into_response())
             }
         }
     }
 
-    /// Why a request must not change anything.
     fn refuse_write(&self, headers: &HeaderMap) -> Option<Fault> {
         let Some(token) = &self.label else {
             let said = "This server is read-only. To label pairs and extras, start it with --label.";
@@ -221,7 +212,6 @@ impl Auth {
     }
 }
 
-/// Passes a request on, or refuses it with a reason.
 pub(super) async fn check_request(Shared(auth): Shared<Arc<Auth>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     if let Some(fault) = auth.refuse_host(headers, request.uri()) {
@@ -249,8 +239,7 @@ const GO_ON: &str = "location.replace(document.getElementById(\"on\").href + loc
 
 /// The token was in the address: sets a cookie, and removes the token from the address.
 fn set_cookie_and_redirect(auth: &Auth, secret: &Token, clean: &str, site: Option<&[u8]>) -> Response {
-    // A strict cookie is not sent after a link from another site, even after a redirect from here. It is sent after a page of
-    // our own.
+    // A strict cookie is sent after a page of our own, but not after a link or redirect from another site.
     let reply = if matches!(site, Some(b"cross-site" | b"same-site")) {
         let body = html! {
             noscript { meta http-equiv="refresh" content={ "0; url=" (clean) }; }
@@ -273,23 +262,17 @@ fn set_cookie_and_redirect(auth: &Auth, secret: &Token, clean: &str, site: Optio
     }
 }
 
-/// The token in the Authorization header.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, shown) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     // The scheme is case-insensitive.
     scheme.eq_ignore_ascii_case("bearer").then_some(shown)
 }
 
-/// The page for a request without a valid token.
 fn token_needed(clean: &str) -> Fault {
     let said = "Open the address with ?token= that the server printed when it started. The browser remembers it until it is closed or unused for a long time.";
     // After a link from another site, the cookie is not sent; from this page, it is.
     let again = html! { p { "Already signed in with this browser? " a href=(clean) { "Continue" } } };
     Fault::new(StatusCode::UNAUTHORIZED, said).with(again)
-}
-
-fn token_in_query(uri: &Uri) -> Option<&str> {
-    uri.query()?.split('&').find_map(|pair| pair.strip_prefix("token="))
 }
 
 /// The path and the rest of the query. It starts with exactly one slash, so that it never leads to another site.

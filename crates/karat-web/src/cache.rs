@@ -1,13 +1,12 @@
 //! Values that are costly to make, each made once for everyone who asks.
 
-use super::fault::Fault;
+use super::reply::Fault;
 use axum::http::StatusCode;
 use quick_cache::sync::{Cache as Entries, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 use std::sync::Arc;
 
-/// A bounded cache. One request makes a value while others for the same key wait. Failures are not cached, nor is a value that is
-/// heavier than the whole cache.
+/// A bounded cache. One request makes a value while others for the same key wait; failures are not cached.
 pub(crate) struct Cache<V>(Entries<String, V, Weight<V>>);
 
 struct Weight<V>(fn(&V) -> usize);
@@ -26,7 +25,6 @@ impl<V> Weighter<String, V> for Weight<V> {
 }
 
 impl<V: Clone + Send + Sync + 'static> Cache<V> {
-    /// A cache for about `entries` values that together weigh at most `capacity`.
     pub(crate) fn new(entries: usize, capacity: u64, weigh: fn(&V) -> usize) -> Arc<Self> {
         let mut options = OptionsBuilder::new();
         // With more shards a value could fill no more than its shard.
@@ -37,7 +35,6 @@ impl<V: Clone + Send + Sync + 'static> Cache<V> {
         Arc::new(Self(Entries::with_options(options, Weight(weigh), hasher, DefaultLifecycle::default())))
     }
 
-    /// Returns the value of a key, making it if it is neither cached nor being made.
     pub(crate) async fn get(
         self: &Arc<Self>,
         key: String,

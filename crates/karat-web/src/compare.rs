@@ -1,9 +1,8 @@
 //! The page that compares two runs.
 
-use super::fault::Fault;
 use super::markup::{code_spans, note, percent_encode, time};
-use super::reply::Reply;
-use super::run_lookup::{display_name, find_run, state_word, stored_report, trial_counts};
+use super::reply::{Fault, Reply};
+use super::run_lookup::{display_name, find_run, stored_report, trial_counts};
 use super::state::{LIST_LIFETIME, State, current_period};
 use axum::Router;
 use axum::extract::{Query, State as Shared};
@@ -25,7 +24,6 @@ pub(super) fn routes() -> Router<State> {
     Router::new().route("/compare", get(page))
 }
 
-/// Maximum number of gained or lost goldens listed.
 const MOST_MOVED: usize = 100;
 
 /// The end of a refusal on the command line, replaced by a link here.
@@ -98,9 +96,9 @@ fn compare_runs(
     let [asked, other] = [a_report, b_report].map(|report| report.intervals.cluster_by());
     let cluster = if asked == other { asked } else { ClusterBy::Default };
     let request = Request { metrics: &[], cluster: &cluster, rules: Rules::default(), intersection };
-    Ok(compare(&pairs, &request).map_err(|refusal| {
+    Ok(compare(&pairs, &request).map_err(|failure| {
         // Offer a link instead of the command line's flag, if it helps.
-        let said = refusal.to_string();
+        let said = failure.text();
         let same_rules = pairs.iter().all(|(a, b)| a.profile_digest == b.profile_digest);
         html! {
             p { (code_spans(&said.replace(BY_FLAG, ""))) }
@@ -116,7 +114,7 @@ fn finished(store: &mut Store, run: &RunInfo) -> Result<Result<ReportV1, String>
     let done = trial_counts(store, &run.id)?.done;
     let report = stored_report(store, run)?.filter(|_| done >= run.planned);
     Ok(report.ok_or_else(|| {
-        let word = state_word(store, run);
+        let word = store.state_word(run);
         let short = &run.short_id;
         let todo = if word == "running" {
             "wait until it has finished".to_owned()
@@ -130,7 +128,6 @@ fn finished(store: &mut Store, run: &RunInfo) -> Result<Result<ReportV1, String>
     }))
 }
 
-/// Pairs each tool with its namesake, or the only tools of both runs.
 fn sides(a: (&RunInfo, &ReportV1), b: (&RunInfo, &ReportV1)) -> Result<Vec<(Side, Side)>, String> {
     fn names(report: &ReportV1) -> Vec<&str> {
         report.tools.iter().map(|tool| tool.tool.as_str()).collect()
@@ -243,7 +240,6 @@ fn differences(comparison: &ComparisonV1, pair: &PairV1, differ: &[&DifferenceV1
     }
 }
 
-/// Gained and lost goldens: a golden is found if most trials report it.
 fn goldens(pair: &PairV1, runs: &[RunInfo; 2]) -> Markup {
     let goldens = &pair.goldens;
     let both = count(goldens.both, "golden");
@@ -334,7 +330,6 @@ fn moves(word: &str, goldens: &[GoldenMovedV1], pair: &PairV1, runs: &[RunInfo; 
     }
 }
 
-/// Links to the case in both runs' reports.
 fn views(case: &str, pair: &PairV1, [a, b]: &[RunInfo; 2]) -> Markup {
     let view = |run: &RunInfo, tool: &str, word: &str| {
         let case = percent_encode(case);

@@ -5,16 +5,15 @@
 mod adopt;
 mod pages;
 
-use super::fault::Fault;
-use super::label_queue::LabelQueue;
-use super::reply::Reply;
+use super::reply::{Fault, Reply};
 use super::run_lookup::find_run;
 use super::state::{State, UNFINISHED_LIFETIME, current_period};
 use axum::extract::{Path, Query, State as Shared};
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use karat::label::session::{AnnotationSession, Item};
+use karat::label::RunItems;
+use karat::label::session::AnnotationSession;
 use karat_core::wording::count;
 use karat_store::label::{Annotator, LabelAnswer, LabelKind, Source};
 use karat_store::{OnExisting, Store, StoreError};
@@ -37,7 +36,6 @@ pub(super) fn routes() -> Router<State> {
 /// Number of items sent with the list, so that the first is available at once.
 const AT_ONCE: usize = 4;
 
-/// Maximum length of a note.
 const LONGEST_NOTE: usize = 2_000;
 
 #[derive(Deserialize)]
@@ -66,7 +64,6 @@ struct UndoRequest {
     name: String,
 }
 
-/// The open items of an annotator in order, and the first of them.
 async fn list(
     Shared(state): Shared<State>,
     Path((run, kind)): Path<(String, String)>,
@@ -76,7 +73,7 @@ async fn list(
     let queue = queue(&state, run, kind_of(&kind)?.kind).await?;
     let labels = state.read(|store| Ok(store.labels()?)).await?;
     let response = state.blocking(move || {
-        let session = AnnotationSession::new(&queue.items, &labels, annotator);
+        let session = AnnotationSession::new(&queue.queue, &labels, annotator);
         let open = session.open();
         let mut response = progress(&session);
         response["open"] = json!(open.iter().map(|item| item.id()).collect::<Vec<_>>());
@@ -91,12 +88,11 @@ async fn item(
     Path((run, kind, id)): Path<(String, String, String)>,
 ) -> Result<Reply, Fault> {
     let queue = queue(&state, run, kind_of(&kind)?.kind).await?;
-    let shown = state.blocking(move || Ok(queue.item_json(find(&queue, &id)?)));
+    let shown = state.blocking(move || Ok(queue.item_json(queue.queue.find(&id).ok_or_else(gone)?)));
     Ok(Reply::json(&shown.await?))
 }
 
-/// Stores an answer; it is durable when the response arrives. Repeating the same answer changes nothing, so that clients may
-/// retry.
+/// Stores an answer, durable when the response arrives. Clients may retry: repeating an answer changes nothing.
 async fn answer(
     Shared(state): Shared<State>,
     Path((run, kind)): Path<(String, String)>,
@@ -105,7 +101,7 @@ async fn answer(
     let annotator = annotator(&sent.name)?;
     let kind = kind_of(&kind)?;
     let queue = queue(&state, run, kind.kind).await?;
-    let item = find(&queue, &sent.id)?;
+    let item = queue.queue.find(&sent.id).ok_or_else(gone)?;
     let said = parse_answer(kind, &sent)?;
     let note = sent.note.map(|note| note.trim().to_owned()).filter(|note| !note.is_empty());
     if note.as_ref().is_some_and(|note| note.chars().count() > LONGEST_NOTE) {
@@ -113,8 +109,8 @@ async fn answer(
     }
     let (own, key) = (Arc::clone(&queue), item.key.clone());
     let response = state.write(move |store| {
-        let mut session = AnnotationSession::new(&own.items, &store.labels()?, annotator);
-        let item = own.items.holds(&key).ok_or_else(gone)?;
+        let mut session = AnnotationSession::new(&own.queue, &store.labels()?, annotator);
+        let item = own.queue.holds(&key).ok_or_else(gone)?;
         let labels = session.labels(item, said, note, Source::Asked);
         let labels = labels.ok_or_else(|| refused("Invalid answer to this question."))?;
         store.add_labels(&labels, OnExisting::Refuse).map_err(already_labelled)?;
@@ -129,7 +125,6 @@ async fn answer(
     Ok(Reply::json(&response))
 }
 
-/// Undoes the annotator's last answer in this queue.
 async fn undo(
     Shared(state): Shared<State>,
     Path((run, kind)): Path<(String, String)>,
@@ -140,9 +135,9 @@ async fn undo(
     let queue = queue(&state, run, kind).await?;
     let own = Arc::clone(&queue);
     let response = state.write(move |store| {
-        let undone = store.undo_label(&annotator, Some(kind), &|key| own.items.holds(key).is_some())?;
-        let session = AnnotationSession::new(&own.items, &store.labels()?, annotator);
-        let item = undone.as_ref().and_then(|undone| own.items.holds(undone.keys.first()?));
+        let undone = store.undo_label(&annotator, Some(kind), &|key| own.queue.holds(key).is_some())?;
+        let session = AnnotationSession::new(&own.queue, &store.labels()?, annotator);
+        let item = undone.as_ref().and_then(|undone| own.queue.holds(undone.keys.first()?));
         let mut response = progress(&session);
         response["undone"] = json!(item.map(|item| own.item_json(item)));
         response["said"] = json!(undone.map(|undone| undone.said));
@@ -152,17 +147,16 @@ async fn undo(
 }
 
 /// The items of a run to label. Labels do not change it.
-async fn queue(state: &State, reference: String, kind: LabelKind) -> Result<Arc<LabelQueue>, Fault> {
+async fn queue(state: &State, reference: String, kind: LabelKind) -> Result<Arc<RunItems>, Fault> {
     check_enabled(state)?;
     let run = state.read(move |store| Ok(find_run(store, &reference)?.0)).await?;
     // A running run has new items over time.
     let period = (!run.has_report).then(|| current_period(UNFINISHED_LIFETIME));
     let key = format!("{} {kind:?} {:?} {period:?}", run.id, run.ended_ms);
-    let load = move |_: &State, store: &mut Store| LabelQueue::load(store, &run, kind).map(Arc::new);
+    let load = move |_: &State, store: &mut Store| RunItems::load(store, &run, kind).map(Arc::new).map_err(Fault::from);
     state.render_cached(&state.label_queues, key, load).await
 }
 
-/// An annotator's progress, shown at the top of the page.
 fn progress(session: &AnnotationSession<'_>) -> Value {
     let progress = session.progress();
     json!({ "headline": progress.headline(), "remarks": progress.remarks(), "progress": progress })
@@ -193,10 +187,6 @@ fn already_labelled(error: StoreError) -> Fault {
     }
 }
 
-fn find<'s>(queue: &'s LabelQueue, id: &str) -> Result<&'s Item, Fault> {
-    queue.items.find(id).ok_or_else(gone)
-}
-
 fn gone() -> Fault {
     Fault::new(StatusCode::NOT_FOUND, "This item cannot be labelled here; reload the page.")
 }
@@ -212,16 +202,12 @@ fn annotator(name: &str) -> Result<Annotator, Fault> {
     Annotator::new(name).map_err(|error| Fault::new(StatusCode::BAD_REQUEST, format!("{error}.")))
 }
 
-/// A kind of label as pages show it.
 struct PageKind {
     kind: LabelKind,
-    /// Its name in addresses.
     word: &'static str,
     title: &'static str,
     description: &'static str,
-    /// What is asked about each item.
     question: &'static str,
-    /// The answers that are accepted.
     expected: &'static str,
 }
 
@@ -257,7 +243,6 @@ fn kind_of(word: &str) -> Result<&'static PageKind, Fault> {
     found.ok_or_else(|| Fault::new(StatusCode::NOT_FOUND, "Unknown kind of label: expected pairs, extras or audits."))
 }
 
-/// Refuses requests if the server was not started with `--label`.
 fn check_enabled(state: &State) -> Result<(), Fault> {
     if state.labels() {
         return Ok(());

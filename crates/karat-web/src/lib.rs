@@ -4,13 +4,10 @@
 //! is answered by the module that has its route; and passes `response_layer`, which sets headers and turns faults into pages.
 
 mod access_log;
-mod attempts;
 mod auth;
 mod cache;
 mod compare;
-mod fault;
 mod label;
-mod label_queue;
 mod live;
 mod markup;
 mod reply;

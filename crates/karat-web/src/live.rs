@@ -1,8 +1,7 @@
 //! The live page of a run.
 
-use super::fault::Fault;
-use super::reply::Reply;
-use super::run_lookup::{display_name, find_run, state_word};
+use super::reply::{Fault, Reply};
+use super::run_lookup::{display_name, find_run};
 use super::run_progress::RunProgress;
 use super::state::State;
 use axum::Router;
@@ -61,7 +60,7 @@ async fn progress(Shared(state): Shared<State>, Path(reference): Path<String>) -
 
 fn progress_json(state: &State, store: &mut Store, run: &RunInfo) -> Result<Value, Fault> {
     // Read before the trials: if the run has ended by now, all of them are stored.
-    let word = state_word(store, run);
+    let word = store.state_word(run);
     let cached = state.progress(&run.id);
     let mut cached = cached.lock().unwrap_or_else(PoisonError::into_inner);
     let progress = match cached.as_mut() {

@@ -7,7 +7,6 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_e
 /// Characters that need no escaping in any part of an address.
 const PLAIN: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// Escapes a text for an address.
 pub(crate) fn percent_encode(part: &str) -> PercentEncode<'_> {
     utf8_percent_encode(part, &PLAIN)
 }

@@ -1,9 +1,12 @@
-//! Complete responses, each with its content security policy.
+//! Responses: complete ones, each with its content security policy, and errors with a status and a message.
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderName, HeaderValue, Response as HttpResponse, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use karat::failure::{Category, Failure};
 use karat_report::page::Page;
+use karat_store::StoreError;
+use maud::{Markup, html};
 use serde::Serialize;
 
 /// A complete response, which caches may clone.
@@ -18,7 +21,6 @@ impl Reply {
         Self::new("text/html; charset=utf-8", &page.policy(), page.draw())
     }
 
-    /// A value as JSON.
     pub(crate) fn json(value: &impl Serialize) -> Self {
         match serde_json::to_vec(value) {
             Ok(text) => Self::json_text(text),
@@ -34,7 +36,6 @@ impl Reply {
         Self::new("text/plain; charset=utf-8", NOTHING, text)
     }
 
-    /// A redirect to a GET of another address.
     pub(crate) fn redirect(address: &str) -> Self {
         let address = HeaderValue::from_str(address).unwrap_or(HeaderValue::from_static("/"));
         Self::text("").status(StatusCode::SEE_OTHER).with(header::LOCATION, address)
@@ -50,7 +51,6 @@ impl Reply {
         self
     }
 
-    /// Approximate size in memory.
     pub(super) fn size(&self) -> usize {
         self.0.body().len()
     }
@@ -75,3 +75,76 @@ impl IntoResponse for Reply {
 /// Marks a response made from a [`Reply`].
 #[derive(Clone)]
 pub(super) struct IsReply;
+
+/// An error of a request. It becomes a page, or JSON for a script.
+#[derive(Clone, Debug)]
+pub(crate) struct Fault {
+    pub(super) status: StatusCode,
+    pub(super) message: String,
+    pub(super) more: Markup,
+    pub(super) retry_after: Option<u64>,
+}
+
+impl Fault {
+    pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            message: message.into(),
+            more: Markup::default(),
+            retry_after: (status == StatusCode::SERVICE_UNAVAILABLE).then_some(5),
+        }
+    }
+
+    pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
+
+    pub(crate) fn with(mut self, more: Markup) -> Self {
+        self.more = more;
+        self
+    }
+}
+
+impl IntoResponse for Fault {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        use StoreError as E;
+        let status = match &error {
+            E::NoRun { .. } | E::NoArtifact { .. } => StatusCode::NOT_FOUND,
+            E::Ambiguous { .. } => StatusCode::MULTIPLE_CHOICES,
+            E::Missing { .. } | E::InUse { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            E::Busy { .. } | E::Labelled { .. } | E::Ended { .. } => StatusCode::CONFLICT,
+            E::BadLabel { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        let fault = Self::new(status, as_sentence(&error.to_string()));
+        // Replace the command line's advice by a link.
+        let all = matches!(status, StatusCode::NOT_FOUND | StatusCode::MULTIPLE_CHOICES);
+        if all { fault.with(html! { p { a href="/" { "All runs" } } }) } else { fault }
+    }
+}
+
+impl From<Failure> for Fault {
+    fn from(failure: Failure) -> Self {
+        let status = match &failure {
+            Failure::Message(Category::Usage, _) => StatusCode::BAD_REQUEST,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self::new(status, as_sentence(&failure.text()))
+    }
+}
+
+fn as_sentence(message: &str) -> String {
+    let mut chars = message.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    let end = if message.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{first}{}{end}", chars.as_str())
+}

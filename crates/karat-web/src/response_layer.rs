@@ -2,9 +2,8 @@
 
 use super::access_log::Access;
 use super::auth::Peer;
-use super::fault::Fault;
 use super::markup::code_spans;
-use super::reply::{IsReply, Reply};
+use super::reply::{Fault, IsReply, Reply};
 use super::state::State;
 use axum::body::{HttpBody, to_bytes};
 use axum::extract::{Request, State as Shared};
@@ -14,11 +13,9 @@ use axum::response::{IntoResponse, Response};
 use maud::html;
 use std::time::{Duration, Instant};
 
-/// Timeout of a response; connections stay open longer. Work that takes longer continues, and its result is there for the next
-/// request.
+/// Timeout of a response. Work that takes longer continues, and its result is there for the next request.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// Maximum length of an error message that is shown.
 const LONGEST_MESSAGE: usize = 4096;
 
 pub(super) async fn finish_response(Shared(state): Shared<State>, request: Request, next: Next) -> Response {
@@ -56,7 +53,6 @@ pub(super) async fn finish_response(Shared(state): Shared<State>, request: Reque
     response
 }
 
-/// The response itself, or the page of an error.
 async fn complete(mut response: Response, json: bool, state: &State) -> Response {
     if response.extensions().get::<IsReply>().is_some() {
         return response;
@@ -80,7 +76,6 @@ async fn complete(mut response: Response, json: bool, state: &State) -> Response
     response
 }
 
-/// Renders an error as a page or as JSON, as requested.
 fn fault_reply(fault: &Fault, json: bool, state: &State) -> Reply {
     let mut reply = if json {
         Reply::json(&serde_json::json!({ "error": fault.message, "status": fault.status.as_u16() }))

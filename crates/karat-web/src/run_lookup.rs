@@ -1,8 +1,8 @@
 //! Finds runs, and what pages show of them: state, report, and a summary that is cached for finished runs.
 
-use super::fault::Fault;
+use super::reply::Fault;
 use axum::http::StatusCode;
-use karat::run::drive::failed;
+use karat::tool::failed;
 use karat_format::report::ReportV1;
 use karat_report::number::{headline, rank_metric, rank_of, ranked, title};
 use karat_store::{RunId, RunInfo, RunState, Store, StoreError};
@@ -20,7 +20,6 @@ pub(crate) fn find_run(store: &mut Store, reference: &str) -> Result<(RunInfo, V
     }
 }
 
-/// A run's name, else its short id.
 pub(crate) fn display_name(run: &RunInfo) -> &str {
     run.name.as_deref().unwrap_or(&run.short_id)
 }
@@ -48,12 +47,10 @@ pub(crate) struct Summary {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TrialCounts {
-    /// With any outcome.
     pub(crate) done: u64,
     pub(crate) failed: u64,
 }
 
-/// The best tool of a run.
 #[derive(Clone, Debug)]
 pub(crate) enum Best {
     /// A tool with its range of ranks, and the ranking metric.
@@ -108,13 +105,5 @@ fn best(store: &mut Store, run: &RunInfo) -> Best {
         metric: title(rank_metric(&report)).to_owned(),
         value: estimate.and_then(|estimate| estimate.value),
         ci: estimate.and_then(|estimate| estimate.ci),
-    }
-}
-
-/// The state in a word: a running run without a process was interrupted.
-pub(crate) fn state_word(store: &Store, run: &RunInfo) -> &'static str {
-    match run.state {
-        RunState::Running if !store.is_locked(&run.id) => "interrupted",
-        state => state.as_str(),
     }
 }

@@ -1,7 +1,7 @@
 //! Progress of a run, updated attempt by attempt.
 
-use karat::run::drive::failed;
-use karat_core::trial::Outcome;
+use karat::tool::failed;
+use karat_core::trial::{Outcome, Trial};
 use karat_format::run::{PlanV1, PlannedToolV1};
 use karat_store::record::TrialKey;
 use karat_store::{RunId, Store, StoreError, StoredTrial};
@@ -18,19 +18,15 @@ const PACE: usize = 40;
 /// A pause of this many milliseconds means that the run was interrupted, and the earlier pace is dropped.
 const PAUSE_MS: i64 = 60_000;
 
-/// Maximum number of failure reasons shown.
 const REASONS: usize = 20;
 
-/// Maximum length of a shown reason.
 const LONGEST_REASON: usize = 400;
 
 /// Counts of a run's trials. Each attempt is read once.
 #[derive(Debug, Default)]
 pub(super) struct RunProgress {
-    /// The last attempt read.
     place: i64,
     tools: Vec<ToolProgress>,
-    /// The outcome of the latest attempt of each trial.
     latest: BTreeMap<TrialKey, Outcome>,
     /// By tool, outcome and reason: the count and the last occurrence.
     reasons: BTreeMap<(String, &'static str, String), (u64, String)>,
@@ -59,10 +55,8 @@ impl ToolProgress {
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Spending {
     attempts: u64,
-    /// Attempts with a price.
     priced: u64,
     usd: f64,
-    /// Attempts with token counts.
     metered: u64,
     tokens_in: u64,
     tokens_out: u64,
@@ -139,7 +133,7 @@ impl RunProgress {
                 None => tool.done += 1,
             }
             tool.failed += u64::from(bad);
-            tool.spent.add(stored);
+            tool.spent.join(&Spending::of_trial(trial));
         }
         let reason = detail.reason.as_deref().map(shortened);
         if bad {
@@ -174,16 +168,13 @@ impl RunProgress {
     /// The current progress; only a running run has a pace.
     pub(super) fn snapshot(&self, planned: u64, going: bool, now_ms: i64) -> Snapshot<'_> {
         let mut spent = Spending::default();
-        for tool in &self.tools {
-            spent.join(&tool.spent);
-        }
+        self.tools.iter().for_each(|tool| spent.join(&tool.spent));
         let done = self.latest.len() as u64;
         let per_ms = self.per_ms(now_ms).filter(|_| going);
-        let mut failures: Vec<Reason<'_>> = self
-            .reasons
-            .iter()
-            .map(|((tool, outcome, reason), (times, case))| Reason { tool, outcome, reason, times: *times, case })
-            .collect();
+        let mut failures: Vec<Reason<'_>> = Vec::new();
+        for ((tool, outcome, reason), (times, case)) in &self.reasons {
+            failures.push(Reason { tool, outcome, reason, times: *times, case });
+        }
         failures.sort_by_key(|failure| std::cmp::Reverse(failure.times));
         let more_failures = failures.len().saturating_sub(REASONS);
         failures.truncate(REASONS);
@@ -209,17 +200,14 @@ impl RunProgress {
 }
 
 impl Spending {
-    fn add(&mut self, stored: &StoredTrial) {
-        let trial = &stored.trial;
-        self.attempts += 1;
-        if let Some(usd) = trial.cost_usd {
-            self.priced += 1;
-            self.usd += usd;
-        }
-        if trial.tokens_in.is_some() || trial.tokens_out.is_some() {
-            self.metered += 1;
-            self.tokens_in = self.tokens_in.saturating_add(trial.tokens_in.unwrap_or_default());
-            self.tokens_out = self.tokens_out.saturating_add(trial.tokens_out.unwrap_or_default());
+    fn of_trial(trial: &Trial) -> Self {
+        Self {
+            attempts: 1,
+            priced: trial.cost_usd.is_some().into(),
+            usd: trial.cost_usd.unwrap_or_default(),
+            metered: (trial.tokens_in.is_some() || trial.tokens_out.is_some()).into(),
+            tokens_in: trial.tokens_in.unwrap_or_default(),
+            tokens_out: trial.tokens_out.unwrap_or_default(),
         }
     }
 

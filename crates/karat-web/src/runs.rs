@@ -1,9 +1,8 @@
 //! The list of all runs, newest first.
 
-use super::fault::Fault;
 use super::markup::{percent_encode, time};
-use super::reply::Reply;
-use super::run_lookup::{Best, Summary, display_name, state_word, summary};
+use super::reply::{Fault, Reply};
+use super::run_lookup::{Best, Summary, display_name, summary};
 use super::state::{LIST_LIFETIME, State, current_period};
 use axum::Router;
 use axum::extract::{Query, State as Shared};
@@ -22,16 +21,12 @@ pub(super) fn routes() -> Router<State> {
     Router::new().route("/", get(list))
 }
 
-/// Runs per page.
 const ON_A_PAGE: usize = 50;
 
-/// Maximum number of runs offered for a comparison.
 const TO_CHOOSE: usize = 200;
 
-/// Maximum number of tools named per run.
 const TOOLS: usize = 4;
 
-/// Maximum number of suites offered as filters.
 const SUITES: usize = 40;
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -93,7 +88,7 @@ const COLUMNS: [&str; 7] = ["Run", "Suite", "State", "Best tool", "Trials", "Sta
 
 fn row(state: &State, store: &mut Store, run: &RunInfo) -> Markup {
     let summary = summary(&state.summaries, store, run);
-    let word = state_word(store, run);
+    let word = store.state_word(run);
     let link = format!("/runs/{}", run.id);
     html! {
         tr {

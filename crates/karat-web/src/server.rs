@@ -1,12 +1,10 @@
 //! The HTTP server: routes, binding, and an accept loop with timeouts and a connection limit.
 
 use super::access_log::{AccessLog, Notify};
-use super::attempts::Attempts;
 use super::auth::{self, Auth, Host, Peer};
-use super::fault::Fault;
-use super::reply::Reply;
+use super::reply::{Fault, Reply};
 use super::state::State;
-use super::token::{Access, Token};
+use super::token::{Access, Attempts, Token};
 use super::{compare, label, live, response_layer, run, runs};
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
@@ -47,42 +45,35 @@ const AGE: Duration = Duration::from_secs(15);
 /// Time that requests in progress then have to end, so that clients that never read cannot block others for long.
 const LAST: Duration = Duration::from_secs(45);
 
-/// Maximum size of a request head.
 const LONGEST_HEAD: usize = 32 * 1024;
 
-/// Maximum size of a request body.
 const LARGEST_BODY: usize = 64 * 1024;
 
 /// What to serve, where, and to whom.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct ServeRequest<'a> {
-    /// The store's folder.
     pub folder: PathBuf,
-    /// An address and a port.
     pub listen: &'a str,
     /// Host names by which browsers reach the server beside its address.
     pub hosts: &'a [String],
     pub token: TokenRequest<'a>,
     /// A token that is unused for this long expires.
     pub token_lifetime: Duration,
-    /// Certificate and private key, both PEM, to serve HTTPS.
     pub tls: Option<(&'a Path, &'a Path)>,
     /// A file for a line per request; `-` for [`Self::notify`].
     pub access_log: Option<&'a Path>,
-    /// Whether labels can be given on the pages.
     pub label: bool,
     pub notify: Notify,
 }
 
 /// How readers are authorised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum TokenRequest<'a> {
     /// Not at all; loopback addresses only.
     None,
-    /// By a new random token.
     Generated,
-    /// By this token.
     Chosen(&'a str),
 }
 
@@ -101,9 +92,6 @@ pub struct RunningServer(Runtime);
 
 impl Server {
     /// Checks a request and binds its address.
-    ///
-    /// # Errors
-    /// Where an option is invalid, a file cannot be read or the address cannot be bound.
     pub fn bind(request: &ServeRequest<'_>) -> Result<Self, Failure> {
         let address = resolve(request.listen)?;
         let token = match request.token {
@@ -196,7 +184,6 @@ fn tls_acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, Failure> 
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// All pages, with authorisation.
 fn router(state: State) -> Router {
     Router::new()
         .route("/healthz", get(async || Reply::text("ok\n")))

@@ -3,12 +3,11 @@
 use super::access_log::AccessLog;
 use super::auth::Auth;
 use super::cache::Cache;
-use super::fault::Fault;
-use super::label_queue::LabelQueue;
-use super::reply::Reply;
+use super::reply::{Fault, Reply};
 use super::run_lookup::Summaries;
 use super::run_progress::RunProgress;
 use axum::http::StatusCode;
+use karat::label::RunItems;
 use karat_report::page::{Page, THEME};
 use karat_store::{RunId, Store, StoreError};
 use maud::{Markup, html};
@@ -18,16 +17,14 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 use tokio::sync::Semaphore;
 
-/// State shared by all requests. Clones share it.
 #[derive(Clone)]
 pub(crate) struct State {
     pub(crate) folder: Arc<Path>,
     pub(crate) auth: Arc<Auth>,
     pub(crate) access_log: Option<Arc<AccessLog>>,
     pub(crate) lists: Arc<Cache<Reply>>,
-    /// Reports and comparisons.
     pub(crate) reports: Arc<Cache<Reply>>,
-    pub(crate) label_queues: Arc<Cache<Arc<LabelQueue>>>,
+    pub(crate) label_queues: Arc<Cache<Arc<RunItems>>>,
     pub(crate) summaries: Arc<Summaries>,
     /// Held while a suite is changed, to prevent lost updates.
     pub(crate) suite_lock: Arc<Mutex<()>>,
@@ -42,7 +39,6 @@ type ProgressCache = quick_cache::sync::Cache<RunId, CachedProgress>;
 /// The number of runs whose progress is cached; others are read from their first attempt each time.
 const FOLLOWED_RUNS: usize = 16;
 
-/// The number of finished runs whose summary is cached.
 const SUMMARIES: usize = 4_096;
 
 /// Maximum number of concurrent store reads; other requests wait.
@@ -57,7 +53,6 @@ pub(super) const LIST_LIFETIME: Duration = Duration::from_secs(2);
 /// How long the report of a running run is reused.
 pub(super) const UNFINISHED_LIFETIME: Duration = Duration::from_secs(15);
 
-/// The style of these pages, in addition to that of the page layout.
 pub(super) const STYLE: &str = include_str!("pages.css");
 
 /// Maximum number of attempts at a read if the store changes meanwhile.
@@ -80,7 +75,6 @@ impl State {
         }
     }
 
-    /// Whether labelling is enabled.
     pub(crate) fn labels(&self) -> bool {
         self.auth.label.is_some()
     }
@@ -91,7 +85,6 @@ impl State {
         progress
     }
 
-    /// A value that changes whenever the store does.
     pub(super) fn stamp(&self) -> Stamp {
         stamp(&self.folder)
     }
@@ -114,8 +107,7 @@ impl State {
         Reply::page(&Page { title, nav, body, styles: &styles, scripts: &scripts, connects: true, ..Page::default() })
     }
 
-    /// Runs a closure on the store, opened read-only. It is opened for each request, so that new data is visible and writers
-    /// are not blocked. If the store changed during the read, the closure runs again.
+    /// Runs a closure on the store, opened read-only for each request, and again if the store changed during the read.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         mut work: impl FnMut(&mut Store) -> Result<T, Fault> + Send + 'static,
@@ -164,7 +156,6 @@ impl State {
         cache.get(key, made).await
     }
 
-    /// Runs a closure on the store, opened for writing.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Store) -> Result<T, Fault> + Send + 'static,
@@ -201,7 +192,6 @@ fn open(folder: &Path) -> Result<Store, StoreError> {
     }
 }
 
-/// Sizes and modification times of the store's files.
 type Stamp = [Option<(u64, SystemTime)>; 2];
 
 fn stamp(folder: &Path) -> Stamp {

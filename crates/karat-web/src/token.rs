@@ -1,7 +1,9 @@
-//! Tokens and session secrets, and their expiry.
+//! Tokens and session secrets, their expiry, and the rate limit for wrong ones.
 
 use karat::failure::Failure;
+use std::collections::HashMap;
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -9,7 +11,6 @@ use std::time::{Duration, Instant};
 #[derive(Clone)]
 pub(crate) struct Token {
     pub(crate) secret: String,
-    /// Whether the user chose it.
     pub(crate) chosen: bool,
 }
 
@@ -23,20 +24,16 @@ impl Token {
         let advice = "generate one with `openssl rand -hex 24`, or omit --token to let Karat generate one";
         // The token must need no escaping in an address, a cookie or a header.
         let plain = |c: char| c.is_ascii_alphanumeric() || "-._~".contains(c);
+        let invalid = |expected: &str| Failure::usage(format!("invalid token: expected {expected}; {advice}"));
         if text.len() < SHORTEST || text.len() > LONGEST {
-            return Err(Failure::usage(format!(
-                "invalid token: expected {SHORTEST} to {LONGEST} characters; {advice}"
-            )));
+            return Err(invalid(&format!("{SHORTEST} to {LONGEST} characters")));
         }
         if !text.chars().all(plain) {
-            return Err(Failure::usage(format!(
-                "invalid token: expected only letters, digits, -, ., _ and ~; {advice}"
-            )));
+            return Err(invalid("only letters, digits, -, ., _ and ~"));
         }
         Ok(Self { secret: text.to_owned(), chosen: true })
     }
 
-    /// Generates a token from the system's random bytes.
     pub(crate) fn made() -> Result<Self, Failure> {
         let mut bytes = [0; 24];
         getrandom::fill(&mut bytes)
@@ -86,13 +83,11 @@ impl Access {
         self.credentials().token.clone()
     }
 
-    /// The current secret of the cookie.
     pub(super) fn cookie(&self) -> Token {
         self.credentials().cookie.clone()
     }
 
-    /// Expires secrets unused for their lifetime. Returns whether there is a new token: a chosen one stays, since its user could
-    /// not learn a new one.
+    /// Expires secrets unused for their lifetime; returns whether there is a new token. A chosen token stays.
     pub(super) fn expire(&self, now: Instant) -> Result<bool, Failure> {
         let mut credentials = self.credentials();
         if now.saturating_duration_since(credentials.last_used) < self.lifetime {
@@ -112,7 +107,6 @@ impl Access {
         self.takes(shown, now, |credentials| &credentials.token)
     }
 
-    /// Whether this is the secret of the cookie; if so, it counts as used.
     pub(super) fn takes_cookie(&self, shown: &str, now: Instant) -> bool {
         self.takes(shown, now, |credentials| &credentials.cookie)
     }
@@ -128,6 +122,58 @@ impl Access {
 
     fn credentials(&self) -> MutexGuard<'_, Credentials> {
         self.credentials.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Maximum number of wrong tokens from one address within [`WINDOW`].
+const MOST_OF_ONE: u32 = 10;
+
+/// Maximum number of wrong tokens from all addresses, which also bounds the memory used.
+const MOST_OF_ALL: u32 = 100;
+
+const WINDOW: Duration = Duration::from_secs(60);
+
+/// Wrong tokens in the current window, by address.
+#[derive(Debug)]
+pub(crate) struct Attempts(Mutex<Counted>);
+
+#[derive(Debug)]
+struct Counted {
+    since: Instant,
+    all: u32,
+    by_address: HashMap<IpAddr, u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Attempt {
+    Right,
+    Wrong,
+    /// Not checked; tokens are checked again after this time.
+    Refused(Duration),
+}
+
+impl Attempts {
+    pub(crate) fn new() -> Self {
+        Self(Mutex::new(Counted { since: Instant::now(), all: 0, by_address: HashMap::new() }))
+    }
+
+    /// Checks a token unless there were too many wrong ones, in one step, so that parallel requests gain nothing.
+    pub(crate) fn attempt(&self, address: IpAddr, now: Instant, is_right: impl FnOnce() -> bool) -> Attempt {
+        let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let age = now.saturating_duration_since(counted.since);
+        if age >= WINDOW {
+            *counted = Counted { since: now, all: 0, by_address: HashMap::new() };
+        }
+        let own = counted.by_address.get(&address).copied().unwrap_or(0);
+        if own >= MOST_OF_ONE || counted.all >= MOST_OF_ALL {
+            return Attempt::Refused(WINDOW.saturating_sub(age));
+        }
+        if is_right() {
+            return Attempt::Right;
+        }
+        counted.all += 1;
+        counted.by_address.insert(address, own + 1);
+        Attempt::Wrong
     }
 }
 
@@ -181,5 +227,28 @@ mod tests {
         check(&"x".repeat(257), false);
         let (a, b) = (Token::made().unwrap(), Token::made().unwrap());
         assert!(!a.is(&b.secret) && Token::chosen(&a.secret).is_ok());
+    }
+
+    #[test]
+    fn wrong_tokens_are_rate_limited_per_address() {
+        let attempts = Attempts::new();
+        let start = Instant::now();
+        let address = |last: u8| IpAddr::from([10, 0, 0, last]);
+        for _ in 0..MOST_OF_ONE {
+            assert_eq!(attempts.attempt(address(1), start, || false), Attempt::Wrong);
+            assert_eq!(attempts.attempt(address(2), start, || true), Attempt::Right, "right tokens are counted");
+        }
+        assert!(matches!(attempts.attempt(address(1), start, || true), Attempt::Refused(_)), "the token was checked");
+        assert_eq!(attempts.attempt(address(2), start, || false), Attempt::Wrong);
+        assert_eq!(attempts.attempt(address(1), start + 2 * WINDOW, || true), Attempt::Right);
+    }
+
+    #[test]
+    fn wrong_tokens_are_rate_limited_over_all_addresses() {
+        let attempts = Attempts::new();
+        let now = Instant::now();
+        let wrong =
+            (0..=255).filter(|last| attempts.attempt(IpAddr::from([10, 0, 0, *last]), now, || false) == Attempt::Wrong);
+        assert_eq!(wrong.count(), MOST_OF_ALL as usize);
     }
 }

@@ -1,17 +1,16 @@
 //! Assesses documents against golden records: loads them, searches every requirement, asks the assessors and scores them.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use karat_core::scorecard::Intervals;
 use karat_documents::assess::assessor::BASELINE;
 use karat_documents::assess::assessor::model::EvaluationContext;
 use karat_documents::assess::bundle::content_hash;
-use karat_documents::assess::evaluate::{Assessor, EvaluationError, open};
-use karat_documents::assess::event::AssessEvent;
+use karat_documents::assess::evaluate::{Assessor, EvaluationError, EvaluationResult, open};
 use karat_documents::assess::log::{LogContext, LogWriter};
-use karat_documents::assess::measure::{EvaluationAnswers, MeasureOptions, report};
+use karat_documents::assess::measure::{MeasureOptions, report};
 use karat_documents::assess::search::trec;
 use karat_documents::assess::search::{SearchCost, SearchProviders, SearchedBundle, search};
-use karat_documents::assess::{Bundle, RecordPlace, Template, discover, load_all, search_providers};
+use karat_documents::assess::{AssessEvent, Bundle, RecordPlace, Template, discover, load_all, search_providers};
 use karat_documents::ingest::{self, Document, IngestError, IngestLimits, ingest, stored_document};
 use karat_documents::retrieval::embed::Embedder;
 use karat_documents::retrieval::rerank::Reranker;
@@ -34,7 +33,6 @@ use std::time::Instant;
 pub struct AssessRequest {
     /// Golden records, folders of them, or suites of assessments.
     pub paths: Vec<String>,
-    /// Whether folders are searched for golden records.
     pub recursive: bool,
     pub stage: StageV1,
     /// Default: the rule-based one.
@@ -48,7 +46,6 @@ pub struct AssessRequest {
     pub intervals: Intervals,
     /// Differences between assessors within ± this are equivalent.
     pub margin: f64,
-    /// The folder for the search results as TREC files.
     pub trec_folder: Option<PathBuf>,
     /// The store for the log, model exchanges and parsed documents.
     pub store_folder: PathBuf,
@@ -64,7 +61,6 @@ pub struct SearchRequest {
     pub bm25_weight: Option<f64>,
     pub rerank_top_n: Option<usize>,
     pub min_candidate_length: Option<usize>,
-    /// Whether candidates stay in retrieval order.
     pub no_rerank: bool,
 }
 
@@ -90,14 +86,13 @@ pub trait AssessObserver {
     /// Reports progress.
     fn event(&mut self, event: &AssessEvent<'_>);
     /// What cancels the assessors; called only if a model is asked.
-    fn cancel(&mut self) -> Result<Cancel, Failure>;
+    fn cancel(&mut self) -> Result<Cancel>;
 }
 
 /// The documents of an assessment.
 #[expect(missing_docs, reason = "field names say it")]
 pub struct DocumentsLoaded {
     pub session: Option<String>,
-    /// Documents taken from the session.
     pub reused: usize,
     /// Documents that were read and cached.
     pub cached: usize,
@@ -108,7 +103,6 @@ pub struct DocumentsLoaded {
 #[expect(missing_docs, reason = "field names say it")]
 pub struct AssessmentResult {
     pub report: AssessmentReportV1,
-    /// The id of the log, if one is written.
     pub log_id: Option<String>,
     /// Why lines of the log are missing.
     pub log_fault: Option<String>,
@@ -122,7 +116,7 @@ impl AssessmentResult {
 }
 
 /// Assesses documents and scores the assessors.
-pub fn assess(request: &AssessRequest, observer: &mut dyn AssessObserver) -> Result<AssessmentResult, Failure> {
+pub fn assess(request: &AssessRequest, observer: &mut dyn AssessObserver) -> Result<AssessmentResult> {
     if let Some(field) = request.intervals.cluster.named().filter(|field| *field != "bundle") {
         return Err(Failure::usage(format!("--cluster {field}: requirements can only be clustered by bundle")));
     }
@@ -134,13 +128,12 @@ pub fn assess(request: &AssessRequest, observer: &mut dyn AssessObserver) -> Res
     }
     let places = discover(&request.paths, request.recursive)?;
     let mut run = AssessRun::begin(request, observer)?;
-    let began = LogLineV1 { detail: Some(request.paths.join(" ")), ..LogLineV1::default() };
-    run.log.write("run_began", began);
+    run.log.write("run_began", LogLineV1 { detail: Some(request.paths.join(" ")), ..LogLineV1::default() });
     match run.assess(&places) {
         Ok(report) => {
             run.log.write("run_ended", LogLineV1::default());
-            let log_id = run.store.is_some().then(|| run.log.context().batch_run_id.clone());
-            Ok(AssessmentResult { report, log_id, log_fault: run.log.fault().map(str::to_owned) })
+            let log_id = run.store.is_some().then(|| run.log.context.batch_run_id.clone());
+            Ok(AssessmentResult { report, log_id, log_fault: run.log.fault })
         }
         Err(failure) => {
             let (stage, error_kind) = (Some("run".to_owned()), Some("stopped".to_owned()));
@@ -154,7 +147,6 @@ pub fn assess(request: &AssessRequest, observer: &mut dyn AssessObserver) -> Res
 /// The search providers, by template file.
 type Providers = BTreeMap<String, (Option<Box<dyn Embedder>>, Option<Box<dyn Reranker>>)>;
 
-/// An assessment that is under way.
 struct AssessRun<'a> {
     request: &'a AssessRequest,
     observer: &'a mut dyn AssessObserver,
@@ -167,7 +159,7 @@ struct AssessRun<'a> {
 
 impl<'a> AssessRun<'a> {
     /// If the store cannot be created, only the log is lost, unless something must be stored.
-    fn begin(request: &'a AssessRequest, observer: &'a mut dyn AssessObserver) -> Result<Self, Failure> {
+    fn begin(request: &'a AssessRequest, observer: &'a mut dyn AssessObserver) -> Result<Self> {
         let assessors = match (request.stage, request.assessors.as_slice()) {
             (StageV1::Retrieve, _) => Vec::new(),
             (_, []) => vec![BASELINE.to_owned()],
@@ -189,16 +181,13 @@ impl<'a> AssessRun<'a> {
             session_id: context.session_id.clone(),
             ..MeasuredV1::default()
         };
-        let log = match &store {
-            Some(store) => LogWriter::begin(store.folder(), context),
-            None => LogWriter::disabled(context),
-        };
+        let log = LogWriter::begin(store.as_ref().map(Store::folder), context);
         // A stage that does not check for cancellation must not offer it.
         let cancel = if asks_models { observer.cancel()? } else { Cancel::default() };
         Ok(Self { request, observer, assessors, store, log, cancel, measured })
     }
 
-    fn assess(&mut self, places: &[RecordPlace]) -> Result<AssessmentReportV1, Failure> {
+    fn assess(&mut self, places: &[RecordPlace]) -> Result<AssessmentReportV1> {
         let began = Instant::now();
         let bundles = self.load_bundles(places)?;
         self.took("ingest", began);
@@ -226,7 +215,7 @@ impl<'a> AssessRun<'a> {
     }
 
     /// Loads all records. Documents in the session's cache are not read again; new ones are added to it.
-    fn load_bundles(&mut self, places: &[RecordPlace]) -> Result<Vec<Bundle>, Failure> {
+    fn load_bundles(&mut self, places: &[RecordPlace]) -> Result<Vec<Bundle>> {
         let session = self.request.session.as_deref();
         let limits = IngestLimits::default();
         let (mut reused, mut fault) = (0, None::<StoreError>);
@@ -250,8 +239,7 @@ impl<'a> AssessRun<'a> {
             let document = cached.map_or_else(|| ingest(name, bytes, &limits), Ok)?;
             reused += usize::from(known);
             let sections = document.sections.len();
-            let event = AssessEvent::Read { document: name, sections, reused: known, took: began.elapsed() };
-            self.log.record(&event);
+            self.log.record(&AssessEvent::Read { document: name, sections, reused: known, took: began.elapsed() });
             if let Some(hash) = hash.filter(|_| !known) {
                 let (name, reader) = (name.to_owned(), ingest::VERSION);
                 fresh.push(NewDocument { name, hash, reader, document: IngestedV1::from(&document) });
@@ -275,8 +263,7 @@ impl<'a> AssessRun<'a> {
         Ok(bundles)
     }
 
-    /// Refuses a requirement that no record has.
-    fn check_requirements(&self, bundles: &[Bundle]) -> Result<(), Failure> {
+    fn check_requirements(&self, bundles: &[Bundle]) -> Result<()> {
         let known: BTreeSet<&str> =
             bundles.iter().flat_map(|bundle| &bundle.record.requirements).map(|one| one.id.as_str()).collect();
         let Some(unknown) = self.request.requirements.iter().find(|id| !known.contains(id.as_str())) else {
@@ -289,30 +276,30 @@ impl<'a> AssessRun<'a> {
         Err(Failure::usage(format!("--requirement {unknown}: no record has it; {hint}")))
     }
 
-    fn open_assessors(&self, templates: &[&Template]) -> Result<Vec<Assessor>, Failure> {
+    fn open_assessors(&self, templates: &[&Template]) -> Result<Vec<Assessor>> {
         let mut seen = BTreeSet::new();
         if let Some(name) = self.assessors.iter().find(|name| !seen.insert(name.as_str())) {
-            return Err(EvaluationError::Twice { name: name.clone() }.into());
+            return Err(Failure::usage(format!("`{name}` is given twice")));
         }
         let opened = self.assessors.iter().map(|name| open(name, templates, &variable, self.request.cache));
         Ok(opened.collect::<Result<_, EvaluationError>>()?)
     }
 
-    fn open_providers(&self, templates: &[&Template]) -> Result<Providers, Failure> {
+    fn open_providers(&self, templates: &[&Template]) -> Result<Providers> {
         let search = &self.request.search;
-        let name = |stated: &Option<String>| stated.clone().unwrap_or_else(|| search_providers::DEFAULT.to_owned());
+        let embedding = search.embedding.as_deref().unwrap_or(search_providers::DEFAULT);
+        let reranking = search.reranking.as_deref().unwrap_or(search_providers::DEFAULT);
         let mut providers = Providers::new();
         for template in templates {
             let options = search.options(template);
             options.check()?;
-            let embedder = match options.by_vectors() {
-                true => search_providers::embedder(&name(&search.embedding), template, &variable)?,
-                false => None,
-            };
-            let reranker = match options.rerank {
-                true => search_providers::reranker(&name(&search.reranking), template, &variable)?,
-                false => None,
-            };
+            let (mut embedder, mut reranker) = (None, None);
+            if options.by_vectors() {
+                embedder = search_providers::embedder(embedding, template, &variable)?;
+            }
+            if options.rerank {
+                reranker = search_providers::reranker(reranking, template, &variable)?;
+            }
             if embedder.is_none() && search.bm25_weight == Some(0.0) {
                 return Err(RetrievalError::NoVectors { weight: 0.0 }.into());
             }
@@ -325,7 +312,7 @@ impl<'a> AssessRun<'a> {
         &mut self,
         bundles: &'b [Bundle],
         providers: &Providers,
-    ) -> Result<(Vec<SearchedBundle<'b>>, SearchCost), Failure> {
+    ) -> Result<(Vec<SearchedBundle<'b>>, SearchCost)> {
         let Self { request, observer, log, .. } = self;
         let wanted = |id: &str| request.requirements.is_empty() || request.requirements.iter().any(|own| own == id);
         let mut providers_of = |template: &Template| {
@@ -341,12 +328,11 @@ impl<'a> AssessRun<'a> {
         })?)
     }
 
-    /// Runs each assessor in turn on the same parts.
     fn ask<'e>(
         &mut self,
         assessors: &'e [Assessor],
         searched: &[SearchedBundle<'_>],
-    ) -> Result<Vec<EvaluationAnswers<'e>>, Failure> {
+    ) -> Result<Vec<EvaluationResult<'e>>> {
         let Self { request, observer, store, log, cancel, .. } = self;
         let mut none = MemoryLedger::default();
         let mut answers = Vec::new();
@@ -360,7 +346,7 @@ impl<'a> AssessRun<'a> {
                 observer.event(&event);
             };
             let mut context = EvaluationContext { ledger, cancel, observer: &mut on_event };
-            let evaluated = evaluation.assess(searched, &mut context)?;
+            answers.push(evaluation.assess(searched, &mut context)?);
             if cancel.is_cancelled() {
                 let kept = match request.cache {
                     CacheMode::ReadWrite => "; answers so far are stored and will be reused",
@@ -368,7 +354,6 @@ impl<'a> AssessRun<'a> {
                 };
                 return Err(Failure::failed(format!("stopped{kept}")));
             }
-            answers.push(EvaluationAnswers { evaluation, evaluated });
         }
         Ok(answers)
     }
@@ -377,11 +362,11 @@ impl<'a> AssessRun<'a> {
         &mut self,
         searched: &[SearchedBundle<'_>],
         cost: &SearchCost,
-        answers: &[EvaluationAnswers<'_>],
+        answers: &[EvaluationResult<'_>],
         providers: &Providers,
     ) -> AssessmentReportV1 {
         let search = &self.request.search;
-        let first = searched.first().map(|bundle| &bundle.corpus.bundle.template);
+        let first = searched.first().map(|bundle| &bundle.bundle.template);
         let own = first.and_then(|template| providers.get(&template.display_path()));
         let embedding = own.and_then(|(embedder, _)| embedder.as_ref()).map(|embedder| embedder.id());
         let options = first.map_or_else(SearchOptions::default, |template| search.options(template));
@@ -412,10 +397,9 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-fn write_trec(folder: &Path, searched: &[SearchedBundle<'_>]) -> Result<(), Failure> {
+fn write_trec(folder: &Path, searched: &[SearchedBundle<'_>]) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| Failure::unwritten(folder.display(), error))?;
-    let files = trec(searched);
-    for (name, text) in [("run.txt", &files.run), ("qrels.txt", &files.qrels)] {
+    for (name, text) in trec(searched) {
         let path = folder.join(name);
         atomic_write::write(&path, &mut |out| out.write_all(text.as_bytes()))
             .map_err(|error| Failure::unwritten(path.display(), error))?;
@@ -426,12 +410,12 @@ fn write_trec(folder: &Path, searched: &[SearchedBundle<'_>]) -> Result<(), Fail
 /// Templates may set their own search options and k; the report shows those of the first.
 fn differing_templates(search: &SearchRequest, searched: &[SearchedBundle<'_>]) -> Option<String> {
     let settings = |bundle: &SearchedBundle<'_>| {
-        let template = &bundle.corpus.bundle.template;
+        let template = &bundle.bundle.template;
         (search.options(template), template.config.scoring.k)
     };
     let first = searched.first()?;
     let other = searched.iter().find(|bundle| settings(bundle) != settings(first))?;
-    let [first, other] = [first, other].map(|bundle| bundle.corpus.bundle.template.display_path());
+    let [first, other] = [first, other].map(|bundle| bundle.bundle.template.display_path());
     Some(format!("{other} has other search settings than {first}, whose settings are shown"))
 }
 

@@ -1,7 +1,7 @@
 //! A baseline: results of tools, taken from a report and written so that a diff shows which case changed.
 
 use crate::comparison::{CaseSide, Needed, Side, profile_digest};
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::judge::run::JudgeObserver;
 use crate::report_source::{ReportLoader, find_metric, select_tools};
 use karat_core::clusters::DEFAULT_FIELD;
@@ -24,13 +24,12 @@ pub struct BaselineRequest {
 }
 
 /// Takes the baseline of a finished result.
-pub fn take_baseline(request: &BaselineRequest, observer: &mut dyn JudgeObserver) -> Result<BaselineV1, Failure> {
+pub fn take_baseline(request: &BaselineRequest, observer: &mut dyn JudgeObserver) -> Result<BaselineV1> {
     for id in &request.metrics {
         find_metric(id)?;
     }
     let report = ReportLoader { store_folder: &request.store_folder, observer }.report(&request.report)?;
-    let tools = select_tools(&report, &request.tools, &request.report)?;
-    Ok(baseline(&report, &tools, &request.metrics))
+    Ok(baseline(&report, &select_tools(&report, &request.tools, &request.report)?, &request.metrics))
 }
 
 /// The baseline of some tools and metrics of a report; without metrics, those that the profile puts first.
@@ -79,12 +78,12 @@ fn of_tool(report: &ReportV1, tool: &ToolV1, side: &Side, ids: &[String]) -> Bas
     }
 }
 
-/// Twelve digits after the point: the last ones change with the order of a sum, and would make a diff of nothing.
+/// Rounds to twelve decimals, since the last digits depend on the order of a sum and would show up in diffs.
 fn rounded(value: f64) -> f64 {
     (value * 1e12).round() / 1e12 + 0.0
 }
 
-/// The file: JSON, with a line for every metric and every case.
+/// Formats a baseline as JSON, with a line for every metric and every case.
 pub fn text(baseline: &BaselineV1) -> String {
     let tool = |tool: &BaselineToolV1| {
         let metrics: Vec<String> =
@@ -108,7 +107,7 @@ pub fn text(baseline: &BaselineV1) -> String {
     )
 }
 
-/// A value on one line; what a baseline holds always serialises.
+/// A value on one line; the parts of a baseline always serialise.
 fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

@@ -2,10 +2,10 @@
 
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
-use karat_core::identity::matcher::match_all;
 use karat_core::identity::{key, stated};
 use karat_core::ids::{CaseId, GoldenId};
 use karat_core::lines::Lines;
+use karat_core::matching::by_identity::match_all;
 use karat_core::path::FilePattern;
 use karat_core::profile::IdentityRules;
 use karat_core::suite::{Case, Verdict};
@@ -97,7 +97,6 @@ fn update(case: &mut Case, trial: &Trial, rules: &IdentityRules, prune: bool, re
 /// Ids have a maximum length, and a line and a number must fit behind the rule.
 const MAX_STEM: usize = 120;
 
-/// Gives goldens ids that are not taken.
 struct Ids {
     taken: BTreeSet<String>,
     /// By stem: the number to try next.

@@ -1,12 +1,12 @@
 //! Explains the score of one case: each golden, its candidates, which judge decided and why.
 
 use crate::did_you_mean;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::judge::run::JudgeObserver;
 use crate::score::{ScoreInput, ScoreRequest, ScoreSource};
-use crate::scoring::{self, Scoring};
 use crate::submissions::read_judgement_files;
 use crate::suite::LoadedSuite;
+use crate::work::Scoring;
 use karat_core::matching::outcome::Candidate;
 use karat_core::scorecard::{CaseScore, TrialScore, candidates};
 use karat_core::suite::Case;
@@ -39,7 +39,7 @@ pub struct Explained {
 }
 
 /// Scores one case. The judge is asked only about its pairs.
-pub fn explain(request: &ExplainRequest, observer: &mut dyn JudgeObserver) -> Result<Explained, Failure> {
+pub fn explain(request: &ExplainRequest, observer: &mut dyn JudgeObserver) -> Result<Explained> {
     let mut input = ScoreInput::load(&request.score)?;
     let cases = &input.loaded.suite.cases;
     let Some(case_index) = cases.iter().position(|case| case.id.as_str() == request.case) else {
@@ -58,7 +58,7 @@ pub fn explain(request: &ExplainRequest, observer: &mut dyn JudgeObserver) -> Re
     input.work.judgements.extend(read_judgement_files(&request.score.judgements, &input.loaded.suite)?);
     input.work.trials.retain(|trial| trial.case.as_str() == request.case);
     input.judge(&request.score.store_folder, observer)?;
-    let scoring = scoring::run(&input.loaded, input.work);
+    let scoring = input.work.score(&input.loaded);
     let tool_index = find_tool(&scoring, request.tool.as_deref())?;
     let trials = &scoring.scorecard.tools[tool_index].cases[case_index].trials;
     let found = trials.iter().position(|trial| request.trial.is_none_or(|number| trial.number == number));
@@ -69,7 +69,7 @@ pub fn explain(request: &ExplainRequest, observer: &mut dyn JudgeObserver) -> Re
     Ok(Explained { loaded: input.loaded, scoring, case_index, tool_index, trial_index, notes })
 }
 
-fn find_tool(scoring: &Scoring, wanted: Option<&str>) -> Result<usize, Failure> {
+fn find_tool(scoring: &Scoring, wanted: Option<&str>) -> Result<usize> {
     let names: Vec<&str> = scoring.scorecard.tools.iter().map(|tool| tool.tool.as_str()).collect();
     let there = || format!("available: {}", names.join(", "));
     let Some(wanted) = wanted else {

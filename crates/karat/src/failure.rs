@@ -1,11 +1,6 @@
 //! Why a use case could not be completed, for any front end.
 
 use crate::judge::registry::RegistryError;
-use crate::judge::session::AskError;
-use crate::profile::ProfileError;
-use crate::run::tool_lookup::LookupError;
-use crate::tool::manifest::NO_MODEL;
-use crate::tool::{LoadError, LoadFault, RecordingError};
 use karat_documents::assess::evaluate::EvaluationError;
 use karat_documents::assess::log::LogError;
 use karat_documents::ingest::IngestError;
@@ -15,6 +10,7 @@ use karat_import::ImportError;
 use karat_import::placement::PlacementError;
 use karat_llm::engine::EngineError;
 use karat_store::StoreError;
+use std::fmt::Display;
 
 /// The kind of a failure; front ends map it to exit codes or HTTP statuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,20 +36,29 @@ pub enum Failure {
     BrokenPipe,
 }
 
+/// What a use case returns.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
 impl Failure {
     /// The caller asked for something that cannot be done.
-    pub fn usage(message: impl Into<String>) -> Self {
-        Self::Message(Category::Usage, message.into())
+    pub fn usage(message: impl Display) -> Self {
+        Self::Message(Category::Usage, message.to_string())
     }
 
     /// A tool, a judge, the store or the system failed.
-    pub fn failed(message: impl Into<String>) -> Self {
-        Self::Message(Category::Failed, message.into())
+    pub fn failed(message: impl Display) -> Self {
+        Self::Message(Category::Failed, message.to_string())
     }
 
     /// An input cannot be used.
-    pub fn bad_input(message: impl Into<String>) -> Self {
-        Self::Message(Category::BadInput, message.into())
+    pub fn bad_input(message: impl Display) -> Self {
+        Self::Message(Category::BadInput, message.to_string())
+    }
+
+    /// An error in what the caller asked for, or else in an input.
+    pub(crate) fn usage_if(by_caller: bool, error: &impl Display) -> Self {
+        let category = if by_caller { Category::Usage } else { Category::BadInput };
+        Self::Message(category, error.to_string())
     }
 
     /// The failure in words.
@@ -66,7 +71,7 @@ impl Failure {
     }
 
     /// A file that could not be written, named: the input is not at fault.
-    pub fn unwritten(what: impl std::fmt::Display, error: std::io::Error) -> Self {
+    pub fn unwritten(what: impl Display, error: std::io::Error) -> Self {
         match error.kind() {
             std::io::ErrorKind::BrokenPipe => Self::BrokenPipe,
             std::io::ErrorKind::NotFound => Self::failed(format!(
@@ -77,7 +82,7 @@ impl Failure {
     }
 
     /// A file that could not be read, named.
-    pub fn io(what: impl std::fmt::Display, error: std::io::Error) -> Self {
+    pub fn io(what: impl Display, error: std::io::Error) -> Self {
         use std::io::ErrorKind::{AlreadyExists, BrokenPipe, InvalidData, IsADirectory, NotFound, PermissionDenied};
         let category = match error.kind() {
             BrokenPipe => return Self::BrokenPipe,
@@ -108,21 +113,7 @@ impl From<ImportError> for Failure {
 
 impl From<PlacementError> for Failure {
     fn from(error: PlacementError) -> Self {
-        match error {
-            PlacementError::NoCases | PlacementError::NoTool => Self::usage(error.to_string()),
-            PlacementError::UnknownCase { .. } | PlacementError::SeveralTools { .. } => {
-                Self::bad_input(error.to_string())
-            }
-        }
-    }
-}
-
-impl From<ProfileError> for Failure {
-    fn from(error: ProfileError) -> Self {
-        match error {
-            ProfileError::Unknown { .. } => Self::usage(error.to_string()),
-            ProfileError::Invalid { .. } | ProfileError::Unreadable { .. } => Self::bad_input(error.to_string()),
-        }
+        Self::usage_if(matches!(error, PlacementError::NoCases | PlacementError::NoTool), &error)
     }
 }
 
@@ -147,48 +138,21 @@ impl From<StoreError> for Failure {
     }
 }
 
-impl From<LookupError> for Failure {
-    fn from(error: LookupError) -> Self {
-        match error {
-            LookupError::Unknown { .. } | LookupError::BadModel { .. } => Self::usage(error.to_string()),
-            LookupError::Io { file, source } => Self::io(file, source),
-            LookupError::Faults(faults) => Self::Faults(faults),
-        }
-    }
-}
-
-impl From<LoadError> for Failure {
-    fn from(error: LoadError) -> Self {
-        let text = error.to_string();
-        match error.fault {
-            LoadFault::Manifest(faults) if faults.iter().any(|fault| fault.code == NO_MODEL) => Self::usage(text),
-            LoadFault::Recording(RecordingError::Faults(faults)) | LoadFault::Rules(faults) => Self::Faults(faults),
-            _ => Self::bad_input(text),
-        }
-    }
-}
-
 impl From<RegistryError> for Failure {
     fn from(error: RegistryError) -> Self {
-        match error {
-            RegistryError::Unknown { .. } => Self::usage(error.to_string()),
-            _ => Self::bad_input(error.to_string()),
-        }
+        Self::usage_if(matches!(error, RegistryError::Unknown { .. }), &error)
     }
 }
 
-impl From<AskError> for Failure {
-    fn from(error: AskError) -> Self {
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
         Self::failed(error.to_string())
     }
 }
 
 impl From<EvaluationError> for Failure {
     fn from(error: EvaluationError) -> Self {
-        match error {
-            EvaluationError::Provider { .. } => Self::bad_input(error.to_string()),
-            _ => Self::usage(error.to_string()),
-        }
+        Self::usage_if(!matches!(error, EvaluationError::Provider { .. }), &error)
     }
 }
 
@@ -205,18 +169,9 @@ impl From<RetrievalError> for Failure {
     }
 }
 
-impl From<EngineError> for Failure {
-    fn from(error: EngineError) -> Self {
-        Self::failed(error.to_string())
-    }
-}
-
 impl From<IngestError> for Failure {
     fn from(error: IngestError) -> Self {
-        match error {
-            IngestError::UnknownFormat { .. } => Self::usage(error.to_string()),
-            _ => Self::bad_input(error.to_string()),
-        }
+        Self::usage_if(matches!(error, IngestError::UnknownFormat { .. }), &error)
     }
 }
 

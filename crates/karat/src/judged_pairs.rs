@@ -1,16 +1,19 @@
-//! Reads judged pairs with their trials, and evaluates a judge on them.
+//! Reads judged pairs with their trials, fits the local judge to them, and evaluates a judge on them.
 
-use crate::failure::Failure;
-use crate::judge::local::{Field, ParamsError, UnknownField, read, shipped};
+use crate::failure::{Category, Failure, Result};
+use crate::judge::local::{Field, ParamsError, read, shipped, to_toml};
 use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, open_judge};
 use crate::judge::session::ask_about;
 use crate::submissions::{load_suite, open_lines, read_judgement_files, refuse_repeated_stdin};
 use crate::suite::LoadedSuite;
-use karat_core::judgement::{Decision, Judgement};
+use karat_core::finding::Finding;
+use karat_core::golden::Golden;
+use karat_core::judgement::{Decision, Judgement, PairDecision};
 use karat_core::local_judge::NAME;
 use karat_core::local_judge::evaluate::{Answer, Figures, evaluate, evaluate_answers, evaluate_word_overlap, mean};
-use karat_core::local_judge::fit::hold_out;
+use karat_core::local_judge::fit::{fit, hold_out};
 use karat_core::local_judge::labels::{LabelledTrial, Labels};
+use karat_core::local_judge::params::{HeldOut, Params, Provenance};
 use karat_core::scorecard::{PairOrder, PairQuestion};
 use karat_core::stats::agreement::{Estimate, Rating, Ratings, measure};
 use karat_core::suite::Suite;
@@ -35,26 +38,21 @@ pub struct JudgedPairsRequest {
     pub group_by: Option<String>,
 }
 
-/// A suite with trials and judgements of their pairs.
-#[expect(missing_docs, reason = "field names say it")]
-pub struct JudgedPairs {
-    pub loaded: LoadedSuite,
-    /// The field that groups cases.
-    pub field: Option<Field>,
-    /// All trials of the submissions, judged or not.
-    pub trials: Vec<Trial>,
+/// A suite with all trials of its submissions, judged or not, and judgements of their pairs.
+pub(crate) struct JudgedPairs {
+    pub(crate) loaded: LoadedSuite,
+    pub(crate) field: Option<Field>,
+    trials: Vec<Trial>,
     judgements: Vec<Judgement>,
 }
 
-/// The files of a suite's calibration set.
 const CALIBRATION: [&str; 2] = ["calibration/submission.jsonl", "calibration/judgements.jsonl"];
 
 impl JudgedPairs {
     /// Reads the given files, or the suite's calibration set.
-    pub fn load(request: &JudgedPairsRequest) -> Result<Self, Failure> {
+    pub(crate) fn load(request: &JudgedPairsRequest) -> Result<Self> {
         refuse_repeated_stdin(request.submissions.iter().chain(&request.judgements))?;
-        let field = request.group_by.as_deref().map(str::parse).transpose();
-        let field = field.map_err(|error: UnknownField| Failure::usage(error.to_string()))?;
+        let field = request.group_by.as_deref().map(str::parse::<Field>).transpose().map_err(Failure::usage)?;
         let loaded = load_suite(&request.suite)?;
         let (trials, judgements) = if request.submissions.is_empty() && request.judgements.is_empty() {
             let [submission, judgements] = CALIBRATION.map(|path| open_calibration(&loaded, path));
@@ -67,7 +65,7 @@ impl JudgedPairs {
     }
 
     /// The judged pairs. What is skipped is described by [`skipped`].
-    pub fn labels(&self) -> Result<Labels<'_>, Failure> {
+    pub(crate) fn labels(&self) -> Result<Labels<'_>> {
         let labels = Labels::new(&self.loaded.suite, &self.trials, &self.judgements);
         if labels.trials.iter().all(|own| own.stated.iter().all(Option::is_none)) {
             let message = "no pair of these submissions is judged; use the judgements that belong to them";
@@ -77,8 +75,7 @@ impl JudgedPairs {
     }
 }
 
-/// Describes trials and judgements that are skipped.
-pub fn skipped(labels: &Labels<'_>) -> Vec<String> {
+pub(crate) fn skipped(labels: &Labels<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     if labels.unjudged > 0 {
         notes.push(format!("{} with findings skipped: no judgements", count(labels.unjudged, "trial")));
@@ -90,13 +87,10 @@ pub fn skipped(labels: &Labels<'_>) -> Vec<String> {
     notes
 }
 
-/// Reads all trials and judgements. If judges saw different findings of the same trials, the first submission belongs to the
-/// first judgements, the second to the second, and their trials are kept separate.
-fn read_files(request: &JudgedPairsRequest, suite: &Suite) -> Result<(Vec<Trial>, Vec<Judgement>), Failure> {
-    let mut sets: Vec<Vec<Trial>> = Vec::new();
-    for path in &request.submissions {
-        sets.push(read_trials(vec![open_lines(path)?], Some(suite))?);
-    }
+/// If judges saw different findings of the same trials, submissions and judgements belong together in their order.
+fn read_files(request: &JudgedPairsRequest, suite: &Suite) -> Result<(Vec<Trial>, Vec<Judgement>)> {
+    let read = |path: &PathBuf| Ok(read_trials(vec![open_lines(path)?], Some(suite))?);
+    let mut sets = request.submissions.iter().map(read).collect::<Result<Vec<Vec<Trial>>>>()?;
     let mut seen = HashSet::new();
     let mut all = sets.iter().flatten().map(|trial| (&trial.case, &trial.tool, trial.number));
     if all.all(|trial| seen.insert(trial)) {
@@ -121,7 +115,7 @@ fn read_files(request: &JudgedPairsRequest, suite: &Suite) -> Result<(Vec<Trial>
 /// Offset between the trial numbers of different submissions; larger than any trial number.
 const APART: u32 = 10 * MAX_TRIALS;
 
-fn open_calibration(loaded: &LoadedSuite, path: &str) -> Result<NamedLines<'static>, Failure> {
+fn open_calibration(loaded: &LoadedSuite, path: &str) -> Result<NamedLines<'static>> {
     let file = loaded.files.display(path);
     let reader = loaded.files.open(path).map_err(|error| Failure::io(&file, error))?;
     reader.map(|reader| NamedLines { file, reader }).ok_or_else(|| {
@@ -132,6 +126,48 @@ fn open_calibration(loaded: &LoadedSuite, path: &str) -> Result<NamedLines<'stat
     })
 }
 
+/// Fits parameters to judged pairs, and returns them with the text of their file. `note` receives what a reader should know.
+pub fn fit_judge(request: &JudgedPairsRequest, note: &mut dyn FnMut(&str)) -> Result<(Params, String)> {
+    let given = JudgedPairs::load(request)?;
+    let labels = given.labels()?;
+    skipped(&labels).iter().for_each(|text| note(text));
+    let suite = &given.loaded.suite;
+    let mut provenance = Provenance {
+        suite: suite.name.clone(),
+        digest: suite.digest.clone(),
+        judges: labels.judges.iter().map(ToString::to_string).collect(),
+        ..Provenance::default()
+    };
+    let field = given.field.clone().unwrap_or(Field::Repo);
+    let groups: BTreeSet<String> = labels.trials.iter().map(|own| field.value(own.case)).collect();
+    if groups.len() > 1 {
+        provenance.group_by = Some(request.group_by.clone().unwrap_or_else(|| "repo".to_owned()));
+        hold_out_groups(&labels, &field, &mut provenance, note);
+    } else {
+        note("all cases are in one group, so nothing was held out; choose other groups with --group-by FIELD");
+    }
+    let params = fit(&labels.trials, provenance).map_err(Failure::bad_input)?;
+    let text = to_toml(&params).map_err(|error| Failure::Message(Category::Internal, error.to_string()))?;
+    Ok((params, text))
+}
+
+/// Holds out each group in turn. There are no figures if the rest is too small to fit.
+fn hold_out_groups(labels: &Labels<'_>, field: &Field, provenance: &mut Provenance, note: &mut dyn FnMut(&str)) {
+    let held_out = match hold_out(&labels.trials, |case| field.value(case)) {
+        Ok(held_out) => held_out,
+        Err(error) => return note(&format!("nothing could be held out: {error}")),
+    };
+    let rounded = |value: f64| (value * 1e4).round() / 1e4;
+    let Figures { golden_found, pairs } = mean(held_out.groups.values().map(|(figures, _)| figures));
+    let all = [golden_found.kappa, golden_found.precision, golden_found.recall, pairs.auc, pairs.ece];
+    if let [Some(kappa), Some(precision), Some(recall), Some(auc), Some(ece)] = all.map(|value| value.map(rounded)) {
+        provenance.held_out = Some(HeldOut { kappa, precision, recall, auc, ece });
+    }
+    let kappas =
+        held_out.groups.into_iter().filter_map(|(name, (figures, _))| Some((name, figures.golden_found.kappa?)));
+    provenance.held_out_kappa = kappas.map(|(name, kappa)| (name, rounded(kappa))).collect();
+}
+
 /// The judge to evaluate, and the pairs to evaluate it on.
 #[expect(missing_docs, reason = "field names say it")]
 pub struct EvaluateJudgeRequest {
@@ -139,7 +175,6 @@ pub struct EvaluateJudgeRequest {
     pub judge: JudgeRequest,
     /// Parameters of the local judge; default: the built-in ones.
     pub params: Option<PathBuf>,
-    /// The store with model exchanges.
     pub store_folder: PathBuf,
 }
 
@@ -151,7 +186,6 @@ pub struct JudgeEvaluation {
     /// Where the local judge's parameters came from: `held-out`, `shipped`, or a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub params: Option<String>,
-    /// All groups together.
     #[serde(flatten)]
     pub all: Figures,
     /// The plain mean over the groups.
@@ -162,10 +196,8 @@ pub struct JudgeEvaluation {
     pub overlap: Figures,
     /// The judges that made the labels.
     pub judges: Vec<String>,
-    /// Figures that only a judge other than the local one has.
     #[serde(flatten)]
     pub asked: Option<AskedFigures>,
-    /// Labels that are skipped.
     #[serde(skip)]
     pub notes: Vec<String>,
 }
@@ -189,7 +221,6 @@ pub struct AskedFigures {
     pub unjudged: usize,
     pub unjudged_pairs: Vec<UnjudgedPair>,
     pub agreement: PairAgreement,
-    /// Notes of the judge.
     #[serde(skip)]
     pub notes: Vec<String>,
 }
@@ -224,10 +255,7 @@ pub struct AgreementFigure {
 }
 
 /// Evaluates a judge on judged pairs.
-pub fn evaluate_judge(
-    request: &EvaluateJudgeRequest,
-    observer: &mut dyn JudgeObserver,
-) -> Result<JudgeEvaluation, Failure> {
+pub fn evaluate_judge(request: &EvaluateJudgeRequest, observer: &mut dyn JudgeObserver) -> Result<JudgeEvaluation> {
     let pairs = JudgedPairs::load(&request.pairs)?;
     let labels = pairs.labels()?;
     let name = request.judge.judge.as_deref().unwrap_or(NAME);
@@ -235,12 +263,11 @@ pub fn evaluate_judge(
     if !is_local && request.params.is_some() {
         return Err(Failure::usage("--params applies to the local judge; omit --judge"));
     }
-    let measured = match (&pairs.field, &request.params) {
+    let Measured { params, all, groups, asked } = match (&pairs.field, &request.params) {
         _ if !is_local => by_asking(request, &pairs, &labels, observer)?,
         (Some(field), None) => by_held_out_groups(&labels, field)?,
         (field, params) => by_params(params.as_deref(), &labels, field.as_ref())?,
     };
-    let Measured { params, all, groups, asked } = measured;
     Ok(JudgeEvaluation {
         judge: name.to_owned(),
         params,
@@ -262,7 +289,7 @@ struct Measured {
 }
 
 /// Evaluates each group by parameters fitted on the others.
-fn by_held_out_groups(labels: &Labels<'_>, field: &Field) -> Result<Measured, Failure> {
+fn by_held_out_groups(labels: &Labels<'_>, field: &Field) -> Result<Measured> {
     let held_out = hold_out(&labels.trials, |case| field.value(case)).map_err(|error| {
         let help = "choose larger groups with --group-by, or set parameters with --params";
         Failure::bad_input(format!("a group cannot be held out: {error}; {help}"))
@@ -272,8 +299,7 @@ fn by_held_out_groups(labels: &Labels<'_>, field: &Field) -> Result<Measured, Fa
     Ok(Measured { params: Some("held-out".to_owned()), all: held_out.pooled, groups, asked: None })
 }
 
-/// Evaluates all groups by the same parameters.
-fn by_params(params: Option<&Path>, labels: &Labels<'_>, field: Option<&Field>) -> Result<Measured, Failure> {
+fn by_params(params: Option<&Path>, labels: &Labels<'_>, field: Option<&Field>) -> Result<Measured> {
     let (name, judge) = match params {
         Some(path) => (path.display().to_string(), read(path)),
         None => ("shipped".to_owned(), shipped()),
@@ -298,13 +324,12 @@ fn by_params(params: Option<&Path>, labels: &Labels<'_>, field: Option<&Field>) 
 /// The identity of a pair: case, tool, trial, golden and finding.
 type PairId<'p> = (&'p str, &'p str, u32, &'p str, &'p str);
 
-/// Evaluates a judge by asking it about every judged pair.
 fn by_asking(
     request: &EvaluateJudgeRequest,
     pairs: &JudgedPairs,
     labels: &Labels<'_>,
     observer: &mut dyn JudgeObserver,
-) -> Result<Measured, Failure> {
+) -> Result<Measured> {
     let judge = open_judge(&pairs.loaded, &request.judge)?;
     let questions: Vec<PairQuestion<'_>> = labels.trials.iter().flat_map(questions).collect();
     let env = JudgeEnv { request: &request.judge, store_folder: &request.store_folder, store: None, observer };
@@ -317,8 +342,7 @@ fn by_asking(
             format!("the judge {} answered none of {}: {why}", judge.name, count(questions.len(), "question"));
         return Err(Failure::failed(message));
     }
-    let unjudged_pairs: Vec<UnjudgedPair> =
-        questions.iter().filter_map(|question| unjudged(question, &by_pair)).collect();
+    let unjudged_pairs: Vec<UnjudgedPair> = questions.iter().filter_map(|pair| unjudged(pair, &by_pair)).collect();
     let figures = |chosen: &dyn Fn(&LabelledTrial<'_>) -> bool| {
         let both = labels.trials.iter().zip(&answers).filter(|(own, _)| chosen(own));
         let (trials, answers): (Vec<_>, Vec<_>) = both.map(|(own, answers)| (own.clone(), answers.clone())).unzip();
@@ -332,27 +356,18 @@ fn by_asking(
             groups.insert(name, GroupFigures { threshold: None, figures });
         }
     }
-    let asked = AskedFigures {
-        unjudged: unjudged_pairs.len(),
-        unjudged_pairs,
-        agreement: agreement(&labels.trials, &answers, seed_from(&pairs.loaded.suite)),
-        notes: asked.notes,
-    };
+    let agreement = agreement(&labels.trials, &answers, seed_from(&pairs.loaded.suite));
+    let asked = AskedFigures { unjudged: unjudged_pairs.len(), unjudged_pairs, agreement, notes: asked.notes };
     Ok(Measured { params: None, all: figures(&|_| true), groups, asked: Some(asked) })
 }
 
-/// The labelled pairs of a trial.
 fn questions<'a>(own: &LabelledTrial<'a>) -> Vec<PairQuestion<'a>> {
     let (case, trial) = (own.case, own.trial);
     let width = trial.findings.len();
     let labelled = own.stated.iter().enumerate().filter(|(_, label)| label.is_some());
-    let question = |(index, _): (usize, _)| PairQuestion {
-        case,
-        trial,
-        golden: &case.goldens[index / width],
-        finding: &trial.findings[index % width],
-        score: 0.0,
-        order: PairOrder::GoldenFirst,
+    let question = |(index, _): (usize, _)| {
+        let (golden, finding) = (&case.goldens[index / width], &trial.findings[index % width]);
+        PairQuestion { case, trial, golden, finding, score: 0.0, order: PairOrder::GoldenFirst }
     };
     labelled.map(question).collect()
 }
@@ -361,12 +376,9 @@ fn by_pair(judgements: &[Judgement]) -> HashMap<PairId<'_>, Vec<&Judgement>> {
     let mut by_pair: HashMap<PairId<'_>, Vec<&Judgement>> = HashMap::new();
     for judgement in judgements {
         let (golden, finding) = match &judgement.decision {
-            Decision::Pair(pair) => match &pair.golden {
-                Some(golden) => (golden, &pair.finding),
-                None => continue,
-            },
+            Decision::Pair(PairDecision { golden: Some(golden), finding, .. }) => (golden, finding),
             Decision::Unjudged(pair) => (&pair.golden, &pair.finding),
-            Decision::Audit(_) | Decision::Extra(_) => continue,
+            Decision::Pair(_) | Decision::Audit(_) | Decision::Extra(_) => continue,
         };
         let Judgement { case, tool, trial, .. } = judgement;
         let id = (case.as_str(), tool.as_str(), *trial, golden.as_str(), finding.as_str());
@@ -378,23 +390,22 @@ fn by_pair(judgements: &[Judgement]) -> HashMap<PairId<'_>, Vec<&Judgement>> {
 /// The judge's decisions on every pair of a trial, in the order of its labels.
 fn answers(own: &LabelledTrial<'_>, by_pair: &HashMap<PairId<'_>, Vec<&Judgement>>) -> Vec<Option<Answer>> {
     let trial = own.trial;
-    let mut answers = Vec::new();
-    for golden in &own.case.goldens {
-        for finding in &trial.findings {
-            let id = (trial.case.as_str(), trial.tool.as_str(), trial.number, golden.id.as_str(), finding.id.as_str());
-            answers.push(by_pair.get(&id).and_then(|judgements| settled(judgements)));
-        }
-    }
-    answers
+    let pairs = own.case.goldens.iter().flat_map(|golden| trial.findings.iter().map(move |finding| (golden, finding)));
+    let answer = |(golden, finding)| settled(by_pair.get(&pair_id(trial, golden, finding))?);
+    pairs.map(answer).collect()
+}
+
+fn pair_id<'p>(trial: &'p Trial, golden: &'p Golden, finding: &'p Finding) -> PairId<'p> {
+    (trial.case.as_str(), trial.tool.as_str(), trial.number, golden.id.as_str(), finding.id.as_str())
 }
 
 /// The decision of one judge, or of the majority of several people; none without a decision or on a tie.
 fn settled(judgements: &[&Judgement]) -> Option<Answer> {
-    let decided = judgements.iter().filter_map(|judgement| match &judgement.decision {
+    let answer = |judgement: &&Judgement| match &judgement.decision {
         Decision::Pair(pair) => Some(Answer::new(pair.matched, pair.confidence)),
         _ => None,
-    });
-    let decided: Vec<Answer> = decided.collect();
+    };
+    let decided: Vec<Answer> = judgements.iter().filter_map(answer).collect();
     let yes = decided.iter().filter(|answer| answer.matched).count();
     let matched = match (2 * yes).cmp(&decided.len()) {
         std::cmp::Ordering::Equal => return None,
@@ -412,10 +423,8 @@ fn why_unjudged<'j>(mut judgements: impl Iterator<Item = &'j Judgement>) -> Opti
 }
 
 fn unjudged(question: &PairQuestion<'_>, by_pair: &HashMap<PairId<'_>, Vec<&Judgement>>) -> Option<UnjudgedPair> {
-    let trial = question.trial;
-    let (golden, finding) = (question.golden.id.as_str(), question.finding.id.as_str());
-    let judgements = by_pair.get(&(trial.case.as_str(), trial.tool.as_str(), trial.number, golden, finding));
-    let judgements = judgements.map_or(&[][..], Vec::as_slice);
+    let PairQuestion { trial, golden, finding, .. } = question;
+    let judgements = by_pair.get(&pair_id(trial, golden, finding)).map_or(&[][..], Vec::as_slice);
     if settled(judgements).is_some() {
         return None;
     }
@@ -424,8 +433,8 @@ fn unjudged(question: &PairQuestion<'_>, by_pair: &HashMap<PairId<'_>, Vec<&Judg
         case: trial.case.to_string(),
         tool: trial.tool.to_string(),
         trial: trial.number,
-        golden: golden.to_owned(),
-        finding: finding.to_owned(),
+        golden: golden.id.to_string(),
+        finding: finding.id.to_string(),
         why: why.unwrap_or_else(|| "the votes are tied".to_owned()),
     })
 }

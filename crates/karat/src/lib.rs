@@ -2,17 +2,19 @@
 //!
 //! A use case is one function that takes a request and an observer and returns a report: [`evaluate::evaluate`],
 //! [`score::score`], [`explain::explain`], [`comparison::compare_reports`], [`gate::gate`], [`power::estimate`],
-//! [`assess::assess`], [`judged_pairs::evaluate_judge`], [`label::label_queue`] and [`label::add_label`]. A front end builds the
-//! request, calls the function and draws the report.
+//! [`assess::assess`], [`judged_pairs::evaluate_judge`], [`calibrate::calibrate_matching`], [`label::label_queue`] and
+//! [`label::add_label`]. A front end builds the request, calls the function and draws the report.
 
 pub mod assess;
 pub mod baseline;
+pub mod calibrate;
 pub mod checkout;
 pub mod comparison;
 pub mod evaluate;
 pub mod expect;
 pub mod explain;
 pub mod failure;
+pub mod finding_keys;
 pub mod gate;
 pub mod judge;
 pub mod judged_pairs;
@@ -26,11 +28,11 @@ pub mod report_view;
 pub mod run;
 pub mod run_loader;
 pub mod score;
-pub mod scoring;
 pub mod submissions;
 pub mod suite;
 pub mod tool;
 pub mod trec;
+pub mod work;
 
 use karat_format::document::suggest::nearest;
 

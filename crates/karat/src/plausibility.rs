@@ -2,7 +2,7 @@
 //! intervals, counts that fit the cases, and figures that follow from the file's own cases. Every file is checked on reading.
 
 use crate::comparison::{Side, recomputed};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use karat_core::golden::Acceptance;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::metric::table::{self, Aggregation};
@@ -11,11 +11,11 @@ use karat_format::assessment::AssessmentReportV1;
 use karat_format::baseline::{BaselineToolV1, BaselineV1};
 use karat_format::diagnostic::harmless;
 use karat_format::report::{
-    CaseInfoV1, CaseResultV1, CorrectedMetricV1, CorrectedV1, EstimateV1, MetricsV1, ReportV1, ToolV1, TrialResultV1,
+    CaseInfoV1, CaseResultV1, CorrectedV1, EstimateV1, MetricsV1, ReportV1, ToolV1, TrialResultV1,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Display;
+use std::fmt::Arguments;
 
 /// A value that no scoring gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +26,6 @@ pub struct Violation {
     pub rule: String,
 }
 
-/// So many violations are named.
 const MOST_NAMED: usize = 10;
 
 /// Sums in another order differ by less.
@@ -35,24 +34,18 @@ const NEAR: f64 = 1e-9;
 /// Figures no further apart are the same; what was kept may have been rounded to six digits.
 const SAME: f64 = 1e-5;
 
-/// All violations in a sentence a line, with what to do.
-pub fn refusal(file: &str, violations: &[Violation]) -> String {
+pub(crate) fn require(file: &str, violations: &[Violation]) -> Result<()> {
+    if violations.is_empty() {
+        return Ok(());
+    }
     let line = |violation: &Violation| format!("\n  {}: {}", violation.path, violation.rule);
     let shown: String = violations.iter().take(MOST_NAMED).map(line).collect();
     let more = violations.len().saturating_sub(MOST_NAMED);
     let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
     let what = count(violations.len(), "value");
-    format!(
+    let text = format!(
         "{file} has {what} that no scoring gives:{shown}{more}\nhelp: make the file again; it is not edited by hand"
-    )
-}
-
-/// Refuses a file with values that no scoring gives.
-pub fn require(file: &str, violations: &[Violation]) -> Result<(), Failure> {
-    if violations.is_empty() {
-        return Ok(());
-    }
-    let text = refusal(file, violations);
+    );
     Err(Failure::bad_input(text.lines().map(harmless).collect::<Vec<_>>().join("\n")))
 }
 
@@ -77,28 +70,25 @@ pub fn check_report(report: &ReportV1) -> Vec<Violation> {
     }
     for (at, judge) in report.judges.iter().enumerate() {
         let path = format!("judges[{at}]");
-        if judge.refused > judge.unjudged {
-            let rule = format!("it is {}, and {} are unjudged", judge.refused, judge.unjudged);
-            found.add(format!("{path}.refused"), rule);
-        }
-        found.at_least_zero(&format!("{path}.usd"), judge.usd);
+        let rule = format_args!("it is {}, and {} are unjudged", judge.refused, judge.unjudged);
+        found.check(judge.refused <= judge.unjudged, format_args!("{path}.refused"), rule);
+        found.at_least_zero(format_args!("{path}.usd"), judge.usd);
     }
     for (tool, cost) in &report.measured.cost {
-        found.at_least_zero(&format!("measured.cost.{tool}.usd"), Some(cost.usd));
+        found.at_least_zero(format_args!("measured.cost.{tool}.usd"), Some(cost.usd));
     }
     for (tool, latency) in &report.measured.latency {
-        found.at_least_zero(&format!("measured.latency.{tool}.mean_ms"), Some(latency.mean_ms));
+        found.at_least_zero(format_args!("measured.latency.{tool}.mean_ms"), Some(latency.mean_ms));
     }
     if let Some(ranking) = &report.ranking {
         found.twice("ranking.tools", "tool", ranking.tools.iter().map(|tool| tool.tool.as_str()));
         for (at, tool) in ranking.tools.iter().enumerate() {
-            let path = format!("ranking.tools[{at}]");
-            found.figure(&path, &ranking.metric, tool.value, tool.ci);
+            let path = format_args!("ranking.tools[{at}]");
+            found.figure(path, &ranking.metric, tool.value, tool.ci);
             let (low, high) = (tool.rank_low.unwrap_or(1), tool.rank_high.unwrap_or(ranking.tools.len()));
-            if low < 1 || high > ranking.tools.len() || low > high {
-                let rule = format!("the ranks {low} to {high} do not lie within 1 to {}", ranking.tools.len());
-                found.add(format!("{path}.rank_low"), rule);
-            }
+            let rule = format_args!("the ranks {low} to {high} do not lie within 1 to {}", ranking.tools.len());
+            let holds = (1..=high).contains(&low) && high <= ranking.tools.len();
+            found.check(holds, format_args!("{path}.rank_low"), rule);
         }
     }
     found.0
@@ -108,66 +98,60 @@ fn check_tool(found: &mut Violations, path: &str, report: &ReportV1, tool: &Tool
     let cases = report.cases.len();
     if tool.cases.iter().map(|c| &c.case).ne(report.cases.iter().map(|c| &c.case)) {
         // Everything else is put to cases by their place.
-        found
-            .add(format!("{path}.cases"), format!("the cases of the tool {:?} are not those of the report", tool.tool));
-        return;
+        let rule = format!("the cases of the tool {:?} are not those of the report", tool.tool);
+        return found.add(format!("{path}.cases"), rule);
     }
     let outcomes: usize = tool.outcomes.values().sum();
-    if outcomes != tool.trials {
-        found.add(
-            format!("{path}.outcomes"),
-            format!("they add up to {outcomes}, and it has {}", count(tool.trials, "trial")),
-        );
-    }
+    let rule = format_args!("they add up to {outcomes}, and it has {}", count(tool.trials, "trial"));
+    found.check(outcomes == tool.trials, format_args!("{path}.outcomes"), rule);
     found.metrics(&format!("{path}.metrics"), &tool.metrics, Some(cases));
     found.metrics(&format!("{path}.micro"), &tool.micro, None);
     for (dimension, slices) in &tool.by {
         for (value, slice) in slices {
             let path = format!("{path}.by.{dimension}.{value}");
             found.metrics(&format!("{path}.metrics"), &slice.metrics, Some(cases));
-            if slice.cases > cases {
-                found.add(format!("{path}.cases"), format!("it is {}, and the report has {cases}", slice.cases));
-            }
+            let rule = format_args!("it is {}, and the report has {cases}", slice.cases);
+            found.check(slice.cases <= cases, format_args!("{path}.cases"), rule);
         }
     }
     for (dimension, metrics) in &tool.macro_by {
         found.metrics(&format!("{path}.macro_by.{dimension}"), metrics, None);
     }
     if let Some(corrected) = &tool.corrected {
-        for (name, metric) in
-            [("precision", &corrected.precision), ("recall", &corrected.recall), ("f1", &corrected.f1)]
+        for (id, metric) in [("precision", &corrected.precision), ("recall", &corrected.recall), ("f1", &corrected.f1)]
         {
-            check_corrected(found, &format!("{path}.corrected.{name}"), name, metric);
+            for (name, own) in [("rogan_gladen", &metric.rogan_gladen), ("ppi", &metric.ppi)] {
+                if let CorrectedV1::Value { value, ci, .. } = own {
+                    found.figure(format_args!("{path}.corrected.{id}.{name}"), id, Some(*value), Some(*ci));
+                }
+            }
         }
     }
     let verdicts = [tool.verdicts.tp, tool.verdicts.fp, tool.verdicts.tn, tool.verdicts.r#fn];
     for (name, value) in ["tp", "fp", "tn", "fn"].iter().zip(verdicts) {
-        found.at_least_zero(&format!("{path}.verdicts.{name}"), Some(value));
+        found.at_least_zero(format_args!("{path}.verdicts.{name}"), Some(value));
     }
     if verdicts.iter().sum::<f64>() > cases as f64 + NEAR * cases.max(1) as f64 {
         let sum: f64 = verdicts.iter().sum();
-        found.add(
-            format!("{path}.verdicts"),
-            format!("they add up to {sum}, and the report has {}", count(cases, "case")),
-        );
+        let rule = format!("they add up to {sum}, and the report has {}", count(cases, "case"));
+        found.add(format!("{path}.verdicts"), rule);
     }
     for (at, flaky) in tool.flaky.iter().enumerate().filter(|(_, flaky)| flaky.found > flaky.trials) {
         let rule = format!("it is {}, and the golden has {}", flaky.found, count(flaky.trials, "trial"));
         found.add(format!("{path}.flaky[{at}].found"), rule);
     }
     for (at, bin) in tool.reliability.iter().enumerate() {
-        for (name, value) in
-            [("low", bin.low), ("high", bin.high), ("accuracy", bin.accuracy), ("confidence", bin.confidence)]
-        {
-            found.share(&format!("{path}.reliability[{at}].{name}"), Some(value));
+        let shares = [("low", bin.low), ("high", bin.high), ("accuracy", bin.accuracy), ("confidence", bin.confidence)];
+        for (name, value) in shares {
+            found.share(format_args!("{path}.reliability[{at}].{name}"), Some(value));
         }
-        found.at_least_zero(&format!("{path}.reliability[{at}].weight"), Some(bin.weight));
+        found.at_least_zero(format_args!("{path}.reliability[{at}].weight"), Some(bin.weight));
     }
     for (at, sweep) in tool.sweeps.iter().enumerate() {
-        found.share(&format!("{path}.sweeps[{at}].average_precision"), sweep.average_precision);
+        found.share(format_args!("{path}.sweeps[{at}].average_precision"), sweep.average_precision);
         for (point, own) in sweep.points.iter().chain(&sweep.best).enumerate() {
             for (name, value) in [("precision", own.precision), ("recall", own.recall), ("f1", own.f1)] {
-                found.share(&format!("{path}.sweeps[{at}].points[{point}].{name}"), Some(value));
+                found.share(format_args!("{path}.sweeps[{at}].points[{point}].{name}"), Some(value));
             }
         }
     }
@@ -175,74 +159,52 @@ fn check_tool(found: &mut Violations, path: &str, report: &ReportV1, tool: &Tool
     for (at, (info, case)) in report.cases.iter().zip(&tool.cases).enumerate() {
         check_case(found, &format!("{path}.cases[{at}]"), info, case, &mut counts);
     }
-    for ((name, stated), counted) in
-        [("tp", tool.counts.tp), ("fp", tool.counts.fp), ("fn", tool.counts.r#fn)].into_iter().zip(counts)
-    {
-        if stated != counted {
-            found.add(format!("{path}.counts.{name}"), format!("it is {stated}, and the trials come to {counted}"));
-        }
+    let stated = [("tp", tool.counts.tp), ("fp", tool.counts.fp), ("fn", tool.counts.r#fn)];
+    for ((name, stated), counted) in stated.into_iter().zip(counts) {
+        let rule = format_args!("it is {stated}, and the trials come to {counted}");
+        found.check(stated == counted, format_args!("{path}.counts.{name}"), rule);
     }
     let stated = tool.metrics.iter().filter_map(|(id, estimate)| Some((id, estimate.value?)));
-    let side = Side::of_report(report, tool, &tool.tool);
-    compare(found, path, stated, &recomputed(&side, tool.metrics.keys()));
+    compare(found, path, stated, &recomputed(&Side::of_report(report, tool, &tool.tool), tool.metrics.keys()));
 }
 
 fn check_case(found: &mut Violations, path: &str, info: &CaseInfoV1, case: &CaseResultV1, counts: &mut [usize; 3]) {
     found.metrics(&format!("{path}.metrics"), &case.metrics, None);
     let mut numbers = BTreeSet::new();
     for (at, trial) in case.trials.iter().enumerate() {
-        let path = || format!("{path}.trials[{at}]");
-        if !numbers.insert(trial.trial) {
-            found.add(format!("{}.trial", path()), format!("the number {} stands twice", trial.trial));
-        }
+        let path = format_args!("{path}.trials[{at}]");
+        let rule = format_args!("the number {} stands twice", trial.trial);
+        found.check(numbers.insert(trial.trial), format_args!("{path}.trial"), rule);
         if trial.counted {
             counts[0] += trial.tp;
             counts[1] += trial.fp;
             counts[2] += trial.r#fn;
         }
-        check_trial(found, &path, info, trial);
+        check_trial(found, path, info, trial);
     }
 }
 
-fn check_trial(found: &mut Violations, path: &dyn Fn() -> String, info: &CaseInfoV1, trial: &TrialResultV1) {
+fn check_trial(found: &mut Violations, path: Arguments<'_>, info: &CaseInfoV1, trial: &TrialResultV1) {
     let required = info.issues.iter().filter(|issue| issue.acceptance == Acceptance::Required).count();
     for (name, value) in [("tp", trial.tp), ("fn", trial.r#fn)] {
-        if value > required {
-            let rule = format!("it is {value}, and the case has {}", count(required, "required golden"));
-            found.add(format!("{}.{name}", path()), rule);
-        }
+        let rule = format_args!("it is {value}, and the case has {}", count(required, "required golden"));
+        found.check(value <= required, format_args!("{path}.{name}"), rule);
     }
-    if trial.fp > trial.findings.len() {
-        let rule = format!("it is {}, and the trial has {}", trial.fp, count(trial.findings.len(), "finding"));
-        found.add(format!("{}.fp", path()), rule);
-    }
-    if trial.confidence.is_some() {
-        found.share(&format!("{}.confidence", path()), trial.confidence);
-    }
+    let rule = format_args!("it is {}, and the trial has {}", trial.fp, count(trial.findings.len(), "finding"));
+    found.check(trial.fp <= trial.findings.len(), format_args!("{path}.fp"), rule);
+    found.share(format_args!("{path}.confidence"), trial.confidence);
     let goldens: BTreeSet<&str> = info.issues.iter().map(|issue| issue.id.as_str()).collect();
     let findings: BTreeSet<&str> = trial.findings.iter().map(|finding| finding.id.as_str()).collect();
     for (at, own) in trial.matches.iter().enumerate() {
-        if !goldens.contains(own.golden.as_str()) {
-            let rule = format!("the case has no golden {:?}", own.golden);
-            found.add(format!("{}.matches[{at}].golden", path()), rule);
-        }
-        if !findings.contains(own.finding.as_str()) {
-            let rule = format!("the trial has no finding {:?}", own.finding);
-            found.add(format!("{}.matches[{at}].finding", path()), rule);
-        }
+        let path = format_args!("{path}.matches[{at}]");
+        let rule = format_args!("the case has no golden {:?}", own.golden);
+        found.check(goldens.contains(own.golden.as_str()), format_args!("{path}.golden"), rule);
+        let rule = format_args!("the trial has no finding {:?}", own.finding);
+        found.check(findings.contains(own.finding.as_str()), format_args!("{path}.finding"), rule);
     }
 }
 
-fn check_corrected(found: &mut Violations, path: &str, id: &str, metric: &CorrectedMetricV1) {
-    for (name, own) in [("rogan_gladen", &metric.rogan_gladen), ("ppi", &metric.ppi)] {
-        if let CorrectedV1::Value { value, ci, .. } = own {
-            found.figure(&format!("{path}.{name}"), id, Some(*value), Some(*ci));
-        }
-    }
-}
-
-/// What is impossible in a baseline.
-pub fn check_baseline(baseline: &BaselineV1) -> Vec<Violation> {
+pub(crate) fn check_baseline(baseline: &BaselineV1) -> Vec<Violation> {
     let mut found = Violations::default();
     found.twice("tools", "tool", baseline.tools.iter().map(|tool| tool.tool.as_str()));
     for (at, tool) in baseline.tools.iter().enumerate() {
@@ -255,16 +217,16 @@ fn check_baseline_tool(found: &mut Violations, path: &str, baseline: &BaselineV1
     // Means over parts of a suite count parts, and are no sums over cases.
     let over_parts = tool.cases.iter().any(|case| !case.parts.is_empty());
     for (id, metric) in &tool.metrics {
-        let path = format!("{path}.metrics.{id}");
-        found.figure(&path, id, metric.value, metric.ci);
+        let path = format_args!("{path}.metrics.{id}");
+        found.figure(path, id, metric.value, metric.ci);
         if !over_parts {
-            found.at_most_cases(&path, id, metric.n, tool.cases.len());
+            found.at_most_cases(path, id, metric.n, tool.cases.len());
         }
     }
     found.twice(&format!("{path}.cases"), "case", tool.cases.iter().map(|case| case.case.as_str()));
     for (at, case) in tool.cases.iter().enumerate() {
         for (id, value) in &case.values {
-            found.figure(&format!("{path}.cases[{at}].values.{id}"), id, Some(*value), None);
+            found.figure(format_args!("{path}.cases[{at}].values.{id}"), id, Some(*value), None);
         }
         for (golden, [hits, trials]) in case.found.iter().filter(|(_, [hits, trials])| hits > trials) {
             let rule = format!("it is found in {hits} of {}", count(*trials, "trial"));
@@ -273,27 +235,24 @@ fn check_baseline_tool(found: &mut Violations, path: &str, baseline: &BaselineV1
     }
     if !over_parts {
         let stated = tool.metrics.iter().filter_map(|(id, metric)| Some((id, metric.value?)));
-        let side = Side::of_baseline(baseline, tool, &tool.tool);
-        compare(found, path, stated, &recomputed(&side, tool.metrics.keys()));
+        compare(found, path, stated, &recomputed(&Side::of_baseline(baseline, tool, &tool.tool), tool.metrics.keys()));
     }
 }
 
 /// What is impossible in the report of an assessment: every figure of a known metric, wherever it stands.
-pub fn check_assessment(report: &AssessmentReportV1) -> Vec<Violation> {
+pub(crate) fn check_assessment(report: &AssessmentReportV1) -> Vec<Violation> {
     let mut found = Violations::default();
-    let whole = serde_json::to_value(report).unwrap_or_default();
-    walk(&mut found, "", None, &whole);
+    walk(&mut found, "", None, &serde_json::to_value(report).unwrap_or_default());
     found.0
 }
 
 fn walk(found: &mut Violations, path: &str, id: Option<&str>, value: &Value) {
     match value {
         Value::Object(entries) => {
-            if let Some(id) = id.filter(|_| entries.contains_key("direction")) {
-                let estimate: Option<EstimateV1> = serde_json::from_value(value.clone()).ok();
-                if let Some(estimate) = estimate {
-                    found.estimate(path, id, &estimate);
-                }
+            if let Some(id) = id.filter(|_| entries.contains_key("direction"))
+                && let Ok(estimate) = serde_json::from_value::<EstimateV1>(value.clone())
+            {
+                found.estimate(format_args!("{path}"), id, &estimate);
             }
             for (key, value) in entries {
                 let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
@@ -329,7 +288,6 @@ fn compare<'i>(
     }
 }
 
-/// What was found so far.
 #[derive(Default)]
 struct Violations(Vec<Violation>);
 
@@ -338,7 +296,12 @@ impl Violations {
         self.0.push(Violation { path: path.into(), rule: rule.into() });
     }
 
-    /// Names that stand twice in a list.
+    fn check(&mut self, holds: bool, path: Arguments<'_>, rule: Arguments<'_>) {
+        if !holds {
+            self.add(path.to_string(), rule.to_string());
+        }
+    }
+
     fn twice<'n>(&mut self, path: &str, what: &str, names: impl Iterator<Item = &'n str>) {
         let mut seen = BTreeSet::new();
         for (at, name) in names.enumerate() {
@@ -350,89 +313,60 @@ impl Violations {
 
     fn metrics(&mut self, path: &str, metrics: &MetricsV1, cases: Option<usize>) {
         for (id, estimate) in metrics {
-            let at = || format!("{path}.{id}");
-            if !is_plausible(id, estimate.value, estimate.ci) || negative_spread(estimate) {
-                self.estimate(&at(), id, estimate);
-            }
+            let at = format_args!("{path}.{id}");
+            self.estimate(at, id, estimate);
             let Some(cases) = cases else { continue };
-            if estimate.n > cases {
-                self.at_most_cases(&at(), id, estimate.n, cases);
-            }
-            if estimate.unreliable != (estimate.n < RELIABLE_N) {
-                let rule = format!("it is {}, and n is {}", estimate.unreliable, estimate.n);
-                self.add(format!("{}.unreliable", at()), rule);
-            }
+            self.at_most_cases(at, id, estimate.n, cases);
+            let rule = format_args!("it is {}, and n is {}", estimate.unreliable, estimate.n);
+            self.check(estimate.unreliable == (estimate.n < RELIABLE_N), format_args!("{at}.unreliable"), rule);
         }
     }
 
-    fn estimate(&mut self, path: &str, id: &str, estimate: &EstimateV1) {
+    fn estimate(&mut self, path: Arguments<'_>, id: &str, estimate: &EstimateV1) {
         self.figure(path, id, estimate.value, estimate.ci);
-        for (name, value) in spreads(estimate) {
-            self.at_least_zero(&format!("{path}.{name}"), value);
+        let spreads = [("se", estimate.se), ("std_trials", estimate.std_trials), ("std_cases", estimate.std_cases)];
+        for (name, value) in spreads {
+            self.at_least_zero(format_args!("{path}.{name}"), value);
         }
     }
 
-    /// A value and its interval, within the range of the metric.
-    fn figure(&mut self, path: &str, id: &str, value: Option<f64>, ci: Option<[f64; 2]>) {
-        let (low, high) = range(id);
+    /// A value and its interval, within the range of the metric; one that this version does not know can have any.
+    fn figure(&mut self, path: Arguments<'_>, id: &str, value: Option<f64>, ci: Option<[f64; 2]>) {
+        let (low, high) = table::find(id).map_or((f64::MIN, f64::MAX), |metric| metric.range());
         let within = |value: f64| (low - NEAR..=high + NEAR).contains(&value);
         if let Some(value) = value.filter(|value| !within(*value)) {
-            self.add(format!("{path}.value"), out_of_range(id, value));
+            self.add(format!("{path}.value"), outside(value, low, high));
         }
         let Some([from, to]) = ci else { return };
         if from > to {
             self.add(format!("{path}.ci"), format!("the interval {from} … {to} is upside down"));
         } else if let Some(end) = [from, to].into_iter().find(|end| !within(*end)) {
-            self.add(format!("{path}.ci"), out_of_range(id, end));
+            self.add(format!("{path}.ci"), outside(end, low, high));
         }
     }
 
     /// A mean of cases rests on no more of them than there are; of other metrics n counts items, trials or tools.
-    fn at_most_cases(&mut self, path: &str, id: &str, n: usize, cases: usize) {
-        let counts_cases = table::find(id).is_some_and(|metric| metric.aggregation == Aggregation::MeanOfCases);
-        if n > cases && counts_cases {
+    fn at_most_cases(&mut self, path: Arguments<'_>, id: &str, n: usize, cases: usize) {
+        let counts_cases = || table::find(id).is_some_and(|metric| metric.aggregation == Aggregation::MeanOfCases);
+        if n > cases && counts_cases() {
             self.add(format!("{path}.n"), format!("it is {n}, and there are {}", count(cases, "case")));
         }
     }
 
-    fn share(&mut self, path: &str, value: Option<f64>) {
+    fn share(&mut self, path: Arguments<'_>, value: Option<f64>) {
         if let Some(value) = value.filter(|value| !(-NEAR..=1.0 + NEAR).contains(value)) {
-            self.add(path, outside(value, 0.0, 1.0));
+            self.add(path.to_string(), outside(value, 0.0, 1.0));
         }
     }
 
-    fn at_least_zero(&mut self, path: &str, value: Option<f64>) {
+    fn at_least_zero(&mut self, path: Arguments<'_>, value: Option<f64>) {
         if let Some(value) = value.filter(|value| *value < -NEAR || !value.is_finite()) {
-            self.add(path, outside(value, 0.0, f64::INFINITY));
+            self.add(path.to_string(), outside(value, 0.0, f64::INFINITY));
         }
     }
 }
 
-fn spreads(estimate: &EstimateV1) -> [(&'static str, Option<f64>); 3] {
-    [("se", estimate.se), ("std_trials", estimate.std_trials), ("std_cases", estimate.std_cases)]
-}
-
-fn negative_spread(estimate: &EstimateV1) -> bool {
-    spreads(estimate).iter().any(|(_, value)| value.is_some_and(|value| value < -NEAR || !value.is_finite()))
-}
-
-fn is_plausible(id: &str, value: Option<f64>, ci: Option<[f64; 2]>) -> bool {
-    let (low, high) = range(id);
-    let within = |value: f64| (low - NEAR..=high + NEAR).contains(&value);
-    value.is_none_or(within) && ci.is_none_or(|[from, to]| from <= to && within(from) && within(to))
-}
-
-/// The values that a metric can have; one that this version does not know can have any.
-fn range(id: &str) -> (f64, f64) {
-    table::find(id).map_or((f64::MIN, f64::MAX), |metric| metric.range())
-}
-
-fn out_of_range(id: &str, value: f64) -> String {
-    let (low, high) = range(id);
-    outside(value, low, high)
-}
-
-fn outside(value: impl Display, low: f64, high: f64) -> String {
+fn outside(value: f64, low: f64, high: f64) -> String {
     match high.is_finite() && high < f64::MAX {
         true => format!("it is {value}, and must lie between {low} and {high}"),
         false => format!("it is {value}, and must be a number of {low} or more"),

@@ -1,7 +1,7 @@
 //! Estimates how many cases a difference needs, from how much results vary between cases and between trials.
 
-use crate::comparison::{ByCase, Refusal, Side, contributions, single};
-use crate::failure::Failure;
+use crate::comparison::{ByCase, Side, by_case};
+use crate::failure::{Failure, Result};
 use crate::judge::run::JudgeObserver;
 use crate::report_source::{ReportLoader, find_metric, select_tools, tool_names, unknown_tool};
 use karat_core::clusters::ClusterBy;
@@ -20,12 +20,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// What to estimate, and from what.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct PowerRequest {
     /// Runs or report files; several must be of one tool with different judges.
     pub reports: Vec<String>,
-    /// The difference to detect.
     pub effect: f64,
-    /// The probability of detecting it.
     pub power: f64,
     /// Default: the one tools are ranked by.
     pub metric: Option<String>,
@@ -35,20 +34,17 @@ pub struct PowerRequest {
     pub std: Option<f64>,
     /// The field that clusters cases; default: decided from the cases.
     pub cluster: Option<String>,
-    /// The store with the runs.
     pub store_folder: PathBuf,
 }
 
 /// Estimates how many cases are needed to detect a difference, and what more trials gain.
-pub fn estimate(request: &PowerRequest, observer: &mut dyn JudgeObserver) -> Result<PowerV1, Failure> {
+pub fn estimate(request: &PowerRequest, observer: &mut dyn JudgeObserver) -> Result<PowerV1> {
     if let Some(id) = &request.metric {
         find_metric(id)?;
     }
     let mut loader = ReportLoader { store_folder: &request.store_folder, observer };
-    let mut reports = Vec::new();
-    for name in &request.reports {
-        reports.push((name.as_str(), loader.report(name)?));
-    }
+    let load = |name| Ok((name, loader.report(name)?));
+    let reports = request.reports.iter().map(String::as_str).map(load).collect::<Result<Vec<_>>>()?;
     let Some((place, first)) = reports.first() else {
         let std = request.std.ok_or_else(|| {
             Failure::usage("no report or run given to estimate the variance from; name one, or use --std 0.3")
@@ -60,24 +56,20 @@ pub fn estimate(request: &PowerRequest, observer: &mut dyn JudgeObserver) -> Res
     let cluster = ClusterBy::parse(request.cluster.as_deref());
     let question = Question { metric, effect: request.effect, power: request.power, cluster: &cluster };
     match select_tools(first, &request.tools, place)?.as_slice() {
-        [tool] => Ok(of_tool(ReportTool { report: first, tool }, &other_judges(&reports, tool)?, &question)?),
-        [a, b] if reports.len() == 1 => {
-            let of = |tool| ReportTool { report: first, tool };
-            Ok(of_pair(of(a), of(b), &question)?)
-        }
+        [tool] => of_tool(ReportTool { report: first, tool }, &other_judges(&reports, tool)?, &question),
+        [a, b] if reports.len() == 1 => of_pair(first, a, b, &question),
         _ if reports.len() > 1 => {
             Err(Failure::usage("several reports must be of one tool with several judges; select the tool with --tool"))
         }
         several => {
-            let there: Vec<&str> = several.iter().map(|tool| tool.tool.as_str()).collect();
-            let there = there.join(", ");
+            let there = several.iter().map(|tool| tool.tool.as_str()).collect::<Vec<_>>().join(", ");
             Err(Failure::usage(format!("select one tool with --tool, or two with --tools a,b; available: {there}")))
         }
     }
 }
 
 /// The same tool in the reports after the first; all must have the same cases and different judges.
-fn other_judges<'r>(reports: &'r [(&str, ReportV1)], tool: &ToolV1) -> Result<Vec<ReportTool<'r>>, Failure> {
+fn other_judges<'r>(reports: &'r [(&str, ReportV1)], tool: &ToolV1) -> Result<Vec<ReportTool<'r>>> {
     let Some(((first_place, first), others)) = reports.split_first() else { return Ok(Vec::new()) };
     let judges_of = |report: &'r ReportV1| report.judges.iter().map(|judge| judge.judge.as_str()).collect::<Vec<_>>();
     let mut judges = vec![judges_of(first)];
@@ -108,10 +100,8 @@ pub(crate) struct Question<'a> {
     pub(crate) cluster: &'a ClusterBy,
 }
 
-/// How often intervals contain the true value.
 const LEVEL: f64 = 0.95;
 
-/// A tool and its report.
 #[derive(Clone, Copy)]
 pub(crate) struct ReportTool<'a> {
     pub(crate) report: &'a ReportV1,
@@ -119,22 +109,25 @@ pub(crate) struct ReportTool<'a> {
 }
 
 /// Estimates from the differences between two tools, case by case.
-fn of_pair(a: ReportTool<'_>, b: ReportTool<'_>, question: &Question<'_>) -> Result<PowerV1, Refusal> {
-    let sides = [a, b].map(|own| Side::of_report(own.report, own.tool, &own.tool.tool));
-    let by_case = contributions(&sides[0], &sides[1], question.metric, question.cluster)?;
-    let of = format!("differences between {} and {}", a.tool.tool, b.tool.tool);
-    Ok(from_cases(by_case, of, 1.0, question, None, &differences_of_trials(a, b, question.metric)))
+fn of_pair(report: &ReportV1, a: &ToolV1, b: &ToolV1, question: &Question<'_>) -> Result<PowerV1> {
+    let sides = [a, b].map(|tool| Side::of_report(report, tool, &tool.tool));
+    let by_case = by_case(Some(&sides[0]), &sides[1], question.metric, question.cluster)?;
+    let of = format!("differences between {} and {}", a.tool, b.tool);
+    // Between trials of the same number.
+    let [of_a, of_b] = [a, b].map(|tool| of_trials(ReportTool { report, tool }, question.metric));
+    let by_place: BTreeMap<(usize, usize), f64> = of_a.iter().map(|one| ((one.case, one.trial), one.value)).collect();
+    let difference = |one: Observation| {
+        let first = by_place.get(&(one.case, one.trial))?;
+        Some(Observation { value: one.value - first, ..one })
+    };
+    let trials: Vec<Observation> = of_b.into_iter().filter_map(difference).collect();
+    Ok(from_cases(by_case, of, 1.0, question, None, &trials))
 }
 
-/// Estimates from the values of one tool, case by case, as if those of another tool were independent of them. The same tool
-/// under other judges shows how much of the variance is due to judges.
-pub(crate) fn of_tool(
-    first: ReportTool<'_>,
-    others: &[ReportTool<'_>],
-    question: &Question<'_>,
-) -> Result<PowerV1, Refusal> {
+/// Estimates from the values of one tool, as if those of another were independent of them; other judges add their variance.
+pub(crate) fn of_tool(first: ReportTool<'_>, others: &[ReportTool<'_>], question: &Question<'_>) -> Result<PowerV1> {
     let side = Side::of_report(first.report, first.tool, &first.tool.tool);
-    let by_case = single(&side, question.metric, question.cluster)?;
+    let by_case = by_case(None, &side, question.metric, question.cluster)?;
     let of = format!("values of {}, times √2", first.tool.tool);
     let note = "only one tool: the other is assumed to be independent of it, which overestimates the cases needed; name two with --tools";
     let mut trials = Vec::new();
@@ -152,12 +145,22 @@ fn from_cases(
     note: Option<&str>,
     trials: &[Observation],
 ) -> PowerV1 {
-    let spread = spread(&by_case.values, by_case.clusters.as_deref(), of, times, question.power);
+    let (values, clusters) = (by_case.values.as_slice(), by_case.clusters.as_deref());
+    let std = sample_std(values).unwrap_or(0.0) * times;
+    let n = values.len();
+    let groups = clusters.map(|names| names.iter().collect::<BTreeSet<_>>().len());
+    let error = standard_error(values, clusters).map(|error| error * times);
+    let effect = clusters.and_then(|names| design_effect(values, names));
+    let design = groups.zip(effect).map(|(groups, effect)| (effect, n as f64 / groups.max(1) as f64));
+    let detectable = error.filter(|e| *e > 0.0).and_then(|e| minimum_detectable(e, LEVEL, question.power));
+    let spread = Spread { of, std, design, present: Some(PresentV1 { cases: n, clusters: groups, detectable }) };
     let mut answer = answer(Some(question.metric), spread, question.effect, question.power);
     answer.notes.extend(by_case.warning);
     answer.notes.extend(note.map(str::to_owned));
     answer.variance = shares(trials);
-    note_trials(&mut answer, trials);
+    if answer.variance.is_none() {
+        answer.notes.push(why_not_separated(trials));
+    }
     answer
 }
 
@@ -169,17 +172,6 @@ struct Spread {
     present: Option<PresentV1>,
 }
 
-fn spread(values: &[f64], clusters: Option<&[usize]>, of: String, times: f64, power: f64) -> Spread {
-    let std = sample_std(values).unwrap_or(0.0) * times;
-    let n = values.len();
-    let groups = clusters.map(|names| names.iter().collect::<BTreeSet<_>>().len());
-    let error = standard_error(values, clusters).map(|error| error * times);
-    let effect = clusters.and_then(|names| design_effect(values, names));
-    let design = groups.zip(effect).map(|(groups, effect)| (effect, n as f64 / groups.max(1) as f64));
-    let detectable = error.filter(|error| *error > 0.0).and_then(|error| minimum_detectable(error, LEVEL, power));
-    Spread { of, std, design, present: Some(PresentV1 { cases: n, clusters: groups, detectable }) }
-}
-
 fn answer(metric: Option<&str>, spread: Spread, effect: f64, power: f64) -> PowerV1 {
     let plain = (spread.std > 0.0).then(|| sample_size(spread.std, effect, LEVEL, power)).flatten();
     let design = spread.design.map_or(1.0, |(effect, _)| effect);
@@ -189,9 +181,8 @@ fn answer(metric: Option<&str>, spread: Spread, effect: f64, power: f64) -> Powe
     if spread.std <= 0.0 {
         notes.push("the values of all cases are equal, so no number of cases can be computed".to_owned());
     }
-    if let Some(few) =
-        spread.present.as_ref().map(|present| present.clusters.unwrap_or(present.cases)).filter(|n| *n < 30)
-    {
+    let n = spread.present.as_ref().map(|present| present.clusters.unwrap_or(present.cases));
+    if let Some(few) = n.filter(|n| *n < 30) {
         notes.push(format!("n = {few}: the spread is estimated from few values and may be far off"));
     }
     PowerV1 {
@@ -211,11 +202,9 @@ fn answer(metric: Option<&str>, spread: Spread, effect: f64, power: f64) -> Powe
     }
 }
 
-/// The value of a metric in each trial.
 fn of_trials(own: ReportTool<'_>, id: &str) -> Vec<Observation> {
     let ReportTool { report, tool } = own;
-    let printed = serde_json::to_value(&report.profile).and_then(serde_json::from_value);
-    let Ok(profile) = printed else { return Vec::new() };
+    let Ok(profile) = serde_json::to_value(&report.profile).and_then(serde_json::from_value) else { return Vec::new() };
     // Cases are numbered by their names, so that several reports number them alike.
     let numbers: BTreeMap<&str, usize> = report.cases.iter().map(|case| case.case.as_str()).zip(0..).collect();
     let mut found = Vec::new();
@@ -230,17 +219,6 @@ fn of_trials(own: ReportTool<'_>, id: &str) -> Vec<Observation> {
     found
 }
 
-/// The differences of two tools between trials of the same number.
-fn differences_of_trials(a: ReportTool<'_>, b: ReportTool<'_>, id: &str) -> Vec<Observation> {
-    let of_a = of_trials(a, id);
-    let by_place: BTreeMap<(usize, usize), f64> = of_a.iter().map(|one| ((one.case, one.trial), one.value)).collect();
-    let paired = |one: Observation| {
-        let first = by_place.get(&(one.case, one.trial))?;
-        Some(Observation { value: one.value - first, ..one })
-    };
-    of_trials(b, id).into_iter().filter_map(paired).collect()
-}
-
 /// A metric of one trial; none where it has no value, or trials do not have one.
 fn value(id: &str, info: &CaseInfoV1, trial: &TrialResultV1, profile: &Profile) -> Option<f64> {
     let reported = trial.outcome == Outcome::Reported;
@@ -252,8 +230,7 @@ fn value(id: &str, info: &CaseInfoV1, trial: &TrialResultV1, profile: &Profile) 
         "clean_pass" => None,
         _ if clean => None,
         _ => {
-            let counts = Counts { tp: trial.tp, fp: trial.fp, fn_: trial.r#fn };
-            let value = counts.value(id, profile.beta)?;
+            let value = Counts { tp: trial.tp, fp: trial.fp, fn_: trial.r#fn }.value(id, profile.beta)?;
             value.ok().or(profile.undefined_is_zero.then_some(0.0))
         }
     }
@@ -282,18 +259,14 @@ fn shares(trials: &[Observation]) -> Option<VarianceV1> {
     })
 }
 
-fn note_trials(answer: &mut PowerV1, trials: &[Observation]) {
-    if answer.variance.is_some() {
-        return;
-    }
+fn why_not_separated(trials: &[Observation]) -> String {
     let several: BTreeSet<usize> = trials.iter().map(|one| one.trial).collect();
-    let why = match several.len() {
+    match several.len() {
         0 => "reports do not contain this metric by trial, so the variance of cases and trials cannot be separated"
             .to_owned(),
         1 => "there is one trial of each case, so the variance of cases and trials cannot be separated".to_owned(),
         n => {
             format!("all {} agree with one another, or too few differ to separate cases and trials", count(n, "trial"))
         }
-    };
-    answer.notes.push(why);
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::comparison::Side;
 use crate::did_you_mean;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::judge::run::JudgeObserver;
 use crate::plausibility;
 use crate::run_loader;
@@ -31,10 +31,9 @@ pub fn names_run(name: &str, store_folder: &Path) -> bool {
 }
 
 /// A finished result.
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum ReportSource {
-    /// From a file or a run.
     Report(Box<ReportV1>),
-    /// From a file.
     Baseline(BaselineV1),
 }
 
@@ -51,28 +50,25 @@ impl ReportSource {
     pub fn side(&self, tool: &str, label: String) -> Option<Side> {
         match self {
             Self::Report(report) => {
-                let found = report.tools.iter().find(|one| one.tool == tool)?;
-                Some(Side::of_report(report, found, label))
+                Some(Side::of_report(report, report.tools.iter().find(|one| one.tool == tool)?, label))
             }
             Self::Baseline(baseline) => {
-                let found = baseline.tools.iter().find(|one| one.tool == tool)?;
-                Some(Side::of_baseline(baseline, found, label))
+                Some(Side::of_baseline(baseline, baseline.tools.iter().find(|one| one.tool == tool)?, label))
             }
         }
     }
 }
 
 /// Loads finished results by name. A run without a report is scored, which may ask a judge.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct ReportLoader<'a> {
-    /// The store with the runs.
     pub store_folder: &'a Path,
-    /// Observes the judge.
     pub observer: &'a mut dyn JudgeObserver,
 }
 
 impl ReportLoader<'_> {
     /// Loads a report, a run or a baseline.
-    pub fn source(&mut self, name: &str) -> Result<ReportSource, Failure> {
+    pub fn source(&mut self, name: &str) -> Result<ReportSource> {
         let path = Path::new(name);
         if !names_run(name, self.store_folder) && is_baseline(path) {
             return Ok(ReportSource::Baseline(read_baseline(path)?));
@@ -81,12 +77,12 @@ impl ReportLoader<'_> {
     }
 
     /// Loads the report of a file or of a finished run.
-    pub fn report(&mut self, name: &str) -> Result<ReportV1, Failure> {
+    pub fn report(&mut self, name: &str) -> Result<ReportV1> {
         Ok(self.report_and_digest(name)?.0)
     }
 
     /// Loads a report with the digest of its bytes, as `blake3:HEX`.
-    pub fn report_and_digest(&mut self, name: &str) -> Result<(ReportV1, String), Failure> {
+    pub fn report_and_digest(&mut self, name: &str) -> Result<(ReportV1, String)> {
         let digest = |bytes: &[u8]| format!("blake3:{}", karat_io::content_hash(bytes));
         if !names_run(name, self.store_folder) {
             let path = Path::new(name);
@@ -115,7 +111,7 @@ impl ReportLoader<'_> {
     }
 
     /// A short label: a run's name or short id, or a file name without extension.
-    pub fn label(&self, name: &str) -> Result<String, Failure> {
+    pub fn label(&self, name: &str) -> Result<String> {
         if names_run(name, self.store_folder) {
             let info = Store::open(self.store_folder)?.find(name)?;
             return Ok(info.name.unwrap_or(info.short_id));
@@ -126,7 +122,7 @@ impl ReportLoader<'_> {
 }
 
 /// The requested tools of a report; default: all. `place` names the report in errors.
-pub fn select_tools<'r>(report: &'r ReportV1, names: &[String], place: &str) -> Result<Vec<&'r ToolV1>, Failure> {
+pub fn select_tools<'r>(report: &'r ReportV1, names: &[String], place: &str) -> Result<Vec<&'r ToolV1>> {
     if report.tools.is_empty() {
         return Err(Failure::bad_input(format!("{place} contains no tools; score a submission first")));
     }
@@ -150,7 +146,7 @@ pub(crate) fn unknown_tool(place: &str, name: &str, there: &[&str]) -> Failure {
 }
 
 /// Finds a metric by id; the error suggests a similar one.
-pub fn find_metric(id: &str) -> Result<&'static Metric, Failure> {
+pub fn find_metric(id: &str) -> Result<&'static Metric> {
     table::find(id).ok_or_else(|| {
         let hint = did_you_mean(id, METRICS.iter().map(|metric| metric.id)).unwrap_or_default();
         Failure::usage(format!("unknown metric `{id}`{hint}; list them with `karat metrics list`"))
@@ -158,7 +154,7 @@ pub fn find_metric(id: &str) -> Result<&'static Metric, Failure> {
 }
 
 /// Reads a complete report of this version, and returns the bytes of the file too.
-pub fn read_report(path: &Path) -> Result<(ReportV1, Vec<u8>), Failure> {
+pub fn read_report(path: &Path) -> Result<(ReportV1, Vec<u8>)> {
     let shown = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|error| Failure::io(&shown, error))?;
     let report: ReportV1 = decode(&shown, &bytes)?;
@@ -168,7 +164,7 @@ pub fn read_report(path: &Path) -> Result<(ReportV1, Vec<u8>), Failure> {
 }
 
 /// Reads an assessment report; `None` if the file is something else or missing.
-pub fn read_assessment(path: &Path) -> Result<Option<AssessmentReportV1>, Failure> {
+pub fn read_assessment(path: &Path) -> Result<Option<AssessmentReportV1>> {
     let shown = path.display().to_string();
     let Ok(bytes) = std::fs::read(path) else { return Ok(None) };
     let Some(schema) = stated_schema(&bytes).filter(|schema| schema.starts_with("karat.assessment/")) else {
@@ -180,14 +176,11 @@ pub fn read_assessment(path: &Path) -> Result<Option<AssessmentReportV1>, Failur
     Ok(Some(report))
 }
 
-/// Whether a file has the schema of a baseline, of any version.
 fn is_baseline(path: &Path) -> bool {
-    let bytes = std::fs::read(path).unwrap_or_default();
-    stated_schema(&bytes).is_some_and(|schema| schema.starts_with("karat.baseline/"))
+    stated_schema(&std::fs::read(path).unwrap_or_default()).is_some_and(|schema| schema.starts_with("karat.baseline/"))
 }
 
-/// Reads a complete baseline of this version.
-fn read_baseline(path: &Path) -> Result<BaselineV1, Failure> {
+fn read_baseline(path: &Path) -> Result<BaselineV1> {
     let shown = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|error| Failure::io(&shown, error))?;
     let read: BaselineV1 = decode_with_faults(&shown, &bytes)?;
@@ -204,7 +197,7 @@ fn stated_schema(bytes: &[u8]) -> Option<String> {
     serde_json::from_slice::<Schema>(bytes).ok()?.schema
 }
 
-fn refuse_schema(file: &str, stated: &str, known: &str) -> Result<(), Failure> {
+fn refuse_schema(file: &str, stated: &str, known: &str) -> Result<()> {
     if stated == known {
         return Ok(());
     }
@@ -212,11 +205,11 @@ fn refuse_schema(file: &str, stated: &str, known: &str) -> Result<(), Failure> {
 }
 
 /// Decodes a file of this version. Only a broken one needs the slower decoder that lists all faults.
-fn decode<T: DeserializeOwned + JsonSchema>(file: &str, bytes: &[u8]) -> Result<T, Failure> {
+fn decode<T: DeserializeOwned + JsonSchema>(file: &str, bytes: &[u8]) -> Result<T> {
     serde_json::from_slice(bytes).or_else(|_| decode_with_faults(file, bytes))
 }
 
-fn decode_with_faults<T: DeserializeOwned + JsonSchema>(file: &str, bytes: &[u8]) -> Result<T, Failure> {
+fn decode_with_faults<T: DeserializeOwned + JsonSchema>(file: &str, bytes: &[u8]) -> Result<T> {
     let decoded = decode_bytes::<T>(file, bytes, Syntax::Json, &schema_of::<T>());
     Ok(decoded.into_result().map_err(|faults| Failure::Faults(faults.into()))?.0)
 }

@@ -16,9 +16,7 @@ fn variance(report: &ReportV1) -> Vec<(String, VarianceV1)> {
     let cluster = report.intervals.cluster_by();
     // Only the shares are wanted, for which the size of a difference does not matter.
     let question = Question { metric: rank_metric(report), effect: 0.05, power: 0.8, cluster: &cluster };
-    let of = |tool: &ToolV1| {
-        let found = of_tool(ReportTool { report, tool }, &[], &question).ok()?;
-        Some((tool.tool.clone(), found.variance?))
-    };
+    let of =
+        |tool: &ToolV1| Some((tool.tool.clone(), of_tool(ReportTool { report, tool }, &[], &question).ok()?.variance?));
     report.tools.iter().filter_map(of).collect()
 }

@@ -1,11 +1,11 @@
 //! Loads stored runs with everything needed to score them again.
 
-use crate::failure::Failure;
-use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, run_judge};
-use crate::profile::request::{ProfileRequest, resolve_for_suite};
-use crate::scoring::{self, Work};
+use crate::failure::{Failure, Result};
+use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, NoObserver, run_judge};
+use crate::profile::{ProfileRequest, resolve_for_suite};
 use crate::suite::{LoadedSuite, load};
-use karat_core::ids::ToolName;
+use crate::work::Work;
+use karat_core::ids::{JudgeName, ToolName};
 use karat_core::judgement::Judgement;
 use karat_core::panel::Consensus;
 use karat_core::profile::Profile;
@@ -16,6 +16,8 @@ use karat_format::report::ReportV1;
 use karat_format::run::{PlanV1, ToolFactsV1};
 use karat_format::shipped_suites::locate;
 use karat_format::snapshot::SnapshotV1;
+use karat_llm::ledger::CacheMode;
+use karat_store::label::labels_as_judgements;
 use karat_store::{RunInfo, Store, StoredTrial};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -33,7 +35,7 @@ pub struct StoredRun {
 
 /// Reads a run by id, prefix, name or `latest`, with its suite as it was: from its folder if that has not changed, else
 /// from the run's snapshot, with the code of those cases whose code has not changed.
-pub fn run(store: &mut Store, reference: &str) -> Result<StoredRun, Failure> {
+pub fn run(store: &mut Store, reference: &str) -> Result<StoredRun> {
     let info = store.find(reference)?;
     let plan = store.plan(&info.id)?;
     let loaded = match load(locate(&plan.suite.place)) {
@@ -45,13 +47,7 @@ pub fn run(store: &mut Store, reference: &str) -> Result<StoredRun, Failure> {
     with_suite(store, info, plan, loaded)
 }
 
-/// Reads a run whose suite is loaded.
-pub fn with_suite(
-    store: &mut Store,
-    info: RunInfo,
-    plan: PlanV1,
-    mut loaded: LoadedSuite,
-) -> Result<StoredRun, Failure> {
+pub(crate) fn with_suite(store: &mut Store, info: RunInfo, plan: PlanV1, mut loaded: LoadedSuite) -> Result<StoredRun> {
     loaded.restrict(&plan.cases.iter().map(String::as_str).collect::<HashSet<_>>());
     let mut trials = store.trials(&info.id)?;
     // The order in which trials were done is random; that of the plan is not.
@@ -63,9 +59,8 @@ pub fn with_suite(
     Ok(StoredRun { info, plan, loaded, done: trials.len(), trials, facts })
 }
 
-fn read_snapshot(store: &mut Store, info: &RunInfo) -> Result<LoadedSuite, Failure> {
-    let bytes = store.suite_snapshot(&info.id)?;
-    let snapshot: SnapshotV1 = serde_json::from_slice(&bytes)
+fn read_snapshot(store: &mut Store, info: &RunInfo) -> Result<LoadedSuite> {
+    let snapshot: SnapshotV1 = serde_json::from_slice(&store.suite_snapshot(&info.id)?)
         .map_err(|error| Failure::bad_input(format!("the stored suite of run {}: {error}", info.short_id)))?;
     let mut loaded = LoadedSuite::remembered(snapshot);
     if info.imported {
@@ -77,16 +72,12 @@ fn read_snapshot(store: &mut Store, info: &RunInfo) -> Result<LoadedSuite, Failu
 }
 
 /// The judgements of a run; none if it has not ended yet.
-pub fn judgements(store: &mut Store, info: &RunInfo) -> Result<Vec<Judgement>, Failure> {
+pub fn judgements(store: &mut Store, info: &RunInfo) -> Result<Vec<Judgement>> {
     Ok(store.judgements(&info.id)?.into_iter().map(|judgement| JudgementV1::into_judgement(judgement).0).collect())
 }
 
 /// The report of a run: the stored one, or a new one if the run has not ended yet.
-pub fn report(
-    store: &mut Store,
-    reference: &str,
-    observer: &mut dyn JudgeObserver,
-) -> Result<(RunInfo, ReportV1), Failure> {
+pub fn report(store: &mut Store, reference: &str, observer: &mut dyn JudgeObserver) -> Result<(RunInfo, ReportV1)> {
     let info = store.find(reference)?;
     if let Some(bytes) = store.report(&info.id)? {
         let what = format!("the report of run {}", info.short_id);
@@ -102,7 +93,84 @@ pub fn report(
     let folder = store.folder().to_owned();
     let env = JudgeEnv { request: &request, store_folder: &folder, store: Some(store), observer };
     run_judge(env, &run.loaded, &run.models(), &mut work)?;
-    Ok((info, scoring::run(&run.loaded, work).report))
+    Ok((info, work.score(&run.loaded).report))
+}
+
+/// A report, with texts and code if they can be read.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct CurrentReport {
+    pub report: ReportV1,
+    pub sources: Option<(LoadedSuite, Vec<Trial>)>,
+    /// Whether it includes labels made since the run ended.
+    pub labelled: bool,
+}
+
+/// The report of a run that has ended, given its stored one, or of the finished cases of another; `None` if there are none.
+pub fn current_report(
+    store: &mut Store,
+    info: &RunInfo,
+    stored_report: Option<ReportV1>,
+) -> Result<Option<CurrentReport>> {
+    let Some(report) = stored_report else { return unfinished(store, info) };
+    Ok(Some(labelled_since(store, info, &report).unwrap_or_else(|| {
+        // Without them, the report notes what is missing.
+        let read = run(store, info.id.as_str()).ok();
+        let sources = read
+            .map(|StoredRun { loaded, trials, .. }| (loaded, trials.into_iter().map(|stored| stored.trial).collect()));
+        CurrentReport { report, sources, labelled: false }
+    })))
+}
+
+/// The report of a run with labels made since it ended; `None` without any, or if a judge would have to be asked.
+fn labelled_since(store: &mut Store, info: &RunInfo, report: &ReportV1) -> Option<CurrentReport> {
+    let changed = store.labels_changed_ms().ok()??;
+    if info.ended_ms.is_some_and(|ended| changed <= ended) {
+        return None;
+    }
+    let mut stored = run(store, info.id.as_str()).ok()?;
+    let mut work = stored.work(stored.profile(&ProfileRequest::default()).ok()?, None);
+    let heard_before = report.judges.iter().any(|judge| JudgeName::new(judge.judge.as_str()).is_human());
+    if !heard_before && labels_as_judgements(&store.labels().ok()?, &stored.loaded.suite, &work.trials).is_empty() {
+        return None;
+    }
+    judge(store, &stored, &recorded(&stored), &mut work).ok()?;
+    Some(score(stored.loaded, work, true))
+}
+
+/// The preliminary report on the finished cases of a run; `None` if there are none.
+fn unfinished(store: &mut Store, info: &RunInfo) -> Result<Option<CurrentReport>> {
+    let mut stored = run(store, info.id.as_str())?;
+    let profile = stored.profile(&ProfileRequest::default())?;
+    let all = stored.plan.cases.len();
+    let done = stored.keep_what_is_done();
+    if done == 0 {
+        return Ok(None);
+    }
+    let mut work = stored.work(profile, None);
+    work.notes
+        .push(format!("{done} of {all} cases are finished by every tool that has started; the others are excluded"));
+    let recorded = recorded(&stored);
+    if let Err(failure) = judge(store, &stored, &recorded, &mut work) {
+        work.notes.push(format!("no judge is used before the run has ended: {}", failure.text()));
+        judge(store, &stored, &JudgeRequest { judge: Some("none".to_owned()), ..recorded }, &mut work)?;
+    }
+    Ok(Some(score(stored.loaded, work, false)))
+}
+
+/// The run's judge, by its recorded exchanges only.
+fn recorded(run: &StoredRun) -> JudgeRequest {
+    JudgeRequest { cache: CacheMode::Only, ..run.judge_request(&JudgeRequest::default()) }
+}
+
+fn judge(store: &mut Store, run: &StoredRun, request: &JudgeRequest, work: &mut Work) -> Result<()> {
+    let folder = store.folder().to_owned();
+    let env = JudgeEnv { request, store_folder: &folder, store: Some(store), observer: &mut NoObserver };
+    run_judge(env, &run.loaded, &run.models(), work)
+}
+
+fn score(loaded: LoadedSuite, work: Work, labelled: bool) -> CurrentReport {
+    let scoring = work.score(&loaded);
+    CurrentReport { report: scoring.report, sources: Some((loaded, scoring.trials)), labelled }
 }
 
 impl StoredRun {
@@ -114,8 +182,7 @@ impl StoredRun {
                 *counted.entry(&stored.trial.tool).or_default().entry(text).or_default() += 1;
             }
         }
-        let mut by_tool = BTreeMap::new();
-        for (tool, facts) in &self.facts {
+        let isolation = |(tool, facts): (&ToolName, &ToolFactsV1)| {
             let text = match counted.get(tool) {
                 None => facts.isolation.clone(),
                 Some(one) if one.len() == 1 => one.keys().copied().collect(),
@@ -124,9 +191,9 @@ impl StoredRun {
                     each.collect::<Vec<_>>().join("; ")
                 }
             };
-            by_tool.insert(tool.to_string(), text);
-        }
-        by_tool
+            (tool.to_string(), text)
+        };
+        self.facts.iter().map(isolation).collect()
     }
 
     /// Why trials failed: each reason once for each tool, with its count, the most frequent first.
@@ -134,25 +201,23 @@ impl StoredRun {
         let mut counted: BTreeMap<(&ToolName, &'static str, &str), usize> = BTreeMap::new();
         for stored in &self.trials {
             if let Some(reason) = &stored.detail.reason {
-                let outcome = stored.trial.outcome.as_str();
-                *counted.entry((&stored.trial.tool, outcome, reason)).or_default() += 1;
+                *counted.entry((&stored.trial.tool, stored.trial.outcome.as_str(), reason)).or_default() += 1;
             }
         }
         let mut all: Vec<_> = counted.into_iter().collect();
         all.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
         const MAX_SHOWN: usize = 10;
-        let mut shown = Vec::new();
-        for ((tool, outcome, reason), n) in all.iter().take(MAX_SHOWN) {
-            shown.push(format!("{tool}: {} {}: {reason}", count(*n, "trial"), outcome.replace('_', " ")));
-        }
+        let line = |((tool, outcome, reason), n): &((&ToolName, &str, &str), usize)| {
+            format!("{tool}: {} {}: {reason}", count(*n, "trial"), outcome.replace('_', " "))
+        };
+        let mut shown: Vec<String> = all.iter().take(MAX_SHOWN).map(line).collect();
         if let Some(more) = all.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
             shown.push(format!("{more} more reasons of failed trials: see `karat store show {}`", self.info.short_id));
         }
         shown
     }
 
-    /// Keeps only the cases on which every tool that has begun has all its trials, so that tools of a run in progress are
-    /// compared on the same cases, and a trial that is not done yet does not count as a miss. Returns how many are kept.
+    /// Keeps only the cases on which every tool that has begun has all its trials, and returns how many these are.
     pub fn keep_what_is_done(&mut self) -> usize {
         let mut made: HashMap<(&str, &str), u32> = HashMap::new();
         for stored in &self.trials {
@@ -170,7 +235,7 @@ impl StoredRun {
     }
 
     /// The profile asked for, else that of the run.
-    pub fn profile(&self, request: &ProfileRequest) -> Result<Profile, Failure> {
+    pub fn profile(&self, request: &ProfileRequest) -> Result<Profile> {
         if !request.is_empty() {
             return resolve_for_suite(request, Some(&self.loaded));
         }

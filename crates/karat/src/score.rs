@@ -1,15 +1,15 @@
 //! Scores submissions to a suite, or a stored run by other rules.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, run_judge};
-use crate::profile::request::{ProfileRequest, resolve_for_suite};
+use crate::profile::{ProfileRequest, resolve_for_suite};
 use crate::report_source::names_run;
 use crate::run_loader;
-use crate::scoring::{self, Scoring, Work};
 use crate::submissions::{
     SubmissionRequest, load_suite, read_judgement_files, read_submissions, refuse_duplicates, refuse_repeated_stdin,
 };
 use crate::suite::LoadedSuite;
+use crate::work::{Scoring, Work};
 use karat_core::clusters::ClusterBy;
 use karat_core::ids::ToolName;
 use karat_core::judgement::Judgement;
@@ -38,26 +38,21 @@ impl ScoreSource {
 }
 
 /// What is scored, by which rules, and which judge is asked.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct ScoreRequest {
-    /// A suite or a run.
     pub source: ScoreSource,
-    /// The trials.
     pub submissions: SubmissionRequest,
-    /// Files of recorded judgements.
     pub judgements: Vec<PathBuf>,
     /// Files of human labels. They decide no match: they measure the judge's errors.
     pub labels: Vec<PathBuf>,
     /// Tools to score; default: all. A single one also names the tool of imported files.
     pub tools: Vec<String>,
-    /// The judge of pairs without a judgement.
     pub judge: JudgeRequest,
     /// The profile; default: that of the suite or the run.
     pub profile: ProfileRequest,
-    /// How intervals are made.
     pub intervals: Intervals,
     /// Seed of random numbers; default: derived from the data.
     pub seed: Option<u64>,
-    /// The store with runs, model exchanges and labels.
     pub store_folder: PathBuf,
 }
 
@@ -87,7 +82,7 @@ pub struct Scored {
 }
 
 /// Reads trials, asks the judge about pairs without a judgement, and scores.
-pub fn score(request: &ScoreRequest, observer: &mut dyn JudgeObserver) -> Result<Scored, Failure> {
+pub fn score(request: &ScoreRequest, observer: &mut dyn JudgeObserver) -> Result<Scored> {
     let mut input = ScoreInput::load(request)?;
     let wanted =
         |trial: &Trial| request.tools.is_empty() || request.tools.iter().any(|tool| tool == trial.tool.as_str());
@@ -103,25 +98,22 @@ pub fn score(request: &ScoreRequest, observer: &mut dyn JudgeObserver) -> Result
     input.work.labels = read_judgement_files(&request.labels, &input.loaded.suite)?;
     check_cluster_field(&request.intervals.cluster, &input.loaded.suite)?;
     input.work.intervals = request.intervals.clone();
-    let scoring = scoring::run(&input.loaded, input.work);
+    let scoring = input.work.score(&input.loaded);
     Ok(Scored { loaded: input.loaded, scoring })
 }
 
-/// Loaded trials, and the judge to ask about them.
 pub(crate) struct ScoreInput {
     pub(crate) loaded: LoadedSuite,
     pub(crate) work: Work,
-    /// The store of the run, if it is a run.
     store: Option<Store>,
     request: JudgeRequest,
-    /// The known models of tools.
     models: Vec<(String, String)>,
     /// The run, if it is finished.
     finished: Option<RunId>,
 }
 
 impl ScoreInput {
-    pub(crate) fn load(request: &ScoreRequest) -> Result<Self, Failure> {
+    pub(crate) fn load(request: &ScoreRequest) -> Result<Self> {
         refuse_repeated_stdin(request.submissions.files.iter().chain(&request.judgements))?;
         match &request.source {
             ScoreSource::Suite(name) => Self::load_suite(request, name),
@@ -129,22 +121,16 @@ impl ScoreInput {
         }
     }
 
-    fn load_suite(request: &ScoreRequest, name: &str) -> Result<Self, Failure> {
+    fn load_suite(request: &ScoreRequest, name: &str) -> Result<Self> {
         let loaded = load_suite(name)?;
         let profile = resolve_for_suite(&request.profile, Some(&loaded))?;
         let tool = if let [only] = request.tools.as_slice() { Some(only.as_str()) } else { None };
         let (trials, notes) = read_submissions(&request.submissions, &loaded, tool)?;
-        Ok(Self {
-            loaded,
-            work: Work { seed: request.seed, notes, ..Work::new(trials, profile) },
-            store: None,
-            request: request.judge.clone(),
-            models: Vec::new(),
-            finished: None,
-        })
+        let work = Work { seed: request.seed, notes, ..Work::new(trials, profile) };
+        Ok(Self { loaded, work, store: None, request: request.judge.clone(), models: Vec::new(), finished: None })
     }
 
-    fn load_run(request: &ScoreRequest, name: &str) -> Result<Self, Failure> {
+    fn load_run(request: &ScoreRequest, name: &str) -> Result<Self> {
         let mut store = Store::open(&request.store_folder)?;
         let mut run = run_loader::run(&mut store, name)?;
         let mut work = run.work(run.profile(&request.profile)?, request.seed);
@@ -154,32 +140,24 @@ impl ScoreInput {
             work.trials.extend(more);
             work.notes.extend(notes);
         }
-        Ok(Self {
-            work,
-            request: run.judge_request(&request.judge),
-            models: run.models(),
-            loaded: run.loaded,
-            store: Some(store),
-            finished: (run.info.state == RunState::Complete).then_some(run.info.id),
-        })
+        let (request, models) = (run.judge_request(&request.judge), run.models());
+        let finished = (run.info.state == RunState::Complete).then_some(run.info.id);
+        Ok(Self { loaded: run.loaded, work, store: Some(store), request, models, finished })
     }
 
     /// The valid judgements stored with a finished run.
-    pub(crate) fn stored_judgements(&mut self) -> Result<Vec<Judgement>, Failure> {
+    pub(crate) fn stored_judgements(&mut self) -> Result<Vec<Judgement>> {
         let (Some(store), Some(run)) = (&mut self.store, &self.finished) else { return Ok(Vec::new()) };
         let stored = store.judgements(run)?.into_iter().map(JudgementV1::into_judgement);
         Ok(stored.filter(|(_, faults)| faults.is_empty()).map(|(judgement, _)| judgement).collect())
     }
 
-    /// Asks the judge about pairs without a judgement.
-    pub(crate) fn judge(&mut self, store_folder: &Path, observer: &mut dyn JudgeObserver) -> Result<(), Failure> {
+    pub(crate) fn judge(&mut self, store_folder: &Path, observer: &mut dyn JudgeObserver) -> Result<()> {
         let env = JudgeEnv { request: &self.request, store_folder, store: self.store.as_mut(), observer };
-        let models = std::mem::take(&mut self.models);
-        run_judge(env, &self.loaded, &models, &mut self.work)
+        run_judge(env, &self.loaded, &std::mem::take(&mut self.models), &mut self.work)
     }
 }
 
-/// A warning for each tool with fewer trials per case than the suite plans.
 fn too_few_trials(trials: &[Trial], planned: Option<u32>) -> Vec<String> {
     let mut numbers: BTreeMap<&ToolName, BTreeSet<u32>> = BTreeMap::new();
     for trial in trials {
@@ -190,13 +168,13 @@ fn too_few_trials(trials: &[Trial], planned: Option<u32>) -> Vec<String> {
     fewer.map(|(tool, done)| format!("{tool}: only {} of {planned} planned trials of each case", done.len())).collect()
 }
 
-fn check_cluster_field(cluster: &ClusterBy, suite: &Suite) -> Result<(), Failure> {
+fn check_cluster_field(cluster: &ClusterBy, suite: &Suite) -> Result<()> {
     let Some(field) = cluster.named() else { return Ok(()) };
     let there: BTreeSet<String> = suite.cases.iter().flat_map(|case| case.fields().map(|(name, _)| name)).collect();
     if there.contains(field) {
         return Ok(());
     }
-    let there: Vec<String> = there.into_iter().collect();
-    let known = if there.is_empty() { "the cases have no fields".to_owned() } else { there.join(", ") };
+    let none = "the cases have no fields".to_owned();
+    let known = if there.is_empty() { none } else { Vec::from_iter(there).join(", ") };
     Err(Failure::usage(format!("--cluster {field}: no case has this field; available: {known}")))
 }

@@ -1,7 +1,7 @@
 //! Reads what is scored: submissions, the output of other programs, and judgements.
 
 use crate::did_you_mean;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::suite::{LoadedSuite, load};
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::judgement::Judgement;
@@ -42,7 +42,7 @@ pub struct PlacementRequest {
 }
 
 /// Loads a suite by folder or by name.
-pub fn load_suite(name: &str) -> Result<LoadedSuite, Failure> {
+pub fn load_suite(name: &str) -> Result<LoadedSuite> {
     Ok(load(locate(name))?)
 }
 
@@ -51,7 +51,7 @@ pub fn read_submissions(
     request: &SubmissionRequest,
     loaded: &LoadedSuite,
     tool: Option<&str>,
-) -> Result<(Vec<Trial>, Vec<String>), Failure> {
+) -> Result<(Vec<Trial>, Vec<String>)> {
     let mut own = Vec::new();
     if request.files.is_empty() {
         own = own_submissions(loaded)?;
@@ -86,8 +86,7 @@ pub fn read_submissions(
     Ok((trials, notes))
 }
 
-/// Refuses a trial that is given twice.
-pub(crate) fn refuse_duplicates<'t>(trials: impl IntoIterator<Item = &'t Trial>) -> Result<(), Failure> {
+pub(crate) fn refuse_duplicates<'t>(trials: impl IntoIterator<Item = &'t Trial>) -> Result<()> {
     let mut seen = HashSet::new();
     match trials.into_iter().find(|trial| !seen.insert((&trial.case, &trial.tool, trial.number))) {
         None => Ok(()),
@@ -99,7 +98,7 @@ pub(crate) fn refuse_duplicates<'t>(trials: impl IntoIterator<Item = &'t Trial>)
 }
 
 /// The kind of a file: the named format, or what its content shows.
-pub fn file_kind(path: &Path, format: Option<&str>) -> Result<FileKind, Failure> {
+pub fn file_kind(path: &Path, format: Option<&str>) -> Result<FileKind> {
     match format {
         Some(name) => Ok(FileKind::Foreign(find_importer(name)?)),
         None => Ok(detect_kind(path)?),
@@ -107,7 +106,7 @@ pub fn file_kind(path: &Path, format: Option<&str>) -> Result<FileKind, Failure>
 }
 
 /// Finds an importer by name; the error lists all names.
-pub fn find_importer(name: &str) -> Result<&'static Importer, Failure> {
+pub fn find_importer(name: &str) -> Result<&'static Importer> {
     importer(name).ok_or_else(|| {
         let names: Vec<&str> = IMPORTERS.iter().map(|importer| importer.name).collect();
         let hint = did_you_mean(name, names.iter().copied()).unwrap_or_else(|| ".".to_owned());
@@ -122,7 +121,7 @@ pub fn import_findings(
     request: &PlacementRequest,
     loaded: Option<&LoadedSuite>,
     tool: Option<&str>,
-) -> Result<PlacementResult, Failure> {
+) -> Result<PlacementResult> {
     let rules = request.rule_map.as_deref().map(RuleMap::read).transpose()?;
     let imported = import_files(importer, paths, rules.as_ref(), &|path| loaded?.source_anywhere(path))?;
     let case_rule = match (&request.case, &request.case_from) {
@@ -130,17 +129,13 @@ pub fn import_findings(
         (None, Some(pattern)) => CaseRule::FromPath(case_regex(pattern).map_err(Failure::usage)?),
         (None, None) => CaseRule::ByPrefix,
     };
-    let placement = Placement {
-        suite: loaded.map(|loaded| &loaded.suite),
-        case_rule,
-        tool: tool.map(ToolName::new),
-        trial: request.trial_number.unwrap_or(1),
-    };
+    let (suite, tool) = (loaded.map(|loaded| &loaded.suite), tool.map(ToolName::new));
+    let placement = Placement { suite, case_rule, tool, trial: request.trial_number.unwrap_or(1) };
     Ok(place(imported, &placement, &|case, path| loaded.is_some_and(|loaded| loaded.has_file(case, path)))?)
 }
 
 /// Describes findings without a case. It is an error if no finding has one.
-pub fn describe_unplaced(placed: &PlacementResult) -> Result<Option<String>, Failure> {
+pub fn describe_unplaced(placed: &PlacementResult) -> Result<Option<String>> {
     let lost: usize = placed.unplaced.values().sum();
     if lost == 0 {
         return Ok(None);
@@ -155,15 +150,11 @@ pub fn describe_unplaced(placed: &PlacementResult) -> Result<Option<String>, Fai
     Ok(Some(text))
 }
 
-/// Opens submissions, by default the suite's own.
-pub(crate) fn open_submissions<'a>(
-    paths: &'a [PathBuf],
-    loaded: &'a LoadedSuite,
-) -> Result<Vec<NamedLines<'a>>, Failure> {
+pub(crate) fn open_submissions<'a>(paths: &'a [PathBuf], loaded: &'a LoadedSuite) -> Result<Vec<NamedLines<'a>>> {
     if paths.is_empty() { own_submissions(loaded) } else { paths.iter().map(|path| open_lines(path)).collect() }
 }
 
-fn own_submissions(loaded: &LoadedSuite) -> Result<Vec<NamedLines<'_>>, Failure> {
+fn own_submissions(loaded: &LoadedSuite) -> Result<Vec<NamedLines<'_>>> {
     let mut files = Vec::new();
     for path in loaded.own_submissions().map_err(|error| Failure::bad_input(error.to_string()))? {
         let file = loaded.files.display(&path);
@@ -174,20 +165,18 @@ fn own_submissions(loaded: &LoadedSuite) -> Result<Vec<NamedLines<'_>>, Failure>
 }
 
 /// Opens a file of lines; `-` is standard input.
-pub fn open_lines(path: &Path) -> Result<NamedLines<'_>, Failure> {
+pub fn open_lines(path: &Path) -> Result<NamedLines<'_>> {
     let file = input::display_path(path);
-    let opened = input::open(path)?;
-    Ok(NamedLines { file, reader: Box::new(BufReader::with_capacity(1 << 16, opened.reader)) })
+    Ok(NamedLines { file, reader: Box::new(BufReader::with_capacity(1 << 16, input::open(path)?.reader)) })
 }
 
-/// Reads files of judgements.
-pub(crate) fn read_judgement_files(files: &[PathBuf], suite: &Suite) -> Result<Vec<Judgement>, Failure> {
+pub(crate) fn read_judgement_files(files: &[PathBuf], suite: &Suite) -> Result<Vec<Judgement>> {
     let inputs = files.iter().map(|path| open_lines(path)).collect::<Result<Vec<_>, _>>()?;
     Ok(read_judgements(inputs, Some(suite))?)
 }
 
 /// Refuses standard input where several files would be read from it.
-pub fn refuse_repeated_stdin<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), Failure> {
+pub fn refuse_repeated_stdin<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
     if paths.into_iter().filter(|path| path.as_os_str() == "-").count() > 1 {
         return Err(Failure::usage("standard input can be read only once: use `-` for one file"));
     }

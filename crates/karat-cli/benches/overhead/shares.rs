@@ -4,12 +4,12 @@ use crate::drawn::{self, NOTHING_FOUND, PROGRAM, TRIALS};
 use crate::spent::Spent;
 use crate::whole::KARAT;
 use karat::checkout::Template;
+use karat::evaluate::{EvaluateRequest, Quiet, prepare};
 use karat::profile;
-use karat::run::plan::{Request, RequestedTool, plan};
-use karat::run::selection::Selection;
-use karat::scoring::{self, Work};
+use karat::profile::ProfileRequest;
 use karat::suite::{LoadedSuite, load};
 use karat::tool::replay;
+use karat::work::Work;
 use karat_core::profile::Profile;
 use karat_core::trial::Trial;
 use karat_format::run::{PlanV1, TrialDetailV1};
@@ -44,7 +44,7 @@ pub(crate) fn of_replaying() -> Vec<Share> {
     let storing = kept.save(&records, BATCH);
     let (reading_back, stored) = Spent::on(|| kept.store.trials(&kept.run).expect("the trials"));
     let stored: Vec<Trial> = stored.into_iter().map(|stored| stored.trial).collect();
-    let (scoring, scored) = Spent::on(|| scoring::run(&loaded, work(stored)));
+    let (scoring, scored) = Spent::on(|| work(stored).score(&loaded));
     let (report, ()) = Spent::on(|| {
         let report = serde_json::to_vec(&scored.report).expect("the report");
         kept.store.finish(&kept.run, RunState::Complete, Some(&report)).expect("the end");
@@ -132,7 +132,7 @@ impl Kept {
     fn begin(folder: &Path, loaded: &LoadedSuite, tool: &str) -> Self {
         let mut store = Store::create(folder).expect("a store");
         let suite_snapshot = serde_json::to_vec(&loaded.snapshot()).expect("a snapshot");
-        let new = NewRun { name: None, plan: planned(loaded, tool), suite_snapshot, scratch: None };
+        let new = NewRun { name: None, plan: planned(loaded, tool, folder), suite_snapshot, scratch: None };
         let run = store.begin(&new).expect("a run");
         Self { store, run }
     }
@@ -155,26 +155,11 @@ fn rules() -> Profile {
     Profile { judge: "none".to_owned(), ..shipped }
 }
 
-fn planned(loaded: &LoadedSuite, tool: &str) -> PlanV1 {
-    let manifest = loaded.config.tools.get(tool).cloned().expect("the drawn tool");
-    let wanted = RequestedTool {
-        name: tool.to_owned(),
-        manifest,
-        model: None,
-        llm: None,
-        isolation: String::new(),
-        max_trials: None,
-    };
-    let request = Request {
-        loaded,
-        place: "drawn".to_owned(),
-        profile: &rules(),
-        selection: &Selection::default(),
-        trials: None,
-        model: None,
-        seed: None,
-    };
-    plan(&request, vec![wanted]).expect("a plan")
+fn planned(loaded: &LoadedSuite, tool: &str, store: &Path) -> PlanV1 {
+    let supervisor = Supervisor { program: KARAT.into(), args: vec!["__supervise".into()] };
+    let profile = ProfileRequest { profile: Some("karat".to_owned()), sets: vec!["judge=none".to_owned()] };
+    let request = EvaluateRequest::new(&loaded.files.display(""), &[tool], store.to_owned(), supervisor);
+    prepare(&EvaluateRequest { profile, ..request }, &mut Quiet::default()).expect("a plan").plan
 }
 
 fn work(trials: Vec<Trial>) -> Work {

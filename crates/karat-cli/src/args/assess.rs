@@ -1,4 +1,4 @@
-//! `karat assess` and `karat logs`.
+//! `karat assess`, `logs`, `ingest` and `trec`.
 
 use super::choices::{LedgerMode, StageArg};
 use super::{IntervalArgs, StorePlace};
@@ -30,13 +30,8 @@ pub(crate) struct AssessArgs {
     #[arg(long, value_name = "ID", value_parser = session)]
     pub(crate) session: Option<String>,
     /// Ledger of model exchanges: read-write, read, only (no model is called; an unrecorded exchange is an error), or off.
-    #[arg(
-        long,
-        value_name = "MODE",
-        default_value = "read-write",
-        hide_default_value = true,
-        hide_possible_values = true
-    )]
+    #[arg(long, value_name = "MODE", default_value = "read-write", hide_default_value = true)]
+    #[arg(hide_possible_values = true)]
     pub(crate) judge_cache: LedgerMode,
     #[command(flatten)]
     pub(crate) intervals: IntervalArgs,
@@ -124,4 +119,39 @@ pub(crate) enum LogsCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct IngestArgs {
+    /// Documents: .md, .docx or .pdf.
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Also print the text and id of each section.
+    #[arg(short = 'v', long)]
+    pub(crate) verbose: bool,
+    /// Print everything as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrecArgs {
+    /// Relevance judgements; `-` is standard input.
+    #[arg(value_name = "QRELS")]
+    pub(crate) qrels: PathBuf,
+    /// Ranking; `-` is standard input.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+    /// Measure such as map, P, P_5 or P.3,7, or `all`; repeatable; default: the official measures.
+    #[arg(short = 'm', long = "measure", value_name = "M")]
+    pub(crate) measures: Vec<String>,
+    /// Also show each topic.
+    #[arg(short = 'q', long)]
+    pub(crate) per_query: bool,
+    /// Count judged topics missing from the run as 0; by default, they are skipped.
+    #[arg(short = 'c', long)]
+    pub(crate) complete: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }

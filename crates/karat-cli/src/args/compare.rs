@@ -1,6 +1,6 @@
 //! `karat compare`, `gate`, `baseline` and `power`.
 
-use super::StorePlace;
+use super::{StorePlace, number, positive};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -169,31 +169,15 @@ fn bound(text: &str) -> Result<(String, f64), String> {
 }
 
 fn amount(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(amount) if amount >= 0.0 && f64::is_finite(amount) => Ok(amount),
-        _ => Err("expected an amount in USD, at least 0".to_owned()),
-    }
-}
-
-fn positive(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(number) if number > 0.0 && f64::is_finite(number) => Ok(number),
-        _ => Err("expected a number above 0".to_owned()),
-    }
+    number(text, |amount: f64| amount >= 0.0 && amount.is_finite(), "expected an amount in USD, at least 0")
 }
 
 fn share(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(share) if share > 0.0 && share < 1.0 => Ok(share),
-        _ => Err("expected a share between 0 and 1, such as 0.8".to_owned()),
-    }
+    number(text, |share: f64| share > 0.0 && share < 1.0, "expected a share between 0 and 1, such as 0.8")
 }
 
 fn margin(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(margin) if (0.0..=1.0).contains(&margin) => Ok(margin),
-        _ => Err("expected a number from 0 to 1".to_owned()),
-    }
+    number(text, |margin: f64| (0.0..=1.0).contains(&margin), "expected a number from 0 to 1")
 }
 
 /// Parses a digest as printed by `karat gate`.

@@ -1,8 +1,9 @@
 //! `karat label`: human labels of pairs, extras and audited findings.
 
-use super::choices::AnswerArg;
 use super::{AskArgs, RuleArgs};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
+use karat_core::judgement::Classification;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -195,8 +196,8 @@ pub(crate) struct LabelAddArgs {
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     /// Label: yes, no or partial; for an audited finding, its class.
-    #[arg(value_name = "ANSWER", hide_possible_values = true)]
-    pub(crate) answer: AnswerArg,
+    #[arg(value_name = "ANSWER", hide_possible_values = true, value_parser = answers())]
+    pub(crate) answer: String,
     #[command(flatten)]
     pub(crate) annotator: AnnotatorArgs,
     /// Note on the reason.
@@ -219,6 +220,11 @@ pub(crate) struct LabelAddArgs {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+fn answers() -> PossibleValuesParser {
+    let classes = Classification::ALL.map(Classification::as_str);
+    PossibleValuesParser::new(["yes", "no", "partial"].into_iter().chain(classes))
 }
 
 #[derive(Debug, Args)]

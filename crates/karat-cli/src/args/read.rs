@@ -3,7 +3,7 @@
 use super::choices::{BootstrapArg, ConsensusArg, LedgerMode, ProportionsArg};
 use clap::{Args, ValueEnum};
 use karat::judge::run::JudgeRequest;
-use karat::profile::request::ProfileRequest;
+use karat::profile::ProfileRequest;
 use karat::submissions::{PlacementRequest, SubmissionRequest};
 use karat_core::clusters::ClusterBy;
 use karat_core::scorecard::Intervals;

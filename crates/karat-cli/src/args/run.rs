@@ -82,7 +82,7 @@ pub(crate) struct ReplayArgs {
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) run: String,
     /// Replay at the original speed times X; default: without delays.
-    #[arg(long, value_name = "X", value_parser = speed)]
+    #[arg(long, value_name = "X", value_parser = super::positive)]
     pub(crate) speed: Option<f64>,
     #[command(flatten)]
     pub(crate) store: StorePlace,
@@ -91,11 +91,4 @@ pub(crate) struct ReplayArgs {
     pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
-}
-
-fn speed(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(speed) if speed > 0.0 && f64::is_finite(speed) => Ok(speed),
-        _ => Err("expected a number above 0".to_owned()),
-    }
 }

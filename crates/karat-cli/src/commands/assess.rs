@@ -1,21 +1,22 @@
-//! `karat assess`.
+//! `karat assess` and `logs`.
 
-use crate::args::{AssessArgs, OutputArgs};
-use crate::exit::{Exit, Failure};
-use crate::output_files::{self, Drawing};
-use crate::outputs;
+use crate::args::{AssessArgs, LogsCommand, OutputArgs};
+use crate::exit::{Exit, Failure, Result};
+use crate::outputs::{add_to_summary, check_extensions, json, save_drawn};
 use crate::progress::AssessProgress;
-use crate::terminal::{look, note, print, tell};
+use crate::terminal::{look, note, print, print_stderr, show};
 use karat::assess::{AssessRequest, SearchRequest, assess};
+use karat_documents::assess::log::{find, logs as all_logs, summarize};
 use karat_format::assessment::AssessmentReportV1;
+use karat_format::diagnostic::harmless;
 use karat_report::assessment::{csv, draw, html, markdown};
+use serde_json::json;
 use std::path::PathBuf;
 
-/// The output formats of an assessment report.
 const EXTENSIONS: [&str; 4] = ["json", "md", "csv", "html"];
 
-pub(crate) fn run(args: &AssessArgs) -> Result<Exit, Failure> {
-    output_files::check(&args.outputs, &EXTENSIONS)?;
+pub(crate) fn run(args: &AssessArgs) -> Result<Exit> {
+    check_extensions(&args.outputs, &EXTENSIONS)?;
     let search = &args.search;
     let request = AssessRequest {
         paths: args.paths.clone(),
@@ -45,29 +46,28 @@ pub(crate) fn run(args: &AssessArgs) -> Result<Exit, Failure> {
     let result = result?;
     // Standard output may be closed; the files are written all the same.
     let printed = match args.json {
-        true => print(&output_files::json(&result.report)),
+        true => print(&json(&result.report)),
         false => print(&draw(&result.report, args.verbose, &look())),
     };
     write(&result.report, &args.outputs, args.quiet)?;
-    outputs::add_to_summary(&|| markdown::draw(&result.report))?;
+    add_to_summary(&|| markdown::draw(&result.report))?;
     printed?;
     if let Some(fault) = &result.log_fault {
         note(&format!("the log is incomplete: {fault}"));
     }
     if let Some(id) = result.log_id.as_ref().filter(|_| !args.quiet && !args.json) {
         let short = &id[..13.min(id.len())];
-        tell(&format!("\nRun {short}: karat logs summarize --run {short}"));
+        print_stderr(&format!("\nRun {short}: karat logs summarize --run {short}"));
     }
     Ok(if result.has_silent_assessor() { Exit::Failed } else { Exit::Ok })
 }
 
-/// Renders a stored assessment report as it was first rendered.
-pub(super) fn redraw(report: &AssessmentReportV1, args: &OutputArgs) -> Result<(), Failure> {
-    output_files::check(&args.outputs, &EXTENSIONS)?;
+pub(super) fn redraw(report: &AssessmentReportV1, args: &OutputArgs) -> Result<Exit> {
+    check_extensions(&args.outputs, &EXTENSIONS)?;
     let format = if args.json { "json" } else { args.format.as_deref().unwrap_or("table") };
     print(&match format {
         "table" => draw(report, false, &look()),
-        "json" => output_files::json(report),
+        "json" => json(report),
         "markdown" => markdown::draw(report),
         "csv" => csv::draw(report),
         "html" => html::draw(report),
@@ -77,15 +77,34 @@ pub(super) fn redraw(report: &AssessmentReportV1, args: &OutputArgs) -> Result<(
             return Err(Failure::usage(message));
         }
     })?;
-    write(report, &args.outputs, false)
+    write(report, &args.outputs, false)?;
+    Ok(Exit::Ok)
 }
 
-fn write(report: &AssessmentReportV1, outputs: &[PathBuf], quiet: bool) -> Result<(), Failure> {
-    let all = [
-        Drawing { extension: "json", draw: &|| output_files::json(report) },
-        Drawing { extension: "md", draw: &|| markdown::draw(report) },
-        Drawing { extension: "html", draw: &|| html::draw(report) },
-        Drawing { extension: "csv", draw: &|| csv::draw(report) },
-    ];
-    output_files::write(outputs, &all, quiet)
+fn write(report: &AssessmentReportV1, outputs: &[PathBuf], quiet: bool) -> Result<()> {
+    save_drawn(outputs, quiet, |extension| match extension {
+        "json" => json(report),
+        "md" => markdown::draw(report),
+        "html" => html::draw(report),
+        _ => csv::draw(report),
+    })
+}
+
+pub(crate) fn logs(command: &LogsCommand) -> Result<Exit> {
+    match command {
+        LogsCommand::Summarize { run, store, json } => {
+            let summary = summarize(&find(&store.path(), run)?)?;
+            show(*json, &summary, |look| karat_report::logs::draw(&summary, look))
+        }
+        LogsCommand::List { store, json } => {
+            let folder = store.path();
+            let all = all_logs(&folder)?;
+            if all.is_empty() && !*json {
+                print_stderr(&format!("no logs in {}; `karat assess` writes one", folder.display()));
+            }
+            let entries = all.iter().map(|log| json!({ "run": log.batch_run_id, "file": log.path }));
+            let lines = all.iter().map(|log| format!("{}\n", harmless(&log.batch_run_id)));
+            show(*json, &entries.collect::<Vec<_>>(), |_| lines.collect())
+        }
+    }
 }

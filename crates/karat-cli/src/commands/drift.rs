@@ -1,55 +1,35 @@
 //! `karat drift`.
 
 use crate::args::DriftArgs;
-use crate::exit::{Exit, Failure};
-use crate::output_files::{save, show};
-use crate::terminal::tell;
-use karat::submissions::load_suite;
-use karat::suite::LoadedSuite;
-use karat::suite::edit::{Edit, apply};
-use karat_core::identity::key;
-use karat_core::path::RepoPath;
-use karat_io::files::Files;
+use crate::exit::{Exit, Result};
+use crate::outputs::save;
+use crate::terminal::{print_stderr, show};
+use karat::suite::drift::{DriftRequest, drift_suite};
+use karat_core::wording::count;
 use karat_report::TerminalStyle;
 use karat_report::grid::{Cell, draw};
-use karat_source::drift::{DriftInput, DriftOutcome, DriftStatus, Location, drift};
-use karat_source::git::Repository;
-use serde_json::json;
+use karat_source::drift::{DriftOutcome, DriftStatus, Location};
+use serde_json::{Value, json};
 
-pub(crate) fn run(args: &DriftArgs) -> Result<Exit, Failure> {
-    let loaded = load_suite(&args.suite)?;
-    let failed = |error: karat_source::git::GitError| Failure::bad_input(error.to_string());
-    let repository = Repository::open(&args.repo).map_err(failed)?;
-    let prefix = args.prefix.as_deref().and_then(RepoPath::new);
-    let goldens: Vec<DriftInput> = loaded
-        .suite
-        .cases
-        .iter()
-        .flat_map(|case| case.goldens.iter().map(move |golden| (case, golden)))
-        .map(|(case, golden)| DriftInput {
-            case: case.id.clone(),
-            golden: golden.id.clone(),
-            file: golden.file.clone(),
-            lines: golden.lines,
-            anchor: golden.anchor.clone(),
-        })
-        .collect();
-    let outcomes = drift(&repository, &args.from, &args.to, prefix.as_ref(), &goldens).map_err(failed)?;
-    let list: Vec<_> = outcomes.iter().map(as_json).collect();
-    show(args.json, &list, |look| table(&outcomes, look))?;
+pub(crate) fn run(args: &DriftArgs) -> Result<Exit> {
+    let report = drift_suite(&DriftRequest {
+        suite: args.suite.clone(),
+        repo: args.repo.clone(),
+        prefix: args.prefix.clone(),
+        from: args.from.clone(),
+        to: args.to.clone(),
+    })?;
+    let outcomes = &report.outcomes;
+    show(args.json, &outcomes.iter().map(as_json).collect::<Vec<_>>(), |look| table(outcomes, look))?;
     if args.write {
-        write(&loaded, &outcomes)?;
-    } else if outcomes.iter().any(|o| moved(&o.status).is_some()) {
-        tell("\nwrite the new locations to the suite's files with --write");
+        for (path, text) in report.changed_files()? {
+            save(&path, text.as_bytes())?;
+            print_stderr(&format!("wrote {}", path.display()));
+        }
+    } else if outcomes.iter().any(|outcome| outcome.status.change().is_some()) {
+        print_stderr("\nwrite the new locations to the suite's files with --write");
     }
     Ok(Exit::Ok)
-}
-
-fn moved(status: &DriftStatus) -> Option<(&Location, &Location)> {
-    match status {
-        DriftStatus::Moved { from, to } | DriftStatus::Edited { from, to } => Some((from, to)),
-        DriftStatus::Unchanged(_) | DriftStatus::Lost { .. } => None,
-    }
 }
 
 fn words(outcome: &DriftOutcome) -> (&'static str, String) {
@@ -59,7 +39,7 @@ fn words(outcome: &DriftOutcome) -> (&'static str, String) {
         DriftStatus::Edited { from, to } => {
             ("edited", format!("{} → {} (check it)", location_text(from), location_text(to)))
         }
-        DriftStatus::Lost { reason } => ("lost", reason.to_string()),
+        DriftStatus::Lost { reason } => ("lost", reason.clone()),
     };
     if outcome.anchor_in_doubt {
         text.push_str("; update its anchor from the scanner");
@@ -76,23 +56,17 @@ fn location_text(place: &Location) -> String {
 }
 
 fn table(outcomes: &[DriftOutcome], look: &TerminalStyle) -> String {
-    let count = |word: &str| outcomes.iter().filter(|o| words(o).0 == word).count();
     let mut rows = Vec::new();
     for outcome in outcomes.iter().filter(|o| !matches!(o.status, DriftStatus::Unchanged(_))) {
         let (word, text) = words(outcome);
         rows.push(vec![Cell::left(format!("{} {}", outcome.case, outcome.golden)), Cell::left(word), Cell::left(text)]);
     }
-    let totals: Vec<String> =
-        ["unchanged", "moved", "edited", "lost"].map(|word| format!("{} {word}", count(word))).to_vec();
-    format!(
-        "{}{}: {}\n",
-        draw(&rows, look.width, look.colour),
-        karat_core::wording::count(outcomes.len(), "golden"),
-        totals.join(", ")
-    )
+    let total = |word| format!("{} {word}", outcomes.iter().filter(|o| words(o).0 == word).count());
+    let totals = ["unchanged", "moved", "edited", "lost"].map(total).join(", ");
+    format!("{}{}: {totals}\n", draw(&rows, look.width, look.colour), count(outcomes.len(), "golden"))
 }
 
-fn as_json(outcome: &DriftOutcome) -> serde_json::Value {
+fn as_json(outcome: &DriftOutcome) -> Value {
     let place = |p: &Location| json!({ "file": p.file.as_str(), "line_start": p.lines.map(|l| l.start), "line_end": p.lines.map(|l| l.end) });
     let mut value = json!({ "case": outcome.case, "golden": outcome.golden, "status": words(outcome).0 });
     match &outcome.status {
@@ -101,48 +75,8 @@ fn as_json(outcome: &DriftOutcome) -> serde_json::Value {
             value["from"] = place(from);
             value["to"] = place(to);
         }
-        DriftStatus::Lost { reason } => value["reason"] = json!(reason.to_string()),
+        DriftStatus::Lost { reason } => value["reason"] = json!(reason),
     }
     value["anchor_in_doubt"] = json!(outcome.anchor_in_doubt);
     value
-}
-
-fn write(loaded: &LoadedSuite, outcomes: &[DriftOutcome]) -> Result<(), Failure> {
-    let Files::Disk(root) = &loaded.files else {
-        return Err(Failure::usage("a built-in suite is read-only; copy it first"));
-    };
-    let edits: Vec<Edit> = outcomes.iter().flat_map(|outcome| edits(loaded, outcome)).collect();
-    let changed = apply(loaded, &edits).map_err(|error| Failure::io(root.display(), error))?;
-    for (path, text) in &changed {
-        let full = root.join(path);
-        save(&full, text.as_bytes())?;
-        tell(&format!("wrote {}", full.display()));
-    }
-    Ok(())
-}
-
-fn edits(loaded: &LoadedSuite, outcome: &DriftOutcome) -> Vec<Edit> {
-    let Some((from, to)) = moved(&outcome.status) else { return Vec::new() };
-    let Some(case) = loaded.suite.cases.iter().find(|c| c.id == outcome.case) else { return Vec::new() };
-    let Some(index) = case.goldens.iter().position(|g| g.id == outcome.golden) else { return Vec::new() };
-    let golden = &case.goldens[index];
-    let edit = |key, value| Edit { case: case.id.clone(), golden: index, key, value, needless: false };
-    let mut edits = Vec::new();
-    if from.file != to.file {
-        edits.push(edit("file", json!(to.file.as_str())));
-    }
-    if let Some(new) = to.lines {
-        edits.push(edit("line_start", json!(new.start)));
-        edits.push(Edit { needless: new.start == new.end, ..edit("line_end", json!(new.end)) });
-    }
-    // A stated key of the old location is updated to the new one.
-    if golden.identity_key.is_some() && golden.identity_key == key_at(golden, from) {
-        edits.extend(key_at(golden, to).map(|key| edit("identity_key", json!(key))));
-    }
-    edits
-}
-
-fn key_at(golden: &karat_core::golden::Golden, place: &Location) -> Option<String> {
-    let anchor = place.lines.map(key::Anchor::Lines);
-    key::build(Some(&place.file), golden.rule_id.as_deref(), anchor.as_ref(), None)
 }

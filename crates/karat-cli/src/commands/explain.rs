@@ -1,10 +1,9 @@
 //! `karat explain`.
 
 use crate::args::ExplainArgs;
-use crate::exit::{Exit, Failure};
-use crate::output_files::show;
+use crate::exit::{Exit, Result};
 use crate::progress::JudgeProgress;
-use crate::terminal::notes;
+use crate::terminal::{notes, show};
 use karat::explain::{ExplainRequest, Explained, explain};
 use karat::score::{ScoreRequest, ScoreSource};
 use karat_core::matching::outcome::Candidate;
@@ -13,10 +12,9 @@ use karat_store::Store;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Number of candidates shown per golden.
 const CANDIDATES: usize = 3;
 
-pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ExplainArgs) -> Result<Exit> {
     let store_folder = args.store.path();
     let score = ScoreRequest {
         submissions: (&args.trials).into(),

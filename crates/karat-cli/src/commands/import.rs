@@ -1,24 +1,28 @@
-//! `karat import`.
+//! `karat import` and `expect`.
 
-use crate::args::ImportArgs;
-use crate::exit::{Exit, Failure};
-use crate::output_files::{save_with, show};
-use crate::terminal::{notes, print, print_json, tell};
-use karat::submissions::{describe_unplaced, find_importer, import_findings, load_suite};
+use crate::args::{ExpectArgs, ImportArgs};
+use crate::exit::{Exit, Failure, Result};
+use crate::outputs::save_with;
+use crate::terminal::{note, notes, print, print_done, print_json, print_stderr, show};
+use karat::expect::from_trials;
+use karat::profile::{ProfileRequest, resolve_for_suite};
+use karat::submissions::{describe_unplaced, find_importer, import_findings, load_suite, open_lines};
+use karat::work::fill_symbols;
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
 use karat_core::wording::count;
 use karat_format::case::CaseV1;
-use karat_format::recorded::{write_judgements, write_trials};
+use karat_format::recorded::{read_trials, write_judgements, write_trials};
 use karat_import::placement::PlacementResult;
 use karat_import::{IMPORTERS, Importer};
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
 
-pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ImportArgs) -> Result<Exit> {
     if args.list {
-        let entry = |i: &Importer| serde_json::json!({ "name": i.name, "description": i.description });
+        let entry = |i: &Importer| json!({ "name": i.name, "description": i.description });
         let line = |i: &Importer| format!("{:<20} {}\n", i.name, i.description);
         let entries: Vec<_> = IMPORTERS.iter().map(entry).collect();
         return show(args.json, &entries, |_| IMPORTERS.iter().map(line).collect());
@@ -28,8 +32,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     };
     let importer = find_importer(format)?;
     let loaded = args.suite.as_deref().map(load_suite).transpose()?;
-    let placement = (&args.place).into();
-    let placed = import_findings(importer, &args.files, &placement, loaded.as_ref(), args.tool.as_deref())?;
+    let placed = import_findings(importer, &args.files, &(&args.place).into(), loaded.as_ref(), args.tool.as_deref())?;
     check_cases(&placed.cases)?;
     notes(describe_unplaced(&placed)?.as_slice());
     notes(&placed.notes);
@@ -37,7 +40,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     notes(&placed.trials.iter().flat_map(of_trial).collect::<Vec<_>>());
     if args.json {
         let findings: usize = placed.trials.iter().map(|t| t.findings.len()).sum();
-        print_json(&serde_json::json!({
+        print_json(&json!({
             "trials": placed.trials.len(), "findings": findings, "cases": placed.cases.len(),
             "judgements": placed.judgements.len(), "without_case": placed.unplaced, "notes": placed.notes,
         }))?;
@@ -51,7 +54,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Failure> {
 }
 
 /// Refuses cases that would be invalid in a suite while their source file is known.
-pub(crate) fn check_cases(cases: &[Case]) -> Result<(), Failure> {
+fn check_cases(cases: &[Case]) -> Result<()> {
     let mut ids = BTreeSet::new();
     let mut faults: Vec<String> = Vec::new();
     for case in cases {
@@ -75,11 +78,11 @@ pub(crate) fn check_cases(cases: &[Case]) -> Result<(), Failure> {
 }
 
 /// Whether a path has no extension, ends in a slash, or is an existing folder.
-pub(crate) fn is_folder(path: &Path) -> bool {
+fn is_folder(path: &Path) -> bool {
     path.is_dir() || path.extension().is_none() || path.to_string_lossy().ends_with(['/', '\\'])
 }
 
-fn to_stdout(placed: &PlacementResult) -> Result<(), Failure> {
+fn to_stdout(placed: &PlacementResult) -> Result<()> {
     let mut out = Vec::new();
     let written = if placed.trials.is_empty() {
         write_cases(&mut out, &placed.cases)
@@ -89,12 +92,12 @@ fn to_stdout(placed: &PlacementResult) -> Result<(), Failure> {
     written.map_err(|error| Failure::io("standard output", error))?;
     print(&String::from_utf8_lossy(&out))?;
     if !placed.trials.is_empty() && !placed.cases.is_empty() || !placed.judgements.is_empty() {
-        tell("note: only the submission was printed; -o DIR writes the cases and judgements too");
+        print_stderr("note: only the submission was printed; -o DIR writes the cases and judgements too");
     }
     Ok(())
 }
 
-fn to_file(placed: &PlacementResult, path: &Path) -> Result<(), Failure> {
+fn to_file(placed: &PlacementResult, path: &Path) -> Result<()> {
     let beside = |kind: &str| path.with_extension(format!("{kind}.jsonl"));
     if placed.trials.is_empty() && !placed.cases.is_empty() {
         return save(path, &count(placed.cases.len(), "case"), &mut |out| write_cases(out, &placed.cases));
@@ -111,7 +114,7 @@ fn to_file(placed: &PlacementResult, path: &Path) -> Result<(), Failure> {
 }
 
 /// Writes a whole suite: cases, submissions and judgements, where `karat score` looks for them.
-fn to_folder(placed: &PlacementResult, folder: &Path, importer: &Importer) -> Result<(), Failure> {
+fn to_folder(placed: &PlacementResult, folder: &Path, importer: &Importer) -> Result<()> {
     let judge = placed.judgements.first().map(|j| j.judge.to_string());
     let name: String = judge.unwrap_or_else(|| importer.name.to_owned());
     let name: String = name.chars().map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
@@ -132,8 +135,7 @@ fn to_folder(placed: &PlacementResult, folder: &Path, importer: &Importer) -> Re
     Ok(())
 }
 
-/// Writes `karat.toml` if there is none.
-pub(crate) fn start_suite(folder: &Path, name: &str, profile: &str) -> Result<(), Failure> {
+fn start_suite(folder: &Path, name: &str, profile: &str) -> Result<()> {
     let path = folder.join("karat.toml");
     if path.exists() {
         return Ok(());
@@ -149,8 +151,7 @@ fn submission_facts(placed: &PlacementResult) -> String {
     format!("{}, {}", count(placed.trials.len(), "trial"), count(findings, "finding"))
 }
 
-/// Writes cases, one per line.
-pub(crate) fn write_cases(out: &mut dyn Write, cases: &[Case]) -> io::Result<()> {
+fn write_cases(out: &mut dyn Write, cases: &[Case]) -> io::Result<()> {
     for case in cases {
         serde_json::to_writer(&mut *out, &CaseV1::from(case))?;
         out.write_all(b"\n")?;
@@ -158,24 +159,85 @@ pub(crate) fn write_cases(out: &mut dyn Write, cases: &[Case]) -> io::Result<()>
     out.flush()
 }
 
-/// Writes a file of a suite, whose folders are created.
-fn save_in_suite(
-    path: &Path,
-    facts: &str,
-    content: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Failure> {
-    let created = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-    created.map_err(|error| Failure::unwritten(path.display(), error))?;
+fn save_in_suite(path: &Path, facts: &str, content: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(|error| Failure::unwritten(path.display(), error))?;
     save(path, facts, content)
 }
 
-/// Writes a file atomically and reports it.
-pub(crate) fn save(
-    path: &Path,
-    facts: &str,
-    content: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Failure> {
+fn save(path: &Path, facts: &str, content: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     save_with(path, content)?;
-    tell(&format!("wrote {} ({facts})", path.display()));
+    print_stderr(&format!("wrote {} ({facts})", path.display()));
     Ok(())
+}
+
+pub(crate) fn expect(args: &ExpectArgs) -> Result<Exit> {
+    let loaded = args.suite.as_deref().map(load_suite).transpose()?;
+    let mut trials = read_trials(vec![open_lines(&args.from)?], loaded.as_ref().map(|l| &l.suite))?;
+    trials.retain(|t| t.number == args.trial && args.tool.as_ref().is_none_or(|tool| tool == t.tool.as_str()));
+    let tools: BTreeSet<&str> = trials.iter().map(|t| t.tool.as_str()).collect();
+    match tools.len() {
+        0 => return Err(Failure::usage(format!("{}: no such trial of that tool", args.from.display()))),
+        1 => {}
+        _ => {
+            let tools = Vec::from_iter(tools).join(", ");
+            return Err(Failure::usage(format!("select a tool with --tool; available: {tools}")));
+        }
+    }
+    // A suite's expectations are checked by its own profile, and its symbol keys by the symbols of its own code.
+    let named = if loaded.is_some() { None } else { Some("identity".to_owned()) };
+    let rules = resolve_for_suite(&ProfileRequest { profile: named, sets: Vec::new() }, loaded.as_ref())?;
+    if let Some(loaded) = &loaded {
+        fill_symbols(loaded, &mut trials);
+    }
+    let known = loaded.as_ref().map_or(&[][..], |l| &l.suite.cases);
+    let expected = from_trials(&trials, known, &rules.identity, args.prune);
+
+    check_cases(&expected.cases)?;
+    let print_some = |what: &str, list: &[String]| {
+        if !list.is_empty() {
+            note(&format!("{} {what}:", list.len()));
+            notes(list);
+        }
+    };
+    print_some("trials failed; their cases are unchanged", &expected.failed);
+    print_some("findings have no key and were skipped", &expected.keyless);
+    if loaded.is_some() {
+        print_some("expectations are new", &expected.added);
+        let fate = if args.prune {
+            "are gone and were removed"
+        } else {
+            "are not met by this scan and were kept (--prune removes them)"
+        };
+        print_some(&format!("expectations {fate}"), &expected.gone);
+    }
+    match &args.output {
+        None => {
+            let mut out = Vec::new();
+            write_cases(&mut out, &expected.cases).map_err(|error| Failure::io("standard output", error))?;
+            print(&String::from_utf8_lossy(&out))?;
+        }
+        Some(path) => {
+            let file = if is_folder(path) {
+                if loaded.is_none() && path.join("cases.jsonl").exists() {
+                    let message = format!("{} already has expectations; update them with --suite", path.display());
+                    return Err(Failure::bad_input(message));
+                }
+                start_suite(path, "expectations", "identity")?;
+                path.join("cases.jsonl")
+            } else {
+                path.clone()
+            };
+            save(&file, &count(expected.cases.len(), "case"), &mut |out| write_cases(out, &expected.cases))?;
+            if is_folder(path) {
+                let (suite, scan) = (path.display(), args.from.display());
+                print_stderr(&format!("\nNext:\n  karat score {suite} --submission {scan}"));
+            }
+        }
+    }
+    let value = json!({
+        "added": expected.added, "kept": expected.kept, "not_met": expected.gone,
+        "without_key": expected.keyless, "failed": expected.failed,
+    });
+    let (new, kept, gone) = (expected.added.len(), expected.kept, expected.gone.len());
+    print_done(args.json, &value, &format!("{new} new, {kept} kept, {gone} not met"))
 }

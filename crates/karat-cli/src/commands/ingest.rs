@@ -1,8 +1,8 @@
 //! `karat ingest`.
 
 use crate::args::IngestArgs;
-use crate::exit::{Exit, Failure};
-use crate::terminal::{look, print, print_json};
+use crate::exit::{Exit, Failure, Result};
+use crate::terminal::show;
 use karat_core::wording::count;
 use karat_documents::ingest::{Document, IngestLimits, Section, ingest};
 use karat_format::diagnostic::harmless;
@@ -10,23 +10,15 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-pub(crate) fn run(args: &IngestArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &IngestArgs) -> Result<Exit> {
     let limits = IngestLimits::default();
-    let mut documents = Vec::new();
-    for path in &args.files {
-        documents.push(read(path, &limits)?);
-    }
-    if args.json {
-        print_json(&documents)?;
-        return Ok(Exit::Ok);
-    }
-    let width = look().width;
-    let drawn: Vec<String> = documents.iter().map(|document| draw(document, width, args.verbose)).collect();
-    print(&drawn.join("\n"))?;
-    Ok(Exit::Ok)
+    let documents = args.files.iter().map(|path| read(path, &limits)).collect::<Result<Vec<_>, _>>()?;
+    show(args.json, &documents, |look| {
+        documents.iter().map(|document| draw(document, look.width, args.verbose)).collect::<Vec<_>>().join("\n")
+    })
 }
 
-fn read(path: &Path, limits: &IngestLimits) -> Result<Document, Failure> {
+fn read(path: &Path, limits: &IngestLimits) -> Result<Document> {
     let name = path.display().to_string();
     let mut bytes = Vec::new();
     // Reading one byte past the limit is enough to detect a file that is too large.

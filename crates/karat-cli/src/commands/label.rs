@@ -1,100 +1,84 @@
 //! `karat label`: human labels of pairs, extras and audited findings.
 
-mod add;
 mod ask;
 
 use crate::args::{
-    AnnotatorArgs, AskArgs, LabelExportArgs, LabelImportArgs, LabelListArgs, LabelUndoArgs, LabellingArgs,
-    LabellingCommand, QueueArgs, RuleArgs, SampleArgs, SeenArgs,
+    AnnotatorArgs, AskArgs, LabelAddArgs, LabelExportArgs, LabelImportArgs, LabelListArgs, LabelUndoArgs,
+    LabellingArgs, LabellingCommand, QueueArgs, RuleArgs, SampleArgs, SeenArgs, StorePlace,
 };
-use crate::exit::{Exit, Failure};
-use crate::hints::flags;
-use crate::output_files::save;
+use crate::exit::{Exit, Failure, Result};
+use crate::outputs::save;
 use crate::progress::JudgeProgress;
-use crate::store_path;
-use crate::terminal::{look, note, notes, print, print_json, tell};
+use crate::terminal::{draw_table, flags, note, notes, print, print_done, print_json, print_stderr};
 use ask::LabelPrompt;
-use karat::label::{LabelItems, LabelRequest, QueueRequest, export_labels, import_labels, label_queue};
+use karat::label::{
+    AddLabelRequest, AddedLabel, LabelItems, LabelRequest, QueueRequest, add_label, export_labels, import_labels,
+    label_queue,
+};
 use karat_core::wording::count;
 use karat_format::recorded::write_judgements;
-use karat_report::grid::{Cell, draw};
-use karat_store::Store;
-use karat_store::label::{Annotator, Label, LabelKind, Sample};
+use karat_report::grid::Cell;
+use karat_store::label::{Annotator, Label, LabelKind, NewLabel, Sample};
 use karat_store::timestamp::format_utc;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::path::Path;
 
-pub(crate) fn run(args: &LabellingArgs) -> Result<Exit, Failure> {
-    let stated = args.store.as_deref();
+pub(crate) fn run(args: &LabellingArgs) -> Result<Exit> {
+    let store = &StorePlace { folder: args.store.clone() };
+    let request = |queue: &QueueArgs, ask| label_request(&queue.run, &queue.seen, &queue.rules, ask, store);
     match &args.command {
         LabellingCommand::Next(args) => {
-            let sample = sample(&args.sample)?;
-            let request = queue_request(&args.source, None, stated);
+            let items = QueueRequest::Pairs { sample: sample(&args.sample)? };
             let drawn = args.sample.probability.map(|share| format!(" --sample {share} --seed {}", args.sample.seed));
-            let prompt = Prompt { annotator: &args.source.annotator, noun: "pairs", skip: args.skip, json: args.json };
-            prompt.run(&request, &QueueRequest::Pairs { sample }, &drawn.unwrap_or_default(), stated)
+            let more = store.flag() + &drawn.unwrap_or_default();
+            prompt(&args.source, &request(&args.source, None), &items, more, (args.skip, args.json))
         }
         LabellingCommand::Extras(args) => {
-            let request = queue_request(&args.source, Some(&args.ask), stated);
+            let items = QueueRequest::Extras { min_tools: args.min_tools };
             let rules: Vec<_> = args.source.rules.flags().into_iter().chain(args.ask.flags()).collect();
-            let prompt = Prompt { annotator: &args.source.annotator, noun: "extras", skip: args.skip, json: args.json };
-            prompt.run(&request, &QueueRequest::Extras { min_tools: args.min_tools }, &flags(&rules), stated)
+            let (request, more) = (request(&args.source, Some(&args.ask)), store.flag() + &flags(&rules));
+            prompt(&args.source, &request, &items, more, (args.skip, args.json))
         }
         LabellingCommand::Audits(args) => {
-            let request = queue_request(&args.source, None, stated);
-            let prompt =
-                Prompt { annotator: &args.source.annotator, noun: "findings", skip: args.skip, json: args.json };
-            prompt.run(&request, &QueueRequest::Audits, "", stated)
+            let request = request(&args.source, None);
+            prompt(&args.source, &request, &QueueRequest::Audits, store.flag(), (args.skip, args.json))
         }
-        LabellingCommand::Undo(args) => undo(args, stated),
-        LabellingCommand::Add(args) => add::run(args, stated),
-        LabellingCommand::List(args) => list(args, stated),
-        LabellingCommand::Export(args) => export(args, stated),
-        LabellingCommand::Import(args) => import(args, stated),
+        LabellingCommand::Undo(args) => undo(args, store),
+        LabellingCommand::Add(args) => add(args, store),
+        LabellingCommand::List(args) => list(args, store),
+        LabellingCommand::Export(args) => export(args, store),
+        LabellingCommand::Import(args) => import(args, store),
     }
 }
 
-/// How items are shown.
-struct Prompt<'a> {
-    annotator: &'a AnnotatorArgs,
-    noun: &'static str,
-    skip: usize,
-    json: bool,
-}
-
-impl Prompt<'_> {
-    /// Shows the next item of a queue. `more` are flags with which `karat label add` finds the same items, beside the source.
-    fn run(
-        &self,
-        request: &LabelRequest,
-        items: &QueueRequest,
-        more: &str,
-        stated: Option<&Path>,
-    ) -> Result<Exit, Failure> {
-        let annotator = annotator(self.annotator)?;
-        let LabelItems { loaded, queue, run } = label_queue(request, items, &mut JudgeProgress::new(false))?;
-        let source = match (&run, &request.suite) {
-            (Some(run), _) => {
-                notes(&loaded.notes);
-                format!(" --run {run}")
-            }
-            (None, suite) => {
-                let suite = suite.iter().map(|suite| ("--suite", suite.clone()));
-                let files = request.submissions.iter().map(|path| ("--submission", path.display().to_string()));
-                flags(&suite.chain(files).collect::<Vec<_>>())
-            }
-        };
-        let flags = format!("{source}{}{more}", store_path::flag(stated));
-        let folder = request.store_folder.as_path();
-        let (noun, skip, json) = (self.noun, self.skip, self.json);
-        LabelPrompt { queue: &queue, loaded: &loaded, folder, flags, noun, skip, json }.serve(annotator)?;
-        Ok(Exit::Ok)
-    }
-}
-
-fn queue_request(args: &QueueArgs, ask: Option<&AskArgs>, stated: Option<&Path>) -> LabelRequest {
-    label_request(&args.run, &args.seen, &args.rules, ask, stated)
+/// Shows the next item of a queue. `more` are flags with which `karat label add` finds the same items, beside the source.
+fn prompt(
+    args: &QueueArgs,
+    request: &LabelRequest,
+    items: &QueueRequest,
+    more: String,
+    (skip, json): (usize, bool),
+) -> Result<Exit> {
+    let annotator = annotator(&args.annotator)?;
+    let LabelItems { loaded, queue, run } = label_queue(request, items, &mut JudgeProgress::new(false))?;
+    let source = match (&run, &request.suite) {
+        (Some(run), _) => {
+            notes(&loaded.notes);
+            format!(" --run {run}")
+        }
+        (None, suite) => {
+            let suite = suite.iter().map(|suite| ("--suite", suite.clone()));
+            let files = request.submissions.iter().map(|path| ("--submission", path.display().to_string()));
+            flags(&suite.chain(files).collect::<Vec<_>>())
+        }
+    };
+    let noun = match items {
+        QueueRequest::Pairs { .. } => "pairs",
+        QueueRequest::Extras { .. } => "extras",
+        QueueRequest::Audits => "findings",
+    };
+    let (folder, flags) = (request.store_folder.as_path(), source + &more);
+    LabelPrompt { queue: &queue, loaded: &loaded, folder, flags, noun, skip, json }.serve(annotator)
 }
 
 fn label_request(
@@ -102,7 +86,7 @@ fn label_request(
     seen: &SeenArgs,
     rules: &RuleArgs,
     ask: Option<&AskArgs>,
-    stated: Option<&Path>,
+    store: &StorePlace,
 ) -> LabelRequest {
     LabelRequest {
         run: run.clone(),
@@ -110,34 +94,67 @@ fn label_request(
         submissions: seen.submissions.clone(),
         profile: rules.into(),
         judge: ask.map(AskArgs::request).unwrap_or_default(),
-        store_folder: store_path::folder(stated),
+        store_folder: store.path(),
     }
 }
 
-fn undo(args: &LabelUndoArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
-    let annotator = annotator(&args.annotator)?;
-    let undone = Store::open(&store_path::folder(stated))?.undo_label(&annotator, None, &|_| true)?;
-    if args.json {
-        print_json(&undone)?;
+fn add(args: &LabelAddArgs, store: &StorePlace) -> Result<Exit> {
+    let request = AddLabelRequest {
+        annotator: annotator(&args.annotator)?,
+        source: label_request(&args.run, &args.seen, &args.rules, Some(&args.ask), store),
+        id: args.id.clone(),
+        answer: args.answer.clone(),
+        note: args.note.clone(),
+        change: args.change,
+        sample: sample(&args.sample)?,
+    };
+    let AddedLabel { first, others, added } = add_label(&request, &mut JudgeProgress::new(false))?;
+    let NewLabel { subject, annotator, answer, note, .. } = first;
+    let (kind, key, answer) = (subject.kind, subject.key(), answer.word());
+    let id = key.short();
+    let mut value = json!({ kind.as_str(): key, "id": id, "case": subject.case });
+    if kind == LabelKind::Pair {
+        value["golden"] = json!(subject.golden.map(|golden| golden.golden));
     }
-    match undone {
-        None => tell(&format!("{annotator} has no label to undo")),
-        Some(undone) => {
-            let first: String = undone.keys.first().map(|key| key.chars().take(12).collect()).unwrap_or_default();
-            let more = match undone.keys.len().saturating_sub(1) {
-                0 => String::new(),
-                others => format!(" and {} that report the same", count(others, "text")),
-            };
-            let (said, noun, when) = (undone.said, undone.kind.noun(), format_utc(undone.made_ms));
-            tell(&format!("undid the label {said} by {annotator} on the {noun} {first}{more}, made {when} UTC"));
+    (value["annotator"], value["answer"], value["note"]) = (json!(annotator), json!(answer), json!(note));
+    if kind == LabelKind::Extra {
+        let others = others.iter().map(|label| label.subject.key());
+        value["texts"] = json!(std::iter::once(key.clone()).chain(others).collect::<Vec<_>>());
+    }
+    if kind != LabelKind::Pair {
+        (value["added"], value["corrected"]) = (json!(added.added), json!(added.corrected));
+    }
+    let text = match (kind, others.len()) {
+        (LabelKind::Extra, 0) => format!("{annotator} answered {answer} for the extra {id}"),
+        (LabelKind::Extra, others) => {
+            format!(
+                "{annotator} answered {answer} for the extra {id}, and {} that report the same",
+                count(others, "text")
+            )
         }
-    }
-    Ok(Exit::Ok)
+        (kind, _) => format!("{annotator} labelled the {} {id} {answer}", kind.noun()),
+    };
+    print_done(args.json, &value, &text)
 }
 
-fn export(args: &LabelExportArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
+fn undo(args: &LabelUndoArgs, store: &StorePlace) -> Result<Exit> {
+    let annotator = annotator(&args.annotator)?;
+    let undone = store.open()?.undo_label(&annotator, None, &|_| true)?;
+    let text = undone.as_ref().map(|undone| {
+        let first = undone.keys.first().map(|key| key.get(..12).unwrap_or(key)).unwrap_or_default();
+        let more = match undone.keys.len().saturating_sub(1) {
+            0 => String::new(),
+            others => format!(" and {} that report the same", count(others, "text")),
+        };
+        let (said, noun, when) = (undone.said, undone.kind.noun(), format_utc(undone.made_ms));
+        format!("undid the label {said} by {annotator} on the {noun} {first}{more}, made {when} UTC")
+    });
+    print_done(args.json, &undone, &text.unwrap_or_else(|| format!("{annotator} has no label to undo")))
+}
+
+fn export(args: &LabelExportArgs, store: &StorePlace) -> Result<Exit> {
     let only = args.name.as_deref().map(checked).transpose()?;
-    let request = label_request(&args.run, &args.seen, &RuleArgs::default(), None, stated);
+    let request = label_request(&args.run, &args.seen, &RuleArgs::default(), None, store);
     let exported = export_labels(&request, only.as_ref())?;
     let mut lines = Vec::new();
     write_judgements(&mut lines, &exported.judgements).map_err(|error| Failure::unwritten("the export", error))?;
@@ -145,16 +162,14 @@ fn export(args: &LabelExportArgs, stated: Option<&Path>) -> Result<Exit, Failure
         None => print(&String::from_utf8_lossy(&lines))?,
         Some(path) => {
             save(path, &lines)?;
-            if args.json {
-                print_json(&json!({
-                    "file": path, "judgements": exported.judgements.len(), "labels": exported.labels,
-                    "labels_of_other_findings": exported.skipped,
-                }))?;
-            }
-            let judgements = count(exported.judgements.len(), "judgement");
-            tell(&format!("wrote {}, {judgements} from {}", path.display(), count(exported.labels, "label")));
+            let value = json!({
+                "file": path, "judgements": exported.judgements.len(), "labels": exported.labels,
+                "labels_of_other_findings": exported.skipped,
+            });
+            let (judgements, labels) = (count(exported.judgements.len(), "judgement"), count(exported.labels, "label"));
+            print_done(args.json, &value, &format!("wrote {}, {judgements} from {labels}", path.display()))?
         }
-    }
+    };
     if exported.skipped > 0 {
         let skipped = count(exported.skipped, "label");
         note(&format!("{skipped} skipped: the labelled finding is not in this run or submission"));
@@ -162,36 +177,29 @@ fn export(args: &LabelExportArgs, stated: Option<&Path>) -> Result<Exit, Failure
     Ok(Exit::Ok)
 }
 
-fn import(args: &LabelImportArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
-    let request = label_request(&args.run, &args.seen, &RuleArgs::default(), None, stated);
+fn import(args: &LabelImportArgs, store: &StorePlace) -> Result<Exit> {
+    let request = label_request(&args.run, &args.seen, &RuleArgs::default(), None, store);
     let added = import_labels(&request, &args.files, args.change)?;
-    if args.json {
-        print_json(&added)?;
-    }
     let corrected = if added.corrected > 0 { format!(", {} corrected", added.corrected) } else { String::new() };
-    tell(&format!("{} added{corrected}, {} already present", count(added.added, "label"), added.were_here));
-    Ok(Exit::Ok)
+    let text = format!("{} added{corrected}, {} already present", count(added.added, "label"), added.were_here);
+    print_done(args.json, &added, &text)
 }
 
-fn list(args: &LabelListArgs, stated: Option<&Path>) -> Result<Exit, Failure> {
+fn list(args: &LabelListArgs, store: &StorePlace) -> Result<Exit> {
     // If the annotator is known, others' labels are shown only on request, to keep labelling blind.
-    let own = match (args.all, named(&args.annotator)) {
-        (false, Some(name)) => Some(checked(&name)?),
-        _ => None,
-    };
-    let mut store = Store::open(&store_path::folder(stated))?;
+    let own = named(&args.annotator).filter(|_| !args.all).map(|name| checked(&name)).transpose()?;
+    let mut store = store.open()?;
     let mut labels = if args.history { store.label_history()? } else { store.labels()? };
     labels.retain(|label| own.as_ref().is_none_or(|own| label.annotator == *own));
     labels.sort_by_key(Label::kind);
     if args.json {
-        print_json(&labels)?;
-        return Ok(Exit::Ok);
+        return print_json(&labels);
     }
     let annotators: BTreeSet<&Annotator> = labels.iter().map(|label| &label.annotator).collect();
     if !labels.is_empty() {
         print(&table(&labels, args.history))?;
     }
-    tell(&format!("{} by {}", count(labels.len(), "label"), count(annotators.len(), "annotator")));
+    print_stderr(&format!("{} by {}", count(labels.len(), "label"), count(annotators.len(), "annotator")));
     Ok(Exit::Ok)
 }
 
@@ -217,39 +225,32 @@ fn table(labels: &[Label], history: bool) -> String {
             Cell::folded(label.note.as_deref().unwrap_or("–")),
         ];
         if history {
-            row.insert(4, Cell::left(state(label.counts, label.withdrawn_ms)));
+            let state = match (label.counts, label.withdrawn_ms) {
+                (true, _) => "yes",
+                (false, None) => "corrected",
+                (false, Some(_)) => "withdrawn",
+            };
+            row.insert(4, Cell::left(state));
         }
         rows.push(row);
     }
-    draw(&rows, look().width, look().colour)
+    draw_table(&rows)
 }
 
-/// The status of a label.
-fn state(counts: bool, withdrawn_ms: Option<i64>) -> &'static str {
-    match (counts, withdrawn_ms) {
-        (true, _) => "yes",
-        (false, None) => "corrected",
-        (false, Some(_)) => "withdrawn",
-    }
-}
-
-/// The annotator, from the flag or the environment.
-fn annotator(args: &AnnotatorArgs) -> Result<Annotator, Failure> {
+fn annotator(args: &AnnotatorArgs) -> Result<Annotator> {
     let name = named(args);
     checked(&name.ok_or_else(|| Failure::usage("no annotator name: use --as NAME, or set KARAT_ANNOTATOR"))?)
 }
 
 fn named(args: &AnnotatorArgs) -> Option<String> {
-    let variable = || std::env::var("KARAT_ANNOTATOR").ok().filter(|name| !name.is_empty());
-    args.name.clone().or_else(variable)
+    args.name.clone().or_else(|| std::env::var("KARAT_ANNOTATOR").ok().filter(|name| !name.is_empty()))
 }
 
-fn checked(name: &str) -> Result<Annotator, Failure> {
-    Annotator::new(name).map_err(|error| Failure::usage(error.to_string()))
+fn checked(name: &str) -> Result<Annotator> {
+    Annotator::new(name).map_err(Failure::usage)
 }
 
-/// The requested sample, if any.
-fn sample(args: &SampleArgs) -> Result<Option<Sample>, Failure> {
+fn sample(args: &SampleArgs) -> Result<Option<Sample>> {
     let drawn = args.probability.map(|probability| Sample::new(probability, args.seed));
-    drawn.transpose().map_err(|error| Failure::usage(error.to_string()))
+    drawn.transpose().map_err(Failure::usage)
 }

@@ -1,21 +1,29 @@
-//! `karat report`.
+//! `karat report` and `plot`.
 
 use super::assess;
-use crate::args::ReportArgs;
-use crate::exit::{Exit, Failure};
-use crate::outputs::{self, ReportOutput};
+use crate::args::choices::PlotFormat;
+use crate::args::{PlotArgs, ReportArgs};
+use crate::exit::{Category, Exit, Failure, Result};
+use crate::outputs::{self, ReportOutput, check_extensions, extension, print_written, save};
 use crate::progress::JudgeProgress;
-use karat::report_source::{ReportLoader, names_run, read_assessment, read_report};
+use crate::terminal::{note, show};
+use karat::did_you_mean;
+use karat::report_source::{ReportLoader, find_metric, names_run, read_assessment, read_report, select_tools};
+use karat::report_view::gather;
 use karat::run_loader::{self, StoredRun};
 use karat::submissions::{load_suite, open_lines};
 use karat::suite::LoadedSuite;
 use karat_core::trial::Trial;
 use karat_format::recorded::read_trials;
 use karat_format::report::ReportV1;
-use karat_report::report_view::EarlierReport;
-use std::path::Path;
+use karat_report::grid::{Cell, draw};
+use karat_report::plot::{KINDS, Plot, PlotKind, PlotOptions, RasterError, kind};
+use karat_report::report_view::{EarlierReport, ReportView};
+use std::fmt::Display;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
 
-pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ReportArgs) -> Result<Exit> {
     let Some((last, before)) = args.reports.split_last() else {
         return Err(Failure::usage("no report or run given"));
     };
@@ -26,15 +34,11 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
         if !before.is_empty() {
             return Err(Failure::usage("an assessment has no trend; use one report"));
         }
-        assess::redraw(&report, &args.output)?;
-        return Ok(Exit::Ok);
+        return assess::redraw(&report, &args.output);
     }
     outputs::check(&args.output)?;
     let mut reports = ReportLoader { store_folder: &store_folder, observer: &mut JudgeProgress::new(false) };
-    let mut earlier = Vec::new();
-    for name in before {
-        earlier.push(EarlierReport { label: reports.label(name)?, report: reports.report(name)? });
-    }
+    let earlier = load_earlier(&mut reports, before)?;
     let more = outputs::shows_more(&args.output);
     let (report, from) = match is_run {
         true => of_run(last, args, more)?,
@@ -43,20 +47,21 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     if let Some((loaded, _)) = from.as_ref().filter(|(loaded, _)| loaded.suite.digest != report.suite.digest && !is_run)
     {
         let name = &loaded.suite.name;
-        crate::terminal::notes(&[format!("{name} differs from the input of the report; code and texts may not fit")]);
+        note(&format!("{name} differs from the input of the report; code and texts may not fit"));
     }
     let from = from.as_ref().map(|(loaded, trials)| (loaded, trials.as_slice()));
     // A page of one report is titled by its suite; with several, each needs its file name.
     let name = (is_run || !before.is_empty()).then(|| reports.label(last)).transpose()?;
-    outputs::write(ReportOutput { report: &report, name, from, earlier }, &args.output)?;
-    Ok(Exit::Ok)
+    outputs::write(ReportOutput { report: &report, name, from, earlier }, &args.output)
 }
 
-/// A suite and its trials.
-type From = (LoadedSuite, Vec<Trial>);
+fn load_earlier(reports: &mut ReportLoader<'_>, names: &[String]) -> Result<Vec<EarlierReport>> {
+    names.iter().map(|name| Ok(EarlierReport { label: reports.label(name)?, report: reports.report(name)? })).collect()
+}
 
-/// The report of a run, with its suite and trials if a format shows them.
-fn of_run(reference: &str, args: &ReportArgs, more: bool) -> Result<(ReportV1, Option<From>), Failure> {
+type LoadedSources = (LoadedSuite, Vec<Trial>);
+
+fn of_run(reference: &str, args: &ReportArgs, more: bool) -> Result<(ReportV1, Option<LoadedSources>)> {
     let mut store = args.store.open()?;
     let (info, report) = run_loader::report(&mut store, reference, &mut JudgeProgress::new(false))?;
     if !more {
@@ -66,11 +71,97 @@ fn of_run(reference: &str, args: &ReportArgs, more: bool) -> Result<(ReportV1, O
     Ok((report, Some((loaded, trials.into_iter().map(|stored| stored.trial).collect()))))
 }
 
-/// The suite and submissions given for a report file.
-fn of_suite(args: &ReportArgs) -> Result<Option<From>, Failure> {
+fn of_suite(args: &ReportArgs) -> Result<Option<LoadedSources>> {
     let Some(place) = &args.suite else { return Ok(None) };
     let loaded = load_suite(place)?;
     let files = args.submissions.iter().map(|path| open_lines(path)).collect::<Result<Vec<_>, _>>()?;
     let trials = read_trials(files, Some(&loaded.suite))?;
     Ok(Some((loaded, trials)))
+}
+
+pub(crate) fn plot(args: &PlotArgs) -> Result<Exit> {
+    if args.list {
+        return list_plots(args.json);
+    }
+    let kind = find_kind(args.kind.as_deref().unwrap_or_default())?;
+    check_plot(args, kind)?;
+    let plot = draw_plot(args, kind)?;
+    if args.outputs.is_empty() {
+        let bytes = encode(args, &plot, args.format == PlotFormat::Png)?;
+        // Write the raw bytes: the text writer would strip what looks like terminal colours.
+        let mut out = std::io::stdout().lock();
+        let written = out.write_all(&bytes).and_then(|()| out.flush());
+        written.map_err(|error| Failure::unwritten("standard output", error))?;
+    }
+    // All pictures are drawn before any is written, so that a failure leaves no files.
+    let drawn = |path: &PathBuf| encode(args, &plot, extension(path) == "png");
+    let pictures = args.outputs.iter().map(drawn).collect::<Result<Vec<_>, _>>()?;
+    for (path, bytes) in args.outputs.iter().zip(pictures) {
+        save(path, &bytes)?;
+        print_written(path);
+    }
+    Ok(Exit::Ok)
+}
+
+fn list_plots(json: bool) -> Result<Exit> {
+    let value = |kind: &PlotKind| serde_json::json!({ "name": kind.name, "title": kind.title, "description": kind.description });
+    let row = |kind: &PlotKind| vec![Cell::left(kind.name), Cell::folded(kind.description)];
+    show(json, &KINDS.iter().map(value).collect::<Vec<_>>(), |look| {
+        draw(&KINDS.iter().map(row).collect::<Vec<_>>(), look.width, false)
+    })
+}
+
+fn find_kind(name: &str) -> Result<&'static PlotKind> {
+    kind(name).ok_or_else(|| {
+        let hint = did_you_mean(name, KINDS.iter().map(|kind| kind.name)).unwrap_or_default();
+        Failure::usage(format!("unknown plot `{name}`{hint}; list them with `karat plot --list`"))
+    })
+}
+
+fn check_plot(args: &PlotArgs, kind: &PlotKind) -> Result<()> {
+    check_extensions(&args.outputs, &["svg", "png"])?;
+    if let Some(id) = &args.metric {
+        find_metric(id)?;
+    }
+    if args.dimension.is_some() && kind.name != "slices" {
+        return Err(Failure::usage(format!("--by applies only to slices; `{}` shows the whole suite", kind.name)));
+    }
+    if args.outputs.is_empty() && args.format == PlotFormat::Png && std::io::stdout().is_terminal() {
+        return Err(Failure::usage(
+            "a PNG cannot be shown on a terminal; write it to a file with -o plot.png, or pipe it",
+        ));
+    }
+    Ok(())
+}
+
+fn draw_plot(args: &PlotArgs, kind: &PlotKind) -> Result<Plot> {
+    let Some((last, before)) = args.reports.split_last() else {
+        return Err(Failure::usage("no report or run given, such as report.json or latest"));
+    };
+    let store_folder = args.store.path();
+    let mut reports = ReportLoader { store_folder: &store_folder, observer: &mut JudgeProgress::new(false) };
+    let report = reports.report(last)?;
+    select_tools(&report, &args.tools, last)?;
+    let earlier = load_earlier(&mut reports, before)?;
+    let choice =
+        PlotOptions { metric: args.metric.clone(), dimension: args.dimension.clone(), tools: args.tools.clone() };
+    let nothing = |why: &dyn Display| Failure::bad_input(format!("nothing to draw: {why}"));
+    let view = match kind.derived {
+        true => gather(&report, earlier, None),
+        false => ReportView { earlier, ..ReportView::new(&report) },
+    };
+    let view = ReportView { name: Some(reports.label(last)?), ..view };
+    let plots = (kind.draw)(&view, &choice).map_err(|why| nothing(&why))?;
+    Plot::beside(kind.title, plots).ok_or_else(|| nothing(&"no tool has the data of this plot"))
+}
+
+fn encode(args: &PlotArgs, plot: &Plot, is_png: bool) -> Result<Vec<u8>> {
+    let theme = args.theme.into();
+    if !is_png {
+        return Ok(plot.standalone(theme).into_bytes());
+    }
+    plot.png(theme, args.scale).map_err(|why| match why {
+        RasterError::TooLarge { .. } => Failure::usage(why.to_string()),
+        RasterError::Failed(_) => Failure::Message(Category::Internal, why.to_string()),
+    })
 }

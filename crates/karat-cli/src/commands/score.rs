@@ -1,19 +1,17 @@
 //! `karat score`.
 
 use crate::args::ScoreArgs;
-use crate::exit::{Exit, Failure};
-use crate::hints::{word, worst_case};
-use crate::output_files::save_with;
-use crate::outputs::{self, ReportOutput};
+use crate::exit::{Exit, Result};
+use crate::outputs::{self, ReportOutput, save_with, worst_case};
 use crate::progress::JudgeProgress;
-use crate::terminal::tell;
+use crate::terminal::{flags, print_stderr, word};
 use karat::judge::run::refuse_incomplete;
 use karat::score::{ScoreRequest, ScoreSource, score};
 use karat_format::diagnostic::harmless;
 use karat_format::recorded::write_judgements;
 use karat_format::report::ReportV1;
 
-pub(crate) fn run(args: &ScoreArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ScoreArgs) -> Result<Exit> {
     outputs::check(&args.output)?;
     let store_folder = args.store.path();
     let request = ScoreRequest {
@@ -55,24 +53,24 @@ fn next_steps(args: &ScoreArgs, source: &ScoreSource, report: &ReportV1) {
         format!("karat explain {} --tool {}{from}{files}", word(case), word(tool)),
         format!("karat score {}{files} -o report.html -o report.json", word(&args.suite)),
     ];
-    tell(&format!("\nNext:\n  {}", steps.map(|step| harmless(&step).into_owned()).join("\n  ")));
+    print_stderr(&format!("\nNext:\n  {}", steps.map(|step| harmless(&step).into_owned()).join("\n  ")));
 }
 
 /// The flags with which another command loads the same trials and profile.
 fn same_flags(args: &ScoreArgs) -> String {
     let (trials, place) = (&args.trials, &args.trials.place);
     let path = |path: &std::path::PathBuf| path.display().to_string();
-    let mut flags: Vec<(&str, String)> = Vec::new();
-    flags.extend(trials.submissions.iter().map(|file| ("--submission", path(file))));
-    flags.extend(trials.judgements.iter().map(|file| ("--judgements", path(file))));
-    flags.extend(args.ask.judge.iter().map(|judge| ("--judge", judge.clone())));
-    flags.extend(place.from.iter().map(|format| ("--from", format.clone())));
-    flags.extend(place.case.iter().map(|case| ("--case", case.clone())));
-    flags.extend(place.case_from.iter().map(|pattern| ("--case-from", pattern.clone())));
+    let mut all: Vec<(&str, String)> = Vec::new();
+    all.extend(trials.submissions.iter().map(|file| ("--submission", path(file))));
+    all.extend(trials.judgements.iter().map(|file| ("--judgements", path(file))));
+    all.extend(args.ask.judge.iter().map(|judge| ("--judge", judge.clone())));
+    all.extend(place.from.iter().map(|format| ("--from", format.clone())));
+    all.extend(place.case.iter().map(|case| ("--case", case.clone())));
+    all.extend(place.case_from.iter().map(|pattern| ("--case-from", pattern.clone())));
     if place.trial_number != 1 {
-        flags.push(("--trial-number", place.trial_number.to_string()));
+        all.push(("--trial-number", place.trial_number.to_string()));
     }
-    flags.extend(place.rule_map.iter().map(|file| ("--rule-map", path(file))));
-    flags.extend(args.rules.flags());
-    crate::hints::flags(&flags)
+    all.extend(place.rule_map.iter().map(|file| ("--rule-map", path(file))));
+    all.extend(args.rules.flags());
+    flags(&all)
 }

@@ -1,22 +1,22 @@
 //! `karat store`.
 
-use crate::args::{StoreArgs, StoreCommand};
-use crate::exit::{Exit, Failure};
-use crate::store_path::folder;
-use crate::terminal::{look, note, notes, print, print_json, tell};
-use karat::run::drive::failed;
+use crate::args::{StoreArgs, StoreCommand, StorePlace};
+use crate::exit::{Exit, Failure, Result};
+use crate::terminal::{draw_table, note, notes, print, print_json, print_stderr};
+use karat::tool::failed;
 use karat_core::wording::count;
-use karat_report::grid::{Cell, draw};
+use karat_format::diagnostic::harmless;
+use karat_report::grid::Cell;
 use karat_store::timestamp::format_utc;
-use karat_store::{GcOptions, RunInfo, RunState, Store};
+use karat_store::{GcOptions, Problem, RunInfo, Store};
 use serde_json::{Value, json};
 
 mod import_export;
 mod show;
 
-pub(crate) fn run(args: &StoreArgs) -> Result<Exit, Failure> {
-    let stated = args.store.as_deref();
-    let open = || Store::open(&folder(stated));
+pub(crate) fn run(args: &StoreArgs) -> Result<Exit> {
+    let place = StorePlace { folder: args.store.clone() };
+    let open = || place.open();
     match &args.command {
         StoreCommand::List { json } => list(&mut open()?, *json),
         StoreCommand::Show { run, trial: None, json, .. } => show::run(&mut open()?, run, *json),
@@ -37,46 +37,45 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Exit, Failure> {
         StoreCommand::Export { run, whole, output, json, .. } => {
             import_export::export(&mut open()?, run, *whole, output.as_deref(), *json)
         }
-        StoreCommand::Import { file, name, json } => import_export::import(stated, file, name.as_deref(), *json),
+        StoreCommand::Import { file, name, json } => import_export::import(&place, file, name.as_deref(), *json),
         StoreCommand::Verify { json } => verify(&mut open()?, *json),
     }
 }
 
-fn list(store: &mut Store, json: bool) -> Result<Exit, Failure> {
+fn list(store: &mut Store, json: bool) -> Result<Exit> {
     let runs = store.runs()?;
     if json {
-        let values: Vec<Value> = runs.iter().map(|run| value(store, run)).collect();
-        print_json(&values)?;
-        return Ok(Exit::Ok);
+        return print_json(&runs.iter().map(|run| value(store, run)).collect::<Vec<_>>());
     }
     if runs.is_empty() {
-        tell(&format!("no runs in {}; create one with `karat run SUITE`", store.folder().display()));
+        print_stderr(&format!("no runs in {}; create one with `karat run SUITE`", store.folder().display()));
         return Ok(Exit::Ok);
     }
     let header = ["run", "name", "suite", "started (UTC)", "state", "trials", "failed"];
     let mut rows = vec![header.map(Cell::left).to_vec()];
     for run in &runs {
+        let failures = run.outcomes.iter().filter(|(outcome, _)| failed(**outcome)).map(|(_, trials)| trials);
         rows.push(vec![
             Cell::left(&run.short_id),
             Cell::folded(run.name.as_deref().unwrap_or("–")),
             Cell::folded(&run.suite),
             Cell::left(format_utc(run.created_ms)),
-            Cell::left(state(store, run)),
+            Cell::left(store.state_word(run)),
             Cell::right(format!("{}/{}", made(run), run.planned)),
-            Cell::right(failures(run).to_string()),
+            Cell::right(failures.sum::<u64>().to_string()),
         ]);
     }
-    print(&draw(&rows, look().width, look().colour))?;
+    print(&draw_table(&rows))?;
     // Runs are listed even if other data is damaged; `verify` reports that.
     let beside = beside(store).unwrap_or_default();
     if !beside.is_empty() {
-        tell(&format!("and{}", beside.replacen(',', "", 1)));
+        print_stderr(&format!("and{}", beside.replacen(',', "", 1)));
     }
     Ok(Exit::Ok)
 }
 
 /// What the store holds besides runs, as the end of a list; empty if nothing.
-fn beside(store: &mut Store) -> Result<String, Failure> {
+fn beside(store: &mut Store) -> Result<String> {
     let (exchanges, labels) = (store.ledger_len()?, store.annotators()?.values().sum::<usize>());
     let told = |n: usize, noun: &str| if n > 0 { format!(", {}", count(n, noun)) } else { String::new() };
     let sessions = store.sessions()?.len();
@@ -84,7 +83,7 @@ fn beside(store: &mut Store) -> Result<String, Failure> {
 }
 
 /// Removes sessions by name; all of them must exist before any is removed.
-fn remove_sessions(store: &mut Store, wanted: &[String], dry_run: bool) -> Result<(), Failure> {
+fn remove_sessions(store: &mut Store, wanted: &[String], dry_run: bool) -> Result<()> {
     let there: Vec<String> = store.sessions()?.into_iter().map(|session| session.id).collect();
     if let Some(unknown) = wanted.iter().find(|id| !there.contains(id)) {
         let known =
@@ -95,13 +94,12 @@ fn remove_sessions(store: &mut Store, wanted: &[String], dry_run: bool) -> Resul
         if !dry_run {
             store.remove_session(id)?;
         }
-        let told = format!("{} the session {id}", if dry_run { "would remove" } else { "removed" });
-        tell(&karat_format::diagnostic::harmless(&told));
+        print_stderr(&harmless(&format!("{} the session {id}", if dry_run { "would remove" } else { "removed" })));
     }
     Ok(())
 }
 
-fn gc(store: &mut Store, gc: &GcOptions, json: bool) -> Result<Exit, Failure> {
+fn gc(store: &mut Store, gc: &GcOptions, json: bool) -> Result<Exit> {
     let report = store.gc(gc)?;
     notes(&report.notes);
     for run in &report.in_use {
@@ -110,11 +108,10 @@ fn gc(store: &mut Store, gc: &GcOptions, json: bool) -> Result<Exit, Failure> {
     if json {
         let removed: Vec<Value> = report.runs.iter().map(|run| value(store, run)).collect();
         let in_use: Vec<Value> = report.in_use.iter().map(|run| value(store, run)).collect();
-        print_json(&json!({
+        return print_json(&json!({
             "dry_run": gc.dry_run, "runs": removed, "in_use": in_use, "artifacts": report.artifacts,
             "bytes": report.bytes, "exchanges": report.exchanges, "scratch": report.scratch, "notes": report.notes,
-        }))?;
-        return Ok(Exit::Ok);
+        }));
     }
     let mut text = String::new();
     for run in &report.runs {
@@ -133,11 +130,10 @@ fn gc(store: &mut Store, gc: &GcOptions, json: bool) -> Result<Exit, Failure> {
         let exchanges = count(usize::try_from(report.exchanges).unwrap_or(usize::MAX), "exchange");
         text.push_str(&format!("{verb} {exchanges} with models\n"));
     }
-    print(&text.lines().map(|line| format!("{}\n", karat_format::diagnostic::harmless(line))).collect::<String>())?;
-    Ok(Exit::Ok)
+    print(&text.lines().map(|line| format!("{}\n", harmless(line))).collect::<String>())
 }
 
-fn verify(store: &mut Store, json: bool) -> Result<Exit, Failure> {
+fn verify(store: &mut Store, json: bool) -> Result<Exit> {
     let problems = store.verify()?;
     if json {
         print_json(&json!({ "store": store.folder(), "sound": problems.is_empty(), "problems": problems }))?;
@@ -146,44 +142,28 @@ fn verify(store: &mut Store, json: bool) -> Result<Exit, Failure> {
         let beside = beside(store)?;
         print(&format!("{}: {runs}{beside}, no problems\n", store.folder().display()))?;
     } else {
-        let line = |text: &str| format!("{}\n", karat_format::diagnostic::harmless(text));
-        print(&problems.iter().map(|p| line(&format!("{}: {}", p.code, p.message))).collect::<String>())?;
+        let line = |p: &Problem| format!("{}\n", harmless(&format!("{}: {}", p.code, p.message)));
+        print(&problems.iter().map(line).collect::<String>())?;
     }
     if problems.is_empty() {
         return Ok(Exit::Ok);
     }
     let found = count(problems.len(), "problem");
     let advice = "nothing was changed; copy the folder, then save the runs with `karat store export`";
-    tell(&format!("error: {found} in {}; {advice}", store.folder().display()));
+    print_stderr(&format!("error: {found} in {}; {advice}", store.folder().display()));
     Ok(Exit::Failed)
 }
 
-/// A run as JSON, with whether a process is working on it.
 fn value(store: &Store, run: &RunInfo) -> Value {
     let mut value = json!(run);
     value["in_use"] = store.is_locked(&run.id).into();
     value
 }
 
-/// The state in a word: a running run without a process was interrupted.
-fn state(store: &Store, run: &RunInfo) -> &'static str {
-    match run.state {
-        RunState::Running if !store.is_locked(&run.id) => "interrupted",
-        state => state.as_str(),
-    }
-}
-
-/// Number of finished trials.
 fn made(run: &RunInfo) -> u64 {
     run.outcomes.values().sum()
 }
 
-/// Number of failed trials.
-fn failures(run: &RunInfo) -> u64 {
-    run.outcomes.iter().filter(|(outcome, _)| failed(**outcome)).map(|(_, trials)| trials).sum()
-}
-
-/// Formats a number of bytes for people.
 fn size(bytes: u64) -> String {
     let mut shown = bytes as f64;
     for unit in ["B", "KiB", "MiB"] {

@@ -1,14 +1,14 @@
 //! `karat trec`.
 
 use crate::args::TrecArgs;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, Result};
 use crate::terminal::{note, notes, print, print_json};
 use karat::did_you_mean;
 use karat::submissions::{open_lines, refuse_repeated_stdin};
 use karat::trec::{Evaluated, draw, read_qrels, read_run};
 use karat_core::trec::{Evaluation, FAMILIES, Measure, MeasureError, official};
 
-pub(crate) fn run(args: &TrecArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &TrecArgs) -> Result<Exit> {
     let measures = measures(&args.measures)?;
     refuse_repeated_stdin([&args.qrels, &args.run])?;
     let qrels = read_qrels(open_lines(&args.qrels)?)?;
@@ -32,13 +32,12 @@ pub(crate) fn run(args: &TrecArgs) -> Result<Exit, Failure> {
         let run_name = args.measures.is_empty() || args.measures.iter().any(whole);
         print(&draw(&evaluated, run_name))?;
         notes(&read.notes);
-        tell_topics(&evaluation, args.complete);
+        print_topics(&evaluation, args.complete);
     }
     Ok(Exit::Ok)
 }
 
-/// The requested measures.
-fn measures(asked: &[String]) -> Result<Vec<Measure>, Failure> {
+fn measures(asked: &[String]) -> Result<Vec<Measure>> {
     if asked.is_empty() {
         return Ok(official());
     }
@@ -69,7 +68,7 @@ fn refused(fault: &MeasureError) -> Failure {
 }
 
 /// Notes topics that only one of the files has.
-fn tell_topics(evaluation: &Evaluation, complete: bool) {
+fn print_topics(evaluation: &Evaluation, complete: bool) {
     if !evaluation.unjudged.is_empty() {
         note(&format!("topics of the run without judgements are skipped: {}", some(&evaluation.unjudged)));
     }

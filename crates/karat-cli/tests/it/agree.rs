@@ -155,9 +155,9 @@ fn unjudged_goldens_count_as_not_found() {
     assert_eq!(found["confusion"]["counts"], json!([[6, 0], [2, 0]]));
     assert!(found["notes"].to_string().contains("1 time a judge decided nothing"), "{}", found["notes"]);
     // Without the suite only judged goldens count, and these two have none in common.
-    project.run("judge agree a.jsonl b.jsonl --on found").says(4, &["all ratings are by a"]);
-    project.run("judge agree a.jsonl b.jsonl --suite .").says(2, &["--submission"]);
-    project.run("judge agree a.jsonl --suite . --submission s.jsonl").says(2, &["require --on found"]);
+    project.run("judge agree a.jsonl b.jsonl --on found").expect_error(4, &["all ratings are by a"]);
+    project.run("judge agree a.jsonl b.jsonl --suite .").expect_error(2, &["--submission"]);
+    project.run("judge agree a.jsonl --suite . --submission s.jsonl").expect_error(2, &["require --on found"]);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn audit_agreement_is_computed_per_decision() {
     check("--on rcir", 1.0 / 3.0, "interval", json!(["0", "0.25", "0.5", "0.75", "1"]));
     project
         .run("judge agree audits.jsonl --on ava")
-        .says(4, &["nobody decided `ava`", "--on verdict or --on type_match"]);
+        .expect_error(4, &["nobody decided `ava`", "--on verdict or --on type_match"]);
 }
 
 #[test]
@@ -201,14 +201,14 @@ fn unreadable_input_is_reported_with_its_location() {
         )
         .with("alone.csv", "item,rater,value\nq,a,1\n")
         .with("empty.jsonl", "");
-    project.run("judge agree r.csv").says(4, &["r.csv:2:3", "the rater is missing", "r.csv:3:1", "2 fields"]);
-    project.run("judge agree swapped.csv").says(4, &["swapped.csv:1:6", "did you mean `rater`?"]);
-    project.run("judge agree j.jsonl").says(4, &["j.jsonl:1:", "fnding", "match"]);
-    project.run("judge agree alone.csv").says(4, &["all ratings are by a; agreement needs two raters"]);
-    project.run("judge agree empty.jsonl").says(4, &["the files contain no judgement"]);
-    project.run("judge agree missing.csv").says(4, &["missing.csv"]);
-    project.run("judge agree j.jsonl alone.csv").says(2, &["cannot be combined"]);
-    project.run("judge agree alone.csv --on match").says(2, &["--on applies to judgements"]);
-    project.run("judge agree alone.csv --on mood").says(2, &["mood", "type_match"]);
-    project.run("judge agree").says(2, &["FILE"]);
+    project.run("judge agree r.csv").expect_error(4, &["r.csv:2:3", "the rater is missing", "r.csv:3:1", "2 fields"]);
+    project.run("judge agree swapped.csv").expect_error(4, &["swapped.csv:1:6", "did you mean `rater`?"]);
+    project.run("judge agree j.jsonl").expect_error(4, &["j.jsonl:1:", "fnding", "match"]);
+    project.run("judge agree alone.csv").expect_error(4, &["all ratings are by a; agreement needs two raters"]);
+    project.run("judge agree empty.jsonl").expect_error(4, &["the files contain no judgement"]);
+    project.run("judge agree missing.csv").expect_error(4, &["missing.csv"]);
+    project.run("judge agree j.jsonl alone.csv").expect_error(2, &["cannot be combined"]);
+    project.run("judge agree alone.csv --on match").expect_error(2, &["--on applies to judgements"]);
+    project.run("judge agree alone.csv --on mood").expect_error(2, &["mood", "type_match"]);
+    project.run("judge agree").expect_error(2, &["FILE"]);
 }

@@ -129,7 +129,7 @@ fn unusable_rankings_are_refused_with_the_reason() {
     let project = scored_suite();
     let check = |ranking: &str, code: i32, expected: &[&str]| {
         project.write("r.csv", ranking);
-        project.run("calibrate sui report.json --ranking r.csv").says(code, expected);
+        project.run("calibrate sui report.json --ranking r.csv").expect_error(code, expected);
     };
     check("", 4, &["the file is empty", "tool,rank"]);
     check("tool,rank\nash,1\nbirch,2\nelm,3\n", 4, &["3 ranked tools", "at least 4"]);
@@ -144,16 +144,20 @@ fn unusable_rankings_are_refused_with_the_reason() {
     check("tool,rank\nash,first\n", 4, &["expected a number"]);
     check("{\"tool\": \"ash\", \"rank\": 1, \"mood\": 2}\n", 4, &["mood"]);
     check("\0\0", 4, &["r.csv: this is not text"]);
-    project.run("calibrate sui report.json --ranking none.csv").says(4, &["none.csv"]);
-    project.run("calibrate sui report.json --ranking experts.csv -o ours.json").says(2, &["a profile is a .toml file"]);
-    project.run("calibrate sui report.json").says(2, &["--ranking"]);
-    project.run("calibrate sui report.json report.json --ranking experts.csv").says(4, &["both have the tool `ash`"]);
-    project.run("calibrate sui . nowhere --submission s.jsonl --ranking experts.csv").says(2, &["one suite"]);
+    project.run("calibrate sui report.json --ranking none.csv").expect_error(4, &["none.csv"]);
+    project
+        .run("calibrate sui report.json --ranking experts.csv -o ours.json")
+        .expect_error(2, &["a profile is a .toml file"]);
+    project.run("calibrate sui report.json").expect_error(2, &["--ranking"]);
+    project
+        .run("calibrate sui report.json report.json --ranking experts.csv")
+        .expect_error(4, &["both have the tool `ash`"]);
+    project.run("calibrate sui . nowhere --submission s.jsonl --ranking experts.csv").expect_error(2, &["one suite"]);
     // A profile of another kind has other figures.
     project
         .run("score . --submission s.jsonl --judgements audits.jsonl --profile karat --judge none -o k.json")
         .expect(0);
-    project.run("calibrate sui report.json k.json --ranking experts.csv").says(4, &["different rules"]);
+    project.run("calibrate sui report.json k.json --ranking experts.csv").expect_error(4, &["different rules"]);
 }
 
 #[test]
@@ -165,10 +169,11 @@ fn tools_without_audits_are_skipped_by_name() {
     project.write("audits.jsonl", lines(&audits));
     project.write("r.csv", "tool,score\nash,1\nbirch,9\ncedar,7\nelm,8\noak,3\n");
     let line = "calibrate sui . --submission s.jsonl --judgements audits.jsonl --profile audit --ranking r.csv";
-    let ran = project.run(line).says(0, &["oak is skipped: it has no `sui`", "fir is skipped: it was not ranked"]);
+    let ran =
+        project.run(line).expect_error(0, &["oak is skipped: it has no `sui`", "fir is skipped: it was not ranked"]);
     assert!(ran.out.contains("rankings of 4 tools by 1 expert"), "{}", ran.out);
     let warning = "oak is skipped: it has no `finding_precision`: no audit";
-    project.run(&line.replace("audit --r", "karat --judge none --r")).says(0, &[warning]);
+    project.run(&line.replace("audit --r", "karat --judge none --r")).expect_error(0, &[warning]);
 }
 
 /// The output in the documentation after this command; `KARAT_UPDATE=1` rewrites it.
@@ -197,9 +202,11 @@ fn matching_rules_are_fitted_to_labels() {
     // With the shipped rules there is nothing to gain.
     assert_eq!(Project::new().json("calibrate match starter scanned --json")["advice"], "keep");
     let project = labelled_suite();
-    project.run("calibrate match . scanned --submission s.jsonl --labels l.jsonl").says(2, &["need exactly one suite"]);
+    project
+        .run("calibrate match . scanned --submission s.jsonl --labels l.jsonl")
+        .expect_error(2, &["need exactly one suite"]);
     project.write("karat.toml", "[suite]\nname = \"s\"\n[scoring.override]\nthreshold = 0.5\n");
-    project.run("calibrate match . scanned").says(2, &["has no calibration set"]);
+    project.run("calibrate match . scanned").expect_error(2, &["has no calibration set"]);
 }
 
 /// A suite in which only lines are informative, keywords are not, with labels accordingly.
@@ -266,7 +273,7 @@ fn unusable_labels_are_refused_with_the_reason() {
     project.write("bad.jsonl", "{\"kind\": \"pair\"");
     project.write("empty.jsonl", "");
     let check = |file: &str, expected: &[&str]| {
-        project.run(&format!("calibrate match . --submission s.jsonl --labels {file}")).says(4, expected);
+        project.run(&format!("calibrate match . --submission s.jsonl --labels {file}")).expect_error(4, expected);
     };
     check("few.jsonl", &["20 labelled pairs are too few", "30 are needed"]);
     check("yes.jsonl", &["every labelled pair matches", "both kinds"]);
@@ -275,11 +282,11 @@ fn unusable_labels_are_refused_with_the_reason() {
     check("empty.jsonl", &["no pair of these submissions is judged"]);
     check("none.jsonl", &["none.jsonl"]);
     let line = "calibrate match . --submission s.jsonl --labels l.jsonl";
-    project.run(&format!("{line} --profile identity")).says(2, &["does not compare scores"]);
-    project.run(&format!("{line} --set line_tolerance=1")).says(4, &["allow 24 of the labelled pairs"]);
-    project.run(&format!("{line} --group-by colour")).says(2, &["cannot be grouped by `colour`"]);
-    project.run("calibrate match . --submission s.jsonl").says(2, &["--labels"]);
-    project.run("calibrate match .").says(2, &["has no calibration set"]);
+    project.run(&format!("{line} --profile identity")).expect_error(2, &["does not compare scores"]);
+    project.run(&format!("{line} --set line_tolerance=1")).expect_error(4, &["allow 24 of the labelled pairs"]);
+    project.run(&format!("{line} --group-by colour")).expect_error(2, &["cannot be grouped by `colour`"]);
+    project.run("calibrate match . --submission s.jsonl").expect_error(2, &["--labels"]);
+    project.run("calibrate match .").expect_error(2, &["has no calibration set"]);
 }
 
 /// Settings of a suite override any profile, so a fitted value may have no effect there.
@@ -289,7 +296,7 @@ fn override_by_the_suite_is_reported() {
     project.write("karat.toml", "[suite]\nname = \"s\"\n[scoring.override]\nthreshold = 0.5\n");
     project
         .run("calibrate match . --submission s.jsonl --labels l.jsonl -o ours.toml")
-        .says(0, &["wrote ours.toml", "the suite's karat.toml sets `threshold`"]);
+        .expect_error(0, &["wrote ours.toml", "the suite's karat.toml sets `threshold`"]);
 }
 
 /// 1,020 goldens in prose, without locations and keywords: only the threshold can be fitted.

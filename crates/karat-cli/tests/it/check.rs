@@ -29,7 +29,7 @@ fn all_faults_are_reported_with_locations() {
         assert_eq!(fault["level"], "error");
     }
     // Every command refuses the suite with the same message.
-    let scored = project.run("score s").says(4, &["nothing was loaded"]);
+    let scored = project.run("score s").expect_error(4, &["nothing was loaded"]);
     for fault in faults {
         assert!(scored.err.contains(fault["message"].as_str().unwrap()), "{fault}");
     }
@@ -247,7 +247,7 @@ fn missing_suite_is_explained() {
     assert!(project.run("check nowhere").expect(4).out.contains("there is no such folder"));
     project.write("docs/karat.toml", "[suite]\nname = \"d\"\nkind = \"assessment\"\n");
     assert!(project.run("check docs").expect(4).out.contains("no golden record here"));
-    project.run("score docs").says(4, &["documents to assess", "`karat check` checks its golden records"]);
+    project.run("score docs").expect_error(4, &["documents to assess", "`karat check` checks its golden records"]);
 }
 
 #[cfg(unix)]
@@ -263,7 +263,7 @@ fn links_out_of_the_suite_are_refused() {
     let out = project.run("check s").expect(4).out;
     assert!(out.contains("path-escapes") && out.contains("link.py"), "{out}");
     assert!(!out.contains("secret\n"), "{out}");
-    project.run("score s").says(4, &["path-escapes"]);
+    project.run("score s").expect_error(4, &["path-escapes"]);
     std::fs::remove_file(project.path("s/cases/c/after/link.py")).unwrap();
     // A case file that links to the outside, and a case folder that does.
     std::fs::create_dir_all(project.path("s/cases/d")).unwrap();
@@ -296,7 +296,7 @@ fn shipped_suites_have_no_problems() {
 #[test]
 fn initial_suite_passes_check_and_scores() {
     let project = Project::new();
-    let written = project.run("init mine").says(0, &["karat check mine", "karat score mine"]).out;
+    let written = project.run("init mine").expect_error(0, &["karat check mine", "karat score mine"]).out;
     assert!(written.contains("mine/karat.toml"), "{written}");
     for path in written.lines() {
         assert!(project.path(path).is_file(), "{path} was listed but not written");
@@ -307,6 +307,6 @@ fn initial_suite_passes_check_and_scores() {
     assert!(report["tools"][0]["metrics"]["f1"]["value"].as_f64().unwrap() > 0.0);
     // An existing suite is not overwritten.
     project.write("mine/karat.toml", "[suite]\nname = \"kept\"\n");
-    project.run("init mine").says(4, &["mine/karat.toml already exists"]);
+    project.run("init mine").expect_error(4, &["mine/karat.toml already exists"]);
     assert_eq!(project.read("mine/karat.toml"), "[suite]\nname = \"kept\"\n");
 }

@@ -104,7 +104,7 @@ fn is_path(text: &str) -> bool {
 /// The README shows the output of its first command.
 #[test]
 fn readme_leaderboard_is_current() {
-    let ran = crate::project::Ran::start(
+    let ran = crate::project::CommandOutput::start(
         crate::project::Project::new().command().env("COLUMNS", "80").args(["run", "starter", "-q"]),
     );
     assert!(

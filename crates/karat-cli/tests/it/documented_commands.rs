@@ -6,7 +6,7 @@
 //! Commands that need a key, a network or a browser are in blocks of kind `sh`, which are not run. `KARAT_UPDATE=1` rewrites
 //! blocks that are not current.
 
-use crate::project::{Project, Ran, root};
+use crate::project::{CommandOutput, Project, root};
 use regex::Regex;
 use std::collections::BTreeSet;
 
@@ -51,7 +51,7 @@ fn every_command_in_the_docs_has_valid_arguments() {
     for page in pages {
         for words in find_commands(&std::fs::read_to_string(&page).unwrap()) {
             if seen.insert(words.clone()) {
-                let ran = Ran::start(project.command().args(&words).arg("--help"));
+                let ran = CommandOutput::start(project.command().args(&words).arg("--help"));
                 if ran.code != Some(0) {
                     wrong.push(format!("{}: karat {}\n{}", page.display(), words.join(" "), ran.err));
                 }
@@ -131,7 +131,7 @@ fn check_page(name: &str) {
             Part::File(name, text) => project.write(name, text),
             Part::Command(command, shown) => {
                 commands += 1;
-                let ran = project.typed(&strip_comments(command));
+                let ran = project.run_shell(&strip_comments(command));
                 let current =
                     ran.code == Some(0) && (shown.is_empty() || matches_shown(&scrub(shown), &scrub(&ran.out)));
                 if !current {

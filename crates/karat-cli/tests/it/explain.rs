@@ -1,11 +1,11 @@
 //! `karat explain`: the scoring of one case.
 
-use crate::project::{Project, Ran, near};
+use crate::project::{CommandOutput, Project, near};
 use serde_json::json;
 
-fn explain(line: &str) -> Ran {
+fn explain(line: &str) -> CommandOutput {
     let project = Project::new();
-    Ran::start(project.command().env("COLUMNS", "80").args(line.split_whitespace()))
+    CommandOutput::start(project.command().env("COLUMNS", "80").args(line.split_whitespace()))
 }
 
 #[test]
@@ -61,10 +61,11 @@ fn explanation_as_json() {
 #[test]
 fn unknown_names_get_suggestions() {
     explain("explain py-order-search-sql --suite starter --tool careful-reviewer")
-        .says(2, &["has no case `py-order-search-sql`", "did you mean `py-order-search-sqli`?"]);
+        .expect_error(2, &["has no case `py-order-search-sql`", "did you mean `py-order-search-sqli`?"]);
     explain("explain py-order-search-sqli --suite starter --tool carefull-reviewer")
-        .says(2, &["no trials of `carefull-reviewer`", "did you mean `careful-reviewer`?"]);
-    explain("explain py-order-search-sqli --suite starter").says(2, &["--tool", "careful-reviewer, noisy-scanner"]);
+        .expect_error(2, &["no trials of `carefull-reviewer`", "did you mean `careful-reviewer`?"]);
+    explain("explain py-order-search-sqli --suite starter")
+        .expect_error(2, &["--tool", "careful-reviewer, noisy-scanner"]);
     explain("explain py-order-search-sqli --suite starter --tool noisy-scanner --trial 9")
-        .says(2, &["available: 1, 2, 3"]);
+        .expect_error(2, &["available: 1, 2, 3"]);
 }

@@ -1,7 +1,7 @@
 //! `karat label extras` and `karat suite adopt`: findings that match no golden are labelled, and adopted into the
 //! suite.
 
-use crate::project::{Project, Ran, lines, skipped, trial};
+use crate::project::{CommandOutput, Project, lines, report_skipped, trial};
 use serde_json::{Value, json};
 
 const MARK: &str = "marktool";
@@ -79,13 +79,15 @@ fn extras_of_several_tools_come_first_and_are_labelled_once() {
     }
     assert!(ran.err.contains("0 of 2 extras labelled by anna"), "{}", ran.err);
     let answer = ran.err.lines().last().unwrap().trim().strip_prefix("karat ").unwrap();
-    project.run(answer).says(0, &["anna answered yes for the extra", "and 1 text that report the same"]);
+    project.run(answer).expect_error(0, &["anna answered yes for the extra", "and 1 text that report the same"]);
     let extra = next_extra(&project, "anna", "");
     assert_eq!((&extra["labelled"], &extra["next"]["finding"]["title"]), (&json!(1), &json!("Line is too long")));
     project
         .run(&format!("label add {} no --as anna {S}", extra_id(&extra)))
-        .says(0, &["anna answered no for the extra"]);
-    project.run(&format!("label extras --as anna {S}")).says(0, &["2 of 2 extras labelled by anna; nothing left"]);
+        .expect_error(0, &["anna answered no for the extra"]);
+    project
+        .run(&format!("label extras --as anna {S}"))
+        .expect_error(0, &["2 of 2 extras labelled by anna; nothing left"]);
     assert_eq!(next_extra(&project, "ben", "--min-tools 2")["extras"], 1);
     assert_eq!(next_extra(&project, "ben", "--min-tools 3")["next"], Value::Null);
     assert_eq!(next_extra(&project, "ben", "--skip 1")["next"]["finding"]["title"], "Line is too long");
@@ -123,7 +125,7 @@ fn labels_of_extras_count_in_scoring_and_can_be_exported() {
     project.run(&format!("label add {leak} yes --as anna --note sure {S}")).expect(0);
     let noise = extra_id(&next_extra(&project, "anna", ""));
     project.run(&format!("label add {noise} no --as anna {S}")).expect(0);
-    project.run(&format!("label export {S} -o labels.jsonl")).says(0, &["5 judgements from 3 labels"]);
+    project.run(&format!("label export {S} -o labels.jsonl")).expect_error(0, &["5 judgements from 3 labels"]);
     let report = score(&project, "--judgements labels.jsonl");
     assert_eq!(figures(&report, 0), (2, 2, 0.5, 0.5));
     assert_eq!(figures(&report, 1), (1, 0, 1.0, 1.0));
@@ -137,14 +139,14 @@ fn labels_of_extras_count_in_scoring_and_can_be_exported() {
 
     let other = self::project();
     other.write("labels.jsonl", project.read("labels.jsonl"));
-    other.run(&format!("label import labels.jsonl {S}")).says(0, &["3 labels added, 0 already present"]);
-    other.run(&format!("label import labels.jsonl {S}")).says(0, &["0 labels added, 3 already present"]);
+    other.run(&format!("label import labels.jsonl {S}")).expect_error(0, &["3 labels added, 0 already present"]);
+    other.run(&format!("label import labels.jsonl {S}")).expect_error(0, &["0 labels added, 3 already present"]);
     assert_eq!(other.ok(&format!("label export {S}")), project.read("labels.jsonl"));
     let flipped = project.read("labels.jsonl").replace("\"valid\":true", "\"valid\":false");
     other.write("turned.jsonl", flipped);
     other
         .run(&format!("label import turned.jsonl {S}"))
-        .says(4, &["anna has said yes of this finding before", "--change", "nothing was loaded"]);
+        .expect_error(4, &["anna has said yes of this finding before", "--change", "nothing was loaded"]);
     let taken = other.json(&format!("label import turned.jsonl {S} --change --json"));
     assert_eq!(taken, json!({ "added": 0, "corrected": 2, "were_here": 1 }));
 }
@@ -154,8 +156,10 @@ fn corrected_labels_of_extras_keep_their_history() {
     let project = project();
     let leak = extra_id(&next_extra(&project, "anna", ""));
     project.run(&format!("label add {leak} yes --as anna {S}")).expect(0);
-    project.run(&format!("label add {leak} no --as anna {S}")).says(2, &["anna said yes of the extra", "--change"]);
-    project.run(&format!("label add {leak} partial --as ben {S}")).says(2, &["expected yes or no"]);
+    project
+        .run(&format!("label add {leak} no --as anna {S}"))
+        .expect_error(2, &["anna said yes of the extra", "--change"]);
+    project.run(&format!("label add {leak} partial --as ben {S}")).expect_error(2, &["expected yes or no"]);
     project.run(&format!("label add {leak} no --as anna --change {S}")).expect(0);
     let history = project.json("label list --history --json");
     let entries: Vec<(bool, bool)> = history
@@ -166,7 +170,7 @@ fn corrected_labels_of_extras_keep_their_history() {
         .collect();
     assert_eq!(entries, [(true, false), (true, false), (false, true), (false, true)]);
     // A labelled extra can be changed without a run, by its text alone.
-    project.run(&format!("label add {leak} yes --as ben")).says(0, &["ben answered yes for the extra"]);
+    project.run(&format!("label add {leak} yes --as ben")).expect_error(0, &["ben answered yes for the extra"]);
     assert!(project.ok("label list --history").contains("corrected"));
 }
 
@@ -176,7 +180,7 @@ fn terminal_prompts_for_each_extra() {
     let karat = assert_cmd::cargo::cargo_bin("karat");
     let command = format!("{} label extras --as anna {S}", karat.display());
     if std::process::Command::new("script").arg("--version").output().is_err() {
-        return skipped("`script` is not installed");
+        return report_skipped("`script` is not installed");
     }
     let mut script = assert_cmd::Command::new("script");
     script.args(["-qec", &command, "/dev/null"]).current_dir(project.path("."));
@@ -203,12 +207,12 @@ fn label_all(project: &Project) {
 fn confirmed_extras_are_adopted_once() {
     let project = project();
     let adopt = "suite adopt . --submission s.jsonl";
-    project.run(adopt).says(0, &["nothing to adopt", "karat label extras"]);
+    project.run(adopt).expect_error(0, &["nothing to adopt", "karat label extras"]);
     label_all(&project);
-    let ran = project.run(&format!("{adopt} --dry-run")).says(0, &["1 golden would be adopted"]);
+    let ran = project.run(&format!("{adopt} --dry-run")).expect_error(0, &["1 golden would be adopted"]);
     assert!(ran.out.contains("issues:\n  # Adopted: 2 tools reported it"), "{}", ran.out);
     assert_eq!(project.read("cases/orders/case.yaml"), CASE);
-    let ran = project.run(adopt).says(0, &["1 golden adopted", "wrote ./cases/orders/case.yaml"]);
+    let ran = project.run(adopt).expect_error(0, &["1 golden adopted", "wrote ./cases/orders/case.yaml"]);
     assert!(ran.out.starts_with("orders: "), "{}", ran.out);
     let case = project.read("cases/orders/case.yaml");
     let added = case.strip_prefix(CASE).unwrap_or_else(|| panic!("what was there has changed:\n{case}"));
@@ -232,7 +236,7 @@ fn confirmed_extras_are_adopted_once() {
             assert_eq!(trial["acceptable"].as_array().unwrap().len(), 1, "{trial:#}");
         }
     }
-    project.run(adopt).says(0, &["nothing to adopt"]);
+    project.run(adopt).expect_error(0, &["nothing to adopt"]);
     assert_eq!(project.read("cases/orders/case.yaml"), case);
 }
 
@@ -270,7 +274,7 @@ fn adopt_writes_jsonl_cases_and_reads_label_files() {
 
     {"id": "d"}
     "#);
-    project.run("suite adopt . --submission s.jsonl --labels labels.jsonl").says(0, &["nothing to adopt"]);
+    project.run("suite adopt . --submission s.jsonl --labels labels.jsonl").expect_error(0, &["nothing to adopt"]);
     assert_eq!(project.read("cases.jsonl"), text);
 }
 
@@ -278,7 +282,7 @@ fn adopt_writes_jsonl_cases_and_reads_label_files() {
 fn unadoptable_extras_are_named_and_nothing_is_written() {
     let project = project();
     label_all(&project);
-    let says = |line: &str, code: i32, texts: &[&str]| drop(project.run(line).says(code, texts));
+    let says = |line: &str, code: i32, texts: &[&str]| drop(project.run(line).expect_error(code, texts));
     let adopt = "suite adopt . --submission s.jsonl";
     says("suite adopt", 2, &["SUITE"]);
     says("suite adopt starter", 2, &["a built-in suite is read-only"]);
@@ -305,7 +309,7 @@ fn unadoptable_extras_are_named_and_nothing_is_written() {
 #[test]
 fn invalid_input_about_extras_is_explained() {
     let project = project();
-    let says = |line: &str, code: i32, texts: &[&str]| drop(project.run(line).says(code, texts));
+    let says = |line: &str, code: i32, texts: &[&str]| drop(project.run(line).expect_error(code, texts));
     says(&format!("label extras {S}"), 2, &["--as NAME"]);
     says("label extras --as anna", 2, &["--suite"]);
     says("label extras nightly --as anna", 5, &["there is no store"]);
@@ -324,7 +328,7 @@ fn invalid_input_about_extras_is_explained() {
     project.write("twice.jsonl", lines(&[twice(true), twice(false)]));
     says(&format!("label import twice.jsonl {S}"), 4, &["a says yes about the same finding at twice.jsonl:1"]);
     says("score . --submission s.jsonl --judgements twice.jsonl", 4, &["has already decided this"]);
-    let ran = Ran::start(project.command().args(["label", "extras", "--help"])).expect(0);
+    let ran = CommandOutput::start(project.command().args(["label", "extras", "--help"])).expect(0);
     assert!(ran.out.contains("karat label extras --as anna"));
 }
 

@@ -39,16 +39,20 @@ fn profile_faults_are_reported_with_all_others() {
 #[test]
 fn unwritable_output_file_does_not_lose_the_result() {
     let project = Project::new();
-    let ran = project.run("score starter -o /proc/no/such/r.json").says(5, &["/proc/no/such/r.json cannot be written"]);
+    let ran = project
+        .run("score starter -o /proc/no/such/r.json")
+        .expect_error(5, &["/proc/no/such/r.json cannot be written"]);
     assert!(ran.out.contains("careful-reviewer"), "{}", ran.out);
 }
 
 #[test]
 fn standard_input_is_read_once() {
     let project = Project::new();
-    project.run("score starter --submission - --submission -").says(2, &["standard input can be read only once"]);
+    project
+        .run("score starter --submission - --submission -")
+        .expect_error(2, &["standard input can be read only once"]);
     project.write("empty.jsonl", "");
-    project.run("score starter --submission empty.jsonl").says(4, &["contain no trials"]);
+    project.run("score starter --submission empty.jsonl").expect_error(4, &["contain no trials"]);
 }
 
 #[test]
@@ -56,7 +60,7 @@ fn import_errors_are_reported_when_scoring_the_submission() {
     let project = suite(&[case("a", json!([{ "id": "g", "title": "x y z" }]))]);
     let scan = r#"{"errors":[{"filename":"broken.py","reason":"syntax error while parsing AST"}],"results":[]}"#;
     project.write("bandit.json", scan);
-    project.run("import --from bandit --case a bandit.json -o s.jsonl").says(0, &["incomplete: broken.py"]);
+    project.run("import --from bandit --case a bandit.json -o s.jsonl").expect_error(0, &["incomplete: broken.py"]);
     let report = project.json("score . --submission s.jsonl --json");
     let expected = [
         "bandit: 1 trial is incomplete, according to the tool",
@@ -99,7 +103,7 @@ fn each_judge_votes_once() {
     project.write("j.jsonl", lines(&[vote.clone(), vote]));
     project
         .run("score . --submission s.jsonl --judgements j.jsonl")
-        .says(4, &["duplicate-judgement", "j.jsonl:2", "j.jsonl:1"]);
+        .expect_error(4, &["duplicate-judgement", "j.jsonl:2", "j.jsonl:1"]);
 }
 
 #[test]
@@ -112,7 +116,7 @@ fn duplicate_trial_in_two_files_is_refused() {
     project.write("s.jsonl", own);
     let sarif = r#"{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"solo"}},"results":[]}]}"#;
     project.write("s.sarif", sarif);
-    project.run("score . --submission s.jsonl s.sarif").says(4, &["trial 1 of solo on a appears twice"]);
+    project.run("score . --submission s.jsonl s.sarif").expect_error(4, &["trial 1 of solo on a appears twice"]);
 }
 
 #[test]
@@ -121,7 +125,7 @@ fn inconsistent_report_is_refused() {
     let mut report = project.json("score starter --json");
     report["tools"][0]["cases"].as_array_mut().unwrap().pop();
     project.write("r.json", report.to_string());
-    project.run("report r.json").says(4, &["are not those of the report"]);
+    project.run("report r.json").expect_error(4, &["are not those of the report"]);
     // Every reader of reports refuses values that scoring cannot produce, with their location.
     project.ok("score starter --json -o good.json");
     let check = |pointer: &str, value: serde_json::Value, expect: &[&str]| {
@@ -132,7 +136,7 @@ fn inconsistent_report_is_refused() {
         for line in
             ["report r.json", "compare good.json r.json", "gate r.json --min f1=0.1", "baseline write r.json -o b.json"]
         {
-            project.run(line).says(4, &all);
+            project.run(line).expect_error(4, &all);
         }
     };
     check(
@@ -159,7 +163,7 @@ fn inconsistent_report_is_refused() {
         &["tools[1]", "stands twice"],
     );
     check("/suite/cases", json!(1), &["suite.cases: it is 1"]);
-    project.run("gate good.json --min f1=0.99 --digest blake3:12").says(2, &["64 hexadecimal digits"]);
+    project.run("gate good.json --min f1=0.99 --digest blake3:12").expect_error(2, &["64 hexadecimal digits"]);
     let gate = project.run("gate good.json --max f1=1 --allow-small-n --json");
     let digest = serde_json::from_str::<serde_json::Value>(&gate.out).unwrap()["digest"].as_str().unwrap().to_owned();
     assert_eq!(
@@ -170,7 +174,7 @@ fn inconsistent_report_is_refused() {
     assert_eq!(pinned.code, gate.code, "{}", pinned.err);
     project.write("good.json", project.read("good.json") + "\n");
     let line = format!("gate good.json --max f1=1 --allow-small-n --digest {digest}");
-    project.run(&line).says(4, &["good.json has the digest blake3:", "it is not the pinned file"]);
+    project.run(&line).expect_error(4, &["good.json has the digest blake3:", "it is not the pinned file"]);
     // An unknown profile value is no reason to refuse a report.
     let mut report = project.json("score starter --json");
     report["profile"]["a_later_value"] = json!(7);
@@ -254,6 +258,8 @@ fn invalid_cases_are_not_written() {
     let spec =
         json!([{ "id": "a", "expected": [{ "filepath": "../../etc/passwd", "expectation": "x y z", "ruleId": "r" }] }]);
     project.write("spec.json", spec.to_string());
-    project.run("import --from eval-spec spec.json -o out").says(4, &["invalid cases", "leaves the case folder"]);
+    project
+        .run("import --from eval-spec spec.json -o out")
+        .expect_error(4, &["invalid cases", "leaves the case folder"]);
     assert!(!project.path("out").exists());
 }

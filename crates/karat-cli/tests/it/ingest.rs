@@ -84,14 +84,14 @@ fn json_has_every_field_of_a_section() {
 fn unreadable_documents_are_reported() {
     let project = Project::new().with("a.md", "x").with("e.md", "").with("p.pdf", "no pdf").with("d.docx", "PK no zip");
     project.run("ingest").expect(2);
-    project.run("ingest missing.md").says(4, &["missing.md"]);
-    project.run("ingest .").says(4, &["."]);
+    project.run("ingest missing.md").expect_error(4, &["missing.md"]);
+    project.run("ingest .").expect_error(4, &["."]);
     project.run("ingest a.txt").expect(4);
     project.write("a.txt", "x");
-    project.run("ingest a.txt").says(2, &["a.txt: unsupported kind of document; supported: .md"]);
-    project.run("ingest e.md").says(4, &["e.md: the file is empty"]);
-    project.run("ingest p.pdf").says(4, &["p.pdf: this is no PDF"]);
-    let ran = project.run("ingest a.md d.docx").says(4, &["d.docx: this is no .docx"]);
+    project.run("ingest a.txt").expect_error(2, &["a.txt: unsupported kind of document; supported: .md"]);
+    project.run("ingest e.md").expect_error(4, &["e.md: the file is empty"]);
+    project.run("ingest p.pdf").expect_error(4, &["p.pdf: this is no PDF"]);
+    let ran = project.run("ingest a.md d.docx").expect_error(4, &["d.docx: this is no .docx"]);
     assert_eq!(ran.out, "");
 }
 
@@ -222,7 +222,7 @@ fn malicious_markdown_needs_bounded_memory() {
         ("repeated", format!("# {long}\n{}", "## a\n".repeat(40_000)), "what its sections repeat of the headings"),
     ] {
         project.write(&format!("{name}.md"), text);
-        let ran = project.typed(&format!("ulimit -d 1000000; karat ingest {name}.md"));
+        let ran = project.run_shell(&format!("ulimit -d 1000000; karat ingest {name}.md"));
         assert_eq!(ran.code, Some(4), "{name}: {}", ran.out);
         assert!(ran.out.contains(expect), "{name}: {}", ran.out);
     }

@@ -1,6 +1,6 @@
 //! `karat label`: people decide whether findings match goldens.
 
-use crate::project::{Project, Ran, lines, skipped, trial};
+use crate::project::{CommandOutput, Project, lines, report_skipped, trial};
 use serde_json::{Value, json};
 
 /// A suite of one case with code, and the submissions of two tools whose first findings have the same text.
@@ -68,7 +68,7 @@ fn pair_is_shown_with_code_and_can_be_labelled() {
     let project = project();
     let command = |width: &str| {
         let words = format!("label next --as anna {SUBMISSION_A}");
-        Ran::start(project.command().env("COLUMNS", width).args(words.split_whitespace())).expect(0)
+        CommandOutput::start(project.command().env("COLUMNS", width).args(words.split_whitespace())).expect(0)
     };
     let ran = command("80");
     for part in ["Known problem", "Report", "Code", "case orders"] {
@@ -77,12 +77,12 @@ fn pair_is_shown_with_code_and_can_be_labelled() {
     assert!(ran.out.lines().all(|line| line.chars().count() <= 80), "{}", ran.out);
     assert!(ran.err.contains("0 of 4 pairs labelled by anna"), "{}", ran.err);
     let answer = ran.err.lines().last().unwrap().trim().strip_prefix("karat ").unwrap();
-    project.run(answer).says(0, &["anna labelled the pair"]);
-    command("80").says(0, &["1 of 4 pairs labelled by anna"]);
+    project.run(answer).expect_error(0, &["anna labelled the pair"]);
+    command("80").expect_error(0, &["1 of 4 pairs labelled by anna"]);
     assert_eq!(label_all(&project, "anna", SUBMISSION_A), 3);
     project
         .run(&format!("label next --as anna {SUBMISSION_A}"))
-        .says(0, &["4 of 4 pairs labelled by anna; nothing left"]);
+        .expect_error(0, &["4 of 4 pairs labelled by anna; nothing left"]);
     let done = project.json(&format!("label next --as anna {SUBMISSION_A} --json"));
     assert_eq!((&done["labelled"], &done["pairs"], &done["next"]), (&json!(4), &json!(4), &Value::Null));
 }
@@ -139,7 +139,7 @@ fn labels_are_changed_only_with_change_and_keep_history() {
     project.run(&format!("label add {id} yes --as anna {SUBMISSION_A}")).expect(0);
     for answer in ["yes", "no", "partial"] {
         let ran = project.run(&format!("label add {id} {answer} --as anna {SUBMISSION_A}"));
-        ran.says(2, &["anna said yes of the pair", &id, "--change"]);
+        ran.expect_error(2, &["anna said yes of the pair", &id, "--change"]);
     }
     project.run(&format!("label add {id} no --as ben {SUBMISSION_A}")).expect(0);
     // Correcting a label needs no run.
@@ -172,7 +172,7 @@ fn label_applies_to_equal_findings_of_other_submissions() {
     );
     // The finding is in two trials of the other tool, so one label gives two judgements.
     assert_eq!(project.ok(&format!("label export {SUBMISSION_A}")).lines().count(), 6);
-    project.run(&format!("label export {SUBMISSION_B}")).says(0, &["2 labels skipped"]);
+    project.run(&format!("label export {SUBMISSION_B}")).expect_error(0, &["2 labels skipped"]);
 }
 
 #[test]
@@ -180,7 +180,9 @@ fn exported_labels_work_as_judgements() {
     let project = project();
     label_all(&project, "anna", SUBMISSION_A);
     label_all(&project, "ben", SUBMISSION_A);
-    project.run(&format!("label export {SUBMISSION_A} -o labels.jsonl")).says(0, &["12 judgements from 8 labels"]);
+    project
+        .run(&format!("label export {SUBMISSION_A} -o labels.jsonl"))
+        .expect_error(0, &["12 judgements from 8 labels"]);
     let report = project.json("score . --submission a.jsonl --judgements labels.jsonl --json");
     let text = report.to_string();
     assert!(text.contains("human:anna"), "{text}");
@@ -216,15 +218,19 @@ fn labels_are_exported_and_imported() {
     assert!(!here.ok("label list").contains('\u{1b}'));
     let exported = here.ok(&format!("label export {SUBMISSION_A}"));
     there.write("labels.jsonl", &exported);
-    there.run(&format!("label import labels.jsonl {SUBMISSION_A}")).says(0, &["5 labels added, 0 already present"]);
-    there.run(&format!("label import labels.jsonl {SUBMISSION_A}")).says(0, &["0 labels added, 5 already present"]);
+    there
+        .run(&format!("label import labels.jsonl {SUBMISSION_A}"))
+        .expect_error(0, &["5 labels added, 0 already present"]);
+    there
+        .run(&format!("label import labels.jsonl {SUBMISSION_A}"))
+        .expect_error(0, &["0 labels added, 5 already present"]);
     assert_eq!(there.ok(&format!("label export {SUBMISSION_A}")), exported);
     // A contradicting label is refused with its position, and nothing is imported, new labels included.
     let turned = exported.replacen("\"match\":true", "\"match\":false", 2).replace("human:ben", "human:cleo");
     there.write("turned.jsonl", turned);
     there
         .run(&format!("label import turned.jsonl {SUBMISSION_A}"))
-        .says(4, &["anna has said yes", "turned.jsonl:", "--change", "nothing was loaded"]);
+        .expect_error(4, &["anna has said yes", "turned.jsonl:", "--change", "nothing was loaded"]);
     assert_eq!(list_labels(&there, "").len(), 5);
     let imported = there.json(&format!("label import turned.jsonl {SUBMISSION_A} --change --json"));
     assert_eq!(imported, json!({ "added": 1, "corrected": 1, "were_here": 3 }));
@@ -235,7 +241,7 @@ fn labels_are_exported_and_imported() {
 #[test]
 fn invalid_arguments_and_files_are_reported() {
     let project = project();
-    let check = |line: &str, code: i32, text: &str| drop(project.run(line).says(code, &[text]));
+    let check = |line: &str, code: i32, text: &str| drop(project.run(line).expect_error(code, &[text]));
     check(&format!("label next {SUBMISSION_A}"), 2, "--as NAME");
     check(&format!("label next {SUBMISSION_A} --as a:b"), 2, "no colon");
     check(&format!("label next {SUBMISSION_A} --as -x"), 2, "");
@@ -253,7 +259,7 @@ fn invalid_arguments_and_files_are_reported() {
         "finding": "nobody", "match": true });
     project.write("model.jsonl", lines(&[model]));
     let ran = project.run(&format!("label import model.jsonl {SUBMISSION_A}"));
-    ran.says(4, &["`sonnet` is not a person", "human:NAME", "has no finding `nobody`", "2 faults in 1 file"]);
+    ran.expect_error(4, &["`sonnet` is not a person", "human:NAME", "has no finding `nobody`", "2 faults in 1 file"]);
     assert!(!project.path(".karat").exists());
 }
 
@@ -261,12 +267,12 @@ fn invalid_arguments_and_files_are_reported() {
 fn annotator_is_read_from_the_environment() {
     let project = project();
     let run_as = |words: &str, name: &str| {
-        Ran::start(project.command().env("KARAT_ANNOTATOR", name).args(words.split_whitespace()))
+        CommandOutput::start(project.command().env("KARAT_ANNOTATOR", name).args(words.split_whitespace()))
     };
     let id = next_id(&project, "anna", SUBMISSION_A);
-    run_as(&format!("label add {id} yes {SUBMISSION_A}"), "anna").says(0, &["anna labelled the pair"]);
-    run_as(&format!("label add {id} no --as ben {SUBMISSION_A}"), "anna").says(0, &["ben labelled the pair"]);
-    run_as(&format!("label next {SUBMISSION_A}"), "").says(2, &["--as NAME"]);
+    run_as(&format!("label add {id} yes {SUBMISSION_A}"), "anna").expect_error(0, &["anna labelled the pair"]);
+    run_as(&format!("label add {id} no --as ben {SUBMISSION_A}"), "anna").expect_error(0, &["ben labelled the pair"]);
+    run_as(&format!("label next {SUBMISSION_A}"), "").expect_error(2, &["--as NAME"]);
     // Annotators see other people's labels only with --all.
     assert!(!run_as("label list", "anna").expect(0).out.contains("ben"));
     assert!(run_as("label list --all", "anna").expect(0).out.contains("ben"));
@@ -297,7 +303,7 @@ fn interactive_mode_asks_pair_after_pair() {
     script.args(["-qec", &command, "/dev/null"]).current_dir(project.path("."));
     script.env_remove("KARAT_STORE").env("TERM", "dumb").write_stdin("what\ny same query\nskip\np\nq\n");
     if std::process::Command::new("script").arg("--version").output().is_err() {
-        return skipped("`script`, which provides a terminal, is not installed");
+        return report_skipped("`script`, which provides a terminal, is not installed");
     }
     let out = String::from_utf8_lossy(&script.output().unwrap().stdout).into_owned();
     for text in ["q(uit) >", "type a letter, with an optional note", "1 of 4 pairs labelled by anna"] {
@@ -327,13 +333,13 @@ fn sample_depends_on_the_seed_only_and_is_recorded() {
     let flags = format!("--sample 0.5 --seed {seed}");
     assert_eq!(sampled_ids("ben", &flags), seeds[seed]);
     let ran = project.run(&format!("label next --as anna {SUBMISSION_A} {flags}"));
-    let ran = ran.says(0, &[&format!("0 of {} pairs labelled by anna", seeds[seed].len())]);
+    let ran = ran.expect_error(0, &[&format!("0 of {} pairs labelled by anna", seeds[seed].len())]);
     let answer = ran.err.lines().last().unwrap().trim().strip_prefix("karat ").unwrap();
     project.run(answer).expect(0);
     let unsampled = sampled_ids("anna", "").into_iter().find(|id| !seeds[seed].contains(id)).unwrap();
     project
         .run(&format!("label add {unsampled} no --as anna {SUBMISSION_A} {flags}"))
-        .says(2, &["is not in this sample", "--seed"]);
+        .expect_error(2, &["is not in this sample", "--seed"]);
     project.run(&format!("label add {unsampled} no --as anna {SUBMISSION_A}")).expect(0);
     let labels = project.json("label list --json");
     let picked: Vec<&Value> = labels.as_array().unwrap().iter().map(|l| &l["picked_with_probability"]).collect();
@@ -351,8 +357,8 @@ fn sample_depends_on_the_seed_only_and_is_recorded() {
     there.run(&format!("label import labels.jsonl {SUBMISSION_A}")).expect(0);
     assert_eq!(there.ok(&format!("label export {SUBMISSION_A}")), project.read("labels.jsonl"));
     for wrong in ["0", "1.5", "-1", "NaN", "x"] {
-        project.run(&format!("label next --as anna {SUBMISSION_A} --sample={wrong}")).says(2, &[""]);
+        project.run(&format!("label next --as anna {SUBMISSION_A} --sample={wrong}")).expect_error(2, &[""]);
     }
-    project.run(&format!("label next --as anna {SUBMISSION_A} --sample=0")).says(2, &["above 0 and up to 1"]);
-    project.run(&format!("label next --as anna {SUBMISSION_A} --seed 3")).says(2, &["--sample"]);
+    project.run(&format!("label next --as anna {SUBMISSION_A} --sample=0")).expect_error(2, &["above 0 and up to 1"]);
+    project.run(&format!("label next --as anna {SUBMISSION_A} --seed 3")).expect_error(2, &["--sample"]);
 }

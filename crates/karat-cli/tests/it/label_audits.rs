@@ -46,13 +46,13 @@ fn finding_is_shown_with_the_target_and_classified() {
     assert!(ran.err.contains("0 of 2 findings labelled by anna") && ran.err.contains("HALLUCINATED"), "{}", ran.err);
     let id = next(&project, "anna")["id"].as_str().unwrap().to_owned();
     let wrong = project.run(&format!("label add {id} yes --as anna {FROM}"));
-    wrong.says(2, &["invalid answer for an audited finding", "SECURITY_THEATER"]);
+    wrong.expect_error(2, &["invalid answer for an audited finding", "SECURITY_THEATER"]);
     project
         .run(&format!("label add {id} BONUS_VALID --as anna {FROM}"))
-        .says(0, &["anna labelled the audited finding"]);
+        .expect_error(0, &["anna labelled the audited finding"]);
     project
         .run(&format!("label add {id} HALLUCINATED --as anna {FROM}"))
-        .says(2, &["anna said BONUS_VALID", "--change"]);
+        .expect_error(2, &["anna said BONUS_VALID", "--change"]);
     project.run(&format!("label add {id} HALLUCINATED --as anna --change")).expect(0);
     assert_ne!(next(&project, "anna")["id"], id.as_str());
     assert!(project.ok("label list").contains("HALLUCINATED"));
@@ -63,7 +63,7 @@ fn audit_labels_are_exported_imported_and_scored() {
     let project = project();
     label_all(&project, "anna", "Reentrancy", "INFORMATIONAL");
     label_all(&project, "ben", "Reentrancy", "SECURITY_THEATER");
-    project.run(&format!("label export {FROM} -o labels.jsonl")).says(0, &["2 judgements from 4 labels"]);
+    project.run(&format!("label export {FROM} -o labels.jsonl")).expect_error(0, &["2 judgements from 4 labels"]);
     let lines: Vec<Value> =
         project.read("labels.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let anna = &lines[0];
@@ -77,8 +77,8 @@ fn audit_labels_are_exported_imported_and_scored() {
     assert_eq!(agreement["percent"]["value"], 0.5, "{agreement}");
     // Imported into another store, labels and notes are the same.
     let other = self::project().with("labels.jsonl", project.read("labels.jsonl"));
-    other.run(&format!("label import labels.jsonl {FROM}")).says(0, &["4 labels added"]);
-    other.run(&format!("label import labels.jsonl {FROM}")).says(0, &["0 labels added, 4 already present"]);
+    other.run(&format!("label import labels.jsonl {FROM}")).expect_error(0, &["4 labels added"]);
+    other.run(&format!("label import labels.jsonl {FROM}")).expect_error(0, &["0 labels added, 4 already present"]);
     let notes = |project: &Project| -> Vec<Value> {
         let listed = project.json("label list --all --json");
         let mut notes: Vec<Value> = listed.as_array().unwrap().iter().map(|label| label["note"].clone()).collect();
@@ -103,8 +103,8 @@ fn undo_withdraws_the_last_label() {
     project.run(&format!("label add {first} TARGET_MATCH --as anna {FROM}")).expect(0);
     let second = next(&project, "anna")["id"].as_str().unwrap().to_owned();
     project.run(&format!("label add {second} INFORMATIONAL --as anna {FROM}")).expect(0);
-    project.run("label undo --as ben").says(0, &["ben has no label to undo"]);
-    project.run("label undo --as anna").says(0, &["undid the label INFORMATIONAL by anna", &second]);
+    project.run("label undo --as ben").expect_error(0, &["ben has no label to undo"]);
+    project.run("label undo --as anna").expect_error(0, &["undid the label INFORMATIONAL by anna", &second]);
     assert_eq!(next(&project, "anna")["id"], second.as_str());
     let undone = project.json("label undo --as anna --json");
     assert_eq!((&undone["kind"], &undone["said"]), (&json!("audit"), &json!("TARGET_MATCH")));

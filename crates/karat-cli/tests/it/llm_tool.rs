@@ -1,7 +1,7 @@
 //! A language model as a tool: requests, outcomes, costs, and secrecy of the API key.
 
 use crate::judge_engine::server::{Behaviour, Fault, Server};
-use crate::project::{Project, Ran, near};
+use crate::project::{CommandOutput, Project, near};
 use crate::run::{outcomes, parsed, reasons, with_cases};
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
@@ -27,13 +27,13 @@ fn scripted_project(answers: &[Value], manifest: &str) -> Project {
 }
 
 /// Runs a tool once on each case.
-fn run(project: &Project, tool: &str, variables: &[(&str, &str)]) -> Ran {
+fn run(project: &Project, tool: &str, variables: &[(&str, &str)]) -> CommandOutput {
     let mut command = project.command();
     for name in ["OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"] {
         command.env_remove(name);
     }
     command.envs(variables.iter().copied());
-    Ran::start(command.args(["run", "suite", "--tool", tool, "--trials", "1", "-j", "1", "-q", "--json"]))
+    CommandOutput::start(command.args(["run", "suite", "--tool", tool, "--trials", "1", "-j", "1", "-q", "--json"]))
 }
 
 /// The trials of the last run in the submission format.
@@ -159,7 +159,7 @@ fn llm_shorthand_sends_the_change_and_no_goldens() {
 
 /// Neither the store's files nor the output contain the key.
 #[track_caller]
-fn assert_no_key_in(project: &Project, ran: &Ran) {
+fn assert_no_key_in(project: &Project, ran: &CommandOutput) {
     assert!(!ran.out.contains(KEY) && !ran.err.contains(KEY), "{}{}", ran.out, ran.err);
     let (mut open, mut files) = (vec![project.path(".karat")], 0);
     while let Some(folder) = open.pop() {
@@ -213,7 +213,7 @@ fn rejected_key_ends_the_run() {
     let url = format!("http://127.0.0.1:{}", server.port);
     let variables = [("ANTHROPIC_API_KEY", KEY), ("ANTHROPIC_BASE_URL", url.as_str())];
     let ran = run(&project, "llm:anthropic/m", &variables);
-    let ran = ran.says(5, &["the key was rejected", "karat run --resume"]);
+    let ran = ran.expect_error(5, &["the key was rejected", "karat run --resume"]);
     assert_no_key_in(&project, &ran);
     assert_eq!(project.ok("store export latest"), "");
 }
@@ -221,10 +221,11 @@ fn rejected_key_ends_the_run() {
 #[test]
 fn missing_key_and_unknown_names_are_usage_errors() {
     let project = with_cases(1);
-    run(&project, "llm:anthropic/m", &[]).says(5, &["the tool `m` cannot be run", "ANTHROPIC_API_KEY holds no key"]);
+    run(&project, "llm:anthropic/m", &[])
+        .expect_error(5, &["the tool `m` cannot be run", "ANTHROPIC_API_KEY holds no key"]);
     assert_eq!(project.json("store list --json"), json!([]));
     let usage = |tool: &str, expect: &str| {
-        run(&project, tool, &[]).says(2, &[expect, "llm:PROVIDER/MODEL"]);
+        run(&project, tool, &[]).expect_error(2, &[expect, "llm:PROVIDER/MODEL"]);
     };
     usage("llm:antropic/m", "did you mean `anthropic`?");
     usage("llm:openai", "expected a `/`");
@@ -242,7 +243,7 @@ fn prices_give_costs() {
         format!("[suite]\nname = \"small\"\n[tools.paid]\nkind = \"llm\"\nprovider = \"openai\"\nmodel = \"{{model}}\"\nbase_url = \"{url}\"\nprice_in = 2.5\nprice_out = 10\napi = {{ seed = 7 }}\ntemperature = 0.5\n"),
     );
     project.ok("check suite");
-    project.run("run suite --tool paid").says(2, &["`{model}` has no value"]);
+    project.run("run suite --tool paid").expect_error(2, &["`{model}` has no value"]);
     project.ok("run suite --tool paid --trials 1 -q --model by-flag");
     assert_eq!(trials(&project)[0]["cost_usd"], json!((800.0 * 2.5 + 60.0 * 10.0) / 1e6));
     let body = &server.bodies()[0];
@@ -302,7 +303,7 @@ fn every_trial_is_a_new_request() {
     let project = with_cases(2);
     let mut command = project.command();
     command.env("OPENAI_BASE_URL", &url).args(["run", "suite", "--tool", "llm:openai/m", "--trials", "3", "-j", "4"]);
-    Ran::start(&mut command).expect(0);
+    CommandOutput::start(&mut command).expect(0);
     assert_eq!(server.requests(), 6);
     let kept = project.ok("store show latest --trial m case-1 2 --artifact exchange");
     let exchange: Value = serde_json::from_str(kept.lines().next().unwrap()).unwrap();
@@ -339,7 +340,7 @@ fn model_needs_no_isolation() {
     project.ok("run suite --tool tools/it.toml --trials 1 -q --isolation process --require-isolation");
     crate::run::with_tool(&project, "program", crate::run::FINDS_IT, "");
     let both = "run suite --tool tools/it.toml tools/program.toml --isolation process --require-isolation";
-    project.run(both).says(2, &["is less than"]);
+    project.run(both).expect_error(2, &["is less than"]);
 }
 
 /// The plan of an imported run could send the key to another server.
@@ -349,7 +350,7 @@ fn imported_run_cannot_call_models() {
     project.ok("run suite --tool tools/it.toml --trials 1 -q");
     project.ok("store export latest --whole -o run.jsonl");
     project.ok("store import run.jsonl --store other");
-    project.run("run --resume latest --store other").says(4, &["was imported"]);
+    project.run("run --resume latest --store other").expect_error(4, &["was imported"]);
 }
 
 /// Ctrl-C during a request ends the run soon, and no trial is stored as failed.
@@ -371,11 +372,10 @@ fn run_waiting_for_a_model_can_be_interrupted() {
         std::thread::sleep(Duration::from_millis(10));
     }
     assert_eq!(server.requests(), 3, "as many concurrent trials as -j allows");
-    let soon = crate::run::soon();
     let began = Instant::now();
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     let status = child.wait().unwrap();
-    assert!(began.elapsed() < soon, "{:?}", began.elapsed());
+    assert!(began.elapsed() < crate::run::STOP_LIMIT, "{:?}", began.elapsed());
     assert_eq!(status.code(), Some(5));
     assert_eq!(project.ok("store export latest"), "");
 }
@@ -415,7 +415,7 @@ fn doctor_checks_the_key() {
     let run_doctor = |variables: &[(&str, &str)]| {
         let mut command = project.command();
         command.envs(variables.iter().copied()).args(["tools", "doctor", "it", "--suite", "suite"]);
-        Ran::start(&mut command)
+        CommandOutput::start(&mut command)
     };
     let without = run_doctor(&[]).expect(5).out;
     assert!(without.contains("it: not usable · runs no program") && without.contains("set MY_KEY"), "{without}");

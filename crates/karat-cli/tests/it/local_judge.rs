@@ -64,7 +64,9 @@ const LABELS: &str = ". --submission s.jsonl --judgements j.jsonl";
 #[test]
 fn fit_writes_parameters_and_eval_measures_them() {
     let project = labelled_project();
-    project.run(&format!("judge fit {LABELS} -o p.toml")).says(0, &["wrote p.toml (8 pairs, 2 of them matches"]);
+    project
+        .run(&format!("judge fit {LABELS} -o p.toml"))
+        .expect_error(0, &["wrote p.toml (8 pairs, 2 of them matches"]);
     let written = project.read("p.toml");
     for part in ["suite = \"tiny\"", "judges = [\"human:eve\"]", "group_by = \"repo\"", "[text.weights.golden_words]"] {
         assert!(written.contains(part), "{part} is not in\n{written}");
@@ -103,14 +105,14 @@ fn eval_holds_out_groups_without_parameters() {
         assert!(table.contains(part), "{part} is not in\n{table}");
     }
     // All cases are in one group, so nothing is left to fit on.
-    project.run(&format!("judge eval {LABELS} --group-by meta.team")).says(4, &["cannot be held out"]);
+    project.run(&format!("judge eval {LABELS} --group-by meta.team")).expect_error(4, &["cannot be held out"]);
 }
 
 #[test]
 fn invalid_input_is_reported() {
     let project = labelled_project().with("none.jsonl", "").with("bad.toml", "schema = 1\n");
     let check = |line: &str, code: i32, texts: &[&str]| {
-        project.run(line).says(code, texts);
+        project.run(line).expect_error(code, texts);
     };
     check("judge eval . --submission s.jsonl --judgements none.jsonl", 4, &["no pair of these submissions is judged"]);
     check(&format!("judge eval {LABELS} --params bad.toml"), 4, &["bad.toml", "karat judge fit"]);

@@ -43,10 +43,10 @@ fn formulas_depend_on_the_profile() {
         (&"karat".into(), Some("(1+β²)·TP / ((1+β²)·TP + β²·FN + FP); β = 0.5"),)
     );
     assert!(!explained("sui", "mine.toml").contains("reasoning"));
-    project.run("metrics explain f1 --profile nosuch").says(2, &["nosuch"]);
+    project.run("metrics explain f1 --profile nosuch").expect_error(2, &["nosuch"]);
 }
 
 #[test]
 fn unknown_metric_suggests_the_nearest() {
-    Project::new().run("metrics explain recal").says(2, &["unknown metric `recal`", "did you mean `recall`?"]);
+    Project::new().run("metrics explain recal").expect_error(2, &["unknown metric `recal`", "did you mean `recall`?"]);
 }

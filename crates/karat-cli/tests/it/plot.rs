@@ -42,8 +42,8 @@ fn format_follows_the_extension() {
     assert!(png.starts_with(b"\x89PNG\r\n"));
     project.ok("plot intervals report.json -o b.png --theme dark --scale 1");
     assert_eq!(png, std::fs::read(project.path("b.png")).unwrap(), "the picture differs the second time");
-    project.run("plot intervals report.json -o a.gif").says(2, &["a.gif", ".svg, .png"]);
-    project.run("plot intervals report.json -o a.png --scale 900").says(2, &["from 0.1 to 10"]);
+    project.run("plot intervals report.json -o a.gif").expect_error(2, &["a.gif", ".svg, .png"]);
+    project.run("plot intervals report.json -o a.png --scale 900").expect_error(2, &["from 0.1 to 10"]);
 }
 
 #[test]
@@ -67,17 +67,17 @@ fn runs_are_accepted_by_name() {
 #[test]
 fn invalid_arguments_suggest_the_nearest() {
     let project = scored_project();
-    project.run("plot interval report.json").says(2, &["unknown plot `interval`", "did you mean `intervals`?"]);
-    project.run("plot intervals report.json --metric recal").says(2, &["did you mean `recall`?"]);
-    project.run("plot intervals report.json --tool patern").says(2, &["report.json has no tool `patern`"]);
-    project.run("plot intervals report.json --by severity").says(2, &["--by applies only to slices"]);
-    project.run("plot slices report.json --by colour").says(4, &["no dimension `colour`", "severity"]);
-    project.run("plot trend report.json").says(4, &["nothing to draw: only one report was given"]);
+    project.run("plot interval report.json").expect_error(2, &["unknown plot `interval`", "did you mean `intervals`?"]);
+    project.run("plot intervals report.json --metric recal").expect_error(2, &["did you mean `recall`?"]);
+    project.run("plot intervals report.json --tool patern").expect_error(2, &["report.json has no tool `patern`"]);
+    project.run("plot intervals report.json --by severity").expect_error(2, &["--by applies only to slices"]);
+    project.run("plot slices report.json --by colour").expect_error(4, &["no dimension `colour`", "severity"]);
+    project.run("plot trend report.json").expect_error(4, &["nothing to draw: only one report was given"]);
     project
         .run("plot slices report.json --metric sui")
-        .says(4, &["has a value of", "with --metric: precision, recall"]);
-    project.run("plot intervals").says(2, &["REPORT"]);
-    project.run("plot intervals nowhere.json").says(4, &["nowhere.json"]);
+        .expect_error(4, &["has a value of", "with --metric: precision, recall"]);
+    project.run("plot intervals").expect_error(2, &["REPORT"]);
+    project.run("plot intervals nowhere.json").expect_error(4, &["nowhere.json"]);
 }
 
 /// The plots of the documentation: file name, and arguments of `karat plot`.

@@ -68,7 +68,7 @@ impl Project {
     }
 
     /// Runs a line in a shell with the command on the path. Standard output and error are merged.
-    pub(crate) fn typed(&self, line: &str) -> Ran {
+    pub(crate) fn run_shell(&self, line: &str) -> CommandOutput {
         let karat = Command::cargo_bin("karat").unwrap();
         let folder = Path::new(karat.get_program()).parent().unwrap().to_path_buf();
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -83,16 +83,16 @@ impl Project {
         for who in ["AUTHOR", "COMMITTER"] {
             shell.env(format!("GIT_{who}_NAME"), "Anna").env(format!("GIT_{who}_EMAIL"), "anna@example.org");
         }
-        Ran::start(&mut shell)
+        CommandOutput::start(&mut shell)
     }
 
     /// Runs the command with the words of a line. There is no quoting: see `run_list`.
-    pub(crate) fn run(&self, line: &str) -> Ran {
+    pub(crate) fn run(&self, line: &str) -> CommandOutput {
         self.run_list(&line.split_whitespace().collect::<Vec<_>>())
     }
 
-    pub(crate) fn run_list(&self, arguments: &[&str]) -> Ran {
-        Ran::start(self.command().args(arguments))
+    pub(crate) fn run_list(&self, arguments: &[&str]) -> CommandOutput {
+        CommandOutput::start(self.command().args(arguments))
     }
 
     /// Standard output of a run that must succeed.
@@ -107,13 +107,13 @@ impl Project {
 }
 
 /// The exit code and output of a run.
-pub(crate) struct Ran {
+pub(crate) struct CommandOutput {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
-impl Ran {
+impl CommandOutput {
     pub(crate) fn start(command: &mut Command) -> Self {
         let output = command.output().unwrap();
         Self {
@@ -132,7 +132,7 @@ impl Ran {
 
     /// Asserts the exit code and that standard error contains these texts.
     #[track_caller]
-    pub(crate) fn says(self, code: i32, texts: &[&str]) -> Self {
+    pub(crate) fn expect_error(self, code: i32, texts: &[&str]) -> Self {
         let ran = self.expect(code);
         for text in texts {
             assert!(ran.err.contains(text), "standard error does not contain {text:?}:\n{}", ran.err);
@@ -153,7 +153,7 @@ pub(crate) fn trial(case: &str, tool: &str, number: u32, findings: Value) -> Val
 }
 
 /// `head`, `part` repeated `times` rounded down to ten thousands, and `tail`, compressed with gzip.
-pub(crate) fn zipped(head: &str, part: &str, times: usize, tail: &str) -> Vec<u8> {
+pub(crate) fn gzip_repeated(head: &str, part: &str, times: usize, tail: &str) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(head.as_bytes()).unwrap();
     let block = part.repeat(10_000);
@@ -171,7 +171,7 @@ pub(crate) fn lines(values: &[Value]) -> String {
 
 /// Reports that a test was skipped.
 #[expect(clippy::print_stderr, reason = "a skipped test must not pass silently")]
-pub(crate) fn skipped(why: &str) {
+pub(crate) fn report_skipped(why: &str) {
     eprintln!("skipped: {why}");
 }
 

@@ -99,7 +99,8 @@ fn valid_record_is_summarized() {
         assert_eq!(project.ok(&format!("check {place}")), expected, "{place}");
     }
     assert_eq!(project.json("check s --json"), serde_json::json!([]));
-    let inside = crate::project::Ran::start(project.command().current_dir(project.path("s/bundles/dpa")).arg("check"));
+    let inside =
+        crate::project::CommandOutput::start(project.command().current_dir(project.path("s/bundles/dpa")).arg("check"));
     assert_eq!(inside.expect(0).out, expected);
 }
 
@@ -169,9 +170,9 @@ fn missing_records_are_reported_with_the_searched_pattern() {
     assert!(ran.out.contains("no golden record here: no file **/*.golden-assessment.yml"), "{}", ran.out);
     let ran = project.run("check nowhere.golden-assessment.yml").expect(4);
     assert!(ran.out.contains("missing file or folder"), "{}", ran.out);
-    project.run("check empty --profile crb").says(2, &["have their rules in the template"]);
+    project.run("check empty --profile crb").expect_error(2, &["have their rules in the template"]);
     // `karat score` refuses an assessment suite with one fault.
-    project.run("score empty").says(4, &["kind = \"assessment\"", "1 fault in 1 file"]);
+    project.run("score empty").expect_error(4, &["kind = \"assessment\"", "1 fault in 1 file"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! HTTP embedding and rerank providers against well-behaved and faulty servers.
 
-use crate::project::skipped;
+use crate::project::report_skipped;
 use karat_documents::retrieval::embed::{Embedder, Side, open_embedder};
 use karat_documents::retrieval::rerank::{Reranker, open_reranker};
 use karat_documents::retrieval::{Analysis, Index, Language, Passage, Query, SearchOptions, SearchResults};
@@ -278,7 +278,7 @@ fn vectors_of_different_size_are_an_error() {
 #[test]
 fn minilm_reproduces_published_similarities() {
     let Ok(path) = std::env::var("KARAT_MINILM") else {
-        return skipped("KARAT_MINILM does not name a folder with all-MiniLM-L6-v2");
+        return report_skipped("KARAT_MINILM does not name a folder with all-MiniLM-L6-v2");
     };
     let config = EmbeddingProviderV1 { provider: "folder".into(), path: Some(path), ..EmbeddingProviderV1::default() };
     let env = ProviderEnv { variable: &|_| None, folder: Path::new(".") };

@@ -14,7 +14,7 @@ fn make_pipe(project: &Project, path: &str) {
 #[track_caller]
 fn assert_pipe_refused(project: &Project, path: &str, line: &str) {
     make_pipe(project, path);
-    let ran = project.typed(&format!("timeout 100 karat {line}"));
+    let ran = project.run_shell(&format!("timeout 100 karat {line}"));
     assert!(![Some(124), Some(0)].contains(&ran.code), "{path}, {line}: {:?} {}", ran.code, ran.out);
     assert!(ran.out.contains("is a named pipe, not a regular file"), "{path}, {line}: {}", ran.out);
     std::fs::remove_file(project.path(path)).unwrap();
@@ -43,12 +43,12 @@ fn pipes_in_a_suite_are_refused() {
 fn sockets_and_links_to_devices_are_refused() {
     let project = with_cases(1);
     let _socket = std::os::unix::net::UnixListener::bind(project.path("suite/cases/case-1/after/s")).unwrap();
-    let output = project.typed("timeout 100 karat check suite").expect(4).out;
+    let output = project.run_shell("timeout 100 karat check suite").expect(4).out;
     assert!(output.contains("is a socket, not a regular file"), "{output}");
     std::fs::remove_file(project.path("suite/cases/case-1/after/s")).unwrap();
     // A link out of the suite is refused whatever its target.
     std::os::unix::fs::symlink("/dev/zero", project.path("suite/cases/case-1/after/d")).unwrap();
-    project.typed("timeout 100 karat check suite").expect(4);
+    project.run_shell("timeout 100 karat check suite").expect(4);
 }
 
 /// `.git` beside a suite is read to find the repository.
@@ -57,23 +57,23 @@ fn pipe_named_git_does_not_block() {
     let project = with_cases(1);
     make_pipe(&project, ".git");
     make_pipe(&project, "suite/.git");
-    project.typed("timeout 100 karat run suite --tool patterns --trials 1 -q").expect(0);
+    project.run_shell("timeout 100 karat run suite --tool patterns --trials 1 -q").expect(0);
 }
 
 #[test]
 fn pipes_in_place_of_documents_do_not_block() {
     let project = Project::new();
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/agreements");
-    project.typed(&format!("cp -r {} agreements", folder.display())).expect(0);
+    project.run_shell(&format!("cp -r {} agreements", folder.display())).expect(0);
     let mut records: Vec<String> = Vec::new();
-    let found = project.typed("cd agreements && find . -name '*.md' -o -name '*.yml' -o -name '*.docx' | sort").out;
+    let found = project.run_shell("cd agreements && find . -name '*.md' -o -name '*.yml' -o -name '*.docx' | sort").out;
     records.extend(found.lines().map(|line| format!("agreements/{}", line.trim_start_matches("./"))));
     let inside = |name: &&String| !name.contains("/sources/") && !name.ends_with("README.md");
     let mut reported = 0;
     for path in records.iter().filter(inside).step_by(3) {
         let before = std::fs::read(project.path(path)).unwrap();
         make_pipe(&project, path);
-        let ran = project.typed("timeout 100 karat check agreements");
+        let ran = project.run_shell("timeout 100 karat check agreements");
         assert_ne!(ran.code, Some(124), "{path} blocked the command");
         let is_reported = ran.out.contains("is a named pipe");
         assert!(is_reported || !path.ends_with(".yml"), "{path}: {}", ran.out);
@@ -90,7 +90,7 @@ fn pipes_given_as_arguments_are_read() {
     let project = with_cases(1);
     let line = r#"{"case":"case-1","tool":"t","trial":1,"outcome":"reported","findings":[]}"#;
     project.write("it.jsonl", format!("{line}\n"));
-    project.typed("timeout 100 karat score suite --submission /dev/stdin < it.jsonl").expect(0);
-    project.typed("timeout 100 bash -c 'karat score suite --submission <(cat it.jsonl)'").expect(0);
-    project.typed("mkfifo own; cat it.jsonl > own & timeout 100 karat score suite --submission own").expect(0);
+    project.run_shell("timeout 100 karat score suite --submission /dev/stdin < it.jsonl").expect(0);
+    project.run_shell("timeout 100 bash -c 'karat score suite --submission <(cat it.jsonl)'").expect(0);
+    project.run_shell("mkfifo own; cat it.jsonl > own & timeout 100 karat score suite --submission own").expect(0);
 }

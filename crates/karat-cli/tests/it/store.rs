@@ -1,6 +1,6 @@
 //! `karat store`.
 
-use crate::project::{Project, Ran};
+use crate::project::{CommandOutput, Project};
 use karat_core::ids::ToolName;
 use karat_format::run::{ToolFactsV1, TrialDetailV1};
 use karat_format::submission::TrialV1;
@@ -88,7 +88,8 @@ fn tables_fit_80_columns_without_truncation() {
         ["store list", "store show latest", "metrics list", "metrics explain sui", "tools list", "plot --list", compare]
     {
         let ran =
-            crate::project::Ran::start(project.command().env("COLUMNS", "80").args(line.split_whitespace())).expect(0);
+            crate::project::CommandOutput::start(project.command().env("COLUMNS", "80").args(line.split_whitespace()))
+                .expect(0);
         for shown in ran.out.lines() {
             assert!(shown.chars().count() <= 80, "{line}: {} columns\n{shown}\n{}", shown.chars().count(), ran.out);
         }
@@ -109,7 +110,7 @@ fn trials_and_their_artifacts_are_shown() {
     let json = project.json("store show latest --trial bandit sqli 1 --json");
     assert_eq!(json["artifacts"][0]["size"], 5);
     assert_eq!(json["trial"]["findings"][0]["id"], "f1");
-    let check = |line: &str, text: &str| project.run(line).says(2, &[text]);
+    let check = |line: &str, text: &str| project.run(line).expect_error(2, &[text]);
     check("store show latest --trial bandti sqli 1", "did you mean `bandit`");
     check("store show latest --trial bandit sqil 1", "did you mean `sqli`");
     check("store show latest --trial bandit sqli 2", "no trial 2 of bandit on sqli");
@@ -168,7 +169,7 @@ fn exported_run_is_a_submission() {
     store_run(&project, None);
     let out = project.ok("store export latest");
     assert_eq!(out.lines().count(), 2);
-    project.run("store export -o sub.jsonl").says(0, &["wrote sub.jsonl, 2 trials"]);
+    project.run("store export -o sub.jsonl").expect_error(0, &["wrote sub.jsonl, 2 trials"]);
     assert_eq!(project.read("sub.jsonl"), out);
     let report = project.json("score . --submission sub.jsonl --json");
     assert_eq!(report["tools"].as_array().unwrap().len(), 2);
@@ -179,15 +180,15 @@ fn run_is_exported_and_imported() {
     let (here, there) = (project(), project());
     let run = store_run(&here, Some("nightly"));
     let file = there.path("run.jsonl.gz").display().to_string();
-    here.run(&format!("store export nightly --whole -o {file}")).says(0, &["the whole run"]);
-    there.run("store import run.jsonl.gz").says(0, &["was imported: 2 trials"]);
-    there.run("store import run.jsonl.gz").says(0, &["is already present"]);
+    here.run(&format!("store export nightly --whole -o {file}")).expect_error(0, &["the whole run"]);
+    there.run("store import run.jsonl.gz").expect_error(0, &["was imported: 2 trials"]);
+    there.run("store import run.jsonl.gz").expect_error(0, &["is already present"]);
     assert_eq!(there.json("store show nightly --json")["id"], run.as_str());
     assert_eq!(there.ok("store export nightly"), here.ok("store export nightly"));
     there.ok("store verify");
     there.write("bad.jsonl", "{}\n");
-    there.run("store import bad.jsonl").says(4, &["bad.jsonl, line 1", "Nothing was loaded"]);
-    there.run("store import nowhere.jsonl").says(4, &["nowhere.jsonl"]);
+    there.run("store import bad.jsonl").expect_error(4, &["bad.jsonl, line 1", "Nothing was loaded"]);
+    there.run("store import nowhere.jsonl").expect_error(4, &["nowhere.jsonl"]);
 }
 
 /// Stores exchanges with a model in the ledger.
@@ -212,25 +213,25 @@ fn ledger_is_exported_and_imported() {
     store_exchanges(&here, "m", &["a", "b"]);
     store_exchanges(&here, "n", &["c"]);
     let file = |name: &str| there.path(name).display().to_string();
-    here.run(&format!("store export --ledger -o {}", file("all.jsonl.gz"))).says(0, &["3 exchanges"]);
-    here.run(&format!("store export --ledger --model m -o {}", file("m.jsonl"))).says(0, &["2 exchanges"]);
+    here.run(&format!("store export --ledger -o {}", file("all.jsonl.gz"))).expect_error(0, &["3 exchanges"]);
+    here.run(&format!("store export --ledger --model m -o {}", file("m.jsonl"))).expect_error(0, &["2 exchanges"]);
     assert_eq!(there.read("m.jsonl").lines().count(), 2);
-    there.run("store import m.jsonl").says(0, &["2 exchanges added, 0 already present"]);
+    there.run("store import m.jsonl").expect_error(0, &["2 exchanges added, 0 already present"]);
     assert_eq!(there.json("store import all.jsonl.gz --json"), json!({ "added": 1, "were_here": 2 }));
     assert_eq!(there.ok("store export --ledger"), here.ok("store export --ledger"));
     assert!(there.ok("store verify").contains("0 runs, 3 exchanges, no problems"));
-    here.run("store list").says(0, &["and 3 exchanges"]);
+    here.run("store list").expect_error(0, &["and 3 exchanges"]);
 
     // The same key with another answer: nothing is overwritten, and nothing is imported.
     let other = there.read("m.jsonl").replacen("true", "false", 1);
     let fresh = other.lines().next().unwrap().replace(&"a".repeat(64), &"d".repeat(64));
     there.write("other.jsonl", format!("{fresh}\n{other}"));
-    there.run("store import other.jsonl").says(4, &["other content", &"a".repeat(64), "Nothing was loaded"]);
+    there.run("store import other.jsonl").expect_error(4, &["other content", &"a".repeat(64), "Nothing was loaded"]);
     assert_eq!(there.ok("store export --ledger").lines().count(), 3);
     there.write("torn.jsonl", &other[..other.len() - 30]);
-    there.run("store import torn.jsonl").says(4, &["torn.jsonl, line 2", "no recorded exchange"]);
-    there.run("store import m.jsonl --name x").says(2, &["have no name"]);
-    there.run("store export --ledger latest").says(2, &["cannot be used with"]);
+    there.run("store import torn.jsonl").expect_error(4, &["torn.jsonl, line 2", "no recorded exchange"]);
+    there.run("store import m.jsonl --name x").expect_error(2, &["have no name"]);
+    there.run("store export --ledger latest").expect_error(2, &["cannot be used with"]);
 }
 
 #[test]
@@ -238,8 +239,8 @@ fn ledger_is_removed_only_by_gc_ledger() {
     let project = project();
     store_run(&project, None);
     store_exchanges(&project, "m", &["a", "b"]);
-    project.run("store gc --ledger").says(2, &["--older-than"]);
-    project.run("store gc --ledger --older-than 1w --keep 1").says(2, &["cannot be used with"]);
+    project.run("store gc --ledger").expect_error(2, &["--older-than"]);
+    project.run("store gc --ledger --older-than 1w --keep 1").expect_error(2, &["cannot be used with"]);
     assert!(project.ok("store gc --ledger --older-than 1w").contains("removed 0 exchanges with models"));
     std::thread::sleep(std::time::Duration::from_millis(5));
     let removed = project.json("store gc --ledger --older-than 0s --dry-run --json");
@@ -279,14 +280,14 @@ fn gc_removes_old_runs() {
     assert!(project.ok("store gc --older-than 1w").contains("removed 0 runs"));
     let json = project.json("store gc --keep 1 --json");
     assert_eq!(json["runs"][0]["id"], first.as_str());
-    project.run("store show first").says(2, &["there is no run `first`"]);
-    project.run("report first").says(2, &["there is no run `first`"]);
+    project.run("store show first").expect_error(2, &["there is no run `first`"]);
+    project.run("report first").expect_error(2, &["there is no run `first`"]);
     // An argument that looks like a file is a file; a missing one is invalid input.
-    project.run("report nosuch.json").says(4, &["nosuch.json: No such file"]);
-    project.run("compare nosuch.json latest").says(4, &["nosuch.json: No such file"]);
+    project.run("report nosuch.json").expect_error(4, &["nosuch.json: No such file"]);
+    project.run("compare nosuch.json latest").expect_error(4, &["nosuch.json: No such file"]);
     project.ok("store gc second");
-    project.run("store list").says(0, &["no runs in"]);
-    project.run("store gc --older-than soon").says(2, &["30d"]);
+    project.run("store list").expect_error(0, &["no runs in"]);
+    project.run("store gc --older-than soon").expect_error(2, &["30d"]);
 }
 
 #[test]
@@ -298,13 +299,13 @@ fn store_is_found_by_flag_variable_or_parent_folder() {
         let mut command = project.command();
         command.current_dir(project.path(folder)).args(arguments);
         variable.map(|value| command.env("KARAT_STORE", value));
-        Ran::start(&mut command)
+        CommandOutput::start(&mut command)
     };
     assert!(from("deep/down", &["store", "list"], None).expect(0).out.contains("nightly"));
     assert!(from("deep", &["store", "list"], Some("../.karat")).expect(0).out.contains("nightly"));
     assert!(from("deep", &["store", "list", "--store", ".."], Some("nowhere")).expect(0).out.contains("nightly"));
-    from("deep", &["store", "list"], Some("nowhere")).says(5, &["there is no store in nowhere"]);
-    Project::new().run("store list").says(5, &["there is no store in .karat"]);
+    from("deep", &["store", "list"], Some("nowhere")).expect_error(5, &["there is no store in nowhere"]);
+    Project::new().run("store list").expect_error(5, &["there is no store in .karat"]);
 }
 
 #[test]
@@ -321,7 +322,7 @@ fn damaged_store_is_reported_and_not_changed() {
     };
     let bytes = damage(0..100);
     for line in ["store list", "store verify", "store export", "store gc"] {
-        project.run(line).says(5, &["is damaged", "Nothing was changed"]);
+        project.run(line).expect_error(5, &["is damaged", "Nothing was changed"]);
     }
     assert_eq!(std::fs::read(&file).unwrap(), bytes);
     // Which table a page belongs to is up to SQLite: damage to some pages makes the file unreadable, most is found by `verify`.
@@ -352,11 +353,11 @@ fn url_is_not_accepted_as_a_path() {
         "init URL",
     ] {
         let line = line.replace("URL", url);
-        project.run(&line).says(2, &["URL is not a path on this machine", "name a local file or folder"]);
+        project.run(&line).expect_error(2, &["URL is not a path on this machine", "name a local file or folder"]);
     }
     for line in ["run starter", "store list"] {
-        let ran = Ran::start(project.command().env("KARAT_STORE", url).args(line.split_whitespace()));
-        ran.says(2, &["KARAT_STORE=postgres://db/karat", "is not a path on this machine"]);
+        let ran = CommandOutput::start(project.command().env("KARAT_STORE", url).args(line.split_whitespace()));
+        ran.expect_error(2, &["KARAT_STORE=postgres://db/karat", "is not a path on this machine"]);
     }
     for made in ["postgres:", "s3:", ".karat"] {
         assert!(!project.path(made).exists(), "{made} was created");

@@ -1,6 +1,6 @@
 //! The SBOM and the embedded model's hashes match the binary.
 
-use crate::project::skipped;
+use crate::project::report_skipped;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ fn run_program(program: &str, arguments: &[&str]) -> Option<String> {
 fn sbom_lists_exactly_the_crates_of_the_binary() {
     let tree = ["tree", "-p", "karat-cli", "-e", "normal,build", "--prefix", "none", "--locked"];
     let (Some(text), Some(tree)) = (run_program("scripts/sbom", &[]), run_program(&cargo(), &tree)) else {
-        return skipped("python3 or a crate is missing (offline)");
+        return report_skipped("python3 or a crate is missing (offline)");
     };
     assert_eq!(run_program("scripts/sbom", &[]).as_ref(), Some(&text), "the SBOM differs the second time");
     let bom: Value = serde_json::from_str(&text).unwrap();
@@ -95,7 +95,7 @@ fn embedded_model_has_the_documented_hashes() {
         run_program(&cargo(), &["metadata", "--locked", "--format-version", "1", "--filter-platform", host])
     };
     let Some(metadata) = host.as_deref().and_then(metadata) else {
-        return skipped("cargo metadata failed");
+        return report_skipped("cargo metadata failed");
     };
     let metadata: Value = serde_json::from_str(&metadata).unwrap();
     let packages = metadata["packages"].as_array().unwrap();
@@ -130,7 +130,7 @@ fn embedded_model_has_the_documented_hashes() {
 fn duplicate_crates_have_a_reason() {
     let tree = ["tree", "-p", "karat-cli", "-e", "normal,build", "--prefix", "none", "--locked", "--no-dedupe"];
     let Some(tree) = run_program(&cargo(), &tree) else {
-        return skipped("a crate is not here, and nothing is fetched");
+        return report_skipped("a crate is not here, and nothing is fetched");
     };
     let versions: BTreeSet<(&str, &str)> = tree
         .lines()

@@ -1,6 +1,6 @@
 //! `karat tools`, faults in tool declarations, and real tools run with the shipped manifests.
 
-use crate::project::{Project, root, skipped};
+use crate::project::{Project, report_skipped, root};
 use karat::tool::catalogue::{CATALOGUE, shipped};
 use karat::tool::output::{About, Caps, Output, Read, read};
 use karat::tool::placeholders::{PLACEHOLDERS, fill};
@@ -53,7 +53,7 @@ fn shown_manifests_are_valid_declarations() {
     project.write("karat.toml", config);
     project.write("cases/c/case.yaml", "id: c\n");
     project.run("check . --json").expect(0);
-    project.run("tools show bandti").says(2, &["unknown tool `bandti`, did you mean `bandit`?"]);
+    project.run("tools show bandti").expect_error(2, &["unknown tool `bandti`, did you mean `bandit`?"]);
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn doctor_reports_missing_programs_without_secrets() {
     let run = |line: &str, variables: &[(&str, &str)]| {
         let mut command = project.command();
         command.env("PATH", project.path("bin")).env_remove("ANTHROPIC_API_KEY").envs(variables.iter().copied());
-        crate::project::Ran::start(command.args(line.split_whitespace()))
+        crate::project::CommandOutput::start(command.args(line.split_whitespace()))
     };
     run("tools doctor", &[]).expect(0);
     let out = run("tools doctor bandit", &[]).expect(5).out;
@@ -72,7 +72,7 @@ fn doctor_reports_missing_programs_without_secrets() {
     let json: Value = serde_json::from_str(&key.out).unwrap();
     assert_eq!(json[0]["variables"][0]["set"], true);
     assert!(!format!("{}{}", key.out, key.err).contains("my-secret-value"));
-    run("tools doctor nothing", &[]).says(2, &["unknown tool `nothing`"]);
+    run("tools doctor nothing", &[]).expect_error(2, &["unknown tool `nothing`"]);
 }
 
 /// A suite with one tool whose version command is this shell script.
@@ -125,7 +125,8 @@ fn version_commands_get_no_secrets_files_or_network() {
     );
     let mut command = project.command();
     command.args(["tools", "doctor", "mine", "--suite", "suite", "--json"]);
-    let ran = crate::project::Ran::start(command.env("HOME", project.path("home")).env("A_TOKEN", "secret")).expect(0);
+    let ran = crate::project::CommandOutput::start(command.env("HOME", project.path("home")).env("A_TOKEN", "secret"))
+        .expect(0);
     let json: Value = serde_json::from_str(&ran.out).unwrap();
     let output = json[0]["version"].as_str().unwrap();
     let names = output.split(" files").next().unwrap();
@@ -220,7 +221,9 @@ fn run_real_tool(tools: &Path, name: &str, checkout: &Path) -> Read {
 
 #[test]
 fn output_of_real_tools_is_read_with_shipped_manifests() {
-    let Some(tools) = real_tools() else { return skipped("bandit and ruff are missing: run scripts/test-tools") };
+    let Some(tools) = real_tools() else {
+        return report_skipped("bandit and ruff are missing: run scripts/test-tools");
+    };
     let project = Project::new()
         .with(
             "code/app/run.py",
@@ -256,7 +259,9 @@ fn output_of_real_tools_is_read_with_shipped_manifests() {
 /// Both tools on the Python cases of the starter suite.
 #[test]
 fn findings_of_real_tools_are_scored() {
-    let Some(tools) = real_tools() else { return skipped("bandit and ruff are missing: run scripts/test-tools") };
+    let Some(tools) = real_tools() else {
+        return report_skipped("bandit and ruff are missing: run scripts/test-tools");
+    };
     let project = Project::new();
     let cases = root().join("suites/starter/cases");
     let mut lines = String::new();

@@ -102,7 +102,7 @@ fn invalid_files_are_refused_with_positions() {
     #[track_caller]
     fn check(qrels: &str, run: &str, expected: &[&str]) {
         let project = Project::new().with("q", qrels).with("r", run);
-        let ran = project.run("trec q r").says(4, expected);
+        let ran = project.run("trec q r").expect_error(4, expected);
         assert_eq!(ran.out, "");
     }
     check("1 0 a 1\n1 0 b\n", RUN, &["q:2:1", "this line has 3 columns, expected 4", "topic 0 document relevance"]);
@@ -120,7 +120,7 @@ fn invalid_files_are_refused_with_positions() {
     check(RUN, QRELS, &["this looks like a run: give the judgements first, then the run"]);
     check(QRELS, QRELS, &["this looks like judgements: give them first, then the run"]);
     check("7 0 a 1", RUN, &["q and r have no topic in common: the judgements have 7, the run has 1, 2, 9"]);
-    project().run("trec nowhere run.txt").says(4, &["nowhere"]);
+    project().run("trec nowhere run.txt").expect_error(4, &["nowhere"]);
 }
 
 #[test]
@@ -137,12 +137,12 @@ fn byte_order_marks_line_ends_and_stdin_are_accepted() {
 #[test]
 fn unknown_measures_are_usage_errors() {
     let check = |measure: &str, expected: &str| {
-        project().run(&format!("trec qrels.txt run.txt -m {measure}")).says(2, &[expected]);
+        project().run(&format!("trec qrels.txt run.txt -m {measure}")).expect_error(2, &[expected]);
     };
     check("mapp", "unknown measure `mapp`, did you mean `map`?");
     check("P.0", "invalid cutoff `0` of `P`: expected ranks from 1, such as P.5,10");
     check("map.5", "invalid cutoff `5` of `map`: map has no cutoffs");
     check("iprec_at_recall.x", "expected shares, such as iprec_at_recall.0.2,0.5");
-    project().run("trec - -").says(2, &["standard input can be read only once"]);
-    project().run("trec qrels.txt").says(2, &["RUN"]);
+    project().run("trec - -").expect_error(2, &["standard input can be read only once"]);
+    project().run("trec qrels.txt").expect_error(2, &["RUN"]);
 }

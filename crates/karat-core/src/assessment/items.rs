@@ -3,9 +3,9 @@
 use crate::comparison::{self, MetricDifference, PairedMetric, Pairs, Row};
 use crate::metric::estimate::Estimate;
 use crate::metric::table::{self, Metric};
-use crate::metric::{Undefined, Value, ratio};
+use crate::metric::{Part, Undefined, Value};
 use crate::scorecard::Intervals;
-use crate::stats::bootstrap::{BootstrapOptions, CaseData, TrialResampling, joint_estimates};
+use crate::stats::bootstrap::{CaseData, joint_estimates};
 use crate::stats::summary::{mean, standard_error};
 
 /// What a requirement adds to one metric.
@@ -13,11 +13,18 @@ use crate::stats::summary::{mean, standard_error};
 #[expect(missing_docs, reason = "variant names say it")]
 pub enum Adds {
     Value(Value),
-    /// A part of a whole; the metric is the share of the parts of all requirements in their wholes.
-    Share {
-        part: f64,
-        whole: f64,
-    },
+    /// The metric is the share of the parts of all requirements in their wholes.
+    Share(Part),
+}
+
+impl Adds {
+    fn value(self) -> Option<Value> {
+        if let Self::Value(value) = self { Some(value) } else { None }
+    }
+
+    fn share(self) -> Option<Part> {
+        if let Self::Share(part) = self { Some(part) } else { None }
+    }
 }
 
 /// What a requirement adds to each metric, in the order in which metrics are shown. Every requirement has the same metrics.
@@ -33,25 +40,21 @@ pub fn estimates(items: &[Item]) -> Vec<(&'static str, Estimate)> {
     first.iter().enumerate().filter_map(estimate).collect()
 }
 
-/// The metrics of all requirements with their intervals, or why there is none. Requirements of the same cluster are drawn
-/// together.
+/// The metrics of all requirements with their intervals, or why there is none. Clusters of requirements are drawn whole.
 pub fn with_intervals(
     items: &[Item],
     clusters: Option<&[usize]>,
     intervals: &Intervals,
 ) -> Vec<(&'static str, Estimate)> {
     let mut found = estimates(items);
+    let means = |item: &Item| item.iter().filter_map(|(_, adds)| Some(adds.value()?.ok())).collect();
+    let shares =
+        |item: &Item| item.iter().filter_map(|(_, adds)| adds.share()).flat_map(|s| [s.part, s.whole]).collect();
     let trials: Vec<Vec<Vec<Option<f64>>>> = items.iter().map(|item| vec![means(item)]).collect();
     let rows: Vec<Vec<f64>> = items.iter().map(shares).collect();
-    let options = BootstrapOptions {
-        resamples: intervals.resamples,
-        seed: intervals.seed,
-        level: Intervals::LEVEL,
-        kind: intervals.kind,
-        trials: TrialResampling::Kept,
-    };
-    let figures = |row: &[f64]| row.chunks(2).map(|share| share_of(share[0], share[1]).ok()).collect();
-    let drawn = joint_estimates(&CaseData { trials: &trials, rows: &rows, clusters }, &figures, &options);
+    let figures = |row: &[f64]| row.chunks(2).map(|share| share_of(share).ok()).collect();
+    let cases = CaseData { trials: &trials, rows: &rows, clusters };
+    let drawn = joint_estimates(&cases, &figures, &intervals.bootstrap(false));
     let (mut of_means, mut of_shares) = (drawn.means.into_iter(), drawn.figures.into_iter());
     for (at, (_, estimate)) in found.iter_mut().enumerate() {
         let is_mean = items.first().is_some_and(|item| matches!(item[at].1, Adds::Value(_)));
@@ -59,7 +62,8 @@ pub fn with_intervals(
         let Some((figure, value)) = figure.zip(estimate.value) else { continue };
         // A share of independent items has an interval of its own, and resampling a mean that is 0 or 1 everywhere shows nothing.
         let flat = is_mean && figure.interval.is_err() && (value == 0.0 || value == 1.0);
-        let proportion = !is_mean || flat || is_yes_or_no(items, at);
+        let is_yes_or_no = |item: &Item| value_of(item, at).is_ok_and(|value| value == 0.0 || value == 1.0);
+        let proportion = !is_mean || flat || items.iter().all(is_yes_or_no);
         let interval = match (clusters, proportion) {
             (None, true) => intervals.proportions.interval(value, estimate.n),
             _ => figure.interval,
@@ -91,14 +95,14 @@ pub fn compare(
     rules: &comparison::Rules,
 ) -> Vec<MetricDifference> {
     let direction = table::find(id).map_or(table::Direction::Up, |metric| metric.direction);
-    let share = |sums: &[f64]| share_of(sums[0], sums[1]).ok();
+    let share = |sums: &[f64]| share_of(sums).ok();
     let adds = |item: &Item| item.iter().find(|(own, _)| *own == id).map(|(_, adds)| *adds);
     let comparand = |sides: &AnswerPair<'_>| {
         let (mut values, mut rows, mut names) = (Vec::new(), Vec::new(), Vec::new());
         for (at, (a, b)) in sides.a.iter().zip(sides.b).enumerate() {
             match (adds(a), adds(b)) {
                 (Some(Adds::Value(Ok(a))), Some(Adds::Value(Ok(b)))) => values.push([a, b]),
-                (Some(a @ Adds::Share { .. }), Some(b @ Adds::Share { .. })) => rows.push([row(a), row(b)]),
+                (Some(Adds::Share(a)), Some(Adds::Share(b))) => rows.push([row(a), row(b)]),
                 _ => continue,
             }
             names.push(clusters.map_or(at, |names| names[at]));
@@ -109,61 +113,36 @@ pub fn compare(
         };
         PairedMetric { pairs, clusters: clusters.map(|_| names), direction }
     };
-    let family: Vec<PairedMetric<'_>> = sides.iter().map(comparand).collect();
-    comparison::compare(&family, rules)
+    comparison::compare(&sides.iter().map(comparand).collect::<Vec<_>>(), rules)
 }
 
 /// The value of a metric at a place of an item; a share of its own where the metric is pooled.
 fn value_of(item: &Item, at: usize) -> Value {
     match item[at].1 {
         Adds::Value(value) => value,
-        Adds::Share { part, whole } => share_of(part, whole),
+        Adds::Share(Part { part, whole }) => share_of(&[part, whole]),
     }
 }
 
 fn point(items: &[Item], at: usize, metric: &Metric) -> Estimate {
     let reason = metric.undefined_when;
-    let pooled = items.iter().any(|item| matches!(item[at].1, Adds::Share { .. }));
-    if pooled {
-        let [part, whole] = items.iter().fold([0.0, 0.0], |[part, whole], item| match item[at].1 {
-            Adds::Share { part: p, whole: w } => [part + p, whole + w],
-            Adds::Value(_) => [part, whole],
-        });
-        return Estimate::new(ratio(part, whole, reason), whole.round() as usize, metric.direction);
+    let shares: Vec<Part> = items.iter().filter_map(|item| item[at].1.share()).collect();
+    if !shares.is_empty() {
+        let mut sum = Part::default();
+        shares.into_iter().for_each(|part| sum += part);
+        return Estimate::new(sum.share(reason), sum.whole.round() as usize, metric.direction);
     }
     let values: Vec<f64> = items.iter().filter_map(|item| value_of(item, at).ok()).collect();
     let left_out = items.len() - values.len();
     Estimate { left_out, ..Estimate::new(mean(&values).ok_or(Undefined(reason)), values.len(), metric.direction) }
 }
 
-fn means(item: &Item) -> Vec<Option<f64>> {
-    let mean = |(_, adds): &(&str, Adds)| match adds {
-        Adds::Value(value) => Some(value.ok()),
-        Adds::Share { .. } => None,
-    };
-    item.iter().filter_map(mean).collect()
-}
-
-fn shares(item: &Item) -> Vec<f64> {
-    let share = |(_, adds): &(&str, Adds)| match adds {
-        Adds::Value(_) => None,
-        Adds::Share { part, whole } => Some([*part, *whole]),
-    };
-    item.iter().filter_map(share).flatten().collect()
-}
-
-fn row(adds: Adds) -> Row {
-    let Adds::Share { part, whole } = adds else { return Vec::new() };
+fn row(Part { part, whole }: Part) -> Row {
     [(0, part), (1, whole)].into_iter().filter(|(_, sum)| *sum != 0.0).collect()
 }
 
-fn share_of(part: f64, whole: f64) -> Value {
-    ratio(part, whole, "the denominator is 0")
-}
-
-/// Whether every value is 0 or 1, so that their mean is a plain proportion.
-fn is_yes_or_no(items: &[Item], at: usize) -> bool {
-    items.iter().all(|item| value_of(item, at).is_ok_and(|value| value == 0.0 || value == 1.0))
+fn share_of(sums: &[f64]) -> Value {
+    Part { part: sums[0], whole: sums[1] }.share("the denominator is 0")
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use super::text::{Term, Tokens};
 
 const BITS: usize = u64::BITS as usize;
 
-/// One text, ready to be compared with many.
 pub(super) struct Pattern {
     length: usize,
     /// Where in `places` those of each distinct word begin; one entry more than there are words.
@@ -20,7 +19,6 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// Of a text whose distinct words are known by their place in its counts.
     pub(super) fn new(text: &Tokens) -> Self {
         let mut places: Vec<(u32, u32)> = Vec::with_capacity(text.len());
         for (at, &term) in text.in_order().iter().enumerate() {

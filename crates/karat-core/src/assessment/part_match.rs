@@ -28,18 +28,6 @@ impl Category {
     pub fn is_hit(self) -> bool {
         matches!(self, Self::Exact | Self::Broad)
     }
-
-    /// By how much of each side is covered.
-    fn from_coverage(golden: f64, part: f64, thresholds: &Thresholds) -> Self {
-        let [holds, is_held] = [golden >= thresholds.whole, part >= thresholds.whole];
-        match (holds, is_held) {
-            (true, true) => Self::Exact,
-            (true, false) => Self::Broad,
-            (false, true) => Self::Narrow,
-            (false, false) if golden.max(part) >= thresholds.weak => Self::Weak,
-            (false, false) => Self::Miss,
-        }
-    }
 }
 
 /// A golden part and a part of a document, compared with each other.
@@ -60,7 +48,13 @@ impl PartMatch {
             return Self { category: Category::Miss, golden_coverage: 0.0, part_coverage: 0.0 };
         }
         let [golden_coverage, part_coverage] = [golden, part].map(|length| common as f64 / length as f64);
-        let category = Category::from_coverage(golden_coverage, part_coverage, thresholds);
+        let category = match (golden_coverage >= thresholds.whole, part_coverage >= thresholds.whole) {
+            (true, true) => Category::Exact,
+            (true, false) => Category::Broad,
+            (false, true) => Category::Narrow,
+            (false, false) if golden_coverage.max(part_coverage) >= thresholds.weak => Category::Weak,
+            (false, false) => Category::Miss,
+        };
         Self { category, golden_coverage, part_coverage }
     }
 }
@@ -101,8 +95,7 @@ impl PartIndex {
 
     /// Compares all parts with each of these golden parts.
     ///
-    /// Two texts have no longer a subsequence in common than they have words in common, whatever their order. Where even that would
-    /// be a miss nothing more is computed; all else is exact.
+    /// Exact, except that nothing is computed where the words in common, in any order, would already be a miss.
     pub fn matches(&self, goldens: &[Tokens], thresholds: &Thresholds) -> Matches {
         let own = |scratch: &mut Scratch, golden: &Tokens| self.of_one(scratch, golden, thresholds);
         Matches { by_golden: goldens.par_iter().map_init(Scratch::default, own).collect() }
@@ -188,8 +181,7 @@ impl Matches {
         found.map_or(Category::Miss, |at| near[at].found.category)
     }
 
-    /// Whether some part of the documents holds a golden part.
-    pub fn is_anywhere(&self, golden: usize) -> bool {
+    pub(super) fn is_anywhere(&self, golden: usize) -> bool {
         self.near_parts(golden).iter().any(|near| near.found.category.is_hit())
     }
 }

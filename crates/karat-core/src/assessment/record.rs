@@ -11,9 +11,7 @@ use std::fmt;
 pub struct GoldenRecord {
     pub bundle: String,
     pub template: String,
-    /// What is taken as given, in the order of the record.
     pub question_answers: Vec<QuestionAnswer>,
-    /// The requirements, in the order of the record.
     pub requirements: Vec<Requirement>,
 }
 
@@ -44,12 +42,7 @@ impl fmt::Display for AnswerValue {
             Self::Flag(false) => f.write_str("no"),
             Self::Number(number) => write!(f, "{number}"),
             Self::Text(text) => f.write_str(text),
-            Self::List(items) => {
-                for (i, item) in items.iter().enumerate() {
-                    write!(f, "{}{item}", if i == 0 { "" } else { ", " })?;
-                }
-                Ok(())
-            }
+            Self::List(items) => f.write_str(&items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
         }
     }
 }
@@ -116,16 +109,10 @@ impl Requirement {
         primary.chain(self.supporting.iter().map(|part| (Role::Supporting, part)))
     }
 
-    /// The roles of its golden parts, in the order of [`Self::evidence_parts`].
-    pub fn roles(&self) -> Vec<Role> {
-        self.evidence_parts().map(|(role, _)| role).collect()
-    }
-
     /// The parts that stand more than once, in the order of [`Self::evidence_parts`]: a part has one role, and stands once.
     pub fn repeated_parts(&self) -> Vec<&PartId> {
         let ids: Vec<&PartId> = self.evidence_parts().map(|(_, part)| &part.id).collect();
-        let again = |i: usize| ids[..i].contains(&ids[i]);
-        (0..ids.len()).filter(|&i| again(i)).map(|i| ids[i]).collect()
+        (0..ids.len()).filter(|&i| ids[..i].contains(&ids[i])).map(|i| ids[i]).collect()
     }
 }
 
@@ -135,7 +122,6 @@ impl Requirement {
 pub struct GoldenPart {
     pub id: PartId,
     pub document: String,
-    /// The heading it stands under, as the document has it.
     pub title: String,
     pub text: String,
 }

@@ -2,7 +2,7 @@
 
 use super::items::{Adds, Item};
 use super::part_match::{Category, Matches};
-use crate::metric::{Undefined, Value, ratio};
+use crate::metric::{Part, Undefined, Value};
 use crate::trec::Ranking;
 
 const NO_EVIDENCE: &str = "no golden evidence";
@@ -47,12 +47,7 @@ impl Retrieval {
 
     /// The share of the golden parts that were found.
     pub fn recall(&self) -> Value {
-        ratio(self.hits() as f64, self.parts.len() as f64, NO_EVIDENCE)
-    }
-
-    /// The place of the first part that covers a golden one.
-    pub fn first_hit(&self) -> Option<usize> {
-        self.parts.iter().filter_map(|found| found.first_hit).min()
+        Part::count(self.hits(), self.parts.len()).share(NO_EVIDENCE)
     }
 
     /// How many golden parts were found.
@@ -89,7 +84,7 @@ impl Retrieval {
         let (ranking, k) = (self.ranking(), k as usize);
         let of = |value: f64| Adds::Value(if self.parts.is_empty() { Err(Undefined(NO_EVIDENCE)) } else { Ok(value) });
         vec![
-            ("retrieval_recall", Adds::Share { part: self.hits() as f64, whole: self.parts.len() as f64 }),
+            ("retrieval_recall", Adds::Share(Part::count(self.hits(), self.parts.len()))),
             ("recall_at_k", of(ranking.recall(k))),
             ("mrr", of(ranking.reciprocal_rank())),
             ("ndcg_at_k", of(ranking.ndcg(k))),

@@ -4,7 +4,7 @@ use super::items::{Adds, Item};
 use super::part_match::Matches;
 use super::record::{Compliance, Requirement, Role};
 use super::rules::Rules;
-use crate::metric::{Value, ratio};
+use crate::metric::{Part, Value, ratio};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -87,14 +87,12 @@ pub fn compliance(golden: Compliance, said: Compliance) -> f64 {
 /// The share of the weight of golden parts that was earned by citing them.
 pub fn evidence(parts: &[PartScore]) -> Value {
     let whole: f64 = parts.iter().map(|part| part.weight).sum();
-    let earned: f64 = parts.iter().map(|part| part.weight * part.credit).sum();
-    ratio(earned, whole, "no golden evidence")
+    ratio(parts.iter().map(|part| part.weight * part.credit).sum(), whole, "no golden evidence")
 }
 
 /// Scores an answer to a requirement; without one, everything is missed.
 ///
-/// `matches` are those of the requirement's golden parts, in the order of its evidence, with all parts that were read; `retrieved` are
-/// the ones that the assessor was shown.
+/// `matches` compares its golden parts, in the order of the evidence, with all parts read; `retrieved` were shown to the assessor.
 pub fn score(
     requirement: &Requirement,
     answer: Option<&Assessment>,
@@ -103,7 +101,7 @@ pub fn score(
     rules: &Rules,
 ) -> RequirementScore {
     let citations = answer.map_or(&[][..], |answer| &answer.citations);
-    let roles = requirement.roles();
+    let roles: Vec<Role> = requirement.evidence_parts().map(|(role, _)| role).collect();
     let part = |(golden, role): (usize, &Role)| part_score(golden, *role, citations, matches, retrieved, rules);
     let parts: Vec<PartScore> = roles.iter().enumerate().map(part).collect();
     let is_right = |citation: &&Citation| (0..roles.len()).any(|golden| holds(citation, golden, matches));
@@ -137,11 +135,10 @@ fn part_score(
         let (a, b) = (worth(*a), worth(*b));
         a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
     });
-    let was_shown = || retrieved.iter().any(|part| matches.category(golden, *part).is_hit());
     let lost = match cited {
         Some(cited) if cited == role => None,
         Some(_) => Some(Stage::WrongRole),
-        None if was_shown() => Some(Stage::NotCited),
+        None if retrieved.iter().any(|part| matches.category(golden, *part).is_hit()) => Some(Stage::NotCited),
         None if matches.is_anywhere(golden) => Some(Stage::NotRetrieved),
         None => Some(Stage::NotIngested),
     };
@@ -149,7 +146,6 @@ fn part_score(
     PartScore { role, weight: rules.weight(role), cited, credit, lost }
 }
 
-/// Whether what is cited holds a golden part.
 fn holds(citation: &Citation, golden: usize, matches: &Matches) -> bool {
     citation.part.is_some_and(|part| matches.category(golden, part).is_hit())
 }
@@ -157,13 +153,12 @@ fn holds(citation: &Citation, golden: usize, matches: &Matches) -> bool {
 impl RequirementScore {
     /// What it adds to the metrics of answers, in the order of the table.
     pub fn adds(&self) -> Item {
-        let share = |part: usize, whole: usize| Adds::Share { part: part as f64, whole: whole as f64 };
         vec![
             ("mean_combined_score", Adds::Value(Ok(self.combined))),
             ("mean_compliance_score", Adds::Value(Ok(self.compliance))),
             ("mean_evidence_score", Adds::Value(self.evidence)),
             ("assessment_accuracy", Adds::Value(Ok(f64::from(u8::from(self.is_exact))))),
-            ("citation_precision", share(self.right_citations, self.citations)),
+            ("citation_precision", Adds::Share(Part::count(self.right_citations, self.citations))),
         ]
     }
 }

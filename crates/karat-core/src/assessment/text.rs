@@ -33,16 +33,14 @@ pub struct Tokens {
     counts: Vec<(Term, u32)>,
 }
 
+#[expect(missing_docs, reason = "the names say it")]
 impl Tokens {
-    /// Of words in the order of the text.
     pub fn new(order: Vec<Term>) -> Self {
         let mut sorted = order.clone();
         sorted.sort_unstable();
-        let counts = sorted.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect();
-        Self { order, counts }
+        Self { order, counts: sorted.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect() }
     }
 
-    /// The words in the order of the text.
     pub fn in_order(&self) -> &[Term] {
         &self.order
     }
@@ -52,12 +50,10 @@ impl Tokens {
         &self.counts
     }
 
-    /// How many words there are.
     pub fn len(&self) -> usize {
         self.order.len()
     }
 
-    /// Whether there is nothing to compare.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
@@ -101,16 +97,13 @@ fn end(word: &mut String, found: &mut Vec<String>) {
 }
 
 /// NFKC, then full case folding as lower, upper and lower case after each other, letter by letter: `ß` is `ss`, and every sigma is `σ`.
-///
-/// It differs from Unicode's table only where that keeps letters apart that share an upper case, as it does with the `ı` without a
-/// dot, which here is an `i`.
+/// It differs from Unicode's table only in letters that share an upper case, such as the `ı` without a dot, which here is an `i`.
 fn folded(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
     // Folding may take letters and marks apart; the second pass puts them together again.
-    let lower = text.nfkc().flat_map(char::to_lowercase);
-    lower.flat_map(char::to_uppercase).flat_map(char::to_lowercase).nfkc().collect()
+    text.nfkc().flat_map(char::to_lowercase).flat_map(char::to_uppercase).flat_map(char::to_lowercase).nfkc().collect()
 }
 
 /// The characters of a Markdown text that a reader sees: emphasis and code marks vanish, and so do the targets of links.

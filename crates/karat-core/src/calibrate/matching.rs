@@ -12,10 +12,10 @@ use crate::profile::{Method, Profile, Weights};
 use crate::scorecard::vocabulary;
 use crate::suite::{Case, Suite};
 use rayon::prelude::*;
+use serde::Serialize;
 use weights::{FitPart, fit_parts, fitted_weights, rescaled, threshold, weighs};
 
-/// Minimum number of labelled pairs.
-pub const LEAST_PAIRS: usize = 30;
+const LEAST_PAIRS: usize = 30;
 
 /// The fitted rules are better where their F1 on pairs held out is higher by this much; less is chance.
 pub const LEAST_GAIN: f64 = 0.01;
@@ -23,22 +23,20 @@ pub const LEAST_GAIN: f64 = 0.01;
 /// New weights are several numbers more than a new threshold, and so must gain more over it.
 pub const LEAST_GAIN_OF_WEIGHTS: f64 = 0.02;
 
-/// How many steps from 0 to 1 the thresholds of a curve take.
 const CURVE_STEPS: u32 = 20;
 
 /// A labelled pair as the rules see it.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct LabelledPair {
-    /// What its score is made of; absent where the pair can never count, as the profile requires more or asks for evidence that
-    /// it lacks.
+    /// What its score is made of; absent where the profile's requirements or its demand for evidence forbid the pair.
     pub parts: Option<Parts>,
     pub matched: bool,
     pub group: String,
 }
 
 /// How well rules decide labelled pairs. What cannot be computed is absent, never 0.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Figures {
     pub precision: Option<f64>,
@@ -64,7 +62,7 @@ pub struct MatchFit {
     /// Whether any pair has two parts that stand against each other; else weights are not learned, and only the threshold is.
     pub weighs: bool,
     pub matches: usize,
-    /// How many can never count, whatever the weights: the profile requires more, or asks for evidence that they lack.
+    /// How many can never count, whatever the weights.
     pub forbidden: usize,
     /// The present rules. They were not fitted to these pairs, so that this is as good as held out.
     pub present: Figures,
@@ -72,33 +70,33 @@ pub struct MatchFit {
     pub threshold_alone: ThresholdFit,
     pub in_sample: Figures,
     /// Each group decided by rules that were fitted on all others, or why there is nothing to hold out.
-    pub held_out: Result<HeldOut, HoldOutError>,
+    pub held_out: Result<HeldOut, &'static str>,
 }
 
 /// A threshold that was fitted while the weights stay.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct ThresholdFit {
-    /// The score from which a pair counts.
     pub threshold: f64,
-    /// How it decides the pairs that it was fitted to.
     pub in_sample: Figures,
 }
 
 /// What came of holding out each group in turn.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct HeldOut {
+    pub groups: usize,
+    #[serde(flatten)]
     pub figures: Figures,
     /// The same with the present weights, and a threshold that was fitted on the other groups.
     pub threshold_alone: Figures,
-    pub groups: usize,
     /// By thresholds from 0 to 1, the same for all groups: with the weights that the other groups gave.
     pub curve: Vec<CurvePoint>,
     pub present_curve: Vec<CurvePoint>,
 }
 
 /// What a threshold would decide.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct CurvePoint {
     pub threshold: f64,
@@ -108,7 +106,8 @@ pub struct CurvePoint {
 }
 
 /// Which of the fitted numbers to adopt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Advice {
     /// None: the present rules are as good, or nothing could be held out.
     Keep,
@@ -138,67 +137,6 @@ impl MatchFit {
     }
 }
 
-/// Why nothing could be fitted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "variant names say it")]
-pub enum MatchFitError {
-    NoScores(String),
-    TooFewPairs(usize),
-    NoMatches,
-    NoMismatches,
-    /// The profile's requirements allow too few of the labelled pairs.
-    TooFewAllowed(usize),
-    OneKindAllowed,
-}
-
-impl std::fmt::Display for MatchFitError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let of_one_kind = "so there is nothing to separate; give labels of both kinds";
-        match self {
-            Self::NoScores(name) => {
-                write!(
-                    f,
-                    "the profile `{name}` does not compare scores, so there is nothing to fit; choose another with --profile, such as `karat`"
-                )
-            }
-            Self::TooFewPairs(n) => {
-                write!(f, "{n} labelled pairs are too few to fit rules: at least {LEAST_PAIRS} are needed; label more")
-            }
-            Self::NoMatches => write!(f, "no labelled pair matches, {of_one_kind}"),
-            Self::NoMismatches => write!(f, "every labelled pair matches, {of_one_kind}"),
-            Self::TooFewAllowed(n) => write!(
-                f,
-                "the profile's `require`, `line_tolerance` and `evidence` allow {n} of the labelled pairs, but {LEAST_PAIRS} are \
-                 needed; require less, or label more"
-            ),
-            Self::OneKindAllowed => write!(
-                f,
-                "the profile's `require`, `line_tolerance` and `evidence` allow only pairs of one kind, {of_one_kind}, or require \
-                 less"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for MatchFitError {}
-
-/// Why nothing could be held out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "its text says it")]
-pub enum HoldOutError {
-    OneGroup,
-    OneKind,
-}
-
-impl std::fmt::Display for HoldOutError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::OneGroup => "all labels belong to one group",
-            Self::OneKind => "without one of the groups, all labels are of one kind",
-        })
-    }
-}
-
 /// The labelled pairs of trials with the parts of their scores; `group` names the group of each case.
 pub fn pairs(
     suite: &Suite,
@@ -225,33 +163,46 @@ pub fn pairs(
     trials.par_iter().map(of_trial).collect::<Vec<_>>().into_iter().flatten().collect()
 }
 
-/// Fits weights and threshold to labelled pairs, and measures them on groups held out in turn.
-pub fn fit(pairs: &[LabelledPair], profile: &Profile) -> Result<MatchFit, MatchFitError> {
-    if profile.method != Method::Score {
-        return Err(MatchFitError::NoScores(profile.name.clone()));
-    }
-    if pairs.len() < LEAST_PAIRS {
-        return Err(MatchFitError::TooFewPairs(pairs.len()));
-    }
+/// Why nothing is fitted to a profile that does not compare scores.
+pub fn no_scores(profile: &Profile) -> String {
+    let name = &profile.name;
+    format!(
+        "the profile `{name}` does not compare scores, so there is nothing to fit; choose another with --profile, such as `karat`"
+    )
+}
+
+/// Fits weights and threshold to labelled pairs, and measures them on groups held out in turn; else says why not.
+pub fn fit(pairs: &[LabelledPair], profile: &Profile) -> Result<MatchFit, String> {
+    const NOTHING_TO_SEPARATE: &str = "so there is nothing to separate; give labels of both kinds";
+    const ALLOWED: &str = "the profile's `require`, `line_tolerance` and `evidence` allow";
+    let n = pairs.len();
     let matches = pairs.iter().filter(|pair| pair.matched).count();
-    if matches == 0 {
-        return Err(MatchFitError::NoMatches);
-    }
-    if matches == pairs.len() {
-        return Err(MatchFitError::NoMismatches);
-    }
     let forbidden = pairs.iter().filter(|pair| pair.parts.is_none()).count();
-    if pairs.len() - forbidden < LEAST_PAIRS {
-        return Err(MatchFitError::TooFewAllowed(pairs.len() - forbidden));
+    let allowed = n - forbidden;
+    if profile.method != Method::Score {
+        return Err(no_scores(profile));
     }
-    let rules = Rules::learn(pairs, profile).ok_or(MatchFitError::OneKindAllowed)?;
-    let alone = Rules::learn_threshold(pairs, profile.weights.clone(), profile).ok_or(MatchFitError::OneKindAllowed)?;
+    if n < LEAST_PAIRS {
+        return Err(format!(
+            "{n} labelled pairs are too few to fit rules: at least {LEAST_PAIRS} are needed; label more"
+        ));
+    }
+    if matches == 0 || matches == n {
+        let which = if matches == 0 { "no" } else { "every" };
+        return Err(format!("{which} labelled pair matches, {NOTHING_TO_SEPARATE}"));
+    }
+    if allowed < LEAST_PAIRS {
+        return Err(format!(
+            "{ALLOWED} {allowed} of the labelled pairs, but {LEAST_PAIRS} are needed; require less, or label more"
+        ));
+    }
+    let one_kind = || format!("{ALLOWED} only pairs of one kind, {NOTHING_TO_SEPARATE}, or require less");
+    let rules = Rules::learn(pairs, profile).ok_or_else(one_kind)?;
+    let alone = Rules::learn_threshold(pairs, profile.weights.clone(), profile).ok_or_else(one_kind)?;
     let present = Rules { weights: profile.weights.clone(), threshold: profile.threshold };
-    let has = |part: fn(&Parts) -> Option<f64>| {
-        pairs.iter().filter(|pair| pair.parts.as_ref().and_then(part).is_some()).count()
-    };
+    let has = |part: usize| pairs.iter().filter_map(|pair| pair.parts?.list()[part]).count();
     Ok(MatchFit {
-        seen: [has(|own| own.file), has(|own| own.line), has(|own| own.keyword), has(|own| own.text)],
+        seen: std::array::from_fn(has),
         kept: fit_parts(pairs.iter().filter_map(|pair| pair.parts.as_ref())).map(|part| part == FitPart::Kept),
         weighs: pairs.iter().filter_map(|pair| pair.parts.as_ref()).any(weighs),
         matches,
@@ -266,18 +217,21 @@ pub fn fit(pairs: &[LabelledPair], profile: &Profile) -> Result<MatchFit, MatchF
     })
 }
 
-fn hold_out(pairs: &[LabelledPair], profile: &Profile) -> Result<HeldOut, HoldOutError> {
+const ONE_GROUP: &str = "all labels belong to one group";
+const ONE_KIND: &str = "without one of the groups, all labels are of one kind";
+
+fn hold_out(pairs: &[LabelledPair], profile: &Profile) -> Result<HeldOut, &'static str> {
     let folds = folds(pairs, |pair| pair.group.clone());
     let groups = folds.len();
     if groups < 2 {
-        return Err(HoldOutError::OneGroup);
+        return Err(ONE_GROUP);
     }
     let decided = folds.into_par_iter().map(|Fold { others, own, .. }| {
-        let rules = Rules::learn(&others, profile).ok_or(HoldOutError::OneKind)?;
-        let alone = Rules::learn_threshold(&others, profile.weights.clone(), profile).ok_or(HoldOutError::OneKind)?;
+        let rules = Rules::learn(&others, profile).ok_or(ONE_KIND)?;
+        let alone = Rules::learn_threshold(&others, profile.weights.clone(), profile).ok_or(ONE_KIND)?;
         Ok((rules.decide(&own, profile), alone.decide(&own, profile)))
     });
-    let (decided, alone): (Vec<_>, Vec<_>) = decided.collect::<Result<Vec<_>, HoldOutError>>()?.into_iter().unzip();
+    let (decided, alone): (Vec<_>, Vec<_>) = decided.collect::<Result<Vec<_>, &str>>()?.into_iter().unzip();
     let (decided, alone) = (decided.concat(), alone.concat());
     Ok(HeldOut {
         figures: figures(&decided),
@@ -288,7 +242,6 @@ fn hold_out(pairs: &[LabelledPair], profile: &Profile) -> Result<HeldOut, HoldOu
     })
 }
 
-/// What each threshold would decide about pairs that have their scores already.
 fn curve(decided: &[Decided]) -> Vec<CurvePoint> {
     let at = |step: u32| {
         let threshold = f64::from(step) / f64::from(CURVE_STEPS);
@@ -316,15 +269,12 @@ struct Decided {
 impl Rules {
     /// None where the pairs that the profile allows are of one kind only.
     fn learn(pairs: &[LabelledPair], profile: &Profile) -> Option<Self> {
-        let weights = fitted_weights(&allowed_of_both_kinds(pairs)?, profile);
-        Self::learn_threshold(pairs, weights, profile)
+        Self::learn_threshold(pairs, fitted_weights(&allowed_of_both_kinds(pairs)?, profile), profile)
     }
 
-    /// The same with weights that stay as they are.
     fn learn_threshold(pairs: &[LabelledPair], weights: Weights, profile: &Profile) -> Option<Self> {
         let score = |(parts, matched): (&Parts, bool)| (weigh(parts, &weights, profile.unstated), matched);
-        let scored: Vec<(f64, bool)> = allowed_of_both_kinds(pairs)?.into_iter().map(score).collect();
-        Some(Self { threshold: threshold(scored), weights })
+        Some(Self { threshold: threshold(allowed_of_both_kinds(pairs)?.into_iter().map(score).collect()), weights })
     }
 
     fn decide(&self, pairs: &[LabelledPair], profile: &Profile) -> Vec<Decided> {

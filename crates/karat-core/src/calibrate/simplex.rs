@@ -1,6 +1,5 @@
 //! Gradient descent on the probability simplex.
 
-/// A loss and its slope in each weight.
 pub(in crate::calibrate) struct Slope<const N: usize> {
     pub(in crate::calibrate) loss: f64,
     pub(in crate::calibrate) gradient: [f64; N],
@@ -12,8 +11,7 @@ const MOST_STEPS: usize = 500;
 /// A loss that falls by less than this share of itself is at its end.
 const LEAST_GAIN: f64 = 1e-10;
 
-/// Goes from `start` downhill to where no step within the simplex lowers the loss. `free` says which weights may change; the
-/// others stay 0.
+/// Goes downhill from `start` until no step within the simplex lowers the loss; weights that are not `free` stay 0.
 pub(in crate::calibrate) fn descend<const N: usize>(
     start: [f64; N],
     free: [bool; N],
@@ -60,8 +58,7 @@ fn shorter<const N: usize>(
             *weight -= step * slope;
         }
         let next = project(wanted, free);
-        let moved: f64 = next.iter().zip(at).map(|(a, b)| (a - b) * (a - b)).sum();
-        if moved < 1e-20 {
+        if next.iter().zip(at).map(|(a, b)| (a - b) * (a - b)).sum::<f64>() < 1e-20 {
             return None;
         }
         let there = slope(&next);
@@ -95,8 +92,7 @@ pub(in crate::calibrate) fn project<const N: usize>(point: [f64; N], free: [bool
 
 /// Scaled to a sum of 1; alike where all are 0.
 pub(in crate::calibrate) fn scaled<const N: usize>(weights: [f64; N], free: [bool; N]) -> [f64; N] {
-    let own = |index: usize| if free[index] { weights[index] } else { 0.0 };
-    let sum: f64 = (0..N).map(own).sum();
+    let sum: f64 = (0..N).map(|index| if free[index] { weights[index] } else { 0.0 }).sum();
     let count = free.iter().filter(|free| **free).count().max(1) as f64;
     std::array::from_fn(|index| match free[index] {
         false => 0.0,

@@ -6,10 +6,10 @@ use crate::stats::logistic::{log_loss, probability};
 use crate::stats::rank::{kendall, ranks, spearman};
 use crate::stats::summary::mean;
 use rayon::prelude::*;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Minimum number of tools.
-pub const LEAST_TOOLS: usize = 4;
+const LEAST_TOOLS: usize = 4;
 
 /// Every tool is held out in turn over all pairs, so far more would take hours.
 pub const MOST_TOOLS: usize = 100;
@@ -33,15 +33,17 @@ pub struct Expert {
 }
 
 /// How far an index orders tools as experts do: the mean over the experts who order any. Absent where no expert does.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Agreement {
+    #[serde(rename = "spearman")]
     pub rho: Option<f64>,
+    #[serde(rename = "kendall")]
     pub tau: Option<f64>,
 }
 
 /// Where a tool stands, 1 being the best; ties share the mean of their places.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct ToolStanding {
     pub experts: f64,
@@ -60,13 +62,11 @@ pub struct SuiFit {
     pub fitted: SuiWeights,
     pub preferences: usize,
     pub with_present: Agreement,
-    /// With the fitted weights, on what they were fitted to.
     pub in_sample: Agreement,
     /// Each tool placed among the others by weights that were fitted without it.
     pub tools_held_out: Agreement,
     /// Each expert's ranking against weights that were fitted to the others'; absent where there is one expert only.
     pub experts_held_out: Option<Agreement>,
-    /// The tools, in the order they were given.
     pub standings: Vec<ToolStanding>,
 }
 
@@ -82,54 +82,29 @@ impl SuiFit {
     }
 }
 
-/// Why no weights could be fitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "variant names say it")]
-pub enum SuiFitError {
-    TooFewTools(usize),
-    TooManyTools(usize),
-    NoOrder,
-}
-
-impl std::fmt::Display for SuiFitError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::TooFewTools(n) => {
-                let tools = if *n == 1 { "tool" } else { "tools" };
-                write!(
-                    f,
-                    "{n} ranked {tools} with all five parts: five weights need at least {LEAST_TOOLS}; score and rank more"
-                )
-            }
-            Self::TooManyTools(n) => {
-                write!(f, "{n} ranked tools are too many to hold out one by one; rank at most {MOST_TOOLS}")
-            }
-            Self::NoOrder => {
-                write!(f, "every ranking is a single tie, so there is no order to fit; rank some tools above others")
-            }
-        }
-    }
-}
-
-impl std::error::Error for SuiFitError {}
-
-/// Finds the weights that make the experts' preferences likeliest, and measures them on what was held out.
+/// Finds the weights that make the experts' preferences most_likely_weights, and measures them on what was held out.
 ///
-/// Unranked tools must be left out. The same values in another order give the same weights.
-pub fn fit(tools: &[Parts], experts: &[Expert], present: &SuiWeights) -> Result<SuiFit, SuiFitError> {
-    if tools.len() < LEAST_TOOLS {
-        return Err(SuiFitError::TooFewTools(tools.len()));
+/// Unranked tools must be left out. The same values in another order give the same weights. The error says why there are none.
+pub fn fit(tools: &[Parts], experts: &[Expert], present: &SuiWeights) -> Result<SuiFit, String> {
+    let n = tools.len();
+    if n < LEAST_TOOLS {
+        let ranked = crate::wording::count(n, "ranked tool");
+        return Err(format!(
+            "{ranked} with all five parts: five weights need at least {LEAST_TOOLS}; score and rank more"
+        ));
     }
-    if tools.len() > MOST_TOOLS {
-        return Err(SuiFitError::TooManyTools(tools.len()));
+    if n > MOST_TOOLS {
+        return Err(format!("{n} ranked tools are too many to hold out one by one; rank at most {MOST_TOOLS}"));
     }
     let today = scaled(present.list(), [true; 5]);
-    let all = Preferences::new(tools, experts.iter());
-    if all.rows.is_empty() {
-        return Err(SuiFitError::NoOrder);
+    let all = preferences(tools, experts.iter());
+    if all.is_empty() {
+        let tied = "every ranking is a single tie, so there is no order to fit; rank some tools above others";
+        return Err(tied.to_owned());
     }
-    let fitted = readable(all.fit(today));
-    let without: Vec<[f64; 5]> = (0..tools.len()).into_par_iter().map(|own| all.without(own).fit(today)).collect();
+    let fitted = readable(most_likely_weights(all.iter(), today));
+    let others = |own: usize| all.iter().filter(move |row| row.better != own && row.worse != own);
+    let without: Vec<[f64; 5]> = (0..n).into_par_iter().map(|own| most_likely_weights(others(own), today)).collect();
     let held_out = |expert: &Expert| -> Vec<f64> {
         let others = |own: usize| expert.order.keys().copied().filter(move |other| *other != own);
         expert.order.keys().map(|&own| beaten(tools, own, others(own), &without[own])).collect()
@@ -139,8 +114,7 @@ pub fn fit(tools: &[Parts], experts: &[Expert], present: &SuiWeights) -> Result<
     };
     let without_expert = |own: usize| {
         let others = experts.iter().enumerate().filter(|(other, _)| *other != own).map(|(_, expert)| expert);
-        let weights = Preferences::new(tools, others).fit(today);
-        agreement(&experts[own..=own], by(weights))
+        agreement(&experts[own..=own], by(most_likely_weights(preferences(tools, others).iter(), today)))
     };
     let experts_held_out = (experts.len() > 1).then(|| {
         let each: Vec<Agreement> = (0..experts.len()).into_par_iter().map(without_expert).collect();
@@ -149,7 +123,7 @@ pub fn fit(tools: &[Parts], experts: &[Expert], present: &SuiWeights) -> Result<
     Ok(SuiFit {
         present: listed(today),
         fitted: listed(fitted),
-        preferences: all.rows.iter().map(|row| row.times).sum(),
+        preferences: all.iter().map(|row| row.times).sum(),
         with_present: agreement(experts, by(today)),
         in_sample: agreement(experts, by(fitted)),
         tools_held_out: agreement(experts, held_out),
@@ -158,11 +132,7 @@ pub fn fit(tools: &[Parts], experts: &[Expert], present: &SuiWeights) -> Result<
     })
 }
 
-/// Every pair of tools of which an expert prefers one.
-struct Preferences {
-    rows: Vec<Preference>,
-}
-
+/// A pair of tools of which experts prefer one.
 struct Preference {
     better: usize,
     worse: usize,
@@ -170,51 +140,41 @@ struct Preference {
     ahead: Parts,
 }
 
-impl Preferences {
-    fn new<'e>(tools: &[Parts], experts: impl Iterator<Item = &'e Expert>) -> Self {
-        let mut times: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-        for expert in experts {
-            for (&better, high) in &expert.order {
-                for (&worse, _) in expert.order.iter().filter(|(_, low)| high > *low) {
-                    *times.entry((better, worse)).or_default() += 1;
-                }
+fn preferences<'e>(tools: &[Parts], experts: impl Iterator<Item = &'e Expert>) -> Vec<Preference> {
+    let mut times: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    for expert in experts {
+        for (&better, high) in &expert.order {
+            for (&worse, _) in expert.order.iter().filter(|(_, low)| high > *low) {
+                *times.entry((better, worse)).or_default() += 1;
             }
         }
-        let row = |((better, worse), times): ((usize, usize), usize)| {
-            let ahead = std::array::from_fn(|part| tools[better][part] - tools[worse][part]);
-            Preference { better, worse, times, ahead }
-        };
-        Self { rows: times.into_iter().map(row).collect() }
     }
+    let row = |((better, worse), times): ((usize, usize), usize)| {
+        let ahead = std::array::from_fn(|part| tools[better][part] - tools[worse][part]);
+        Preference { better, worse, times, ahead }
+    };
+    times.into_iter().map(row).collect()
+}
 
-    /// Those that one tool has no part in.
-    fn without(&self, tool: usize) -> Self {
-        let apart = |row: &&Preference| row.better != tool && row.worse != tool;
-        let copy = |row: &Preference| Preference { ..*row };
-        Self { rows: self.rows.iter().filter(apart).map(copy).collect() }
-    }
-
-    /// The weights under which the preferences are likeliest. The loss is convex and the pull makes it strictly so, so that there
-    /// is one answer.
-    fn fit(&self, today: [f64; 5]) -> [f64; 5] {
-        let slope = |weights: &[f64; 5]| {
-            let mut loss = 0.0;
-            let mut gradient = [0.0; 5];
-            for row in &self.rows {
-                let odds = STEEPNESS * row.ahead.iter().zip(weights).map(|(ahead, weight)| ahead * weight).sum::<f64>();
-                let times = row.times as f64;
-                loss += times * log_loss(odds);
-                let push = times * STEEPNESS * (1.0 - probability(odds));
-                gradient.iter_mut().zip(&row.ahead).for_each(|(slope, ahead)| *slope -= push * ahead);
-            }
-            for (slope, (weight, today)) in gradient.iter_mut().zip(weights.iter().zip(&today)) {
-                loss += RIDGE * (weight - today) * (weight - today);
-                *slope += 2.0 * RIDGE * (weight - today);
-            }
-            Slope { loss, gradient }
-        };
-        descend(today, [true; 5], slope).0
-    }
+/// The weights under which the preferences are most_likely_weights; the ridge makes the loss strictly convex, so that there is one answer.
+fn most_likely_weights<'p>(rows: impl Iterator<Item = &'p Preference> + Clone, today: [f64; 5]) -> [f64; 5] {
+    let slope = |weights: &[f64; 5]| {
+        let mut loss = 0.0;
+        let mut gradient = [0.0; 5];
+        for row in rows.clone() {
+            let odds = STEEPNESS * row.ahead.iter().zip(weights).map(|(ahead, weight)| ahead * weight).sum::<f64>();
+            let times = row.times as f64;
+            loss += times * log_loss(odds);
+            let push = times * STEEPNESS * (1.0 - probability(odds));
+            gradient.iter_mut().zip(&row.ahead).for_each(|(slope, ahead)| *slope -= push * ahead);
+        }
+        for (slope, (weight, today)) in gradient.iter_mut().zip(weights.iter().zip(&today)) {
+            loss += RIDGE * (weight - today) * (weight - today);
+            *slope += 2.0 * RIDGE * (weight - today);
+        }
+        Slope { loss, gradient }
+    };
+    descend(today, [true; 5], slope).0
 }
 
 /// The index of a tool; equal but for the last bits is equal.
@@ -226,17 +186,8 @@ fn index(parts: &Parts, weights: &[f64; 5]) -> f64 {
 /// How many of the others a tool is ahead of; one that is level counts half.
 fn beaten(tools: &[Parts], own: usize, others: impl Iterator<Item = usize>, weights: &[f64; 5]) -> f64 {
     let mine = index(&tools[own], weights);
-    let against = |other: usize| {
-        let theirs = index(&tools[other], weights);
-        if mine > theirs {
-            1.0
-        } else if mine == theirs {
-            0.5
-        } else {
-            0.0
-        }
-    };
-    others.map(against).sum()
+    let against = |theirs: f64| f64::from(u8::from(mine > theirs)) + 0.5 * f64::from(u8::from(mine == theirs));
+    others.map(|other| against(index(&tools[other], weights))).sum()
 }
 
 fn agreement(experts: &[Expert], order: impl Fn(&Expert) -> Vec<f64>) -> Agreement {
@@ -264,8 +215,7 @@ fn standings(tools: &[Parts], experts: &[Expert], weights: [[f64; 5]; 2], withou
     let [present, fitted] =
         weights.map(|weights| ranks(&tools.iter().map(|parts| -index(parts, &weights)).collect::<Vec<_>>()));
     let place = |own: usize| {
-        let others = (0..tools.len()).filter(|other| *other != own);
-        tools.len() as f64 - beaten(tools, own, others, &without[own])
+        tools.len() as f64 - beaten(tools, own, (0..tools.len()).filter(|other| *other != own), &without[own])
     };
     let standing = |own: usize| ToolStanding {
         experts: mean(&by_experts[own]).unwrap_or_default(),

@@ -5,12 +5,11 @@
 //! the same draws, which makes their p values depend on each other; Holm's adjustment holds whatever the dependence.
 
 use super::Rules;
-use super::swaps::{self, Row, SAME, Statistic};
+use super::pairs::{Row, SAME, Statistic, apart, is_as_far, p_of_units, ways};
 use crate::metric::table::Direction;
 use crate::stats::paired::{EXACT_UNITS, holm_of_tested, is_significant, sign_flip};
 use crate::stats::random::{Random, seed_of};
 use rayon::prelude::*;
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// What every case adds to a metric, by tool and then by case. All tools have the same cases in the same order.
@@ -27,7 +26,6 @@ pub enum ToolScores<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct PairTest {
-    /// The first tool, by its place.
     pub a: usize,
     pub b: usize,
     /// The second's figure minus the first's, over the cases both have a value on; none where it is undefined.
@@ -55,15 +53,18 @@ impl PairTest {
 ///
 /// Each test is the two-sided permutation test of [`super::compare`]: signs of cases flip, of clusters all at once, and sides are
 /// swapped where the metric is not a mean. Few differing units are counted exactly. A pair that can no longer become significant
-/// is drawn no further, so its p value rests on fewer draws. Neither the order of cases nor the number of threads changes a
-/// digit.
+/// is drawn no further, so its p value rests on fewer draws. Neither the order of cases nor the number of threads matters.
 pub fn test_all_pairs(scores: &ToolScores<'_>, clusters: Option<&[usize]>, rules: &Rules) -> Vec<PairTest> {
     let table = Table::new(scores, clusters);
     let pairs: Vec<(usize, usize)> = (0..table.tools).flat_map(|a| (a + 1..table.tools).map(move |b| (a, b))).collect();
     let permutations = rules.permutations(pairs.len());
     let seed = rules.seed.unwrap_or_else(|| seed_of(table.sums.iter().copied()));
-    let prepared: Vec<(PairTest, Option<Drawn>)> =
-        pairs.into_par_iter().map(|(a, b)| table.prepare(a, b, permutations)).collect();
+    // All that can be said of a pair without drawing, and what to draw.
+    let prepare = |(a, b): (usize, usize)| match table.value {
+        None => table.prepare_values(a, b),
+        Some(value) => table.prepare_sums(a, b, value, permutations),
+    };
+    let prepared: Vec<(PairTest, Option<Drawn>)> = pairs.into_par_iter().map(prepare).collect();
     let (mut tests, drawn): (Vec<PairTest>, Vec<Option<Drawn>>) = prepared.into_iter().unzip();
     let places: Vec<usize> = (0..tests.len()).filter(|at| drawn[*at].is_some()).collect();
     let drawn: Vec<Drawn> = drawn.into_iter().flatten().collect();
@@ -77,10 +78,10 @@ pub fn test_all_pairs(scores: &ToolScores<'_>, clusters: Option<&[usize]>, rules
 
 /// A pair whose p value is sampled, with the observed statistic.
 enum Drawn {
+    /// A sum at least so far from 0 counts.
     Values {
         a: usize,
         b: usize,
-        /// A sum at least so far from 0 counts.
         far: f64,
     },
     Sums {
@@ -101,7 +102,6 @@ struct Table<'a> {
     value: Option<&'a Statistic<'a>>,
     /// By case: what every tool adds to every column; 0 where it has no value.
     cells: Vec<Vec<f64>>,
-    /// By case: whether each tool has a value.
     known: Vec<Vec<bool>>,
     unit_of: Vec<usize>,
     units: usize,
@@ -120,8 +120,7 @@ impl<'a> Table<'a> {
             }
         };
         let cases = cases.unwrap_or(0);
-        let width = tools * columns;
-        let mut cells = vec![vec![0.0; width]; cases];
+        let mut cells = vec![vec![0.0; tools * columns]; cases];
         let mut known = vec![vec![false; tools]; cases];
         match scores {
             ToolScores::Values(values) => {
@@ -148,64 +147,39 @@ impl<'a> Table<'a> {
         for (cells, known) in cells.iter_mut().zip(&known) {
             (0..columns).for_each(|column| level_out(cells, known, column, columns));
         }
-        let mut table = Self {
-            tools,
-            columns,
-            value,
-            cells,
-            known,
-            unit_of: Vec::new(),
-            units: 0,
-            sums: Vec::new(),
-            missing: Vec::new(),
-        };
-        if value.is_none() {
-            let is_missing = |(tool, case): &(usize, usize)| !table.known[*case][*tool];
-            let all = (0..tools).flat_map(|tool| (0..cases).map(move |case| (tool, case)));
-            table.missing = all.filter(is_missing).collect();
-        }
-        table.group(clusters.filter(|names| names.len() == cases));
-        table
-    }
-
-    /// Puts cases into units, in an order that follows from what they hold.
-    fn group(&mut self, clusters: Option<&[usize]>) {
+        let all = (0..tools).flat_map(|tool| (0..cases).map(move |case| (tool, case)));
+        let missing = all.filter(|(tool, case)| value.is_none() && !known[*case][*tool]).collect();
+        // Cases come in units, in an order that follows from what they hold.
+        let clusters = clusters.filter(|names| names.len() == cases);
         let mut by_name: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for case in 0..self.cells.len() {
+        for case in 0..cases {
             by_name.entry(clusters.map_or(case, |names| names[case])).or_default().push(case);
         }
-        let width = self.tools * self.columns;
+        let width = tools * columns;
         let mut units: Vec<Unit> = Vec::with_capacity(by_name.len());
         for cases in by_name.into_values() {
-            let mut unit = Unit { sums: vec![0.0; width], known: vec![0; self.tools], cases };
+            let mut unit = Unit { sums: vec![0.0; width], known: vec![0; tools], cases };
             for case in &unit.cases {
-                unit.sums.iter_mut().zip(&self.cells[*case]).for_each(|(sum, cell)| *sum += cell);
-                unit.known.iter_mut().zip(&self.known[*case]).for_each(|(n, known)| *n += usize::from(*known));
+                unit.sums.iter_mut().zip(&cells[*case]).for_each(|(sum, cell)| *sum += cell);
+                unit.known.iter_mut().zip(&known[*case]).for_each(|(n, known)| *n += usize::from(*known));
             }
             units.push(unit);
         }
-        units.sort_by(Unit::by_content);
-        self.units = units.len();
-        self.unit_of = vec![0; self.cells.len()];
-        self.sums = Vec::with_capacity(units.len() * width);
-        for (at, unit) in units.into_iter().enumerate() {
-            self.sums.extend(unit.sums);
-            unit.cases.into_iter().for_each(|case| self.unit_of[case] = at);
+        units.sort_by(|a, b| {
+            let differs = a.sums.iter().zip(&b.sums).map(|(x, y)| x.total_cmp(y)).find(|order| order.is_ne());
+            differs.unwrap_or_else(|| a.known.cmp(&b.known))
+        });
+        let mut unit_of = vec![0; cases];
+        for (at, unit) in units.iter().enumerate() {
+            unit.cases.iter().for_each(|case| unit_of[*case] = at);
         }
+        let (units, sums) = (units.len(), units.into_iter().flat_map(|unit| unit.sums).collect());
+        Self { tools, columns, value, cells, known, unit_of, units, sums, missing }
     }
 
-    /// What one tool adds to every column in a unit.
     fn of_unit(&self, unit: usize, tool: usize) -> &[f64] {
         let from = (unit * self.tools + tool) * self.columns;
         &self.sums[from..from + self.columns]
-    }
-
-    /// All that can be said of a pair without drawing, and what to draw.
-    fn prepare(&self, a: usize, b: usize, permutations: usize) -> (PairTest, Option<Drawn>) {
-        match self.value {
-            None => self.prepare_values(a, b),
-            Some(value) => self.prepare_sums(a, b, value, permutations),
-        }
     }
 
     fn prepare_values(&self, a: usize, b: usize) -> (PairTest, Option<Drawn>) {
@@ -234,8 +208,7 @@ impl<'a> Table<'a> {
         let size: f64 =
             (0..self.units).map(|unit| self.of_unit(unit, a)[0].abs() + self.of_unit(unit, b)[0].abs()).sum();
         let rounding = (2.0 * f64::EPSILON * self.units as f64).max(1e-12) * size;
-        let far = by_unit.iter().sum::<f64>().abs() - rounding;
-        (test, Some(Drawn::Values { a, b, far }))
+        (test, Some(Drawn::Values { a, b, far: by_unit.iter().sum::<f64>().abs() - rounding }))
     }
 
     fn prepare_sums(
@@ -254,11 +227,11 @@ impl<'a> Table<'a> {
         };
         let (first, second) = (total(a), total(b));
         let both: Vec<f64> = first.iter().zip(&second).map(|(x, y)| x + y).collect();
-        let apart = |unit: usize| -> Row {
+        let differing = |unit: usize| -> Row {
             let columns = self.of_unit(unit, a).iter().zip(self.of_unit(unit, b)).map(|(x, y)| y - x).enumerate();
             columns.filter(|(_, v)| v.abs() > SAME).collect()
         };
-        let units: Vec<Row> = (0..self.units).map(apart).filter(|row| !row.is_empty()).collect();
+        let units: Vec<Row> = (0..self.units).map(differing).filter(|row| !row.is_empty()).collect();
         let adds = |cells: &&Vec<f64>| {
             let of = |tool: usize| &cells[tool * self.columns..(tool + 1) * self.columns];
             of(a).iter().chain(of(b)).any(|v| *v != 0.0)
@@ -268,14 +241,13 @@ impl<'a> Table<'a> {
         let difference = figure(&first).zip(figure(&second)).map(|(first, second)| second - first);
         let mut test = PairTest { a, b, difference, p: None, p_holm: None, n, differing: units.len() };
         let Some(observed) = difference.map(f64::abs).filter(|_| n > 0) else { return (test, None) };
-        if swaps::ways(units.len(), permutations).is_some() {
-            test.p = swaps::p_of_units(&both, &units, value, permutations, None);
+        if ways(units.len(), permutations).is_some() {
+            test.p = p_of_units(&both, &units, value, permutations, None);
             return (test, None);
         }
         (test, Some(Drawn::Sums { a, b, both, observed }))
     }
 
-    /// The p values of pairs that are drawn.
     fn draw(&self, pairs: &[Drawn], seed: u64, permutations: usize, level: f64) -> Vec<f64> {
         let (mut hits, mut made) = (vec![0usize; pairs.len()], vec![0usize; pairs.len()]);
         let mut open: Vec<usize> = (0..pairs.len()).collect();
@@ -288,10 +260,7 @@ impl<'a> Table<'a> {
             let round = ROUND.min(permutations - done);
             let found = (0..round.div_ceil(size))
                 .into_par_iter()
-                .map(|block| {
-                    let count = size.min(round - block * size);
-                    self.hits(pairs, &open, seed, done + block * size, count)
-                })
+                .map(|block| self.hits(pairs, &open, seed, done + block * size, size.min(round - block * size)))
                 .reduce(
                     || vec![0; open.len()],
                     |mut all, some| {
@@ -339,7 +308,7 @@ impl<'a> Table<'a> {
                     Drawn::Sums { a, b, both, observed } => {
                         let of = |tool: usize| &sums[tool * self.columns..(tool + 1) * self.columns];
                         moved.iter_mut().zip(of(*a).iter().zip(of(*b))).for_each(|(moved, (x, y))| *moved = y - x);
-                        self.value.is_none_or(|value| swaps::is_as_far(swaps::apart(both, &moved, value), *observed))
+                        self.value.is_none_or(|value| is_as_far(apart(both, &moved, value), *observed))
                     }
                 };
                 *hits += usize::from(is_hit);
@@ -362,20 +331,11 @@ impl<'a> Table<'a> {
 
 struct Unit {
     sums: Vec<f64>,
-    /// On how many cases each tool has a value.
     known: Vec<usize>,
     cases: Vec<usize>,
 }
 
-impl Unit {
-    fn by_content(&self, other: &Self) -> Ordering {
-        let differs = self.sums.iter().zip(&other.sums).map(|(x, y)| x.total_cmp(y)).find(|order| order.is_ne());
-        differs.unwrap_or_else(|| self.known.cmp(&other.known))
-    }
-}
-
-/// The sums of all rows for every draw of signs, one bit a row. Four rows have sixteen signed sums, which are made once and
-/// looked up by all draws.
+/// The sums of all rows for every draw of signs, one bit a row. The sixteen signed sums of four rows are made once for all draws.
 fn signed_sums(rows: &[f64], width: usize, signs: &[u64], words: usize, count: usize) -> Vec<f64> {
     let mut sums = vec![0.0; count * width];
     if width == 0 {
@@ -433,8 +393,7 @@ pub struct RankSet {
 /// The set of ranks of every tool, from the tests of all pairs (after Mogstad, Romano, Shaikh and Wilhelm 2024).
 ///
 /// Holm keeps the chance of any wrong statement "this tool is better than that one" below 1 − level. Where none is wrong, every
-/// set holds its tool's true rank; of tools that are equal in truth, all the ranks they share. So all sets hold at once with
-/// the level's chance.
+/// set holds its tool's true rank; of tools that are equal in truth, all they share. So all hold at once with the level's chance.
 pub fn rank_sets(tools: usize, tests: &[PairTest], direction: Direction, level: f64) -> Vec<RankSet> {
     let mut sets = vec![RankSet { low: 1, high: tools }; tools];
     for (better, worse) in tests.iter().filter_map(|test| test.decided(direction, level)) {

@@ -4,20 +4,16 @@
 //! on whole clusters of them, so that a case's own difficulty drops out.
 
 mod all_pairs;
-mod decision;
 mod pairs;
-mod swaps;
 
 pub use all_pairs::{PairTest, RankSet, ToolScores, rank_sets, test_all_pairs};
-pub use decision::VerdictReason;
-pub use pairs::Pairs;
-pub use swaps::{Row, Statistic};
+pub use pairs::{Pairs, Row, Statistic};
 
 use crate::metric::estimate::RELIABLE_N;
 use crate::metric::table::Direction;
 use crate::stats::bootstrap::RESAMPLES;
 use crate::stats::interval::{Interval, NoInterval};
-use crate::stats::paired::{DifferenceVerdict, McNemar, cohens_dz, holm_of_tested, mcnemar, minimum_detectable};
+use crate::stats::paired::{self, DifferenceVerdict, McNemar, cohens_dz, holm_of_tested, mcnemar, minimum_detectable};
 use crate::stats::summary::standard_error;
 
 /// Default margin below which a difference does not matter.
@@ -73,7 +69,6 @@ pub struct MetricDifference {
     pub a: Option<f64>,
     pub b: Option<f64>,
     pub difference: Option<f64>,
-    /// Its interval, or why there is none.
     pub interval: Result<Interval, NoInterval>,
     pub p: Option<f64>,
     /// The same, adjusted for how many pairs of sides were compared.
@@ -90,22 +85,20 @@ pub struct MetricDifference {
     pub by_pair: Vec<f64>,
     /// The verdict on the second side, by the metric's direction.
     pub verdict: DifferenceVerdict,
-    pub because: VerdictReason,
+    pub because: &'static str,
 }
 
-/// Compares one metric of several pairs of sides. They are one family: the more there are, the smaller p must be to be
-/// significant.
+/// Compares one metric of several pairs of sides. They are one family: the more there are, the smaller p must be.
 ///
-/// *Better* and *worse* need an interval without 0 and an adjusted p value of 1 − level or less: intervals of few clusters
-/// alone raise false alarms more often than they say. *Equivalent* needs an interval within the margin. Everything else
-/// is inconclusive.
+/// *Better* and *worse* need an interval without 0 and an adjusted p value of 1 − level or less: intervals of few clusters alone
+/// raise false alarms more often than they say. *Equivalent* needs an interval within the margin. All else is inconclusive.
 pub fn compare(family: &[PairedMetric<'_>], rules: &Rules) -> Vec<MetricDifference> {
     let permutations = rules.permutations(family.len());
     let mut all: Vec<MetricDifference> = family.iter().map(|comparand| one(comparand, rules, permutations)).collect();
     let adjusted = holm_of_tested(all.iter().map(|compared| compared.p));
     for ((compared, comparand), p_holm) in all.iter_mut().zip(family).zip(adjusted) {
         compared.p_holm = p_holm;
-        (compared.verdict, compared.because) = decision::decide(compared, comparand.direction, rules);
+        (compared.verdict, compared.because) = decide(compared, comparand.direction, rules);
     }
     all
 }
@@ -142,7 +135,49 @@ fn one(comparand: &PairedMetric<'_>, rules: &Rules, permutations: usize) -> Metr
         unreliable: units < RELIABLE_N,
         by_pair,
         verdict: DifferenceVerdict::Inconclusive,
-        because: VerdictReason::NoPairs,
+        because: NO_PAIRS,
+    }
+}
+
+const NO_PAIRS: &str = "no case has a value on both sides";
+const ALL_EQUAL: &str = "both have the same value in every case";
+const ALL_EQUAL_OF_FEW: &str = "both have the same value in every case, but the cases are too few to rely on";
+const SAME_EVERYWHERE: &str = "every case differs by the same amount, so only p decides";
+const SIGNIFICANT: &str = "the interval excludes 0, and p is low enough";
+const HIGH_P: &str = "the interval excludes 0, but p is too high";
+const WITHIN_MARGIN: &str = "the whole interval lies within the margin";
+const WITHIN_MARGIN_OF_FEW: &str = "the interval lies within the margin, but the cases are too few to rely on";
+const OPEN: &str = "the interval contains 0 and differences beyond the margin";
+
+fn decide(compared: &MetricDifference, direction: Direction, rules: &Rules) -> (DifferenceVerdict, &'static str) {
+    use DifferenceVerdict::{Equivalent, Inconclusive};
+    let Some(difference) = compared.difference else {
+        return (Inconclusive, if compared.n == 0 { NO_PAIRS } else { NoInterval::Undefined.reason() });
+    };
+    let unlikely = compared.p_holm.is_some_and(|p| paired::is_significant(p, rules.level));
+    let sure = !compared.unreliable;
+    let (interval, varies) = match compared.interval {
+        Ok(interval) if interval.low == 0.0 && interval.high == 0.0 => {
+            return if sure { (Equivalent, ALL_EQUAL) } else { (Inconclusive, ALL_EQUAL_OF_FEW) };
+        }
+        Ok(interval) => (interval, true),
+        Err(NoInterval::NothingVaries) => {
+            (Interval { low: difference, high: difference, method: "", level: rules.level, n: compared.units }, false)
+        }
+        Err(reason) => return (Inconclusive, reason.reason()),
+    };
+    let upward = match direction {
+        Direction::Up => interval,
+        Direction::Down => Interval { low: -interval.high, high: -interval.low, ..interval },
+    };
+    match (paired::verdict(&upward, rules.margin), varies) {
+        (Equivalent, _) if !sure => (Inconclusive, WITHIN_MARGIN_OF_FEW),
+        (Equivalent, true) => (Equivalent, WITHIN_MARGIN),
+        (Inconclusive, _) => (Inconclusive, OPEN),
+        (verdict, false) if unlikely || verdict == Equivalent => (verdict, SAME_EVERYWHERE),
+        (_, false) => (Inconclusive, SAME_EVERYWHERE),
+        (verdict, true) if unlikely => (verdict, SIGNIFICANT),
+        (_, true) => (Inconclusive, HIGH_P),
     }
 }
 
@@ -155,10 +190,6 @@ pub struct FoundCount {
 }
 
 impl FoundCount {
-    fn mostly(self) -> bool {
-        2 * self.found > self.trials
-    }
-
     /// Found in some trials and not in others.
     pub fn flaky(self) -> bool {
         self.found > 0 && self.found < self.trials
@@ -184,7 +215,7 @@ pub struct GoldenChanges {
 pub fn golden_changes(goldens: &[[FoundCount; 2]], level: f64) -> GoldenChanges {
     let (mut gained, mut lost, mut both, mut neither) = (Vec::new(), Vec::new(), 0, 0);
     for (at, counts) in goldens.iter().enumerate() {
-        match counts.map(FoundCount::mostly) {
+        match counts.map(|count| 2 * count.found > count.trials) {
             [false, true] => gained.push(at),
             [true, false] => lost.push(at),
             [true, true] => both += 1,
@@ -192,8 +223,7 @@ pub fn golden_changes(goldens: &[[FoundCount; 2]], level: f64) -> GoldenChanges 
         }
     }
     let flaky = gained.iter().chain(&lost).filter(|at| goldens[**at].iter().any(|count| count.flaky())).count();
-    let test = mcnemar(gained.len(), lost.len(), level);
-    GoldenChanges { gained, lost, both, neither, flaky, test }
+    GoldenChanges { test: mcnemar(gained.len(), lost.len(), level), gained, lost, both, neither, flaky }
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
-//! Per-case contributions of two sides to a metric, and the statistics of their difference.
+//! Per-case contributions of two sides to a metric, the statistics of their difference, and the test that swaps sides.
 
 use super::Rules;
-use super::swaps::{self, Row, SAME, Statistic, add, difference, without_residue};
-use crate::stats::bootstrap::{self, BootstrapOptions, CaseData, TrialResampling};
+use crate::stats::bootstrap::{self, BootstrapOptions, CaseData};
 use crate::stats::interval::{Interval, NoInterval};
 use crate::stats::paired::sign_flip;
+use crate::stats::random::{Random, seed_of};
 use crate::stats::summary::mean;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// One entry for each case that both sides have: the first side's, then the second's.
 #[derive(Clone)]
@@ -18,17 +20,11 @@ pub enum Pairs<'a> {
 }
 
 impl Pairs<'_> {
-    /// How many pairs there are.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             Self::Values(values) => values.len(),
             Self::Sums { rows, .. } => rows.len(),
         }
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     pub(super) fn sides(&self) -> [Option<f64>; 2] {
@@ -42,7 +38,6 @@ impl Pairs<'_> {
         })
     }
 
-    /// Whether both sides are the same in every case.
     pub(super) fn all_equal(&self) -> bool {
         match self {
             Self::Values(values) => values.iter().all(|[a, b]| (a - b).abs() <= SAME),
@@ -87,14 +82,13 @@ impl Pairs<'_> {
         rows.iter().map(without).collect()
     }
 
-    /// The interval of the difference: cases are drawn, or clusters, with the trials they have, since a case's mean already
-    /// holds the noise of its trials.
+    /// Cases are drawn, or clusters, with the trials they have, since a case's mean already holds the noise of its trials.
     pub(super) fn interval(&self, clusters: Option<&[usize]>, rules: &Rules) -> Result<Interval, NoInterval> {
         let options = BootstrapOptions {
             resamples: rules.resamples,
             seed: rules.seed,
             level: rules.level,
-            trials: TrialResampling::Kept,
+            resample_trials: false,
             ..BootstrapOptions::default()
         };
         let (rows, columns, value) = match self {
@@ -128,7 +122,119 @@ impl Pairs<'_> {
                 let differences: Vec<f64> = values.iter().map(|[a, b]| near(b - a)).collect();
                 sign_flip(&differences, clusters, permutations, seed).map(|test| test.p)
             }
-            Self::Sums { rows, columns, value } => swaps::p(rows, *columns, *value, clusters, permutations, seed),
+            Self::Sums { rows, columns, value } => {
+                let mut both = vec![0.0; *columns];
+                rows.iter().flatten().for_each(|row| add(&mut both, row, 1.0));
+                p_of_units(&both, &units(rows, clusters), *value, permutations, seed)
+            }
         }
     }
+}
+
+/// What a case adds to the columns of a metric: the numbers of columns, upward, and what is added; all others are 0.
+pub type Row = Vec<(usize, f64)>;
+
+/// A figure from the columns of all cases, added up; none where it is undefined.
+pub type Statistic<'a> = dyn Fn(&[f64]) -> Option<f64> + Sync + 'a;
+
+/// Values no further apart are the same: sums in another order differ in their last digits, and stored values have six digits.
+pub(super) const SAME: f64 = 1e-6;
+
+/// Less than this is what rounding leaves of a sum when all that it was made of is taken away.
+const RESIDUE: f64 = 1e-9;
+
+fn without_residue(mut columns: Vec<f64>) -> Vec<f64> {
+    columns.iter_mut().filter(|column| column.abs() < RESIDUE).for_each(|column| *column = 0.0);
+    columns
+}
+
+fn add(columns: &mut [f64], row: &Row, times: f64) {
+    for (column, added) in row {
+        columns[*column] += times * added;
+    }
+}
+
+/// The second row minus the first, without what is 0.
+fn difference(a: &Row, b: &Row) -> Row {
+    let mut columns = BTreeMap::new();
+    for (row, sign) in [(a, -1.0), (b, 1.0)] {
+        for (column, added) in row {
+            *columns.entry(*column).or_insert(0.0) += sign * added;
+        }
+    }
+    columns.into_iter().filter(|(_, v): &(usize, f64)| v.abs() > SAME).collect()
+}
+
+/// The two-sided p value: the share of ways to swap sides in which the figures differ at least as much.
+/// Where there are no more ways than would be drawn, all are counted; else `resamples` are drawn and p is `(b+1)/(m+1)`.
+/// A way that leaves the figure undefined counts against a difference. Cases of a cluster are swapped together.
+/// It comes from the sums of both sides, and from their difference by unit.
+pub(super) fn p_of_units(
+    both: &[f64],
+    units: &[Row],
+    value: &Statistic<'_>,
+    resamples: usize,
+    seed: Option<u64>,
+) -> Option<f64> {
+    let swapped = |signs: &mut dyn FnMut(usize) -> bool| {
+        let mut moved = vec![0.0; both.len()];
+        for (at, unit) in units.iter().enumerate() {
+            add(&mut moved, unit, if signs(at) { -1.0 } else { 1.0 });
+        }
+        apart(both, &moved, value)
+    };
+    let observed = swapped(&mut |_| false)?;
+    let far = |signs: &mut dyn FnMut(usize) -> bool| is_as_far(swapped(signs), observed);
+    if let Some(ways) = ways(units.len(), resamples) {
+        let hits = (0..ways).into_par_iter().filter(|way| far(&mut |at| way >> at & 1 == 1)).count();
+        return Some(hits as f64 / ways as f64);
+    }
+    let seed = seed.unwrap_or_else(|| seed_of(units.iter().flatten().flat_map(|(c, v)| [*c as f64, *v])));
+    let drawn = |way: &usize| {
+        let (mut random, mut bits) = (Random::new(seed, *way as u64), 0);
+        far(&mut |at| {
+            if at % 64 == 0 {
+                bits = random.bits();
+            }
+            bits >> (at % 64) & 1 == 1
+        })
+    };
+    let hits = (0..resamples).into_par_iter().with_min_len(32).filter(drawn).count();
+    Some((hits + 1) as f64 / (resamples + 1) as f64)
+}
+
+/// How many ways there are to swap so many units, where they are no more than would be drawn.
+pub(super) fn ways(units: usize, resamples: usize) -> Option<usize> {
+    let ways = u32::try_from(units).ok().and_then(|n| 1usize.checked_shl(n))?;
+    (ways > 0 && ways <= resamples).then_some(ways)
+}
+
+/// By how much the figures of both sides differ. The sum of both sides stays; only their difference changes its sign.
+pub(super) fn apart(both: &[f64], moved: &[f64], value: &Statistic<'_>) -> Option<f64> {
+    let side = |sign: f64| -> Vec<f64> {
+        let half = |(both, moved): (&f64, &f64)| ((both + sign * moved) / 2.0).max(0.0);
+        without_residue(both.iter().zip(moved).map(half).collect())
+    };
+    Some((value(&side(1.0))? - value(&side(-1.0))?).abs()).filter(|v| v.is_finite())
+}
+
+/// Whether figures differ at least as much as observed; an undefined figure counts as if they did.
+pub(super) fn is_as_far(apart: Option<f64>, observed: f64) -> bool {
+    apart.is_none_or(|v| v >= observed * (1.0 - 1e-9) - 1e-12)
+}
+
+/// The differences between the sides, by case or by cluster, without empty ones, in an order that follows from what they hold.
+fn units(rows: &[[Row; 2]], clusters: Option<&[usize]>) -> Vec<Row> {
+    let mut by_unit: BTreeMap<usize, [Row; 2]> = BTreeMap::new();
+    for (at, pair) in rows.iter().enumerate() {
+        for (all, row) in by_unit.entry(clusters.map_or(at, |names| names[at])).or_default().iter_mut().zip(pair) {
+            all.extend(row);
+        }
+    }
+    let mut units: Vec<Row> = by_unit.values().map(|[a, b]| difference(a, b)).filter(|row| !row.is_empty()).collect();
+    units.sort_by(|a, b| {
+        let mut orders = a.iter().zip(b).map(|((i, x), (j, y))| i.cmp(j).then_with(|| x.total_cmp(y)));
+        orders.find(|order| order.is_ne()).unwrap_or_else(|| a.len().cmp(&b.len()))
+    });
+    units
 }

@@ -3,7 +3,7 @@
 //! `v2|<path>|<rule>|<anchor>` names a place by lines or by a scanner's own locator;
 //! `v3|<path>|<rule>|symbol:<qualified.name>#<n>` names it by the enclosing symbol, which survives moved lines.
 
-use crate::finding::{Finding, MergedReport};
+use crate::finding::Finding;
 use crate::golden::Golden;
 use crate::lines::Lines;
 use crate::path::{FilePattern, RepoPath, glob_matches};
@@ -31,27 +31,6 @@ impl fmt::Display for Anchor {
             Self::ChunkLines(lines) => write!(f, "chunklines:{}-{}", lines.start, lines.end),
             Self::Symbol(symbol) => write!(f, "symbol:{}", part(symbol)),
         }
-    }
-}
-
-/// Candidates for an anchor, in order of preference.
-#[derive(Clone, Copy, Debug, Default)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Location<'a> {
-    pub node: Option<&'a str>,
-    pub lines: (Option<u32>, Option<u32>),
-    pub chunk: Option<u32>,
-    pub chunk_lines: (Option<u32>, Option<u32>),
-}
-
-impl Location<'_> {
-    /// The first anchor that is there.
-    pub fn anchor(&self) -> Option<Anchor> {
-        let node = self.node.map(str::trim).filter(|id| !id.is_empty());
-        node.map(|id| Anchor::Node(id.to_owned()))
-            .or_else(|| Lines::from_either(self.lines.0, self.lines.1).map(Anchor::Lines))
-            .or_else(|| self.chunk.map(Anchor::Chunk))
-            .or_else(|| Lines::from_either(self.chunk_lines.0, self.chunk_lines.1).map(Anchor::ChunkLines))
     }
 }
 
@@ -83,14 +62,14 @@ pub(super) fn part(text: &str) -> String {
     text.replace('|', "/")
 }
 
+fn key_of(finding: &Finding, rule: Option<&str>, anchor: Option<Anchor>, rules: &IdentityRules) -> Option<String> {
+    let source = rules.include_source.then(|| finding.source.as_deref().unwrap_or_default());
+    build(finding.file.as_ref(), rule, anchor.as_ref(), source)
+}
+
 /// The v2 key computed from a finding's own fields, whatever key it carries.
 pub fn computed_key(finding: &Finding, rules: &IdentityRules) -> Option<String> {
-    build(
-        finding.file.as_ref(),
-        finding.rule_id.as_deref(),
-        finding_location(finding).anchor().as_ref(),
-        source(finding, rules),
-    )
+    key_of(finding, finding.rule_id.as_deref(), finding_anchor(finding), rules)
 }
 
 /// The key that counts for a finding: the one it carries, else the computed one.
@@ -133,7 +112,7 @@ pub fn golden_key_mismatch(golden: &Golden, rules: &IdentityRules) -> Option<Key
 /// The v3 key, where the symbol is known.
 pub fn symbol_key(finding: &Finding, rules: &IdentityRules) -> Option<String> {
     let anchor = Anchor::Symbol(finding.symbol.clone()?);
-    build(finding.file.as_ref(), finding.rule_id.as_deref(), Some(&anchor), source(finding, rules))
+    key_of(finding, finding.rule_id.as_deref(), Some(anchor), rules)
 }
 
 /// All keys of a finding: the one that counts first, then those of merged reports.
@@ -143,31 +122,28 @@ pub fn finding_keys(finding: &Finding, rules: &IdentityRules) -> Vec<String> {
         return own.collect();
     }
     let mut seen = HashSet::new();
-    let merged = finding.merged.iter().filter_map(|report| merged_key(finding, report, rules));
+    let merged = finding.merged.iter().filter_map(|report| {
+        let lines = Lines::from_either(report.line_start, report.line_end);
+        let anchor = anchor(report.anchor.as_deref(), lines).or_else(|| chunk_anchor(finding));
+        key_of(finding, report.rule_id.as_deref(), anchor, rules)
+    });
     own.chain(merged).filter(|key| seen.insert(key.clone())).collect()
 }
 
-fn merged_key(finding: &Finding, report: &MergedReport, rules: &IdentityRules) -> Option<String> {
-    let place = Location {
-        node: report.anchor.as_deref(),
-        lines: (report.line_start, report.line_end),
-        chunk: finding.chunk,
-        chunk_lines: (finding.chunk_start, finding.chunk_end),
-    };
-    build(finding.file.as_ref(), report.rule_id.as_deref(), place.anchor().as_ref(), source(finding, rules))
+fn anchor(node: Option<&str>, lines: Option<Lines>) -> Option<Anchor> {
+    let node = node.map(str::trim).filter(|id| !id.is_empty());
+    node.map(|id| Anchor::Node(id.to_owned())).or(lines.map(Anchor::Lines))
 }
 
-fn finding_location(finding: &Finding) -> Location<'_> {
-    Location {
-        node: finding.anchor.as_deref(),
-        lines: (finding.line_start, finding.line_end),
-        chunk: finding.chunk,
-        chunk_lines: (finding.chunk_start, finding.chunk_end),
-    }
+fn chunk_anchor(finding: &Finding) -> Option<Anchor> {
+    let lines = Lines::from_either(finding.chunk_start, finding.chunk_end);
+    finding.chunk.map(Anchor::Chunk).or(lines.map(Anchor::ChunkLines))
 }
 
-fn source<'a>(finding: &'a Finding, rules: &IdentityRules) -> Option<&'a str> {
-    rules.include_source.then(|| finding.source.as_deref().unwrap_or_default())
+/// A scanner's own locator, else lines, else a chunk, else its lines: the first that is there.
+pub fn finding_anchor(finding: &Finding) -> Option<Anchor> {
+    let lines = Lines::from_either(finding.line_start, finding.line_end);
+    anchor(finding.anchor.as_deref(), lines).or_else(|| chunk_anchor(finding))
 }
 
 fn stated_key(key: Option<&str>) -> Option<String> {
@@ -176,25 +152,14 @@ fn stated_key(key: Option<&str>) -> Option<String> {
 
 /// The keys a golden is searched by: the stated one, else one per rule name. Empty if no key can be built.
 pub fn golden_keys(golden: &Golden) -> Vec<String> {
-    if let Some(key) = stated_key(golden.identity_key.as_deref()) {
-        return vec![key];
-    }
-    computed_golden_keys(golden)
+    stated_key(golden.identity_key.as_deref()).map_or_else(|| computed_golden_keys(golden), |key| vec![key])
 }
 
 /// The v2 keys built from a golden's own fields, whatever key it states: one for each name of its rule.
 pub fn computed_golden_keys(golden: &Golden) -> Vec<String> {
     let path = golden.file.as_ref().map(FilePattern::path);
-    let anchor = golden_location(golden).anchor();
+    let anchor = anchor(golden.anchor.as_deref(), golden.lines);
     golden.rules().filter_map(|rule| build(path, Some(rule), anchor.as_ref(), None)).collect()
-}
-
-fn golden_location(golden: &Golden) -> Location<'_> {
-    Location {
-        node: golden.anchor.as_deref(),
-        lines: (golden.lines.map(|l| l.start), golden.lines.map(|l| l.end)),
-        ..Location::default()
-    }
 }
 
 /// The parts of a key.
@@ -228,6 +193,17 @@ pub fn parse(key: &str) -> Option<KeyParts<'_>> {
         path,
         rest,
     })
+}
+
+/// What a golden and its finding share. The order is the order in which goldens are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MatchedVia {
+    /// The same key.
+    Key,
+    /// A glob path, and the same rule and anchor.
+    GlobKey,
+    /// No key could be built: the same file and rule.
+    FileAndRule,
 }
 
 /// Why rules do not accept a key.
@@ -279,21 +255,19 @@ impl MissingKeyFields {
     }
 }
 
-/// The fields missing to build a key for a golden.
-pub fn missing_golden_fields(golden: &Golden) -> MissingKeyFields {
+pub(crate) fn missing_golden_fields(golden: &Golden) -> MissingKeyFields {
     MissingKeyFields {
         file: golden.file.is_none(),
         rule: !golden.rules().any(|rule| normalize_rule(rule).is_some()),
-        place: golden_location(golden).anchor().is_none(),
+        place: anchor(golden.anchor.as_deref(), golden.lines).is_none(),
     }
 }
 
-/// The fields missing to build a key for a finding.
-pub fn missing_finding_fields(finding: &Finding) -> MissingKeyFields {
+pub(crate) fn missing_finding_fields(finding: &Finding) -> MissingKeyFields {
     MissingKeyFields {
         file: finding.file.is_none(),
         rule: finding.rule_id.as_deref().is_none_or(|rule| normalize_rule(rule).is_none()),
-        place: finding_location(finding).anchor().is_none(),
+        place: finding_anchor(finding).is_none(),
     }
 }
 

@@ -1,5 +1,4 @@
 //! Deterministic keys: what makes two reports the same one, without any text a model wrote.
 
 pub mod key;
-pub mod matcher;
 pub mod stated;

@@ -4,87 +4,54 @@ use super::key::{KeyParts, normalize_rule, parse, part};
 use crate::golden::Golden;
 use crate::path::{FilePattern, RepoPath};
 use crate::profile::IdentityRules;
-use std::fmt;
-
-/// Why no finding can have a key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "its text says it")]
-pub enum KeyFault {
-    NotAKey,
-    Version(String),
-    Path(String),
-    Rule(String),
-    Anchor(String),
-    NoSource,
-    Source(String),
-}
-
-impl fmt::Display for KeyFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotAKey => f.write_str("expected v2|<path>|<rule>|<anchor>"),
-            Self::Version(version) => write!(f, "unknown key version {version:?}"),
-            Self::Path(path) => write!(f, "invalid path {path:?}"),
-            Self::Rule(rule) => write!(f, "invalid rule {rule:?}"),
-            Self::Anchor(anchor) => write!(f, "invalid anchor {anchor:?} for its version"),
-            Self::NoSource => f.write_str("it names no source, but identity.include_source is on"),
-            Self::Source(source) => write!(f, "it names the source {source:?}, but identity.include_source is off"),
-        }
-    }
-}
 
 /// A stated key that no finding can have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct UnmatchableKey {
-    pub fault: KeyFault,
+    pub fault: String,
     pub meant: Option<String>,
 }
 
 /// Whether any finding's computed key could be this one.
 pub fn check(key: &str, rules: &IdentityRules) -> Result<(), UnmatchableKey> {
-    let key = key.trim();
-    let refuse = |fault: KeyFault, meant: Option<String>| Err(UnmatchableKey { fault, meant });
-    let fields: Vec<&str> = key.split('|').collect();
+    let refuse = |fault: String, meant: Option<String>| Err(UnmatchableKey { fault, meant });
+    let not_a_key = || refuse("expected v2|<path>|<rule>|<anchor>".to_owned(), None);
+    let fields: Vec<&str> = key.trim().split('|').collect();
     let (version, path, rule, anchor, source) = match fields[..] {
         [version, path, rule, anchor] => (version, path, rule, anchor, None),
         [version, path, rule, anchor, source] => (version, path, rule, anchor, Some(source)),
-        _ => return refuse(KeyFault::NotAKey, None),
+        _ => return not_a_key(),
     };
-    let looks_like_a_version = version.strip_prefix('v').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
     if !matches!(version, "v2" | "v3") {
-        let fault = if looks_like_a_version { KeyFault::Version(version.to_owned()) } else { KeyFault::NotAKey };
-        return refuse(fault, None);
+        let looks_like_one = version.strip_prefix('v').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
+        return if looks_like_one { refuse(format!("unknown key version {version:?}"), None) } else { not_a_key() };
     }
-    let normal_path = RepoPath::new(path);
-    let (Some(normal_path), Some(rule_name)) = (normal_path, normalize_rule(rule)) else {
-        return refuse(KeyFault::NotAKey, None);
-    };
-    let Some(normal_anchor) = normal_anchor(version, anchor) else {
-        return refuse(KeyFault::Anchor(anchor.to_owned()), None);
-    };
-    let written = |with_source: Option<&str>| {
-        let mut written = format!("{version}|{normal_path}|{rule_name}|{normal_anchor}");
-        if let Some(source) = with_source {
-            written.push('|');
-            written.push_str(source);
-        }
-        written
-    };
-    let meant = Some(written(source.filter(|_| rules.include_source)));
+    let (Some(normal_path), Some(rule_name)) = (RepoPath::new(path), normalize_rule(rule)) else { return not_a_key() };
+    let invalid_anchor = || format!("invalid anchor {anchor:?} for its version");
+    let Some(normal_anchor) = normal_anchor(version, anchor) else { return refuse(invalid_anchor(), None) };
+    let mut meant = format!("{version}|{normal_path}|{rule_name}|{normal_anchor}");
+    if let Some(source) = source.filter(|_| rules.include_source) {
+        meant.push('|');
+        meant.push_str(source);
+    }
+    let meant = Some(meant);
     if normal_path.as_str() != path {
-        return refuse(KeyFault::Path(path.to_owned()), meant);
+        return refuse(format!("invalid path {path:?}"), meant);
     }
     if rule_name != rule {
-        return refuse(KeyFault::Rule(rule.to_owned()), meant);
+        return refuse(format!("invalid rule {rule:?}"), meant);
     }
     if normal_anchor != anchor {
-        return refuse(KeyFault::Anchor(anchor.to_owned()), meant);
+        return refuse(invalid_anchor(), meant);
     }
     match source {
-        None if rules.include_source => refuse(KeyFault::NoSource, None),
+        None if rules.include_source => {
+            refuse("it names no source, but identity.include_source is on".to_owned(), None)
+        }
         Some(source) if !rules.include_source || !source.starts_with("source:") => {
-            refuse(KeyFault::Source(source.to_owned()), meant.filter(|_| !rules.include_source))
+            let fault = format!("it names the source {source:?}, but identity.include_source is off");
+            refuse(fault, meant.filter(|_| !rules.include_source))
         }
         _ => Ok(()),
     }

@@ -86,6 +86,10 @@ impl Reasoned {
         let (golden, finding) = (&metadata.goldens[g], &metadata.findings[f]);
         let (place, category) = (self.place(golden, finding), self.category(golden, finding));
         let share = metadata.keyword_share(g, f);
+        // A terse golden and a finding that has what little it asks for.
+        let is_of_kind = matches!(category, Some(("same_category", _))) || share == Some(1.0);
+        let is_placed = place.is_none_or(|(_, log_odds)| log_odds >= 0.0);
+        let is_terse = is_of_kind && is_placed && texts < self.terse_golden && golden.is_terse;
         [
             place,
             self.rule(golden, finding),
@@ -94,7 +98,7 @@ impl Reasoned {
             self.function(metadata, g, f),
             self.severity(golden.severity, finding.severity),
             share.map(|share| ("keywords", self.keywords * (share - self.usual_keywords))),
-            self.terse(golden, texts, place, category, share),
+            is_terse.then_some(("terse_golden", self.terse_golden - texts)),
         ]
     }
 
@@ -119,21 +123,6 @@ impl Reasoned {
             self.usual_keywords,
             self.terse_golden,
         ]
-    }
-
-    /// What is added where a terse golden meets a finding that has what little it asks for, and whose texts amount to `texts`.
-    fn terse(
-        &self,
-        golden: &GoldenMetadata,
-        texts: f64,
-        place: Contribution,
-        category: Contribution,
-        share: Option<f64>,
-    ) -> Contribution {
-        let is_of_kind = matches!(category, Some(("same_category", _))) || share == Some(1.0);
-        let is_placed = place.is_none_or(|(_, log_odds)| log_odds >= 0.0);
-        (is_of_kind && is_placed && texts < self.terse_golden && golden.is_terse)
-            .then_some(("terse_golden", self.terse_golden - texts))
     }
 
     fn place(&self, golden: &GoldenMetadata, finding: &FindingMetadata) -> Contribution {
@@ -178,7 +167,7 @@ impl Reasoned {
 
     fn function(&self, metadata: &PairMetadata, g: usize, f: usize) -> Contribution {
         let (own, other) = (metadata.goldens[g].function?, metadata.findings[f].function);
-        if other == Some(Some(own)) || metadata.is_in_text(f, own) {
+        if other == Some(Some(own)) || metadata.in_text.has(f, own) {
             return Some(("same_function", self.same_function));
         }
         other.map(|_| ("other_function", self.other_function))

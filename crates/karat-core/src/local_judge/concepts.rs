@@ -73,7 +73,6 @@ pub(super) type Groups = u128;
 pub(super) struct Concepts(HashMap<String, Groups, FastHash>);
 
 impl Concepts {
-    /// The table, ready to be looked up in.
     pub(super) fn new() -> Self {
         let mut table: HashMap<String, Groups, FastHash> = HashMap::default();
         for (number, group) in GROUPS.iter().enumerate() {

@@ -103,8 +103,7 @@ pub fn mean<'f>(groups: impl Iterator<Item = &'f Figures> + Clone) -> Figures {
     }
 }
 
-/// Plain overlap of words in place of the judge, to see what the judge adds: the text part of the `karat` profile, which
-/// matches from 0.3 on.
+/// Plain overlap of words instead of the judge: the text part of the `karat` profile, which matches from 0.3 on.
 pub fn evaluate_word_overlap(suite: &Suite, trials: &[LabelledTrial<'_>]) -> Figures {
     let texts: Vec<String> = suite.cases.iter().flat_map(|case| case.goldens.iter().map(super::golden_text)).collect();
     let vocabulary = Vocabulary::learn(&texts, String::clone);
@@ -137,23 +136,17 @@ pub(super) fn predict(judge: &LocalJudge, trials: &[LabelledTrial<'_>]) -> Predi
     predictions
 }
 
-/// Labels beside what the judge made of them.
 #[derive(Default)]
 pub(super) struct Predictions {
     pub(super) goldens: Vec<GoldenPrediction>,
-    pairs: Vec<PairPrediction>,
+    /// Whether each labelled pair matches, and what the judge said of it.
+    pairs: Vec<(bool, Answer)>,
 }
 
 /// A golden that is known to be found or not, and the probability of its likeliest pair.
 pub(super) struct GoldenPrediction {
     pub(super) found: bool,
     pub(super) best: f64,
-    predicted: bool,
-}
-
-struct PairPrediction {
-    matched: bool,
-    probability: f64,
     predicted: bool,
 }
 
@@ -170,7 +163,7 @@ impl Predictions {
                     best = best.max(probability);
                 }
                 if let Some(matched) = *label {
-                    self.pairs.push(PairPrediction { matched, probability, predicted: probability >= threshold });
+                    self.pairs.push((matched, Answer { matched: probability >= threshold, probability }));
                 }
             }
             if let Some(found) = own.found(golden) {
@@ -193,7 +186,7 @@ impl Predictions {
                 };
                 best = best.max(said.probability);
                 predicted |= said.matched;
-                self.pairs.push(PairPrediction { matched, probability: said.probability, predicted: said.matched });
+                self.pairs.push((matched, said));
             }
             let known = predicted || open == 0 && (width == 0 || labelled.count() > 0);
             if let Some(found) = own.found(golden).filter(|_| known) {
@@ -209,7 +202,7 @@ impl Predictions {
 
     pub(super) fn figures(&self) -> Figures {
         let goldens = counts(self.goldens.iter().map(|golden| (golden.found, golden.predicted)));
-        let pairs = counts(self.pairs.iter().map(|pair| (pair.matched, pair.predicted)));
+        let pairs = counts(self.pairs.iter().map(|(matched, said)| (*matched, said.matched)));
         Figures {
             golden_found: GoldenFound {
                 kappa: binary_kappa(self.goldens.iter().map(|golden| (golden.found, golden.predicted))),
@@ -218,7 +211,7 @@ impl Predictions {
                 n: self.goldens.len(),
             },
             pairs: Pairs {
-                auc: auc(self.pairs.iter().map(|pair| (pair.probability, pair.matched))),
+                auc: auc(self.pairs.iter().map(|(matched, said)| (said.probability, *matched))),
                 f1: pairs.f_beta(1.0).ok(),
                 ece: ece(&self.pairs),
                 n: self.pairs.len(),
@@ -227,7 +220,6 @@ impl Predictions {
     }
 }
 
-/// Truths beside decisions, counted.
 pub(crate) fn counts(items: impl Iterator<Item = (bool, bool)>) -> Counts {
     let mut counts = Counts::default();
     for (truth, decision) in items {
@@ -253,9 +245,8 @@ pub(crate) fn auc(pairs: impl Iterator<Item = (f64, bool)>) -> Option<f64> {
     (matches > 0.0 && below > 0.0).then(|| won / (matches * below))
 }
 
-/// The expected calibration error over ten bins of equal width.
-fn ece(pairs: &[PairPrediction]) -> Option<f64> {
-    let point = |pair: &PairPrediction| Point { confidence: pair.probability, right: pair.matched, weight: 1.0 };
+fn ece(pairs: &[(bool, Answer)]) -> Option<f64> {
+    let point = |(right, said): &(bool, Answer)| Point { confidence: said.probability, right: *right, weight: 1.0 };
     let points: Vec<Point> = pairs.iter().map(point).collect();
     let rules = CalibrationRules { bins: 10, overconfident_above: 1.0, underconfident_below: 0.0 };
     ConfidenceSums::new(&points, &rules, false).ece("no pairs").ok()

@@ -2,7 +2,7 @@
 
 use super::rarity::ln;
 use super::shared::SharedText;
-use super::text_index::IndexedText;
+use super::text_index::{IndexedText, PartKind};
 
 /// One number about a pair of texts.
 #[expect(missing_docs, reason = "field names say it")]
@@ -23,7 +23,6 @@ pub(super) enum Sign {
 /// The version of the features: parameters fitted for another version do not fit.
 pub const VERSION: u32 = 1;
 
-/// How many features there are.
 pub(super) const COUNT: usize = 20;
 
 /// Every feature, in the order in which they are computed.
@@ -59,11 +58,11 @@ pub static FEATURES: [Feature; COUNT] = {
 /// The features of a pair that has so much in common, in the order of [`FEATURES`].
 pub(super) fn features(golden: &IndexedText, finding: &IndexedText, shared: &SharedText) -> [f64; COUNT] {
     let (word_weight, local_word_weight) = (shared.word_weight, shared.local_word_weight);
-    let names = f64::from(shared.names);
+    let [phrases, names, numbers, grams] = shared.parts;
+    let (names, grams) = (f64::from(names), f64::from(grams));
     let concepts = (golden.concepts & finding.concepts).count_ones();
     let of_concepts = |reading: &IndexedText| share(f64::from(concepts), f64::from(reading.concepts.count_ones()));
-    let grams = f64::from(shared.grams);
-    let (golden_grams, finding_grams) = (count(golden.grams.count), count(finding.grams.count));
+    let [golden_grams, finding_grams] = [golden, finding].map(|text| text.count(PartKind::Gram) as f64);
     [
         share(word_weight, golden.weight),
         share(word_weight, finding.weight),
@@ -72,30 +71,24 @@ pub(super) fn features(golden: &IndexedText, finding: &IndexedText, shared: &Sha
         share(local_word_weight, finding.local_weight),
         share(2.0 * local_word_weight, golden.local_weight + finding.local_weight),
         shared.rarest,
-        share(names, count(golden.names.count)),
-        share(names, count(finding.names.count)),
+        share(names, golden.count(PartKind::Name) as f64),
+        share(names, finding.count(PartKind::Name) as f64),
         names.min(4.0),
-        ln_of_count(shared.phrases),
-        numbers(golden, finding, shared),
+        ln_of_count(phrases),
+        match (numbers, golden.count(PartKind::Number), finding.count(PartKind::Number)) {
+            (1.., ..) => 1.0,
+            (0, 0, _) | (0, _, 0) => 0.0,
+            _ => -1.0,
+        },
         f64::from(golden.operators & finding.operators != 0),
         of_concepts(golden),
         of_concepts(finding),
         ln_of_count(concepts),
         f64::from(golden.denies != finding.denies),
-        ln((count(golden.length) + 1.0) / (count(finding.length) + 1.0)),
+        ln((golden.length as f64 + 1.0) / (finding.length as f64 + 1.0)),
         share(grams, (golden_grams * finding_grams).sqrt()),
         share(grams, golden_grams),
     ]
-}
-
-fn numbers(golden: &IndexedText, finding: &IndexedText, shared: &SharedText) -> f64 {
-    if shared.numbers > 0 {
-        1.0
-    } else if golden.numbers.count == 0 || finding.numbers.count == 0 {
-        0.0
-    } else {
-        -1.0
-    }
 }
 
 /// The logarithm of one more than `n`. Most pairs share nothing, which needs no logarithm.
@@ -103,11 +96,6 @@ fn ln_of_count(n: u32) -> f64 {
     if n == 0 { 0.0 } else { ln(1.0 + f64::from(n)) }
 }
 
-fn count(n: usize) -> f64 {
-    n as f64
-}
-
-/// A part of a whole; 0 where the whole is 0.
 fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }

@@ -12,57 +12,45 @@ use crate::stats::logistic;
 use crate::suite::Case;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// Ridge penalty, worth about ten uninformative pairs.
 const RIDGE: f64 = 10.0;
 
-/// Ridge penalty of the three rival weights.
 const RIVAL_RIDGE: f64 = 0.1;
 
-/// Thresholds are tried in steps of a hundredth; each is worth the mean over so many steps to both sides, as a peak that is
-/// one step wide is chance.
+/// Steps of a hundredth to both sides that a threshold is averaged over: a peak one step wide is chance.
 const SMOOTHED_OVER: usize = 10;
 
-/// Why nothing could be fitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "variant names say it")]
-pub enum FitError {
-    NoMatches,
-    NoMismatches,
-}
+const NO_MATCHES: &str = "no judged pair matches, so there is nothing to learn; give judgements of both kinds";
+const NO_MISMATCHES: &str =
+    "no judged pair does not match, so there is nothing to learn; give judgements of both kinds";
 
-impl fmt::Display for FitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let missing = match self {
-            Self::NoMatches => "matches",
-            Self::NoMismatches => "does not match",
-        };
-        write!(f, "no judged pair {missing}, so there is nothing to learn; give judgements of both kinds")
-    }
-}
-
-impl std::error::Error for FitError {}
-
-/// Fits everything the judge knows: how much words tell, the weights of texts and rivals, and the threshold.
-///
-/// The figures of groups held out are not known here; whoever has them puts them into the provenance.
-pub fn fit(trials: &[LabelledTrial<'_>], provenance: Provenance) -> Result<Params, FitError> {
+/// Fits everything the judge knows, or says why it cannot. The caller adds the figures of held-out groups to the provenance.
+pub fn fit(trials: &[LabelledTrial<'_>], provenance: Provenance) -> Result<Params, &'static str> {
     let known: Vec<Vec<Option<bool>>> = trials.iter().map(LabelledTrial::known).collect();
     let outcomes: Vec<bool> = known.iter().flatten().flatten().copied().collect();
     if !outcomes.contains(&true) {
-        return Err(FitError::NoMatches);
+        return Err(NO_MATCHES);
     }
     if !outcomes.contains(&false) {
-        return Err(FitError::NoMismatches);
+        return Err(NO_MISMATCHES);
     }
     let goldens = trials.iter().flat_map(|own| own.case.goldens.iter().map(golden_text));
     let texts: Vec<String> =
         goldens.chain(trials.iter().flat_map(|own| own.trial.findings.iter().map(finding_text))).collect();
-    let mut params = Params { provenance, ..blank(Rarity::learn(texts.iter().map(String::as_str))) };
-    params.provenance.trials = trials.len();
-    params.provenance.pairs = outcomes.len();
-    params.provenance.matches = outcomes.iter().filter(|hit| **hit).count();
+    let matches = outcomes.iter().filter(|hit| **hit).count();
+    let blank = Weight { weight: 0.0, mean: 0.0, spread: 1.0 };
+    let weights = FEATURES.iter().map(|feature| (feature.name.to_owned(), blank)).collect();
+    let mut params = Params {
+        schema: SCHEMA.to_owned(),
+        features: VERSION,
+        threshold: 0.5,
+        provenance: Provenance { trials: trials.len(), pairs: outcomes.len(), matches, ..provenance },
+        text: TextWeights { base: 0.0, weights },
+        rivals: RivalWeights { base: 0.0, score: 1.0, behind_golden: 0.0, behind_finding: 0.0 },
+        reasoned: Reasoned::default(),
+        rarity: Rarity::learn(texts.iter().map(String::as_str)),
+    };
 
     // What is read depends on how rare words are, and on nothing that is fitted after that.
     let judge = ready(&params)?;
@@ -74,10 +62,7 @@ pub fn fit(trials: &[LabelledTrial<'_>], provenance: Provenance) -> Result<Param
 
     let judge = ready(&params)?;
     let scored = tables(&judge, &texts);
-    let rows = per_pair(&scored, &known, |table| {
-        let row = |(score, (golden, finding)): (f64, (f64, f64))| vec![score, golden, finding];
-        table.ranked().map(row).collect()
-    });
+    let rows = per_pair(&scored, &known, |table| table.ranked().map(|row| row.to_vec()).collect());
     params.rivals = rival_weights(&rows, &outcomes);
 
     let judge = ready(&params)?;
@@ -89,26 +74,9 @@ fn tables<'a>(judge: &'a LocalJudge, texts: &'a [Texts]) -> Vec<Table<'a>> {
     texts.par_iter().map(|texts| Table::new(judge, texts)).collect()
 }
 
-fn ready(params: &Params) -> Result<LocalJudge, FitError> {
+fn ready(params: &Params) -> Result<LocalJudge, &'static str> {
     // What was fitted is finite by construction; should it not be, there was nothing to learn from.
-    LocalJudge::new(params.clone()).map_err(|_| FitError::NoMatches)
-}
-
-fn blank(rarity: Rarity) -> Params {
-    let weight = Weight { weight: 0.0, mean: 0.0, spread: 1.0 };
-    Params {
-        schema: SCHEMA.to_owned(),
-        features: VERSION,
-        threshold: 0.5,
-        provenance: Provenance::default(),
-        text: TextWeights {
-            base: 0.0,
-            weights: FEATURES.iter().map(|feature| (feature.name.to_owned(), weight)).collect(),
-        },
-        rivals: RivalWeights { base: 0.0, score: 1.0, behind_golden: 0.0, behind_finding: 0.0 },
-        reasoned: Reasoned::default(),
-        rarity,
-    }
+    LocalJudge::new(params.clone()).map_err(|_| NO_MATCHES)
 }
 
 /// The rows of all pairs that something is known of, in the order of trials and pairs.
@@ -169,12 +137,8 @@ fn constrained(
         let narrow: Vec<Vec<f64>> =
             rows.iter().map(|row| columns.iter().map(|&column| row[column]).collect()).collect();
         let (base, weights) = logistic::fit(&narrow, outcomes, ridge);
-        let kept: Vec<usize> = columns
-            .iter()
-            .zip(&weights)
-            .filter(|(column, weight)| allowed(**column, **weight))
-            .map(|(c, _)| *c)
-            .collect();
+        let sound = columns.iter().zip(&weights).filter(|(column, weight)| allowed(**column, **weight));
+        let kept: Vec<usize> = sound.map(|(column, _)| *column).collect();
         if kept.len() == columns.len() {
             let mut full = vec![0.0; width];
             for (column, weight) in columns.into_iter().zip(weights) {
@@ -226,15 +190,13 @@ pub struct HeldOut {
 }
 
 /// Judges each group by parameters that were fitted on all others; `group` names the group of each trial.
-pub fn hold_out(trials: &[LabelledTrial<'_>], group: impl Fn(&Case) -> String) -> Result<HeldOut, FitError> {
+pub fn hold_out(trials: &[LabelledTrial<'_>], group: impl Fn(&Case) -> String) -> Result<HeldOut, &'static str> {
     let folds = folds(trials, |own| group(own.case));
     let judged = folds.into_par_iter().map(|Fold { name, others, own }| {
         let params = fit(&others, Provenance::default())?;
-        let threshold = params.threshold;
-        let judge = LocalJudge::new(params).map_err(|_| FitError::NoMatches)?;
-        Ok((name, predict(&judge, &own), threshold))
+        Ok((name, predict(&ready(&params)?, &own), params.threshold))
     });
-    let judged = judged.collect::<Result<Vec<(String, Predictions, f64)>, FitError>>()?;
+    let judged = judged.collect::<Result<Vec<(String, Predictions, f64)>, &'static str>>()?;
     let mut all = Predictions::default();
     let mut groups = BTreeMap::new();
     for (name, predictions, threshold) in judged {

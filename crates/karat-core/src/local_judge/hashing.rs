@@ -42,7 +42,7 @@ fn folded(key: u64) -> u64 {
 pub(super) struct KeyNumbers {
     /// As many as a power of two, at most half of them taken.
     slots: Vec<Slot>,
-    taken: usize,
+    pub(super) taken: usize,
 }
 
 /// A place for a key; texts are counted from 1, and what no text had is free.
@@ -54,13 +54,8 @@ struct Slot {
 }
 
 impl KeyNumbers {
-    /// Room for so many keys, and for more as they come.
     pub(super) fn with_room(keys: usize) -> Self {
         Self { slots: vec![Slot::default(); (keys * 2).next_power_of_two()], taken: 0 }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.taken
     }
 
     /// The number of a key that text `text`, counted from 1, has, and whether it is met in this text for the first time.
@@ -115,7 +110,7 @@ mod tests {
                     assert_eq!(found.number(key, text), (*number, is_first));
                 }
             }
-            assert_eq!(found.len(), plain.len());
+            assert_eq!(found.taken, plain.len());
         }
     }
 }

@@ -93,11 +93,9 @@ impl<'a> LabelledTrial<'a> {
 
     /// What is known of all pairs, by statement or because a golden was not found; ordered as `stated`.
     pub fn known(&self) -> Vec<Option<bool>> {
-        let goldens = 0..self.case.goldens.len();
-        let missed = |golden| self.whole && self.found(golden) == Some(false);
-        goldens
+        (0..self.case.goldens.len())
             .flat_map(|golden| {
-                let missed = missed(golden);
+                let missed = self.whole && self.found(golden) == Some(false);
                 self.of_golden(golden).iter().map(move |label| label.or(missed.then_some(false)))
             })
             .collect()

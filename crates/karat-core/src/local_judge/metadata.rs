@@ -13,17 +13,14 @@ use std::sync::Arc;
 
 /// What a case's goldens and a trial's findings say beside their texts.
 pub(super) struct PairMetadata {
-    /// In the order of the goldens.
     pub(super) goldens: Vec<GoldenMetadata>,
-    /// In the order of the findings.
     pub(super) findings: Vec<FindingMetadata>,
     /// Which of the goldens' functions and keywords each finding's text has.
-    in_text: Sets,
+    pub(super) in_text: Sets,
     in_kind: Sets,
 }
 
 pub(super) struct GoldenMetadata {
-    /// The file, or the glob, that it lies in.
     pub(super) place: Option<Place>,
     pub(super) lines: Option<Lines>,
     pub(super) rules: Vec<u32>,
@@ -50,7 +47,6 @@ pub(super) struct FindingMetadata {
 /// A category; nothing where it is mere punctuation, which is not the same as anything.
 pub(super) type Kind = Option<u32>;
 
-/// A file, by its path and by its name.
 #[derive(Clone, Copy)]
 pub(super) struct File {
     path: u32,
@@ -64,7 +60,6 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Whether a finding's file is this one, or fits the glob.
     pub(super) fn has(&self, file: File) -> bool {
         self.fits.as_ref().map_or(self.file.path == file.path, |fits| fits[file.path as usize])
     }
@@ -72,21 +67,20 @@ impl Place {
 
 impl PairMetadata {
     /// Looks at goldens and findings; `said` are the findings' texts.
-    pub(super) fn new(goldens: &[Golden], findings: &[Finding], said: &[String]) -> Self {
+    pub(super) fn new<'f>(goldens: &'f [Golden], findings: &'f [Finding], said: &[String]) -> Self {
         let (mut files, mut kinds) = (Files::default(), Numbers::default());
         let mut wanted = KeywordIndex::default();
         let mut functions: HashMap<Cow<'_, str>, u32> = HashMap::new();
         let mut paths: Vec<&RepoPath> = Vec::new();
-        let mut of_findings: Vec<Option<File>> = Vec::with_capacity(findings.len());
-        for path in findings.iter().map(|finding| finding.file.as_ref()) {
-            let file = path.map(|path| files.file(path));
-            if let (Some(path), Some(file)) = (path, file)
-                && file.path as usize == paths.len()
-            {
+        let of_finding = |finding: &'f Finding| {
+            let path = finding.file.as_ref()?;
+            let file = files.file(path);
+            if file.path as usize == paths.len() {
                 paths.push(path);
             }
-            of_findings.push(file);
-        }
+            Some(file)
+        };
+        let of_findings: Vec<Option<File>> = findings.iter().map(of_finding).collect();
         let mut own = Vec::with_capacity(goldens.len());
         for golden in goldens {
             let function = golden.function.as_deref().and_then(|name| {
@@ -106,18 +100,14 @@ impl PairMetadata {
                 is_terse: (golden.category.is_some() || !golden.keywords.is_empty()) && is_terse(golden),
             });
         }
+        let named = |name: &str| (!name.is_empty()).then(|| functions.get(&lowercase(name)).copied());
         let other = |(finding, file): (&Finding, Option<File>)| FindingMetadata {
             file,
             lines: finding.lines(),
             rules: finding.rules().filter_map(|rule| kind(rule, &mut kinds)).collect(),
             category: finding.category.as_ref().map(|category| kind(category, &mut kinds)),
             cwe: finding.cwe.clone(),
-            function: finding
-                .function
-                .as_deref()
-                .map(str::trim)
-                .filter(|name| !name.is_empty())
-                .map(|name| functions.get(&lowercase(name)).copied()),
+            function: finding.function.as_deref().map(str::trim).and_then(named),
             severity: finding.severity,
         };
         let others = findings.iter().zip(of_findings).map(other).collect();
@@ -143,18 +133,13 @@ impl PairMetadata {
         Self { goldens: own, findings: others, in_text, in_kind }
     }
 
-    /// Whether the text of finding `f` has a golden's function or keyword.
-    pub(super) fn is_in_text(&self, f: usize, word: u32) -> bool {
-        self.in_text.has(f, word)
-    }
-
     /// The share of a golden's keywords that a finding has in its text, rule or category.
     pub(super) fn keyword_share(&self, g: usize, f: usize) -> Option<f64> {
         let wanted = &self.goldens[g].keywords;
         if wanted.is_empty() {
             return None;
         }
-        let there = |word: &&u32| self.is_in_text(f, **word) || self.in_kind.has(f, **word);
+        let there = |word: &&u32| self.in_text.has(f, **word) || self.in_kind.has(f, **word);
         Some(wanted.iter().filter(there).count() as f64 / wanted.len() as f64)
     }
 }
@@ -193,8 +178,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// The number of a rule or category, the same for words that differ in case and punctuation alone: `sql-injection` and
-/// `SQL injection`. What is mere punctuation has none.
+/// Ignores case and punctuation: `sql-injection` is `SQL injection`. What is mere punctuation has no number.
 fn kind(text: &str, kinds: &mut Numbers<String>) -> Kind {
     let plain: String = text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     (!plain.is_empty()).then(|| kinds.number(plain))
@@ -203,7 +187,6 @@ fn kind(text: &str, kinds: &mut Numbers<String>) -> Kind {
 /// A golden with more words of its own than this says something.
 const TERSE: usize = 3;
 
-/// Whether the golden says hardly more than its category and keywords.
 fn is_terse(golden: &Golden) -> bool {
     fn words(text: &str) -> impl Iterator<Item = String> {
         text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)

@@ -121,10 +121,9 @@ impl Params {
             faults.push(format!("schema is {:?}, but this version reads {SCHEMA:?}", self.schema));
         }
         if self.features != VERSION {
-            faults.push(format!(
-                "features is {}, but this version has features {VERSION}: fit the parameters again",
-                self.features
-            ));
+            let own = self.features;
+            faults
+                .push(format!("features is {own}, but this version has features {VERSION}: fit the parameters again"));
         }
         if !(0.0..=1.0).contains(&self.threshold) {
             faults.push(format!("threshold is {}, expected a number from 0 to 1", self.threshold));

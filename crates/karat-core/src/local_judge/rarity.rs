@@ -6,8 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Number of most common words kept. All others count as equally rare: a word's rarity in one project says
-/// nothing about another.
+/// All other words count as equally rare: a word's rarity in one project says nothing about another.
 const KEPT: usize = 400;
 
 /// The share of the rarest kept word's uses that any other word is taken to have.
@@ -24,13 +23,11 @@ pub struct Rarity {
 }
 
 impl Rarity {
-    /// Counts the words of distinct texts.
     pub(super) fn learn<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
         let texts: BTreeSet<&str> = texts.collect();
         let mut uses: BTreeMap<String, u32> = BTreeMap::new();
         for text in &texts {
-            let stems: BTreeSet<String> = stems(text).into_iter().collect();
-            for stem in stems {
+            for stem in stems(text).into_iter().collect::<BTreeSet<String>>() {
                 *uses.entry(stem).or_default() += 1;
             }
         }
@@ -40,7 +37,6 @@ impl Rarity {
         Self { texts: texts.len() as u32, words: commonest.into_iter().collect() }
     }
 
-    /// The weights of words, ready to be looked up.
     pub(super) fn weights(&self) -> Weights {
         let weight = |uses: f64| ln((f64::from(self.texts) + 1.0) / (uses + 0.5)).max(0.0);
         let fewest = self.words.values().min().map_or(0.0, |&uses| f64::from(uses));

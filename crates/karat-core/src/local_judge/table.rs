@@ -1,6 +1,5 @@
 //! Scores every pair of a case's goldens and a trial's findings, relative to its rivals.
 
-use super::agreement::Contribution;
 use super::features::{COUNT, FEATURES, features};
 use super::metadata::PairMetadata;
 use super::rarity::ln;
@@ -12,16 +11,13 @@ use crate::golden::Golden;
 use crate::stats::logistic::probability;
 use rayon::prelude::*;
 
-/// How far behind a rival counts, in log-odds.
 const FURTHEST_BEHIND: f64 = 4.0;
 
-/// Maximum number of reasons given for, and against, a match.
 const MOST_REASONS: usize = 3;
 
 /// Fewer pairs than this are not worth another thread.
 const PAIRS_A_THREAD: usize = 8192;
 
-/// What goldens and findings say, weighed against each other.
 pub(super) struct Texts {
     goldens: Vec<IndexedText>,
     findings: Vec<IndexedText>,
@@ -30,7 +26,6 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// Reads a case's goldens and a trial's findings.
     pub(super) fn read(judge: &LocalJudge, goldens: &[Golden], findings: &[Finding], wanted: TextParts) -> Self {
         let known: Vec<String> = goldens.iter().map(golden_text).collect();
         let said: Vec<String> = findings.iter().map(finding_text).collect();
@@ -39,8 +34,8 @@ impl Texts {
         let mut own: Vec<IndexedText> = known.iter().map(|text| reader.read(text)).collect();
         let sizes = reader.end_goldens();
         let mut others: Vec<IndexedText> = said.iter().map(|text| reader.read(text)).collect();
-        let telling = |uses: usize, all: usize| ln((all as f64 + 1.0) / (uses as f64 + 0.5));
-        reader.weigh(own.iter_mut().chain(&mut others), telling);
+        let rarity = |uses: usize, all: usize| ln((all as f64 + 1.0) / (uses as f64 + 0.5));
+        reader.weigh(own.iter_mut().chain(&mut others), rarity);
         Self { goldens: own, findings: others, sizes, metadata: PairMetadata::new(goldens, findings, &said) }
     }
 
@@ -66,7 +61,6 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Scores all pairs, on several threads where there are many.
     pub(super) fn new(judge: &'a LocalJudge, texts: &'a Texts) -> Self {
         let (goldens, findings) = (texts.goldens.len(), texts.findings.len());
         let mut table = Self {
@@ -95,10 +89,12 @@ impl<'a> Table<'a> {
     }
 
     /// The score of each pair with how far it lies behind rivals, all findings of the first golden first.
-    pub(super) fn ranked(&self) -> impl Iterator<Item = (f64, (f64, f64))> {
+    pub(super) fn ranked(&self) -> impl Iterator<Item = [f64; 3]> {
         let width = self.texts.findings.len();
-        let rivals = self.scores.iter().enumerate().map(move |(at, score)| (at / width, at % width, *score));
-        rivals.map(|(g, f, score)| (score, self.behind(g, f, score)))
+        self.scores.iter().enumerate().map(move |(at, &score)| {
+            let (golden, finding) = self.behind(at / width, at % width, score);
+            [score, golden, finding]
+        })
     }
 
     /// How likely each pair matches, all findings of the first golden first.
@@ -130,7 +126,11 @@ impl<'a> Table<'a> {
                     lookup.load(golden);
                     marked = Some(golden);
                 }
-                opinions.push(self.opinion(g, f, &lookup));
+                let score = self.scores[g * self.texts.findings.len() + f];
+                let probability = probability(self.log_odds(g, f, score));
+                let matched = probability >= self.judge.params.threshold;
+                let reasons = self.reasons(g, f, score, &lookup);
+                opinions.push(PairOpinion { golden: g, finding: f, probability, matched, reasons });
             }
             opinions
         };
@@ -140,14 +140,12 @@ impl<'a> Table<'a> {
         wanted.par_chunks(PAIRS_A_THREAD).map(of_part).collect::<Vec<_>>().concat()
     }
 
-    /// The log-odds of a golden's pairs by themselves.
     fn score_row(&self, g: usize, lookup: &mut GoldenLookup, scores: &mut [f64]) {
         lookup.load(&self.texts.goldens[g]);
         for (f, score) in scores.iter_mut().enumerate() {
             let text = self.judge.params.text.base + self.scaled(g, f, lookup).iter().sum::<f64>();
-            let beside: f64 =
-                self.metadata_contributions(g, f, text).iter().flatten().map(|(_, log_odds)| log_odds).sum();
-            *score = text + beside;
+            let beside = self.judge.params.reasoned.contributions(&self.texts.metadata, g, f, text);
+            *score = text + beside.iter().flatten().map(|(_, log_odds)| log_odds).sum::<f64>();
         }
         lookup.clear(&self.texts.goldens[g]);
     }
@@ -162,47 +160,31 @@ impl<'a> Table<'a> {
         values
     }
 
-    /// What lies beside the texts, which amount to `text`.
-    fn metadata_contributions(&self, g: usize, f: usize, text: f64) -> [Contribution; 8] {
-        self.judge.params.reasoned.contributions(&self.texts.metadata, g, f, text)
-    }
-
     /// How far a pair with this score lies behind the best golden for its finding, and behind the best finding for its golden.
     fn behind(&self, g: usize, f: usize, score: f64) -> (f64, f64) {
         let behind = |best: f64| (score - best).max(-FURTHEST_BEHIND);
         (behind(self.best_of_finding[f]), behind(self.best_of_golden[g]))
     }
 
-    /// The log-odds of a pair with this score among its rivals.
     fn log_odds(&self, g: usize, f: usize, score: f64) -> f64 {
         let rivals = &self.judge.params.rivals;
         let (golden, finding) = self.behind(g, f, score);
         rivals.base + rivals.score * score + rivals.behind_golden * golden + rivals.behind_finding * finding
     }
 
-    /// The opinion on a pair, the golden being marked.
-    fn opinion(&self, g: usize, f: usize, lookup: &GoldenLookup) -> PairOpinion {
-        let score = self.scores[g * self.texts.findings.len() + f];
-        let probability = probability(self.log_odds(g, f, score));
-        let matched = probability >= self.judge.params.threshold;
-        PairOpinion { golden: g, finding: f, probability, matched, reasons: self.reasons(g, f, score, lookup) }
-    }
-
     fn reasons(&self, g: usize, f: usize, score: f64, lookup: &GoldenLookup) -> Vec<Reason> {
         let rivals = &self.judge.params.rivals;
         let scaled = self.scaled(g, f, lookup);
         let text = self.judge.params.text.base + scaled.iter().sum::<f64>();
-        let beside = self.metadata_contributions(g, f, text).into_iter().flatten();
-        let own = FEATURES.iter().map(|feature| feature.name).zip(scaled).chain(beside);
+        let beside = self.judge.params.reasoned.contributions(&self.texts.metadata, g, f, text);
+        let own = FEATURES.iter().map(|feature| feature.name).zip(scaled).chain(beside.into_iter().flatten());
         let (golden, finding) = self.behind(g, f, score);
         let all = own.map(|(name, log_odds)| (name, log_odds * rivals.score)).chain([
             ("another_golden", rivals.behind_golden * golden),
             ("another_finding", rivals.behind_finding * finding),
         ]);
-        let mut all: Vec<Reason> = all
-            .filter(|(_, log_odds)| log_odds.abs() >= 0.05)
-            .map(|(name, log_odds)| Reason { name, log_odds })
-            .collect();
+        let notable = all.filter(|(_, log_odds)| log_odds.abs() >= 0.05);
+        let mut all: Vec<Reason> = notable.map(|(name, log_odds)| Reason { name, log_odds }).collect();
         all.sort_by(|a, b| b.log_odds.abs().total_cmp(&a.log_odds.abs()));
         let (mut speaks_for, mut against): (Vec<Reason>, Vec<Reason>) = all.into_iter().partition(|r| r.log_odds > 0.0);
         speaks_for.truncate(MOST_REASONS);

@@ -74,9 +74,9 @@ fn a_terse_golden_is_found_by_its_kind_and_place() {
     assert!(!says(&golden, &elsewhere), "the same kind far away is another one");
     let other_kind = Finding { category: Some("naming".to_owned()), ..finding.clone() };
     assert!(!says(&golden, &other_kind));
-    let mut telling = golden.clone();
-    telling.description = Some("The withdrawn amount is added to the wrong balance before the loop ends".to_owned());
-    assert!(!says(&telling, &finding), "a golden that says more is not found by less");
+    let mut detailed = golden.clone();
+    detailed.description = Some("The withdrawn amount is added to the wrong balance before the loop ends".to_owned());
+    assert!(!says(&detailed, &finding), "a golden that says more is not found by less");
     let mut worded = Golden { category: None, ..golden.clone() };
     worded.keywords = vec!["send".to_owned(), "result".to_owned()];
     assert!(says(&worded, &finding), "all its keywords are there");

@@ -7,7 +7,6 @@ use super::words::{NOT, Piece, Spelling, bounded, grams, pieces};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// A text, read once and compared often.
 #[derive(Default)]
 pub(super) struct IndexedText {
     /// The distinct words, sorted by key, so that sums over them are the same whatever was read before.
@@ -15,15 +14,28 @@ pub(super) struct IndexedText {
     pub(super) weight: f64,
     /// The sum of their weights among the texts of this case.
     pub(super) local_weight: f64,
-    pub(super) phrases: Parts,
-    pub(super) names: Parts,
-    pub(super) numbers: Parts,
+    /// By [`PartKind`].
+    pub(super) parts: [Parts; 4],
     /// Operators, one bit each.
     pub(super) operators: u16,
-    pub(super) grams: Parts,
     pub(super) concepts: Groups,
     pub(super) denies: bool,
     pub(super) length: usize,
+}
+
+impl IndexedText {
+    pub(super) fn count(&self, kind: PartKind) -> usize {
+        self.parts[kind as usize].count
+    }
+}
+
+/// What texts may share beside words.
+#[derive(Clone, Copy)]
+pub(super) enum PartKind {
+    Phrase,
+    Name,
+    Number,
+    Gram,
 }
 
 #[derive(Clone, Copy)]
@@ -35,7 +47,6 @@ pub(super) struct Word {
     pub(super) local_weight: f64,
 }
 
-/// Distinct things of one kind that a text has.
 #[derive(Default)]
 pub(super) struct Parts {
     /// Their numbers. Of what no golden has, findings keep none.
@@ -43,33 +54,16 @@ pub(super) struct Parts {
     pub(super) count: usize,
 }
 
-impl Parts {
-    /// Adds a thing that is met for the first time in this text; `known` things are those that goldens have.
-    fn add(&mut self, (id, is_first): (u32, bool), known: Option<usize>) {
-        if is_first {
-            self.count += 1;
-            if known.is_none_or(|known| (id as usize) < known) {
-                self.ids.push(id);
-            }
-        }
-    }
-}
-
-/// Which costly parts of texts are wanted at all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TextParts {
     pub(super) phrases: bool,
     pub(super) grams: bool,
 }
 
-/// How many different things of each kind goldens have.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Sizes {
     pub(super) words: usize,
-    pub(super) phrases: usize,
-    pub(super) names: usize,
-    pub(super) numbers: usize,
-    pub(super) grams: usize,
+    pub(super) parts: [usize; 4],
 }
 
 /// Tables start with room for texts of so many bytes; larger ones would be slow to fill and seldom be full.
@@ -86,10 +80,7 @@ pub(super) struct TextIndexer<'t> {
     words: KeyNumbers,
     /// How many texts use each word, and the last one that did.
     uses: Vec<(u32, u32)>,
-    phrases: KeyNumbers,
-    names: KeyNumbers,
-    numbers: KeyNumbers,
-    grams: KeyNumbers,
+    parts: [KeyNumbers; 4],
     /// How many things of each kind goldens have, once all goldens are read.
     known: Option<Sizes>,
     texts: u32,
@@ -104,7 +95,6 @@ struct WordInfo {
     denies: bool,
 }
 
-/// A stem with all that is known of it.
 #[derive(Clone, Copy)]
 struct Stem {
     key: u64,
@@ -117,6 +107,8 @@ impl<'t> TextIndexer<'t> {
     /// A reader that has read nothing; texts of so many bytes are to come.
     pub(super) fn new(weights: &'t Weights, concepts: &'t Concepts, wanted: TextParts, bytes: usize) -> Self {
         let room = bytes.min(ROOM);
+        let mut parts = <[KeyNumbers; 4]>::default();
+        parts[PartKind::Gram as usize] = KeyNumbers::with_room(room);
         Self {
             weights,
             concepts,
@@ -125,10 +117,7 @@ impl<'t> TextIndexer<'t> {
             stems: Vec::with_capacity(room / 8),
             words: KeyNumbers::with_room(room / 8),
             uses: Vec::new(),
-            phrases: KeyNumbers::default(),
-            names: KeyNumbers::default(),
-            numbers: KeyNumbers::default(),
-            grams: KeyNumbers::with_room(room),
+            parts,
             known: None,
             texts: 0,
         }
@@ -139,13 +128,13 @@ impl<'t> TextIndexer<'t> {
         self.texts += 1;
         let mut reading = IndexedText::default();
         reading.words.reserve(bounded(text).len() / 8);
-        reading.grams.ids.reserve(bounded(text).len());
+        reading.parts[PartKind::Gram as usize].ids.reserve(bounded(text).len());
         let mut last = None;
         pieces(text, |piece| match piece {
             Piece::Operator(at) => reading.operators |= 1 << at,
             Piece::Number(number) => {
                 let met = self.info(number, true);
-                reading.numbers.add(self.numbers.number(met.key, self.texts), self.known.map(|known| known.numbers));
+                self.add_part(PartKind::Number, met.key, &mut reading);
                 self.add_stems(met.stems, &mut last, &mut reading);
             }
             Piece::Word { word, denied, named } => {
@@ -156,14 +145,13 @@ impl<'t> TextIndexer<'t> {
                 let met = self.info(word, false);
                 reading.denies |= denied || met.denies;
                 if (named || met.is_name) && !met.is_stop_word {
-                    reading.names.add(self.names.number(met.key, self.texts), self.known.map(|known| known.names));
+                    self.add_part(PartKind::Name, met.key, &mut reading);
                 }
                 self.add_stems(met.stems, &mut last, &mut reading);
             }
         });
         if self.wanted.grams {
-            let known = self.known.map(|known| known.grams);
-            grams(text, |gram| reading.grams.add(self.grams.number(gram, self.texts), known));
+            grams(text, |gram| self.add_part(PartKind::Gram, gram, &mut reading));
         }
         reading.words.sort_unstable_by_key(|word| word.key);
         reading.weight = reading.words.iter().map(|word| word.weight).sum();
@@ -172,19 +160,12 @@ impl<'t> TextIndexer<'t> {
 
     /// Ends the goldens: from here on texts keep only what some golden has as well, as nothing else can be shared.
     pub(super) fn end_goldens(&mut self) -> Sizes {
-        let sizes = Sizes {
-            words: self.words.len(),
-            phrases: self.phrases.len(),
-            names: self.names.len(),
-            numbers: self.numbers.len(),
-            grams: self.grams.len(),
-        };
+        let sizes = Sizes { words: self.words.taken, parts: self.parts.each_ref().map(|numbers| numbers.taken) };
         self.known = Some(sizes);
         sizes
     }
 
-    /// Weighs words by the texts of this case: words that all of them use do not discriminate. `weight` is of
-    /// the number of texts that use a word and of the number of all texts.
+    /// `weight` is of the number of texts of this case that use a word, and of all of them.
     pub(super) fn weigh<'r>(
         &self,
         texts: impl Iterator<Item = &'r mut IndexedText>,
@@ -202,9 +183,22 @@ impl<'t> TextIndexer<'t> {
         }
     }
 
+    /// Counts a part where the text has it for the first time; what no golden has keeps no number.
+    fn add_part(&mut self, kind: PartKind, key: u64, reading: &mut IndexedText) {
+        let (id, is_first) = self.parts[kind as usize].number(key, self.texts);
+        if is_first {
+            let parts = &mut reading.parts[kind as usize];
+            parts.count += 1;
+            if self.known.is_none_or(|known| (id as usize) < known.parts[kind as usize]) {
+                parts.ids.push(id);
+            }
+        }
+    }
+
     /// Adds stems to a text, of which `last` is the last one's key.
     fn add_stems(&mut self, stems: Range<usize>, last: &mut Option<u64>, reading: &mut IndexedText) {
-        for stem in &self.stems[stems] {
+        for at in stems {
+            let stem = self.stems[at];
             reading.length += 1;
             reading.concepts |= stem.concepts;
             let (uses, last_text) = &mut self.uses[stem.id as usize];
@@ -215,8 +209,8 @@ impl<'t> TextIndexer<'t> {
             if self.wanted.phrases
                 && let Some(before) = last.replace(stem.key)
             {
-                let number = self.phrases.number(mixed(before, stem.key), self.texts);
-                reading.phrases.add(number, self.known.map(|known| known.phrases));
+                let key = (before.rotate_left(23) ^ stem.key).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                self.add_part(PartKind::Phrase, key, reading);
             }
         }
     }
@@ -242,18 +236,13 @@ impl<'t> TextIndexer<'t> {
     fn know(&mut self, stem: &str) {
         let (key, weight, concepts) = (key(stem), self.weights.get(stem), self.concepts.get(stem));
         let (id, _) = self.words.number(key, self.texts);
-        self.uses.resize(self.words.len(), (0, 0));
+        self.uses.resize(self.words.taken, (0, 0));
         self.stems.push(Stem { key, id, weight, concepts });
     }
 }
 
-/// A number for a text, the same everywhere.
 fn key(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |key, byte| (key ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
-fn mixed(a: u64, b: u64) -> u64 {
-    (a.rotate_left(23) ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 #[cfg(test)]
@@ -284,10 +273,12 @@ mod tests {
         let golden = reader.read("openFile fails 3 of 10 times");
         let sizes = reader.end_goldens();
         let finding = reader.read("readFile and openFile fail at 10 or 20, openFile twice");
-        assert_eq!((golden.names.count, finding.names.count, finding.names.ids.len()), (1, 2, 1));
-        assert_eq!((golden.numbers.ids.len(), finding.numbers.count, finding.numbers.ids.len()), (2, 2, 1));
-        assert!(finding.grams.ids.len() < finding.grams.count);
-        assert!(finding.grams.ids.iter().all(|&id| (id as usize) < sizes.grams));
+        let parts = |text: &IndexedText, kind: PartKind| (text.count(kind), text.parts[kind as usize].ids.len());
+        assert_eq!((golden.count(PartKind::Name), parts(&finding, PartKind::Name)), (1, (2, 1)));
+        assert_eq!((parts(&golden, PartKind::Number).1, parts(&finding, PartKind::Number)), (2, (2, 1)));
+        let grams = &finding.parts[PartKind::Gram as usize];
+        assert!(grams.ids.len() < grams.count);
+        assert!(grams.ids.iter().all(|&id| (id as usize) < sizes.parts[PartKind::Gram as usize]));
     }
 
     #[test]
@@ -295,7 +286,8 @@ mod tests {
         let (weights, concepts) = (Rarity::default().weights(), Concepts::new());
         let read = |wanted| TextIndexer::new(&weights, &concepts, wanted, 99).read("the token cache grows");
         let (all, none) = (read(ALL), read(TextParts { phrases: false, grams: false }));
-        assert_eq!((all.phrases.count, none.phrases.count, none.grams.count), (2, 0, 0));
+        let phrases = [&all, &none].map(|text| text.count(PartKind::Phrase));
+        assert_eq!((phrases, none.count(PartKind::Gram)), ([2, 0], 0));
         assert_eq!((all.length, all.words.len()), (none.length, none.words.len()));
     }
 }

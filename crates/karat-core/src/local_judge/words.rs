@@ -16,14 +16,12 @@ static STOP_WORDS: StopWords = StopWords::new(&[
     "will", "with", "would", "you", "your",
 ]);
 
-/// Negations.
 const NEGATIONS: &[&str] =
     &["cannot", "fail", "fails", "lack", "lacks", "missing", "never", "no", "none", "not", "unable", "without"];
 
 /// Operators; longer ones come before their prefixes.
 const OPERATORS: &[&str] = &["===", "!==", "==", "!=", "&&", "||", "<=", ">=", "=>", "->", "??", "?."];
 
-/// Texts are cut to this many characters.
 const MOST_CHARACTERS: usize = 4000;
 
 #[derive(Clone, Copy)]
@@ -34,14 +32,12 @@ pub(super) enum Piece<'t> {
     Word {
         /// As it is written, without an `n't`.
         word: &'t str,
-        /// Whether there was an `n't` behind it.
         denied: bool,
         /// Whether what stands around it makes it a name of code.
         named: bool,
     },
 }
 
-/// Emits the pieces of a text in order.
 pub(super) fn pieces<'t>(text: &'t str, mut emit: impl FnMut(Piece<'t>)) {
     let text = bounded(text);
     let quoted = quoted(text);
@@ -88,7 +84,6 @@ pub(super) struct Spelling<'w> {
 }
 
 impl<'w> Spelling<'w> {
-    /// Analyses a word, and emits the stems of its parts.
     pub(super) fn new(word: &'w str, mut emit: impl FnMut(&str)) -> Self {
         parts(word, |part| {
             let part = lowercase(part);
@@ -97,8 +92,10 @@ impl<'w> Spelling<'w> {
             }
         });
         let lower = lowercase(word);
+        let mut last = ' ';
+        let camel = word.chars().any(|c| std::mem::replace(&mut last, c).is_lowercase() && c.is_uppercase());
         Self {
-            is_name: looks_like_code(word),
+            is_name: camel || word.trim_matches('_').contains('_'),
             is_stop_word: STOP_WORDS.contains(&lower),
             denies: NEGATIONS.contains(&&*lower),
             lower,
@@ -211,7 +208,6 @@ fn shorten(word: &mut Cow<'_, str>) {
     }
 }
 
-/// The beginning of a text, of bounded length.
 pub(super) fn bounded(text: &str) -> &str {
     if text.len() <= MOST_CHARACTERS {
         return text;
@@ -241,7 +237,6 @@ fn operator(first: char, text: &str) -> Option<usize> {
     may_start_one.then(|| OPERATORS.iter().position(|operator| text.starts_with(operator)))?
 }
 
-/// The length of the word a text starts with.
 fn word_length(text: &str) -> usize {
     let plain = text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
     if text.as_bytes().get(plain).is_none_or(u8::is_ascii) {
@@ -258,13 +253,6 @@ fn number(text: &str) -> usize {
         Some(fraction) if fraction > 0 => whole + 1 + fraction,
         _ => whole,
     }
-}
-
-/// Whether a word looks like a name of code.
-fn looks_like_code(word: &str) -> bool {
-    let mut last = ' ';
-    let camel = word.chars().any(|c| std::mem::replace(&mut last, c).is_lowercase() && c.is_uppercase());
-    camel || word.trim_matches('_').contains('_')
 }
 
 /// Whether what stands around a word makes it a name of code: it is called, or it is or has a member.

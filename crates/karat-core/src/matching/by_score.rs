@@ -6,11 +6,11 @@ use super::outcome::{
     Candidate, DecidedBy, Duplicate, Extra, ExtraReason, Flag, Match, Miss, MissReason, TrialResult, place_match,
 };
 use super::pair::PreparedCase;
-use super::pair_scorer::Ranked;
+use super::pair_scorer::{PairScorer, Ranked};
 use super::search::{Search, TrialPairs};
 use crate::finding::Finding;
 use crate::golden::{Acceptance, Golden};
-use crate::profile::{Assignment, Profile};
+use crate::profile::Assignment;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -20,10 +20,7 @@ pub(super) fn by_score(case: &PreparedCase<'_>, findings: &[Finding], decisions:
     let pairs = search.all();
     let mut chosen = match profile.assignment {
         Assignment::Greedy => assign::greedy::assign(goldens.len(), findings.len(), &pairs.edges),
-        Assignment::Exact => {
-            let acceptance: Vec<Acceptance> = goldens.iter().map(|g| g.acceptance).collect();
-            assign::exact::assign(findings.len(), &assign::tiers(&acceptance), &pairs.edges)
-        }
+        Assignment::Exact => assign::exact::assign(findings.len(), &assign::tiers(goldens), &pairs.edges),
     };
     if !pairs.cut.is_empty() {
         assign_cut_goldens(&search, &pairs, findings.len(), goldens, &mut chosen);
@@ -47,20 +44,17 @@ pub(super) fn by_score(case: &PreparedCase<'_>, findings: &[Finding], decisions:
         };
         place_match(&mut result, found, goldens[g].acceptance);
     }
-    let reasons = Reasons { decisions, profile, finding_of: &finding_of, golden_of: &golden_of };
     for (g, golden) in goldens.iter().enumerate() {
         if golden.is_required() && finding_of[g].is_none() {
             let first = pairs.of_golden[g].first;
             let best = search.golden_candidate(g, first);
-            let counts = first.is_some_and(|first| first.counts());
-            let mut unjudged: Vec<Candidate> = Vec::new();
-            for &(_, f) in decisions.unjudged.range((g, 0)..(g + 1, 0)) {
-                unjudged.extend(search.scorer.score(g, f).and_then(|pair| pair.candidate(f)));
-            }
-            let why = if findings.is_empty() {
-                MissReason::NothingReported
-            } else {
-                reasons.miss_reason(g, best.as_ref(), counts, &unjudged)
+            let counts = first.is_some_and(|first| first.counts);
+            let unanswered = decisions.unjudged.range((g, 0)..(g + 1, 0));
+            let unjudged = unanswered.filter_map(|&(_, f)| search.scorer.score(g, f)?.candidate(f));
+            let why = match unjudged.max_by_key(|asked| (assign::quantum(asked.heuristic), Reverse(asked.index))) {
+                Some(nearest) => MissReason::Unjudged { finding: Some(nearest.index) },
+                None if findings.is_empty() => MissReason::NothingReported,
+                None => miss_reason(&search.scorer, g, best.as_ref(), counts, &golden_of),
             };
             let flags = if matches!(why, MissReason::Unjudged { .. }) { vec![Flag::Unjudged] } else { Vec::new() };
             result.misses.push(Miss { golden: g, best, why, flags });
@@ -74,14 +68,11 @@ pub(super) fn by_score(case: &PreparedCase<'_>, findings: &[Finding], decisions:
     let best_goldens = search.best_goldens(&pairs, &left);
     if !pairs.cut.is_empty() {
         for (&f, best) in left.iter().zip(&best_goldens) {
-            let counting = best.filter(|best| best.counts()).map(|best| best.index as usize);
+            let counting = best.filter(|best| best.counts).map(|best| best.index());
             repeats[f] = repeats[f].or(counting);
         }
     }
-    let mut best_of: Vec<Option<Ranked>> = vec![None; findings.len()];
-    for (&f, best) in left.iter().zip(&best_goldens) {
-        best_of[f] = *best;
-    }
+    let best_of: BTreeMap<usize, Option<Ranked>> = left.into_iter().zip(best_goldens).collect();
     let unjudged: BTreeMap<usize, usize> = decisions.unjudged.iter().rev().map(|&(g, f)| (f, g)).collect();
     for f in (0..findings.len()).filter(|f| golden_of[*f].is_none()) {
         if let Some(golden) = repeats[f] {
@@ -96,11 +87,12 @@ pub(super) fn by_score(case: &PreparedCase<'_>, findings: &[Finding], decisions:
             }
             continue;
         }
-        let best = search.finding_candidate(f, best_of[f]);
+        let best = best_of.get(&f).copied().flatten().map(|best| best.index());
+        let best = best.and_then(|golden| search.scorer.score(golden, f)?.candidate(golden));
         let why = match unjudged.get(&f) {
             Some(golden) => ExtraReason::Unjudged { golden: Some(*golden) },
             None if goldens.is_empty() => ExtraReason::CleanCase,
-            None => reasons.extra_reason(f, best.as_ref()),
+            None => extra_reason(&search.scorer, f, best.as_ref(), &finding_of),
         };
         let flags = if matches!(why, ExtraReason::Unjudged { .. }) { vec![Flag::Unjudged] } else { Vec::new() };
         result.extras.push(Extra { finding: f, best, why, flags });
@@ -133,62 +125,50 @@ fn assign_cut_goldens(
     chosen.sort_unstable();
 }
 
-/// Explains why goldens and findings are left over.
-struct Reasons<'a> {
-    decisions: &'a Decisions<'a>,
-    profile: &'a Profile,
-    finding_of: &'a [Option<usize>],
-    golden_of: &'a [Option<usize>],
+fn miss_reason(
+    scorer: &PairScorer<'_>,
+    g: usize,
+    best: Option<&Candidate>,
+    counts: bool,
+    golden_of: &[Option<usize>],
+) -> MissReason {
+    let profile = scorer.case.profile;
+    let Some(best) = best else { return MissReason::NoCandidate };
+    let (finding, score) = (best.index, best.heuristic);
+    match (golden_of[finding], scorer.decisions.pair(g, finding)) {
+        (Some(by), _) if counts => MissReason::Taken { finding, by },
+        (_, Some(decided)) => MissReason::Refused { finding, judgement: decided.judgement },
+        (_, None) if !profile.uses_judge() && reaches(best, profile.threshold) => MissReason::PathAlone { finding },
+        (_, None) if !profile.uses_judge() => {
+            MissReason::BelowThreshold { finding, score, threshold: profile.threshold }
+        }
+        (matched_to, None) if reaches(best, profile.judge_threshold) => MissReason::NotAsked { finding, matched_to },
+        (_, None) => MissReason::NotWorthAsking { finding, score, threshold: profile.judge_threshold },
+    }
 }
 
-impl Reasons<'_> {
-    fn is_worth_asking(&self, candidate: &Candidate) -> bool {
-        assign::quantum(candidate.heuristic) >= assign::quantum(self.profile.judge_threshold)
-    }
-
-    /// Whether a candidate that does not count scores enough all the same.
-    fn reaches_threshold(&self, candidate: &Candidate) -> bool {
-        assign::quantum(candidate.heuristic) >= assign::quantum(self.profile.threshold)
-    }
-
-    fn miss_reason(&self, g: usize, best: Option<&Candidate>, counts: bool, unjudged: &[Candidate]) -> MissReason {
-        let nearer = |a: &&Candidate, b: &&Candidate| {
-            assign::quantum(a.heuristic).cmp(&assign::quantum(b.heuristic)).then(b.index.cmp(&a.index))
-        };
-        if let Some(candidate) = unjudged.iter().max_by(nearer) {
-            return MissReason::Unjudged { finding: Some(candidate.index) };
+fn extra_reason(
+    scorer: &PairScorer<'_>,
+    f: usize,
+    best: Option<&Candidate>,
+    finding_of: &[Option<usize>],
+) -> ExtraReason {
+    let profile = scorer.case.profile;
+    let Some(best) = best else { return ExtraReason::NothingNear };
+    let (golden, score) = (best.index, best.heuristic);
+    match (finding_of[golden], scorer.decisions.pair(golden, f)) {
+        (_, Some(decided)) => ExtraReason::Refused { golden, judgement: decided.judgement },
+        (_, None) if !profile.uses_judge() && reaches(best, profile.threshold) => ExtraReason::PathAlone { golden },
+        (_, None) if !profile.uses_judge() => {
+            ExtraReason::BelowThreshold { golden, score, threshold: profile.threshold }
         }
-        let Some(best) = best else { return MissReason::NoCandidate };
-        let (finding, score) = (best.index, best.heuristic);
-        match (self.golden_of[finding], self.decisions.pair(g, finding)) {
-            (Some(by), _) if counts => MissReason::Taken { finding, by },
-            (_, Some(decided)) => MissReason::Refused { finding, judgement: decided.judgement },
-            (_, None) if !self.profile.uses_judge() && self.reaches_threshold(best) => {
-                MissReason::PathAlone { finding }
-            }
-            (_, None) if !self.profile.uses_judge() => {
-                MissReason::BelowThreshold { finding, score, threshold: self.profile.threshold }
-            }
-            (matched_to, None) if self.is_worth_asking(best) => MissReason::NotAsked { finding, matched_to },
-            (_, None) => MissReason::NotWorthAsking { finding, score, threshold: self.profile.judge_threshold },
-        }
+        (matched_to, None) if reaches(best, profile.judge_threshold) => ExtraReason::NotAsked { golden, matched_to },
+        (_, None) => ExtraReason::NotWorthAsking { golden, score, threshold: profile.judge_threshold },
     }
+}
 
-    fn extra_reason(&self, f: usize, best: Option<&Candidate>) -> ExtraReason {
-        let Some(best) = best else { return ExtraReason::NothingNear };
-        let (golden, score) = (best.index, best.heuristic);
-        match (self.finding_of[golden], self.decisions.pair(golden, f)) {
-            (_, Some(decided)) => ExtraReason::Refused { golden, judgement: decided.judgement },
-            (_, None) if !self.profile.uses_judge() && self.reaches_threshold(best) => {
-                ExtraReason::PathAlone { golden }
-            }
-            (_, None) if !self.profile.uses_judge() => {
-                ExtraReason::BelowThreshold { golden, score, threshold: self.profile.threshold }
-            }
-            (matched_to, None) if self.is_worth_asking(best) => ExtraReason::NotAsked { golden, matched_to },
-            (_, None) => ExtraReason::NotWorthAsking { golden, score, threshold: self.profile.judge_threshold },
-        }
-    }
+fn reaches(candidate: &Candidate, threshold: f64) -> bool {
+    assign::quantum(candidate.heuristic) >= assign::quantum(threshold)
 }
 
 /// For each unassigned finding, the assigned golden that it repeats: the best pair that counts, true goldens before traps.

@@ -9,12 +9,11 @@ use super::lists::Lists;
 use super::outcome::Parts;
 use super::pair::{PreparedCase, PreparedFindings, PreparedGolden, line_part, weigh};
 use super::pair_scorer::PairScorer;
-use super::scratch::{Overlap, PairVisitor, Scratch, WordUsers};
+use super::scratch::{COMMON, Overlap, PairVisitor, Scratch, WordUsers};
 use crate::lines::Lines;
-use crate::profile::{Profile, Unstated};
+use crate::profile::{Profile, Unstated, Weights};
 use std::collections::{BTreeSet, HashMap};
 
-/// Goldens and findings by what they can be looked up by.
 pub(super) struct CandidateIndex {
     /// By golden path: the class of its file name.
     name_class: Vec<u32>,
@@ -22,18 +21,13 @@ pub(super) struct CandidateIndex {
     classes_of_path: Lists,
     goldens_of_class: Lists,
     findings_of_path: Lists,
-    /// By golden path and by finding path: the number of its set of directories.
-    directories_of_golden_path: Vec<u32>,
-    directories_of_path: Vec<u32>,
     golden_directories: DirectorySets,
     finding_directories: DirectorySets,
     /// By set of directories and [`shape`].
     goldens_of_group: Lists,
     findings_of_set: Lists,
-    goldens_with_keyword: Lists,
-    findings_with_keyword: Lists,
-    goldens_with_term: Lists,
-    findings_with_term: Lists,
+    goldens_with_word: WordUsers,
+    findings_with_word: WordUsers,
     term_weights: Vec<f64>,
     /// The greatest share a keyword or word has of any golden's keywords or prose.
     keyword_shares: Vec<f64>,
@@ -41,8 +35,7 @@ pub(super) struct CandidateIndex {
     /// By golden, and the distinct ones.
     golden_shapes: Vec<u32>,
     shapes: Vec<u32>,
-    /// By shape.
-    weights: Vec<Shares>,
+    weights: Vec<Weights>,
     golden_lines: LineIndex,
     finding_lines: LineIndex,
 }
@@ -57,18 +50,13 @@ impl CandidateIndex {
     pub(super) fn new(case: &PreparedCase<'_>, findings: &PreparedFindings<'_>) -> Self {
         let places = &case.places;
         let (name_class, paths_of_class) = places.name_classes(&findings.paths);
-        let classes = paths_of_class.len();
         let goldens = || (0_u32..).zip(&case.goldens);
         let reported = || (0_u32..).zip(&findings.findings);
-        let mut golden_sets = Interner::default();
-        let mut finding_sets = Interner::default();
-        let directories_of_golden_path: Vec<u32> =
-            places.patterns.iter().map(|own| golden_sets.number(&own.directories)).collect();
-        let directories_of_path: Vec<u32> =
-            findings.paths.iter().map(|own| finding_sets.number(&own.directories)).collect();
-        let golden_directories = DirectorySets::new(golden_sets, places.segments());
-        let finding_directories = DirectorySets::new(finding_sets, places.segments());
-        let group = |path: u32, own: u32| directories_of_golden_path[path as usize] * SHAPES + own;
+        let of_patterns = places.patterns.iter().map(|own| own.directories.as_slice());
+        let golden_directories = DirectorySets::new(of_patterns, places.segments.len());
+        let of_paths = findings.paths.iter().map(|own| own.directories.as_slice());
+        let finding_directories = DirectorySets::new(of_paths, places.segments.len());
+        let group = |path: u32, own: u32| golden_directories.of_path[path as usize] * SHAPES + own;
         let keywords = case.keywords.as_ref().map_or(0, Keywords::len);
         let mut term_weights = vec![0.0; case.terms.len()];
         let mut term_shares = vec![0.0_f64; case.terms.len()];
@@ -91,34 +79,28 @@ impl CandidateIndex {
             let terms: Vec<u32> = own.prose.iter().flat_map(|prose| &prose.terms).map(|(term, _)| *term).collect();
             terms.into_iter().map(move |term| (term, g))
         };
+        let by_class = goldens().filter_map(|(g, own)| Some((name_class[own.path? as usize], g)));
+        let by_group = goldens().filter_map(|(g, own)| Some((group(own.path?, shape(own) % SHAPES), g)));
+        let by_set = reported().filter_map(|(f, own)| Some((finding_directories.of_path[own.path? as usize], f)));
+        let by_keyword = goldens().flat_map(|(g, own)| own.keywords.iter().map(move |keyword| (*keyword, g)));
         Self {
             classes_of_path: paths_of_class.inverted(findings.paths.len()),
-            goldens_of_class: Lists::new(
-                classes,
-                goldens().filter_map(|(g, own)| Some((name_class[own.path? as usize], g))),
-            ),
+            goldens_of_class: Lists::new(paths_of_class.len(), by_class),
             findings_of_path: Lists::new(findings.paths.len(), reported().filter_map(|(f, own)| Some((own.path?, f)))),
-            goldens_of_group: Lists::new(
-                golden_directories.len() * SHAPES as usize,
-                goldens().filter_map(|(g, own)| Some((group(own.path?, shape(own) % SHAPES), g))),
-            ),
-            findings_of_set: Lists::new(
-                finding_directories.len(),
-                reported().filter_map(|(f, own)| Some((directories_of_path[own.path? as usize], f))),
-            ),
-            goldens_with_keyword: Lists::new(
-                keywords,
-                goldens().flat_map(|(g, own)| own.keywords.iter().map(move |keyword| (*keyword, g))),
-            ),
-            findings_with_keyword: findings.keywords.lists.inverted(keywords),
-            goldens_with_term: Lists::new(case.terms.len(), goldens().flat_map(prose)),
-            findings_with_term: findings.terms.lists.inverted(case.terms.len()),
+            goldens_of_group: Lists::new(golden_directories.sets.len() * SHAPES as usize, by_group),
+            findings_of_set: Lists::new(finding_directories.sets.len(), by_set),
+            goldens_with_word: WordUsers {
+                by_keyword: Lists::new(keywords, by_keyword),
+                by_term: Lists::new(case.terms.len(), goldens().flat_map(prose)),
+            },
+            findings_with_word: WordUsers {
+                by_keyword: findings.keywords.lists.inverted(keywords),
+                by_term: findings.terms.lists.inverted(case.terms.len()),
+            },
             golden_lines: LineIndex::new(goldens().filter_map(|(g, own)| Some((own.golden.lines?, g)))),
             finding_lines: LineIndex::new(reported().filter_map(|(f, own)| Some((own.lines?, f)))),
             name_class,
             paths_of_class,
-            directories_of_golden_path,
-            directories_of_path,
             golden_directories,
             finding_directories,
             term_weights,
@@ -126,7 +108,7 @@ impl CandidateIndex {
             term_shares,
             golden_shapes,
             shapes: shapes.into_iter().collect(),
-            weights: (0..2 * SHAPES).map(|shape| Shares::weights(shape, case.profile)).collect(),
+            weights: (0..2 * SHAPES).map(|shape| weights(shape, case.profile)).collect(),
         }
     }
 
@@ -146,9 +128,9 @@ impl CandidateIndex {
                 scratch.touch(f).same_name = true;
             }
         }
-        let users = WordUsers { by_keyword: &self.findings_with_keyword, by_term: &self.findings_with_term };
+        let users = &self.findings_with_word;
         let terms = own.prose.iter().flat_map(|prose| &prose.terms);
-        let common = scratch.touch_rare(users, &own.keywords, terms.copied());
+        let common = scratch.touch_users(users, &own.keywords, terms.copied(), COMMON);
         // Where lines count in the same file alone, its path has led to the finding already.
         if let Some(lines) = own.golden.lines.filter(|_| !profile.lines_need_same_file) {
             self.finding_lines.near(lines, profile.line.reach, |f| _ = scratch.touch(f));
@@ -163,9 +145,7 @@ impl CandidateIndex {
         });
         let most_by_directory = |overlap: &Overlap| {
             let file = if own.path.is_some() { profile.file.shared_directory } else { 0.0 };
-            let keyword = f64::from(overlap.keywords) / own.keywords.len().max(1) as f64;
-            let text = own.prose.as_ref().map_or(0.0, |prose| prose.share(overlap.term_weight));
-            self.most_of_shape(self.golden_shapes[golden as usize], &Shares { file, line: 0.0, keyword, text })
+            self.most_of_golden(case, golden, file, 0.0, overlap)
         };
         if !common.is_empty() {
             let term_weight = common.terms.iter().map(|(_, weight)| weight).sum();
@@ -177,8 +157,8 @@ impl CandidateIndex {
         }
         let Some(path) = own.path else { return };
         let mut most = most_by_directory(&Overlap::default());
-        for &directory in self.golden_directories.members(self.directories_of_golden_path[path as usize]) {
-            for &set in self.finding_directories.containing(directory) {
+        for &directory in self.golden_directories.directories(path) {
+            for &set in self.finding_directories.by_directory.get(directory) {
                 if !scratch.visit_equal(self.findings_of_set.get(set), &mut most, visitor) {
                     return;
                 }
@@ -202,9 +182,9 @@ impl CandidateIndex {
                 scratch.touch(g).same_name = true;
             }
         }
-        let users = WordUsers { by_keyword: &self.goldens_with_keyword, by_term: &self.goldens_with_term };
+        let users = &self.goldens_with_word;
         let terms = findings.terms.lists.get(finding).iter().map(|&term| (term, self.term_weights[term as usize]));
-        let common = scratch.touch_rare(users, findings.keywords.lists.get(finding), terms);
+        let common = scratch.touch_users(users, findings.keywords.lists.get(finding), terms, COMMON);
         if let Some(lines) = own.lines.filter(|_| !profile.lines_need_same_file) {
             self.golden_lines.near(lines, profile.line.reach, |g| _ = scratch.touch(g));
         }
@@ -219,13 +199,11 @@ impl CandidateIndex {
             self.bound(scorer, g, finding, &overlap)
         });
         if !common.is_empty() {
-            let shares = Shares {
-                file: if own.path.is_some() { profile.file.shared_directory } else { 0.0 },
-                line: 0.0,
-                keyword: common.keywords.iter().map(|keyword| self.keyword_shares[*keyword as usize]).sum(),
-                text: common.terms.iter().map(|(term, _)| self.term_shares[*term as usize]).sum(),
-            };
-            let most = self.shapes.iter().map(|shape| self.most_of_shape(*shape, &shares)).max().unwrap_or(0);
+            let file = if own.path.is_some() { profile.file.shared_directory } else { 0.0 };
+            let keyword = common.keywords.iter().map(|keyword| self.keyword_shares[*keyword as usize]).sum();
+            let text = common.terms.iter().map(|(term, _)| self.term_shares[*term as usize]).sum();
+            let of_shape = |shape: &u32| self.most_of_shape(*shape, [file, 0.0, keyword, text]);
+            let most = self.shapes.iter().map(of_shape).max().unwrap_or(0);
             let bound = |g, overlap: &Overlap| self.bound(scorer, g, finding, overlap);
             if !scratch.visit_common(users, &common, most, visitor, bound) {
                 return;
@@ -234,10 +212,9 @@ impl CandidateIndex {
         let Some(path) = own.path else { return };
         // Goldens that state the same kinds of things score the same by a directory alone.
         for shape in 0..SHAPES {
-            let shares = Shares { file: profile.file.shared_directory, line: 0.0, keyword: 0.0, text: 0.0 };
-            let mut most = self.most_of_shape(WITH_PATH + shape, &shares);
-            'shape: for &directory in self.finding_directories.members(self.directories_of_path[path as usize]) {
-                for &set in self.golden_directories.containing(directory) {
+            let mut most = self.most_of_shape(WITH_PATH + shape, [profile.file.shared_directory, 0.0, 0.0, 0.0]);
+            'shape: for &directory in self.finding_directories.directories(path) {
+                for &set in self.golden_directories.by_directory.get(directory) {
                     let goldens = self.goldens_of_group.get(set * SHAPES + shape);
                     if !scratch.visit_equal(goldens, &mut most, visitor) {
                         break 'shape;
@@ -247,13 +224,13 @@ impl CandidateIndex {
         }
     }
 
-    /// The most that a pair can score whose golden has this shape.
-    fn most_of_shape(&self, shape: u32, shares: &Shares) -> i64 {
+    /// The most that a pair can score whose golden has this shape, and which has these parts at most.
+    fn most_of_shape(&self, shape: u32, [file, line, keyword, text]: [f64; 4]) -> i64 {
         let weights = &self.weights[shape as usize];
-        let score = weights.file * shares.file
-            + weights.line * shares.line
-            + weights.keyword * shares.keyword.min(1.0)
-            + weights.text * shares.text.min(1.0);
+        let score = weights.file * file
+            + weights.line * line
+            + weights.keyword * keyword.min(1.0)
+            + weights.text * text.min(1.0);
         // Rounded as scores are, up a little, since sums of the same numbers may differ in their last bits.
         (score * 1e9 + 0.501) as i64
     }
@@ -277,10 +254,14 @@ impl CandidateIndex {
             }
             _ => 0.0,
         };
+        self.most_of_golden(case, golden, file, line, overlap)
+    }
+
+    fn most_of_golden(&self, case: &PreparedCase<'_>, golden: u32, file: f64, line: f64, overlap: &Overlap) -> i64 {
+        let own = &case.goldens[golden as usize];
         let keyword = f64::from(overlap.keywords) / own.keywords.len().max(1) as f64;
         let text = own.prose.as_ref().map_or(0.0, |prose| prose.share(overlap.term_weight));
-        let shape = self.golden_shapes[golden as usize];
-        self.most_of_shape(shape, &Shares { file, line, keyword, text })
+        self.most_of_shape(self.golden_shapes[golden as usize], [file, line, keyword, text])
     }
 }
 
@@ -292,84 +273,53 @@ fn shape(golden: &PreparedGolden<'_>) -> u32 {
         + WITH_PATH * u32::from(golden.path.is_some())
 }
 
-/// How much of each part of a score a pair has at most.
-struct Shares {
-    file: f64,
-    line: f64,
-    keyword: f64,
-    text: f64,
-}
-
-impl Shares {
-    /// How much each part adds to the score of a golden of this shape; scores are linear in their parts.
-    fn weights(shape: u32, profile: &Profile) -> Self {
-        let states = |stated: bool| stated || profile.unstated == Unstated::Zero;
-        let (lines, keywords, prose, path) = (shape & 1 != 0, shape & 2 != 0, shape & 4 != 0, shape & WITH_PATH != 0);
-        let weight = |file: f64, line: f64, keyword: f64, text: f64| {
-            let parts = Parts {
-                file: states(path).then_some(file),
-                line: states(lines && (path || !profile.lines_need_same_file)).then_some(line),
-                keyword: (!prose && states(keywords)).then_some(keyword),
-                text: prose.then_some(text),
-                judge: None,
-            };
-            weigh(&parts, &profile.weights, profile.unstated)
+/// How much each part adds to the score of a golden of this shape; scores are linear in their parts.
+fn weights(shape: u32, profile: &Profile) -> Weights {
+    let states = |stated: bool| stated || profile.unstated == Unstated::Zero;
+    let (lines, keywords, prose, path) = (shape & 1 != 0, shape & 2 != 0, shape & 4 != 0, shape & WITH_PATH != 0);
+    let weight = |part: usize| {
+        let share = |own: usize| if own == part { 1.0 } else { 0.0 };
+        let parts = Parts {
+            file: states(path).then_some(share(0)),
+            line: states(lines && (path || !profile.lines_need_same_file)).then_some(share(1)),
+            keyword: (!prose && states(keywords)).then_some(share(2)),
+            text: prose.then_some(share(3)),
+            judge: None,
         };
-        Self {
-            file: weight(1.0, 0.0, 0.0, 0.0),
-            line: weight(0.0, 1.0, 0.0, 0.0),
-            keyword: weight(0.0, 0.0, 1.0, 0.0),
-            text: weight(0.0, 0.0, 0.0, 1.0),
-        }
-    }
+        weigh(&parts, &profile.weights, profile.unstated)
+    };
+    Weights::from(std::array::from_fn(weight))
 }
 
-#[derive(Default)]
-struct Interner {
-    numbers: HashMap<Vec<u32>, u32>,
-    sets: Lists,
-}
-
-impl Interner {
-    fn number(&mut self, directories: &[u32]) -> u32 {
-        let mut set = directories.to_vec();
-        set.sort_unstable();
-        set.dedup();
-        let sets = &mut self.sets;
-        *self.numbers.entry(set).or_insert_with_key(|set| {
-            sets.push(set);
-            sets.len() as u32 - 1
-        })
-    }
-}
-
-/// Distinct sets of directories, and which of them have a directory.
+/// Distinct sets of directories: the one of each path, and those that have a directory.
 struct DirectorySets {
+    of_path: Vec<u32>,
     sets: Lists,
     by_directory: Lists,
 }
 
 impl DirectorySets {
-    fn new(interned: Interner, directories: usize) -> Self {
-        Self { by_directory: interned.sets.inverted(directories), sets: interned.sets }
+    fn new<'p>(paths: impl Iterator<Item = &'p [u32]>, directories: usize) -> Self {
+        let mut numbers: HashMap<Vec<u32>, u32> = HashMap::new();
+        let mut sets = Lists::default();
+        let number = |directories: &[u32]| {
+            let mut set = directories.to_vec();
+            set.sort_unstable();
+            set.dedup();
+            *numbers.entry(set).or_insert_with_key(|set| {
+                sets.push(set);
+                sets.len() as u32 - 1
+            })
+        };
+        let of_path = paths.map(number).collect();
+        Self { of_path, by_directory: sets.inverted(directories), sets }
     }
 
-    fn len(&self) -> usize {
-        self.sets.len()
-    }
-
-    /// The directories of a set.
-    fn members(&self, set: u32) -> &[u32] {
-        self.sets.get(set)
-    }
-
-    /// The sets that contain a directory.
-    fn containing(&self, directory: u32) -> &[u32] {
-        self.by_directory.get(directory)
+    fn directories(&self, path: u32) -> &[u32] {
+        self.sets.get(self.of_path[path as usize])
     }
 }
 
-/// Finds ranges of lines near a given range.
 #[derive(Default)]
 struct LineIndex {
     /// By the bit width of their length: the greatest length, and the ranges by rising start.

@@ -74,17 +74,18 @@ impl<'a> Decisions<'a> {
         let golden_index: HashMap<&str, usize> = goldens.iter().enumerate().map(|(i, g)| (g.id.as_str(), i)).collect();
         let finding_index: HashMap<&str, usize> =
             findings.iter().enumerate().map(|(i, f)| (f.id.as_str(), i)).collect();
-        let mut named: BTreeMap<(usize, usize), Vec<Vote<'a>>> = BTreeMap::new();
-        let mut unnamed: BTreeMap<usize, Vec<Vote<'a>>> = BTreeMap::new();
-        let mut of_extras: BTreeMap<usize, Vec<(&'a JudgeName, &'a ExtraDecision)>> = BTreeMap::new();
+        let mut named: BTreeMap<(usize, usize), Vec<Vote<'a, PairDecision>>> = BTreeMap::new();
+        let mut unnamed: BTreeMap<usize, Vec<Vote<'a, PairDecision>>> = BTreeMap::new();
+        let mut of_extras: BTreeMap<usize, Vec<Vote<'a, ExtraDecision>>> = BTreeMap::new();
         let mut audits: Vec<Audit<'a>> = Vec::new();
         let mut unknown = Vec::new();
         let mut failed: BTreeSet<(usize, usize)> = BTreeSet::new();
         for &(index, judgement) in judgements {
+            let judge = &judgement.judge;
             match &judgement.decision {
-                Decision::Audit(audit) => audits.push(Audit { index, judge: &judgement.judge, audit }),
-                Decision::Extra(extra) => match finding_index.get(extra.finding.as_str()) {
-                    Some(&f) => of_extras.entry(f).or_default().push((&judgement.judge, extra)),
+                Decision::Audit(said) => audits.push(Vote { index, judge, said }),
+                Decision::Extra(said) => match finding_index.get(said.finding.as_str()) {
+                    Some(&f) => of_extras.entry(f).or_default().push(Vote { index, judge, said }),
                     None => unknown.push(index),
                 },
                 Decision::Unjudged(pair) => {
@@ -93,10 +94,10 @@ impl<'a> Decisions<'a> {
                         _ => unknown.push(index),
                     }
                 }
-                Decision::Pair(pair) => {
-                    let vote = Vote { index, judge: &judgement.judge, pair };
-                    let finding = finding_index.get(pair.finding.as_str());
-                    let golden = pair.golden.as_ref().map(|id| golden_index.get(id.as_str()));
+                Decision::Pair(said) => {
+                    let vote = Vote { index, judge, said };
+                    let finding = finding_index.get(said.finding.as_str());
+                    let golden = said.golden.as_ref().map(|id| golden_index.get(id.as_str()));
                     match (golden, finding) {
                         (Some(Some(&g)), Some(&f)) => named.entry((g, f)).or_default().push(vote),
                         (None, Some(&f)) => unnamed.entry(f).or_default().push(vote),
@@ -105,12 +106,11 @@ impl<'a> Decisions<'a> {
                 }
             }
         }
-        let (settled, split_audit) = settle_audits(&deciding(&audits, |audit| audit.judge));
+        let (settled, split_audit) = settle_audits(&deciding(&audits));
         let has = |id: &FindingId| finding_index.contains_key(id.as_str());
-        let merged = settled.map(|first| merge_audits(first, &audits, &has));
-        let (audit, classified_by_people) = merged.map_or((None, 0), |(audit, by_people)| (Some(audit), by_people));
+        let (audit, by_people) = settled.map(|first| merge_audits(first, &audits, &has)).unzip();
         // Claims in free text only have the ids the judge gave them; findings listed by a tool have their own.
-        let known = |id: &FindingId| finding_index.contains_key(id.as_str()) || (findings.is_empty() && id.is_claim());
+        let known = |id: &FindingId| has(id) || (findings.is_empty() && id.is_claim());
         let unknown_findings =
             |audit: &AuditDecision| audit.findings.iter().filter(|found| !known(&found.finding)).count();
         failed.retain(|pair| !named.contains_key(pair));
@@ -121,7 +121,7 @@ impl<'a> Decisions<'a> {
             extras: of_extras.into_iter().filter_map(|(key, votes)| Some((key, decide_extra(&votes)?))).collect(),
             unknown_in_audit: audit.as_deref().map_or(0, unknown_findings),
             audit,
-            classified_by_people,
+            classified_by_people: by_people.unwrap_or(0),
             audited_by: settled.map(|settled| (settled.judge, settled.index)),
             split_audit,
             unknown,
@@ -162,16 +162,16 @@ impl<'a> Decisions<'a> {
 }
 
 /// Those that decide: people, where there are any, else models.
-fn deciding<T>(votes: &[T], judge: impl Fn(&T) -> &JudgeName) -> Vec<&T> {
-    let any_human = votes.iter().any(|vote| judge(vote).is_human());
-    votes.iter().filter(|vote| !any_human || judge(vote).is_human()).collect()
+fn deciding<'v, 'a, T>(votes: &'v [Vote<'a, T>]) -> Vec<&'v Vote<'a, T>> {
+    let any_human = votes.iter().any(|vote| vote.judge.is_human());
+    votes.iter().filter(|vote| !any_human || vote.judge.is_human()).collect()
 }
 
 /// The first audit with the majority verdict, and whether another verdict has as many votes.
 fn settle_audits<'s, 'a>(deciding: &[&'s Audit<'a>]) -> (Option<&'s Audit<'a>>, bool) {
-    let votes = |said: Option<bool>| deciding.iter().filter(|other| other.audit.said_vulnerable == said).count();
-    let most = deciding.iter().map(|other| votes(other.audit.said_vulnerable)).max().unwrap_or(0);
-    let first = deciding.iter().find(|other| votes(other.audit.said_vulnerable) == most).copied();
+    let votes = |said: Option<bool>| deciding.iter().filter(|other| other.said.said_vulnerable == said).count();
+    let most = deciding.iter().map(|other| votes(other.said.said_vulnerable)).max().unwrap_or(0);
+    let first = deciding.iter().find(|other| votes(other.said.said_vulnerable) == most).copied();
     let split = [Some(true), Some(false), None].into_iter().filter(|said| most > 0 && votes(*said) == most).count() > 1;
     (first, split)
 }
@@ -186,15 +186,15 @@ fn merge_audits<'a>(
     has: &dyn Fn(&FindingId) -> bool,
 ) -> (Cow<'a, AuditDecision>, usize) {
     if !first.judge.is_human() {
-        return (Cow::Borrowed(first.audit), 0);
+        return (Cow::Borrowed(first.said), 0);
     }
     let (people, models): (Vec<&Audit<'a>>, Vec<&Audit<'a>>) = audits.iter().partition(|audit| audit.judge.is_human());
     let model = settle_audits(&models).0;
     if people.len() == 1 && model.is_none() {
-        return (Cow::Borrowed(first.audit), first.audit.findings.len());
+        return (Cow::Borrowed(first.said), first.said.findings.len());
     }
-    let mut audit = first.audit.clone();
-    for other in people.iter().flat_map(|other| &other.audit.findings).filter(|found| has(&found.finding)) {
+    let mut audit = first.said.clone();
+    for other in people.iter().flat_map(|other| &other.said.findings).filter(|found| has(&found.finding)) {
         if !audit.findings.iter().any(|found| found.finding == other.finding) {
             audit.findings.push(other.clone());
         }
@@ -203,7 +203,7 @@ fn merge_audits<'a>(
         *found = majority_classification(found, &people);
     }
     let by_people = audit.findings.len();
-    let Some(model) = model.map(|model| model.audit) else { return (Cow::Owned(audit), by_people) };
+    let Some(model) = model.map(|model| model.said) else { return (Cow::Owned(audit), by_people) };
     let unsaid = |found: &&ClassifiedFinding| {
         has(&found.finding) && !audit.findings.iter().any(|own| own.finding == found.finding)
     };
@@ -236,7 +236,7 @@ fn merge_audits<'a>(
 /// The class most people give a finding; on a tie, the current one.
 fn majority_classification(found: &ClassifiedFinding, people: &[&Audit<'_>]) -> ClassifiedFinding {
     let votes: Vec<&ClassifiedFinding> =
-        people.iter().filter_map(|one| one.audit.findings.iter().find(|said| said.finding == found.finding)).collect();
+        people.iter().filter_map(|one| one.said.findings.iter().find(|said| said.finding == found.finding)).collect();
     let count = |class| votes.iter().filter(|vote| vote.classification == class).count();
     let most = votes.iter().map(|vote| count(vote.classification)).max().unwrap_or(0);
     if count(found.classification) == most {
@@ -245,39 +245,35 @@ fn majority_classification(found: &ClassifiedFinding, people: &[&Audit<'_>]) -> 
     votes.iter().find(|vote| count(vote.classification) == most).map_or_else(|| found.clone(), |said| (*said).clone())
 }
 
-struct Audit<'a> {
+struct Vote<'a, T> {
     index: usize,
     judge: &'a JudgeName,
-    audit: &'a AuditDecision,
+    said: &'a T,
 }
 
-struct Vote<'a> {
-    index: usize,
-    judge: &'a JudgeName,
-    pair: &'a PairDecision,
-}
+type Audit<'a> = Vote<'a, AuditDecision>;
 
-fn decide<'a>(votes: &[Vote<'a>]) -> Option<SettledPair<'a>> {
-    let deciding = deciding(votes, |vote| vote.judge);
-    let yes = deciding.iter().filter(|vote| vote.pair.matched).count();
+fn decide<'a>(votes: &[Vote<'a, PairDecision>]) -> Option<SettledPair<'a>> {
+    let deciding = deciding(votes);
+    let yes = deciding.iter().filter(|vote| vote.said.matched).count();
     let matched = 2 * yes > deciding.len();
-    let decider = deciding.iter().find(|vote| vote.pair.matched == matched).or(deciding.first())?;
+    let decider = deciding.iter().find(|vote| vote.said.matched == matched).or(deciding.first())?;
     Some(SettledPair {
         matched,
-        partial: decider.pair.partial == Some(true),
-        confidence: decider.pair.confidence,
+        partial: decider.said.partial == Some(true),
+        confidence: decider.said.confidence,
         judge: decider.judge,
         judgement: decider.index,
     })
 }
 
-fn decide_extra<'a>(votes: &[(&'a JudgeName, &'a ExtraDecision)]) -> Option<SettledExtra<'a>> {
-    let deciding = deciding(votes, |(judge, _)| judge);
-    let yes = deciding.iter().filter(|(_, extra)| extra.valid).count();
+fn decide_extra<'a>(votes: &[Vote<'a, ExtraDecision>]) -> Option<SettledExtra<'a>> {
+    let deciding = deciding(votes);
+    let yes = deciding.iter().filter(|vote| vote.said.valid).count();
     let valid = match (2 * yes).cmp(&deciding.len()) {
         Ordering::Equal => return None,
         order => order.is_gt(),
     };
-    let (judge, _) = deciding.iter().find(|(_, extra)| extra.valid == valid)?;
-    Some(SettledExtra { valid, judge })
+    let decider = deciding.iter().find(|vote| vote.said.valid == valid)?;
+    Some(SettledExtra { valid, judge: decider.judge })
 }

@@ -5,12 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The distinct keywords of a case, each with a number.
-pub(crate) struct Keywords {
-    count: usize,
-    finder: Finder,
-}
-
-enum Finder {
+pub(crate) enum Keywords {
     Few(Buckets),
     Many(AhoCorasick),
 }
@@ -24,28 +19,29 @@ impl Keywords {
     pub(crate) fn new(index: KeywordIndex<'_>) -> Option<Self> {
         let patterns = index.patterns;
         let bytes: usize = patterns.iter().map(|p| p.len()).sum();
-        let finder = if patterns.len() <= FEW && bytes <= FEW_BYTES {
-            Finder::Few(Buckets::new(&patterns))
-        } else {
-            // Keywords are used for few texts, so an automaton that is quick to build beats one that is quick to run.
-            let automaton = AhoCorasick::builder()
-                .kind(Some(AhoCorasickKind::NoncontiguousNFA))
-                .match_kind(MatchKind::Standard)
-                .build(patterns.iter().map(|p| p.as_bytes()));
-            Finder::Many(automaton.ok()?)
-        };
-        (!patterns.is_empty()).then_some(Self { count: patterns.len(), finder })
+        if patterns.len() <= FEW && bytes <= FEW_BYTES {
+            return (!patterns.is_empty()).then(|| Self::Few(Buckets::new(&patterns)));
+        }
+        // Keywords are used for few texts, so an automaton that is quick to build beats one that is quick to run.
+        let automaton = AhoCorasick::builder()
+            .kind(Some(AhoCorasickKind::NoncontiguousNFA))
+            .match_kind(MatchKind::Standard)
+            .build(patterns.iter().map(|p| p.as_bytes()));
+        automaton.ok().map(Self::Many)
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.count
+        match self {
+            Self::Few(buckets) => buckets.entries.len() + buckets.single.len(),
+            Self::Many(automaton) => automaton.patterns_len(),
+        }
     }
 
     /// The numbers of all keywords that the text, which must be lowercase, contains, in rising order.
     pub(crate) fn find(&self, text: &str, found: &mut Vec<u32>) {
         found.clear();
-        match &self.finder {
-            Finder::Few(buckets) => {
+        match self {
+            Self::Few(buckets) => {
                 let mut marks = [0_u64; FEW / 64];
                 buckets.mark(text.as_bytes(), &mut marks);
                 for (word, mut bits) in (0_u32..).zip(marks) {
@@ -55,7 +51,7 @@ impl Keywords {
                     }
                 }
             }
-            Finder::Many(automaton) => {
+            Self::Many(automaton) => {
                 found.extend(automaton.find_overlapping_iter(text).map(|hit| hit.pattern().as_u32()));
                 found.sort_unstable();
                 found.dedup();
@@ -64,7 +60,6 @@ impl Keywords {
     }
 }
 
-/// Gives the keywords of a case their numbers.
 #[derive(Default)]
 pub(crate) struct KeywordIndex<'a> {
     ids: HashMap<Cow<'a, str>, u32>,
@@ -95,7 +90,7 @@ pub(crate) fn lowercase(text: &str) -> Cow<'_, str> {
 }
 
 /// Keywords bucketed by their first two bytes.
-struct Buckets {
+pub(crate) struct Buckets {
     /// Bucket `b` holds `entries[starts[b]..starts[b + 1]]`.
     starts: Vec<u16>,
     entries: Vec<(u16, Box<[u8]>)>,
@@ -193,7 +188,7 @@ mod tests {
         let mut index = KeywordIndex::default();
         let ids: Vec<u32> = keywords.iter().filter_map(|k| index.number(k)).collect();
         let all = Keywords::new(index).unwrap();
-        assert!(matches!(all.finder, Finder::Many(_)));
+        assert!(matches!(all, Keywords::Many(_)));
         let mut found = Vec::new();
         all.find(text, &mut found);
         let together = ids.iter().map(|id| found.contains(id));

@@ -44,7 +44,6 @@ impl Lists {
         &self.items[self.starts[thing]..self.starts[thing + 1]]
     }
 
-    /// All (key, number) pairs.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + Clone {
         (0..self.len() as u32).flat_map(|thing| self.get(thing).iter().map(move |&item| (thing, item)))
     }

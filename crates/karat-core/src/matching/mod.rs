@@ -1,6 +1,7 @@
 //! Matches goldens with findings; the result is matches, misses and extras, each with its reason.
 
 pub mod assign;
+pub mod by_identity;
 mod by_score;
 mod candidate_index;
 pub mod decisions;
@@ -15,4 +16,3 @@ mod scratch;
 mod search;
 pub mod text;
 pub mod trial;
-mod visitors;

@@ -1,8 +1,9 @@
 //! The outcome of each golden and finding of a trial, with its reason.
 
+#![expect(missing_docs, reason = "names of fields and variants say it")]
+
 use crate::golden::Acceptance;
-use crate::identity::key::MissingKeyFields;
-use crate::identity::matcher::{MatchedVia, RefusedKey};
+use crate::identity::key::{MatchedVia, MissingKeyFields, RefusedKey};
 use crate::ids::JudgeName;
 use crate::judgement::Classification;
 use crate::trial::Outcome;
@@ -11,7 +12,6 @@ use serde::{Deserialize, Serialize};
 
 /// The parts of a pair's score. A part that does not apply to the golden is absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Parts {
     pub file: Option<f64>,
     pub line: Option<f64>,
@@ -23,9 +23,15 @@ pub struct Parts {
     pub judge: Option<f64>,
 }
 
+impl Parts {
+    /// All but the judge's, in the order of the weights.
+    pub(crate) fn list(&self) -> [Option<f64>; 4] {
+        [self.file, self.line, self.keyword, self.text]
+    }
+}
+
 /// The other side of a pair, with the pair's score.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Candidate {
     /// Index of the finding (of a golden's candidate) or of the golden (of a finding's candidate).
     pub index: usize,
@@ -38,7 +44,6 @@ pub struct Candidate {
 
 /// Who decided that a pair is a match.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "variant names say it")]
 pub enum DecidedBy {
     Score,
     Judge(JudgeName),
@@ -60,7 +65,6 @@ pub enum Flag {
 }
 
 impl Flag {
-    /// The name used in every format.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Trap => "trap",
@@ -73,7 +77,6 @@ impl Flag {
 
 /// A golden and the finding that reports it, by index, as is the deciding judgement.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Match {
     pub golden: usize,
     pub finding: usize,
@@ -87,7 +90,6 @@ pub struct Match {
 }
 
 impl Match {
-    /// A match without a score.
     pub(super) fn new(golden: usize, finding: usize, decided_by: DecidedBy, judgement: Option<usize>) -> Self {
         let parts = Parts::default();
         Self { golden, finding, score: None, parts, decided_by, judgement, flags: Vec::new(), runner_up: None }
@@ -96,7 +98,6 @@ impl Match {
 
 /// A golden that was not found.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Miss {
     pub golden: usize,
     pub best: Option<Candidate>,
@@ -110,49 +111,30 @@ impl Miss {
     }
 }
 
-/// Why a golden was missed. Goldens, findings and judgements are named by index.
+/// Why a golden was missed. Goldens, findings and judgements are named by index; `MissReasonV1` explains each reason.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "variant names say it")]
 pub enum MissReason {
-    /// The trial did not end in a report.
     TrialFailed(Outcome),
-    /// The trial reported nothing at all.
     NothingReported,
-    /// No finding has anything in common with it.
     NoCandidate,
-    /// The best candidate scores too low.
     BelowThreshold { finding: usize, score: f64, threshold: f64 },
-    /// The best candidate scores enough by its path, and nothing else shows that it is about the golden.
     PathAlone { finding: usize },
-    /// The best candidate scores too low to ask a judge about it.
     NotWorthAsking { finding: usize, score: f64, threshold: f64 },
-    /// The best candidate counts, and it is matched to another golden.
     Taken { finding: usize, by: usize },
-    /// A judge said that the best candidate does not report it.
     Refused { finding: usize, judgement: usize },
-    /// A judge was asked about this candidate and gave no answer. It is absent if the whole trial has no audit.
     Unjudged { finding: Option<usize> },
-    /// No judge was asked about the best candidate. Where it is matched to another golden, no answer could have changed anything.
     NotAsked { finding: usize, matched_to: Option<usize> },
-    /// No finding has its key, or, where no key can be built, its file and rule.
     KeyAbsent(MatchedVia),
-    /// A finding has its key, or its file and rule, and is matched to another golden.
     KeyUsed { via: MatchedVia, finding: usize, by: usize },
-    /// The profile does not accept its kind of key.
     KeyRefused(RefusedKey),
-    /// No key can be built for it, and nothing else may match it.
     NoKey(MissingKeyFields),
-    /// An audit says that it was not found.
     AuditedMissing,
-    /// No recorded judgement matches it.
     NotRecorded,
-    /// The profile looks at verdicts alone.
     NotCompared,
 }
 
 /// A finding that matched nothing.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Extra {
     pub finding: usize,
     pub best: Option<Candidate>,
@@ -166,43 +148,25 @@ impl Extra {
     }
 }
 
-/// Why a finding is an extra. Goldens, findings and judgements are named by index.
+/// Why a finding is an extra. Goldens, findings and judgements are named by index; `ExtraReasonV1` explains each reason.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "variant names say it")]
 pub enum ExtraReason {
-    /// The case has no goldens.
     CleanCase,
-    /// It has nothing in common with any golden.
     NothingNear,
-    /// Its best golden is too far off.
     BelowThreshold { golden: usize, score: f64, threshold: f64 },
-    /// It scores enough by the path, and nothing else shows that it is about its best golden.
     PathAlone { golden: usize },
-    /// Its best golden is too far off to ask a judge about it.
     NotWorthAsking { golden: usize, score: f64, threshold: f64 },
-    /// A judge said that it does not report its best golden.
     Refused { golden: usize, judgement: usize },
-    /// A judge was asked about it and this golden and gave no answer. The golden is absent if the whole trial has no audit.
     Unjudged { golden: Option<usize> },
-    /// No judge was asked about its best golden.
     NotAsked { golden: usize, matched_to: Option<usize> },
-    /// It reports a known false alarm.
     Trap { golden: usize },
-    /// Its key is none of the expected ones.
     UnexpectedKey,
-    /// The profile does not accept its kind of key.
     KeyRefused(RefusedKey),
-    /// It has no key.
     NoKey(MissingKeyFields),
-    /// An audit puts it into this class.
     Audited(Classification),
-    /// No recorded judgement matches it to a golden.
     NotRecorded,
-    /// The profile looks at verdicts alone.
     NotCompared,
-    /// A judge says that it is a real issue that the suite does not list.
     Confirmed,
-    /// A judge says that it is not an issue.
     Refuted,
 }
 
@@ -223,7 +187,6 @@ impl ExtraReason {
 
 /// A further report of a golden that was found already.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Duplicate {
     pub finding: usize,
     pub golden: Option<usize>,
@@ -233,7 +196,6 @@ pub struct Duplicate {
 
 /// What became of every golden and finding of one trial.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct TrialResult {
     /// Required goldens that were found.
     pub matches: Vec<Match>,
@@ -247,9 +209,7 @@ pub struct TrialResult {
 }
 
 impl TrialResult {
-    /// Every finding and every required golden must be accounted for once.
-    ///
-    /// # Panics When one is lost or counted twice.
+    /// Panics where a finding or a required golden is lost or counted twice.
     pub fn assert_conserved(&self, findings: usize, required: usize) {
         let placed = self.matches.len() + self.acceptable.len() + self.duplicates.len() + self.extras.len();
         assert_eq!(placed, findings, "findings were lost or counted twice");

@@ -40,14 +40,6 @@ pub(super) struct PreparedGolden<'a> {
     rules: Vec<String>,
 }
 
-impl PreparedGolden<'_> {
-    /// Whether it has lines to compare; without a file, lines are not a location.
-    pub(super) fn has_lines(&self, profile: &Profile) -> bool {
-        self.golden.lines.is_some() && !(profile.lines_need_same_file && self.path.is_none())
-    }
-}
-
-/// The words of a golden's prose with their weights.
 pub(super) struct Prose {
     /// By rising number.
     pub(super) terms: Vec<(u32, f64)>,
@@ -55,13 +47,6 @@ pub(super) struct Prose {
 }
 
 impl Prose {
-    /// The weight share of the golden's words that the finding uses.
-    fn covered(&self, words: &Sets, finding: usize) -> f64 {
-        let weight = |&(id, weight): &(u32, f64)| if words.has(finding, id) { weight } else { 0.0 };
-        self.share(self.terms.iter().map(weight).sum())
-    }
-
-    /// This weight as a share of the golden's total.
     pub(super) fn share(&self, weight: f64) -> f64 {
         if self.total > 0.0 { weight / self.total } else { 0.0 }
     }
@@ -149,17 +134,18 @@ impl<'a> PreparedCase<'a> {
             });
         }
         let mut file_parts = Vec::new();
-        if paths.len() * self.places.len() <= MOST_FILE_PARTS {
+        let golden_paths = self.places.patterns.len();
+        if paths.len() * golden_paths <= MOST_FILE_PARTS {
             for path in &paths {
                 let part = |own| self.places.file_part(own, path, &profile.file, profile.partial_path);
-                file_parts.extend((0..self.places.len() as u32).map(part));
+                file_parts.extend((0..golden_paths as u32).map(part));
             }
         }
         PreparedFindings {
             findings: prepared,
             paths,
             file_parts,
-            golden_paths: self.places.len(),
+            golden_paths,
             keywords: Sets::new(keywords, self.keywords.as_ref().map_or(0, Keywords::len)),
             terms: Sets::new(terms, self.terms.len()),
         }
@@ -179,7 +165,9 @@ impl<'a> PreparedCase<'a> {
             (Some(own), Some(theirs)) => findings.file_parts[theirs as usize * findings.golden_paths + own as usize],
             _ => 0.0,
         });
-        let line = states(g.has_lines(profile)).then(|| match (g.golden.lines, f.lines) {
+        // Without a file, lines are not a location.
+        let has_lines = g.golden.lines.is_some() && !(profile.lines_need_same_file && g.path.is_none());
+        let line = states(has_lines).then(|| match (g.golden.lines, f.lines) {
             (Some(own), Some(theirs)) => {
                 let near = line_part(own, theirs, profile);
                 if near > 0.0 && lines_compare(g, f, profile) { near } else { 0.0 }
@@ -190,7 +178,8 @@ impl<'a> PreparedCase<'a> {
             let found = g.keywords.iter().filter(|&&id| findings.keywords.has(finding, id)).count();
             if g.keywords.is_empty() { 0.0 } else { found as f64 / g.keywords.len() as f64 }
         });
-        let text = g.prose.as_ref().map(|prose| prose.covered(&findings.terms, finding));
+        let used = |&(id, weight): &(u32, f64)| if findings.terms.has(finding, id) { weight } else { 0.0 };
+        let text = g.prose.as_ref().map(|prose| prose.share(prose.terms.iter().map(used).sum()));
         let parts = Parts { file, line, keyword, text, judge: None };
         Some((weigh(&parts, &profile.weights, profile.unstated), parts))
     }
@@ -202,9 +191,9 @@ impl<'a> PreparedCase<'a> {
             Evidence::Line => parts.line > Some(0.0),
             Evidence::Keyword => parts.keyword > Some(0.0),
             Evidence::Text => parts.text.is_some_and(|text| text > 0.0 && text >= profile.evidence_text_floor),
-            Evidence::Rule => same_rule(g, f),
-            Evidence::Cwe => same_cwe(g, f),
-            Evidence::Category => same_category(g, f),
+            Evidence::Rule => agree(g, f, Requirement::Rule),
+            Evidence::Cwe => agree(g, f, Requirement::Cwe),
+            Evidence::Category => agree(g, f, Requirement::Category),
         };
         profile.evidence.is_empty() || profile.evidence.iter().any(shows)
     }
@@ -217,8 +206,7 @@ const MOST_FILE_PARTS: usize = 64 * 1024;
 pub struct PreparedFindings<'f> {
     pub(super) findings: Vec<PreparedFinding<'f>>,
     pub(super) paths: Vec<FindingPath<'f>>,
-    /// The file part of every distinct path of the findings with every distinct path of the goldens; empty where these are
-    /// too many.
+    /// By distinct path of the findings, then of the goldens; empty where these are too many.
     file_parts: Vec<f64>,
     golden_paths: usize,
     pub(super) keywords: Sets,
@@ -263,17 +251,12 @@ fn lowercase_text(finding: &Finding, text: &mut String) {
 
 /// The score that parts add up to, without the judge's.
 pub(crate) fn weigh(parts: &Parts, weights: &Weights, unstated: Unstated) -> f64 {
-    let weighted = [
-        (parts.file, weights.file),
-        (parts.line, weights.line),
-        (parts.keyword, weights.keyword),
-        (parts.text, weights.text),
-    ];
-    let sum: f64 = weighted.iter().filter_map(|(part, weight)| part.map(|p| p * weight)).sum();
+    let weighted = || parts.list().into_iter().zip(weights.list());
+    let sum: f64 = weighted().filter_map(|(part, weight)| part.map(|p| p * weight)).sum();
     match unstated {
         Unstated::Zero => sum,
         Unstated::LeaveOut => {
-            let total: f64 = weighted.iter().filter(|(part, _)| part.is_some()).map(|(_, weight)| weight).sum();
+            let total: f64 = weighted().filter(|(part, _)| part.is_some()).map(|(_, weight)| weight).sum();
             if total > 0.0 { sum / total } else { 0.0 }
         }
     }
@@ -285,13 +268,7 @@ pub(super) fn line_part(golden: Lines, finding: Lines, profile: &Profile) -> f64
 }
 
 fn allowed(g: &PreparedGolden<'_>, f: &PreparedFinding<'_>, profile: &Profile) -> bool {
-    let met = |requirement: &Requirement| match requirement {
-        Requirement::Category => same_category(g, f),
-        Requirement::Cwe => same_cwe(g, f),
-        Requirement::Rule => same_rule(g, f),
-        Requirement::File => same_file(g, f),
-    };
-    if !profile.require.iter().all(met) {
+    if !profile.require.iter().all(|requirement| agree(g, f, *requirement)) {
         return false;
     }
     match (profile.line_tolerance, g.golden.lines, f.lines) {
@@ -301,40 +278,31 @@ fn allowed(g: &PreparedGolden<'_>, f: &PreparedFinding<'_>, profile: &Profile) -
     }
 }
 
-/// Whether the lines of both sides may be compared at all.
 fn lines_compare(g: &PreparedGolden<'_>, f: &PreparedFinding<'_>, profile: &Profile) -> bool {
-    !profile.lines_need_same_file || same_file(g, f)
+    !profile.lines_need_same_file || agree(g, f, Requirement::File)
 }
 
-fn same_file(g: &PreparedGolden<'_>, f: &PreparedFinding<'_>) -> bool {
-    g.golden.file.as_ref().zip(f.finding.file.as_ref()).is_some_and(|(own, theirs)| own.matches(theirs))
-}
-
-fn same_category(g: &PreparedGolden<'_>, f: &PreparedFinding<'_>) -> bool {
-    g.category.is_some() && g.category == f.category
-}
-
-fn same_cwe(g: &PreparedGolden<'_>, f: &PreparedFinding<'_>) -> bool {
-    g.golden.cwe.iter().any(|number| f.finding.cwe.contains(number))
-}
-
-fn same_rule(g: &PreparedGolden<'_>, f: &PreparedFinding<'_>) -> bool {
-    g.rules.iter().any(|rule| f.rules.contains(rule))
+fn agree(g: &PreparedGolden<'_>, f: &PreparedFinding<'_>, on: Requirement) -> bool {
+    match on {
+        Requirement::Category => g.category.is_some() && g.category == f.category,
+        Requirement::Cwe => g.golden.cwe.iter().any(|number| f.finding.cwe.contains(number)),
+        Requirement::Rule => g.rules.iter().any(|rule| f.rules.contains(rule)),
+        Requirement::File => match (&g.golden.file, &f.finding.file) {
+            (Some(own), Some(theirs)) => own.matches(theirs),
+            _ => false,
+        },
+    }
 }
 
 /// The category in its normal form, where the profile looks at it.
 fn compared_category(category: Option<&str>, profile: &Profile) -> Option<String> {
     let looks = profile.require.contains(&Requirement::Category) || profile.evidence.contains(&Evidence::Category);
-    category.filter(|_| looks).map(normal_category)
+    let fold = |c: char| if c == '-' || c == ' ' { '_' } else { c };
+    category.filter(|_| looks).map(|category| category.trim().to_lowercase().chars().map(fold).collect())
 }
 
 /// The rules in their normal form, where the profile looks at them.
 fn compared_rules<'r>(rules: impl Iterator<Item = &'r str>, profile: &Profile) -> Vec<String> {
     let looks = profile.require.contains(&Requirement::Rule) || profile.evidence.contains(&Evidence::Rule);
     if looks { rules.filter_map(normalize_rule).collect() } else { Vec::new() }
-}
-
-fn normal_category(category: &str) -> String {
-    let fold = |c: char| if c == '-' || c == ' ' { '_' } else { c };
-    category.trim().to_lowercase().chars().map(fold).collect()
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 pub(super) struct Places<'a> {
     pub(super) patterns: Vec<Pattern<'a>>,
     ids: HashMap<&'a FilePattern, u32>,
-    segments: HashMap<&'a str, u32>,
+    pub(super) segments: HashMap<&'a str, u32>,
 }
 
 pub(super) struct Pattern<'a> {
@@ -47,15 +47,6 @@ impl<'a> Places<'a> {
         id
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.patterns.len()
-    }
-
-    /// How many distinct names of files and directories there are.
-    pub(super) fn segments(&self) -> usize {
-        self.segments.len()
-    }
-
     /// A finding's path in the numbers of the goldens' paths.
     pub(super) fn read<'f>(&self, path: &'f RepoPath) -> FindingPath<'f> {
         FindingPath {
@@ -65,29 +56,26 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// The file part of a golden's path with a finding's.
-    pub(super) fn file_part(
-        &self,
-        own: u32,
-        finding: &FindingPath<'_>,
-        steps: &FileSteps,
-        partial: PartialPath,
-    ) -> f64 {
+    /// The same path, the same file name, or a part in common.
+    pub(super) fn file_part(&self, own: u32, other: &FindingPath<'_>, steps: &FileSteps, partial: PartialPath) -> f64 {
         let own = &self.patterns[own as usize];
-        match own.pattern {
-            FilePattern::Glob(_) => file_part(own.pattern, finding.path, steps, partial),
-            FilePattern::Exact(path) if Some(own.name) == finding.name => {
-                if path == finding.path {
-                    steps.same_path
-                } else {
-                    steps.same_name
-                }
+        let same_name = || match own.pattern {
+            FilePattern::Exact(_) => Some(own.name) == other.name,
+            FilePattern::Glob(glob) => {
+                let name = glob.file_name();
+                !name.contains("**") && glob_matches(name, other.path.file_name())
             }
-            FilePattern::Exact(path) if partial == PartialPath::Scaled => scaled(path, finding.path, steps),
-            FilePattern::Exact(_) if own.directories.iter().any(|d| finding.directories.contains(d)) => {
-                steps.shared_directory
-            }
-            FilePattern::Exact(_) => 0.0,
+        };
+        if own.pattern.matches(other.path) {
+            steps.same_path
+        } else if same_name() {
+            steps.same_name
+        } else if partial == PartialPath::Scaled {
+            scaled(own.pattern.path(), other.path, steps)
+        } else if own.directories.iter().any(|d| other.directories.contains(d)) {
+            steps.shared_directory
+        } else {
+            0.0
         }
     }
 
@@ -104,11 +92,10 @@ impl<'a> Places<'a> {
         for own in &self.patterns {
             let name = own.pattern.path().file_name();
             let class = *known.entry(name).or_insert_with(|| {
-                if name.contains("**") {
-                    fitting.push(&(0..paths.len() as u32).collect::<Vec<_>>());
-                } else if name.contains('*') {
-                    let fits = |id: &u32| glob_matches(name, paths[*id as usize].path.file_name());
-                    fitting.push(&(0..paths.len() as u32).filter(fits).collect::<Vec<_>>());
+                if name.contains('*') {
+                    let fits = |name_of: &str| name.contains("**") || glob_matches(name, name_of);
+                    let fitting_paths = (0_u32..).zip(paths).filter(|(_, path)| fits(path.path.file_name()));
+                    fitting.push(&fitting_paths.map(|(id, _)| id).collect::<Vec<_>>());
                 } else {
                     fitting.push(by_name.get(name).map_or(&[], Vec::as_slice));
                 }
@@ -120,34 +107,10 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The same path, the same file name, or a part in common.
-fn file_part(golden: &FilePattern, finding: &RepoPath, steps: &FileSteps, partial: PartialPath) -> f64 {
-    if golden.matches(finding) {
-        return steps.same_path;
-    }
-    let own = golden.path();
-    let same_name = match golden {
-        FilePattern::Exact(path) => path.file_name() == finding.file_name(),
-        FilePattern::Glob(glob) => {
-            let name = glob.file_name();
-            !name.contains("**") && glob_matches(name, finding.file_name())
-        }
-    };
-    if same_name {
-        return steps.same_name;
-    }
-    if partial == PartialPath::Scaled {
-        return scaled(own, finding, steps);
-    }
-    let shared = own.directories().filter(|d| !d.contains('*')).any(|d| finding.directories().any(|other| other == d));
-    if shared { steps.shared_directory } else { 0.0 }
-}
-
-/// The step for a partial path, scaled by the share of the longer path's parts that are in common. Each part counts once, and a
-/// part with a `*` names none.
+/// Scaled by the share of the longer path's parts in common. Each counts once, and one with a `*` names none.
 fn scaled(golden: &RepoPath, finding: &RepoPath, steps: &FileSteps) -> f64 {
-    let own: Vec<&str> = golden.parts().collect();
-    let theirs: Vec<&str> = finding.parts().collect();
+    let own: Vec<&str> = golden.as_str().split('/').collect();
+    let theirs: Vec<&str> = finding.as_str().split('/').collect();
     let distinct: BTreeSet<&str> = own.iter().copied().filter(|part| !part.contains('*')).collect();
     let common = distinct.iter().filter(|part| theirs.contains(part)).count();
     steps.shared_directory * common as f64 / own.len().max(theirs.len()) as f64

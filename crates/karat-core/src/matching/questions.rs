@@ -14,6 +14,7 @@ use crate::trial::{Outcome, Trial};
 use std::collections::BTreeSet;
 
 /// A pair to ask a judge about, by index of the golden and of the finding.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenPair {
     pub(crate) golden: usize,
     pub(crate) finding: usize,
@@ -37,15 +38,18 @@ pub(crate) fn next_round(case: &PreparedCase<'_>, trial: &Trial, decisions: &Dec
     }
     let table = Table::new(&Search::new(case, &trial.findings, decisions), case, trial, decisions);
     let mut questions = match profile.assignment {
-        Assignment::Greedy => table.greedy_questions(),
+        Assignment::Greedy => {
+            let edges = table.edges(|pair, _| Some(assign::quantum(pair.score).max(1)));
+            let chosen = assign::greedy::assign(table.goldens, table.findings, &edges);
+            table.open_among(chosen.iter().map(|pair| (pair.row as usize, pair.column as usize)))
+        }
         Assignment::Exact => {
             let questions = table.open_among(table.best(case).into_iter());
             if questions.is_empty() { table.duplicate_questions(case) } else { questions }
         }
     };
     questions.sort_by(|a, b| b.score.total_cmp(&a.score).then((a.golden, a.finding).cmp(&(b.golden, b.finding))));
-    let open = table.candidates.iter().filter(|candidate| candidate.state == State::Open).count();
-    Round { open: open - questions.len(), questions }
+    Round { open: table.open().count() - questions.len(), questions }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,17 +59,9 @@ enum State {
     Closed,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Candidate {
-    golden: usize,
-    finding: usize,
-    heuristic: f64,
-    state: State,
-}
-
 /// All pairs that are or may become matches.
 struct Table {
-    candidates: Vec<Candidate>,
+    candidates: Vec<(OpenPair, State)>,
     goldens: usize,
     findings: usize,
     share: f64,
@@ -86,49 +82,36 @@ impl Table {
             for ((_, finding), _) in matched {
                 of_golden.extend(search.scorer.score(golden, *finding).map(|pair| (*finding, pair.heuristic)));
             }
-            for (finding, heuristic) in of_golden {
+            for (finding, score) in of_golden {
                 let state = match decisions.pair(golden, finding) {
                     Some(decided) if decided.matched => {
-                        State::Match(share * heuristic + (1.0 - share) * decided.confidence.unwrap_or(1.0))
+                        State::Match(share * score + (1.0 - share) * decided.confidence.unwrap_or(1.0))
                     }
                     Some(_) => State::Closed,
                     None if decisions.unjudged.contains(&(golden, finding)) => State::Closed,
                     None => State::Open,
                 };
-                candidates.push(Candidate { golden, finding, heuristic, state });
+                candidates.push((OpenPair { golden, finding, score }, state));
             }
         }
         Self { candidates, goldens, findings: trial.findings.len(), share }
     }
 
-    /// The weight of a pair at best. An open pair weighs one unit more, so that it is asked about even if it
-    /// could only tie: ties are flagged as ambiguous and must be known.
-    fn optimistic_weight(&self, candidate: &Candidate) -> Option<i64> {
-        let (score, grain) = match candidate.state {
-            State::Open => (self.share * candidate.heuristic + (1.0 - self.share), 1),
-            State::Match(score) => (score, 0),
-            State::Closed => return None,
-        };
-        Some(assign::quantum(score).max(1) + grain)
-    }
-
-    /// The undecided pairs of a greedy assignment by heuristic score.
-    fn greedy_questions(&self) -> Vec<OpenPair> {
-        let edges: Vec<Edge> = self.edges(|candidate| Some(assign::quantum(candidate.heuristic).max(1)));
-        let chosen = assign::greedy::assign(self.goldens, self.findings, &edges);
-        self.open_among(chosen.iter().map(|pair| (pair.row as usize, pair.column as usize)))
-    }
-
-    /// The best possible assignment.
     fn best(&self, case: &PreparedCase<'_>) -> Vec<(usize, usize)> {
-        let acceptance: Vec<Acceptance> = case.case.goldens.iter().map(|golden| golden.acceptance).collect();
-        let edges = self.edges(|candidate| self.optimistic_weight(candidate));
-        let chosen = assign::exact::assign(self.findings, &assign::tiers(&acceptance), &edges);
+        let edges = self.edges(|pair, state| {
+            // An open pair weighs one unit more, as ties must be known: they are flagged as ambiguous.
+            let (score, grain) = match state {
+                State::Open => (self.share * pair.score + (1.0 - self.share), 1),
+                State::Match(score) => (score, 0),
+                State::Closed => return None,
+            };
+            Some(assign::quantum(score).max(1) + grain)
+        });
+        let chosen = assign::exact::assign(self.findings, &assign::tiers(&case.case.goldens), &edges);
         chosen.iter().map(|pair| (pair.row as usize, pair.column as usize)).collect()
     }
 
-    /// An unassigned finding may repeat a found golden, which makes it no false alarm. Asks one question per
-    /// finding at a time, about its best open pair.
+    /// A finding that repeats a found golden is no false alarm. Asks about the best open pair of each finding.
     fn duplicate_questions(&self, case: &PreparedCase<'_>) -> Vec<OpenPair> {
         if case.profile.duplicates_are_false {
             return Vec::new();
@@ -143,33 +126,35 @@ impl Table {
         // A finding that repeats a trap may also repeat a true golden, and then is not a false alarm.
         let is_trap = |golden: usize| case.case.goldens[golden].acceptance == Acceptance::Trap;
         let mut trapped = vec![false; self.findings];
-        for candidate in self.candidates.iter().filter(|c| matches!(c.state, State::Match(_)) && found[c.golden]) {
-            let known = if is_trap(candidate.golden) { &mut trapped } else { &mut settled };
-            known[candidate.finding] = true;
+        for (pair, _) in self.candidates.iter().filter(|(p, state)| matches!(state, State::Match(_)) && found[p.golden])
+        {
+            let known = if is_trap(pair.golden) { &mut trapped } else { &mut settled };
+            known[pair.finding] = true;
         }
-        let mut best: Vec<Option<&Candidate>> = vec![None; self.findings];
-        let open = self.candidates.iter().filter(|c| c.state == State::Open && found[c.golden]);
-        for candidate in open.filter(|c| !(trapped[c.finding] && is_trap(c.golden))) {
-            let slot = &mut best[candidate.finding];
-            if !settled[candidate.finding] && slot.is_none_or(|other| candidate.heuristic > other.heuristic) {
-                *slot = Some(candidate);
+        let mut best: Vec<Option<OpenPair>> = vec![None; self.findings];
+        let open = self.open().filter(|pair| found[pair.golden] && !settled[pair.finding]);
+        for pair in open.filter(|pair| !(trapped[pair.finding] && is_trap(pair.golden))) {
+            let slot = &mut best[pair.finding];
+            if slot.is_none_or(|other| pair.score > other.score) {
+                *slot = Some(pair);
             }
         }
-        best.into_iter().flatten().map(question).collect()
+        best.into_iter().flatten().collect()
     }
 
-    fn edges(&self, weight: impl Fn(&Candidate) -> Option<i64>) -> Vec<Edge> {
-        let edge = |c: &Candidate| Some(Edge { row: c.golden as u32, column: c.finding as u32, weight: weight(c)? });
+    fn open(&self) -> impl Iterator<Item = OpenPair> {
+        self.candidates.iter().filter(|(_, state)| *state == State::Open).map(|(pair, _)| *pair)
+    }
+
+    fn edges(&self, weight: impl Fn(&OpenPair, State) -> Option<i64>) -> Vec<Edge> {
+        let edge = |(pair, state): &(OpenPair, State)| {
+            Some(Edge { row: pair.golden as u32, column: pair.finding as u32, weight: weight(pair, *state)? })
+        };
         self.candidates.iter().filter_map(edge).collect()
     }
 
     fn open_among(&self, pairs: impl Iterator<Item = (usize, usize)>) -> Vec<OpenPair> {
         let pairs: BTreeSet<(usize, usize)> = pairs.collect();
-        let wanted = |c: &&Candidate| c.state == State::Open && pairs.contains(&(c.golden, c.finding));
-        self.candidates.iter().filter(wanted).map(question).collect()
+        self.open().filter(|pair| pairs.contains(&(pair.golden, pair.finding))).collect()
     }
-}
-
-fn question(candidate: &Candidate) -> OpenPair {
-    OpenPair { golden: candidate.golden, finding: candidate.finding, score: candidate.heuristic }
 }

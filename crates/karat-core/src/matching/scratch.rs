@@ -4,15 +4,13 @@ use super::lists::Lists;
 
 /// Receives the pairs of one golden, or of one finding. `index` is always the other side of the pair.
 pub(super) trait PairVisitor {
-    /// Whether a pair that scores at most `bound` billionths is to be visited. Where this is false, it is false for every later
-    /// index with the same bound.
+    /// Whether a pair that scores at most `bound` billionths is visited. If not, no later index of that bound is.
     fn wants(&self, bound: i64, index: u32) -> bool;
 
     /// Returns the score of the pair by file, lines and words; `None` where the profile forbids the pair.
     fn visit(&mut self, index: u32) -> Option<i64>;
 }
 
-/// What a pair has in common.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Overlap {
     /// The paths have a matching file name.
@@ -35,15 +33,12 @@ impl CommonWords {
     }
 }
 
-/// A keyword or word that more findings or goldens use than this is not looked up at first: what it finds has to be worth more
-/// than what was found by path and by rarer words.
-const COMMON: usize = if cfg!(test) { 2 } else { 256 };
+/// What more goldens or findings use is looked up last: it must be worth more than what paths and rarer words found.
+pub(super) const COMMON: usize = if cfg!(test) { 2 } else { 256 };
 
-/// Goldens or findings by the keywords and terms they use.
-#[derive(Clone, Copy)]
-pub(super) struct WordUsers<'a> {
-    pub(super) by_keyword: &'a Lists,
-    pub(super) by_term: &'a Lists,
+pub(super) struct WordUsers {
+    pub(super) by_keyword: Lists,
+    pub(super) by_term: Lists,
 }
 
 pub(super) struct Scratch {
@@ -77,7 +72,6 @@ impl Scratch {
         self.start = part * FULL / whole.max(1);
     }
 
-    /// Starts the scan of another golden or finding.
     pub(super) fn begin(&mut self) {
         self.round += 1;
         self.touched.clear();
@@ -98,17 +92,18 @@ impl Scratch {
         &mut self.overlaps[at]
     }
 
-    /// Touches all users of rare keywords and terms, and returns the common ones.
-    pub(super) fn touch_rare(
+    /// Touches all users of keywords and terms that have at most `most` of them, and returns the others.
+    pub(super) fn touch_users(
         &mut self,
-        users: WordUsers<'_>,
+        users: &WordUsers,
         keywords: &[u32],
         terms: impl Iterator<Item = (u32, f64)>,
+        most: usize,
     ) -> CommonWords {
         let mut common = CommonWords::default();
         for &keyword in keywords {
             let using = users.by_keyword.get(keyword);
-            if using.len() > COMMON {
+            if using.len() > most {
                 common.keywords.push(keyword);
                 continue;
             }
@@ -118,7 +113,7 @@ impl Scratch {
         }
         for (term, weight) in terms {
             let using = users.by_term.get(term);
-            if using.len() > COMMON {
+            if using.len() > most {
                 common.terms.push((term, weight));
                 continue;
             }
@@ -133,7 +128,7 @@ impl Scratch {
     /// visited again. False when no pair of that score is wanted.
     pub(super) fn visit_common(
         &mut self,
-        users: WordUsers<'_>,
+        users: &WordUsers,
         common: &CommonWords,
         most: i64,
         visitor: &mut impl PairVisitor,
@@ -143,35 +138,7 @@ impl Scratch {
             return false;
         }
         self.touched.clear();
-        for &keyword in &common.keywords {
-            for &index in users.by_keyword.get(keyword) {
-                self.touch(index).keywords += 1;
-            }
-        }
-        for &(term, weight) in &common.terms {
-            for &index in users.by_term.get(term) {
-                self.touch(index).term_weight += weight;
-            }
-        }
-        self.visit_up_to(most, visitor, bound);
-        true
-    }
-
-    /// Visits what was touched, matching file names first, so that bounds rule out most of the others.
-    pub(super) fn visit_touched(&self, visitor: &mut impl PairVisitor, bound: impl Fn(u32, &Overlap) -> i64) {
-        let (before, after) = self.touched.split_at(self.start_index());
-        for same_name in [true, false] {
-            for &index in after.iter().chain(before) {
-                let overlap = &self.overlaps[index as usize];
-                let due = overlap.same_name == same_name && self.visited_in[index as usize] != self.round;
-                if due && visitor.wants(bound(index, overlap), index) {
-                    visitor.visit(index);
-                }
-            }
-        }
-    }
-
-    fn visit_up_to(&mut self, most: i64, visitor: &mut impl PairVisitor, bound: impl Fn(u32, &Overlap) -> i64) {
+        self.touch_users(users, &common.keywords, common.terms.iter().copied(), usize::MAX);
         if !self.touched.is_sorted() {
             self.touched.sort_unstable();
         }
@@ -183,6 +150,21 @@ impl Scratch {
                 }
                 let overlap = &self.overlaps[index as usize];
                 if self.visited_in[index as usize] != self.round && visitor.wants(bound(index, overlap), index) {
+                    visitor.visit(index);
+                }
+            }
+        }
+        true
+    }
+
+    /// Visits what was touched, matching file names first, so that bounds rule out most of the others.
+    pub(super) fn visit_touched(&self, visitor: &mut impl PairVisitor, bound: impl Fn(u32, &Overlap) -> i64) {
+        let (before, after) = self.touched.split_at(self.start_index());
+        for same_name in [true, false] {
+            for &index in after.iter().chain(before) {
+                let overlap = &self.overlaps[index as usize];
+                let due = overlap.same_name == same_name && self.visited_in[index as usize] != self.round;
+                if due && visitor.wants(bound(index, overlap), index) {
                     visitor.visit(index);
                 }
             }

@@ -10,13 +10,11 @@ use super::candidate_index::CandidateIndex;
 use super::decisions::Decisions;
 use super::outcome::Candidate;
 use super::pair::PreparedCase;
-use super::pair_scorer::{Best, PairScorer, Rank, Ranked};
+use super::pair_scorer::{Best, CandidateVisitor, GoldenVisitor, NearestVisitor, PairScorer, Ranked, Top};
 use super::scratch::{PairVisitor, Scratch};
-use super::visitors::{CandidateVisitor, FindingVisitor, GoldenVisitor, NearestVisitor, Top};
 use crate::finding::Finding;
 use crate::profile::PartialPath;
 use rayon::prelude::*;
-use std::cmp::Reverse;
 
 /// Trials with at most this many pairs are scanned pair by pair, without an index.
 const MOST_ONE_BY_ONE: usize = 4096;
@@ -34,8 +32,8 @@ pub(super) struct TrialPairs {
     /// The pairs that count, by golden and finding; of a golden with very many, the best.
     pub(super) edges: Vec<Edge>,
     pub(super) of_golden: Vec<Best>,
-    /// The best candidates of every finding, if all pairs were scanned.
-    of_finding: Option<Vec<Best>>,
+    /// The best candidate of every finding, if all pairs were scanned.
+    of_finding: Option<Vec<Option<Ranked>>>,
     /// Goldens of which not all pairs that count were kept.
     pub(super) cut: Vec<u32>,
 }
@@ -62,32 +60,23 @@ impl<'a> Search<'a> {
         let (goldens, reported) = (case.case.goldens.len() as u32, findings.len() as u32);
         let threshold = quantum(case.profile.threshold);
         let scorer = PairScorer { case, findings: case.prepare(findings), decisions, threshold };
-        // With a threshold of 0 pairs count that have nothing in common, and scaled paths have parts in common that are no
-        // directories of both.
+        // The index finds neither pairs with nothing in common nor parts of scaled paths that are no directories of both.
         let indexed = indexed && !scorer.counts_alone(0) && case.profile.partial_path == PartialPath::Fixed;
         let index = indexed.then(|| CandidateIndex::new(case, &scorer.findings));
         Self { scorer, index, goldens, findings: reported }
     }
 
-    /// The finding to start with for a golden. It differs per golden, so that many equal goldens that cannot
-    /// keep all their edges do not all keep the same few findings.
+    /// Differs per golden, so that many equal goldens that are cut do not all keep the same few findings.
     fn first_finding(&self, golden: u32) -> u32 {
         (u64::from(golden) * u64::from(self.findings) / u64::from(self.goldens.max(1))) as u32
     }
 
     /// What to show of the finding that a golden's candidate names.
     pub(super) fn golden_candidate(&self, golden: usize, best: Option<Ranked>) -> Option<Candidate> {
-        let index = best?.index as usize;
-        self.scorer.score(golden, index)?.candidate(index)
+        let finding = best?.index();
+        self.scorer.score(golden, finding)?.candidate(finding)
     }
 
-    /// What to show of the golden that a finding's candidate names.
-    pub(super) fn finding_candidate(&self, finding: usize, best: Option<Ranked>) -> Option<Candidate> {
-        let index = best?.index as usize;
-        self.scorer.score(index, finding)?.candidate(index)
-    }
-
-    /// How many pairs that count are kept of each golden.
     pub(super) fn most_edges(&self) -> usize {
         (MOST_EDGES / (self.goldens as usize).max(1)).max(LEAST_EDGES)
     }
@@ -96,19 +85,18 @@ impl<'a> Search<'a> {
         self.all_with(self.most_edges())
     }
 
-    /// As [`Self::all`], with at most `most` edges per golden.
     fn all_with(&self, most: usize) -> TrialPairs {
         let mut found = TrialPairs { edges: Vec::new(), of_golden: Vec::new(), of_finding: None, cut: Vec::new() };
         let Some(index) = &self.index else {
-            let mut of_finding = vec![Best::default(); self.findings as usize];
+            let mut of_finding = vec![None; self.findings as usize];
             for golden in 0..self.goldens {
                 let mut seen = GoldenVisitor::new(&self.scorer, golden, most, std::mem::take(&mut found.edges));
                 let first = self.first_finding(golden);
                 for finding in (first..self.findings).chain(0..first) {
-                    let best = &mut of_finding[finding as usize];
                     let Some(pair) = self.scorer.score(golden as usize, finding as usize) else { continue };
                     if pair.is_candidate() {
-                        best.add(pair.ranked(golden));
+                        let best = &mut of_finding[finding as usize];
+                        *best = (*best).max(Some(pair.ranked(golden)));
                     }
                     seen.add(&pair, finding);
                 }
@@ -150,17 +138,17 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The best golden of each of the given findings.
     pub(super) fn best_goldens(&self, found: &TrialPairs, findings: &[usize]) -> Vec<Option<Ranked>> {
         if let Some(known) = &found.of_finding {
-            return findings.iter().map(|finding| known[*finding].first).collect();
+            return findings.iter().map(|finding| known[*finding]).collect();
         }
         let Some(index) = &self.index else { return vec![None; findings.len()] };
         let mut named: Vec<(usize, u32)> =
             self.scorer.decisions.pairs.keys().map(|(golden, finding)| (*finding, *golden as u32)).collect();
         named.sort_unstable();
         let scan = |scratch: &mut Scratch, finding: &usize| {
-            let mut seen = FindingVisitor { scorer: &self.scorer, finding: *finding, first: None };
+            let score = |golden| self.scorer.score(golden, *finding);
+            let mut seen = CandidateVisitor { scorer: &self.scorer, score, top: Top::new(1) };
             scratch.begin();
             let from = named.partition_point(|(own, _)| own < finding);
             for (_, golden) in named[from..].iter().take_while(|(own, _)| own == finding) {
@@ -168,23 +156,20 @@ impl<'a> Search<'a> {
                 seen.visit(*golden);
             }
             index.scan_finding(&self.scorer, *finding as u32, scratch, &mut seen);
-            seen.first
+            seen.top.finish().first().copied()
         };
         let scratch = || Scratch::new(self.goldens as usize);
         findings.par_iter().with_min_len(64).map_init(scratch, scan).collect()
     }
 
-    /// For each golden, its best findings that score at least `min_score` billionths by file, lines and words;
-    /// at most `most`, best first.
+    /// For each golden, its best findings of at least `min_score` billionths without a judge; at most `most`, best first.
     pub(super) fn nearest(&self, min_score: i64, most: usize) -> Vec<Vec<(usize, f64)>> {
         // From 0 on, pairs are asked about that have nothing in common.
         self.tops(
             min_score > 0,
             |golden| NearestVisitor { scorer: &self.scorer, golden, min_score, top: Top::new(most) },
             |_, nearest| {
-                let score = |(_, Reverse(finding)): (i64, Reverse<u32>)| {
-                    Some((finding as usize, self.scorer.heuristic(nearest.golden, finding as usize)?))
-                };
+                let score = |near: Ranked| Some((near.index(), self.scorer.heuristic(nearest.golden, near.index())?));
                 nearest.top.finish().into_iter().filter_map(score).collect()
             },
         )
@@ -194,11 +179,12 @@ impl<'a> Search<'a> {
     pub(super) fn best_candidates(&self, most: usize) -> Vec<Vec<Candidate>> {
         self.tops(
             true,
-            |golden| CandidateVisitor { scorer: &self.scorer, golden, top: Top::new(most) },
+            |golden| {
+                let score = move |finding| self.scorer.score(golden, finding);
+                CandidateVisitor { scorer: &self.scorer, score, top: Top::new(most) }
+            },
             |golden, found| {
-                let show = |(_, Reverse(finding)): (Rank, Reverse<u32>)| {
-                    self.scorer.score(golden, finding as usize)?.candidate(finding as usize)
-                };
+                let show = |best| self.golden_candidate(golden, Some(best));
                 found.top.finish().into_iter().filter_map(show).collect()
             },
         )

@@ -72,10 +72,11 @@ impl Vocabulary {
     /// Parts of the goldens are read at the same time and put together in their order, so that words get the same numbers
     /// whatever the number of threads.
     pub fn learn<T: Sync>(goldens: &[T], text: impl Fn(&T) -> String + Sync) -> Self {
-        let parts: Vec<Uses> = goldens.par_chunks(1024).map(|part| Uses::count(part.iter().map(&text))).collect();
+        let parts: Vec<Vec<(String, u32)>> =
+            goldens.par_chunks(1024).map(|part| count_uses(part.iter().map(&text))).collect();
         let mut terms: HashMap<String, Term> = HashMap::new();
         let mut uses: Vec<u32> = Vec::new();
-        for (word, count) in parts.into_iter().flat_map(|part| part.in_order) {
+        for (word, count) in parts.into_iter().flatten() {
             let next = uses.len() as Term;
             let term = *terms.entry(word).or_insert(next) as usize;
             if term == uses.len() {
@@ -91,8 +92,7 @@ impl Vocabulary {
 
     /// The known words of a text, sorted, each once.
     pub fn terms(&self, text: &str) -> Vec<Term> {
-        let mut found: Vec<Term> =
-            plain_words(text).filter_map(|word| self.terms.get(word.as_ref()).copied()).collect();
+        let mut found: Vec<Term> = self.known(text).collect();
         found.sort_unstable();
         found.dedup();
         found
@@ -110,34 +110,28 @@ impl Vocabulary {
 }
 
 /// How many texts use each word, in the order in which words first appear.
-struct Uses {
-    in_order: Vec<(String, u32)>,
-}
-
-impl Uses {
-    fn count(texts: impl Iterator<Item = String>) -> Self {
-        let mut slots: HashMap<String, usize> = HashMap::new();
-        let mut in_order: Vec<(String, u32)> = Vec::new();
-        let mut last_text: Vec<usize> = Vec::new();
-        for (number, text) in texts.enumerate() {
-            for word in plain_words(&text) {
-                let slot = match slots.get(word.as_ref()) {
-                    Some(&slot) => slot,
-                    None => {
-                        in_order.push((word.clone().into_owned(), 0));
-                        last_text.push(usize::MAX);
-                        slots.insert(word.into_owned(), last_text.len() - 1);
-                        last_text.len() - 1
-                    }
-                };
-                if last_text[slot] != number {
-                    last_text[slot] = number;
-                    in_order[slot].1 += 1;
+fn count_uses(texts: impl Iterator<Item = String>) -> Vec<(String, u32)> {
+    let mut slots: HashMap<String, usize> = HashMap::new();
+    let mut in_order: Vec<(String, u32)> = Vec::new();
+    let mut last_text: Vec<usize> = Vec::new();
+    for (number, text) in texts.enumerate() {
+        for word in plain_words(&text) {
+            let slot = match slots.get(word.as_ref()) {
+                Some(&slot) => slot,
+                None => {
+                    in_order.push((word.clone().into_owned(), 0));
+                    last_text.push(usize::MAX);
+                    slots.insert(word.into_owned(), last_text.len() - 1);
+                    last_text.len() - 1
                 }
+            };
+            if last_text[slot] != number {
+                last_text[slot] = number;
+                in_order[slot].1 += 1;
             }
         }
-        Self { in_order }
     }
+    in_order
 }
 
 #[cfg(test)]
@@ -170,8 +164,8 @@ mod tests {
     fn words_get_the_same_numbers_however_many_texts_are_read_at_once() {
         let texts: Vec<String> = (0..5000).map(|i| format!("word{} word{}", i % 700, i * 31 % 900)).collect();
         let all = Vocabulary::learn(&texts, String::clone);
-        let plain = Uses::count(texts.iter().cloned());
-        for (number, (word, _)) in plain.in_order.iter().enumerate() {
+        let plain = count_uses(texts.iter().cloned());
+        for (number, (word, _)) in plain.iter().enumerate() {
             assert_eq!(all.terms(word), [number as Term], "{word}");
         }
     }

@@ -1,5 +1,6 @@
 //! Matches one trial with its case: every finding and every golden gets an outcome.
 
+use super::by_identity::by_identity;
 use super::by_score::by_score;
 use super::decisions::Decisions;
 use super::outcome::{
@@ -9,8 +10,6 @@ use super::pair::PreparedCase;
 use super::search::Search;
 use crate::finding::Finding;
 use crate::golden::{Acceptance, Golden};
-use crate::identity::key;
-use crate::identity::matcher::{self, RefusedKey, Unfindable, Unmatched};
 use crate::judgement::Classification;
 use crate::profile::Method;
 use crate::trial::{Outcome, Trial};
@@ -21,10 +20,8 @@ pub(crate) fn match_trial(case: &PreparedCase<'_>, trial: &Trial, decisions: &De
     let goldens = &case.case.goldens;
     let findings = &trial.findings;
     if trial.outcome != Outcome::Reported {
-        let mut result = TrialResult::default();
-        for (golden, _) in goldens.iter().enumerate().filter(|(_, g)| g.is_required()) {
-            result.misses.push(Miss::new(golden, MissReason::TrialFailed(trial.outcome)));
-        }
+        let mut result = without_comparison(case, &[]);
+        result.misses.iter_mut().for_each(|miss| miss.why = MissReason::TrialFailed(trial.outcome));
         return result;
     }
     let mut result = match case.profile.method {
@@ -61,50 +58,6 @@ pub(crate) fn counted_by_score(
     let search = Search::new(case, &trial.findings, decisions);
     let counting = search.all().edges.into_iter().map(|edge| (edge.row as usize, edge.column as usize));
     counting.filter(|(golden, finding)| decisions.pair(*golden, *finding).is_none()).collect()
-}
-
-fn by_identity(case: &PreparedCase<'_>, findings: &[Finding]) -> TrialResult {
-    let (goldens, rules) = (&case.case.goldens, &case.profile.identity);
-    let matched = matcher::match_all(goldens, findings, rules);
-    let mut result = TrialResult::default();
-    let mut finding_used = vec![false; findings.len()];
-    for &(golden, finding, via) in &matched.matched {
-        finding_used[finding] = true;
-        let found = Match::new(golden, finding, DecidedBy::Identity(via), None);
-        place_match(&mut result, found, goldens[golden].acceptance);
-    }
-    for &(golden, why) in matched.unmatched.iter().filter(|(golden, _)| goldens[*golden].is_required()) {
-        let why = match why {
-            Unmatched::Unfindable(Unfindable::NoKey(missing)) => MissReason::NoKey(missing),
-            Unmatched::Unfindable(Unfindable::Refused(why)) => MissReason::KeyRefused(why),
-            Unmatched::Absent(_) if findings.is_empty() => MissReason::NothingReported,
-            Unmatched::Absent(via) => MissReason::KeyAbsent(via),
-            Unmatched::Used { via, finding, by } => MissReason::KeyUsed { via, finding, by },
-        };
-        result.misses.push(Miss::new(golden, why));
-    }
-    for &(finding, golden) in &matched.duplicates {
-        finding_used[finding] = true;
-        if goldens[golden].acceptance == Acceptance::Trap {
-            let why = ExtraReason::Trap { golden };
-            result.extras.push(Extra { flags: vec![Flag::Trap], ..Extra::new(finding, why) });
-        } else {
-            result.duplicates.push(Duplicate { finding, golden: Some(golden), score: None, flags: Vec::new() });
-        }
-    }
-    for (finding, f) in findings.iter().enumerate().filter(|(i, _)| !finding_used[*i]) {
-        let keys = key::finding_keys(f, rules);
-        let refused: Option<Vec<RefusedKey>> = keys.iter().map(|key| key::refusal(key, rules)).collect();
-        let why = match refused.map(|refused| refused.first().copied()) {
-            _ if goldens.is_empty() => ExtraReason::CleanCase,
-            Some(None) => ExtraReason::NoKey(key::missing_finding_fields(f)),
-            Some(Some(why)) => ExtraReason::KeyRefused(why),
-            None => ExtraReason::UnexpectedKey,
-        };
-        result.extras.push(Extra::new(finding, why));
-    }
-    result.extras.sort_by_key(|extra| extra.finding);
-    result
 }
 
 /// Takes recorded matches as they are, including many-to-one.
@@ -146,8 +99,7 @@ fn by_recorded_judgements(case: &PreparedCase<'_>, findings: &[Finding], decisio
     result
 }
 
-/// Follows the audit: the target is matched by the finding that the audit names, every other finding gets the
-/// audit's class. Other goldens are not covered.
+/// The target is matched by the finding that the audit names, every other finding gets the audit's class.
 fn by_audit(case: &PreparedCase<'_>, findings: &[Finding], decisions: &Decisions<'_>) -> TrialResult {
     let goldens = &case.case.goldens;
     let (Some(audit), Some((judge, judgement))) = (decisions.audit.as_deref(), decisions.audited_by) else {
@@ -193,8 +145,7 @@ fn without_comparison(case: &PreparedCase<'_>, findings: &[Finding]) -> TrialRes
     }
 }
 
-/// A decision about an extra replaces the reason why it matched nothing. Traps stay, and so do audit classes,
-/// unless a model gave the class and a person decided otherwise.
+/// Traps stay, and so do audit classes, unless a model gave the class and a person decided otherwise.
 fn apply_extra_decisions(result: &mut TrialResult, findings: &[Finding], decisions: &Decisions<'_>) {
     for extra in &mut result.extras {
         let Some(decided) = decisions.extras.get(&extra.finding) else { continue };

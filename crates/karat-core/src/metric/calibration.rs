@@ -4,14 +4,12 @@ use super::{Part, Undefined, Value, ratio};
 use crate::profile::CalibrationRules;
 use std::ops::AddAssign;
 
-/// A statement with its confidence, and whether it was right.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Point {
-    pub confidence: f64,
-    pub right: bool,
+pub(crate) struct Point {
+    pub(crate) confidence: f64,
+    pub(crate) right: bool,
     /// 1, or a case's share where it has several trials.
-    pub weight: f64,
+    pub(crate) weight: f64,
 }
 
 /// A point of a reliability diagram: what was claimed and what came of it.
@@ -27,32 +25,29 @@ pub struct Bin {
 
 /// Sums over statements with a confidence; those of two lots of statements add up to those of both.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ConfidenceSums {
+pub(crate) struct ConfidenceSums {
     /// What the bins of equal width, (low, high], hold; empty where nothing was said.
-    pub bins: Vec<BinSums>,
+    pub(crate) bins: Vec<BinSums>,
     /// The weight of all statements, those in no bin among them.
-    pub total: f64,
+    pub(crate) total: f64,
     /// Σ weight · (confidence − right)².
-    pub loss: f64,
+    pub(crate) loss: f64,
     /// The weight of wrong statements among the confident ones, and of all of these.
-    pub confident: Part,
+    pub(crate) confident: Part,
     /// The weight of right statements among the doubtful ones, and of all of these.
-    pub doubtful: Part,
+    pub(crate) doubtful: Part,
 }
 
-/// What the statements in a bin add up to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct BinSums {
-    pub weight: f64,
-    /// Σ weight · confidence.
-    pub claimed: f64,
-    pub right: f64,
+pub(crate) struct BinSums {
+    pub(crate) weight: f64,
+    pub(crate) claimed: f64,
+    pub(crate) right: f64,
 }
 
 impl ConfidenceSums {
     /// The sums over these statements. A confidence of 0 falls in the first bin, or in none.
-    pub fn new(points: &[Point], rules: &CalibrationRules, zero_in_no_bin: bool) -> Self {
+    pub(crate) fn new(points: &[Point], rules: &CalibrationRules, zero_in_no_bin: bool) -> Self {
         let mut sums = Self::default();
         if points.is_empty() {
             return sums;
@@ -78,25 +73,23 @@ impl ConfidenceSums {
         sums
     }
 
-    /// The points of a reliability diagram: bins of equal width, without the empty ones.
-    pub fn diagram(&self) -> Vec<Bin> {
+    /// Bins of equal width, without the empty ones.
+    pub(crate) fn diagram(&self) -> Vec<Bin> {
         let count = self.bins.len() as u32;
         (0..count).zip(&self.bins).filter_map(|(at, sums)| sums.bin(edge(at, count), edge(at + 1, count))).collect()
     }
 
     /// Σ share of bin · |accuracy − confidence|. Statements in no bin count in the total.
-    pub fn ece(&self, reason: &'static str) -> Value {
+    pub(crate) fn ece(&self, reason: &'static str) -> Value {
         expected_error(&self.diagram(), self.total, reason)
     }
 
-    /// The widest gap of a bin.
-    pub fn mce(&self, reason: &'static str) -> Value {
+    pub(crate) fn mce(&self, reason: &'static str) -> Value {
         let widest = self.diagram().iter().map(Bin::gap).fold(0.0, f64::max);
         if self.total > 0.0 { Ok(widest) } else { Err(Undefined(reason)) }
     }
 
-    /// The mean of (confidence − right)².
-    pub fn brier(&self, reason: &'static str) -> Value {
+    pub(crate) fn brier(&self, reason: &'static str) -> Value {
         ratio(self.loss, self.total, reason)
     }
 }
@@ -123,7 +116,7 @@ fn edge(bin: u32, count: u32) -> f64 {
 }
 
 /// Bins of equal weight, without the empty ones. Equal confidences share a bin, so the order of points does not matter.
-pub fn equal_mass(points: &[Point], bins: u32) -> Vec<Bin> {
+pub(crate) fn equal_mass(points: &[Point], bins: u32) -> Vec<Bin> {
     let bins = bins.max(1) as usize;
     let mut sorted: Vec<Point> = points.iter().filter(|point| point.weight > 0.0).copied().collect();
     sorted.sort_by(|a, b| a.confidence.total_cmp(&b.confidence).then(a.right.cmp(&b.right)));
@@ -167,14 +160,8 @@ impl Bin {
     }
 }
 
-/// The expected error over bins of equal weight.
-pub fn adaptive_error(points: &[Point], bins: u32, reason: &'static str) -> Value {
-    let total = points.iter().map(|point| point.weight).sum();
-    expected_error(&equal_mass(points, bins), total, reason)
-}
-
 /// Σ share of bin · |accuracy − confidence|, of statements that weigh `total`.
-pub fn expected_error(bins: &[Bin], total: f64, reason: &'static str) -> Value {
+pub(crate) fn expected_error(bins: &[Bin], total: f64, reason: &'static str) -> Value {
     ratio(bins.iter().map(|bin| bin.weight * bin.gap()).sum(), total, reason)
 }
 

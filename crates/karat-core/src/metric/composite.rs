@@ -3,41 +3,26 @@
 use super::{Undefined, Value};
 use crate::profile::SuiWeights;
 
-/// What the security understanding index is made of.
+/// What the security understanding index is made of: the metrics of [`SuiParts::IDS`]. It takes 1 less the last, an error.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct SuiParts {
-    /// F2 of the verdicts.
-    pub verdict_f2: Value,
-    pub target_detection_rate: Value,
-    pub finding_precision: Value,
-    pub reasoning: Value,
-    /// The expected calibration error; the index takes 1 less it.
-    pub ece: Value,
-}
+pub struct SuiParts(pub [Value; 5]);
 
 impl SuiParts {
     /// The metrics that the parts are, in the order of the weights.
     pub const IDS: [&'static str; 5] = ["verdict_f2", "target_detection_rate", "finding_precision", "reasoning", "ece"];
 
-    fn values(&self) -> [Value; 5] {
-        let calibration = self.ece.map(|ece| 1.0 - ece);
-        [self.verdict_f2, self.target_detection_rate, self.finding_precision, self.reasoning, calibration]
+    /// The parts; `fill` makes a missing calibration 0.5, and any other missing part 0.
+    fn values(&self, fill: bool) -> [Value; 5] {
+        let mut values = self.0;
+        values[4] = values[4].map(|ece| 1.0 - ece);
+        let filled = |at: usize| Ok(values[at].unwrap_or(if at == 4 { 0.5 } else { 0.0 }));
+        if fill { std::array::from_fn(filled) } else { values }
     }
 
-    /// The parts with what is missing filled in: 0.5 for calibration, 0 for all others.
-    fn filled(&self) -> [Value; 5] {
-        let [f2, target, precision, reasoning, calibration] = self.values();
-        let or = |value: Value, default: f64| Ok(value.unwrap_or(default));
-        [or(f2, 0.0), or(target, 0.0), or(precision, 0.0), or(reasoning, 0.0), or(calibration, 0.5)]
-    }
-
-    /// The parts as numbers, calibration being 1 less its error; the id of the first that is undefined, unless what is missing is
-    /// filled in.
+    /// The parts as numbers, calibration being 1 less its error, or the id of the first that is undefined and not filled in.
     pub fn known(&self, fill: bool) -> Result<[f64; 5], &'static str> {
-        let parts = if fill { self.filled() } else { self.values() };
         let mut known = [0.0; 5];
-        for (own, (part, id)) in known.iter_mut().zip(parts.into_iter().zip(Self::IDS)) {
+        for (own, (part, id)) in known.iter_mut().zip(self.values(fill).into_iter().zip(Self::IDS)) {
             *own = part.map_err(|_| id)?;
         }
         Ok(known)
@@ -45,7 +30,7 @@ impl SuiParts {
 
     /// The weighted mean of the parts; undefined with the first part that is, unless what is missing is filled in.
     pub fn sui(&self, weights: &SuiWeights, fill: bool) -> Value {
-        weighted(if fill { self.filled() } else { self.values() }, weights.list())
+        weighted(self.values(fill), weights.list())
     }
 }
 
@@ -65,7 +50,7 @@ fn weighted(parts: [Value; 5], weights: [f64; 5]) -> Value {
 pub fn rank_stability(tools: &[SuiParts], weights: &SuiWeights, fill: bool) -> Vec<Value> {
     const STEPS: [f64; 3] = [0.5, 1.0, 1.5];
     const ALONE: Undefined = Undefined("fewer than two tools have an SUI");
-    let parts: Vec<[Value; 5]> = tools.iter().map(|tool| if fill { tool.filled() } else { tool.values() }).collect();
+    let parts: Vec<[Value; 5]> = tools.iter().map(|tool| tool.values(fill)).collect();
     let ranks = |weights: [f64; 5]| -> Vec<Option<usize>> {
         let scores: Vec<Option<f64>> = parts.iter().map(|parts| weighted(*parts, weights).ok()).collect();
         // Equal but for the last bits is equal.

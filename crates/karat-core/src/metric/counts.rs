@@ -1,6 +1,8 @@
-//! Counts of findings and of verdicts, and the figures made of them.
+//! Counts of findings, of verdicts and of matching places, and the figures made of them.
 
-use super::{Part, Value, f_score, ratio};
+use super::{Part, Value, f_score};
+use crate::finding::Finding;
+use crate::golden::Golden;
 use std::ops::AddAssign;
 
 /// What a trial, or many pooled, amounts to.
@@ -17,12 +19,12 @@ pub struct Counts {
 impl Counts {
     /// TP / (TP + FP).
     pub fn precision(self) -> Value {
-        ratio(self.tp as f64, (self.tp + self.fp) as f64, "no countable findings")
+        Part::count(self.tp, self.tp + self.fp).share("no countable findings")
     }
 
     /// TP / required goldens.
     pub fn recall(self) -> Value {
-        ratio(self.tp as f64, (self.tp + self.fn_) as f64, "no required golden")
+        Part::count(self.tp, self.tp + self.fn_).share("no required golden")
     }
 
     /// (1 + β²)·TP / ((1 + β²)·TP + β²·FN + FP).
@@ -53,14 +55,11 @@ impl AddAssign for Counts {
 
 /// Verdicts about whole cases against the truth. Each case weighs 1, shared among its trials, so that counts may be fractions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Confusion {
-    /// Vulnerable, and said so.
     pub tp: f64,
-    /// Safe, and called vulnerable.
     pub fp: f64,
-    /// Safe, and said so.
     pub tn: f64,
-    /// Vulnerable, and called safe.
     pub fn_: f64,
 }
 
@@ -115,14 +114,87 @@ impl AddAssign for Confusion {
     }
 }
 
+/// Sums over matches whose two sides both state lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct LocationSums {
+    pub(crate) count: f64,
+    pub(crate) iou: f64,
+    pub(crate) exact: f64,
+    /// How many at most [`NEAR`] lines apart.
+    pub(crate) near: f64,
+}
+
+const NEAR: u32 = 5;
+
+impl LocationSums {
+    /// Adds one match; in another file, no lines are in common.
+    pub(crate) fn add(&mut self, golden: &Golden, finding: &Finding) {
+        let (Some(truth), Some(claim)) = (golden.lines, finding.lines()) else { return };
+        self.count += 1.0;
+        if golden.file.as_ref().zip(finding.file.as_ref()).is_some_and(|(own, path)| !own.matches(path)) {
+            return;
+        }
+        let length = |start: u32, end: u32| f64::from(end) - f64::from(start) + 1.0;
+        let common = length(truth.start.max(claim.start), truth.end.min(claim.end)).max(0.0);
+        let either = length(truth.start, truth.end) + length(claim.start, claim.end) - common;
+        self.iou += common / either;
+        self.exact += f64::from(u8::from(truth == claim));
+        self.near += f64::from(u8::from(truth.gap(claim) <= NEAR));
+    }
+}
+
+impl AddAssign for LocationSums {
+    fn add_assign(&mut self, other: Self) {
+        self.count += other.count;
+        self.iou += other.iou;
+        self.exact += other.exact;
+        self.near += other.near;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lines::Lines;
     use crate::metric::Undefined;
+    use crate::path::{FilePattern, RepoPath};
     use proptest::prelude::*;
 
     fn counts(tp: usize, fp: usize, fn_: usize) -> Counts {
         Counts { tp, fp, fn_ }
+    }
+
+    #[track_caller]
+    fn check_places(truth: Option<(u32, u32)>, claim: Option<(u32, u32)>, file: &str, expect: Option<(f64, f64, f64)>) {
+        let golden = Golden {
+            lines: truth.map(|(start, end)| Lines { start, end }),
+            file: FilePattern::new("src/*.py"),
+            ..Golden::new("g")
+        };
+        let finding = Finding {
+            line_start: claim.map(|(start, _)| start),
+            line_end: claim.map(|(_, end)| end),
+            file: RepoPath::new(file),
+            ..Finding::new("f")
+        };
+        let mut places = LocationSums::default();
+        places.add(&golden, &finding);
+        let [count, iou, exact, near] = expect.map_or([0.0; 4], |(iou, exact, near)| [1.0, iou, exact, near]);
+        assert_eq!(places, LocationSums { count, iou, exact, near });
+    }
+
+    #[test]
+    fn places_by_hand() {
+        check_places(Some((10, 19)), Some((10, 19)), "src/a.py", Some((1.0, 1.0, 1.0)));
+        check_places(Some((10, 19)), Some((15, 24)), "src/a.py", Some((5.0 / 15.0, 0.0, 1.0)));
+        check_places(Some((10, 10)), Some((15, 15)), "src/a.py", Some((0.0, 0.0, 1.0)));
+        check_places(Some((10, 10)), Some((16, 16)), "src/a.py", Some((0.0, 0.0, 0.0)));
+        check_places(Some((10, 19)), Some((10, 19)), "lib/a.py", Some((0.0, 0.0, 0.0)));
+        // A finding that names no file is taken to mean the golden's.
+        check_places(Some((1, 2)), Some((2, 2)), "", Some((0.5, 0.0, 1.0)));
+        check_places(None, Some((1, 1)), "src/a.py", None);
+        check_places(Some((1, 1)), None, "src/a.py", None);
+        check_places(Some((1, u32::MAX)), Some((1, u32::MAX)), "src/a.py", Some((1.0, 1.0, 1.0)));
     }
 
     #[test]

@@ -6,11 +6,10 @@ use crate::stats::interval::{Interval, NoInterval};
 use std::borrow::Cow;
 
 /// A headline number; `value` is `None` exactly when `undefined` says why.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Estimate {
     pub value: Option<f64>,
-    /// Why there is none.
     pub undefined: Option<&'static str>,
     pub ci: Option<[f64; 2]>,
     pub method: Option<Cow<'static, str>>,
@@ -36,19 +35,12 @@ impl Estimate {
             // Turn -0.0 into 0.
             value: value.ok().map(|value| value + 0.0),
             undefined: value.err().map(|Undefined(reason)| reason),
-            ci: None,
-            method: None,
-            no_ci: None,
-            se: None,
             n,
-            left_out: 0,
-            std_trials: None,
-            std_cases: None,
             direction,
+            ..Self::default()
         }
     }
 
-    /// Sets the interval, or why there is none.
     pub(crate) fn set_interval(&mut self, interval: Result<Interval, NoInterval>, pooled: bool) {
         match interval {
             Ok(Interval { low, high, method, .. }) => {

@@ -8,58 +8,46 @@ use std::ops::AddAssign;
 /// How many findings are of each class.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Classes {
-    counts: [f64; Classification::ALL.len()],
+    pub(super) counts: [f64; Classification::ALL.len()],
     /// Findings called another true problem by a model, which no person confirmed.
-    pub unconfirmed_bonus: f64,
+    pub(crate) unconfirmed_bonus: f64,
 }
 
 const NONE: &str = "no audited finding";
 
 impl Classes {
     /// Counts one finding; `confirmed` where a person says so.
-    pub fn add(&mut self, class: Classification, confirmed: bool) {
+    pub(crate) fn add(&mut self, class: Classification, confirmed: bool) {
         self.counts[class as usize] += 1.0;
         self.unconfirmed_bonus += f64::from(u8::from(class == Classification::BonusValid && !confirmed));
     }
 
-    /// How many are of that class.
     pub fn count(&self, class: Classification) -> f64 {
         self.counts[class as usize]
     }
 
-    /// Sets the count of a class.
-    pub fn set(&mut self, class: Classification, count: f64) {
-        self.counts[class as usize] = count;
-    }
-
-    /// How many there are.
-    pub fn total(&self) -> f64 {
+    pub(crate) fn total(&self) -> f64 {
         self.counts.iter().sum()
     }
 
-    /// How many were worth reporting.
-    pub fn valid(&self) -> f64 {
+    pub(crate) fn valid(&self) -> f64 {
         Classification::ALL.into_iter().filter(|class| class.is_valid()).map(|class| self.count(class)).sum()
     }
 
-    /// How many were not.
-    pub fn invalid(&self) -> f64 {
+    pub(crate) fn invalid(&self) -> f64 {
         self.total() - self.valid()
     }
 
-    /// Valid / all.
-    pub fn precision(&self) -> Value {
+    pub(crate) fn precision(&self) -> Value {
         self.share(self.valid())
     }
 
     /// The same, a bonus that no person confirmed counting `credit`.
-    pub fn precision_confirmed(&self, credit: f64) -> Value {
-        let sure = self.valid() - self.unconfirmed_bonus;
-        self.share(sure + credit * self.unconfirmed_bonus)
+    pub(crate) fn precision_confirmed(&self, credit: f64) -> Value {
+        self.share(self.valid() - self.unconfirmed_bonus + credit * self.unconfirmed_bonus)
     }
 
-    /// Σ harm of invalid findings / all.
-    pub fn harm_rate(&self, weights: &HarmWeights) -> Value {
+    pub(crate) fn harm_rate(&self, weights: &HarmWeights) -> Value {
         self.share(Classification::ALL.into_iter().map(|class| weights.weight(class) * self.count(class)).sum())
     }
 

@@ -2,17 +2,13 @@
 
 use super::composite::SuiParts;
 use super::table::{Metric, Source};
-use crate::profile::{Method, Profile};
+use crate::profile::{HarmWeights, Method, Profile, SeverityWeights};
 
-/// The formula of a metric under a profile. Where two profiles compute a metric differently, its formula differs, or that of a
-/// metric that it names.
+/// The formula of a metric under a profile. Where two profiles compute it differently, it differs, or a metric it names does.
 pub fn applied_formula(metric: &Metric, profile: &Profile) -> String {
-    let mut formula = base(metric, profile);
-    for condition in conditions(metric, profile) {
-        formula.push_str("; ");
-        formula.push_str(&condition);
-    }
-    formula
+    let mut parts = conditions(metric, profile);
+    parts.insert(0, base(metric, profile));
+    parts.join("; ")
 }
 
 fn base(metric: &Metric, profile: &Profile) -> String {
@@ -36,8 +32,7 @@ fn sui(profile: &Profile) -> String {
     let sum: f64 = profile.sui.list().iter().sum();
     let parts = SuiParts::IDS.map(|id| if id == "ece" { "(1 − ece)" } else { id });
     let terms = profile.sui.list().into_iter().zip(parts).filter(|(weight, _)| *weight > 0.0);
-    let terms: Vec<String> = terms.map(|(weight, part)| format!("{} {part}", number(weight / sum))).collect();
-    terms.join(" + ")
+    terms.map(|(weight, part)| format!("{} {part}", number(weight / sum))).collect::<Vec<_>>().join(" + ")
 }
 
 fn conditions(metric: &Metric, profile: &Profile) -> Vec<String> {
@@ -57,45 +52,29 @@ fn conditions(metric: &Metric, profile: &Profile) -> Vec<String> {
     add((counts_false || id == "recall") && profile.undefined_is_zero, "0 if undefined".to_owned());
     add(id == "f_beta", format!("β = {}", profile.beta));
     let severe = matches!(id, "severity_weighted_recall" | "severity_weighted_detection");
-    let weights = &profile.severity_weights;
-    add(
-        severe,
-        format!(
-            "critical {}, high {}, medium {}, low {}, info {}",
-            weights.critical, weights.high, weights.medium, weights.low, weights.info
-        ),
-    );
+    let SeverityWeights { critical, high, medium, low, info } = &profile.severity_weights;
+    add(severe, format!("critical {critical}, high {high}, medium {medium}, low {low}, info {info}"));
     add(id == "partial_credit_detection", format!("partial credit {}", profile.credit.partial));
     add(id == "finding_precision_confirmed", format!("discount {}", profile.credit.unconfirmed_bonus));
-    let harm = &profile.harm_weights;
+    let HarmWeights { hallucinated, mischaracterized, security_theater, out_of_scope, design_choice, informational } =
+        &profile.harm_weights;
     add(
         id == "harm_weighted_invalid_rate",
         format!(
-            "HALLUCINATED {}, MISCHARACTERIZED {}, SECURITY_THEATER {}, OUT_OF_SCOPE {}, DESIGN_CHOICE {}, INFORMATIONAL {}",
-            harm.hallucinated,
-            harm.mischaracterized,
-            harm.security_theater,
-            harm.out_of_scope,
-            harm.design_choice,
-            harm.informational
+            "HALLUCINATED {hallucinated}, MISCHARACTERIZED {mischaracterized}, SECURITY_THEATER {security_theater}, \
+             OUT_OF_SCOPE {out_of_scope}, DESIGN_CHOICE {design_choice}, INFORMATIONAL {informational}"
         ),
     );
     let without_findings = if id.starts_with("finding_precision") { 1 } else { 0 };
-    let of_audited_findings = metric.tier == 3 && metric.unit == "share";
-    let precise = of_audited_findings && conventions.no_findings_is_precise;
+    let precise = metric.tier == 3 && metric.unit == "share" && conventions.no_findings_is_precise;
     add(precise, format!("{without_findings} if an audit has no finding"));
-    let binned = matches!(id, "ece" | "ece_adaptive" | "mce" | "finding_ece");
-    add(binned, format!("{} bins", profile.calibration.bins));
+    add(matches!(id, "ece" | "ece_adaptive" | "mce" | "finding_ece"), format!("{} bins", profile.calibration.bins));
     let no_bin = matches!(id, "ece" | "mce" | "finding_ece") && conventions.zero_confidence_in_no_bin;
     add(no_bin, "a confidence of 0 is in no bin".to_owned());
-    let deviation = matches!(metric.source, Source::Spread(_));
     let divisor = if conventions.population_std { "divided by n" } else { "divided by n − 1" };
-    add(deviation, divisor.to_owned());
-    let composed = matches!(id, "sui" | "sui_rank_stability");
-    add(
-        composed && conventions.sui_fills_missing,
-        "a missing ece counts as 0.5, any other missing part as 0".to_owned(),
-    );
+    add(matches!(metric.source, Source::Spread(_)), divisor.to_owned());
+    let fills = matches!(id, "sui" | "sui_rank_stability") && conventions.sui_fills_missing;
+    add(fills, "a missing ece counts as 0.5, any other missing part as 0".to_owned());
     conditions
 }
 

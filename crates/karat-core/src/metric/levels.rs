@@ -2,8 +2,8 @@
 //! level, right and wrong. Like [`Sums`](super::sums::Sums), those of two lots of cases add up to those of both.
 
 use super::Value;
-use super::calibration::{self, Point};
-use super::sweep::{Level, Scale, Sweep, SweptBy, sweep};
+use super::calibration::{Point, equal_mass, expected_error};
+use super::sweep::{Level, Scale, Sweep, sweep};
 use std::collections::BTreeMap;
 
 /// One number that adds up over cases: how many are right, or wrong, at a level.
@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 pub struct Cell {
     pub scale: Scale,
     pub level: f64,
-    /// Whether those that are right are counted, or those that are wrong.
     pub right: bool,
 }
 
@@ -20,19 +19,18 @@ impl Cell {
     /// The name that it goes by among sums, such as `confidence@0.9.right`.
     pub fn name(&self) -> String {
         let side = if self.right { "right" } else { "wrong" };
-        format!("{}@{}.{side}", self.scale.name(), self.level)
+        format!("{}@{}.{side}", self.scale.as_str(), self.level)
     }
 
     /// The cell of that name; none where it is the name of something else.
     pub fn parse(name: &str) -> Option<Self> {
         let (scale, rest) = name.split_once('@')?;
         let (level, side) = rest.rsplit_once('.')?;
-        let right = match side {
-            "right" => true,
-            "wrong" => false,
-            _ => return None,
-        };
-        let scale = Scale::ALL.into_iter().find(|own| own.name() == scale)?;
+        let right = side == "right";
+        if !right && side != "wrong" {
+            return None;
+        }
+        let scale = Scale::ALL.into_iter().find(|own| own.as_str() == scale)?;
         Some(Self { scale, level: level.parse().ok().filter(|level: &f64| level.is_finite())?, right })
     }
 }
@@ -56,8 +54,7 @@ impl Levels {
         Scale::ALL.into_iter().flat_map(|scale| self.at_scale(scale)).map(|(cell, sum)| (cell.name(), sum))
     }
 
-    /// Every level of one scale, with what was added to it.
-    pub fn at_scale(&self, scale: Scale) -> impl Iterator<Item = (Cell, f64)> + '_ {
+    pub(crate) fn at_scale(&self, scale: Scale) -> impl Iterator<Item = (Cell, f64)> + '_ {
         let cell = |(&(scale, bits, right), &sum): (&(Scale, u64, bool), &f64)| {
             (Cell { scale, level: f64::from_bits(bits), right }, sum)
         };
@@ -67,7 +64,7 @@ impl Levels {
 
 /// Thresholds on the confidence or severity of findings, from the counts at every level, and from the pooled true positives,
 /// false positives and misses, by which what states no level is known too.
-pub fn swept(by: SweptBy, cells: impl Iterator<Item = (Cell, f64)>, [tp, fp, fn_]: [f64; 3]) -> Sweep {
+pub fn swept(by: Scale, cells: impl Iterator<Item = (Cell, f64)>, [tp, fp, fn_]: [f64; 3]) -> Sweep {
     let level = |(cell, sum): (Cell, f64)| {
         let (right, wrong) = if cell.right { (sum, 0.0) } else { (0.0, sum) };
         Level { score: Some(cell.level), right, wrong }
@@ -82,7 +79,9 @@ pub fn swept(by: SweptBy, cells: impl Iterator<Item = (Cell, f64)>, [tp, fp, fn_
 /// The calibration error of verdicts over bins of equal mass.
 pub fn adaptive_error(cells: impl Iterator<Item = (Cell, f64)>, bins: u32) -> Value {
     let point = |(cell, weight): (Cell, f64)| Point { confidence: cell.level, right: cell.right, weight };
-    calibration::adaptive_error(&cells.map(point).collect::<Vec<_>>(), bins, "no verdict states a confidence")
+    let points: Vec<Point> = cells.map(point).collect();
+    let total = points.iter().map(|point| point.weight).sum();
+    expected_error(&equal_mass(&points, bins), total, "no verdict states a confidence")
 }
 
 #[cfg(test)]
@@ -112,7 +111,7 @@ mod tests {
         levels.add(Scale::Confidence, 0.5, false, 1.0);
         levels.add(Scale::Verdict, 0.9, false, 1.0);
         // Two right and two wrong in all, of which one each state a confidence; a fourth golden is missed.
-        let sweep = swept(SweptBy::Confidence, levels.at_scale(Scale::Confidence), [2.0, 2.0, 1.0]);
+        let sweep = swept(Scale::Confidence, levels.at_scale(Scale::Confidence), [2.0, 2.0, 1.0]);
         assert_eq!(sweep.average_precision, Ok(1.0 / 3.0 + 1.0 / 3.0 * 0.5));
         assert_eq!(sweep.points.last().and_then(|point| point.threshold), None);
     }

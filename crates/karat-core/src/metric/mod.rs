@@ -4,10 +4,9 @@ pub mod calibration;
 pub mod composite;
 pub mod counts;
 pub mod estimate;
-pub mod findings_quality;
+pub(crate) mod findings_quality;
 pub mod formula_text;
 pub mod levels;
-pub mod location;
 pub mod sums;
 pub mod sweep;
 pub mod table;
@@ -44,8 +43,12 @@ pub struct Part {
 }
 
 impl Part {
+    pub(crate) fn count(part: usize, whole: usize) -> Self {
+        Self { part: part as f64, whole: whole as f64 }
+    }
+
     /// Adds a case's mean of some values; nothing where there are none.
-    pub fn add_mean(&mut self, weight: f64, values: impl Iterator<Item = f64>) {
+    pub(crate) fn add_mean(&mut self, weight: f64, values: impl Iterator<Item = f64>) {
         let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
         if count > 0.0 {
             self.part += weight * sum / count;
@@ -53,7 +56,7 @@ impl Part {
         }
     }
 
-    fn share(self, reason: &'static str) -> Value {
+    pub(crate) fn share(self, reason: &'static str) -> Value {
         ratio(self.part, self.whole, reason)
     }
 }

@@ -3,35 +3,33 @@
 
 use super::calibration::{BinSums, ConfidenceSums};
 use super::composite::SuiParts;
-use super::counts::{Confusion, Counts};
+use super::counts::{Confusion, Counts, LocationSums};
 use super::findings_quality::Classes;
-use super::location::LocationSums;
 use super::targets::reasoning;
-use super::{Part, Undefined, Value, ratio};
+use super::{Part, Undefined, Value};
 use crate::judgement::Classification;
 use crate::profile::Profile;
 use std::ops::AddAssign;
 
 /// The sums of a case, or of many.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Sums {
     /// Verdicts against the truth, each case weighing 1.
-    pub verdicts: Confusion,
+    pub(crate) verdicts: Confusion,
     /// Required goldens found, false findings and goldens missed, of all trials.
-    pub counts: [f64; 3],
-    pub places: LocationSums,
-    pub targets: Part,
+    pub(crate) counts: [f64; 3],
+    pub(crate) places: LocationSums,
+    pub(crate) targets: Part,
     /// The same, each case weighing as its target is severe.
-    pub severe: Part,
+    pub(crate) severe: Part,
     /// Verdicts without their target, of right verdicts on vulnerable cases.
-    pub lucky: Part,
-    pub audits: f64,
-    pub classes: Classes,
+    pub(crate) lucky: Part,
+    pub(crate) audits: f64,
+    pub(crate) classes: Classes,
     /// Root cause, attack vector and fix, each of cases where it was rated.
-    pub rated: [Part; 3],
-    pub verdict_confidence: ConfidenceSums,
-    pub finding_confidence: ConfidenceSums,
+    pub(crate) rated: [Part; 3],
+    pub(crate) verdict_confidence: ConfidenceSums,
+    pub(crate) finding_confidence: ConfidenceSums,
 }
 
 const NO_VERDICTS: &str = "no verdicts";
@@ -47,11 +45,10 @@ const NO_FINDING_CONFIDENCE: &str = "no countable finding states a confidence";
 struct Formula {
     id: &'static str,
     /// Every column that the value, or whether there is one, depends on; a test compares both.
-    reads: &'static [&'static [Column]],
+    reads: Reads,
     rule: Rule,
 }
 
-/// How a metric follows from sums.
 enum Rule {
     /// A plain proportion, and why it may be undefined.
     Share(fn(&Sums) -> Part, &'static str),
@@ -60,46 +57,30 @@ enum Rule {
     Other(fn(&Sums, &Profile) -> Value),
 }
 
-#[derive(Clone, Copy)]
-enum Column {
-    Named(&'static str),
-    Classes,
-    /// The bins of the confidence of verdicts or findings.
-    Bins(&'static str),
-}
+/// Columns by name: `class.` stands for the counts of all classes, and what ends in `.bin` for the columns of all bins.
+type Reads = &'static [&'static [&'static str]];
 
-impl Column {
-    fn is(self, name: &str) -> bool {
-        match self {
-            Self::Named(own) => own == name,
-            Self::Classes => {
-                name.strip_prefix("class.").is_some_and(|own| Classification::ALL.iter().any(|c| c.as_str() == own))
-            }
-            Self::Bins(of) => name.strip_prefix(of).is_some_and(|rest| rest.starts_with(".bin")),
-        }
+fn is_column(column: &str, name: &str) -> bool {
+    match column {
+        "class." => name.starts_with(column) && name != "class.unconfirmed_bonus",
+        _ if column.ends_with(".bin") => name.starts_with(column),
+        _ => column == name,
     }
 }
 
-const TP: Column = Column::Named("verdict.tp");
-const FP: Column = Column::Named("verdict.fp");
-const TN: Column = Column::Named("verdict.tn");
-const FN: Column = Column::Named("verdict.fn");
-const PLACES: &[Column] = &[Column::Named("places.count")];
-const TARGETS: &[Column] = &[Column::Named("target.found"), Column::Named("target.cases")];
-const AUDITED: &[Column] = &[Column::Named("audits"), Column::Classes];
-const RATED: &[Column] = &[
-    Column::Named("rcir.sum"),
-    Column::Named("rcir.cases"),
-    Column::Named("ava.sum"),
-    Column::Named("ava.cases"),
-    Column::Named("fsv.sum"),
-    Column::Named("fsv.cases"),
-];
-const SURE: &[Column] = &[Column::Named("verdict_confidence.total")];
-const BINS: &[Column] = &[Column::Bins("verdict_confidence")];
-const FINDINGS_SURE: &[Column] = &[Column::Named("finding_confidence.total")];
-
-type Reads = &'static [&'static [Column]];
+const TP: &str = "verdict.tp";
+const FP: &str = "verdict.fp";
+const TN: &str = "verdict.tn";
+const FN: &str = "verdict.fn";
+const PLACES: &[&str] = &["places.count"];
+const TARGETS: &[&str] = &["target.found", "target.cases"];
+const AUDITED: &[&str] = &["audits", "class."];
+const RATED: &[&str] = &["rcir.sum", "rcir.cases", "ava.sum", "ava.cases", "fsv.sum", "fsv.cases"];
+const SURE: &[&str] = &["verdict_confidence.total"];
+const BINS: &[&str] = &["verdict_confidence.bin"];
+const CONFIDENT: &[&str] = &["verdict_confidence.confident_wrong", "verdict_confidence.confident"];
+const DOUBTFUL: &[&str] = &["verdict_confidence.doubtful_right", "verdict_confidence.doubtful"];
+const FINDINGS_SURE: &[&str] = &["finding_confidence.total"];
 
 const fn share(id: &'static str, reads: Reads, part: fn(&Sums) -> Part, reason: &'static str) -> Formula {
     Formula { id, reads, rule: Rule::Share(part, reason) }
@@ -111,6 +92,10 @@ const fn of_findings(id: &'static str, count: fn(&Classes) -> f64, without: f64)
 
 const fn other(id: &'static str, reads: Reads, value: fn(&Sums, &Profile) -> Value) -> Formula {
     Formula { id, reads, rule: Rule::Other(value) }
+}
+
+fn per_place(sums: &Sums, part: f64) -> Part {
+    Part { part, whole: sums.places.count }
 }
 
 static FORMULAS: &[Formula] = &[
@@ -126,34 +111,20 @@ static FORMULAS: &[Formula] = &[
     other("youden", &[&[TP, FP, TN, FN]], |sums, _| {
         Ok(sums.verdicts.tpr().share(NO_VULNERABLE)? - sums.verdicts.fpr().share(NO_SAFE)?)
     }),
-    other("location_iou", &[PLACES, &[Column::Named("places.iou")]], |sums, _| {
-        ratio(sums.places.iou, sums.places.count, NO_PLACES)
+    other("location_iou", &[PLACES, &["places.iou"]], |sums, _| per_place(sums, sums.places.iou).share(NO_PLACES)),
+    share("location_exact", &[PLACES, &["places.exact"]], |sums| per_place(sums, sums.places.exact), NO_PLACES),
+    share("location_within_5", &[PLACES, &["places.near"]], |sums| per_place(sums, sums.places.near), NO_PLACES),
+    other("severity_weighted_detection", &[&["severe.found", "severe.weight"]], |sums, _| {
+        sums.severe.share("no vulnerable case has a target that states a severity")
     }),
     share(
-        "location_exact",
-        &[PLACES, &[Column::Named("places.exact")]],
-        |sums| Part { part: sums.places.exact, whole: sums.places.count },
-        NO_PLACES,
-    ),
-    share(
-        "location_within_5",
-        &[PLACES, &[Column::Named("places.near")]],
-        |sums| Part { part: sums.places.near, whole: sums.places.count },
-        NO_PLACES,
-    ),
-    other(
-        "severity_weighted_detection",
-        &[&[Column::Named("severe.found"), Column::Named("severe.weight")]],
-        |sums, _| sums.severe.share("no vulnerable case has a target that states a severity"),
-    ),
-    share(
         "lucky_guess_rate",
-        &[&[Column::Named("lucky.guesses"), Column::Named("lucky.called")]],
+        &[&["lucky.guesses", "lucky.called"]],
         |sums| sums.lucky,
         "no vulnerable case with a target was called vulnerable",
     ),
     of_findings("finding_precision", |classes| classes.valid(), 1.0),
-    other("finding_precision_confirmed", &[AUDITED, &[Column::Named("class.unconfirmed_bonus")]], |sums, profile| {
+    other("finding_precision_confirmed", &[AUDITED, &["class.unconfirmed_bonus"]], |sums, profile| {
         sums.of_findings(profile, 1.0, |c| c.precision_confirmed(profile.credit.unconfirmed_bonus))
     }),
     of_findings("invalid_rate", |classes| classes.invalid(), 0.0),
@@ -169,30 +140,27 @@ static FORMULAS: &[Formula] = &[
     other("reasoning", &[RATED], |sums, _| sums.reasoning()),
     other("ece", &[SURE, BINS], |sums, _| sums.verdict_confidence.ece(NO_CONFIDENCE)),
     other("mce", &[SURE, BINS], |sums, _| sums.verdict_confidence.mce(NO_CONFIDENCE)),
-    other("brier", &[SURE, &[Column::Named("verdict_confidence.loss")]], |sums, _| {
-        sums.verdict_confidence.brier(NO_CONFIDENCE)
-    }),
+    other("brier", &[SURE, &["verdict_confidence.loss"]], |sums, _| sums.verdict_confidence.brier(NO_CONFIDENCE)),
     share(
         "overconfidence_rate",
-        &[&[Column::Named("verdict_confidence.confident_wrong"), Column::Named("verdict_confidence.confident")]],
+        &[CONFIDENT],
         |sums| sums.verdict_confidence.confident,
         "no verdict is confident enough",
     ),
     share(
         "underconfidence_rate",
-        &[&[Column::Named("verdict_confidence.doubtful_right"), Column::Named("verdict_confidence.doubtful")]],
+        &[DOUBTFUL],
         |sums| sums.verdict_confidence.doubtful,
         "no verdict is doubtful enough",
     ),
-    other("finding_ece", &[FINDINGS_SURE, &[Column::Bins("finding_confidence")]], |sums, _| {
+    other("finding_ece", &[FINDINGS_SURE, &["finding_confidence.bin"]], |sums, _| {
         sums.finding_confidence.ece(NO_FINDING_CONFIDENCE)
     }),
-    other("finding_brier", &[FINDINGS_SURE, &[Column::Named("finding_confidence.loss")]], |sums, _| {
+    other("finding_brier", &[FINDINGS_SURE, &["finding_confidence.loss"]], |sums, _| {
         sums.finding_confidence.brier(NO_FINDING_CONFIDENCE)
     }),
     other("sui", &[&[TP, FP, FN], TARGETS, RATED, AUDITED, SURE, BINS], |sums, profile| {
-        let fills = profile.audit_conventions.sui_fills_missing;
-        sums.sui_parts(profile).and_then(|parts| parts.sui(&profile.sui, fills))
+        sums.sui_parts(profile).and_then(|parts| parts.sui(&profile.sui, profile.audit_conventions.sui_fills_missing))
     }),
     other("true_understanding_score", &[TARGETS, RATED, AUDITED], |sums, profile| sums.understanding(profile)),
     other("true_understanding_geometric", &[TARGETS, RATED, AUDITED], |sums, profile| {
@@ -221,21 +189,21 @@ impl Sums {
 
     /// The columns of a row, by number, that the metric of that id reads; none where it is not a ratio of sums.
     pub fn columns(id: &str, bins: usize) -> Option<Vec<usize>> {
-        let formula = formula(id)?;
+        let reads = formula(id)?.reads;
         let names = Self::names(bins);
-        let read = |name: &str| formula.reads.iter().copied().flatten().any(|column| column.is(name));
+        let read = |name: &str| reads.iter().copied().flatten().any(|column| is_column(column, name));
         Some((0..names.len()).filter(|at| read(&names[*at])).collect())
     }
 
     /// The metric from pooled counts; none where it is not a metric of counts.
-    pub fn pooled(&self, id: &str, profile: &Profile) -> Option<Value> {
+    pub(crate) fn pooled(&self, id: &str, profile: &Profile) -> Option<Value> {
         // Pooled counts are whole numbers, however often a case is drawn.
         let [tp, fp, fn_] = self.counts.map(|count| count as usize);
         Counts { tp, fp, fn_ }.value(id, profile.beta)
     }
 
-    /// What a plain proportion is a share of what; none where the metric is none, or has nothing to be a share of.
-    pub fn proportion(&self, id: &str) -> Option<Part> {
+    /// The share that the metric is; none where it is no plain proportion, or of nothing.
+    pub(crate) fn proportion(&self, id: &str) -> Option<Part> {
         let part = match formula(id)?.rule {
             Rule::Share(part, _) => part(self),
             Rule::OfFindings(count, _) => Part { part: count(&self.classes), whole: self.classes.total() },
@@ -244,8 +212,7 @@ impl Sums {
         Some(part).filter(|part| part.whole > 0.0)
     }
 
-    /// The same of pooled counts.
-    pub fn pooled_proportion(&self, id: &str) -> Option<Part> {
+    pub(crate) fn pooled_proportion(&self, id: &str) -> Option<Part> {
         let [tp, fp, fn_] = self.counts;
         let whole = match id {
             "precision" => tp + fp,
@@ -256,25 +223,24 @@ impl Sums {
     }
 
     /// The parts of the index, where there is any audit.
-    pub fn sui_parts(&self, profile: &Profile) -> Result<SuiParts, Undefined> {
+    pub(crate) fn sui_parts(&self, profile: &Profile) -> Result<SuiParts, Undefined> {
         if self.audits <= 0.0 {
             return Err(NO_AUDIT);
         }
-        Ok(SuiParts {
-            verdict_f2: self.verdicts.f_beta(2.0),
-            target_detection_rate: self.targets.share("one of its parts is undefined"),
-            finding_precision: self.of_findings(profile, 1.0, |classes| classes.precision()),
-            reasoning: self.reasoning(),
-            ece: self.verdict_confidence.ece(NO_CONFIDENCE),
-        })
+        Ok(SuiParts([
+            self.verdicts.f_beta(2.0),
+            self.targets.share("one of its parts is undefined"),
+            self.of_findings(profile, 1.0, |classes| classes.precision()),
+            self.reasoning(),
+            self.verdict_confidence.ece(NO_CONFIDENCE),
+        ]))
     }
 
     fn reasoning(&self) -> Value {
         reasoning(self.rated.map(|rated| rated.share(NOT_RATED)))
     }
 
-    /// Target detection · reasoning · (1 − invalid rate). Its cube root is the geometric mean of the three, which one low factor does
-    /// not bring down as far.
+    /// Target detection · reasoning · (1 − invalid rate). Its cube root, the geometric mean, falls less with one low factor.
     fn understanding(&self, profile: &Profile) -> Value {
         let invalid = self.of_findings(profile, 0.0, |classes| classes.share(classes.invalid()));
         Ok(self.targets.share(NO_TARGET)? * self.reasoning()? * (1.0 - invalid?))
@@ -314,7 +280,7 @@ impl AddAssign<&Self> for Sums {
 impl Sums {
     /// The names of the numbers, in their order.
     pub fn names(bins: usize) -> Vec<String> {
-        let mut names: Vec<String> = FIXED.iter().map(|name| (*name).to_owned()).collect();
+        let mut names: Vec<String> = FIXED.split_whitespace().map(str::to_owned).collect();
         names.extend(Classification::ALL.iter().map(|class| format!("class.{}", class.as_str())));
         for of in ["verdict", "finding"] {
             let own = ["total", "loss", "confident_wrong", "confident", "doubtful_right", "doubtful"];
@@ -325,86 +291,47 @@ impl Sums {
         names
     }
 
+    /// Every number, in the order of a row, with so many bins of confidence.
+    fn numbers(&mut self, bins: usize) -> Vec<&mut f64> {
+        let (verdicts, places) = (&mut self.verdicts, &mut self.places);
+        let mut all = Vec::with_capacity(64 + 6 * bins);
+        all.extend([&mut verdicts.tp, &mut verdicts.fp, &mut verdicts.tn, &mut verdicts.fn_]);
+        all.extend(&mut self.counts);
+        all.extend([&mut places.count, &mut places.iou, &mut places.exact, &mut places.near]);
+        let parts = [&mut self.targets, &mut self.severe, &mut self.lucky].into_iter().chain(&mut self.rated);
+        all.extend(parts.flat_map(|part| [&mut part.part, &mut part.whole]));
+        all.extend([&mut self.audits, &mut self.classes.unconfirmed_bonus]);
+        all.extend(&mut self.classes.counts);
+        for sure in [&mut self.verdict_confidence, &mut self.finding_confidence] {
+            all.extend([&mut sure.total, &mut sure.loss]);
+            all.extend([&mut sure.confident.part, &mut sure.confident.whole]);
+            all.extend([&mut sure.doubtful.part, &mut sure.doubtful.whole]);
+            sure.bins.resize(bins, BinSums::default());
+            all.extend(sure.bins.iter_mut().flat_map(|bin| [&mut bin.weight, &mut bin.claimed, &mut bin.right]));
+        }
+        all
+    }
+
     /// The numbers, with so many bins of confidence.
     pub fn to_row(&self, bins: usize) -> Vec<f64> {
-        let v = &self.verdicts;
-        let mut row = vec![v.tp, v.fp, v.tn, v.fn_];
-        row.extend(self.counts);
-        row.extend([self.places.count, self.places.iou, self.places.exact, self.places.near]);
-        let parts = [self.targets, self.severe, self.lucky, self.rated[0], self.rated[1], self.rated[2]];
-        row.extend(parts.iter().flat_map(|part| [part.part, part.whole]));
-        row.extend([self.audits, self.classes.unconfirmed_bonus]);
-        row.extend(Classification::ALL.iter().map(|class| self.classes.count(*class)));
-        for sure in [&self.verdict_confidence, &self.finding_confidence] {
-            row.extend([sure.total, sure.loss]);
-            row.extend([sure.confident, sure.doubtful].iter().flat_map(|part| [part.part, part.whole]));
-            let held = (0..bins).map(|bin| sure.bins.get(bin).copied().unwrap_or_default());
-            row.extend(held.flat_map(|held| [held.weight, held.claimed, held.right]));
-        }
-        row
+        self.clone().numbers(bins).into_iter().map(|number| *number).collect()
     }
 
     /// The sums of a row; missing numbers are 0.
     pub fn from_row(row: &[f64], bins: usize) -> Self {
-        let mut rest = row.iter().copied();
-        let mut next = || rest.next().unwrap_or_default();
-        let mut sums = Self {
-            verdicts: Confusion { tp: next(), fp: next(), tn: next(), fn_: next() },
-            counts: [next(), next(), next()],
-            places: LocationSums { count: next(), iou: next(), exact: next(), near: next() },
-            ..Self::default()
-        };
-        let [rcir, ava, fsv] = &mut sums.rated;
-        for part in [&mut sums.targets, &mut sums.severe, &mut sums.lucky, rcir, ava, fsv] {
-            *part = Part { part: next(), whole: next() };
-        }
-        sums.audits = next();
-        sums.classes.unconfirmed_bonus = next();
-        for class in Classification::ALL {
-            sums.classes.set(class, next());
-        }
+        let mut sums = Self::default();
+        sums.numbers(bins).into_iter().zip(row).for_each(|(number, value)| *number = *value);
         for sure in [&mut sums.verdict_confidence, &mut sums.finding_confidence] {
-            sure.total = next();
-            sure.loss = next();
-            sure.confident = Part { part: next(), whole: next() };
-            sure.doubtful = Part { part: next(), whole: next() };
-            let held: Vec<BinSums> =
-                (0..bins).map(|_| BinSums { weight: next(), claimed: next(), right: next() }).collect();
             // Nothing said has no bins.
-            sure.bins = if sure.total > 0.0 { held } else { Vec::new() };
+            sure.bins.truncate(if sure.total > 0.0 { bins } else { 0 });
         }
         sums
     }
 }
 
-/// The names of the first numbers of a row.
-const FIXED: [&str; 25] = [
-    "verdict.tp",
-    "verdict.fp",
-    "verdict.tn",
-    "verdict.fn",
-    "tp",
-    "fp",
-    "fn",
-    "places.count",
-    "places.iou",
-    "places.exact",
-    "places.near",
-    "target.found",
-    "target.cases",
-    "severe.found",
-    "severe.weight",
-    "lucky.guesses",
-    "lucky.called",
-    "rcir.sum",
-    "rcir.cases",
-    "ava.sum",
-    "ava.cases",
-    "fsv.sum",
-    "fsv.cases",
-    "audits",
-    "class.unconfirmed_bonus",
-];
+const FIXED: &str = "verdict.tp verdict.fp verdict.tn verdict.fn tp fp fn places.count places.iou places.exact places.near \
+                     target.found target.cases severe.found severe.weight lucky.guesses lucky.called \
+                     rcir.sum rcir.cases ava.sum ava.cases fsv.sum fsv.cases audits class.unconfirmed_bonus";
 
 #[cfg(test)]
 mod tests {
@@ -432,8 +359,8 @@ mod tests {
         let profile: Profile = toml::from_str(include_str!("../../../karat/profiles/karat.toml")).unwrap();
         let most = Part { part: 0.9, whole: 1.0 };
         let mut sums = Sums { targets: most, rated: [most; 3], audits: 1.0, ..Sums::default() };
-        sums.classes.set(Classification::TargetMatch, 1.0);
-        sums.classes.set(Classification::Hallucinated, 1.0);
+        sums.classes.counts[Classification::TargetMatch as usize] = 1.0;
+        sums.classes.counts[Classification::Hallucinated as usize] = 1.0;
         let close = |sums: &Sums, id: &str, expect: f64| {
             let found = sums.value(id, &profile).unwrap();
             assert!(found.is_ok_and(|value| (value - expect).abs() < 1e-12), "{id}: {found:?}");

@@ -1,27 +1,8 @@
 //! Precision and recall over thresholds on confidence or severity.
 
-use super::{Undefined, Value, f_score, ratio};
+use super::{Undefined, Value, f_score};
 
-/// What the threshold is laid on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SweptBy {
-    /// The finding's own confidence.
-    Confidence,
-    /// Its severity: info 1, low 2, medium 3, high 4, critical 5.
-    Severity,
-}
-
-impl SweptBy {
-    /// The name used in every format.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Confidence => "confidence",
-            Self::Severity => "severity",
-        }
-    }
-}
-
-/// What a level is a level of.
+/// What a level is a level of: the confidence of a verdict or of a finding, or a severity from 1 (info) to 5 (critical).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "variant names say it")]
 pub enum Scale {
@@ -33,7 +14,8 @@ pub enum Scale {
 impl Scale {
     pub(super) const ALL: [Self; 3] = [Self::Verdict, Self::Confidence, Self::Severity];
 
-    pub(super) fn name(self) -> &'static str {
+    /// The name used in every format.
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Verdict => "verdict",
             Self::Confidence => "confidence",
@@ -73,7 +55,7 @@ pub struct OperatingPoint {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sweep {
     /// What the threshold is laid on.
-    pub by: SweptBy,
+    pub by: Scale,
     /// Σ (recall gained) · precision.
     pub average_precision: Value,
     /// The strictest threshold with the highest F1.
@@ -82,20 +64,18 @@ pub struct Sweep {
     pub points: Vec<OperatingPoint>,
 }
 
-/// More points than a curve can show.
 const MOST_POINTS: usize = 200;
 
 /// Lays every threshold on the findings. `required` counts the goldens there are to find; the pairs stay as they are.
-pub fn sweep(by: SweptBy, levels: &[Level], required: f64) -> Sweep {
+pub fn sweep(by: Scale, levels: &[Level], required: f64) -> Sweep {
     let reason = match by {
         _ if required <= 0.0 => "no required golden",
-        SweptBy::Confidence => "no finding states a confidence",
-        SweptBy::Severity => "no finding states a severity",
+        Scale::Severity => "no finding states a severity",
+        _ => "no finding states a confidence",
     };
-    let nothing = || Sweep { by, average_precision: ratio(0.0, 0.0, reason), best: None, points: Vec::new() };
     let mut sorted: Vec<Level> = levels.iter().filter(|level| level.total() > 0.0).copied().collect();
     if required <= 0.0 || sorted.iter().all(|level| level.score.is_none()) {
-        return nothing();
+        return Sweep { by, average_precision: Err(Undefined(reason)), best: None, points: Vec::new() };
     }
     let rank = |level: &Level| level.score.unwrap_or(f64::NEG_INFINITY);
     sorted.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
@@ -107,8 +87,7 @@ pub fn sweep(by: SweptBy, levels: &[Level], required: f64) -> Sweep {
         found += gained;
         let precision = found / shown;
         area += gained / required * precision;
-        let missed = (required - found).max(0.0);
-        let Ok(f1) = f_score(found, shown - found, missed, 1.0, reason) else { continue };
+        let Ok(f1) = f_score(found, shown - found, (required - found).max(0.0), 1.0, reason) else { continue };
         let threshold = equal.first().and_then(|level| level.score);
         points.push(OperatingPoint { threshold, precision, recall: found / required, f1 });
     }

@@ -5,10 +5,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which way is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// More is better.
+    #[default]
     Up,
     /// Less is better.
     Down,
@@ -73,16 +74,13 @@ impl RestsOn {
 
 /// What a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum Source {
-    /// The counts of each trial of a case.
     Counts,
     /// In which trials of a case each golden was found.
     Trials,
-    /// The matches of each trial of a case.
     Matches,
-    /// The audit of each trial of a case.
     Audits,
-    /// The trials of a case and of its twin.
     Twins,
     /// The columns of [`Sums::columns`](super::sums::Sums::columns), added up over cases.
     Sums,
@@ -92,13 +90,6 @@ pub enum Source {
     Levels(Scale),
     /// Something that no single case of a suite contributes to.
     Whole,
-}
-
-impl Source {
-    /// Whether each case has a value, of which the metric is the mean.
-    pub fn is_of_cases(self) -> bool {
-        matches!(self, Self::Counts | Self::Trials | Self::Matches | Self::Audits | Self::Twins)
-    }
 }
 
 /// What a metric is.
@@ -111,7 +102,6 @@ pub struct Metric {
     /// 0 for the finding level and for assessments, else the tier of the metrics framework.
     pub tier: u8,
     pub direction: Direction,
-    /// What a value is counted in.
     pub unit: &'static str,
     pub formula: &'static str,
     pub denominator: &'static str,
@@ -134,10 +124,12 @@ impl Metric {
     }
 }
 
-/// One row: track, tier, id, title, direction, unit = formula / denominator unless undefined; aggregation, what it rests on, source.
+/// A group: track, tier, aggregation, what it rests on, source / denominator unless undefined. A row: id, title, direction,
+/// unit = formula.
 macro_rules! metrics {
-    ($($track:ident: $($tier:literal $id:ident $title:literal $direction:ident $unit:literal = $formula:literal / $denominator:literal
-       unless $undefined:literal; $aggregation:ident, $rests_on:ident, $source:ident $(($of:expr))?;)*)*) => {
+    ($([$track:ident $tier:literal $aggregation:ident $rests_on:ident $source:expr]
+       / $denominator:literal unless $undefined:literal:
+       $($id:ident $title:literal $direction:ident $unit:literal = $formula:literal;)*)*) => {
         &[$($(Metric {
             id: stringify!($id),
             title: $title,
@@ -150,346 +142,196 @@ macro_rules! metrics {
             undefined_when: $undefined,
             aggregation: Aggregation::$aggregation,
             rests_on: RestsOn::$rests_on,
-            source: Source::$source $(($of))?,
+            source: $source,
         }),*),*]
     };
 }
 
 /// All metrics, in the order in which they are shown.
-pub static METRICS: &[Metric] = metrics! {
-    Findings:
-    0 precision "precision" Up "share"
-        = "TP / (TP + FP)"
-        / "countable findings" unless "no countable findings";
-        MeanOfCases, Both, Counts;
-    0 recall "recall" Up "share"
-        = "TP / required goldens"
-        / "required goldens" unless "no required golden";
-        MeanOfCases, Both, Counts;
-    0 f1 "F1" Up "share"
-        = "2·TP / (2·TP + FP + FN)"
-        / "goldens and findings" unless "no required golden";
-        MeanOfCases, Both, Counts;
-    0 f2 "F2" Up "share"
-        = "5·TP / (5·TP + 4·FN + FP)"
-        / "goldens and findings" unless "no required golden";
-        MeanOfCases, Both, Counts;
-    0 f_beta "Fβ" Up "share"
-        = "(1+β²)·TP / ((1+β²)·TP + β²·FN + FP)"
-        / "goldens and findings" unless "no required golden";
-        MeanOfCases, Both, Counts;
-    0 clean_pass "clean" Up "share"
-        = "clean cases without extras / clean cases"
-        / "clean cases" unless "no clean case";
-        MeanOfCases, Both, Counts;
-    0 found_any "found any" Up "share"
-        = "goldens found in some trial / required goldens"
-        / "required goldens" unless "no required golden";
-        MeanOfCases, Both, Trials;
-    0 found_all "found all" Up "share"
-        = "goldens found in every trial / required goldens"
-        / "required goldens" unless "no required golden";
-        MeanOfCases, Both, Trials;
-    0 consistency "consistency" Up "share"
-        = "goldens found in all trials or in none / required goldens"
-        / "required goldens" unless "no required golden, or fewer than two trials";
-        MeanOfCases, Both, Trials;
-    0 severity_weighted_recall "weighted recall" Up "share"
-        = "Σ severity weight of goldens found / Σ severity weight of required goldens"
-        / "weights of required goldens" unless "no required golden states a severity";
-        MeanOfCases, Both, Matches;
-    0 precision_lower "precision, at least" Up "share"
-        = "TP / (TP + FP), unlabelled extras being false"
-        / "countable findings" unless "no countable findings";
-        MeanOfCases, Both, Matches;
-    0 precision_upper "precision, at most" Up "share"
-        = "(TP + unlabelled extras) / (TP + FP)"
-        / "countable findings" unless "no countable findings";
-        MeanOfCases, Both, Matches;
-    0 location_iou "location IoU" Up "share"
-        = "lines in common / lines of either"
-        / "matches with lines on both sides" unless "no match has lines on both sides";
-        Pooled, Both, Sums;
-    0 location_exact "location exact" Up "share"
-        = "matches on the same lines / matches"
-        / "matches with lines on both sides" unless "no match has lines on both sides";
-        Pooled, Both, Sums;
-    0 location_within_5 "location within 5" Up "share"
-        = "matches at most 5 lines apart / matches"
-        / "matches with lines on both sides" unless "no match has lines on both sides";
-        Pooled, Both, Sums;
-    0 average_precision "average precision" Up "share"
-        = "Σ (recall gained) · precision, as the threshold on confidence falls"
-        / "required goldens" unless "no required golden, or no finding states a confidence";
-        Pooled, Both, Levels(Scale::Confidence);
-    0 best_f1 "best F1" Up "share"
-        = "the highest F1 over thresholds on confidence"
-        / "goldens and findings" unless "no required golden, or no finding states a confidence";
-        Pooled, Both, Levels(Scale::Confidence);
-    0 severity_average_precision "average precision by severity" Up "share"
-        = "Σ (recall gained) · precision, as the threshold on severity falls"
-        / "required goldens" unless "no required golden, or no finding states a severity";
-        Pooled, Both, Levels(Scale::Severity);
-    0 severity_best_f1 "best F1 by severity" Up "share"
-        = "the highest F1 over thresholds on severity"
-        / "goldens and findings" unless "no required golden, or no finding states a severity";
-        Pooled, Both, Levels(Scale::Severity);
+pub static METRICS: &[Metric] = {
+    use Scale::{Confidence, Severity, Verdict};
+    use Source::{Audits, Counts, Levels, Matches, Spread, Sums, Trials, Twins, Whole};
+    metrics! {
+        [Findings 0 MeanOfCases Both Counts] / "countable findings" unless "no countable findings":
+            precision "precision" Up "share" = "TP / (TP + FP)";
+        [Findings 0 MeanOfCases Both Counts] / "required goldens" unless "no required golden":
+            recall "recall" Up "share" = "TP / required goldens";
+        [Findings 0 MeanOfCases Both Counts] / "goldens and findings" unless "no required golden":
+            f1 "F1" Up "share" = "2·TP / (2·TP + FP + FN)";
+            f2 "F2" Up "share" = "5·TP / (5·TP + 4·FN + FP)";
+            f_beta "Fβ" Up "share" = "(1+β²)·TP / ((1+β²)·TP + β²·FN + FP)";
+        [Findings 0 MeanOfCases Both Counts] / "clean cases" unless "no clean case":
+            clean_pass "clean" Up "share" = "clean cases without extras / clean cases";
+        [Findings 0 MeanOfCases Both Trials] / "required goldens" unless "no required golden":
+            found_any "found any" Up "share" = "goldens found in some trial / required goldens";
+            found_all "found all" Up "share" = "goldens found in every trial / required goldens";
+        [Findings 0 MeanOfCases Both Trials] / "required goldens" unless "no required golden, or fewer than two trials":
+            consistency "consistency" Up "share" = "goldens found in all trials or in none / required goldens";
+        [Findings 0 MeanOfCases Both Matches]
+          / "weights of required goldens" unless "no required golden states a severity":
+            severity_weighted_recall "weighted recall" Up "share"
+                = "Σ severity weight of goldens found / Σ severity weight of required goldens";
+        [Findings 0 MeanOfCases Both Matches] / "countable findings" unless "no countable findings":
+            precision_lower "precision, at least" Up "share" = "TP / (TP + FP), unlabelled extras being false";
+            precision_upper "precision, at most" Up "share" = "(TP + unlabelled extras) / (TP + FP)";
+        [Findings 0 Pooled Both Sums] / "matches with lines on both sides" unless "no match has lines on both sides":
+            location_iou "location IoU" Up "share" = "lines in common / lines of either";
+            location_exact "location exact" Up "share" = "matches on the same lines / matches";
+            location_within_5 "location within 5" Up "share" = "matches at most 5 lines apart / matches";
+        [Findings 0 Pooled Both Levels(Confidence)]
+          / "required goldens" unless "no required golden, or no finding states a confidence":
+            average_precision "average precision" Up "share"
+                = "Σ (recall gained) · precision, as the threshold on confidence falls";
+        [Findings 0 Pooled Both Levels(Confidence)]
+          / "goldens and findings" unless "no required golden, or no finding states a confidence":
+            best_f1 "best F1" Up "share" = "the highest F1 over thresholds on confidence";
+        [Findings 0 Pooled Both Levels(Severity)]
+          / "required goldens" unless "no required golden, or no finding states a severity":
+            severity_average_precision "average precision by severity" Up "share"
+                = "Σ (recall gained) · precision, as the threshold on severity falls";
+        [Findings 0 Pooled Both Levels(Severity)]
+          / "goldens and findings" unless "no required golden, or no finding states a severity":
+            severity_best_f1 "best F1 by severity" Up "share" = "the highest F1 over thresholds on severity";
 
-    1 accuracy "accuracy" Up "share"
-        = "(TP + TN) / cases"
-        / "cases" unless "no verdicts";
-        OverVerdicts, Both, Sums;
-    1 verdict_precision "verdict precision" Up "share"
-        = "TP / (TP + FP)"
-        / "cases called vulnerable" unless "nothing was called vulnerable";
-        OverVerdicts, Both, Sums;
-    1 verdict_recall "verdict recall" Up "share"
-        = "TP / (TP + FN)"
-        / "vulnerable cases" unless "no vulnerable case";
-        OverVerdicts, Both, Sums;
-    1 verdict_f1 "verdict F1" Up "share"
-        = "2·TP / (2·TP + FP + FN)"
-        / "vulnerable cases and alarms" unless "no vulnerable case and no alarm";
-        OverVerdicts, Both, Sums;
-    1 verdict_f2 "verdict F2" Up "share"
-        = "5·TP / (5·TP + 4·FN + FP)"
-        / "vulnerable cases and alarms" unless "no vulnerable case and no alarm";
-        OverVerdicts, Both, Sums;
-    1 tpr "TPR" Up "share"
-        = "TP / (TP + FN)"
-        / "vulnerable cases" unless "no vulnerable case";
-        OverVerdicts, Both, Sums;
-    1 fpr "FPR" Down "share"
-        = "FP / (FP + TN)"
-        / "safe cases" unless "no safe case";
-        OverVerdicts, Both, Sums;
-    1 fnr "FNR" Down "share"
-        = "FN / (FN + TP)"
-        / "vulnerable cases" unless "no vulnerable case";
-        OverVerdicts, Both, Sums;
-    1 specificity "specificity" Up "share"
-        = "TN / (TN + FP)"
-        / "safe cases" unless "no safe case";
-        OverVerdicts, Both, Sums;
-    1 youden "Youden J" Up "difference"
-        = "TPR − FPR"
-        / "vulnerable and safe cases" unless "no vulnerable or no safe case";
-        OverVerdicts, Both, Sums;
+        [Findings 1 OverVerdicts Both Sums] / "cases" unless "no verdicts":
+            accuracy "accuracy" Up "share" = "(TP + TN) / cases";
+        [Findings 1 OverVerdicts Both Sums] / "cases called vulnerable" unless "nothing was called vulnerable":
+            verdict_precision "verdict precision" Up "share" = "TP / (TP + FP)";
+        [Findings 1 OverVerdicts Both Sums] / "vulnerable cases" unless "no vulnerable case":
+            verdict_recall "verdict recall" Up "share" = "TP / (TP + FN)";
+        [Findings 1 OverVerdicts Both Sums] / "vulnerable cases and alarms" unless "no vulnerable case and no alarm":
+            verdict_f1 "verdict F1" Up "share" = "2·TP / (2·TP + FP + FN)";
+            verdict_f2 "verdict F2" Up "share" = "5·TP / (5·TP + 4·FN + FP)";
+        [Findings 1 OverVerdicts Both Sums] / "vulnerable cases" unless "no vulnerable case":
+            tpr "TPR" Up "share" = "TP / (TP + FN)";
+        [Findings 1 OverVerdicts Both Sums] / "safe cases" unless "no safe case":
+            fpr "FPR" Down "share" = "FP / (FP + TN)";
+        [Findings 1 OverVerdicts Both Sums] / "vulnerable cases" unless "no vulnerable case":
+            fnr "FNR" Down "share" = "FN / (FN + TP)";
+        [Findings 1 OverVerdicts Both Sums] / "safe cases" unless "no safe case":
+            specificity "specificity" Up "share" = "TN / (TN + FP)";
+        [Findings 1 OverVerdicts Both Sums] / "vulnerable and safe cases" unless "no vulnerable or no safe case":
+            youden "Youden J" Up "difference" = "TPR − FPR";
 
-    2 target_detection_rate "target detection" Up "share"
-        = "cases whose target was found / vulnerable cases"
-        / "vulnerable cases" unless "no vulnerable case has a target";
-        MeanOfCases, Both, Matches;
-    2 severity_weighted_detection "weighted detection" Up "share"
-        = "Σ severity weight of targets found / Σ severity weight of targets"
-        / "weights of targets" unless "no vulnerable case has a target that states a severity";
-        MeanOfCases, Both, Sums;
-    2 partial_credit_detection "detection with partial credit" Up "share"
-        = "(targets found + partial credit · targets nearly found) / vulnerable cases"
-        / "vulnerable cases" unless "no vulnerable case has a target";
-        MeanOfCases, Both, Matches;
-    2 lucky_guess_rate "lucky guesses" Down "share"
-        = "vulnerable cases called vulnerable without their target / verdict TP"
-        / "verdict TP" unless "no vulnerable case with a target was called vulnerable";
-        OverVerdicts, Both, Sums;
-    2 bonus_discovery_rate "bonus discovery" Up "share"
-        = "audited cases with a BONUS_VALID finding / audited cases"
-        / "audited cases" unless "no audit";
-        MeanOfCases, Judge, Audits;
-    2 twin_recall "twin recall" Up "share"
-        = "pairs that fire on the bug and are silent on its fix / pairs"
-        / "vulnerable cases with a safe twin" unless "no vulnerable case has a safe twin";
-        MeanOfCases, Both, Twins;
+        [Findings 2 MeanOfCases Both Matches] / "vulnerable cases" unless "no vulnerable case has a target":
+            target_detection_rate "target detection" Up "share" = "cases whose target was found / vulnerable cases";
+        [Findings 2 MeanOfCases Both Sums]
+          / "weights of targets" unless "no vulnerable case has a target that states a severity":
+            severity_weighted_detection "weighted detection" Up "share"
+                = "Σ severity weight of targets found / Σ severity weight of targets";
+        [Findings 2 MeanOfCases Both Matches] / "vulnerable cases" unless "no vulnerable case has a target":
+            partial_credit_detection "detection with partial credit" Up "share"
+                = "(targets found + partial credit · targets nearly found) / vulnerable cases";
+        [Findings 2 OverVerdicts Both Sums]
+          / "verdict TP" unless "no vulnerable case with a target was called vulnerable":
+            lucky_guess_rate "lucky guesses" Down "share"
+                = "vulnerable cases called vulnerable without their target / verdict TP";
+        [Findings 2 MeanOfCases Judge Audits] / "audited cases" unless "no audit":
+            bonus_discovery_rate "bonus discovery" Up "share"
+                = "audited cases with a BONUS_VALID finding / audited cases";
+        [Findings 2 MeanOfCases Both Twins]
+          / "vulnerable cases with a safe twin" unless "no vulnerable case has a safe twin":
+            twin_recall "twin recall" Up "share" = "pairs that fire on the bug and are silent on its fix / pairs";
 
-    3 finding_precision "finding precision" Up "share"
-        = "valid findings / audited findings"
-        / "audited findings" unless "no audited finding";
-        Pooled, Judge, Sums;
-    3 finding_precision_macro "finding precision, by case" Up "share"
-        = "valid findings / audited findings, by trial"
-        / "audited findings of a trial" unless "no audited finding";
-        MeanOfCases, Judge, Audits;
-    3 finding_precision_confirmed "finding precision, confirmed" Up "share"
-        = "(valid findings, with a discount for a bonus that no person confirmed) / audited findings"
-        / "audited findings" unless "no audited finding";
-        Pooled, Judge, Sums;
-    3 invalid_rate "invalid" Down "share"
-        = "invalid findings / audited findings"
-        / "audited findings" unless "no audited finding";
-        Pooled, Judge, Sums;
-    3 hallucination_rate "hallucination" Down "share"
-        = "HALLUCINATED findings / audited findings"
-        / "audited findings" unless "no audited finding";
-        Pooled, Judge, Sums;
-    3 mischaracterized_rate "mischaracterized" Down "share"
-        = "MISCHARACTERIZED findings / audited findings"
-        / "audited findings" unless "no audited finding";
-        Pooled, Judge, Sums;
-    3 design_choice_rate "design choice" Down "share"
-        = "DESIGN_CHOICE findings / audited findings"
-        / "audited findings" unless "no audited finding";
-        Pooled, Judge, Sums;
-    3 out_of_scope_rate "out of scope" Down "share"
-        = "OUT_OF_SCOPE findings / audited findings"
-        / "audited findings" unless "no audited finding";
-        Pooled, Judge, Sums;
-    3 security_theater_rate "security theater" Down "share"
-        = "SECURITY_THEATER findings / audited findings"
-        / "audited findings" unless "no audited finding";
-        Pooled, Judge, Sums;
-    3 informational_rate "informational" Down "share"
-        = "INFORMATIONAL findings / audited findings"
-        / "audited findings" unless "no audited finding";
-        Pooled, Judge, Sums;
-    3 harm_weighted_invalid_rate "harm-weighted invalid" Down "share"
-        = "Σ harm weight of invalid findings / audited findings"
-        / "audited findings" unless "no audited finding";
-        Pooled, Judge, Sums;
-    3 over_flagging_score "over-flagging" Down "findings per case"
-        = "invalid findings / audited cases"
-        / "audited cases" unless "no audit";
-        MeanOfCases, Judge, Audits;
+        [Findings 3 Pooled Judge Sums] / "audited findings" unless "no audited finding":
+            finding_precision "finding precision" Up "share" = "valid findings / audited findings";
+        [Findings 3 MeanOfCases Judge Audits] / "audited findings of a trial" unless "no audited finding":
+            finding_precision_macro "finding precision, by case" Up "share"
+                = "valid findings / audited findings, by trial";
+        [Findings 3 Pooled Judge Sums] / "audited findings" unless "no audited finding":
+            finding_precision_confirmed "finding precision, confirmed" Up "share"
+                = "(valid findings, with a discount for a bonus that no person confirmed) / audited findings";
+            invalid_rate "invalid" Down "share" = "invalid findings / audited findings";
+            hallucination_rate "hallucination" Down "share" = "HALLUCINATED findings / audited findings";
+            mischaracterized_rate "mischaracterized" Down "share" = "MISCHARACTERIZED findings / audited findings";
+            design_choice_rate "design choice" Down "share" = "DESIGN_CHOICE findings / audited findings";
+            out_of_scope_rate "out of scope" Down "share" = "OUT_OF_SCOPE findings / audited findings";
+            security_theater_rate "security theater" Down "share" = "SECURITY_THEATER findings / audited findings";
+            informational_rate "informational" Down "share" = "INFORMATIONAL findings / audited findings";
+            harm_weighted_invalid_rate "harm-weighted invalid" Down "share"
+                = "Σ harm weight of invalid findings / audited findings";
+        [Findings 3 MeanOfCases Judge Audits] / "audited cases" unless "no audit":
+            over_flagging_score "over-flagging" Down "findings per case" = "invalid findings / audited cases";
 
-    4 mean_rcir "RCIR" Up "score"
-        = "mean root cause identification"
-        / "cases whose target was found" unless "no target was found and rated";
-        MeanOfCases, Judge, Audits;
-    4 mean_ava "AVA" Up "score"
-        = "mean attack vector validity"
-        / "cases whose target was found" unless "no target was found and rated";
-        MeanOfCases, Judge, Audits;
-    4 mean_fsv "FSV" Up "score"
-        = "mean fix suggestion validity"
-        / "cases whose target was found" unless "no target was found and rated";
-        MeanOfCases, Judge, Audits;
-    4 std_rcir "RCIR spread" Down "score"
-        = "standard deviation of root cause identification over cases"
-        / "cases whose target was found, less 1" unless "fewer than two targets were found and rated";
-        MeanOfCases, Judge, Spread("mean_rcir");
-    4 std_ava "AVA spread" Down "score"
-        = "standard deviation of attack vector validity over cases"
-        / "cases whose target was found, less 1" unless "fewer than two targets were found and rated";
-        MeanOfCases, Judge, Spread("mean_ava");
-    4 std_fsv "FSV spread" Down "score"
-        = "standard deviation of fix suggestion validity over cases"
-        / "cases whose target was found, less 1" unless "fewer than two targets were found and rated";
-        MeanOfCases, Judge, Spread("mean_fsv");
-    4 reasoning "reasoning" Up "score"
-        = "mean of those of mean_rcir, mean_ava and mean_fsv that are defined"
-        / "those defined" unless "no target was found and rated";
-        Composite, Judge, Sums;
+        [Findings 4 MeanOfCases Judge Audits] / "cases whose target was found" unless "no target was found and rated":
+            mean_rcir "RCIR" Up "score" = "mean root cause identification";
+            mean_ava "AVA" Up "score" = "mean attack vector validity";
+            mean_fsv "FSV" Up "score" = "mean fix suggestion validity";
+        [Findings 4 MeanOfCases Judge Spread("mean_rcir")]
+          / "cases whose target was found, less 1" unless "fewer than two targets were found and rated":
+            std_rcir "RCIR spread" Down "score" = "standard deviation of root cause identification over cases";
+        [Findings 4 MeanOfCases Judge Spread("mean_ava")]
+          / "cases whose target was found, less 1" unless "fewer than two targets were found and rated":
+            std_ava "AVA spread" Down "score" = "standard deviation of attack vector validity over cases";
+        [Findings 4 MeanOfCases Judge Spread("mean_fsv")]
+          / "cases whose target was found, less 1" unless "fewer than two targets were found and rated":
+            std_fsv "FSV spread" Down "score" = "standard deviation of fix suggestion validity over cases";
+        [Findings 4 Composite Judge Sums] / "those defined" unless "no target was found and rated":
+            reasoning "reasoning" Up "score" = "mean of those of mean_rcir, mean_ava and mean_fsv that are defined";
 
-    5 exact_match_rate "type exact" Up "share"
-        = "targets named exactly / targets found"
-        / "vulnerable cases whose target was found" unless "no target was found with its type judged";
-        MeanOfCases, Judge, Audits;
-    5 semantic_match_rate "type semantic" Up "share"
-        = "targets named exactly or in other words / targets found"
-        / "vulnerable cases whose target was found" unless "no target was found with its type judged";
-        MeanOfCases, Judge, Audits;
-    5 partial_match_rate "type partial" Up "share"
-        = "targets named as something related / targets found"
-        / "vulnerable cases whose target was found" unless "no target was found with its type judged";
-        MeanOfCases, Judge, Audits;
+        [Findings 5 MeanOfCases Judge Audits]
+          / "vulnerable cases whose target was found" unless "no target was found with its type judged":
+            exact_match_rate "type exact" Up "share" = "targets named exactly / targets found";
+            semantic_match_rate "type semantic" Up "share" = "targets named exactly or in other words / targets found";
+            partial_match_rate "type partial" Up "share" = "targets named as something related / targets found";
 
-    6 ece "ECE" Down "share"
-        = "Σ share of bin · |accuracy − mean confidence|, equal bins"
-        / "verdicts with a confidence" unless "no verdict states a confidence";
-        OverVerdicts, Both, Sums;
-    6 ece_adaptive "ECE, equal mass" Down "share"
-        = "Σ share of bin · |accuracy − mean confidence|, bins of equal mass"
-        / "verdicts with a confidence" unless "no verdict states a confidence";
-        OverVerdicts, Both, Levels(Scale::Verdict);
-    6 mce "MCE" Down "share"
-        = "max over bins of |accuracy − mean confidence|"
-        / "bins that contain a verdict" unless "no verdict states a confidence";
-        OverVerdicts, Both, Sums;
-    6 brier "Brier" Down "score"
-        = "mean of (confidence − correct)²"
-        / "verdicts with a confidence" unless "no verdict states a confidence";
-        OverVerdicts, Both, Sums;
-    6 overconfidence_rate "overconfidence" Down "share"
-        = "wrong verdicts / verdicts more confident than 0.8"
-        / "confident verdicts" unless "no verdict is confident enough";
-        OverVerdicts, Both, Sums;
-    6 underconfidence_rate "underconfidence" Down "share"
-        = "correct verdicts / verdicts less confident than 0.5"
-        / "doubtful verdicts" unless "no verdict is doubtful enough";
-        OverVerdicts, Both, Sums;
-    6 finding_ece "finding ECE" Down "share"
-        = "Σ share of bin · |share correct − mean confidence|, equal bins"
-        / "countable findings with a confidence" unless "no countable finding states a confidence";
-        Pooled, Both, Sums;
-    6 finding_brier "finding Brier" Down "score"
-        = "mean of (confidence − correct)²"
-        / "countable findings with a confidence" unless "no countable finding states a confidence";
-        Pooled, Both, Sums;
+        [Findings 6 OverVerdicts Both Sums] / "verdicts with a confidence" unless "no verdict states a confidence":
+            ece "ECE" Down "share" = "Σ share of bin · |accuracy − mean confidence|, equal bins";
+        [Findings 6 OverVerdicts Both Levels(Verdict)]
+          / "verdicts with a confidence" unless "no verdict states a confidence":
+            ece_adaptive "ECE, equal mass" Down "share"
+                = "Σ share of bin · |accuracy − mean confidence|, bins of equal mass";
+        [Findings 6 OverVerdicts Both Sums] / "bins that contain a verdict" unless "no verdict states a confidence":
+            mce "MCE" Down "share" = "max over bins of |accuracy − mean confidence|";
+        [Findings 6 OverVerdicts Both Sums] / "verdicts with a confidence" unless "no verdict states a confidence":
+            brier "Brier" Down "score" = "mean of (confidence − correct)²";
+        [Findings 6 OverVerdicts Both Sums] / "confident verdicts" unless "no verdict is confident enough":
+            overconfidence_rate "overconfidence" Down "share" = "wrong verdicts / verdicts more confident than 0.8";
+        [Findings 6 OverVerdicts Both Sums] / "doubtful verdicts" unless "no verdict is doubtful enough":
+            underconfidence_rate "underconfidence" Down "share" = "correct verdicts / verdicts less confident than 0.5";
+        [Findings 6 Pooled Both Sums]
+          / "countable findings with a confidence" unless "no countable finding states a confidence":
+            finding_ece "finding ECE" Down "share" = "Σ share of bin · |share correct − mean confidence|, equal bins";
+            finding_brier "finding Brier" Down "score" = "mean of (confidence − correct)²";
 
-    7 sui "SUI" Up "score"
-        = ".25 verdict_f2 + .25 target_detection_rate + .15 finding_precision + .25 reasoning + .10 (1 − ece)"
-        / "the sum of the profile's weights" unless "no audit, or one of its parts is undefined";
-        Composite, Judge, Sums;
-    7 true_understanding_score "true understanding" Up "score"
-        = "target_detection_rate · reasoning · (1 − invalid_rate)"
-        / "none" unless "no audit, or one of its parts is undefined";
-        Composite, Judge, Sums;
-    7 true_understanding_geometric "true understanding, geometric" Up "score"
-        = "(target_detection_rate · reasoning · (1 − invalid_rate))^⅓"
-        / "none" unless "no audit, or one of its parts is undefined";
-        Composite, Judge, Sums;
-    7 lucky_guess_indicator "lucky guess indicator" Down "difference"
-        = "accuracy − target_detection_rate"
-        / "none" unless "no verdicts, or no vulnerable case has a target";
-        Composite, Both, Sums;
-    7 sui_rank_stability "SUI rank stability" Up "share"
-        = "weightings (each weight halved, kept or raised by half) that keep the tool's rank / 243"
-        / "perturbed weightings" unless "fewer than two tools have an SUI";
-        Composite, Judge, Whole;
+        [Findings 7 Composite Judge Sums]
+          / "the sum of the profile's weights" unless "no audit, or one of its parts is undefined":
+            sui "SUI" Up "score"
+                = ".25 verdict_f2 + .25 target_detection_rate + .15 finding_precision + .25 reasoning + .10 (1 − ece)";
+        [Findings 7 Composite Judge Sums] / "none" unless "no audit, or one of its parts is undefined":
+            true_understanding_score "true understanding" Up "score"
+                = "target_detection_rate · reasoning · (1 − invalid_rate)";
+            true_understanding_geometric "true understanding, geometric" Up "score"
+                = "(target_detection_rate · reasoning · (1 − invalid_rate))^⅓";
+        [Findings 7 Composite Both Sums] / "none" unless "no verdicts, or no vulnerable case has a target":
+            lucky_guess_indicator "lucky guess indicator" Down "difference" = "accuracy − target_detection_rate";
+        [Findings 7 Composite Judge Whole] / "perturbed weightings" unless "fewer than two tools have an SUI":
+            sui_rank_stability "SUI rank stability" Up "share"
+                = "weightings (each weight halved, kept or raised by half) that keep the tool's rank / 243";
 
-    Assessment:
-    0 mean_combined_score "combined" Up "score"
-        = "mean of .5 compliance + .5 evidence, or of compliance alone without golden evidence"
-        / "requirements" unless "no requirement";
-        MeanOfRequirements, Rules, Whole;
-    0 mean_compliance_score "compliance" Up "score"
-        = "mean of 1 − |steps between the verdicts| / 2; 0 if only one of them is not_applicable"
-        / "requirements" unless "no requirement";
-        MeanOfRequirements, Rules, Whole;
-    0 mean_evidence_score "evidence" Up "score"
-        = "mean of Σ weight · credit of golden parts / Σ weight; primary 2, supporting 1"
-        / "requirements with golden evidence" unless "no golden evidence";
-        MeanOfRequirements, Rules, Whole;
-    0 assessment_accuracy "verdict accuracy" Up "share"
-        = "requirements with the correct verdict / requirements"
-        / "requirements" unless "no requirement";
-        MeanOfRequirements, Rules, Whole;
-    0 citation_precision "citation precision" Up "share"
-        = "citations that contain a golden part / citations"
-        / "citations" unless "nothing was cited";
-        Pooled, Rules, Whole;
-    0 retrieval_recall "retrieval recall" Up "share"
-        = "golden parts retrieved, exact or broad / golden parts"
-        / "golden parts" unless "no golden evidence";
-        Pooled, Rules, Whole;
-    0 recall_at_k "recall at k" Up "share"
-        = "golden parts in the first k ranks / golden parts"
-        / "requirements with golden evidence" unless "no golden evidence";
-        MeanOfRequirements, Rules, Whole;
-    0 mrr "MRR" Up "share"
-        = "1 / rank of the first golden part"
-        / "requirements with golden evidence" unless "no golden evidence";
-        MeanOfRequirements, Rules, Whole;
-    0 ndcg_at_k "nDCG at k" Up "share"
-        = "Σ 1 / log₂(rank + 1) of golden parts in the first k ranks / its maximum"
-        / "requirements with golden evidence" unless "no golden evidence";
-        MeanOfRequirements, Rules, Whole;
-    0 map "MAP" Up "share"
-        = "Σ precision at the ranks of golden parts / golden parts"
-        / "requirements with golden evidence" unless "no golden evidence";
-        MeanOfRequirements, Rules, Whole;
+        [Assessment 0 MeanOfRequirements Rules Whole] / "requirements" unless "no requirement":
+            mean_combined_score "combined" Up "score"
+                = "mean of .5 compliance + .5 evidence, or of compliance alone without golden evidence";
+            mean_compliance_score "compliance" Up "score"
+                = "mean of 1 − |steps between the verdicts| / 2; 0 if only one of them is not_applicable";
+        [Assessment 0 MeanOfRequirements Rules Whole] / "requirements with golden evidence" unless "no golden evidence":
+            mean_evidence_score "evidence" Up "score"
+                = "mean of Σ weight · credit of golden parts / Σ weight; primary 2, supporting 1";
+        [Assessment 0 MeanOfRequirements Rules Whole] / "requirements" unless "no requirement":
+            assessment_accuracy "verdict accuracy" Up "share" = "requirements with the correct verdict / requirements";
+        [Assessment 0 Pooled Rules Whole] / "citations" unless "nothing was cited":
+            citation_precision "citation precision" Up "share" = "citations that contain a golden part / citations";
+        [Assessment 0 Pooled Rules Whole] / "golden parts" unless "no golden evidence":
+            retrieval_recall "retrieval recall" Up "share" = "golden parts retrieved, exact or broad / golden parts";
+        [Assessment 0 MeanOfRequirements Rules Whole] / "requirements with golden evidence" unless "no golden evidence":
+            recall_at_k "recall at k" Up "share" = "golden parts in the first k ranks / golden parts";
+            mrr "MRR" Up "share" = "1 / rank of the first golden part";
+            ndcg_at_k "nDCG at k" Up "share"
+                = "Σ 1 / log₂(rank + 1) of golden parts in the first k ranks / its maximum";
+            map "MAP" Up "share" = "Σ precision at the ranks of golden parts / golden parts";
+    }
 };
 
-/// The metrics of one source, in the order in which they are shown.
 pub(crate) fn from_source(source: Source) -> impl Iterator<Item = &'static Metric> {
     METRICS.iter().filter(move |metric| metric.source == source)
 }
@@ -501,14 +343,12 @@ pub fn find(id: &str) -> Option<&'static Metric> {
 
 /// What is added up, or averaged, over cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum Basis {
     /// The cases' own values of the metric, of which it is the mean.
     Values,
-    /// The columns of [`Sums::columns`](super::sums::Sums::columns).
     Sums,
-    /// The cases' own values of another metric, of which it is the standard deviation.
     Spread(&'static str),
-    /// Counts at each level of confidence or severity.
     Levels(Scale),
     /// No sum over cases has it, for this reason.
     Whole(&'static str),
@@ -516,13 +356,12 @@ pub enum Basis {
 
 /// What the metric of that id is computed from; none where there is no such metric of findings.
 pub fn basis(id: &str) -> Option<Basis> {
-    let metric = find(id).filter(|metric| metric.track == Track::Findings)?;
-    Some(match metric.source {
-        source if source.is_of_cases() => Basis::Values,
+    Some(match find(id).filter(|metric| metric.track == Track::Findings)?.source {
+        Source::Counts | Source::Trials | Source::Matches | Source::Audits | Source::Twins => Basis::Values,
         Source::Sums => Basis::Sums,
         Source::Spread(other) => Basis::Spread(other),
         Source::Levels(scale) => Basis::Levels(scale),
-        _ => Basis::Whole("it covers all tools of a report together, so no single case contributes to it"),
+        Source::Whole => Basis::Whole("it covers all tools of a report together, so no single case contributes to it"),
     })
 }
 

@@ -27,8 +27,8 @@ pub(crate) fn weighted_recall(case: &Case, found: impl Fn(usize) -> bool, weight
 
 /// The mean of those of the three scores that are there.
 pub(crate) fn reasoning(scores: [Value; 3]) -> Value {
-    let present: Vec<f64> = scores.into_iter().filter_map(Result::ok).collect();
-    mean(&present).ok_or(Undefined("no target was found and rated"))
+    mean(&scores.into_iter().filter_map(Result::ok).collect::<Vec<_>>())
+        .ok_or(Undefined("no target was found and rated"))
 }
 
 const FEW: Undefined = Undefined("fewer than two targets were found and rated");
@@ -44,7 +44,6 @@ pub fn spread_of_moments(count: f64, sum: f64, squares: f64, population: bool) -
     Ok(if distances < 1e-12 * count { 0.0 } else { (distances / divisor).sqrt() })
 }
 
-/// The standard deviation of a sample, or of the values as a whole population.
 pub(crate) fn spread(values: &[f64], population: bool) -> Value {
     if !population {
         return sample_std(values).ok_or(FEW);

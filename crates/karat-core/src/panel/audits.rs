@@ -10,8 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct AuditConsensus {
     /// The decisions most share.
     pub decision: AuditDecision,
-    /// The decisions on which votes are tied, so that a rule had to settle them: `said_vulnerable`, `target.found`, or
-    /// the name of a finding.
+    /// What a rule had to settle, as votes are tied: `said_vulnerable`, `target.found`, or the name of a finding.
     pub split: Vec<String>,
 }
 
@@ -25,8 +24,7 @@ pub struct AuditConsensus {
 /// whole from the judge who is nearest to all else that was settled, and so are the words of explanation.
 pub fn settle_audits(audits: &[&AuditDecision]) -> Option<AuditConsensus> {
     let mut split = BTreeSet::new();
-    let verdicts = most(audits.iter().map(|audit| audit.said_vulnerable));
-    let said_vulnerable = match verdicts.as_slice() {
+    let said_vulnerable = match most(audits.iter().map(|audit| audit.said_vulnerable)).as_slice() {
         [] => return None,
         [said] => *said,
         _ => {
@@ -58,8 +56,7 @@ fn findings(audits: &[&AuditDecision], split: &mut BTreeSet<String>) -> Vec<Clas
     let mut voices: BTreeMap<&FindingId, (usize, Vec<&ClassifiedFinding>)> = BTreeMap::new();
     for audit in audits {
         let mut heard = BTreeSet::new();
-        let once = audit.findings.iter().enumerate().filter(|(_, found)| heard.insert(&found.finding));
-        for (place, found) in once {
+        for (place, found) in audit.findings.iter().enumerate().filter(|(_, found)| heard.insert(&found.finding)) {
             let entry = voices.entry(&found.finding).or_insert((place, Vec::new()));
             entry.0 = entry.0.min(place);
             entry.1.push(found);
@@ -74,8 +71,7 @@ fn findings(audits: &[&AuditDecision], split: &mut BTreeSet<String>) -> Vec<Clas
 fn finding(id: &FindingId, voices: &[&ClassifiedFinding], split: &mut BTreeSet<String>) -> ClassifiedFinding {
     let valid = voices.iter().filter(|voice| voice.classification.is_valid()).count();
     let is_valid = 2 * valid > voices.len();
-    let side = voices.iter().map(|voice| voice.classification).filter(|class| class.is_valid() == is_valid);
-    let classes = most(side);
+    let classes = most(voices.iter().map(|voice| voice.classification).filter(|class| class.is_valid() == is_valid));
     if 2 * valid == voices.len() || classes.len() > 1 {
         split.insert(id.to_string());
     }
@@ -133,10 +129,9 @@ fn target(
     let named: Vec<Option<&FindingId>> = side.iter().map(|target| target.finding.as_ref()).collect();
     let fitting: Vec<Option<&FindingId>> = named.iter().copied().filter(|id| id.is_some_and(about)).collect();
     let candidates = most(if fitting.is_empty() { named } else { fitting }.into_iter());
-    let finding = candidates.into_iter().min_by_key(|id| (id.and_then(place), *id)).flatten().cloned();
     Some(TargetAssessment {
         found,
-        finding,
+        finding: candidates.into_iter().min_by_key(|id| (id.and_then(place), *id)).flatten().cloned(),
         type_match: types.into_iter().max().flatten(),
         rcir: score(|target| target.rcir),
         ava: score(|target| target.ava),

@@ -33,12 +33,11 @@ impl Consensus {
 
 /// One judge's vote on an item.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Vote {
     /// The judge, counted from 0. The first word of a judge on an item counts.
     pub judge: usize,
-    /// Match or not.
     pub matched: bool,
-    /// How sure the judge is, from 0 to 1.
     pub confidence: Option<f64>,
 }
 
@@ -60,8 +59,7 @@ pub struct PanelDecisions {
     pub note: Option<String>,
 }
 
-/// With fewer judges their errors cannot be separated from the truth: two judges leave more unknowns than there
-/// are figures.
+/// Two judges leave more unknowns than there are figures, so that their errors cannot be separated from the truth.
 const FEWEST_JUDGES: usize = 3;
 
 /// With fewer items that several judges have judged, error rates are not known well enough to weigh by.

@@ -3,15 +3,12 @@
 //! Every member of a pool is similar to its lead finding. Similarity to another member is not enough, so chains
 //! of small steps cannot join distant findings.
 
-mod claim;
-
-pub use claim::Claim;
-
 use crate::finding::Finding;
-use crate::golden::Severity;
+use crate::golden::{Golden, Severity};
 use crate::ids::ToolName;
 use crate::lines::Lines;
-use crate::path::RepoPath;
+use crate::local_judge::{finding_text, golden_text, stems};
+use crate::path::{FilePattern, RepoPath};
 use crate::scorecard::{Scorecard, TrialScore};
 use crate::suite::Suite;
 use crate::trial::Trial;
@@ -45,9 +42,7 @@ impl<'a> Pool<'a> {
 
     /// In how many trials it is reported.
     pub fn trials(&self) -> usize {
-        let trials: BTreeSet<(&ToolName, u32)> =
-            self.members.iter().map(|member| (&member.trial.tool, member.trial.number)).collect();
-        trials.len()
+        self.members.iter().map(|member| (&member.trial.tool, member.trial.number)).collect::<BTreeSet<_>>().len()
     }
 
     /// The worst that anybody calls it.
@@ -83,11 +78,15 @@ pub fn pool_extras<'a>(
 
 /// Pools the findings of one case; the order depends on their content alone.
 pub fn pool_findings<'a>(case: usize, members: Vec<Member<'a>>, reach: u32) -> Vec<Pool<'a>> {
-    let mut by_content: BTreeMap<FindingContent<'a>, Vec<Member<'a>>> = BTreeMap::new();
+    let mut by_content: BTreeMap<_, Vec<Member<'a>>> = BTreeMap::new();
     for member in members {
-        by_content.entry(FindingContent::new(member.finding)).or_default().push(member);
+        by_content.entry(content(member.finding)).or_default().push(member);
     }
-    let items: Vec<Item<'a>> = by_content.into_values().filter_map(Item::new).collect();
+    let item = |members: Vec<Member<'a>>| {
+        let lead = members.iter().min_by_key(|member| (&member.trial.tool, member.trial.number, &member.finding.id))?;
+        Some(Item { lead: lead.finding, claim: Claim::from_finding(lead.finding), members })
+    };
+    let items: Vec<Item<'a>> = by_content.into_values().filter_map(item).collect();
     let mut files: BTreeMap<Option<&RepoPath>, Vec<usize>> = BTreeMap::new();
     for (index, item) in items.iter().enumerate() {
         files.entry(item.lead.file.as_ref()).or_default().push(index);
@@ -136,30 +135,10 @@ pub fn pool_findings<'a>(case: usize, members: Vec<Member<'a>>, reach: u32) -> V
 }
 
 /// The visible content of a finding; findings with equal content are one item.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct FindingContent<'a> {
-    file: Option<&'a RepoPath>,
-    lines: Option<Lines>,
-    title: Option<&'a str>,
-    message: Option<&'a str>,
-    rule: Option<&'a str>,
-    category: Option<&'a str>,
-    severity: Option<Severity>,
-}
-
-impl<'a> FindingContent<'a> {
-    fn new(finding: &'a Finding) -> Self {
-        let speechless = finding.title.is_none() && finding.message.is_none();
-        Self {
-            file: finding.file.as_ref(),
-            lines: finding.lines(),
-            title: finding.title.as_deref(),
-            message: finding.message.as_deref(),
-            rule: finding.rule_id.as_deref().filter(|_| speechless),
-            category: finding.category.as_deref(),
-            severity: finding.severity,
-        }
-    }
+fn content(finding: &Finding) -> impl Ord + use<'_> {
+    let Finding { file, title, message, rule_id, category, severity, .. } = finding;
+    let speechless = title.is_none() && message.is_none();
+    (file, finding.lines(), title, message, rule_id.as_ref().filter(|_| speechless), category, severity)
 }
 
 struct Item<'a> {
@@ -168,10 +147,58 @@ struct Item<'a> {
     members: Vec<Member<'a>>,
 }
 
-impl<'a> Item<'a> {
-    fn new(members: Vec<Member<'a>>) -> Option<Self> {
-        let lead = members.iter().min_by_key(|member| (&member.trial.tool, member.trial.number, &member.finding.id))?;
-        Some(Self { lead: lead.finding, claim: Claim::from_finding(lead.finding), members })
+/// Minimum share of the shorter claim's words for claims at the same place.
+const AT_ONE_PLACE: f64 = 0.5;
+/// Minimum word overlap, both ways, for claims without lines.
+const BY_WORDS: f64 = 0.6;
+/// A single shared word may be chance.
+const FEWEST_WORDS: usize = 2;
+
+/// What is claimed, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim<'a> {
+    file: Option<&'a RepoPath>,
+    lines: Option<Lines>,
+    words: BTreeSet<String>,
+}
+
+impl<'a> Claim<'a> {
+    /// What a finding claims.
+    pub fn from_finding(finding: &'a Finding) -> Self {
+        let words = stems(&finding_text(finding)).into_iter().collect();
+        Self { file: finding.file.as_ref(), lines: finding.lines(), words }
+    }
+
+    /// What a golden claims; one whose file is a pattern claims no file.
+    pub fn from_golden(golden: &'a Golden) -> Self {
+        let file = match &golden.file {
+            Some(FilePattern::Exact(path)) => Some(path),
+            Some(FilePattern::Glob(_)) | None => None,
+        };
+        Self { file, lines: golden.lines, words: stems(&golden_text(golden)).into_iter().collect() }
+    }
+
+    /// Similarity from 0 to 1, if it is enough to be about the same issue.
+    pub fn likeness(&self, other: &Self, reach: u32) -> Option<f64> {
+        if self.file.zip(other.file).is_some_and(|(own, theirs)| own != theirs) {
+            return None;
+        }
+        let one_file = self.file.is_some() && other.file.is_some();
+        let gap = self.lines.zip(other.lines).filter(|_| one_file).map(|(own, theirs)| own.gap(theirs));
+        if gap.is_some_and(|gap| gap > reach) {
+            return None;
+        }
+        if self.words == other.words {
+            return Some(1.0);
+        }
+        let shared = self.words.intersection(&other.words).count();
+        let (own, theirs) = (self.words.len(), other.words.len());
+        let both = 2.0 * shared as f64 / (own + theirs).max(1) as f64;
+        let enough = match gap {
+            Some(_) => shared as f64 >= AT_ONE_PLACE * own.min(theirs) as f64,
+            None => both >= BY_WORDS,
+        };
+        (shared >= FEWEST_WORDS && enough).then_some(both)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::tiers::{self, Tiers};
 use super::{CaseScore, Metrics, TrialScore};
-use crate::metric::counts::{Confusion, Counts};
+use crate::metric::counts::Counts;
 use crate::metric::estimate::Estimate;
 use crate::metric::sums::Sums;
 use crate::metric::table::{METRICS, Metric, Source, find, from_source};
@@ -29,7 +29,6 @@ pub(super) fn is_over_trials(metric: &Metric) -> bool {
 }
 
 /// The metrics of a case: means over the trials that count, and what only several trials together show.
-///
 /// Those beyond counts are there where they have a value: most cases have no audit, and there are many cases.
 pub(super) fn case_values(case: &Case, trials: &[TrialScore], profile: &Profile) -> Vec<(&'static str, Value)> {
     let counted: Vec<&TrialScore> = trials.iter().filter(|t| t.counted).collect();
@@ -100,7 +99,6 @@ fn steadiness(id: &str, found: &[(usize, usize)], trials: usize, profile: &Profi
     Ok(part as f64 / found.len() as f64)
 }
 
-/// For each required golden the number of trials that found it.
 pub(super) fn found_counts<'t>(case: &Case, trials: impl Iterator<Item = &'t TrialScore>) -> Vec<(usize, usize)> {
     let mut count = vec![0_usize; case.goldens.len()];
     // Recorded matches may hold a golden more than once, which counts once for each trial.
@@ -139,7 +137,6 @@ pub(super) fn is_plain(id: &str) -> bool {
     find(id).is_some_and(|metric| metric.tier == 1 || is_of_counts(metric))
 }
 
-/// In the order of the table.
 pub(super) fn in_order(mut metrics: Metrics) -> Metrics {
     metrics.sort_by_key(|(id, _)| METRICS.iter().position(|metric| metric.id == *id));
     metrics
@@ -189,14 +186,7 @@ fn is_missed(id: &str, case: &Case) -> bool {
     }
 }
 
-/// Verdicts of some cases against the truth; the trials of a case share its weight.
-pub(super) fn confusion(cases: &[&CaseScore]) -> Confusion {
-    let mut confusion = Confusion::default();
-    cases.iter().for_each(|score| confusion += score.sums.verdicts);
-    confusion
-}
-
-/// The same for each trial number by itself.
+/// Verdicts against the truth for each trial number by itself.
 fn confusion_by_trial(cases: &[&CaseScore], suite: &Suite) -> BTreeMap<u32, Sums> {
     let mut by_trial: BTreeMap<u32, Sums> = BTreeMap::new();
     for score in cases {
@@ -208,13 +198,12 @@ fn confusion_by_trial(cases: &[&CaseScore], suite: &Suite) -> BTreeMap<u32, Sums
     by_trial
 }
 
-/// The tier 1 metrics over some cases.
 pub(super) fn verdict_metrics(cases: &[&CaseScore], suite: &Suite, profile: &Profile) -> Metrics {
     let verdict_value =
         |id: &str, sums: &Sums| sums.value(id, profile).unwrap_or(Err(Undefined("not a metric of verdicts")));
     let judged: Vec<&&CaseScore> = cases.iter().filter(|c| c.counted().next().is_some()).collect();
     let vulnerable = judged.iter().filter(|c| suite.cases[c.case].verdict == Verdict::Vulnerable).count();
-    let all = Sums { verdicts: confusion(cases), ..Sums::default() };
+    let all = Tiers { cases, profile }.sums();
     let by_trial = confusion_by_trial(cases, suite);
     let of = |metric: &Metric| {
         let n = match metric.id {
@@ -229,7 +218,6 @@ pub(super) fn verdict_metrics(cases: &[&CaseScore], suite: &Suite, profile: &Pro
     METRICS.iter().filter(|m| m.tier == 1).map(|m| (m.id, of(m))).collect()
 }
 
-/// Precision, recall and F from pooled counts.
 pub(super) fn micro(counts: Counts, profile: &Profile) -> Metrics {
     let pooled = |metric: &'static Metric| {
         let value = match (counts.value(metric.id, profile.beta)?, profile.method) {

@@ -30,7 +30,6 @@ const MOST_TOGETHER: usize = 12;
 pub struct CorrectedTool {
     /// Index of the tool in the scorecard.
     pub tool: usize,
-    /// Findings with a label.
     pub findings: usize,
     /// Required goldens of trials with a label.
     pub goldens: usize,
@@ -97,8 +96,7 @@ pub fn correct_scores(scorecard: &Scorecard, labelled: CorrectionInput<'_>) -> V
     let labels = JudgementsByTrial::new(labels);
     let cases = prepare_cases(labelled.suite, labelled.trials, &vocabulary, labelled.profile);
     let context = Context { labelled, cases: &cases, judgements, labels };
-    let tools = scorecard.tools.iter().enumerate();
-    tools.filter_map(|(place, tool)| context.correct_tool(place, tool)).collect()
+    scorecard.tools.iter().enumerate().filter_map(|(place, tool)| context.correct_tool(place, tool)).collect()
 }
 
 fn pair(label: &Judgement) -> Option<&PairDecision> {
@@ -108,7 +106,6 @@ fn pair(label: &Judgement) -> Option<&PairDecision> {
     }
 }
 
-/// Index of a golden and of a finding.
 type PairIndex = (usize, usize);
 
 impl From<Counts> for Totals {
@@ -119,7 +116,6 @@ impl From<Counts> for Totals {
 
 struct Context<'a> {
     labelled: CorrectionInput<'a>,
-    /// By id, every case that has a trial.
     cases: &'a HashMap<&'a str, PreparedCase<'a>>,
     judgements: JudgementsByTrial<'a>,
     labels: JudgementsByTrial<'a>,
@@ -138,22 +134,17 @@ impl<'a> Context<'a> {
         let labelled_goldens = labelled_sides(&trials, |place| place.0);
         let goldens =
             labelled_goldens.iter().filter(|(trial, golden)| trials[*trial].case.goldens[*golden].is_required());
-        let sample = if matches!(self.labelled.profile.method, Method::Score | Method::Recorded) {
-            let mut sample = first_phase(&trials);
+        let mut sample = first_phase(&trials);
+        let usable = if matches!(self.labelled.profile.method, Method::Score | Method::Recorded) {
             sample.weigh();
-            self.second_phase(&trials, sample)
+            self.second_phase(&trials, &mut sample)
         } else {
-            Err((first_phase(&trials), CorrectionError::NotByPairs))
+            Err(CorrectionError::NOT_BY_PAIRS)
         };
-        let metric = |figure: Figure| match &sample {
-            Ok(sample) => CorrectedMetric {
-                raw: figure.value(sample.judged()),
-                rogan_gladen: sample.rogan_gladen(figure, self.labelled.level),
-                ppi: sample.ppi(figure, self.labelled.level),
-            },
-            Err((judged, why)) => {
-                CorrectedMetric { raw: figure.value(judged.judged()), rogan_gladen: Err(*why), ppi: Err(*why) }
-            }
+        let metric = |figure: Figure| CorrectedMetric {
+            raw: figure.value(sample.judged()),
+            rogan_gladen: usable.and_then(|()| sample.rogan_gladen(figure, self.labelled.level)),
+            ppi: usable.and_then(|()| sample.ppi(figure, self.labelled.level)),
         };
         Some(CorrectedTool {
             tool: place,
@@ -199,11 +190,7 @@ impl<'a> Context<'a> {
         TrialPairs { cluster, index, case, score, trial, matches, others, drawn }
     }
 
-    fn second_phase(
-        &self,
-        trials: &[TrialPairs<'a>],
-        mut sample: TwoPhase,
-    ) -> Result<TwoPhase, (TwoPhase, CorrectionError)> {
+    fn second_phase(&self, trials: &[TrialPairs<'a>], sample: &mut TwoPhase) -> Result<(), CorrectionError> {
         let mut starts = Vec::with_capacity(trials.len());
         let mut next = 0;
         for own in trials {
@@ -212,14 +199,9 @@ impl<'a> Context<'a> {
         }
         let is_single = trials.iter().all(TrialPairs::is_single) && sample.draws.iter().all(|draw| draw.is_counted);
         let of_trial = |(own, start): (&TrialPairs<'a>, &usize)| {
-            let draws = &sample.draws[*start..*start + own.drawn.len()];
-            self.changes(own, draws, is_single)
+            self.changes(own, &sample.draws[*start..*start + own.drawn.len()], is_single)
         };
-        let changes: Result<Vec<Changes>, CorrectionError> = trials.par_iter().zip(&starts).map(of_trial).collect();
-        let changes = match changes {
-            Ok(changes) => changes,
-            Err(why) => return Err((sample, why)),
-        };
+        let changes: Vec<Changes> = trials.par_iter().zip(&starts).map(of_trial).collect::<Result<_, _>>()?;
         sample.is_single = is_single;
         for ((changes, own), start) in changes.into_iter().zip(trials).zip(starts) {
             for (draw, change) in sample.draws[start..].iter_mut().zip(changes.by_draw) {
@@ -229,22 +211,21 @@ impl<'a> Context<'a> {
             let extremes = &mut sample.clusters[own.cluster].extremes;
             *extremes = [extremes[0].plus(changes.extremes[0], 1.0), extremes[1].plus(changes.extremes[1], 1.0)];
         }
-        Ok(sample)
+        Ok(())
     }
 
     fn changes(&self, own: &TrialPairs<'a>, draws: &[Draw], is_single: bool) -> Result<Changes, CorrectionError> {
-        let base = own.totals();
+        let base = Totals::from(own.score.counts);
         let Some(trial) = own.trial.filter(|_| !own.drawn.is_empty() || is_single) else {
             return Ok(Changes { extremes: [base; 2], ..Changes::default() });
         };
         let prepared = &self.cases[own.case.id.as_str()];
         let mut decisions = self.judgements.decisions(own.case, trial);
         let judge = JudgeName::new("human");
-        let line = own.score.line.unwrap_or_default();
         // The counts with some answers of the judge flipped.
         let mut totals = |flipped: &[(PairIndex, bool)]| {
             decisions.with_assumed(flipped.iter().copied(), &judge, |decisions| {
-                Totals::from(TrialScore::new(prepared, trial, line, decisions).counts)
+                Totals::from(TrialScore::new(prepared, trial, own.score.line.unwrap_or_default(), decisions).counts)
             })
         };
         let turned = |chosen: &[usize]| -> Vec<(PairIndex, bool)> {
@@ -264,15 +245,14 @@ impl<'a> Context<'a> {
         add(1.0, [0; 2], corrected.plus(base, -1.0));
         for group in own.groups(&open) {
             if group.len() > MOST_TOGETHER {
-                return Err(CorrectionError::TooManyTogether);
+                return Err(CorrectionError::TOO_MANY_TOGETHER);
             }
             let chosen = |set: usize| (0..group.len()).filter(move |bit| set >> bit & 1 == 1).map(|bit| group[bit]);
             let of_set = |set: usize| {
                 if set == 0 {
                     return corrected;
                 }
-                let with_sure: Vec<usize> = sure.iter().copied().chain(chosen(set)).collect();
-                totals(&turned(&with_sure))
+                totals(&turned(&sure.iter().copied().chain(chosen(set)).collect::<Vec<_>>()))
             };
             let mut sums: Vec<Totals> = (0..1 << group.len()).map(of_set).collect();
             // Subtracting from every set what its subsets change leaves what it changes beyond them.

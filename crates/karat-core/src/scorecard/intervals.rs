@@ -8,7 +8,7 @@ use crate::metric::estimate::Estimate;
 use crate::metric::sums::Sums;
 use crate::metric::table::{self, Metric, Source};
 use crate::profile::Profile;
-use crate::stats::bootstrap::{BootstrapKind, BootstrapOptions, CaseData, RESAMPLES, TrialResampling, joint_estimates};
+use crate::stats::bootstrap::{BootstrapKind, BootstrapOptions, CaseData, RESAMPLES, joint_estimates};
 use crate::stats::interval::{Interval, IntervalEstimate, NoInterval, clopper_pearson_of_share, wilson_of_share};
 use crate::stats::summary::{mean, standard_error};
 use crate::suite::Suite;
@@ -36,7 +36,6 @@ pub enum Proportions {
 }
 
 impl Proportions {
-    /// The interval of a share of `n` independent items.
     pub(crate) fn interval(self, share: f64, n: usize) -> Result<Interval, NoInterval> {
         match self {
             Self::Wilson => wilson_of_share(share, n, Intervals::LEVEL),
@@ -48,6 +47,11 @@ impl Proportions {
 impl Intervals {
     /// How often intervals hold the truth.
     pub const LEVEL: f64 = 0.95;
+
+    pub(crate) fn bootstrap(&self, resample_trials: bool) -> BootstrapOptions {
+        let Self { resamples, seed, kind, .. } = *self;
+        BootstrapOptions { resamples, seed, level: Self::LEVEL, kind, resample_trials }
+    }
 }
 
 impl Default for Intervals {
@@ -102,15 +106,8 @@ impl IntervalBuilder<'_> {
         let clusters: Option<Vec<usize>> =
             self.clusters.map(|names| cases.iter().map(|case| names[case.case]).collect());
         let figures = |row: &[f64]| self.figures(row, &sorted, bins);
-        let options = BootstrapOptions {
-            resamples: self.intervals.resamples,
-            seed: self.intervals.seed,
-            level: Intervals::LEVEL,
-            kind: self.intervals.kind,
-            trials: TrialResampling::Resampled,
-        };
         let all = CaseData { trials: &trials, rows: &rows, clusters: clusters.as_deref() };
-        let found = joint_estimates(&all, &figures, &options);
+        let found = joint_estimates(&all, &figures, &self.intervals.bootstrap(true));
         let errors: Vec<Option<f64>> =
             (0..sorted.means.len()).map(|at| error(&trials, at, clusters.as_deref())).collect();
         let mut total = Sums::default();
@@ -123,24 +120,16 @@ impl IntervalBuilder<'_> {
         }
         let mut figures = found.figures.into_iter();
         for (id, figure) in sorted.sums.iter().zip(&mut figures) {
-            let proportion = self.proportion(total.proportion(id));
-            if let Some(estimate) = find(&mut tool.metrics, id) {
-                let pooled = table::find(id).is_some_and(|m| m.aggregation == table::Aggregation::Pooled);
-                estimate.set_interval(proportion.unwrap_or(figure.interval), pooled);
-            }
+            let pooled = table::find(id).is_some_and(|m| m.aggregation == table::Aggregation::Pooled);
+            self.set_interval(&mut tool.metrics, id, total.proportion(id), figure, pooled);
         }
         for (id, figure) in sorted.pooled.iter().zip(&mut figures) {
-            let proportion = self.proportion(total.pooled_proportion(id));
-            if let Some(estimate) = find(&mut tool.micro, id) {
-                estimate.set_interval(proportion.unwrap_or(figure.interval), true);
-            }
+            self.set_interval(&mut tool.micro, id, total.pooled_proportion(id), figure, true);
         }
         let dimension = self.profile.headline_macro_by.as_deref().unwrap_or_default();
         if let Some(metrics) = tool.macro_by.get_mut(dimension) {
             for (id, figure) in sorted.grouped.iter().zip(&mut figures) {
-                if let Some(estimate) = find(metrics, id) {
-                    estimate.set_interval(figure.interval, false);
-                }
+                self.set_interval(metrics, id, None, figure, false);
             }
         }
         let without = |(_, estimate): &&mut (&'static str, Estimate)| estimate.value.is_some() && estimate.ci.is_none();
@@ -153,31 +142,24 @@ impl IntervalBuilder<'_> {
     fn sorted(&self, tool: &ToolScore) -> MetricsBySource {
         let defined = |metrics: &Metrics, id: &str| metrics.iter().any(|(own, e)| *own == id && e.value.is_some());
         let of_sums = table::from_source(Source::Sums).map(|metric| metric.id);
-        let (groups, grouped) = match self.profile.headline_macro_by.as_deref() {
-            None => (Vec::new(), Vec::new()),
-            Some(dimension) => {
-                let verdicts = table::METRICS.iter().filter(|metric| metric.tier == 1).map(|metric| metric.id);
-                let there = tool.macro_by.get(dimension);
-                let wanted = verdicts.filter(|id| there.is_some_and(|metrics| defined(metrics, id)));
-                (groups(self.suite, dimension), wanted.collect())
-            }
-        };
+        let verdicts = table::METRICS.iter().filter(|metric| metric.tier == 1).map(|metric| metric.id);
+        let dimension = self.profile.headline_macro_by.as_deref();
+        let by_value = dimension.and_then(|dimension| tool.macro_by.get(dimension));
         MetricsBySource {
             means: means_of_cases().filter(|metric| defined(&tool.metrics, metric.id)).collect(),
             sums: of_sums.filter(|id| defined(&tool.metrics, id)).collect(),
             pooled: tool.micro.iter().filter(|(_, e)| e.value.is_some()).map(|(id, _)| *id).collect(),
-            groups,
-            grouped,
+            groups: dimension.map_or_else(Vec::new, |dimension| groups(self.suite, dimension)),
+            grouped: verdicts.filter(|id| by_value.is_some_and(|metrics| defined(metrics, id))).collect(),
         }
     }
 
     fn trial_values(&self, score: &CaseScore, metrics: &[&'static Metric]) -> Vec<Vec<Option<f64>>> {
-        let case = &self.suite.cases[score.case];
         let whole = |id: &str| score.values.iter().find(|(own, _)| *own == id).and_then(|(_, value)| value.ok());
         let of_trial = |trial| {
             let value = |metric: &&'static Metric| match is_over_trials(metric) {
                 true => whole(metric.id),
-                false => trial_value(metric, case, trial, self.profile).ok(),
+                false => trial_value(metric, &self.suite.cases[score.case], trial, self.profile).ok(),
             };
             metrics.iter().map(value).collect()
         };
@@ -209,18 +191,21 @@ impl IntervalBuilder<'_> {
         of_sums.chain(pooled).chain(grouped).collect()
     }
 
-    /// The interval of a plain proportion of independent items; none where items come in clusters.
-    fn proportion(&self, part: Option<Part>) -> Option<Result<Interval, NoInterval>> {
-        let Part { part, whole } = part.filter(|_| self.clusters.is_none())?;
-        Some(self.intervals.proportions.interval(part / whole, whole.round() as usize))
+    /// Sets the interval of a plain proportion of independent items; that of the figure where items come in clusters.
+    fn set_interval(&self, all: &mut Metrics, id: &str, part: Option<Part>, figure: IntervalEstimate, pooled: bool) {
+        let Some(estimate) = find(all, id) else { return };
+        let interval = match part.filter(|_| self.clusters.is_none()) {
+            Some(Part { part, whole }) => self.intervals.proportions.interval(part / whole, whole.round() as usize),
+            None => figure.interval,
+        };
+        estimate.set_interval(interval, pooled);
     }
 
     /// Where every case has the same share of 0 or 1, resampling says nothing, and all that is known is how many there are.
     fn or_share_interval(&self, metric: &Metric, figure: IntervalEstimate, n: usize) -> Result<Interval, NoInterval> {
         let share = figure.value.filter(|value| *value == 0.0 || *value == 1.0);
-        let of_shares = metric.unit == "share";
         match (figure.interval, share) {
-            (Err(_), Some(share)) if of_shares && self.clusters.is_none() => {
+            (Err(_), Some(share)) if metric.unit == "share" && self.clusters.is_none() => {
                 self.intervals.proportions.interval(share, n)
             }
             (interval, _) => interval,
@@ -231,7 +216,6 @@ impl IntervalBuilder<'_> {
 /// How many numbers of a row are about verdicts; they come first.
 const VERDICTS: usize = 4;
 
-/// The cases of each value of a dimension.
 fn groups(suite: &Suite, dimension: &str) -> Vec<BTreeSet<usize>> {
     let mut groups: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
     for (at, case) in suite.cases.iter().enumerate() {
@@ -251,12 +235,10 @@ fn find<'m>(metrics: &'m mut Metrics, id: &str) -> Option<&'m mut Estimate> {
     metrics.iter_mut().find(|(own, _)| *own == id).map(|(_, estimate)| estimate)
 }
 
-/// The standard error of a mean of cases.
 fn error(trials: &[Vec<Vec<Option<f64>>>], at: usize, clusters: Option<&[usize]>) -> Option<f64> {
     let (mut values, mut names) = (Vec::new(), Vec::new());
     for (case, trials) in trials.iter().enumerate() {
-        let own: Vec<f64> = trials.iter().filter_map(|trial| trial[at]).collect();
-        if let Some(value) = mean(&own) {
+        if let Some(value) = mean(&trials.iter().filter_map(|trial| trial[at]).collect::<Vec<_>>()) {
             values.push(value);
             names.push(clusters.map_or(case, |names| names[case]));
         }

@@ -103,7 +103,6 @@ pub fn run_judge_rounds<E>(
     }
 }
 
-/// Why a pair is unjudged that recorded judgements do not cover.
 const NOT_COVERED: &str = "the given judgements do not cover it, and their judge cannot be asked";
 
 /// Marks pairs as unjudged that would match by score alone in trials where one of `judges` decided other pairs.

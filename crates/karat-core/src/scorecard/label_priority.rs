@@ -5,7 +5,7 @@
 //! pairs add Σ g²·p·(1 − p) to the variance of the figure, and a label takes its summand away.
 
 use super::aggregate::trial_value;
-use super::{JudgementsByTrial, Plan, PlannedTool, Scorecard, TrialScore, vocabulary};
+use super::{JudgementsByTrial, PlannedTool, Scorecard, TrialScore, by_tool, plan, vocabulary};
 use crate::ids::JudgeName;
 use crate::judgement::Judgement;
 use crate::matching::decisions::{Decisions, SettledPair};
@@ -20,16 +20,13 @@ use crate::trial::Trial;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 
-/// A golden and a finding of one trial. The same pair in several trials is one item.
+/// A golden and a finding of one trial, by index. The same pair in several trials is one item.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct PairInstance {
     pub item: usize,
-    /// Index of the trial.
     pub trial: usize,
-    /// Index of the golden in its case.
     pub golden: usize,
-    /// Index of the finding in its trial.
     pub finding: usize,
     pub probability: f64,
 }
@@ -61,7 +58,6 @@ impl Uncertainty {
         self.variance_at(self.probability)
     }
 
-    /// The same with another probability than the judge's.
     fn variance_at(self, probability: f64) -> f64 {
         self.swing * self.swing * probability * (1.0 - probability)
     }
@@ -74,8 +70,7 @@ pub fn figure_metric(profile: &Profile) -> &str {
     if Counts::default().value(ranks, 1.0).is_some() { ranks } else { "f1" }
 }
 
-/// The uncertainty of every item. Trials are scored again with each decision forced either way, so that a
-/// repeat of a golden that is found anyway has a swing of 0.
+/// Trials are scored again with each decision forced either way, so a repeat of a golden that is found anyway has a swing of 0.
 pub fn uncertainties(input: PriorityInput<'_>, instances: &[PairInstance], items: usize) -> Vec<Uncertainty> {
     let mut chances: Vec<Vec<f64>> = vec![Vec::new(); items];
     let mut by_trial: HashMap<usize, Vec<PairInstance>> = HashMap::new();
@@ -125,7 +120,7 @@ struct Standing {
 fn values(input: PriorityInput<'_>, instances: &HashMap<usize, Vec<PairInstance>>) -> Vec<Vec<Standing>> {
     let suite = input.suite;
     let case_index: HashMap<&str, usize> = suite.cases.iter().enumerate().map(|(i, c)| (c.id.as_str(), i)).collect();
-    let plan = Plan::new(input.trials, &case_index, suite.cases.len(), &mut Vec::new());
+    let plan = plan(input.trials, &case_index, suite.cases.len(), &mut Vec::new());
     let judged = JudgementsByTrial::new(input.judgements);
     let (vocabulary, judge) = (vocabulary(suite, input.profile), JudgeName::new(crate::local_judge::NAME));
     let of_case = |(index, case): (usize, &Case)| -> Vec<Standing> {
@@ -138,16 +133,15 @@ fn values(input: PriorityInput<'_>, instances: &HashMap<usize, Vec<PairInstance>
                 }
                 Some(&line) => {
                     let trial = &input.trials[line];
-                    let instances = instances.get(&line).map_or(&[][..], Vec::as_slice);
                     let rescorer = TrialRescorer { input, prepared: &prepared, trial, line, judge: &judge };
-                    rescorer.value(judged.decisions(case, trial), instances)
+                    rescorer.value(judged.decisions(case, trial), instances.get(&line).map_or(&[][..], Vec::as_slice))
                 }
             });
             Standing::of_case(&trials.collect::<Vec<_>>())
         };
-        plan.tools.iter().map(of_tool).collect()
+        plan.iter().map(of_tool).collect()
     };
-    plan.by_tool(suite.cases.par_iter().enumerate().map(of_case).collect())
+    by_tool(plan.len(), suite.cases.par_iter().enumerate().map(of_case).collect())
 }
 
 fn metric_value(score: &TrialScore, prepared: &PreparedCase<'_>) -> Option<f64> {
@@ -158,8 +152,7 @@ fn metric_value(score: &TrialScore, prepared: &PreparedCase<'_>) -> Option<f64> 
 impl Standing {
     fn of_case(trials: &[Self]) -> Self {
         let mean = |value: &dyn Fn(&Self) -> Option<f64>| mean(&trials.iter().filter_map(value).collect::<Vec<_>>());
-        let items = trials.iter().flat_map(|trial| trial.forced.keys().copied());
-        let forced = items.map(|item| {
+        let forced = trials.iter().flat_map(|trial| trial.forced.keys().copied()).map(|item| {
             let at = |which: usize| mean(&|trial| trial.forced.get(&item).map_or(trial.value, |forced| forced[which]));
             (item, [at(0), at(1)])
         });
@@ -167,7 +160,6 @@ impl Standing {
     }
 }
 
-/// Where one trial is scored again and again.
 struct TrialRescorer<'a> {
     input: PriorityInput<'a>,
     prepared: &'a PreparedCase<'a>,
@@ -268,18 +260,15 @@ pub fn narrowing(
     Narrowing { before: z * before.sqrt(), now: z * now.sqrt(), cases, labelled, wrong, expected, overconfident }
 }
 
-/// Half the width of the figure's interval by the choice of cases: the mean over tools. Tools share their cases, so what one of
-/// them owes to the choice of cases the others owe too; where they do not, this says too much rather than too little.
+/// Half the width of the figure's interval by the choice of cases: the mean over tools, which usually share their cases.
 pub fn case_half_width(scorecard: &Scorecard, profile: &Profile) -> Option<f64> {
     let id = figure_metric(profile);
     let half = |[low, high]: [f64; 2]| (high - low) / 2.0;
     let of_tool = |metrics: &super::Metrics| metrics.iter().find(|(own, _)| *own == id)?.1.ci.map(half);
-    let halves: Vec<f64> = scorecard.tools.iter().filter_map(|tool| of_tool(&tool.metrics)).collect();
-    mean(&halves)
+    mean(&scorecard.tools.iter().filter_map(|tool| of_tool(&tool.metrics)).collect::<Vec<_>>())
 }
 
-/// By index of the trial: by how much one unlabelled extra widens the bounds of mean precision. A clean case has no precision, so its
-/// extras widen nothing.
+/// By index of the trial: how much one unlabelled extra widens the bounds of mean precision; 0 on clean cases, which have none.
 pub fn extra_bound_widths(scorecard: &Scorecard, suite: &Suite, trials: usize) -> Vec<f64> {
     let mut widths = vec![0.0; trials];
     for tool in &scorecard.tools {

@@ -107,9 +107,7 @@ pub struct CaseScore {
     /// Whether every trial passed: no miss, and no extra unless extras are allowed.
     pub pass: bool,
     pub values: Vec<(&'static str, Value)>,
-    /// What it adds to the metrics that are ratios of sums.
     pub sums: Sums,
-    /// What it adds to the metrics that lay thresholds on confidence or severity.
     pub levels: Levels,
     pub trials: Vec<TrialScore>,
 }
@@ -118,10 +116,9 @@ pub struct CaseScore {
 pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile: &Profile) -> Scorecard {
     let case_index: HashMap<&str, usize> = suite.cases.iter().enumerate().map(|(i, c)| (c.id.as_str(), i)).collect();
     let mut warnings = Vec::new();
-    let plan = Plan::new(trials, &case_index, suite.cases.len(), &mut warnings);
+    let plan = plan(trials, &case_index, suite.cases.len(), &mut warnings);
     let judged = JudgementsByTrial::new(judgements);
-    let tools: HashMap<&ToolName, &PlannedTool<'_>> =
-        plan.tools.iter().map(|planned| (planned.tool, planned)).collect();
+    let tools: HashMap<&ToolName, &PlannedTool<'_>> = plan.iter().map(|planned| (planned.tool, planned)).collect();
     let given = |j: &&Judgement| {
         let (case, planned) = (case_index.get(j.case.as_str()), tools.get(&j.tool));
         case.zip(planned).is_some_and(|(case, planned)| planned.lines.contains_key(&(*case, j.trial)))
@@ -145,23 +142,20 @@ pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile:
                         TrialScore::new(&prepared, &trials[line], line, &judged.decisions(case, &trials[line]))
                     }
                 };
-                let scores: Vec<TrialScore> = planned.numbers.iter().map(one).collect();
-                CaseScore::new(index, case, scores, trials, profile)
+                CaseScore::new(index, case, planned.numbers.iter().map(one).collect(), trials, profile)
             };
-            plan.tools.iter().map(of_tool).collect()
+            plan.iter().map(of_tool).collect()
         })
         .collect();
     let mut tools: Vec<ToolScore> = plan
-        .tools
         .iter()
-        .zip(plan.by_tool(by_case))
+        .zip(by_tool(plan.len(), by_case))
         .map(|(planned, cases)| ToolScore::new(planned.tool.clone(), cases, suite, trials, profile, &mut warnings))
         .collect();
     rank_stability(&mut tools, profile);
     Scorecard { tools, warnings }
 }
 
-/// How stable each tool's rank by `sui` is under other weights.
 fn rank_stability(tools: &mut [ToolScore], profile: &Profile) {
     const ID: &str = "sui_rank_stability";
     let parts = |tool: &ToolScore| {
@@ -170,12 +164,11 @@ fn rank_stability(tools: &mut [ToolScore], profile: &Profile) {
     };
     let parts: Vec<Option<SuiParts>> = tools.iter().map(parts).collect();
     let there: Vec<SuiParts> = parts.iter().flatten().copied().collect();
-    let n = there.len();
     let mut shares =
         composite::rank_stability(&there, &profile.sui, profile.audit_conventions.sui_fills_missing).into_iter();
     for (tool, parts) in tools.iter_mut().zip(parts) {
         let share = parts.and_then(|_| shares.next()).unwrap_or(Err(Undefined("no audit")));
-        tool.metrics.push((ID, Estimate::new(share, n, Direction::Up)));
+        tool.metrics.push((ID, Estimate::new(share, there.len(), Direction::Up)));
     }
 }
 
@@ -216,14 +209,12 @@ pub fn candidates(
     let prepared = PreparedCase::new(case, &vocabulary, profile);
     let about = |j: &Judgement| j.case == trial.case && j.tool == trial.tool && j.trial == trial.number;
     let judged: Vec<Numbered<'_>> = judgements.iter().enumerate().filter(|(_, j)| about(j)).collect();
-    let decisions = Decisions::settle(&judged, &case.goldens, &trial.findings);
-    best_candidates(&prepared, trial, &decisions, most)
+    best_candidates(&prepared, trial, &Decisions::settle(&judged, &case.goldens, &trial.findings), most)
 }
 
 /// A judgement with its index among those given.
 type Numbered<'a> = (usize, &'a Judgement);
 
-/// Judgements by case, tool and trial number.
 struct JudgementsByTrial<'a>(HashMap<(&'a str, &'a str, u32), Vec<Numbered<'a>>>);
 
 impl<'a> JudgementsByTrial<'a> {
@@ -245,11 +236,7 @@ impl<'a> JudgementsByTrial<'a> {
     }
 }
 
-/// The planned trials of each tool: every case, once for each trial number the tool has.
-struct Plan<'a> {
-    tools: Vec<PlannedTool<'a>>,
-}
-
+/// The planned trials of a tool: every case, once for each trial number the tool has.
 struct PlannedTool<'a> {
     tool: &'a ToolName,
     numbers: BTreeSet<u32>,
@@ -257,48 +244,51 @@ struct PlannedTool<'a> {
     lines: HashMap<(usize, u32), usize>,
 }
 
-impl<'a> Plan<'a> {
-    fn new(trials: &'a [Trial], cases: &HashMap<&str, usize>, case_count: usize, warnings: &mut Vec<String>) -> Self {
-        let mut tools: Vec<PlannedTool<'a>> = Vec::new();
-        let mut index: HashMap<&str, usize> = HashMap::new();
-        let mut strangers: BTreeMap<&str, usize> = BTreeMap::new();
-        for (line, trial) in trials.iter().enumerate() {
-            let Some(&case) = cases.get(trial.case.as_str()) else {
-                *strangers.entry(trial.case.as_str()).or_default() += 1;
-                continue;
-            };
-            let slot = *index.entry(trial.tool.as_str()).or_insert_with(|| {
-                tools.push(PlannedTool { tool: &trial.tool, numbers: BTreeSet::new(), lines: HashMap::new() });
-                tools.len() - 1
-            });
-            tools[slot].numbers.insert(trial.number);
-            tools[slot].lines.insert((case, trial.number), line);
-        }
-        for (case, count) in strangers {
-            let trials = plural(count, "trial is", "trials are");
-            warnings.push(format!("{trials} about the case `{case}`, which is not in the suite; ignored"));
-        }
-        for planned in &tools {
-            let missing = case_count * planned.numbers.len() - planned.lines.len();
-            if missing > 0 {
-                warnings.push(format!(
-                    "{}: {missing} of {} planned trials have no line in the submission and count as skipped",
-                    planned.tool,
-                    case_count * planned.numbers.len()
-                ));
-            }
-        }
-        Self { tools }
+fn plan<'a>(
+    trials: &'a [Trial],
+    cases: &HashMap<&str, usize>,
+    case_count: usize,
+    warnings: &mut Vec<String>,
+) -> Vec<PlannedTool<'a>> {
+    let mut tools: Vec<PlannedTool<'a>> = Vec::new();
+    let mut index: HashMap<&str, usize> = HashMap::new();
+    let mut strangers: BTreeMap<&str, usize> = BTreeMap::new();
+    for (line, trial) in trials.iter().enumerate() {
+        let Some(&case) = cases.get(trial.case.as_str()) else {
+            *strangers.entry(trial.case.as_str()).or_default() += 1;
+            continue;
+        };
+        let slot = *index.entry(trial.tool.as_str()).or_insert_with(|| {
+            tools.push(PlannedTool { tool: &trial.tool, numbers: BTreeSet::new(), lines: HashMap::new() });
+            tools.len() - 1
+        });
+        tools[slot].numbers.insert(trial.number);
+        tools[slot].lines.insert((case, trial.number), line);
     }
+    for (case, count) in strangers {
+        let trials = plural(count, "trial is", "trials are");
+        warnings.push(format!("{trials} about the case `{case}`, which is not in the suite; ignored"));
+    }
+    for planned in &tools {
+        let missing = case_count * planned.numbers.len() - planned.lines.len();
+        if missing > 0 {
+            warnings.push(format!(
+                "{}: {missing} of {} planned trials have no line in the submission and count as skipped",
+                planned.tool,
+                case_count * planned.numbers.len()
+            ));
+        }
+    }
+    tools
+}
 
-    /// Turns rows by case into columns by tool.
-    fn by_tool<T>(&self, by_case: Vec<Vec<T>>) -> Vec<Vec<T>> {
-        let mut columns: Vec<Vec<T>> = self.tools.iter().map(|_| Vec::with_capacity(by_case.len())).collect();
-        for row in by_case {
-            columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
-        }
-        columns
+/// Turns rows by case into columns by tool.
+fn by_tool<T>(tools: usize, by_case: Vec<Vec<T>>) -> Vec<Vec<T>> {
+    let mut columns: Vec<Vec<T>> = (0..tools).map(|_| Vec::with_capacity(by_case.len())).collect();
+    for row in by_case {
+        columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
     }
+    columns
 }
 
 impl CaseScore {
@@ -318,7 +308,6 @@ impl CaseScore {
         self.counted().count()
     }
 
-    /// The trials that enter the metrics.
     pub(crate) fn counted(&self) -> impl Iterator<Item = &TrialScore> {
         self.trials.iter().filter(|t| t.counted)
     }
@@ -351,8 +340,7 @@ impl ToolScore {
         }
         warn_of_trials(&tool, &cases, &outcomes, warnings);
         warn_of_keys(&tool, &cases, trials, profile, warnings);
-        let noted = trials.iter().filter(|trial| trial.tool == tool && !trial.notes.is_empty());
-        let noted: Vec<&Trial> = noted.collect();
+        let noted: Vec<&Trial> = trials.iter().filter(|trial| trial.tool == tool && !trial.notes.is_empty()).collect();
         let incomplete = noted.iter().filter(|trial| trial.outcome == Outcome::Reported).count();
         if incomplete > 0 {
             let trials = plural(incomplete, "trial is", "trials are");
@@ -367,20 +355,21 @@ impl ToolScore {
         let parts = || slice::slices(&all, suite, trials, profile, warnings);
         let ((mut metrics, (of_findings, sweeps), flaky), (by, macro_by)) = rayon::join(whole, parts);
         metrics.extend(of_findings);
+        let sums = tiers.sums();
         Self {
             trials: outcomes.values().sum(),
             incomplete,
             pass: cases.iter().all(|case| case.pass),
             counts,
             one_to_one,
-            verdicts: aggregate::confusion(&all),
+            verdicts: sums.verdicts,
             metrics: aggregate::in_order(metrics),
             micro: aggregate::micro(counts, profile),
             by,
             macro_by,
             flaky,
             lucky: lucky(&cases, suite),
-            reliability: tiers.sums().verdict_confidence.diagram(),
+            reliability: sums.verdict_confidence.diagram(),
             sweeps,
             tool,
             outcomes,

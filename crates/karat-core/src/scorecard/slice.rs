@@ -2,13 +2,15 @@
 
 use super::aggregate::{is_plain, metrics, verdict_metrics};
 use super::{CaseScore, Metrics};
+use crate::finding::Finding;
+use crate::golden::{Golden, Severity};
 use crate::metric::Undefined;
 use crate::metric::counts::Counts;
 use crate::metric::estimate::Estimate;
 use crate::metric::table::{METRICS, Metric};
 use crate::profile::{Method, Profile};
 use crate::stats::summary::{mean, sample_std};
-use crate::suite::{Case, Suite};
+use crate::suite::Suite;
 use crate::trial::Trial;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,12 +41,22 @@ pub(super) fn slices(
         let slice = |members: Vec<&CaseScore>| Slice { metrics: part(&members, suite, profile), cases: members.len() };
         by.insert(dimension, groups.into_iter().map(|(value, members)| (value, slice(members))).collect());
     }
-    let (category, severity) = rayon::join(
-        || by_category(cases, suite, trials, profile),
-        || (profile.method != Method::Verdict).then(|| by_severity(cases, suite, trials, profile)),
-    );
+    let by_label = |golden: LabelOf<Golden>, finding: LabelOf<Finding>| match profile.method {
+        Method::Verdict => BTreeMap::new(),
+        _ => by_label(cases, suite, trials, profile, golden, finding),
+    };
+    let by_category = || {
+        let mut slices = by_label(|golden| golden.category.as_deref(), |finding| finding.category.as_deref());
+        add_verdicts_by_category(&mut slices, cases, suite, profile);
+        slices
+    };
+    let by_severity =
+        || by_label(|golden| golden.severity.map(Severity::as_str), |finding| finding.severity.map(Severity::as_str));
+    let (category, severity) = rayon::join(by_category, by_severity);
     by.insert("category".to_owned(), category);
-    by.extend(severity.map(|severity| ("severity".to_owned(), severity)));
+    if profile.method != Method::Verdict {
+        by.insert("severity".to_owned(), severity);
+    }
     by.retain(|_, values| !values.is_empty());
     let macro_by = by.iter().map(|(dimension, values)| (dimension.clone(), macro_mean(values))).collect();
     (by, macro_by)
@@ -62,8 +74,7 @@ type Groups<'c> = BTreeMap<String, BTreeMap<String, Vec<&'c CaseScore>>>;
 fn groups<'c>(cases: &[&'c CaseScore], suite: &Suite, warnings: &mut Vec<String>) -> Groups<'c> {
     let mut groups = Groups::new();
     for &score in cases {
-        let case = &suite.cases[score.case];
-        for (dimension, value) in case.fields() {
+        for (dimension, value) in suite.cases[score.case].fields() {
             groups.entry(dimension).or_default().entry(value.to_owned()).or_default().push(score);
         }
     }
@@ -80,30 +91,12 @@ fn groups<'c>(cases: &[&'c CaseScore], suite: &Suite, warnings: &mut Vec<String>
     groups
 }
 
-/// Recall by the golden's severity, precision by the finding's own.
-fn by_severity(cases: &[&CaseScore], suite: &Suite, trials: &[Trial], profile: &Profile) -> BTreeMap<String, Slice> {
-    fn golden(case: &Case, g: usize) -> Option<&str> {
-        case.goldens[g].severity.map(|s| s.as_str())
-    }
-    fn finding(trial: &Trial, f: usize) -> Option<&str> {
-        trial.findings[f].severity.map(|s| s.as_str())
-    }
-    by_label(cases, suite, trials, profile, golden, finding)
-}
-
-/// Recall by the golden's category, precision by the finding's, verdicts by the case's.
-fn by_category(cases: &[&CaseScore], suite: &Suite, trials: &[Trial], profile: &Profile) -> BTreeMap<String, Slice> {
-    let mut slices = if profile.method == Method::Verdict {
-        BTreeMap::new()
-    } else {
-        fn golden(case: &Case, g: usize) -> Option<&str> {
-            case.goldens[g].category.as_deref()
-        }
-        fn finding(trial: &Trial, f: usize) -> Option<&str> {
-            trial.findings[f].category.as_deref()
-        }
-        by_label(cases, suite, trials, profile, golden, finding)
-    };
+fn add_verdicts_by_category(
+    slices: &mut BTreeMap<String, Slice>,
+    cases: &[&CaseScore],
+    suite: &Suite,
+    profile: &Profile,
+) {
     let mut members: BTreeMap<&str, Vec<&CaseScore>> = BTreeMap::new();
     for &score in cases {
         for category in BTreeSet::from_iter(&suite.cases[score.case].categories) {
@@ -115,60 +108,56 @@ fn by_category(cases: &[&CaseScore], suite: &Suite, trials: &[Trial], profile: &
         slice.cases = slice.cases.max(members.len());
         slice.metrics.extend(verdict_metrics(&members, suite, profile));
     }
-    slices
 }
 
+type LabelOf<T> = fn(&T) -> Option<&str>;
+
+/// Recall by the golden's label, precision by the finding's own.
 fn by_label(
     cases: &[&CaseScore],
     suite: &Suite,
     trials: &[Trial],
     profile: &Profile,
-    golden_label: fn(&Case, usize) -> Option<&str>,
-    finding_label: fn(&Trial, usize) -> Option<&str>,
+    golden_label: LabelOf<Golden>,
+    finding_label: LabelOf<Finding>,
 ) -> BTreeMap<String, Slice> {
     // Recall and precision are kept apart, because a golden and the finding that matched it may have different labels.
-    let mut recall: BTreeMap<&str, Vec<Vec<Counts>>> = BTreeMap::new();
-    let mut precision: BTreeMap<&str, Vec<Vec<Counts>>> = BTreeMap::new();
+    let mut by_label: BTreeMap<&str, [Vec<Vec<Counts>>; 2]> = BTreeMap::new();
     for &score in cases {
         let case = &suite.cases[score.case];
-        let mut own_recall: BTreeMap<&str, Vec<Counts>> = BTreeMap::new();
-        let mut own_precision: BTreeMap<&str, Vec<Counts>> = BTreeMap::new();
+        let mut own: BTreeMap<&str, [Vec<Counts>; 2]> = BTreeMap::new();
         for trial in score.counted() {
             let matches = &trial.result.matches;
             let missed = trial.result.misses.iter().map(|miss| miss.golden);
-            let of_golden = |golden| golden_label(case, golden);
+            let of_golden = |golden: usize| golden_label(&case.goldens[golden]);
             let add_miss = |counts: &mut Counts| counts.fn_ += 1;
             for (label, counts) in labelled_counts(matches.iter().map(|m| m.golden), missed, of_golden, add_miss) {
-                own_recall.entry(label).or_default().push(counts);
+                own.entry(label).or_default()[0].push(counts);
             }
             let Some(line) = trial.line.filter(|_| !case.is_clean()) else { continue };
             let wrong = trial.false_findings(profile);
-            let of_finding = |finding| finding_label(&trials[line], finding);
+            let of_finding = |finding: usize| finding_label(&trials[line].findings[finding]);
             let add_false = |counts: &mut Counts| counts.fp += 1;
             for (label, counts) in labelled_counts(matches.iter().map(|m| m.finding), wrong, of_finding, add_false) {
-                own_precision.entry(label).or_default().push(counts);
+                own.entry(label).or_default()[1].push(counts);
             }
         }
-        for (label, counts) in own_recall {
-            recall.entry(label).or_default().push(counts);
-        }
-        for (label, counts) in own_precision {
-            precision.entry(label).or_default().push(counts);
+        for (label, counts) in own {
+            let all = by_label.entry(label).or_default();
+            for (all, counts) in all.iter_mut().zip(counts).filter(|(_, counts)| !counts.is_empty()) {
+                all.push(counts);
+            }
         }
     }
-    let labels: BTreeSet<&str> = recall.keys().chain(precision.keys()).copied().collect();
-    let slice = |label: &str| {
-        let recalled = recall.get(label).map_or(&[][..], Vec::as_slice);
-        let precise = precision.get(label).map_or(&[][..], Vec::as_slice);
+    let slice = |(label, [recalled, precise]): (&str, [Vec<Vec<Counts>>; 2])| {
         let metrics = METRICS.iter().filter_map(|metric| match metric.id {
-            "precision" => Some((metric.id, labelled(metric, precise, |c| c.precision()))),
-            "recall" => Some((metric.id, labelled(metric, recalled, |c| c.recall()))),
+            "precision" => Some((metric.id, labelled(metric, &precise, |c| c.precision()))),
+            "recall" => Some((metric.id, labelled(metric, &recalled, |c| c.recall()))),
             _ => None,
         });
-        let metrics: Metrics = metrics.collect();
-        (label.to_owned(), Slice { metrics, cases: recalled.len().max(precise.len()) })
+        (label.to_owned(), Slice { metrics: metrics.collect(), cases: recalled.len().max(precise.len()) })
     };
-    labels.into_iter().map(slice).collect()
+    by_label.into_iter().map(slice).collect()
 }
 
 /// Counts by label: what is right counts once, and what is wrong as `add_wrong` says.
@@ -195,19 +184,15 @@ fn labelled(metric: &Metric, cases: &[Vec<Counts>], value: impl Fn(Counts) -> cr
     Estimate { std_cases: sample_std(&values), ..Estimate::new(overall, values.len(), metric.direction) }
 }
 
-/// The plain mean over the values of a dimension.
 fn macro_mean(values: &BTreeMap<String, Slice>) -> Metrics {
     let of = |metric: &Metric| {
-        let found: Vec<f64> = values
-            .values()
-            .filter_map(|slice| slice.metrics.iter().find(|(id, _)| *id == metric.id))
-            .filter_map(|(_, estimate)| estimate.value)
-            .collect();
-        let present = values.values().any(|slice| slice.metrics.iter().any(|(id, _)| *id == metric.id));
+        let own = |slice: &Slice| slice.metrics.iter().find(|(id, _)| *id == metric.id).map(|(_, own)| own.value);
+        let stated: Vec<Option<f64>> = values.values().filter_map(own).collect();
+        let found: Vec<f64> = stated.iter().copied().flatten().collect();
         let value = mean(&found).ok_or(Undefined(metric.undefined_when));
         let estimate =
             Estimate { method: Some("mean over values".into()), ..Estimate::new(value, found.len(), metric.direction) };
-        present.then_some((metric.id, estimate))
+        (!stated.is_empty()).then_some((metric.id, estimate))
     };
     METRICS.iter().filter_map(of).collect()
 }

@@ -2,13 +2,12 @@
 
 use super::{CaseScore, Metrics, TrialScore};
 use crate::finding::Finding;
-use crate::golden::Severity;
 use crate::judgement::TypeMatch;
 use crate::metric::calibration::{ConfidenceSums, Point};
 use crate::metric::estimate::Estimate;
 use crate::metric::levels::{self, Cell, Levels};
 use crate::metric::sums::Sums;
-use crate::metric::sweep::{Scale, Sweep, SweptBy};
+use crate::metric::sweep::{Scale, Sweep};
 use crate::metric::table::{self, METRICS, Metric, Source};
 use crate::metric::targets::{spread, target_severity, weighted_recall};
 use crate::metric::{Part, Undefined, Value, ratio};
@@ -39,9 +38,10 @@ pub(super) fn trial_value(metric: &Metric, case: &Case, trial: &TrialScore, prof
         // A trial that failed discovered nothing.
         "bonus_discovery_rate" if trial.outcome != Outcome::Reported => Ok(0.0),
         "bonus_discovery_rate" => audited.map(|audited| share(audited.has_bonus(profile))).ok_or(reason),
-        "finding_precision_macro" => match audited.map(|audited| audited.classes) {
+        "finding_precision_macro" => match audited.map(|audited| audited.classes.precision()) {
             None => Err(reason),
-            Some(classes) => precise(classes.precision(), 1.0, profile),
+            Some(Err(_)) if profile.audit_conventions.no_findings_is_precise => Ok(1.0),
+            Some(rate) => rate,
         },
         "over_flagging_score" => audited.map(|audited| audited.classes.invalid()).ok_or(reason),
         "mean_rcir" => audited.and_then(|audited| audited.rcir).ok_or(reason),
@@ -62,14 +62,6 @@ fn precision_bound(id: &str, case: &Case, trial: &TrialScore, profile: &Profile)
     let open = if id == "precision_upper" { trial.unlabelled_extras(profile).len() } else { 0 };
     let value = ratio((counts.tp + open) as f64, (counts.tp + counts.fp) as f64, "no countable findings");
     if profile.undefined_is_zero { Ok(value.unwrap_or(0.0)) } else { value }
-}
-
-/// A rate of findings, or, where there are none and the profile follows the framework, what that counts as.
-fn precise(rate: Value, without_findings: f64, profile: &Profile) -> Value {
-    match rate {
-        Err(_) if profile.audit_conventions.no_findings_is_precise => Ok(without_findings),
-        rate => rate,
-    }
 }
 
 /// Of each vulnerable case with a safe twin: the share of trials that fire on the bug and are silent on its fix.
@@ -129,8 +121,7 @@ impl Tiers<'_> {
                     (spread(&scores, self.profile.audit_conventions.population_std), scores.len())
                 }
                 Source::Levels(Scale::Verdict) => {
-                    let bins = self.profile.calibration.bins;
-                    (levels::adaptive_error(self.levels(Scale::Verdict), bins), confidences)
+                    (levels::adaptive_error(self.levels(Scale::Verdict), self.profile.calibration.bins), confidences)
                 }
                 _ => continue,
             };
@@ -172,11 +163,11 @@ impl Tiers<'_> {
         let counts = if self.profile.method == Method::Verdict { [0.0; 3] } else { sums.counts };
         let required = (counts[0] + counts[2]) as usize;
         let mut drawn = Vec::new();
-        for (by, scale, area, best) in [
-            (SweptBy::Confidence, Scale::Confidence, "average_precision", "best_f1"),
-            (SweptBy::Severity, Scale::Severity, "severity_average_precision", "severity_best_f1"),
+        for (scale, area, best) in [
+            (Scale::Confidence, "average_precision", "best_f1"),
+            (Scale::Severity, "severity_average_precision", "severity_best_f1"),
         ] {
-            let sweep = levels::swept(by, self.levels(scale), counts);
+            let sweep = levels::swept(scale, self.levels(scale), counts);
             push(area, sweep.average_precision, required);
             push(best, sweep.best_f1(), required);
             drawn.extend((!sweep.points.is_empty()).then_some(sweep));
@@ -200,7 +191,6 @@ impl Tiers<'_> {
     }
 }
 
-/// What a case adds to the metrics that are ratios of sums.
 pub(super) fn sums(case: &Case, scores: &[TrialScore], trials: &[Trial], profile: &Profile) -> Sums {
     let counted = || scores.iter().filter(|trial| trial.counted);
     let vulnerable = case.verdict == Verdict::Vulnerable;
@@ -247,7 +237,6 @@ pub(super) fn sums(case: &Case, scores: &[TrialScore], trials: &[Trial], profile
     sums
 }
 
-/// What a case adds to the metrics of thresholds.
 pub(super) fn levels(scores: &[TrialScore], trials: &[Trial], profile: &Profile) -> Levels {
     let mut levels = Levels::default();
     for point in confidences(scores) {
@@ -262,7 +251,8 @@ pub(super) fn levels(scores: &[TrialScore], trials: &[Trial], profile: &Profile)
                 levels.add(Scale::Confidence, confidence, right, 1.0);
             }
             if let Some(severity) = finding.severity {
-                levels.add(Scale::Severity, level(severity), right, 1.0);
+                // From 1 for info to 5 for critical.
+                levels.add(Scale::Severity, 5.0 - f64::from(severity as u8), right, 1.0);
             }
         }
     }
@@ -277,7 +267,6 @@ fn confidences(trials: &[TrialScore]) -> Vec<Point> {
     stated().map(|(confidence, right)| Point { confidence, right, weight }).collect()
 }
 
-/// The findings of a trial that count, and whether each is right.
 fn countable<'t>(
     score: &'t TrialScore,
     trials: &'t [Trial],
@@ -289,14 +278,4 @@ fn countable<'t>(
     let right = score.result.matches.iter().filter(move |m| goldens.insert(m.golden)).map(|m| (m.finding, true));
     let wrong = score.false_findings(profile).map(|finding| (finding, false));
     right.chain(wrong).filter_map(|(finding, right)| Some((findings.get(finding)?, right)))
-}
-
-fn level(severity: Severity) -> f64 {
-    match severity {
-        Severity::Critical => 5.0,
-        Severity::High => 4.0,
-        Severity::Medium => 3.0,
-        Severity::Low => 2.0,
-        Severity::Info => 1.0,
-    }
 }

@@ -86,7 +86,8 @@ impl TrialScore {
             (false, found) => f64::from(u8::from(found)),
         };
         let guessed = case.verdict == Verdict::Vulnerable && verdict == Some(Verdict::Vulnerable);
-        let shared = shared_findings(&result);
+        let differs =
+            |f: &Finding| profile.method == Method::Identity && key::key_mismatch(f, &profile.identity).is_some();
         Self {
             number: trial.number,
             outcome: trial.outcome,
@@ -104,22 +105,16 @@ impl TrialScore {
                 && result.misses.is_empty()
                 && (case.allow_unexpected || counted_extras(&result, profile).next().is_none()),
             one_to_one: (profile.method == Method::Recorded).then(|| one_to_one(case, trial, &result)),
-            shared_findings: if profile.method == Method::Recorded { shared } else { 0 },
+            shared_findings: if profile.method == Method::Recorded { shared_findings(&result) } else { 0 },
             unknown_judgements: decisions.unknown.len(),
             split_audit: decisions.split_audit,
             unknown_in_audit: decisions.unknown_in_audit,
             unaudited,
-            differing_keys: if profile.method == Method::Identity {
-                let differs = |(_, f): &(usize, &Finding)| key::key_mismatch(f, &profile.identity).is_some();
-                trial.findings.iter().enumerate().filter(differs).map(|(index, _)| index).collect()
-            } else {
-                Vec::new()
-            },
+            differing_keys: (0..trial.findings.len()).filter(|at| differs(&trial.findings[*at])).collect(),
             result,
         }
     }
 
-    /// A planned trial that never ran.
     pub(super) fn skipped(case: &Case, number: u32, profile: &Profile) -> Self {
         let why = MissReason::TrialFailed(Outcome::Skipped);
         let missed = case.goldens.iter().enumerate().filter(|(_, g)| g.is_required());
@@ -144,24 +139,7 @@ impl TrialScore {
     pub(crate) fn false_findings<'s>(&'s self, profile: &'s Profile) -> impl Iterator<Item = usize> + 's {
         false_findings(&self.result, profile)
     }
-}
 
-fn counts(result: &TrialResult, profile: &Profile) -> Counts {
-    // Recorded matches may hold a golden more than once; it still is one golden.
-    let found: BTreeSet<usize> = result.matches.iter().map(|m| m.golden).collect();
-    Counts { tp: found.len(), fp: false_findings(result, profile).count(), fn_: result.misses.len() }
-}
-
-/// Extras, without valid ones and those the profile leaves out as outside the change.
-fn counted_extras<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = usize> + 'r {
-    result.extras.iter().filter(move |e| !is_left_out(&e.flags, profile) && !e.why.is_valid()).map(|e| e.finding)
-}
-
-fn is_left_out(flags: &[Flag], profile: &Profile) -> bool {
-    profile.outside_change == OutsideChange::LeaveOut && flags.contains(&Flag::OutsideChange)
-}
-
-impl TrialScore {
     /// How far the stated confidence lies from what it should have been: 1 for a right verdict, 0 for a wrong one.
     pub fn calibration_error(&self) -> Option<f64> {
         let correct = f64::from(u8::from(self.verdict_correct));
@@ -184,11 +162,25 @@ impl TrialScore {
     }
 }
 
+fn counts(result: &TrialResult, profile: &Profile) -> Counts {
+    // Recorded matches may hold a golden more than once; it still is one golden.
+    let found: BTreeSet<usize> = result.matches.iter().map(|m| m.golden).collect();
+    Counts { tp: found.len(), fp: false_findings(result, profile).count(), fn_: result.misses.len() }
+}
+
+/// Extras, without valid ones and those the profile leaves out as outside the change.
+fn counted_extras<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = usize> + 'r {
+    result.extras.iter().filter(move |e| !is_left_out(&e.flags, profile) && !e.why.is_valid()).map(|e| e.finding)
+}
+
+fn is_left_out(flags: &[Flag], profile: &Profile) -> bool {
+    profile.outside_change == OutsideChange::LeaveOut && flags.contains(&Flag::OutsideChange)
+}
+
 fn false_findings<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = usize> + 'r {
     let extras = counted_extras(result, profile);
     let duplicates = result.duplicates.iter().filter(|_| profile.duplicates_are_false).map(|d| d.finding);
-    let acceptable = result.acceptable.iter().filter(|_| profile.acceptable_are_false).map(|m| m.finding);
-    extras.chain(duplicates).chain(acceptable)
+    extras.chain(duplicates).chain(result.acceptable.iter().filter(|_| profile.acceptable_are_false).map(|m| m.finding))
 }
 
 /// The verdict of a trial on its case: the stated one, else the one that its findings imply.
@@ -225,20 +217,15 @@ fn target_matched_in_part(case: &Case, result: &TrialResult, decisions: &Decisio
 /// Goldens beyond the first of each finding.
 fn shared_findings(result: &TrialResult) -> usize {
     let pairs: BTreeSet<(usize, usize)> = result.matches.iter().map(|m| (m.finding, m.golden)).collect();
-    let findings: BTreeSet<usize> = pairs.iter().map(|(finding, _)| *finding).collect();
-    pairs.len() - findings.len()
+    pairs.len() - pairs.iter().map(|(finding, _)| finding).collect::<BTreeSet<_>>().len()
 }
 
 fn one_to_one(case: &Case, trial: &Trial, result: &TrialResult) -> Counts {
-    let edges: Vec<Edge> = result
-        .matches
-        .iter()
-        .map(|m| Edge {
-            row: m.golden as u32,
-            column: m.finding as u32,
-            weight: assign::quantum(m.score.unwrap_or(1.0)).max(1),
-        })
-        .collect();
+    let edge = |m: &Match| {
+        let weight = assign::quantum(m.score.unwrap_or(1.0)).max(1);
+        Edge { row: m.golden as u32, column: m.finding as u32, weight }
+    };
+    let edges: Vec<Edge> = result.matches.iter().map(edge).collect();
     let chosen = assign::exact::assign(trial.findings.len(), &vec![0; case.goldens.len()], &edges);
     Counts {
         tp: chosen.len(),
@@ -291,7 +278,6 @@ impl AuditSummary {
         self.classes.count(Classification::PartialMatch) > 0.0 && self.classes.count(Classification::TargetMatch) == 0.0
     }
 
-    /// Whether it found a valid issue beyond the target.
     pub(super) fn has_bonus(&self, profile: &Profile) -> bool {
         if profile.audit_conventions.bonus_is_any_valid_beyond_target {
             self.classes.valid() > f64::from(u8::from(self.target_found))

@@ -49,10 +49,8 @@ pub(super) fn warn_of_trials(
     });
 }
 
-/// Maximum number of examples in a warning.
 const MOST_EXAMPLES: usize = 3;
 
-/// Findings that carry another key than the computed one.
 pub(super) fn warn_of_keys(
     tool: &ToolName,
     cases: &[CaseScore],
@@ -60,45 +58,38 @@ pub(super) fn warn_of_keys(
     profile: &Profile,
     warnings: &mut Vec<String>,
 ) {
-    let scores = || cases.iter().flat_map(|case| &case.trials);
-    let count: usize = scores().map(|score| score.differing_keys.len()).sum();
-    if count == 0 {
-        return;
-    }
-    let examples = scores().flat_map(|score| score.differing_keys.iter().map(move |f| (score.line, *f)));
-    let examples = examples.filter_map(|(line, f)| {
+    let scores = cases.iter().flat_map(|case| &case.trials);
+    let differing = scores.flat_map(|score| score.differing_keys.iter().map(move |f| (score.line, *f)));
+    let described = differing.filter_map(|(line, f)| {
         let trial = &trials[line?];
         let KeyMismatch { stated, computed } = key::key_mismatch(&trial.findings[f], &profile.identity)?;
         Some(format!("{} {} has {stated}, computed {computed}", trial.case, trial.findings[f].id))
     });
-    let examples: Vec<String> = examples.take(MOST_EXAMPLES).collect();
-    warnings
-        .push(format!("{tool}: {}", differing_keys(&plural(count, "finding has", "findings have"), &examples, count)));
+    let warning = differing_keys("finding has", "findings have", described.collect());
+    warnings.extend(warning.map(|warning| format!("{tool}: {warning}")));
 }
 
-/// Goldens that state another key than the computed ones.
 pub(super) fn differing_goldens(suite: &Suite, profile: &Profile) -> Option<String> {
     if profile.method != Method::Identity {
         return None;
     }
     let goldens = suite.cases.iter().flat_map(|case| case.goldens.iter().map(move |golden| (case, golden)));
-    let mut count = 0;
-    let mut examples = Vec::new();
-    for (case, golden) in goldens {
-        let Some(KeyMismatch { stated, computed }) = key::golden_key_mismatch(golden, &profile.identity) else {
-            continue;
-        };
-        count += 1;
-        if examples.len() < MOST_EXAMPLES {
-            examples.push(format!("{} {} has {stated}, computed {computed}", case.id, golden.id));
-        }
-    }
-    (count > 0).then(|| differing_keys(&plural(count, "golden has", "goldens have"), &examples, count))
+    let described = goldens.filter_map(|(case, golden)| {
+        let KeyMismatch { stated, computed } = key::golden_key_mismatch(golden, &profile.identity)?;
+        Some(format!("{} {} has {stated}, computed {computed}", case.id, golden.id))
+    });
+    differing_keys("golden has", "goldens have", described.collect())
 }
 
-fn differing_keys(subject: &str, examples: &[String], count: usize) -> String {
-    let more = count - examples.len().min(count);
+fn differing_keys(one: &str, many: &str, mut described: Vec<String>) -> Option<String> {
+    let count = described.len();
+    described.truncate(MOST_EXAMPLES);
+    let more = count - described.len();
     let rest = if more > 0 { format!("; and {more} more") } else { String::new() };
-    let examples = examples.join("; ");
-    format!("{subject} an identity key that differs from the computed key; the given key was used: {examples}{rest}")
+    let (subject, examples) = (plural(count, one, many), described.join("; "));
+    (count > 0).then(|| {
+        format!(
+            "{subject} an identity key that differs from the computed key; the given key was used: {examples}{rest}"
+        )
+    })
 }

@@ -5,8 +5,7 @@
 //! two-stage bootstrap makes intervals 8 % too wide, and of trials that are nothing but noise 29 %. So the distances of cases
 //! from the mean are first shrunk by what the trials add (after Davison and Hinkley 1997, section 3.8). With `c` the shrinking,
 //! `T` the sums of distances from the mean by cluster (by case without clusters), and `s²ᵢ` the variance of case i's `mᵢ`
-//! trials, which divides by mᵢ: `c² = 1 − Σ s²ᵢ/mᵢ / Σ T²`, and 0 where that is below. With one trial a case, c is 1, and
-//! nothing differs from the plain bootstrap.
+//! trials, which divides by mᵢ: `c² = 1 − Σ s²ᵢ/mᵢ / Σ T²`, at least 0. One trial a case makes c 1: the plain bootstrap.
 
 mod joint;
 
@@ -31,15 +30,6 @@ pub enum BootstrapKind {
     Bca,
 }
 
-/// Whether the trials of a case are drawn again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TrialResampling {
-    /// Cases are drawn, then trials within each, with distances shrunk as the module says.
-    Resampled,
-    /// Cases are drawn with the trials they have.
-    Kept,
-}
-
 /// How to resample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
@@ -50,33 +40,24 @@ pub struct BootstrapOptions {
     /// How often such intervals should contain the truth: 0.95 for 95 %.
     pub level: f64,
     pub kind: BootstrapKind,
-    pub trials: TrialResampling,
+    /// Whether trials are drawn within each case that is drawn, with distances shrunk as the module says.
+    pub resample_trials: bool,
 }
 
 impl Default for BootstrapOptions {
     fn default() -> Self {
-        Self {
-            resamples: RESAMPLES,
-            seed: None,
-            level: 0.95,
-            kind: BootstrapKind::Bca,
-            trials: TrialResampling::Resampled,
-        }
+        Self { resamples: RESAMPLES, seed: None, level: 0.95, kind: BootstrapKind::Bca, resample_trials: true }
     }
 }
 
-/// What an interval is called that was made so: with trials drawn again, by clusters, and so on.
 fn method(kind: BootstrapKind, clustered: bool, again: bool) -> &'static str {
-    match (kind, clustered, again) {
-        (BootstrapKind::Bca, false, true) => "hierarchical-bootstrap-bca",
-        (BootstrapKind::Bca, true, true) => "hierarchical-cluster-bootstrap-bca",
-        (BootstrapKind::Bca, false, false) => "bootstrap-bca",
-        (BootstrapKind::Bca, true, false) => "cluster-bootstrap-bca",
-        (BootstrapKind::Percentile, false, true) => "hierarchical-bootstrap-percentile",
-        (BootstrapKind::Percentile, true, true) => "hierarchical-cluster-bootstrap-percentile",
-        (BootstrapKind::Percentile, false, false) => "bootstrap-percentile",
-        (BootstrapKind::Percentile, true, false) => "cluster-bootstrap-percentile",
-    }
+    let [bca, percentile] = match (clustered, again) {
+        (false, false) => ["bootstrap-bca", "bootstrap-percentile"],
+        (true, false) => ["cluster-bootstrap-bca", "cluster-bootstrap-percentile"],
+        (false, true) => ["hierarchical-bootstrap-bca", "hierarchical-bootstrap-percentile"],
+        (true, true) => ["hierarchical-cluster-bootstrap-bca", "hierarchical-cluster-bootstrap-percentile"],
+    };
+    if kind == BootstrapKind::Bca { bca } else { percentile }
 }
 
 /// The mean of one value a case, with its interval. `clusters` names the cluster of every case; clusters are then drawn whole.
@@ -87,9 +68,9 @@ pub fn interval_of_mean(values: &[f64], clusters: Option<&[usize]>, options: &Bo
     let (count, units) = (values.len() as f64, starts.len() - 1);
     let total = sum(values.iter().copied());
     let value = (!values.is_empty()).then(|| total / count).filter(|v| v.is_finite());
-    let Some(mean) = value else { return IntervalEstimate::without(value, NoInterval::Undefined) };
+    let Some(mean) = value else { return IntervalEstimate { value, interval: Err(NoInterval::Undefined) } };
     if units < 2 {
-        return IntervalEstimate::without(value, NoInterval::OneUnit);
+        return IntervalEstimate { value, interval: Err(NoInterval::OneUnit) };
     }
     let seed = options.seed.unwrap_or_else(|| seed_of(values.iter().flat_map(|value| [1.0, *value])));
     // By way of their distance from the mean, since reports hold every digit.
@@ -124,8 +105,7 @@ pub fn interval_of_mean(values: &[f64], clusters: Option<&[usize]>, options: &Bo
     IntervalEstimate { value, interval }
 }
 
-/// Cases sorted within clusters, clusters sorted likewise, and where each cluster starts and the last one ends: an order that depends on
-/// values alone. A case whose cluster is not named stands alone.
+/// Cases sorted by value within clusters, clusters likewise, and where each starts and the last ends. Unnamed cases stand alone.
 fn by_cluster<T>(
     cases: impl Iterator<Item = (usize, T)>,
     clusters: Option<&[usize]>,
@@ -149,12 +129,10 @@ fn by_cluster<T>(
     (groups.into_iter().flat_map(|(_, group)| group).collect(), starts)
 }
 
-/// The first order that is not equal.
 fn first(mut orders: impl Iterator<Item = Ordering>) -> Ordering {
     orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
-/// The ends of the interval, moved where an acceleration is given.
 fn ends(
     value: f64,
     mut drawn: Vec<f64>,
@@ -172,12 +150,10 @@ fn ends(
     }
     let tail = (1.0 - level) / 2.0;
     let Some(acceleration) = acceleration else { return Ok((at_share(&drawn, tail), at_share(&drawn, 1.0 - tail))) };
-    let near = 1e-12 * value.abs().max(1e-3);
-    Ok(accelerated_ends(&drawn, value, near, acceleration, quantile(1.0 - tail)))
+    Ok(accelerated_ends(&drawn, value, 1e-12 * value.abs().max(1e-3), acceleration, quantile(1.0 - tail)))
 }
 
-/// The ends of a bias-corrected and accelerated interval (Efron 1987) `z` deviates wide, from sorted samples, of which those within
-/// `near` of the figure count as equal to it.
+/// The ends of a BCa interval (Efron 1987) `z` deviates wide, from sorted samples; those within `near` of the figure equal it.
 pub(super) fn accelerated_ends(drawn: &[f64], value: f64, near: f64, acceleration: f64, z: f64) -> (f64, f64) {
     let n = drawn.len() as f64;
     let (below, above) = (drawn.partition_point(|v| *v < value - near), drawn.partition_point(|v| *v <= value + near));

@@ -3,7 +3,7 @@
 use super::distribution::two_sided;
 use super::interval::{Interval, checked, wilson_ends};
 use super::summary::squares_about_mean;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The person's and the judge's answer for one item.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,8 +23,8 @@ pub struct Label {
 /// PPI++ labels of pairs that the judge calls a match, and of pairs that it does not.
 pub const LEAST_OF_EACH: usize = 10;
 
-/// Minimum number of labels for PPI++.
-pub const LEAST_LABELS: usize = 30;
+/// Needed by PPI++ in all.
+pub(super) const LEAST_LABELS: usize = 30;
 
 /// With fewer clusters, items are taken as independent.
 const LEAST_CLUSTERS: usize = 10;
@@ -39,41 +39,28 @@ pub struct CorrectedEstimate {
 }
 
 /// Why there is no corrected figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "`reason` says it")]
-pub enum CorrectionError {
-    FewLabels,
-    NothingJudged,
-    JudgeTellsNothing,
-    BadLabel,
-    SeveralCandidates,
-    TooManyTogether,
-    NotByPairs,
-    Level,
-}
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CorrectionError(pub &'static str);
 
+#[expect(missing_docs, reason = "the texts say it")]
 impl CorrectionError {
-    /// The reason in words.
-    pub fn reason(self) -> &'static str {
-        match self {
-            Self::FewLabels => {
-                "too few labels: PPI++ needs 30, including 10 of pairs that the judge calls a match and 10 of others; \
-                 Rogan–Gladen needs 10 matches and 10 others"
-            }
-            Self::NothingJudged => "the judge decided nothing",
-            Self::JudgeTellsNothing => "sensitivity and specificity add up to 1 or less, so the judge is uninformative",
-            Self::BadLabel => "invalid sampling probability of a label: expected above 0 and at most 1",
-            Self::SeveralCandidates => {
-                "Rogan–Gladen corrects pairs, and here some golden or finding has several candidates, or a pair has a label that the \
-                 judge was not asked about"
-            }
-            Self::TooManyTogether => {
-                "more than 12 wrong answers of the judge concern goldens and findings that hang together"
-            }
-            Self::NotByPairs => "the profile does not decide pair by pair, so labels of pairs cannot correct it",
-            Self::Level => "invalid level: expected a number between 0 and 1",
-        }
-    }
+    pub const FEW_LABELS: Self = Self(
+        "too few labels: PPI++ needs 30, including 10 of pairs that the judge calls a match and 10 of others; \
+         Rogan–Gladen needs 10 matches and 10 others",
+    );
+    pub const NOTHING_JUDGED: Self = Self("the judge decided nothing");
+    pub const UNINFORMATIVE: Self =
+        Self("sensitivity and specificity add up to 1 or less, so the judge is uninformative");
+    pub const BAD_LABEL: Self = Self("invalid sampling probability of a label: expected above 0 and at most 1");
+    pub const SEVERAL_CANDIDATES: Self = Self(
+        "Rogan–Gladen corrects pairs, and here some golden or finding has several candidates, or a pair has a label that the \
+         judge was not asked about",
+    );
+    pub const TOO_MANY_TOGETHER: Self =
+        Self("more than 12 wrong answers of the judge concern goldens and findings that hang together");
+    pub const NOT_BY_PAIRS: Self =
+        Self("the profile does not decide pair by pair, so labels of pairs cannot correct it");
+    pub const LEVEL: Self = Self("invalid level: expected a number between 0 and 1");
 }
 
 /// The share of items that truly are, from `k` of `n` that the judge says are (Rogan and Gladen 1978).
@@ -81,44 +68,47 @@ impl CorrectionError {
 /// `p = (q + sp − 1) / (se + sp − 1)`, kept within 0 and 1, where `q = k/n`, and sensitivity `se` and specificity `sp` are
 /// the weighted shares among labels that truly are and are not. The interval is that of Lang and Reiczigel (2014), a delta
 /// method whose shares are first moved towards one half, so that a judge without a known error is not held to be without
-/// error. Weighted labels count for `(Σw)² / Σw²` of them (Kish 1965), and for fewer where clusters differ by more. The labels are
-/// of other items than the n.
+/// error. Weighted labels count for `(Σw)² / Σw²` of them (Kish 1965), fewer where clusters differ more. No label is of the n items.
 pub fn rogan_gladen(k: usize, n: usize, labels: &[Label], level: f64) -> Result<CorrectedEstimate, CorrectionError> {
     if n == 0 || k > n {
-        return Err(CorrectionError::NothingJudged);
+        return Err(CorrectionError::NOTHING_JUDGED);
     }
     rogan_gladen_of_share(Share { share: k as f64 / n as f64, count: n as f64 }, None, labels, level)
 }
 
-/// The same from a share that stands for so many independent items. Where the labels are of some of these `among` items, what the
-/// judge got wrong by chance in all of them it got wrong in the labelled ones, which takes `2 (p se(1−se) + (1−p) sp(1−sp)) / n` from
-/// the variance.
+/// The same from a share of so many independent items. Where labels are of some of these `among` items, both share chance errors,
+/// which takes `2 (p se(1−se) + (1−p) sp(1−sp)) / n` from the variance.
 pub(super) fn rogan_gladen_of_share(
     raw: Share,
     among: Option<f64>,
     labels: &[Label],
     level: f64,
 ) -> Result<CorrectedEstimate, CorrectionError> {
-    let level = checked(level).map_err(|_| CorrectionError::Level)?;
+    let level = checked(level).map_err(|_| CorrectionError::LEVEL)?;
     if !labels.iter().all(|label| label.probability > 0.0 && label.probability <= 1.0) {
-        return Err(CorrectionError::BadLabel);
+        return Err(CorrectionError::BAD_LABEL);
     }
     let right = |truth: bool| {
-        let own = labels.iter().filter(|label| label.truth == truth);
-        let items: Vec<Weighted> = own.map(|label| Weighted::new(label, label.judged == truth)).collect();
-        let units: std::collections::BTreeSet<usize> = items.iter().map(|item| item.unit).collect();
-        if units.len() < LEAST_OF_EACH { None } else { Share::weighted(&items) }
+        let item = |&Label { judged, probability, unit, cluster, .. }: &Label| Weighted {
+            holds: judged == truth,
+            weight: 1.0 / probability,
+            unit,
+            cluster,
+        };
+        let items: Vec<Weighted> = labels.iter().filter(|label| label.truth == truth).map(item).collect();
+        let units = items.iter().map(|item| item.unit).collect::<BTreeSet<_>>().len();
+        if units < LEAST_OF_EACH { None } else { Share::weighted(&items) }
     };
-    let (se, sp) = (right(true).ok_or(CorrectionError::FewLabels)?, right(false).ok_or(CorrectionError::FewLabels)?);
+    let (se, sp) = (right(true).ok_or(CorrectionError::FEW_LABELS)?, right(false).ok_or(CorrectionError::FEW_LABELS)?);
     if se.share + sp.share <= 1.0 {
-        return Err(CorrectionError::JudgeTellsNothing);
+        return Err(CorrectionError::UNINFORMATIVE);
     }
     let value = ((raw.share + sp.share - 1.0) / (se.share + sp.share - 1.0)).clamp(0.0, 1.0);
     let z = two_sided(level);
     let (raw, se, sp) = (raw.moved(z * z), se.moved(2.0), sp.moved(2.0));
     let gain = se.share + sp.share - 1.0;
     if gain <= 0.0 {
-        return Err(CorrectionError::JudgeTellsNothing);
+        return Err(CorrectionError::UNINFORMATIVE);
     }
     let p = (raw.share + sp.share - 1.0) / gain;
     let shift = 2.0 * z * z * (p * se.variance() - (1.0 - p) * sp.variance());
@@ -145,12 +135,6 @@ pub(super) struct Weighted {
     pub(super) cluster: usize,
 }
 
-impl Weighted {
-    fn new(label: &Label, holds: bool) -> Self {
-        Self { holds, weight: 1.0 / label.probability, unit: label.unit, cluster: label.cluster }
-    }
-}
-
 /// A share, and of how many independent items.
 #[derive(Clone, Copy)]
 pub(super) struct Share {
@@ -159,8 +143,7 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// The weighted share of items that hold; none where nothing has weight. It stands for `(Σw)² / Σw²` units (Kish 1965), and for fewer
-    /// where the share varies more between clusters than that.
+    /// The weighted share of items that hold, of `(Σw)² / Σw²` units (Kish 1965), fewer where clusters vary more; none without weight.
     pub(super) fn weighted(items: &[Weighted]) -> Option<Self> {
         let (mut total, mut hits) = (0.0, 0.0);
         let mut by_unit: BTreeMap<usize, f64> = BTreeMap::new();
@@ -194,7 +177,6 @@ impl Share {
         Self { count, ..self }
     }
 
-    /// The ends of Wilson's interval (1927), for any number of items.
     pub(super) fn wilson(self, z: f64) -> (f64, f64) {
         let Self { share, count } = self;
         if count <= 0.0 {

@@ -28,16 +28,16 @@ pub struct DawidSkene {
 ///
 /// The posterior of an unrated item is the prevalence.
 pub fn dawid_skene(ratings: &Ratings) -> DawidSkene {
-    let rows: Vec<Row<'_>> = ratings.rows().map(|(ratings, times)| Row { ratings, times: times as f64 }).collect();
-    let mut posterior: Vec<Vec<f64>> = rows.iter().map(|row| votes(row.ratings, ratings.categories())).collect();
-    let items: f64 = rows.iter().filter(|row| !row.ratings.is_empty()).map(|row| row.times).sum();
+    let rows: Vec<Row<'_>> = ratings.rows().map(|(ratings, times)| (ratings, times as f64)).collect();
+    let mut posterior: Vec<Vec<f64>> = rows.iter().map(|row| votes(row.0, ratings.categories())).collect();
+    let items: f64 = rows.iter().filter(|row| !row.0.is_empty()).map(|row| row.1).sum();
     let mut log_likelihood: Vec<f64> = Vec::new();
     let mut converged = false;
     let mut model = Model::fitted(&rows, &posterior, ratings);
     for _ in 0..MOST_ROUNDS {
         let mut total = 0.0;
-        for (row, posterior) in rows.iter().zip(&mut posterior) {
-            total += row.times * model.explain(row.ratings, posterior);
+        for ((row, times), posterior) in rows.iter().zip(&mut posterior) {
+            total += times * model.explain(row, posterior);
         }
         let gained = log_likelihood.last().map(|last| total - last);
         log_likelihood.push(total);
@@ -50,11 +50,11 @@ pub fn dawid_skene(ratings: &Ratings) -> DawidSkene {
     let class = |at: &usize| {
         let better =
             |best: usize, class: usize| if posterior[*at][class] > posterior[*at][best] { class } else { best };
-        (!rows[*at].ratings.is_empty()).then(|| (0..posterior[*at].len()).fold(0, better))
+        (!rows[*at].0.is_empty()).then(|| (0..posterior[*at].len()).fold(0, better))
     };
     DawidSkene {
-        class: ratings.row_of().iter().map(class).collect(),
-        posterior: ratings.row_of().iter().map(|at| posterior[*at].clone()).collect(),
+        class: ratings.items.iter().map(class).collect(),
+        posterior: ratings.items.iter().map(|at| posterior[*at].clone()).collect(),
         confusion: model.confusion,
         prevalence: model.prevalence,
         log_likelihood,
@@ -62,10 +62,8 @@ pub fn dawid_skene(ratings: &Ratings) -> DawidSkene {
     }
 }
 
-struct Row<'a> {
-    ratings: &'a [Rating],
-    times: f64,
-}
+/// Ratings, and how many items have them.
+type Row<'a> = (&'a [Rating], f64);
 
 struct Model {
     prevalence: Vec<f64>,
@@ -78,11 +76,11 @@ impl Model {
         let classes = ratings.categories();
         let mut prevalence = vec![0.0; classes];
         let mut counts = vec![vec![vec![0.0; classes]; classes]; ratings.raters()];
-        for (row, posterior) in rows.iter().zip(posterior).filter(|(row, _)| !row.ratings.is_empty()) {
+        for ((row, times), posterior) in rows.iter().zip(posterior).filter(|(row, _)| !row.0.is_empty()) {
             for (class, likely) in posterior.iter().enumerate() {
-                let mass = likely * row.times;
+                let mass = likely * times;
                 prevalence[class] += mass;
-                for rating in row.ratings {
+                for rating in *row {
                     counts[rating.rater][class][rating.category] += mass;
                 }
             }

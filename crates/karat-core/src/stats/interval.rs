@@ -15,13 +15,6 @@ pub struct Interval {
     pub n: usize,
 }
 
-impl Interval {
-    /// Whether that value lies inside, ends included.
-    pub fn holds(&self, value: f64) -> bool {
-        self.low <= value && value <= self.high
-    }
-}
-
 /// Why a figure has no interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "`reason` says it")]
@@ -48,17 +41,10 @@ impl NoInterval {
 
 /// A figure with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct IntervalEstimate {
-    /// The figure; none where it is undefined.
     pub value: Option<f64>,
-    /// Its interval, or why there is none.
     pub interval: Result<Interval, NoInterval>,
-}
-
-impl IntervalEstimate {
-    pub(super) fn without(value: Option<f64>, reason: NoInterval) -> Self {
-        Self { value, interval: Err(if value.is_some() { reason } else { NoInterval::Undefined }) }
-    }
 }
 
 pub(super) fn checked(level: f64) -> Result<f64, NoInterval> {
@@ -95,8 +81,7 @@ pub(super) fn wilson_ends(share: f64, count: f64, z: f64) -> (f64, f64) {
 
 /// The exact interval of Clopper and Pearson (1934): never covers less often than its level, mostly more often.
 ///
-/// With α = 1 − level: the ends are the α/2 quantile of Beta(k, n−k+1) and the 1−α/2 quantile of Beta(k+1, n−k); 0 of none
-/// and 1 of all. Undefined of none.
+/// With α = 1 − level: the α/2 quantile of Beta(k, n−k+1), 0 of none, and the 1−α/2 quantile of Beta(k+1, n−k), 1 of all.
 pub fn clopper_pearson(k: usize, n: usize, level: f64) -> Result<Interval, NoInterval> {
     clopper_pearson_of_share(k as f64 / n as f64, n, level)
 }

@@ -1,6 +1,5 @@
 //! Logistic models: probabilities and losses of log-odds, and regressions of any number of weights or of a single score.
 
-/// A probability from log-odds.
 pub(crate) fn probability(log_odds: f64) -> f64 {
     1.0 / (1.0 + libm::exp(-log_odds))
 }
@@ -12,7 +11,6 @@ pub(crate) fn log_loss(log_odds: f64) -> f64 {
 }
 
 /// Finds `base` and weights that make the outcomes likeliest, weights held back by `ridge`.
-///
 /// Rows may be of any length, the same for all. Where the outcomes are all alike the weights are 0 for want of contrast.
 pub(crate) fn fit(rows: &[Vec<f64>], outcomes: &[bool], ridge: f64) -> (f64, Vec<f64>) {
     let width = rows.first().map_or(0, Vec::len);
@@ -49,8 +47,7 @@ fn slopes(rows: &[Vec<f64>], outcomes: &[bool], solution: &[f64], ridge: f64) ->
     let mut full = vec![1.0; size];
     for (row, &hit) in rows.iter().zip(outcomes) {
         full[1..].copy_from_slice(row);
-        let log_odds: f64 = full.iter().zip(solution).map(|(x, w)| x * w).sum();
-        let p = probability(log_odds);
+        let p = probability(full.iter().zip(solution).map(|(x, w)| x * w).sum());
         let weight = (p * (1.0 - p)).max(1e-9);
         let error = f64::from(hit) - p;
         for i in 0..size {
@@ -67,7 +64,6 @@ fn slopes(rows: &[Vec<f64>], outcomes: &[bool], solution: &[f64], ridge: f64) ->
     (gradient, curvature)
 }
 
-/// Solves a system of equations by elimination with the largest pivot first.
 fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
     let size = right.len();
     for column in 0..size {
@@ -115,7 +111,6 @@ impl Logistic {
         self.base + self.steepness * score
     }
 
-    /// How badly it fits scores that are known to match or not.
     pub(crate) fn loss(self, scored: &[(f64, bool)]) -> f64 {
         let one = |&(score, matched): &(f64, bool)| {
             let log_odds = self.log_odds(score);

@@ -11,5 +11,5 @@ pub mod paired;
 pub mod random;
 pub mod rank;
 pub mod summary;
-pub mod two_phase;
+pub(crate) mod two_phase;
 pub mod variance;

@@ -1,7 +1,5 @@
 //! Rank correlation: Spearman's rho and Kendall's tau-b.
 
-use std::cmp::Ordering;
-
 /// The rank of each value from the smallest, counted from 1; tied values share the mean of their ranks.
 pub fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
@@ -20,41 +18,27 @@ pub fn ranks(values: &[f64]) -> Vec<f64> {
 pub fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {
     let (a, b) = (ranks(a), ranks(b));
     let (mean_a, mean_b) = (super::summary::mean(&a)?, super::summary::mean(&b)?);
-    let (mut both, mut own, mut other) = (0.0, 0.0, 0.0);
-    for (a, b) in a.iter().zip(&b) {
-        let (a, b) = (a - mean_a, b - mean_b);
-        both += a * b;
-        own += a * a;
-        other += b * b;
-    }
-    over(both, own, other)
+    correlation(a.iter().zip(&b).map(|(a, b)| (a - mean_a, b - mean_b)))
 }
 
 /// Kendall's tau-b: pairs in the same order less pairs in opposite order, corrected for ties on both sides.
 pub fn kendall(a: &[f64], b: &[f64]) -> Option<f64> {
-    let n = a.len().min(b.len());
-    let (mut both, mut own, mut other) = (0.0, 0.0, 0.0);
-    for i in 0..n {
-        for j in 0..i {
-            let (first, second) = (way(a[i], a[j]), way(b[i], b[j]));
-            both += first * second;
-            own += first * first;
-            other += second * second;
-        }
-    }
-    over(both, own, other)
+    let pairs = (0..a.len().min(b.len())).flat_map(|i| (0..i).map(move |j| (i, j)));
+    correlation(pairs.map(|(i, j)| (way(a[i], a[j]), way(b[i], b[j]))))
 }
 
-fn over(both: f64, own: f64, other: f64) -> Option<f64> {
+fn correlation(pairs: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    let (mut both, mut own, mut other) = (0.0, 0.0, 0.0);
+    for (a, b) in pairs {
+        both += a * b;
+        own += a * a;
+        other += b * b;
+    }
     (own > 0.0 && other > 0.0).then(|| (both / (own * other).sqrt()).clamp(-1.0, 1.0))
 }
 
 fn way(a: f64, b: f64) -> f64 {
-    match a.partial_cmp(&b) {
-        Some(Ordering::Less) => -1.0,
-        Some(Ordering::Greater) => 1.0,
-        Some(Ordering::Equal) | None => 0.0,
-    }
+    f64::from(i8::from(a > b) - i8::from(a < b))
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Σ (value − mean)²; none of an empty list.
 pub(crate) fn squares_about_mean(values: &[f64]) -> Option<f64> {
     let mean = mean(values)?;
     Some(values.iter().map(|value| (value - mean).powi(2)).sum())
@@ -37,8 +36,7 @@ pub fn standard_error(values: &[f64], clusters: Option<&[usize]>) -> Option<f64>
     Some((squares * (count / (count - 1.0))).sqrt() / values.len() as f64)
 }
 
-/// The design effect: how many times as large the variance of the mean is as if its values were independent. Undefined with fewer
-/// than two clusters, or where nothing varies.
+/// The variance of the mean relative to independent values. Undefined with fewer than two clusters, or where nothing varies.
 pub fn design_effect(values: &[f64], clusters: &[usize]) -> Option<f64> {
     let clustered = standard_error(values, Some(clusters))?;
     let independent = standard_error(values, None)?;

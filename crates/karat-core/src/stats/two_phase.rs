@@ -17,18 +17,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Pooled counts. Estimates of them are not whole numbers, and may be negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Totals {
-    pub tp: f64,
+pub(crate) struct Totals {
+    pub(crate) tp: f64,
     /// Countable findings that report none.
-    pub fp: f64,
-    pub required: f64,
+    pub(crate) fp: f64,
+    pub(crate) required: f64,
 }
 
 impl Totals {
     /// `self + times * other`.
-    #[must_use]
-    pub fn plus(self, other: Self, times: f64) -> Self {
+    pub(crate) fn plus(self, other: Self, times: f64) -> Self {
         Self {
             tp: self.tp + other.tp * times,
             fp: self.fp + other.fp * times,
@@ -43,18 +41,15 @@ impl Totals {
 
 /// A figure made of pooled counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Figure {
-    /// TP / (TP + FP).
+pub(crate) enum Figure {
     Precision,
-    /// TP / required.
     Recall,
-    /// 2·TP / (TP + FP + required).
     F1,
 }
 
 impl Figure {
     /// The figure; none where nothing is counted.
-    pub fn value(self, totals: Totals) -> Option<f64> {
+    pub(crate) fn value(self, totals: Totals) -> Option<f64> {
         let (above, below) = self.fraction(totals);
         (below > 0.0).then(|| above / below)
     }
@@ -67,7 +62,6 @@ impl Figure {
         }
     }
 
-    /// How far the figure moves with each count.
     fn gradient(self, totals: Totals) -> Totals {
         let (above, below) = self.fraction(totals);
         let value = above / below;
@@ -87,66 +81,61 @@ impl Figure {
 
 /// Cases that may be alike, as the judge has them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Cluster {
-    pub totals: Totals,
-    pub matches: usize,
-    pub others: usize,
+pub(crate) struct Cluster {
+    pub(crate) totals: Totals,
+    pub(crate) matches: usize,
+    pub(crate) others: usize,
     /// The counts were no candidate a match, and were all of them.
-    pub extremes: [Totals; 2],
+    pub(crate) extremes: [Totals; 2],
 }
 
 /// Something that people were asked about.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Draw {
-    pub cluster: usize,
+pub(crate) struct Draw {
+    pub(crate) cluster: usize,
     /// Draws of one unit were picked together, such as the same pair in several trials.
-    pub unit: usize,
+    pub(crate) unit: usize,
     /// The probability with which it was picked, above 0 and at most 1.
-    pub probability: f64,
-    pub weight: f64,
+    pub(crate) probability: f64,
+    pub(crate) weight: f64,
     /// How many pairs it holds that the judge calls a match; 0 for a pair that it does not.
-    pub matches: usize,
+    pub(crate) matches: usize,
     /// Whether it is among the matches or other candidates that its cluster counts.
-    pub is_counted: bool,
-    pub wrong: bool,
+    pub(crate) is_counted: bool,
+    pub(crate) wrong: bool,
     /// How the counts change when only this answer of the judge is flipped.
-    pub change: Totals,
+    pub(crate) change: Totals,
 }
 
 /// What a set of wrong answers changes, beyond what its subsets change.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Term {
-    pub cluster: usize,
-    pub times: f64,
+pub(crate) struct Term {
+    pub(crate) cluster: usize,
+    pub(crate) times: f64,
     /// How many of the answers have a weight that is scaled: as matches are, and as other candidates are.
-    pub scaled: [usize; 2],
-    pub change: Totals,
+    pub(crate) scaled: [usize; 2],
+    pub(crate) change: Totals,
 }
 
 /// All that is known of the pairs of one tool.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct TwoPhase {
-    pub clusters: Vec<Cluster>,
-    pub draws: Vec<Draw>,
-    pub terms: Vec<Term>,
+pub(crate) struct TwoPhase {
+    pub(crate) clusters: Vec<Cluster>,
+    pub(crate) draws: Vec<Draw>,
+    pub(crate) terms: Vec<Term>,
     /// Whether no golden and no finding has several candidates, and all that was labelled is a candidate.
-    pub is_single: bool,
+    pub(crate) is_single: bool,
     /// Whether the weights of candidates that are no match add up to how many of these there are.
     fits_others: bool,
 }
 
 impl TwoPhase {
-    /// The counts as the judge has them.
-    pub fn judged(&self) -> Totals {
+    pub(crate) fn judged(&self) -> Totals {
         self.clusters.iter().fold(Totals::default(), |sum, cluster| sum.plus(cluster.totals, 1.0))
     }
 
     /// The counts without the judge's errors.
-    pub fn totals(&self) -> Totals {
+    pub(crate) fn totals(&self) -> Totals {
         self.terms.iter().fold(self.judged(), |sum, term| sum.plus(term.change, term.times))
     }
 
@@ -162,7 +151,7 @@ impl TwoPhase {
     /// unless it differs from that of matches by more than chance: then pairs were picked among others than are counted here.
     ///
     /// What was picked for certain stands for itself, unless nothing was picked otherwise and some of it is missing.
-    pub fn weigh(&mut self) {
+    pub(crate) fn weigh(&mut self) {
         let (matches, others) = self.pairs();
         let of_matches = Scale::new(self.draws.iter().filter(|draw| draw.matches > 0), matches as f64);
         let of_others = self.draws.iter().filter(|draw| draw.matches == 0 && draw.is_counted);
@@ -190,12 +179,12 @@ impl TwoPhase {
     /// figure, as far as its answers tell the truth, and those of its two shares of wrong answers. Each is Wilson's, of as many
     /// items as weights and clusters leave, so that it allows for wrong answers that no label shows yet. It is no
     /// narrower than the spread between clusters makes it.
-    pub fn ppi(&self, figure: Figure, level: f64) -> Result<CorrectedEstimate, CorrectionError> {
-        let level = checked(level).map_err(|_| CorrectionError::Level)?;
+    pub(crate) fn ppi(&self, figure: Figure, level: f64) -> Result<CorrectedEstimate, CorrectionError> {
+        let level = checked(level).map_err(|_| CorrectionError::LEVEL)?;
         let labels = self.enough()?;
         let (judged, totals) = (self.judged(), self.totals());
-        let raw = figure.value(judged).ok_or(CorrectionError::NothingJudged)?;
-        let value = figure.value(totals).ok_or(CorrectionError::NothingJudged)?;
+        let raw = figure.value(judged).ok_or(CorrectionError::NOTHING_JUDGED)?;
+        let value = figure.value(totals).ok_or(CorrectionError::NOTHING_JUDGED)?;
         let (own, gradient) = (figure.gradient(judged), figure.gradient(totals));
         let (false_matches, missed) =
             (WrongAnswers::new(self, gradient, true), WrongAnswers::new(self, gradient, false));
@@ -217,13 +206,13 @@ impl TwoPhase {
 
     /// The figure without the judge's errors, by its sensitivity and specificity among labelled pairs. They say how many pairs
     /// are matches, and that determines the counts only where no golden and no finding has several candidates.
-    pub fn rogan_gladen(&self, figure: Figure, level: f64) -> Result<CorrectedEstimate, CorrectionError> {
+    pub(crate) fn rogan_gladen(&self, figure: Figure, level: f64) -> Result<CorrectedEstimate, CorrectionError> {
         self.usable()?;
         let (matches, others) = self.pairs();
         let (matches, pairs) = (matches as f64, (matches + others) as f64);
-        figure.value(self.judged()).filter(|_| pairs > 0.0).ok_or(CorrectionError::NothingJudged)?;
+        figure.value(self.judged()).filter(|_| pairs > 0.0).ok_or(CorrectionError::NOTHING_JUDGED)?;
         if !self.is_single {
-            return Err(CorrectionError::SeveralCandidates);
+            return Err(CorrectionError::SEVERAL_CANDIDATES);
         }
         let label = |draw: &Draw| Label {
             judged: draw.matches > 0,
@@ -232,13 +221,12 @@ impl TwoPhase {
             unit: draw.unit,
             cluster: draw.cluster,
         };
-        let labels: Vec<Label> = self.draws.iter().map(label).collect();
         let share = matches / pairs;
         let distance =
             |cluster: &Cluster| (cluster.matches as f64 - share * (cluster.matches + cluster.others) as f64) / pairs;
         let between: Vec<f64> = self.clusters.iter().map(distance).collect();
         let raw = Share { share, count: pairs }.varying(variance_of_sum(&between));
-        let found = rogan_gladen_of_share(raw, Some(pairs), &labels, level)?;
+        let found = rogan_gladen_of_share(raw, Some(pairs), &self.draws.iter().map(label).collect::<Vec<_>>(), level)?;
         let of_cluster = |cluster: &Cluster, share: f64| {
             cluster.extremes[0].plus(cluster.extremes[1], share).plus(cluster.extremes[0], -share)
         };
@@ -264,7 +252,7 @@ impl TwoPhase {
 
     fn usable(&self) -> Result<(), CorrectionError> {
         let is_bad = |draw: &Draw| !(draw.probability > 0.0 && draw.probability <= 1.0);
-        if self.draws.iter().any(is_bad) { Err(CorrectionError::BadLabel) } else { Ok(()) }
+        if self.draws.iter().any(is_bad) { Err(CorrectionError::BAD_LABEL) } else { Ok(()) }
     }
 
     /// How many things were labelled, where that is enough: of pairs that the judge calls a match and of others, so many or all.
@@ -276,7 +264,7 @@ impl TwoPhase {
         let few_matches = labelled < matches && self.units(|draw| draw.matches > 0) < LEAST_OF_EACH;
         let few_others = other_draws < others && self.units(|draw| draw.matches == 0) < LEAST_OF_EACH;
         let all = self.units(|_| true);
-        if all < LEAST_LABELS || few_matches || few_others { Err(CorrectionError::FewLabels) } else { Ok(all) }
+        if all < LEAST_LABELS || few_matches || few_others { Err(CorrectionError::FEW_LABELS) } else { Ok(all) }
     }
 
     /// The half-width that the spread between clusters alone makes; 0 with too few of them.
@@ -311,8 +299,7 @@ impl TwoPhase {
 fn variance_of_draws(draws: impl IntoIterator<Item = (usize, f64, f64)>) -> f64 {
     let mut units: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
     for (unit, value, probability) in draws {
-        let sum = units.entry(unit).or_insert((0.0, probability));
-        sum.0 += value;
+        units.entry(unit).or_insert((0.0, probability)).0 += value;
     }
     units.values().map(|(value, probability)| value * value * (1.0 - probability)).sum()
 }
@@ -379,18 +366,16 @@ impl WrongAnswers {
         let shares =
             || sample.draws.iter().map(|draw| (draw.unit, draw.matches as f64 * draw.weight, 1.0 / draw.weight));
         let all: f64 = shares().map(|(_, share, _)| share).sum();
-        let varied = variance_of_draws(shares());
-        let scale = if all > 0.0 { varied / (all * all) } else { 0.0 };
+        let scale = if all > 0.0 { variance_of_draws(shares()) / (all * all) } else { 0.0 };
         let size_error = if matches || sample.fits_others { 0.0 } else { (by_chance + size * size * scale).sqrt() };
         Self { share, size, size_error }
     }
 
-    /// How far the figure moves when the share is as high as it may be.
+    /// How far the figure moves when the share is as high as it may be, or as low.
     fn up(&self, z: f64) -> f64 {
         self.size * (self.share.wilson(z).1 - self.share.share)
     }
 
-    /// How far it moves when the share is as low as it may be.
     fn down(&self, z: f64) -> f64 {
         self.size * (self.share.share - self.share.wilson(z).0)
     }

@@ -51,8 +51,7 @@ pub fn components(scores: &[Observation]) -> Option<Components> {
     if case_count < 2 || trial_count == case_count {
         return None;
     }
-    let several = count(&judge) > 1;
-    let factors: Vec<&[usize]> = if several {
+    let factors: Vec<&[usize]> = if count(&judge) > 1 {
         vec![&case, &trial, &judge]
     } else if trial_count == scores.len() {
         vec![&case]
@@ -85,8 +84,7 @@ impl Components {
         // The variance is a + b/x in each number x: a is what stays however large x, and b what x divides.
         let needed = |with: &dyn Fn(f64) -> f64| {
             let stays = with(f64::INFINITY);
-            let divided = with(1.0) - stays;
-            let number = divided / (wanted - stays);
+            let number = (with(1.0) - stays) / (wanted - stays);
             (wanted > stays).then(|| (number - 1e-9).ceil().max(1.0) as usize)
         };
         Halving {

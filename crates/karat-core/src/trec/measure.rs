@@ -27,18 +27,16 @@ pub enum Cutoffs {
 
 /// How topics become one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum Total {
     /// The number of topics; a single topic has none.
     Topics,
-    /// Counts are added up.
     Sum,
-    /// The mean.
     Mean,
     /// The geometric mean of values of 0.00001 at least; a single topic has none.
     GeometricMean,
 }
 
-/// The least value that enters a geometric mean.
 const LEAST: f64 = 1e-5;
 
 const PLACES: Cutoffs = Cutoffs::Places(&[5, 10, 15, 20, 30, 100, 200, 500, 1000]);
@@ -118,12 +116,8 @@ pub struct Measure {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "variant names say it")]
 pub enum MeasureError {
-    /// There is none of that name.
     Unknown(String),
-    BadCutoff {
-        name: &'static str,
-        cutoff: String,
-    },
+    BadCutoff { name: &'static str, cutoff: String },
 }
 
 /// The measures that are shown when nothing is asked for.
@@ -134,15 +128,12 @@ pub fn official() -> Vec<Measure> {
 impl Family {
     /// This measure at its default cutoffs.
     pub fn usual(&'static self) -> Vec<Measure> {
-        match self.cutoffs {
-            Cutoffs::Whole => vec![Measure { family: self, cutoff: None }],
-            Cutoffs::Places(places) => self.at(places.iter().map(|place| f64::from(*place))),
-            Cutoffs::Shares(shares) => self.at(shares.iter().copied()),
-        }
-    }
-
-    fn at(&'static self, cutoffs: impl Iterator<Item = f64>) -> Vec<Measure> {
-        cutoffs.map(|cutoff| Measure { family: self, cutoff: Some(cutoff) }).collect()
+        let cutoffs: Vec<Option<f64>> = match self.cutoffs {
+            Cutoffs::Whole => vec![None],
+            Cutoffs::Places(places) => places.iter().map(|place| Some(f64::from(*place))).collect(),
+            Cutoffs::Shares(shares) => shares.iter().copied().map(Some).collect(),
+        };
+        cutoffs.into_iter().map(|cutoff| Measure { family: self, cutoff }).collect()
     }
 
     /// Whether its values are counts.
@@ -157,10 +148,8 @@ impl Family {
             // The range keeps products with any number of documents within what a place can be.
             Cutoffs::Shares(_) => text.parse::<f64>().ok().filter(|share| (0.0..=1e6).contains(share)),
         };
-        match cutoff {
-            Some(cutoff) => Ok(Measure { family: self, cutoff: Some(cutoff) }),
-            None => Err(MeasureError::BadCutoff { name: self.name, cutoff: text.to_owned() }),
-        }
+        let measure = cutoff.map(|cutoff| Measure { family: self, cutoff: Some(cutoff) });
+        measure.ok_or_else(|| MeasureError::BadCutoff { name: self.name, cutoff: text.to_owned() })
     }
 }
 

@@ -1,7 +1,6 @@
 //! Rankings against judged documents, measured as the program `trec_eval` of the Text REtrieval Conferences does.
 //!
-//! Judgements ([`Qrels`]) and a [`TrecRun`] become one [`Ranking`] for each topic that both have; [`FAMILIES`] lists what can be measured
-//! of it.
+//! Judgements ([`Qrels`]) and a [`TrecRun`] become one [`Ranking`] for each topic that both have; [`FAMILIES`] lists its measures.
 
 mod measure;
 mod ranking;
@@ -59,8 +58,7 @@ impl Evaluation {
 
     /// A measure over all topics. With `complete`, a judged topic that is missing in the run counts 0; else it is left out.
     pub fn over_all(&self, measure: Measure, complete: bool) -> f64 {
-        let missing = if complete { self.missing.len() } else { 0 };
-        measure.over(self.topics.iter().map(|(_, ranking)| ranking), missing)
+        measure.over(self.topics.iter().map(|(_, ranking)| ranking), if complete { self.missing.len() } else { 0 })
     }
 }
 

@@ -16,8 +16,7 @@ pub struct Ranking {
 }
 
 impl Ranking {
-    /// Of the relevance of what was found, from the first place to the last, and of all that was judged. Relevance below 0 stands
-    /// for a document that nobody judged.
+    /// Of the relevance of what was found, in the order of places, and of all that was judged; below 0 nobody judged it.
     pub fn new(found: impl Iterator<Item = Option<i64>>, judged: impl Iterator<Item = i64>) -> Self {
         let level = |relevance: i64| u64::try_from(relevance).ok();
         let found: Vec<Option<u64>> = found.map(|relevance| relevance.and_then(level)).collect();
@@ -44,25 +43,21 @@ impl Ranking {
         self.relevant.len()
     }
 
-    /// How many of them were found.
-    pub fn relevant_retrieved(&self) -> usize {
+    pub(crate) fn relevant_retrieved(&self) -> usize {
         self.relevant_within(self.found.len())
     }
 
-    /// How many stand on the first `k` places.
-    pub fn relevant_within(&self, k: usize) -> usize {
+    fn relevant_within(&self, k: usize) -> usize {
         self.relevant_until[k.min(self.found.len())]
     }
 
-    /// How many documents that were found are judged not to be relevant.
-    pub fn judged_not_relevant(&self) -> usize {
+    pub(super) fn judged_not_relevant(&self) -> usize {
         self.found.iter().filter(|relevance| **relevance == Some(0)).count()
     }
 
     /// The share of the first `k` places that nobody judged; places behind the last document do not count as unjudged.
     pub fn unjudged_within(&self, k: usize) -> f64 {
-        let unjudged = self.found.iter().take(k).filter(|relevance| relevance.is_none()).count();
-        share(unjudged, k)
+        share(self.found.iter().take(k).filter(|relevance| relevance.is_none()).count(), k)
     }
 
     /// The share of relevant documents on the first `k` places.
@@ -115,8 +110,7 @@ impl Ranking {
     /// The highest precision from the place on at which that share of the relevant documents is found, rounded to whole documents.
     pub fn interpolated_precision(&self, recall: f64) -> f64 {
         let wanted = (recall * self.relevant.len() as f64).round();
-        let places = self.relevant_places();
-        let far = places.filter(|place| self.relevant_within(*place) as f64 >= wanted);
+        let far = self.relevant_places().filter(|place| self.relevant_within(*place) as f64 >= wanted);
         far.map(|place| self.precision(place)).fold(0.0, f64::max)
     }
 
@@ -125,8 +119,7 @@ impl Ranking {
         self.precision((multiple * self.relevant.len() as f64 + 0.9) as usize)
     }
 
-    /// Discounted cumulative gain on the first `k` places as a share of the highest there could be; the gain is the relevance, the
-    /// discount the binary logarithm of the place and 1.
+    /// Discounted cumulative gain on the first `k` places, relevance ÷ log2(place + 1), as a share of the highest there could be.
     pub fn ndcg(&self, k: usize) -> f64 {
         let ideal = gain(self.relevant.iter().copied().take(k));
         let own = gain(self.found.iter().map(|relevance| relevance.unwrap_or(0)).take(k));
@@ -141,8 +134,7 @@ impl Ranking {
 
     /// The places of the relevant documents, counted from 1.
     fn relevant_places(&self) -> impl Iterator<Item = usize> {
-        let relevant = self.found.iter().enumerate().filter(|(_, relevance)| is_relevant(**relevance));
-        relevant.map(|(at, _)| at + 1)
+        self.found.iter().enumerate().filter(|(_, relevance)| is_relevant(**relevance)).map(|(at, _)| at + 1)
     }
 }
 

@@ -135,14 +135,14 @@ fn too_few_labels_and_judges_that_tell_nothing_are_refused() {
     let few = figures(&labelled_suite(60, |n| (of(n).0, of(n).1, (n < 12).then_some(None)))).unwrap();
     assert_eq!(
         (few.precision.rogan_gladen, few.precision.ppi),
-        (Err(CorrectionError::FewLabels), Err(CorrectionError::FewLabels))
+        (Err(CorrectionError::FEW_LABELS), Err(CorrectionError::FEW_LABELS))
     );
     // Forty labels, and none of a pair that the judge refuses: what it misses stays unknown.
     let one_sided = figures(&labelled_suite(80, |n| (of(n).0, of(n).1, of(n).1.then_some(Some(0.5))))).unwrap();
-    assert_eq!(one_sided.recall.ppi, Err(CorrectionError::FewLabels));
+    assert_eq!(one_sided.recall.ppi, Err(CorrectionError::FEW_LABELS));
     // Right and wrong as often, whatever the truth.
     let coin = figures(&labelled_suite(80, |n| (n % 2 == 0, n % 4 < 2, Some(None)))).unwrap();
-    assert_eq!(coin.precision.rogan_gladen, Err(CorrectionError::JudgeTellsNothing));
+    assert_eq!(coin.precision.rogan_gladen, Err(CorrectionError::UNINFORMATIVE));
     assert_eq!(figures(&labelled_suite(40, |n| (n % 2 == 0, true, None))), None);
 }
 
@@ -153,7 +153,7 @@ fn probabilities_that_are_none_are_refused() {
         for metric in metrics(&found) {
             assert_eq!(
                 (metric.ppi, metric.rogan_gladen),
-                (Err(CorrectionError::BadLabel), Err(CorrectionError::BadLabel))
+                (Err(CorrectionError::BAD_LABEL), Err(CorrectionError::BAD_LABEL))
             );
         }
     }
@@ -225,7 +225,7 @@ fn labels_of_all_pairs_give_what_people_would_score() {
         let expected = [tp / (tp + fp), tp / (tp + fn_), 2.0 * tp / (2.0 * tp + fp + fn_)];
         for (metric, expected) in metrics(&found).iter().zip(expected) {
             near(metric.ppi.unwrap().value, expected);
-            assert_eq!(metric.rogan_gladen, Err(CorrectionError::SeveralCandidates), "{name}");
+            assert_eq!(metric.rogan_gladen, Err(CorrectionError::SEVERAL_CANDIDATES), "{name}");
         }
     }
 }
@@ -276,7 +276,7 @@ fn profiles_that_do_not_decide_pair_by_pair_are_refused() {
         let found = figures_by(&data, &profile(name, "")).unwrap();
         assert_eq!(
             (found.recall.ppi, found.recall.rogan_gladen),
-            (Err(CorrectionError::NotByPairs), Err(CorrectionError::NotByPairs))
+            (Err(CorrectionError::NOT_BY_PAIRS), Err(CorrectionError::NOT_BY_PAIRS))
         );
     }
 }

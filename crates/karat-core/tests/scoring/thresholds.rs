@@ -2,7 +2,7 @@
 
 use crate::story::{case, profile, suite, trial};
 use karat_core::ids::CaseId;
-use karat_core::metric::sweep::SweptBy;
+use karat_core::metric::sweep::Scale;
 use karat_core::scorecard::{ToolScore, score};
 use karat_core::suite::Suite;
 use karat_core::trial::Trial;
@@ -62,9 +62,9 @@ fn one_case_by_hand() {
             ("sui", None),
         ],
     );
-    let best: Vec<(SweptBy, Option<f64>)> =
+    let best: Vec<(Scale, Option<f64>)> =
         tool.sweeps.iter().map(|sweep| (sweep.by, sweep.best.and_then(|best| best.threshold))).collect();
-    assert_eq!(best, [(SweptBy::Confidence, Some(0.9)), (SweptBy::Severity, Some(4.0))]);
+    assert_eq!(best, [(Scale::Confidence, Some(0.9)), (Scale::Severity, Some(4.0))]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ pub mod model;
 
 use super::bundle::RequirementRef;
 use karat_core::assessment::record::{AnswerValue, Compliance, Role};
-use karat_format::assessment::StepV1;
+use karat_format::assessment::UnansweredV1;
 use karat_format::template::TemplateRequirementV1;
 
 /// A requirement of a bundle, as given to an assessor.
@@ -54,16 +54,8 @@ pub struct CitedPart {
     pub name: String,
 }
 
-/// Why there is no opinion on a requirement.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unanswered {
-    pub step: StepV1,
-    /// The kind of reason, such as `unanswered` or `refused`.
-    pub kind: &'static str,
-    pub why: String,
-}
-
-pub type Assessed = Result<Opinion, Unanswered>;
+/// An opinion, or why there is none.
+pub type Assessed = Result<Opinion, UnansweredV1>;
 
 /// The name of the rule-based assessor.
 pub const BASELINE: &str = "baseline";

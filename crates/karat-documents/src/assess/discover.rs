@@ -52,8 +52,7 @@ pub fn discover(paths: &[String], recursive: bool) -> Result<Vec<RecordPlace>, F
     Ok(found)
 }
 
-/// Whether a path should be checked as golden records: a record, an assessment suite, or a folder with records that is not a
-/// suite of findings.
+/// Whether a path is a record, an assessment suite, or a folder with records that is not a suite of findings.
 pub fn holds_records(path: &str) -> bool {
     let disk = Path::new(path);
     if is_record(path) {
@@ -82,7 +81,7 @@ fn at(path: &str, recursive: bool) -> Result<Vec<RecordPlace>, Vec<Diagnostic>> 
     let disk = Path::new(path);
     let fault = |code, message: String, help: &str| Err(vec![Diagnostic::of_file(path, code, message).with_help(help)]);
     match disk.metadata() {
-        Ok(there) if there.is_dir() && is_record(path) => fault("not-a-file", is_a_folder(), RENAME),
+        Ok(there) if there.is_dir() && is_record(path) => fault("not-a-file", IS_A_FOLDER.to_owned(), RENAME),
         Ok(there) if there.is_dir() => folder(path, &Files::Disk(disk.to_owned()), &Folder::on_disk(disk), recursive),
         Ok(there) if !there.is_file() => {
             fault("not-a-file", "this is not a regular file".to_owned(), "give the file of a record, or a folder")
@@ -148,7 +147,7 @@ fn below(folder: &Folder) -> Result<Vec<RecordPlace>, Vec<Diagnostic>> {
         };
         for name in entries.folders.iter().filter(|name| !name.starts_with('.')) {
             if is_record(name) {
-                faults.push(Diagnostic::of_file(folder.display(name), "not-a-file", is_a_folder()).with_help(RENAME));
+                faults.push(Diagnostic::of_file(folder.display(name), "not-a-file", IS_A_FOLDER).with_help(RENAME));
             } else {
                 open.push(folder.join(name));
             }
@@ -169,7 +168,4 @@ fn below(folder: &Folder) -> Result<Vec<RecordPlace>, Vec<Diagnostic>> {
 }
 
 const RENAME: &str = "rename the folder";
-
-fn is_a_folder() -> String {
-    "this is a folder with the name of a golden record".to_owned()
-}
+const IS_A_FOLDER: &str = "this is a folder with the name of a golden record";

@@ -1,16 +1,15 @@
 //! Runs assessors on the retrieved parts. All assessors see the same parts, and none sees the expected answers.
 
-use super::Template;
 use super::assessor::model::{EvaluationContext, Model};
-use super::assessor::{Assessed, BASELINE, GivenAnswer, RequirementInput, ShownPart, Unanswered, baseline};
-use super::bundle::{BundleRef, RequirementRef};
-use super::event::AssessEvent;
+use super::assessor::{Assessed, BASELINE, GivenAnswer, RequirementInput, ShownPart, baseline};
+use super::bundle::RequirementRef;
 use super::search::{RequirementSearch, SearchedBundle};
+use super::{AssessEvent, Template};
 use crate::assess::prompt::{COMPLIANCE, RELEVANCE};
 use crate::did_you_mean;
 use crate::retrieval::cut::truncate_at_whitespace;
 use karat_core::assessment::record::GoldenRecord;
-use karat_format::assessment::{CutV1, StepV1};
+use karat_format::assessment::{CutV1, StepV1, UnansweredV1};
 use karat_format::judge::JudgeConfigV1;
 use karat_llm::engine::{EngineError, EngineStats};
 use karat_llm::ledger::CacheMode;
@@ -23,13 +22,8 @@ const LONGEST_PART: usize = 6_000;
 
 pub struct Assessor {
     pub name: String,
-    kind: Kind,
-}
-
-enum Kind {
-    Rules,
-    /// One model per distinct description; templates with the same description share it.
-    Models(Vec<ModelGroup>),
+    /// One model per distinct description; templates with the same description share it. `None` for the baseline.
+    models: Option<Vec<ModelGroup>>,
 }
 
 struct ModelGroup {
@@ -49,8 +43,6 @@ pub enum EvaluationError {
     Provider { name: String, source: ProviderError },
     #[error("the model `{name}` cannot be asked: {why}")]
     NotReady { name: String, why: String },
-    #[error("`{name}` is given twice")]
-    Twice { name: String },
 }
 
 /// Opens an assessor by name: `baseline`, an endpoint of the template, or PROVIDER/MODEL.
@@ -61,7 +53,7 @@ pub fn open(
     cache: CacheMode,
 ) -> Result<Assessor, EvaluationError> {
     if name == BASELINE {
-        return Ok(Assessor { name: name.to_owned(), kind: Kind::Rules });
+        return Ok(Assessor { name: name.to_owned(), models: None });
     }
     let mut described: Vec<ModelGroup> = Vec::new();
     for template in templates {
@@ -72,15 +64,15 @@ pub fn open(
             same.templates.push(template.display_path());
             continue;
         }
-        let around = ProviderEnv { variable, folder: &folder };
+        let env = ProviderEnv { variable, folder: &folder };
         let wrong = |source| EvaluationError::Provider { name: name.to_owned(), source };
-        let model = Model::open(name, &config, &around, cache).map_err(wrong)?;
-        if let Some(why) = model.missing_setting().filter(|_| cache != CacheMode::Only) {
+        let model = Model::open(name, &config, &env, cache).map_err(wrong)?;
+        if let Some(why) = model.engine.provider().missing_setup().filter(|_| cache != CacheMode::Only) {
             return Err(EvaluationError::NotReady { name: name.to_owned(), why: why.to_owned() });
         }
         described.push(ModelGroup { templates: vec![template.display_path()], config, folder: files, model });
     }
-    Ok(Assessor { name: name.to_owned(), kind: Kind::Models(described) })
+    Ok(Assessor { name: name.to_owned(), models: Some(described) })
 }
 
 fn described_by(name: &str, template: &Template) -> Result<JudgeConfigV1, EvaluationError> {
@@ -100,8 +92,8 @@ fn described_by(name: &str, template: &Template) -> Result<JudgeConfigV1, Evalua
 }
 
 /// The answers of an assessor.
-#[derive(Default)]
-pub struct EvaluationResult {
+pub struct EvaluationResult<'a> {
+    pub assessor: &'a Assessor,
     pub assessed: Vec<Vec<Assessed>>,
     /// `None` if no model was asked.
     pub tally: Option<EngineStats>,
@@ -114,38 +106,28 @@ pub struct EvaluationResult {
 impl Assessor {
     /// Provider and model; `rules` for the baseline.
     pub fn provider_and_model(&self) -> (&str, &str) {
-        match &self.kind {
-            Kind::Rules => ("rules", ""),
-            Kind::Models(described) => described.first().map_or(("", ""), |own| {
-                let id = own.model.id();
-                (&id.provider, &id.model)
-            }),
-        }
+        let Some(models) = &self.models else { return ("rules", "") };
+        let id = models.first().map(|own| own.model.engine.provider().id());
+        id.map_or(("", ""), |id| (&id.provider, &id.model))
     }
 
     pub fn prompts(&self) -> Vec<String> {
-        match &self.kind {
-            Kind::Rules => Vec::new(),
-            Kind::Models(_) => [&RELEVANCE, &COMPLIANCE].map(|template| template.name.to_owned()).to_vec(),
-        }
+        let templates = self.models.iter().flat_map(|_| [&RELEVANCE, &COMPLIANCE]);
+        templates.map(|template| template.name.to_owned()).collect()
     }
 
-    pub fn asks_models(&self) -> bool {
-        matches!(self.kind, Kind::Models(_))
-    }
-
-    /// Assesses all retrieved requirements. A model that cannot be asked leaves its requirements unanswered; only a failed
-    /// ledger, or a missing exchange when replaying, is an error.
+    /// Only a failed ledger, or a missing exchange when replaying, is an error; other failures leave requirements unanswered.
     pub fn assess(
         &self,
         bundles: &[SearchedBundle<'_>],
         context: &mut EvaluationContext<'_>,
-    ) -> Result<EvaluationResult, EngineError> {
-        let mut done = EvaluationResult { assessed: vec![Vec::new(); bundles.len()], ..EvaluationResult::default() };
-        match &self.kind {
-            Kind::Rules => {
+    ) -> Result<EvaluationResult<'_>, EngineError> {
+        let assessed = vec![Vec::new(); bundles.len()];
+        let mut done = EvaluationResult { assessor: self, assessed, tally: None, cut: CutV1::default(), failed: None };
+        match &self.models {
+            None => {
                 for (at, bundle) in bundles.iter().enumerate() {
-                    let words = |text: &str| bundle.corpus.analysis.words(text);
+                    let words = |text: &str| bundle.analysis.words(text);
                     for search in &bundle.requirements {
                         // Rules read the whole part.
                         let input = requirement_input(bundle, search, usize::MAX, &mut CutV1::default());
@@ -153,11 +135,7 @@ impl Assessor {
                     }
                 }
             }
-            Kind::Models(described) => {
-                for one in described {
-                    self.ask(one, bundles, context, &mut done)?;
-                }
-            }
+            Some(models) => models.iter().try_for_each(|one| self.ask(one, bundles, context, &mut done))?,
         }
         for (bundle, assessed) in bundles.iter().zip(&done.assessed) {
             for (search, assessed) in bundle.requirements.iter().zip(assessed) {
@@ -173,13 +151,13 @@ impl Assessor {
         one: &ModelGroup,
         bundles: &[SearchedBundle<'_>],
         context: &mut EvaluationContext<'_>,
-        done: &mut EvaluationResult,
+        done: &mut EvaluationResult<'_>,
     ) -> Result<(), EngineError> {
-        let own = |bundle: &SearchedBundle<'_>| one.templates.contains(&bundle.corpus.bundle.template.display_path());
+        let own = |bundle: &SearchedBundle<'_>| one.templates.contains(&bundle.bundle.template.display_path());
         let mut inputs = Vec::new();
         let mut bundle_of_input = Vec::new();
         for (at, bundle) in bundles.iter().enumerate().filter(|(_, bundle)| own(bundle)) {
-            let most = bundle.corpus.bundle.template.config.max_part_chars.map_or(LONGEST_PART, |most| most as usize);
+            let most = bundle.bundle.template.config.max_part_chars.map_or(LONGEST_PART, |most| most as usize);
             for search in &bundle.requirements {
                 inputs.push(requirement_input(bundle, search, most, &mut done.cut));
                 bundle_of_input.push(at);
@@ -196,7 +174,7 @@ impl Assessor {
             Err(EngineError::Provider { why, .. }) => {
                 (context.observer)(AssessEvent::ModelFailed { model: &self.name, why: &why });
                 done.failed = Some(why.clone());
-                let none = Unanswered { step: StepV1::Relevance, kind: "unreachable", why };
+                let none = UnansweredV1 { step: StepV1::Relevance, kind: "unreachable".to_owned(), why };
                 vec![Err(none); inputs.len()]
             }
             Err(other) => return Err(other),
@@ -209,9 +187,9 @@ impl Assessor {
 }
 
 fn about<'a>(bundle: &'a SearchedBundle<'_>, search: &'a RequirementSearch<'_>) -> RequirementRef<'a> {
-    let own = bundle.corpus.bundle;
-    let named = BundleRef { bundle_id: &own.record.bundle, template_id: &own.template.id };
-    RequirementRef { bundle: named, requirement_id: search.requirement.id.as_str() }
+    let own = bundle.bundle;
+    let requirement_id = search.requirement.id.as_str();
+    RequirementRef { bundle_id: &own.record.bundle, template_id: &own.template.id, requirement_id }
 }
 
 /// A requirement as given to an assessor, without anything of the record's expected answers.
@@ -222,14 +200,14 @@ fn requirement_input<'a>(
     cut: &mut CutV1,
 ) -> RequirementInput<'a> {
     let mut shown = |hit: &crate::retrieval::Hit| {
-        let part = &bundle.corpus.parts[hit.part];
+        let part = &bundle.parts[hit.part];
         let (text, lost) = truncate_at_whitespace(&part.section.body, most);
         cut.texts += usize::from(lost > 0);
         cut.characters += lost;
         ShownPart { document: part.document.to_owned(), heading: part.full_heading(), text: text.to_owned() }
     };
-    let GoldenRecord { question_answers, .. } = &bundle.corpus.bundle.record;
-    let words = &bundle.corpus.bundle.template.config.questions;
+    let GoldenRecord { question_answers, .. } = &bundle.bundle.record;
+    let words = &bundle.bundle.template.config.questions;
     let known = |given: &'a karat_core::assessment::record::QuestionAnswer| GivenAnswer {
         question: &given.question,
         words: words.get(&given.question).map_or("", String::as_str),

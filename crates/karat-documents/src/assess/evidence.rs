@@ -1,11 +1,10 @@
 //! Locates golden parts in the documents they refer to.
 
 use super::nearest;
-use crate::ingest::Section;
+use crate::ingest::{Document, Section};
 use karat_core::assessment::part_match::PartIndex;
 use karat_core::assessment::record::GoldenPart;
 use karat_core::assessment::text::{Term, Tokens, Vocabulary};
-use std::cell::{Cell, OnceCell};
 
 /// The location of a golden part.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,44 +19,42 @@ pub struct EvidenceLocation {
     pub coverage: f64,
 }
 
-pub(super) struct PartFault {
-    pub(super) key: &'static str,
-    pub(super) code: &'static str,
-    pub(super) message: String,
-    pub(super) help: Option<String>,
-}
+/// Documents by name; `None` for one that failed.
+pub(super) type Documents = Vec<(String, Option<Document>)>;
 
-#[derive(Clone, Copy)]
-pub(super) struct Source<'d> {
-    pub(super) name: &'d str,
-    pub(super) sections: &'d [Section],
-}
+/// Takes key, code, message and help of a fault.
+type Report<'r> = dyn FnMut(&'static str, &'static str, String, Option<String>) + 'r;
 
 pub(super) struct BundleTexts<'d> {
-    documents: Vec<Source<'d>>,
+    documents: &'d Documents,
     vocabulary: Vocabulary,
     /// Heading and body of each section of each document.
     words: Vec<Vec<(Tokens, Tokens)>>,
     /// Built for the first fault.
-    bodies: Vec<OnceCell<PartIndex>>,
+    bodies: Vec<Option<PartIndex>>,
     /// How many similar passages may still be looked for.
-    looks: Cell<usize>,
+    looks: usize,
 }
 
 /// A record made for other versions of its documents has hundreds of such faults; the first ones suffice.
 const MOST_NEAR_SEARCHES: usize = 50;
 
 impl<'d> BundleTexts<'d> {
-    pub(super) fn new(documents: Vec<Source<'d>>) -> Self {
+    pub(super) fn new(documents: &'d Documents) -> Self {
         let mut vocabulary = Vocabulary::default();
         let mut read = |section: &Section| (vocabulary.read("", &section.heading), vocabulary.read("", &section.body));
-        let words = documents.iter().map(|document| document.sections.iter().map(&mut read).collect()).collect();
-        let bodies = documents.iter().map(|_| OnceCell::new()).collect();
-        Self { documents, vocabulary, words, bodies, looks: Cell::new(MOST_NEAR_SEARCHES) }
+        let words = documents.iter().map(|document| sections(document).iter().map(&mut read).collect()).collect();
+        let bodies = documents.iter().map(|_| None).collect();
+        Self { documents, vocabulary, words, bodies, looks: MOST_NEAR_SEARCHES }
     }
 
-    /// Locates a part in its document, or explains what is wrong with it.
-    pub(super) fn locate(&mut self, part: &GoldenPart, document: usize) -> Result<EvidenceLocation, Vec<PartFault>> {
+    /// Locates a part in its document, or reports what is wrong with it.
+    pub(super) fn locate(
+        &mut self,
+        part: &GoldenPart,
+        document: usize,
+        report: &mut Report<'_>,
+    ) -> Option<EvidenceLocation> {
         let title = self.vocabulary.read("", &part.title);
         let text = self.vocabulary.read("", &part.text);
         let sections = &self.words[document];
@@ -66,12 +63,13 @@ impl<'d> BundleTexts<'d> {
         let found = whole.or_else(|| headed.iter().find(|&&section| has(&sections[section].1, text.in_order())));
         if let Some(&section) = found {
             let coverage = text.len() as f64 / sections[section].1.len() as f64;
-            return Ok(EvidenceLocation { document, section, sections: 1, coverage });
+            return Some(EvidenceLocation { document, section, sections: 1, coverage });
         }
-        if let Some(standing) = headed.iter().find_map(|&section| self.spans(&text, document, section)) {
-            return Ok(standing);
+        let found = headed.iter().find_map(|&section| self.spans(&text, document, section));
+        if found.is_none() {
+            self.explain(part, document, &headed, &title, &text, report);
         }
-        Err(self.faults(part, document, &headed, &title, &text))
+        found
     }
 
     /// A text that begins in a section and continues in the following ones.
@@ -94,50 +92,48 @@ impl<'d> BundleTexts<'d> {
         Some(EvidenceLocation { document, section, sections: spanned, coverage })
     }
 
-    fn faults(
-        &self,
+    fn explain(
+        &mut self,
         part: &GoldenPart,
         document: usize,
         headed: &[usize],
         title: &Tokens,
         text: &Tokens,
-    ) -> Vec<PartFault> {
+        report: &mut Report<'_>,
+    ) {
         let GoldenPart { id, document: name, .. } = part;
-        let fault = |key, code, message: String, help: String| PartFault { key, code, message, help: Some(help) };
         let body = text.in_order().strip_prefix(title.in_order()).filter(|body| !body.is_empty());
         if let Some(body) = body
             && headed.iter().any(|&section| has(&self.words[document][section].1, body))
         {
             let message = format!("the text of `{id}` begins with its heading, which has a place of its own");
             let help = "remove the heading from `text`: `title` has it, and `text` is what stands below it";
-            return vec![fault("text", "text-has-heading", message, help.to_owned())];
+            return report("text", "text-has-heading", message, Some(help.to_owned()));
         }
         match self.elsewhere(text, document) {
             Some((other, section)) if other != document => {
                 let message = format!("the text of `{id}` is not in {name}");
-                let (other, place) = (self.documents[other].name, quoted(section));
-                vec![fault("document", "wrong-document", message, format!("it is in {other}, under {place}"))]
+                let help = format!("it is in {}, under {}", self.documents[other].0, quoted(section));
+                report("document", "wrong-document", message, Some(help));
             }
             Some((_, section)) if headed.is_empty() => {
                 let message = format!("{name} has no heading “{}”", nearest::short(&part.title));
-                vec![fault("title", "unknown-title", message, format!("the text is under {}", quoted(section)))]
+                report("title", "unknown-title", message, Some(format!("the text is under {}", quoted(section))));
             }
             Some((_, section)) => {
                 let message = format!("the text of `{id}` is not under “{}”", nearest::short(&part.title));
-                vec![fault("title", "wrong-section", message, format!("it is under {}", quoted(section)))]
+                report("title", "wrong-section", message, Some(format!("it is under {}", quoted(section))));
             }
             None => {
-                let mut found = Vec::new();
                 if headed.is_empty() {
                     let message = format!("{name} has no heading “{}”", nearest::short(&part.title));
-                    let near = nearest::heading(&part.title, self.documents[document].sections);
+                    let near = nearest::heading(&part.title, sections(&self.documents[document]));
                     let help = near.map(|near| format!("did you mean {}?", quoted(near)));
-                    found.push(PartFault { key: "title", code: "unknown-title", message, help });
+                    report("title", "unknown-title", message, help);
                 }
                 let message = format!("the text of `{id}` is not in {name}");
                 let help = self.near_passage(&part.text, text, document, headed);
-                found.push(PartFault { key: "text", code: "text-not-found", message, help });
-                found
+                report("text", "text-not-found", message, help);
             }
         }
     }
@@ -147,28 +143,27 @@ impl<'d> BundleTexts<'d> {
         let others = (0..self.words.len()).filter(|&other| other != document);
         std::iter::once(document).chain(others).find_map(|other| {
             let section = self.words[other].iter().position(|(_, body)| has(body, text.in_order()))?;
-            Some((other, &self.documents[other].sections[section]))
+            Some((other, &sections(&self.documents[other])[section]))
         })
     }
 
-    /// The most similar passage, and where it differs.
-    fn near_passage(&self, written: &str, text: &Tokens, document: usize, headed: &[usize]) -> Option<String> {
-        let looks = self.looks.get();
-        if looks == 0 {
-            return None;
-        }
-        self.looks.set(looks - 1);
-        let index = self.bodies[document].get_or_init(|| {
+    fn near_passage(&mut self, written: &str, text: &Tokens, document: usize, headed: &[usize]) -> Option<String> {
+        self.looks = self.looks.checked_sub(1)?;
+        let index = self.bodies[document].get_or_insert_with(|| {
             let body = |(_, body): &(Tokens, Tokens)| nearest::bounded(body);
             PartIndex::new(self.words[document].iter().map(body).collect())
         });
         let Some((section, coverage)) = nearest::passage(index, text, headed) else {
             return Some("no section of the document is like it; is it the right document?".to_owned());
         };
-        let section = &self.documents[document].sections[section];
+        let section = &sections(&self.documents[document])[section];
         let parting = nearest::parting(written, &section.body);
         Some(format!("nearest is {}, with {:.0} % of its words; {parting}", quoted(section), coverage * 100.0))
     }
+}
+
+fn sections((_, document): &(String, Option<Document>)) -> &[Section] {
+    document.as_ref().map_or(&[], |document| &document.sections)
 }
 
 pub(super) fn quoted(section: &Section) -> String {
@@ -201,8 +196,7 @@ fn position(text: &[Term], within: &[Term]) -> Option<usize> {
     None
 }
 
-/// The border lengths of all prefixes.
-fn borders<T: PartialEq>(text: &[T]) -> Vec<usize> {
+fn borders(text: &[Term]) -> Vec<usize> {
     let mut borders = vec![0; text.len()];
     let mut length = 0;
     for at in 1..text.len() {

@@ -35,20 +35,16 @@ impl Folder {
 
     /// The folder and its ancestors, nearest first, up to the first with a `karat.toml` or the root.
     pub fn and_above(&self) -> Vec<Self> {
-        let mut chain: Vec<Self> = Vec::new();
-        let above: Vec<Self> = match &self.files {
-            Files::Disk(root) if self.path.is_empty() => ancestors(root).iter().map(|f| Self::on_disk(f)).collect(),
+        let mut chain = vec![self.clone()];
+        match &self.files {
+            Files::Disk(root) if self.path.is_empty() => chain.extend(ancestors(root).iter().map(|f| Self::on_disk(f))),
             _ => {
-                let path = Path::new(&self.path);
-                path.ancestors().skip(1).map(|f| Self::within(&self.files, &f.to_string_lossy())).collect()
+                let above = Path::new(&self.path).ancestors().skip(1);
+                chain.extend(above.map(|f| Self::within(&self.files, &f.to_string_lossy())));
             }
-        };
-        for folder in std::iter::once(self.clone()).chain(above) {
-            let is_root = folder.has("karat.toml");
-            chain.push(folder);
-            if is_root {
-                break;
-            }
+        }
+        if let Some(root) = chain.iter().position(|folder| folder.has("karat.toml")) {
+            chain.truncate(root + 1);
         }
         chain
     }
@@ -125,25 +121,13 @@ impl Folder {
 fn ancestors(folder: &Path) -> Vec<PathBuf> {
     let climbs = folder.components().any(|part| matches!(part, Component::ParentDir));
     let real = |folder: &Path| folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    let mut found = Vec::new();
-    let mut here = if climbs { real(folder) } else { folder.to_owned() };
-    while let Some(above) = here.parent().map(Path::to_owned) {
-        let at_home = |path: &Path| path.as_os_str().is_empty() || path == Path::new(".");
-        // Above the current folder there are only absolute paths.
-        let above = match (at_home(&here), at_home(&above)) {
-            (true, _) => match real(Path::new(".")).parent() {
-                Some(above) => above.to_owned(),
-                None => break,
-            },
-            (false, true) => PathBuf::new(),
-            (false, false) => above,
-        };
-        found.push(above.clone());
-        here = above;
-        if here.as_os_str().is_empty() {
-            // An empty path has no parent; the current folder has.
-            here = PathBuf::from(".");
-        }
+    let folder = if climbs { real(folder) } else { folder.to_owned() };
+    let is_current = |path: &&Path| path.as_os_str().is_empty() || *path == Path::new(".");
+    let above = |folder: &Path| folder.ancestors().skip(1).map(Path::to_owned).collect::<Vec<_>>();
+    if folder.is_absolute() {
+        return above(&folder);
     }
-    found
+    let typed = folder.ancestors().take_while(|path| !is_current(path)).skip(1).map(Path::to_owned);
+    let current = Some(PathBuf::new()).filter(|_| !is_current(&folder.as_path()));
+    typed.chain(current).chain(above(&real(Path::new(".")))).collect()
 }

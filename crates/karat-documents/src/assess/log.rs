@@ -4,8 +4,8 @@ mod summary;
 
 pub use summary::summarize;
 
-use super::bundle::{BundleRef, RequirementRef};
-use super::event::AssessEvent;
+use super::bundle::RequirementRef;
+use super::{AssessEvent, Call};
 use jiff::Timestamp;
 use karat_core::wording::count;
 use karat_format::log::LogLineV1;
@@ -34,37 +34,24 @@ impl LogContext {
 
 /// Writes a log. An error does not stop the assessment; it is kept and reported at the end.
 pub struct LogWriter {
-    context: LogContext,
+    pub context: LogContext,
     file: Option<File>,
-    fault: Option<String>,
+    /// Why lines are missing.
+    pub fault: Option<String>,
 }
 
 impl LogWriter {
-    /// Starts the log of an execution in a store's folder.
-    pub fn begin(store: &Path, context: LogContext) -> Self {
-        let folder = store.join(FOLDER);
-        let path = folder.join(format!("{}.jsonl", context.batch_run_id));
-        let file = std::fs::create_dir_all(&folder)
-            .and_then(|()| OpenOptions::new().create_new(true).append(true).open(&path));
-        match file {
-            Ok(file) => Self { context, file: Some(file), fault: None },
-            Err(error) => Self { context, file: None, fault: Some(format!("{}: {error}", path.display())) },
+    /// Starts the log of an execution in a store's folder; without a store, nothing is written.
+    pub fn begin(store: Option<&Path>, context: LogContext) -> Self {
+        let mut log = Self { context, file: None, fault: None };
+        let Some(folder) = store.map(|store| store.join(FOLDER)) else { return log };
+        let path = folder.join(format!("{}.jsonl", log.context.batch_run_id));
+        let created = std::fs::create_dir_all(&folder);
+        match created.and_then(|()| OpenOptions::new().create_new(true).append(true).open(&path)) {
+            Ok(file) => log.file = Some(file),
+            Err(error) => log.fault = Some(format!("{}: {error}", path.display())),
         }
-    }
-
-    /// A log that is not written.
-    pub fn disabled(context: LogContext) -> Self {
-        Self { context, file: None, fault: None }
-    }
-
-    /// What all lines have in common.
-    pub fn context(&self) -> &LogContext {
-        &self.context
-    }
-
-    /// Why lines are missing.
-    pub fn fault(&self) -> Option<&str> {
-        self.fault.as_deref()
+        log
     }
 
     /// Writes a line in a single write, so that lines stay complete if the process is killed.
@@ -85,63 +72,57 @@ impl LogWriter {
             self.file = None;
         }
     }
-}
 
-impl LogWriter {
     pub fn record(&mut self, event: &AssessEvent<'_>) {
-        match event {
+        let by = |model: &str| LogLineV1 { evaluation_model: Some(model.to_owned()), ..LogLineV1::default() };
+        let (name, line) = match event {
             AssessEvent::Read { document, sections, reused, took } => {
+                let (stage, cached) = (Some("ingest".to_owned()), *reused);
                 let detail = Some(format!("{document}, {}", count(*sections, "section")));
-                let line = LogLineV1 { stage: Some("ingest".into()), cached: *reused, detail, ..with_latency(*took) };
-                self.write("document_read", line);
+                ("document_read", LogLineV1 { stage, cached, detail, ..with_latency(*took) })
             }
-            AssessEvent::Searched { bundle, requirements, took } => {
-                let detail = Some(count(*requirements, "requirement"));
-                let line = LogLineV1 { stage: Some("search".into()), detail, ..with_latency(*took) };
-                self.write("bundle_searched", with_bundle(bundle, line));
+            AssessEvent::Searched { bundle_id, template_id, requirements, took } => {
+                let (stage, detail) = (Some("search".to_owned()), Some(count(*requirements, "requirement")));
+                let (bundle_id, template_id) = (Some((*bundle_id).to_owned()), Some((*template_id).to_owned()));
+                ("bundle_searched", LogLineV1 { bundle_id, template_id, stage, detail, ..with_latency(*took) })
             }
-            AssessEvent::Settled { model, about, call } => {
+            AssessEvent::Settled { model, call: Call { about, step, exchange, failure } } => {
+                // A cached answer costs nothing.
+                let cost = |n: u64| Some(if exchange.cached { 0 } else { n });
+                let requests = if exchange.cached { 0 } else { exchange.attempts };
                 let line = LogLineV1 {
-                    evaluation_model: Some((*model).to_owned()),
-                    stage: Some(call.step.name().to_owned()),
-                    latency_ms: call.latency.map(milliseconds),
-                    cached: call.cached,
-                    requests: Some(call.requests),
-                    tokens_in: Some(call.tokens_in),
-                    tokens_out: Some(call.tokens_out),
-                    usd: call.usd,
-                    error_kind: call.failure.as_ref().map(|(kind, _)| (*kind).to_owned()),
-                    error: call.failure.as_ref().map(|(_, why)| why.clone()),
-                    ..LogLineV1::default()
+                    stage: Some(step.name().to_owned()),
+                    latency_ms: (requests > 0).then(|| milliseconds(exchange.timing.time)),
+                    cached: exchange.cached,
+                    requests: Some(requests),
+                    tokens_in: cost(exchange.tokens_in),
+                    tokens_out: cost(exchange.tokens_out),
+                    usd: exchange.usd.filter(|_| !exchange.cached),
+                    error_kind: failure.map(|failure| failure.kind.clone()),
+                    error: failure.map(|failure| failure.why.clone()),
+                    ..by(model)
                 };
-                self.write("call_settled", with_requirement(about, line));
+                ("call_settled", with_requirement(about, line))
             }
             AssessEvent::Retrying { model, wait, why } => {
                 let detail = Some(format!("once more in {} ms: {why}", milliseconds(*wait)));
-                let line = LogLineV1 { evaluation_model: Some((*model).to_owned()), detail, ..LogLineV1::default() };
-                self.write("call_failed_once", line);
+                ("call_failed_once", LogLineV1 { detail, ..by(model) })
             }
             AssessEvent::Assessed { model, about, assessed } => {
                 let detail = match assessed {
                     Ok(opinion) => opinion.verdict.name().to_owned(),
                     Err(none) => format!("no answer to {}", none.step.name()),
                 };
-                let evaluation_model = Some((*model).to_owned());
-                let line = LogLineV1 { evaluation_model, detail: Some(detail), ..LogLineV1::default() };
-                self.write("assessed", with_requirement(about, line));
+                ("assessed", with_requirement(about, LogLineV1 { detail: Some(detail), ..by(model) }))
             }
             AssessEvent::ModelFailed { model, why } => {
-                let line = LogLineV1 {
-                    evaluation_model: Some((*model).to_owned()),
-                    stage: Some("relevance".into()),
-                    error_kind: Some("unreachable".into()),
-                    error: Some((*why).to_owned()),
-                    ..LogLineV1::default()
-                };
-                self.write("model_failed", line);
+                let (stage, error_kind) = (Some("relevance".to_owned()), Some("unreachable".to_owned()));
+                let error = Some((*why).to_owned());
+                ("model_failed", LogLineV1 { stage, error_kind, error, ..by(model) })
             }
-            AssessEvent::Round { .. } => {}
-        }
+            AssessEvent::Round { .. } => return,
+        };
+        self.write(name, line);
     }
 }
 
@@ -153,13 +134,10 @@ fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
-fn with_bundle(bundle: &BundleRef<'_>, line: LogLineV1) -> LogLineV1 {
-    let (bundle_id, template_id) = (Some(bundle.bundle_id.to_owned()), Some(bundle.template_id.to_owned()));
-    LogLineV1 { bundle_id, template_id, ..line }
-}
-
 fn with_requirement(about: &RequirementRef<'_>, line: LogLineV1) -> LogLineV1 {
-    with_bundle(&about.bundle, LogLineV1 { requirement_id: Some(about.requirement_id.to_owned()), ..line })
+    let [bundle_id, template_id, requirement_id] =
+        [about.bundle_id, about.template_id, about.requirement_id].map(|id| Some(id.to_owned()));
+    LogLineV1 { bundle_id, template_id, requirement_id, ..line }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -238,11 +216,11 @@ mod tests {
     #[test]
     fn every_line_has_run_session_and_mode() {
         let folder = tempfile::tempdir().unwrap();
-        let mut log = LogWriter::begin(folder.path(), context("0a"));
+        let mut log = LogWriter::begin(Some(folder.path()), context("0a"));
         log.write("run_began", LogLineV1::default());
         let settled = LogLineV1 { evaluation_model: Some("m".into()), tokens_in: Some(3), ..LogLineV1::default() };
         log.write("call_settled", settled);
-        assert_eq!(log.fault(), None);
+        assert_eq!(log.fault, None);
         let text = std::fs::read_to_string(find(folder.path(), "latest").unwrap().path).unwrap();
         for line in text.lines() {
             let value: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -259,7 +237,7 @@ mod tests {
             |wanted: &str| find(folder.path(), wanted).map_or_else(|e| e.to_string(), |log| log.batch_run_id);
         assert!(described("latest").contains("`karat assess` writes one"));
         for id in ["0a1", "0a2", "0b"] {
-            LogWriter::begin(folder.path(), context(id));
+            LogWriter::begin(Some(folder.path()), context(id));
         }
         assert_eq!((described("0b").as_str(), described("latest").as_str()), ("0b", "0b"));
         assert_eq!(described("0a"), "`0a` is the beginning of several ids: 0a1, 0a2; give more of it");
@@ -270,8 +248,8 @@ mod tests {
     fn unwritable_log_is_not_an_error() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(FOLDER), "a file is in the way").unwrap();
-        let mut log = LogWriter::begin(folder.path(), context("0a"));
+        let mut log = LogWriter::begin(Some(folder.path()), context("0a"));
         log.write("run_began", LogLineV1::default());
-        assert!(log.fault().is_some());
+        assert!(log.fault.is_some());
     }
 }

@@ -4,7 +4,7 @@ mod answers;
 mod retrieved;
 
 use self::answers::ScoredAnswers;
-use super::evaluate::{Assessor, EvaluationResult};
+use super::evaluate::EvaluationResult;
 use super::search::{SearchCost, SearchedBundle};
 use crate::retrieval::SearchOptions;
 use karat_core::assessment::items::{AnswerPair, Item, compare, with_intervals};
@@ -30,16 +30,11 @@ pub struct MeasureOptions<'a> {
     pub reranking: Option<String>,
 }
 
-pub struct EvaluationAnswers<'a> {
-    pub evaluation: &'a Assessor,
-    pub evaluated: EvaluationResult,
-}
-
 /// Scores everything.
 pub fn report(
     bundles: &[SearchedBundle<'_>],
     took: &SearchCost,
-    all: &[EvaluationAnswers<'_>],
+    all: &[EvaluationResult<'_>],
     how: &MeasureOptions<'_>,
     measured: MeasuredV1,
 ) -> AssessmentReportV1 {
@@ -51,8 +46,8 @@ pub fn report(
     let assessments = scored.iter().map(|one| (one.name.to_owned(), one.report.clone())).collect();
     let comparison = (scored.len() > 1).then(|| side_by_side(&shared, &scored));
     let mut cut = took.cut.clone();
-    for answers in all.iter().filter(|answers| answers.evaluated.cut != CutV1::default()) {
-        cut.insert(answers.evaluation.name.clone(), answers.evaluated.cut);
+    for answers in all.iter().filter(|answers| answers.cut != CutV1::default()) {
+        cut.insert(answers.assessor.name.clone(), answers.cut);
     }
     let search = SearchedV1 {
         search_limit: how.search.search_limit,
@@ -82,8 +77,7 @@ pub fn report(
         measured: MeasuredV1 { models: all.iter().filter_map(spent).collect(), ..measured },
     };
     report.warnings = warnings(&report, all);
-    let without =
-        bundles.iter().flat_map(|bundle| &bundle.requirements).filter(|search| search.hits.is_empty()).count();
+    let without = bundles.iter().flat_map(|bundle| &bundle.requirements).filter(|own| own.hits.is_empty()).count();
     if without > 0 {
         let requirements = count(without, "requirement");
         report.warnings.push(format!("{requirements}: no part was found, by any word or vector, that is long enough"));
@@ -103,34 +97,29 @@ impl Shared<'_> {
         let found = with_intervals(items, self.clusters.as_deref(), self.how.intervals);
         OrderedMap(found.iter().map(|(id, estimate)| ((*id).to_owned(), estimate.into())).collect())
     }
-
-    fn rules(&self) -> Rules {
-        let Intervals { seed, resamples, .. } = *self.how.intervals;
-        Rules { margin: self.how.margin, resamples, seed, ..Rules::default() }
-    }
 }
 
 fn bundle(bundles: &SearchedBundle<'_>) -> BundleV1 {
-    let own = bundles.corpus.bundle;
-    let document = |(document, file): (&crate::ingest::Document, &super::DocumentFile)| DocumentV1 {
+    let own = bundles.bundle;
+    let document = |(document, hash): (&crate::ingest::Document, &String)| DocumentV1 {
         name: document.name.clone(),
         format: document.format.to_owned(),
         sections: document.sections.len(),
-        hash: file.hash.clone(),
+        hash: hash.clone(),
     };
     BundleV1 {
         bundle_id: own.record.bundle.clone(),
         template_id: own.template.id.clone(),
         record: own.record_path.clone(),
-        language: bundles.corpus.analysis.language.code.to_owned(),
-        documents: own.documents.iter().zip(&own.files).map(document).collect(),
+        language: bundles.analysis.language.code.to_owned(),
+        documents: own.documents.iter().zip(&own.hashes).map(document).collect(),
         requirements: bundles.requirements.len(),
         golden_parts: bundles.requirements.iter().map(|search| search.matches.goldens()).sum(),
     }
 }
 
-fn spent(answers: &EvaluationAnswers<'_>) -> Option<(String, ModelSpentV1)> {
-    let tally = answers.evaluated.tally.as_ref()?;
+fn spent(answers: &EvaluationResult<'_>) -> Option<(String, ModelSpentV1)> {
+    let tally = answers.tally.as_ref()?;
     let spent = ModelSpentV1 {
         questions: tally.questions,
         from_ledger: tally.cached,
@@ -139,27 +128,24 @@ fn spent(answers: &EvaluationAnswers<'_>) -> Option<(String, ModelSpentV1)> {
         tokens_out: tally.tokens_out,
         usd: tally.usd,
     };
-    Some((answers.evaluation.name.clone(), spent))
+    Some((answers.assessor.name.clone(), spent))
 }
 
-fn warnings(report: &AssessmentReportV1, all: &[EvaluationAnswers<'_>]) -> Vec<String> {
+fn warnings(report: &AssessmentReportV1, all: &[EvaluationResult<'_>]) -> Vec<String> {
     let mut warnings = Vec::new();
     for answers in all {
-        if let Some(why) = &answers.evaluated.failed {
-            warnings.push(format!("{} could not be asked: {why}", answers.evaluation.name));
-        }
-        let adapted = answers.evaluated.tally.as_ref().and_then(|tally| tally.adapted.describe());
-        warnings.extend(adapted.map(|adapted| format!("{}: {adapted}", answers.evaluation.name)));
+        let name = &answers.assessor.name;
+        warnings.extend(answers.failed.iter().map(|why| format!("{name} could not be asked: {why}")));
+        let adapted = answers.tally.as_ref().and_then(|tally| tally.adapted.describe());
+        warnings.extend(adapted.map(|adapted| format!("{name}: {adapted}")));
     }
     for (name, assessment) in report.assessments.iter() {
         let missing: usize = assessment.unanswered.values().sum();
         if missing > 0 {
             let kinds: Vec<String> = assessment.unanswered.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
-            let all = missing + assessment.answered;
-            warnings.push(format!(
-                "{name}: {missing} of {all} requirements got no answer ({}), and count as missed",
-                kinds.join(", ")
-            ));
+            let (kinds, all) = (kinds.join(", "), missing + assessment.answered);
+            warnings
+                .push(format!("{name}: {missing} of {all} requirements got no answer ({kinds}), and count as missed"));
         }
     }
     let n: usize = report.bundles.iter().map(|bundle| bundle.requirements).sum();
@@ -167,34 +153,31 @@ fn warnings(report: &AssessmentReportV1, all: &[EvaluationAnswers<'_>]) -> Vec<S
         warnings.push(format!("{}: too few to rely on ({RELIABLE_N} wanted)", count(n, "requirement")));
     }
     if report.intervals.cluster.is_some() && report.bundles.len() < RELIABLE_N {
-        warnings.push(format!(
-            "{} drawn whole: intervals from so few clusters are too narrow ({RELIABLE_N} wanted)",
-            count(report.bundles.len(), "bundle")
-        ));
+        let bundles = count(report.bundles.len(), "bundle");
+        let message = "drawn whole: intervals from so few clusters are too narrow";
+        warnings.push(format!("{bundles} {message} ({RELIABLE_N} wanted)"));
     }
     for (who, cut) in &report.search.cut {
-        let texts = count(cut.texts, "text");
-        warnings.push(format!(
-            "{texts} longer than {who} takes: cut at white space, {} characters left out",
-            cut.characters
-        ));
+        let (texts, left_out) = (count(cut.texts, "text"), cut.characters);
+        warnings.push(format!("{texts} longer than {who} takes: cut at white space, {left_out} characters left out"));
     }
     warnings
 }
 
 /// Compares every two assessors. The pairs of each metric form one family for adjusting p-values.
 fn side_by_side(shared: &Shared<'_>, scored: &[ScoredAnswers<'_>]) -> SideBySideV1 {
-    let both: Vec<(usize, usize)> =
-        (0..scored.len()).flat_map(|a| (a + 1..scored.len()).map(move |b| (a, b))).collect();
+    let both: Vec<_> = (0..scored.len()).flat_map(|a| (a + 1..scored.len()).map(move |b| (a, b))).collect();
     let sides: Vec<AnswerPair<'_>> =
         both.iter().map(|(a, b)| AnswerPair { a: &scored[*a].items, b: &scored[*b].items }).collect();
     let named = |at: usize| scored[at].name.to_owned();
-    let mut pairs: Vec<PairV1> =
+    let mut pairs: Vec<_> =
         both.iter().map(|(a, b)| PairV1 { a: named(*a), b: named(*b), metrics: Vec::new() }).collect();
     let ids: Vec<&str> = scored.first().map(|one| one.report.metrics.names().collect()).unwrap_or_default();
     let requirements: usize = shared.bundles.iter().map(|bundle| bundle.requirements.len()).sum();
+    let Intervals { seed, resamples, .. } = *shared.how.intervals;
+    let rules = Rules { margin: shared.how.margin, resamples, seed, ..Rules::default() };
     for id in ids {
-        let compared = compare(&sides, id, shared.clusters.as_deref(), &shared.rules());
+        let compared = compare(&sides, id, shared.clusters.as_deref(), &rules);
         for (pair, compared) in pairs.iter_mut().zip(&compared) {
             pair.metrics.push(DifferenceV1::new(id, compared, requirements - compared.n));
         }
@@ -204,15 +187,14 @@ fn side_by_side(shared: &Shared<'_>, scored: &[ScoredAnswers<'_>]) -> SideBySide
 
 fn answers_by_requirement(scored: &[ScoredAnswers<'_>]) -> Vec<RequirementAnswersV1> {
     let Some(first) = scored.first() else { return Vec::new() };
+    let answers = |at: usize| scored.iter().map(move |one| (one.name.to_owned(), &one.report.requirements[at]));
     let one = |(at, requirement): (usize, &AssessedV1)| RequirementAnswersV1 {
         bundle_id: requirement.bundle_id.clone(),
         template_id: requirement.template_id.clone(),
         requirement_id: requirement.requirement_id.clone(),
         golden: requirement.golden,
-        said: OrderedMap(scored.iter().map(|one| (one.name.to_owned(), one.report.requirements[at].said)).collect()),
-        combined: OrderedMap(
-            scored.iter().map(|one| (one.name.to_owned(), one.report.requirements[at].combined)).collect(),
-        ),
+        said: OrderedMap(answers(at).map(|(name, answer)| (name, answer.said)).collect()),
+        combined: OrderedMap(answers(at).map(|(name, answer)| (name, answer.combined)).collect()),
     };
     first.report.requirements.iter().enumerate().map(one).collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! Golden records are found ([`mod@discover`]), loaded with their templates and documents ([`bundle`]) and linted
 //! ([`mod@lint`]). Every requirement is searched once ([`mod@search`]), assessors judge the parts that were found
-//! ([`evaluate`], [`assessor`]), and [`measure`] scores the result. [`event`]s report progress and are kept in a [`log`].
+//! ([`evaluate`], [`assessor`]), and [`measure`] scores the result. [`AssessEvent`]s report progress and are kept in a [`log`].
 
 #[expect(missing_docs, reason = "field names say it")]
 pub mod assessor;
@@ -11,8 +11,6 @@ pub mod bundle;
 pub mod discover;
 #[expect(missing_docs, reason = "field names say it")]
 pub mod evaluate;
-#[expect(missing_docs, reason = "field names say it")]
-pub mod event;
 mod evidence;
 pub mod folder;
 pub mod lint;
@@ -32,7 +30,63 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use bundle::{Bundle, DocumentFile, EvidenceLocation, load, load_all};
+pub use bundle::{Bundle, EvidenceLocation, load, load_all};
 pub use discover::{RecordPlace, discover, holds_records};
 pub use folder::Folder;
 pub use template::Template;
+
+use assessor::Assessed;
+use bundle::RequirementRef;
+use karat_format::assessment::{StepV1, UnansweredV1};
+use karat_llm::ledger::Exchange;
+use std::time::Duration;
+
+/// What happens during an assessment.
+#[expect(missing_docs, reason = "the names say it")]
+pub enum AssessEvent<'a> {
+    /// A document was ingested, or taken from the session.
+    Read {
+        document: &'a str,
+        sections: usize,
+        reused: bool,
+        took: Duration,
+    },
+    Searched {
+        bundle_id: &'a str,
+        template_id: &'a str,
+        requirements: usize,
+        took: Duration,
+    },
+    /// An assessor is about to be asked this many questions.
+    Round {
+        model: &'a str,
+        questions: usize,
+    },
+    Settled {
+        model: &'a str,
+        call: Call<'a>,
+    },
+    Retrying {
+        model: &'a str,
+        wait: Duration,
+        why: &'a str,
+    },
+    Assessed {
+        model: &'a str,
+        about: RequirementRef<'a>,
+        assessed: &'a Assessed,
+    },
+    ModelFailed {
+        model: &'a str,
+        why: &'a str,
+    },
+}
+
+/// A question that is answered or has failed.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Call<'a> {
+    pub about: RequirementRef<'a>,
+    pub step: StepV1,
+    pub exchange: &'a Exchange,
+    pub failure: Option<&'a UnansweredV1>,
+}

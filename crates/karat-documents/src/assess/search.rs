@@ -1,16 +1,13 @@
 //! Searches every requirement of every bundle once, for all assessors.
-//!
-//! The documents of a bundle form a [`Corpus`] of parts, which are searched, cited and matched with golden parts.
 
-use super::Template;
-use super::bundle::{Bundle, BundleRef};
-use super::event::AssessEvent;
+use super::bundle::Bundle;
+use super::{AssessEvent, Template};
 use crate::ingest::{Document, Section};
 use crate::retrieval::embed::Embedder;
 use crate::retrieval::rerank::Reranker;
 use crate::retrieval::{Analysis, Hit, Index, Language, ModelUse, Passage, Query, RetrievalError, SearchOptions};
 use karat_core::assessment::part_match::{Matches, PartIndex};
-use karat_core::assessment::record::{GoldenPart, Requirement};
+use karat_core::assessment::record::{GoldenPart, Requirement, Role};
 use karat_core::assessment::retrieval::{RankedItem, Retrieval};
 use karat_core::assessment::text::{Tokens, Vocabulary};
 use karat_format::assessment::CutV1;
@@ -18,16 +15,7 @@ use karat_format::template::TemplateRequirementV1;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// All parts of a bundle's documents, in document order.
-pub struct Corpus<'a> {
-    pub bundle: &'a Bundle,
-    /// Referred to by index everywhere else.
-    pub parts: Vec<Part<'a>>,
-    pub analysis: Analysis,
-    vocabulary: Vocabulary,
-    index: PartIndex,
-}
-
+/// What is searched, cited and matched with golden parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'a> {
     pub document: &'a str,
@@ -35,43 +23,19 @@ pub struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// The heading with those above it.
-    pub fn full_heading(&self) -> String {
+    pub(super) fn full_heading(&self) -> String {
         let above = self.section.path.iter().map(String::as_str);
         above.chain([self.section.heading.as_str()]).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" › ")
     }
 }
 
-impl<'a> Corpus<'a> {
-    /// Builds the corpus of a bundle, in its template's language or the detected one.
-    pub fn new(bundle: &'a Bundle) -> Result<Self, RetrievalError> {
-        let document_parts =
-            |document: &'a Document| document.sections.iter().map(|section| Part { document: &document.name, section });
-        let parts: Vec<Part<'a>> = bundle.documents.iter().flat_map(document_parts).collect();
-        let mut vocabulary = Vocabulary::default();
-        let tokens = parts.iter().map(|part| vocabulary.read(&part.section.heading, &part.section.body)).collect();
-        let stated = &bundle.template.config.search;
-        let language = Language::resolve(stated.language.as_deref(), &passages(&parts))?;
-        let analysis = Analysis::new(language, &stated.stop_words);
-        Ok(Self { bundle, parts, analysis, vocabulary, index: PartIndex::new(tokens) })
-    }
-
-    /// Matches all parts with the golden parts of a requirement.
-    pub fn matches(&mut self, requirement: &Requirement) -> Matches {
-        let mut read = |part: &GoldenPart| self.vocabulary.read(&part.title, &part.text);
-        let goldens: Vec<Tokens> = requirement.evidence_parts().map(|(_, part)| read(part)).collect();
-        self.index.matches(&goldens, &self.bundle.template.config.scoring.thresholds)
-    }
-}
-
-fn passages(parts: &[Part<'_>]) -> Vec<Passage> {
-    let passage = |part: &Part<'_>| Passage { heading: part.section.heading.clone(), body: part.section.body.clone() };
-    parts.iter().map(passage).collect()
-}
-
 /// A bundle with its search results.
 pub struct SearchedBundle<'a> {
-    pub corpus: Corpus<'a>,
+    pub bundle: &'a Bundle,
+    /// In document order; referred to by index everywhere else.
+    pub parts: Vec<Part<'a>>,
+    /// In the template's language or the detected one.
+    pub analysis: Analysis,
     /// In the order of the record.
     pub requirements: Vec<RequirementSearch<'a>>,
 }
@@ -85,7 +49,7 @@ pub struct RequirementSearch<'a> {
 }
 
 impl RequirementSearch<'_> {
-    /// The retrieved parts as indices into the corpus, best first.
+    /// The indices of the retrieved parts, best first.
     pub fn ranked(&self) -> Vec<usize> {
         self.hits.iter().map(|hit| hit.part).collect()
     }
@@ -110,45 +74,46 @@ pub struct SearchCost {
 pub fn search<'a, 'm>(
     bundles: &'a [Bundle],
     wanted: &dyn Fn(&str) -> bool,
-    means: &mut dyn FnMut(&Template) -> Result<SearchProviders<'m>, RetrievalError>,
+    providers: &mut dyn FnMut(&Template) -> Result<SearchProviders<'m>, RetrievalError>,
     observer: &mut dyn FnMut(AssessEvent<'_>),
 ) -> Result<(Vec<SearchedBundle<'a>>, SearchCost), RetrievalError> {
-    let (mut results, mut took) = (Vec::new(), SearchCost::default());
+    let (mut results, mut cost) = (Vec::new(), SearchCost::default());
     for bundle in bundles {
         let began = Instant::now();
-        let means = means(&bundle.template)?;
-        let found = search_bundle(bundle, wanted, &means, &mut took)?;
-        let named = BundleRef { bundle_id: &bundle.record.bundle, template_id: &bundle.template.id };
-        observer(AssessEvent::Searched {
-            bundle: named,
-            requirements: found.requirements.len(),
-            took: began.elapsed(),
-        });
+        let providers = providers(&bundle.template)?;
+        let found = search_bundle(bundle, wanted, &providers, &mut cost)?;
+        let (bundle_id, template_id) = (bundle.record.bundle.as_str(), bundle.template.id.as_str());
+        let (requirements, took) = (found.requirements.len(), began.elapsed());
+        observer(AssessEvent::Searched { bundle_id, template_id, requirements, took });
         results.push(found);
     }
-    Ok((results, took))
+    Ok((results, cost))
 }
 
 fn search_bundle<'a>(
     bundle: &'a Bundle,
     wanted: &dyn Fn(&str) -> bool,
-    means: &SearchProviders<'_>,
+    providers: &SearchProviders<'_>,
     took: &mut SearchCost,
 ) -> Result<SearchedBundle<'a>, RetrievalError> {
-    let mut corpus = Corpus::new(bundle)?;
-    let language = corpus.analysis.language.code;
+    let document_parts =
+        |document: &'a Document| document.sections.iter().map(|section| Part { document: &document.name, section });
+    let parts: Vec<Part<'a>> = bundle.documents.iter().flat_map(document_parts).collect();
+    let passage = |part: &Part<'_>| Passage { heading: part.section.heading.clone(), body: part.section.body.clone() };
+    let passages: Vec<Passage> = parts.iter().map(passage).collect();
+    let stated = &bundle.template.config.search;
+    let language = Language::resolve(stated.language.as_deref(), &passages)?;
+    let analysis = Analysis::new(language, &stated.stop_words);
     let with_query = |requirement: &'a Requirement| {
         let stated = bundle.template.config.requirements.get(requirement.id.as_str())?;
-        wanted(requirement.id.as_str()).then(|| (requirement, stated, query(stated, language)))
+        wanted(requirement.id.as_str()).then(|| (requirement, stated, query(stated, language.code)))
     };
     let asked: Vec<_> = bundle.record.requirements.iter().filter_map(with_query).collect();
-    let queries: Vec<Query> = asked
-        .iter()
-        .map(|(requirement, _, text)| Query { id: requirement.id.to_string(), text: text.clone() })
-        .collect();
-    let embedder = means.embedder.filter(|_| means.options.by_vectors());
-    let index = Index::new(&passages(&corpus.parts), &corpus.analysis, embedder)?;
-    let found = index.search(&queries, &means.options, embedder, means.reranker)?;
+    let queries = asked.iter().map(|(one, _, text)| Query { id: one.id.to_string(), text: text.clone() });
+    let queries: Vec<Query> = queries.collect();
+    let embedder = providers.embedder.filter(|_| providers.options.by_vectors());
+    let index = Index::new(&passages, &analysis, embedder)?;
+    let found = index.search(&queries, &providers.options, embedder, providers.reranker)?;
     took.searches += queries.len();
     let mut cut = |who: Option<String>, effort: ModelUse| {
         if let Some(who) = who.filter(|_| effort.cut.texts > 0) {
@@ -157,15 +122,20 @@ fn search_bundle<'a>(
             cut.characters += effort.cut.chars;
         }
     };
-    cut(embedder.map(Embedder::id), index.effort());
+    cut(embedder.map(Embedder::id), index.effort);
     cut(embedder.map(Embedder::id), found.embedder);
-    cut(means.reranker.map(Reranker::id), found.reranker);
+    cut(providers.reranker.map(Reranker::id), found.reranker);
+    let mut vocabulary = Vocabulary::default();
+    let tokens = parts.iter().map(|part| vocabulary.read(&part.section.heading, &part.section.body)).collect();
+    let part_index = PartIndex::new(tokens);
     let mut requirements = Vec::with_capacity(asked.len());
     for ((requirement, stated, query), hits) in asked.into_iter().zip(found.ranked) {
-        let matches = corpus.matches(requirement);
+        let golden = |(_, part): (Role, &GoldenPart)| vocabulary.read(&part.title, &part.text);
+        let goldens: Vec<Tokens> = requirement.evidence_parts().map(golden).collect();
+        let matches = part_index.matches(&goldens, &bundle.template.config.scoring.thresholds);
         requirements.push(RequirementSearch { requirement, stated, query, hits, matches });
     }
-    Ok(SearchedBundle { corpus, requirements })
+    Ok(SearchedBundle { bundle, parts, analysis, requirements })
 }
 
 /// The query: the template's words for the documents' language, else title and description.
@@ -174,45 +144,33 @@ fn query(stated: &TemplateRequirementV1, language: &str) -> String {
     own.cloned().unwrap_or_else(|| format!("{}\n\n{}", stated.title.trim(), stated.description.trim()))
 }
 
-/// A run and its relevance judgements.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trec {
-    /// Lines of `topic Q0 document rank score name`.
-    pub run: String,
-    /// Lines of `topic 0 document relevance`.
-    pub qrels: String,
-}
-
-const NAME: &str = "karat";
-
-/// Topics are requirements; documents are golden parts and other retrieved parts. A golden part is ranked where it is first
-/// found completely; a part with several takes as many ranks. Measures computed from these files equal those of the report.
-pub fn trec(bundles: &[SearchedBundle<'_>]) -> Trec {
-    let mut trec = Trec::default();
+/// A run and its relevance judgements as TREC files, by name. Topics are requirements; documents are golden parts and other
+/// retrieved parts. A golden part is ranked where it is first found completely; a part with several takes as many ranks.
+/// Measures computed from these files equal those of the report.
+pub fn trec(bundles: &[SearchedBundle<'_>]) -> [(&'static str, String); 2] {
+    let (mut run, mut qrels) = (String::new(), String::new());
     for bundle in bundles {
         for search in &bundle.requirements {
-            let own = bundle.corpus.bundle;
+            let own = bundle.bundle;
             let topic = plain(&format!("{}/{}/{}", own.template.id, own.record.bundle, search.requirement.id));
             let golden: Vec<String> =
                 search.requirement.evidence_parts().map(|(_, part)| plain(&format!("golden:{}", part.id))).collect();
-            trec.qrels.extend(golden.iter().map(|part| format!("{topic} 0 {part} 1\n")));
+            qrels.extend(golden.iter().map(|part| format!("{topic} 0 {part} 1\n")));
             let places = Retrieval::new(&search.matches, &search.ranked()).places();
             for (at, place) in places.iter().enumerate() {
                 let document = match place {
                     RankedItem::Golden(part) => golden[*part].clone(),
-                    RankedItem::Other(rank) => other(bundle, search, *rank),
+                    RankedItem::Other(rank) => {
+                        let part = &bundle.parts[search.hits[*rank - 1].part];
+                        plain(&format!("{}:{}", part.document, part.section.id))
+                    }
                 };
                 // Scores only state the order; those of different stages are not comparable.
-                trec.run.push_str(&format!("{topic} Q0 {document} {} {} {NAME}\n", at + 1, places.len() - at));
+                run.push_str(&format!("{topic} Q0 {document} {} {} karat\n", at + 1, places.len() - at));
             }
         }
     }
-    trec
-}
-
-fn other(bundle: &SearchedBundle<'_>, search: &RequirementSearch<'_>, rank: usize) -> String {
-    let part = &bundle.corpus.parts[search.hits[rank - 1].part];
-    plain(&format!("{}:{}", part.document, part.section.id))
+    [("run.txt", run), ("qrels.txt", qrels)]
 }
 
 /// Escapes blanks, which separate columns, keeping names distinct.

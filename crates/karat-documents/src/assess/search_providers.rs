@@ -2,9 +2,9 @@
 
 use super::Template;
 use crate::did_you_mean;
-use crate::retrieval::RetrievalError;
-use crate::retrieval::embed::{EMBEDDERS, Embedder, open_embedder};
+use crate::retrieval::embed::{EMBEDDERS, Embedder, SearchProviderEntry, open_embedder};
 use crate::retrieval::rerank::{RERANKERS, Reranker, open_reranker};
+use crate::retrieval::{Result, RetrievalError};
 use karat_format::retrieval::{EmbeddingProviderV1, RerankProviderV1};
 use karat_llm::http::Endpoint;
 use karat_llm::provider::ProviderEnv;
@@ -18,48 +18,37 @@ pub const DEFAULT: &str = "embedded";
 pub type Variable<'v> = dyn Fn(&str) -> Option<String> + 'v;
 
 /// Opens an embedder by name; `None` if the name is `none`.
-pub fn embedder(
-    name: &str,
-    template: &Template,
-    variable: &Variable<'_>,
-) -> Result<Option<Box<dyn Embedder>>, RetrievalError> {
-    let built_in: Vec<&str> = EMBEDDERS.iter().map(|entry| entry.name).collect();
+pub fn embedder(name: &str, template: &Template, variable: &Variable<'_>) -> Result<Option<Box<dyn Embedder>>> {
     let configure = |provider, path| EmbeddingProviderV1 { provider, path, ..EmbeddingProviderV1::default() };
     let stated = &template.config.embedding_providers;
-    let (config, folder) = resolve("embedder", name, template, stated, &built_in, configure)?;
+    let (config, folder) = resolve("embedder", name, template, stated, EMBEDDERS, configure)?;
     let opened = open_embedder(&config, &ProviderEnv { variable, folder: &folder })?;
     check_setup(opened.as_ref().and_then(|embedder| embedder.endpoint()), name)?;
     Ok(opened)
 }
 
 /// Opens a reranker by name; `None` if the name is `none`.
-pub fn reranker(
-    name: &str,
-    template: &Template,
-    variable: &Variable<'_>,
-) -> Result<Option<Box<dyn Reranker>>, RetrievalError> {
-    let built_in: Vec<&str> = RERANKERS.iter().map(|entry| entry.name).collect();
+pub fn reranker(name: &str, template: &Template, variable: &Variable<'_>) -> Result<Option<Box<dyn Reranker>>> {
     let configure = |provider, path| RerankProviderV1 { provider, path, ..RerankProviderV1::default() };
     let stated = &template.config.rerank_providers;
-    let (config, folder) = resolve("reranker", name, template, stated, &built_in, configure)?;
+    let (config, folder) = resolve("reranker", name, template, stated, RERANKERS, configure)?;
     let opened = open_reranker(&config, &ProviderEnv { variable, folder: &folder })?;
     check_setup(opened.as_ref().and_then(|reranker| reranker.endpoint()), name)?;
     Ok(opened)
 }
 
-/// The configuration of a provider, and the folder that its paths are relative to: the template's, or the current one for
-/// typed paths.
-fn resolve<C: Clone>(
+/// A provider's configuration, and what its paths are relative to: the template, or the current folder if typed.
+fn resolve<C: Clone, P: ?Sized>(
     what: &'static str,
     name: &str,
     template: &Template,
     stated: &BTreeMap<String, C>,
-    built_in: &[&str],
+    built_in: &[SearchProviderEntry<C, P>],
     configure: impl Fn(String, Option<String>) -> C,
-) -> Result<(C, PathBuf), RetrievalError> {
+) -> Result<(C, PathBuf)> {
     let template_folder = || template.folder.disk_path("").unwrap_or_default();
     // Built-in names take precedence over a template's: the user has not agreed to another provider.
-    if built_in.contains(&name) {
+    if built_in.iter().any(|entry| entry.name == name) {
         return Ok((configure(name.to_owned(), None), template_folder()));
     }
     if let Some(config) = stated.get(name) {
@@ -68,12 +57,12 @@ fn resolve<C: Clone>(
     if Path::new(name).is_dir() {
         return Ok((configure("folder".to_owned(), Some(name.to_owned())), PathBuf::new()));
     }
-    let known: Vec<&str> = stated.keys().map(String::as_str).chain(built_in.iter().copied()).collect();
+    let known: Vec<&str> = stated.keys().map(String::as_str).chain(built_in.iter().map(|entry| entry.name)).collect();
     let hint = did_you_mean(name, &known, || format!("there are {}, and folders with a model", known.join(", ")));
     Err(RetrievalError::UnknownProvider { what, name: name.to_owned(), hint })
 }
 
-fn check_setup(endpoint: Option<&Endpoint>, name: &str) -> Result<(), RetrievalError> {
+fn check_setup(endpoint: Option<&Endpoint>, name: &str) -> Result<()> {
     match endpoint.and_then(Endpoint::missing_setup) {
         Some(why) => Err(RetrievalError::Failed { who: format!("`{name}`"), why: why.to_owned() }),
         None => Ok(()),

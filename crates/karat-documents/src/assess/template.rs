@@ -29,37 +29,43 @@ impl Template {
     }
 }
 
-pub(super) enum TemplateError {
-    Unknown { message: String, help: String },
-    Faulty(Vec<Diagnostic>),
-}
-
 const FILE: &str = "config.yml";
 
 /// Limit for records and templates, which are written by hand.
-pub(super) const MOST_BYTES: usize = 16 << 20;
+const MOST_BYTES: usize = 16 << 20;
 
-/// Finds the template in the nearest of these folders that has it.
-pub(super) fn find(id: &str, folders: &[Folder]) -> Result<Template, TemplateError> {
+/// The bytes of a record or template; `None` if missing.
+pub(super) fn read_file(folder: &Folder, name: &str) -> Result<Option<Vec<u8>>, Vec<Diagnostic>> {
+    let shown = folder.display(name);
+    match folder.read(name, MOST_BYTES) {
+        Ok(Bounded::Whole(bytes)) => Ok(Some(bytes)),
+        Ok(Bounded::Absent) => Ok(None),
+        Ok(Bounded::TooLarge) => {
+            let message = format!("the file is larger than the {} MiB that are read of one", MOST_BYTES >> 20);
+            let help = "split it, or leave out what it does not need";
+            Err(vec![Diagnostic::of_file(shown, "too-large", message).with_help(help)])
+        }
+        Err(error) => Err(vec![Diagnostic::of_file(shown, "unreadable", error.to_string())]),
+    }
+}
+
+/// Finds the template in the nearest of these folders that has it. Faults are reported in the source of the record.
+pub(super) fn find(id: &str, folders: &[Folder], record: &mut SourceFile) -> Option<Template> {
     let own = format!("templates/{id}");
     let file = format!("{own}/{FILE}");
     for place in folders {
         let shown = place.display(&file);
-        if place.leads_out(&file) {
-            let message = "this link leads out of the folder that templates/ lies in";
-            return Err(TemplateError::Faulty(vec![Diagnostic::of_file(&shown, "path-escapes", message)]));
-        }
-        let bytes = match place.read(&file, MOST_BYTES) {
-            Ok(Bounded::Absent) => continue,
-            Ok(Bounded::Whole(bytes)) => bytes,
-            Ok(Bounded::TooLarge) => return Err(TemplateError::Faulty(vec![too_large(&shown)])),
-            Err(error) => {
-                let fault = Diagnostic::of_file(&shown, "unreadable", error.to_string());
-                return Err(TemplateError::Faulty(vec![fault]));
+        let config = match read_file(place, &file) {
+            _ if place.leads_out(&file) => {
+                let message = "this link leads out of the folder that templates/ lies in";
+                Err(vec![Diagnostic::of_file(&shown, "path-escapes", message)])
             }
+            Ok(None) => continue,
+            Ok(Some(bytes)) => read(&shown, &bytes),
+            Err(faults) => Err(faults),
         };
-        let config = read(&shown, &bytes).map_err(TemplateError::Faulty)?;
-        return Ok(Template { id: id.to_owned(), config, folder: place.join(&own) });
+        let config = config.map_err(|faults| record.faults.extend(faults)).ok()?;
+        return Some(Template { id: id.to_owned(), config, folder: place.join(&own) });
     }
     let mut there: Vec<String> = folders.iter().flat_map(|place| place.folders("templates")).collect();
     there.sort();
@@ -75,61 +81,56 @@ pub(super) fn find(id: &str, folders: &[Folder]) -> Result<Template, TemplateErr
         true => format!("write {file}; docs/formats.md shows a template"),
         false => format!("there is: {}", known[..known.len().min(8)].join(", ")),
     });
-    Err(TemplateError::Unknown { message, help })
-}
-
-pub(super) fn too_large(file: &str) -> Diagnostic {
-    let message = format!("the file is larger than the {} MiB that are read of one", MOST_BYTES >> 20);
-    Diagnostic::of_file(file, "too-large", message).with_help("split it, or leave out what it does not need")
+    record.report(&["template_id"], "unknown-template", message, Some(help));
+    None
 }
 
 /// Parses a template; all faults are reported at once.
-pub(super) fn read(file: &str, bytes: &[u8]) -> Result<TemplateV1, Vec<Diagnostic>> {
+fn read(file: &str, bytes: &[u8]) -> Result<TemplateV1, Vec<Diagnostic>> {
     let decoded = decode_bytes::<TemplateV1>(file, bytes, Syntax::Yaml, &schema_of::<TemplateV1>());
-    let mut faults = decoded.faults;
-    let Some((template, document)) = decoded.value else { return Err(faults) };
-    let source = SourceFile(document);
-    check(&template, &source, &mut faults);
-    faults.sort_by_key(|fault| (fault.line, fault.column));
-    if faults.is_empty() { Ok(template) } else { Err(faults) }
+    let (template, mut source) = SourceFile::new(decoded)?;
+    check(&template, &mut source);
+    source.faults.sort_by_key(|fault| (fault.line, fault.column));
+    if source.faults.is_empty() { Ok(template) } else { Err(source.faults) }
 }
 
-fn check(template: &TemplateV1, source: &SourceFile, faults: &mut Vec<Diagnostic>) {
+fn check(template: &TemplateV1, source: &mut SourceFile) {
     if template.requirements.is_empty() {
         let message = "a template has at least one requirement, and this one has none";
-        faults.extend(source.at(&["requirements"], "no-requirements", message));
+        source.report(&["requirements"], "no-requirements", message, None);
     }
     for (id, requirement) in template.requirements.iter() {
-        source.check_key(&["requirements", id], faults);
-        requirement_faults(id, requirement, source, faults);
-        unasked(id, requirement, template, source, faults);
+        source.check_key(&["requirements", id]);
+        check_requirement(id, requirement, template, source);
     }
     for (id, question) in template.questions.iter() {
-        source.check_key(&["questions", id], faults);
-        blank(&["questions".into(), id.into()], question, "the question", source, faults);
+        source.check_key(&["questions", id]);
+        check_blank(&["questions", id], question, "the question", source);
     }
     if let Some(language) = &template.search.language
         && language != "auto"
+        && let Some((message, help)) = bad_language(language)
     {
-        faults.extend(bad_language(language).and_then(|(message, help)| {
-            source.at(&["search", "language"], "bad-language", message).map(|fault| fault.with_help(help))
-        }));
+        source.report(&["search", "language"], "bad-language", message, Some(help));
     }
     let models: Vec<&str> = PROVIDERS.iter().filter(|entry| entry.reads_prompts()).map(|entry| entry.name).collect();
     let embedders: Vec<&str> = EMBEDDERS.iter().map(|entry| entry.name).collect();
     let rerankers: Vec<&str> = RERANKERS.iter().map(|entry| entry.name).collect();
     let endpoints = template.llm_endpoints.iter().map(|(name, config)| (name, &config.provider));
-    check_providers("llm_endpoints", endpoints, &models, source, faults);
+    check_providers("llm_endpoints", endpoints, &models, source);
     let stated = template.embedding_providers.iter().map(|(name, config)| (name, &config.provider));
-    check_providers("embedding_providers", stated, &embedders, source, faults);
+    check_providers("embedding_providers", stated, &embedders, source);
     let stated = template.rerank_providers.iter().map(|(name, config)| (name, &config.provider));
-    check_providers("rerank_providers", stated, &rerankers, source, faults);
+    check_providers("rerank_providers", stated, &rerankers, source);
     for message in template.scoring.faults() {
         // Each message starts with the value's name.
         let name = message.split(" = ").next().unwrap_or_default();
         let path: Vec<&str> = ["scoring"].into_iter().chain(name.split('.')).collect();
-        let placed = source.at(&path, "bad-rule", &message).or_else(|| source.at(&["scoring"], "bad-rule", &message));
-        faults.extend(placed);
+        let known = source.faults.len();
+        source.report(&path, "bad-rule", &message, None);
+        if source.faults.len() == known {
+            source.report(&["scoring"], "bad-rule", message, None);
+        }
     }
 }
 
@@ -137,34 +138,24 @@ fn check_providers<'t>(
     block: &str,
     stated: impl Iterator<Item = (&'t String, &'t String)>,
     known: &[&str],
-    source: &SourceFile,
-    faults: &mut Vec<Diagnostic>,
+    source: &mut SourceFile,
 ) {
     for (name, provider) in stated.filter(|(_, provider)| !known.contains(&provider.as_str())) {
         let message = format!("unknown provider `{provider}`; expected one of {}", known.join(", "));
         let help = nearest(provider, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
-        let fault = source.at(&[block, name, "provider"], "unknown-provider", message);
-        faults.extend(fault.map(|fault| Diagnostic { help, ..fault }));
+        source.report(&[block, name, "provider"], "unknown-provider", message, help);
     }
 }
 
-fn requirement_faults(
-    id: &str,
-    requirement: &TemplateRequirementV1,
-    source: &SourceFile,
-    faults: &mut Vec<Diagnostic>,
-) {
-    let at = |rest: &[Segment<'static>]| -> Vec<Segment<'_>> {
-        ["requirements".into(), id.into()].into_iter().chain(rest.iter().copied()).collect()
-    };
-    blank(&at(&["title".into()]), &requirement.title, "the title", source, faults);
-    blank(&at(&["description".into()]), &requirement.description, "the description", source, faults);
+fn check_requirement(id: &str, requirement: &TemplateRequirementV1, template: &TemplateV1, source: &mut SourceFile) {
+    check_blank(&["requirements", id, "title"], &requirement.title, "the title", source);
+    check_blank(&["requirements", id, "description"], &requirement.description, "the description", source);
     for (language, query) in &requirement.queries {
         let path = ["requirements", id, "queries", language];
         if let Some((message, help)) = bad_language(language) {
-            faults.extend(source.at_key(&path, "bad-language", message).map(|fault| fault.with_help(help)));
+            source.report_key(&path, "bad-language", message, Some(help));
         }
-        blank(&path.map(Segment::Key), query, "the query", source, faults);
+        check_blank(&path, query, "the query", source);
     }
     for (verdict, text) in &requirement.guidance {
         let path = ["requirements", id, "guidance", verdict];
@@ -172,45 +163,34 @@ fn requirement_faults(
             let names = Compliance::ALL.map(Compliance::name);
             let message = format!("unknown verdict `{verdict}`; expected one of {}", names.join(", "));
             let help = nearest(verdict, names).map(|near| format!("did you mean `{near}`?"));
-            let fault = source.at_key(&path, "unknown-verdict", message);
-            faults.extend(fault.map(|fault| Diagnostic { help, ..fault }));
+            source.report_key(&path, "unknown-verdict", message, help);
         }
-        blank(&path.map(Segment::Key), text, "the guidance", source, faults);
+        check_blank(&path, text, "the guidance", source);
     }
     for (i, sign) in requirement.signs.iter().enumerate() {
-        blank(&at(&["signs".into(), i.into(), "about".into()]), &sign.about, "what the sign is", source, faults);
-        for (j, words) in sign.any.iter().enumerate() {
+        let path = ["requirements".into(), id.into(), "signs".into(), i.into(), Segment::Key("about")];
+        check_blank(&path, &sign.about, "what the sign is", source);
+        for (j, _) in sign.any.iter().enumerate().filter(|(_, words)| words.trim().is_empty()) {
             // A blank list item is not a substitute: the schema allows it.
-            let path = at(&["signs".into(), i.into(), "any".into(), j.into()]);
-            if words.trim().is_empty() && source.0.has(&path) {
-                faults.push(source.0.at(&path, "blank", "the words to look for are blank"));
-            }
+            let path = ["requirements".into(), id.into(), "signs".into(), i.into(), "any".into(), Segment::Index(j)];
+            source.report(&path, "blank", "the words to look for are blank", None);
         }
     }
-}
-
-/// An answer to a question that is never asked has no effect, so the requirement would always apply.
-fn unasked(
-    id: &str,
-    requirement: &TemplateRequirementV1,
-    template: &TemplateV1,
-    source: &SourceFile,
-    faults: &mut Vec<Diagnostic>,
-) {
+    // An answer to a question that is never asked has no effect, so the requirement would always apply.
     for question in requirement.applies_when.keys().filter(|question| template.questions.get(question).is_none()) {
         let message = format!("there is no question `{question}` in this template");
         let known: Vec<&str> = template.questions.names().collect();
         let help = did_you_mean(question, &known, || "state it under `questions`".to_owned());
-        let fault = source.at_key(&["requirements", id, "applies_when", question], "unknown-question", message);
-        faults.extend(fault.map(|fault| fault.with_help(help)));
+        source.report_key(&["requirements", id, "applies_when", question], "unknown-question", message, Some(help));
     }
 }
 
 /// Reports blank text; empty text is rejected by the schema.
-fn blank(path: &[Segment<'_>], text: &str, what: &str, source: &SourceFile, faults: &mut Vec<Diagnostic>) {
-    let empty_is_known = matches!(path.last(), Some(Segment::Key("title" | "description" | "about")));
-    if text.trim().is_empty() && !(text.is_empty() && empty_is_known) && source.0.has(path) {
-        faults.push(source.0.at(path, "blank", format!("{what} is blank")));
+fn check_blank<'p, S: Into<Segment<'p>> + Copy>(path: &[S], text: &str, what: &str, source: &mut SourceFile) {
+    let last = path.last().map(|step| (*step).into());
+    let empty_is_known = matches!(last, Some(Segment::Key("title" | "description" | "about")));
+    if text.trim().is_empty() && !(text.is_empty() && empty_is_known) {
+        source.report(path, "blank", format!("{what} is blank"), None);
     }
 }
 

@@ -12,7 +12,7 @@ fn valid_record_is_loaded() {
     let bundle = bundle.unwrap();
     assert_eq!((bundle.record.bundle.as_str(), bundle.template.id.as_str()), ("contract", "privacy"));
     assert_eq!(bundle.documents.len(), 1);
-    assert_eq!(bundle.files[0].hash, blake3::hash(CONTRACT.as_bytes()).to_hex().to_string());
+    assert_eq!(bundle.hashes[0], blake3::hash(CONTRACT.as_bytes()).to_hex().to_string());
     assert_eq!(bundle.record.question_answers[0].answer.to_string(), "energy");
     let evidence_locations: Vec<_> =
         bundle.evidence_locations.iter().map(|s| (s[0].section, s[0].sections, s[0].coverage)).collect();

@@ -13,7 +13,6 @@ pub(super) fn joined(spans: &[Span]) -> String {
     spans.iter().map(|span| span.text.as_str()).collect()
 }
 
-/// A heading at the start of a paragraph.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Lead {
     pub(super) heading: String,
@@ -83,6 +82,7 @@ pub(super) fn lead(label: &str, spans: &[Span], parents: &BTreeSet<String>) -> O
         let fits = if number.is_some() { is_title(title.trim_end_matches([' ', '.', ':'])) } else { is_title(title) };
         return fits.then(whole);
     }
+    let upto = if label.is_empty() { &text[..from] } else { shown.as_str() };
     match &number {
         Some(Number::Decimal(_) | Number::Word(_)) if before.chars().any(char::is_alphanumeric) => {
             // In `2. Term. This agreement …` only a stop distinguishes a title from an emphasised word.
@@ -92,7 +92,6 @@ pub(super) fn lead(label: &str, spans: &[Span], parents: &BTreeSet<String>) -> O
             if !stopped || !is_title(title) {
                 return None;
             }
-            let upto = if label.is_empty() { &text[..from] } else { shown.as_str() };
             let rest = after.trim_start().trim_start_matches(stops).trim().to_owned();
             Some(Lead { heading: one_line(&format!("{upto}{title}")), number, rest })
         }
@@ -102,7 +101,6 @@ pub(super) fn lead(label: &str, spans: &[Span], parents: &BTreeSet<String>) -> O
                 return Some(whole());
             }
             let (first, rest) = title_sentence(title)?;
-            let upto = if label.is_empty() { &text[..from] } else { shown.as_str() };
             Some(Lead { heading: one_line(&format!("{upto}{first}")), number, rest: rest.to_owned() })
         }
         Some(Number::Word(_)) if label.is_empty() => (title.is_empty() || is_title(title)).then(whole),
@@ -184,10 +182,13 @@ fn decimal(text: &str) -> Option<(Number, &str)> {
 
 fn lettered(text: &str) -> Option<(Number, &str)> {
     let (letters, rest) = text.split_once('.')?;
-    let roman = !letters.is_empty() && letters.len() <= 6 && letters.chars().all(|c| "IVXLC".contains(c));
-    let single = letters.len() == 1 && letters.chars().all(|c| c.is_ascii_uppercase());
     let apart = rest.is_empty() || rest.starts_with(char::is_whitespace);
-    ((roman || single) && apart).then(|| (Number::Letter(letters.to_owned()), rest.trim_start()))
+    (is_letter_or_roman(letters) && apart).then(|| (Number::Letter(letters.to_owned()), rest.trim_start()))
+}
+
+fn is_letter_or_roman(text: &str) -> bool {
+    let roman = (1..=6).contains(&text.len()) && text.chars().all(|c| "IVXLC".contains(c));
+    roman || text.len() == 1 && text.chars().all(|c| c.is_ascii_uppercase())
 }
 
 fn worded(text: &str) -> Option<(Number, &str)> {
@@ -201,10 +202,8 @@ fn worded(text: &str) -> Option<(Number, &str)> {
     let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '.').unwrap_or(rest.len());
     let count = rest[..end].trim_end_matches('.');
     let digits = count.split('.').all(|part| (1..=4).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()));
-    let roman = !count.is_empty() && count.len() <= 6 && count.chars().all(|c| "IVXLC".contains(c));
-    let single = count.len() == 1 && count.chars().all(|c| c.is_ascii_uppercase());
     let title = rest[end..].trim_start_matches([' ', '\t', '\u{a0}', ':', '–', '—', '-']);
-    (digits || roman || single).then(|| (Number::Word(format!("{word} {count}")), title))
+    (digits || is_letter_or_roman(count)).then(|| (Number::Word(format!("{word} {count}")), title))
 }
 
 #[cfg(test)]

@@ -9,8 +9,9 @@ mod xml;
 
 use super::clause::{Span, lead};
 use super::outline::{Kind, Outline};
-use super::{DocumentFormat, IngestError, Source, Unit, size};
+use super::{DocumentFormat, IngestError, Result, Source, size};
 use body::{BodyReader, Item, NoteId, Paragraph, Run, Table, flat};
+use karat_format::session::UnitV1;
 use numbering::Numbering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Cursor, Read};
@@ -19,20 +20,15 @@ use xml::Xml;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-pub(super) const FORMAT: DocumentFormat = DocumentFormat {
-    name: "docx",
-    description: "Word documents (Office Open XML)",
-    extensions: &["docx"],
-    unit: Unit::Paragraph,
-    read,
-};
+pub(super) const FORMAT: DocumentFormat =
+    DocumentFormat { name: "docx", extensions: &["docx"], unit: UnitV1::Paragraph, read };
 
-fn read(source: &Source<'_>, outline: &mut Outline<'_>) -> Result<(), IngestError> {
+fn read(source: &Source<'_>, outline: &mut Outline<'_>) -> Result<()> {
     source.refuse_other_kinds("docx")?;
     let mut package = Package::open(source)?;
     let main = main_part(source, &mut package)?;
     let folder = main.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let mut beside = |name: &str| -> Result<(String, Option<String>), IngestError> {
+    let mut beside = |name: &str| -> Result<(String, Option<String>)> {
         let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
         let text = package.part(&path)?;
         Ok((path, text))
@@ -45,10 +41,9 @@ fn read(source: &Source<'_>, outline: &mut Outline<'_>) -> Result<(), IngestErro
         reader.numbering = Numbering::read(Xml::new(source, &path, &text))?;
     }
     let mut notes = BTreeMap::new();
-    for (name, kind) in [("footnotes.xml", NoteId::Foot as fn(String) -> NoteId), ("endnotes.xml", NoteId::End)] {
-        if let (path, Some(text)) = beside(name)? {
-            let texts = reader.note_texts(Xml::new(source, &path, &text))?;
-            notes.extend(texts.into_iter().map(|(id, text)| (kind(id), text)));
+    for kind in ["footnote", "endnote"] {
+        if let (path, Some(text)) = beside(&format!("{kind}s.xml"))? {
+            notes.extend(reader.note_texts(kind, Xml::new(source, &path, &text))?);
         }
     }
     let Some(text) = package.part(&main)? else {
@@ -85,7 +80,7 @@ struct Package<'a> {
 }
 
 impl<'a> Package<'a> {
-    fn open(source: &'a Source<'a>) -> Result<Self, IngestError> {
+    fn open(source: &'a Source<'a>) -> Result<Self> {
         let archive = ZipArchive::new(Cursor::new(source.bytes)).map_err(|error| {
             let message = format!(
                 "this is no .docx, which is a zip archive ({error}); open it in a word processor and save it again"
@@ -99,7 +94,7 @@ impl<'a> Package<'a> {
     }
 
     /// A part as text; `None` if missing.
-    fn part(&mut self, name: &str) -> Result<Option<String>, IngestError> {
+    fn part(&mut self, name: &str) -> Result<Option<String>> {
         let source = self.source;
         let damaged = |error: &dyn std::fmt::Display| {
             source
@@ -128,7 +123,7 @@ impl<'a> Package<'a> {
 }
 
 /// The part with the main document, as named by the archive.
-fn main_part(source: &Source<'_>, package: &mut Package<'_>) -> Result<String, IngestError> {
+fn main_part(source: &Source<'_>, package: &mut Package<'_>) -> Result<String> {
     let mut main = "word/document.xml".to_owned();
     let Some(text) = package.part("_rels/.rels")? else { return Ok(main) };
     Xml::new(source, "_rels/.rels", &text).each(|_, tag| {
@@ -149,7 +144,7 @@ fn unfold(items: Vec<Item>) -> Vec<Item> {
     for item in items {
         match item {
             Item::Table(table) if is_arrangement(&table) => {
-                for cell in table.rows.into_iter().flatten() {
+                for cell in table.into_iter().flatten() {
                     out.extend(unfold(cell));
                 }
             }
@@ -162,9 +157,9 @@ fn unfold(items: Vec<Item>) -> Vec<Item> {
 fn is_arrangement(table: &Table) -> bool {
     let heads = |item: &Item| match item {
         Item::Paragraph(paragraph) => paragraph.heading.is_some() && !paragraph.text().trim().is_empty(),
-        Item::Table(table) => is_arrangement(table) && table.rows.iter().flatten().flatten().count() > 0,
+        Item::Table(table) => is_arrangement(table) && table.iter().flatten().flatten().count() > 0,
     };
-    table.rows.iter().all(|row| row.len() <= 1) || table.rows.iter().flatten().flatten().any(heads)
+    table.iter().all(|row| row.len() <= 1) || table.iter().flatten().flatten().any(heads)
 }
 
 /// The prevailing style of the text, and the styles of emphasised lines.
@@ -193,14 +188,11 @@ impl BodyStyle {
         }
         let size = sizes.into_iter().max_by_key(|(size, n)| (*n, *size)).map_or(20, |(size, _)| size);
         let mut body = Self { size, bold: bold * 3 > all * 2, ranks: Vec::new() };
-        let mut ranks = BTreeSet::new();
-        for paragraph in paragraphs().filter(|paragraph| paragraph.heading.is_none()) {
-            if lead(&paragraph.label, &body.spans(paragraph), &BTreeSet::new())
-                .is_some_and(|lead| lead.number.is_none())
-            {
-                ranks.extend(prominence(paragraph));
-            }
-        }
+        let emphasised = |paragraph: &&Paragraph| {
+            let lead = || lead(&paragraph.label, &body.spans(paragraph), &BTreeSet::new());
+            paragraph.heading.is_none() && lead().is_some_and(|lead| lead.number.is_none())
+        };
+        let ranks: BTreeSet<(u32, bool)> = paragraphs().filter(emphasised).filter_map(prominence).collect();
         body.ranks = ranks.into_iter().rev().collect();
         body
     }
@@ -238,27 +230,20 @@ fn push(paragraph: Paragraph, body: &BodyStyle, notes: &mut BTreeMap<NoteId, Str
     let at = paragraph.ordinal;
     let label = paragraph.label.clone();
     let (indent, spans) = (paragraph.indent, body.spans(&paragraph));
-    let kind = match paragraph.heading {
-        Some(level) if !spans.is_empty() => Kind::Styled { level, label, indent, spans },
-        _ => Kind::Text { label, indent, spans, rank: body.rank(&paragraph) },
-    };
-    outline.push(kind, at, at);
+    let (style, rank) = (paragraph.heading, body.rank(&paragraph));
+    outline.push(Kind::Text { style, label, indent, spans, rank }, at, at);
     attach_notes(&[&paragraph], notes, outline);
 }
 
 fn push_table(table: &Table, notes: &mut BTreeMap<NoteId, String>, outline: &mut Outline<'_>) {
-    let mut rows = Vec::new();
-    for row in &table.rows {
-        let cells: Vec<String> = row.iter().map(|cell| flat(cell)).collect();
-        if cells.iter().any(|cell| !cell.is_empty()) {
-            rows.push(cells.join(" | ").trim_end().to_owned());
-        }
-    }
+    let rows = table.iter().map(|row| row.iter().map(|cell| flat(cell)).collect::<Vec<_>>());
+    let filled = rows.filter(|cells| cells.iter().any(|cell| !cell.is_empty()));
+    let lines: Vec<String> = filled.map(|cells| cells.join(" | ").trim_end().to_owned()).collect();
     let mut paragraphs = Vec::new();
     collect(table, &mut paragraphs);
     let places = || paragraphs.iter().map(|paragraph| paragraph.ordinal);
     let (Some(first), Some(last)) = (places().min(), places().max()) else { return };
-    outline.push(Kind::Plain(rows.join("\n")), first, last);
+    outline.push(Kind::Plain(lines.join("\n")), first, last);
     attach_notes(&paragraphs, notes, outline);
 }
 
@@ -272,7 +257,7 @@ fn attach_notes(paragraphs: &[&Paragraph], notes: &mut BTreeMap<NoteId, String>,
 }
 
 fn collect<'t>(table: &'t Table, found: &mut Vec<&'t Paragraph>) {
-    for item in table.rows.iter().flatten().flatten() {
+    for item in table.iter().flatten().flatten() {
         match item {
             Item::Paragraph(paragraph) => found.push(paragraph),
             Item::Table(table) => collect(table, found),

@@ -4,25 +4,23 @@ mod inline;
 
 use super::clause::joined;
 use super::outline::{Kind, Outline};
-use super::{DocumentFormat, IngestError, Source, Unit};
+use super::{DocumentFormat, Result, Source};
 use comrak::nodes::{AstNode, ListDelimType, ListType, NodeList, NodeValue};
 use comrak::{Arena, Options, parse_document};
+use karat_format::session::UnitV1;
 use std::collections::BTreeMap;
 
-pub(super) const FORMAT: DocumentFormat = DocumentFormat {
-    name: "markdown",
-    description: "Markdown, with the tables, task lists and footnotes of GitHub",
-    extensions: &["md", "markdown"],
-    unit: Unit::Line,
-    read,
-};
+pub(super) const FORMAT: DocumentFormat =
+    DocumentFormat { name: "markdown", extensions: &["md", "markdown"], unit: UnitV1::Line, read };
 
-fn read(source: &Source<'_>, outline: &mut Outline<'_>) -> Result<(), IngestError> {
+fn read(source: &Source<'_>, outline: &mut Outline<'_>) -> Result<()> {
     source.refuse_other_kinds("markdown")?;
     let (text, notes) = decode(source)?;
     notes.into_iter().for_each(|note| outline.note(note));
-    if let Some(line) = too_deep(&text, source.limits.depth) {
-        return Err(source.too_much(format!("the nesting of line {line}"), format!("{} levels", source.limits.depth)));
+    let depth = source.limits.depth;
+    let nested = |line: usize| source.too_much(format!("the nesting of line {line}"), format!("{depth} levels"));
+    if let Some(line) = too_deep(&text, depth) {
+        return Err(nested(line));
     }
     if markup(&text) > source.limits.markup {
         return Err(source.too_much("the number of its lines and signs of markup", source.limits.markup));
@@ -35,14 +33,11 @@ fn read(source: &Source<'_>, outline: &mut Outline<'_>) -> Result<(), IngestErro
     options.extension.front_matter_delimiter = Some("---".to_owned());
     let arena = Arena::new();
     let root = parse_document(&arena, &text, &options);
-    let mut reader = Reader { outline, footnotes: footnotes(root), depth: source.limits.depth };
-    reader.blocks(root, &List::default()).map_err(|line| {
-        source.too_much(format!("the nesting of line {line}"), format!("{} levels", source.limits.depth))
-    })
+    Reader { outline, footnotes: footnotes(root), depth }.blocks(root, &List::default()).map_err(nested)
 }
 
 /// The text, and notes on how it was decoded.
-fn decode(source: &Source<'_>) -> Result<(String, Vec<String>), IngestError> {
+fn decode(source: &Source<'_>) -> Result<(String, Vec<String>)> {
     let mut notes = Vec::new();
     let (text, encoding, damaged) = encoding_rs::UTF_8.decode(source.bytes);
     if encoding != encoding_rs::UTF_8 {
@@ -63,8 +58,7 @@ fn decode(source: &Source<'_>) -> Result<(String, Vec<String>), IngestError> {
     Ok((text.replace('\0', ""), notes))
 }
 
-/// Counts lines and markup characters. The parser builds its whole tree before anything can be checked; every node, about a
-/// hundred bytes, needs one of these.
+/// The parser builds its whole tree before anything can be checked; every node needs a line or a markup character.
 fn markup(text: &str) -> usize {
     let inline = |line: &str| line.bytes().filter(|byte| b"\r*_~`[]!<&\\|".contains(byte)).count();
     text.lines().map(|line| 1 + opens(line) + inline(line)).sum()
@@ -84,13 +78,11 @@ fn too_deep(text: &str, most: usize) -> Option<usize> {
 }
 
 fn footnotes<'a>(root: &'a AstNode<'a>) -> BTreeMap<String, String> {
-    let mut found = BTreeMap::new();
-    for node in root.descendants() {
-        if let NodeValue::FootnoteDefinition(note) = &node.data.borrow().value {
-            found.insert(note.name.clone(), inline::all_text(node));
-        }
-    }
-    found
+    let note = |node: &'a AstNode<'a>| match &node.data.borrow().value {
+        NodeValue::FootnoteDefinition(note) => Some((note.name.clone(), inline::all_text(node))),
+        _ => None,
+    };
+    root.descendants().filter_map(note).collect()
 }
 
 #[derive(Clone, Default)]
@@ -120,27 +112,23 @@ impl Reader<'_, '_> {
             }
             match &data.value {
                 NodeValue::Heading(heading) => {
-                    let text = joined(&inline::spans(node)).replace('\n', " ");
-                    self.outline.push(
-                        Kind::Heading { level: heading.level, text: text.trim().to_owned() },
-                        first,
-                        last,
-                    );
+                    let text = joined(&inline::spans(node)).replace('\n', " ").trim().to_owned();
+                    self.outline.push(Kind::Heading { level: heading.level, text }, first, last);
                     self.hang_footnotes(node);
                 }
                 NodeValue::Paragraph => {
                     let label = std::mem::take(&mut list.label);
                     let (indent, spans) = (list.indent, inline::spans(node));
-                    self.outline.push(Kind::Text { label, indent, spans, rank: None }, first, last);
+                    self.outline.push(Kind::Text { style: None, label, indent, spans, rank: None }, first, last);
                     self.hang_footnotes(node);
                 }
                 NodeValue::CodeBlock(code) => self.plain(&code.literal, &mut list, first, last),
                 NodeValue::HtmlBlock(html) => {
-                    let found = inline::strip_tags(&html.literal);
-                    if found.hidden {
+                    let (text, hidden) = inline::strip_tags(&html.literal);
+                    if hidden {
                         self.outline.count("comments, scripts and styles of HTML left out");
                     }
-                    self.plain(&found.text, &mut list, first, last);
+                    self.plain(&text, &mut list, first, last);
                 }
                 NodeValue::FrontMatter(text) => {
                     let lines = text.trim_end().lines().count();

@@ -5,49 +5,41 @@
 
 mod clause;
 mod docx;
-mod error;
-mod guard;
 mod markdown;
 mod outline;
 mod pdf;
 #[expect(missing_docs, reason = "field names say it")]
 mod section;
-mod stored;
 #[cfg(test)]
 mod testing;
 
-pub use error::IngestError;
-pub use guard::is_guarded;
-pub use section::{Document, Section, SectionId, SectionPlace, Unit};
-pub use stored::stored_document;
+pub use section::{Document, Section, SectionId, SectionPlace, stored_document};
 
+use karat_format::session::UnitV1;
 use outline::Outline;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread::Builder;
+use std::time::Duration;
 
 /// A document format.
 #[expect(missing_docs, reason = "field names say it")]
 pub struct DocumentFormat {
     pub name: &'static str,
-    pub description: &'static str,
     /// Lower case, without the dot.
     pub extensions: &'static [&'static str],
     /// The unit of section places.
-    pub unit: Unit,
-    read: fn(&Source<'_>, &mut Outline<'_>) -> Result<(), IngestError>,
+    pub unit: UnitV1,
+    read: fn(&Source<'_>, &mut Outline<'_>) -> Result<()>,
 }
 
 /// All formats, in listing order.
 pub static FORMATS: &[DocumentFormat] = &[markdown::FORMAT, docx::FORMAT, pdf::FORMAT];
 
-/// Finds a format by file name.
-pub fn format_of(name: &str) -> Option<&'static DocumentFormat> {
+pub(crate) fn format_of(name: &str) -> Option<&'static DocumentFormat> {
     let (_, extension) = name.rsplit_once('.')?;
     let extension = extension.to_ascii_lowercase();
     FORMATS.iter().find(|format| format.extensions.contains(&extension.as_str()))
-}
-
-/// Finds a format by name.
-pub fn format_named(name: &str) -> Option<&'static DocumentFormat> {
-    FORMATS.iter().find(|format| format.name == name)
 }
 
 /// Limits on one document; each applies to every format that has the thing it limits.
@@ -113,13 +105,88 @@ pub fn ingest(name: &str, bytes: &[u8], limits: &IngestLimits) -> Result<Documen
     }
     // An abandoned thread outlives this call, so it owns its input.
     let (owned, kept, limits) = (name.to_owned(), bytes.to_vec(), limits.clone());
-    guard::run(name, format.name, limits.seconds, move || {
+    run_guarded(name, format.name, limits.seconds, move || {
         let source = Source { name: &owned, bytes: &kept, limits: &limits };
         let mut outline = Outline::new(&source, format.unit);
         (format.read)(&source, &mut outline)?;
         let (sections, notes) = outline.finish()?;
         Ok(Document { name: owned.clone(), format: format.name, sections, notes })
     })
+}
+
+const THREAD: &str = "karat-ingest";
+/// Third-party readers recurse within limits checked before; this is enough for them.
+const STACK: usize = 64 << 20;
+
+/// Whether a panic on this thread is caught and reported as a fault of the document.
+pub fn is_guarded() -> bool {
+    std::thread::current().name() == Some(THREAD)
+}
+
+/// A reader that takes longer is abandoned, since threads cannot be stopped; the other limits bound its work.
+fn run_guarded<T: Send + 'static>(
+    name: &str,
+    format: &'static str,
+    seconds: u64,
+    read: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let (send, receive) = channel();
+    let broken = || IngestError::Broken { name: name.to_owned(), format };
+    // Third-party readers panic on some damaged files; nothing that such a reader built is used.
+    let guarded = move || send.send(catch_unwind(AssertUnwindSafe(read)).ok());
+    Builder::new().name(THREAD.to_owned()).stack_size(STACK).spawn(guarded).map_err(|_| broken())?;
+    match receive.recv_timeout(Duration::from_secs(seconds)) {
+        Ok(Some(result)) => result,
+        Ok(None) | Err(RecvTimeoutError::Disconnected) => Err(broken()),
+        Err(RecvTimeoutError::Timeout) => Err(IngestError::TooSlow { name: name.to_owned(), seconds }),
+    }
+}
+
+type Result<T, E = IngestError> = std::result::Result<T, E>;
+
+/// Why a document could not be ingested; no part of it is used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum IngestError {
+    #[error("{name}: unsupported kind of document; supported: {}", endings())]
+    UnknownFormat { name: String },
+    #[error("{name}: the file is empty; is it the right one?")]
+    Empty { name: String },
+    #[error("{name}: {what} exceeds the limit for one document ({limit}); split it, or remove what it does not need")]
+    TooMuch { name: String, what: String, limit: String },
+    #[error("{name}{}: {message}", within(.place))]
+    Malformed {
+        name: String,
+        /// Where in the document, such as `word/document.xml`; empty for the whole.
+        place: String,
+        message: String,
+    },
+    #[error("{name}: this is {what}; open it in the program that made it and save it again without a password")]
+    Encrypted { name: String, what: &'static str },
+    #[error(
+        "{name}: there is no text on {}; it was probably scanned, so run text recognition (OCR) over it first",
+        all_of(*.pages)
+    )]
+    NoText { name: String, pages: usize },
+    #[error(
+        "{name}: reading it took longer than {seconds} s and was stopped; is it damaged? Save it again, or split it"
+    )]
+    TooSlow { name: String, seconds: u64 },
+    #[error("{name}: this {format} is damaged in a way that breaks its reader; open it and save it again")]
+    Broken { name: String, format: &'static str },
+}
+
+fn endings() -> String {
+    let all: Vec<String> = FORMATS.iter().flat_map(|format| format.extensions).map(|e| format!(".{e}")).collect();
+    all.join(", ")
+}
+
+fn within(place: &str) -> String {
+    if place.is_empty() { String::new() } else { format!(" ({place})") }
+}
+
+fn all_of(n: usize) -> String {
+    if n == 1 { "its page".to_owned() } else { format!("any of its {n} pages") }
 }
 
 struct Source<'a> {
@@ -138,7 +205,7 @@ impl Source<'_> {
     }
 
     /// Rejects files that are obviously of another format.
-    fn refuse_other_kinds(&self, wanted: &str) -> Result<(), IngestError> {
+    fn refuse_other_kinds(&self, wanted: &str) -> Result<()> {
         let seen = match self.bytes {
             [b'P', b'K', 3 | 5, 4 | 6, ..] if wanted != "docx" => "a zip archive, perhaps a .docx",
             [0xd0, 0xcf, 0x11, 0xe0, ..] if wanted == "docx" => {
@@ -163,10 +230,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn every_format_has_a_description_and_unique_extensions() {
+    fn every_format_has_unique_extensions() {
         let mut endings = BTreeSet::new();
         for format in FORMATS {
-            assert!(!format.description.is_empty(), "{}", format.name);
             assert!(!format.extensions.is_empty(), "{}", format.name);
             for extension in format.extensions {
                 assert!(endings.insert(*extension), "{extension} is used twice");
@@ -202,5 +268,19 @@ mod tests {
             b"PK\x03\x04 ...",
             "a.md: this is a zip archive, perhaps a .docx, not what its name says; give it the ending of what it is",
         );
+    }
+
+    #[test]
+    fn panicking_and_slow_readers_are_errors() {
+        assert_eq!(run_guarded("a.pdf", "pdf", 5, || Ok(is_guarded())), Ok(true));
+        assert!(!is_guarded());
+        let broken: Result<(), _> = run_guarded("a.pdf", "pdf", 5, || panic!("bad xref"));
+        let expect = "a.pdf: this pdf is damaged in a way that breaks its reader; open it and save it again";
+        assert_eq!(broken.expect_err("the reader panicked").to_string(), expect);
+        let slow: Result<(), _> = run_guarded("a.pdf", "pdf", 0, || {
+            std::thread::sleep(Duration::from_secs(2));
+            Ok(())
+        });
+        assert_eq!(slow, Err(IngestError::TooSlow { name: "a.pdf".to_owned(), seconds: 0 }));
     }
 }

@@ -1,10 +1,10 @@
 //! Builds sections from blocks: detects headings and their nesting.
 
 use super::clause::{self, Lead, Number, Span, joined, lead};
-use super::{IngestError, Section, SectionId, SectionPlace, Source, Unit, size};
+use super::{Result, Section, SectionId, SectionPlace, Source, size};
+use karat_format::session::UnitV1;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A block of a document.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) kind: Kind,
@@ -23,16 +23,10 @@ pub(super) enum Kind {
         /// Including its number.
         text: String,
     },
-    /// A paragraph in a heading style. Many documents use such styles for whole clauses to number them.
-    Styled {
-        /// From 1.
-        level: u8,
-        label: String,
-        indent: usize,
-        spans: Vec<Span>,
-    },
     /// A paragraph or list item, which may be or start with a heading.
     Text {
+        /// The level of its heading style, from 1. Many documents use such styles for whole clauses to number them.
+        style: Option<u8>,
         /// The marker or automatic number shown before it.
         label: String,
         indent: usize,
@@ -48,14 +42,14 @@ const DEEPEST: u8 = 20;
 
 pub(super) struct Outline<'s> {
     source: &'s Source<'s>,
-    unit: Unit,
+    unit: UnitV1,
     blocks: Vec<Block>,
     notes: Vec<String>,
     counts: BTreeMap<&'static str, usize>,
 }
 
 impl<'s> Outline<'s> {
-    pub(super) fn new(source: &'s Source<'s>, unit: Unit) -> Self {
+    pub(super) fn new(source: &'s Source<'s>, unit: UnitV1) -> Self {
         Self { source, unit, blocks: Vec::new(), notes: Vec::new(), counts: BTreeMap::new() }
     }
 
@@ -63,7 +57,6 @@ impl<'s> Outline<'s> {
         self.blocks.push(Block { kind, first, last, footnotes: Vec::new() });
     }
 
-    /// Attaches a note to the last block.
     pub(super) fn footnote(&mut self, mark: &str, text: String) {
         if let Some(block) = self.blocks.last_mut() {
             block.footnotes.push((mark.to_owned(), text));
@@ -74,15 +67,17 @@ impl<'s> Outline<'s> {
         self.notes.push(text.into());
     }
 
-    /// Counts something left out or corrected.
     pub(super) fn count(&mut self, what: &'static str) {
         *self.counts.entry(what).or_default() += 1;
     }
 
-    pub(super) fn finish(self) -> Result<(Vec<Section>, Vec<String>), IngestError> {
+    pub(super) fn finish(self) -> Result<(Vec<Section>, Vec<String>)> {
         let parents = parents(&self.blocks);
         // If headings are marked up, sizes say nothing about levels.
-        let stated = self.blocks.iter().any(|block| matches!(block.kind, Kind::Heading { .. } | Kind::Styled { .. }));
+        let stated = self
+            .blocks
+            .iter()
+            .any(|block| matches!(block.kind, Kind::Heading { .. } | Kind::Text { style: Some(_), .. }));
         let mut building = Building {
             source: self.source,
             unit: self.unit,
@@ -107,14 +102,21 @@ fn parents(blocks: &[Block]) -> BTreeSet<String> {
     let nobody = BTreeSet::new();
     let mut found = BTreeSet::new();
     for block in blocks {
-        let (Kind::Text { label, spans, .. } | Kind::Styled { label, spans, .. }) = &block.kind else { continue };
-        let lead =
-            lead(label, spans, &nobody).or_else(|| first_line(spans).and_then(|(line, _)| lead(label, &line, &nobody)));
-        if let Some(Lead { number: Some(Number::Decimal(number)), .. }) = lead {
+        let Kind::Text { label, spans, .. } = &block.kind else { continue };
+        if let Some(Lead { number: Some(Number::Decimal(number)), .. }) = unstyled(label, spans, &nobody) {
             found.extend(clause::above(&number).map(str::to_owned));
         }
     }
     found
+}
+
+/// The heading that a paragraph or its first line is or starts with.
+fn unstyled(label: &str, spans: &[Span], parents: &BTreeSet<String>) -> Option<Lead> {
+    lead(label, spans, parents).or_else(|| {
+        let (line, rest) = first_line(spans)?;
+        let lead = lead(label, &line, parents)?;
+        Some(Lead { rest: format!("{}\n{rest}", lead.rest).trim().to_owned(), ..lead })
+    })
 }
 
 /// The heading that a paragraph in a heading style is or starts with; `None` if it is a sentence.
@@ -173,7 +175,7 @@ struct Current {
 
 struct Building<'s> {
     source: &'s Source<'s>,
-    unit: Unit,
+    unit: UnitV1,
     open: Vec<Open>,
     current: Current,
     done: Vec<Section>,
@@ -185,7 +187,7 @@ struct Building<'s> {
 }
 
 impl Building<'_> {
-    fn take(&mut self, block: Block, parents: &BTreeSet<String>, stated: bool) -> Result<(), IngestError> {
+    fn take(&mut self, block: Block, parents: &BTreeSet<String>, stated: bool) -> Result<()> {
         let Block { kind, first, last, footnotes } = block;
         match kind {
             Kind::Heading { level, text } => {
@@ -195,37 +197,27 @@ impl Building<'_> {
                 self.open(level.clamp(1, DEEPEST), lead, true, first, last)?;
             }
             Kind::Plain(text) => self.add(&text, false, first, last),
-            Kind::Styled { level, label, indent, spans } => match styled(&label, &spans, parents) {
-                Some(lead) => {
-                    self.margin = 0;
-                    let numbered = |open: &Open| matches!(open.number, Some(Number::Decimal(_)));
-                    // Numbers are more reliable than styles: 2.1 is below 2, whatever they look like.
-                    let level = match &lead.number {
-                        Some(Number::Decimal(_)) if self.open.iter().any(numbered) => {
-                            self.level(lead.number.as_ref(), None)
-                        }
-                        _ => level.clamp(1, DEEPEST),
-                    };
-                    self.open(level, lead, true, first, last)?;
-                }
-                None => self.paragraph(&label, indent, &spans, first, last),
-            },
-            Kind::Text { label, indent, spans, rank } => {
-                let mut found = lead(&label, &spans, parents);
-                if found.is_none()
-                    && let Some((line, rest)) = first_line(&spans)
-                {
-                    found = lead(&label, &line, parents).map(|mut lead| {
-                        lead.rest = format!("{}\n{rest}", lead.rest).trim().to_owned();
-                        lead
-                    });
-                }
-                if let Some(lead) = found {
-                    let level = self.level(lead.number.as_ref(), rank.filter(|_| !stated));
-                    self.margin = if label.is_empty() { 0 } else { indent + 1 };
-                    self.open(level, lead, false, first, last)?;
-                } else {
-                    self.paragraph(&label, indent, &spans, first, last);
+            Kind::Text { style, label, indent, spans, rank } => {
+                let find = if style.is_some() { styled } else { unstyled };
+                match (find(&label, &spans, parents), style) {
+                    (None, _) => self.paragraph(&label, indent, &spans, first, last),
+                    (Some(lead), Some(level)) => {
+                        self.margin = 0;
+                        let numbered = |open: &Open| matches!(open.number, Some(Number::Decimal(_)));
+                        // Numbers are more reliable than styles: 2.1 is below 2, whatever they look like.
+                        let level = match &lead.number {
+                            number @ Some(Number::Decimal(_)) if self.open.iter().any(numbered) => {
+                                self.level(number.as_ref(), None)
+                            }
+                            _ => level.clamp(1, DEEPEST),
+                        };
+                        self.open(level, lead, true, first, last)?;
+                    }
+                    (Some(lead), None) => {
+                        let level = self.level(lead.number.as_ref(), rank.filter(|_| !stated));
+                        self.margin = if label.is_empty() { 0 } else { indent + 1 };
+                        self.open(level, lead, false, first, last)?;
+                    }
                 }
             }
         }
@@ -276,7 +268,7 @@ impl Building<'_> {
     }
 
     /// Opens the section of a heading, which begins with what follows the heading in its paragraph.
-    fn open(&mut self, level: u8, lead: Lead, stated: bool, first: usize, last: usize) -> Result<(), IngestError> {
+    fn open(&mut self, level: u8, lead: Lead, stated: bool, first: usize, last: usize) -> Result<()> {
         let Lead { heading, number, rest } = lead;
         self.close();
         let limits = self.source.limits;

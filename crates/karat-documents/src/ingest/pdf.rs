@@ -13,26 +13,22 @@ mod unicode;
 mod unpack;
 
 use super::outline::Outline;
-use super::{DocumentFormat, IngestError, Source, Unit};
+use super::{DocumentFormat, IngestError, Result, Source};
 use glyphs::Canvas;
 use karat_core::wording::count;
+use karat_format::session::UnitV1;
 use page::{Fault, Rewriter};
 use pdf_extract::{Document, output_doc_page};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use unpack::Unpacker;
 
-pub(super) const FORMAT: DocumentFormat = DocumentFormat {
-    name: "pdf",
-    description: "PDF with text in it; what was scanned needs text recognition first",
-    extensions: &["pdf"],
-    unit: Unit::Page,
-    read,
-};
+pub(super) const FORMAT: DocumentFormat =
+    DocumentFormat { name: "pdf", extensions: &["pdf"], unit: UnitV1::Page, read };
 
 /// A page of small print has about ten thousand.
 const MOST_GLYPHS: usize = 200_000;
 
-fn read(source: &Source<'_>, outline: &mut Outline<'_>) -> Result<(), IngestError> {
+fn read(source: &Source<'_>, outline: &mut Outline<'_>) -> Result<()> {
     source.refuse_other_kinds("pdf")?;
     let document = open(source)?;
     let pages = document.get_pages();
@@ -91,7 +87,7 @@ fn read(source: &Source<'_>, outline: &mut Outline<'_>) -> Result<(), IngestErro
     Ok(())
 }
 
-fn open(source: &Source<'_>) -> Result<Document, IngestError> {
+fn open(source: &Source<'_>) -> Result<Document> {
     let head = &source.bytes[..source.bytes.len().min(1024)];
     if memchr::memmem::find(head, b"%PDF-").is_none() {
         return Err(source.malformed("", "this is no PDF: it does not start like one; is it the right file?"));

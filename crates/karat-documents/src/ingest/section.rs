@@ -1,5 +1,7 @@
-//! Documents and their sections.
+//! Documents and their sections, and the form in which sessions store them.
 
+use super::FORMATS;
+use karat_format::session::{IngestedSectionV1, IngestedV1, UnitV1};
 use serde::Serialize;
 use std::fmt;
 
@@ -29,17 +31,10 @@ pub struct Section {
     pub place: SectionPlace,
 }
 
-impl Section {
-    /// Heading and body, as compared and searched.
-    pub fn combined(&self) -> String {
-        format!("{}\n\n{}", self.heading, self.body)
-    }
-}
-
 /// 16 hex digits; equal sections get a suffix such as `#2`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
-pub struct SectionId(String);
+pub struct SectionId(pub(super) String);
 
 impl SectionId {
     /// `before` is the number of equal sections so far.
@@ -53,14 +48,6 @@ impl SectionId {
         let digits = &hasher.finalize().to_hex()[..16];
         Self(if before == 0 { digits.to_owned() } else { format!("{digits}#{}", before + 1) })
     }
-
-    pub(crate) fn from_stored(id: String) -> Self {
-        Self(id)
-    }
-
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
 impl fmt::Display for SectionId {
@@ -72,27 +59,18 @@ impl fmt::Display for SectionId {
 /// A range of units, from 1, both ends inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SectionPlace {
-    pub unit: Unit,
+    /// Paragraphs include empty ones and those in tables.
+    pub unit: UnitV1,
     pub first: usize,
     pub last: usize,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Unit {
-    #[default]
-    Line,
-    /// All paragraphs, including empty ones and those in tables.
-    Paragraph,
-    Page,
 }
 
 impl fmt::Display for SectionPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let unit = match self.unit {
-            Unit::Line => "line",
-            Unit::Paragraph => "paragraph",
-            Unit::Page => "page",
+            UnitV1::Line => "line",
+            UnitV1::Paragraph => "paragraph",
+            UnitV1::Page => "page",
         };
         if self.first == self.last {
             write!(f, "{unit} {}", self.first)
@@ -102,9 +80,47 @@ impl fmt::Display for SectionPlace {
     }
 }
 
+impl From<&Document> for IngestedV1 {
+    fn from(document: &Document) -> Self {
+        let section = |section: &Section| IngestedSectionV1 {
+            id: section.id.to_string(),
+            heading: section.heading.clone(),
+            path: section.path.clone(),
+            level: section.level,
+            number: section.number.clone(),
+            body: section.body.clone(),
+            unit: section.place.unit,
+            first: section.place.first,
+            last: section.place.last,
+        };
+        Self {
+            format: document.format.to_owned(),
+            sections: document.sections.iter().map(section).collect(),
+            notes: document.notes.clone(),
+        }
+    }
+}
+
+/// Restores a stored document under its current name; `None` if its format is unknown.
+pub fn stored_document(stored: IngestedV1, name: &str) -> Option<Document> {
+    let section = |section: IngestedSectionV1| Section {
+        id: SectionId(section.id),
+        heading: section.heading,
+        path: section.path,
+        level: section.level,
+        number: section.number,
+        body: section.body,
+        place: SectionPlace { unit: section.unit, first: section.first, last: section.last },
+    };
+    let format = FORMATS.iter().find(|format| format.name == stored.format)?.name;
+    let sections = stored.sections.into_iter().map(section).collect();
+    Some(Document { name: name.to_owned(), format, sections, notes: stored.notes })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ingest::{IngestLimits, ingest};
 
     #[test]
     fn ids_depend_on_text_and_position() {
@@ -119,6 +135,16 @@ mod tests {
         ] {
             assert_ne!(id, other);
         }
-        assert_eq!(id.as_str().len(), 16);
+        assert_eq!(id.0.len(), 16);
+    }
+
+    #[test]
+    fn documents_round_trip() {
+        let text = "front\n\n# A\n\ntext\n\n## 1.2 B\n\n- one\n- two\n";
+        let document = ingest("a.md", text.as_bytes(), &IngestLimits::default()).unwrap();
+        let kept = serde_json::to_string(&IngestedV1::from(&document)).unwrap();
+        let read: IngestedV1 = serde_json::from_str(&kept).unwrap();
+        assert_eq!(stored_document(read.clone(), "a.md"), Some(document));
+        assert_eq!(stored_document(IngestedV1 { format: "odt".into(), ..read }, "a.md"), None);
     }
 }

@@ -9,7 +9,7 @@ const B: f32 = 0.75;
 
 /// Passages by their words, in the order given. Queries have no syntax.
 pub(super) struct Bm25 {
-    analysis: Analysis,
+    pub(super) analysis: Analysis,
     postings: HashMap<String, Vec<Posting>>,
     /// For each passage, K1 · (1 − B + B · length / mean length).
     norms: Vec<f32>,
@@ -46,10 +46,6 @@ impl Bm25 {
         Self { analysis: analysis.clone(), postings, norms }
     }
 
-    pub(super) fn analysis(&self) -> &Analysis {
-        &self.analysis
-    }
-
     /// Inverse document frequency; highest for unknown words.
     pub(super) fn rarity(&self, word: &str) -> f64 {
         if self.postings.is_empty() {
@@ -69,7 +65,8 @@ impl Bm25 {
         let start = || (Reader::new(&self.analysis), vec![0.0_f32; self.norms.len()]);
         let search_one = |(reader, scores): &mut (Reader, Vec<f32>), text: &&str| {
             self.score(reader, text, scores);
-            best(scores, most, candidate)
+            let found = scores.iter().enumerate().filter(|(part, score)| **score > 0.0 && candidate(*part));
+            best(found.map(|(part, score)| (part, f64::from(*score))).collect(), most)
         };
         texts.par_iter().map_init(start, search_one).collect()
     }
@@ -102,10 +99,9 @@ fn rounded_length(length: u32) -> u32 {
     EXACT + (beyond >> dropped << dropped)
 }
 
-fn best(scores: &[f32], most: usize, candidate: &dyn Fn(usize) -> bool) -> Vec<(usize, f64)> {
-    let found = scores.iter().enumerate().filter(|(part, score)| **score > 0.0 && candidate(*part));
-    let mut found: Vec<(usize, f32)> = found.map(|(part, score)| (part, *score)).collect();
-    let order = |a: &(usize, f32), b: &(usize, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+/// The best by score; ties by index.
+pub(super) fn best(mut found: Vec<(usize, f64)>, most: usize) -> Vec<(usize, f64)> {
+    let order = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
     if found.len() > most {
         if most > 0 {
             found.select_nth_unstable_by(most - 1, order);
@@ -113,7 +109,7 @@ fn best(scores: &[f32], most: usize, candidate: &dyn Fn(usize) -> bool) -> Vec<(
         found.truncate(most);
     }
     found.sort_unstable_by(order);
-    found.into_iter().map(|(part, score)| (part, f64::from(score))).collect()
+    found
 }
 
 #[cfg(test)]

@@ -1,54 +1,25 @@
 //! Embedders: the registry and the built-in model.
 
-pub use super::provider::{Embedded, Embedder, Side};
+pub use super::provider::{Embedded, Embedder, SearchProviderEntry, Side};
 
 use super::cut::{Truncation, truncate_at_whitespace, windows};
-use super::provider::unknown;
-use super::{RetrievalError, folder, http};
+use super::{Result, RetrievalError, folder, http, provider};
 use karat_format::retrieval::EmbeddingProviderV1;
 use karat_llm::provider::ProviderEnv;
 use pocket_encoder::Encoder;
 use rayon::prelude::*;
 
-pub struct EmbedderEntry {
-    /// The name used in `provider: …`.
-    pub name: &'static str,
-    pub about: &'static str,
-    open: Option<Open>,
-}
-
-type Open = fn(&EmbeddingProviderV1, &ProviderEnv<'_>) -> Result<Box<dyn Embedder>, RetrievalError>;
-
 /// All embedders, in listing order.
-pub static EMBEDDERS: &[EmbedderEntry] = &[
-    EmbedderEntry {
-        name: "embedded",
-        about: "the small model inside Karat; it reads English best",
-        open: Some(open_built_in),
-    },
-    EmbedderEntry {
-        name: "folder",
-        about: "a model of the BERT family in a folder",
-        open: Some(folder::open_embedder),
-    },
-    EmbedderEntry {
-        name: "http",
-        about: "a server with `/embeddings` as OpenAI has it",
-        open: Some(http::open_embedder),
-    },
-    EmbedderEntry { name: "none", about: "none; the search uses only words", open: None },
+pub static EMBEDDERS: &[SearchProviderEntry<EmbeddingProviderV1, dyn Embedder>] = &[
+    SearchProviderEntry { name: "embedded", open: Some(open_built_in) },
+    SearchProviderEntry { name: "folder", open: Some(folder::open_embedder) },
+    SearchProviderEntry { name: "http", open: Some(http::open_embedder) },
+    SearchProviderEntry { name: "none", open: None },
 ];
 
 /// Opens an embedder; `None` if `none` is chosen. Files are read now; no connection is made before the first text.
-pub fn open_embedder(
-    config: &EmbeddingProviderV1,
-    around: &ProviderEnv<'_>,
-) -> Result<Option<Box<dyn Embedder>>, RetrievalError> {
-    let name = config.provider.as_str();
-    let Some(entry) = EMBEDDERS.iter().find(|entry| entry.name == name) else {
-        return Err(unknown("embedder", name, &EMBEDDERS.iter().map(|entry| entry.name).collect::<Vec<_>>()));
-    };
-    entry.open.map(|open| open(config, around)).transpose()
+pub fn open_embedder(config: &EmbeddingProviderV1, env: &ProviderEnv<'_>) -> Result<Option<Box<dyn Embedder>>> {
+    provider::open("embedder", EMBEDDERS, &config.provider, config, env)
 }
 
 /// In estimated tokens; the model reads 128, two of which are special.
@@ -66,7 +37,7 @@ struct BuiltInEmbedder {
     config: EmbeddingProviderV1,
 }
 
-fn open_built_in(config: &EmbeddingProviderV1, _: &ProviderEnv<'_>) -> Result<Box<dyn Embedder>, RetrievalError> {
+fn open_built_in(config: &EmbeddingProviderV1, _: &ProviderEnv<'_>) -> Result<Box<dyn Embedder>> {
     let encoder = Encoder::new().map_err(|error| failed(&error))?;
     Ok(Box::new(BuiltInEmbedder { encoder, config: config.clone() }))
 }
@@ -76,7 +47,7 @@ impl Embedder for BuiltInEmbedder {
         pocket_encoder::model_info().id
     }
 
-    fn embed(&self, texts: &[String], side: Side) -> Result<Embedded, RetrievalError> {
+    fn embed(&self, texts: &[String], side: Side) -> Result<Embedded> {
         let prefix = side.prefix(&self.config);
         let most = self.config.max_chars.map_or(usize::MAX, |most| most as usize);
         let mut cut = Truncation::default();

@@ -1,8 +1,8 @@
 //! Models of the BERT family from a folder: `config.json`, `tokenizer.json` and `model.safetensors`.
 
-use super::RetrievalError;
 use super::cut::truncate_at_whitespace;
 use super::provider::{Embedded, Embedder, RerankRequest, Reranked, Reranker, Side, unit};
+use super::{Result, RetrievalError};
 use candle_core::{DType, Device, Tensor};
 use candle_nn::{Linear, Module, VarBuilder, linear};
 use candle_transformers::models::bert::{BertModel, Config};
@@ -27,8 +27,6 @@ struct Reading {
     /// Default limit of characters per text.
     longest_text: usize,
     strategy: TruncationStrategy,
-    /// The number of the sequence that is divided into windows: the second if the first is the query.
-    sequence: u32,
 }
 
 const EMBEDDING: Reading = Reading {
@@ -37,7 +35,6 @@ const EMBEDDING: Reading = Reading {
     most_windows: 64,
     longest_text: 200_000,
     strategy: TruncationStrategy::LongestFirst,
-    sequence: 0,
 };
 
 const RERANKING: Reading = Reading {
@@ -46,7 +43,6 @@ const RERANKING: Reading = Reading {
     most_windows: 16,
     longest_text: 100_000,
     strategy: TruncationStrategy::OnlySecond,
-    sequence: 1,
 };
 
 struct Bert {
@@ -67,11 +63,11 @@ impl Bert {
         who: &str,
         path: Option<&str>,
         max_chars: Option<u32>,
-        around: &ProviderEnv<'_>,
+        env: &ProviderEnv<'_>,
         reading: &'static Reading,
-    ) -> Result<(Self, VarBuilder<'static>), RetrievalError> {
+    ) -> Result<(Self, VarBuilder<'static>)> {
         let path = path.ok_or_else(|| RetrievalError::Needs { who: who.to_owned(), field: "path" })?;
-        let folder = around.folder.join(path);
+        let folder = env.folder.join(path);
         let bad = |file: &str, reason: String| bad(&folder.join(file), reason);
         let config = read(&folder, CONFIG)?;
         let tokenizer = read(&folder, TOKENIZER)?;
@@ -93,10 +89,8 @@ impl Bert {
         truncated.map_err(|error| bad(TOKENIZER.0, error.to_string()))?;
         let (words, known) = (tokenizer.get_vocab_size(true), config.vocab_size);
         if words > known {
-            return Err(bad(
-                TOKENIZER.0,
-                format!("it has {words} tokens, and the model knows {known}; take both from one model"),
-            ));
+            let reason = format!("it has {words} tokens, and the model knows {known}; take both from one model");
+            return Err(bad(TOKENIZER.0, reason));
         }
         let broken = |error| bad(WEIGHTS.0, format!("the weights cannot be used: {}", first_line(&error)));
         let weights = VarBuilder::from_buffered_safetensors(weights, DType::F32, &Device::Cpu).map_err(broken)?;
@@ -123,7 +117,9 @@ impl Bert {
         windows.truncate(self.reading.most_windows);
         let last = windows[windows.len() - 1];
         let places = last.get_offsets().iter().zip(last.get_type_ids());
-        let own = places.filter(|(_, sequence)| **sequence == self.reading.sequence);
+        // The second sequence is divided into windows if the first is the query.
+        let divided = u32::from(self.reading.strategy == TruncationStrategy::OnlySecond);
+        let own = places.filter(|(_, sequence)| **sequence == divided);
         let end = own.map(|((_, end), _)| *end).max().unwrap_or_default();
         (windows, text.get(end..).map_or(0, |rest| rest.chars().count()))
     }
@@ -133,10 +129,6 @@ impl Bert {
         let row = |numbers: &[u32]| Tensor::new(numbers, &Device::Cpu)?.unsqueeze(0);
         let (ids, types) = (row(encoding.get_ids())?, row(encoding.get_type_ids())?);
         self.model.forward(&ids, &types, Some(&row(encoding.get_attention_mask())?))?.squeeze(0)
-    }
-
-    fn failed(&self, error: &candle_core::Error) -> RetrievalError {
-        self.fault(first_line(error))
     }
 
     fn fault(&self, why: impl ToString) -> RetrievalError {
@@ -158,14 +150,11 @@ fn first_line(error: &candle_core::Error) -> String {
     }
 }
 
-fn read(folder: &Path, (name, most): (&str, u64)) -> Result<Vec<u8>, RetrievalError> {
+fn read(folder: &Path, (name, most): (&str, u64)) -> Result<Vec<u8>> {
     let path = folder.join(name);
     let missing = |error: std::io::Error| {
-        let reason = format!(
-            "it cannot be read: {error}; a model is a folder with {}, {} and {}",
-            CONFIG.0, TOKENIZER.0, WEIGHTS.0
-        );
-        bad(&path, reason)
+        let files = "config.json, tokenizer.json and model.safetensors";
+        bad(&path, format!("it cannot be read: {error}; a model is a folder with {files}"))
     };
     let file = karat_io::regular_file::open(&path).map_err(missing)?;
     if !file.metadata().map_err(missing)?.is_file() {
@@ -201,11 +190,9 @@ fn check_sizes(config: &Config) -> Result<(), String> {
             return Err(format!("`{name}` is {size}, and must be from 1 to {most}"));
         }
     }
-    if config.max_position_embeddings < 16 {
-        return Err(format!(
-            "`max_position_embeddings` is {}, and must be at least 16",
-            config.max_position_embeddings
-        ));
+    let positions = config.max_position_embeddings;
+    if positions < 16 {
+        return Err(format!("`max_position_embeddings` is {positions}, and must be at least 16"));
     }
     if !config.hidden_size.is_multiple_of(config.num_attention_heads) {
         return Err("`hidden_size` is no multiple of `num_attention_heads`".to_owned());
@@ -219,12 +206,9 @@ struct BertEmbedder {
     config: EmbeddingProviderV1,
 }
 
-pub(super) fn open_embedder(
-    config: &EmbeddingProviderV1,
-    around: &ProviderEnv<'_>,
-) -> Result<Box<dyn Embedder>, RetrievalError> {
+pub(super) fn open_embedder(config: &EmbeddingProviderV1, env: &ProviderEnv<'_>) -> Result<Box<dyn Embedder>> {
     let path = config.path.as_deref();
-    let (bert, _) = Bert::load("the embedder `folder`", path, config.max_chars, around, &EMBEDDING)?;
+    let (bert, _) = Bert::load("the embedder `folder`", path, config.max_chars, env, &EMBEDDING)?;
     Ok(Box::new(BertEmbedder { bert, config: config.clone() }))
 }
 
@@ -233,7 +217,7 @@ impl Embedder for BertEmbedder {
         format!("folder/{}", self.bert.hash)
     }
 
-    fn embed(&self, texts: &[String], side: Side) -> Result<Embedded, RetrievalError> {
+    fn embed(&self, texts: &[String], side: Side) -> Result<Embedded> {
         let prefix = side.prefix(&self.config);
         let read = texts.par_iter().map(|text| self.embed_text(prefix, text)).collect::<Result<Vec<_>, _>>()?;
         let mut embedded = Embedded::default();
@@ -248,7 +232,7 @@ impl Embedder for BertEmbedder {
 
 impl BertEmbedder {
     /// The vectors of a text's windows, and the characters not read.
-    fn embed_text(&self, prefix: &str, text: &str) -> Result<(Vec<Vec<f32>>, usize), RetrievalError> {
+    fn embed_text(&self, prefix: &str, text: &str) -> Result<(Vec<Vec<f32>>, usize)> {
         if text.trim().is_empty() {
             return Ok((Vec::new(), 0));
         }
@@ -261,9 +245,9 @@ impl BertEmbedder {
     }
 
     /// Mean of the hidden states. There is no padding, so all tokens count.
-    fn mean(&self, window: &Encoding) -> Result<Vec<f32>, RetrievalError> {
+    fn mean(&self, window: &Encoding) -> Result<Vec<f32>> {
         let mean = self.bert.read(window).and_then(|tokens| tokens.mean(0)?.to_vec1::<f32>());
-        let mean = mean.map_err(|error| self.bert.failed(&error))?;
+        let mean = mean.map_err(|error| self.bert.fault(first_line(&error)))?;
         unit(mean).ok_or_else(|| self.bert.fault("a vector contains a number that is not finite"))
     }
 }
@@ -276,12 +260,9 @@ struct CrossEncoder {
     classifier: Linear,
 }
 
-pub(super) fn open_reranker(
-    config: &RerankProviderV1,
-    around: &ProviderEnv<'_>,
-) -> Result<Box<dyn Reranker>, RetrievalError> {
+pub(super) fn open_reranker(config: &RerankProviderV1, env: &ProviderEnv<'_>) -> Result<Box<dyn Reranker>> {
     let path = config.path.as_deref();
-    let (bert, weights) = Bert::load("the reranker `folder`", path, config.max_chars, around, &RERANKING)?;
+    let (bert, weights) = Bert::load("the reranker `folder`", path, config.max_chars, env, &RERANKING)?;
     let mut whole = bert.tokenizer.clone();
     whole.with_truncation(None).map_err(|error| bert.fault(error))?;
     let other = |error| {
@@ -299,7 +280,7 @@ impl Reranker for CrossEncoder {
         format!("folder/{}", self.bert.hash)
     }
 
-    fn rerank(&self, request: &RerankRequest<'_>) -> Result<Reranked, RetrievalError> {
+    fn rerank(&self, request: &RerankRequest<'_>) -> Result<Reranked> {
         let mut reranked = Reranked::default();
         let (query, left_out) = self.short(request.query)?;
         reranked.cut.count(left_out);
@@ -315,7 +296,7 @@ impl Reranker for CrossEncoder {
 
 impl CrossEncoder {
     /// Truncates the query so that at least half of each window is left for the text.
-    fn short<'a>(&self, query: &'a str) -> Result<(&'a str, usize), RetrievalError> {
+    fn short<'a>(&self, query: &'a str) -> Result<(&'a str, usize)> {
         let mut most = query.chars().count().min(self.bert.most_characters);
         loop {
             let (kept, left_out) = truncate_at_whitespace(query, most);
@@ -328,13 +309,13 @@ impl CrossEncoder {
     }
 
     /// The score of the best window, the number of windows, and the characters not read.
-    fn score(&self, query: &str, text: &str) -> Result<(f64, usize, usize), RetrievalError> {
+    fn score(&self, query: &str, text: &str) -> Result<(f64, usize, usize)> {
         let (kept, left_out) = truncate_at_whitespace(text, self.bert.most_characters);
         let encoding = self.bert.tokenizer.encode((query, kept), true).map_err(|error| self.bert.fault(error))?;
         let (windows, behind) = self.bert.windows(&encoding, kept);
         let mut best = f64::NEG_INFINITY;
         for window in &windows {
-            let score = self.score_window(window).map_err(|error| self.bert.failed(&error))?;
+            let score = self.score_window(window).map_err(|error| self.bert.fault(first_line(&error)))?;
             if !score.is_finite() {
                 return Err(self.bert.fault("a score is not a finite number"));
             }

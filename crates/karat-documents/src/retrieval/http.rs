@@ -1,11 +1,11 @@
 //! Models behind a server: OpenAI's `/embeddings`, and `/rerank` of Jina and Cohere, as in Ollama, vLLM, llama.cpp or LiteLLM.
 
-use super::RetrievalError;
 use super::cut::{Truncation, truncate_at_whitespace};
 use super::provider::{Embedded, Embedder, RerankRequest, Reranked, Reranker, Side, unit};
+use super::{Result, RetrievalError};
 use karat_format::retrieval::{EmbeddingProviderV1, RerankProviderV1};
-use karat_llm::adaptation::{Adaptation, PartNames, RefusedPart, classify_refusal};
-use karat_llm::http::Endpoint;
+use karat_llm::adaptation::{Adaptation, PartNames, classify_refusal};
+use karat_llm::http::{BEARER, Endpoint};
 use karat_llm::provider::{ProviderEnv, SendError};
 use serde_json::{Value, json};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -19,8 +19,7 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 
 const RETRIES: u32 = 6;
 
-/// The longest wait after the first failure, which doubles each time, and the overall longest, even if the server asks for
-/// more.
+/// The wait after the first failure, which doubles each time, and the longest, even if the server asks for more.
 const WAITS: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(60));
 
 /// Default number of texts per request.
@@ -30,7 +29,7 @@ const BATCH: usize = 64;
 const LONGEST_TEXT: usize = 24_000;
 
 struct Server {
-    who: String,
+    who: &'static str,
     model: String,
     endpoint: Endpoint,
     adaptation: Mutex<Adaptation>,
@@ -40,49 +39,46 @@ struct Server {
 impl Server {
     /// A server at a given address; a key is used only if a variable is named for it.
     fn open(
-        who: &str,
+        who: &'static str,
         model: Option<&str>,
         base_url: Option<&str>,
         path: &str,
         key_env: Option<&str>,
-        around: &ProviderEnv<'_>,
-    ) -> Result<Self, RetrievalError> {
+        env: &ProviderEnv<'_>,
+    ) -> Result<Self> {
         let needs = |field| RetrievalError::Needs { who: who.to_owned(), field };
         let model = model.ok_or_else(|| needs("model"))?;
         let base_url = base_url.ok_or_else(|| needs("base_url"))?;
-        let endpoint = Endpoint::from_address(base_url, path, key_env, LONGEST_ANSWER, around)?;
-        Ok(Self {
-            who: who.to_owned(),
-            model: model.to_owned(),
-            endpoint,
-            adaptation: Mutex::default(),
-            runtime: OnceLock::new(),
-        })
+        let mut endpoint = Endpoint::open(base_url, path, LONGEST_ANSWER)?;
+        if let Some(variable) = key_env {
+            endpoint.set_key(BEARER, variable, true, true, env)?;
+        }
+        let (model, adaptation, runtime) = (model.to_owned(), Mutex::default(), OnceLock::new());
+        Ok(Self { who, model, endpoint, adaptation, runtime })
     }
 
-    /// Posts a body and returns the answer with the number of requests. Transient failures are retried, and an optional
-    /// parameter that the server rejects is left out from then on.
-    fn post(&self, body: &Value, optional: &[&str]) -> Result<(Value, usize), RetrievalError> {
+    /// Returns the answer and the number of requests. A parameter that the server rejects is left out from then on.
+    fn post(&self, body: &Value, optional: &[&str]) -> Result<(Value, usize)> {
         self.runtime()?.block_on(async {
             let mut requests = 0;
             loop {
                 requests += 1;
-                let late =
-                    || SendError::Retry { after: None, why: format!("no answer within {} s", TIMEOUT.as_secs()) };
                 let (body, parameters) = self.adapted(body, optional);
                 let parts = PartNames { parameters, format: &[], limit: &[] };
-                let sent = match tokio::time::timeout(TIMEOUT, self.endpoint.post(&body)).await {
-                    Ok(sent) => sent.map_err(|declined| classify_refusal(declined, &parts)),
-                    Err(_) => Err(late()),
-                };
+                let sent = tokio::time::timeout(TIMEOUT, self.endpoint.post(&body)).await;
+                let sent = sent.map(|sent| sent.map_err(|declined| classify_refusal(declined, &parts)));
                 let (after, why) = match sent {
-                    Ok(value) => return Ok((value, requests)),
-                    Err(SendError::Retry { after, why }) => (after, why),
-                    Err(SendError::Refused { refused, .. }) => {
-                        self.leave_out(&refused);
+                    Ok(Ok(value)) => return Ok((value, requests)),
+                    Ok(Err(SendError::Retry { after, why })) => (after, why),
+                    Ok(Err(SendError::Refused { refused, .. })) => {
+                        let mut adaptation = self.adaptation.lock().unwrap_or_else(PoisonError::into_inner);
+                        if let Some(next) = adaptation.without(&refused, &[]) {
+                            *adaptation = next;
+                        }
                         continue;
                     }
-                    Err(SendError::Rejected { why } | SendError::Fatal { why }) => return Err(self.failed(why)),
+                    Ok(Err(SendError::Rejected { why } | SendError::Fatal { why })) => return Err(self.failed(why)),
+                    Err(_) => (None, format!("no answer within {} s", TIMEOUT.as_secs())),
                 };
                 if requests > RETRIES as usize {
                     return Err(self.failed(format!("{requests} requests failed, the last one: {why}")));
@@ -101,22 +97,15 @@ impl Server {
         (body, optional.iter().filter(|name| adaptation.sends(name)).copied().collect())
     }
 
-    fn leave_out(&self, refused: &RefusedPart) {
-        let mut adaptation = self.adaptation.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(next) = adaptation.without(refused, &[]) {
-            *adaptation = next;
-        }
-    }
-
-    fn unreadable(&self, why: impl Into<String>) -> RetrievalError {
-        RetrievalError::BadAnswer { who: self.who.clone(), why: why.into() }
+    fn unreadable(&self, why: String) -> RetrievalError {
+        RetrievalError::BadAnswer { who: self.who.to_owned(), why }
     }
 
     fn failed(&self, why: String) -> RetrievalError {
-        RetrievalError::Failed { who: self.who.clone(), why }
+        RetrievalError::Failed { who: self.who.to_owned(), why }
     }
 
-    fn runtime(&self) -> Result<&Runtime, RetrievalError> {
+    fn runtime(&self) -> Result<&Runtime> {
         if let Some(runtime) = self.runtime.get() {
             return Ok(runtime);
         }
@@ -173,13 +162,10 @@ struct HttpEmbedder {
     config: EmbeddingProviderV1,
 }
 
-pub(super) fn open_embedder(
-    config: &EmbeddingProviderV1,
-    around: &ProviderEnv<'_>,
-) -> Result<Box<dyn Embedder>, RetrievalError> {
+pub(super) fn open_embedder(config: &EmbeddingProviderV1, env: &ProviderEnv<'_>) -> Result<Box<dyn Embedder>> {
     let EmbeddingProviderV1 { model, base_url, key_env, .. } = config;
     let who = "the embedder `http`";
-    let server = Server::open(who, model.as_deref(), base_url.as_deref(), "/embeddings", key_env.as_deref(), around)?;
+    let server = Server::open(who, model.as_deref(), base_url.as_deref(), "/embeddings", key_env.as_deref(), env)?;
     Ok(Box::new(HttpEmbedder { server, config: config.clone() }))
 }
 
@@ -192,7 +178,7 @@ impl Embedder for HttpEmbedder {
         Some(&self.server.endpoint)
     }
 
-    fn embed(&self, texts: &[String], side: Side) -> Result<Embedded, RetrievalError> {
+    fn embed(&self, texts: &[String], side: Side) -> Result<Embedded> {
         let prefix = side.prefix(&self.config);
         let most = self.config.max_chars.map_or(LONGEST_TEXT, |most| most as usize);
         let mut cut = Truncation::default();
@@ -242,13 +228,10 @@ struct HttpReranker {
     most: usize,
 }
 
-pub(super) fn open_reranker(
-    config: &RerankProviderV1,
-    around: &ProviderEnv<'_>,
-) -> Result<Box<dyn Reranker>, RetrievalError> {
+pub(super) fn open_reranker(config: &RerankProviderV1, env: &ProviderEnv<'_>) -> Result<Box<dyn Reranker>> {
     let RerankProviderV1 { model, base_url, key_env, .. } = config;
     let who = "the reranker `http`";
-    let server = Server::open(who, model.as_deref(), base_url.as_deref(), "/rerank", key_env.as_deref(), around)?;
+    let server = Server::open(who, model.as_deref(), base_url.as_deref(), "/rerank", key_env.as_deref(), env)?;
     Ok(Box::new(HttpReranker { server, most: config.max_chars.map_or(LONGEST_TEXT, |most| most as usize) }))
 }
 
@@ -261,7 +244,7 @@ impl Reranker for HttpReranker {
         Some(&self.server.endpoint)
     }
 
-    fn rerank(&self, request: &RerankRequest<'_>) -> Result<Reranked, RetrievalError> {
+    fn rerank(&self, request: &RerankRequest<'_>) -> Result<Reranked> {
         let mut cut = Truncation::default();
         let mut kept = |text| {
             let (kept, left_out) = truncate_at_whitespace(text, self.most);
@@ -278,14 +261,13 @@ impl Reranker for HttpReranker {
     }
 }
 
-/// Reads one score per text.
 fn read_scores(answer: &Value, texts: usize) -> Result<Vec<f64>, String> {
-    let mut scores = Vec::new();
-    for (at, item) in items_by_text(answer, "results", texts, "scores", false)?.into_iter().enumerate() {
+    let items = items_by_text(answer, "results", texts, "scores", false)?.into_iter().enumerate();
+    let score = |(at, item): (usize, &Value)| {
         let score = item["relevance_score"].as_f64().filter(|score| score.is_finite());
-        scores.push(score.ok_or_else(|| format!("item {at} has the `relevance_score` {}", item["relevance_score"]))?);
-    }
-    Ok(scores)
+        score.ok_or_else(|| format!("item {at} has the `relevance_score` {}", item["relevance_score"]))
+    };
+    items.map(score).collect()
 }
 
 #[cfg(test)]

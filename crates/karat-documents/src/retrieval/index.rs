@@ -1,10 +1,11 @@
 //! The search index: BM25 and vectors, fused by rank and reranked.
 
-use super::bm25::Bm25;
+use super::bm25::{Bm25, best};
 use super::cut::Truncation;
 use super::provider::{Embedded, Embedder, RerankRequest, Reranker, Side, cosine};
 use super::words::Analysis;
-use super::{Passage, RetrievalError, SearchOptions};
+use super::{Passage, Result, RetrievalError, SearchOptions};
+use karat_format::assessment::ScoredV1;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -17,21 +18,13 @@ pub struct Query {
     pub text: String,
 }
 
-/// A rank in one of the lists.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ListRank {
-    /// From 1.
-    pub rank: usize,
-    pub score: f64,
-}
-
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     pub part: usize,
     /// The reranker's score if there is one, else the weighted sum of reciprocal ranks.
     pub score: f64,
-    pub bm25: Option<ListRank>,
-    pub embedding: Option<ListRank>,
+    pub bm25: Option<ScoredV1>,
+    pub embedding: Option<ScoredV1>,
     pub rerank: Option<f64>,
 }
 
@@ -59,31 +52,19 @@ pub struct Index {
     words: Bm25,
     /// The vectors of each passage's windows; `None` without an embedder.
     vectors: Option<Vec<Vec<Vec<f32>>>>,
-    effort: ModelUse,
+    /// What the embedder did for the passages.
+    pub(crate) effort: ModelUse,
 }
 
 impl Index {
     /// Builds an index by words, and by vectors if there is an embedder.
-    pub fn new(
-        passages: &[Passage],
-        analysis: &Analysis,
-        embedder: Option<&dyn Embedder>,
-    ) -> Result<Self, RetrievalError> {
+    pub fn new(passages: &[Passage], analysis: &Analysis, embedder: Option<&dyn Embedder>) -> Result<Self> {
         let texts: Vec<String> = passages.iter().map(Passage::text).collect();
         let lengths = passages.iter().map(|passage| passage.body.trim().chars().count()).collect();
         let words = Bm25::new(&texts, analysis);
-        let (mut vectors, mut effort) = (None, ModelUse::default());
-        if let Some(embedder) = embedder {
-            let embedded = embed_texts(embedder, &texts, Side::Passage, None)?;
-            effort = ModelUse { calls: embedded.calls, cut: embedded.cut };
-            vectors = Some(embedded.vectors);
-        }
-        Ok(Self { texts, lengths, words, vectors, effort })
-    }
-
-    /// What the embedder did for the passages.
-    pub fn effort(&self) -> ModelUse {
-        self.effort
+        let embedded = embedder.map(|embedder| embed_texts(embedder, &texts, Side::Passage, None)).transpose()?;
+        let effort = embedded.as_ref().map(|own| ModelUse { calls: own.calls, cut: own.cut }).unwrap_or_default();
+        Ok(Self { texts, lengths, words, vectors: embedded.map(|own| own.vectors), effort })
     }
 
     /// Searches all queries. Without a reranker, or if the options disable it, the fused list is the result.
@@ -93,11 +74,11 @@ impl Index {
         options: &SearchOptions,
         embedder: Option<&dyn Embedder>,
         reranker: Option<&dyn Reranker>,
-    ) -> Result<SearchResults, RetrievalError> {
+    ) -> Result<SearchResults> {
         options.check()?;
         let candidate = |part: usize| self.lengths[part] >= options.min_candidate_length;
         let texts: Vec<&str> = queries.iter().map(|query| query.text.as_str()).collect();
-        let words = match options.by_words() {
+        let words = match options.bm25_weight > 0.0 {
             true => self.words.search(&texts, options.search_limit, &candidate),
             false => vec![Vec::new(); queries.len()],
         };
@@ -135,14 +116,13 @@ impl Index {
         vectors_of_query: &[Vec<Vec<f32>>],
         options: &SearchOptions,
         reranker: &dyn Reranker,
-    ) -> Result<(), RetrievalError> {
+    ) -> Result<()> {
         let one = |((query, vectors_of_query), hits): ((&Query, &Vec<Vec<f32>>), &mut Vec<Hit>)| {
             hits.truncate(options.search_limit);
             if hits.is_empty() {
                 return Ok(ModelUse::default());
             }
             let texts: Vec<&str> = hits.iter().map(|hit| self.texts[hit.part].as_str()).collect();
-            let fused: Vec<f64> = hits.iter().map(|hit| hit.score).collect();
             // A passage without words has the least similarity.
             let like = |hit: &Hit, own: &[Vec<Vec<f32>>]| likeness(vectors_of_query, &own[hit.part]).unwrap_or(-1.0);
             let likeness: Option<Vec<f64>> = match &self.vectors {
@@ -150,8 +130,7 @@ impl Index {
                 _ => None,
             };
             let likeness = likeness.as_deref();
-            let asked =
-                RerankRequest { query: &query.text, texts: &texts, fused: &fused, likeness, words: &self.words };
+            let asked = RerankRequest { query: &query.text, texts: &texts, likeness, bm25: &self.words };
             let reranked = reranker.rerank(&asked)?;
             if reranked.scores.len() != hits.len() || reranked.scores.iter().any(|score| score.is_nan()) {
                 let why = format!("{} texts were given, and {} scores came back", hits.len(), reranked.scores.len());
@@ -163,12 +142,8 @@ impl Index {
             sort(hits);
             Ok(ModelUse { calls: reranked.calls, cut: reranked.cut })
         };
-        let efforts: Vec<ModelUse> = queries
-            .par_iter()
-            .zip(vectors_of_query)
-            .zip(searched.ranked.par_iter_mut())
-            .map(one)
-            .collect::<Result<_, _>>()?;
+        let asked = queries.par_iter().zip(vectors_of_query).zip(searched.ranked.par_iter_mut());
+        let efforts: Vec<ModelUse> = asked.map(one).collect::<Result<_, _>>()?;
         for effort in efforts {
             searched.reranker.calls += effort.calls;
             searched.reranker.cut.add(effort.cut);
@@ -178,12 +153,7 @@ impl Index {
 }
 
 /// Embeds texts and checks number and length of the vectors.
-fn embed_texts(
-    embedder: &dyn Embedder,
-    texts: &[String],
-    side: Side,
-    length: Option<usize>,
-) -> Result<Embedded, RetrievalError> {
+fn embed_texts(embedder: &dyn Embedder, texts: &[String], side: Side, length: Option<usize>) -> Result<Embedded> {
     let embedded = embedder.embed(texts, side)?;
     let who = || format!("the embedder {}", embedder.id());
     if embedded.vectors.len() != texts.len() {
@@ -205,10 +175,7 @@ fn nearest(
     candidate: &dyn Fn(usize) -> bool,
 ) -> Vec<(usize, f64)> {
     let among = passages.iter().enumerate().filter(|(part, _)| candidate(*part));
-    let mut found: Vec<(usize, f64)> = among.filter_map(|(part, own)| Some((part, likeness(query, own)?))).collect();
-    found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    found.truncate(most);
-    found
+    best(among.filter_map(|(part, own)| Some((part, likeness(query, own)?))).collect(), most)
 }
 
 /// For each window of the query the best window of the passage, averaged.
@@ -225,7 +192,7 @@ fn fuse(words: &[(usize, f64)], vectors: &[(usize, f64)], bm25_weight: f64) -> V
     for (list, weight, by_words) in [(words, bm25_weight, true), (vectors, 1.0 - bm25_weight, false)] {
         for (at, (part, score)) in list.iter().enumerate() {
             let hit = hits.entry(*part).or_insert_with(|| blank(*part));
-            let place = Some(ListRank { rank: at + 1, score: *score });
+            let place = Some(ScoredV1 { rank: at + 1, score: *score });
             *(if by_words { &mut hit.bm25 } else { &mut hit.embedding }) = place;
             hit.score += weight / (SMOOTHING + (at + 1) as f64);
         }
@@ -261,7 +228,7 @@ mod tests {
         check(&[], &[5, 4], 0.5, &[5, 4]);
         check(&[], &[], 0.5, &[]);
         let hit = &fuse(&[(7, 2.5)], &[(3, 0.1), (7, 0.2)], 0.25)[0];
-        let (bm25, embedding) = (ListRank { rank: 1, score: 2.5 }, ListRank { rank: 2, score: 0.2 });
+        let (bm25, embedding) = (ScoredV1 { rank: 1, score: 2.5 }, ScoredV1 { rank: 2, score: 0.2 });
         assert_eq!((hit.part, hit.bm25, hit.embedding), (7, Some(bm25), Some(embedding)));
         assert!((hit.score - (0.25 / 61.0 + 0.75 / 62.0)).abs() < 1e-15);
     }

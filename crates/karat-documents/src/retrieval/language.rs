@@ -1,9 +1,9 @@
 //! Languages: how words are told apart, stemmers and stop words.
 
-use super::stop_words;
 use super::{Passage, RetrievalError};
 use frostem::Algorithm as Stemmer;
 use karat_format::document::suggest::nearest;
+use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -13,8 +13,9 @@ use unicode_normalization::char::is_combining_mark;
 pub struct Language {
     pub code: &'static str,
     pub name: &'static str,
-    /// Words without content, by which the language is detected too.
-    pub stop_words: &'static [&'static str],
+    /// Words without content, by which the language is detected too. The lists are short on purpose: BM25 already gives
+    /// common words little weight.
+    stop_words: &'static str,
     /// `None` if words are compared as they are.
     pub(super) stemmer: Option<Stemmer>,
 }
@@ -23,36 +24,31 @@ pub struct Language {
 pub const AUTO: &str = "auto";
 
 /// For unknown languages: words are compared as they are.
-pub static PLAIN: Language = Language { code: "none", name: "any language", stop_words: &[], stemmer: None };
+pub static PLAIN: Language = Language { code: "none", name: "any language", stop_words: "", stemmer: None };
 
 /// All languages, in listing order.
 pub static LANGUAGES: &[Language] = &[
-    language("en", "English", stop_words::ENGLISH, Stemmer::English),
-    language("sv", "Swedish", stop_words::SWEDISH, Stemmer::Swedish),
-    language("ar", "Arabic", &[], Stemmer::Arabic),
-    language("da", "Danish", stop_words::DANISH, Stemmer::Danish),
-    language("de", "German", stop_words::GERMAN, Stemmer::German),
-    language("el", "Greek", &[], Stemmer::Greek),
-    language("es", "Spanish", stop_words::SPANISH, Stemmer::Spanish),
-    language("fi", "Finnish", stop_words::FINNISH, Stemmer::Finnish),
-    language("fr", "French", stop_words::FRENCH, Stemmer::French),
-    language("hu", "Hungarian", &[], Stemmer::Hungarian),
-    language("it", "Italian", stop_words::ITALIAN, Stemmer::Italian),
-    language("nl", "Dutch", stop_words::DUTCH, Stemmer::Dutch),
-    language("no", "Norwegian", stop_words::NORWEGIAN, Stemmer::Norwegian),
-    language("pt", "Portuguese", stop_words::PORTUGUESE, Stemmer::Portuguese),
-    language("ro", "Romanian", &[], Stemmer::Romanian),
-    language("ru", "Russian", &[], Stemmer::Russian),
-    language("ta", "Tamil", &[], Stemmer::Tamil),
-    language("tr", "Turkish", &[], Stemmer::Turkish),
+    language("en", "English", include_str!("../../stop_words/en.txt"), Stemmer::English),
+    language("sv", "Swedish", include_str!("../../stop_words/sv.txt"), Stemmer::Swedish),
+    language("ar", "Arabic", "", Stemmer::Arabic),
+    language("da", "Danish", include_str!("../../stop_words/da.txt"), Stemmer::Danish),
+    language("de", "German", include_str!("../../stop_words/de.txt"), Stemmer::German),
+    language("el", "Greek", "", Stemmer::Greek),
+    language("es", "Spanish", include_str!("../../stop_words/es.txt"), Stemmer::Spanish),
+    language("fi", "Finnish", include_str!("../../stop_words/fi.txt"), Stemmer::Finnish),
+    language("fr", "French", include_str!("../../stop_words/fr.txt"), Stemmer::French),
+    language("hu", "Hungarian", "", Stemmer::Hungarian),
+    language("it", "Italian", include_str!("../../stop_words/it.txt"), Stemmer::Italian),
+    language("nl", "Dutch", include_str!("../../stop_words/nl.txt"), Stemmer::Dutch),
+    language("no", "Norwegian", include_str!("../../stop_words/no.txt"), Stemmer::Norwegian),
+    language("pt", "Portuguese", include_str!("../../stop_words/pt.txt"), Stemmer::Portuguese),
+    language("ro", "Romanian", "", Stemmer::Romanian),
+    language("ru", "Russian", "", Stemmer::Russian),
+    language("ta", "Tamil", "", Stemmer::Tamil),
+    language("tr", "Turkish", "", Stemmer::Turkish),
 ];
 
-const fn language(
-    code: &'static str,
-    name: &'static str,
-    stop_words: &'static [&'static str],
-    stemmer: Stemmer,
-) -> Language {
+const fn language(code: &'static str, name: &'static str, stop_words: &'static str, stemmer: Stemmer) -> Language {
     Language { code, name, stop_words, stemmer: Some(stemmer) }
 }
 
@@ -65,6 +61,10 @@ const LEAST_SHARE: f64 = 0.05;
 const MOST_WORDS: usize = 20_000;
 
 impl Language {
+    pub(super) fn stop_words(&self) -> impl Iterator<Item = &'static str> {
+        self.stop_words.split_whitespace()
+    }
+
     /// Finds a language by code or name; `none` is [`PLAIN`].
     pub fn by_name(word: &str) -> Option<&'static Self> {
         let is = |language: &&Self| language.code == word || language.name.eq_ignore_ascii_case(word);
@@ -73,24 +73,24 @@ impl Language {
 
     /// The named language, or the detected one for `None` and `auto`.
     pub fn resolve(word: Option<&str>, passages: &[Passage]) -> Result<&'static Self, RetrievalError> {
-        match word {
-            None | Some(AUTO) => Ok(Self::detect(passages)),
-            Some(word) => Self::by_name(word).ok_or_else(|| {
-                let known = || LANGUAGES.iter().map(|language| language.code).chain([AUTO, PLAIN.code]);
-                let near = nearest(word, LANGUAGES.iter().map(|language| language.name).chain(known()));
-                let hint = near.map_or_else(
-                    || format!("there are {}", known().collect::<Vec<_>>().join(", ")),
-                    |near| format!("did you mean `{}`?", Self::by_name(near).map_or(near, |language| language.code)),
-                );
-                RetrievalError::UnknownLanguage { word: word.to_owned(), hint }
-            }),
-        }
+        let Some(word) = word.filter(|word| *word != AUTO) else { return Ok(Self::detect(passages)) };
+        Self::by_name(word).ok_or_else(|| {
+            let known = || LANGUAGES.iter().map(|language| language.code).chain([AUTO, PLAIN.code]);
+            let near = nearest(word, LANGUAGES.iter().map(|language| language.name).chain(known()));
+            let hint = near.map_or_else(
+                || format!("there are {}", known().collect::<Vec<_>>().join(", ")),
+                |near| format!("did you mean `{}`?", Self::by_name(near).map_or(near, |language| language.code)),
+            );
+            RetrievalError::UnknownLanguage { word: word.to_owned(), hint }
+        })
     }
 
-    /// Detects the language of passages by stop words; [`PLAIN`] if there are too few.
-    ///
-    /// Words of several languages count less for each.
+    /// Detects the language by stop words, which count less where several have them; [`PLAIN`] if there are too few.
     pub fn detect(passages: &[Passage]) -> &'static Self {
+        let mut speakers: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, language) in LANGUAGES.iter().enumerate() {
+            language.stop_words().for_each(|word| speakers.entry(word).or_default().push(at));
+        }
         let (mut scores, mut seen) = (vec![0.0; LANGUAGES.len()], 0_usize);
         for passage in passages {
             if seen >= MOST_WORDS {
@@ -98,11 +98,8 @@ impl Language {
             }
             let mut visit = |word: &str| {
                 seen += 1;
-                let speak = |language: &Self| language.stop_words.contains(&word);
-                let speakers = LANGUAGES.iter().filter(|language| speak(language)).count();
-                for (score, _) in scores.iter_mut().zip(LANGUAGES).filter(|(_, language)| speak(language)) {
-                    *score += 1.0 / speakers as f64;
-                }
+                let speakers = speakers.get(word).map(Vec::as_slice).unwrap_or_default();
+                speakers.iter().for_each(|at| scores[*at] += 1.0 / speakers.len() as f64);
             };
             each_word(&passage.heading, &mut visit);
             each_word(&passage.body, &mut visit);
@@ -158,10 +155,10 @@ mod tests {
             assert!(codes.insert(language.code), "{}", language.code);
             assert_eq!(Language::by_name(language.code), Some(language));
             assert_eq!(Language::by_name(&language.name.to_lowercase()), Some(language));
-            for stop_word in language.stop_words {
+            for stop_word in language.stop_words() {
                 let mut words = Vec::new();
                 each_word(stop_word, &mut |word| words.push(word.to_owned()));
-                assert_eq!(words, [*stop_word], "{}", language.code);
+                assert_eq!(words, [stop_word], "{}", language.code);
             }
         }
     }

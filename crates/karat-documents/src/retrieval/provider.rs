@@ -1,11 +1,12 @@
 //! What embedders and rerankers are, and what they are given and return.
 
-use super::RetrievalError;
 use super::bm25::Bm25;
 use super::cut::Truncation;
+use super::{Result, RetrievalError};
 use crate::did_you_mean;
 use karat_format::retrieval::EmbeddingProviderV1;
 use karat_llm::http::Endpoint;
+use karat_llm::provider::ProviderEnv;
 
 /// The role of a text; some models treat them differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +45,7 @@ pub trait Embedder: Send + Sync {
         None
     }
 
-    fn embed(&self, texts: &[String], side: Side) -> Result<Embedded, RetrievalError>;
+    fn embed(&self, texts: &[String], side: Side) -> Result<Embedded>;
 }
 
 /// Normalises a vector. A zero vector stays zero; `None` if a number is not finite.
@@ -68,23 +69,9 @@ pub struct RerankRequest<'a> {
     pub query: &'a str,
     /// In the order found.
     pub texts: &'a [&'a str],
-    /// Weighted sums of reciprocal ranks.
-    pub fused: &'a [f64],
     /// Similarity by vectors, if available.
     pub likeness: Option<&'a [f64]>,
-    pub(super) words: &'a Bm25,
-}
-
-impl RerankRequest<'_> {
-    /// The words of a text, as searched.
-    pub fn words(&self, text: &str) -> Vec<String> {
-        self.words.analysis().words(text)
-    }
-
-    /// Inverse document frequency of a word.
-    pub fn rarity(&self, word: &str) -> f64 {
-        self.words.rarity(word)
-    }
+    pub(super) bm25: &'a Bm25,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -106,10 +93,30 @@ pub trait Reranker: Send + Sync {
         None
     }
 
-    fn rerank(&self, request: &RerankRequest<'_>) -> Result<Reranked, RetrievalError>;
+    fn rerank(&self, request: &RerankRequest<'_>) -> Result<Reranked>;
 }
 
-pub(super) fn unknown(what: &'static str, name: &str, known: &[&str]) -> RetrievalError {
-    let hint = did_you_mean(name, known, || format!("there are {}", known.join(", ")));
-    RetrievalError::UnknownProvider { what, name: name.to_owned(), hint }
+/// A kind of embedder or reranker.
+pub struct SearchProviderEntry<C, P: ?Sized> {
+    /// The name used in `provider: …`.
+    pub name: &'static str,
+    /// `None` for `none`.
+    pub(super) open: Option<Open<C, P>>,
+}
+
+type Open<C, P> = fn(&C, &ProviderEnv<'_>) -> Result<Box<P>>;
+
+pub(super) fn open<C, P: ?Sized>(
+    what: &'static str,
+    entries: &[SearchProviderEntry<C, P>],
+    name: &str,
+    config: &C,
+    env: &ProviderEnv<'_>,
+) -> Result<Option<Box<P>>> {
+    if let Some(entry) = entries.iter().find(|entry| entry.name == name) {
+        return entry.open.map(|open| open(config, env)).transpose();
+    }
+    let known: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
+    let hint = did_you_mean(name, &known, || format!("there are {}", known.join(", ")));
+    Err(RetrievalError::UnknownProvider { what, name: name.to_owned(), hint })
 }

@@ -1,53 +1,24 @@
 //! Rerankers: the registry and the built-in reranker.
 
-pub use super::provider::{RerankRequest, Reranked, Reranker};
+pub use super::provider::{RerankRequest, Reranked, Reranker, SearchProviderEntry};
 
 use super::cut::windows;
-use super::provider::unknown;
-use super::{RetrievalError, folder, http};
+use super::{Analysis, Result, folder, http, provider};
 use karat_format::retrieval::RerankProviderV1;
 use karat_llm::provider::ProviderEnv;
 use std::collections::BTreeSet;
 
-pub struct RerankerEntry {
-    /// The name used in `provider: …`.
-    pub name: &'static str,
-    pub about: &'static str,
-    open: Option<Open>,
-}
-
-type Open = fn(&RerankProviderV1, &ProviderEnv<'_>) -> Result<Box<dyn Reranker>, RetrievalError>;
-
 /// All rerankers, in listing order.
-pub static RERANKERS: &[RerankerEntry] = &[
-    RerankerEntry {
-        name: "embedded",
-        about: "what Karat has inside: how much of the query a text covers",
-        open: Some(|_, _| Ok(Box::new(CoverageReranker))),
-    },
-    RerankerEntry {
-        name: "folder",
-        about: "a cross-encoder of the BERT family in a folder",
-        open: Some(folder::open_reranker),
-    },
-    RerankerEntry {
-        name: "http",
-        about: "a server with `/rerank` as Jina and Cohere have it",
-        open: Some(http::open_reranker),
-    },
-    RerankerEntry { name: "none", about: "none; the order of the search is kept", open: None },
+pub static RERANKERS: &[SearchProviderEntry<RerankProviderV1, dyn Reranker>] = &[
+    SearchProviderEntry { name: "embedded", open: Some(|_, _| Ok(Box::new(CoverageReranker))) },
+    SearchProviderEntry { name: "folder", open: Some(folder::open_reranker) },
+    SearchProviderEntry { name: "http", open: Some(http::open_reranker) },
+    SearchProviderEntry { name: "none", open: None },
 ];
 
 /// Opens a reranker; `None` if `none` is chosen. Files are read now; no connection is made before the first query.
-pub fn open_reranker(
-    config: &RerankProviderV1,
-    around: &ProviderEnv<'_>,
-) -> Result<Option<Box<dyn Reranker>>, RetrievalError> {
-    let name = config.provider.as_str();
-    let Some(entry) = RERANKERS.iter().find(|entry| entry.name == name) else {
-        return Err(unknown("reranker", name, &RERANKERS.iter().map(|entry| entry.name).collect::<Vec<_>>()));
-    };
-    entry.open.map(|open| open(config, around)).transpose()
+pub fn open_reranker(config: &RerankProviderV1, env: &ProviderEnv<'_>) -> Result<Option<Box<dyn Reranker>>> {
+    provider::open("reranker", RERANKERS, &config.provider, config, env)
 }
 
 /// In estimated tokens: a long clause. Whole sections would cover everything.
@@ -64,8 +35,6 @@ const SHORTEST_PART: usize = 4;
 /// The weight of overall similarity against words.
 const LIKENESS: f64 = 0.2;
 
-/// How much of the query a text covers, with some overall similarity.
-///
 /// BM25 rewards repeated words and short texts. Among the candidates that no longer helps: a clause that has every rare word
 /// of the query once is better, however long it is.
 struct CoverageReranker;
@@ -75,25 +44,26 @@ impl Reranker for CoverageReranker {
         "embedded/coverage-1".to_owned()
     }
 
-    fn rerank(&self, request: &RerankRequest<'_>) -> Result<Reranked, RetrievalError> {
-        let wanted: BTreeSet<String> = request.words(request.query).into_iter().collect();
-        let wanted: Vec<(f64, String)> = wanted.into_iter().map(|word| (request.rarity(&word), word)).collect();
+    fn rerank(&self, request: &RerankRequest<'_>) -> Result<Reranked> {
+        let wanted: BTreeSet<String> = request.bm25.analysis.words(request.query).into_iter().collect();
+        let wanted: Vec<(f64, String)> = wanted.into_iter().map(|word| (request.bm25.rarity(&word), word)).collect();
         let likeness = request.likeness.map_or_else(|| vec![0.0; request.texts.len()], spread);
-        let score = |(text, likeness): (&&str, f64)| covered(&wanted, text, request) + LIKENESS * likeness;
+        let score =
+            |(text, likeness): (&&str, f64)| covered(&wanted, text, &request.bm25.analysis) + LIKENESS * likeness;
         let scores: Vec<f64> = request.texts.iter().zip(likeness).map(score).collect();
         Ok(Reranked { calls: scores.len(), scores, ..Reranked::default() })
     }
 }
 
 /// The weighted share of the wanted words that the best window of a text has.
-fn covered(wanted: &[(f64, String)], text: &str, request: &RerankRequest<'_>) -> f64 {
+fn covered(wanted: &[(f64, String)], text: &str, analysis: &Analysis) -> f64 {
     let all: f64 = wanted.iter().map(|(rarity, _)| rarity).sum();
     if all <= 0.0 {
         return 0.0;
     }
     let (windows, _) = windows(text, WINDOW, OVERLAP, usize::MAX);
     let shares = windows.into_iter().map(|window| {
-        let own: BTreeSet<String> = request.words(window).into_iter().collect();
+        let own: BTreeSet<String> = analysis.words(window).into_iter().collect();
         wanted.iter().map(|(rarity, word)| rarity * worth(word, &own)).sum::<f64>() / all
     });
     shares.fold(0.0, f64::max)

@@ -2,6 +2,7 @@
 
 use super::cut::Truncation;
 use super::embed::{EMBEDDERS, Embedded, Embedder, Side, open_embedder};
+use super::language::PLAIN;
 use super::provider::unit;
 use super::rerank::{RERANKERS, RerankRequest, Reranked, Reranker, open_reranker};
 use super::*;
@@ -93,7 +94,7 @@ fn queries_have_no_operators() {
     check_word_search("en", &texts, "text:alpha^9999 OR *:*", &[0, 2]);
     for hostile in ["\"", "((((", "[a TO", "heading:", "\\", "/.*/", "\0", "🦀", "\u{202e}", "~1 ^", "'; DROP TABLE--"]
     {
-        let index = Index::new(&passages(&texts), &Analysis::default(), None).unwrap();
+        let index = Index::new(&passages(&texts), &Analysis::new(&PLAIN, &[]), None).unwrap();
         assert_eq!(parts(&index.search(&query(hostile), &WORDS_ONLY, None, None).unwrap()), [0; 0], "{hostile}");
     }
     let long = "alpha ".repeat(200_000);
@@ -115,7 +116,7 @@ fn empty_passages_and_queries_give_no_results() {
     check_word_search("en", &["", "   ", "the and of"], "anything", &[]);
     check_word_search("en", &["a text"], "", &[]);
     check_word_search("en", &["a text"], " \n ", &[]);
-    let index = Index::new(&[], &Analysis::default(), Some(&LetterEmbedder)).unwrap();
+    let index = Index::new(&[], &Analysis::new(&PLAIN, &[]), Some(&LetterEmbedder)).unwrap();
     let results =
         index.search(&query("x"), &SearchOptions::default(), Some(&LetterEmbedder), Some(&ReverseReranker)).unwrap();
     assert_eq!(results.ranked, [[]]);
@@ -125,7 +126,7 @@ fn empty_passages_and_queries_give_no_results() {
 #[test]
 fn short_bodies_are_not_candidates() {
     let texts = ["Security | ", "Security | x", "Security | of the system x"];
-    let index = Index::new(&passages(&texts), &Analysis::default(), Some(&LetterEmbedder)).unwrap();
+    let index = Index::new(&passages(&texts), &Analysis::new(&PLAIN, &[]), Some(&LetterEmbedder)).unwrap();
     let check = |least: usize, expect: &[usize]| {
         let options = SearchOptions { min_candidate_length: least, bm25_weight: 0.5, rerank: false, ..WORDS_ONLY };
         let mut found = parts(&index.search(&query("security x"), &options, Some(&LetterEmbedder), None).unwrap());
@@ -141,7 +142,7 @@ fn short_bodies_are_not_candidates() {
 #[test]
 fn bm25_weight_selects_the_rankings() {
     let texts = ["apple x", "pear y", "apple pear y", "   "];
-    let index = Index::new(&passages(&texts), &Analysis::default(), Some(&LetterEmbedder)).unwrap();
+    let index = Index::new(&passages(&texts), &Analysis::new(&PLAIN, &[]), Some(&LetterEmbedder)).unwrap();
     let search = |weight: f64, embedder: Option<&dyn Embedder>| {
         let options = SearchOptions { bm25_weight: weight, ..WORDS_ONLY };
         index.search(&query("apple y"), &options, embedder, None)
@@ -167,7 +168,7 @@ fn bm25_weight_selects_the_rankings() {
 #[test]
 fn reranker_orders_the_candidates_if_enabled() {
     let texts = ["apple apple apple", "apple apple pear", "apple pear pear"];
-    let index = Index::new(&passages(&texts), &Analysis::default(), None).unwrap();
+    let index = Index::new(&passages(&texts), &Analysis::new(&PLAIN, &[]), None).unwrap();
     let search = |options: SearchOptions, reranker: Option<&dyn Reranker>| {
         let results = index.search(&query("apple"), &options, None, reranker).unwrap();
         (parts(&results), results.ranked[0].first().and_then(|hit| hit.rerank))
@@ -205,7 +206,7 @@ fn vectors_and_scores_of_wrong_size_are_errors() {
         let message = result.unwrap_err().to_string();
         assert!(message.contains(expect), "{message}");
     };
-    let one = Index::new(&passages(&["one"]), &Analysis::default(), Some(&Bad)).unwrap();
+    let one = Index::new(&passages(&["one"]), &Analysis::new(&PLAIN, &[]), Some(&Bad)).unwrap();
     check(
         one.search(&query("one"), &SearchOptions::default(), Some(&Bad), None),
         "vectors of 3 numbers, but those of the index have 2",
@@ -214,7 +215,7 @@ fn vectors_and_scores_of_wrong_size_are_errors() {
         one.search(&query("one"), &SearchOptions { rerank: true, ..WORDS_ONLY }, None, Some(&Bad)),
         "the reranker bad",
     );
-    let two = Index::new(&passages(&["one", "two"]), &Analysis::default(), Some(&Bad));
+    let two = Index::new(&passages(&["one", "two"]), &Analysis::new(&PLAIN, &[]), Some(&Bad));
     assert!(two.is_err_and(|error| error.to_string().contains("2 texts were given, and 1 vectors came back")));
 }
 
@@ -243,9 +244,7 @@ fn open_both(provider: &str, path: Option<&Path>) -> [String; 2] {
 }
 
 #[test]
-fn every_provider_has_a_description_and_reports_missing_settings() {
-    let names = EMBEDDERS.iter().map(|entry| (entry.name, entry.about));
-    assert!(names.chain(RERANKERS.iter().map(|entry| (entry.name, entry.about))).all(|(_, about)| !about.is_empty()));
+fn every_provider_reports_missing_settings() {
     assert!(EMBEDDERS.iter().map(|entry| entry.name).eq(RERANKERS.iter().map(|entry| entry.name)));
     for entry in EMBEDDERS {
         for message in open_both(entry.name, None) {
@@ -270,9 +269,9 @@ fn embedded_model_finds_synonyms() {
     let long =
         format!("{} The parties will settle quarrels before a judge.", "Nothing is said here of anything. ".repeat(60));
     let texts = ["The weather was fine all week.", &long, "Salaries are paid every month.", ""];
-    let index = Index::new(&passages(&texts), &Analysis::default(), Some(&*embedder)).unwrap();
+    let index = Index::new(&passages(&texts), &Analysis::new(&PLAIN, &[]), Some(&*embedder)).unwrap();
     // The long text is embedded in windows, so its end is found.
-    assert!(index.effort().calls > 4 && index.effort().cut == Truncation::default());
+    assert!(index.effort.calls > 4 && index.effort.cut == Truncation::default());
     let options = SearchOptions { bm25_weight: 0.0, ..WORDS_ONLY };
     let results = index.search(&query("disputes are resolved in court"), &options, Some(&*embedder), None).unwrap();
     assert_eq!(parts(&results)[0], 1);

@@ -1,6 +1,6 @@
 //! Turns text into the words that are searched.
 
-use super::language::{Language, PLAIN, each_word};
+use super::language::{Language, each_word};
 use frostem::Stemmer;
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,7 +15,7 @@ pub struct Analysis {
 impl Analysis {
     /// Uses the stop words of a language and further ones; an entry with several words counts as each of them.
     pub fn new(language: &'static Language, others: &[String]) -> Self {
-        let mut stop_words: BTreeSet<String> = language.stop_words.iter().map(|word| (*word).to_owned()).collect();
+        let mut stop_words: BTreeSet<String> = language.stop_words().map(str::to_owned).collect();
         for other in others {
             each_word(other, &mut |word| {
                 stop_words.insert(word.to_owned());
@@ -29,12 +29,6 @@ impl Analysis {
         let mut words = Vec::new();
         Reader::new(self).read(text, |word| words.push(word.to_owned()));
         words
-    }
-}
-
-impl Default for Analysis {
-    fn default() -> Self {
-        Self::new(&PLAIN, &[])
     }
 }
 
@@ -56,11 +50,8 @@ impl Reader {
     pub(super) fn read(&mut self, text: &str, mut visit: impl FnMut(&str)) {
         let Self { stop_words, stemmer, known } = self;
         each_word(text, &mut |word| {
-            if let Some(known) = known.get(word) {
-                if let Some(stem) = known {
-                    visit(stem);
-                }
-                return;
+            if let Some(stem) = known.get(word) {
+                return stem.iter().for_each(|stem| visit(stem));
             }
             let stem = (!stop_words.contains(word)).then(|| match stemmer {
                 Some(stemmer) => stemmer.stem(word).into_owned(),

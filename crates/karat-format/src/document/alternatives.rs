@@ -107,7 +107,6 @@ impl<'s> Checker<'s> {
         })
     }
 
-    /// The branch with the fewest faults, and the first of equals.
     fn best(&mut self, node: &Node, branches: &[&'s Json], context: ValueContext<'_>) -> &'s Json {
         let mut best = (usize::MAX, branches[0]);
         for branch in branches {
@@ -124,7 +123,6 @@ impl<'s> Checker<'s> {
         best.1
     }
 
-    /// Whether a value of this type can match the branch at all.
     fn fits_type(&self, node: &Node, branch: &'s Json) -> bool {
         let mut types = Vec::new();
         self.types(branch, 0, &mut types);

@@ -1,6 +1,6 @@
 //! Decodes a text into a Rust value, or reports everything that is wrong with it.
 
-use super::{Fault, Node, Parsed, Segment, Source, Value, json, salvage, schema, toml, yaml};
+use super::{Fault, Key, Node, Segment, Source, Value, fail_on_faults, json, salvage, schema, toml, yaml};
 use crate::diagnostic::Diagnostic;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -38,7 +38,6 @@ impl Document {
     }
 }
 
-/// Whether the value at this path exists and was not wrong.
 pub(super) fn is_authors_own(node: &Node, path: &[Segment<'_>], wrong: &[Range<usize>]) -> bool {
     wrong.is_empty() || node.get(path).is_some_and(|there| !wrong.contains(&there.span))
 }
@@ -48,8 +47,7 @@ pub fn schema_of<T: JsonSchema>() -> Json {
     schemars::schema_for!(T).to_value()
 }
 
-/// A value and everything that is wrong with its file. With faults, the value is what could be salvaged, to find further faults
-/// only.
+/// A value and everything that is wrong with its file. With faults, the value only serves to find further ones.
 pub struct Decoded<T> {
     /// The value and its document.
     pub value: Option<(T, Document)>,
@@ -60,10 +58,7 @@ pub struct Decoded<T> {
 impl<T> Decoded<T> {
     /// The value, if there are no faults.
     pub fn into_result(self) -> Result<(T, Document), Vec<Diagnostic>> {
-        match self.value {
-            Some(value) if self.faults.is_empty() => Ok(value),
-            _ => Err(self.faults),
-        }
+        fail_on_faults((self.value, self.faults))
     }
 }
 
@@ -71,10 +66,10 @@ impl<T> Decoded<T> {
 pub fn decode<T: DeserializeOwned>(file: &str, text: &str, syntax: Syntax, schema: &Json) -> Decoded<T> {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let source = Source::part(file, body, 1, text.len() - body.len());
-    let read = read(source.text(), syntax, schema);
-    let wrong: Vec<Range<usize>> = read.faults.iter().map(|fault| fault.span.clone()).collect();
-    let faults = source.diagnostics(read.faults);
-    let value = read.value.map(|(value, node)| (value, Document { node, source: source.into_owned(), wrong }));
+    let (value, faults) = read(source.text(), syntax, schema);
+    let wrong: Vec<Range<usize>> = faults.iter().map(|fault| fault.span.clone()).collect();
+    let faults = source.diagnostics(faults);
+    let value = value.map(|(value, node)| (value, Document { node, source: source.into_owned(), wrong }));
     Decoded { value, faults }
 }
 
@@ -86,7 +81,6 @@ pub fn decode_bytes<T: DeserializeOwned>(file: &str, bytes: &[u8], syntax: Synta
     }
 }
 
-/// The fault of bytes that are not UTF-8, at the first wrong byte.
 pub(super) fn not_utf8(file: &str, bytes: &[u8], error: std::str::Utf8Error, line: usize, base: usize) -> Diagnostic {
     let at = error.valid_up_to();
     // Only this line is decoded leniently, so that a large file is not copied.
@@ -101,21 +95,16 @@ pub(super) fn not_utf8(file: &str, bytes: &[u8], error: std::str::Utf8Error, lin
     Diagnostic { span: Some(base + at..base + at + 1), ..diagnostic }
 }
 
-pub(super) struct ReadValue<T> {
-    pub(super) value: Option<(T, Node)>,
-    pub(super) faults: Vec<Fault>,
-}
-
-pub(super) fn read<T: DeserializeOwned>(text: &str, syntax: Syntax, schema: &Json) -> ReadValue<T> {
-    let Parsed { node, mut faults } = match syntax {
+pub(super) fn read<T: DeserializeOwned>(text: &str, syntax: Syntax, schema: &Json) -> (Option<(T, Node)>, Vec<Fault>) {
+    if syntax != Syntax::Toml && text.trim().is_empty() {
+        return (None, vec![Fault::new("empty-file", 0..0, "the file is empty")]);
+    }
+    let (node, mut faults) = match syntax {
         Syntax::Yaml => yaml::parse_recoverable(text),
         Syntax::Toml => toml::parse_recoverable(text),
         Syntax::Json => json::parse_recoverable(text),
     };
-    if syntax != Syntax::Toml && text.trim().is_empty() {
-        return ReadValue { value: None, faults: vec![Fault::new("empty-file", 0..0, "the file is empty")] };
-    }
-    let Some(node) = node else { return ReadValue { value: None, faults } };
+    let Some(node) = node else { return (None, faults) };
     let mut found = schema::check(&node, schema, text);
     if syntax == Syntax::Toml && faults.iter().any(|fault| matches!(fault.code, "syntax" | "too-deep")) {
         // What is on a broken line may be missing or wrong, so further faults there are not reported.
@@ -125,11 +114,9 @@ pub(super) fn read<T: DeserializeOwned>(text: &str, syntax: Syntax, schema: &Jso
     faults.extend(found);
     let json = if faults.is_empty() { Some(node.to_json()) } else { salvage::salvage(&node, schema) };
     match json.map(serde_json::from_value) {
-        Some(Ok(value)) => ReadValue { value: Some((value, node)), faults },
-        Some(Err(error)) if faults.is_empty() => {
-            ReadValue { value: None, faults: vec![type_fault::<T>(&node, &error.to_string())] }
-        }
-        _ => ReadValue { value: None, faults },
+        Some(Ok(value)) => (Some((value, node)), faults),
+        Some(Err(error)) if faults.is_empty() => (None, vec![type_fault::<T>(&node, &error.to_string())]),
+        _ => (None, faults),
     }
 }
 
@@ -165,31 +152,22 @@ fn write_lines(node: &Node, text: &mut String, places: &mut Vec<Range<usize>>) {
         text.push('\n');
         places.push(span.clone());
     };
+    let (open, children, close): (_, Vec<(Option<&Key>, &Node)>, _) = match &node.value {
+        Value::Array(items) => ("[", items.iter().map(|item| (None, item)).collect(), "]"),
+        Value::Object(entries) => ("{", entries.iter().map(|(key, child)| (Some(key), child)).collect(), "}"),
+        _ => return sign(text, places, &node.to_json().to_string(), &node.span),
+    };
     let mut before = &node.span;
-    match &node.value {
-        Value::Array(items) => {
-            sign(text, places, "[", before);
-            for (index, item) in items.iter().enumerate() {
-                if index > 0 {
-                    sign(text, places, ",", before);
-                }
-                write_lines(item, text, places);
-                before = &item.span;
-            }
-            sign(text, places, "]", before);
+    sign(text, places, open, before);
+    for (index, (key, child)) in children.into_iter().enumerate() {
+        if index > 0 {
+            sign(text, places, ",", before);
         }
-        Value::Object(entries) => {
-            sign(text, places, "{", before);
-            for (index, (key, child)) in entries.iter().enumerate() {
-                if index > 0 {
-                    sign(text, places, ",", before);
-                }
-                sign(text, places, &format!("{}:", Json::String(key.name.clone())), &key.span);
-                write_lines(child, text, places);
-                before = &child.span;
-            }
-            sign(text, places, "}", before);
+        if let Some(key) = key {
+            sign(text, places, &format!("{}:", Json::String(key.name.clone())), &key.span);
         }
-        _ => sign(text, places, &node.to_json().to_string(), before),
+        write_lines(child, text, places);
+        before = &child.span;
     }
+    sign(text, places, close, before);
 }

@@ -1,6 +1,6 @@
 //! A JSON parser that keeps positions and reports what it expected.
 
-use super::{DEPTH_LIMIT, Entries, Fault, FaultLog, Key, Node, Parsed, Stopped, Value};
+use super::{DEPTH_LIMIT, Entries, Fault, FaultLog, Key, Node, Stopped, Value, fail_on_faults};
 use std::ops::Range;
 
 /// The most values in a text; nodes need many times the memory of the text itself.
@@ -8,14 +8,14 @@ const VALUE_LIMIT: usize = 5_000_000;
 
 /// Parses one JSON value.
 pub fn parse(text: &str) -> Result<Node, Vec<Fault>> {
-    parse_recoverable(text).into_result()
+    fail_on_faults(parse_recoverable(text))
 }
 
-/// Parses one JSON value and continues after faults that leave its meaning clear.
-pub fn parse_recoverable(text: &str) -> Parsed {
+/// Parses one JSON value and continues after faults that leave its meaning clear. There is no value if parsing stopped.
+pub fn parse_recoverable(text: &str) -> (Option<Node>, Vec<Fault>) {
     let mut reader = Reader { text, at: 0, values: 0, faults: FaultLog::default() };
     let node = reader.document().ok();
-    Parsed { node, faults: reader.faults.0 }
+    (node, reader.faults.0)
 }
 
 struct Reader<'a> {
@@ -175,7 +175,6 @@ impl Reader<'_> {
         self.at - start
     }
 
-    /// Parses a string, of which the opening quote is already checked.
     fn string(&mut self) -> Result<String, Stopped> {
         let open = self.at;
         self.at += 1;
@@ -185,10 +184,8 @@ impl Reader<'_> {
             let run = rest.bytes().position(|b| matches!(b, b'"' | b'\\' | 0..=0x1f));
             let Some(run) = run else {
                 self.at = self.text.len();
-                return self.faults.stop(
-                    Fault::new("syntax", open..self.at, "a text without its closing quote")
-                        .with_help("end it with `\"`, and write `\\\"` for quotes within it"),
-                );
+                let fault = Fault::new("syntax", open..self.at, "a text without its closing quote");
+                return self.faults.stop(fault.with_help("end it with `\"`, and write `\\\"` for quotes within it"));
             };
             read.push_str(&rest[..run]);
             self.at += run;
@@ -224,10 +221,8 @@ impl Reader<'_> {
             Some(b'u') => return self.unicode(start),
             _ => {
                 let end = self.at + self.text[self.at..].chars().next().map_or(0, char::len_utf8);
-                return self.faults.stop(
-                    Fault::new("syntax", start..end, "an escape that JSON does not know")
-                        .with_help("write `\\\\` for a backslash"),
-                );
+                let fault = Fault::new("syntax", start..end, "an escape that JSON does not know");
+                return self.faults.stop(fault.with_help("write `\\\\` for a backslash"));
             }
         };
         self.at += 1;
@@ -249,23 +244,17 @@ impl Reader<'_> {
             }
             self.at = before;
         }
-        self.faults.add(
-            Fault::new("syntax", start..self.at, "half of a surrogate pair")
-                .with_help("write both halves, as in `\\ud83d\\ude00`, or the character itself"),
-        );
+        let fault = Fault::new("syntax", start..self.at, "half of a surrogate pair");
+        self.faults.add(fault.with_help("write both halves, as in `\\ud83d\\ude00`, or the character itself"));
         Ok(char::REPLACEMENT_CHARACTER)
     }
 
-    /// Parses `u` and four hexadecimal digits.
     fn hex(&mut self, start: usize) -> Result<u32, Stopped> {
         self.at += 1;
         let digits = self.text.get(self.at..self.at + 4).filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
         let Some(code) = digits.and_then(|d| u32::from_str_radix(d, 16).ok()) else {
-            return self.faults.stop(Fault::new(
-                "syntax",
-                start..self.at,
-                "expected four hexadecimal digits after `\\u`",
-            ));
+            let fault = Fault::new("syntax", start..self.at, "expected four hexadecimal digits after `\\u`");
+            return self.faults.stop(fault);
         };
         self.at += 4;
         Ok(code)
@@ -306,7 +295,6 @@ impl Reader<'_> {
         self.faults.stop(fault.with_help(help))
     }
 
-    /// The token at the current position.
     fn token(&self) -> Range<usize> {
         let rest = &self.text[self.at..];
         let word = rest.chars().take(40).take_while(|c| c.is_alphanumeric()).map(char::len_utf8).sum::<usize>();

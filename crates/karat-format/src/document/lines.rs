@@ -32,7 +32,6 @@ const MAX_SALVAGED_BYTES: usize = 4 << 20;
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Line<'a> {
     pub file: &'a str,
-    /// The line number, from 1.
     pub number: usize,
     /// The line without its line break.
     pub text: &'a str,
@@ -45,7 +44,7 @@ pub struct Line<'a> {
 impl Line<'_> {
     /// The line as a node with positions. Parses again, so this is only for lines with faults.
     pub fn parse(&self) -> Option<Node> {
-        json::parse_recoverable(self.text).node
+        json::parse_recoverable(self.text).0
     }
 
     /// Whether the value at this path is the author's own, and not a stand-in.
@@ -146,11 +145,11 @@ pub fn decode_lines_within<T: DeserializeOwned>(
                 continue;
             }
             Err(_) => {
-                let read = read(text, Syntax::Json, schema);
-                wrong = read.faults.iter().map(|fault| fault.span.clone()).collect();
-                line.source().diagnostics(read.faults).into_iter().for_each(|d| capped.push(d));
+                let (value, faults) = read(text, Syntax::Json, schema);
+                wrong = faults.iter().map(|fault| fault.span.clone()).collect();
+                line.source().diagnostics(faults).into_iter().for_each(|d| capped.push(d));
                 line.wrong = &wrong;
-                read.value.map(|(value, _)| value)
+                value.map(|(value, _)| value)
             }
         };
         if let Some(value) = value {
@@ -177,7 +176,6 @@ fn too_long(file: &str, number: usize, offset: usize, buffer: &[u8], limit: usiz
     Source::part(file, beginning, number, offset).diagnostic(fault)
 }
 
-/// Diagnostics up to a limit, and a count of the rest.
 struct CappedDiagnostics {
     limit: usize,
     diagnostics: Vec<Diagnostic>,

@@ -65,10 +65,9 @@ pub struct Key {
 
 /// One step of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "variant names say it")]
 pub enum Segment<'a> {
-    /// A key of a mapping.
     Key(&'a str),
-    /// An index of a list, from 0.
     Index(usize),
 }
 
@@ -116,39 +115,14 @@ impl Fault {
     }
 }
 
-/// The result of a parser: the node as far as it could be read, and all faults.
-#[derive(Debug)]
-pub struct Parsed {
-    /// The value, or `None` if parsing stopped. It may exist despite faults, such as duplicate keys.
-    pub node: Option<Node>,
-    /// The faults, in the order in which they were found.
-    pub faults: Vec<Fault>,
-}
-
-impl Parsed {
-    /// The node, if there are no faults.
-    pub fn into_result(self) -> Result<Node, Vec<Fault>> {
-        match self.node {
-            Some(node) if self.faults.is_empty() => Ok(node),
-            _ => Err(self.faults),
-        }
-    }
+fn fail_on_faults<T, F>((value, faults): (Option<T>, Vec<F>)) -> Result<T, Vec<F>> {
+    value.filter(|_| faults.is_empty()).ok_or(faults)
 }
 
 impl Node {
     /// The value at a path.
     pub fn get(&self, path: &[Segment<'_>]) -> Option<&Node> {
         path.iter().try_fold(self, |node, segment| node.step(*segment).map(|(_, child)| child))
-    }
-
-    /// The value at a path or the nearest enclosing value that exists.
-    pub fn nearest(&self, path: &[Segment<'_>]) -> &Node {
-        let mut node = self;
-        for segment in path {
-            let Some((_, child)) = node.step(*segment) else { break };
-            node = child;
-        }
-        node
     }
 
     /// The span to underline for a path: the value, the key of an empty value, or the nearest enclosing value.
@@ -180,8 +154,12 @@ impl Node {
         match &self.value {
             Value::Null => Json::Null,
             Value::Bool(b) => Json::Bool(*b),
-            Value::Int(i) => whole(*i),
-            Value::Float(f) => serde_json::Number::from_f64(*f).map_or(Json::Null, Json::Number),
+            // A wider integer becomes a float; a schema rejects it wherever an integer is expected.
+            Value::Int(i) => i64::try_from(*i)
+                .map(Json::from)
+                .or_else(|_| u64::try_from(*i).map(Json::from))
+                .unwrap_or_else(|_| Json::from(*i as f64)),
+            Value::Float(f) => Json::from(*f),
             Value::String(s) => Json::String(s.clone()),
             Value::Array(items) => Json::Array(items.iter().map(Node::to_json).collect()),
             Value::Object(entries) => {
@@ -191,21 +169,9 @@ impl Node {
     }
 }
 
-fn whole(i: i128) -> serde_json::Value {
-    if let Ok(i) = i64::try_from(i) {
-        return i.into();
-    }
-    if let Ok(u) = u64::try_from(i) {
-        return u.into();
-    }
-    // serde_json has no wider integers; a schema rejects it wherever an integer is expected.
-    serde_json::Number::from_f64(i as f64).map_or(serde_json::Value::Null, serde_json::Value::Number)
-}
-
 /// Parsing cannot continue; the fault is already recorded.
 pub(crate) struct Stopped;
 
-/// The faults of a text while it is parsed.
 #[derive(Default)]
 pub(crate) struct FaultLog(Vec<Fault>);
 

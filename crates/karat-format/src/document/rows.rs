@@ -22,39 +22,20 @@ pub fn read_rows<S, C>(
     header: fn(&mut S, &Row<'_>) -> Result<C, Vec<Fault>>,
     row: fn(&mut S, &Row<'_>, &C) -> Vec<Fault>,
 ) -> Vec<Fault> {
-    let mut columns = None;
-    let mut faults = Vec::new();
-    let unreadable = each_row(text, |found| {
-        match &columns {
-            Some(columns) => faults.extend(row(state, found, columns)),
-            None => match header(state, found) {
-                Ok(found) => columns = Some(found),
-                Err(wrong) => faults.extend(wrong),
-            },
-        }
-        columns.is_some()
-    });
-    faults.extend(unreadable);
-    if columns.is_none() && faults.is_empty() {
-        faults.push(Fault::new("no-header", 0..0, format!("the file is empty; {expected}")));
-    }
-    faults
-}
-
-/// Passes every row to `each` until that returns false; returns the fault of unreadable text. The delimiter is the first of comma,
-/// semicolon and tab that the first line has.
-fn each_row(text: &str, mut each: impl FnMut(&Row<'_>) -> bool) -> Option<Fault> {
     let delimiter = delimiter(text);
     let mut reader =
         ::csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
     let mut record = ::csv::StringRecord::new();
+    let mut columns = None;
+    let mut faults = Vec::new();
     loop {
         match reader.read_record(&mut record) {
             Ok(true) => {}
-            Ok(false) => return None,
+            Ok(false) => break,
             Err(error) => {
                 let at = error.position().map_or(0, |position| position.byte() as usize);
-                return Some(Fault::new("bad-csv", at..at, format!("this row could not be read: {error}")));
+                faults.push(Fault::new("bad-csv", at..at, format!("this row could not be read: {error}")));
+                break;
             }
         }
         let position = record.position();
@@ -62,10 +43,23 @@ fn each_row(text: &str, mut each: impl FnMut(&Row<'_>) -> bool) -> Option<Fault>
         // The reader includes blank lines before a row in it.
         let skipped = text[start..].find(|c| !matches!(c, '\n' | '\r')).unwrap_or(0);
         let line = line as usize + text[start..start + skipped].matches('\n').count();
-        if !each(&Row { text, start: start + skipped, line, delimiter, record: &record }) {
-            return None;
+        let found = Row { text, start: start + skipped, line, delimiter, record: &record };
+        if let Some(columns) = &columns {
+            faults.extend(row(state, &found, columns));
+            continue;
+        }
+        match header(state, &found) {
+            Ok(found) => columns = Some(found),
+            Err(wrong) => {
+                faults.extend(wrong);
+                break;
+            }
         }
     }
+    if columns.is_none() && faults.is_empty() {
+        faults.push(Fault::new("no-header", 0..0, format!("the file is empty; {expected}")));
+    }
+    faults
 }
 
 /// The columns of a header.
@@ -141,7 +135,6 @@ impl Row<'_> {
     }
 }
 
-/// The first of comma, semicolon and tab that the first line has.
 fn delimiter(text: &str) -> u8 {
     let header = text.trim_start().lines().next().unwrap_or_default();
     [b',', b';', b'\t'].into_iter().find(|delimiter| header.as_bytes().contains(delimiter)).unwrap_or(b',')

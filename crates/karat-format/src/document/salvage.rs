@@ -7,8 +7,7 @@ use super::schema::{Checker, ValueContext, allowed_of, required_keys, types_of};
 use super::{Node, Value};
 use serde_json::{Map, Value as Json};
 
-/// The value without its faults. Missing required keys and wrong list items get a stand-in, so that positions stay the same.
-/// `None` if nothing is left.
+/// The value without its faults, with stand-ins for required keys and list items; `None` if nothing is left.
 pub(super) fn salvage(node: &Node, schema: &Json) -> Option<Json> {
     let mut checker = Checker { root: schema, text: "", faults: Vec::new(), steps: 0 };
     checker.salvage_value(node, schema)
@@ -65,7 +64,6 @@ impl<'s> Checker<'s> {
         salvaged
     }
 
-    /// Some value that the schema accepts.
     fn stand_in(&self, schema: &'s Json, depth: usize) -> Json {
         let facets = self.facets(schema);
         if let Some(allowed) = facets.iter().find_map(|f| allowed_of(f)?.first().copied()) {

@@ -89,7 +89,9 @@ impl<'s> Checker<'s> {
             return;
         }
         facets.push(schema);
-        if let Some(target) = schema.get("$ref").and_then(Json::as_str).and_then(|r| self.resolve(r)) {
+        if let Some(target) =
+            schema.get("$ref").and_then(Json::as_str).and_then(|r| self.root.pointer(r.strip_prefix('#')?))
+        {
             self.gather(target, facets);
         }
         for part in schema.get("allOf").and_then(Json::as_array).into_iter().flatten() {
@@ -97,11 +99,6 @@ impl<'s> Checker<'s> {
         }
     }
 
-    fn resolve(&self, reference: &str) -> Option<&'s Json> {
-        self.root.pointer(reference.strip_prefix('#')?)
-    }
-
-    /// The fault of the value itself, apart from its children.
     pub(super) fn own(&self, node: &Node, facet: &Json, context: ValueContext<'_>) -> Option<Fault> {
         if *facet == Json::Bool(false) {
             let message = format!("no value is allowed{}", context.for_phrase());
@@ -130,30 +127,28 @@ impl<'s> Checker<'s> {
         let expected = if expected.is_empty() { "nothing".into() } else { expected.join(" or ") };
         let message = format!("expected {expected}{}, found {}", context.for_phrase(), describe_value(node));
         let fault = Fault::new("wrong-type", span(node, context), message).with_label(format!("expected {expected}"));
+        let takes = |name: &str| types.contains(&name);
+        let is_large = matches!(node.value, Value::Float(number) if number.abs() >= 1e15);
         let help = match &node.value {
-            Value::Bool(_) | Value::Int(_) | Value::Float(_) if types.contains(&"string") => {
+            Value::Bool(_) | Value::Int(_) | Value::Float(_) if takes("string") => {
                 let written = self.text.get(node.span.clone()).filter(|w| !w.is_empty() && w.len() <= 40);
                 written.map(|written| format!("quote it: \"{written}\""))
             }
-            Value::String(text) if types.contains(&"boolean") => match text.to_ascii_lowercase().as_str() {
+            Value::String(text) if takes("boolean") => match text.to_ascii_lowercase().as_str() {
                 "yes" | "on" | "true" | "y" | "1" => Some("write `true`, without quotes".into()),
                 "no" | "off" | "false" | "n" | "0" => Some("write `false`, without quotes".into()),
                 _ => None,
             },
-            Value::String(text)
-                if text.parse::<i64>().is_ok() && (types.contains(&"integer") || types.contains(&"number")) =>
-            {
+            Value::String(text) if text.parse::<i64>().is_ok() && (takes("integer") || takes("number")) => {
                 Some(format!("write it without quotes: {text}"))
             }
-            Value::Float(number) if types.contains(&"integer") && number.fract() == 0.0 && number.abs() < 1e15 => {
+            Value::Float(number) if takes("integer") && number.fract() == 0.0 && !is_large => {
                 Some(format!("write it without a point: {number:.0}"))
             }
-            Value::Float(number) if types.contains(&"integer") && number.abs() >= 1e15 => {
-                Some("write a smaller whole number".into())
-            }
-            Value::Int(_) if types.contains(&"integer") => Some("write a smaller whole number".into()),
+            Value::Float(_) if takes("integer") && is_large => Some("write a smaller whole number".into()),
+            Value::Int(_) if takes("integer") => Some("write a smaller whole number".into()),
             Value::Null => context.key.filter(|_| !context.item).map(|key| {
-                let empty = if types.contains(&"object") { "; `{}` stands for an empty one" } else { "" };
+                let empty = if takes("object") { "; `{}` stands for an empty one" } else { "" };
                 format!("give `{}` a value{empty}", truncated(&key.name))
             }),
             _ if matches!(types, ["array"] | ["array", "null"]) => Some("write it as a list of one: [ … ]".into()),
@@ -164,6 +159,7 @@ impl<'s> Checker<'s> {
 
     pub(super) fn wrong_value(&self, node: &Node, allowed: &[&Json], context: ValueContext<'_>) -> Fault {
         let words: Vec<&str> = allowed.iter().filter_map(|a| a.as_str()).collect();
+        let plain = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let listed: Vec<String> = allowed.iter().map(|a| format!("`{}`", plain(a))).collect();
         let expected = match listed.as_slice() {
             [only] => only.clone(),
@@ -194,16 +190,10 @@ impl<'s> Checker<'s> {
     }
 
     fn object(&mut self, node: &Node, entries: &[(Key, Node)], facets: &[&'s Json], context: ValueContext<'_>) {
-        let known: Vec<(&str, &'s Json)> = facets
-            .iter()
-            .filter_map(|f| f.get("properties")?.as_object())
-            .flatten()
-            .map(|(k, v)| (k.as_str(), v))
-            .collect();
-        let is_closed = |f: &&&Json| {
-            ["additionalProperties", "unevaluatedProperties"].iter().any(|w| f.get(w) == Some(&Json::Bool(false)))
-        };
-        let closed = facets.iter().find(is_closed).is_some();
+        let properties = facets.iter().filter_map(|f| f.get("properties")?.as_object()).flatten();
+        let known: Vec<(&str, &'s Json)> = properties.map(|(k, v)| (k.as_str(), v)).collect();
+        let denies = |word: &str| facets.iter().any(|f| f.get(word) == Some(&Json::Bool(false)));
+        let closed = denies("additionalProperties") || denies("unevaluatedProperties");
         let others: Vec<&'s Json> =
             facets.iter().filter_map(|f| f.get("additionalProperties")).filter(|o| o.is_object()).collect();
         let given: BTreeSet<&str> = entries.iter().map(|(key, _)| key.name.as_str()).collect();
@@ -222,8 +212,11 @@ impl<'s> Checker<'s> {
             if named {
                 continue;
             }
-            let patterned = patterned(facets, &key.name);
-            if let Some(schema) = patterned.first().or(others.first()) {
+            // Mappings from numbers have keys that match a pattern.
+            let patterns = facets.iter().filter_map(|f| f.get("patternProperties")?.as_object()).flatten();
+            let fits = |pattern: &str| regex::Regex::new(pattern).is_ok_and(|regex| regex.is_match(&key.name));
+            let patterned = patterns.filter(|(pattern, _)| fits(pattern)).map(|(_, schema)| schema).next();
+            if let Some(schema) = patterned.or(others.first().copied()) {
                 self.node(child, schema, context);
             } else if closed {
                 let fault = unknown_key(key, &free, &known, &mut meant);
@@ -287,17 +280,10 @@ pub(super) fn unknown_key<'s>(
     }
 }
 
-/// The schemas of keys that match a pattern, as generated for mappings from numbers.
-fn patterned<'s>(facets: &[&'s Json], name: &str) -> Vec<&'s Json> {
-    let patterns = facets.iter().filter_map(|f| f.get("patternProperties")?.as_object()).flatten();
-    patterns.filter(|(p, _)| regex::Regex::new(p).is_ok_and(|p| p.is_match(name))).map(|(_, schema)| schema).collect()
-}
-
 pub(super) fn required_keys<'s>(facets: &[&'s Json]) -> impl Iterator<Item = &'s str> {
     facets.iter().filter_map(|f| f.get("required")?.as_array()).flatten().filter_map(Json::as_str)
 }
 
-/// The types that the facet itself names.
 pub(super) fn types_of(facet: &Json) -> Option<Vec<&str>> {
     match facet.get("type")? {
         Json::String(name) => Some(vec![name]),
@@ -306,7 +292,6 @@ pub(super) fn types_of(facet: &Json) -> Option<Vec<&str>> {
     }
 }
 
-/// The values that the facet itself allows, where it names them.
 pub(super) fn allowed_of(facet: &Json) -> Option<Vec<&Json>> {
     facet.get("const").map(|only| vec![only]).or_else(|| Some(facet.get("enum")?.as_array()?.iter().collect()))
 }
@@ -338,11 +323,6 @@ pub(super) fn type_name(name: &str) -> &'static str {
     }
 }
 
-fn plain(value: &Json) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// The fault of a value outside the bounds of this part of the schema.
 fn check_bounds(node: &Node, facet: &Json, context: ValueContext<'_>) -> Option<Fault> {
     match &node.value {
         Value::Int(whole) => format_bounds(facet)

@@ -7,11 +7,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 use unicode_width::UnicodeWidthChar;
 
-/// How many columns of a source line are shown.
 const MAX_SHOWN_COLUMNS: usize = 160;
 /// How many of them may come before the span.
 const MAX_COLUMNS_BEFORE: usize = 60;
-/// How many faults of one text are reported individually.
 const MAX_REPORTED: usize = 200;
 
 /// A text, its file, and its position in the file.
@@ -41,11 +39,6 @@ impl<'a> Source<'a> {
     /// The text.
     pub fn text(&self) -> &str {
         &self.text
-    }
-
-    /// The file name for display.
-    pub fn file(&self) -> &str {
-        &self.file
     }
 
     /// The same with its own copy of the text.
@@ -152,7 +145,6 @@ fn columns(c: char) -> usize {
     if c == '\t' { 4 } else { c.width().unwrap_or(1) }
 }
 
-/// A text to quote in a message, truncated.
 pub(crate) fn truncated(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(40) {
         None => Cow::Borrowed(text),

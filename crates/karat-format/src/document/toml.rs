@@ -1,20 +1,20 @@
 //! Parses TOML with positions.
 
 use super::source::truncated;
-use super::{DEPTH_LIMIT, Fault, Key, Node, Parsed, Value};
+use super::{DEPTH_LIMIT, Fault, Key, Node, Value, fail_on_faults};
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
 /// Parses a TOML document.
 pub fn parse(text: &str) -> Result<Node, Vec<Fault>> {
-    parse_recoverable(text).into_result()
+    fail_on_faults(parse_recoverable(text))
 }
 
 /// Longer texts are not parsed beyond a syntax error, since an error takes far more memory than the byte that causes it.
 const RECOVERY_LIMIT: usize = 1 << 20;
 
 /// Parses a TOML document and continues after faults; what is near one may be missing from the node or wrong.
-pub fn parse_recoverable(text: &str) -> Parsed {
+pub fn parse_recoverable(text: &str) -> (Option<Node>, Vec<Fault>) {
     let (table, errors) = match DeTable::parse(text) {
         Ok(table) => (Some(table), Vec::new()),
         Err(first) if text.len() > RECOVERY_LIMIT => (None, vec![first]),
@@ -25,16 +25,15 @@ pub fn parse_recoverable(text: &str) -> Parsed {
     };
     let mut faults: Vec<Fault> = errors.iter().map(|error| syntax_fault(error, text)).collect();
     let node = table.map(|table| Node { value: entries(table.get_ref(), 0, &mut faults), span: 0..text.len() });
-    Parsed { node, faults }
+    (node, faults)
 }
 
 fn syntax_fault(error: &toml::de::Error, text: &str) -> Fault {
     let span = error.span().unwrap_or(0..0);
     match error.message() {
         "duplicate key" => {
-            let key = truncated(text.get(span.clone()).unwrap_or_default());
-            Fault::new("duplicate-key", span, format!("the key `{key}` is given twice"))
-                .with_help("remove one of the two")
+            let message = format!("the key `{}` is given twice", truncated(text.get(span.clone()).unwrap_or_default()));
+            Fault::new("duplicate-key", span, message).with_help("remove one of the two")
         }
         message if message.contains("recurs") => {
             Fault::new("too-deep", span, "lists, tables or dotted keys are nested too deeply")

@@ -1,6 +1,6 @@
 //! Parses YAML 1.2 with the core schema and with positions.
 
-use super::{DEPTH_LIMIT, Entries, Fault, FaultLog, Key, Node, Parsed, Stopped, Value};
+use super::{DEPTH_LIMIT, Entries, Fault, FaultLog, Key, Node, Stopped, Value, fail_on_faults};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput, Tag};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,11 +11,11 @@ const EXPANSION_LIMIT: usize = 1_000_000;
 
 /// Parses one YAML document.
 pub fn parse(text: &str) -> Result<Node, Vec<Fault>> {
-    parse_recoverable(text).into_result()
+    fail_on_faults(parse_recoverable(text))
 }
 
-/// Parses one YAML document and continues after faults that leave its meaning clear.
-pub fn parse_recoverable(text: &str) -> Parsed {
+/// Parses one YAML document and continues after faults that leave its meaning clear. There is no value if parsing stopped.
+pub fn parse_recoverable(text: &str) -> (Option<Node>, Vec<Fault>) {
     let mut reader = Reader {
         events: Parser::new_from_str(text),
         offsets: ByteOffsets::new(text),
@@ -24,7 +24,7 @@ pub fn parse_recoverable(text: &str) -> Parsed {
         faults: FaultLog::default(),
     };
     let node = reader.stream().ok();
-    Parsed { node, faults: reader.faults.0 }
+    (node, reader.faults.0)
 }
 
 struct Reader<'a> {
@@ -51,10 +51,9 @@ impl<'a> Reader<'a> {
                 Event::StreamEnd => break,
                 Event::DocumentStart(_) if document.is_some() => {
                     let span = self.offsets.span(span);
-                    return self.faults.stop(
-                        Fault::new("several-documents", span, "a second YAML document in the same file")
-                            .with_help("keep one document per file: remove the `---` and everything after it"),
-                    );
+                    let fault = Fault::new("several-documents", span, "a second YAML document in the same file");
+                    let help = "keep one document per file: remove the `---` and everything after it";
+                    return self.faults.stop(fault.with_help(help));
                 }
                 Event::DocumentStart(_) => {
                     let (event, span) = self.next()?;
@@ -67,29 +66,25 @@ impl<'a> Reader<'a> {
     }
 
     fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Node, Stopped> {
-        match event {
-            Event::Alias(id) => self.alias(id, span, depth),
+        let (anchor, node, place) = match event {
+            Event::Alias(id) => return self.alias(id, span, depth),
             Event::Scalar(text, style, anchor, tag) => {
                 let span = self.offsets.span(span);
                 let value = self.scalar(text, style, tag.as_deref(), &span);
-                let node = Node { value, span };
-                self.remember(anchor, &node, &node.span)?;
-                Ok(node)
+                (anchor, Node { value, span: span.clone() }, span)
             }
             Event::SequenceStart(anchor, tag) => {
                 let open = self.open(span, tag.as_deref(), "seq", depth)?;
-                let node = self.sequence(&open, depth)?;
-                self.remember(anchor, &node, &open)?;
-                Ok(node)
+                (anchor, self.sequence(&open, depth)?, open)
             }
             Event::MappingStart(anchor, tag) => {
                 let open = self.open(span, tag.as_deref(), "map", depth)?;
-                let node = self.mapping(&open, depth)?;
-                self.remember(anchor, &node, &open)?;
-                Ok(node)
+                (anchor, self.mapping(&open, depth)?, open)
             }
-            _ => Ok(Node { value: Value::Null, span: self.offsets.span(span) }),
-        }
+            _ => return Ok(Node { value: Value::Null, span: self.offsets.span(span) }),
+        };
+        self.remember(anchor, &node, &place)?;
+        Ok(node)
     }
 
     fn sequence(&mut self, open: &Range<usize>, depth: usize) -> Result<Node, Stopped> {
@@ -144,7 +139,6 @@ impl<'a> Reader<'a> {
             .stop(Fault::new("complex-key", node.span, "a list or a mapping as a key").with_help("keys are plain text"))
     }
 
-    /// Begins a list or mapping.
     fn open(&mut self, span: Span, tag: Option<&Tag>, expected: &str, depth: usize) -> Result<Range<usize>, Stopped> {
         let span = self.offsets.span(span);
         if depth >= DEPTH_LIMIT {
@@ -189,9 +183,8 @@ impl<'a> Reader<'a> {
         self.expanded = self.expanded.saturating_add(weight);
         if self.expanded > EXPANSION_LIMIT {
             let message = format!("anchors and aliases expand to more than {EXPANSION_LIMIT} values");
-            return self
-                .faults
-                .stop(Fault::new("too-many-aliases", span.clone(), message).with_help("write the values out instead"));
+            let fault = Fault::new("too-many-aliases", span.clone(), message);
+            return self.faults.stop(fault.with_help("write the values out instead"));
         }
         Ok(())
     }
@@ -226,10 +219,8 @@ impl<'a> Reader<'a> {
 
     fn refuse_tag(&mut self, tag: Option<&Tag>, span: &Range<usize>) {
         let name = tag.map_or_else(String::new, ToString::to_string);
-        self.faults.add(
-            Fault::new("unknown-tag", span.clone(), format!("unexpected tag `{}`", super::source::truncated(&name)))
-                .with_help("remove the tag"),
-        );
+        let message = format!("unexpected tag `{}`", super::source::truncated(&name));
+        self.faults.add(Fault::new("unknown-tag", span.clone(), message).with_help("remove the tag"));
     }
 
     fn next(&mut self) -> Result<(Event<'a>, Span), Stopped> {

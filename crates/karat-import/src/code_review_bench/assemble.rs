@@ -17,7 +17,6 @@ use std::collections::{BTreeMap, BTreeSet};
 const NOT_THE_BEST: &str = "matched a golden but was not its best candidate; the source does not say which";
 const UNKNOWN_GOLDEN: &str = "matched a golden that is not among the goldens of this case";
 
-/// Converts what was collected into cases, trials and judgements.
 pub(super) fn assemble(mut collected: Collected, data: &mut ImportedData) {
     let judge = JudgeName::new(collected.judge());
     let mut counter = std::mem::take(&mut collected.counter);
@@ -77,8 +76,7 @@ pub(super) fn assemble(mut collected: Collected, data: &mut ImportedData) {
     data.notes.extend(counter.into_lines());
 }
 
-/// If one pull request says which repository its fork is a copy of, that holds for the other pull requests of the fork too, so
-/// that all of them belong to one repository.
+/// If one pull request names the repository that its fork is a copy of, that holds for all of the fork.
 fn name_origins(cases: &mut [Case]) {
     let own = |case: &Case| Some(PullRequestUrl::parse(case.meta.get("url")?)?.repository());
     let mut origins: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -128,7 +126,6 @@ fn add_golden(case: &mut Case, text: String, severity: Option<&str>, counter: &m
     case.verdict = Verdict::Vulnerable;
 }
 
-/// Adds goldens that only an evaluation names.
 fn add_goldens(
     case: &mut Case,
     evaluation: &Evaluation,
@@ -144,7 +141,6 @@ fn add_goldens(
     }
 }
 
-/// One trial with the judge's decisions about its findings.
 fn trial(
     case: CaseId,
     report: Report,
@@ -172,7 +168,6 @@ fn trial(
     (trial, decisions)
 }
 
-/// The findings of a trial, by text.
 #[derive(Default)]
 struct Texts {
     findings: Vec<Finding>,
@@ -233,15 +228,7 @@ fn decide(
         }
         let confidence = fields::confidence(hit.confidence.0);
         let explanation = hit.reasoning.0.or_else(|| golden.is_none().then(|| UNKNOWN_GOLDEN.to_owned()));
-        decisions.push(PairDecision {
-            probability: None,
-            golden,
-            finding: texts.id(at),
-            matched: true,
-            partial: None,
-            confidence,
-            explanation,
-        });
+        decisions.push(PairDecision { golden, confidence, ..decision(texts.id(at), true, explanation) });
     }
     for miss in evaluation.false_positives {
         // Each entry counts in the benchmark, so each is a finding, even if its text was already decided about.
@@ -270,7 +257,6 @@ fn decision(finding: FindingId, matched: bool, explanation: Option<String>) -> P
     PairDecision { golden: None, finding, matched, partial: None, confidence: None, explanation, probability: None }
 }
 
-/// The goldens of a case, by text.
 #[derive(Default)]
 struct GoldensByText {
     ids: BTreeMap<String, Vec<GoldenId>>,

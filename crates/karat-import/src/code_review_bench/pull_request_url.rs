@@ -29,9 +29,7 @@ impl<'a> PullRequestUrl<'a> {
     }
 }
 
-/// A case id for each URL: `<repo>-<number>`, or with the owner where two repositories have the same name.
-///
-/// Ids depend on the URLs only, so that goldens and results that are imported separately get the same ids.
+/// A case id for each URL, by the URLs alone: `<repo>-<number>`, or with the owner where that is ambiguous.
 pub(super) fn case_ids<'a>(urls: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, CaseId> {
     let mut by_short: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for url in urls {
@@ -66,7 +64,6 @@ pub(super) fn case_ids<'a>(urls: impl IntoIterator<Item = &'a str>) -> BTreeMap<
     ids
 }
 
-/// Keeps only characters that are valid in file names on every system.
 fn slug(text: &str) -> String {
     let text = text.split_once("://").map_or(text, |(_, rest)| rest);
     let plain: String =

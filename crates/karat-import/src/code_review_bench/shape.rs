@@ -1,20 +1,22 @@
 //! The three kinds of file, distinguished by their structure.
 
 use crate::fields::Line;
-use crate::json::Loose;
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use crate::json::{Lenient, Loose, Object, array_or_object};
+use karat_format::ordered_map::OrderedMap;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, MapAccess};
 use serde_json::Value;
-use std::fmt;
 
 pub(super) enum Document {
     /// An array of pull requests with their goldens.
     Goldens(Vec<GoldenPullRequest>),
     /// URL → tool → entry, in the order of the file.
-    Results(Vec<(String, Vec<(String, ResultEntry)>)>),
+    Results(Vec<(String, Object<ToolEntries>)>),
 }
 
-/// The entry of a results file for one tool on one pull request.
+#[derive(Default)]
+pub(super) struct ToolEntries(pub(super) Vec<(String, ResultEntry)>);
+
 pub(super) enum ResultEntry {
     /// An array: what the tool reported.
     Candidates(Vec<Candidate>),
@@ -91,80 +93,22 @@ pub(super) struct FalseNegative {
 
 impl<'de> Deserialize<'de> for Document {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(DocumentVisitor)
-    }
-}
-
-struct DocumentVisitor;
-
-impl<'de> Visitor<'de> for DocumentVisitor {
-    type Value = Document;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array of pull requests with goldens, or an object of results by pull request and tool")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Document, A::Error> {
-        Vec::deserialize(SeqAccessDeserializer::new(seq)).map(Document::Goldens)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Document, A::Error> {
-        let mut results = Vec::new();
-        while let Some((url, InOrder(tools))) = map.next_entry()? {
-            results.push((url, tools));
-        }
-        Ok(Document::Results(results))
-    }
-}
-
-/// The entries of an object, in the order of the file.
-struct InOrder(Vec<(String, ResultEntry)>);
-
-impl<'de> Deserialize<'de> for InOrder {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(InOrderVisitor).map(Self)
-    }
-}
-
-struct InOrderVisitor;
-
-impl<'de> Visitor<'de> for InOrderVisitor {
-    type Value = Vec<(String, ResultEntry)>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object of tools")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut tools = Vec::new();
-        while let Some(entry) = map.next_entry()? {
-            tools.push(entry);
-        }
-        Ok(tools)
+        let expected = "an array of pull requests with goldens, or an object of results by pull request and tool";
+        array_or_object(deserializer, expected, Self::Goldens, |OrderedMap(results)| Self::Results(results))
     }
 }
 
 impl<'de> Deserialize<'de> for ResultEntry {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ResultEntryVisitor)
+        let expected = "an array of candidates or an object with an evaluation";
+        array_or_object(deserializer, expected, Self::Candidates, Self::Evaluation)
     }
 }
 
-struct ResultEntryVisitor;
+impl Lenient for ToolEntries {
+    const OBJECT: &'static str = "an object of tools";
 
-impl<'de> Visitor<'de> for ResultEntryVisitor {
-    type Value = ResultEntry;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array of candidates or an object with an evaluation")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<ResultEntry, A::Error> {
-        Vec::deserialize(SeqAccessDeserializer::new(seq)).map(ResultEntry::Candidates)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ResultEntry, A::Error> {
-        Evaluation::deserialize(MapAccessDeserializer::new(map))
-            .map(|evaluation| ResultEntry::Evaluation(Box::new(evaluation)))
+    fn from_object<'de, A: MapAccess<'de>>(object: A) -> Result<Self, A::Error> {
+        OrderedMap::deserialize(MapAccessDeserializer::new(object)).map(|OrderedMap(tools)| Self(tools))
     }
 }

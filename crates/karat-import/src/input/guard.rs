@@ -26,20 +26,15 @@ impl Default for Limits {
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub(super) struct GuardError {
-    /// From 1; 0 for no position.
-    pub(super) line: usize,
-    /// From 1; 0 for no position.
-    pub(super) column: usize,
+    pub(super) position: Position,
     pub(super) message: String,
 }
 
 /// The deepest nesting. Parsers that skip a value hold a byte for each level.
 const MAX_DEPTH: usize = 512;
 
-/// How many bytes are searched for zero bytes.
 const BINARY_CHECK_BYTES: u64 = 8192;
 
-/// Checks size, strings and nesting of a text while it is read.
 pub(super) struct GuardedReader<R> {
     inner: R,
     limits: Limits,
@@ -54,10 +49,11 @@ pub(super) struct GuardedReader<R> {
     escaped: bool,
 }
 
-#[derive(Clone, Copy)]
-struct Position {
-    line: usize,
-    column: usize,
+/// Counted from 1; 0 for no position.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Position {
+    pub(super) line: usize,
+    pub(super) column: usize,
 }
 
 impl Position {
@@ -71,7 +67,7 @@ impl Position {
     }
 
     fn error(self, message: String) -> GuardError {
-        GuardError { line: self.line, column: self.column, message }
+        GuardError { position: self, message }
     }
 }
 

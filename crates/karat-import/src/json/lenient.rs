@@ -11,6 +11,9 @@ use std::marker::PhantomData;
 
 /// What a type makes of each kind of JSON value; by default its default value.
 pub(crate) trait Lenient: Default {
+    /// What is expected where [`Object`] requires it.
+    const OBJECT: &'static str = "an object";
+
     fn from_bool(_: bool) -> Self {
         Self::default()
     }
@@ -73,10 +76,6 @@ impl<'de, T: Lenient> Visitor<'de> for Anything<T> {
 
     fn visit_str<E>(self, value: &str) -> Result<T, E> {
         Ok(T::from_text(value.to_owned()))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<T, E> {
-        Ok(T::from_text(value))
     }
 
     fn visit_none<E>(self) -> Result<T, E> {
@@ -169,6 +168,20 @@ impl<T: Lenient> Lenient for Option<Box<T>> {
     }
 }
 
+/// A text that some writers put as a number; an empty one counts as absent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Word(pub(crate) Option<String>);
+
+impl Lenient for Word {
+    fn from_text(text: String) -> Self {
+        Self(Some(text).filter(|text| !text.is_empty()))
+    }
+
+    fn from_number(number: f64) -> Self {
+        Self(Some(number.to_string()))
+    }
+}
+
 /// A lenient value where it is required: anything but an object is an error.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Object<T>(pub(crate) T);
@@ -185,7 +198,7 @@ impl<'de, T: Lenient> Visitor<'de> for AnObject<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
+        f.write_str(T::OBJECT)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<T, A::Error> {
@@ -207,18 +220,26 @@ macro_rules! records {
             $($(#[$field_doc])* $field_vis $field: $kind),*
         }
 
+        impl $name {
+            /// Reads the value of a key, or skips it.
+            $vis fn read_field<'de, A: serde::de::MapAccess<'de>>(
+                &mut self,
+                key: &str,
+                object: &mut A,
+            ) -> Result<(), A::Error> {
+                match key {
+                    $($key => self.$field = object.next_value::<$crate::json::Loose<$kind>>()?.0,)*
+                    _ => object.next_value::<serde::de::IgnoredAny>().map(drop)?,
+                }
+                Ok(())
+            }
+        }
+
         impl $crate::json::Lenient for $name {
             fn from_object<'de, A: serde::de::MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
                 let mut record = Self::default();
                 while let Some(key) = object.next_key::<String>()? {
-                    match key.as_str() {
-                        $($key => {
-                            record.$field = object.next_value::<$crate::json::Loose<$kind>>()?.0;
-                        })*
-                        _ => {
-                            object.next_value::<serde::de::IgnoredAny>()?;
-                        }
-                    }
+                    record.read_field(&key, &mut object)?;
                 }
                 Ok(record)
             }

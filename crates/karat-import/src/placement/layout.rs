@@ -5,11 +5,9 @@ use karat_core::path::{FilePattern, RepoPath};
 use karat_core::suite::Suite;
 use std::collections::{HashMap, HashSet};
 
-/// The files and folders of a suite's cases, indexed by path.
 pub(super) struct Layout<'a> {
     suite: Option<&'a Suite>,
     ids: HashMap<&'a str, &'a CaseId>,
-    /// The largest number of segments of an id.
     longest: usize,
     /// Files with goldens, and the case that has them; `None` where several do.
     owners: HashMap<&'a str, Option<&'a CaseId>>,
@@ -70,9 +68,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// In order of reliability: the path starts with an id; it is a golden's file of one case only; an id occurs further on in it;
-    /// only one case is known to have the file; for absolute paths, a suffix of it is such a file; the file is named after a
-    /// case.
+    /// In order of reliability: an id at the start, a golden's file, an id further on, a known file, a suffix, a name.
     fn owner_of(&self, path: &RepoPath) -> Option<&'a CaseId> {
         let stretches = self.stretches(path.as_str());
         let best = |strong: bool| {
@@ -90,7 +86,6 @@ impl<'a> Layout<'a> {
             .or_else(|| self.ids.get(path.file_name().split_once('.')?.0).copied())
     }
 
-    /// The path relative to the case's own folder.
     pub(super) fn relative(&self, case: &CaseId, path: &RepoPath) -> RepoPath {
         if self.owns(case, path) {
             return path.clone();
@@ -118,7 +113,6 @@ impl<'a> Layout<'a> {
             || (self.known_files)(case, path)
     }
 
-    /// The only case with a golden in exactly this file.
     fn golden_owner(&self, path: &RepoPath) -> Option<&'a CaseId> {
         self.owners.get(path.as_str()).copied().flatten()
     }
@@ -133,7 +127,6 @@ impl<'a> Layout<'a> {
         having.next().filter(|_| having.next().is_none())
     }
 
-    /// All parts of the path that are ids.
     fn stretches(&self, path: &str) -> Vec<Stretch<'a>> {
         let starts: Vec<usize> = starts(path).collect();
         let mut found = Vec::new();
@@ -156,7 +149,6 @@ fn stretches_of<'c>(path: &str, case: &'c CaseId) -> Vec<Stretch<'c>> {
     starts(path).filter(fits).map(stretch).collect()
 }
 
-/// Where the segments of a path start.
 fn starts(path: &str) -> impl Iterator<Item = usize> + '_ {
     std::iter::once(0).chain(path.match_indices('/').map(|(slash, _)| slash + 1))
 }

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Block<'t> {
     pub(super) kind: BlockKind,
-    /// The indentation of its first line, in columns.
     pub(super) indent: usize,
     /// Its lines, without markers of headings and items.
     pub(super) text: Cow<'t, str>,
@@ -13,7 +12,6 @@ pub(super) struct Block<'t> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BlockKind {
-    /// A heading with its level.
     Heading(usize),
     /// A list item, with its continuation lines.
     Item,
@@ -22,7 +20,6 @@ pub(super) enum BlockKind {
     Code,
 }
 
-/// The blocks of a text, in order.
 pub(super) fn split(text: &str) -> Vec<Block<'_>> {
     let mut blocks: Vec<Block<'_>> = Vec::new();
     let mut fence: Option<&str> = None;

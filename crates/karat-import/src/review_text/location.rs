@@ -44,7 +44,6 @@ pub(super) fn find(text: &str, expected: bool) -> Option<CodeLocation> {
     Some(CodeLocation { file, lines: own.or_else(|| find_lines(text)) })
 }
 
-/// The first lines that are named by a word.
 pub(super) fn find_lines(text: &str) -> Option<(u32, u32)> {
     let captures = LINES.as_ref()?.captures(text)?;
     let number = |index: usize| captures.get(index).and_then(|digits| digits.as_str().parse::<u32>().ok());

@@ -57,24 +57,19 @@ impl Lenient for Option<Baseline> {
     }
 }
 
-/// Whether a value is neither `null` nor empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Presence(pub(super) bool);
 
 impl Lenient for Presence {
     fn from_array<'de, A: SeqAccess<'de>>(mut array: A) -> Result<Self, A::Error> {
-        let mut present = Self(false);
-        while array.next_element::<IgnoredAny>()?.is_some() {
-            present.0 = true;
-        }
+        let present = Self(array.next_element::<IgnoredAny>()?.is_some());
+        while array.next_element::<IgnoredAny>()?.is_some() {}
         Ok(present)
     }
 
     fn from_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
-        let mut present = Self(false);
-        while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
-            present.0 = true;
-        }
+        let present = Self(object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some());
+        while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(present)
     }
 }

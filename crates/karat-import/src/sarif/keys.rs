@@ -3,21 +3,21 @@
 //! The document is read twice: once for the rules and URIs, which may come after the results, and once to copy it. The copy
 //! preserves every byte outside the keys, and holds only one result at a time.
 
-mod splice;
-
-use super::document::{Document, Reader, RunRest};
+use super::document::{Document, Reader, Run};
 use super::model::SarifResult;
-use super::run_tables::RunTables;
+use super::run_tables::{KEY, RunTables};
 use crate::json::{self, By, Object};
 use crate::{ImportError, input};
 use karat_core::identity::key;
 use karat_core::profile::IdentityRules;
+use karat_format::ordered_map::OrderedMap;
 use memchr::memchr2;
+use serde_json::value::RawValue;
 use std::io::{self, Read, Write};
+use std::ops::Range;
 use std::path::Path;
 
-/// Copies a SARIF document as UTF-8 and adds to each result its key as `partialFingerprints["karatIdentity/v2"]`. Returns how
-/// many results got one; the others lack a file, a rule or a location.
+/// Copies a SARIF document as UTF-8 with a key in each result that has file, rule and location; returns their number.
 pub fn write_keys(path: &Path, output: &mut dyn Write, rules: &IdentityRules) -> Result<usize, ImportError> {
     if path == Path::new("-") {
         return Err(json::malformed(path, "the document is read twice, so it must be a file; save it first"));
@@ -41,18 +41,11 @@ pub fn write_keys(path: &Path, output: &mut dyn Write, rules: &IdentityRules) ->
     Ok(copy.keys)
 }
 
-/// The tables of each run, in order.
 struct TablesOfRuns(Vec<RunTables>);
 
 impl Reader for TablesOfRuns {
-    type Run = ();
-
-    fn result(&mut self, (): &mut (), _: SarifResult) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn run(&mut self, (): (), rest: RunRest) -> Result<(), String> {
-        self.0.push(RunTables::new(rest.parts));
+    fn run(&mut self, run: Run, _: bool) -> Result<(), String> {
+        self.0.push(RunTables::new(run));
         Ok(())
     }
 }
@@ -61,7 +54,6 @@ struct KeyWriter<'a> {
     state: State,
     tables: &'a [RunTables],
     rules: &'a IdentityRules,
-    /// The current result; empty outside of results.
     result: Vec<u8>,
     keys: usize,
 }
@@ -109,7 +101,7 @@ impl KeyWriter<'_> {
         let text = std::str::from_utf8(result).ok()?;
         let Object(item) = serde_json::from_str::<Object<SarifResult>>(text).ok()?;
         let resolved = tables.finding(item, &|_| None)?;
-        splice::with_key(text, &key::computed_key(&resolved.finding, self.rules)?)
+        with_key(text, &key::computed_key(&resolved.finding, self.rules)?)
     }
 }
 
@@ -117,7 +109,6 @@ impl KeyWriter<'_> {
 #[derive(Default)]
 struct State {
     depth: usize,
-    /// The number of runs that have started.
     run: usize,
     in_string: bool,
     escaped: bool,
@@ -224,6 +215,47 @@ impl State {
             self.results = key == "results";
         }
     }
+}
+
+/// The text of a result with the key among its partial fingerprints; `None` when the text is not an object.
+fn with_key(result: &str, key: &str) -> Option<String> {
+    let value = serde_json::to_string(key).ok()?;
+    let members = members_of(result)?;
+    let Some(prints) = value_of(result, &members, "partialFingerprints") else {
+        return with_member(result, members.is_empty(), "partialFingerprints", &format!("{{\"{KEY}\": {value}}}"));
+    };
+    let old = &result[prints.clone()];
+    let new = match members_of(old) {
+        None => format!("{{\"{KEY}\": {value}}}"),
+        Some(inner) => match value_of(old, &inner, KEY) {
+            Some(range) => replaced(old, range, &value),
+            None => with_member(old, inner.is_empty(), KEY, &value)?,
+        },
+    };
+    Some(replaced(result, prints, &new))
+}
+
+fn with_member(object: &str, empty: bool, name: &str, value: &str) -> Option<String> {
+    let close = object.rfind('}')?;
+    let end = object[..close].trim_end().len();
+    let comma = if empty { "" } else { ", " };
+    Some(replaced(object, end..end, &format!("{comma}\"{name}\": {value}")))
+}
+
+fn replaced(text: &str, range: Range<usize>, by: &str) -> String {
+    [&text[..range.start], by, &text[range.end..]].concat()
+}
+
+/// The range of a member's value. Of duplicates the last counts, as in every JSON reader we know.
+fn value_of(text: &str, members: &[(String, &RawValue)], name: &str) -> Option<Range<usize>> {
+    let (_, value) = members.iter().rev().find(|(key, _)| key == name)?;
+    let start = (value.get().as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
+    let range = start..start + value.get().len();
+    text.get(range.clone()).map(|_| range)
+}
+
+fn members_of(object: &str) -> Option<Vec<(String, &RawValue)>> {
+    serde_json::from_str::<OrderedMap<&RawValue>>(object).ok().map(|members| members.0)
 }
 
 #[cfg(test)]

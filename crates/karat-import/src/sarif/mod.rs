@@ -6,7 +6,6 @@
 mod cwe;
 mod document;
 mod enums;
-mod failures;
 mod keys;
 mod message;
 mod model;
@@ -20,16 +19,17 @@ pub use keys::write_keys;
 use super::json::{self, By};
 use super::{ImportError, ImportedData, Input, MAX_RESULTS, Sources, ToolFailure};
 use super::{check_count, input, tool_name};
-use document::{Document, Reader, RunRest};
+use document::{Document, Reader, Run};
 use enums::{Baseline, Kind};
+use karat_core::ids::ToolName;
 use karat_core::wording::plural;
-use model::SarifResult;
+use model::{Invocation, Notice, SarifResult};
 use run_tables::RunTables;
 
 pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let path = input.path;
     let sources = input.sources;
-    let mut collector = Collector { data, sources, counts: Counts::default(), copied: 0 };
+    let mut collector = Collector { data, sources, counts: Counts::default(), results: Vec::new(), copied: 0 };
     let head = json::read_seed(input, By::Map(Document(&mut collector)))?;
     let mut counts = collector.counts;
     counts.external |= head.external.0;
@@ -42,6 +42,7 @@ struct Collector<'a> {
     data: &'a mut ImportedData,
     sources: Sources<'a>,
     counts: Counts,
+    results: Vec<SarifResult>,
     copied: u64,
 }
 
@@ -49,9 +50,7 @@ struct Collector<'a> {
 const MAX_COPIED_BYTES: u64 = 4 << 30;
 
 impl Reader for Collector<'_> {
-    type Run = Vec<SarifResult>;
-
-    fn result(&mut self, run: &mut Vec<SarifResult>, mut item: SarifResult) -> Result<(), String> {
+    fn result(&mut self, mut item: SarifResult) -> Result<(), String> {
         if item.suppressions.in_force {
             self.counts.suppressed += 1;
         } else if item.baseline == Some(Baseline::Absent) {
@@ -64,28 +63,30 @@ impl Reader for Collector<'_> {
                 item.related.0 = None;
                 item.flows.0 = None;
             }
-            run.push(item);
-            check_count(MAX_RESULTS, self.data.findings.len() + run.len())?;
+            self.results.push(item);
+            check_count(MAX_RESULTS, self.data.findings.len() + self.results.len())?;
         }
         Ok(())
     }
 
-    fn run(&mut self, run: Vec<SarifResult>, rest: RunRest) -> Result<(), String> {
-        let tables = RunTables::new(rest.parts);
+    fn run(&mut self, mut run: Run, scanned: bool) -> Result<(), String> {
+        let invocations = std::mem::take(&mut run.invocations);
+        let external = run.external.0;
+        let tables = RunTables::new(run);
         let tool = tables.rules.tool().and_then(tool_name);
-        self.counts.external |= rest.external.0;
-        if !rest.scanned && !rest.external.0 {
+        self.counts.external |= external;
+        if !scanned && !external {
             let message = "the run has no `results` list, so nothing was scanned".to_owned();
             self.data.failures.push(ToolFailure { tool: tool.clone(), file: None, message, fatal: true });
         }
-        self.counts.warnings += failures::collect(&rest.invocations, &tables, tool.as_ref(), &mut self.data.failures);
+        self.counts.warnings += collect_failures(&invocations, &tables, tool.as_ref(), &mut self.data.failures);
         match &tool {
             Some(tool) if !self.data.tools.contains(tool) => self.data.tools.push(tool.clone()),
             Some(_) => (),
             None => self.counts.nameless += 1,
         }
-        self.data.findings.reserve(run.len());
-        for item in run {
+        self.data.findings.reserve(self.results.len());
+        for item in std::mem::take(&mut self.results) {
             let Some(resolved) = tables.finding(item, self.sources) else {
                 self.counts.empty += 1;
                 continue;
@@ -99,6 +100,62 @@ impl Reader for Collector<'_> {
         }
         Ok(())
     }
+}
+
+/// Adds the failures of a run, since a failed execution must not count as one that found nothing. Returns the number of warnings.
+fn collect_failures(
+    invocations: &[Invocation],
+    tables: &RunTables,
+    tool: Option<&ToolName>,
+    failures: &mut Vec<ToolFailure>,
+) -> usize {
+    let mut warnings = 0;
+    for invocation in invocations {
+        if invocation.successful == Some(false) {
+            let message = ending(invocation);
+            failures.push(ToolFailure { tool: tool.cloned(), file: None, message, fatal: true });
+        }
+        if invocation.successful.is_none() && invocation.exit_code.is_some_and(|code| code != 0.0) {
+            let message = format!("the tool did not report success: {}", details(invocation).join("; "));
+            failures.push(ToolFailure { tool: tool.cloned(), file: None, message, fatal: false });
+        }
+        for notices in [&invocation.execution, &invocation.configuration] {
+            warnings += notices.warnings;
+            failures.extend(notices.errors.iter().map(|notice| ToolFailure {
+                tool: tool.cloned(),
+                file: notice.locations.0.as_deref().and_then(|location| tables.path(location)),
+                message: notice_message(notice),
+                fatal: false,
+            }));
+        }
+    }
+    warnings
+}
+
+/// How an execution ended, in the tool's own words if there are any.
+fn ending(invocation: &Invocation) -> String {
+    let details = details(invocation);
+    if details.is_empty() {
+        "the tool reported that its execution failed".to_owned()
+    } else {
+        format!("the tool reported that its execution failed: {}", details.join("; "))
+    }
+}
+
+fn details(invocation: &Invocation) -> Vec<String> {
+    let code = invocation.exit_code.map(|code| format!("exit code {code}"));
+    let signal = invocation.exit_signal.as_ref().map(|signal| format!("signal {signal}"));
+    let words = [&invocation.exit_description, &invocation.start_failure].into_iter().flatten().cloned();
+    let first = invocation.execution.errors.first().or(invocation.configuration.errors.first()).map(notice_message);
+    code.into_iter().chain(signal).chain(words).chain(first).collect()
+}
+
+fn notice_message(notice: &Notice) -> String {
+    let exception = &notice.exception;
+    message::render(notice.message.clone(), None)
+        .or_else(|| exception.message.clone())
+        .or_else(|| exception.kind.clone())
+        .unwrap_or_else(|| "an error without a message".to_owned())
 }
 
 /// What was left out or is unknown, and why.

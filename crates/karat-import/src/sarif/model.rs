@@ -27,7 +27,6 @@ records! {
         pub(super) baseline: Option<Baseline> = "baselineState",
     }
 
-    /// A reference to a rule or to an entry of a taxonomy.
     pub(super) struct Reference {
         pub(super) id: Option<String> = "id",
         pub(super) index: Option<u32> = "index",
@@ -35,7 +34,6 @@ records! {
         pub(super) component: Option<Box<ComponentReference>> = "toolComponent",
     }
 
-    /// A reference to a component of the tool or to a taxonomy.
     pub(super) struct ComponentReference {
         pub(super) name: Option<String> = "name",
         pub(super) index: Option<u32> = "index",
@@ -60,7 +58,6 @@ records! {
         pub(super) region: Region = "region",
     }
 
-    /// A file, by URI or by its index among the run's artifacts.
     pub(super) struct ArtifactLocation {
         pub(super) uri: Option<String> = "uri",
         pub(super) base: Option<String> = "uriBaseId",
@@ -76,7 +73,6 @@ records! {
         pub(super) byte_length: Option<u32> = "byteLength",
     }
 
-    /// A function, a type, a namespace.
     pub(super) struct LogicalLocation {
         pub(super) name: Option<String> = "name",
         pub(super) qualified: Option<String> = "fullyQualifiedName",
@@ -84,7 +80,6 @@ records! {
         pub(super) index: Option<u32> = "index",
     }
 
-    /// Custom fields that several tools use.
     pub(super) struct Properties {
         pub(super) security_severity: Option<f64> = "security-severity",
         pub(super) category: Option<String> = "category",
@@ -98,7 +93,6 @@ records! {
         pub(super) extensions: Vec<Component> = "extensions",
     }
 
-    /// A component of the tool that has rules, or a taxonomy.
     pub(super) struct Component {
         pub(super) name: Option<String> = "name",
         pub(super) guid: Option<String> = "guid",
@@ -122,7 +116,6 @@ records! {
         pub(super) level: Option<Level> = "level",
     }
 
-    /// The relation of a rule to an entry of a taxonomy.
     pub(super) struct Relationship {
         pub(super) target: Reference = "target",
     }
@@ -154,7 +147,6 @@ records! {
         pub(super) configuration: Notices = "toolConfigurationNotifications",
     }
 
-    /// A notification of the tool about its own work.
     pub(super) struct Notice {
         pub(super) message: Message = "message",
         pub(super) exception: Exception = "exception",
@@ -236,7 +228,6 @@ impl Lenient for FirstStep {
     }
 }
 
-/// The first element of an array.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct First<T>(T);
 

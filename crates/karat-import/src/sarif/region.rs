@@ -2,7 +2,6 @@
 
 use crate::json::Lenient;
 
-/// The first and last line, if the region states them.
 pub(super) fn stated_lines(start: Option<u32>, end: Option<u32>) -> Option<(u32, u32)> {
     let start = start.filter(|&line| line > 0)?;
     Some((start, end.map_or(start, |end| end.max(start))))
@@ -57,7 +56,6 @@ impl LineTable {
         self.bytes.len()
     }
 
-    /// The first and last line of a region.
     pub(super) fn lines(&self, unit: Unit, offset: u32, length: Option<u32>) -> (u32, u32) {
         let starts = match (unit, &self.wide) {
             (Unit::Byte, _) | (_, None) => &self.bytes,

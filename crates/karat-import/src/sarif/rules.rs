@@ -4,7 +4,6 @@ use super::cwe;
 use super::model::{Component, ComponentReference, Reference, Rule, SarifResult, Tool};
 use std::collections::HashMap;
 
-/// The rules of one run, indexed by name.
 #[derive(Debug, Default)]
 pub(super) struct Rules {
     /// The driver first, then the extensions.
@@ -39,7 +38,6 @@ impl Rules {
         self.components.first()?.name.as_deref().map(str::trim).filter(|name| !name.is_empty())
     }
 
-    /// The rule of a result, with its component.
     pub(super) fn find(&self, item: &SarifResult) -> Option<(&Component, &Rule)> {
         let reference = item.rule.as_deref();
         let id = item.rule_id.as_deref().or_else(|| reference?.id.as_deref()).map(str::trim);

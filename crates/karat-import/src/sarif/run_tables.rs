@@ -1,10 +1,9 @@
 //! What all results of a run share, and the conversion of a result into a finding.
 
+use super::document::Run;
 use super::enums::{Kind, Level};
 use super::message;
-use super::model::{
-    Artifact, ArtifactLocation, Artifacts, Component, Location, LogicalLocation, Region, Rule, SarifResult, Tool,
-};
+use super::model::{Artifact, Component, Location, LogicalLocation, Region, Rule, SarifResult};
 use super::region::{LineTable, Unit, stated_lines};
 use super::rules::Rules;
 use super::uris::UriResolver;
@@ -12,12 +11,11 @@ use crate::{Sources, fields};
 use karat_core::finding::Finding;
 use karat_core::golden::Severity;
 use karat_core::path::RepoPath;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// The name under which a result carries its identity key.
 pub(super) const KEY: &str = "karatIdentity/v2";
 
-/// What all results of a run share.
 #[derive(Debug, Default)]
 pub(super) struct RunTables {
     pub(super) rules: Rules,
@@ -29,18 +27,6 @@ pub(super) struct RunTables {
     unit: Unit,
 }
 
-/// The parts of a run from which the tables are built.
-#[derive(Debug, Default)]
-pub(super) struct RunParts {
-    pub(super) tool: Tool,
-    pub(super) taxonomies: Vec<Component>,
-    pub(super) artifacts: Artifacts,
-    pub(super) bases: BTreeMap<String, ArtifactLocation>,
-    pub(super) logical: Vec<LogicalLocation>,
-    pub(super) column_kind: Option<String>,
-}
-
-/// A finding, and what could not be determined.
 pub(super) struct ResolvedFinding {
     pub(super) finding: Finding,
     /// Whether it has offsets into an unknown text.
@@ -50,25 +36,27 @@ pub(super) struct ResolvedFinding {
 }
 
 impl RunTables {
-    pub(super) fn new(parts: RunParts) -> Self {
-        let uris = UriResolver::new(&parts.bases);
-        let artifacts = parts.artifacts.0;
+    pub(super) fn new(run: Run) -> Self {
+        let uris = UriResolver::new(&run.bases);
+        let artifacts = run.artifacts.0;
         let mut embedded = HashMap::new();
         for (index, artifact) in artifacts.iter().enumerate().filter(|(_, a)| a.contents.lines.is_some()) {
             embedded.extend(uris.path(&artifact.location, &artifacts).map(|path| (path, index)));
         }
-        let unit = match parts.column_kind.as_deref() {
+        let unit = match run.column_kind.as_deref() {
             Some("unicodeCodePoints") => Unit::Point,
             _ => Unit::Utf16,
         };
-        let rules = Rules::new(parts.tool, parts.taxonomies);
-        Self { rules, uris, artifacts, embedded, logical: parts.logical, unit }
+        let rules = Rules::new(run.tool, run.taxonomies);
+        Self { rules, uris, artifacts, embedded, logical: run.logical, unit }
     }
 
     /// Converts a result into a finding; `None` when it is empty.
     pub(super) fn finding(&self, mut item: SarifResult, sources: Sources<'_>) -> Option<ResolvedFinding> {
         let rule = self.rules.find(&item);
-        let location = place(&mut item);
+        // Without locations of its own, a result lies at its first related location or the first step of its code flow.
+        let own = item.locations.0.take();
+        let location = own.or_else(|| item.related.0.take()).or_else(|| item.flows.0.take());
         let mut finding = Finding::new("");
         finding.severity = Some(severity(&item, rule));
         finding.cwe = self.cwe(&item, rule);
@@ -97,12 +85,10 @@ impl RunTables {
         Some(ResolvedFinding { finding, has_unknown_lines, copied: copied as u64 })
     }
 
-    /// The path of a location, for notifications.
     pub(super) fn path(&self, location: &Location) -> Option<String> {
         self.uris.path(&location.physical.as_ref()?.artifact, &self.artifacts)
     }
 
-    /// Sets the location of a finding. Returns whether its lines stay unknown, and the length of its path.
     fn locate(
         &self,
         finding: &mut Finding,
@@ -180,12 +166,6 @@ impl RunTables {
         numbers.dedup();
         numbers
     }
-}
-
-/// Without locations of its own, a result lies at its first related location or the first step of its code flow.
-fn place(item: &mut SarifResult) -> Option<Box<Location>> {
-    let own = item.locations.0.take();
-    own.or_else(|| item.related.0.take()).or_else(|| item.flows.0.take())
 }
 
 fn rule_id(item: &mut SarifResult, rule: Option<(&Component, &Rule)>) -> Option<String> {

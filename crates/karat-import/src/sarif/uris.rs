@@ -114,7 +114,6 @@ fn is_absolute(path: &str) -> bool {
     path.starts_with('/') || drive(path)
 }
 
-/// Whether a path starts with a drive letter.
 fn drive(path: &str) -> bool {
     let bytes = path.as_bytes();
     bytes.len() >= 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':' && matches!(bytes.get(2), None | Some(b'/'))

@@ -11,12 +11,9 @@ use std::time::Duration;
 #[expect(missing_docs, reason = "field names say it")]
 pub struct EngineOptions {
     pub cache: CacheMode,
-    /// The most requests in flight at once.
     pub concurrency: usize,
     pub requests_per_minute: Option<u32>,
-    /// The longest one request may take.
     pub timeout: Duration,
-    /// How often a request that failed for a temporary reason is retried.
     pub retries: u32,
     /// The longest wait after the first failure; doubles with every further one.
     pub backoff: Duration,
@@ -28,7 +25,6 @@ pub struct EngineOptions {
     pub budget_usd: Option<f64>,
     /// The most requests, retries included.
     pub budget_calls: Option<u64>,
-    /// Of random waits.
     pub seed: u64,
     pub start: StartMode,
 }
@@ -39,8 +35,7 @@ pub enum StartMode {
     /// One at a time until one is answered. Gives up after three consecutive failures with the same message.
     #[default]
     Cautious,
-    /// The first one alone, then all at once: each question is a measurement, and its failure a result. Gives up only after
-    /// twenty were rejected and none was answered.
+    /// The first one alone, then all at once. Gives up only after twenty were rejected and none was answered.
     Independent,
 }
 

@@ -5,7 +5,6 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Spreads requests evenly over time.
 pub(super) struct RateLimiter {
     interval: Option<Duration>,
     next: Mutex<Option<Instant>>,
@@ -29,9 +28,7 @@ impl RateLimiter {
     }
 }
 
-/// Exponential backoff with full jitter, seeded so that it is repeatable: a random share of a bound that doubles with every
-/// failure, so that requests that failed together are not retried together. A server's own `Retry-After` is honoured up to
-/// `longest`.
+/// Exponential backoff with full jitter, seeded so that it is repeatable; at least `Retry-After`, at most `longest`.
 pub(super) fn retry_delay(
     key: &LedgerKey,
     seed: u64,

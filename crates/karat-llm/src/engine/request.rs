@@ -13,10 +13,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 
-/// What all questions of one call share.
 pub(super) struct SharedState {
     pub(super) budget: Budget,
     provider: Arc<dyn Provider>,
@@ -28,7 +27,6 @@ pub(super) struct SharedState {
     adaptation: Mutex<Adaptation>,
 }
 
-/// A question that is ready to be sent.
 pub(super) struct Request {
     pub(super) question: String,
     pub(super) prompt: Prompt,
@@ -37,28 +35,18 @@ pub(super) struct Request {
     pub(super) check: Option<Arc<dyn AnswerCheck>>,
 }
 
-/// A message to the caller's thread.
 pub(super) enum Message {
-    Retrying {
-        question: String,
-        failures: u32,
-        wait: Duration,
-        why: String,
-    },
-    /// A request is about to be sent for the first time and waits for permission.
+    Retrying { wait: Duration, why: String },
+    // A request is about to be sent for the first time and waits for permission.
     Sending(LedgerKey, oneshot::Sender<()>),
-    /// A question is done. The key is the one it was registered under, not necessarily the one of the exchange.
+    // A question is done. The key is the one it was registered under, not necessarily the one of the exchange.
     Done(LedgerKey, Box<Exchange>),
     Fatal(String),
 }
 
 enum Failed {
-    Missing {
-        reason: FailureReason,
-        why: String,
-        /// The message of the last failed request, without our own words around it.
-        message: String,
-    },
+    // `message` is that of the last failed request, without our own words around it.
+    Missing { reason: FailureReason, why: String, message: String },
     Fatal(String),
 }
 
@@ -82,22 +70,21 @@ impl SharedState {
         }
     }
 
-    /// What the provider has refused so far.
     pub(super) fn adaptation(&self) -> Adaptation {
         self.adaptation.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Answers a question and reports the result to `sender`. `exchange` is filled in on the way.
-    pub(super) async fn answer(self: Arc<Self>, request: Request, mut exchange: Exchange, sender: Sender<Message>) {
+    pub(super) async fn answer(self: Arc<Self>, request: Request, exchange: Exchange, sender: Sender<Message>) {
         let key = exchange.key.clone();
-        let answer = match self.decide(&request, &mut exchange, &sender).await {
-            Ok(answer) => Ok(answer),
-            Err(Failed::Missing { reason, why, .. }) => Ok(Answer::Missing { reason, why }),
-            Err(Failed::Fatal(why)) => Err(why),
-        };
-        let message = match answer {
-            Ok(answer) => Message::Done(key, Box::new(self.redact_exchange(Exchange { answer, ..exchange }))),
-            Err(why) => Message::Fatal(why),
+        let mut asking = Asking { state: &self, request: &request, exchange, sender };
+        let decided = asking.decide().await;
+        let Asking { exchange, sender, .. } = asking;
+        let done = |answer| Message::Done(key, Box::new(self.redact_exchange(Exchange { answer, ..exchange })));
+        let message = match decided {
+            Ok(answer) => done(answer),
+            Err(Failed::Missing { reason, why, .. }) => done(Answer::Missing { reason, why }),
+            Err(Failed::Fatal(why)) => Message::Fatal(why),
         };
         // Nobody receives it when the caller has given up.
         let _ = sender.send(message);
@@ -117,67 +104,68 @@ impl SharedState {
         serde_json::from_value(value).ok()
     }
 
-    async fn decide(
-        &self,
-        request: &Request,
-        exchange: &mut Exchange,
-        sender: &Sender<Message>,
-    ) -> Result<Answer, Failed> {
-        let turn = self.warm_up.enter().await;
-        if let Some(why) = self.warm_up.give_up_reason() {
+    /// Uses a successful adaptation for all requests from now on.
+    fn adopt(&self, trial: Option<(Adaptation, String)>) {
+        if let Some((adaptation, _)) = trial {
+            self.adaptation.lock().unwrap_or_else(PoisonError::into_inner).merge(&adaptation);
+        }
+    }
+}
+
+/// A question that is being asked.
+struct Asking<'s> {
+    state: &'s SharedState,
+    request: &'s Request,
+    exchange: Exchange,
+    sender: Sender<Message>,
+}
+
+impl<'s> Asking<'s> {
+    async fn decide(&mut self) -> Result<Answer, Failed> {
+        let warm_up = &self.state.warm_up;
+        let turn = warm_up.enter().await;
+        if let Some(why) = warm_up.give_up_reason() {
             return Err(Failed::Fatal(why));
         }
-        let reply = self.request_reply(request, &request.prompt, exchange, sender).await;
+        let reply = self.request_reply(&self.request.prompt).await;
         match &reply {
-            Ok(_) => self.warm_up.record_reply(),
+            Ok(_) => warm_up.record_reply(),
             Err(Failed::Missing { reason: FailureReason::Rejected, message, .. }) => {
-                self.warm_up.record_failed_question(message, false);
+                warm_up.record_failed_question(message, false);
             }
             Err(Failed::Missing { reason: FailureReason::Unanswered, message, .. }) => {
-                self.warm_up.record_failed_question(message, true);
+                warm_up.record_failed_question(message, true);
             }
             Err(_) => {}
         }
         drop(turn);
-        let answer = self.parse_or_repair(request, reply?, exchange, sender).await;
+        let answer = self.parse_or_repair(reply?).await;
         match &answer {
-            Err(Failed::Missing { reason: FailureReason::Unreadable, why, .. }) => self.warm_up.record_unreadable(why),
-            Ok(_) => self.warm_up.record_readable(),
+            Err(Failed::Missing { reason: FailureReason::Unreadable, why, .. }) => warm_up.record_unreadable(why),
+            Ok(_) => warm_up.record_readable(),
             Err(_) => {}
         }
         answer
     }
 
     /// The answer in a reply, after one repair request where it cannot be read.
-    async fn parse_or_repair(
-        &self,
-        request: &Request,
-        reply: Reply,
-        exchange: &mut Exchange,
-        sender: &Sender<Message>,
-    ) -> Result<Answer, Failed> {
-        let fault = match answer_or_refusal(&reply, request) {
+    async fn parse_or_repair(&mut self, reply: Reply) -> Result<Answer, Failed> {
+        let fault = match answer_or_refusal(&reply, self.request) {
             Ok(answer) => return Ok(answer),
             Err(fault) => fault,
         };
         let answer = reply.structured.as_ref().map_or_else(|| reply.text.clone(), ToString::to_string);
-        let repair = request.prompt.to_repair_prompt(&answer, &fault.to_string());
-        let reply = self.request_reply(request, &repair, exchange, sender).await?;
-        answer_or_refusal(&reply, request).map_err(|again| {
+        let repair = self.request.prompt.to_repair_prompt(&answer, &fault.to_string());
+        let reply = self.request_reply(&repair).await?;
+        answer_or_refusal(&reply, self.request).map_err(|again| {
             let why = format!("the answer could not be read: {fault}; and after asking for a better one: {again}");
             Failed::unsent(FailureReason::Unreadable, why)
         })
     }
 
     /// A reply to a prompt, however many requests that takes. What the provider refuses is left out, now and from then on.
-    async fn request_reply(
-        &self,
-        request: &Request,
-        prompt: &Prompt,
-        exchange: &mut Exchange,
-        sender: &Sender<Message>,
-    ) -> Result<Reply, Failed> {
-        let question = &request.question;
+    async fn request_reply(&mut self, prompt: &Prompt) -> Result<Reply, Failed> {
+        let (state, options) = (self.state, &self.state.options);
         let mut failures = 0;
         // An adaptation on trial, and the message of the refusal that led to it.
         let mut trial: Option<(Adaptation, String)> = None;
@@ -185,27 +173,26 @@ impl SharedState {
         let mut slot = None;
         loop {
             let trial_adaptation = trial.as_ref().map(|(adaptation, _)| adaptation);
-            let (adaptation, result) =
-                self.send(question, prompt, trial_adaptation, &mut slot, exchange, sender).await?;
+            let (adaptation, result) = self.send(prompt, trial_adaptation, &mut slot).await?;
             let mut error = match result {
                 Ok(reply) => {
-                    self.adopt(trial);
-                    let parameters = adaptation.parameters(&self.provider.id().parameters);
-                    exchange.key = request.key.with(&parameters);
-                    exchange.provider.parameters = parameters;
+                    state.adopt(trial);
+                    let parameters = adaptation.parameters(&state.provider.id().parameters);
+                    self.exchange.key = self.request.key.with(&parameters);
+                    self.exchange.provider.parameters = parameters;
                     return Ok(reply);
                 }
                 Err(error) => error,
             };
-            self.warm_up.record_failed_request();
+            state.warm_up.record_failed_request();
             if let SendError::Refused { refused, otherwise } = error {
                 let message = otherwise.to_string();
                 // Another message than before means that the adaptation helped. The same message may be about something
                 // else, so the adaptation is adopted only if an answer comes.
                 if trial.as_ref().is_some_and(|(_, before)| *before != message) {
-                    self.adopt(trial.take());
+                    state.adopt(trial.take());
                 }
-                if let Some(next) = adaptation.without(&refused, self.provider.formats()) {
+                if let Some(next) = adaptation.without(&refused, state.provider.formats()) {
                     trial = Some((next, message));
                     continue;
                 }
@@ -223,8 +210,7 @@ impl SharedState {
                 SendError::Refused { .. } => return Err(Failed::Fatal(error.to_string())),
             };
             failures += 1;
-            let options = &self.options;
-            if failures > options.retries || !self.warm_up.may_retry() {
+            if failures > options.retries || !state.warm_up.may_retry() {
                 return Err(Failed::Missing {
                     reason: FailureReason::Unanswered,
                     why: format!("{failures} requests failed, the last one: {why}"),
@@ -232,61 +218,56 @@ impl SharedState {
                 });
             }
             let wait = rate_limit::retry_delay(
-                &exchange.key,
+                &self.exchange.key,
                 options.seed,
                 failures,
                 options.backoff,
                 options.longest_wait,
                 retry_after,
             );
-            let _ = sender.send(Message::Retrying { question: question.to_owned(), failures, wait, why });
+            let _ = self.sender.send(Message::Retrying { wait, why });
             // No slot is held while waiting, so others go first.
             tokio::time::sleep(wait).await;
         }
     }
 
-    /// Uses a successful adaptation for all requests from now on.
-    fn adopt(&self, trial: Option<(Adaptation, String)>) {
-        if let Some((adaptation, _)) = trial {
-            self.adaptation.lock().unwrap_or_else(PoisonError::into_inner).merge(&adaptation);
-        }
-    }
-
     /// Sends one request within concurrency, budget and rate, and returns the adaptation it was sent with. Without one on trial
     /// that is decided last, since other requests may learn what the provider refuses meanwhile.
-    async fn send<'s>(
-        &'s self,
-        question: &str,
+    async fn send(
+        &mut self,
         prompt: &Prompt,
         trial: Option<&Adaptation>,
         slot: &mut Option<SemaphorePermit<'s>>,
-        exchange: &mut Exchange,
-        sender: &Sender<Message>,
     ) -> Result<(Adaptation, Result<Reply, SendError>), Failed> {
+        let (state, exchange) = (self.state, &mut self.exchange);
         if slot.is_none() {
             // The semaphore is never closed.
-            *slot = self.slots.acquire().await.ok();
+            *slot = state.slots.acquire().await.ok();
         }
-        let reservation = self.budget.reserve(prompt).await;
+        let reservation = state.budget.reserve(prompt).await;
         let reservation = reservation.ok_or_else(|| Failed::unsent(FailureReason::Budget, "the budget is spent"))?;
-        self.rate_limiter.wait_turn().await;
-        if exchange.attempts == 0 && self.options.cache.writes() {
+        state.rate_limiter.wait_turn().await;
+        if exchange.attempts == 0 && state.options.cache.writes() {
             let (permit, permitted) = oneshot::channel();
-            let _ = sender.send(Message::Sending(exchange.key.clone(), permit));
+            let _ = self.sender.send(Message::Sending(exchange.key.clone(), permit));
             let stopped = |_| Failed::unsent(FailureReason::Cancelled, "it was stopped before it was sent");
             permitted.await.map_err(stopped)?;
         }
         exchange.attempts += 1;
-        let timeout = self.options.timeout;
-        let adaptation = trial.cloned().unwrap_or_else(|| self.adaptation());
-        let result = tokio::time::timeout(timeout, self.provider.send(question, prompt, &adaptation)).await;
+        let timeout = state.options.timeout;
+        let adaptation = trial.cloned().unwrap_or_else(|| state.adaptation());
+        let began = Instant::now();
+        let result =
+            tokio::time::timeout(timeout, state.provider.send(&self.request.question, prompt, &adaptation)).await;
+        exchange.timing.time += began.elapsed();
+        exchange.timing.timed_out = result.is_err();
         let result = result
             .unwrap_or_else(|_| Err(SendError::temporary(format!("no answer within {} s", timeout.as_secs_f64()))));
         if let Ok(reply) = &result {
             reservation.spend(reply.tokens_in, reply.tokens_out);
             exchange.tokens_in = exchange.tokens_in.saturating_add(reply.tokens_in);
             exchange.tokens_out = exchange.tokens_out.saturating_add(reply.tokens_out);
-            exchange.usd = self.budget.cost(exchange.tokens_in, exchange.tokens_out);
+            exchange.usd = state.budget.cost(exchange.tokens_in, exchange.tokens_out);
             exchange.replies.push(reply.clone());
         }
         Ok((adaptation, result))

@@ -153,7 +153,7 @@ fn recorded_answers_need_no_request() {
     let (fresh, _) = first.ask(&["a", "b"]).unwrap();
     let never = |_: &str, _: &Prompt, _: u64| -> Result<Reply, SendError> { panic!("somebody was asked") };
     let mut second = test_engine(EngineOptions { cache: CacheMode::Only, ..options() }, never);
-    second.ledger = first.ledger.exchanges().cloned().collect();
+    second.ledger = first.ledger.clone();
     let (replayed, stats) = second.ask(&["a", "b"]).unwrap();
     let to_json = |exchanges: &[Exchange]| serde_json::to_string(exchanges).unwrap();
     assert_eq!(to_json(&fresh), to_json(&replayed));

@@ -2,7 +2,6 @@
 //! and a provider that answers nothing is not sent everything.
 
 use super::options::StartMode;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -19,13 +18,13 @@ const ASSUME_ACCEPTED: Duration = Duration::from_secs(5);
 pub(super) struct WarmUp {
     mode: StartMode,
     turn: Semaphore,
-    /// Whether all questions may be sent at once.
-    open: AtomicBool,
     history: Mutex<History>,
 }
 
 #[derive(Default)]
 struct History {
+    /// Whether all questions may be sent at once.
+    open: bool,
     any_reply: bool,
     /// Whether a request failed before any reply came.
     any_failed_request: bool,
@@ -43,25 +42,26 @@ struct History {
 
 impl WarmUp {
     pub(super) fn new(mode: StartMode) -> Self {
-        Self { mode, turn: Semaphore::new(1), open: AtomicBool::new(false), history: Mutex::default() }
+        Self { mode, turn: Semaphore::new(1), history: Mutex::default() }
     }
 
     /// Waits until a question may be sent. During warm-up, the permit keeps others waiting.
     pub(super) async fn enter(&self) -> Option<SemaphorePermit<'_>> {
-        while !self.is_open() {
+        while !self.history().open {
             match tokio::time::timeout(ASSUME_ACCEPTED, self.turn.acquire()).await {
                 // The semaphore is never closed.
-                Ok(turn) => return turn.ok().filter(|_| !self.is_open()),
+                Ok(turn) => return turn.ok().filter(|_| !self.history().open),
                 Err(_) if self.history().any_failed_request => {}
-                Err(_) => self.open(),
+                Err(_) => self.history().open = true,
             }
         }
         None
     }
 
     pub(super) fn record_reply(&self) {
-        self.history().any_reply = true;
-        self.open();
+        let mut history = self.history();
+        history.any_reply = true;
+        history.open = true;
     }
 
     pub(super) fn record_failed_request(&self) {
@@ -80,10 +80,7 @@ impl WarmUp {
             message.clone_into(&mut history.last_message);
         }
         history.retries_exhausted |= retries_exhausted;
-        drop(history);
-        if self.mode == StartMode::Independent {
-            self.open();
-        }
+        history.open |= self.mode == StartMode::Independent;
     }
 
     pub(super) fn record_readable(&self) {
@@ -118,14 +115,6 @@ impl WarmUp {
         }
         (*unreadable >= MAX_UNREADABLE)
             .then(|| format!("none of the first {unreadable} answers could be read; the last one: {last_unreadable}"))
-    }
-
-    fn open(&self) {
-        self.open.store(true, Ordering::Relaxed);
-    }
-
-    fn is_open(&self) -> bool {
-        self.open.load(Ordering::Relaxed)
     }
 
     fn history(&self) -> MutexGuard<'_, History> {

@@ -1,23 +1,11 @@
 //! Renders an assessment report as CSV: one row per assessor, requirement and metric.
 
-use crate::csv::harmless;
+use crate::csv::{harmless, number};
 use karat_format::assessment::AssessmentReportV1;
 use karat_format::ordered_map::OrderedMap;
 use karat_format::report::EstimateV1;
 
-const HEADER: [&str; 11] = [
-    "assessor",
-    "scope",
-    "template",
-    "bundle",
-    "requirement",
-    "golden",
-    "said",
-    "metric",
-    "value",
-    "ci_low",
-    "ci_high",
-];
+const HEADER: &str = "assessor,scope,template,bundle,requirement,golden,said,metric,value,ci_low,ci_high";
 
 /// Renders all figures in long form.
 pub fn draw(report: &AssessmentReportV1) -> String {
@@ -49,7 +37,7 @@ pub fn draw(report: &AssessmentReportV1) -> String {
     }
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     // Writing to memory cannot fail, and a row always has the header's length.
-    let _ = writer.write_record(HEADER);
+    let _ = writer.write_record(HEADER.split(','));
     for row in rows {
         let _ = writer.write_record(row.iter().map(|field| harmless(field)));
     }
@@ -71,8 +59,4 @@ fn blank(name: &str, scope: &str, [template, bundle, requirement]: [&str; 3]) ->
         *field = text.to_owned();
     }
     row
-}
-
-fn number(value: Option<f64>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
 }

@@ -6,7 +6,7 @@ use super::{BOLD, CATEGORIES, DIM, STAGES, indented, paint, two, verdict};
 use anstyle::Style;
 use karat_core::assessment::part_match::Category;
 use karat_core::assessment::record::Role;
-use karat_format::assessment::{AssessedV1, AssessmentReportV1, FoundV1, PartV1, RetrievedV1};
+use karat_format::assessment::{AssessedV1, AssessmentReportV1, FoundV1, PartV1, RetrievedV1, ScoredV1};
 use karat_format::diagnostic::harmless;
 
 const MOST_RANKED: usize = 10;
@@ -16,20 +16,16 @@ pub(super) fn draw(report: &AssessmentReportV1, terminal: &TerminalStyle) -> Str
     for (bundle, template, requirement) in requirements(report) {
         let head = grid::fit(&harmless(&format!("{bundle} / {requirement}")), terminal.width);
         out.push_str(&format!("\n{}\n", paint(&head, BOLD, terminal)));
-        let retrieved = report.retrieval.iter().flat_map(|retrieval| &retrieval.requirements);
-        if let Some(found) = retrieved
-            .into_iter()
-            .find(|one| (&*one.bundle_id, &*one.template_id, &*one.requirement_id) == (bundle, template, requirement))
-        {
-            out.push_str(&retrieved_part(found, terminal));
-        }
+        let own = |one: &&RetrievedV1| {
+            (&*one.bundle_id, &*one.template_id, &*one.requirement_id) == (bundle, template, requirement)
+        };
+        let mut retrieved = report.retrieval.iter().flat_map(|retrieval| &retrieval.requirements);
+        out.extend(retrieved.find(own).map(|found| retrieved_part(found, terminal)));
         for (name, assessment) in report.assessments.iter() {
             let own = |one: &&AssessedV1| {
                 (&*one.bundle_id, &*one.template_id, &*one.requirement_id) == (bundle, template, requirement)
             };
-            if let Some(one) = assessment.requirements.iter().find(own) {
-                out.push_str(&assessed(name, one, terminal));
-            }
+            out.extend(assessment.requirements.iter().find(own).map(|one| assessed(name, one, terminal)));
         }
     }
     out
@@ -53,20 +49,13 @@ fn retrieved_part(found: &RetrievedV1, terminal: &TerminalStyle) -> String {
         out.push_str(&indented(&golden(part), Style::new(), terminal));
     }
     for one in found.ranked.iter().take(MOST_RANKED) {
-        let of = |place: &Option<karat_format::assessment::ScoredV1>| {
-            place.map_or("–".to_owned(), |place| place.rank.to_string())
-        };
+        let of = |place: &Option<ScoredV1>| place.map_or("–".to_owned(), |place| place.rank.to_string());
         let golden: Vec<String> =
             one.golden.iter().map(|(part, category)| format!("{} {part}", word(*category))).collect();
         let golden = if golden.is_empty() { String::new() } else { format!("  = {}", golden.join(", ")) };
-        let line = format!(
-            "{:>2}  {} · {} (words {}, vectors {}){golden}",
-            one.rank,
-            one.heading,
-            one.document,
-            of(&one.bm25),
-            of(&one.embedding)
-        );
+        let (words, vectors) = (of(&one.bm25), of(&one.embedding));
+        let (rank, heading, document) = (one.rank, &one.heading, &one.document);
+        let line = format!("{rank:>2}  {heading} · {document} (words {words}, vectors {vectors}){golden}");
         let line = grid::fit(&harmless(&line), terminal.width.saturating_sub(4));
         out.push_str(&format!("    {}\n", paint(&line, DIM, terminal)));
     }
@@ -75,28 +64,17 @@ fn retrieved_part(found: &RetrievedV1, terminal: &TerminalStyle) -> String {
 
 fn golden(part: &FoundV1) -> String {
     let place = part.rank.map_or_else(String::new, |rank| format!(" at rank {rank}"));
-    format!(
-        "{} {}: {}{place}, golden covered {}, part covered {} · {} · {}",
-        role(part.role),
-        part.part,
-        word(part.category),
-        two(Some(part.golden_coverage)),
-        two(Some(part.part_coverage)),
-        part.title,
-        part.document
-    )
+    let FoundV1 { part: name, title, document, .. } = part;
+    let (role, word) = (role(part.role), word(part.category));
+    let [golden, own] = [part.golden_coverage, part.part_coverage].map(|share| two(Some(share)));
+    format!("{role} {name}: {word}{place}, golden covered {golden}, part covered {own} · {title} · {document}")
 }
 
 fn assessed(name: &str, one: &AssessedV1, terminal: &TerminalStyle) -> String {
-    let scores = format!(
-        "{name}: {} (golden {}), compliance {}, evidence {}, combined {}",
-        verdict(one.said),
-        verdict(Some(one.golden)),
-        two(Some(one.compliance)),
-        two(one.evidence),
-        two(Some(one.combined))
-    );
-    let mut out = indented(&scores, Style::new(), terminal);
+    let (said, golden) = (verdict(one.said), verdict(Some(one.golden)));
+    let [compliance, evidence, combined] = [Some(one.compliance), one.evidence, Some(one.combined)].map(two);
+    let scores = format!("compliance {compliance}, evidence {evidence}, combined {combined}");
+    let mut out = indented(&format!("{name}: {said} (golden {golden}), {scores}"), Style::new(), terminal);
     if let Some(why) = &one.unanswered {
         out.push_str(&deeper(&format!("no answer to {}: {} ({})", why.step.name(), why.why, why.kind), terminal));
     }

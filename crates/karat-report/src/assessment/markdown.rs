@@ -1,17 +1,18 @@
 //! Renders an assessment report as Markdown.
 
-use super::{facts, has_answers, searched, stages, templates, two, verdict};
-use crate::compare::interval;
-use crate::markdown::escape;
-use crate::number::{p_value, signed, span, three, title};
-use karat_format::assessment::AssessmentReportV1;
+use super::{facts, searched, stages, templates, two, verdict};
+use crate::compare::markdown::difference_cells;
+use crate::markdown::{escape, warnings};
+use crate::number::{span, three, title};
+use karat_format::assessment::{AssessmentReportV1, StageV1};
 use karat_format::ordered_map::OrderedMap;
 use karat_format::report::EstimateV1;
 
 /// Renders the report.
 pub fn draw(report: &AssessmentReportV1) -> String {
     let mut out = format!("## Karat: {}\n\n{}\n", escape(&templates(report)), escape(&facts(report)));
-    if has_answers(report) {
+    let has_answers = report.stage != StageV1::Retrieve;
+    if has_answers {
         let assessors: Vec<(&str, &OrderedMap<EstimateV1>)> =
             report.assessments.iter().map(|(name, one)| (name, &one.metrics)).collect();
         out.push_str(&figures(&assessors));
@@ -27,24 +28,13 @@ pub fn draw(report: &AssessmentReportV1) -> String {
         out.push_str(&format!("\n### {} → {}\n\n", escape(&pair.a), escape(&pair.b)));
         out.push_str("| metric | change | 95 % interval | p | verdict |\n|---|---:|---|---:|---|\n");
         for row in &pair.metrics {
-            out.push_str(&format!(
-                "| {} | {} | {} | {} | **{}** |\n",
-                escape(title(&row.metric)),
-                signed(row.difference),
-                interval(row.ci),
-                escape(&p_value(row.p_holm)),
-                row.verdict.word()
-            ));
+            out.push_str(&format!("| {} {}", escape(title(&row.metric)), difference_cells(row)));
         }
     }
-    if has_answers(report) {
+    if has_answers {
         out.push_str(&requirements(report));
     }
-    if !report.warnings.is_empty() {
-        out.push_str("\n**Warnings**\n\n");
-        report.warnings.iter().for_each(|warning| out.push_str(&format!("- {}\n", escape(warning))));
-    }
-    out
+    out + &warnings(&report.warnings)
 }
 
 fn figures(sets: &[(&str, &OrderedMap<EstimateV1>)]) -> String {
@@ -75,13 +65,9 @@ fn requirements(report: &AssessmentReportV1) -> String {
             let mark = if own.said == Some(own.golden) { "" } else { "**" };
             format!(" {mark}{}{mark} | {} |", verdict(own.said), two(Some(own.combined)))
         });
-        out.push_str(&format!(
-            "| {} | {} | {} |{}\n",
-            escape(&one.bundle_id),
-            escape(&one.requirement_id),
-            verdict(Some(one.golden)),
-            said.collect::<String>()
-        ));
+        let (bundle, requirement, golden) =
+            (escape(&one.bundle_id), escape(&one.requirement_id), verdict(Some(one.golden)));
+        out.push_str(&format!("| {bundle} | {requirement} | {golden} |{}\n", said.collect::<String>()));
     }
     out.push_str("\n</details>\n");
     out

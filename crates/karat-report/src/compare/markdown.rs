@@ -4,7 +4,7 @@ use super::{footnotes, interval, mcnemar, rank_method, wins_and_losses};
 use crate::markdown::{escape, warnings};
 use crate::number::{self, or_dash, p_value, rank_set, signed, three, title};
 use karat_core::wording::count;
-use karat_format::comparison::{ComparisonV1, PairV1, RanksV1};
+use karat_format::comparison::{ComparisonV1, DifferenceV1, PairV1, RanksV1};
 
 /// Renders every pair of tools and the warnings.
 pub fn draw(comparison: &ComparisonV1) -> String {
@@ -17,27 +17,14 @@ pub fn draw(comparison: &ComparisonV1) -> String {
 }
 
 fn draw_pair(comparison: &ComparisonV1, pair: &PairV1) -> String {
-    let mut out = format!(
-        "\n### {} → {}\n\n{}, profile {}\n\n",
-        escape(&pair.a.label),
-        escape(&pair.b.label),
-        count(pair.cases, "case"),
-        escape(&comparison.profile)
-    );
+    let (a, b, profile) = (escape(&pair.a.label), escape(&pair.b.label), escape(&comparison.profile));
+    let mut out = format!("\n### {a} → {b}\n\n{}, profile {profile}\n\n", count(pair.cases, "case"));
     let level = 100.0 * comparison.level;
     out.push_str(&format!("| metric | from | to | change | {level:.0} % interval | p | verdict |\n"));
     out.push_str("|---|---:|---:|---:|---|---:|---|\n");
     for row in &pair.metrics {
-        out.push_str(&format!(
-            "| {} | {} | {} | {} | {} | {} | **{}** |\n",
-            escape(title(&row.metric)),
-            three(row.a),
-            three(row.b),
-            signed(row.difference),
-            interval(row.ci),
-            escape(&p_value(row.p_holm)),
-            row.verdict.word()
-        ));
+        let (metric, from, to) = (escape(title(&row.metric)), three(row.a), three(row.b));
+        out.push_str(&format!("| {metric} | {from} | {to} {}", difference_cells(row)));
     }
     out.push('\n');
     for line in footnotes(comparison, pair) {
@@ -64,6 +51,11 @@ fn draw_pair(comparison: &ComparisonV1, pair: &PairV1) -> String {
     out
 }
 
+pub(crate) fn difference_cells(row: &DifferenceV1) -> String {
+    let (change, p, verdict) = (signed(row.difference), escape(&p_value(row.p_holm)), row.verdict.word());
+    format!("| {change} | {} | {p} | **{verdict}** |\n", interval(row.ci))
+}
+
 fn draw_ranks(ranks: &RanksV1) -> String {
     let metric = escape(title(&ranks.metric));
     let mut out = format!("\n**{}**\n\n", escape(&ranks.statement));
@@ -71,13 +63,9 @@ fn draw_ranks(ranks: &RanksV1) -> String {
     out.push_str("|---:|---|---:|---|---:|---:|\n");
     for tool in &ranks.tools {
         let [better, worse] = wins_and_losses(ranks, &tool.tool);
-        out.push_str(&format!(
-            "| {} | {} | {} | {} | {better} | {worse} |\n",
-            or_dash(rank_set(tool)),
-            escape(&tool.tool),
-            three(tool.value),
-            number::interval(tool.ci, three),
-        ));
+        let (rank, name, value) = (or_dash(rank_set(tool)), escape(&tool.tool), three(tool.value));
+        let interval = number::interval(tool.ci, three);
+        out.push_str(&format!("| {rank} | {name} | {value} | {interval} | {better} | {worse} |\n"));
     }
     out.push_str(&format!("\n{}\n", escape(&rank_method(ranks))));
     out

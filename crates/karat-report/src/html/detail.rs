@@ -5,6 +5,7 @@ use crate::number::ranked;
 use crate::report_view::ReportView;
 use karat_core::golden::Golden;
 use karat_core::ids::CaseId;
+use karat_core::path::RepoPath;
 use karat_core::suite::{Case, Verdict};
 use karat_core::trial::Trial;
 use karat_format::report::{CaseInfoV1, CaseResultV1, IssueInfoV1, TrialResultV1};
@@ -15,7 +16,6 @@ use std::collections::{BTreeMap, HashMap};
 pub(super) struct DetailLevel {
     text: usize,
     limits: Option<ExcerptLimits>,
-    /// What a page says about it.
     pub(super) leaves_out: Option<&'static str>,
 }
 
@@ -23,32 +23,19 @@ impl DetailLevel {
     /// From full detail to what a page with very many cases can hold.
     pub(super) const ALL: [Self; 4] = [
         Self { text: 4_000, limits: Some(ExcerptLimits { whole: 300, around: 12 }), leaves_out: None },
-        Self {
-            text: 1_000,
-            limits: Some(ExcerptLimits { whole: 0, around: 5 }),
-            leaves_out: Some(
-                "To keep the page small, only the code around goldens and findings is shown, and long texts are cut.",
-            ),
-        },
-        Self {
-            text: 300,
-            limits: Some(ExcerptLimits { whole: 0, around: 1 }),
-            leaves_out: Some(
-                "To keep the page small, only the code at goldens and findings is shown, and texts are cut.",
-            ),
-        },
-        Self {
-            text: 0,
-            limits: None,
-            leaves_out: Some(
-                "There is so much to show that code and the full texts of findings are left out; `karat explain` has them.",
-            ),
-        },
+        Self { text: 1_000, limits: Some(ExcerptLimits { whole: 0, around: 5 }), leaves_out: Some(FAR_CODE) },
+        Self { text: 300, limits: Some(ExcerptLimits { whole: 0, around: 1 }), leaves_out: Some(NEAR_CODE) },
+        Self { text: 0, limits: None, leaves_out: Some(ALL_CODE) },
     ];
 }
 
+const FAR_CODE: &str =
+    "To keep the page small, only the code around goldens and findings is shown, and long texts are cut.";
+const NEAR_CODE: &str = "To keep the page small, only the code at goldens and findings is shown, and texts are cut.";
+const ALL_CODE: &str =
+    "There is so much to show that code and the full texts of findings are left out; `karat explain` has them.";
+
 pub(super) struct Lookup<'a> {
-    /// By tool, in index order: results by case.
     results: Vec<HashMap<&'a str, &'a CaseResultV1>>,
     tools: Vec<&'a str>,
     cases: HashMap<&'a str, &'a Case>,
@@ -59,10 +46,8 @@ impl<'a> Lookup<'a> {
     pub(super) fn new(view: &ReportView<'a>) -> Self {
         let tools = ranked(view.report);
         let by_case = |cases: &'a [CaseResultV1]| cases.iter().map(|case| (case.case.as_str(), case)).collect();
-        let (suite, trials) = view
-            .sources
-            .as_ref()
-            .map_or((&[][..], &[][..]), |sources| (sources.suite.cases.as_slice(), sources.trials));
+        let sources = view.sources.as_ref();
+        let (suite, trials) = sources.map_or((&[][..], &[][..]), |own| (own.suite.cases.as_slice(), own.trials));
         Self {
             results: tools.iter().map(|tool| by_case(&tool.cases)).collect(),
             tools: tools.iter().map(|tool| tool.tool.as_str()).collect(),
@@ -91,7 +76,6 @@ struct GoldenData<'a> {
     #[serde(flatten)]
     info: &'a IssueInfoV1,
     text: Option<String>,
-    /// The shown files that its pattern matches, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     files: Option<Vec<String>>,
 }
@@ -106,11 +90,8 @@ pub(super) fn case<'a>(view: &'a ReportView<'_>, lookup: &Lookup<'a>, at: usize,
     let info: &CaseInfoV1 = &view.report.cases[at];
     let id = info.case.as_str();
     let stated = lookup.cases.get(id).copied();
-    let results: Vec<&[TrialResultV1]> = lookup
-        .results
-        .iter()
-        .map(|of_tool| of_tool.get(id).map_or(&[][..], |result| result.trials.as_slice()))
-        .collect();
+    let results = lookup.results.iter().map(|of_tool| of_tool.get(id).map_or(&[][..], |result| &result.trials));
+    let results: Vec<&'a [TrialResultV1]> = results.collect();
     let mut places = Places::default();
     // A pattern is not a file; the files it matches are shown if a finding lies in them.
     for golden in info.issues.iter().filter(|golden| !golden.file.as_deref().is_some_and(|file| file.contains('*'))) {
@@ -130,7 +111,9 @@ pub(super) fn case<'a>(view: &'a ReportView<'_>, lookup: &Lookup<'a>, at: usize,
     let golden = |golden: &'a IssueInfoV1| {
         let stated = goldens.get(golden.id.as_str()).copied();
         let pattern = stated.and_then(|own| own.file.as_ref()).filter(|pattern| pattern.is_glob());
-        let fits = |file: &&FileData| pattern.is_some_and(|pattern| file.fits(pattern));
+        let fits = |file: &&FileData| {
+            pattern.zip(RepoPath::new(&file.path)).is_some_and(|(pattern, path)| pattern.matches(&path))
+        };
         GoldenData {
             info: golden,
             text: text_of(stated.and_then(|own| own.description.as_deref()), &golden.title),
@@ -148,6 +131,7 @@ pub(super) fn case<'a>(view: &'a ReportView<'_>, lookup: &Lookup<'a>, at: usize,
         }
         TrialData { result, texts }
     };
+    let tools = lookup.tools.iter().zip(results);
     CaseData {
         id,
         name: info.name.as_deref(),
@@ -158,16 +142,10 @@ pub(super) fn case<'a>(view: &'a ReportView<'_>, lookup: &Lookup<'a>, at: usize,
         goldens: info.issues.iter().map(golden).collect(),
         code: view.sources.is_some(),
         files,
-        tools: lookup
-            .tools
-            .iter()
-            .zip(results)
-            .map(|(tool, trials)| trials.iter().map(|t| trial(tool, t)).collect())
-            .collect(),
+        tools: tools.map(|(tool, trials)| trials.iter().map(|t| trial(tool, t)).collect()).collect(),
     }
 }
 
-/// At most `most` characters, with a note of the full length.
 fn truncate(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),

@@ -2,7 +2,7 @@
 
 use crate::report_view::Sources;
 use karat_core::ids::CaseId;
-use karat_core::path::{FilePattern, RepoPath};
+use karat_core::path::RepoPath;
 use karat_source::colour::colours;
 use karat_source::language::Language;
 use serde::Serialize;
@@ -22,13 +22,6 @@ pub(super) struct FileData {
     lines: Vec<(u32, String, String)>,
 }
 
-impl FileData {
-    pub(super) fn fits(&self, pattern: &FilePattern) -> bool {
-        RepoPath::new(&self.path).is_some_and(|path| pattern.matches(&path))
-    }
-}
-
-/// Places to show, most relevant file first.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     order: Vec<String>,
@@ -51,8 +44,7 @@ impl Places {
         }
         let places = self.of.entry(file.to_owned()).or_default();
         if let Some(start) = start {
-            let end = end.unwrap_or(start).clamp(start, start.saturating_add(LONGEST_PLACE));
-            places.push((start, end));
+            places.push((start, end.unwrap_or(start).clamp(start, start.saturating_add(LONGEST_PLACE))));
         }
     }
 

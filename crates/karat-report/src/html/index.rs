@@ -4,7 +4,7 @@ use crate::number::{rank_metric, ranked};
 use karat_core::metric::table::{Direction, find};
 use karat_core::profile::Method;
 use karat_core::trial::Outcome;
-use karat_format::report::{CaseResultV1, ReportV1, ToolV1, TrialResultV1};
+use karat_format::report::{CaseInfoV1, CaseResultV1, ReportV1, ToolV1, TrialResultV1};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,6 +55,7 @@ pub(super) fn build<'a>(report: &'a ReportV1, portion: &'a [usize]) -> Index<'a>
     });
     by.insert("category", categories.collect());
     by.retain(|_, values| values.iter().any(|values| !values.is_empty()));
+    let titles = |case: &'a CaseInfoV1| case.issues.iter().map(|issue| issue.title.as_str()).collect();
     Index {
         suite: &report.suite.name,
         down: !verdicts && find(metric).is_some_and(|metric| metric.direction == Direction::Down),
@@ -63,11 +64,7 @@ pub(super) fn build<'a>(report: &'a ReportV1, portion: &'a [usize]) -> Index<'a>
         names: report.cases.iter().map(|case| case.name.as_deref()).collect(),
         portion,
         by,
-        goldens: report
-            .cases
-            .iter()
-            .map(|case| case.issues.iter().map(|issue| issue.title.as_str()).collect())
-            .collect(),
+        goldens: report.cases.iter().map(titles).collect(),
         cells: tools.iter().map(|tool| column(report, tool, metric)).collect(),
     }
 }
@@ -95,7 +92,6 @@ fn column(report: &ReportV1, tool: &ToolV1, metric: &str) -> Column {
     column
 }
 
-/// The share of trials with the right verdict; `None` if no trial counts.
 fn right(trials: &[TrialResultV1]) -> Option<f64> {
     let counted: Vec<&TrialResultV1> = trials.iter().filter(|trial| trial.counted).collect();
     let right = counted.iter().filter(|trial| trial.verdict_correct).count();

@@ -97,7 +97,6 @@ fn columns(report: &ReportV1) -> Vec<Column<'_>> {
     columns
 }
 
-/// Longer names wrap.
 const SHORT_NAME: usize = 24;
 
 fn name(report: &ReportV1, tool: &ToolV1) -> Markup {
@@ -131,7 +130,6 @@ fn metric(report: &ReportV1, tool: &ToolV1, id: &str) -> Markup {
     cell(value, shown)
 }
 
-/// A cell with the value that its column is sorted by.
 fn cell(value: impl std::fmt::Display, shown: impl Render) -> Markup {
     html! { td.n data-sort=(value) { (shown) } }
 }

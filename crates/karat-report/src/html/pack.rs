@@ -22,14 +22,12 @@ pub(super) struct Packed {
 }
 
 const BUDGET: usize = 13_000_000;
-/// Uncompressed size up to which details are packed together.
 const PORTION: usize = 256 * 1024;
 const BATCH: usize = 512;
 
 pub(super) fn pack(view: &ReportView<'_>) -> Packed {
     let lookup = Lookup::new(view);
-    let [most, fewer @ ..] = DetailLevel::ALL;
-    let mut level = most;
+    let [mut level, fewer @ ..] = DetailLevel::ALL;
     let mut packed = portions(view, &lookup, level);
     for next in fewer {
         if packed.iter().map(|portion| portion.text.len()).sum::<usize>() <= BUDGET {

@@ -3,9 +3,9 @@
 use super::{plots, section};
 use crate::number::{rank_metric, ranked, three, title};
 use crate::page::drawing;
+use crate::plot::slices::sort_values;
 use crate::plot::{self, PlotOptions};
 use crate::report_view::ReportView;
-use crate::slice_order;
 use karat_format::report::{EstimateV1, ReportV1, ToolV1};
 use maud::{Markup, html};
 use std::collections::BTreeMap;
@@ -51,7 +51,6 @@ pub(super) fn draw(view: &ReportView<'_>) -> Markup {
     section("slices", "Slices", &content)
 }
 
-/// The plot and the table of a dimension, whose values come with their numbers of cases.
 fn slices(
     view: &ReportView<'_>,
     tools: &[&ToolV1],
@@ -66,7 +65,7 @@ fn slices(
     };
     let figure = |tool: &ToolV1, value: &str| estimate(tool, dimension, value, metric)?.value;
     let mut rows: Vec<(&str, usize)> = values.iter().map(|(value, cases)| (*value, *cases)).collect();
-    slice_order::sort(dimension, &mut rows);
+    sort_values(dimension, &mut rows);
     rows.retain(|(value, _)| tools.iter().any(|tool| figure(tool, value).is_some()));
     let empty = values.len() - rows.len();
     // All bars of a table share a scale, so that tools can be compared.
@@ -118,8 +117,6 @@ fn metric<'r>(report: &'r ReportV1, dimension: &str) -> Option<&'r str> {
         let slices = report.tools.iter().filter_map(|tool| tool.by.get(dimension)).flat_map(BTreeMap::values);
         slices.into_iter().any(|slice| slice.metrics.get(*id).is_some_and(|estimate| estimate.value.is_some()))
     };
-    [rank_metric(report), "recall"]
-        .into_iter()
-        .chain(report.profile.headline.iter().map(String::as_str))
-        .find(is_defined)
+    let shown = report.profile.headline.iter().map(String::as_str);
+    [rank_metric(report), "recall"].into_iter().chain(shown).find(is_defined)
 }

@@ -6,8 +6,8 @@ use crate::report_view::{ReportView, Sources};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::GzDecoder;
-use karat::scoring::{self, Scoring, Work};
 use karat::suite::{LoadedSuite, load};
+use karat::work::{Scoring, Work};
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
 use karat_core::ids::CaseId;
@@ -50,7 +50,7 @@ fn score_suite(suite: Suite, trials: Vec<Trial>) -> (LoadedSuite, Scoring) {
     let mut loaded = load(locate("starter")).unwrap_or_else(|_| panic!("the starter suite loads"));
     loaded.suite = suite;
     let profile = karat::profile::resolve("karat", &karat::profile::no_files, &[]).unwrap();
-    let scoring = scoring::run(&loaded, Work::new(trials, profile));
+    let scoring = Work::new(trials, profile).score(&loaded);
     (loaded, scoring)
 }
 
@@ -131,7 +131,7 @@ fn excluded_trials_are_not_counted_in_cells() {
         let (loaded, _) = score_suite(suite.clone(), Vec::new());
         let profile = karat::profile::resolve("karat", &karat::profile::no_files, &[]).unwrap();
         let profile = Profile { failed_trials, ..profile };
-        let scoring = scoring::run(&loaded, Work::new(vec![trials[0].clone(), failed.clone()], profile));
+        let scoring = Work::new(vec![trials[0].clone(), failed.clone()], profile).score(&loaded);
         let index = serde_json::to_value(index::build(&scoring.report, &[0])).unwrap();
         let cell = |name: &str| index["cells"][0][name][0].as_u64().unwrap();
         (cell("tp"), cell("missed"), cell("failed"))

@@ -1,9 +1,8 @@
 //! Axes, legend and notes of a plot.
 
 use super::Plot;
-use super::scale::{Scale, ticks};
 use super::subject::{self, DrawnTool};
-use super::svg::{Anchor, SIZE, SMALL, Svg};
+use super::svg::{Anchor, SIZE, SMALL, Scale, Svg, ticks};
 use super::words;
 use karat_format::report::ReportV1;
 
@@ -36,7 +35,6 @@ impl Frame {
         svg.words_upwards("dim", (self.left - 36.0, (self.top + self.bottom) / 2.0), title);
     }
 
-    /// Draws axes from 0 to 1 and returns their scales.
     pub(super) fn share_axes(&self, svg: &mut Svg, x_title: &str, y_title: &str) -> (Scale, Scale) {
         let x = Scale::linear((0.0, 1.0), (self.left, self.right));
         let y = Scale::linear((0.0, 1.0), (self.bottom, self.top));
@@ -49,12 +47,10 @@ impl Frame {
 /// With more tools than this, per-tool extras are left out.
 pub(super) const MANY: usize = 12;
 
-/// Height of the labels and the title below a frame.
 pub(super) const BELOW: f64 = 40.0;
 
 const MARGIN: f64 = 10.0;
 
-/// Draws markers with names in columns from `top`; returns where they end.
 pub(super) fn legend(svg: &mut Svg, tools: &[DrawnTool<'_>], top: f64, plot_width: f64) -> f64 {
     const ROW: f64 = 19.0;
     let width = plot_width - 2.0 * MARGIN;
@@ -88,7 +84,7 @@ pub(super) fn finish(
         foot += ROW;
         svg.words("dim small", (MARGIN, foot - 3.0), Anchor::Start, &line);
     }
-    Plot { title, description, about: subject::about(report), size: (width, foot + 6.0), marks: svg.finish() }
+    Plot { title, description, about: subject::about(report), size: (width, foot + 6.0), marks: svg.out }
 }
 
 /// The text alternative: one sentence per mark.

@@ -1,9 +1,8 @@
 //! Plots a metric against cost per case, with the Pareto front.
 
 use super::axes::{BELOW, Frame, describe, finish, legend, list_names};
-use super::scale::{Scale, domain, factors, log_ticks, ticks};
 use super::subject::{self, DrawnTool, Figure};
-use super::svg::{Anchor, Svg};
+use super::svg::{Anchor, Scale, Svg, domain, factors, log_ticks, ticks};
 use super::{NothingToDraw, Plot, PlotOptions};
 use crate::number::title;
 use crate::report_view::ReportView;
@@ -54,13 +53,8 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
     for point in &points {
         let at = (place(point.price), y.at(point.figure.value));
         let is_best = front.iter().any(|best| std::ptr::eq(*best, point));
-        let mut words = format!(
-            "{}: {} {}, {}",
-            point.drawn.name(),
-            title(id),
-            point.figure.to_text(),
-            (prices.format)(point.price)
-        );
+        let (name, figure, price) = (point.drawn.name(), point.figure.to_text(), (prices.format)(point.price));
+        let mut words = format!("{name}: {} {figure}, {price}", title(id));
         if is_best {
             words.push_str(" (none beats it in both)");
         }
@@ -142,7 +136,6 @@ impl Prices {
     }
 }
 
-/// The Pareto front, cheapest first.
 fn front<'p, 'a>(points: &'p [Point<'a>], down: bool) -> Vec<&'p Point<'a>> {
     let good = |point: &Point<'_>| if down { -point.figure.value } else { point.figure.value };
     let beats = |a: &Point<'_>, b: &Point<'_>| {

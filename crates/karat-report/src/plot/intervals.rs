@@ -1,9 +1,8 @@
 //! Plots a metric of every tool with its interval, best first.
 
 use super::axes::{BELOW, Frame, describe, finish};
-use super::scale::{Scale, domain, ticks};
 use super::subject::{self, DrawnTool, Figure};
-use super::svg::{Anchor, SIZE, SMALL, Svg};
+use super::svg::{Anchor, SIZE, SMALL, Scale, Svg, domain, ticks};
 use super::{NothingToDraw, Plot, PlotOptions, words};
 use crate::number::{span, three, title};
 use crate::report_view::ReportView;

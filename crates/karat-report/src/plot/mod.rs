@@ -7,11 +7,10 @@ mod picture;
 mod precision_recall;
 mod ranks;
 mod reliability;
-pub(super) mod scale;
 mod significance;
-mod slices;
+pub(super) mod slices;
 mod subject;
-mod svg;
+pub(super) mod svg;
 mod sweep;
 #[cfg(test)]
 mod tests;
@@ -33,8 +32,10 @@ pub struct PlotKind {
     /// Whether it needs variance components, which take a while to compute.
     pub derived: bool,
     /// Draws one plot, or one per tool or dimension.
-    pub draw: fn(&ReportView<'_>, &PlotOptions) -> Result<Vec<Plot>, NothingToDraw>,
+    pub draw: DrawPlot,
 }
+
+type DrawPlot = fn(&ReportView<'_>, &PlotOptions) -> Result<Vec<Plot>, NothingToDraw>;
 
 /// What to draw.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,77 +55,61 @@ pub struct NothingToDraw(pub String);
 
 /// All kinds, in listing order.
 pub static KINDS: &[PlotKind] = &[
+    PlotKind::new("intervals", "Leaderboard", "a metric of every tool with its interval, best first", intervals::draw),
+    PlotKind::new(
+        "precision-recall",
+        "Precision and recall",
+        "precision against recall of every tool, with the curve over confidence thresholds",
+        precision_recall::draw,
+    ),
+    PlotKind::new(
+        "cost-quality",
+        "Cost and quality",
+        "a metric against USD per case, or against time if more tools report it, with the Pareto front",
+        cost_quality::draw,
+    ),
+    PlotKind::new(
+        "reliability",
+        "Reliability of confidence",
+        "accuracy of verdicts against their confidence, one diagram per tool",
+        reliability::draw,
+    ),
+    PlotKind::new("ranks", "Ranks", "the range of ranks of every tool, by tests of all pairs", ranks::draw),
+    PlotKind::new(
+        "significance",
+        "Pairwise comparison",
+        "every pair of tools: significantly better, worse, equal, or tied",
+        significance::draw,
+    ),
+    PlotKind::new("trend", "Trend", "a metric of every tool over several reports, with intervals", trend::draw),
     PlotKind {
-        name: "intervals",
-        title: "Leaderboard",
-        description: "a metric of every tool with its interval, best first",
-        derived: false,
-        draw: intervals::draw,
-    },
-    PlotKind {
-        name: "precision-recall",
-        title: "Precision and recall",
-        description: "precision against recall of every tool, with the curve over confidence thresholds",
-        derived: false,
-        draw: precision_recall::draw,
-    },
-    PlotKind {
-        name: "cost-quality",
-        title: "Cost and quality",
-        description: "a metric against USD per case, or against time if more tools report it, with the Pareto front",
-        derived: false,
-        draw: cost_quality::draw,
-    },
-    PlotKind {
-        name: "reliability",
-        title: "Reliability of confidence",
-        description: "accuracy of verdicts against their confidence, one diagram per tool",
-        derived: false,
-        draw: reliability::draw,
-    },
-    PlotKind {
-        name: "ranks",
-        title: "Ranks",
-        description: "the range of ranks of every tool, by tests of all pairs",
-        derived: false,
-        draw: ranks::draw,
-    },
-    PlotKind {
-        name: "significance",
-        title: "Pairwise comparison",
-        description: "every pair of tools: significantly better, worse, equal, or tied",
-        derived: false,
-        draw: significance::draw,
-    },
-    PlotKind {
-        name: "trend",
-        title: "Trend",
-        description: "a metric of every tool over several reports, with intervals",
-        derived: false,
-        draw: trend::draw,
-    },
-    PlotKind {
-        name: "variance",
-        title: "Variance",
-        description: "how much cases, trials and judges contribute to the width of a tool's interval",
         derived: true,
-        draw: variance::draw,
+        ..PlotKind::new(
+            "variance",
+            "Variance",
+            "how much cases, trials and judges contribute to the width of a tool's interval",
+            variance::draw,
+        )
     },
-    PlotKind {
-        name: "slices",
-        title: "Parts of the suite",
-        description: "a metric of every tool by severity, category, language or any other dimension",
-        derived: false,
-        draw: slices::draw,
-    },
-    PlotKind {
-        name: "sweep",
-        title: "Thresholds",
-        description: "precision, recall and F1 by threshold on confidence or severity, one diagram per tool",
-        derived: false,
-        draw: sweep::draw,
-    },
+    PlotKind::new(
+        "slices",
+        "Parts of the suite",
+        "a metric of every tool by severity, category, language or any other dimension",
+        slices::draw,
+    ),
+    PlotKind::new(
+        "sweep",
+        "Thresholds",
+        "precision, recall and F1 by threshold on confidence or severity, one diagram per tool",
+        sweep::draw,
+    ),
 ];
+
+impl PlotKind {
+    const fn new(name: &'static str, title: &'static str, description: &'static str, draw: DrawPlot) -> Self {
+        Self { name, title, description, derived: false, draw }
+    }
+}
 
 /// Finds a kind by name.
 pub fn kind(name: &str) -> Option<&'static PlotKind> {

@@ -13,7 +13,6 @@ use std::sync::Arc;
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Plot {
     pub title: String,
-    /// Text alternative for readers who cannot see the plot.
     pub description: String,
     /// Subtitle of a standalone plot: the suite and the number of cases.
     pub about: String,
@@ -26,11 +25,9 @@ impl Plot {
     pub fn inline(&self) -> String {
         let (width, height) = (number(self.size.0), number(self.size.1));
         let class = if self.size.0 > WIDE { "plot wide" } else { "plot" };
+        let ((named, words), marks) = (self.labels(), &self.marks);
         format!(
-            "<svg class=\"{class}\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" {}>{}{}</svg>",
-            self.named(),
-            self.words(),
-            self.marks
+            "<svg class=\"{class}\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" {named}>{words}{marks}</svg>"
         )
     }
 
@@ -44,13 +41,12 @@ impl Plot {
         let size = format!("width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\"", number(width), number(height));
         let mut ground = Svg::default();
         ground.rect("paper", (0.0, 0.0), (width, height));
+        let (named, words) = self.labels();
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" {size} {}>{}<style>{}</style>{}{}<g transform=\"translate(0 {})\">{}</g></svg>\n",
-            self.named(),
-            self.words(),
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" {size} {named}>{words}<style>{}</style>{}{}<g transform=\"translate(0 {})\">{}</g></svg>\n",
             theme.style(),
-            ground.finish(),
-            head.finish(),
+            ground.out,
+            head.out,
             number(HEAD),
             self.marks
         )
@@ -62,8 +58,7 @@ impl Plot {
     }
 
     /// Combines several plots side by side, in rows if there are many.
-    pub fn beside(title: &str, plots: Vec<Self>) -> Option<Self> {
-        let mut plots = plots;
+    pub fn beside(title: &str, mut plots: Vec<Self>) -> Option<Self> {
         if plots.len() < 2 {
             return plots.pop();
         }
@@ -79,8 +74,7 @@ impl Plot {
                 let (x, y, below) = (number(column as f64 * (widest + GAP)), number(top), number(NAME));
                 marks.push_str(&format!(
                     "<g transform=\"translate({x} {y})\">{}<g transform=\"translate(0 {below})\">{}</g></g>",
-                    name.finish(),
-                    plot.marks
+                    name.out, plot.marks
                 ));
             }
             top += NAME + row.iter().map(|plot| plot.size.1).fold(0.0, f64::max) + GAP;
@@ -91,25 +85,20 @@ impl Plot {
         Some(Self { title: title.to_owned(), description: description.join(" "), about, size, marks })
     }
 
-    /// Unique within a page and stable.
-    fn id(&self) -> String {
+    /// The attributes that name the plot, and the elements with its title and description.
+    fn labels(&self) -> (String, String) {
         let mut hash = Sha256::new();
-        [&self.title, &self.description, &self.marks].iter().for_each(|part| {
+        for part in [&self.title, &self.description, &self.marks] {
             hash.update(part.as_bytes());
             hash.update([0]);
-        });
-        hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
-    }
-
-    fn named(&self) -> String {
-        let id = self.id();
-        format!("role=\"img\" aria-labelledby=\"plot-{id} plot-{id}-says\"")
-    }
-
-    fn words(&self) -> String {
-        let id = self.id();
+        }
+        // Unique within a page and stable.
+        let id: String = hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect();
         let (title, description) = (text(&self.title), text(&self.description));
-        format!("<title id=\"plot-{id}\">{title}</title><desc id=\"plot-{id}-says\">{description}</desc>")
+        (
+            format!("role=\"img\" aria-labelledby=\"plot-{id} plot-{id}-says\""),
+            format!("<title id=\"plot-{id}\">{title}</title><desc id=\"plot-{id}-says\">{description}</desc>"),
+        )
     }
 }
 
@@ -119,7 +108,6 @@ const NAME: f64 = 24.0;
 const GAP: f64 = 18.0;
 /// Plots wider than the minimum width of figures in the style sheet (32rem) are not shrunk below it.
 const WIDE: f64 = 512.0;
-/// Plots are put side by side up to this width.
 const WIDEST: f64 = 1120.0;
 
 /// An error of rasterising a plot.
@@ -163,13 +151,13 @@ pub enum Theme {
 impl Theme {
     /// The style sheet with colours written out, because renderers do not support CSS variables.
     fn style(self) -> String {
-        let mut style = RULES.to_owned();
+        let mut style = format!(
+            "{RULES}.plot text{{font-family:'Noto Sans',system-ui,sans-serif}}\n.plot .paper{{fill:var(--paper)}}\n"
+        );
         for (name, light, dark) in COLOURS {
             style = style.replace(&format!("var(--{name})"), if self == Self::Light { light } else { dark });
         }
-        let paper = COLOURS.iter().find(|(name, ..)| *name == "paper");
-        let paper = paper.map_or("#fff", |(_, light, dark)| if self == Self::Light { light } else { dark });
-        format!("{style}.plot text{{font-family:'Noto Sans',system-ui,sans-serif}}\n.plot .paper{{fill:{paper}}}\n")
+        style
     }
 }
 

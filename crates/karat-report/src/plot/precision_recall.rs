@@ -1,9 +1,8 @@
 //! Plots precision against recall, with intervals in both directions and the effect of thresholds.
 
 use super::axes::{BELOW, Frame, MANY, describe, finish, legend, list_names};
-use super::scale::Scale;
 use super::subject::{self, DrawnTool, Figure};
-use super::svg::{Anchor, Svg};
+use super::svg::{Anchor, Scale, Svg};
 use super::{NothingToDraw, Plot, PlotOptions};
 use crate::report_view::ReportView;
 
@@ -17,9 +16,8 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
     let points: Vec<Option<(Figure, Figure)>> =
         both("recall").into_iter().zip(both("precision")).map(|(x, y)| x.zip(y)).collect();
     if points.iter().all(Option::is_none) {
-        return Err(NothingToDraw(
-            "no tool has both precision and recall; they need findings that were compared with goldens".to_owned(),
-        ));
+        let why = "no tool has both precision and recall; they need findings that were compared with goldens";
+        return Err(NothingToDraw(why.to_owned()));
     }
     let frame = Frame { left: 56.0, top: 10.0, right: WIDTH - 16.0, bottom: 390.0 };
     let mut svg = Svg::default();

@@ -1,9 +1,8 @@
 //! Plots the possible ranks of every tool.
 
 use super::axes::{BELOW, Frame, describe, finish};
-use super::scale::Scale;
 use super::subject::{self, DrawnTool};
-use super::svg::{Anchor, SIZE, SMALL, Svg};
+use super::svg::{Anchor, SIZE, SMALL, Scale, Svg};
 use super::{NothingToDraw, Plot, PlotOptions, words};
 use crate::number::{rank_set, title};
 use crate::report_view::ReportView;
@@ -13,21 +12,16 @@ const WIDTH: f64 = 560.0;
 const ROW: f64 = 24.0;
 const MOST_NUMBERED: usize = 20;
 
-/// The report's rank sets, or why there are none.
 pub(super) fn ranking<'a>(view: &ReportView<'a>, options: &PlotOptions) -> Result<&'a RanksV1, NothingToDraw> {
     let id = subject::metric(view, options)?;
     let stated = view.report.ranking.as_ref().filter(|ranking| !ranking.pairs.is_empty());
     let Some(ranking) = stated else {
-        return Err(NothingToDraw(
-            "the report has no tests of pairs of tools; they need two tools with a value, scored by this version"
-                .to_owned(),
-        ));
+        let why = "the report has no tests of pairs of tools; they need two tools with a value, scored by this version";
+        return Err(NothingToDraw(why.to_owned()));
     };
     if id != ranking.metric {
-        let by = title(&ranking.metric);
-        return Err(NothingToDraw(format!(
-            "this report ranks tools by {by}; for another metric use `karat compare --ranks --metric {id}`"
-        )));
+        let (by, other) = (title(&ranking.metric), format!("`karat compare --ranks --metric {id}`"));
+        return Err(NothingToDraw(format!("this report ranks tools by {by}; for another metric use {other}")));
     }
     Ok(ranking)
 }
@@ -62,8 +56,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
         let words = format!("{}: rank {shown}", drawn.name());
         svg.series_about(drawn.series, &words, |svg| {
             svg.interval([low, high].map(|rank| scale.at(rank as f64)), y);
-            let place = own.rank.unwrap_or(low);
-            svg.marker(drawn.series, (scale.at(place as f64), y), 5.0);
+            svg.marker(drawn.series, (scale.at(own.rank.unwrap_or(low) as f64), y), 5.0);
         });
         svg.words("", (WIDTH - 14.0, y + 4.5), Anchor::End, &words::fit(&shown, sets, SIZE));
         sentences.push(words);

@@ -13,12 +13,9 @@ const WIDTH: f64 = 300.0;
 pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<Plot>, NothingToDraw> {
     subject::no_metric(options, "accuracy of verdicts")?;
     let tools = subject::tools(view, options)?;
-    let plots: Vec<Plot> = tools.iter().filter_map(|drawn| draw_tool(view.report, drawn)).collect();
-    if plots.is_empty() {
-        let why = "no tool reports the confidence of its verdicts; a trial may have a `verdict` with a `confidence`";
-        return Err(NothingToDraw(why.to_owned()));
-    }
-    Ok(plots)
+    let plots = tools.iter().filter_map(|drawn| draw_tool(view.report, drawn)).collect();
+    let why = "no tool reports the confidence of its verdicts; a trial may have a `verdict` with a `confidence`";
+    subject::not_empty(plots, || why.to_owned())
 }
 
 fn draw_tool(report: &ReportV1, drawn: &DrawnTool<'_>) -> Option<Plot> {
@@ -35,12 +32,8 @@ fn draw_tool(report: &ReportV1, drawn: &DrawnTool<'_>) -> Option<Plot> {
     svg.series(drawn.series, |svg| svg.path("thin", &points));
     let mut sentences = Vec::new();
     for (bin, at) in bins.iter().zip(&points) {
-        let words = format!(
-            "confidence {:.2}: {:.2} correct, n = {}",
-            bin.confidence,
-            bin.accuracy,
-            (bin.weight * 10.0).round() / 10.0
-        );
+        let n = (bin.weight * 10.0).round() / 10.0;
+        let words = format!("confidence {:.2}: {:.2} correct, n = {n}", bin.confidence, bin.accuracy);
         let radius = 3.0 + 7.0 * (bin.weight / most).sqrt();
         svg.series_about(drawn.series, &words, |svg| svg.circle("dot", *at, radius));
         sentences.push(words);

@@ -9,15 +9,12 @@ use crate::report_view::ReportView;
 use karat_format::comparison::RankTestV1;
 use std::collections::BTreeMap;
 
-pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<Plot>, NothingToDraw> {
+pub(super) fn draw<'a>(view: &ReportView<'a>, options: &PlotOptions) -> Result<Vec<Plot>, NothingToDraw> {
     let report = view.report;
     let mut tools = subject::tools(view, options)?;
     let ranking = ranks::ranking(view, options)?;
-    let tests: BTreeMap<(&str, &str), &RankTestV1> = ranking
-        .pairs
-        .iter()
-        .flat_map(|test| [((test.a.as_str(), test.b.as_str()), test), ((test.b.as_str(), test.a.as_str()), test)])
-        .collect();
+    let both = |test: &'a RankTestV1| [((&*test.a, &*test.b), test), ((&*test.b, &*test.a), test)];
+    let tests: BTreeMap<(&str, &str), &RankTestV1> = ranking.pairs.iter().flat_map(both).collect();
     tools.retain(|drawn| ranking.pairs.iter().any(|test| test.a == drawn.name() || test.b == drawn.name()));
     if tools.len() < 2 {
         return Err(NothingToDraw("tests need two tools with a value".to_owned()));
@@ -41,56 +38,39 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
         }
         for (column, other) in tools.iter().enumerate().filter(|(column, _)| *column != row) {
             let test = tests.get(&(drawn.name(), other.name())).copied();
-            let relation = Relation::new(test, drawn.name());
-            let words = format!(
-                "{} {} {}: {metric} {}",
-                drawn.name(),
-                relation.verb,
-                other.name(),
-                numbers(test, drawn.name())
-            );
+            let [sign, class, sign_class, verb] = relation(test, drawn.name());
+            let (own, numbers) = (drawn.name(), numbers(test, drawn.name()));
+            let words = format!("{own} {verb} {}: {metric} {numbers}", other.name());
             let x = left + column as f64 * cell;
             svg.about(&words, |svg| {
-                svg.rect(relation.class, (x + 0.75, y + 0.75), (cell - 1.5, cell - 1.5));
-                svg.words(relation.sign_class, (x + cell / 2.0, y + cell / 2.0 + 4.5), Anchor::Middle, relation.sign);
+                svg.rect(class, (x + 0.75, y + 0.75), (cell - 1.5, cell - 1.5));
+                svg.words(sign_class, (x + cell / 2.0, y + cell / 2.0 + 4.5), Anchor::Middle, sign);
             });
             if column > row {
                 sentences.push(words);
             }
         }
     }
+    let percent = 100.0 * ranking.level;
     let notes = [
         format!(
             "Each row compared with each column by {metric}: + significantly better, − significantly worse, = equal in every \
              case, ? statistically tied."
         ),
-        format!(
-            "All pairs are tested together at {:.0} % (Holm). Columns are numbered like rows.",
-            100.0 * ranking.level
-        ),
+        format!("All pairs are tested together at {percent:.0} % (Holm). Columns are numbered like rows."),
     ];
     let title = format!("Pairwise comparison by {metric}");
     Ok(vec![finish(svg, report, (width, top + side + 8.0), &notes, title, describe(&sentences))])
 }
 
-struct Relation {
-    sign: &'static str,
-    class: &'static str,
-    sign_class: &'static str,
-    verb: &'static str,
-}
-
-impl Relation {
-    fn new(test: Option<&RankTestV1>, own: &str) -> Self {
-        let is_same = test.is_some_and(|test| test.p.is_some() && test.differing == 0);
-        match test.and_then(|test| test.better.as_deref()) {
-            Some(better) if better == own => {
-                Self { sign: "+", class: "better", sign_class: "is-better", verb: "is better than" }
-            }
-            Some(_) => Self { sign: "−", class: "worse", sign_class: "is-worse", verb: "is worse than" },
-            None if is_same => Self { sign: "=", class: "same", sign_class: "is-same", verb: "equals" },
-            None => Self { sign: "?", class: "open", sign_class: "dim", verb: "is statistically tied with" },
-        }
+/// The sign of a relation, the classes of its cell and of its sign, and its verb.
+fn relation(test: Option<&RankTestV1>, own: &str) -> [&'static str; 4] {
+    let is_same = test.is_some_and(|test| test.p.is_some() && test.differing == 0);
+    match test.and_then(|test| test.better.as_deref()) {
+        Some(better) if better == own => ["+", "better", "is-better", "is better than"],
+        Some(_) => ["−", "worse", "is-worse", "is worse than"],
+        None if is_same => ["=", "same", "is-same", "equals"],
+        None => ["?", "open", "dim", "is statistically tied with"],
     }
 }
 

@@ -1,16 +1,15 @@
 //! Plots a metric of every tool by slice, one plot per dimension.
 
 use super::axes::{BELOW, Frame, describe, finish, legend, list_names};
-use super::scale::{Scale, domain, ticks};
 use super::subject::{self, DrawnTool, Figure};
-use super::svg::{Anchor, SIZE, Svg};
+use super::svg::{Anchor, SIZE, Scale, Svg, domain, ticks};
 use super::{NothingToDraw, Plot, PlotOptions, words};
 use crate::number::{decimals, title};
 use crate::report_view::ReportView;
-use crate::slice_order;
 use karat_core::metric::table::METRICS;
 use karat_core::wording::count;
 use karat_format::report::{ReportV1, SliceV1};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 const WIDTH: f64 = 520.0;
@@ -38,15 +37,9 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
     // Slices by golden attributes have recall only: a false alarm belongs to none of them.
     let ids: &[&str] = if options.metric.is_some() { &[id] } else { &[id, "recall"] };
     let first = |dimension: &&str| ids.iter().find_map(|id| draw_dimension(report, &tools, id, dimension));
-    let plots: Vec<Plot> = chosen.iter().filter_map(first).collect();
-    if plots.is_empty() {
-        return Err(NothingToDraw(format!(
-            "no slice of the suite has a value of {}; {}",
-            title(id),
-            others(&tools, &chosen)
-        )));
-    }
-    Ok(plots)
+    subject::not_empty(chosen.iter().filter_map(first).collect(), || {
+        format!("no slice of the suite has a value of {}; {}", title(id), others(&tools, &chosen))
+    })
 }
 
 fn others(tools: &[DrawnTool<'_>], dimensions: &[&str]) -> String {
@@ -75,7 +68,7 @@ fn draw_dimension(report: &ReportV1, tools: &[DrawnTool<'_>], id: &str, dimensio
     }
     let mut order: Vec<(&str, usize)> = values.into_iter().collect();
     let left_out = order.len().saturating_sub(MOST_VALUES);
-    slice_order::sort(dimension, &mut order);
+    sort_values(dimension, &mut order);
     order.truncate(MOST_VALUES);
     let all = order.iter().flat_map(|(value, _)| tools.iter().filter_map(|drawn| of_tool(drawn, value)));
     let all: Vec<f64> = all.map(|figure| figure.value).collect();
@@ -117,4 +110,40 @@ fn draw_dimension(report: &ReportV1, tools: &[DrawnTool<'_>], id: &str, dimensio
     }
     let title = format!("{} by {dimension}", title(id));
     Some(finish(svg, report, (WIDTH, foot), &[remarks], title, describe(&sentences)))
+}
+
+/// Sorts values with their numbers of cases: worst severity first, easiest difficulty first, others by cases.
+pub(crate) fn sort_values(dimension: &str, values: &mut [(&str, usize)]) {
+    let order: &[&str] = match dimension {
+        "severity" => &["critical", "high", "medium", "low", "info"],
+        "difficulty" => &["easy", "medium", "hard"],
+        _ => &[],
+    };
+    let place = |value: &str| order.iter().position(|own| *own == value).unwrap_or(usize::MAX);
+    values.sort_by_key(|(value, cases)| (place(value), Reverse(*cases), *value));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorted(dimension: &str, values: &[(&'static str, usize)]) -> String {
+        let mut values = values.to_vec();
+        sort_values(dimension, &mut values);
+        values.iter().map(|(value, _)| *value).collect::<Vec<_>>().join(" < ")
+    }
+
+    #[test]
+    fn values_are_in_the_order_of_their_dimension() {
+        let severities = [("info", 9), ("odd", 9), ("low", 1), ("critical", 2), ("medium", 5), ("high", 1)];
+        assert_eq!(sorted("severity", &severities), "critical < high < medium < low < info < odd");
+        let difficulties = [("hard", 9), ("unknown", 20), ("easy", 2), ("medium", 5)];
+        assert_eq!(sorted("difficulty", &difficulties), "easy < medium < hard < unknown");
+    }
+
+    #[test]
+    fn other_values_are_ordered_by_number_of_cases() {
+        // A category may have the name of a severity.
+        assert_eq!(sorted("category", &[("high", 1), ("auth", 3), ("xss", 3)]), "auth < xss < high");
+    }
 }

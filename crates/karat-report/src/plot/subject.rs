@@ -1,13 +1,12 @@
 //! Selects the tools and figures to plot.
 
-use super::{NothingToDraw, PlotOptions};
+use super::{NothingToDraw, Plot, PlotOptions};
 use crate::number::{best_first, goodness, rank_metric, ranked, span, stated, three, title};
 use crate::report_view::ReportView;
 use karat_core::metric::table::Direction;
 use karat_core::wording::count;
 use karat_format::report::{EstimateV1, ReportV1, ToolV1};
 
-/// A tool and its series number, which is the same on all plots of a report.
 #[derive(Clone, Copy)]
 pub(super) struct DrawnTool<'a> {
     pub(super) tool: &'a ToolV1,
@@ -37,20 +36,22 @@ pub(super) fn tools<'a>(view: &ReportView<'a>, options: &PlotOptions) -> Result<
 
 pub(super) fn metric<'a>(view: &'a ReportView<'_>, options: &'a PlotOptions) -> Result<&'a str, NothingToDraw> {
     let id = options.metric.as_deref().unwrap_or_else(|| rank_metric(view.report));
+    let advice = "`karat metrics list` lists all metrics";
     match view.report.tools.iter().any(|tool| stated(view.report, tool, id).is_some()) {
         true => Ok(id),
-        false => Err(NothingToDraw(format!(
-            "no tool of the report has the metric `{id}`; `karat metrics list` lists all metrics"
-        ))),
+        false => Err(NothingToDraw(format!("no tool of the report has the metric `{id}`; {advice}"))),
     }
 }
 
-/// Rejects a metric for plots with fixed figures.
 pub(super) fn no_metric(options: &PlotOptions, figures: &str) -> Result<(), NothingToDraw> {
     match &options.metric {
         None => Ok(()),
         Some(_) => Err(NothingToDraw(format!("this plot always shows {figures}; omit the metric"))),
     }
+}
+
+pub(super) fn not_empty(plots: Vec<Plot>, why: impl FnOnce() -> String) -> Result<Vec<Plot>, NothingToDraw> {
+    if plots.is_empty() { Err(NothingToDraw(why())) } else { Ok(plots) }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,7 +92,6 @@ pub(super) fn is_share(value: f64) -> bool {
     (0.0..=1.0).contains(&value)
 }
 
-/// Whether a number is finite and of a size that an axis can show.
 pub(super) fn is_drawable(value: f64) -> bool {
     value.is_finite() && value.abs() < 1e9
 }

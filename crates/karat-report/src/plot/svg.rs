@@ -1,6 +1,5 @@
-//! Writes SVG elements, and bars for table cells. Classes say what an element is; colours come from style sheets.
+//! Scales from values to coordinates, SVG elements, and bars for table cells. Classes say what an element is; colours come from style sheets.
 
-use super::scale::Scale;
 use super::words;
 use crate::number::at_most;
 use crate::page::text;
@@ -11,10 +10,9 @@ pub(super) const SMALL: f64 = 11.0;
 
 #[derive(Default)]
 pub(super) struct Svg {
-    out: String,
+    pub(super) out: String,
 }
 
-/// Which side of a text its coordinate is on.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
     Start,
@@ -23,10 +21,6 @@ pub(super) enum Anchor {
 }
 
 impl Svg {
-    pub(super) fn finish(self) -> String {
-        self.out
-    }
-
     pub(super) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         let ((x1, y1), (x2, y2)) = ((number(from.0), number(from.1)), (number(to.0), number(to.1)));
         self.out.push_str(&format!("<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>"));
@@ -81,7 +75,6 @@ impl Svg {
         self.about(name, |svg| svg.words("", place, anchor, &shown));
     }
 
-    /// Adds a tooltip to marks.
     pub(super) fn about(&mut self, title: &str, marks: impl FnOnce(&mut Self)) {
         self.out.push_str(&format!("<g><title>{}</title>", text(title)));
         marks(self);
@@ -107,17 +100,21 @@ impl Svg {
     /// The marker of a series. Colours repeat after eight, with other markers.
     pub(super) fn marker(&mut self, series: usize, at: (f64, f64), size: f64) {
         let shape = (series + series / COLOURS) % COLOURS;
-        let around = |turns: &[(f64, f64)]| -> Vec<(f64, f64)> {
-            turns.iter().map(|(x, y)| (at.0 + x * size, at.1 + y * size)).collect()
+        let around = |turns: &[f64]| -> Vec<(f64, f64)> {
+            let (points, _) = turns.as_chunks::<2>();
+            points.iter().map(|[x, y]| (at.0 + x * size, at.1 + y * size)).collect()
         };
         match shape {
             0 => self.circle("dot", at, size),
-            1 => self.shape("dot", &around(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)])),
-            2 => self.shape("dot", &around(&[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)])),
-            3 => self.shape("dot", &around(&[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)])),
-            4 => self.shape("dot", &around(&[(0.0, 1.2), (1.1, -0.8), (-1.1, -0.8)])),
+            1 => self.shape("dot", &around(&[-0.9, -0.9, 0.9, -0.9, 0.9, 0.9, -0.9, 0.9])),
+            2 => self.shape("dot", &around(&[0.0, -1.2, 1.1, 0.8, -1.1, 0.8])),
+            3 => self.shape("dot", &around(&[0.0, -1.3, 1.3, 0.0, 0.0, 1.3, -1.3, 0.0])),
+            4 => self.shape("dot", &around(&[0.0, 1.2, 1.1, -0.8, -1.1, -0.8])),
             5 => self.shape("dot", &around(&PLUS)),
-            6 => self.shape("dot", &around(&PLUS.map(|(x, y)| ((x - y) * 0.72, (x + y) * 0.72)))),
+            6 => {
+                let turned = PLUS.as_chunks::<2>().0.iter().flat_map(|[x, y]| [(x - y) * 0.72, (x + y) * 0.72]);
+                self.shape("dot", &around(&turned.collect::<Vec<f64>>()));
+            }
             _ => self.shape("dot", &around(&STAR)),
         }
     }
@@ -129,32 +126,14 @@ fn join_points(points: &[(f64, f64)]) -> String {
 
 pub(super) const COLOURS: usize = 8;
 
-const PLUS: [(f64, f64); 12] = [
-    (-0.4, -1.2),
-    (0.4, -1.2),
-    (0.4, -0.4),
-    (1.2, -0.4),
-    (1.2, 0.4),
-    (0.4, 0.4),
-    (0.4, 1.2),
-    (-0.4, 1.2),
-    (-0.4, 0.4),
-    (-1.2, 0.4),
-    (-1.2, -0.4),
-    (-0.4, -0.4),
+// The x and y of each corner.
+const PLUS: [f64; 24] = [
+    -0.4, -1.2, 0.4, -1.2, 0.4, -0.4, 1.2, -0.4, 1.2, 0.4, 0.4, 0.4, 0.4, 1.2, -0.4, 1.2, -0.4, 0.4, -1.2, 0.4, -1.2,
+    -0.4, -0.4, -0.4,
 ];
-
-const STAR: [(f64, f64); 10] = [
-    (0.0, -1.35),
-    (0.35, -0.45),
-    (1.28, -0.42),
-    (0.55, 0.18),
-    (0.79, 1.09),
-    (0.0, 0.55),
-    (-0.79, 1.09),
-    (-0.55, 0.18),
-    (-1.28, -0.42),
-    (-0.35, -0.45),
+const STAR: [f64; 20] = [
+    0.0, -1.35, 0.35, -0.45, 1.28, -0.42, 0.55, 0.18, 0.79, 1.09, 0.0, 0.55, -0.79, 1.09, -0.55, 0.18, -1.28, -0.42,
+    -0.35, -0.45,
 ];
 
 /// A coordinate with two decimals; non-finite values become 0.
@@ -169,8 +148,7 @@ pub fn column(figures: impl IntoIterator<Item = (Option<f64>, Option<[f64; 2]>)>
     ends.filter(|end| end.is_finite()).fold((0.0, 1.0), |(low, high), end| (end.min(low), end.max(high)))
 }
 
-/// Draws a bar on the scale of its [`column()`]; an undefined value gives an empty track. If the scale extends beyond 0 or 1,
-/// a line marks that end.
+/// Draws a bar on the scale of its [`column()`], with a line at 0 or 1 if that lies within; empty if undefined.
 pub fn interval(value: Option<f64>, ci: Option<[f64; 2]>, scale: (f64, f64)) -> String {
     let (low, high) = scale;
     let scale = Scale::linear(scale, (2.0, 98.0));
@@ -196,6 +174,82 @@ pub fn interval(value: Option<f64>, ci: Option<[f64; 2]>, scale: (f64, f64)) -> 
     format!("<svg class=\"bar\" viewBox=\"0 0 100 16\" preserveAspectRatio=\"none\" aria-hidden=\"true\">{marks}</svg>")
 }
 
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    values: (f64, f64),
+    places: (f64, f64),
+    log: bool,
+}
+
+impl Scale {
+    pub(super) fn linear(values: (f64, f64), places: (f64, f64)) -> Self {
+        Self { values, places, log: false }
+    }
+
+    /// Logarithmic; both ends must be positive.
+    pub(super) fn log(values: (f64, f64), places: (f64, f64)) -> Self {
+        Self { values, places, log: true }
+    }
+
+    pub(super) fn at(&self, value: f64) -> f64 {
+        let turn = |v: f64| if self.log { v.max(f64::MIN_POSITIVE).ln() } else { v };
+        let (from, to) = (turn(self.values.0), turn(self.values.1));
+        let share = ((turn(value) - from) / (to - from)).clamp(0.0, 1.0);
+        let share = if share.is_finite() { share } else { 0.5 };
+        self.places.0 + share * (self.places.1 - self.places.0)
+    }
+}
+
+/// The ends of an axis: 0 and 1 if all values lie between them, else round numbers around them.
+pub(crate) fn domain(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    let ends = values.into_iter().filter(|v| v.is_finite()).map(|v| (v, v));
+    let Some((low, high)) = ends.reduce(|(low, high), (a, b)| (low.min(a), high.max(b))) else { return (0.0, 1.0) };
+    if low >= 0.0 && high <= 1.0 {
+        return (0.0, 1.0);
+    }
+    let (low, high) =
+        if low < high { (low, high) } else { (low - low.abs().max(1.0) / 2.0, low + low.abs().max(1.0) / 2.0) };
+    let step = step(low, high, 5);
+    ((low / step).floor() * step, (high / step).ceil() * step)
+}
+
+pub(super) fn ticks((low, high): (f64, f64), about: usize) -> Vec<(f64, String)> {
+    let step = step(low, high, about);
+    let digits = (-step.log10().floor()).clamp(0.0, 6.0) as usize;
+    let first = (low / step - 1e-9).ceil();
+    let all = (0..=about * 3).map(|n| (first + n as f64) * step).take_while(|v| *v <= high + step * 1e-9);
+    all.map(|v| (v, format!("{:.digits$}", if v.abs() < step * 1e-9 { 0.0 } else { v }).replacen('-', "−", 1)))
+        .collect()
+}
+
+fn step(low: f64, high: f64, about: usize) -> f64 {
+    let rough = ((high - low) / about as f64).clamp(1e-9, 1e12);
+    let power = 10f64.powf(rough.log10().floor());
+    let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|factor| factor * power >= rough * 0.999).unwrap_or(10.0);
+    factor * power
+}
+
+pub(super) fn factors(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    let ends = values.into_iter().map(|v| (v, v)).reduce(|(low, high), (a, b)| (low.min(a), high.max(b)));
+    let (low, high) = ends.unwrap_or((0.1, 1.0));
+    (low / 2.0, high * 2.0)
+}
+
+/// Powers of ten, with 2 and 5 in between if there is room.
+pub(super) fn log_ticks((low, high): (f64, f64)) -> Vec<(f64, String)> {
+    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+    let span = high.log10() - low.log10();
+    let factors: &[f64] = if span <= 2.2 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+    let every = (span / 8.0).ceil().max(1.0) as i32;
+    let powers = (first..=last).filter(|power| power.rem_euclid(every) == 0);
+    let all = powers.flat_map(|power| factors.iter().map(move |factor| (factor * 10f64.powi(power), power)));
+    let label = |v: f64, power: i32| match power {
+        -4..6 => format!("{v:.*}", (-power).max(0) as usize),
+        _ => format!("{v:.0e}"),
+    };
+    all.filter(|(v, _)| (low..=high).contains(v)).map(|(v, power)| (v, label(v, power))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,7 +264,7 @@ mod tests {
         let terminal = |series: usize| {
             let mut svg = Svg::default();
             svg.series(series, |svg| svg.marker(series, (0.0, 0.0), 4.0));
-            svg.finish()
+            svg.out
         };
         let looks: std::collections::BTreeSet<String> = (0..64).map(terminal).collect();
         assert_eq!(looks.len(), 64);
@@ -220,7 +274,7 @@ mod tests {
     fn names_are_escaped() {
         let mut svg = Svg::default();
         svg.name((0.0, 0.0), Anchor::Start, "<script>alert(1)</script>", 60.0);
-        let drawn = svg.finish();
+        let drawn = svg.out;
         assert!(!drawn.contains("<script") && drawn.contains("<title>&lt;script&gt;alert(1)"), "{drawn}");
     }
 
@@ -242,5 +296,40 @@ mod tests {
         assert_eq!(column([(Some(1.5), Some([0.9, 3.0])), (Some(f64::NAN), Some([0.0, f64::INFINITY]))]), (0.0, 3.0));
         let drawn = interval(Some(-1.0), None, column([(Some(-1.0), None)]));
         assert!(drawn.contains("class=\"end\" x=\"49.5\"") && drawn.contains("class=\"at\" x=\"1\""), "{drawn}");
+    }
+
+    fn tick_labels(values: (f64, f64)) -> String {
+        let labels: Vec<String> = ticks(values, 5).into_iter().map(|(_, label)| label).collect();
+        labels.join(" ")
+    }
+
+    #[test]
+    fn ticks_are_round_numbers() {
+        assert_eq!(tick_labels((0.0, 1.0)), "0.0 0.2 0.4 0.6 0.8 1.0");
+        assert_eq!(tick_labels((-1.0, 1.0)), "−1.0 −0.5 0.0 0.5 1.0");
+        assert_eq!(tick_labels((0.0, 4000.0)), "0 1000 2000 3000 4000");
+        let log_labels = |ends| log_ticks(ends).into_iter().map(|(_, label)| label).collect::<Vec<_>>().join(" ");
+        assert_eq!(log_labels((0.0011, 0.09)), "0.002 0.005 0.01 0.02 0.05");
+        assert_eq!(log_labels((0.00005, 4.2)), "0.0001 0.001 0.01 0.1 1");
+        assert_eq!(log_labels((3.0, 12.0)), "5 10");
+    }
+
+    #[test]
+    fn axis_has_two_ends_for_any_values() {
+        assert_eq!(domain([]), (0.0, 1.0));
+        assert_eq!(domain([0.3, 0.3]), (0.0, 1.0));
+        assert_eq!(domain([7.0]), (2.0, 12.0));
+        assert_eq!(domain([-0.2, 0.9]), (-0.5, 1.0));
+        assert_eq!(factors([0.01]), (0.005, 0.02));
+    }
+
+    #[test]
+    fn positions_are_between_the_ends() {
+        for scale in [Scale::linear((0.0, 1.0), (10.0, 20.0)), Scale::log((0.01, 1.0), (10.0, 20.0))] {
+            for value in [f64::NAN, f64::INFINITY, -5.0, 0.0, 0.5, 9e300] {
+                assert!((10.0..=20.0).contains(&scale.at(value)), "{scale:?} {value}");
+            }
+        }
+        assert_eq!(Scale::linear((2.0, 2.0), (0.0, 10.0)).at(2.0), 5.0);
     }
 }

@@ -1,16 +1,14 @@
 //! Plots precision, recall and F1 by threshold.
 
 use super::axes::{BELOW, Frame, finish};
-use super::scale::{Scale, domain, ticks};
 use super::subject::{self, DrawnTool, is_share};
-use super::svg::{Anchor, Svg};
+use super::svg::{Anchor, Scale, Svg, domain, ticks};
 use super::{NothingToDraw, Plot, PlotOptions};
 use crate::number::{SEVERITIES, threshold};
 use crate::report_view::ReportView;
 use karat_format::report::{OperatingV1, ReportV1, SweepV1};
 
 const WIDTH: f64 = 340.0;
-/// Name, class and value.
 type Line = (&'static str, &'static str, fn(&OperatingV1) -> f64);
 
 /// Line styles differ too, so that colour is not the only difference.
@@ -21,12 +19,9 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
     subject::no_metric(options, "precision, recall and F1")?;
     let tools = subject::tools(view, options)?;
     let all = tools.iter().flat_map(|drawn| drawn.tool.sweeps.iter().map(move |sweep| (drawn, sweep)));
-    let plots: Vec<Plot> = all.filter_map(|(drawn, sweep)| draw_sweep(view.report, drawn, sweep)).collect();
-    if plots.is_empty() {
-        let why = "no tool reports a confidence or severity for its findings, so no threshold can be applied";
-        return Err(NothingToDraw(why.to_owned()));
-    }
-    Ok(plots)
+    let plots = all.filter_map(|(drawn, sweep)| draw_sweep(view.report, drawn, sweep)).collect();
+    let why = "no tool reports a confidence or severity for its findings, so no threshold can be applied";
+    subject::not_empty(plots, || why.to_owned())
 }
 
 fn draw_sweep(report: &ReportV1, drawn: &DrawnTool<'_>, sweep: &SweepV1) -> Option<Plot> {

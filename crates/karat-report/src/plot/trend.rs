@@ -1,9 +1,8 @@
 //! Plots a metric of every tool over several reports; a missing tool leaves a gap.
 
 use super::axes::{Frame, describe, finish, legend, list_names};
-use super::scale::{Scale, domain, ticks};
 use super::subject::{self, DrawnTool, Figure};
-use super::svg::{Anchor, SMALL, Svg};
+use super::svg::{Anchor, SMALL, Scale, Svg, domain, ticks};
 use super::{NothingToDraw, Plot, PlotOptions, words};
 use crate::number::title;
 use crate::report_view::ReportView;
@@ -45,10 +44,11 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
         // Tools are offset so that intervals do not overlap.
         let aside = (nth as f64 - (tools.len() - 1) as f64 / 2.0) * (28.0 / tools.len() as f64).min(4.0);
         let place = |at: usize, value: f64| (x.at(at as f64) + aside, y.at(value));
+        let points = figures.iter().enumerate().map(|(at, figure)| figure.map(|figure| place(at, figure.value)));
+        let points: Vec<Option<(f64, f64)>> = points.collect();
         svg.series(drawn.series, |svg| {
-            for stretch in unbroken_runs(figures) {
-                let points: Vec<(f64, f64)> = stretch.iter().map(|(at, figure)| place(*at, figure.value)).collect();
-                svg.path("thin", &points);
+            for stretch in points.split(Option::is_none) {
+                svg.path("thin", &stretch.iter().flatten().copied().collect::<Vec<_>>());
             }
         });
         let mut values = Vec::new();
@@ -82,7 +82,6 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
     Ok(vec![finish(svg, report, (WIDTH, foot), &[remarks.join(" ")], title, describe(&sentences))])
 }
 
-/// Notes on earlier reports that have other goldens.
 fn mismatched_reports(view: &ReportView<'_>) -> Vec<String> {
     let suite = &view.report.suite;
     let others = view.earlier.iter().map(|earlier| &earlier.report.suite);
@@ -106,17 +105,6 @@ fn figures_over(stops: &[(&str, &ReportV1)], drawn: &DrawnTool<'_>, id: &str) ->
         subject::figure(report, tool, id).ok()
     };
     stops.iter().map(at).collect()
-}
-
-fn unbroken_runs(figures: &[Option<Figure>]) -> Vec<Vec<(usize, Figure)>> {
-    let mut out: Vec<Vec<(usize, Figure)>> = vec![Vec::new()];
-    for (at, figure) in figures.iter().enumerate() {
-        match (figure, out.last_mut()) {
-            (Some(figure), Some(last)) => last.push((at, *figure)),
-            _ => out.push(Vec::new()),
-        }
-    }
-    out
 }
 
 /// Names of reports, as many as fit, always including the last.

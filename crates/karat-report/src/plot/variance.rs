@@ -17,17 +17,15 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
     let tools = subject::tools(view, options)?;
     if options.metric.as_deref().is_some_and(|id| id != rank_metric(report)) {
         let by = title(rank_metric(report));
-        return Err(NothingToDraw(format!(
-            "this report has shares for {by} only; for another metric use `karat power --metric`"
-        )));
+        let other = "for another metric use `karat power --metric`";
+        return Err(NothingToDraw(format!("this report has shares for {by} only; {other}")));
     }
     let shares = |name: &str| view.variance.iter().find(|(tool, _)| tool == name).and_then(|(_, own)| shares(own));
     let rows: Vec<(&str, [f64; 4])> =
         tools.iter().filter_map(|drawn| Some((drawn.name(), shares(drawn.name())?))).collect();
     if rows.is_empty() {
-        return Err(NothingToDraw(
-            "no tool has several trials of a case; run with --trials 3 to measure variance between trials".to_owned(),
-        ));
+        let why = "no tool has several trials of a case; run with --trials 3 to measure variance between trials";
+        return Err(NothingToDraw(why.to_owned()));
     }
     let names = words::widest(rows.iter().map(|(name, _)| *name), SIZE).clamp(40.0, 170.0);
     let (left, right) = (10.0 + names + 12.0, WIDTH - 12.0);

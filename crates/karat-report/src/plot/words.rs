@@ -1,5 +1,6 @@
 //! Estimates text widths before rendering, and cuts text to a width.
 
+use crate::grid;
 use unicode_width::UnicodeWidthChar;
 
 /// Estimated for a rather wide font.
@@ -46,18 +47,8 @@ pub(super) fn fit_end(text: &str, room: f64, size: f64) -> String {
 }
 
 pub(super) fn wrap(text: &str, room: f64, size: f64) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        let word = fit(word, room, size);
-        match lines.last_mut() {
-            Some(line) if width(line, size) + width(&word, size) + em(' ') * size <= room => {
-                line.push(' ');
-                line.push_str(&word);
-            }
-            _ => lines.push(word),
-        }
-    }
-    lines
+    let words = text.split_whitespace().map(|word| fit(word, room, size));
+    grid::lines(words, |line, word| width(line, size) + width(word, size) + em(' ') * size <= room)
 }
 
 #[cfg(test)]

@@ -12,7 +12,8 @@ const NAME: usize = 24;
 /// Tool names may be cut to this to make room for a headline metric.
 const SHORT_NAME: usize = 16;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// In the order in which columns are shown.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Column {
     /// By position in the headline, with its interval below.
     Headline(usize),
@@ -21,10 +22,13 @@ enum Column {
     Fn,
     Result,
     Failed,
-    Metric(&'static str),
+    /// By position in [`METRICS`].
+    Metric(usize),
     Seconds,
     Usd,
 }
+
+const METRICS: [&str; 4] = ["f2", "found_any", "found_all", "consistency"];
 
 /// Further columns, most useful first; a group is shown together.
 const MORE: [&[Column]; 8] = [
@@ -32,10 +36,10 @@ const MORE: [&[Column]; 8] = [
     &[Column::Failed],
     &[Column::Usd],
     &[Column::Seconds],
-    &[Column::Metric("f2")],
-    &[Column::Metric("found_any")],
-    &[Column::Metric("found_all")],
-    &[Column::Metric("consistency")],
+    &[Column::Metric(0)],
+    &[Column::Metric(1)],
+    &[Column::Metric(2)],
+    &[Column::Metric(3)],
 ];
 
 /// Returns the leaderboard and its footnotes: what the bars show, and what did not fit.
@@ -58,7 +62,6 @@ pub(super) fn draw(report: &ReportV1, terminal: &TerminalStyle) -> (String, Vec<
     (grid::draw(&rows, terminal.width, terminal.colour), bars.into_iter().chain(no_room).collect())
 }
 
-/// The width of a table whose first column is cut to `name`.
 fn width_with_name(rows: &[Vec<Cell>], name: usize) -> usize {
     let first = grid::width(rows, 1);
     first.min(name + 2) + grid::width(rows, usize::MAX) - first
@@ -91,20 +94,8 @@ fn chosen(report: &ReportV1, width: usize, mut columns: Vec<Column>, stacked: bo
             columns = with;
         }
     }
-    columns.sort_by_key(|column| place(*column));
+    columns.sort();
     columns
-}
-
-fn place(column: Column) -> usize {
-    match column {
-        Column::Headline(at) => at,
-        Column::Tp | Column::Fp | Column::Fn => 100,
-        Column::Result => 101,
-        Column::Failed => 102,
-        Column::Metric(_) => 103,
-        Column::Seconds => 104,
-        Column::Usd => 105,
-    }
 }
 
 fn has_any(report: &ReportV1, column: Column) -> bool {
@@ -113,7 +104,9 @@ fn has_any(report: &ReportV1, column: Column) -> bool {
         Column::Headline(_) | Column::Result => true,
         Column::Tp | Column::Fp | Column::Fn => !verdicts_only,
         Column::Failed => failed_trials(tool) > 0,
-        Column::Metric(id) => !verdicts_only && tool.metrics.get(id).is_some_and(|estimate| estimate.value.is_some()),
+        Column::Metric(at) => {
+            !verdicts_only && tool.metrics.get(METRICS[at]).is_some_and(|estimate| estimate.value.is_some())
+        }
         Column::Seconds => report.measured.latency.contains_key(&tool.tool),
         Column::Usd => report.measured.cost.contains_key(&tool.tool),
     })
@@ -162,7 +155,7 @@ fn head_words(report: &ReportV1, column: Column) -> &str {
         Column::Fn => "FN",
         Column::Result => "result",
         Column::Failed => "failed",
-        Column::Metric(id) => title(id),
+        Column::Metric(at) => title(METRICS[at]),
         Column::Seconds => "s/trial",
         Column::Usd => "USD",
     }
@@ -181,7 +174,7 @@ fn cell(report: &ReportV1, tool: &ToolV1, column: Column) -> Cell {
             let n = failed_trials(tool);
             Cell::right(format!("{n}/{}", tool.trials)).styled(if n > 0 { WARNING } else { DIM })
         }
-        Column::Metric(id) => Cell::right(three(tool.metrics.get(id).and_then(|e| e.value))),
+        Column::Metric(at) => Cell::right(three(tool.metrics.get(METRICS[at]).and_then(|e| e.value))),
         Column::Seconds => {
             figure(report.measured.latency.get(&tool.tool).map(|own| format!("{:.1}", own.mean_ms / 1000.0)))
         }

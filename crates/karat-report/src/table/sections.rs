@@ -1,17 +1,16 @@
 //! Sections of the report that not every suite has: composites, corrected figures and unlabelled extras.
 
-use super::{BOLD, DIM, TerminalStyle, hanging, heading, indented, paint};
+use super::{BOLD, DIM, TerminalStyle, folded, hanging, heading, indented, paint};
 use crate::grid::{self, Cell};
 use crate::number::{ranked, span, three, title};
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
-use karat_format::report::{CorrectedToolV1, CorrectedV1, PooledExtraV1, ReportV1, ToolV1};
+use karat_format::report::{CorrectedV1, PooledExtraV1, ReportV1, ToolV1};
 use std::collections::BTreeMap;
 
 const COMPOSITES: [&str; 5] =
     ["sui", "sui_rank_stability", "true_understanding_score", "true_understanding_geometric", "lucky_guess_indicator"];
 
-/// The composite indices, with the figures they are made of.
 pub(super) fn composites(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let value = |tool: &ToolV1, id: &str| tool.metrics.get(id).and_then(|e| e.value);
     let tools: Vec<&ToolV1> = ranked(report).into_iter().filter(|tool| value(tool, "sui").is_some()).collect();
@@ -48,7 +47,6 @@ fn short(id: &str) -> &str {
     }
 }
 
-/// Pooled figures, before and after correcting for judge errors.
 pub(super) fn corrected(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let mut rows = vec![grid::header("tool", ["", "judge says", "Rogan–Gladen", "", "PPI++", ""])];
     // By method and reason, the tools and their metrics.
@@ -56,10 +54,8 @@ pub(super) fn corrected(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let mut labels = Vec::new();
     for tool in ranked(report) {
         let Some(own) = &tool.corrected else { continue };
-        let CorrectedToolV1 { precision, recall, f1, .. } = own;
-        for (number, (name, metric)) in
-            [("precision", precision), ("recall", recall), ("F1", f1)].into_iter().enumerate()
-        {
+        let metrics = [("precision", &own.precision), ("recall", &own.recall), ("F1", &own.f1)];
+        for (number, (name, metric)) in metrics.into_iter().enumerate() {
             let mut row = vec![Cell::left(if number == 0 { tool.tool.as_str() } else { "" }), Cell::left(name)];
             row.push(Cell::right(three(metric.raw)));
             for (method, figure) in [("Rogan–Gladen", &metric.rogan_gladen), ("PPI++", &metric.ppi)] {
@@ -98,7 +94,6 @@ pub(super) fn corrected(report: &ReportV1, terminal: &TerminalStyle) -> String {
 
 const MOST_POOLS: usize = 3;
 
-/// Unlabelled extras and their effect on precision.
 pub(super) fn extras(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let tools: Vec<&ToolV1> = ranked(report).into_iter().filter(|tool| tool.unlabelled_extras > 0).collect();
     if tools.is_empty() {
@@ -120,10 +115,7 @@ pub(super) fn extras(report: &ReportV1, terminal: &TerminalStyle) -> String {
         out.push('\n');
     }
     let next = "`karat label extras` shows them, those that affect precision most first";
-    for line in grid::fold(next, terminal.width.saturating_sub(2)) {
-        out.push_str(&format!("  {}\n", paint(&line, DIM, terminal)));
-    }
-    out
+    out + &folded("  ", next, DIM, terminal)
 }
 
 fn pooled(pool: &PooledExtraV1) -> String {

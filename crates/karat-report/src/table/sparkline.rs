@@ -3,7 +3,7 @@
 use super::{DIM, GOOD, TerminalStyle};
 use crate::grid::{self, Cell};
 use crate::number::{headline, is_best, rank_metric, ranked, title};
-use crate::plot::scale::domain;
+use crate::plot::svg::domain;
 use anstyle::Style;
 use karat_format::report::{EstimateV1, ReportV1, ToolV1};
 
@@ -12,8 +12,7 @@ pub(super) const COLUMN: usize = 18;
 const FEWEST: usize = 10;
 const MOST: usize = 14;
 
-/// Adds a track to every tool if there is room: as a column, after the intervals, or on a line of its own. Returns its
-/// caption for the footnotes.
+/// Adds a track to every tool if there is room, in a column or on a line; returns its caption for the footnotes.
 pub(super) fn add(
     report: &ReportV1,
     rows: &mut Vec<Vec<Cell>>,

@@ -172,3 +172,9 @@ fn real_files_are_read() {
     assert!(files > 150, "{files} files");
     assert!(placed * 100 >= functions * 97, "{placed} of {functions} functions lie in a symbol of their name");
 }
+
+impl Symbols {
+    fn at(&self, line: u32) -> String {
+        self.around(Lines { start: line, end: line })
+    }
+}

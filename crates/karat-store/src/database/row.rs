@@ -1,6 +1,6 @@
 //! Values bound to statements, and rows read from results.
 
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::tables::{Field, ROW_HASH_LEN, Table};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, TypeInfo, ValueRef};
@@ -77,42 +77,40 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    pub(crate) fn text(&self, column: usize) -> Result<String, StoreError> {
+    pub(crate) fn text(&self, column: usize) -> Result<String> {
         self.field(self.row.try_get(column))
     }
 
-    /// A borrowed text field.
-    pub(crate) fn str(&self, column: usize) -> Result<&str, StoreError> {
+    pub(crate) fn str(&self, column: usize) -> Result<&str> {
         self.field(self.row.try_get(column))
     }
 
-    pub(crate) fn text_or_null(&self, column: usize) -> Result<Option<String>, StoreError> {
+    pub(crate) fn text_or_null(&self, column: usize) -> Result<Option<String>> {
         self.field(self.row.try_get(column))
     }
 
-    pub(crate) fn int(&self, column: usize) -> Result<i64, StoreError> {
+    pub(crate) fn int(&self, column: usize) -> Result<i64> {
         self.field(self.row.try_get(column))
     }
 
-    pub(crate) fn int_or_null(&self, column: usize) -> Result<Option<i64>, StoreError> {
+    pub(crate) fn int_or_null(&self, column: usize) -> Result<Option<i64>> {
         self.field(self.row.try_get(column))
     }
 
-    pub(crate) fn real_or_null(&self, column: usize) -> Result<Option<f64>, StoreError> {
+    pub(crate) fn real_or_null(&self, column: usize) -> Result<Option<f64>> {
         self.field(self.row.try_get(column))
     }
 
-    pub(crate) fn bytes(&self, column: usize) -> Result<Vec<u8>, StoreError> {
+    pub(crate) fn bytes(&self, column: usize) -> Result<Vec<u8>> {
         self.field(self.row.try_get(column))
     }
 
-    pub(crate) fn count(&self, column: usize) -> Result<u32, StoreError> {
+    pub(crate) fn count(&self, column: usize) -> Result<u32> {
         let number = self.int(column)?;
         u32::try_from(number).map_err(|_| self.damage(format!("{number} stands where a count should")))
     }
 
-    /// Checks the row against its stored hash.
-    pub(super) fn check(&self, table: &Table) -> Result<(), StoreError> {
+    pub(super) fn check(&self, table: &Table) -> Result<()> {
         // A row that cannot be hashed is damaged too.
         match (self.hash(table), self.bytes(table.columns.len())) {
             (Ok(hash), Ok(stored)) if hash.as_slice() == stored => Ok(()),
@@ -120,12 +118,12 @@ impl Row {
         }
     }
 
-    pub(super) fn hash(&self, table: &Table) -> Result<[u8; ROW_HASH_LEN], StoreError> {
+    pub(super) fn hash(&self, table: &Table) -> Result<[u8; ROW_HASH_LEN]> {
         let fields = (0..table.columns.len()).map(|column| self.stored(column)).collect::<Result<Vec<_>, _>>()?;
         Ok(table.hash(fields))
     }
 
-    pub(super) fn values(&self, table: &Table) -> Result<Vec<Value>, StoreError> {
+    pub(super) fn values(&self, table: &Table) -> Result<Vec<Value>> {
         let value = |column: usize| {
             Ok(match self.stored(column)? {
                 Field::Null => Value::Null,
@@ -139,7 +137,7 @@ impl Row {
     }
 
     /// A value with the type the file holds, whatever the column declares.
-    fn stored(&self, column: usize) -> Result<Field<'_>, StoreError> {
+    fn stored(&self, column: usize) -> Result<Field<'_>> {
         let raw = self.field(self.row.try_get_raw(column))?;
         if raw.is_null() {
             return Ok(Field::Null);
@@ -152,7 +150,6 @@ impl Row {
         })
     }
 
-    /// The row's key columns, for messages.
     pub(super) fn name(&self, table: &Table) -> String {
         let part = |(place, column): (usize, &&str)| {
             let value = match self.stored(place) {
@@ -168,7 +165,7 @@ impl Row {
         table.columns[..table.key].iter().enumerate().map(part).collect::<Vec<_>>().join(" ")
     }
 
-    fn field<T>(&self, got: Result<T, sqlx::Error>) -> Result<T, StoreError> {
+    fn field<T>(&self, got: Result<T, sqlx::Error>) -> Result<T> {
         got.map_err(|error| self.damage(error.to_string()))
     }
 

@@ -138,7 +138,6 @@ fn judgement(trial: &Trial, judge: JudgeName, decision: Decision) -> Judgement {
     Judgement { case, tool, trial: trial.number, judge, exchange: None, decision }
 }
 
-/// One annotator's labels of a trial's findings as an audit.
 fn audit(case: &Case, trial: &Trial, classified: &[Classified<'_, '_>]) -> AuditDecision {
     let found = classified.iter().find(|(_, class, _)| *class == Classification::TargetMatch);
     let complete = classified.len() == trial.findings.len();

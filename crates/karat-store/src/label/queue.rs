@@ -38,8 +38,7 @@ pub struct OpenPair<'a> {
     pub doubt: Uncertainty,
 }
 
-/// The distinct pairs of these trials that a judge would be asked about, those that would narrow the interval of the figure
-/// most first, given the judgements. For profiles that compare no scores: all pairs of goldens and findings.
+/// The distinct pairs that a judge would be asked about, those that would narrow the figure's interval most first.
 pub fn pair_queue<'a>(
     suite: &'a Suite,
     trials: &'a [Trial],
@@ -61,13 +60,12 @@ pub fn pair_queue<'a>(
         let likely = judge.probabilities(&case.goldens, &trial.findings);
         let open = |(golden, finding): (usize, usize)| {
             let key = LabelKey::pair(&known[golden], &reported[finding]);
-            let (own, reported_finding) = (&case.goldens[golden], &trial.findings[finding]);
             let probability = likely[golden * trial.findings.len() + finding];
             let open = OpenPair {
                 key,
                 case,
-                golden: own,
-                finding: reported_finding,
+                golden: &case.goldens[golden],
+                finding: &trial.findings[finding],
                 tools: 0,
                 trials: 0,
                 doubt: Uncertainty::default(),
@@ -214,8 +212,7 @@ impl Sample {
         self.probability
     }
 
-    /// A pair's position in the sample, from 0 to 1; `None` if it is not included. A larger sample of the same seed contains
-    /// a smaller one at the same positions.
+    /// A pair's position in the sample, from 0 to 1, the same in a larger sample of the seed; `None` if not included.
     pub fn place(self, key: &LabelKey) -> Option<f64> {
         let hash = blake3::hash(format!("{}\n{key}", self.seed).as_bytes());
         let drawn = hash.as_bytes().iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));

@@ -37,13 +37,10 @@ pub fn read(inputs: Vec<NamedLines<'_>>, context: &ImportContext<'_>) -> Result<
         faults.extend(decode_lines::<JudgementV1>(&file, input.reader, &schema, |number, value, line| {
             let (judgement, found) = value.into_judgement();
             let mut own = value_diagnostics(&found, line);
-            let read = match reader.labels(&judgement, line) {
-                Ok(read) => read,
-                Err(more) => {
-                    own.extend(more.into_iter().filter(|_| line.wrong.is_empty()));
-                    return own;
-                }
-            };
+            let read = reader.labels(&judgement, line).unwrap_or_else(|more| {
+                own.extend(more.into_iter().filter(|_| line.wrong.is_empty()));
+                Vec::new()
+            });
             for label in read {
                 let word = label.answer.word();
                 let about = (label.subject.key().to_string(), label.annotator.clone());
@@ -66,7 +63,6 @@ pub fn read(inputs: Vec<NamedLines<'_>>, context: &ImportContext<'_>) -> Result<
     if faults.is_empty() { Ok(labels) } else { Err(Faults(faults)) }
 }
 
-/// The field of a judgement with the answer, and what the answer is about, for messages.
 fn answer_field(kind: LabelKind) -> (&'static str, &'static str) {
     match kind {
         LabelKind::Pair => ("match", "golden and finding"),
@@ -84,7 +80,6 @@ fn contradiction_in_files(label: &NewLabel, line: &Line<'_>, earlier: &str, plac
 struct LabelReader<'a> {
     cases: HashMap<&'a str, &'a Case>,
     trials: HashMap<(&'a str, &'a str, u32), &'a Trial>,
-    /// Stored answers, by key and annotator.
     stored: HashMap<(&'a str, &'a Annotator), &'static str>,
     change: bool,
 }
@@ -207,8 +202,7 @@ impl<'a> LabelReader<'a> {
     }
 }
 
-/// The part of an audit's explanation about one finding, as exports write it: from the line that starts with its id up to the
-/// next such line.
+/// The part of an audit's explanation about one finding: from the line that starts with its id to the next such.
 fn finding_note(finding: &FindingId, decision: &AuditDecision) -> Option<String> {
     let begins = |line: &str, id: &FindingId| line.strip_prefix(id.as_str()).is_some_and(|rest| rest.starts_with(": "));
     let is_next = |line: &str| decision.findings.iter().any(|other| begins(line, &other.finding));

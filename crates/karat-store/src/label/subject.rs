@@ -11,10 +11,11 @@ use std::fmt;
 /// Characters of a key that are shown and typed.
 pub const SHORT: usize = 12;
 
-/// BLAKE3, in hex, of everything a person sees of a subject. It contains neither tool nor trial, so a label applies to every
-/// run in which a tool reports the same.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// BLAKE3, in hex, of everything a person sees of a subject. It contains neither tool nor trial.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
 pub struct LabelKey {
+    #[serde(skip)]
     kind: LabelKind,
     hash: String,
 }
@@ -59,12 +60,6 @@ impl LabelKey {
 impl fmt::Display for LabelKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.hash)
-    }
-}
-
-impl Serialize for LabelKey {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.hash)
     }
 }
 
@@ -194,7 +189,6 @@ impl Subject {
 
     /// The key of its labels.
     pub fn key(&self) -> LabelKey {
-        /// The JSON of extras and audited findings that is hashed.
         #[derive(Serialize)]
         struct HashedText<'s> {
             case: &'s CaseId,

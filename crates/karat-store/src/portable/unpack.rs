@@ -1,20 +1,18 @@
 //! Reads a run file; everything is checked before anything is used.
 
-use super::line::{LineV1, RunV1, SCHEMA, Seal, TrialLineV1};
+use super::{LineV1, SCHEMA, Seal, TrialLineV1};
 use crate::artifacts::{Packer, hash};
-use crate::error::StoreError;
-use crate::judgements::check;
+use crate::error::{Result, StoreError};
 use crate::naming::RunId;
 use crate::record::{Planned, TrialKey};
-use crate::runs::{RunRow, RunState};
-use crate::trials::{Batch, TrialRow};
+use crate::runs::{RunRow, RunState, RunV1};
+use crate::trials::{Batch, TrialRow, check_judgement};
 use karat_format::run::{PlanV1, ToolFactsV1, TrialDetailV1};
 use karat_format::submission::TrialV1;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 
-/// A complete, valid run file.
 pub(super) struct RunFile {
     pub(super) row: RunRow,
     pub(super) tools: BTreeMap<String, Vec<String>>,
@@ -25,7 +23,7 @@ pub(super) struct RunFile {
 }
 
 impl RunFile {
-    pub(super) fn read(file: &str, mut reader: Box<dyn BufRead>, limits: Limits) -> Result<Self, StoreError> {
+    pub(super) fn read(file: &str, mut reader: Box<dyn BufRead>, limits: Limits) -> Result<Self> {
         let mut unpacking = RunFileReader::default();
         let (mut number, mut total) = (0, 0);
         let mut line = Vec::new();
@@ -58,25 +56,17 @@ pub(super) struct Limits {
     held: u64,
 }
 
-impl Default for Limits {
-    fn default() -> Self {
-        Self { line: 513 << 20, total: 32 << 30, held: 4 << 30 }
-    }
-}
+pub(super) const LIMITS: Limits = Limits { line: 513 << 20, total: 32 << 30, held: 4 << 30 };
 
 impl Limits {
     fn check(self, line: u64, total: u64, held: u64) -> Result<(), String> {
-        let over = |what: &str, most: u64| Err(format!("{what} more than {most} bytes, which no run needs"));
-        if line > self.line {
-            return over("this line has", self.line);
-        }
-        if total > self.total {
-            return over("up to here the file has, unpacked,", self.total);
-        }
-        if held > self.held {
-            return over("up to here the run takes up", self.held);
-        }
-        Ok(())
+        let sizes = [
+            ("this line has", line, self.line),
+            ("up to here the file has, unpacked,", total, self.total),
+            ("up to here the run takes up", held, self.held),
+        ];
+        let over = sizes.into_iter().find(|(_, size, most)| size > most);
+        over.map_or(Ok(()), |(what, _, most)| Err(format!("{what} more than {most} bytes, which no run needs")))
     }
 }
 
@@ -86,7 +76,7 @@ struct RunFileReader {
     run: Option<Run>,
     tools: BTreeMap<String, Vec<String>>,
     batch: Batch,
-    packer: Option<Packer>,
+    packer: Packer,
     links: Vec<String>,
     judgements: Vec<String>,
     attempts: usize,
@@ -134,14 +124,14 @@ impl RunFileReader {
                 if hash(&bytes) != stated {
                     return Err(format!("the bytes are not those of the hash {stated}"));
                 }
-                let packed = self.packer.get_or_insert_with(Packer::new).pack(&bytes);
+                let packed = self.packer.pack(&bytes);
                 self.held += packed.len() as u64;
                 self.batch.artifact(packed);
                 Ok(())
             }
             LineV1::Trial(trial) => self.trial(trial),
             LineV1::Judgement(judgement) => {
-                check(&parse("the judgement", &judgement)?)?;
+                check_judgement(&parse("the judgement", &judgement)?)?;
                 self.judgements.push(judgement.get().to_owned());
                 Ok(())
             }
@@ -201,30 +191,22 @@ impl RunFileReader {
     }
 
     fn done(self) -> Result<RunFile, String> {
-        let (Some(header), Some(Run { line: run, plan, planned }), true) = (self.header, self.run, self.ended) else {
+        let (Some(header), Some(Run { line, plan, planned }), true) = (self.header, self.run, self.ended) else {
             return Err("the file ends before the run does".to_owned());
         };
         if let Some(hash) = self.links.iter().find(|hash| !self.batch.has_artifact(hash)) {
             return Err(format!("the bytes with the hash {hash} are not in the file"));
         }
-        let state = RunState::parse(&run.state).unwrap_or(RunState::Stopped);
         let done = i64::try_from(self.batch.trials()).unwrap_or(i64::MAX);
-        if state == RunState::Complete && done < planned.total() {
+        if line.state == RunState::Complete.as_str() && done < planned.total() {
             return Err(format!("the run is complete with {done} of {} planned trials", planned.total()));
         }
         let row = RunRow {
             id: header.id,
             name: header.name,
-            created_ms: run.created_ms,
-            ended_ms: run.ended_ms,
-            state,
+            suite: plan.suite,
             planned: planned.total(),
-            suite_name: plan.suite.name,
-            suite_digest: plan.suite.digest,
-            snapshot: run.snapshot,
-            plan: run.plan.get().to_owned(),
-            report: run.report,
-            karat: run.karat,
+            line,
             imported: true,
         };
         let (_, hash) = header.seal.count_and_hash();

@@ -1,6 +1,7 @@
 //! Full, read-only, older, newer, foreign and damaged stores: a clear error, and no loss of data.
 
 use super::*;
+use crate::database::Access;
 use crate::{StoreError, schema};
 
 #[test]
@@ -85,7 +86,7 @@ fn read_only_store_can_be_read_but_not_written() {
     store.save(&run, &[record("zeta", "a", 1)]).unwrap();
     drop(store);
     let mut store = Store::read_only(&dir.folder()).unwrap();
-    assert!(!store.is_writable());
+    assert!(store.database.access != Access::Write);
     assert_eq!(trial_lines(&mut store, &run), ["zeta a 1 1 reported"]);
     assert_eq!(store.verify().unwrap(), []);
     let error = store.save(&run, &[record("zeta", "b", 1)]).unwrap_err();
@@ -125,7 +126,7 @@ fn store_in_a_read_only_folder_can_be_read() {
     let opened = Store::open(&dir.folder());
     mode(0o755);
     let mut store = opened.unwrap();
-    assert!(!store.is_writable());
+    assert!(store.database.access != Access::Write);
     assert_eq!(store.find("latest").unwrap().id, run);
 }
 

@@ -1,8 +1,7 @@
 //! The label pages: start, labelling, and confirmed extras.
 
-use super::super::fault::Fault;
 use super::super::markup::percent_encode;
-use super::super::reply::Reply;
+use super::super::reply::{Fault, Reply};
 use super::super::run_lookup::{display_name, find_run};
 use super::super::state::State;
 use super::{KINDS, ListQuery, annotator, check_enabled, kind_of};
@@ -22,7 +21,6 @@ const START: &str = include_str!("../label_start.js");
 const LABEL: &str = include_str!("../label.js");
 const CONFIRMED: &str = include_str!("../label_confirmed.js");
 
-/// The choices of the start page.
 #[derive(Deserialize)]
 pub(super) struct Chosen {
     run: String,
@@ -31,7 +29,6 @@ pub(super) struct Chosen {
     name: String,
 }
 
-/// The start page: who labels what.
 pub(super) async fn start(Shared(state): Shared<State>) -> Result<Reply, Fault> {
     check_enabled(&state)?;
     let (runs, labels) = state.read(|store| Ok((store.overview()?, store.labels()?))).await?;
@@ -97,7 +94,6 @@ fn form(runs: &[RunInfo]) -> Markup {
     }
 }
 
-/// Redirects from the choices to the labelling page.
 pub(super) async fn go(Shared(state): Shared<State>, Query(chosen): Query<Chosen>) -> Result<Reply, Fault> {
     check_enabled(&state)?;
     let name = annotator(chosen.name.trim())?;
@@ -197,7 +193,6 @@ pub(super) async fn session(
 const TOOLS: [(&str, &str, &str); 4] =
     [("s", "skip", "Skip"), ("u", "undo", "Undo"), ("m", "note", "Note"), ("?", "help", "Help")];
 
-/// The answer buttons with their keys.
 fn buttons(kind: LabelKind) -> Markup {
     let button = |key: &str, answer: &str, name: &str, class: &str| {
         html! {
@@ -220,7 +215,6 @@ fn buttons(kind: LabelKind) -> Markup {
     }
 }
 
-/// The display name of a class.
 fn spoken(class: Classification) -> String {
     let name = class.as_str().to_lowercase().replace('_', " ");
     let mut chars = name.chars();
@@ -279,7 +273,6 @@ const COMMON_KEYS: [(&str, &str); 4] = [
     ("?", "Help. Esc closes it."),
 ];
 
-/// The page of confirmed extras to add to the suite.
 pub(super) async fn confirmed(
     Shared(state): Shared<State>,
     Path(run): Path<String>,

@@ -10,7 +10,7 @@ pub use object::ObjectId;
 
 use crate::suite::LoadedSuite;
 use karat_core::suite::Case;
-use object::{ADDRESS, AUTHOR, Entry, Mode, Pack, Packed, index};
+use object::{ADDRESS, AUTHOR, Mode, Pack, Packed, index};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
@@ -43,7 +43,6 @@ pub struct Template {
     packed: Packed,
 }
 
-/// A file after the change.
 struct CheckedFile {
     path: String,
     mode: Mode,
@@ -69,7 +68,8 @@ impl Template {
         for path in before.union(&after) {
             let old = if before.contains(path) { side(loaded, format!("{folder}/before/{path}"))? } else { None };
             let new = if after.contains(path) { side(loaded, format!("{folder}/after/{path}"))? } else { None };
-            patch::append(&mut diff, path, patch_side(old.as_ref()), patch_side(new.as_ref()));
+            let [before, after] = [&old, &new].map(|side| side.as_ref().map(|side| (side.mode, &side.bytes[..])));
+            patch::append(&mut diff, path, before, after);
             if let Some(old) = old {
                 old_tree.push((path.as_str(), old.mode, pack.blob(&old.bytes)?));
             }
@@ -104,7 +104,7 @@ impl Template {
         let mut entries = Vec::with_capacity(self.files.len());
         for file in &self.files {
             let meta = file.write(&folder.join(&file.path))?;
-            entries.push(Entry { path: &file.path, mode: file.mode, id: file.id, meta });
+            entries.push((file.path.as_str(), file.mode, file.id, meta));
         }
         let git = folder.join(".git");
         // Git recognizes a repository by these folders and creates others when it needs them. Each one that is created for
@@ -133,8 +133,8 @@ impl Template {
 
 impl CheckedFile {
     fn write(&self, target: &Path) -> io::Result<fs::Metadata> {
-        let permissions = self.mode.bits() & 0o777;
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(permissions).open(target)?;
+        let mut file =
+            fs::OpenOptions::new().write(true).create_new(true).mode(self.mode as u32 & 0o777).open(target)?;
         match &self.content {
             Content::InMemory(bytes) => file.write_all(bytes)?,
             Content::OnDisk(path) => {
@@ -146,13 +146,9 @@ impl CheckedFile {
 }
 
 /// The paths of one side, without files of git itself.
-fn paths(loaded: &LoadedSuite, folder: &str) -> io::Result<BTreeSet<String>> {
+pub(crate) fn paths(loaded: &LoadedSuite, folder: &str) -> io::Result<BTreeSet<String>> {
     let own = |path: &String| !path.split('/').any(|part| part.eq_ignore_ascii_case(".git"));
     Ok(loaded.files.walk(folder)?.files.into_iter().filter(own).collect())
-}
-
-fn patch_side(side: Option<&Side>) -> Option<(Mode, &[u8])> {
-    side.map(|side| (side.mode, &side.bytes[..]))
 }
 
 struct Side {

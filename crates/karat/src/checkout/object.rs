@@ -29,22 +29,14 @@ pub(super) enum Mode {
     Executable = 0o100_755,
 }
 
-impl Mode {
-    pub(super) fn bits(self) -> u32 {
-        self as u32
-    }
-}
-
 /// Objects that are being packed, each once.
 #[derive(Default)]
 pub(super) struct Pack {
     /// Where each object begins, and the checksum of its packed bytes.
     places: BTreeMap<ObjectId, (u32, u32)>,
-    /// The packed objects, one after the other.
     body: Vec<u8>,
 }
 
-/// The two files of a finished pack.
 pub(super) struct Packed {
     /// Without an extension.
     pub(super) name: String,
@@ -66,7 +58,7 @@ impl Pack {
         let mut rest = files;
         while let Some((path, mode, id)) = rest.first() {
             let Some((folder, _)) = path.split_once('/') else {
-                entries.push((path.as_bytes().to_vec(), entry(&format!("{:o}", mode.bits()), path, id)));
+                entries.push((path.as_bytes().to_vec(), entry(&format!("{:o}", *mode as u32), path, id)));
                 rest = &rest[1..];
                 continue;
             };
@@ -84,7 +76,6 @@ impl Pack {
         self.add(2, "tree", &content)
     }
 
-    /// Adds a commit by the fixed author at a fixed time.
     pub(super) fn commit(
         &mut self,
         tree: &ObjectId,
@@ -94,8 +85,7 @@ impl Pack {
     ) -> io::Result<ObjectId> {
         let parent = parent.map(|parent| format!("parent {parent}\n")).unwrap_or_default();
         let who = format!("{AUTHOR} <{ADDRESS}> {seconds} +0000");
-        let content = format!("tree {tree}\n{parent}author {who}\ncommitter {who}\n\n{message}\n");
-        self.add(1, "commit", content.as_bytes())
+        self.add(1, "commit", format!("tree {tree}\n{parent}author {who}\ncommitter {who}\n\n{message}\n").as_bytes())
     }
 
     fn add(&mut self, kind: u8, name: &str, content: &[u8]) -> io::Result<ObjectId> {
@@ -120,7 +110,6 @@ impl Pack {
         Ok(id)
     }
 
-    /// The pack and its index.
     pub(super) fn finish(self) -> Packed {
         let count = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
         let mut pack = Vec::with_capacity(self.body.len() + PACK_HEADER + 20);
@@ -139,8 +128,7 @@ impl Pack {
         self.places.values().for_each(|(_, crc)| index.extend(crc.to_be_bytes()));
         self.places.values().for_each(|(offset, _)| index.extend(offset.to_be_bytes()));
         index.extend(checksum);
-        let own = Sha1::from(&index).digest().bytes();
-        index.extend(own);
+        index.extend(Sha1::from(&index).digest().bytes());
         Packed { name: format!("pack-{}", ObjectId(checksum)), pack, index }
     }
 }
@@ -165,33 +153,23 @@ fn header(out: &mut Vec<u8>, kind: u8, length: usize) {
     }
 }
 
-/// One checked-out file.
-pub(super) struct Entry<'a> {
-    pub(super) path: &'a str,
-    pub(super) mode: Mode,
-    pub(super) id: ObjectId,
-    pub(super) meta: Metadata,
-}
-
 /// Git's index of these files, which are sorted by path, with their metadata: so git sees at once that nothing changed.
-pub(super) fn index(entries: &[Entry<'_>]) -> Vec<u8> {
+pub(super) fn index(entries: &[(&str, Mode, ObjectId, Metadata)]) -> Vec<u8> {
     let mut out = b"DIRC\0\0\0\x02".to_vec();
     out.extend(u32::try_from(entries.len()).unwrap_or(u32::MAX).to_be_bytes());
-    for entry in entries {
+    for (path, mode, id, meta) in entries {
         let start = out.len();
-        for number in status(&entry.meta, entry.mode) {
+        for number in status(meta, *mode) {
             out.extend(number.to_be_bytes());
         }
-        out.extend(entry.id.0);
-        let length = u16::try_from(entry.path.len()).unwrap_or(u16::MAX).min(0xfff);
-        out.extend(length.to_be_bytes());
-        out.extend(entry.path.as_bytes());
+        out.extend(id.0);
+        out.extend(u16::try_from(path.len()).unwrap_or(u16::MAX).min(0xfff).to_be_bytes());
+        out.extend(path.as_bytes());
         // Each entry ends in one to eight zero bytes, so that the next begins at a multiple of eight.
         let padded = (out.len() - start) / 8 * 8 + 8;
         out.resize(start + padded, 0);
     }
-    let own = Sha1::from(&out).digest().bytes();
-    out.extend(own);
+    out.extend(Sha1::from(&out).digest().bytes());
     out
 }
 
@@ -206,7 +184,7 @@ fn status(meta: &Metadata, mode: Mode) -> [u32; 10] {
         signed(meta.mtime_nsec()),
         low(meta.dev()),
         low(meta.ino()),
-        mode.bits(),
+        mode as u32,
         meta.uid(),
         meta.gid(),
         low(meta.size()),

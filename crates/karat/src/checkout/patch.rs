@@ -5,10 +5,8 @@ use imara_diff::{Algorithm, Diff, InternedInput, Interner, Token, UnifiedDiffCon
 use karat_source::git::is_binary;
 use std::fmt::{self, Write};
 
-/// One side of a file: its mode and its content.
 type Side<'a> = Option<(Mode, &'a [u8])>;
 
-/// Appends the change of one file, if there is any.
 pub(super) fn append(out: &mut String, path: &str, before: Side<'_>, after: Side<'_>) {
     if before == after {
         return;
@@ -17,15 +15,15 @@ pub(super) fn append(out: &mut String, path: &str, before: Side<'_>, after: Side
     out.push_str(&format!("diff --git {a} {b}\n"));
     let (old, new) = match (before, after) {
         (None, Some((mode, _))) => {
-            out.push_str(&format!("new file mode {:o}\n", mode.bits()));
+            out.push_str(&format!("new file mode {:o}\n", mode as u32));
             ("/dev/null".to_owned(), b)
         }
         (Some((mode, _)), None) => {
-            out.push_str(&format!("deleted file mode {:o}\n", mode.bits()));
+            out.push_str(&format!("deleted file mode {:o}\n", mode as u32));
             (a, "/dev/null".to_owned())
         }
         (Some((old, _)), Some((new, _))) if old != new => {
-            out.push_str(&format!("old mode {:o}\nnew mode {:o}\n", old.bits(), new.bits()));
+            out.push_str(&format!("old mode {:o}\nnew mode {:o}\n", old as u32, new as u32));
             (a, b)
         }
         _ => (a, b),
@@ -43,8 +41,7 @@ pub(super) fn append(out: &mut String, path: &str, before: Side<'_>, after: Side
     let input = InternedInput::new(&*before, &*after);
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
     diff.postprocess_lines(&input);
-    let printer = AsGit(&input.interner);
-    let hunks = diff.unified_diff(&printer, UnifiedDiffConfig::default(), &input).to_string();
+    let hunks = diff.unified_diff(&AsGit(&input.interner), UnifiedDiffConfig::default(), &input).to_string();
     if !hunks.is_empty() {
         out.push_str(&format!("--- {old}\n+++ {new}\n{hunks}"));
     }

@@ -1,133 +1,37 @@
-//! From a metric and two sides to what every case adds on either.
+//! How much each case adds to a metric of a side.
 //!
-//! A metric is computed here by the same formulas that the report's own figure came from. Before anything is said of a
-//! difference, the figure of each side is computed from all of its cases and compared with what the side states; where the two
-//! differ, the metric is not compared.
+//! The figure of each side is computed from all of its cases and compared with what the side states; where the two differ, the
+//! metric is not compared.
 
 use super::pairing::Paired;
 use super::side::{CaseSide, Side, SideKind};
-use karat_core::comparison::{PairedMetric, Pairs, Row, Statistic};
+use karat_core::comparison::{Pairs, Row, Statistic, ToolScores};
 use karat_core::metric::levels::{Cell, adaptive_error, swept};
 use karat_core::metric::sums::Sums;
-use karat_core::metric::sweep::{Scale, SweptBy};
+use karat_core::metric::sweep::Scale;
 use karat_core::metric::table::{self, Basis, Direction, basis};
 use karat_core::metric::targets::spread_of_moments;
 use karat_core::profile::Profile;
 use karat_core::stats::summary::mean;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A metric of two sides, case by case.
-pub(super) struct Measured {
-    kind: Kind,
-    /// The places of the cases, among those of the pair.
-    pub(super) cases: Vec<usize>,
-    /// The cluster of each.
-    pub(super) clusters: Option<Vec<usize>>,
-    /// Cases of which trials count on one side only.
-    pub(super) left_out: usize,
-    /// What both sides state, where all of their cases are compared.
-    pub(super) stated: Option<[f64; 2]>,
-    /// Why the metric is not compared case by case.
-    pub(super) refused: Option<Refused>,
-}
-
-/// Why a metric is not compared case by case, and what both sides state of it nevertheless.
-pub(super) struct Refused {
-    pub(super) reason: String,
-    /// Nothing where the sides are not about the same cases.
-    pub(super) stated: [Option<f64>; 2],
-}
-
-enum Kind {
-    Values(Vec<[f64; 2]>),
-    Sums { rows: Vec<[Row; 2]>, columns: usize, value: Box<Statistic<'static>> },
-}
-
-impl Measured {
-    pub(super) fn comparand(&self, direction: Direction) -> PairedMetric<'_> {
-        let pairs = match &self.kind {
-            Kind::Values(values) => Pairs::Values(values.clone()),
-            Kind::Sums { rows, columns, value } => {
-                Pairs::Sums { rows: rows.clone(), columns: *columns, value: value.as_ref() }
-            }
-        };
-        PairedMetric { pairs, clusters: self.clusters.clone(), direction }
-    }
-}
-
-/// Which way is better.
 pub(super) fn direction(id: &str) -> Direction {
     table::find(id).map_or(Direction::Up, |metric| metric.direction)
 }
 
-/// A metric of two sides.
-pub(super) fn measure(pair: &Paired<'_>, id: &str) -> Measured {
-    let counts_once = |(_, a, b): &&(&str, &CaseSide, &CaseSide)| a.counted != b.counted;
-    let left_out = pair.cases.iter().filter(counts_once).count();
+/// How many cases have trials that count on one side only, and what either side states where all of its cases are compared.
+pub(super) fn stated_figures(pair: &Paired<'_>, id: &str) -> (usize, [Option<f64>; 2]) {
+    let left_out = pair.cases.iter().filter(|(_, a, b)| a.counted != b.counted).count();
     let same_cases = left_out == 0 && pair.left_out.is_empty();
     let stated = |side: &Side| side.stated.get(id)?.as_ref().ok().copied().filter(|_| same_cases);
-    let stated = [stated(pair.a), stated(pair.b)];
-    let recipe = match Recipe::checked(&[pair.a, pair.b], id) {
-        Ok(recipe) => recipe,
-        Err(reason) => {
-            let (kind, refused) = (Kind::Values(Vec::new()), Some(Refused { reason, stated }));
-            return Measured { kind, cases: Vec::new(), clusters: None, left_out, stated: None, refused };
-        }
-    };
-    let (mut rows, mut cases) = (Vec::new(), Vec::new());
-    for (at, (name, a, b)) in pair.cases.iter().enumerate().filter(|(_, (_, a, b))| a.counted && b.counted) {
-        let both = [recipe.row(name, a), recipe.row(name, b)];
-        // A case that adds nothing on either side is none that the metric is about.
-        if both.iter().any(|row| !row.is_empty()) {
-            rows.push(both);
-            cases.push(at);
-        }
-    }
-    let values = |(_, a, b): &(&str, &CaseSide, &CaseSide)| Some([*a.values.get(id)?, *b.values.get(id)?]);
-    let all_values: Option<Vec<[f64; 2]>> = match recipe.basis {
-        Basis::Values if recipe.parts.is_none() => cases.iter().map(|at| values(&pair.cases[*at])).collect(),
-        _ => None,
-    };
-    let kind = match all_values {
-        // The differences of cases say more than two sums do.
-        Some(values) => Kind::Values(values),
-        None => Kind::Sums { rows, columns: recipe.columns(), value: recipe.value },
-    };
-    let stated = stated[0].zip(stated[1]).map(|(a, b)| [a, b]);
-    Measured { kind, cases, clusters: None, left_out, stated, refused: None }
+    (left_out, [stated(pair.a), stated(pair.b)])
 }
 
-/// What the cases of several tools add to a metric, tool by tool and case by case.
-pub(super) enum ToolCases {
-    /// The metric is the mean of these values; nothing where a case has none.
-    Values(Vec<Vec<Option<f64>>>),
-    /// The metric is a figure of columns that are added up over cases.
-    Sums { rows: Vec<Vec<Row>>, columns: usize, value: Box<Statistic<'static>> },
-}
-
-/// A metric of several tools on the same cases, or why it is not compared case by case.
-pub(super) fn measure_tools(sides: &[&Side], cases: &[&str], id: &str) -> Result<ToolCases, String> {
-    let recipe = Recipe::checked(sides, id)?;
-    if recipe.parts.is_none() && matches!(recipe.basis, Basis::Values) {
-        let values = |side: &Side| cases.iter().map(|name| counted(side, name)?.values.get(id).copied()).collect();
-        return Ok(ToolCases::Values(sides.iter().map(|side| values(side)).collect()));
-    }
-    // Sums of different cases are not compared: a case counts for all tools or for none.
-    let counts = |name: &str| sides.iter().all(|side| counted(side, name).is_some());
-    let row = |side: &Side, name: &str| match counted(side, name).filter(|_| counts(name)) {
-        Some(case) => recipe.row(name, case),
-        None => Row::new(),
-    };
-    let rows = sides.iter().map(|side| cases.iter().map(|name| row(side, name)).collect()).collect();
-    Ok(ToolCases::Sums { rows, columns: recipe.columns(), value: recipe.value })
-}
-
-/// What the cases of a side come to, for each of these metrics that can be computed from what the side keeps: its figure, or none
-/// where the cases give none. Means over the parts of a suite are left out of account.
+/// The figures of all cases, of those metrics that a side keeps the data of; means over the parts of a suite are ignored.
 pub(crate) fn recomputed<'i>(side: &Side, ids: impl Iterator<Item = &'i String>) -> BTreeMap<String, Option<f64>> {
     let side = Side { over_parts: BTreeSet::new(), ..side.clone() };
     let totals = Totals::new(&side);
-    // A report of an older version, or a made-up one, may state nothing that sums could be taken of.
+    // A report of an older version, or an invented one, may have no sums.
     let has_sums = !totals.sums.is_empty();
     let figure = |id: &String| {
         let recipe = Recipe::new(&[&side], id).ok()?;
@@ -140,7 +44,6 @@ pub(crate) fn recomputed<'i>(side: &Side, ids: impl Iterator<Item = &'i String>)
     ids.filter_map(figure).collect()
 }
 
-/// What all cases of a side add up to.
 struct Totals<'s> {
     /// By metric: how many cases have a value, the sum of these values, and of their squares.
     values: BTreeMap<&'s str, [f64; 3]>,
@@ -163,16 +66,16 @@ impl<'s> Totals<'s> {
     }
 }
 
-/// A case of a side, where trials of it count.
+/// A case of a side, if trials of it count.
 fn counted<'s>(side: &'s Side, name: &str) -> Option<&'s CaseSide> {
     side.cases.get(name).filter(|case| case.counted)
 }
 
-/// Figures no further apart are the same; what was kept may have been rounded to six digits.
+/// Figures that differ by less are equal, since stored ones may be rounded to six digits.
 const SAME: f64 = 1e-5;
 
-/// How a metric comes from what cases state.
-struct Recipe {
+/// How a metric is computed from the data of cases.
+pub(super) struct Recipe {
     basis: Basis,
     id: String,
     /// The columns of one part, by name; of a mean or a spread they have no name.
@@ -185,21 +88,17 @@ struct Recipe {
 
 impl Recipe {
     /// The recipe by which all sides have the value that they state, or why there is none.
-    fn checked(sides: &[&Side], id: &str) -> Result<Self, String> {
+    pub(super) fn checked(sides: &[&Side], id: &str) -> Result<Self, String> {
         for side in sides {
-            match (side.stated.get(id), side.kept) {
-                (Some(Ok(_)), _) => {}
-                (Some(Err(reason)), _) => return Err(format!("{} has no value: {reason}", side.label)),
-                (None, SideKind::Report) => {
-                    return Err(format!("the report of {} does not contain it: score it again", side.label));
-                }
+            let label = &side.label;
+            return Err(match (side.stated.get(id), side.kept) {
+                (Some(Ok(_)), _) => continue,
+                (Some(Err(reason)), _) => format!("{label} has no value: {reason}"),
+                (None, SideKind::Report) => format!("the report of {label} does not contain it: score it again"),
                 (None, SideKind::Baseline) => {
-                    return Err(format!(
-                        "the baseline of {} does not contain it: write it again with --metric {id}",
-                        side.label
-                    ));
+                    format!("the baseline of {label} does not contain it: write it again with --metric {id}")
                 }
-            }
+            });
         }
         let recipe = Self::new(sides, id)?;
         for side in sides {
@@ -269,20 +168,57 @@ impl Recipe {
         Ok(Self { basis, id: id.to_owned(), columns: names.into_iter().zip(0..).collect(), width, parts, value })
     }
 
-    /// How many columns there are in all.
+    /// The values of both sides, case by case, and the indices of these cases among those of the pair.
+    pub(super) fn pairs(&self, pair: &Paired<'_>) -> (Pairs<'_>, Vec<usize>) {
+        let (mut rows, mut cases) = (Vec::new(), Vec::new());
+        for (at, (name, a, b)) in pair.cases.iter().enumerate().filter(|(_, (_, a, b))| a.counted && b.counted) {
+            let both = [self.row(name, a), self.row(name, b)];
+            // The metric does not apply to a case that adds nothing on either side.
+            if both.iter().any(|row| !row.is_empty()) {
+                rows.push(both);
+                cases.push(at);
+            }
+        }
+        let values = |at: &usize| {
+            let (_, a, b) = &pair.cases[*at];
+            Some([*a.values.get(&self.id)?, *b.values.get(&self.id)?])
+        };
+        // The differences of cases say more than two sums do.
+        let values = self.is_mean_of_cases().then(|| cases.iter().map(values).collect::<Option<_>>()).flatten();
+        let sums = || Pairs::Sums { rows, columns: self.columns(), value: self.value.as_ref() };
+        (values.map_or_else(sums, Pairs::Values), cases)
+    }
+
+    /// The values of several tools on the same cases.
+    pub(super) fn tool_scores(&self, sides: &[&Side], cases: &[&str]) -> ToolScores<'_> {
+        if self.is_mean_of_cases() {
+            let value = |side: &Side, name: &str| counted(side, name)?.values.get(&self.id).copied();
+            let values = |side: &&Side| cases.iter().map(|name| value(side, name)).collect();
+            return ToolScores::Values(sides.iter().map(values).collect());
+        }
+        // Sums of different cases are not compared: a case counts for all tools or for none.
+        let counts = |name: &str| sides.iter().all(|side| counted(side, name).is_some());
+        let row = |side: &Side, name: &str| match counted(side, name).filter(|_| counts(name)) {
+            Some(case) => self.row(name, case),
+            None => Row::new(),
+        };
+        let rows = sides.iter().map(|side| cases.iter().map(|name| row(side, name)).collect()).collect();
+        ToolScores::Sums { rows, columns: self.columns(), value: self.value.as_ref() }
+    }
+
+    fn is_mean_of_cases(&self) -> bool {
+        self.parts.is_none() && matches!(self.basis, Basis::Values)
+    }
+
     fn columns(&self) -> usize {
         self.width * self.parts.as_ref().map_or(1, |parts| parts.count)
     }
 
-    /// What a case of that name adds.
     fn row(&self, name: &str, case: &CaseSide) -> Row {
         let sums: Row = match self.basis {
             Basis::Values => case.values.get(&self.id).map(|value| vec![(0, *value), (1, 1.0)]),
             Basis::Spread(of) => case.values.get(of).map(|value| vec![(0, 1.0), (1, *value), (2, value * value)]),
-            _ => {
-                let own = case.sums.iter().filter_map(|(name, sum)| Some((*self.columns.get(name)?, *sum)));
-                Some(own.collect())
-            }
+            _ => Some(case.sums.iter().filter_map(|(name, sum)| Some((*self.columns.get(name)?, *sum))).collect()),
         }
         .unwrap_or_default();
         let mut sums: Row = sums.into_iter().filter(|(_, sum)| *sum != 0.0).collect();
@@ -312,7 +248,6 @@ impl Recipe {
         (self.value)(&columns).filter(|value| value.is_finite())
     }
 
-    /// The figure of all cases of a side.
     fn figure(&self, side: &Side) -> Option<f64> {
         let mut totals = vec![0.0; self.columns()];
         for (name, case) in &side.cases {
@@ -332,26 +267,21 @@ fn over_parts(value: Box<Statistic<'static>>, width: usize) -> Box<Statistic<'st
 /// Pooled true positives, false positives and misses.
 const COUNTS: [&str; 3] = ["tp", "fp", "fn"];
 
-/// Every level that some case has, once.
 fn levels<'c>(cases: impl Iterator<Item = &'c CaseSide>, scale: Scale) -> Vec<Cell> {
     let names: BTreeSet<&String> = cases.flat_map(|case| case.sums.keys()).collect();
     names.into_iter().filter_map(|name| Cell::parse(name)).filter(|cell| cell.scale == scale).collect()
 }
 
 fn of_levels(id: &str, scale: Scale, cells: Vec<Cell>, bins: u32) -> Box<Statistic<'static>> {
-    let by = match scale {
-        Scale::Verdict => {
-            return Box::new(move |sums: &[f64]| {
-                adaptive_error(cells.iter().copied().zip(sums.iter().copied()), bins).ok()
-            });
-        }
-        Scale::Confidence => SweptBy::Confidence,
-        Scale::Severity => SweptBy::Severity,
-    };
+    if scale == Scale::Verdict {
+        return Box::new(move |sums: &[f64]| {
+            adaptive_error(cells.iter().copied().zip(sums.iter().copied()), bins).ok()
+        });
+    }
     let best = id.ends_with("best_f1");
     Box::new(move |sums: &[f64]| {
         let [tp, fp, fn_, levels @ ..] = sums else { return None };
-        let sweep = swept(by, cells.iter().copied().zip(levels.iter().copied()), [*tp, *fp, *fn_]);
+        let sweep = swept(scale, cells.iter().copied().zip(levels.iter().copied()), [*tp, *fp, *fn_]);
         if best { sweep.best_f1().ok() } else { sweep.average_precision.ok() }
     })
 }
@@ -399,12 +329,10 @@ impl Needed {
         Self { basis, id: id.to_owned(), sums: read.into_iter().map(|at| names[at].clone()).collect() }
     }
 
-    /// Whether a value of the case is needed.
     pub(crate) fn value(&self, name: &str) -> bool {
         name == self.id || matches!(self.basis, Basis::Spread(of) if of == name)
     }
 
-    /// Whether one of the sums of the case is needed.
     pub(crate) fn sum(&self, name: &str) -> bool {
         match self.basis {
             Basis::Levels(scale) => {

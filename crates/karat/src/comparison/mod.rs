@@ -7,19 +7,19 @@ mod reports;
 mod side;
 
 pub(crate) use measure::{Needed, recomputed};
-pub use pairing::Refusal;
 pub use ranks::ranking;
 pub use reports::{CompareRequest, compare_reports, pair_tools};
 pub(crate) use side::profile_digest;
 pub use side::{CaseSide, Side, SideKind};
 
+use crate::failure::{Failure, Result};
 use karat_core::clusters::{ClusterBy, Clustering};
 use karat_core::comparison::{FoundCount, MetricDifference, PairedMetric, Pairs, Rules};
 use karat_core::wording::count;
 use karat_format::comparison::{
     CaseMovedV1, ComparisonV1, DifferenceV1, GoldenMovedV1, GoldensV1, PairV1, SCHEMA, SideV1,
 };
-use measure::Measured;
+use measure::Recipe;
 use pairing::Paired;
 use ranks::ranks;
 use std::collections::BTreeSet;
@@ -36,11 +36,10 @@ pub struct Request<'a> {
     pub intersection: bool,
 }
 
-/// So many cases that moved are named.
 const MOST_MOVED: usize = 5;
 
 /// Compares every two sides. For each metric they are one family, over which p values are adjusted.
-pub fn compare(sides: &[(&Side, &Side)], request: &Request<'_>) -> Result<ComparisonV1, Refusal> {
+pub fn compare(sides: &[(&Side, &Side)], request: &Request<'_>) -> Result<ComparisonV1> {
     let mut warnings = Vec::new();
     let mut paired = Vec::new();
     for (a, b) in sides {
@@ -59,12 +58,17 @@ pub fn compare(sides: &[(&Side, &Side)], request: &Request<'_>) -> Result<Compar
     };
     let mut comparisons: Vec<PairV1> = paired.iter().map(|(pair, _)| without_metrics(pair, &request.rules)).collect();
     for id in &ids {
-        let differences = family(&paired, id, request);
-        for ((into, (pair, _)), difference) in comparisons.iter_mut().zip(&paired).zip(differences) {
+        let recipes: Vec<Result<Recipe, String>> =
+            paired.iter().map(|(pair, _)| Recipe::checked(&[pair.a, pair.b], id)).collect();
+        let metrics: Vec<PairedMetric<'_>> =
+            paired.iter().zip(&recipes).map(|(paired, recipe)| paired_metric(paired, id, recipe)).collect();
+        let compared = karat_core::comparison::compare(&metrics, &request.rules);
+        let differences = compared.iter().zip(&recipes);
+        for ((into, (pair, _)), (compared, recipe)) in comparisons.iter_mut().zip(&paired).zip(differences) {
             if into.moved.is_empty() {
                 into.moved = moved(pair, id);
             }
-            into.metrics.push(difference);
+            into.metrics.push(difference(pair, id, compared, recipe.as_ref().err()));
         }
     }
     let first = sides.first().map(|(a, _)| *a);
@@ -81,7 +85,6 @@ pub fn compare(sides: &[(&Side, &Side)], request: &Request<'_>) -> Result<Compar
     })
 }
 
-/// What to know of cases that are alike.
 fn on_clusters(pair: &Paired<'_>, clustering: &Clustering) -> Option<String> {
     if clustering.used && clustering.asked && clustering.alone > 0 {
         let cases = count(clustering.alone, "case");
@@ -90,37 +93,33 @@ fn on_clusters(pair: &Paired<'_>, clustering: &Clustering) -> Option<String> {
     clustering.warning()
 }
 
-/// One metric of every two sides.
-fn family(paired: &[(Paired<'_>, Clustering)], id: &str, request: &Request<'_>) -> Vec<DifferenceV1> {
-    let measure = |(pair, clustering): &(Paired<'_>, Clustering)| measured(pair, clustering, id);
-    let all: Vec<Measured> = paired.iter().map(measure).collect();
-    let direction = measure::direction(id);
-    let comparands: Vec<PairedMetric<'_>> = all.iter().map(|measured| measured.comparand(direction)).collect();
-    let compared = karat_core::comparison::compare(&comparands, &request.rules);
-    compared.iter().zip(&all).map(|(compared, measured)| difference(id, compared, measured)).collect()
-}
-
-fn measured(pair: &Paired<'_>, clustering: &Clustering, id: &str) -> Measured {
-    let mut measured = measure::measure(pair, id);
-    measured.clusters = pairing::cluster_numbers(pair, &measured.cases, clustering);
-    measured
-}
-
-fn difference(id: &str, compared: &MetricDifference, measured: &Measured) -> DifferenceV1 {
-    let found = DifferenceV1::new(id, compared, measured.left_out);
-    let Some(refused) = &measured.refused else {
-        // The same figure added up in another order differs in its last digits.
-        return match measured.stated.filter(|_| found.a.is_some() && found.b.is_some()) {
-            Some([a, b]) => DifferenceV1 { a: Some(a), b: Some(b), ..found },
-            None => found,
-        };
+fn paired_metric<'r>(
+    (pair, clustering): &(Paired<'_>, Clustering),
+    id: &str,
+    recipe: &'r Result<Recipe, String>,
+) -> PairedMetric<'r> {
+    let (pairs, cases) = match recipe {
+        Ok(recipe) => recipe.pairs(pair),
+        Err(_) => (Pairs::Values(Vec::new()), Vec::new()),
     };
-    let [a, b] = refused.stated;
-    let difference = a.zip(b).map(|(a, b)| b - a + 0.0);
-    DifferenceV1 { a, b, difference, because: refused.reason.clone(), ..found }
+    let clusters = pairing::cluster_numbers(pair, &cases, clustering);
+    PairedMetric { pairs, clusters, direction: measure::direction(id) }
 }
 
-/// Two sides, as far as no metric is concerned.
+fn difference(pair: &Paired<'_>, id: &str, compared: &MetricDifference, refused: Option<&String>) -> DifferenceV1 {
+    let (left_out, [a, b]) = measure::stated_figures(pair, id);
+    let found = DifferenceV1::new(id, compared, left_out);
+    match refused {
+        Some(reason) => {
+            let difference = a.zip(b).map(|(a, b)| b - a + 0.0);
+            DifferenceV1 { a, b, difference, because: reason.clone(), ..found }
+        }
+        // The same figure added up in another order differs in its last digits.
+        None if a.and(b).and(found.a).and(found.b).is_some() => DifferenceV1 { a, b, ..found },
+        None => found,
+    }
+}
+
 fn without_metrics(pair: &Paired<'_>, rules: &Rules) -> PairV1 {
     let side = |side: &Side| SideV1 {
         label: side.label.clone(),
@@ -153,13 +152,9 @@ fn goldens(pair: &Paired<'_>, level: f64) -> GoldensV1 {
     let moved = |at: &usize| {
         let (case, golden, [a, b]) = names[*at];
         let title = [pair.b, pair.a].into_iter().find_map(|side| side.cases.get(case)?.titles.get(golden));
-        GoldenMovedV1 {
-            case: case.to_owned(),
-            golden: golden.to_owned(),
-            title: title.cloned().unwrap_or_else(|| golden.to_owned()),
-            a: [a.found, a.trials],
-            b: [b.found, b.trials],
-        }
+        let title = title.cloned().unwrap_or_else(|| golden.to_owned());
+        let [a, b] = [a, b].map(|tally| [tally.found, tally.trials]);
+        GoldenMovedV1 { case: case.to_owned(), golden: golden.to_owned(), title, a, b }
     };
     GoldensV1 {
         gained: moves.gained.iter().map(moved).collect(),
@@ -176,11 +171,9 @@ fn goldens(pair: &Paired<'_>, level: f64) -> GoldensV1 {
 fn moved(pair: &Paired<'_>, id: &str) -> Vec<CaseMovedV1> {
     let of = |(case, a, b): &(&str, &CaseSide, &CaseSide)| {
         let (a, b) = (*a.values.get(id)?, *b.values.get(id)?);
-        let case = (*case).to_owned();
-        Some(CaseMovedV1 { case, metric: id.to_owned(), a, b, difference: b - a })
+        Some(CaseMovedV1 { case: (*case).to_owned(), metric: id.to_owned(), a, b, difference: b - a })
     };
-    let mut all: Vec<CaseMovedV1> =
-        pair.cases.iter().filter_map(of).filter(|one| one.difference.abs() > 1e-6).collect();
+    let mut all: Vec<_> = pair.cases.iter().filter_map(of).filter(|one| one.difference.abs() > 1e-6).collect();
     all.sort_by(|x, y| y.difference.abs().total_cmp(&x.difference.abs()));
     all.truncate(MOST_MOVED);
     all
@@ -194,29 +187,14 @@ pub(crate) struct ByCase {
     pub(crate) warning: Option<String>,
 }
 
-/// How much each case contributes to the difference between two sides.
-pub(crate) fn contributions(a: &Side, b: &Side, id: &str, cluster: &ClusterBy) -> Result<ByCase, Refusal> {
-    by_case(a, b, id, cluster, |pairs| pairs.contributions())
-}
-
-/// How much each case contributes to the figure of one side.
-pub(crate) fn single(side: &Side, id: &str, cluster: &ClusterBy) -> Result<ByCase, Refusal> {
-    by_case(side, side, id, cluster, |pairs| pairs.of_second())
-}
-
-fn by_case(
-    a: &Side,
-    b: &Side,
-    id: &str,
-    cluster: &ClusterBy,
-    values: impl Fn(&Pairs<'_>) -> Vec<f64>,
-) -> Result<ByCase, Refusal> {
-    let pair = pairing::pair(a, b, false)?;
+/// How much each case contributes to the difference between two sides, or without `a` to the figure of `b`.
+pub(crate) fn by_case(a: Option<&Side>, b: &Side, id: &str, cluster: &ClusterBy) -> Result<ByCase> {
+    let pair = pairing::pair(a.unwrap_or(b), b, false)?;
     let clustering = pairing::clustering(&pair, cluster)?;
-    let measured = measured(&pair, &clustering, id);
-    if let Some(refused) = measured.refused {
-        return Err(Refusal::NotByCase { metric: id.to_owned(), reason: refused.reason });
-    }
-    let comparand = measured.comparand(measure::direction(id));
-    Ok(ByCase { values: values(&comparand.pairs), clusters: comparand.clusters, warning: clustering.warning() })
+    let refused = |reason| Failure::bad_input(format!("{id} cannot be compared case by case: {reason}"));
+    let recipe = Recipe::checked(&[pair.a, pair.b], id).map_err(refused)?;
+    let (pairs, cases) = recipe.pairs(&pair);
+    let values = if a.is_some() { pairs.contributions() } else { pairs.of_second() };
+    let clusters = pairing::cluster_numbers(&pair, &cases, &clustering);
+    Ok(ByCase { values, clusters, warning: clustering.warning() })
 }

@@ -1,48 +1,22 @@
 //! Which cases two sides have in common, and why they may not be compared.
 
 use super::side::{CaseSide, Side};
+use crate::failure::{Failure, Result};
 use karat_core::clusters::{ClusterBy, Clustering, numbers};
 use karat_core::wording::count;
 use karat_format::comparison::LeftOutV1;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Two sides on the cases they share.
 pub(super) struct Paired<'a> {
     pub(super) a: &'a Side,
     pub(super) b: &'a Side,
-    /// By id, with what either side says of it.
+    /// The id of each case, and its data on both sides.
     pub(super) cases: Vec<(&'a str, &'a CaseSide, &'a CaseSide)>,
     pub(super) left_out: Vec<LeftOutV1>,
 }
 
-/// Why sides cannot be compared.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "field names say it")]
-pub enum Refusal {
-    /// They are about different cases or goldens, or were scored by different rules.
-    #[error("{a} and {b} cannot be compared: {}", reasons.join("; and "))]
-    Different { a: String, b: String, reasons: Vec<String> },
-    /// No case has the same goldens on both sides.
-    #[error("{a} and {b} have no case in common whose goldens are the same; score both against the same suite")]
-    NothingShared { a: String, b: String },
-    /// A metric that cannot be taken apart into what cases add to it.
-    #[error("{metric} cannot be compared case by case: {reason}")]
-    NotByCase { metric: String, reason: String },
-    /// Clusters are to be named by a field that no case has.
-    #[error("no case has the field `{field}`, so it cannot define clusters; {}", there(known))]
-    NoField { field: String, known: Vec<String> },
-}
-
-fn there(known: &[String]) -> String {
-    if known.is_empty() {
-        return "the reports contain no fields of cases; score again to add them".to_owned();
-    }
-    format!("there are {}", known.join(", "))
-}
-
-/// Puts two sides together.
-pub(super) fn pair<'a>(a: &'a Side, b: &'a Side, intersection: bool) -> Result<Paired<'a>, Refusal> {
+pub(super) fn pair<'a>(a: &'a Side, b: &'a Side, intersection: bool) -> Result<Paired<'a>> {
     let mut reasons = Vec::new();
     let (mut cases, mut only_a, mut only_b, mut changed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (id, left) in &a.cases {
@@ -56,11 +30,9 @@ pub(super) fn pair<'a>(a: &'a Side, b: &'a Side, intersection: bool) -> Result<P
     let use_intersection = "or give --intersection to compare the cases whose goldens are the same";
     if !intersection {
         if a.digest != b.digest {
-            let short = |digest: &str| digest.chars().take(19).collect::<String>();
+            let [a, b] = [a, b].map(|side| side.digest.chars().take(19).collect::<String>());
             reasons.push(format!(
-                "they are about different suites or versions of one ({} and {}): score both against the same suite, {use_intersection}",
-                short(&a.digest),
-                short(&b.digest)
+                "they are about different suites or versions of one ({a} and {b}): score both against the same suite, {use_intersection}"
             ));
         } else if !(only_a.is_empty() && only_b.is_empty() && changed.is_empty()) {
             reasons.push(format!(
@@ -72,10 +44,14 @@ pub(super) fn pair<'a>(a: &'a Side, b: &'a Side, intersection: bool) -> Result<P
         reasons.push(rules_differ(a, b));
     }
     if !reasons.is_empty() {
-        return Err(Refusal::Different { a: a.label.clone(), b: b.label.clone(), reasons });
+        let reasons = reasons.join("; and ");
+        return Err(Failure::bad_input(format!("{} and {} cannot be compared: {reasons}", a.label, b.label)));
     }
     if cases.is_empty() {
-        return Err(Refusal::NothingShared { a: a.label.clone(), b: b.label.clone() });
+        return Err(Failure::bad_input(format!(
+            "{} and {} have no case in common whose goldens are the same; score both against the same suite",
+            a.label, b.label
+        )));
     }
     let whys = [
         (format!("only {} has them", a.label), only_a),
@@ -87,7 +63,6 @@ pub(super) fn pair<'a>(a: &'a Side, b: &'a Side, intersection: bool) -> Result<P
 }
 
 impl Paired<'_> {
-    /// What a reader must know of the two.
     pub(super) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         let (a, b) = (self.a, self.b);
@@ -96,12 +71,10 @@ impl Paired<'_> {
         }
         if a.judges != b.judges {
             let names = |judges: &[String]| if judges.is_empty() { "nobody".to_owned() } else { judges.join(", ") };
+            let (ours, theirs) = (names(&a.judges), names(&b.judges));
             warnings.push(format!(
-                "judges differ: {} decided for {}, {} for {}; differences may be due to the judges",
-                names(&a.judges),
-                a.label,
-                names(&b.judges),
-                b.label
+                "judges differ: {ours} decided for {}, {theirs} for {}; differences may be due to the judges",
+                a.label, b.label
             ));
         }
         if a.digest == b.digest && a.label == b.label {
@@ -111,7 +84,6 @@ impl Paired<'_> {
     }
 }
 
-/// In which values the rules differ.
 fn rules_differ(a: &Side, b: &Side) -> String {
     let names = format!("{} was scored by the profile {} and {} by {}", a.label, a.profile, b.label, b.profile);
     if a.rules.is_empty() || b.rules.is_empty() {
@@ -141,19 +113,25 @@ fn flat(rules: &BTreeMap<String, Value>) -> BTreeMap<String, Value> {
     all
 }
 
-/// Decides how the cases of a pair are clustered.
-pub(super) fn clustering(pair: &Paired<'_>, by: &ClusterBy) -> Result<Clustering, Refusal> {
+pub(super) fn clustering(pair: &Paired<'_>, by: &ClusterBy) -> Result<Clustering> {
     let field = by.field();
     let clustering = by.decide_from((0..pair.cases.len()).map(|at| field_value(pair, at, field)));
     if clustering.used && clustering.groups == 0 {
-        let all = pair.cases.iter().flat_map(|(_, a, b)| a.fields.keys().chain(b.fields.keys()));
-        let known: BTreeSet<&String> = all.collect();
-        return Err(Refusal::NoField { field: field.to_owned(), known: known.into_iter().cloned().collect() });
+        let known: BTreeSet<&str> = pair
+            .cases
+            .iter()
+            .flat_map(|(_, a, b)| a.fields.keys().chain(b.fields.keys()))
+            .map(String::as_str)
+            .collect();
+        let there = match known.is_empty() {
+            true => "the reports contain no fields of cases; score again to add them".to_owned(),
+            false => format!("there are {}", Vec::from_iter(known).join(", ")),
+        };
+        return Err(Failure::usage(format!("no case has the field `{field}`, so it cannot define clusters; {there}")));
     }
     Ok(clustering)
 }
 
-/// The cluster of each of some cases of a pair; `None` without clusters.
 pub(super) fn cluster_numbers(pair: &Paired<'_>, cases: &[usize], clustering: &Clustering) -> Option<Vec<usize>> {
     let field = clustering.used_field()?;
     Some(numbers(cases.iter().map(|at| field_value(pair, *at, field))))

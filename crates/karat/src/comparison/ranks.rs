@@ -1,39 +1,33 @@
 //! Tools in order, with the ranks that each may have.
 
-use super::measure::{self, ToolCases};
-use super::{Refusal, Request, Side, pairing};
+use super::measure::{self, Recipe};
+use super::{Request, Side, pairing};
+use crate::failure::Result;
 use karat_core::comparison::{PairTest, RankSet, Rules, ToolScores, rank_sets, test_all_pairs};
 use karat_core::wording::count;
 use karat_format::comparison::{ComparisonV1, RankTestV1, RankedV1, RanksV1, SCHEMA};
-use karat_format::report::{EstimateV1, ReportV1, ToolV1};
+use karat_format::report::{ReportV1, ToolV1};
 use karat_report::number::{goodness, headline, rank_metric, title};
 
-/// The ranking that a report states: all its tools by the metric that ranks them; none with a single tool.
+/// The ranking of all tools of a report by its ranking metric; `None` with a single tool.
 pub fn ranking(report: &ReportV1) -> Option<RanksV1> {
     let tools: Vec<&ToolV1> = report.tools.iter().collect();
     if tools.len() < 2 {
         return None;
     }
     let rules = Rules { seed: Some(report.seed), ..Rules::default() };
-    let cluster = report.intervals.cluster_by();
-    let request = Request { metrics: &[], cluster: &cluster, rules, intersection: false };
+    let request = Request { metrics: &[], cluster: &report.intervals.cluster_by(), rules, intersection: false };
     ranks(report, &tools, rank_metric(report), &request).ok()?.ranks
 }
 
-/// Orders tools of a report by a metric, and tests every two of them.
-pub(super) fn ranks(
-    report: &ReportV1,
-    tools: &[&ToolV1],
-    id: &str,
-    request: &Request<'_>,
-) -> Result<ComparisonV1, Refusal> {
-    let goodness = |tool: &ToolV1| estimate(report, tool, id).and_then(goodness).filter(|v| v.is_finite());
-    let mut ranked: Vec<&ToolV1> = tools.iter().copied().filter(|tool| goodness(tool).is_some()).collect();
+pub(super) fn ranks(report: &ReportV1, tools: &[&ToolV1], id: &str, request: &Request<'_>) -> Result<ComparisonV1> {
+    let goodness = |tool: &ToolV1| headline(report, tool).get(id).and_then(goodness).filter(|v| v.is_finite());
+    let (mut ranked, mut unranked): (Vec<&ToolV1>, Vec<&ToolV1>) =
+        tools.iter().copied().partition(|tool| goodness(tool).is_some());
     ranked.sort_by(|a, b| {
         let by_value = goodness(b).zip(goodness(a)).map_or(std::cmp::Ordering::Equal, |(b, a)| b.total_cmp(&a));
         by_value.then_with(|| a.tool.cmp(&b.tool))
     });
-    let mut unranked: Vec<&ToolV1> = tools.iter().copied().filter(|tool| goodness(tool).is_none()).collect();
     unranked.sort_by(|a, b| a.tool.cmp(&b.tool));
     let mut warnings = Vec::new();
     let (tests, cluster) = test_pairs(report, &ranked, id, request, &mut warnings)?;
@@ -50,11 +44,20 @@ pub(super) fn ranks(
         better: test.decided(direction, level).map(|(better, _)| ranked[better].tool.clone()),
     };
     let pairs: Vec<RankTestV1> = tests.iter().map(pair).collect();
-    let mut rows: Vec<RankedV1> = Vec::with_capacity(tools.len());
-    for (at, (tool, set)) in ranked.iter().zip(&sets).enumerate() {
-        rows.push(row(tool, estimate(report, tool, id), Some((at + 1, *set))));
-    }
-    rows.extend(unranked.iter().map(|tool| row(tool, estimate(report, tool, id), None)));
+    let row = |tool: &ToolV1, place: Option<(usize, RankSet)>| {
+        let estimate = headline(report, tool).get(id);
+        RankedV1 {
+            rank: place.map(|(rank, _)| rank),
+            rank_low: place.map(|(_, set)| set.low),
+            rank_high: place.map(|(_, set)| set.high),
+            tool: tool.tool.clone(),
+            value: estimate.and_then(|e| e.value),
+            ci: estimate.and_then(|e| e.ci),
+            n: estimate.map_or(0, |e| e.n),
+        }
+    };
+    let placed = ranked.iter().zip((1..).zip(&sets)).map(|(tool, (rank, set))| row(tool, Some((rank, *set))));
+    let rows: Vec<RankedV1> = placed.chain(unranked.iter().map(|tool| row(tool, None))).collect();
     let names: Vec<(&str, RankSet)> = ranked.iter().map(|tool| tool.tool.as_str()).zip(sets).collect();
     let statement = statement(&names, title(id), tests.iter().any(|test| test.p.is_some()));
     Ok(ComparisonV1 {
@@ -70,22 +73,6 @@ pub(super) fn ranks(
     })
 }
 
-fn estimate<'r>(report: &ReportV1, tool: &'r ToolV1, id: &str) -> Option<&'r EstimateV1> {
-    headline(report, tool).get(id)
-}
-
-fn row(tool: &ToolV1, estimate: Option<&EstimateV1>, place: Option<(usize, RankSet)>) -> RankedV1 {
-    RankedV1 {
-        rank: place.map(|(rank, _)| rank),
-        rank_low: place.map(|(_, set)| set.low),
-        rank_high: place.map(|(_, set)| set.high),
-        tool: tool.tool.clone(),
-        value: estimate.and_then(|e| e.value),
-        ci: estimate.and_then(|e| e.ci),
-        n: estimate.map_or(0, |e| e.n),
-    }
-}
-
 /// Tests every two tools by what each case adds to the metric, and says which field clusters are named by.
 fn test_pairs(
     report: &ReportV1,
@@ -93,7 +80,7 @@ fn test_pairs(
     id: &str,
     request: &Request<'_>,
     warnings: &mut Vec<String>,
-) -> Result<(Vec<PairTest>, Option<String>), Refusal> {
+) -> Result<(Vec<PairTest>, Option<String>)> {
     let sides: Vec<Side> = tools.iter().map(|tool| Side::of_report(report, tool, &tool.tool)).collect();
     let Some(first) = sides.first() else { return Ok((Vec::new(), None)) };
     let own = pairing::pair(first, first, false)?;
@@ -103,21 +90,19 @@ fn test_pairs(
     }
     let clusters = pairing::cluster_numbers(&own, &(0..own.cases.len()).collect::<Vec<_>>(), &clustering);
     let cases: Vec<&str> = own.cases.iter().map(|(name, ..)| *name).collect();
-    let measured = measure::measure_tools(&sides.iter().collect::<Vec<_>>(), &cases, id).unwrap_or_else(|reason| {
-        warnings.push(reason);
-        ToolCases::Values(vec![vec![None; cases.len()]; sides.len()])
-    });
-    let scores = match &measured {
-        ToolCases::Values(values) => ToolScores::Values(values.clone()),
-        ToolCases::Sums { rows, columns, value } => {
-            ToolScores::Sums { rows: rows.clone(), columns: *columns, value: value.as_ref() }
+    let sides: Vec<&Side> = sides.iter().collect();
+    let recipe = Recipe::checked(&sides, id);
+    let scores = match &recipe {
+        Ok(recipe) => recipe.tool_scores(&sides, &cases),
+        Err(reason) => {
+            warnings.push(reason.clone());
+            ToolScores::Values(vec![vec![None; cases.len()]; sides.len()])
         }
     };
-    let tests = test_all_pairs(&scores, clusters.as_deref(), &request.rules);
-    Ok((tests, clustering.used_field().map(str::to_owned)))
+    Ok((test_all_pairs(&scores, clusters.as_deref(), &request.rules), clustering.used_field().map(str::to_owned)))
 }
 
-/// What is known of the best tools, in a sentence. `tools` are those with a rank, best first.
+/// A sentence about the best tools. `tools` are those with a rank, best first.
 fn statement(tools: &[(&str, RankSet)], metric: &str, tested: bool) -> String {
     match tools {
         [] => return format!("No tool has a value of {metric}."),

@@ -1,7 +1,7 @@
 //! Compares finished results by name: runs, report files and baselines.
 
-use super::{Refusal, Request, Side, compare, ranks};
-use crate::failure::Failure;
+use super::{Request, Side, compare, ranks};
+use crate::failure::{Failure, Result};
 use crate::judge::run::JudgeObserver;
 use crate::report_source::{ReportLoader, ReportSource, find_metric, select_tools, unknown_tool};
 use karat_core::clusters::ClusterBy;
@@ -11,6 +11,7 @@ use karat_report::number::rank_metric;
 use std::path::PathBuf;
 
 /// What is compared, and how.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct CompareRequest {
     /// Runs, report files or baselines; the others are compared with the first.
     pub reports: Vec<String>,
@@ -24,21 +25,17 @@ pub struct CompareRequest {
     pub margin: f64,
     /// Whether different suites are compared on the cases with the same goldens.
     pub intersection: bool,
-    /// Whether every pair of tools of one report is compared.
     pub all_pairs: bool,
-    /// Whether the tools of one report are ranked.
     pub ranks: bool,
     /// Seed of random numbers; default: derived from the data.
     pub seed: Option<u64>,
-    /// The store with the runs.
     pub store_folder: PathBuf,
 }
 
-/// A result and its name.
 type Named<'n> = (&'n str, ReportSource);
 
 /// Compares reports pair by pair, or ranks the tools of one.
-pub fn compare_reports(request: &CompareRequest, observer: &mut dyn JudgeObserver) -> Result<ComparisonV1, Failure> {
+pub fn compare_reports(request: &CompareRequest, observer: &mut dyn JudgeObserver) -> Result<ComparisonV1> {
     for id in &request.metrics {
         find_metric(id)?;
     }
@@ -46,30 +43,23 @@ pub fn compare_reports(request: &CompareRequest, observer: &mut dyn JudgeObserve
     if request.ranks {
         return rank_report(request, &mut reports);
     }
-    let mut results: Vec<Named<'_>> = Vec::new();
-    for name in &request.reports {
-        results.push((name, reports.source(name)?));
-    }
+    let load = |name| Ok((name, reports.source(name)?));
+    let results = request.reports.iter().map(String::as_str).map(load).collect::<Result<Vec<Named<'_>>>>()?;
     let sides = match results.as_slice() {
         [only] => pairs_within(only, request)?,
         [first, others @ ..] => pairs_between(first, others, request)?,
         [] => return Err(nothing_to_compare()),
     };
     let pairs: Vec<(&Side, &Side)> = sides.iter().map(|(a, b)| (a, b)).collect();
-    let cluster = ClusterBy::parse(request.cluster.as_deref());
-    Ok(compare(&pairs, &pure_request(request, &cluster, request.seed))?)
+    compare(&pairs, &pure_request(request, &ClusterBy::parse(request.cluster.as_deref()), request.seed))
 }
 
 fn pure_request<'a>(request: &'a CompareRequest, cluster: &'a ClusterBy, seed: Option<u64>) -> Request<'a> {
-    Request {
-        metrics: &request.metrics,
-        cluster,
-        rules: Rules { margin: request.margin, seed, ..Rules::default() },
-        intersection: request.intersection,
-    }
+    let rules = Rules { margin: request.margin, seed, ..Rules::default() };
+    Request { metrics: &request.metrics, cluster, rules, intersection: request.intersection }
 }
 
-fn rank_report(request: &CompareRequest, reports: &mut ReportLoader<'_>) -> Result<ComparisonV1, Failure> {
+fn rank_report(request: &CompareRequest, reports: &mut ReportLoader<'_>) -> Result<ComparisonV1> {
     let [name] = request.reports.as_slice() else {
         return Err(Failure::usage("--ranks ranks the tools of one report; use one run or report"));
     };
@@ -87,12 +77,11 @@ fn rank_report(request: &CompareRequest, reports: &mut ReportLoader<'_>) -> Resu
         None => report.intervals.cluster_by(),
         field => ClusterBy::parse(field.as_deref()),
     };
-    let seed = request.seed.unwrap_or(report.seed);
-    Ok(ranks(&report, &tools, metric, &pure_request(request, &cluster, Some(seed)))?)
+    ranks(&report, &tools, metric, &pure_request(request, &cluster, Some(request.seed.unwrap_or(report.seed))))
 }
 
 /// Pairs the first tool of one result with each of the others, or all with all.
-fn pairs_within(only: &Named<'_>, request: &CompareRequest) -> Result<Vec<(Side, Side)>, Failure> {
+fn pairs_within(only: &Named<'_>, request: &CompareRequest) -> Result<Vec<(Side, Side)>> {
     let names: Vec<&str> = match request.tools.as_slice() {
         [] => only.1.tools(),
         some => some.iter().map(String::as_str).collect(),
@@ -108,11 +97,7 @@ fn pairs_within(only: &Named<'_>, request: &CompareRequest) -> Result<Vec<(Side,
 }
 
 /// Pairs the tools of the first result with those of each other.
-fn pairs_between(
-    first: &Named<'_>,
-    others: &[Named<'_>],
-    request: &CompareRequest,
-) -> Result<Vec<(Side, Side)>, Failure> {
+fn pairs_between(first: &Named<'_>, others: &[Named<'_>], request: &CompareRequest) -> Result<Vec<(Side, Side)>> {
     if request.all_pairs {
         return Err(Failure::usage("--all-pairs compares the tools of one report; use one run or report"));
     }
@@ -121,10 +106,9 @@ fn pairs_between(
     for other in others {
         let shared = pair_tools(&first.1.tools(), &other.1.tools(), &request.tools);
         if shared.is_empty() {
-            return Err(Failure::usage(format!(
-                "{} and {} have no tool in common; select one of each with --tools x,y",
-                first.0, other.0
-            )));
+            let both = format!("{} and {}", first.0, other.0);
+            let help = "select one of each with --tools x,y";
+            return Err(Failure::usage(format!("{both} have no tool in common; {help}")));
         }
         for (a, b) in shared {
             pairs.push((side(first, &a)?, side(other, &b)?));
@@ -154,23 +138,13 @@ pub fn pair_tools(ours: &[&str], theirs: &[&str], wanted: &[String]) -> Vec<(Str
     }
 }
 
-fn find_side(result: &Named<'_>, tool: &str, label: String) -> Result<Side, Failure> {
+fn find_side(result: &Named<'_>, tool: &str, label: String) -> Result<Side> {
     let (name, source) = result;
     source.side(tool, label).ok_or_else(|| unknown_tool(name, tool, &source.tools()))
 }
 
 fn nothing_to_compare() -> Failure {
     Failure::usage("only one tool; add a second run or report, or select two tools with --tools x,y")
-}
-
-impl From<Refusal> for Failure {
-    /// An error in arguments is a usage error; an error in reports is bad input.
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::NoField { .. } => Self::usage(refusal.to_string()),
-            _ => Self::bad_input(refusal.to_string()),
-        }
-    }
 }
 
 #[cfg(test)]

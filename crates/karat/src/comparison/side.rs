@@ -6,6 +6,7 @@ use karat_core::golden::Acceptance;
 use karat_core::profile::Profile;
 use karat_format::baseline::{BaselineMetricV1, BaselineToolV1, BaselineV1};
 use karat_format::report::{CaseInfoV1, CaseResultV1, ProfileV1, ReportV1, ToolV1, TrialResultV1};
+use karat_llm::ledger::sorted;
 use karat_report::number::stated;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,6 +50,7 @@ pub enum SideKind {
 
 /// The part of a case that a comparison needs.
 #[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct CaseSide {
     /// Hash of the verdict and of the ids of the goldens.
     pub goldens: String,
@@ -56,7 +58,6 @@ pub struct CaseSide {
     pub fields: BTreeMap<String, String>,
     /// The values of the dimension of macro averages.
     pub parts: Vec<String>,
-    /// Whether any of its trials counts.
     pub counted: bool,
     /// Values of metrics that are means of cases.
     pub values: BTreeMap<String, f64>,
@@ -64,21 +65,16 @@ pub struct CaseSide {
     pub sums: BTreeMap<String, f64>,
     /// In how many trials each required golden was found.
     pub found: BTreeMap<String, FoundCount>,
-    /// Titles of goldens.
     pub titles: BTreeMap<String, String>,
 }
 
 impl Side {
     /// A tool of a report.
     pub fn of_report(report: &ReportV1, tool: &ToolV1, label: impl Into<String>) -> Self {
-        let resolved: Option<Profile> =
-            serde_json::to_value(&report.profile).ok().and_then(|printed| serde_json::from_value(printed).ok());
+        let resolved: Option<Profile> = serde_json::to_value(&report.profile).and_then(serde_json::from_value).ok();
         let macro_by = report.profile.headline_macro_by.clone().filter(|by| tool.macro_by.contains_key(by));
-        let over_parts: BTreeSet<String> = macro_by
-            .iter()
-            .filter_map(|by| tool.macro_by.get(by))
-            .flat_map(|metrics| metrics.keys().cloned())
-            .collect();
+        let averaged = macro_by.iter().filter_map(|by| tool.macro_by.get(by));
+        let over_parts: BTreeSet<String> = averaged.flat_map(|metrics| metrics.keys().cloned()).collect();
         let ids: BTreeSet<&String> = tool.metrics.keys().chain(&over_parts).collect();
         let figure = |id: &String| {
             let estimate = stated(report, tool, id)?;
@@ -147,13 +143,11 @@ impl Side {
     }
 }
 
-/// Values of a profile that change no score of a case: names, who is asked, and what is shown first.
+/// Values of a profile that change no score of a case.
 const NO_RULES: [&str; 4] = ["name", "description", "judge", "judge_by_variable"];
 
-/// A hash of those values of a profile that scores depend on.
 pub(crate) fn profile_digest(profile: &ProfileV1) -> String {
-    let text = sorted(&Value::Object(rules(profile).into_iter().collect())).to_string();
-    short_hash(text.as_bytes())
+    short_hash(sorted(&Value::Object(rules(profile).into_iter().collect())).to_string().as_bytes())
 }
 
 fn rules(profile: &ProfileV1) -> BTreeMap<String, Value> {
@@ -162,23 +156,11 @@ fn rules(profile: &ProfileV1) -> BTreeMap<String, Value> {
     others.map(|(name, value)| (name.clone(), value.clone())).chain([("method".to_owned(), method)]).collect()
 }
 
-/// The same with the keys of every object in order.
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Object(entries) => {
-            let by_key: BTreeMap<&String, Value> = entries.iter().map(|(key, value)| (key, sorted(value))).collect();
-            Value::Object(by_key.into_iter().map(|(key, value)| (key.clone(), value)).collect())
-        }
-        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
-        other => other.clone(),
-    }
-}
-
 fn short_hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().chars().take(16).collect()
 }
 
-/// Those whose word counted, panels by their own name.
+/// The judges whose decisions counted; a panel counts, its members do not.
 fn judges(report: &ReportV1) -> Vec<String> {
     let members: Vec<&String> =
         report.judges.iter().filter_map(|j| j.agreement.as_ref()).flat_map(|a| &a.judges).collect();
@@ -213,7 +195,6 @@ fn case(info: &CaseInfoV1, result: &CaseResultV1) -> CaseSide {
     }
 }
 
-/// The values of a dimension that a case has.
 fn parts(info: &CaseInfoV1, dimension: &str) -> Vec<String> {
     match dimension {
         "category" => info.categories.clone(),
@@ -221,7 +202,6 @@ fn parts(info: &CaseInfoV1, dimension: &str) -> Vec<String> {
     }
 }
 
-/// What a case says of itself, its categories among it.
 fn fields(info: &CaseInfoV1) -> BTreeMap<String, String> {
     let mut fields = info.fields.clone();
     if !info.categories.is_empty() {

@@ -2,30 +2,29 @@
 //!
 //! [`evaluate`] does all of it. A front end that shows the plan first calls [`prepare`] and then [`execute`].
 
-mod execute;
-mod grants;
 mod prepare;
+mod run_and_score;
 
-pub use execute::execute;
 pub use prepare::{Prepared, prepare};
+pub use run_and_score::execute;
 
 use crate::failure::Failure;
 use crate::judge::run::{JudgeObserver, JudgeRequest, NoObserver};
-use crate::profile::request::ProfileRequest;
+use crate::profile::ProfileRequest;
 use crate::run::selection::Selection;
 use crate::run_loader::StoredRun;
-use crate::scoring::Scoring;
 use crate::tool::grants::{Allowance, Request as GrantRequest};
+use crate::work::Scoring;
 use karat_io::cancel::Cancel;
 use karat_sandbox::{Isolation, Supervisor};
 use karat_store::event::{ConsumerError, Ending, RunEvent};
 use karat_store::{RunInfo, Store};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fmt;
 use std::path::PathBuf;
 
 /// What is to be evaluated, and how.
+#[derive(Default)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct EvaluateRequest {
     /// The folder of the suite, or the name of a built-in one; by default the current folder, or the plan's suite.
@@ -37,15 +36,12 @@ pub struct EvaluateRequest {
     /// The model for every tool that takes one.
     pub model: Option<String>,
     pub name: Option<String>,
-    /// The run to resume.
     pub resume: Option<String>,
     /// Try failed trials of the resumed run once more.
     pub retry_failed: bool,
-    /// Stop after so many failed trials.
     pub max_failures: Option<usize>,
     /// By default the strongest there is.
     pub isolation: Option<Isolation>,
-    /// Refuse to run tools with less isolation.
     pub require_isolation: Option<Isolation>,
     /// What tools of the suite may have beyond the closed sandbox.
     pub allow: Vec<Allowance>,
@@ -66,29 +62,14 @@ pub struct EvaluateRequest {
 impl EvaluateRequest {
     /// Tools on a suite, with defaults for everything else.
     pub fn new(suite: &str, tools: &[&str], store_folder: PathBuf, supervisor: Supervisor) -> Self {
+        let variables = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
         Self {
             suite: Some(suite.to_owned()),
             tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
-            trials: None,
-            selection: Selection::default(),
-            model: None,
-            name: None,
-            resume: None,
-            retry_failed: false,
-            max_failures: None,
-            isolation: None,
-            require_isolation: None,
-            allow: Vec::new(),
-            judge: JudgeRequest::default(),
-            profile: ProfileRequest::default(),
-            plan_only: false,
-            seed: None,
-            jobs: None,
             store_folder,
-            environment: std::env::vars_os()
-                .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
-                .collect(),
+            environment: variables.collect(),
             supervisor,
+            ..Self::default()
         }
     }
 
@@ -160,35 +141,19 @@ pub struct Evaluated {
 }
 
 /// Why there is no score. What was reported done is stored, and the run can be resumed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "field names say it")]
 pub enum EvaluateError {
     /// It could not begin.
+    #[error("{}", .0.text())]
     Failure(Failure),
-    /// Not all trials are done.
+    #[error("run {} was stopped: {} of {} trials are stored", .info.short_id, .info.outcomes.values().sum::<u64>(), .info.planned)]
     Stopped { info: Box<RunInfo>, ending: Ending },
-    /// Executing trials failed.
-    Broken {
-        /// The short id of the run.
-        run: String,
-        error: ConsumerError,
-    },
-    /// All trials are done, and the judge failed.
+    /// Executing trials failed. The run is named by its short id.
+    #[error("run {run}: {error}")]
+    Broken { run: String, error: ConsumerError },
+    #[error("run {} was not judged: {}", .info.short_id, .failure.text())]
     NotJudged { info: Box<RunInfo>, failure: Failure },
-}
-
-impl fmt::Display for EvaluateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Failure(failure) => f.write_str(&failure.text()),
-            Self::Stopped { info, .. } => {
-                let done: u64 = info.outcomes.values().sum();
-                write!(f, "run {} was stopped: {done} of {} trials are stored", info.short_id, info.planned)
-            }
-            Self::Broken { run, error } => write!(f, "run {run}: {error}"),
-            Self::NotJudged { info, failure } => write!(f, "run {} was not judged: {}", info.short_id, failure.text()),
-        }
-    }
 }
 
 impl<E: Into<Failure>> From<E> for EvaluateError {
@@ -199,6 +164,5 @@ impl<E: Into<Failure>> From<E> for EvaluateError {
 
 /// Plans or resumes a run, executes its trials, stores them and scores them.
 pub fn evaluate(request: &EvaluateRequest, observer: &mut dyn EvaluateObserver) -> Result<Evaluated, EvaluateError> {
-    let prepared = prepare(request, observer)?;
-    execute(request, prepared, observer)
+    execute(request, prepare(request, observer)?, observer)
 }

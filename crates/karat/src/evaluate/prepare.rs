@@ -1,48 +1,39 @@
 //! Resolves a request, or the plan of a run that is resumed, into what is to be executed.
 
-use super::grants::{AskingTool, require};
 use super::{EvaluateObserver, EvaluateRequest};
 use crate::failure::Failure;
 use crate::judge::run::plan_judge;
-use crate::profile::request::resolve_for_suite;
-use crate::run::plan::{Request as PlanRequest, RequestedTool, plan};
-use crate::run::tool_lookup::{declared, lookup};
+use crate::profile::resolve_for_suite;
+use crate::run::tool_lookup::{Named, declared, lookup};
 use crate::suite::{LoadedSuite, load};
+use crate::tool::Tool;
 use crate::tool::catalogue::shipped;
+use crate::tool::grants::{Remembered, Request as GrantRequest, requested};
 use crate::tool::manifest::{Context, Manifest, NO_MODEL, in_config};
 use crate::tool::replay::Recordings;
-use crate::tool::{LoadError, LoadFault, Tool};
 use karat_core::panel::Consensus;
-use karat_format::run::PlanV1;
+use karat_format::run::{PLAN_SCHEMA, PlanV1, PlannedSuiteV1, PlannedToolV1};
 use karat_format::shipped_suites::locate;
 use karat_format::submission::MAX_TRIALS;
-use karat_format::tool::{ToolKindV1, ToolManifestV1};
+use karat_format::tool::ToolKindV1;
 use karat_io::files::Files;
+use karat_report::build::{profile_as_printed, seed_from};
 use karat_sandbox::{Isolation, available, strongest};
 use karat_store::{RunId, Store};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+const DEFAULT_TRIALS: u32 = 3;
+
 /// The plan, and the tools that it names.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Prepared {
     pub(super) loaded: LoadedSuite,
-    pub(super) plan: PlanV1,
-    pub(super) tools: Vec<Box<dyn Tool>>,
-    pub(super) isolation: Isolation,
+    pub plan: PlanV1,
+    pub(super) tools: Vec<LoadedTool>,
+    pub isolation: Isolation,
     /// The store and the run that is resumed.
     pub(super) earlier: Option<(Store, RunId)>,
-}
-
-impl Prepared {
-    /// What will be done.
-    pub fn plan(&self) -> &PlanV1 {
-        &self.plan
-    }
-
-    /// The isolation that programs run in.
-    pub fn isolation(&self) -> Isolation {
-        self.isolation
-    }
 }
 
 /// Resolves a request, and makes sure that it can be done and is allowed.
@@ -53,7 +44,6 @@ pub fn prepare(request: &EvaluateRequest, observer: &mut dyn EvaluateObserver) -
     }
 }
 
-/// A new run, from the request and `karat.toml`.
 fn prepare_new(request: &EvaluateRequest, observer: &mut dyn EvaluateObserver) -> Result<Prepared, Failure> {
     let loaded = load(locate(request.suite.as_deref().unwrap_or(".")))?;
     let mut profile = resolve_for_suite(&request.profile, Some(&loaded))?;
@@ -66,45 +56,49 @@ fn prepare_new(request: &EvaluateRequest, observer: &mut dyn EvaluateObserver) -
     if let Some((twice, _)) = asked.iter().find(|(name, _)| !names.insert(name)) {
         return Err(Failure::usage(format!("the tool `{twice}` is given twice")));
     }
-    let asking = asked.iter().map(|(name, manifest)| AskingTool {
-        name,
-        manifest,
-        trusted: is_built_in(&loaded) || loaded.config.tools.get(name) != Some(manifest),
-    });
-    let asking: Vec<AskingTool<'_>> = asking.collect();
-    let place = place_of(&loaded);
-    let (manifests, isolation) = load_tools(&asking, &place, &loaded, request.model.as_deref(), request, observer)?;
-    let wanted = asked.iter().zip(&manifests).map(|((name, manifest), (tool, model))| RequestedTool {
-        name: name.clone(),
-        manifest: manifest.clone(),
-        model: model.clone(),
-        llm: tool.planned_llm(),
-        isolation: tool.isolation(isolation),
-        max_trials: tool.max_trials(),
-    });
-    let plan_request = PlanRequest {
-        loaded: &loaded,
-        place,
-        profile: &profile,
-        selection: &request.selection,
-        trials: request.trials,
-        model: request.model.clone(),
-        seed: request.seed,
-    };
-    let plan = plan(&plan_request, wanted.collect()).map_err(|error| Failure::usage(error.to_string()))?;
-    for tool in &plan.tools {
-        let wanted = plan_request.wanted_trials(&tool.manifest);
-        if tool.trials < wanted {
-            observer.note(&format!("{}: only {} of {wanted} trials were recorded", tool.name, tool.trials));
+    let trusted = |(name, manifest): &Named| is_built_in(&loaded) || loaded.config.tools.get(name) != Some(manifest);
+    let (tools, isolation) = load_tools(&asked, &trusted, &loaded, request.model.as_deref(), request, observer)?;
+    let suite = &loaded.suite;
+    let cases = request.selection.select(suite)?;
+    let mut planned = Vec::new();
+    for ((name, manifest), (tool, model)) in asked.iter().zip(&tools) {
+        // A flag overrides the manifest, and the manifest the suite.
+        let stated = request.trials.or(manifest.trials).or(loaded.config.scoring.trials);
+        let wanted = stated.unwrap_or(DEFAULT_TRIALS);
+        let trials = wanted.min(tool.max_trials().unwrap_or(wanted));
+        if trials < wanted {
+            observer.note(&format!("{name}: only {trials} of {wanted} trials were recorded"));
         }
+        planned.push(PlannedToolV1 {
+            name: name.clone(),
+            kind: manifest.kind,
+            trials,
+            model: model.clone(),
+            llm: tool.planned_llm(),
+            isolation: tool.isolation(isolation),
+            manifest: manifest.clone(),
+        });
     }
     let consensus = Consensus::NAMES.iter().find(|(_, consensus)| Some(*consensus) == request.judge.consensus);
-    let plan = PlanV1 { consensus: consensus.map(|(name, _)| (*name).to_owned()), ..plan };
-    let tools = manifests.into_iter().map(|(tool, _)| tool).collect();
+    let plan = PlanV1 {
+        schema: PLAN_SCHEMA.to_owned(),
+        suite: PlannedSuiteV1 {
+            name: suite.name.clone(),
+            place: place_of(&loaded),
+            digest: suite.digest.clone(),
+            cases: suite.cases.len(),
+        },
+        profile: profile_as_printed(&profile),
+        consensus: consensus.map(|(name, _)| (*name).to_owned()),
+        seed: request.seed.unwrap_or_else(|| seed_from(suite)),
+        model: request.model.clone(),
+        tools: planned,
+        cases: cases.iter().map(|case| case.id.to_string()).collect(),
+        selected_by: request.selection.describe(),
+    };
     Ok(Prepared { loaded, plan, tools, isolation, earlier: None })
 }
 
-/// A run that is resumed, by the plan that it began with.
 fn prepare_resumed(
     request: &EvaluateRequest,
     reference: &str,
@@ -131,49 +125,50 @@ fn prepare_resumed(
         return Err(Failure::bad_input(message));
     }
     // The store may have come with the suite, so its plan is trusted no more than the suite is.
-    let asking = plan.tools.iter().map(|tool| AskingTool {
-        name: &tool.name,
-        manifest: &tool.manifest,
-        trusted: came_with_karat(&tool.name, &tool.manifest, &loaded),
-    });
-    let asking: Vec<AskingTool<'_>> = asking.collect();
-    let (manifests, isolation) =
-        load_tools(&asking, &place_of(&loaded), &loaded, plan.model.as_deref(), request, observer)?;
-    let tools = manifests.into_iter().map(|(tool, _)| tool).collect();
+    let trusted = |tool: &Named| came_with_karat(tool, &loaded);
+    let asked: Vec<Named> = plan.tools.iter().map(|tool| (tool.name.clone(), tool.manifest.clone())).collect();
+    let (tools, isolation) = load_tools(&asked, &trusted, &loaded, plan.model.as_deref(), request, observer)?;
     Ok(Prepared { loaded, plan, tools, isolation, earlier: Some((store, info.id)) })
 }
 
 /// A tool, and the model that it uses.
-type LoadedTool = (Box<dyn Tool>, Option<String>);
+pub(super) type LoadedTool = (Box<dyn Tool>, Option<String>);
 
-/// Makes sure that what the tools ask for is allowed, chooses their isolation, and reads the files that they name.
+/// Makes sure that what the tools ask for is allowed, chooses their isolation, and reads the files that they name. A manifest
+/// is trusted if the user gave it or it came with Karat, not with the suite.
 fn load_tools(
-    tools: &[AskingTool<'_>],
-    place: &str,
+    tools: &[Named],
+    trusted: &dyn Fn(&Named) -> bool,
     loaded: &LoadedSuite,
     model: Option<&str>,
     request: &EvaluateRequest,
     observer: &mut dyn EvaluateObserver,
 ) -> Result<(Vec<LoadedTool>, Isolation), Failure> {
-    require(place, tools, request, observer)?;
-    let executes = tools.iter().any(|tool| tool.manifest.kind == ToolKindV1::Command);
+    require_consent(&place_of(loaded), tools, trusted, request, observer)?;
+    let executes = tools.iter().any(|(_, manifest)| manifest.kind == ToolKindV1::Command);
     let isolation = choose_isolation(request, executes)?;
     let home = request.variable("HOME").map(PathBuf::from);
     let mut recordings = Recordings::default();
     let mut all = Vec::new();
-    for tool in tools {
-        let of_suite = loaded.config.tools.get(tool.name) == Some(tool.manifest);
+    for (name, raw) in tools {
+        let of_suite = loaded.config.tools.get(name) == Some(raw);
         let context = Context { model, home: home.as_deref(), files_anywhere: !of_suite };
-        let failed = |fault| LoadError { tool: tool.name.to_owned(), fault };
-        let manifest = Manifest::resolve(tool.name, tool.manifest, &context).map_err(|faults| {
+        let named = |text: String| format!("the tool `{name}`: {text}");
+        let manifest = Manifest::resolve(name, raw, &context).map_err(|faults| {
             // The file of the suite has a place for each fault. A missing model is a fault of the request.
-            if of_suite && faults.iter().all(|fault| fault.code != NO_MODEL) {
-                let places: Vec<_> = faults.iter().map(|fault| in_config(loaded, tool.name, fault)).collect();
+            let no_model = faults.iter().any(|fault| fault.code == NO_MODEL);
+            if of_suite && !no_model {
+                let places: Vec<_> = faults.iter().map(|fault| in_config(loaded, name, fault)).collect();
                 return Failure::Faults(places.into());
             }
-            Failure::from(failed(LoadFault::Manifest(faults)))
+            let texts: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            Failure::usage_if(no_model, &named(texts.join("; ")))
         })?;
-        all.push((manifest.declaration.load(loaded, &mut recordings).map_err(failed)?, manifest.model));
+        let tool = manifest.declaration.load(loaded, &mut recordings).map_err(|failure| match failure {
+            Failure::Message(_, text) => Failure::bad_input(named(text)),
+            faults => faults,
+        })?;
+        all.push((tool, manifest.model));
     }
     Ok((all, isolation))
 }
@@ -209,7 +204,77 @@ fn is_built_in(loaded: &LoadedSuite) -> bool {
     matches!(loaded.files, Files::Embedded(..))
 }
 
-fn came_with_karat(name: &str, manifest: &ToolManifestV1, loaded: &LoadedSuite) -> bool {
+fn came_with_karat((name, manifest): &Named, loaded: &LoadedSuite) -> bool {
     let is_shipped = || shipped(name).and_then(|entry| entry.manifest().ok()).as_ref() == Some(manifest);
     (is_built_in(loaded) && loaded.config.tools.get(name) == Some(manifest)) || is_shipped()
+}
+
+/// Requires that everything the tools ask for is allowed: by a flag, by an earlier answer, or by an answer given now.
+fn require_consent(
+    suite: &str,
+    tools: &[Named],
+    trusted: &dyn Fn(&Named) -> bool,
+    request: &EvaluateRequest,
+    observer: &mut dyn EvaluateObserver,
+) -> Result<(), Failure> {
+    let allowed = &request.allow;
+    if let Some(unknown) = allowed.iter().find(|own| tools.iter().all(|(name, _)| *name != own.tool)) {
+        let message = format!("--allow names the tool `{}`, which is not part of this run", unknown.tool);
+        return Err(Failure::usage(message));
+    }
+    let remembered = Remembered::new(&|name| request.variable(name));
+    let mut open = Vec::new();
+    for tool in tools {
+        let (name, manifest) = tool;
+        if requested(manifest).is_empty() {
+            continue;
+        }
+        if trusted(tool) {
+            if !request.plan_only {
+                // A run that is resumed knows its tools only from the store.
+                remember(remembered.as_ref(), suite, tool, observer);
+            }
+            continue;
+        }
+        if remembered.as_ref().is_some_and(|answers| answers.allows(suite, name, manifest)) {
+            continue;
+        }
+        open.extend(GrantRequest::new(name, manifest, allowed).map(|request| (tool, request)));
+    }
+    if open.is_empty() {
+        return Ok(());
+    }
+    let refusal = refusal(&open);
+    if request.plan_only {
+        observer.note(&refusal);
+        return Ok(());
+    }
+    for (tool, asked) in open {
+        match observer.consent(&asked)? {
+            None => return Err(Failure::usage(refusal)),
+            Some(false) => {
+                let message = format!("the tool `{}` was not given the permissions it asks for", asked.tool);
+                return Err(Failure::usage(message));
+            }
+            Some(true) => remember(remembered.as_ref(), suite, tool, observer),
+        }
+    }
+    Ok(())
+}
+
+fn remember(answers: Option<&Remembered>, suite: &str, tool: &Named, observer: &mut dyn EvaluateObserver) {
+    let Some(answers) = answers else { return };
+    if let Err(error) = answers.allow(suite, &tool.0, &tool.1) {
+        observer.note(&format!("{}: the answer could not be saved: {error}", answers.file.display()));
+    }
+}
+
+fn refusal(open: &[(&Named, GrantRequest)]) -> String {
+    let ask = |request: &GrantRequest| format!("`{}` asks to {}", request.tool, request.describe().join("; to "));
+    let asks = open.iter().map(|(_, request)| ask(request)).collect::<Vec<_>>().join(", and ");
+    let flags = open.iter().map(|(_, request)| format!("--allow '{}'", request.flag_value()));
+    let flags = flags.collect::<Vec<_>>().join(" ");
+    format!(
+        "tools of the suite ask for more than the closed sandbox gives: {asks}; help: read them in karat.toml, and add {flags}"
+    )
 }

@@ -4,20 +4,18 @@ use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::metric::table::{self, Aggregation};
 use karat_core::wording::count;
 use karat_format::gate::{BoundV1, DemandOutcomeV1, DemandV1};
-use karat_format::report::{EstimateV1, ReportV1, ToolV1};
+use karat_format::report::{ReportV1, ToolV1};
 use karat_report::judge_licence::inconclusive;
 use karat_report::number::{stated, three, title};
 
-/// Sums of the same numbers in another order differ by less, and are no reason to fail.
+/// Tolerance for sums of the same numbers in another order.
 const NEAR: f64 = 1e-9;
 
-/// What a figure rests on.
+/// The evidence behind a figure.
 pub(super) struct Evidence {
     /// How many cases, clusters or items.
     pub(super) n: usize,
-    /// How many cases.
     pub(super) cases: usize,
-    /// Too few to lean on.
     pub(super) few: bool,
     pub(super) allow_small_n: bool,
 }
@@ -44,25 +42,20 @@ fn one(report: &ReportV1, tool: &ToolV1, id: &str, bound: f64, least: bool, allo
         let reason = estimate.no_ci.as_deref().unwrap_or("the report was made without intervals; score again");
         return DemandV1 { why: format!("{} has no interval: {reason}", three(Some(value))), ..none };
     };
-    let wanted =
-        Evidence { n: estimate.n, cases: cases(report, estimate, id), few: estimate.unreliable, allow_small_n };
+    // A pooled metric rests on all cases of the suite.
+    let mean = table::find(id).is_some_and(|metric| metric.aggregation == Aggregation::MeanOfCases);
+    let cases = if mean { estimate.n } else { report.cases.len() };
+    let wanted = Evidence { n: estimate.n, cases, few: estimate.unreliable, allow_small_n };
     let (outcome, why, cases_wanted) = if least {
         settle(value, [low, high], bound, low >= bound - NEAR, &wanted)
     } else {
         settle(-value, [-high, -low], -bound, high <= bound + NEAR, &wanted)
     };
     let [value, low, high] = [value, low, high].map(|number| three(Some(number)));
-    let why = format!("{value}, interval {low} … {high}{why}");
-    DemandV1 { outcome, why, cases_wanted, ..none }
+    DemandV1 { outcome, why: format!("{value}, interval {low} … {high}{why}"), cases_wanted, ..none }
 }
 
-/// How many cases a metric rests on; of a pooled one all of the suite.
-fn cases(report: &ReportV1, estimate: &EstimateV1, id: &str) -> usize {
-    let mean = table::find(id).is_some_and(|metric| metric.aggregation == Aggregation::MeanOfCases);
-    if mean { estimate.n } else { report.cases.len() }
-}
-
-/// What an interval says of a lower bound, the words that follow the numbers, and how many cases would settle it.
+/// Compares an interval with a lower bound: the outcome, the rest of its explanation, and how many cases would decide it.
 pub(super) fn settle(
     value: f64,
     [low, high]: [f64; 2],
@@ -94,7 +87,7 @@ pub(super) fn settle(
     (DemandOutcomeV1::Inconclusive, format!("{why}; about {} would be enough", count(cases, "case")), Some(cases))
 }
 
-/// So many cases that what they say can be relied on; clusters and items grow as cases do.
+/// How many cases make the figure reliable, if clusters and items grow in proportion to cases.
 fn enough(wanted: &Evidence) -> usize {
     if wanted.n == 0 { RELIABLE_N } else { (RELIABLE_N * wanted.cases).div_ceil(wanted.n) }
 }

@@ -1,53 +1,43 @@
 //! Checks a report against demands: each holds, fails, or is inconclusive. Nothing is scored again.
 
 use super::bound::{self, Evidence, settle};
-use crate::comparison::{Refusal, Request, Side, compare};
+use crate::comparison::{Request, Side, compare};
+use crate::failure::Result;
 use karat_core::comparison::Rules;
 use karat_core::metric::table::Direction;
 use karat_format::comparison::DifferenceV1;
-use karat_format::gate::{BoundV1, DemandOutcomeV1, DemandV1, GateV1, SCHEMA};
+use karat_format::gate::{BoundV1, DemandOutcomeV1, DemandV1, DemandsV1, GateV1, SCHEMA};
 use karat_format::report::{ReportV1, ToolV1};
 use karat_report::judge_licence::{inconclusive, licences};
 use karat_report::number::{signed, three, title};
-
-/// All demands on a report.
-pub(super) struct Demands {
-    pub(super) bounds: Vec<BoundV1>,
-    pub(super) no_worse: Option<NoWorse>,
-    /// Limit of the cost of tools and judges together, in USD.
-    pub(super) max_cost: Option<f64>,
-    /// Share of each kind of probes in which a judge may be wrong or fooled.
-    pub(super) licence: Option<f64>,
-    /// Whether fewer than 30 cases are enough.
-    pub(super) allow_small_n: bool,
-}
 
 /// An earlier result that no tool may be worse than.
 pub(super) struct NoWorse {
     pub(super) label: String,
     pub(super) sides: Vec<Side>,
-    /// Default: the headline metrics of each side.
-    pub(super) metrics: Vec<String>,
     pub(super) rules: Rules,
-    /// Whether another version of the suite is compared on the cases with the same goldens.
     pub(super) intersection: bool,
 }
 
-/// Checks a report against all demands.
-pub(super) fn check(report: &ReportV1, tools: &[&ToolV1], demands: &Demands) -> Result<GateV1, Refusal> {
+pub(super) fn check(
+    report: &ReportV1,
+    tools: &[&ToolV1],
+    demands: &DemandsV1,
+    no_worse: Option<&NoWorse>,
+) -> Result<GateV1> {
     let mut all = Vec::new();
     let mut warnings = Vec::new();
     for tool in tools {
         let own = |bound: &&BoundV1| bound.tool.as_ref().is_none_or(|name| *name == tool.tool);
-        for bound in demands.bounds.iter().filter(own) {
+        for bound in demands.rules.iter().filter(own) {
             all.extend(bound::check(report, tool, bound, demands.allow_small_n));
         }
-        if let Some(no_worse) = &demands.no_worse {
-            all.extend(against(report, tool, tools.len(), no_worse, demands.allow_small_n, &mut warnings)?);
+        if let Some(no_worse) = no_worse {
+            all.extend(against(report, tool, tools.len(), no_worse, demands, &mut warnings)?);
         }
     }
     all.extend(demands.max_cost.map(|most| cost(report, tools, most)));
-    if let Some(most) = demands.licence {
+    if let Some(most) = demands.judge_licence {
         all.extend(licences(report, most));
     }
     Ok(GateV1 {
@@ -68,9 +58,9 @@ fn against(
     tool: &ToolV1,
     tools: usize,
     no_worse: &NoWorse,
-    allow_small_n: bool,
+    demands: &DemandsV1,
     warnings: &mut Vec<String>,
-) -> Result<Vec<DemandV1>, Refusal> {
+) -> Result<Vec<DemandV1>> {
     let named = no_worse.sides.iter().find(|side| side.tool == tool.tool);
     // A tool may have been renamed in between; where there is one on either side, there is no doubt.
     let only = no_worse.sides.first().filter(|_| no_worse.sides.len() == 1 && tools == 1);
@@ -81,34 +71,21 @@ fn against(
         return Ok(vec![DemandV1 { why, ..inconclusive(Some(&tool.tool), demand, None) }]);
     };
     let new = Side::of_report(report, tool, format!("{} (new)", tool.tool));
-    let metrics = if no_worse.metrics.is_empty() { &old.headline } else { &no_worse.metrics };
-    let request = Request {
-        metrics,
-        cluster: &report.intervals.cluster_by(),
-        rules: no_worse.rules,
-        intersection: no_worse.intersection,
-    };
+    let metrics = if demands.metrics.is_empty() { &old.headline } else { &demands.metrics };
+    let NoWorse { rules, intersection, .. } = *no_worse;
+    let request = Request { metrics, cluster: &report.intervals.cluster_by(), rules, intersection };
     let compared = compare(&[(old, &new)], &request)?;
     for warning in compared.warnings {
         if !warnings.contains(&warning) {
             warnings.push(warning);
         }
     }
-    let margin = no_worse.rules.margin;
     let differences = compared.comparisons.into_iter().flat_map(|pair| pair.metrics);
-    Ok(differences
-        .map(|difference| check_difference(tool, &difference, &no_worse.label, margin, allow_small_n))
-        .collect())
+    Ok(differences.map(|difference| check_difference(tool, &difference, no_worse, demands.allow_small_n)).collect())
 }
 
-/// Checks one metric against its earlier value.
-fn check_difference(
-    tool: &ToolV1,
-    difference: &DifferenceV1,
-    label: &str,
-    margin: f64,
-    allow_small_n: bool,
-) -> DemandV1 {
+fn check_difference(tool: &ToolV1, difference: &DifferenceV1, no_worse: &NoWorse, allow_small_n: bool) -> DemandV1 {
+    let NoWorse { label, rules: Rules { margin, .. }, .. } = no_worse;
     let demand = format!("{} no worse than {label} by {margin}", title(&difference.metric));
     let none = DemandV1 {
         value: difference.difference,
@@ -131,14 +108,12 @@ fn check_difference(
     };
     let wanted = Evidence { n: difference.units, cases: difference.n, few: difference.unreliable, allow_small_n };
     // The margin itself is too much, so that the lower end has to lie above it; what has not moved at all is no worse by any.
-    let meets = low > -margin || (low == 0.0 && high == 0.0);
-    let (outcome, why, cases_wanted) = settle(value, [low, high], -margin, meets, &wanted);
+    let meets = low > -*margin || (low == 0.0 && high == 0.0);
+    let (outcome, why, cases_wanted) = settle(value, [low, high], -*margin, meets, &wanted);
     let shown = format!("{} → {}", three(difference.a), three(difference.b));
-    let ends = difference
-        .ci
-        .map_or_else(String::new, |[low, high]| format!(", interval {} … {}", signed(Some(low)), signed(Some(high))));
-    let why = format!("{shown}, {}{ends}{why}", signed(difference.difference));
-    DemandV1 { outcome, why, cases_wanted, ..none }
+    let interval = |[low, high]: [f64; 2]| format!(", interval {} … {}", signed(Some(low)), signed(Some(high)));
+    let ends = difference.ci.map(interval).unwrap_or_default();
+    DemandV1 { outcome, why: format!("{shown}, {}{ends}{why}", signed(difference.difference)), cases_wanted, ..none }
 }
 
 /// Compares the cost of tools and judges with its limit. An unknown cost is not 0.

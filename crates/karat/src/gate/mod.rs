@@ -4,15 +4,15 @@ mod bound;
 mod check;
 
 use crate::did_you_mean;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::judge::run::JudgeObserver;
 use crate::report_source::{ReportLoader, find_metric, names_run, select_tools, tool_names};
-use check::{Demands, NoWorse};
+use check::NoWorse;
 use karat_core::comparison::{MARGIN, Rules};
 use karat_core::metric::table::{METRICS, find};
 use karat_format::diagnostic::{Diagnostic, Faults};
 use karat_format::document::{Document, Segment, Syntax, decode, schema_of};
-use karat_format::gate::{BoundV1, DemandsV1, GateV1};
+use karat_format::gate::{DemandsV1, GateV1};
 use karat_format::report::ReportV1;
 use std::path::{Path, PathBuf};
 
@@ -24,33 +24,20 @@ pub struct GateRequest {
     pub report: String,
     /// Default: all.
     pub tools: Vec<String>,
-    pub bounds: Vec<BoundV1>,
-    /// A baseline, report or run that no tool may be worse than by more than the margin.
-    pub no_worse_than: Option<String>,
-    /// Metrics of `no_worse_than`; default: those of the baseline.
-    pub metrics: Vec<String>,
-    /// Default: 0.02.
-    pub margin: Option<f64>,
+    /// Take precedence over those of the rules file.
+    pub demands: DemandsV1,
     /// Whether another version of the suite is compared on the cases with the same goldens.
     pub intersection: bool,
-    /// Limit of the cost of tools and judges together, in USD.
-    pub max_cost: Option<f64>,
-    /// Share of each kind of probes in which a judge may be wrong or fooled.
-    pub judge_licence: Option<f64>,
-    /// Whether fewer than 30 cases are enough.
-    pub allow_small_n: bool,
     /// The expected digest of the report, `blake3:HEX`.
     pub digest: Option<String>,
-    /// A file with further demands.
     pub rules: Option<PathBuf>,
     pub seed: Option<u64>,
-    /// The store with the runs.
     pub store_folder: PathBuf,
 }
 
 /// Checks a report against all demands.
-pub fn gate(request: &GateRequest, observer: &mut dyn JudgeObserver) -> Result<GateV1, Failure> {
-    for id in request.bounds.iter().map(|bound| &bound.metric).chain(&request.metrics) {
+pub fn gate(request: &GateRequest, observer: &mut dyn JudgeObserver) -> Result<GateV1> {
+    for id in request.demands.rules.iter().map(|bound| &bound.metric).chain(&request.demands.metrics) {
         find_metric(id)?;
     }
     let stated = match &request.rules {
@@ -70,17 +57,16 @@ pub fn gate(request: &GateRequest, observer: &mut dyn JudgeObserver) -> Result<G
         )));
     }
     let tools = select_tools(&report, &request.tools, &request.report)?;
-    let demands = demands(request, stated, &report, &mut reports)?;
-    Ok(GateV1 { digest: Some(digest), ..check::check(&report, &tools, &demands)? })
+    let demands = join_demands(request, stated, &report)?;
+    let no_worse = match &demands.no_worse_than {
+        None => None,
+        Some(name) => Some(load_earlier(name, &demands, request, &mut reports)?),
+    };
+    Ok(GateV1 { digest: Some(digest), ..check::check(&report, &tools, &demands, no_worse.as_ref())? })
 }
 
 /// Joins the demands of the request and of the rules file; the request takes precedence.
-fn demands(
-    request: &GateRequest,
-    stated: DemandsV1,
-    report: &ReportV1,
-    reports: &mut ReportLoader<'_>,
-) -> Result<Demands, Failure> {
+fn join_demands(request: &GateRequest, stated: DemandsV1, report: &ReportV1) -> Result<DemandsV1> {
     let there = tool_names(report);
     let unknown =
         stated.rules.iter().filter_map(|rule| rule.tool.as_ref()).find(|tool| !there.contains(&tool.as_str()));
@@ -89,43 +75,47 @@ fn demands(
             format!("{}: {} has no tool `{tool}`; available: {}", file.display(), request.report, there.join(", "));
         return Err(Failure::bad_input(message));
     }
-    let beside = |name: &String| match request.rules.as_deref().and_then(Path::parent) {
+    let beside = |name: String| match request.rules.as_deref().and_then(Path::parent) {
         // A run's name does not depend on the location of the rules file.
-        Some(folder) if folder.join(name).is_file() => folder.join(name).display().to_string(),
-        _ => name.clone(),
+        Some(folder) if folder.join(&name).is_file() => folder.join(name).display().to_string(),
+        _ => name,
     };
-    let earlier = request.no_worse_than.clone().or_else(|| stated.no_worse_than.as_ref().map(beside));
-    let no_worse = match earlier {
-        None => None,
-        Some(name) => {
-            if !names_run(&name, reports.store_folder) && !Path::new(&name).exists() {
-                let message = format!("{name} is missing; write it with: karat baseline write RUN -o {name}");
-                return Err(Failure::bad_input(message));
-            }
-            let source = reports.source(&name)?;
-            let side = |tool: &str| source.side(tool, format!("{tool} ({name})"));
-            let margin = request.margin.or(stated.margin).unwrap_or(MARGIN);
-            Some(NoWorse {
-                sides: source.tools().into_iter().filter_map(side).collect(),
-                metrics: if request.metrics.is_empty() { stated.metrics } else { request.metrics.clone() },
-                rules: Rules { margin, seed: request.seed, ..Rules::default() },
-                intersection: request.intersection,
-                label: name,
-            })
-        }
-    };
-    let demands = Demands {
-        bounds: request.bounds.iter().cloned().chain(stated.rules).collect(),
-        no_worse,
-        max_cost: request.max_cost.or(stated.max_cost),
-        licence: request.judge_licence.or(stated.judge_licence),
-        allow_small_n: request.allow_small_n || stated.allow_small_n,
-    };
-    let nothing = demands.bounds.is_empty() && demands.no_worse.is_none();
-    if nothing && demands.max_cost.is_none() && demands.licence.is_none() {
+    let mut joined = request.demands.clone();
+    joined.rules.extend(stated.rules);
+    joined.no_worse_than = joined.no_worse_than.or_else(|| stated.no_worse_than.map(beside));
+    if joined.metrics.is_empty() {
+        joined.metrics = stated.metrics;
+    }
+    joined.margin = joined.margin.or(stated.margin);
+    joined.max_cost = joined.max_cost.or(stated.max_cost);
+    joined.judge_licence = joined.judge_licence.or(stated.judge_licence);
+    joined.allow_small_n |= stated.allow_small_n;
+    let nothing = joined.rules.is_empty() && joined.no_worse_than.is_none();
+    if nothing && joined.max_cost.is_none() && joined.judge_licence.is_none() {
         return Err(Failure::usage("no demands; use --min f1=0.6, --no-worse-than BASELINE or --rules FILE"));
     }
-    Ok(demands)
+    Ok(joined)
+}
+
+fn load_earlier(
+    name: &str,
+    demands: &DemandsV1,
+    request: &GateRequest,
+    reports: &mut ReportLoader<'_>,
+) -> Result<NoWorse> {
+    if !names_run(name, reports.store_folder) && !Path::new(name).exists() {
+        let message = format!("{name} is missing; write it with: karat baseline write RUN -o {name}");
+        return Err(Failure::bad_input(message));
+    }
+    let source = reports.source(name)?;
+    let side = |tool: &str| source.side(tool, format!("{tool} ({name})"));
+    let margin = demands.margin.unwrap_or(MARGIN);
+    Ok(NoWorse {
+        label: name.to_owned(),
+        sides: source.tools().into_iter().filter_map(side).collect(),
+        rules: Rules { margin, seed: request.seed, ..Rules::default() },
+        intersection: request.intersection,
+    })
 }
 
 /// Reads a file with demands. All its faults are reported at once.

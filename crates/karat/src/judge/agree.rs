@@ -2,15 +2,15 @@
 
 mod csv;
 mod draw;
+mod files;
 mod golden_found;
 mod judgements;
 mod opinions;
 
 pub use csv::{from_csv, read_csv};
 pub use draw::draw;
-pub use golden_found::{Trials, read_each};
-pub use judgements::from_judgements;
-pub use opinions::{AgreeError, On, Opinions};
+pub use files::{AgreeRequest, agree_files};
+pub use opinions::{On, Opinions};
 
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::stats::agreement::{Estimate, Interval, PairEstimate, RESAMPLES, Rating, Ratings, measure};
@@ -46,7 +46,6 @@ pub struct Agreement {
     pub notes: Vec<String>,
 }
 
-/// A figure with its interval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Figure {
     value: Option<f64>,
@@ -54,14 +53,11 @@ struct Figure {
     sure: Sureness,
 }
 
-/// How far a figure can be trusted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Sureness {
-    /// Why there is no value.
     #[serde(skip_serializing_if = "Option::is_none")]
     undefined: Option<&'static str>,
     ci: Option<[f64; 2]>,
-    /// Why there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     no_ci: Option<&'static str>,
     method: Option<&'static str>,
@@ -70,7 +66,6 @@ struct Sureness {
     unreliable: bool,
 }
 
-/// Two raters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct RaterPair {
     a: String,
@@ -87,7 +82,6 @@ struct RaterPair {
 /// Krippendorff's alpha at each level that the values have.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Alpha {
-    /// The level of the figure beside it.
     level: &'static str,
     #[serde(flatten)]
     figure: Figure,
@@ -110,7 +104,6 @@ struct Confusion {
     counts: Vec<Vec<usize>>,
 }
 
-/// An item on which raters disagree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Disagreement {
     #[serde(flatten)]
@@ -164,9 +157,9 @@ pub fn agree(opinions: &Opinions, seed: Option<u64>, most: usize) -> Agreement {
             interval: numeric.then(|| figure(measured.interval)),
         },
         ac1: figure(measured.ac1),
-        confusion: worst(&measured.cohen).and_then(|(a, b)| confusion(opinions, a, b)),
+        confusion: confusion(opinions, &measured.cohen),
         disagreements_total: divided.len(),
-        disagreements: divided.iter().take(most).map(|at| disagreement(opinions, *at)).collect(),
+        disagreements: divided.iter().take(most).map(|(item, own)| disagreement(opinions, item, own)).collect(),
         resamples: RESAMPLES,
         seed,
         notes,
@@ -189,7 +182,7 @@ fn figure(estimate: Estimate) -> Figure {
 fn sureness(estimate: Estimate) -> Sureness {
     let interval = estimate.interval.ok();
     Sureness {
-        undefined: estimate.value.err().map(|undefined| undefined.reason()),
+        undefined: estimate.value.err(),
         ci: interval.map(|Interval { low, high, .. }| [low, high]),
         no_ci: estimate.interval.err().filter(|_| estimate.value.is_ok()).map(|none| none.reason()),
         method: interval.map(|interval| interval.method),
@@ -199,24 +192,16 @@ fn sureness(estimate: Estimate) -> Sureness {
 }
 
 fn pair(pair: &PairEstimate, opinions: &Opinions, ordered: bool) -> RaterPair {
-    RaterPair {
-        a: opinions.raters[pair.a].clone(),
-        b: opinions.raters[pair.b].clone(),
-        kappa: pair.plain.value.ok(),
-        sure: sureness(pair.plain),
-        linear: ordered.then(|| figure(pair.linear)),
-        quadratic: ordered.then(|| figure(pair.quadratic)),
-    }
+    let [a, b] = [pair.a, pair.b].map(|rater| opinions.raters[rater].clone());
+    let [linear, quadratic] = [pair.linear, pair.quadratic].map(|estimate| ordered.then(|| figure(estimate)));
+    RaterPair { a, b, kappa: pair.plain.value.ok(), sure: sureness(pair.plain), linear, quadratic }
 }
 
-/// The first pair with the lowest kappa among those that share items.
-fn worst(pairs: &[PairEstimate]) -> Option<(usize, usize)> {
+/// Of the first pair with the lowest kappa among those that share items.
+fn confusion(opinions: &Opinions, pairs: &[PairEstimate]) -> Option<Confusion> {
     let kappa = |pair: &&PairEstimate| pair.plain.value.unwrap_or(f64::INFINITY);
     let worst = pairs.iter().filter(|pair| pair.plain.n > 0).min_by(|a, b| kappa(a).total_cmp(&kappa(b)))?;
-    Some((worst.a, worst.b))
-}
-
-fn confusion(opinions: &Opinions, a: usize, b: usize) -> Option<Confusion> {
+    let (a, b) = (worst.a, worst.b);
     let both: Vec<(usize, usize)> =
         opinions.items.iter().filter_map(|(_, own)| Some((value_of(own, a)?, value_of(own, b)?))).collect();
     let mut used: Vec<usize> = both.iter().flat_map(|(a, b)| [*a, *b]).collect();
@@ -240,16 +225,13 @@ fn value_of(opinions: &[Opinion], rater: usize) -> Option<usize> {
 }
 
 /// Items with different values, the most divided first; ties go to those with explanations, then to the first.
-fn divided(opinions: &Opinions) -> Vec<usize> {
-    let mut found: Vec<(f64, bool, usize)> = Vec::new();
-    for (at, (_, own)) in opinions.items.iter().enumerate() {
-        let distance = distance(opinions, own);
-        if distance > 0.0 {
-            found.push((distance, own.iter().any(|opinion| opinion.explanation.is_some()), at));
-        }
-    }
-    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)).then(a.2.cmp(&b.2)));
-    found.into_iter().map(|(.., at)| at).collect()
+fn divided(opinions: &Opinions) -> Vec<&(Item, Vec<Opinion>)> {
+    let explained = |own: &[Opinion]| own.iter().any(|opinion| opinion.explanation.is_some());
+    let rank = |both: &(Item, Vec<Opinion>)| (distance(opinions, &both.1), explained(&both.1));
+    let mut found: Vec<_> = opinions.items.iter().map(|both| (rank(both), both)).collect();
+    found.retain(|((distance, _), _)| *distance > 0.0);
+    found.sort_by(|(a, _), (b, _)| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+    found.into_iter().map(|(_, both)| both).collect()
 }
 
 /// The mean distance of two ratings of an item: whether they differ, or by how much if the values are numbers.
@@ -266,8 +248,7 @@ fn distance(opinions: &Opinions, own: &[Opinion]) -> f64 {
     if pairs == 0 { 0.0 } else { sum / pairs as f64 }
 }
 
-fn disagreement(opinions: &Opinions, at: usize) -> Disagreement {
-    let (item, own) = &opinions.items[at];
+fn disagreement(opinions: &Opinions, item: &Item, own: &[Opinion]) -> Disagreement {
     let ratings = own.iter().map(|opinion| StatedRating {
         rater: opinions.raters[opinion.rater].clone(),
         value: opinions.values[opinion.value].clone(),

@@ -28,8 +28,7 @@ pub(super) fn excerpts<'a>(
         _ => None,
     });
     let findings = findings.into_iter().filter_map(|finding| finding.file.as_ref().zip(finding.lines()));
-    let mut places: Vec<(&RepoPath, Lines)> =
-        goldens.chain(findings).map(|(path, lines)| (path, around(lines))).collect();
+    let mut places: Vec<_> = goldens.chain(findings).map(|(path, lines)| (path, around(lines))).collect();
     places.sort_by_key(|(path, lines)| (*path, lines.start, lines.end));
     places.dedup_by(|next, shown| {
         let joined = next.0 == shown.0 && touch(shown.1, next.1);

@@ -30,15 +30,10 @@ pub enum Field {
     Meta(String),
 }
 
-/// An unknown field.
-#[derive(Debug, thiserror::Error)]
-#[error("cases cannot be grouped by `{0}`: expected case, repo, language, difficulty, tier, or meta.NAME")]
-pub struct UnknownField(String);
-
 impl std::str::FromStr for Field {
-    type Err = UnknownField;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, UnknownField> {
+    fn from_str(text: &str) -> Result<Self, String> {
         Ok(match text {
             "case" => Self::Case,
             "repo" => Self::Repo,
@@ -47,7 +42,10 @@ impl std::str::FromStr for Field {
             "tier" => Self::Tier,
             _ => match text.strip_prefix("meta.").filter(|name| !name.is_empty()) {
                 Some(name) => Self::Meta(name.to_owned()),
-                None => return Err(UnknownField(text.to_owned())),
+                None => {
+                    let known = "expected case, repo, language, difficulty, tier, or meta.NAME";
+                    return Err(format!("cases cannot be grouped by `{text}`: {known}"));
+                }
             },
         })
     }
@@ -143,8 +141,7 @@ mod tests {
         let mut case = Case::new("c");
         case.repo = Some("a/b".to_owned());
         case.meta.insert("team".to_owned(), "red".to_owned());
-        let group =
-            |field: &str| field.parse::<Field>().map(|field| field.value(&case)).map_err(|error| error.to_string());
+        let group = |field: &str| field.parse::<Field>().map(|field| field.value(&case));
         assert_eq!([group("repo"), group("meta.team")], [Ok("a/b".to_owned()), Ok("red".to_owned())]);
         assert_eq!([group("case"), group("language")], [Ok("c".to_owned()), Ok("(none)".to_owned())]);
         assert!(group("colour").unwrap_err().contains("meta.NAME"));

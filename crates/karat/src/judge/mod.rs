@@ -9,6 +9,7 @@ pub mod audit;
 mod code_context;
 pub mod local;
 pub mod probing;
+pub mod question;
 pub mod registry;
 pub mod run;
 pub mod session;

@@ -1,14 +1,20 @@
 //! Probes a judge with pairs whose answer is known, plain and disturbed.
 
 use super::registry::Judge;
-use super::session::{AskError, JudgeContext, SessionResult, ask_about};
-use karat_core::ids::{FindingId, ToolName};
+use super::run::{JudgeEnv, JudgeObserver, JudgeRequest, open_judge};
+use super::session::{JudgeContext, SessionResult, ask_about, no_answer};
+use crate::failure::{Failure, Result};
+use crate::submissions::load_suite;
+use karat_core::ids::{FindingId, JudgeName, ToolName};
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::probe::{Probe, ProbeKind, probes, score};
 use karat_core::scorecard::{PairOrder, PairQuestion};
 use karat_core::trial::Trial;
 use karat_format::probe::ProbeV1;
+use karat_llm::judge_id::JudgeId;
+use karat_store::Store;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// The result of probing a judge.
 #[derive(Debug)]
@@ -24,24 +30,72 @@ pub struct Probing {
 }
 
 /// A wrong answer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Wrong {
     pub kind: ProbeKind,
+    pub case: String,
+    pub golden: String,
     /// The judge's answer; the opposite is true.
     pub said: bool,
     /// Whether the plain pair was answered rightly, so that what was added made the difference.
     pub fooled: bool,
-    pub case: String,
-    pub golden: String,
     pub exchange: Option<String>,
 }
 
-/// The tool of the trials; no judge sees it.
-const TOOL: &str = "probe";
+/// The judge to probe, and the suite that the probes are made from.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct ProbeRequest {
+    pub suite: String,
+    /// Maximum number of known-right and of known-wrong pairs.
+    pub pairs: usize,
+    pub judge: JudgeRequest,
+    pub store_folder: PathBuf,
+}
+
+/// A probed judge.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct ProbedJudge {
+    pub judge: JudgeName,
+    pub identity: JudgeId,
+    pub probing: Probing,
+    /// The folder of the store that holds the scorecard.
+    pub stored_in: PathBuf,
+}
+
+/// Probes a judge, and stores the scorecard for reports that use the same judge.
+pub fn probe_judge(request: &ProbeRequest, observer: &mut dyn JudgeObserver) -> Result<ProbedJudge> {
+    let loaded = load_suite(&request.suite)?;
+    let judge = open_judge(&loaded, &request.judge)?;
+    let identity = judge.identity().ok_or_else(|| refusal(&judge, &request.suite))?;
+    // Open the store before asking, so that paid answers cannot be lost.
+    let folder = &request.store_folder;
+    let mut store = Store::create(folder)?;
+    let env = JudgeEnv { request: &request.judge, store_folder: folder, store: Some(&mut store), observer };
+    let probing = env.with(&judge, &loaded, &[], |context| probe(&judge, request.pairs, context))?;
+    let Some(probing) = probing else {
+        let message = "has no golden with a title or a description, from which probes are made";
+        return Err(Failure::bad_input(format!("the suite {} {message}", loaded.suite.name)));
+    };
+    store.add_probe(&identity, &probing.scorecard)?;
+    Ok(ProbedJudge { judge: judge.name, identity, probing, stored_in: store.folder().to_owned() })
+}
+
+fn refusal(judge: &Judge, suite: &str) -> Failure {
+    let known = judge.members().iter().filter(|member| member.identity().is_some());
+    let known: Vec<&str> = known.map(|member| member.name.as_str()).collect();
+    let (name, members) = (&judge.name, known.join(" and "));
+    Failure::usage(match known.first() {
+        Some(first) => format!(
+            "{name} is a panel, and panels cannot be probed: probe its members {members}, as in \
+             `karat judge probe {suite} --judge {first}`"
+        ),
+        None => format!("{name} decides by human labels, and probes have none; use the local judge or a model"),
+    })
+}
 
 /// Probes a judge with at most `most` right and `most` wrong pairs made from the suite's goldens. `None` if no golden has text.
-pub fn probe(judge: &Judge, most: usize, context: &mut JudgeContext<'_>) -> Result<Option<Probing>, AskError> {
+fn probe(judge: &Judge, most: usize, context: &mut JudgeContext<'_>) -> Result<Option<Probing>> {
     let suite = &context.loaded.suite;
     // Only models see the halves of a pair in an order.
     let left_out = if judge.asks_models() { Vec::new() } else { vec![ProbeKind::SwappedOrder] };
@@ -55,10 +109,13 @@ pub fn probe(judge: &Judge, most: usize, context: &mut JudgeContext<'_>) -> Resu
     let questions: Vec<PairQuestion<'_>> =
         probes.iter().zip(&trials).filter_map(|(probe, trial)| question(probe, trial)).collect();
     let asked = ask_about(judge, &questions, context)?;
-    let by_number: BTreeMap<u32, &Judgement> =
-        asked.judgements.iter().map(|judgement| (judgement.trial, judgement)).collect();
+    let by_number: BTreeMap<u32, &Judgement> = asked.judgements.iter().map(|own| (own.trial, own)).collect();
     let judgement = |index: usize| by_number.get(&trials.get(index)?.number).copied();
-    let answers: Vec<Option<bool>> = (0..probes.len()).map(|index| decision(judgement(index)?)).collect();
+    let answer = |index: usize| match &judgement(index)?.decision {
+        Decision::Pair(pair) => Some(pair.matched),
+        Decision::Unjudged(_) | Decision::Audit(_) | Decision::Extra(_) => None,
+    };
+    let answers: Vec<Option<bool>> = (0..probes.len()).map(answer).collect();
     let mut failures: BTreeMap<String, usize> = BTreeMap::new();
     for judgement in &asked.judgements {
         if let Decision::Unjudged(pair) = &judgement.decision {
@@ -67,7 +124,7 @@ pub fn probe(judge: &Judge, most: usize, context: &mut JudgeContext<'_>) -> Resu
     }
     if answers.iter().all(Option::is_none) {
         let why = failures.into_keys().next().unwrap_or_else(|| "no answer came".to_owned());
-        return Err(AskError::NoAnswer { judge: judge.name.to_string(), questions: probes.len(), why });
+        return Err(no_answer(&judge.name, probes.len(), &why));
     }
     let wrong = (0..probes.len()).filter_map(|index| {
         let probe = &probes[index];
@@ -82,9 +139,9 @@ pub fn probe(judge: &Judge, most: usize, context: &mut JudgeContext<'_>) -> Resu
     Ok(Some(Probing { scorecard, left_out, wrong: wrong.collect(), failures, asked }))
 }
 
-/// A trial with one finding, whose id is the kind of probe, for scripts; no judge sees it.
+/// A trial with one finding, whose id is the kind of probe, for scripts; no judge sees it, nor the tool.
 fn trial(number: u32, probe: &Probe<'_>) -> Trial {
-    let mut trial = Trial::reported(probe.case.id.clone(), ToolName::new(TOOL), number);
+    let mut trial = Trial::reported(probe.case.id.clone(), ToolName::new("probe"), number);
     let mut finding = probe.finding.clone();
     finding.id = FindingId::new(probe.kind.name());
     trial.findings.push(finding);
@@ -95,11 +152,4 @@ fn question<'a>(probe: &Probe<'a>, trial: &'a Trial) -> Option<PairQuestion<'a>>
     let order = if probe.kind == ProbeKind::SwappedOrder { PairOrder::FindingFirst } else { PairOrder::GoldenFirst };
     let finding = trial.findings.first()?;
     Some(PairQuestion { case: probe.case, trial, golden: probe.golden, finding, score: 0.0, order })
-}
-
-fn decision(judgement: &Judgement) -> Option<bool> {
-    match &judgement.decision {
-        Decision::Pair(pair) => Some(pair.matched),
-        Decision::Unjudged(_) | Decision::Audit(_) | Decision::Extra(_) => None,
-    }
 }

@@ -52,8 +52,7 @@ pub(super) struct JudgeRegistry<'a> {
 impl JudgeRegistry<'_> {
     /// The judge of a profile if no flag names one.
     pub(super) fn default_name(&self, profile: &Profile) -> String {
-        let by_variable = profile.judge_by_variable.then(|| self.named_by_variable()).flatten();
-        by_variable.unwrap_or_else(|| profile.judge.clone())
+        profile.judge_by_variable.then(|| self.named_by_variable()).flatten().unwrap_or_else(|| profile.judge.clone())
     }
 
     /// Opens the judge of this name: `none`, `local`, `human`, a judge of the suite, a provider, or a provider with a model as
@@ -95,11 +94,14 @@ impl JudgeRegistry<'_> {
             if member == NONE || member.is_empty() {
                 return Err(wrong("`none` cannot be a panel member".to_owned()));
             }
-            let judge = self.open_single(member)?;
-            if matches!(judge.kind, JudgeKind::Panel(_)) {
+            if member == name {
+                return Err(wrong("it lists itself as a member; name other judges, or rename the panel".to_owned()));
+            }
+            // Checked before it is opened, since its members may include this panel.
+            if self.declared.get(member).is_some_and(|config| config.provider == "panel") {
                 return Err(wrong(format!("`{member}` is a panel itself; name its members instead")));
             }
-            opened.push(judge);
+            opened.push(self.open_single(member)?);
         }
         if opened.len() < 2 {
             return Err(wrong("a panel needs at least two members".to_owned()));
@@ -217,12 +219,9 @@ impl Judge {
             }
             JudgeKind::Model(engine) => {
                 let id = engine.provider().id();
-                Some(JudgeId {
-                    provider: id.provider.clone(),
-                    model: Some(id.model.clone()).filter(|model| !model.is_empty()),
-                    parameters: id.parameters.clone(),
-                    prompt: Some(PAIR.hash().to_owned()),
-                })
+                let (provider, parameters) = (id.provider.clone(), id.parameters.clone());
+                let model = Some(id.model.clone()).filter(|model| !model.is_empty());
+                Some(JudgeId { provider, model, parameters, prompt: Some(PAIR.hash().to_owned()) })
             }
             JudgeKind::People | JudgeKind::Panel(_) => None,
         }
@@ -261,6 +260,12 @@ file = \"answers.jsonl\"
 provider = \"panel\"
 members = [\"local\", \"sonnet\", \"human\"]
 consensus = \"dawid-skene\"
+[self]
+provider = \"panel\"
+members = [\"local\", \"self\"]
+[ring]
+provider = \"panel\"
+members = [\"three\", \"ring\"]
 [odd]
 provider = \"antropic\"
 ";
@@ -320,6 +325,9 @@ provider = \"antropic\"
         check("three", &[], "three: DawidSkene of local and sonnet and human");
         check("local,local", &[], "the panel `local,local`: `local` is given twice; each panel member votes once");
         check("local,three", &[], "the panel `local,three`: `three` is a panel itself; name its members instead");
+        check("self", &[], "the panel `self`: it lists itself as a member; name other judges, or rename the panel");
+        check("ring", &[], "the panel `ring`: `three` is a panel itself; name its members instead");
+        check("local,panel", &[], "the panel `panel`: a panel needs at least two members");
         check("local,none", &[], "the panel `local,none`: `none` cannot be a panel member");
         check("local,lokal", &[], "unknown judge `lokal`: did you mean `local`?");
     }

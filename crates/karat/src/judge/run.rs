@@ -1,10 +1,10 @@
 //! Runs a judge on what is to be scored: it is asked about the pairs that the given judgements leave open.
 
 use super::registry::{Judge, JudgeRegistry, NONE, RegistryError};
-use super::session::{AskError, JudgeContext, JudgeEvent, ask};
-use crate::failure::Failure;
-use crate::scoring::Work;
+use super::session::{JudgeContext, JudgeEvent, ask, cannot_audit};
+use crate::failure::{Failure, Result};
 use crate::suite::LoadedSuite;
+use crate::work::Work;
 use karat_core::ids::JudgeName;
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::local_judge::NAME;
@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Which judge to ask, and how the ledger is used.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct JudgeRequest {
     /// Default: the profile's judge.
@@ -36,16 +36,10 @@ pub struct JudgeRequest {
     pub cache: CacheMode,
 }
 
-impl Default for JudgeRequest {
-    fn default() -> Self {
-        Self { judge: None, consensus: None, cache: CacheMode::ReadWrite }
-    }
-}
-
 /// Observes a judge. Models take a while and cost money, so an observer can also cancel them.
 pub trait JudgeObserver {
     /// A judge that asks models begins; the returned value cancels it.
-    fn start(&mut self, judge: &JudgeName) -> Result<Cancel, Failure>;
+    fn start(&mut self, judge: &JudgeName) -> Result<Cancel>;
     /// Shows progress.
     fn observe(&mut self, event: &JudgeEvent<'_>);
     /// The judge has ended, successfully or not.
@@ -57,7 +51,7 @@ pub trait JudgeObserver {
 pub struct NoObserver;
 
 impl JudgeObserver for NoObserver {
-    fn start(&mut self, _: &JudgeName) -> Result<Cancel, Failure> {
+    fn start(&mut self, _: &JudgeName) -> Result<Cancel> {
         Ok(Cancel::default())
     }
 
@@ -77,24 +71,23 @@ pub struct JudgeEnv<'a> {
     pub observer: &'a mut dyn JudgeObserver,
 }
 
-/// Asks the requested judge, or the profile's, about what the given judgements leave open, and adds the results to the work.
-/// `models` lists tools with their models, as far as known.
+/// Asks the requested judge, or the profile's, about what the work leaves open. `models` lists the known models of tools.
 pub fn run_judge(
     mut env: JudgeEnv<'_>,
     loaded: &LoadedSuite,
     models: &[(String, String)],
     work: &mut Work,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let recorded = use_recorded_only(env.request, work);
     let registry = registry(loaded, env.request);
-    let name = requested_name(&registry, env.request, &work.profile);
+    let name = env.request.judge.clone().unwrap_or_else(|| registry.default_name(&work.profile));
     let judge = match registry.open(&name) {
         // A judge whose decisions were given need not be one that can be asked.
         Err(RegistryError::Unknown { .. }) if recorded => None,
         Err(error @ RegistryError::Unknown { .. }) if !work.judgements.is_empty() => {
             let given: BTreeSet<&str> = work.judgements.iter().map(|judgement| judgement.judge.as_str()).collect();
-            let given: Vec<&str> = given.into_iter().collect();
-            return Err(Failure::usage(format!("{error}; judgements were given of {}", given.join(", "))));
+            let given = Vec::from_iter(given).join(", ");
+            return Err(Failure::usage(format!("{error}; judgements were given of {given}")));
         }
         other => other?,
     };
@@ -126,9 +119,8 @@ pub fn run_judge(
     Ok(())
 }
 
-/// Fails if a model answered fewer than half of its questions, unless that is allowed: unanswered questions count as no match, so
-/// the figures would describe the judge more than the tools.
-pub fn refuse_incomplete(report: &ReportV1, allowed: bool) -> Result<(), Failure> {
+/// Fails if a model answered fewer than half of its questions, since the others count as no match, unless that is allowed.
+pub fn refuse_incomplete(report: &ReportV1, allowed: bool) -> Result<()> {
     let incomplete = |judge: &&JudgeV1| {
         report.measured.judges.contains_key(&judge.judge) && 2 * judge.unjudged.min(judge.asked) > judge.asked
     };
@@ -143,9 +135,9 @@ pub fn refuse_incomplete(report: &ReportV1, allowed: bool) -> Result<(), Failure
 }
 
 /// Resolves the judge of a plan into its profile, before anything is run. Fails if the judge could not be asked.
-pub(crate) fn plan_judge(request: &JudgeRequest, loaded: &LoadedSuite, profile: &mut Profile) -> Result<(), Failure> {
+pub(crate) fn plan_judge(request: &JudgeRequest, loaded: &LoadedSuite, profile: &mut Profile) -> Result<()> {
     let registry = registry(loaded, request);
-    let name = requested_name(&registry, request, profile);
+    let name = request.judge.clone().unwrap_or_else(|| registry.default_name(profile));
     let judge = registry.open(&name)?;
     require_key_consent(request, judge.as_ref())?;
     if let Some(missing) = judge.as_ref().and_then(Judge::missing_setting).filter(|_| request.cache != CacheMode::Only)
@@ -153,7 +145,7 @@ pub(crate) fn plan_judge(request: &JudgeRequest, loaded: &LoadedSuite, profile: 
         return Err(Failure::usage(format!("the judge `{name}` cannot be asked: {missing}")));
     }
     if let (Method::Audit, Some(name)) = (profile.method, judge.as_ref().and_then(Judge::cannot_audit)) {
-        return Err(Failure::usage(AskError::CannotAudit { judge: name.to_string() }.to_string()));
+        return Err(Failure::usage(cannot_audit(name)));
     }
     // The plan names the judge, so that a resumed run asks the same one, whatever the variables say then.
     profile.judge = name;
@@ -162,13 +154,13 @@ pub(crate) fn plan_judge(request: &JudgeRequest, loaded: &LoadedSuite, profile: 
 }
 
 /// Opens the requested judge; default: the local one.
-pub fn open_judge(loaded: &LoadedSuite, request: &JudgeRequest) -> Result<Judge, Failure> {
+pub fn open_judge(loaded: &LoadedSuite, request: &JudgeRequest) -> Result<Judge> {
     let judge = registry(loaded, request).open(request.judge.as_deref().unwrap_or(NAME))?;
     judge.ok_or_else(|| Failure::usage("`--judge none` cannot be used here; name a judge with --judge, such as local"))
 }
 
 /// Suites are untrusted: a key is sent to a host that only the suite names if the user named the judge.
-fn require_key_consent(request: &JudgeRequest, judge: Option<&Judge>) -> Result<(), Failure> {
+fn require_key_consent(request: &JudgeRequest, judge: Option<&Judge>) -> Result<()> {
     let unconfirmed = judge.filter(|_| request.judge.is_none() && request.cache != CacheMode::Only);
     let Some((judge, host)) = unconfirmed.and_then(|judge| Some((judge, judge.unconfirmed_key_host()?))) else {
         return Ok(());
@@ -194,10 +186,6 @@ fn registry<'a>(loaded: &'a LoadedSuite, request: &JudgeRequest) -> JudgeRegistr
     }
 }
 
-fn requested_name(registry: &JudgeRegistry<'_>, request: &JudgeRequest, profile: &Profile) -> String {
-    request.judge.clone().unwrap_or_else(|| registry.default_name(profile))
-}
-
 /// If the requested judge is one whose judgements were given, keeps only these, and returns true.
 fn use_recorded_only(request: &JudgeRequest, work: &mut Work) -> bool {
     let Some(name) = request.judge.as_deref() else { return false };
@@ -209,9 +197,8 @@ fn use_recorded_only(request: &JudgeRequest, work: &mut Work) -> bool {
     recorded
 }
 
-/// Without a judge to ask: in trials that recorded judgements decide, the pairs they do not cover are unjudged, rather than
-/// decided by their score. `named` is the requested judge; by default, all recorded judges count except people, whose labels are
-/// samples and corrections.
+/// Without a judge to ask, the pairs that recorded judgements of a trial do not cover are unjudged, not decided by their score.
+/// By default all recorded judges count except people, whose labels are samples and corrections.
 fn close_judged_trials(loaded: &LoadedSuite, named: Option<&str>, work: &mut Work) {
     let counts = |judge: &&JudgeName| named.map_or(!judge.is_human(), |name| judge.as_str() == name);
     let judges = work.judgements.iter().map(|judgement| &judgement.judge).filter(counts).collect();
@@ -231,14 +218,9 @@ fn close_judged_trials(loaded: &LoadedSuite, named: Option<&str>, work: &mut Wor
     work.judgements.extend(open);
 }
 
-/// Adds people's labels of a stored run, so that a judge is not asked what a person has decided. A judge that uses labels gets
-/// them anyway.
-fn add_human_labels(
-    judge: &Judge,
-    env: &mut JudgeEnv<'_>,
-    loaded: &LoadedSuite,
-    work: &mut Work,
-) -> Result<(), Failure> {
+/// Adds people's labels of a stored run, so that a judge is not asked what a person has decided.
+fn add_human_labels(judge: &Judge, env: &mut JudgeEnv<'_>, loaded: &LoadedSuite, work: &mut Work) -> Result<()> {
+    // A judge that uses labels gets them anyway.
     let Some(store) = env.store.as_mut().filter(|_| !judge.asks_people()) else { return Ok(()) };
     let labels = store.labels()?;
     if labels.is_empty() {
@@ -297,8 +279,8 @@ impl JudgeEnv<'_> {
         judge: &Judge,
         loaded: &LoadedSuite,
         trials: &[Trial],
-        work: impl FnOnce(&mut JudgeContext<'_>) -> Result<T, AskError>,
-    ) -> Result<T, Failure> {
+        work: impl FnOnce(&mut JudgeContext<'_>) -> Result<T>,
+    ) -> Result<T> {
         let folder = self.store_folder;
         let cache = self.request.cache;
         let mut opened = match &self.store {
@@ -336,17 +318,14 @@ impl JudgeEnv<'_> {
         if asks_models {
             observer.end();
         }
-        Ok(result?)
+        result
     }
 }
 
 fn same_vendor_note(judge: &Judge, models: &[(String, String)]) -> Option<String> {
     let vendors = judge.vendors();
-    let tools: Vec<&str> = models
-        .iter()
-        .filter(|(_, model)| vendor::vendor_of_model(model).is_some_and(|vendor| vendors.contains(&vendor)))
-        .map(|(tool, _)| tool.as_str())
-        .collect();
+    let same = |model: &str| vendor::vendor_of_model(model).is_some_and(|vendor| vendors.contains(&vendor));
+    let tools: Vec<&str> = models.iter().filter(|(_, model)| same(model)).map(|(tool, _)| tool.as_str()).collect();
     if tools.is_empty() {
         return None;
     }

@@ -54,7 +54,7 @@ fn golden_text(golden: &Golden) -> String {
     if !golden.keywords.is_empty() {
         object.insert("keywords".to_owned(), json!(golden.keywords));
     }
-    written(object)
+    written(&object)
 }
 
 fn finding_text(finding: &Finding) -> String {
@@ -67,7 +67,7 @@ fn finding_text(finding: &Finding) -> String {
     let silent = finding.title.is_none() && finding.message.is_none();
     text(&mut object, "title", finding.title.as_deref().or(finding.rule_id.as_deref().filter(|_| silent)));
     text(&mut object, "message", finding.message.as_deref());
-    written(object)
+    written(&object)
 }
 
 fn text(object: &mut Map<String, Value>, key: &str, value: Option<&str>) {
@@ -77,8 +77,8 @@ fn text(object: &mut Map<String, Value>, key: &str, value: Option<&str>) {
 }
 
 /// JSON, so that no text can pass for another field.
-fn written(object: Map<String, Value>) -> String {
-    serde_json::to_string_pretty(&object).unwrap_or_default()
+fn written(value: &impl serde::Serialize) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
 fn lines(lines: Lines) -> String {

@@ -1,5 +1,4 @@
-//! A pair as a person sees it: golden, finding and the code around both, and not a word on who reported it; and extras and
-//! audited findings, in the same way.
+//! Shows a pair, an extra or an audited finding with the code around it, but not the tools that reported it.
 
 use anstyle::Style;
 use karat_core::ids::CaseId;
@@ -15,42 +14,38 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
-/// So many lines of code are shown before and after a place.
 const AROUND: u32 = 5;
-/// So many lines of a place are shown.
+/// The most lines of a place that are shown.
 const LONGEST_PLACE: u32 = 30;
-/// So much of a text is shown: more of it was written to be skipped.
+/// The most characters of a text that are shown.
 const LONGEST_TEXT: usize = 8_000;
 
 /// Code around the places of a pair, in one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Excerpt {
-    /// The file.
     pub file: String,
-    /// Its lines, by rising number.
     pub lines: Vec<CodeLine>,
 }
 
 /// A line of code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct CodeLine {
     /// Counted from 1.
     pub number: u32,
-    /// The line.
     pub text: String,
-    /// Whether the golden lies on it.
     pub golden: bool,
-    /// Whether the finding lies on it.
     pub finding: bool,
 }
 
-/// Gives the text of a file of a case.
+/// Reads a file of a case.
 pub type SourceOf<'a> = dyn Fn(&CaseId, &RepoPath) -> Option<String> + 'a;
 
 /// A file, and the first and the last line of a place in it.
 type Place<'a> = (Option<&'a str>, Option<(u32, u32)>);
 
-/// The code around the places of the golden and the finding, the golden's file first; nothing of files that are not at hand.
+/// The code around the golden and the finding, the golden's file first; unavailable files are left out.
 pub fn excerpts(subject: &Subject, source: &SourceOf<'_>) -> Vec<Excerpt> {
     let golden: Place<'_> =
         subject.golden.as_ref().map_or((None, None), |golden| (golden.file.as_deref(), golden.lines));
@@ -73,11 +68,9 @@ pub fn excerpts(subject: &Subject, source: &SourceOf<'_>) -> Vec<Excerpt> {
         let text = source(&subject.case, &path)?;
         let wanted = shown.get(&path)?;
         let numbered = (1_u32..).zip(text.lines()).filter(|(number, _)| wanted.contains(number));
-        let line = |(number, text): (u32, &str)| CodeLine {
-            number,
-            text: text.to_owned(),
-            golden: lies(golden, &path, number),
-            finding: lies(finding, &path, number),
+        let line = |(number, text): (u32, &str)| {
+            let [golden, finding] = [golden, finding].map(|place| lies(place, &path, number));
+            CodeLine { number, text: text.to_owned(), golden, finding }
         };
         let lines: Vec<CodeLine> = numbered.map(line).collect();
         (!lines.is_empty()).then(|| Excerpt { file: path.to_string(), lines })
@@ -85,7 +78,7 @@ pub fn excerpts(subject: &Subject, source: &SourceOf<'_>) -> Vec<Excerpt> {
     files.into_iter().filter_map(excerpt).collect()
 }
 
-/// The subject for people at a terminal.
+/// Formats an item for a terminal.
 pub fn draw(subject: &Subject, code: &[Excerpt], look: &TerminalStyle) -> String {
     let (title, noun, legend) = match subject.kind {
         LabelKind::Pair => ("Known problem", "pair", "g: the known problem's lines · r: the report's lines"),
@@ -102,7 +95,8 @@ pub fn draw(subject: &Subject, code: &[Excerpt], look: &TerminalStyle) -> String
         page.title("Report", "");
     }
     page.report(&subject.finding);
-    page.code(code, legend);
+    page.title("Code", if code.is_empty() { "not at hand" } else { legend });
+    code.iter().for_each(|excerpt| page.excerpt(excerpt));
     page.out
 }
 
@@ -127,13 +121,12 @@ impl Page<'_> {
         if !self.out.is_empty() {
             self.out.push('\n');
         }
-        let room = self.look.width.saturating_sub(title.len() + 2);
-        let note = fit(&harmless(note), room);
+        let note = fit(&harmless(note), self.look.width.saturating_sub(title.len() + 2));
         let text = format!("{}  {}", self.paint(title, BOLD), self.paint(&note, DIM));
         self.line(&text, Style::new());
     }
 
-    /// Text that somebody else wrote, whole, broken to the width.
+    /// Untrusted text, wrapped to the width.
     fn text(&mut self, text: Option<&str>, style: Style) {
         let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else { return };
         let (text, cut) = match text.char_indices().nth(LONGEST_TEXT) {
@@ -167,13 +160,6 @@ impl Page<'_> {
         self.facts(reported.file.as_deref(), reported.lines, severity, category);
     }
 
-    fn code(&mut self, code: &[Excerpt], note: &str) {
-        self.title("Code", if code.is_empty() { "not at hand" } else { note });
-        for excerpt in code {
-            self.excerpt(excerpt);
-        }
-    }
-
     fn facts(&mut self, file: Option<&str>, lines: Option<(u32, u32)>, severity: Option<&str>, category: Option<&str>) {
         let lines = match lines {
             None => String::new(),
@@ -198,18 +184,17 @@ impl Page<'_> {
             let (golden, finding) = (mark(line.golden, "g"), mark(line.finding, "r"));
             let text = format!("  {golden}{finding} {:>digits$}  {}", line.number, harmless(&untabbed(&line.text)));
             let style = if line.golden || line.finding { Style::new() } else { DIM };
-            let fitted = fit(&text, self.look.width);
-            self.line(&fitted, style);
+            self.line(&fit(&text, self.look.width), style);
         }
     }
 }
 
-/// A terminal would move on by as much as it likes.
+/// Terminals differ in how far a tab moves.
 fn untabbed(line: &str) -> String {
     line.replace('\t', "    ")
 }
 
-/// The parts of a line, none wider than this; broken at blanks, and within a word only where that alone is too wide.
+/// Wraps a line at blanks, and within words that are wider than `width`.
 fn wrapped(line: &str, width: usize) -> Vec<String> {
     let indent: String = line.chars().take_while(|c| *c == ' ').take(width / 2).collect();
     let mut parts = Vec::new();

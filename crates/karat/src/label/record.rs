@@ -1,7 +1,7 @@
 //! Records labels: of one item by its id, and of files of judgements; and exports them as judgements.
 
 use super::source::{LabelRequest, LabelSource};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::judge::run::JudgeObserver;
 use crate::submissions::{open_lines, refuse_repeated_stdin};
 use karat_core::ids::CaseId;
@@ -16,7 +16,6 @@ use karat_store::{AddedLabels, OnExisting, Store};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
-/// Minimum length of an id prefix.
 const MIN_ID: usize = 4;
 
 /// A label to add.
@@ -45,28 +44,29 @@ pub struct AddedLabel {
 }
 
 /// Adds a label of one item.
-pub fn add_label(request: &AddLabelRequest, observer: &mut dyn JudgeObserver) -> Result<AddedLabel, Failure> {
-    let ResolvedItem { subject, source } = find(request)?;
+pub fn add_label(request: &AddLabelRequest, observer: &mut dyn JudgeObserver) -> Result<AddedLabel> {
+    let (subject, source) = find(request)?;
     let kind = subject.kind;
     if kind != LabelKind::Pair && request.sample.is_some() {
         return Err(Failure::usage("--sample applies only to pairs; leave it out"));
     }
     let answer = parse_answer(kind, &request.answer)?;
     let picked_with_probability = probability(request.sample, &subject.key())?;
-    let others = match source {
+    let others: Vec<Subject> = match source {
+        // The other extras that report the same.
         Some((source, profile)) if kind == LabelKind::Extra => {
-            same_reports(request, source, profile, &subject, observer)?
+            let key = subject.key();
+            let queue = source.score(profile, &request.source, observer)?.extras(1);
+            let same = queue.holds(key.as_str()).into_iter();
+            let texts = same.flat_map(|item| std::iter::once(&item.shown).chain(&item.others));
+            texts.filter(|text| text.key() != key).cloned().collect()
         }
         _ => Vec::new(),
     };
     let note = request.note.clone().filter(|note| !note.trim().is_empty());
-    let label = |subject| NewLabel {
-        subject,
-        annotator: request.annotator.clone(),
-        answer,
-        note: note.clone(),
-        picked_with_probability,
-        source: Source::Added,
+    let label = |subject| {
+        let (annotator, note) = (request.annotator.clone(), note.clone());
+        NewLabel { subject, annotator, answer, note, picked_with_probability, source: Source::Added }
     };
     let on_existing = if request.change { OnExisting::Correct } else { OnExisting::Refuse };
     let mut store = Store::create(&request.source.store_folder)?;
@@ -82,11 +82,10 @@ pub fn add_label(request: &AddLabelRequest, observer: &mut dyn JudgeObserver) ->
     let is_open = |subject: &Subject| request.change || !done.contains(&subject.key());
     let others: Vec<NewLabel> = others.into_iter().filter(is_open).map(label).collect();
     let labels: Vec<NewLabel> = std::iter::once(&first).chain(&others).cloned().collect();
-    let added = store.add_labels(&labels, on_existing)?;
-    Ok(AddedLabel { first, others, added })
+    Ok(AddedLabel { first, others, added: store.add_labels(&labels, on_existing)? })
 }
 
-fn parse_answer(kind: LabelKind, word: &str) -> Result<LabelAnswer, Failure> {
+fn parse_answer(kind: LabelKind, word: &str) -> Result<LabelAnswer> {
     let (found, expected) = match kind {
         LabelKind::Pair => (LabelAnswer::parse(kind, word), "yes, no or partial".to_owned()),
         LabelKind::Extra => (LabelAnswer::parse(kind, word), "yes or no".to_owned()),
@@ -100,7 +99,7 @@ fn parse_answer(kind: LabelKind, word: &str) -> Result<LabelAnswer, Failure> {
 }
 
 /// The probability with which the pair was sampled, if it was; refuses a pair outside the sample.
-fn probability(sample: Option<Sample>, key: &LabelKey) -> Result<Option<f64>, Failure> {
+fn probability(sample: Option<Sample>, key: &LabelKey) -> Result<Option<f64>> {
     let Some(sample) = sample else { return Ok(None) };
     if sample.place(key).is_none() {
         let message =
@@ -110,29 +109,8 @@ fn probability(sample: Option<Sample>, key: &LabelKey) -> Result<Option<f64>, Fa
     Ok(Some(sample.probability()))
 }
 
-/// The other extras that report the same.
-fn same_reports(
-    request: &AddLabelRequest,
-    source: LabelSource,
-    profile: Profile,
-    subject: &Subject,
-    observer: &mut dyn JudgeObserver,
-) -> Result<Vec<Subject>, Failure> {
-    let key = subject.key();
-    let queue = source.score(profile, &request.source, observer)?.extras(1);
-    let same = queue.holds(key.as_str()).into_iter();
-    let texts = same.flat_map(|item| std::iter::once(&item.shown).chain(&item.others));
-    Ok(texts.filter(|text| text.key() != key).cloned().collect())
-}
-
-/// The item of an id, and where it was shown, if that was loaded.
-struct ResolvedItem {
-    subject: Subject,
-    source: Option<(LabelSource, Profile)>,
-}
-
-/// Resolves an id to a labelled item, or to an item of the run or submission.
-fn find(request: &AddLabelRequest) -> Result<ResolvedItem, Failure> {
+/// Resolves an id to a labelled item, or to an item of the run or submission, which is returned if it was loaded.
+fn find(request: &AddLabelRequest) -> Result<(Subject, Option<(LabelSource, Profile)>)> {
     let id = request.id.trim().to_lowercase();
     if id.len() < MIN_ID || !id.chars().all(|c| c.is_ascii_hexdigit()) {
         let message = format!("invalid id `{}`: expected at least {MIN_ID} hexadecimal digits", request.id);
@@ -150,10 +128,10 @@ fn find(request: &AddLabelRequest) -> Result<ResolvedItem, Failure> {
     let is_extra = found.values().all(|subject| subject.kind == LabelKind::Extra);
     let mut source = None;
     if !whole || is_extra && placed {
-        match LabelSource::load_with_profile(&request.source) {
-            Ok((own, profile)) => {
-                found.extend(own.subjects_like(&id));
-                source = Some((own, profile));
+        match LabelSource::load(&request.source).and_then(|(own, profile)| Ok((own, profile?))) {
+            Ok(own) => {
+                found.extend(own.0.subjects_like(&id));
+                source = Some(own);
             }
             Err(failure) if found.is_empty() => return Err(failure),
             Err(_) => {}
@@ -167,15 +145,16 @@ fn find(request: &AddLabelRequest) -> Result<ResolvedItem, Failure> {
         let help = "select the run or submission that contains it with --run, or --suite and --submission";
         return Err(Failure::usage(format!("no pair, extra or finding has the id `{id}`; {help}")));
     };
-    Ok(ResolvedItem { subject, source })
+    Ok((subject, source))
 }
 
 impl LabelSource {
-    /// All subjects whose key has this prefix, by key, whether or not they are selected for labelling. Any finding may be an
-    /// extra, depending on the judge of the pairs.
+    /// All subjects whose key has this prefix. Any finding may be an extra, depending on the judge of the pairs.
     fn subjects_like(&self, prefix: &str) -> BTreeMap<String, Subject> {
         let is_like = |key: &LabelKey| key.as_str().starts_with(prefix);
-        let cases: HashMap<&CaseId, (&Case, Vec<String>)> = self.loaded.suite.cases.iter().map(golden_texts).collect();
+        let texts = |case: &Case| case.goldens.iter().map(|golden| GoldenText::new(case, golden).text()).collect();
+        let cases: HashMap<&CaseId, (&Case, Vec<String>)> =
+            self.loaded.suite.cases.iter().map(|case| (&case.id, (case, texts(case)))).collect();
         let mut found = Vec::new();
         for trial in &self.trials {
             let case = cases.get(&trial.case);
@@ -196,10 +175,6 @@ impl LabelSource {
     }
 }
 
-fn golden_texts(case: &Case) -> (&CaseId, (&Case, Vec<String>)) {
-    (&case.id, (case, case.goldens.iter().map(|golden| GoldenText::new(case, golden).text()).collect()))
-}
-
 /// Labels as judgements of a run or a submission.
 #[expect(missing_docs, reason = "field names say it")]
 pub struct ExportedLabels {
@@ -210,10 +185,10 @@ pub struct ExportedLabels {
 }
 
 /// Exports labels as judgements, of one annotator or of all.
-pub fn export_labels(request: &LabelRequest, only: Option<&Annotator>) -> Result<ExportedLabels, Failure> {
+pub fn export_labels(request: &LabelRequest, only: Option<&Annotator>) -> Result<ExportedLabels> {
     let mut labels = Store::open(&request.store_folder)?.labels()?;
     labels.retain(|label| only.is_none_or(|only| label.annotator == *only));
-    let source = LabelSource::load(request)?;
+    let (source, _) = LabelSource::load(request)?;
     let judged = label_judgements(&labels, &source.loaded.suite, &source.trials);
     let used: HashSet<i64> = judged.iter().flat_map(|(labels, _)| labels).map(|label| label.sequence).collect();
     let skipped = labels.len() - used.len();
@@ -222,14 +197,13 @@ pub fn export_labels(request: &LabelRequest, only: Option<&Annotator>) -> Result
 }
 
 /// Imports labels from files of judgements, all or none.
-pub fn import_labels(request: &LabelRequest, files: &[PathBuf], change: bool) -> Result<AddedLabels, Failure> {
+pub fn import_labels(request: &LabelRequest, files: &[PathBuf], change: bool) -> Result<AddedLabels> {
     refuse_repeated_stdin(files.iter().chain(&request.submissions))?;
-    let source = LabelSource::load(request)?;
+    let (source, _) = LabelSource::load(request)?;
     let inputs = files.iter().map(|path| open_lines(path)).collect::<Result<Vec<_>, _>>()?;
     let folder = &request.store_folder;
     let stored = if Store::is_at(folder) { Store::open(folder)?.labels()? } else { Vec::new() };
     let (suite, trials) = (&source.loaded.suite, &source.trials);
     let labels = read(inputs, &ImportContext { suite, trials, stored: &stored, change })?;
-    let on_existing = if change { OnExisting::Correct } else { OnExisting::Refuse };
-    Ok(Store::create(folder)?.add_labels(&labels, on_existing)?)
+    Ok(Store::create(folder)?.add_labels(&labels, if change { OnExisting::Correct } else { OnExisting::Refuse })?)
 }

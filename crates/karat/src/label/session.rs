@@ -1,65 +1,62 @@
-//! Where one person labels: what comes next, what is shown of it, what an answer means, and how far they have come.
+//! The labelling session of one annotator, which the terminal and the label page share.
 //!
-//! A [`Queue`] has everything of one kind that is worth a label, the most telling first, and is the same for everybody. A
-//! [`AnnotationSession`] is a queue as one annotator sees it. The terminal and the label page are two surfaces of the same session.
+//! A [`Queue`] holds all items of one kind, the most informative first, and is the same for everybody. An [`AnnotationSession`] is
+//! a queue as one annotator sees it: what comes next, which labels an answer gives, and the progress so far.
 
-mod item;
 mod progress;
 mod queue;
 
-pub use item::Item;
 pub use progress::{Agreement, Bounds, JudgeErrors, Progress, With};
-pub use queue::{LabelScope, Queue};
+pub use queue::{Item, Queue};
 
-use karat_store::label::{Annotator, Label, LabelAnswer, NewLabel, Source};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use karat_store::label::{Annotator, Label, LabelAnswer, NewLabel, Source, Subject};
+use std::collections::{BTreeMap, HashMap};
 
-/// A queue as one person sees it.
+/// A queue as one annotator sees it.
 pub struct AnnotationSession<'q> {
     queue: &'q Queue,
     annotator: Annotator,
-    /// What the annotator has labelled.
-    own: HashSet<String>,
-    /// By key of what is shown: who says what, as the number of an answer.
+    /// By key: the index of each annotator's answer.
     voices: HashMap<String, BTreeMap<Annotator, usize>>,
-    /// What the annotator put off, in that order.
+    /// Keys that the annotator skipped, in that order.
     skipped: Vec<String>,
 }
 
 impl<'q> AnnotationSession<'q> {
-    /// The session of an annotator, by all labels there are.
+    /// The session of an annotator, given all labels so far.
     pub fn new(queue: &'q Queue, labels: &[Label], annotator: Annotator) -> Self {
-        let mut session = Self { queue, annotator, own: HashSet::new(), voices: HashMap::new(), skipped: Vec::new() };
+        let mut session = Self { queue, annotator, voices: HashMap::new(), skipped: Vec::new() };
         for label in labels.iter().filter(|label| label.counts && label.kind() == queue.kind()) {
             session.add_answer(label.key.to_string(), label.annotator.clone(), label.answer);
         }
         session
     }
 
-    /// Who labels.
+    /// The annotator.
     pub fn annotator(&self) -> &Annotator {
         &self.annotator
     }
 
-    /// What the annotator has not labelled, in order; what they put off comes at the end.
+    /// Items that the annotator has not labelled, in order; skipped ones come last.
     pub fn open(&self) -> Vec<&'q Item> {
         let mut open: Vec<&'q Item> = self.queue.items().iter().filter(|item| self.is_open(item)).collect();
         open.sort_by_key(|item| self.skipped.iter().position(|key| *key == item.key).map_or(0, |place| place + 1));
         open
     }
 
-    /// What comes next.
+    /// The next item to label.
     pub fn next(&self) -> Option<&'q Item> {
         self.open().into_iter().next()
     }
 
-    /// Puts something off: it comes again when everything else is done.
+    /// Skips an item: it comes again when all others are done.
     pub fn skip(&mut self, key: &str) {
         self.skipped.retain(|skipped| skipped != key);
         self.skipped.push(key.to_owned());
     }
 
-    /// The labels that an answer comes to: one for each text that reports the same and has none of this annotator yet.
+    /// The labels that an answer gives: one for each text of the item without a label of this annotator; `None` if the answer is
+    /// for another kind.
     pub fn labels(
         &self,
         item: &Item,
@@ -67,43 +64,55 @@ impl<'q> AnnotationSession<'q> {
         note: Option<String>,
         source: Source,
     ) -> Option<Vec<NewLabel>> {
-        let drawn = self.queue.probability();
-        item.labels(&self.annotator, answer, note, source, drawn, &|key| self.own.contains(key))
+        if answer.kind() != item.kind() {
+            return None;
+        }
+        // If all are labelled, the first is labelled again, so that a different answer is not lost silently.
+        let all = !self.is_open(item);
+        let is_open = |at: usize, key: &str| if all { at == 0 } else { !self.has_labelled(key) };
+        let texts = std::iter::once(&item.shown).chain(&item.others).zip(&item.keys).enumerate();
+        let open = texts.filter(|(at, (_, key))| is_open(*at, key));
+        let picked_with_probability = self.queue.probability();
+        let label = |(_, (subject, _)): (usize, (&Subject, &String))| {
+            let (subject, annotator, note) = (subject.clone(), self.annotator.clone(), note.clone());
+            NewLabel { subject, annotator, answer, note, picked_with_probability, source }
+        };
+        Some(open.map(label).collect())
     }
 
-    /// Takes note of labels that are kept, so that the next question is another one.
+    /// Adds labels that were stored.
     pub fn record(&mut self, labels: &[NewLabel]) {
         for label in labels {
             self.add_answer(label.subject.key().to_string(), self.annotator.clone(), label.answer);
         }
     }
 
-    /// Takes note of labels that were taken back.
-    pub fn undone(&mut self, taken_back: &[String]) {
-        for key in taken_back {
-            self.own.remove(key);
+    /// Removes labels that were undone.
+    pub fn undone(&mut self, undone: &[String]) {
+        for key in undone {
             if let Some(voices) = self.voices.get_mut(key) {
                 voices.remove(&self.annotator);
             }
         }
-        // What somebody wants to think about again comes first.
-        self.skipped.retain(|key| !taken_back.contains(key));
+        // What was undone comes first again.
+        self.skipped.retain(|key| !undone.contains(key));
     }
 
-    /// How far the annotator has come, and what all labels have brought.
+    /// The progress of the annotator.
     pub fn progress(&self) -> Progress {
         Progress::new(self)
     }
 
     fn add_answer(&mut self, key: String, annotator: Annotator, answer: LabelAnswer) {
-        if annotator == self.annotator {
-            self.own.insert(key.clone());
-        }
         self.voices.entry(key).or_default().insert(annotator, answer.index());
     }
 
     fn is_open(&self, item: &Item) -> bool {
-        item.keys.iter().any(|key| !self.own.contains(key))
+        item.keys.iter().any(|key| !self.has_labelled(key))
+    }
+
+    fn has_labelled(&self, key: &str) -> bool {
+        self.voices.get(key).is_some_and(|voices| voices.contains_key(&self.annotator))
     }
 }
 

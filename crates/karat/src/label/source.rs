@@ -1,19 +1,16 @@
 //! Loads what is labelled: the findings of a stored run, or of submissions to a suite.
 
 use super::context::LabelContext;
-use super::session::{LabelScope, Queue};
-use crate::failure::Failure;
+use super::session::Queue;
+use crate::failure::{Failure, Result};
 use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, run_judge};
-use crate::profile::request::{ProfileRequest, resolve_for_suite};
-use crate::run_loader::{self, StoredRun};
-use crate::scoring::Work;
+use crate::profile::{ProfileRequest, resolve_for_suite};
+use crate::run_loader;
 use crate::submissions::{load_suite, open_submissions, read_judgement_files};
 use crate::suite::LoadedSuite;
-use karat_core::ids::{CaseId, FindingId, JudgeName, ToolName};
+use crate::work::Work;
 use karat_core::judgement::{Decision, Judgement};
-use karat_core::panel::Consensus;
 use karat_core::profile::Profile;
-use karat_core::scorecard::{Scorecard, score};
 use karat_core::trial::Trial;
 use karat_format::recorded::read_trials;
 use karat_store::Store;
@@ -62,72 +59,56 @@ pub fn label_queue(
     request: &LabelRequest,
     items: &QueueRequest,
     observer: &mut dyn JudgeObserver,
-) -> Result<LabelItems, Failure> {
-    let (source, profile) = LabelSource::load_with_profile(request)?;
-    let run = source.run.clone();
-    match items {
+) -> Result<LabelItems> {
+    let (source, profile) = LabelSource::load(request)?;
+    let (profile, run) = (profile?, source.run.clone());
+    let (queue, loaded) = match items {
         QueueRequest::Pairs { sample } => {
             let context = LabelContext::new(source.loaded, source.trials, profile, source.judgements)?;
-            Ok(LabelItems { queue: context.pairs(*sample)?, loaded: context.loaded, run })
+            (context.pairs(*sample)?, context.loaded)
         }
         QueueRequest::Extras { min_tools } => {
-            let scored = source.score(profile, request, observer)?;
-            Ok(LabelItems { queue: scored.extras(*min_tools), loaded: scored.loaded, run })
+            let context = source.score(profile, request, observer)?;
+            (context.extras(*min_tools), context.loaded)
         }
-        QueueRequest::Audits => {
-            let LabelSource { loaded, trials, judgements, .. } = source;
-            let scope =
-                LabelScope { suite: &loaded.suite, trials: &trials, judgements: &judgements, profile: &profile };
-            Ok(LabelItems { queue: Queue::audits(scope), loaded, run })
-        }
-    }
+        QueueRequest::Audits => (Queue::audits(&source.loaded.suite, &source.trials), source.loaded),
+    };
+    Ok(LabelItems { loaded, queue, run })
 }
 
-/// A suite, and trials whose findings are compared with its goldens.
 pub(super) struct LabelSource {
     pub(super) loaded: LoadedSuite,
     pub(super) trials: Vec<Trial>,
-    /// The judgements stored with the run.
     judgements: Vec<Judgement>,
     run: Option<String>,
-    /// The consensus method of the run's judges.
-    consensus: Option<String>,
+    judge: JudgeRequest,
 }
 
 impl LabelSource {
-    pub(super) fn load(request: &LabelRequest) -> Result<Self, Failure> {
-        match &request.suite {
-            Some(suite) => Self::from_suite(suite, request),
-            None => Ok(Self::from_run(read_run(request)?)),
+    /// Loads trials, and the profile that selects the pairs to label.
+    pub(super) fn load(request: &LabelRequest) -> Result<(Self, Result<Profile>)> {
+        let folder = &request.store_folder;
+        if let Some(name) = &request.suite {
+            let loaded = load_suite(name)?;
+            let files = open_submissions(&request.submissions, &loaded)?;
+            if files.is_empty() {
+                return Err(Failure::usage("nothing to label; add a submission with --submission FILE"));
+            }
+            let trials = read_trials(files, Some(&loaded.suite))?;
+            let profile = resolve_for_suite(&request.profile, Some(&loaded));
+            let judge = request.judge.clone();
+            return Ok((Self { loaded, trials, judgements: Vec::new(), run: None, judge }, profile));
         }
-    }
-
-    /// The same, with the profile that selects the pairs to label.
-    pub(super) fn load_with_profile(request: &LabelRequest) -> Result<(Self, Profile), Failure> {
-        if let Some(suite) = &request.suite {
-            let source = Self::from_suite(suite, request)?;
-            let profile = resolve_for_suite(&request.profile, Some(&source.loaded))?;
-            return Ok((source, profile));
+        if request.run.is_none() && !Store::is_at(folder) {
+            let help = "use a suite with --suite and --submission instead";
+            return Err(Failure::usage(format!("no runs in {}; {help}", folder.display())));
         }
-        let (run, judgements) = read_run(request)?;
-        let profile = run.profile(&request.profile)?;
-        Ok((Self::from_run((run, judgements)), profile))
-    }
-
-    fn from_run((run, judgements): (StoredRun, Vec<Judgement>)) -> Self {
-        let StoredRun { info, plan, loaded, trials, .. } = run;
-        let trials = trials.into_iter().map(|stored| stored.trial).collect();
-        Self { loaded, trials, judgements, run: Some(info.short_id), consensus: plan.consensus }
-    }
-
-    fn from_suite(name: &str, request: &LabelRequest) -> Result<Self, Failure> {
-        let loaded = load_suite(name)?;
-        let files = open_submissions(&request.submissions, &loaded)?;
-        if files.is_empty() {
-            return Err(Failure::usage("nothing to label; add a submission with --submission FILE"));
-        }
-        let trials = read_trials(files, Some(&loaded.suite))?;
-        Ok(Self { loaded, trials, judgements: Vec::new(), run: None, consensus: None })
+        let mut store = Store::open(folder)?;
+        let run = run_loader::run(&mut store, request.run.as_deref().unwrap_or("latest"))?;
+        let judgements = run_loader::judgements(&mut store, &run.info)?;
+        let (profile, judge) = (run.profile(&request.profile), run.judge_request(&request.judge));
+        let trials = run.trials.into_iter().map(|stored| stored.trial).collect();
+        Ok((Self { loaded: run.loaded, trials, judgements, run: Some(run.info.short_id), judge }, profile))
     }
 
     /// Scores the trials: which findings are extras depends on the judge of the pairs.
@@ -136,51 +117,17 @@ impl LabelSource {
         profile: Profile,
         request: &LabelRequest,
         observer: &mut dyn JudgeObserver,
-    ) -> Result<ScoredTrials, Failure> {
-        let Self { loaded, trials, consensus, .. } = self;
-        let planned = || consensus.as_deref().and_then(Consensus::parse);
-        let judge = JudgeRequest { consensus: request.judge.consensus.or_else(planned), ..request.judge.clone() };
-        let mut work = Work::new(trials, profile);
-        let env = JudgeEnv { request: &judge, store_folder: &request.store_folder, store: None, observer };
-        run_judge(env, &loaded, &[], &mut work)?;
-        let scorecard = score(&loaded.suite, &work.trials, &work.judgements, &work.profile);
-        Ok(ScoredTrials { loaded, trials: work.trials, profile: work.profile, scorecard })
-    }
-}
-
-fn read_run(request: &LabelRequest) -> Result<(StoredRun, Vec<Judgement>), Failure> {
-    let folder = &request.store_folder;
-    if request.run.is_none() && !Store::is_at(folder) {
-        let help = "use a suite with --suite and --submission instead";
-        return Err(Failure::usage(format!("no runs in {}; {help}", folder.display())));
-    }
-    let mut store = Store::open(folder)?;
-    let run = run_loader::run(&mut store, request.run.as_deref().unwrap_or("latest"))?;
-    let judgements = run_loader::judgements(&mut store, &run.info)?;
-    Ok((run, judgements))
-}
-
-/// A suite and scored trials.
-#[expect(missing_docs, reason = "field names say it")]
-pub struct ScoredTrials {
-    pub loaded: LoadedSuite,
-    pub trials: Vec<Trial>,
-    pub profile: Profile,
-    pub scorecard: Scorecard,
-}
-
-impl ScoredTrials {
-    /// The extras to label that at least `min_tools` tools report.
-    pub(super) fn extras(&self, min_tools: usize) -> Queue {
-        let (suite, trials, profile) = (&self.loaded.suite, &self.trials, &self.profile);
-        Queue::extras(LabelScope { suite, trials, judgements: &[], profile }, &self.scorecard, min_tools)
+    ) -> Result<LabelContext> {
+        let mut work = Work::new(self.trials, profile);
+        let env = JudgeEnv { request: &self.judge, store_folder: &request.store_folder, store: None, observer };
+        run_judge(env, &self.loaded, &[], &mut work)?;
+        Ok(LabelContext::from_work(self.loaded, work))
     }
 }
 
 /// Findings whose human labels may become goldens.
 #[expect(missing_docs, reason = "field names say it")]
 pub struct AdoptRequest {
-    /// The suite that is changed.
     pub suite: String,
     /// The run with the labelled findings, instead of submissions.
     pub run: Option<String>,
@@ -193,9 +140,8 @@ pub struct AdoptRequest {
     pub store_folder: PathBuf,
 }
 
-/// Scores findings by what people said of extras. Only human labels may change a suite; models' judgements of extras are
-/// ignored.
-pub fn score_for_adoption(request: &AdoptRequest, observer: &mut dyn JudgeObserver) -> Result<ScoredTrials, Failure> {
+/// Scores findings by what people said of extras; models' judgements of extras may not change a suite.
+pub fn score_for_adoption(request: &AdoptRequest, observer: &mut dyn JudgeObserver) -> Result<LabelContext> {
     let loaded = load_suite(&request.suite)?;
     if !matches!(loaded.files, karat_io::files::Files::Disk(_)) {
         return Err(Failure::usage("a built-in suite is read-only; copy it first"));
@@ -219,23 +165,13 @@ pub fn score_for_adoption(request: &AdoptRequest, observer: &mut dyn JudgeObserv
     let env = JudgeEnv { request: &request.judge, store_folder: &request.store_folder, store: None, observer };
     run_judge(env, &loaded, &[], &mut work)?;
     work.judgements.retain(|judgement| !matches!(judgement.decision, Decision::Extra(_)));
-    work.judgements.extend(human_extra_labels(request, &loaded, &work.trials)?);
-    let scorecard = score(&loaded.suite, &work.trials, &work.judgements, &work.profile);
-    Ok(ScoredTrials { loaded, trials: work.trials, profile: work.profile, scorecard })
-}
-
-/// Human labels of extras, from files and the store; one label per person and finding.
-fn human_extra_labels(
-    request: &AdoptRequest,
-    loaded: &LoadedSuite,
-    trials: &[Trial],
-) -> Result<Vec<Judgement>, Failure> {
     let mut labels = read_judgement_files(&request.labels, &loaded.suite)?;
     if Store::is_at(&request.store_folder) {
         let stored = Store::open(&request.store_folder)?.labels()?;
-        labels.extend(labels_as_judgements(&stored, &loaded.suite, trials));
+        labels.extend(labels_as_judgements(&stored, &loaded.suite, &work.trials));
     }
-    let mut seen: BTreeSet<(JudgeName, CaseId, ToolName, u32, FindingId)> = BTreeSet::new();
+    // One label per person and finding.
+    let mut seen = BTreeSet::new();
     labels.retain(|label| match &label.decision {
         Decision::Extra(extra) if label.judge.is_human() => {
             let Judgement { judge, case, tool, trial, .. } = label.clone();
@@ -243,5 +179,6 @@ fn human_extra_labels(
         }
         _ => false,
     });
-    Ok(labels)
+    work.judgements.extend(labels);
+    Ok(LabelContext::from_work(loaded, work))
 }

@@ -122,7 +122,7 @@ fn a_label_holds_for_every_trial_that_says_the_same() {
 }
 
 #[test]
-fn the_worklist_has_each_near_pair_once_and_the_most_telling_first() {
+fn the_worklist_has_each_near_pair_once_and_the_most_informative_first() {
     let suite = suite();
     let plain = finding("f1", "SQL injection in order search", 10);
     let doubtful = finding("f2", "query built from text", 12);

@@ -1,8 +1,7 @@
 //! Runs: a plan, executed trial by trial, and events about it for the terminal and the store.
 
-pub mod drive;
-pub(crate) mod execute;
 pub mod plan;
 pub mod scratch;
 pub mod selection;
-pub mod tool_lookup;
+pub(crate) mod tool_lookup;
+pub mod workers;

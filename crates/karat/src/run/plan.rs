@@ -1,88 +1,11 @@
-//! From a request to a plan in which everything is decided, and from a plan to the trials that are left.
+//! From a plan, in which everything is decided, to the trials that are left.
 
-use super::selection::{Selection, SelectionError};
-use crate::suite::LoadedSuite;
 use crate::tool::{Task, failed};
 use karat_core::ids::{CaseId, ToolName};
-use karat_core::profile::Profile;
 use karat_core::trial::Outcome;
-use karat_format::run::{PLAN_SCHEMA, PlanV1, PlannedLlmV1, PlannedSuiteV1, PlannedToolV1};
-use karat_format::tool::ToolManifestV1;
-use karat_report::build::{profile_as_printed, seed_from};
+use karat_format::run::PlanV1;
 use karat_store::record::TrialKey;
 use std::collections::BTreeMap;
-
-/// How often a tool runs on each case by default.
-pub(crate) const DEFAULT_TRIALS: u32 = 3;
-
-/// What is to be planned.
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Request<'a> {
-    pub loaded: &'a LoadedSuite,
-    /// Where the suite was found.
-    pub place: String,
-    pub profile: &'a Profile,
-    pub selection: &'a Selection,
-    pub trials: Option<u32>,
-    /// The model for every tool.
-    pub model: Option<String>,
-    pub seed: Option<u64>,
-}
-
-/// A tool that was asked for.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct RequestedTool {
-    pub name: String,
-    /// Files that it names are absolute, or relative to the suite.
-    pub manifest: ToolManifestV1,
-    pub model: Option<String>,
-    pub llm: Option<PlannedLlmV1>,
-    pub isolation: String,
-    /// The most trials on one case that are possible.
-    pub max_trials: Option<u32>,
-}
-
-/// Makes a plan.
-pub fn plan(request: &Request<'_>, wanted: Vec<RequestedTool>) -> Result<PlanV1, SelectionError> {
-    let suite = &request.loaded.suite;
-    let cases = request.selection.select(suite)?;
-    let tools = wanted.into_iter().map(|tool| {
-        let trials = request.wanted_trials(&tool.manifest);
-        PlannedToolV1 {
-            kind: tool.manifest.kind,
-            trials: trials.min(tool.max_trials.unwrap_or(trials)),
-            name: tool.name,
-            model: tool.model,
-            llm: tool.llm,
-            isolation: tool.isolation,
-            manifest: tool.manifest,
-        }
-    });
-    Ok(PlanV1 {
-        schema: PLAN_SCHEMA.to_owned(),
-        suite: PlannedSuiteV1 {
-            name: suite.name.clone(),
-            place: request.place.clone(),
-            digest: suite.digest.clone(),
-            cases: suite.cases.len(),
-        },
-        profile: profile_as_printed(request.profile),
-        consensus: None,
-        seed: request.seed.unwrap_or_else(|| seed_from(suite)),
-        model: request.model.clone(),
-        tools: tools.collect(),
-        cases: cases.iter().map(|case| case.id.to_string()).collect(),
-        selected_by: request.selection.describe(),
-    })
-}
-
-impl Request<'_> {
-    /// How often a tool should run on each case: a flag overrides the manifest, and the manifest the suite.
-    pub(crate) fn wanted_trials(&self, manifest: &ToolManifestV1) -> u32 {
-        self.trials.or(manifest.trials).or(self.loaded.config.scoring.trials).unwrap_or(DEFAULT_TRIALS)
-    }
-}
 
 /// Every trial of a plan, in the order in which they begin: case by case, so that a case is prepared once, and within it
 /// every tool once before any of them a second time.
@@ -107,15 +30,9 @@ pub(crate) fn remaining_tasks(plan: &PlanV1, done: &BTreeMap<TrialKey, (u32, Out
 
 /// The plan as text.
 pub fn describe(plan: &PlanV1) -> String {
-    let mut out = String::new();
     let all: usize = plan.tools.iter().map(|tool| tool.trials as usize * plan.cases.len()).sum();
-    out.push_str(&format!(
-        "suite      {} · {} of {} cases · {}\n",
-        plan.suite.name,
-        plan.cases.len(),
-        plan.suite.cases,
-        plan.suite.place
-    ));
+    let (suite, cases) = (&plan.suite, plan.cases.len());
+    let mut out = format!("suite      {} · {cases} of {} cases · {}\n", suite.name, suite.cases, suite.place);
     if !plan.selected_by.is_empty() {
         out.push_str(&format!("selection  {}\n", plan.selected_by.join(", ")));
     }
@@ -155,25 +72,22 @@ pub fn describe(plan: &PlanV1) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::load;
-    use karat_format::run::PlannedToolV1;
-    use karat_format::shipped_suites::locate;
-    use karat_format::tool::ToolKindV1;
+    use karat_format::run::{PLAN_SCHEMA, PlannedSuiteV1, PlannedToolV1};
+    use karat_format::tool::{ToolKindV1, ToolManifestV1};
 
-    fn planned() -> PlanV1 {
-        let loaded = load(locate("starter")).unwrap();
+    fn planned(tools: Vec<PlannedToolV1>, cases: &[&str]) -> PlanV1 {
         let profile = crate::profile::resolve("karat", &crate::profile::no_files, &[]).unwrap();
-        let selection = Selection::default();
-        let request = Request {
-            loaded: &loaded,
-            place: "starter".to_owned(),
-            profile: &profile,
-            selection: &selection,
-            trials: None,
+        PlanV1 {
+            schema: PLAN_SCHEMA.to_owned(),
+            suite: PlannedSuiteV1 { name: "s".into(), place: "s".into(), digest: String::new(), cases: cases.len() },
+            profile: karat_report::build::profile_as_printed(&profile),
+            consensus: None,
+            seed: 1,
             model: None,
-            seed: None,
-        };
-        plan(&request, Vec::new()).unwrap()
+            tools,
+            cases: cases.iter().map(|case| (*case).to_owned()).collect(),
+            selected_by: Vec::new(),
+        }
     }
 
     fn tool(name: &str, trials: u32) -> PlannedToolV1 {
@@ -195,11 +109,7 @@ mod tests {
 
     #[test]
     fn trials_come_case_by_case_and_tool_by_tool() {
-        let plan = PlanV1 {
-            tools: vec![tool("a", 2), tool("b", 1)],
-            cases: vec!["x".to_owned(), "y".to_owned()],
-            ..planned()
-        };
+        let plan = planned(vec![tool("a", 2), tool("b", 1)], &["x", "y"]);
         let all = remaining_tasks(&plan, &BTreeMap::new(), false);
         assert_eq!(task_names(&all), ["x 1 a 1", "x 1 b 1", "x 2 a 1", "y 1 a 1", "y 1 b 1", "y 2 a 1"]);
         let done: BTreeMap<TrialKey, (u32, Outcome)> = all

@@ -1,5 +1,7 @@
 //! Which cases of a suite are run.
 
+use crate::did_you_mean;
+use crate::failure::{Failure, Result};
 use karat_core::suite::{Case, Suite};
 use karat_format::document::suggest::nearest;
 use regex::Regex;
@@ -22,7 +24,6 @@ pub struct CasePattern {
     value: Regex,
 }
 
-/// The values of one field of a case.
 type Field = fn(&Case) -> Vec<&str>;
 
 const FIELDS: [(&str, Field); 5] = [
@@ -35,19 +36,22 @@ const FIELDS: [(&str, Field); 5] = [
 
 impl CasePattern {
     /// Parses `ID` or `FIELD=VALUE`; `*` stands for any text and `?` for one character.
-    pub fn parse(text: &str) -> Result<Self, SelectionError> {
+    pub fn parse(text: &str) -> Result<Self> {
         let (field, value) = match text.split_once('=') {
             None => (None, text),
             Some((name, value)) => {
-                let known = FIELDS.iter().find(|(field, _)| *field == name);
-                let field = known.ok_or_else(|| SelectionError::UnknownField { field: name.to_owned() })?.1;
-                (Some(field), value)
+                let Some((_, field)) = FIELDS.iter().find(|(field, _)| *field == name) else {
+                    let hint = did_you_mean(name, FIELDS.iter().map(|(name, _)| *name)).unwrap_or_default();
+                    return Err(Failure::usage(format!(
+                        "cases are not selected by `{name}`{hint}; give an id, or one of language, category, difficulty, tier, repo with `=`"
+                    )));
+                };
+                (Some(*field), value)
             }
         };
         let expression = regex::escape(value).replace(r"\*", ".*").replace(r"\?", ".");
         let value = Regex::new(&format!("^(?i:{expression})$"));
-        let value =
-            value.map_err(|error| SelectionError::BadPattern { text: text.to_owned(), why: error.to_string() })?;
+        let value = value.map_err(|error| Failure::usage(format!("invalid pattern `{text}`: {error}")))?;
         Ok(Self { text: text.to_owned(), field, value })
     }
 
@@ -68,41 +72,21 @@ pub struct Shard {
 
 impl Shard {
     /// Parses `2/5`: the second of five parts.
-    pub fn parse(text: &str) -> Result<Self, SelectionError> {
-        let numbers = text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
-        match numbers {
+    pub fn parse(text: &str) -> Result<Self> {
+        match text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?))) {
             Some((part, of)) if (1..=of).contains(&part) => Ok(Self { part, of }),
-            _ => Err(SelectionError::BadShard { text: text.to_owned() }),
+            _ => Err(Failure::usage(format!("invalid shard `{text}`: expected I/N with 1 ≤ I ≤ N"))),
         }
     }
 }
 
-/// Why a selection is invalid.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum SelectionError {
-    #[error(
-        "cases are not selected by `{field}`{}; give an id, or one of language, category, difficulty, tier, repo with `=`",
-        nearest(field, FIELDS.iter().map(|(name, _)| *name)).map(|near| format!(", did you mean `{near}`?")).unwrap_or_default()
-    )]
-    UnknownField { field: String },
-    #[error("invalid pattern `{text}`: {why}")]
-    BadPattern { text: String, why: String },
-    #[error("invalid shard `{text}`: expected I/N with 1 ≤ I ≤ N")]
-    BadShard { text: String },
-    #[error("no case of the suite matches `{text}`{}", near.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
-    MatchesNone { text: String, near: Option<String> },
-    #[error("no case is left to run: {how}")]
-    NothingLeft { how: String },
-}
-
 impl Selection {
-    /// The cases of the suite that are wanted, in its order.
-    pub(crate) fn select<'s>(&self, suite: &'s Suite) -> Result<Vec<&'s Case>, SelectionError> {
+    pub(crate) fn select<'s>(&self, suite: &'s Suite) -> Result<Vec<&'s Case>> {
         for pattern in self.only.iter().chain(&self.skip) {
             if !suite.cases.iter().any(|case| pattern.matches(case)) {
-                let near = nearest(&pattern.text, suite.cases.iter().map(|case| case.id.as_str())).map(str::to_owned);
-                return Err(SelectionError::MatchesNone { text: pattern.text.clone(), near });
+                let near = nearest(&pattern.text, suite.cases.iter().map(|case| case.id.as_str()));
+                let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                return Err(Failure::usage(format!("no case of the suite matches `{}`{hint}", pattern.text)));
             }
         }
         let wanted = |case: &&Case| {
@@ -114,7 +98,7 @@ impl Selection {
             cases = cases.into_iter().skip(shard.part - 1).step_by(shard.of).collect();
         }
         if cases.is_empty() {
-            return Err(SelectionError::NothingLeft { how: self.describe().join(", ") });
+            return Err(Failure::usage(format!("no case is left to run: {}", self.describe().join(", "))));
         }
         Ok(cases)
     }
@@ -123,8 +107,7 @@ impl Selection {
     pub(crate) fn describe(&self) -> Vec<String> {
         let only = self.only.iter().map(|pattern| format!("only {}", pattern.text));
         let skip = self.skip.iter().map(|pattern| format!("skip {}", pattern.text));
-        let shard = self.shard.iter().map(|shard| format!("shard {}/{}", shard.part, shard.of));
-        only.chain(skip).chain(shard).collect()
+        only.chain(skip).chain(self.shard.iter().map(|shard| format!("shard {}/{}", shard.part, shard.of))).collect()
     }
 }
 
@@ -150,7 +133,7 @@ mod tests {
     /// `only`, `skip` and `shard`, divided by spaces, and the cases that are left.
     #[track_caller]
     fn check(words: &str, expect: &str) {
-        let select = || -> Result<String, SelectionError> {
+        let select = || -> Result<String> {
             let mut selection = Selection::default();
             for word in words.split_whitespace() {
                 match word.split_at(1) {
@@ -163,7 +146,7 @@ mod tests {
             let cases = selection.select(&suite)?;
             Ok(cases.iter().map(|case| case.id.as_str()).collect::<Vec<_>>().join(" "))
         };
-        assert_eq!(select().unwrap_or_else(|error| error.to_string()), expect, "{words}");
+        assert_eq!(select().unwrap_or_else(|error| error.text()), expect, "{words}");
     }
 
     #[test]

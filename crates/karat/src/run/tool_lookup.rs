@@ -1,8 +1,10 @@
 //! From a word to a tool: one the suite declares, one of the catalogue, a manifest file, recorded trials, or a model.
 
+use crate::did_you_mean;
+use crate::failure::{Failure, Result};
 use crate::suite::LoadedSuite;
 use crate::tool::catalogue::{CATALOGUE, shipped};
-use crate::tool::{RecordingError, replay};
+use crate::tool::replay;
 use karat_format::diagnostic::Faults;
 use karat_format::document::suggest::nearest;
 use karat_format::document::{Syntax, decode_bytes, schema_of};
@@ -10,46 +12,29 @@ use karat_format::llm::{LlmV1, StyleV1};
 use karat_format::plain_id;
 use karat_format::tool::{ToolKindV1, ToolManifestV1};
 use karat_llm::providers;
-use std::io;
+use std::collections::HashSet;
 use std::path::Path;
 
-/// A tool, and the name it is shown under.
 pub(crate) type Named = (String, ToolManifestV1);
 
 /// The baseline that is run if a suite declares no tool.
 const BASELINE: &str = "patterns";
 
-/// Why a word names no tool.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum LookupError {
-    #[error(
-        "unknown tool `{text}`{}; `karat tools list` shows all; a manifest file, replay:FILE or llm:PROVIDER/MODEL also works",
-        near.as_ref().map(|near| format!(", did you mean `{near}`?")).unwrap_or_default()
-    )]
-    Unknown { text: String, near: Option<String> },
-    #[error(
-        "`{text}` names no model: {why}; write llm:PROVIDER/MODEL or llm:PROVIDER/MODEL@STYLE, such as llm:anthropic/claude-sonnet-4-20250514@direct"
-    )]
-    BadModel { text: String, why: String },
-    #[error("{file}: {source}")]
-    Io { file: String, source: io::Error },
-    #[error(transparent)]
-    Faults(#[from] Faults),
-}
-
 /// The tools a word stands for: a submission may contain the trials of several.
-pub(crate) fn lookup(text: &str, loaded: &LoadedSuite) -> Result<Vec<Named>, LookupError> {
+pub(crate) fn lookup(text: &str, loaded: &LoadedSuite) -> Result<Vec<Named>> {
     if let Some(manifest) = loaded.config.tools.get(text) {
         return Ok(vec![(text.to_owned(), manifest.clone())]);
     }
     if let Some(file) = text.strip_prefix("replay:") {
-        let path = std::path::absolute(file).map_err(|source| LookupError::Io { file: file.to_owned(), source })?;
-        return recorded(loaded, &path);
+        return recorded(loaded, &std::path::absolute(file).map_err(|error| Failure::io(file, error))?);
     }
     if let Some(model) = text.strip_prefix("llm:") {
-        let named = parse_model(model).map_err(|why| LookupError::BadModel { text: text.to_owned(), why })?;
-        return Ok(vec![named]);
+        let failed = |why| {
+            Failure::usage(format!(
+                "`{text}` names no model: {why}; write llm:PROVIDER/MODEL or llm:PROVIDER/MODEL@STYLE, such as llm:anthropic/claude-sonnet-4-20250514@direct"
+            ))
+        };
+        return Ok(vec![parse_model(model).map_err(failed)?]);
     }
     if Path::new(text).extension().is_some_and(|extension| extension == "toml") {
         return Ok(vec![from_file(Path::new(text))?]);
@@ -58,50 +43,39 @@ pub(crate) fn lookup(text: &str, loaded: &LoadedSuite) -> Result<Vec<Named>, Loo
         return Ok(vec![(text.to_owned(), ready.manifest()?)]);
     }
     let known = loaded.config.tools.keys().map(String::as_str).chain(CATALOGUE.iter().map(|ready| ready.name));
-    Err(LookupError::Unknown { text: text.to_owned(), near: nearest(text, known).map(str::to_owned) })
+    Err(Failure::usage(format!(
+        "unknown tool `{text}`{}; `karat tools list` shows all; a manifest file, replay:FILE or llm:PROVIDER/MODEL also works",
+        did_you_mean(text, known).unwrap_or_default()
+    )))
 }
 
 /// What is run if no tool is named: all that the suite declares, else the baseline and the suite's own submissions.
-pub(crate) fn declared(loaded: &LoadedSuite) -> Result<Vec<Named>, LookupError> {
+pub(crate) fn declared(loaded: &LoadedSuite) -> Result<Vec<Named>> {
     if !loaded.config.tools.is_empty() {
         return Ok(loaded.config.tools.iter().map(|(name, manifest)| (name.clone(), manifest.clone())).collect());
     }
     let mut tools = lookup(BASELINE, loaded)?;
-    let own = loaded.own_submissions();
-    let own = own.map_err(|source| LookupError::Io { file: loaded.files.display("submissions"), source })?;
-    for submission in own {
+    let own = loaded.own_submissions().map_err(|error| Failure::io(loaded.files.display("submissions"), error));
+    for submission in own? {
         tools.extend(recorded(loaded, Path::new(&submission))?);
     }
     Ok(tools)
 }
 
 /// One tool for each that has trials in a submission.
-fn recorded(loaded: &LoadedSuite, submission: &Path) -> Result<Vec<Named>, LookupError> {
-    let trials = replay::read(loaded, submission).map_err(|error| match error {
-        RecordingError::Io { file, source } => LookupError::Io { file, source },
-        RecordingError::Faults(faults) => LookupError::Faults(faults),
-        RecordingError::NoTrials { file, .. } => {
-            LookupError::Io { file, source: io::Error::other("it contains no trial") }
-        }
-    })?;
-    let mut names: Vec<String> = Vec::new();
-    for trial in &trials {
-        if !names.iter().any(|name| name == trial.tool.as_str()) {
-            names.push(trial.tool.to_string());
-        }
-    }
-    let manifest = || ToolManifestV1 {
-        kind: ToolKindV1::Replay,
-        submission: Some(submission.to_string_lossy().into_owned()),
-        ..ToolManifestV1::default()
-    };
-    Ok(names.into_iter().map(|name| (name, manifest())).collect())
+fn recorded(loaded: &LoadedSuite, submission: &Path) -> Result<Vec<Named>> {
+    let trials = replay::read(loaded, submission)?;
+    let mut seen = HashSet::new();
+    let names = trials.iter().map(|trial| trial.tool.as_str()).filter(|name| seen.insert(*name));
+    let submission = Some(submission.to_string_lossy().into_owned());
+    let manifest = ToolManifestV1 { kind: ToolKindV1::Replay, submission, ..ToolManifestV1::default() };
+    Ok(names.map(|name| (name.to_owned(), manifest.clone())).collect())
 }
 
 /// A manifest in its own file; the tool is named like the file. Files that it names are relative to it.
-fn from_file(path: &Path) -> Result<Named, LookupError> {
+fn from_file(path: &Path) -> Result<Named> {
     let shown = path.display().to_string();
-    let failed = |source| LookupError::Io { file: shown.clone(), source };
+    let failed = |error| Failure::io(&shown, error);
     let bytes = std::fs::read(path).map_err(failed)?;
     let decoded = decode_bytes::<ToolManifestV1>(&shown, &bytes, Syntax::Toml, &schema_of::<ToolManifestV1>());
     let (mut manifest, _) = decoded.into_result().map_err(Faults::from)?;
@@ -120,13 +94,12 @@ fn from_file(path: &Path) -> Result<Named, LookupError> {
             *program = folder.join(&*program).to_string_lossy().into_owned();
         }
     }
-    let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok((name, manifest))
+    Ok((path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default(), manifest))
 }
 
 /// A tool named after its model, from `PROVIDER/MODEL` or `PROVIDER/MODEL@STYLE`; or what is wrong with the text. If answers
 /// come from a file, its path takes the model's place.
-fn parse_model(text: &str) -> Result<(String, ToolManifestV1), String> {
+fn parse_model(text: &str) -> Result<Named, String> {
     let (name, rest) = text.split_once('/').ok_or("expected a `/` between provider and model")?;
     let entry = providers::entry(name).map_err(|error| error.to_string())?;
     if !entry.reads_prompts() {

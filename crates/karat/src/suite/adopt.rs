@@ -6,7 +6,6 @@ use super::from_commit::slug;
 use super::yaml_text::{block_or_quoted, quoted};
 use karat_core::finding::Finding;
 use karat_core::golden::Acceptance;
-use karat_core::ids::CaseId;
 use karat_core::matching::outcome::ExtraReason;
 use karat_core::pooling::{Claim, Pool, pool_extras};
 use karat_core::profile::{Method, Profile, Requirement};
@@ -39,19 +38,6 @@ pub struct Proposals<'a> {
     /// How many things an acceptable golden names already.
     pub named_already: usize,
     pub left_out: Vec<String>,
-}
-
-/// Why nothing was written.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum AdoptError {
-    #[error("{} changed while it was being read; try again. Nothing was written", .0.join(", "))]
-    Changed(Vec<String>),
-    #[error(
-        "{} is laid out in a way that cannot be edited safely; add the goldens by hand, which --dry-run prints. Nothing was written",
-        .0.join(", ")
-    )]
-    Unwritable(Vec<String>),
 }
 
 /// Proposes goldens for confirmed extras. What an acceptable golden already describes is not proposed again.
@@ -164,25 +150,22 @@ pub fn as_yaml(issue: &IssueV1, origin: &str, indent: &str) -> String {
     out
 }
 
-/// Adds the goldens to their cases and returns the new content of each file that changes, by its path in the suite. Nothing is
-/// written, and nothing is returned if any file cannot be edited.
-pub fn adopt(loaded: &LoadedSuite, goldens: &[Proposal<'_>]) -> Result<BTreeMap<String, String>, AdoptError> {
-    let mut by_case: BTreeMap<&CaseId, Vec<&Proposal<'_>>> = BTreeMap::new();
-    for golden in goldens {
-        by_case.entry(&golden.case.id).or_default().push(golden);
-    }
-    edit_cases(loaded, by_case, |text, new, syntax| edited(text, new, syntax)).map_err(|error| match error {
-        EditError::Changed(file) => AdoptError::Changed(vec![file]),
-        EditError::Unwritable(files) => AdoptError::Unwritable(files),
+/// Adds the goldens to their cases and returns the new content of each file that changes, or why nothing can be added.
+/// Nothing is written.
+pub fn adopt(loaded: &LoadedSuite, goldens: &[Proposal<'_>]) -> Result<BTreeMap<String, String>, String> {
+    edit_cases(loaded, goldens, |golden| &golden.case.id, edited).map_err(|error| match error {
+        EditError::Changed(_) => format!("{error}; try again. Nothing was written"),
+        EditError::Unwritable(_) => {
+            format!("{error}; add the goldens by hand, which --dry-run prints. Nothing was written")
+        }
     })
 }
 
 /// The text of a case with further goldens; `None` if it would not read as just that.
 fn edited(text: &str, new: &[&Proposal<'_>], syntax: Syntax) -> Option<String> {
-    let before = decoded(text, syntax)?;
+    let mut expect = decoded(text, syntax)?;
     let out = splice(text, insertion(text, &parse(text, syntax)?, new, syntax)?);
     // An unusual layout must not damage the suite: the result must read as the old case with the new goldens.
-    let mut expect = before;
     expect.issues.extend(new.iter().map(|golden| golden.issue.clone()));
     (decoded(&out, syntax)? == expect).then_some(out)
 }
@@ -193,8 +176,8 @@ fn decoded(text: &str, syntax: Syntax) -> Option<CaseV1> {
 }
 
 fn insertion(text: &str, node: &Node, new: &[&Proposal<'_>], syntax: Syntax) -> Option<Vec<(Range<usize>, String)>> {
-    let flow: Vec<String> = new.iter().filter_map(|golden| serde_json::to_string(&golden.issue).ok()).collect();
-    let flow = flow.join(", ");
+    let flow = new.iter().filter_map(|golden| serde_json::to_string(&golden.issue).ok()).collect::<Vec<_>>().join(", ");
+    let break_before = |end: usize| if text[..end].ends_with('\n') { "" } else { "\n" };
     let Value::Object(entries) = &node.value else { return None };
     let stated = entries.iter().find(|(key, _)| key.name == "issues");
     let Some((key, issues)) = stated else {
@@ -203,9 +186,8 @@ fn insertion(text: &str, node: &Node, new: &[&Proposal<'_>], syntax: Syntax) -> 
             let comma = if entries.is_empty() { "" } else { ", " };
             return Some(vec![(end..end, format!("{comma}\"issues\": [{flow}]"))]);
         }
-        let break_before = if text.ends_with('\n') { "" } else { "\n" };
-        let block = format!("{break_before}issues:\n{}", block(new, "  "));
-        return Some(vec![(text.len()..text.len(), block)]);
+        let end = text.len();
+        return Some(vec![(end..end, format!("{}issues:\n{}", break_before(end), block(new, "  ")))]);
     };
     let opens_flow = text.get(issues.span.clone()).is_some_and(|value| value.starts_with('['));
     match &issues.value {
@@ -219,8 +201,7 @@ fn insertion(text: &str, node: &Node, new: &[&Proposal<'_>], syntax: Syntax) -> 
             let dash = text[..first].rfind('-')?;
             let indent = text.get(line_start(text, dash)..dash).filter(|lead| lead.chars().all(|c| c == ' '))?;
             let end = after_item(text, items.last()?.span.end, indent.len());
-            let break_before = if text[..end].ends_with('\n') { "" } else { "\n" };
-            Some(vec![(end..end, format!("{break_before}{}", block(new, indent)))])
+            Some(vec![(end..end, format!("{}{}", break_before(end), block(new, indent)))])
         }
         // An empty list; what stands behind it on its line stays there.
         Value::Array(_) => {
@@ -228,12 +209,10 @@ fn insertion(text: &str, node: &Node, new: &[&Proposal<'_>], syntax: Syntax) -> 
             let lead = text.get(line_start(text, start)..start).filter(|lead| lead.chars().all(|c| c == ' '))?;
             let empty = issues.span.start..issues.span.start + text[issues.span.start..].find(']')? + 1;
             let end = line_end(text, empty.end);
-            let break_before = if text[..end].ends_with('\n') { "" } else { "\n" };
-            let added = format!("{break_before}{}", block(new, &format!("{lead}  ")));
+            let added = format!("{}{}", break_before(end), block(new, &format!("{lead}  ")));
             // Where nothing stands behind the list, the blank before it goes too.
             let alone = text[empty.end..end].trim().is_empty() && text[..empty.start].ends_with(' ');
-            let empty = empty.start - usize::from(alone)..empty.end;
-            Some(vec![(empty, String::new()), (end..end, added)])
+            Some(vec![(empty.start - usize::from(alone)..empty.end, String::new()), (end..end, added)])
         }
         _ => None,
     }
@@ -243,7 +222,6 @@ fn block(new: &[&Proposal<'_>], indent: &str) -> String {
     new.iter().map(|golden| as_yaml(&golden.issue, &origin(&golden.pool), indent)).collect()
 }
 
-/// Where the line after a byte begins.
 fn line_end(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |newline| at + newline + 1)
 }

@@ -21,42 +21,38 @@ pub struct Edit {
     pub needless: bool,
 }
 
-/// Why cases cannot be edited, with the files.
+#[derive(Debug, thiserror::Error)]
 pub(super) enum EditError {
+    #[error("{0} changed while it was being read")]
     Changed(String),
-    Unwritable(Vec<String>),
+    #[error("{0} is laid out in a way that cannot be edited safely")]
+    Unwritable(String),
 }
 
 /// Applies the edits and returns the new content of each file that changes, by its path in the suite. Nothing is written.
 pub fn apply(loaded: &LoadedSuite, edits: &[Edit]) -> io::Result<BTreeMap<String, String>> {
-    let mut by_case: BTreeMap<&CaseId, Vec<&Edit>> = BTreeMap::new();
-    for edit in edits {
-        by_case.entry(&edit.case).or_default().push(edit);
-    }
-    edit_cases(loaded, by_case, |text, edits, syntax| edited(text, edits, syntax)).map_err(|error| {
-        let message = match error {
-            EditError::Changed(file) => format!("{file} changed while it was being read"),
-            EditError::Unwritable(files) => format!(
-                "{} is laid out in a way that cannot be edited safely; change its lines by hand",
-                files.join(", ")
-            ),
-        };
-        io::Error::new(io::ErrorKind::InvalidData, message)
+    edit_cases(loaded, edits, |edit| &edit.case, edited).map_err(|error| {
+        let advice = if matches!(error, EditError::Changed(_)) { "" } else { "; change its lines by hand" };
+        io::Error::new(io::ErrorKind::InvalidData, format!("{error}{advice}"))
     })
 }
 
-/// Edits the text of each case and returns the new content of each file that changes, by its path in the suite. If `edit` fails
-/// for any case, nothing is returned.
+/// Edits the text of each case and returns the new content of each file that changes; nothing if `edit` fails for any.
 pub(super) fn edit_cases<T>(
     loaded: &LoadedSuite,
-    cases: BTreeMap<&CaseId, T>,
-    edit: impl Fn(&str, &T, Syntax) -> Option<String>,
+    edits: &[T],
+    case: impl Fn(&T) -> &CaseId,
+    edit: impl Fn(&str, &[&T], Syntax) -> Option<String>,
 ) -> Result<BTreeMap<String, String>, EditError> {
     const LISTED: &str = "cases.jsonl";
+    let mut by_case: BTreeMap<&CaseId, Vec<&T>> = BTreeMap::new();
+    for edit in edits {
+        by_case.entry(case(edit)).or_default().push(edit);
+    }
     let mut changed = BTreeMap::new();
     let mut unwritable = Vec::new();
-    let mut listed: BTreeMap<usize, T> = BTreeMap::new();
-    for (case, edits) in cases {
+    let mut listed: BTreeMap<usize, Vec<&T>> = BTreeMap::new();
+    for (case, edits) in by_case {
         match loaded.stated_in.get(case) {
             Some(StatedIn::File(file)) => match edit(&read(loaded, file)?, &edits, Syntax::Yaml) {
                 Some(text) => drop(changed.insert(file.clone(), text)),
@@ -80,13 +76,11 @@ pub(super) fn edit_cases<T>(
         }
         changed.insert(LISTED.to_owned(), out);
     }
-    if unwritable.is_empty() { Ok(changed) } else { Err(EditError::Unwritable(unwritable)) }
+    if unwritable.is_empty() { Ok(changed) } else { Err(EditError::Unwritable(unwritable.join(", "))) }
 }
 
 fn read(loaded: &LoadedSuite, file: &str) -> Result<String, EditError> {
-    let bytes = loaded.files.read(file).ok().flatten();
-    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-    text.ok_or_else(|| EditError::Changed(loaded.files.display(file)))
+    loaded.text(file).ok_or_else(|| EditError::Changed(loaded.files.display(file)))
 }
 
 pub(super) fn parse(text: &str, syntax: Syntax) -> Option<Node> {
@@ -122,7 +116,6 @@ fn edited(text: &str, edits: &[&Edit], syntax: Syntax) -> Option<String> {
     parse(&out, syntax).map(|_| out)
 }
 
-/// Where the line of a byte begins.
 pub(super) fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |newline| newline + 1)
 }

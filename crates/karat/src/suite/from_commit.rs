@@ -61,9 +61,9 @@ pub fn skeleton(repo: &Repository, rev: &str, id: Option<&str>) -> Result<CaseSk
     let parents = repo.parents(&commit)?;
     let changes = repo.changed_files(parents.first(), &commit)?;
 
-    let mut left_out = LeftOut::default();
-    for path in changes.odd_paths {
-        left_out.add("having a name that not every system can hold", &path);
+    let mut left_out: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    if !changes.odd_paths.is_empty() {
+        left_out.insert("having a name that not every system can hold", changes.odd_paths);
     }
     let mut files = Vec::new();
     let mut room = MAX_CASE;
@@ -72,11 +72,17 @@ pub fn skeleton(repo: &Repository, rev: &str, id: Option<&str>) -> Result<CaseSk
             Ok(file) => files.push(file),
             Err(why) => {
                 let side = change.new.as_ref().or(change.old.as_ref());
-                left_out.add(why, side.map_or("", |side| side.path.as_str()));
+                left_out.entry(why).or_default().push(side.map_or(String::new(), |side| side.path.to_string()));
             }
         }
     }
-    let mut notes = left_out.notes();
+    let note = |(reason, paths): (&str, Vec<String>)| {
+        let named: Vec<String> = paths.iter().take(10).map(|path| format!("{path:?}")).collect();
+        let more = paths.len() - named.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("left out for {reason}: {}{more}", named.join(", "))
+    };
+    let mut notes: Vec<String> = left_out.into_iter().map(note).collect();
     if parents.len() > 1 {
         notes.push(format!("commit {commit} is a merge; the change to its first parent was taken"));
     }
@@ -85,24 +91,17 @@ pub fn skeleton(repo: &Repository, rev: &str, id: Option<&str>) -> Result<CaseSk
     }
     let language = most_common_language(&files);
     let first_touched = first_touched(&files, language);
-    let (before, after): (Vec<_>, Vec<_>) = files.into_iter().map(|file| (file.old, file.new)).unzip();
-    let sides = |side: Vec<Option<(RepoPath, Vec<u8>)>>| side.into_iter().flatten().collect();
-    Ok(CaseSkeleton {
-        id: CaseId::new(id),
-        commit,
-        title,
-        description,
-        language,
-        before: sides(before),
-        after: sides(after),
-        first_touched,
-        notes,
-    })
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for [old, new] in files {
+        before.extend(old);
+        after.extend(new);
+    }
+    let id = CaseId::new(id);
+    Ok(CaseSkeleton { id, commit, title, description, language, before, after, first_touched, notes })
 }
 
 impl CaseSkeleton {
     /// Writes the case to `cases/<id>` below the suite's folder and returns that folder; an existing case is left alone.
-    ///
     /// The case is written aside and then renamed, so that it is there as a whole or not at all.
     pub fn write(&self, suite_dir: &Path) -> io::Result<PathBuf> {
         if !valid_id(self.id.as_str()) {
@@ -117,8 +116,7 @@ impl CaseSkeleton {
         fs::create_dir_all(&cases)?;
         let aside = suite_dir.join(format!(".karat-unfinished-{}-{}", self.id, std::process::id()));
         fs::create_dir(&aside)?;
-        let done = self.write_into(&aside).and_then(|()| fs::rename(&aside, &case));
-        if let Err(error) = done {
+        if let Err(error) = self.write_into(&aside).and_then(|()| fs::rename(&aside, &case)) {
             // The first error says more.
             let _ = fs::remove_dir_all(&aside);
             return Err(error);
@@ -144,9 +142,7 @@ impl CaseSkeleton {
         }
         Ok(())
     }
-}
 
-impl CaseSkeleton {
     /// The case as YAML that loads as it is, with comments on what to fill in.
     fn to_yaml(&self) -> String {
         let title = quoted(&self.title);
@@ -189,10 +185,8 @@ issues: []
     }
 }
 
-struct Taken {
-    old: Option<(RepoPath, Vec<u8>)>,
-    new: Option<(RepoPath, Vec<u8>)>,
-}
+/// A changed file before and after.
+type Sides = [Option<(RepoPath, Vec<u8>)>; 2];
 
 /// Reads a changed file whole, or says why it is left out.
 fn take(
@@ -200,7 +194,7 @@ fn take(
     old: Option<&Entry>,
     new: Option<&Entry>,
     room: &mut usize,
-) -> Result<Result<Taken, &'static str>, GitError> {
+) -> Result<Result<Sides, &'static str>, GitError> {
     let mut sides = [None, None];
     let mut used = 0;
     for (side, entry) in sides.iter_mut().zip([old, new]) {
@@ -222,8 +216,7 @@ fn take(
     }
     let Some(left) = room.checked_sub(used) else { return Ok(Err("coming after the first 64 MiB")) };
     *room = left;
-    let [old, new] = sides;
-    Ok(Ok(Taken { old, new }))
+    Ok(Ok(sides))
 }
 
 /// Whether a path stays inside its folder and creates no repository there.
@@ -237,10 +230,10 @@ fn safe(path: &RepoPath) -> bool {
     !path.escapes() && !path.as_str().split('/').any(odd)
 }
 
-fn most_common_language(files: &[Taken]) -> Option<Language> {
+fn most_common_language(files: &[Sides]) -> Option<Language> {
     let mut counts: BTreeMap<&str, (usize, Language)> = BTreeMap::new();
-    for file in files {
-        let path = file.new.as_ref().or(file.old.as_ref()).map(|(path, _)| path);
+    for [old, new] in files {
+        let path = new.as_ref().or(old.as_ref()).map(|(path, _)| path);
         if let Some(language) = path.and_then(Language::from_path) {
             counts.entry(language.name()).or_insert((0, language)).0 += 1;
         }
@@ -249,44 +242,19 @@ fn most_common_language(files: &[Taken]) -> Option<Language> {
     counts.into_values().rev().max_by_key(|(count, _)| *count).map(|(_, language)| language)
 }
 
-fn first_touched(files: &[Taken], language: Option<Language>) -> Option<(RepoPath, Lines)> {
+fn first_touched(files: &[Sides], language: Option<Language>) -> Option<(RepoPath, Lines)> {
     let text = |side: &Option<(RepoPath, Vec<u8>)>| {
         side.as_ref().map_or(String::new(), |(_, bytes)| String::from_utf8_lossy(bytes).into_owned())
     };
-    let touched = |file: &Taken| {
-        let (path, _) = file.new.as_ref()?;
-        Some((path.clone(), touched_lines(&text(&file.old), &text(&file.new)).into_iter().next()?))
+    let touched = |[old, new]: &Sides| {
+        let (path, _) = new.as_ref()?;
+        Some((path.clone(), touched_lines(&text(old), &text(new)).into_iter().next()?))
     };
-    let of_language = |file: &&Taken| {
-        let own = file.new.as_ref().and_then(|(path, _)| Language::from_path(path));
+    let of_language = |[_, new]: &&Sides| {
+        let own = new.as_ref().and_then(|(path, _)| Language::from_path(path));
         own.map(Language::name) == language.map(Language::name)
     };
     files.iter().filter(of_language).find_map(touched).or_else(|| files.iter().find_map(touched))
-}
-
-/// Files left out, by reason.
-#[derive(Default)]
-struct LeftOut {
-    by_reason: BTreeMap<&'static str, (usize, Vec<String>)>,
-}
-
-impl LeftOut {
-    fn add(&mut self, reason: &'static str, path: &str) {
-        let (count, named) = self.by_reason.entry(reason).or_default();
-        *count += 1;
-        if named.len() < 10 {
-            named.push(format!("{path:?}"));
-        }
-    }
-
-    fn notes(self) -> Vec<String> {
-        let note = |(reason, (count, named)): (&str, (usize, Vec<String>))| {
-            let more = count - named.len();
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            format!("left out for {reason}: {}{more}", named.join(", "))
-        };
-        self.by_reason.into_iter().map(note).collect()
-    }
 }
 
 fn valid_id(id: &str) -> bool {

@@ -2,9 +2,11 @@
 
 use super::{LoadedSuite, StatedIn};
 use karat_core::golden::{Acceptance, Golden};
-use karat_core::identity::matcher::{FoundBy, RefusedKey, Unfindable, found_by};
+use karat_core::identity::key::{MatchedVia, RefusedKey};
 use karat_core::identity::stated::UnmatchableKey;
 use karat_core::identity::{key, stated};
+use karat_core::matching::by_identity::found_by;
+use karat_core::matching::outcome::MissReason;
 use karat_core::matching::text::words;
 use karat_core::path::FilePattern;
 use karat_core::profile::{Evidence, Method, Profile, Requirement, Unstated};
@@ -101,8 +103,7 @@ fn golden_lints(
         lints.push(Lint { help, ..warning("stray-keyword", issue(index, "keywords"), message) });
     }
     let mut seen = BTreeSet::new();
-    let repeated: Vec<&String> = golden.keywords.iter().filter(|k| !seen.insert(k.trim().to_lowercase())).collect();
-    if let Some(keyword) = repeated.first() {
+    if let Some(keyword) = golden.keywords.iter().find(|k| !seen.insert(k.trim().to_lowercase())) {
         let message = format!("`{}` has the keyword {keyword:?} more than once; it counts once", golden.id);
         lints.push(warning("repeated-keyword", issue(index, "keywords"), message));
     }
@@ -116,8 +117,7 @@ fn golden_lints(
         lints.push(warning("target-not-required", issue(index, "target"), message));
     }
     let sound = key_lints(index, golden, profile, lints);
-    let why = if sound { unmatchable(golden, distinct.is_empty(), profile) } else { None };
-    if let Some(why) = why {
+    if let Some(why) = unmatchable(golden, distinct.is_empty(), profile).filter(|_| sound) {
         let message = format!("no tool could match `{}` under the profile `{}`: {why}", golden.id, profile.name);
         lints.push(warning("unmatchable-golden", issue(index, "id"), message));
     }
@@ -132,15 +132,14 @@ fn place_lints(loaded: &LoadedSuite, case: &Case, index: usize, golden: &Golden,
         Some(file) if file.path().escapes() => {}
         Some(FilePattern::Exact(path)) => match loaded.source(&case.id, path) {
             None if !loaded.has_file(&case.id, path) => {
-                let message = format!("missing file `{path}` in after/");
-                lints.push(error("no-such-file", issue(index, "file"), message));
+                lints.push(error("no-such-file", issue(index, "file"), format!("missing file `{path}` in after/")));
             }
             None => {}
             Some(text) => {
                 let count = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
                 if let Some(lines) = golden.lines.filter(|l| l.end > count) {
-                    let key = if lines.start > count { "line_start" } else { "line_end" };
-                    let line = if lines.start > count { lines.start } else { lines.end };
+                    let starts = lines.start > count;
+                    let (key, line) = if starts { ("line_start", lines.start) } else { ("line_end", lines.end) };
                     let lines = karat_core::wording::count(count as usize, "line");
                     let message = format!("line {line} lies outside `{path}`, which has {lines}");
                     lints.push(error("lines-outside-file", issue(index, key), message));
@@ -150,9 +149,8 @@ fn place_lints(loaded: &LoadedSuite, case: &Case, index: usize, golden: &Golden,
                 }
             }
         },
-        Some(glob @ FilePattern::Glob(_)) if !loaded.has_fitting_file(&case.id, glob) => {
-            let message = format!("no file in after/ fits `{glob}`");
-            lints.push(warning("glob-fits-nothing", issue(index, "file"), message));
+        Some(glob @ FilePattern::Glob(_)) if !loaded.after_paths(&case.id).iter().any(|path| glob.matches(path)) => {
+            lints.push(warning("glob-fits-nothing", issue(index, "file"), format!("no file in after/ fits `{glob}`")));
         }
         Some(FilePattern::Glob(_)) | None => {}
     }
@@ -161,16 +159,16 @@ fn place_lints(loaded: &LoadedSuite, case: &Case, index: usize, golden: &Golden,
 fn unmatchable(golden: &Golden, wordless: bool, profile: &Profile) -> Option<String> {
     match profile.method {
         Method::Identity => match found_by(golden, &profile.identity) {
-            FoundBy::Key | FoundBy::FileAndRule => None,
-            FoundBy::Nothing(Unfindable::NoKey(_)) => {
+            Err(MissReason::NoKey(_)) => {
                 Some("it needs file, rule_id and lines or an anchor, or an identity_key".to_owned())
             }
-            FoundBy::Nothing(Unfindable::Refused(RefusedKey::NoSource)) => {
+            Err(MissReason::KeyRefused(RefusedKey::NoSource)) => {
                 Some("keys name their source in this profile: give it an identity_key that does".to_owned())
             }
-            FoundBy::Nothing(Unfindable::Refused(refused)) => {
+            Err(MissReason::KeyRefused(refused)) => {
                 Some(format!("identity.{} does not accept its kind of anchor", refused.as_str()))
             }
+            Ok(_) | Err(_) => None,
         },
         Method::Score => {
             for requirement in &profile.require {
@@ -259,7 +257,7 @@ fn identity_lints(index: usize, golden: &Golden, profile: &Profile, lints: &mut 
         let help = named.map(|rule| format!("its key names the rule {rule:?}"));
         lints.push(Lint { help, ..warning("no-rule-id", issue(index, "id"), message) });
     }
-    if found_by(golden, &profile.identity) == FoundBy::FileAndRule {
+    if found_by(golden, &profile.identity) == Ok(MatchedVia::FileAndRule) {
         let message =
             format!("only the fallback on file and rule could match `{}`; give it lines or an anchor", golden.id);
         lints.push(warning("fallback-only", issue(index, "id"), message));
@@ -270,17 +268,13 @@ fn duplicate_goldens(case: &Case, lints: &mut Vec<Lint>) {
     let prepared: Vec<BTreeSet<String>> =
         case.goldens.iter().map(|g| words(&karat_core::matching::pair::prose(g)).collect()).collect();
     // Files with thousands of goldens are generated; comparing all pairs would take too long.
-    let most = 500;
-    for (b, golden) in case.goldens.iter().enumerate().take(most) {
+    for (b, golden) in case.goldens.iter().enumerate().take(500) {
         for a in 0..b {
             let other = &case.goldens[a];
             let shared = prepared[a].intersection(&prepared[b]).count();
             let all = prepared[a].union(&prepared[b]).count();
             let alike = all > 0 && shared as f64 / all as f64 >= 0.8;
-            let apart = match (&golden.lines, &other.lines) {
-                (Some(x), Some(y)) => !x.overlaps(*y),
-                _ => false,
-            };
+            let apart = golden.lines.zip(other.lines).is_some_and(|(own, other)| !own.overlaps(other));
             if alike && golden.file == other.file && !apart {
                 let message = format!("`{}` says the same as `{}` about the same place", golden.id, other.id);
                 lints.push(warning("duplicate-golden", issue(b, "id"), message));
@@ -289,26 +283,20 @@ fn duplicate_goldens(case: &Case, lints: &mut Vec<Lint>) {
     }
 }
 
-/// Finds the position of each remark in the file of its case.
 fn place(loaded: &LoadedSuite, found: BTreeMap<usize, Vec<Lint>>) -> Vec<Diagnostic> {
-    let listed: Option<String> = loaded
-        .stated_in
-        .values()
-        .any(|at| matches!(at, StatedIn::Line(_)))
-        .then(|| loaded.files.read("cases.jsonl").ok().flatten().and_then(|bytes| String::from_utf8(bytes).ok()))
-        .flatten();
+    let has_listed = loaded.stated_in.values().any(|at| matches!(at, StatedIn::Line(_)));
+    let listed: Option<String> = has_listed.then(|| loaded.text("cases.jsonl")).flatten();
     let lines: Vec<&str> = listed.as_deref().map(|text| text.lines().collect()).unwrap_or_default();
     let mut diagnostics = Vec::new();
     for (index, lints) in found {
         let case = &loaded.suite.cases[index];
         let parsed: Option<(Source<'_>, Node)> = match loaded.stated_in.get(&case.id) {
-            Some(StatedIn::File(file)) => loaded.files.read(file).ok().flatten().and_then(|bytes| {
-                let text = String::from_utf8(bytes).ok()?;
-                let node = yaml::parse_recoverable(&text).node?;
+            Some(StatedIn::File(file)) => loaded.text(file).and_then(|text| {
+                let node = yaml::parse_recoverable(&text).0?;
                 Some((Source::new(loaded.files.display(file), text), node))
             }),
             Some(StatedIn::Line(number)) => lines.get(number - 1).and_then(|line| {
-                let node = json::parse_recoverable(line).node?;
+                let node = json::parse_recoverable(line).0?;
                 Some((Source::part(loaded.files.display("cases.jsonl"), *line, *number, 0), node))
             }),
             None => None,
@@ -316,8 +304,7 @@ fn place(loaded: &LoadedSuite, found: BTreeMap<usize, Vec<Lint>>) -> Vec<Diagnos
         for lint in lints {
             let mut diagnostic = match &parsed {
                 Some((source, node)) => {
-                    let span = node.place(&lint.at);
-                    source.diagnostic(karat_format::document::Fault::new(lint.code, span, lint.message))
+                    source.diagnostic(karat_format::document::Fault::new(lint.code, node.place(&lint.at), lint.message))
                 }
                 None => Diagnostic::of_file(loaded.files.display(""), lint.code, lint.message),
             };

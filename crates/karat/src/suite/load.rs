@@ -1,9 +1,9 @@
 //! Loads a suite, or reports everything that is wrong with it.
 
-use super::tree::{self, Tree};
-use super::{LoadedSuite, StatedIn};
+use super::{CaseFolder, LoadedSuite, StatedIn};
 use karat_core::ids::CaseId;
-use karat_core::suite::{Case, Suite};
+use karat_core::path::RepoPath;
+use karat_core::suite::{Case, Change, Suite};
 use karat_format::case::CaseV1;
 use karat_format::config::{ConfigV1, SuiteKind};
 use karat_format::diagnostic::{Diagnostic, Faults};
@@ -11,9 +11,10 @@ use karat_format::document::suggest;
 use karat_format::document::{Syntax, decode_bytes, decode_lines, schema_of};
 use karat_format::value_diagnostics;
 use karat_io::files::Files;
+use karat_source::change::touched_lines;
 use rayon::prelude::*;
 use serde_json::Value as Json;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 
 /// Loads a suite, or returns all faults of all its files.
@@ -52,44 +53,39 @@ pub fn load_what_is_there(files: Files) -> (LoadedSuite, Vec<Diagnostic>) {
         faults.push(Diagnostic::of_file(files.display("karat.toml"), "wrong-kind", message).with_help(help));
     }
 
-    let trees: Vec<io::Result<Tree>> = stated.par_iter().map(|s| tree::read(&files, s.folder.as_deref())).collect();
+    let trees: Vec<io::Result<Tree>> = stated.par_iter().map(|s| read_tree(&files, s.folder.as_deref())).collect();
     let mut cases = Vec::with_capacity(stated.len());
     let mut digest = blake3::Hasher::new();
     let mut folders = HashMap::new();
-    let mut after_files = HashMap::new();
     let mut code = HashMap::new();
     let mut stated_in = BTreeMap::new();
     for (stated, tree) in stated.into_iter().zip(trees) {
         let shown = files.display(stated.folder.as_deref().unwrap_or_default());
         let mut case = stated.case;
+        let mut after = HashSet::new();
         match tree {
-            Err(error) => faults.push(Diagnostic::of_file(shown, "unreadable", error.to_string())),
+            Err(error) => faults.push(unreadable(shown, &error)),
             Ok(tree) => {
                 for link in &tree.refused {
                     let message =
                         format!("the link {link} leads out of its side of the case, to a folder or to nothing");
-                    faults.push(
-                        Diagnostic::of_file(&shown, "path-escapes", message).with_help("put the file itself there"),
-                    );
+                    let fault = Diagnostic::of_file(&shown, "path-escapes", message);
+                    faults.push(fault.with_help("put the file itself there"));
                 }
-                digest.update(&tree::digest(&case, &tree));
+                digest.update(&digest_of(&case, &tree));
                 code.extend(tree.code().map(|hash| (case.id.clone(), hash)));
                 case.change = tree.change;
-                if stated.folder.is_some() {
-                    after_files.insert(case.id.clone(), tree.after.into_iter().collect());
-                }
+                after.extend(tree.after);
             }
         }
-        if let Some(folder) = stated.folder {
-            folders.insert(case.id.clone(), folder);
-        }
+        folders.extend(stated.folder.map(|path| (case.id.clone(), CaseFolder { path, after })));
         stated_in.insert(case.id.clone(), stated.at);
         cases.push(case);
     }
     faults.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
     let suite =
         Suite { name: config.suite.name.clone(), digest: format!("blake3:{}", digest.finalize().to_hex()), cases };
-    (LoadedSuite { suite, config, files, notes, folders, after_files, code, stated_in }, faults)
+    (LoadedSuite { suite, config, files, notes, folders, code, stated_in }, faults)
 }
 
 struct Stated {
@@ -104,7 +100,7 @@ struct Stated {
 fn read_config(files: &Files, faults: &mut Vec<Diagnostic>, notes: &mut Vec<String>) -> ConfigV1 {
     let shown = files.display("karat.toml");
     match files.read("karat.toml") {
-        Err(error) => faults.push(Diagnostic::of_file(shown, "unreadable", error.to_string())),
+        Err(error) => faults.push(unreadable(shown, &error)),
         Ok(Some(bytes)) => {
             let decoded = decode_bytes::<ConfigV1>(&shown, &bytes, Syntax::Toml, &schema_of::<ConfigV1>());
             faults.extend(decoded.faults);
@@ -131,26 +127,24 @@ fn read_config(files: &Files, faults: &mut Vec<Diagnostic>, notes: &mut Vec<Stri
 
 /// The folders of cases, each with the file that describes the case.
 fn case_files(files: &Files, faults: &mut Vec<Diagnostic>) -> Vec<(String, String)> {
+    // Whether a folder holds the code of a case in `cases.jsonl`.
+    let is_bare_tree =
+        |folder: &str| files.has_folder(&format!("{folder}/after")) && matches!(files.open("cases.jsonl"), Ok(Some(_)));
     let mut found = Vec::new();
     // `cases/<id>/case.yaml` is our own layout; a folder of CRB challenges holds them directly, or under `challenges/`.
-    for (parent, names) in
-        [("cases", &["case.yaml", "case.yml"][..]), ("", &["challenge.yaml"]), ("challenges", &["challenge.yaml"])]
-    {
-        let folders = match files.folders(parent) {
-            Ok(folders) => folders,
-            Err(error) => {
-                faults.push(Diagnostic::of_file(files.display(parent), "unreadable", error.to_string()));
-                continue;
-            }
-        };
+    let layouts =
+        [("cases", &["case.yaml", "case.yml"][..]), ("", &["challenge.yaml"]), ("challenges", &["challenge.yaml"])];
+    for (parent, names) in layouts {
+        let folders = files.folders(parent).unwrap_or_else(|error| {
+            faults.push(unreadable(files.display(parent), &error));
+            Vec::new()
+        });
         for name in folders.iter().filter(|name| !name.starts_with(['_', '.'])) {
             let folder = if parent.is_empty() { name.clone() } else { format!("{parent}/{name}") };
-            let all = names.iter().chain(&["challenge.yaml"]).map(|file| format!("{folder}/{file}"));
-            let there = |path: &String| !matches!(files.open(path), Ok(None)) || files.links_outside(path);
-            let file = all.into_iter().find(there);
-            match file {
+            let mut all = names.iter().chain(&["challenge.yaml"]).map(|file| format!("{folder}/{file}"));
+            match all.find(|path| !matches!(files.open(path), Ok(None)) || files.links_outside(path)) {
                 Some(file) => found.push((folder, file)),
-                None if parent == "cases" && !is_bare_tree(files, &folder) => {
+                None if parent == "cases" && !is_bare_tree(&folder) => {
                     let message = format!("the folder {name} has no case.yaml");
                     let help = "add one, or start the folder's name with an underscore to have it skipped";
                     faults.push(Diagnostic::of_file(files.display(&folder), "no-case-file", message).with_help(help));
@@ -162,21 +156,13 @@ fn case_files(files: &Files, faults: &mut Vec<Diagnostic>) -> Vec<(String, Strin
     found
 }
 
-/// Whether a folder holds the code of a case in `cases.jsonl`.
-fn is_bare_tree(files: &Files, folder: &str) -> bool {
-    files.has_folder(&format!("{folder}/after")) && matches!(files.open("cases.jsonl"), Ok(Some(_)))
-}
-
 fn read_case(files: &Files, folder: &str, file: &str, schema: &Json, faults: &mut Vec<Diagnostic>) -> Option<Stated> {
     let shown = files.display(file);
     let bytes = match files.read(file) {
         Ok(Some(bytes)) => bytes,
-        Ok(None) => {
-            faults.push(Diagnostic::of_file(shown, "path-escapes", "the file lies outside the suite"));
-            return None;
-        }
-        Err(error) => {
-            faults.push(Diagnostic::of_file(shown, "unreadable", error.to_string()));
+        refused => {
+            let outside = || Diagnostic::of_file(&shown, "path-escapes", "the file lies outside the suite");
+            faults.push(refused.err().map_or_else(outside, |error| unreadable(&shown, &error)));
             return None;
         }
     };
@@ -200,7 +186,7 @@ fn read_listed(files: &Files, schema: &Json, stated: &mut Vec<Stated>, faults: &
         Ok(Some(reader)) => reader,
         Ok(None) => return false,
         Err(error) => {
-            faults.push(Diagnostic::of_file(shown, "unreadable", error.to_string()));
+            faults.push(unreadable(shown, &error));
             return true;
         }
     };
@@ -213,43 +199,36 @@ fn read_listed(files: &Files, schema: &Json, stated: &mut Vec<Stated>, faults: &
         // Only the positions are kept, so that 100,000 cases need no second copy of their text.
         let mark = |code| Diagnostic { line: number, column: 1, ..Diagnostic::of_file(&shown, code, "") };
         let twin_at = case.twin.is_some().then(|| mark("unknown-twin"));
-        stated.push(Stated {
-            folder: (has_trees && plain && files.has_folder(&folder)).then_some(folder),
-            case,
-            at: StatedIn::Line(number),
-            id_at: line.has(&["id".into()]).then(|| mark("duplicate-id")),
-            twin_at,
-        });
+        let folder = (has_trees && plain && files.has_folder(&folder)).then_some(folder);
+        let id_at = line.has(&["id".into()]).then(|| mark("duplicate-id"));
+        stated.push(Stated { case, folder, at: StatedIn::Line(number), id_at, twin_at });
         own
     });
     faults.extend(found);
     true
 }
 
+fn unreadable(file: impl Into<String>, error: &io::Error) -> Diagnostic {
+    Diagnostic::of_file(file, "unreadable", error.to_string())
+}
+
 fn nothing_here(files: &Files) -> Diagnostic {
-    let shown = files.display("");
-    let exists = files.has_folder("");
-    let message = if exists {
+    let message = if files.has_folder("") {
         "no suite here: there is no karat.toml with cases/, no cases.jsonl, and no folder with a challenge.yaml"
     } else {
         "there is no such folder"
     };
-    Diagnostic::of_file(shown, "no-suite", message).with_help("`karat init DIR` writes a small working suite")
+    Diagnostic::of_file(files.display(""), "no-suite", message)
+        .with_help("`karat init DIR` writes a small working suite")
 }
 
 fn check_ids(stated: &[Stated], faults: &mut Vec<Diagnostic>) {
-    let mut first: HashMap<&CaseId, &Stated> = HashMap::new();
-    for case in stated {
-        let Some(at) = &case.id_at else { continue };
-        match first.get(&case.case.id).and_then(|earlier| earlier.id_at.as_ref()) {
-            Some(earlier) => {
-                let message =
-                    format!("duplicate case id `{}`, first used at {}:{}", case.case.id, earlier.file, earlier.line);
-                faults.push(Diagnostic { message, ..at.clone() });
-            }
-            None => {
-                first.insert(&case.case.id, case);
-            }
+    let mut first: HashMap<&CaseId, &Diagnostic> = HashMap::new();
+    for (id, at) in stated.iter().filter_map(|stated| Some((&stated.case.id, stated.id_at.as_ref()?))) {
+        let earlier = *first.entry(id).or_insert(at);
+        if !std::ptr::eq(earlier, at) {
+            let message = format!("duplicate case id `{id}`, first used at {}:{}", earlier.file, earlier.line);
+            faults.push(Diagnostic { message, ..at.clone() });
         }
     }
 }
@@ -268,4 +247,78 @@ fn check_twins(stated: &[Stated], refused: &[String], faults: &mut Vec<Diagnosti
             faults.push(Diagnostic { message: format!("unknown twin `{twin}`"), help, ..at.clone() });
         }
     }
+}
+
+/// Larger files are not compared line by line.
+const LARGEST_COMPARED: usize = 4 << 20;
+
+#[derive(Debug, Default)]
+struct Tree {
+    change: Option<Change>,
+    refused: Vec<String>,
+    after: Vec<String>,
+    /// Side, path and hash of every file.
+    hashes: Vec<(String, blake3::Hash)>,
+}
+
+fn read_tree(files: &Files, folder: Option<&str>) -> io::Result<Tree> {
+    let mut tree = Tree::default();
+    let Some(folder) = folder else { return Ok(tree) };
+    let before = files.walk(&format!("{folder}/before"))?;
+    let after = files.walk(&format!("{folder}/after"))?;
+    let compared = files.has_folder(&format!("{folder}/before")) && files.has_folder(&format!("{folder}/after"));
+    let mut change = Change::default();
+    let names: BTreeSet<&String> = before.files.iter().chain(&after.files).collect();
+    for name in names {
+        let old = files.read(&format!("{folder}/before/{name}"))?;
+        let new = files.read(&format!("{folder}/after/{name}"))?;
+        for (side, content) in [("before", &old), ("after", &new)] {
+            if let Some(content) = content {
+                tree.hashes.push((format!("{side}/{name}"), blake3::hash(content)));
+            }
+        }
+        if let (true, Some(new), Some(path)) = (old != new, new, RepoPath::new(name)) {
+            let small = new.len() <= LARGEST_COMPARED && old.as_ref().is_none_or(|old| old.len() <= LARGEST_COMPARED);
+            let lines = if small {
+                let old = String::from_utf8_lossy(old.as_deref().unwrap_or_default());
+                touched_lines(&old, &String::from_utf8_lossy(&new))
+            } else {
+                vec![karat_core::lines::Lines { start: 1, end: u32::MAX }]
+            };
+            change.touched.insert(path, lines);
+        }
+    }
+    tree.refused = before.refused.into_iter().map(|link| format!("before/{link}")).collect();
+    tree.refused.extend(after.refused.into_iter().map(|link| format!("after/{link}")));
+    tree.change = compared.then_some(change);
+    tree.after = after.files;
+    Ok(tree)
+}
+
+impl Tree {
+    /// A hash of the code; `None` without code.
+    fn code(&self) -> Option<String> {
+        if self.hashes.is_empty() {
+            return None;
+        }
+        let mut hasher = blake3::Hasher::new();
+        self.add_to(&mut hasher);
+        Some(hasher.finalize().to_hex().to_string())
+    }
+
+    fn add_to(&self, hasher: &mut blake3::Hasher) {
+        for (name, hash) in &self.hashes {
+            hasher.update(name.as_bytes());
+            hasher.update(&[0]);
+            hasher.update(hash.as_bytes());
+        }
+    }
+}
+
+fn digest_of(case: &Case, tree: &Tree) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    // The mirror's serialisation is the canonical form: same meaning, same bytes.
+    hasher.update(&serde_json::to_vec(&CaseV1::from(case)).unwrap_or_default());
+    tree.add_to(&mut hasher);
+    *hasher.finalize().as_bytes()
 }

@@ -1,18 +1,18 @@
 //! Suites: loading, checking, creating and editing.
 
 pub mod adopt;
+pub mod drift;
 pub mod edit;
 pub mod from_commit;
 pub mod init;
 pub mod lint;
 mod load;
-mod tree;
 mod yaml_text;
 
 pub use load::{load, load_what_is_there};
 
 use karat_core::ids::CaseId;
-use karat_core::path::{FilePattern, RepoPath};
+use karat_core::path::RepoPath;
 use karat_core::suite::Suite;
 use karat_format::config::ConfigV1;
 use karat_format::diagnostic::Diagnostic;
@@ -32,16 +32,20 @@ pub struct LoadedSuite {
     pub config: ConfigV1,
     pub files: Files,
     pub notes: Vec<String>,
-    /// The folder of each case that has one, relative to the root.
-    folders: HashMap<CaseId, String>,
-    /// The files of each such case as its change left them.
-    after_files: HashMap<CaseId, HashSet<String>>,
+    folders: HashMap<CaseId, CaseFolder>,
     /// A hash of the code of each case that comes with it.
     code: HashMap<CaseId, String>,
     pub(crate) stated_in: BTreeMap<CaseId, StatedIn>,
 }
 
-/// Where a case is stated.
+#[derive(Debug)]
+struct CaseFolder {
+    /// Relative to the root.
+    path: String,
+    /// The files as the change left them.
+    after: HashSet<String>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StatedIn {
     File(String),
@@ -54,7 +58,7 @@ impl LoadedSuite {
         if path.escapes() {
             return None;
         }
-        let folder = self.folders.get(case)?;
+        let folder = self.folder(case)?;
         as_text(self.files.read(&format!("{folder}/after/{path}")).ok()??)
     }
 
@@ -65,6 +69,10 @@ impl LoadedSuite {
             (Some(only), None) => self.source(&only.id, path),
             _ => as_text(self.files.read(path.as_str()).ok()??),
         }
+    }
+
+    fn text(&self, file: &str) -> Option<String> {
+        String::from_utf8(self.files.read(file).ok()??).ok()
     }
 
     /// The suite as it is stored with a run.
@@ -83,7 +91,6 @@ impl LoadedSuite {
             files: Files::Disk(PathBuf::new()),
             notes: Vec::new(),
             folders: HashMap::new(),
-            after_files: HashMap::new(),
             stated_in: BTreeMap::new(),
         }
     }
@@ -92,8 +99,7 @@ impl LoadedSuite {
     pub fn with_code_of(mut self, mut now: Self) -> Self {
         let same = |case: &CaseId| self.code.get(case).is_some_and(|hash| now.code.get(case) == Some(hash));
         now.folders.retain(|case, _| same(case));
-        now.after_files.retain(|case, _| same(case));
-        (self.files, self.folders, self.after_files) = (now.files, now.folders, now.after_files);
+        (self.files, self.folders) = (now.files, now.folders);
         self
     }
 
@@ -104,36 +110,29 @@ impl LoadedSuite {
 
     /// The folder of a case that has one, relative to the root.
     pub fn folder(&self, case: &CaseId) -> Option<&str> {
-        self.folders.get(case).map(String::as_str)
+        Some(&self.folders.get(case)?.path)
     }
 
-    /// Whether the case has that file.
-    pub fn has_file(&self, case: &CaseId, path: &RepoPath) -> bool {
-        self.after_files.get(case).is_some_and(|files| files.contains(path.as_str()))
+    pub(crate) fn has_file(&self, case: &CaseId, path: &RepoPath) -> bool {
+        self.folders.get(case).is_some_and(|folder| folder.after.contains(path.as_str()))
     }
 
     /// The files of a case after its change, sorted.
     pub(crate) fn after_paths(&self, case: &CaseId) -> Vec<RepoPath> {
-        let files = self.after_files.get(case).into_iter().flatten();
+        let files = self.folders.get(case).into_iter().flat_map(|folder| &folder.after);
         let mut paths: Vec<RepoPath> = files.filter_map(|file| RepoPath::new(file)).collect();
         paths.sort();
         paths
     }
 
-    fn has_fitting_file(&self, case: &CaseId, pattern: &FilePattern) -> bool {
-        self.after_paths(case).iter().any(|path| pattern.matches(path))
-    }
-
-    /// Whether the case comes with its code.
-    pub fn has_tree(&self, case: &CaseId) -> bool {
-        self.after_files.get(case).is_some_and(|files| !files.is_empty())
+    pub(crate) fn has_tree(&self, case: &CaseId) -> bool {
+        self.folders.get(case).is_some_and(|folder| !folder.after.is_empty())
     }
 
     /// A fault at a place in the suite's `karat.toml`, or at the nearest existing value around it.
     pub(crate) fn in_config(&self, path: &[Segment<'_>], code: &'static str, message: impl Into<String>) -> Diagnostic {
         let shown = self.files.display("karat.toml");
-        let text = self.files.read("karat.toml").ok().flatten().and_then(|bytes| String::from_utf8(bytes).ok());
-        match text.as_deref().map(|text| (text, toml::parse_recoverable(text).node)) {
+        match self.text("karat.toml").as_deref().map(|text| (text, toml::parse_recoverable(text).0)) {
             Some((text, Some(node))) => {
                 Source::new(shown, text).diagnostic(Fault::new(code, node.place(path), message))
             }

@@ -55,8 +55,7 @@ pub fn nearest_name(name: &str) -> Option<&'static str> {
 
 /// A manifest as the table that goes into `karat.toml`.
 pub fn to_toml(name: &str, manifest: &ToolManifestV1) -> String {
-    let named = BTreeMap::from([("tools", BTreeMap::from([(name, manifest)]))]);
-    toml::to_string(&named).unwrap_or_default()
+    toml::to_string(&BTreeMap::from([("tools", BTreeMap::from([(name, manifest)]))])).unwrap_or_default()
 }
 
 impl Shipped {

@@ -22,7 +22,7 @@ pub struct Surroundings<'a> {
 }
 
 /// What was found out about a tool.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Examined {
     pub tool: String,
@@ -58,11 +58,8 @@ pub fn examine(name: &str, raw: &ToolManifestV1, around: &Surroundings<'_>) -> E
         tool: name.to_owned(),
         kind: raw.kind,
         usable: true,
-        version: None,
-        programs: Vec::new(),
-        variables: Vec::new(),
         isolation: "runs no program".to_owned(),
-        remarks: Vec::new(),
+        ..Examined::default()
     };
     let context = Context { model: Some("any"), home: around.home, files_anywhere: true };
     match Manifest::resolve(name, raw, &context) {
@@ -75,13 +72,8 @@ pub fn examine(name: &str, raw: &ToolManifestV1, around: &Surroundings<'_>) -> E
     examined
 }
 
-/// Adds the remark that a model must be named, if the manifest leaves it open.
 pub(super) fn remark_open_model(raw: &ToolManifestV1, examined: &mut Examined) {
-    let is_open = match raw.model.as_deref() {
-        Some(model) => model.contains("{model}"),
-        None => raw.kind == ToolKindV1::Llm,
-    };
-    if is_open {
+    if raw.model.as_deref().map_or(raw.kind == ToolKindV1::Llm, |model| model.contains("{model}")) {
         examined.remarks.push("name a model with --model NAME or KARAT_TOOL_MODEL".to_owned());
     }
 }

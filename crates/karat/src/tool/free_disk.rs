@@ -13,7 +13,7 @@ const MIN_FREE: u64 = 1 << 20;
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// The free space in the folder of all trials, and the trials that use it.
-pub(super) struct FreeDisk {
+pub(crate) struct FreeDisk {
     folder: PathBuf,
     /// What was free when the run began; `None` if unknown.
     at_first: Option<u64>,
@@ -36,8 +36,7 @@ impl Drop for Occupied<'_> {
 
 impl FreeDisk {
     pub(super) fn new(folder: &Path) -> Self {
-        let at_first = free(folder);
-        Self { folder: folder.to_owned(), at_first, trials: Mutex::default(), making: Mutex::default() }
+        Self { folder: folder.to_owned(), at_first: free(folder), trials: Mutex::default(), making: Mutex::default() }
     }
 
     /// Registers a trial, with the way to end it.
@@ -51,13 +50,12 @@ impl FreeDisk {
         free(&self.folder).is_none_or(|free| free >= MIN_FREE)
     }
 
-    /// Whether the disk is full because of this trial.
     pub(super) fn is_used_up_by(&self, folder: &Path) -> bool {
         !self.is_left() && self.culprit().is_some_and(|culprit| culprit == folder)
     }
 
     /// Makes room: ends the trial that used it up and waits for its end. `false` if no trial did.
-    pub(super) fn make(&self, cancel: &Cancel) -> bool {
+    pub(crate) fn make(&self, cancel: &Cancel) -> bool {
         let _alone = locked(&self.making);
         if self.is_left() {
             return true;

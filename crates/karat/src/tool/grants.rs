@@ -8,25 +8,35 @@ use karat_io::atomic_write;
 use karat_llm::providers::is_local_address;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 
-/// One thing that the closed sandbox does not give.
+/// One thing that the closed sandbox does not give: what is given, and its name, path or address where it has one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Grant {
+pub(crate) struct Grant(GrantKind, String);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum GrantKind {
     Network,
-    /// To use the services of this machine.
     Loopback,
-    Env(String),
-    Read(String),
-    Write(String),
-    /// To run a command before the first trial, with the network.
+    Env,
+    Read,
+    Write,
     Setup,
-    /// To have the user's key sent to an address that the suite chose.
-    Key(String),
+    Key,
 }
+
+/// How each grant is written, where a value follows a `=`, and what it lets a tool do.
+const GRANTS: [(GrantKind, &str, &str); 7] = [
+    (GrantKind::Network, "network", "use the network"),
+    (GrantKind::Loopback, "loopback", "use the services of this machine"),
+    (GrantKind::Setup, "setup", "run a set-up command with the network before the first trial"),
+    (GrantKind::Env, "env=", "read your variable "),
+    (GrantKind::Read, "read=", "read "),
+    (GrantKind::Write, "write=", "write to "),
+    (GrantKind::Key, "key=", "have your key sent to "),
+];
 
 /// A grant or a list of grants that cannot be parsed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,69 +46,41 @@ pub(crate) enum Grant {
 )]
 pub struct InvalidGrant(String);
 
-impl fmt::Display for Grant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Network => f.write_str("network"),
-            Self::Loopback => f.write_str("loopback"),
-            Self::Setup => f.write_str("setup"),
-            Self::Env(name) => write!(f, "env={name}"),
-            Self::Read(path) => write!(f, "read={path}"),
-            Self::Write(path) => write!(f, "write={path}"),
-            Self::Key(address) => write!(f, "key={address}"),
-        }
-    }
-}
-
 impl FromStr for Grant {
     type Err = InvalidGrant;
 
     fn from_str(text: &str) -> Result<Self, InvalidGrant> {
-        match text.split_once('=') {
-            None if text == "network" => Ok(Self::Network),
-            None if text == "loopback" => Ok(Self::Loopback),
-            None if text == "setup" => Ok(Self::Setup),
-            Some(("env", name)) if !name.is_empty() => Ok(Self::Env(name.to_owned())),
-            Some(("read", path)) if !path.is_empty() => Ok(Self::Read(path.to_owned())),
-            Some(("write", path)) if !path.is_empty() => Ok(Self::Write(path.to_owned())),
-            Some(("key", address)) if !address.is_empty() => Ok(Self::Key(address.to_owned())),
-            _ => Err(InvalidGrant(text.to_owned())),
-        }
+        let parse = |(kind, name, _): &(GrantKind, &str, &str)| {
+            let value = text.strip_prefix(name)?;
+            (value.is_empty() != name.ends_with('=')).then(|| Self(*kind, value.to_owned()))
+        };
+        GRANTS.iter().find_map(parse).ok_or_else(|| InvalidGrant(text.to_owned()))
     }
 }
 
 impl Grant {
-    /// What it lets a tool do.
-    fn describe(&self) -> String {
-        match self {
-            Self::Network => "use the network".to_owned(),
-            Self::Loopback => "use the services of this machine".to_owned(),
-            Self::Setup => "run a set-up command with the network before the first trial".to_owned(),
-            Self::Env(name) => format!("read your variable {name}"),
-            Self::Read(path) => format!("read {path}"),
-            Self::Write(path) => format!("write to {path}"),
-            Self::Key(address) => format!("have your key sent to {address}"),
-        }
+    /// How it is written, and what it lets a tool do.
+    fn texts(&self) -> (String, String) {
+        let texts = GRANTS.iter().find(|(kind, ..)| *kind == self.0).map(|(_, name, effect)| (*name, *effect));
+        let (name, effect) = texts.unwrap_or_default();
+        (format!("{name}{}", self.1), format!("{effect}{}", self.1))
     }
 }
 
-/// Everything that a manifest asks for beyond the closed sandbox.
 pub(crate) fn requested(manifest: &ToolManifestV1) -> BTreeSet<Grant> {
-    let mut grants = BTreeSet::new();
-    if manifest.network {
-        grants.insert(Grant::Network);
-    }
-    if manifest.loopback {
-        grants.insert(Grant::Loopback);
-    }
-    if !manifest.setup.is_empty() {
-        grants.insert(Grant::Setup);
-    }
-    grants.extend(manifest.pass_env.iter().cloned().map(Grant::Env));
-    grants.extend(manifest.expose.iter().cloned().map(Grant::Read));
-    grants.extend(manifest.writable.iter().cloned().map(Grant::Write));
-    grants.extend(manifest.llm.base_url.iter().filter(|url| !is_local_address(url)).cloned().map(Grant::Key));
-    grants
+    let setup = !manifest.setup.is_empty();
+    let flags =
+        [(manifest.network, GrantKind::Network), (manifest.loopback, GrantKind::Loopback), (setup, GrantKind::Setup)];
+    let flags = flags.into_iter().filter(|(asked, _)| *asked).map(|(_, kind)| Grant(kind, String::new()));
+    let urls: Vec<String> = manifest.llm.base_url.iter().filter(|url| !is_local_address(url)).cloned().collect();
+    let values = [
+        (GrantKind::Env, &manifest.pass_env),
+        (GrantKind::Read, &manifest.expose),
+        (GrantKind::Write, &manifest.writable),
+        (GrantKind::Key, &urls),
+    ];
+    let values = values.into_iter().flat_map(|(kind, all)| all.iter().map(move |value| Grant(kind, value.clone())));
+    flags.chain(values).collect()
 }
 
 /// What `--allow` says: a tool, and what it may have beyond the closed sandbox.
@@ -122,12 +104,6 @@ impl FromStr for Allowance {
     }
 }
 
-impl Allowance {
-    fn covers(&self, tool: &str, grant: &Grant) -> bool {
-        self.tool == tool && self.grants.as_ref().is_none_or(|grants| grants.contains(grant))
-    }
-}
-
 /// What a tool asks for and is not allowed yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "field names say it")]
@@ -142,14 +118,15 @@ impl Request {
     /// What a manifest asks for beyond what is allowed; `None` if nothing is missing.
     pub(crate) fn new(tool: &str, manifest: &ToolManifestV1, allowed: &[Allowance]) -> Option<Self> {
         let requested = requested(manifest);
-        let is_missing = |grant: &&Grant| !allowed.iter().any(|allowance| allowance.covers(tool, grant));
+        let covers = |own: &Allowance, grant: &Grant| own.grants.as_ref().is_none_or(|grants| grants.contains(grant));
+        let is_missing = |grant: &&Grant| !allowed.iter().any(|own| own.tool == tool && covers(own, grant));
         let missing: BTreeSet<Grant> = requested.iter().filter(is_missing).cloned().collect();
         (!missing.is_empty()).then(|| Self { tool: tool.to_owned(), requested, missing })
     }
 
     /// The value of `--allow` that allows all that is asked for.
     pub(crate) fn flag_value(&self) -> String {
-        let grants: Vec<String> = self.requested.iter().map(Grant::to_string).collect();
+        let grants: Vec<String> = self.requested.iter().map(|grant| grant.texts().0).collect();
         // A comma in a path cannot be written in a list.
         match grants.iter().any(|grant| grant.contains(',')) {
             true => self.tool.clone(),
@@ -159,13 +136,13 @@ impl Request {
 
     /// What is missing, one line each.
     pub fn describe(&self) -> Vec<String> {
-        self.missing.iter().map(Grant::describe).collect()
+        self.missing.iter().map(|grant| grant.texts().1).collect()
     }
 }
 
 /// Earlier answers, in a file of the user's own, never beside a suite.
 pub(crate) struct Remembered {
-    file: PathBuf,
+    pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -185,8 +162,7 @@ struct Answer {
 
 impl Answer {
     fn new(suite: &str, tool: &str, manifest: &ToolManifestV1) -> Self {
-        let content = serde_json::to_vec(manifest).unwrap_or_default();
-        let manifest = blake3::hash(&content).to_hex().to_string();
+        let manifest = blake3::hash(&serde_json::to_vec(manifest).unwrap_or_default()).to_hex().to_string();
         Self { suite: suite.to_owned(), tool: tool.to_owned(), manifest }
     }
 }
@@ -199,16 +175,11 @@ impl Remembered {
         Some(Self { file: folder.join("karat").join("allowed.json") })
     }
 
-    pub(crate) fn file(&self) -> &Path {
-        &self.file
-    }
-
     /// Whether everything that a manifest asks for was allowed before. A file that cannot be read allows nothing.
     pub(crate) fn allows(&self, suite: &str, tool: &str, manifest: &ToolManifestV1) -> bool {
         self.read().is_ok_and(|known| known.allowed.contains(&Answer::new(suite, tool, manifest)))
     }
 
-    /// Stores an answer.
     pub(crate) fn allow(&self, suite: &str, tool: &str, manifest: &ToolManifestV1) -> io::Result<()> {
         let mut known = self.read()?;
         if !known.allowed.insert(Answer::new(suite, tool, manifest)) {
@@ -250,8 +221,9 @@ mod tests {
         let grants = requested(&greedy());
         assert_eq!(grants.len(), 7, "{grants:?}");
         for grant in &grants {
-            assert_eq!(grant.to_string().parse(), Ok(grant.clone()));
-            assert!(!grant.describe().is_empty());
+            let (written, effect) = grant.texts();
+            assert_eq!(written.parse(), Ok(grant.clone()));
+            assert!(!effect.is_empty());
         }
         assert!(requested(&ToolManifestV1::default()).is_empty());
     }
@@ -287,7 +259,7 @@ mod tests {
         assert!(!answers.allows("/suite", "y", &greedy()));
         let changed = ToolManifestV1 { command: vec!["sh".to_owned()], ..greedy() };
         assert!(!answers.allows("/suite", "x", &changed));
-        std::fs::write(answers.file(), "half of a fi").unwrap();
+        std::fs::write(&answers.file, "half of a fi").unwrap();
         assert!(!answers.allows("/suite", "x", &greedy()));
         assert!(answers.allow("/suite", "x", &greedy()).is_err(), "what cannot be read is not overwritten");
     }

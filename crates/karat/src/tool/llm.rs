@@ -6,7 +6,7 @@ use super::doctor::{Examined, Surroundings, Variable, remark_open_model};
 use super::manifest::{Check, NO_MODEL};
 use super::replay::Recordings;
 use super::run_context::RunContext;
-use super::{Declaration, Kind, LoadFault, NO_CODE, PrepareResult, ReadyError, RunResult, Task, Tool, TrialRunner};
+use super::{Declaration, Kind, LoadResult, NO_CODE, PrepareResult, ReadyError, RunResult, Task, Tool, TrialRunner};
 use super::{facts_without_program, milliseconds};
 use crate::checkout::Template as Checkout;
 use crate::judge::template::review::{self, REVIEW, audit};
@@ -26,7 +26,6 @@ use karat_llm::ledger::{Answer, CacheMode, Exchange, FailureReason, MemoryLedger
 use karat_llm::prompt::{Question, Template};
 use karat_llm::provider::{ProviderEnv, ProviderError};
 use karat_llm::providers::{self, PROVIDERS, ProviderEntry, open_ready};
-use karat_llm::timed_provider::{TimedProvider, TimingLog};
 use karat_sandbox::Isolation;
 use karat_store::record::Artifact;
 use prompt_input::PromptInput;
@@ -59,7 +58,6 @@ pub(super) static KIND: Kind = Kind {
     resolve: |check| Box::new(check.llm()),
 };
 
-/// A model and what it is asked for.
 struct LlmTool {
     role: RoleV1,
     /// How an auditor is asked.
@@ -131,7 +129,7 @@ impl Check<'_> {
 }
 
 impl Declaration for LlmTool {
-    fn load(self: Box<Self>, _: &LoadedSuite, _: &mut Recordings) -> Result<Box<dyn Tool>, LoadFault> {
+    fn load(self: Box<Self>, _: &LoadedSuite, _: &mut Recordings) -> LoadResult {
         Ok(self)
     }
 
@@ -172,19 +170,18 @@ impl Tool for LlmTool {
             Files::Disk(root) => root.as_path(),
             Files::Embedded(..) => Path::new(""),
         };
-        let provider = open_ready(&self.config, &ProviderEnv { variable: &variable, folder })?;
+        let provider =
+            open_ready(&self.config, &ProviderEnv { variable: &variable, folder }).map_err(ReadyError::other)?;
         // Trials are independent samples, so no answer is used twice.
-        let defaults = EngineOptions::from_config(&self.config, CacheMode::Off)?;
+        let defaults = EngineOptions::from_config(&self.config, CacheMode::Off).map_err(ReadyError::other)?;
         let options = EngineOptions { seed: context.seed, start: StartMode::Independent, ..defaults };
-        let log = TimingLog::default();
-        let engine = Engine::new(Box::new(TimedProvider::new(provider, log.clone())), options).shared();
+        let engine = Engine::new(provider, options).shared();
         // The model and the prompts are to a model what a version is to a program.
         let id = engine.provider().id();
         let prompts: Vec<&str> = self.templates().iter().map(|template| template.name).collect();
         let model = if id.model.is_empty() { "no model" } else { &id.model };
         let version = format!("{model} ({}), prompts {}", id.provider, prompts.join(", "));
-        let runner = LlmRunner { tool: *self, engine, log, context };
-        Ok((Box::new(runner), facts_without_program(Some(version))))
+        Ok((Box::new(LlmRunner { tool: *self, engine, context }), facts_without_program(Some(version))))
     }
 }
 
@@ -202,7 +199,6 @@ impl LlmTool {
 struct LlmRunner<'a> {
     tool: LlmTool,
     engine: Engine,
-    log: TimingLog,
     context: &'a RunContext<'a>,
 }
 
@@ -210,14 +206,10 @@ impl TrialRunner for LlmRunner<'_> {
     /// An error means that no other question would be answered either.
     fn run_trial(&self, task: &Task, case: Option<&Case>, _: Option<&Checkout>) -> RunResult {
         let Some(case) = case else { return Ok(Some(task.skipped(NO_CODE))) };
-        let question = self.question(task, case);
-        let (question, notes) =
-            question.map_err(|source| ReadyError::Checkout { case: case.id.to_string(), source })?;
-        let id = question.id.clone();
+        let (question, notes) = self.question(task, case).map_err(|error| ReadyError::checkout(case, &error))?;
         let began = Instant::now();
         let answered = self.engine.ask_all(vec![question], &mut MemoryLedger::default(), &self.context.cancel);
-        let spent = self.log.take(&id);
-        let Some(exchange) = answered?.0.into_iter().next() else { return Ok(None) };
+        let Some(exchange) = answered.map_err(ReadyError::other)?.0.into_iter().next() else { return Ok(None) };
         if matches!(exchange.answer, Answer::Missing { reason: FailureReason::Cancelled, .. }) {
             return Ok(None);
         }
@@ -228,14 +220,14 @@ impl TrialRunner for LlmRunner<'_> {
             detail.remarks.push(format!("{} requests were made", exchange.attempts));
         }
         // Waiting for a turn, and between requests that failed, is not the model's time.
-        trial.latency_ms = (exchange.attempts > 0).then(|| milliseconds(spent.time));
+        trial.latency_ms = (exchange.attempts > 0).then(|| milliseconds(exchange.timing.time));
         // Some servers count no tokens, which is not the same as none used.
         if exchange.tokens_in > 0 || exchange.tokens_out > 0 {
             trial.tokens_in = Some(exchange.tokens_in);
             trial.tokens_out = Some(exchange.tokens_out);
             trial.cost_usd = exchange.usd;
         }
-        if let Err((outcome, reason)) = read_answer(&exchange, spent.cut_off, trial) {
+        if let Err((outcome, reason)) = read_answer(&exchange, trial) {
             trial.outcome = outcome;
             detail.reason = Some(reason);
         } else {
@@ -272,7 +264,7 @@ impl LlmRunner<'_> {
 }
 
 /// Puts an answer into its trial, or returns why there is none.
-fn read_answer(exchange: &Exchange, cut_off: bool, trial: &mut Trial) -> Result<(), (Outcome, String)> {
+fn read_answer(exchange: &Exchange, trial: &mut Trial) -> Result<(), (Outcome, String)> {
     let (reason, why) = match &exchange.answer {
         Answer::Given(value) => {
             let answer = AnswerV1::deserialize(value).map_err(|error| (Outcome::Unparsable, error.to_string()))?;
@@ -288,7 +280,7 @@ fn read_answer(exchange: &Exchange, cut_off: bool, trial: &mut Trial) -> Result<
     };
     Err(match reason {
         FailureReason::Unreadable => (Outcome::Unparsable, format!("{why}{}", last_reply(exchange))),
-        FailureReason::Unanswered if cut_off => (Outcome::TimedOut, why.clone()),
+        FailureReason::Unanswered if exchange.timing.timed_out => (Outcome::TimedOut, why.clone()),
         FailureReason::Budget => (Outcome::Crashed, format!("it was not asked: {why} (budget_usd, budget_calls)")),
         FailureReason::Unanswered | FailureReason::Rejected | FailureReason::Cancelled => {
             (Outcome::Crashed, why.clone())
@@ -296,7 +288,6 @@ fn read_answer(exchange: &Exchange, cut_off: bool, trial: &mut Trial) -> Result<
     })
 }
 
-/// An answer that fits its schema.
 #[derive(Deserialize)]
 struct AnswerV1 {
     verdict: Option<karat_core::suite::Verdict>,
@@ -304,7 +295,6 @@ struct AnswerV1 {
     findings: Vec<ReportedV1>,
 }
 
-/// A finding as a model states it.
 #[derive(Deserialize)]
 struct ReportedV1 {
     title: String,

@@ -1,7 +1,7 @@
 //! From a manifest as it is written to the declaration of a tool: every value is checked, every default filled in.
 
 use super::grants::Request;
-use super::placeholders::{self, PlaceholderError};
+use super::placeholders;
 use super::{Declaration, SHARED_KEYS, kind};
 use crate::suite::LoadedSuite;
 use karat_format::diagnostic::{Diagnostic, Level};
@@ -13,11 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 /// A manifest, resolved.
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Manifest {
     /// The model it uses, with `{model}` filled in.
     pub model: Option<String>,
-    pub declaration: Box<dyn Declaration>,
+    pub(crate) declaration: Box<dyn Declaration>,
 }
 
 /// What a manifest is resolved with.
@@ -89,17 +88,16 @@ pub fn faults_of_suite(loaded: &LoadedSuite, home: Option<&Path>) -> Vec<Diagnos
 
 /// What the tools that a suite declares ask for beyond the closed sandbox, one note for each tool.
 pub fn grants_of_suite(loaded: &LoadedSuite) -> Vec<Diagnostic> {
-    let mut notes = Vec::new();
-    for request in loaded.config.tools.iter().filter_map(|(name, raw)| Request::new(name, raw, &[])) {
+    let requests = loaded.config.tools.iter().filter_map(|(name, raw)| Request::new(name, raw, &[]));
+    let note = |request: Request| {
         let asked = request.describe().join("; ");
         let message = format!("the tool `{}` asks for more than the closed sandbox gives: {asked}", request.tool);
-        let help =
-            format!("`karat run` asks once at a terminal, and needs --allow '{}' elsewhere", request.flag_value());
+        let allow = request.flag_value();
+        let help = format!("`karat run` asks once at a terminal, and needs --allow '{allow}' elsewhere");
         let steps = [Segment::Key("tools"), Segment::Key(&request.tool)];
-        let note = loaded.in_config(&steps, "asks-for-grants", message);
-        notes.push(note.with_level(Level::Note).with_help(help));
-    }
-    notes
+        loaded.in_config(&steps, "asks-for-grants", message).with_level(Level::Note).with_help(help)
+    };
+    requests.map(note).collect()
 }
 
 /// A fault of a tool that a suite declares, at its place in `karat.toml`.
@@ -118,7 +116,6 @@ pub(super) struct Check<'a> {
     pub(super) name: &'a str,
     pub(super) raw: &'a ToolManifestV1,
     pub(super) context: &'a Context<'a>,
-    /// The model that the tool uses.
     pub(super) model: Option<String>,
     faults: Vec<ManifestFault>,
 }
@@ -147,8 +144,7 @@ impl Check<'_> {
 
     fn model(&mut self) -> Option<String> {
         let Some(text) = self.raw.model.as_deref() else { return self.context.model.map(str::to_owned) };
-        let used = self.used(&["model"], text, Some(&["model"]));
-        if used.is_empty() {
+        if self.used(&["model"], text, Some(&["model"])).is_empty() {
             return Some(text.to_owned()).filter(|_| self.text(&["model"], text));
         }
         let Some(model) = self.context.model else {
@@ -163,11 +159,8 @@ impl Check<'_> {
     }
 
     pub(super) fn words(&mut self, key: &str, words: &[String], allowed: Option<&[&str]>) -> BTreeSet<String> {
-        let mut used = BTreeSet::new();
-        for (index, word) in words.iter().enumerate() {
-            used.extend(self.used(&[key, &index.to_string()], word, allowed));
-        }
-        used
+        let numbered = words.iter().enumerate();
+        numbered.flat_map(|(index, word)| self.used(&[key, &index.to_string()], word, allowed)).collect()
     }
 
     /// The placeholders of a text; those that have no value there are faults.
@@ -183,9 +176,7 @@ impl Check<'_> {
                 used.into_iter().map(str::to_owned).collect()
             }
             Err(error) => {
-                let is_unknown = matches!(error, PlaceholderError::Unknown { .. });
-                let code = if is_unknown { "unknown-placeholder" } else { "bad-placeholder" };
-                self.fault(path, code, error.to_string());
+                self.fault(path, error.code, error.to_string());
                 Vec::new()
             }
         }

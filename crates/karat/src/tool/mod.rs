@@ -1,7 +1,7 @@
 //! Tools: what a system under test is, how it is declared, how one trial of it is executed, and how what it writes is read.
 //!
-//! A [`manifest`] is checked and becomes a [`Declaration`], with the files that it names a [`Tool`], and in a run a
-//! [`TrialRunner`]. Each kind of tool is one file: `command` runs a program, [`replay`] repeats recorded trials,
+//! A [`manifest`] is checked and becomes a `Declaration`, with the files that it names a `Tool`, and in a run a
+//! `TrialRunner`. Each kind of tool is one file: `command` runs a program, [`replay`] repeats recorded trials,
 //! [`patterns`] matches rules and is the baseline to beat, `llm` asks a model.
 //! Ready manifests of well-known tools are in the [`catalogue`]; [`doctor`] checks which of them could run here, and
 //! [`grants`] lists what they ask for beyond the closed sandbox.
@@ -9,7 +9,6 @@
 pub mod catalogue;
 pub(crate) mod command;
 pub mod doctor;
-mod error;
 mod free_disk;
 pub mod grants;
 mod llm;
@@ -21,9 +20,9 @@ pub mod replay;
 pub(crate) mod run_context;
 
 pub use command::serve;
-pub use error::{LoadError, LoadFault, ReadyError, RecordingError};
 
 use crate::checkout::Template;
+use crate::failure::Failure;
 use crate::suite::LoadedSuite;
 use doctor::{Examined, Surroundings};
 use karat_core::suite::Case;
@@ -35,18 +34,20 @@ use karat_store::record::{TrialKey, TrialRecord};
 use manifest::Check;
 use replay::Recordings;
 use run_context::RunContext;
+use std::io;
 
 /// The declaration of a tool: every value is checked, and no file is read yet.
-pub trait Declaration {
+pub(crate) trait Declaration {
     /// Reads the files that it names; relative paths are in the suite.
-    fn load(self: Box<Self>, suite: &LoadedSuite, recordings: &mut Recordings) -> Result<Box<dyn Tool>, LoadFault>;
+    fn load(self: Box<Self>, suite: &LoadedSuite, recordings: &mut Recordings) -> LoadResult;
 
-    /// Checks whether the tool could run on this machine.
     fn examine(&self, _raw: &ToolManifestV1, _around: &Surroundings<'_>, _examined: &mut Examined) {}
 }
 
+type LoadResult = Result<Box<dyn Tool>, Failure>;
+
 /// A tool that can be planned, and prepared for a run.
-pub trait Tool {
+pub(crate) trait Tool {
     /// The isolation that its trials will have, as the plan states it.
     fn isolation(&self, _isolation: Isolation) -> String {
         NOTHING_EXECUTED.to_owned()
@@ -68,8 +69,32 @@ pub trait Tool {
 
 type PrepareResult<'a> = Result<(Box<dyn TrialRunner + 'a>, ToolFactsV1), ReadyError>;
 
+/// Why a tool cannot be run at all.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReadyError {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("{0}")]
+    Other(String),
+}
+
+impl ReadyError {
+    fn other(why: impl std::fmt::Display) -> Self {
+        Self::Other(why.to_string())
+    }
+
+    pub(crate) fn checkout(case: &Case, error: &io::Error) -> Self {
+        Self::Other(format!("the checkout of {} could not be created: {error}", case.id))
+    }
+
+    fn is_full_disk(&self) -> bool {
+        use io::ErrorKind::{QuotaExceeded, StorageFull};
+        matches!(self, Self::Io(error) if matches!(error.kind(), StorageFull | QuotaExceeded))
+    }
+}
+
 /// A tool that is ready to execute trials.
-pub trait TrialRunner: Sync {
+pub(crate) trait TrialRunner: Sync {
     /// Whether it works on a checkout of the case.
     fn needs_checkout(&self) -> bool {
         false
@@ -82,18 +107,16 @@ pub trait TrialRunner: Sync {
 
 type RunResult = Result<Option<TrialRecord>, ReadyError>;
 
-/// The facts about a tool that executes no program.
 fn facts_without_program(version: Option<String>) -> ToolFactsV1 {
     ToolFactsV1 { version, isolation: NOTHING_EXECUTED.to_owned(), ..ToolFactsV1::default() }
 }
 
 /// A trial to be executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Task {
-    pub key: TrialKey,
+pub(crate) struct Task {
+    pub(crate) key: TrialKey,
     /// Counted from 1.
-    pub attempt: u32,
+    pub(crate) attempt: u32,
 }
 
 impl Task {
@@ -113,7 +136,6 @@ impl Task {
     }
 }
 
-/// Why a trial of a case without code is skipped.
 const NO_CODE: &str = "the case has no code";
 
 /// Whether a tool failed; one that was never run did not.
@@ -121,11 +143,9 @@ pub fn failed(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Crashed | Outcome::TimedOut | Outcome::Unparsable)
 }
 
-/// A kind of tool.
 struct Kind {
     /// The keys of a manifest that this kind uses, beside those of every kind.
     keys: &'static [&'static str],
-    /// Checks the values of the keys.
     resolve: fn(&mut Check<'_>) -> Box<dyn Declaration>,
 }
 

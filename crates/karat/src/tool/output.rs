@@ -10,6 +10,7 @@ use karat_core::wording::count;
 use karat_import::rule_map::RuleMap;
 use karat_import::{IMPORTERS, ImportError, ImportedData, Importer, Input, Sources, importer, input};
 use paths::Roots;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The name of our own format.
@@ -21,7 +22,6 @@ const NOT_OF_TOOLS: &[&str] = &["code-review-bench", "eval-spec", "owasp"];
 /// The format with one line for each finding, so that an empty file means no finding.
 const EMPTY_IS_NONE: &str = "rdjsonl";
 
-/// The most failures of a tool that are listed.
 const MAX_FAILURES: usize = 20;
 
 /// The formats a tool may write, our own first.
@@ -42,7 +42,7 @@ pub struct Output<'a> {
 }
 
 /// The most that is read from the output of one trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caps {
     /// Bytes after decompression (`limits.output`).
     pub unpacked: u64,
@@ -97,10 +97,9 @@ pub fn read(output: &Output<'_>, about: &About<'_>) -> Read {
 fn fill(trial: &mut Trial, output: &Output<'_>, about: &About<'_>, notes: &mut Vec<String>) -> Result<(), String> {
     let bytes = output.bytes.ok_or("the tool succeeded but wrote no result file")?;
     if bytes.iter().all(u8::is_ascii_whitespace) {
-        if output.format == EMPTY_IS_NONE {
-            return Ok(());
-        }
-        return Err(format!("the tool succeeded but its result is empty, which is not a {} document", output.format));
+        let problem =
+            || format!("the tool succeeded but its result is empty, which is not a {} document", output.format);
+        return if output.format == EMPTY_IS_NONE { Ok(()) } else { Err(problem()) };
     }
     let roots = Roots::new(about.roots, about.sources);
     if output.format == KARAT {
@@ -158,12 +157,9 @@ fn fill_imported(
     if imported.failures.len() > MAX_FAILURES {
         trial.notes.push(format!("incomplete: and {} more failures", imported.failures.len() - MAX_FAILURES));
     }
-    let numbered = imported
-        .findings
-        .into_iter()
-        .zip(1..)
-        .map(|(reported, number): (_, usize)| Finding { id: FindingId::new(format!("f{number}")), ..reported.finding });
-    trial.findings = numbered.collect();
+    for (number, reported) in (1..).zip(imported.findings) {
+        trial.findings.push(Finding { id: FindingId::new(format!("f{number}")), ..reported.finding });
+    }
     notes.extend(imported.notes);
     Ok(())
 }

@@ -26,15 +26,13 @@ pub static PLACEHOLDERS: &[(&str, &str)] = &[
 
 /// Why a text with placeholders cannot be filled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum PlaceholderError {
-    #[error("unknown placeholder `{{{name}}}`{}; available: {}", hint(.name), listed())]
-    Unknown { name: String },
-    #[error("the `{brace}` at character {at} belongs to no placeholder; write `{brace}{brace}` for a brace itself")]
-    Stray { brace: char, at: usize },
-    #[error("`{{{name}}}` has no value here; it stands for {}", meaning(.name))]
-    NoValue { name: String },
+#[error("{message}")]
+pub struct PlaceholderError {
+    pub(super) code: &'static str,
+    message: String,
 }
+
+const BAD: &str = "bad-placeholder";
 
 /// The text with values in the place of placeholders; `{{` and `}}` are braces.
 pub fn fill(text: &str, values: &BTreeMap<&str, String>) -> Result<String, PlaceholderError> {
@@ -44,7 +42,12 @@ pub fn fill(text: &str, values: &BTreeMap<&str, String>) -> Result<String, Place
             Piece::Text(text) => filled.push_str(text),
             Piece::Placeholder(name) => match values.get(name) {
                 Some(value) => filled.push_str(value),
-                None => return Err(PlaceholderError::NoValue { name: name.to_owned() }),
+                None => {
+                    let known = PLACEHOLDERS.iter().find(|(known, _)| *known == name);
+                    let meaning = known.map_or("nothing", |(_, meaning)| meaning);
+                    let message = format!("`{{{name}}}` has no value here; it stands for {meaning}");
+                    return Err(PlaceholderError { code: BAD, message });
+                }
             },
         }
     }
@@ -57,7 +60,6 @@ pub fn used(text: &str) -> Result<Vec<&str>, PlaceholderError> {
     Ok(pieces(text)?.into_iter().filter_map(name).collect())
 }
 
-/// A part of a text.
 enum Piece<'t> {
     Text(&'t str),
     Placeholder(&'t str),
@@ -67,8 +69,11 @@ fn pieces(text: &str) -> Result<Vec<Piece<'_>>, PlaceholderError> {
     let mut found = Vec::new();
     let mut rest = text;
     let stray = |brace: char, rest: &str| {
-        let before = &text[..text.len() - rest.len()];
-        PlaceholderError::Stray { brace, at: before.chars().count() + 1 }
+        let at = text[..text.len() - rest.len()].chars().count() + 1;
+        let message = format!(
+            "the `{brace}` at character {at} belongs to no placeholder; write `{brace}{brace}` for a brace itself"
+        );
+        PlaceholderError { code: BAD, message }
     };
     while let Some(at) = rest.find(['{', '}']) {
         let (before, after) = rest.split_at(at);
@@ -86,26 +91,17 @@ fn pieces(text: &str) -> Result<Vec<Piece<'_>>, PlaceholderError> {
             return Err(stray('{', rest));
         }
         if !PLACEHOLDERS.iter().any(|(known, _)| *known == name) {
-            return Err(PlaceholderError::Unknown { name: name.to_owned() });
+            let near = nearest(name, PLACEHOLDERS.iter().map(|(known, _)| *known));
+            let hint = near.map(|near| format!(", did you mean `{{{near}}}`?")).unwrap_or_default();
+            let all: Vec<String> = PLACEHOLDERS.iter().map(|(name, _)| format!("{{{name}}}")).collect();
+            let message = format!("unknown placeholder `{{{name}}}`{hint}; available: {}", all.join(" "));
+            return Err(PlaceholderError { code: "unknown-placeholder", message });
         }
         found.push(Piece::Placeholder(name));
         rest = after;
     }
     found.push(Piece::Text(rest));
     Ok(found)
-}
-
-fn hint(name: &str) -> String {
-    let near = nearest(name, PLACEHOLDERS.iter().map(|(known, _)| *known));
-    near.map(|near| format!(", did you mean `{{{near}}}`?")).unwrap_or_default()
-}
-
-fn listed() -> String {
-    PLACEHOLDERS.iter().map(|(name, _)| format!("{{{name}}}")).collect::<Vec<_>>().join(" ")
-}
-
-fn meaning(name: &str) -> &'static str {
-    PLACEHOLDERS.iter().find(|(known, _)| *known == name).map_or("nothing", |(_, meaning)| meaning)
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Recorded trials, repeated as if the tool had run again.
 
-use super::error::{LoadFault, RecordingError};
 use super::manifest::Check;
 use super::run_context::RunContext;
-use super::{Declaration, Kind, PrepareResult, RunResult, Task, Tool, TrialRunner, facts_without_program};
+use super::{Declaration, Kind, LoadResult, PrepareResult, RunResult, Task, Tool, TrialRunner, facts_without_program};
 use crate::checkout::Template;
+use crate::failure::Failure;
 use crate::suite::LoadedSuite;
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::suite::Case;
@@ -22,7 +22,6 @@ use std::sync::{Mutex, PoisonError};
 pub(super) static KIND: Kind =
     Kind { keys: &["submission", "recorded_as"], resolve: |check| Box::new(check.recorded_tool()) };
 
-/// A tool in a submission.
 #[derive(Debug, PartialEq)]
 pub(super) struct RecordedTool {
     submission: PathBuf,
@@ -44,9 +43,28 @@ impl Check<'_> {
     }
 }
 
+/// Submissions that were read already: one may contain the trials of many tools.
+pub(crate) type Recordings = HashMap<PathBuf, Vec<Trial>>;
+
 impl Declaration for RecordedTool {
-    fn load(self: Box<Self>, suite: &LoadedSuite, recordings: &mut Recordings) -> Result<Box<dyn Tool>, LoadFault> {
-        Ok(Box::new(recordings.recording(suite, &self.submission, &self.recorded_as)?))
+    fn load(self: Box<Self>, suite: &LoadedSuite, recordings: &mut Recordings) -> LoadResult {
+        let Self { submission, recorded_as } = *self;
+        let all = match recordings.remove(&submission) {
+            // A tool that is run under two names takes its trials out twice.
+            Some(left) if left.iter().any(|trial| trial.tool == recorded_as) => left,
+            _ => read(suite, &submission)?,
+        };
+        let (own, others): (Vec<Trial>, Vec<Trial>) = all.into_iter().partition(|trial| trial.tool == recorded_as);
+        if own.is_empty() {
+            let there: BTreeSet<&str> = others.iter().map(|trial| trial.tool.as_str()).collect();
+            let there = Vec::from_iter(there).join(", ");
+            let there = if there.is_empty() { "none".to_owned() } else { format!("those of {there}") };
+            let file = submission.display();
+            return Err(Failure::bad_input(format!("{file} contains no trial of {recorded_as}; it contains {there}")));
+        }
+        recordings.insert(submission, others);
+        let own = own.into_iter().map(|trial| ((trial.case.clone(), trial.number), Mutex::new(Some(trial))));
+        Ok(Box::new(Recording { trials: own.collect() }))
     }
 }
 
@@ -76,10 +94,10 @@ impl TrialRunner for Recording {
 }
 
 /// Reads all trials of a submission, which is in the suite or, by its full path, anywhere.
-pub fn read(loaded: &LoadedSuite, submission: &Path) -> Result<Vec<Trial>, RecordingError> {
+pub fn read(loaded: &LoadedSuite, submission: &Path) -> Result<Vec<Trial>, Failure> {
     let name = submission.to_string_lossy();
     let file = if submission.is_absolute() { name.to_string() } else { loaded.files.display(&name) };
-    let failed = |source| RecordingError::Io { file: file.clone(), source };
+    let failed = |source| Failure::io(&file, source);
     let reader: Box<dyn io::BufRead> = if submission.is_absolute() {
         let opened = input::open(submission).map_err(|error| failed(io::Error::other(error.to_string())))?;
         Box::new(BufReader::with_capacity(1 << 16, opened.reader))
@@ -88,34 +106,4 @@ pub fn read(loaded: &LoadedSuite, submission: &Path) -> Result<Vec<Trial>, Recor
         there.ok_or_else(|| failed(io::Error::new(io::ErrorKind::NotFound, "there is no such file in the suite")))?
     };
     Ok(read_trials(vec![NamedLines { file: file.clone(), reader }], Some(&loaded.suite))?)
-}
-
-/// Submissions that were read already: one may contain the trials of many tools.
-#[derive(Default)]
-pub struct Recordings {
-    read: HashMap<PathBuf, Vec<Trial>>,
-}
-
-impl Recordings {
-    fn recording(
-        &mut self,
-        loaded: &LoadedSuite,
-        submission: &Path,
-        recorded_as: &ToolName,
-    ) -> Result<Recording, RecordingError> {
-        let all = match self.read.remove(submission) {
-            // A tool that is run under two names takes its trials out twice.
-            Some(left) if left.iter().any(|trial| trial.tool == *recorded_as) => left,
-            _ => read(loaded, submission)?,
-        };
-        let (own, others): (Vec<Trial>, Vec<Trial>) = all.into_iter().partition(|trial| trial.tool == *recorded_as);
-        if own.is_empty() {
-            let there: BTreeSet<String> = others.iter().map(|trial| trial.tool.to_string()).collect();
-            let (file, tool) = (submission.display().to_string(), recorded_as.clone());
-            return Err(RecordingError::NoTrials { file, tool, there: there.into_iter().collect() });
-        }
-        self.read.insert(submission.to_owned(), others);
-        let own = own.into_iter().map(|trial| ((trial.case.clone(), trial.number), Mutex::new(Some(trial))));
-        Ok(Recording { trials: own.collect() })
-    }
 }

@@ -11,8 +11,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What all trials of a run share.
-pub struct RunContext<'a> {
+pub(crate) struct RunContext<'a> {
     pub(crate) loaded: &'a LoadedSuite,
     /// The folder that contains the folder of each trial.
     pub(crate) scratch: PathBuf,
@@ -23,7 +22,7 @@ pub struct RunContext<'a> {
     /// The user's environment, of which tools see only what is allowed.
     environment: BTreeMap<String, OsString>,
     pub(crate) seed: u64,
-    pub(super) room: FreeDisk,
+    pub(crate) room: FreeDisk,
     next: AtomicUsize,
 }
 
@@ -57,12 +56,6 @@ impl<'a> RunContext<'a> {
         self.scratch.join(self.next.fetch_add(1, Ordering::Relaxed).to_string())
     }
 
-    /// Makes room on the disk if a trial has used it up; `false` if none did.
-    pub(crate) fn make_room(&self) -> bool {
-        self.room.make(&self.cancel)
-    }
-
-    /// Where programs are searched for.
     pub(super) fn path(&self) -> OsString {
         self.variable("PATH").cloned().unwrap_or_default()
     }

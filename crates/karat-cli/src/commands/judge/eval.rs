@@ -1,10 +1,10 @@
 //! `karat judge eval`.
 
 use crate::args::EvalArgs;
-use crate::exit::{Exit, Failure};
-use crate::output_files::show;
+use crate::commands::calibrate;
+use crate::exit::{Exit, Result};
 use crate::progress::JudgeProgress;
-use crate::terminal::{note, notes};
+use crate::terminal::{note, notes, show};
 use karat::judged_pairs::{
     AgreementFigure, AskedFigures, EvaluateJudgeRequest, JudgeEvaluation, JudgedPairsRequest, PairAgreement,
     UnjudgedPair, evaluate_judge,
@@ -12,13 +12,11 @@ use karat::judged_pairs::{
 use karat_core::local_judge::evaluate::Figures;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
-use karat_report::grid::{Cell, draw};
 use karat_report::number::decimals;
 
-/// Maximum number of pairs without an answer that are noted; `--json` lists all.
 const MOST_UNJUDGED: usize = 5;
 
-pub(crate) fn run(args: &EvalArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &EvalArgs) -> Result<Exit> {
     let request = EvaluateJudgeRequest {
         pairs: JudgedPairsRequest {
             suite: args.suite.clone(),
@@ -65,8 +63,6 @@ fn table(evaluation: &JudgeEvaluation) -> String {
     }
     add("all", &evaluation.all);
     add("word overlap", &evaluation.overlap);
-    let cell = |(column, text): (usize, &String)| if column == 0 { Cell::left(text) } else { Cell::right(text) };
-    let cells: Vec<Vec<Cell>> = rows.iter().map(|row| row.iter().enumerate().map(cell).collect()).collect();
     let how = match evaluation.params.as_deref() {
         None => format!("the judge {}", evaluation.judge),
         Some("held-out") => "local judge, each group judged by parameters fitted on the others".to_owned(),
@@ -75,10 +71,9 @@ fn table(evaluation: &JudgeEvaluation) -> String {
     };
     let title = harmless(&format!("{how}, against {}", evaluation.judges.join(", "))).into_owned();
     let agreement = evaluation.asked.as_ref().map(|asked| describe(&asked.agreement)).unwrap_or_default();
-    format!("{title}\n\n{}{agreement}", draw(&cells, 100, false))
+    format!("{title}\n\n{}{agreement}", calibrate::table(&rows, 100))
 }
 
-/// The agreement of labels and judge, in a line.
 fn describe(agreement: &PairAgreement) -> String {
     let figure = |name: &str, figure: &AgreementFigure| {
         let ci = figure.ci.map(|[low, high]| format!(" [{}, {}]", decimals(low, 3), decimals(high, 3)));
@@ -90,7 +85,6 @@ fn describe(agreement: &PairAgreement) -> String {
     format!("\nby pair: {}; 95 % intervals\n", all.join(" · "))
 }
 
-/// Notes the pairs without an answer.
 fn note_unjudged(asked: &AskedFigures, answered: usize) {
     let open = asked.unjudged;
     if open == 0 {

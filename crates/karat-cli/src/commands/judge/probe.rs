@@ -1,113 +1,72 @@
 //! `karat judge probe`.
 
-use super::SHORT_KEY;
+use super::{are_exchanges_stored, short_key};
 use crate::args::ProbeArgs;
-use crate::exit::{Exit, Failure};
-use crate::output_files::show;
+use crate::exit::{Exit, Result};
 use crate::progress::JudgeProgress;
-use crate::terminal::{look, note, tell};
-use karat::judge::probing::{Probing, Wrong, probe};
-use karat::judge::registry::Judge;
-use karat::judge::run::{JudgeEnv, open_judge};
-use karat::submissions::load_suite;
+use crate::terminal::{draw_table, look, note, print_stderr, show};
+use karat::judge::probing::{ProbeRequest, ProbedJudge, probe_judge};
 use karat_core::probe::ProbeKind;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
 use karat_format::gate::DemandOutcomeV1;
 use karat_format::probe::{ProbeV1, RateV1};
-use karat_llm::judge_id::JudgeId;
-use karat_llm::ledger::CacheMode;
-use karat_report::grid::{self, Cell, draw};
+use karat_report::grid::{self, Cell};
 use karat_report::judge_licence::{MAX_ERROR_RATE, licence};
-use karat_store::Store;
 use serde_json::{Value, json};
 
-/// Maximum number of wrong answers shown; `--json` lists all.
 const MOST_WRONG: usize = 5;
-/// Maximum number of reasons for missing answers shown.
 const MOST_REASONS: usize = 3;
 
-pub(crate) fn run(args: &ProbeArgs) -> Result<Exit, Failure> {
-    let loaded = load_suite(&args.suite)?;
-    let ask = args.who.request();
-    let judge = open_judge(&loaded, &ask)?;
-    let identity = judge.identity().ok_or_else(|| refusal(&judge, args))?;
-    // Open the store before asking, so that paid answers cannot be lost.
-    let folder = args.who.store.path();
-    let mut store = Store::create(&folder)?;
-    let mut progress = JudgeProgress::new(args.json);
-    let env = JudgeEnv { request: &ask, store_folder: &folder, store: Some(&mut store), observer: &mut progress };
-    let probed = env.with(&judge, &loaded, &[], |context| probe(&judge, args.pairs as usize, context))?;
-    let Some(probed) = probed else {
-        let message = "has no golden with a title or a description, from which probes are made";
-        return Err(Failure::bad_input(format!("the suite {} {message}", loaded.suite.name)));
+pub(crate) fn run(args: &ProbeArgs) -> Result<Exit> {
+    let request = ProbeRequest {
+        suite: args.suite.clone(),
+        pairs: args.pairs as usize,
+        judge: args.who.request(),
+        store_folder: args.who.store.path(),
     };
-    store.add_probe(&identity, &probed.scorecard)?;
-    let flag = args.who.store.flag();
-    let kept = matches!(ask.cache, CacheMode::ReadWrite | CacheMode::Only);
-    show(args.json, &value(&judge, &identity, &probed), |_| summary(&judge, &probed, kept.then_some(flag.as_str())))?;
+    let probed = probe_judge(&request, &mut JudgeProgress::new(args.json))?;
+    let flag = are_exchanges_stored(request.judge.cache).then(|| args.who.store.flag());
+    show(args.json, &as_json(&probed), |_| summary(&probed, flag.as_deref()))?;
     if !args.json {
-        what_it_took(&probed, &store);
+        what_it_took(&probed);
     }
-    for (why, times) in probed.failures.iter().take(MOST_REASONS) {
+    let probing = &probed.probing;
+    for (why, times) in probing.failures.iter().take(MOST_REASONS) {
         note(&format!("{} without an answer: {why}", count(*times, "probe")));
     }
-    if !probed.scorecard.kinds.contains_key(ProbeKind::KnownWrong.name()) {
+    if !probing.scorecard.kinds.contains_key(ProbeKind::KnownWrong.name()) {
         note("no known-wrong pair could be made: the suite has no two goldens that are clearly different");
     }
     Ok(Exit::Ok)
 }
 
-/// The error for a judge that cannot be probed.
-fn refusal(judge: &Judge, args: &ProbeArgs) -> Failure {
-    let known = judge.members().iter().filter(|member| member.identity().is_some());
-    let known: Vec<&str> = known.map(|member| member.name.as_str()).collect();
-    match known.as_slice() {
-        [first, ..] => Failure::usage(format!(
-            "{} is a panel, and panels cannot be probed: probe its members {}, as in \
-             `karat judge probe {} --judge {first}`",
-            judge.name,
-            known.join(" and "),
-            args.suite
-        )),
-        _ => Failure::usage(format!(
-            "{} decides by human labels, and probes have none; use the local judge or a model",
-            judge.name
-        )),
-    }
-}
-
-fn value(judge: &Judge, identity: &JudgeId, probed: &Probing) -> Value {
-    let wrong = |wrong: &Wrong| {
-        json!({ "kind": wrong.kind, "case": wrong.case, "golden": wrong.golden, "said": wrong.said,
-                "fooled": wrong.fooled, "exchange": wrong.exchange })
-    };
-    let mut value = json!(probed.scorecard);
-    value["judge"] = json!(judge.name);
+fn as_json(ProbedJudge { judge, identity, probing, .. }: &ProbedJudge) -> Value {
+    let mut value = json!(probing.scorecard);
+    value["judge"] = json!(judge);
     value["identity"] = json!(identity);
     value["key"] = json!(identity.key().as_str());
-    value["licence"] = json!(licence(judge.name.as_str(), &probed.scorecard, MAX_ERROR_RATE));
-    value["left_out"] = json!(probed.left_out);
-    value["wrong"] = probed.wrong.iter().map(wrong).collect();
-    value["unjudged"] = json!(probed.failures);
+    value["licence"] = json!(licence(judge.as_str(), &probing.scorecard, MAX_ERROR_RATE));
+    value["left_out"] = json!(probing.left_out);
+    value["wrong"] = json!(probing.wrong);
+    value["unjudged"] = json!(probing.failures);
     value
 }
 
-/// The scorecard and a few wrong answers, with the command that shows their stored exchanges.
-fn summary(judge: &Judge, probed: &Probing, flag: Option<&str>) -> String {
-    let card = &probed.scorecard;
-    let (name, suite) = (harmless(judge.name.as_str()), harmless(&card.suite));
+fn summary(ProbedJudge { judge, probing, .. }: &ProbedJudge, flag: Option<&str>) -> String {
+    let card = &probing.scorecard;
+    let (name, suite) = (harmless(judge.as_str()), harmless(&card.suite));
     let mut text = format!("{name} probed with {} made from {suite}\n\n", count(card.pairs, "pair"));
     text.push_str(&table(card));
-    for kind in &probed.left_out {
+    for kind in &probing.left_out {
         text.push_str(&format!("  {} does not apply: this judge's input has no order\n", words(*kind)));
     }
-    text.push_str(&format!("\n{}", verdict(judge.name.as_str(), card)));
-    let worth = probed.wrong.iter().filter(|wrong| wrong.fooled || wrong.kind == ProbeKind::KnownWrong);
+    text.push_str(&format!("\n{}", verdict(judge.as_str(), card)));
+    let worth = probing.wrong.iter().filter(|wrong| wrong.fooled || wrong.kind == ProbeKind::KnownWrong);
     for wrong in worth.take(MOST_WRONG) {
         let said = if wrong.said { "yes" } else { "no" };
-        let exchange = wrong.exchange.as_deref().map(|key| key.chars().take(SHORT_KEY).collect::<String>());
-        let exchange = exchange.zip(flag).map(|(key, flag)| format!(": karat judge show {key}{flag}"));
+        let exchange = wrong.exchange.as_deref().zip(flag);
+        let exchange = exchange.map(|(key, flag)| format!(": karat judge show {}{flag}", short_key(key)));
         let exchange = exchange.unwrap_or_default();
         let about = format!("{} {}", wrong.case, wrong.golden);
         text.push_str(&format!("  {}, {}, answered {said}{exchange}\n", words(wrong.kind), harmless(&about)));
@@ -136,7 +95,7 @@ fn table(card: &ProbeV1) -> String {
         }
     }
     add("fooled, total", &card.fooled);
-    draw(&rows, look().width, look().colour)
+    draw_table(&rows)
 }
 
 fn words(kind: ProbeKind) -> String {
@@ -156,14 +115,14 @@ fn verdict(judge: &str, card: &ProbeV1) -> String {
     text
 }
 
-fn what_it_took(probed: &Probing, store: &Store) {
-    for judge in &probed.asked.judges {
+fn what_it_took(ProbedJudge { probing, stored_in, .. }: &ProbedJudge) {
+    for judge in &probing.asked.judges {
         let mut told = count(judge.asked, "question");
-        if let Some(spent) = probed.asked.spent.get(&judge.judge) {
+        if let Some(spent) = probing.asked.spent.get(&judge.judge) {
             let usd = spent.usd.map(|usd| format!(", ${usd:.4}")).unwrap_or_default();
             let tokens = spent.tokens_in.saturating_add(spent.tokens_out);
             told.push_str(&format!(", {} from the ledger, {tokens} tokens now{usd}", spent.from_ledger));
         }
-        tell(&format!("\n{told}; stored in {}; reports that use this judge show it", store.folder().display()));
+        print_stderr(&format!("\n{told}; stored in {}; reports that use this judge show it", stored_in.display()));
     }
 }

@@ -1,27 +1,25 @@
 //! `karat judge show`: exchanges with models.
 
-use super::SHORT_KEY;
+use super::short_key;
 use crate::args::ExchangeArgs;
-use crate::exit::{Exit, Failure};
-use crate::terminal::{look, print, print_json, tell};
+use crate::exit::{Exit, Failure, Result};
+use crate::terminal::{draw_table, print, print_json, print_stderr, show};
 use karat::judge::template::TEMPLATES;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
 use karat_llm::ledger::{Answer, Exchange};
 use karat_llm::provider::{Reply, StopReason};
-use karat_report::grid::{Cell, draw, fit};
+use karat_report::grid::{Cell, fit};
 use karat_store::Store;
 use karat_store::timestamp::format_utc;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Maximum number of exchanges listed.
 const NEWEST: u32 = 20;
-/// Maximum number of keys shown for an ambiguous prefix.
 const MOST_NAMED: u32 = 5;
 
-pub(crate) fn run(args: &ExchangeArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ExchangeArgs) -> Result<Exit> {
     let mut store = args.store.open()?;
     match &args.key {
         Some(key) => one(&mut store, key, args.json),
@@ -29,7 +27,6 @@ pub(crate) fn run(args: &ExchangeArgs) -> Result<Exit, Failure> {
     }
 }
 
-/// Totals of all exchanges with one model.
 #[derive(Default, Serialize)]
 struct Total {
     exchanges: usize,
@@ -38,11 +35,10 @@ struct Total {
     tokens_out: u64,
     /// Null if no price is known.
     usd: Option<f64>,
-    /// Exchanges without a known price.
     unpriced: usize,
 }
 
-fn list(store: &mut Store, json: bool) -> Result<Exit, Failure> {
+fn list(store: &mut Store, json: bool) -> Result<Exit> {
     let newest = store.ledger_newest(NEWEST)?;
     let mut models: BTreeMap<(String, String), Total> = BTreeMap::new();
     store.ledger_each(&mut |exchange| {
@@ -70,18 +66,17 @@ fn list(store: &mut Store, json: bool) -> Result<Exit, Failure> {
             value
         };
         let newest: Vec<Value> = newest.iter().map(brief).collect();
-        print_json(&json!({ "newest": newest, "models": models.iter().map(total).collect::<Vec<_>>() }))?;
-        return Ok(Exit::Ok);
+        return print_json(&json!({ "newest": newest, "models": models.iter().map(total).collect::<Vec<_>>() }));
     }
     if newest.is_empty() {
-        tell("the ledger is empty: no model was called yet");
+        print_stderr("the ledger is empty: no model was called yet");
         return Ok(Exit::Ok);
     }
     print(&format!("{}\n{}", newest_table(&newest), model_table(&models)))?;
     let all: usize = models.values().map(|total| total.exchanges).sum();
     if let Some((_, first)) = newest.first() {
-        tell(&format!("\n{} in the ledger. Show one in full:", count(all, "exchange")));
-        tell(&format!("  karat judge show {}", short(first)));
+        print_stderr(&format!("\n{} in the ledger. Show one in full:", count(all, "exchange")));
+        print_stderr(&format!("  karat judge show {}", short(first)));
     }
     Ok(Exit::Ok)
 }
@@ -99,7 +94,7 @@ fn newest_table(newest: &[(i64, Exchange)]) -> String {
             Cell::right(price(exchange.usd)),
         ]);
     }
-    draw(&rows, look().width, look().colour)
+    draw_table(&rows)
 }
 
 fn model_table(models: &BTreeMap<(String, String), Total>) -> String {
@@ -115,10 +110,10 @@ fn model_table(models: &BTreeMap<(String, String), Total>) -> String {
             Cell::right(price(total.usd)),
         ]);
     }
-    draw(&rows, look().width, look().colour)
+    draw_table(&rows)
 }
 
-fn one(store: &mut Store, text: &str, json: bool) -> Result<Exit, Failure> {
+fn one(store: &mut Store, text: &str, json: bool) -> Result<Exit> {
     let key = text.trim().to_lowercase();
     if key.is_empty() || !key.chars().all(|c| c.is_ascii_hexdigit()) {
         let message = format!("invalid exchange key `{text}`: expected hexadecimal digits");
@@ -126,7 +121,7 @@ fn one(store: &mut Store, text: &str, json: bool) -> Result<Exit, Failure> {
     }
     let mut found = store.ledger_with_prefix(&key, MOST_NAMED + 1)?;
     if found.len() > 1 {
-        let named: Vec<String> = found.iter().take(MOST_NAMED as usize).map(|(_, exchange)| short(exchange)).collect();
+        let named: Vec<&str> = found.iter().take(MOST_NAMED as usize).map(|(_, exchange)| short(exchange)).collect();
         let more = if found.len() > named.len() { " or others" } else { "" };
         return Err(Failure::usage(format!(
             "ambiguous key `{key}`: matches {}{more}; use a longer prefix",
@@ -136,17 +131,11 @@ fn one(store: &mut Store, text: &str, json: bool) -> Result<Exit, Failure> {
     let Some((made, exchange)) = found.pop() else {
         return Err(Failure::usage(format!("the ledger has no exchange `{key}`; `karat judge show` lists the newest")));
     };
-    if json {
-        let mut value = json!(exchange);
-        (value["made"], value["template_hash"]) = (json!(format_utc(made)), json!(template_hash(&exchange)));
-        print_json(&value)?;
-    } else {
-        print(&page(made, &exchange))?;
-    }
-    Ok(Exit::Ok)
+    let mut value = json!(exchange);
+    (value["made"], value["template_hash"]) = (json!(format_utc(made)), json!(template_hash(&exchange)));
+    show(json, &value, |_| page(made, &exchange))
 }
 
-/// The whole exchange, with control characters replaced.
 fn page(made: i64, exchange: &Exchange) -> String {
     let hash = template_hash(exchange).unwrap_or("not of this version");
     let facts = [
@@ -220,8 +209,8 @@ fn model(provider: &str, model: &str) -> String {
     if model.is_empty() { provider.to_owned() } else { format!("{provider}/{model}") }
 }
 
-fn short(exchange: &Exchange) -> String {
-    exchange.key.as_str().chars().take(SHORT_KEY).collect()
+fn short(exchange: &Exchange) -> &str {
+    short_key(exchange.key.as_str())
 }
 
 fn price(usd: Option<f64>) -> String {

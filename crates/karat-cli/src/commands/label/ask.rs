@@ -1,8 +1,7 @@
 //! Interactive labelling at a terminal. Each answer is stored at once.
 
-use crate::exit::Failure;
-use crate::hints::word;
-use crate::terminal::{look, print, print_json, tell};
+use crate::exit::{Exit, Failure, Result};
+use crate::terminal::{look, print, print_json, print_stderr, word};
 use karat::label::page::draw;
 use karat::label::session::{AnnotationSession, Item, Queue};
 use karat::suite::LoadedSuite;
@@ -15,7 +14,6 @@ use serde_json::json;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
-/// An interactive labelling session.
 pub(super) struct LabelPrompt<'a> {
     pub(super) queue: &'a Queue,
     pub(super) loaded: &'a LoadedSuite,
@@ -24,14 +22,13 @@ pub(super) struct LabelPrompt<'a> {
     pub(super) flags: String,
     /// The plural noun in JSON and in text: `pairs`.
     pub(super) noun: &'static str,
-    /// Number of items to skip.
     pub(super) skip: usize,
     pub(super) json: bool,
 }
 
 impl LabelPrompt<'_> {
     /// Asks at a terminal; elsewhere prints one item and the command that answers.
-    pub(super) fn serve(&self, annotator: Annotator) -> Result<(), Failure> {
+    pub(super) fn serve(&self, annotator: Annotator) -> Result<Exit> {
         let labels = if Store::is_at(self.folder) { Store::open(self.folder)?.labels()? } else { Vec::new() };
         let mut session = AnnotationSession::new(self.queue, &labels, annotator);
         let open = session.open();
@@ -49,13 +46,14 @@ impl LabelPrompt<'_> {
             Some(item) => {
                 print(&self.drawn(item))?;
                 self.print_progress(&session, "");
-                tell(&format!("{}\n  {}", self.instruction(), self.command(&session, item)));
+                let (question, answers, _) = self.question();
+                print_stderr(&format!("{question} Answer {answers}:\n  {}", self.command(&session, item)));
             }
         }
-        Ok(())
+        Ok(Exit::Ok)
     }
 
-    fn as_json(&self, session: &AnnotationSession<'_>, open: Option<&Item>) -> Result<(), Failure> {
+    fn as_json(&self, session: &AnnotationSession<'_>, open: Option<&Item>) -> Result<Exit> {
         let shown = open.map(|item| {
             let mut shown = item.as_json(&|case, path| self.loaded.source(case, path));
             shown["command"] = json!(self.command(session, item));
@@ -68,12 +66,14 @@ impl LabelPrompt<'_> {
         }))
     }
 
-    fn ask(&self, session: &mut AnnotationSession<'_>, input: &mut dyn BufRead) -> Result<(), Failure> {
+    fn ask(&self, session: &mut AnnotationSession<'_>, input: &mut dyn BufRead) -> Result<Exit> {
+        let (question, _, keys) = self.question();
+        let question = format!("{question} {keys} s(kip) u(ndo) q(uit) > ");
         while let Some(item) = session.next() {
             print(&format!("\n{}\n", self.drawn(item)))?;
             self.print_progress(session, "");
-            match Input::read(input, &self.question(), self.queue.kind())? {
-                Input::Quit => return Ok(()),
+            match Input::read(input, &question, self.queue.kind())? {
+                Input::Quit => return Ok(Exit::Ok),
                 Input::Skip => session.skip(&item.key),
                 Input::Undo => self.undo(session)?,
                 Input::Answer(answer, note) => {
@@ -82,38 +82,38 @@ impl LabelPrompt<'_> {
                     Store::create(self.folder)?.add_labels(&labels, OnExisting::Refuse)?;
                     session.record(&labels);
                     // Shown only after the answer, to keep labelling blind.
-                    tell(&format!("reported by {} in {}", count(item.tools, "tool"), count(item.trials, "trial")));
+                    let (tools, trials) = (count(item.tools, "tool"), count(item.trials, "trial"));
+                    print_stderr(&format!("reported by {tools} in {trials}"));
                 }
             }
         }
         self.print_progress(session, &format!("this is the last {}", self.queue.kind().noun()));
-        Ok(())
+        Ok(Exit::Ok)
     }
 
-    fn undo(&self, session: &mut AnnotationSession<'_>) -> Result<(), Failure> {
+    fn undo(&self, session: &mut AnnotationSession<'_>) -> Result<()> {
         let mut store = Store::create(self.folder)?;
         match store.undo_label(session.annotator(), Some(self.queue.kind()), &|key| self.queue.holds(key).is_some())? {
-            None => tell("nothing to undo"),
+            None => print_stderr("nothing to undo"),
             Some(undone) => {
                 session.undone(&undone.keys);
-                tell(&format!("undid {}", undone.said));
+                print_stderr(&format!("undid {}", undone.said));
             }
         }
         Ok(())
     }
 
     fn drawn(&self, item: &Item) -> String {
-        let code = item.code(&|case, path| self.loaded.source(case, path));
-        draw(&item.shown, &code, &look())
+        draw(&item.shown, &item.code(&|case, path| self.loaded.source(case, path)), &look())
     }
 
     fn print_progress(&self, session: &AnnotationSession<'_>, more: &str) {
         let (progress, all) = (session.progress(), self.queue.items().len());
         let told = format!("{} of {all} {} labelled by {}", progress.done, self.noun, session.annotator());
-        tell(&harmless(&if more.is_empty() { told } else { format!("{told}; {more}") }));
+        print_stderr(&harmless(&if more.is_empty() { told } else { format!("{told}; {more}") }));
         if progress.labels > 0 && progress.bounds.is_some() {
             let remarks: String = progress.remarks().iter().map(|remark| format!("; {remark}")).collect();
-            tell(&harmless(&format!("{}{remarks}", progress.headline())));
+            print_stderr(&harmless(&format!("{}{remarks}", progress.headline())));
         }
     }
 
@@ -123,35 +123,25 @@ impl LabelPrompt<'_> {
         harmless(&format!("karat label add {id} {answer} --as {name}{}", self.flags)).into_owned()
     }
 
-    fn instruction(&self) -> String {
-        match self.queue.kind() {
-            LabelKind::Pair => "Does the report describe the known problem? Answer yes, no or partial:".to_owned(),
-            LabelKind::Extra => "Is it a real problem? Answer yes or no:".to_owned(),
-            LabelKind::Audit => {
-                let classes: Vec<&str> = Classification::ALL.iter().map(|class| class.as_str()).collect();
-                format!("What is it? Answer one of {}:", classes.join(", "))
-            }
-        }
-    }
-
-    fn question(&self) -> String {
+    /// The question, the answers of `karat label add`, and the keys to type.
+    fn question(&self) -> (&'static str, String, String) {
         match self.queue.kind() {
             LabelKind::Pair => {
-                "Does the report describe the known problem? y(es) n(o) p(artial) s(kip) u(ndo) q(uit) > ".to_owned()
+                let (answers, keys) = ("yes, no or partial", "y(es) n(o) p(artial)");
+                ("Does the report describe the known problem?", answers.to_owned(), keys.to_owned())
             }
-            LabelKind::Extra => "Is it a real problem? y(es) n(o) s(kip) u(ndo) q(uit) > ".to_owned(),
+            LabelKind::Extra => ("Is it a real problem?", "yes or no".to_owned(), "y(es) n(o)".to_owned()),
             LabelKind::Audit => {
-                let classes =
-                    Classification::ALL.iter().enumerate().map(|(at, c)| format!("{} {}", at + 1, c.as_str()));
-                format!("What is it? {}, s(kip) u(ndo) q(uit) > ", classes.collect::<Vec<_>>().join(", "))
+                let classes = Classification::ALL.map(Classification::as_str);
+                let keys: Vec<String> = (1..).zip(classes).map(|(at, class)| format!("{at} {class},")).collect();
+                ("What is it?", format!("one of {}", classes.join(", ")), keys.join(" "))
             }
         }
     }
 }
 
-/// Parsed input.
 #[derive(Debug, PartialEq)]
-pub(super) enum Input {
+enum Input {
     Answer(LabelAnswer, Option<String>),
     Skip,
     Undo,
@@ -159,20 +149,20 @@ pub(super) enum Input {
 }
 
 impl Input {
-    /// Asks until the input is valid.
-    fn read(input: &mut dyn BufRead, question: &str, kind: LabelKind) -> Result<Self, Failure> {
+    fn read(input: &mut dyn BufRead, question: &str, kind: LabelKind) -> Result<Self> {
         loop {
             print(question)?;
             let mut line = String::new();
-            let read = input.read_line(&mut line).map_err(|error| Failure::io("standard input", error))?;
-            if read == 0 {
+            if input.read_line(&mut line).map_err(|error| Failure::io("standard input", error))? == 0 {
                 print("\n")?;
                 return Ok(Self::Quit);
             }
             match Self::parse(kind, &line) {
                 Some(said) => return Ok(said),
-                None if kind == LabelKind::Audit => tell("type a number from 1 to 9, with an optional note after it"),
-                None => tell("type a letter, with an optional note after it: `n another query`"),
+                None if kind == LabelKind::Audit => {
+                    print_stderr("type a number from 1 to 9, with an optional note after it")
+                }
+                None => print_stderr("type a letter, with an optional note after it: `n another query`"),
             }
         }
     }

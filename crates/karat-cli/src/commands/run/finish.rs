@@ -1,14 +1,13 @@
 //! After the last trial: the report and suggested commands.
 
 use crate::args::RunArgs;
-use crate::exit::{Exit, Failure};
-use crate::hints::{word, worst_case};
-use crate::outputs::{self, ReportOutput};
-use crate::terminal::tell;
+use crate::exit::{Exit, Failure, Result};
+use crate::outputs::{self, ReportOutput, worst_case};
+use crate::terminal::{print_stderr, word};
 use karat::evaluate::{EvaluateError, Evaluated};
 use karat::judge::run::refuse_incomplete;
-use karat::run::drive::failed;
 use karat::run_loader::StoredRun;
+use karat::tool::failed;
 use karat_core::trial::Outcome;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
@@ -19,8 +18,7 @@ use karat_store::event::Ending;
 use karat_store::{RunInfo, Store};
 use std::path::Path;
 
-/// Prints the report and suggested commands.
-pub(super) fn finish(args: &RunArgs, evaluated: Evaluated) -> Result<Exit, Failure> {
+pub(super) fn finish(args: &RunArgs, evaluated: Evaluated) -> Result<Exit> {
     let Evaluated { store, run, scoring, ending, first_failure } = evaluated;
     outputs::write(ReportOutput::new(&scoring.report, &run.loaded, &scoring.trials), &args.output)?;
     outputs::step_summary(&scoring.report)?;
@@ -43,7 +41,6 @@ pub(super) fn finish(args: &RunArgs, evaluated: Evaluated) -> Result<Exit, Failu
     Ok(if expect_pass && !passed { Exit::NotMet } else { Exit::Ok })
 }
 
-/// The error for a missing report, with how to resume.
 pub(super) fn failure(error: EvaluateError, args: &RunArgs) -> Failure {
     match error {
         EvaluateError::Failure(failure) => failure,
@@ -63,15 +60,10 @@ fn not_judged(failure: Failure, args: &RunArgs, info: &RunInfo) -> Failure {
     let (short, place) = (&info.short_id, args.store.flag());
     let again = format!("karat run --resume {short}{place}");
     let without = format!("karat score {short} --judge none{place}");
-    Failure::Message(
-        exit,
-        format!(
-            "{message}\nall trials are stored; ask the judge again with: {again}\nor score without a judge: {without}"
-        ),
-    )
+    let next = format!("all trials are stored; ask the judge again with: {again}\nor score without a judge: {without}");
+    Failure::Message(exit, format!("{message}\n{next}"))
 }
 
-/// The error for a run that ended early, with how to resume.
 fn stopped(args: &RunArgs, info: &RunInfo, ending: &Ending) -> Failure {
     let done: u64 = info.outcomes.values().sum();
     let why = match ending {
@@ -106,5 +98,5 @@ fn next_steps(args: &RunArgs, run: &StoredRun, report: &ReportV1, store: &Store)
     }
     let kept = format!("Run {short}{name} is stored in {}, with its full report.", shown.display());
     let steps: Vec<String> = steps.iter().map(|step| harmless(step).into_owned()).collect();
-    tell(&format!("{}\n\nNext:\n  {}", harmless(&kept), steps.join("\n  ")));
+    print_stderr(&format!("{}\n\nNext:\n  {}", harmless(&kept), steps.join("\n  ")));
 }

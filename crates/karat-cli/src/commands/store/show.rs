@@ -1,10 +1,9 @@
 //! `karat store show`: one run, or one trial of it.
 
-use super::{made, size, state, value};
-use crate::exit::{Exit, Failure};
-use crate::hints::word;
-use crate::terminal::{look, print, print_json, tell};
-use karat::run::drive::failed;
+use super::{made, size, value};
+use crate::exit::{Exit, Failure, Result};
+use crate::terminal::{draw_table, look, print, print_json, print_stderr, word};
+use karat::tool::failed;
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::trial::Outcome;
 use karat_core::wording::count;
@@ -12,7 +11,7 @@ use karat_format::diagnostic::harmless;
 use karat_format::document::suggest;
 use karat_format::run::{PlanV1, ToolFactsV1};
 use karat_format::submission::TrialV1;
-use karat_report::grid::{Cell, draw, fold};
+use karat_report::grid::{Cell, fold};
 use karat_store::record::TrialKey;
 use karat_store::timestamp::format_utc;
 use karat_store::{RunInfo, Store, StoredTrial};
@@ -23,8 +22,7 @@ use std::io::{IsTerminal, Write};
 /// Maximum number of failures listed; `--json` lists all.
 const MOST_FAILURES: usize = 30;
 
-/// Shows a run.
-pub(super) fn run(store: &mut Store, reference: &str, json: bool) -> Result<Exit, Failure> {
+pub(super) fn run(store: &mut Store, reference: &str, json: bool) -> Result<Exit> {
     let info = store.find(reference)?;
     let (plan, history, trials) = (store.plan(&info.id)?, store.tool_history(&info.id)?, store.trials(&info.id)?);
     let tools: BTreeMap<&ToolName, &ToolFactsV1> =
@@ -45,8 +43,7 @@ pub(super) fn run(store: &mut Store, reference: &str, json: bool) -> Result<Exit
         whole["attempts"] = json!(trials.iter().map(|trial| u64::from(trial.attempt)).sum::<u64>());
         whole["failures"] = failures.iter().map(failure).collect();
         whole["plan"] = json!(plan);
-        print_json(&whole)?;
-        return Ok(Exit::Ok);
+        return print_json(&whole);
     }
     let mut text = head(store, &info, &plan, judgements);
     text.push_str(&tool_table(&plan, &tools, &trials));
@@ -58,19 +55,19 @@ pub(super) fn run(store: &mut Store, reference: &str, json: bool) -> Result<Exit
     let example = failures.first().copied().or(trials.first()).map(|stored| &stored.trial);
     if let Some(trial) = example {
         let named = format!("{} {} {}", word(trial.tool.as_str()), word(trial.case.as_str()), trial.number);
-        tell(&format!("\nArtifacts of a trial:\n  karat store show {} --trial {}", info.short_id, harmless(&named)));
+        let (run, trial) = (&info.short_id, harmless(&named));
+        print_stderr(&format!("\nArtifacts of a trial:\n  karat store show {run} --trial {trial}"));
     }
     Ok(Exit::Ok)
 }
 
-/// Shows a trial and its artifacts, or prints one artifact.
 pub(super) fn trial(
     store: &mut Store,
     reference: &str,
     words: &[String],
     artifact: Option<&str>,
     json: bool,
-) -> Result<Exit, Failure> {
+) -> Result<Exit> {
     let info = store.find(reference)?;
     let key = key(words)?;
     let stored = store.trials(&info.id)?.into_iter().find(|stored| TrialKey::from_trial(&stored.trial) == key);
@@ -81,15 +78,13 @@ pub(super) fn trial(
             let names: Vec<&str> = artifacts.iter().map(|artifact| artifact.name.as_str()).collect();
             return Err(Failure::usage(format!("the trial has no artifact `{name}`; available: {}", names.join(", "))));
         };
-        let bytes = store.artifact(&found.hash)?;
-        return print_bytes(&bytes).map(|()| Exit::Ok);
+        return print_bytes(&store.artifact(&found.hash)?).map(|()| Exit::Ok);
     }
     if json {
-        print_json(&json!({
+        return print_json(&json!({
             "run": info.id, "attempt": stored.attempt, "trial": TrialV1::from(&stored.trial),
             "detail": stored.detail, "artifacts": artifacts,
-        }))?;
-        return Ok(Exit::Ok);
+        }));
     }
     let (trial, detail) = (&stored.trial, &stored.detail);
     // A failed trial has no number of findings.
@@ -115,10 +110,9 @@ pub(super) fn trial(
             rows.push(vec![Cell::left(&artifact.name), Cell::right(size(artifact.size)), Cell::left(hash)]);
         }
         text.push('\n');
-        text.push_str(&draw(&rows, look().width, look().colour));
+        text.push_str(&draw_table(&rows));
     }
-    print(&text)?;
-    Ok(Exit::Ok)
+    print(&text)
 }
 
 fn head(store: &Store, info: &RunInfo, plan: &PlanV1, judgements: usize) -> String {
@@ -128,7 +122,7 @@ fn head(store: &Store, info: &RunInfo, plan: &PlanV1, judgements: usize) -> Stri
     let part = if plan.selected_by.is_empty() { String::new() } else { format!(", {}", plan.selected_by.join(" ")) };
     let mut rows = vec![
         ("run", format!("{}{}", info.id, info.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default())),
-        ("state", state(store, info).to_owned()),
+        ("state", store.state_word(info).to_owned()),
         ("started", format!("{} UTC{ended}", format_utc(info.created_ms))),
         ("suite", format!("{}, {} of {}{part}", info.suite, plan.cases.len(), count(plan.suite.cases, "case"))),
         ("profile", format!("{}, seed {}", plan.profile.name, plan.seed)),
@@ -166,7 +160,7 @@ fn tool_table(plan: &PlanV1, tools: &BTreeMap<&ToolName, &ToolFactsV1>, trials: 
             Cell::right(failures.to_string()),
         ]);
     }
-    format!("\n{}", draw(&rows, look().width, look().colour))
+    format!("\n{}", draw_table(&rows))
 }
 
 /// Tools that changed during the run, which its trials do not show.
@@ -199,10 +193,10 @@ fn failure_table(failures: &[&StoredTrial]) -> String {
     }
     let more = failures.len().saturating_sub(MOST_FAILURES);
     let more = if more > 0 { format!("  and {more} more; --json lists them all\n") } else { String::new() };
-    format!("\n{}{more}", draw(&rows, look().width, look().colour))
+    format!("\n{}{more}", draw_table(&rows))
 }
 
-fn key(words: &[String]) -> Result<TrialKey, Failure> {
+fn key(words: &[String]) -> Result<TrialKey> {
     let [tool, case, number] = words else { return Err(Failure::usage("--trial expects a tool, a case and a number")) };
     let wrong =
         |_| Failure::usage(format!("--trial {tool} {case} {number}: invalid trial number: expected a number from 1"));
@@ -211,7 +205,7 @@ fn key(words: &[String]) -> Result<TrialKey, Failure> {
 }
 
 /// Why there is no such trial: a mistyped name, or a trial that has not run.
-fn unknown(store: &mut Store, info: &RunInfo, key: &TrialKey) -> Result<Failure, Failure> {
+fn unknown(store: &mut Store, info: &RunInfo, key: &TrialKey) -> Result<Failure> {
     let plan = store.plan(&info.id)?;
     let tools: Vec<&str> = plan.tools.iter().map(|tool| tool.name.as_str()).collect();
     let cases: Vec<&str> = plan.cases.iter().map(String::as_str).collect();
@@ -227,7 +221,7 @@ fn unknown(store: &mut Store, info: &RunInfo, key: &TrialKey) -> Result<Failure,
 }
 
 /// Writes raw bytes to files and pipes; for a terminal, control characters are replaced.
-fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
+fn print_bytes(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let written = if out.is_terminal() {
         let text = String::from_utf8_lossy(bytes);

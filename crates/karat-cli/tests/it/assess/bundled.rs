@@ -89,10 +89,10 @@ fn reports_are_written_in_each_format() {
     // A saved report renders the same again.
     project.ok("report a.json -o b.md -o b.csv -o b.html");
     assert_eq!((project.read("b.md"), project.read("b.csv")), (project.read("a.md"), csv));
-    project.run("report a.json --format sarif").says(2, &["unsupported format `sarif` of an assessment"]);
+    project.run("report a.json --format sarif").expect_error(2, &["unsupported format `sarif` of an assessment"]);
     project.write("c.json", project.read("a.json").replace("\"stage\": \"full\"", "\"stage\": \"whole\""));
-    project.run("report c.json").says(4, &["c.json:3"]);
-    project.run(&format!("assess {RECORD_FILE} -o a.pdf")).says(2, &["expected .json, .md, .csv, .html"]);
+    project.run("report c.json").expect_error(4, &["c.json:3"]);
+    project.run(&format!("assess {RECORD_FILE} -o a.pdf")).expect_error(2, &["expected .json, .md, .csv, .html"]);
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn documented_example_is_current() {
     let (command, documented) = (command.expect("the page has a command"), documented.unwrap());
     let mut run = project.command();
     run.env("COLUMNS", "80");
-    let ran = crate::project::Ran::start(run.args(command.split_whitespace()).arg("-q")).expect(0);
+    let ran = crate::project::CommandOutput::start(run.args(command.split_whitespace()).arg("-q")).expect(0);
     if std::env::var_os("KARAT_UPDATE").is_some() {
         std::fs::write(root().join("docs/assess.md"), page.replace(&documented, &ran.out)).unwrap();
         return;

@@ -2,7 +2,7 @@
 
 use super::{RECORD_FILE, project, verdicts};
 use crate::judge_engine::server::{Behaviour, Fault, Server};
-use crate::project::{Project, Ran, near};
+use crate::project::{CommandOutput, Project, near};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -60,13 +60,13 @@ fn endpoints(port: u16) -> String {
     ["good", "weak"].map(of).concat()
 }
 
-fn assess(project: &Project, more: &[&str]) -> Ran {
+fn assess(project: &Project, more: &[&str]) -> CommandOutput {
     let mut command = project.command();
     command.env_remove("OPENAI_BASE_URL").env("OPENAI_API_KEY", "sk-none-of-yours");
-    Ran::start(command.args(["assess", RECORD_FILE, "--resamples", "500", "-q"]).args(more))
+    CommandOutput::start(command.args(["assess", RECORD_FILE, "--resamples", "500", "-q"]).args(more))
 }
 
-fn parse_json(ran: Ran) -> Value {
+fn parse_json(ran: CommandOutput) -> Value {
     serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}\n{}", ran.out, ran.err))
 }
 
@@ -212,8 +212,8 @@ fn template_cannot_replace_built_in_models() {
     assert!(report["search"]["embedding"].as_str().unwrap().starts_with("pocket-encoder/"), "{}", report["search"]);
     let mut command = project.command();
     command.env_remove("OPENAI_BASE_URL").env_remove("OPENAI_API_KEY");
-    let ran = Ran::start(command.args(["assess", RECORD_FILE, "--evaluation", "openai/gpt-4o", "-q"]));
-    ran.says(2, &["OPENAI_API_KEY holds no key"]);
+    let ran = CommandOutput::start(command.args(["assess", RECORD_FILE, "--evaluation", "openai/gpt-4o", "-q"]));
+    ran.expect_error(2, &["OPENAI_API_KEY holds no key"]);
     assert_eq!(server.requests(), 0);
 }
 
@@ -271,7 +271,7 @@ fn names_and_keys_are_checked_before_work_starts() {
     let refused = |flags: &[&str], expect: &str| {
         let mut command = project.command();
         command.env_remove("OPENAI_API_KEY").env_remove("OPENAI_BASE_URL");
-        Ran::start(command.args(["assess", RECORD_FILE]).args(flags)).says(2, &[expect]);
+        CommandOutput::start(command.args(["assess", RECORD_FILE]).args(flags)).expect_error(2, &[expect]);
     };
     refused(&["--evaluation", "goood"], "did you mean `good`?");
     refused(&["--evaluation", "baseline", "--evaluation", "baseline"], "`baseline` is given twice");
@@ -348,7 +348,7 @@ fn closed_stdout_does_not_prevent_files() {
 fn contradicting_flags_are_refused() {
     let project = project("");
     let refused = |flags: &str, expect: &str| {
-        project.run(&format!("assess {RECORD_FILE} {flags}")).says(2, &[expect]);
+        project.run(&format!("assess {RECORD_FILE} {flags}")).expect_error(2, &[expect]);
     };
     refused("--no-rerank --reranking embedded", "cannot be used with");
     refused("--embedding none --bm25-weight 0", "needs vectors");

@@ -21,7 +21,7 @@ fn session_caches_parsed_documents() {
     assert_eq!(number(&third, "/measured/documents_reused"), 0.0);
     assert_eq!(number(&third, "/bundles/0/documents/0/sections"), 8.0);
     assert!(project.ok("store verify").contains("1 session"));
-    project.run("store gc --session june").says(2, &["unknown session `june`; available: may"]);
+    project.run("store gc --session june").expect_error(2, &["unknown session `june`; available: may"]);
     project.ok("store gc --session may --dry-run");
     project.ok("store gc --session may");
     assert_eq!(number(&run(), "/measured/documents_reused"), 0.0);
@@ -54,14 +54,15 @@ fn logs_record_identity_and_totals() {
     assert_eq!(log.lines().filter(|line| line.contains("\"assessed\"")).count(), 4);
     let drawn = project.ok(&format!("logs summarize --run {}", &id[..10]));
     assert!(drawn.contains("ingest") && drawn.contains("p99"), "{drawn}");
-    project.run("logs summarize --run nothing").says(2, &["there is no log `nothing`"]);
+    project.run("logs summarize --run nothing").expect_error(2, &["there is no log `nothing`"]);
 }
 
 #[test]
 fn unwritable_log_does_not_fail_the_assessment() {
     let project = project("");
     project.write(".karat/logs", "a file is in the way");
-    let ran = project.run(&format!("assess {RECORD_FILE} {FAST} --json -q")).says(0, &["the log is incomplete"]);
+    let ran =
+        project.run(&format!("assess {RECORD_FILE} {FAST} --json -q")).expect_error(0, &["the log is incomplete"]);
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     assert!(report["assessments"]["baseline"].is_object());
 }

@@ -10,7 +10,7 @@ mod report;
 mod served_pages;
 mod static_server;
 
-use crate::project::{Project, skipped};
+use crate::project::{Project, report_skipped};
 use driver::{Browser, Tab};
 use std::path::Path;
 
@@ -20,7 +20,7 @@ fn browser() -> Option<Browser> {
         Ok(browser) => Some(browser),
         // A browser that is installed and does not start is a failure.
         Err(why) if why == "no chromium" => {
-            skipped("no chromium: run scripts/test-tools, or name one in KARAT_TEST_CHROMIUM");
+            report_skipped("no chromium: run scripts/test-tools, or name one in KARAT_TEST_CHROMIUM");
             None
         }
         Err(why) => panic!("{why}"),
@@ -31,7 +31,7 @@ fn browser() -> Option<Browser> {
 fn has_axe() -> bool {
     let installed = driver::axe_core().is_some();
     if !installed {
-        skipped("axe-core is missing: run scripts/test-tools");
+        report_skipped("axe-core is missing: run scripts/test-tools");
     }
     installed
 }

@@ -14,7 +14,7 @@ fn different_suites_need_intersection() {
     let other = first.replace("case-000", "case-999");
     project.write("cases.jsonl", format!("{}{other}\n", cases.replacen(first, &more, 1)));
     score_to_file(&project, "new.json", "");
-    project.run("compare old.json new.json").says(4, &["different suites or versions", "--intersection"]);
+    project.run("compare old.json new.json").expect_error(4, &["different suites or versions", "--intersection"]);
     let json = project.json("compare old.json new.json --intersection --json --metric f1");
     assert_eq!(json["comparisons"][0]["cases"], 39);
     assert_eq!(json["comparisons"][0]["left_out"][0]["cases"], serde_json::json!(["case-999"]));
@@ -29,7 +29,7 @@ fn different_profiles_are_always_refused() {
     score_to_file(&project, "a.json", "");
     score_to_file(&project, "b.json", "--set threshold=0.9");
     for flags in ["", "--intersection"] {
-        project.run(&format!("compare a.json b.json {flags}")).says(4, &["threshold is 0.575 and 0.9"]);
+        project.run(&format!("compare a.json b.json {flags}")).expect_error(4, &["threshold is 0.575 and 0.9"]);
     }
 }
 
@@ -46,17 +46,17 @@ fn different_judges_are_compared_with_a_note() {
 fn invalid_comparisons_are_reported() {
     let project = graded_suite(12, 1, &[("t", middling)]);
     score_to_file(&project, "r.json", "");
-    project.run("compare r.json").says(2, &["only one tool"]);
-    project.run("compare r.json --tools t,u").says(2, &["has no tool `u`", "Available: t"]);
-    project.run("compare r.json r.json --metric f7").says(2, &["f7"]);
+    project.run("compare r.json").expect_error(2, &["only one tool"]);
+    project.run("compare r.json --tools t,u").expect_error(2, &["has no tool `u`", "Available: t"]);
+    project.run("compare r.json r.json --metric f7").expect_error(2, &["f7"]);
     project.run("compare r.json r.json --margin -1").expect(2);
-    project.run("compare r.json r.json -o x.docx").says(2, &["x.docx", ".md"]);
-    project.run("compare nowhere.json r.json").says(4, &["nowhere.json"]);
+    project.run("compare r.json r.json -o x.docx").expect_error(2, &["x.docx", ".md"]);
+    project.run("compare nowhere.json r.json").expect_error(4, &["nowhere.json"]);
     project.write("broken.json", "{ \"schema\": \"karat.report/1\"");
-    project.run("compare r.json broken.json").says(4, &["broken.json"]);
+    project.run("compare r.json broken.json").expect_error(4, &["broken.json"]);
     project.write("empty.json", "");
-    project.run("compare r.json empty.json").says(4, &["empty.json"]);
-    project.run("compare r.json r.json --all-pairs").says(2, &["one run or report"]);
+    project.run("compare r.json empty.json").expect_error(4, &["empty.json"]);
+    project.run("compare r.json r.json --all-pairs").expect_error(2, &["one run or report"]);
 }
 
 #[test]
@@ -75,7 +75,9 @@ fn tools_of_two_reports_are_named_with_their_files() {
 fn comparisons_are_written_to_files() {
     let project = graded_suite(40, 1, &[("old", middling), ("new", good)]);
     score_to_file(&project, "r.json", "");
-    project.run("compare r.json --metric f1 -o c.md -o c.json -o c.txt").says(0, &["wrote c.md", "wrote c.json"]);
+    project
+        .run("compare r.json --metric f1 -o c.md -o c.json -o c.txt")
+        .expect_error(0, &["wrote c.md", "wrote c.json"]);
     let markdown = project.read("c.md");
     assert!(
         markdown.contains("### old → new") && markdown.contains("| F1 |") && markdown.contains("**better**"),

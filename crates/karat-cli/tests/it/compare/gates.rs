@@ -1,7 +1,7 @@
 //! Outcomes and exit codes of `karat gate`.
 
 use super::{good, graded_suite, middling, noisy, run_at_80_columns, score_to_file, submit};
-use crate::project::{Ran, near};
+use crate::project::{CommandOutput, near};
 use serde_json::{Value, json};
 
 #[test]
@@ -104,16 +104,18 @@ fn baseline_has_one_case_per_line_and_is_validated() {
     let file: Value = serde_json::from_str(&text).unwrap();
     near(&file, "/tools/0/cases/0/values/f1", 0.8);
     project.write("twice.json", text.replace("case-001", "case-000"));
-    project.run("gate r.json --no-worse-than twice.json").says(4, &["stands twice"]);
+    project.run("gate r.json --no-worse-than twice.json").expect_error(4, &["stands twice"]);
     project.write("other.json", text.replace("karat.baseline/1", "karat.baseline/9"));
-    project.run("gate r.json --no-worse-than other.json").says(4, &["karat.baseline/9"]);
+    project.run("gate r.json --no-worse-than other.json").expect_error(4, &["karat.baseline/9"]);
     project.write("cut.json", &text[..text.len() / 2]);
-    project.run("gate r.json --no-worse-than cut.json").says(4, &["cut.json"]);
-    project.run("gate r.json --no-worse-than gone.json").says(4, &["gone.json is missing", "karat baseline write"]);
+    project.run("gate r.json --no-worse-than cut.json").expect_error(4, &["cut.json"]);
+    project
+        .run("gate r.json --no-worse-than gone.json")
+        .expect_error(4, &["gone.json is missing", "karat baseline write"]);
     project.write("b.json", text.replace("\"digest\":\"blake3:", "\"digest\":\"blake3:0"));
-    project.run("gate r.json --no-worse-than b.json").says(4, &["different suites"]);
+    project.run("gate r.json --no-worse-than b.json").expect_error(4, &["different suites"]);
     project.run("gate r.json --no-worse-than b.json --intersection").expect(3);
-    project.run("gate b.json --min f1=0.5").says(4, &["is a baseline"]);
+    project.run("gate b.json --min f1=0.5").expect_error(4, &["is a baseline"]);
 }
 
 #[test]
@@ -122,14 +124,14 @@ fn every_tool_must_pass_unless_tool_is_given() {
     score_to_file(&project, "r.json", "");
     project.run("gate r.json --min f1=0.6").expect(1);
     project.run("gate r.json --min f1=0.6 --tool good").expect(0);
-    project.run("gate r.json --min f1=0.6 --tool best").says(2, &["has no tool `best`"]);
+    project.run("gate r.json --min f1=0.6 --tool best").expect_error(2, &["has no tool `best`"]);
 }
 
 #[test]
 fn demands_are_read_from_rule_files() {
     let project = graded_suite(40, 1, &[("good", good), ("noisy", noisy)]);
     score_to_file(&project, "r.json", "");
-    project.run("baseline write r.json -o ci/base.json").says(5, &["ci/base.json", "folder does not exist"]);
+    project.run("baseline write r.json -o ci/base.json").expect_error(5, &["ci/base.json", "folder does not exist"]);
     project.write("ci/README", "kept beside the suite");
     project.ok("baseline write r.json -o ci/base.json");
     project.write(
@@ -139,28 +141,28 @@ fn demands_are_read_from_rule_files() {
     let ran = project.run("gate r.json --rules ci/gate.toml").expect(0);
     assert!(ran.out.contains("The gate passes: 3 demands passed."), "{}", ran.out);
     project.write("bad.toml", "margn = 0.1\n[[rule]]\nmetric = \"f11\"\nmin = 0.6\n[[rule]]\nmetric = \"recall\"\n");
-    project.run("gate r.json --rules bad.toml").says(4, &["bad.toml:1", "margin"]);
+    project.run("gate r.json --rules bad.toml").expect_error(4, &["bad.toml:1", "margin"]);
     project.write("bad.toml", "[[rule]]\nmetric = \"f11\"\nmin = 0.6\n[[rule]]\nmetric = \"recall\"\n[[rule]]\nmetric = \"f1\"\nmin = 0.9\nmax = 0.1\n");
     project
         .run("gate r.json --rules bad.toml")
-        .says(4, &["bad.toml:2", "did you mean `f1`", "give `min` or `max`", "at least 0.9 and at most 0.1"]);
+        .expect_error(4, &["bad.toml:2", "did you mean `f1`", "give `min` or `max`", "at least 0.9 and at most 0.1"]);
     project.write("who.toml", "[[rule]]\nmetric = \"f1\"\nmin = 0.6\ntool = \"best\"\n");
-    project.run("gate r.json --rules who.toml").says(4, &["has no tool `best`"]);
+    project.run("gate r.json --rules who.toml").expect_error(4, &["has no tool `best`"]);
     project.write("empty.toml", "");
-    project.run("gate r.json --rules empty.toml").says(2, &["no demands"]);
-    project.run("gate r.json --rules gone.toml").says(4, &["gone.toml"]);
+    project.run("gate r.json --rules empty.toml").expect_error(2, &["no demands"]);
+    project.run("gate r.json --rules gone.toml").expect_error(4, &["gone.toml"]);
 }
 
 #[test]
 fn invalid_arguments_are_reported() {
     let project = graded_suite(5, 1, &[("t", middling)]);
     score_to_file(&project, "r.json", "");
-    project.run("gate r.json").says(2, &["no demands"]);
-    project.run("gate r.json --min f11=0.5").says(2, &["f11"]);
-    project.run("gate r.json --min f1").says(2, &["such as f1=0.6"]);
-    project.run("gate r.json --min f1=NaN").says(2, &["such as f1=0.6"]);
-    project.run("gate r.json --min f1=0.5 -o gate.html").says(2, &["gate.html", ".xml"]);
-    project.run("gate nowhere.json --min f1=0.5").says(4, &["nowhere.json"]);
+    project.run("gate r.json").expect_error(2, &["no demands"]);
+    project.run("gate r.json --min f11=0.5").expect_error(2, &["f11"]);
+    project.run("gate r.json --min f1").expect_error(2, &["such as f1=0.6"]);
+    project.run("gate r.json --min f1=NaN").expect_error(2, &["such as f1=0.6"]);
+    project.run("gate r.json --min f1=0.5 -o gate.html").expect_error(2, &["gate.html", ".xml"]);
+    project.run("gate nowhere.json --min f1=0.5").expect_error(4, &["nowhere.json"]);
 }
 
 #[test]
@@ -253,7 +255,8 @@ fn gate_writes_junit_markdown_and_step_summary() {
     score_to_file(&project, "r.json", "");
     let summary = project.path("summary.md");
     let line = "gate r.json --min f1=0.6 --min f1=0.7 --min f1=0.9 -o g.xml -o g.md -o g.json";
-    Ran::start(project.command().env("GITHUB_STEP_SUMMARY", &summary).args(line.split_whitespace())).expect(1);
+    CommandOutput::start(project.command().env("GITHUB_STEP_SUMMARY", &summary).args(line.split_whitespace()))
+        .expect(1);
     insta::assert_snapshot!("gate_junit", project.read("g.xml"));
     assert_eq!(project.read("summary.md"), project.read("g.md"));
     insta::assert_snapshot!("gate_markdown", project.read("g.md"));

@@ -8,7 +8,7 @@ mod power;
 mod verdicts;
 
 pub(crate) use crate::project::Project;
-use crate::project::{Ran, lines, suite, trial};
+use crate::project::{CommandOutput, lines, suite, trial};
 use serde_json::{Value, json};
 
 /// For a case number: how many of its two goldens a tool finds, and how many false positives it reports.
@@ -84,6 +84,6 @@ pub(crate) fn score_to_file(project: &Project, file: &str, flags: &str) {
 }
 
 /// Runs the command with an 80-column terminal.
-pub(crate) fn run_at_80_columns(project: &Project, line: &str) -> Ran {
-    Ran::start(project.command().env("COLUMNS", "80").args(line.split_whitespace()))
+pub(crate) fn run_at_80_columns(project: &Project, line: &str) -> CommandOutput {
+    CommandOutput::start(project.command().env("COLUMNS", "80").args(line.split_whitespace()))
 }

@@ -13,12 +13,12 @@ fn cases_from_a_given_standard_deviation() {
     assert!(project.ok("power --effect 0.05 --std 0.3").contains("(4 times out of 5): 283 cases."));
     let more = project.json("power --effect 0.05 --std 0.3 --power 0.9 --json");
     assert!(number(&more, "/cases") > 283.0);
-    project.run("power --effect 0.05").says(2, &["--std 0.3"]);
+    project.run("power --effect 0.05").expect_error(2, &["--std 0.3"]);
     for wrong in ["--effect 0 --std 1", "--effect x --std 1", "--effect 0.1 --std 0", "--effect 0.1 --std 1 --power 1"]
     {
         project.run(&format!("power {wrong}")).expect(2);
     }
-    project.run("power --effect 0.1 gone.json").says(4, &["gone.json"]);
+    project.run("power --effect 0.1 gone.json").expect_error(4, &["gone.json"]);
 }
 
 /// A scored suite whose values vary between cases and between trials of a case.
@@ -64,8 +64,10 @@ fn one_tool_is_treated_as_two_independent_ones() {
     assert!((number(&clustered, "/cases") / number(&plain, "/cases") / factor - 1.0).abs() < 0.05);
     // A ratio over verdicts has a spread as well.
     assert!(number(&project.json("power --effect 0.05 r.json --tool old --metric accuracy --json"), "/cases") > 2.0);
-    project.run("power --effect 0.05 r.json --tool none").says(2, &["has no tool `none`"]);
-    project.run("power --effect 0.05 r.json --tool old --cluster team").says(2, &["no case has the field `team`"]);
+    project.run("power --effect 0.05 r.json --tool none").expect_error(2, &["has no tool `none`"]);
+    project
+        .run("power --effect 0.05 r.json --tool old --cluster team")
+        .expect_error(2, &["no case has the field `team`"]);
 }
 
 #[test]
@@ -75,8 +77,8 @@ fn variance_between_judges_needs_reports_of_different_judges() {
     let json = project.json("power --effect 0.05 r.json local.json --tool new --json");
     assert!(json["variance"]["judges"].is_number(), "{json}");
     near(&json, "/variance/judges_per_trial", 2.0);
-    project.run("power --effect 0.05 r.json r.json --tool new").says(4, &["has the same judge"]);
-    project.run("power --effect 0.05 r.json local.json").says(2, &["--tool"]);
+    project.run("power --effect 0.05 r.json r.json --tool new").expect_error(4, &["has the same judge"]);
+    project.run("power --effect 0.05 r.json local.json").expect_error(2, &["--tool"]);
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn cluster_flag_makes_repositories_the_units() {
     near(&json, "/comparisons/0/metrics/0/n", 36.0);
     assert_eq!(json["comparisons"][0]["metrics"][0]["unreliable"], true);
     assert_eq!(json["comparisons"][0]["metrics"][0]["method"], "cluster-bootstrap-bca");
-    project.run("compare r.json --cluster team").says(2, &["no case has the field `team`", "language, repo"]);
+    project.run("compare r.json --cluster team").expect_error(2, &["no case has the field `team`", "language, repo"]);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn ranks_follow_from_pairwise_tests() {
     assert_eq!((worst["tool"].as_str(), worst["rank_high"].as_u64()), (Some("noisy"), Some(4)), "{worst}");
     project.run("compare r.json --ranks -o ranks.md").expect(0);
     insta::assert_snapshot!("ranks_markdown", project.read("ranks.md"));
-    project.run("compare r.json --ranks --metric f1 --metric recall").says(2, &["one metric"]);
+    project.run("compare r.json --ranks --metric f1 --metric recall").expect_error(2, &["one metric"]);
 }
 
 #[test]

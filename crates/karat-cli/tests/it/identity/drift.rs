@@ -111,7 +111,7 @@ fn moved_goldens_are_listed() {
     insta::assert_snapshot!("drift", summary);
     let table = project
         .run("drift suite --repo repo --from v1 --to v2")
-        .says(0, &["write the new locations to the suite's files with --write"])
+        .expect_error(0, &["write the new locations to the suite's files with --write"])
         .out;
     assert!(table.ends_with("5 goldens: 1 unchanged, 2 moved, 1 edited, 1 lost\n"), "{table}");
     assert_eq!(project.read("suite/cases/app/case.yaml"), CASE, "written without --write");
@@ -120,7 +120,9 @@ fn moved_goldens_are_listed() {
 #[test]
 fn write_updates_locations_and_keeps_comments() {
     let project = project();
-    project.run("drift suite --repo repo --from v1 --to v2 --write").says(0, &["wrote suite/cases/app/case.yaml"]);
+    project
+        .run("drift suite --repo repo --from v1 --to v2 --write")
+        .expect_error(0, &["wrote suite/cases/app/case.yaml"]);
     insta::assert_snapshot!("drift_written", project.read("suite/cases/app/case.yaml"));
     // The suite passes the check, and a second run has nothing to do.
     project.run("check suite").expect(0);
@@ -146,18 +148,19 @@ fn write_updates_jsonl_cases() {
 #[test]
 fn git_errors_are_reported_and_revisions_are_not_options() {
     let project = project();
-    project.run("drift suite --repo repo --from v1 --to nowhere").says(4, &["nowhere"]);
+    project.run("drift suite --repo repo --from v1 --to nowhere").expect_error(4, &["nowhere"]);
     project.run("drift suite --repo repo --from --help --to v2").expect(2);
     project.run("drift suite --repo repo --from=--output=x --to v2").expect(4);
     assert!(!project.path("repo/x").exists() && !project.path("x").exists());
-    project.run("drift suite --repo absent --from v1 --to v2").says(4, &["absent"]);
+    project.run("drift suite --repo absent --from v1 --to v2").expect_error(4, &["absent"]);
     project.run("drift starter --repo repo --from v1 --to v2 --write").expect(2);
 }
 
 #[test]
 fn suite_add_creates_a_case_from_a_commit() {
     let project = project();
-    let ran = project.run("suite add --from-commit v2 --repo repo --suite suite").says(0, &["karat check suite"]);
+    let ran =
+        project.run("suite add --from-commit v2 --repo repo --suite suite").expect_error(0, &["karat check suite"]);
     assert_eq!(ran.out, "suite/cases/second-move-things-about\n");
     let folder = "suite/cases/second-move-things-about";
     let yaml = project.read(&format!("{folder}/case.yaml"));
@@ -176,7 +179,7 @@ fn suite_add_creates_a_case_from_a_commit() {
     let report = project.json("score suite --json --submission s.jsonl");
     let extras = &report["tools"][0]["cases"][1]["trials"][0]["extras"];
     assert_eq!((&extras[0]["flags"], &extras[1]["flags"]), (&json!([]), &json!(["outside_change"])));
-    project.run("suite add --from-commit v2 --repo repo --suite suite").says(4, &["second-move-things-about"]);
+    project.run("suite add --from-commit v2 --repo repo --suite suite").expect_error(4, &["second-move-things-about"]);
     project.run("suite add --from-commit v2 --repo repo --suite suite --id ../out").expect(4);
     assert!(!project.path("suite/out").exists() && !project.path("out").exists());
 }

@@ -15,7 +15,7 @@ fn project() -> Project {
     let project = Project::new().with("scan.jsonl", scan(&[make_finding("f1", "R1", 3), make_finding("f2", "R2", 8)]));
     project
         .run("expect --from scan.jsonl -o exact")
-        .says(0, &["wrote exact/cases.jsonl (2 cases)", "2 new, 0 kept, 0 not met"]);
+        .expect_error(0, &["wrote exact/cases.jsonl (2 cases)", "2 new, 0 kept, 0 not met"]);
     project
 }
 
@@ -61,7 +61,7 @@ fn expectations_are_updated_and_pruned() {
     let project = project();
     project.write("new.jsonl", scan(&[make_finding("f1", "R1", 3), make_finding("f2", "R3", 20)]));
     let ran = project.run("expect --from new.jsonl --suite exact -o exact/cases.jsonl");
-    ran.says(
+    ran.expect_error(
         0,
         &[
             "1 new, 1 kept, 1 not met",
@@ -78,7 +78,7 @@ fn expectations_are_updated_and_pruned() {
     assert_eq!(keys(&project), ["v2|app.py|r1|lines:3-3", "v2|app.py|r2|lines:8-8", "v2|app.py|r3|lines:20-20"]);
     project.run("score exact --submission new.jsonl").expect(1);
     let ran = project.run("expect --from new.jsonl --suite exact --prune -o exact/cases.jsonl");
-    ran.says(0, &["0 new, 2 kept, 1 not met", "are gone and were removed"]);
+    ran.expect_error(0, &["0 new, 2 kept, 1 not met", "are gone and were removed"]);
     assert_eq!(keys(&project), ["v2|app.py|r1|lines:3-3", "v2|app.py|r3|lines:20-20"]);
     project.run("score exact --submission new.jsonl").expect(0);
 }
@@ -94,11 +94,11 @@ fn findings_without_key_and_failed_trials_are_reported() {
         json!([{ "id": "f9", "title": "no rule" }, make_finding("f1", "R1", 3), make_finding("f2", "R1", 3)]),
     );
     project.write("scan.jsonl", lines(&[keyless, crashed]));
-    let ran = project.run("expect --from scan.jsonl").says(0, &["web: f9", "x: timed_out", "2 new"]);
+    let ran = project.run("expect --from scan.jsonl").expect_error(0, &["web: f9", "x: timed_out", "2 new"]);
     assert_eq!(ran.out.matches("v2|app.py|r1|lines:3-3").count(), 2, "two findings of one key are two expectations");
     project.write("two.jsonl", lines(&[trial("web", "a", 1, json!([])), trial("web", "b", 1, json!([]))]));
-    project.run("expect --from two.jsonl").says(2, &["--tool", "a, b"]);
-    project.run("expect --from two.jsonl --tool c").says(2, &["no such trial"]);
+    project.run("expect --from two.jsonl").expect_error(2, &["--tool", "a, b"]);
+    project.run("expect --from two.jsonl --tool c").expect_error(2, &["no such trial"]);
     project.run("expect --from two.jsonl --tool b").expect(0);
-    project.run("expect --from absent.jsonl").says(4, &["absent.jsonl"]);
+    project.run("expect --from absent.jsonl").expect_error(4, &["absent.jsonl"]);
 }

@@ -3,7 +3,7 @@
 mod drift;
 mod expect;
 
-use crate::project::{Project, Ran, fixture, lines, suite, trial};
+use crate::project::{CommandOutput, Project, fixture, lines, suite, trial};
 use serde_json::{Value, json};
 
 #[test]
@@ -55,10 +55,10 @@ fn key_parts() {
 fn findings_without_key_are_counted() {
     let findings = json!([{ "id": "a\tb", "rule_id": "r" }, { "id": "f2", "rule_id": "r", "file": "x", "line_start": 1, "identity_key": "v2|own" }]);
     let project = Project::new().with("s.jsonl", lines(&[trial("c", "t", 1, findings.clone())]));
-    project.run("key s.jsonl").says(4, &["bad-id"]);
+    project.run("key s.jsonl").expect_error(4, &["bad-id"]);
     let findings = json!([{ "id": "f1", "rule_id": "r" }, findings[1]]);
     project.write("s.jsonl", lines(&[trial("c", "t", 1, findings)]));
-    let ran = project.run("key s.jsonl").says(0, &["1 finding has no key", "1 finding has a key that differs"]);
+    let ran = project.run("key s.jsonl").expect_error(0, &["1 finding has no key", "1 finding has a key that differs"]);
     assert_eq!(ran.out, "c\tt\t1\tf1\t\nc\tt\t1\tf2\tv2|own\n");
     let lines: Vec<Value> =
         project.ok("key s.jsonl --json").lines().map(|l| serde_json::from_str(l).unwrap()).collect();
@@ -85,15 +85,15 @@ fn symbol_keys_survive_moved_lines() {
         project.ok("key s.jsonl --v3 --source suite"),
         "c\tt\t1\tf\tv3|shop/orders.py|sqli|symbol:Orders.count#1\n"
     );
-    project.run("key s.jsonl --v3").says(2, &["--source DIR"]);
-    project.run("key s.jsonl --v3 --source nowhere").says(4, &["nowhere"]);
+    project.run("key s.jsonl --v3").expect_error(2, &["--source DIR"]);
+    project.run("key s.jsonl --v3 --source nowhere").expect_error(4, &["nowhere"]);
 }
 
 #[test]
 fn keys_are_written_to_and_read_from_sarif() {
     let project = Project::new();
     let full = fixture("sarif/full.sarif");
-    project.run_list(&["key", "--sarif", &full, "-o", "keyed.sarif"]).says(0, &["wrote keyed.sarif"]);
+    project.run_list(&["key", "--sarif", &full, "-o", "keyed.sarif"]).expect_error(0, &["wrote keyed.sarif"]);
     let import = |file: &str| {
         let ran = project.run_list(&["import", "--from", "sarif", "--case", "c", file]).expect(0);
         ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
@@ -117,7 +117,7 @@ fn keys_are_written_to_and_read_from_sarif() {
     assert_eq!(project.read("again.sarif"), project.read("keyed.sarif"));
     let cut = project.read("keyed.sarif");
     project.write("cut.sarif", &cut[..cut.len() / 2]);
-    project.run("key --sarif cut.sarif -o none.sarif").says(4, &["cut.sarif:"]);
+    project.run("key --sarif cut.sarif -o none.sarif").expect_error(4, &["cut.sarif:"]);
     assert!(!project.path("none.sarif").exists());
 }
 
@@ -131,7 +131,7 @@ fn score_identity(golden: Value, finding: Value, flags: &[&str]) -> (Option<i32>
     let project = suite(&[json!({ "id": "c", "issues": [golden] })])
         .with("s.jsonl", lines(&[trial("c", "t", 1, json!([finding]))]));
     let arguments = [&["score", ".", "--profile", "identity", "--json", "--submission", "s.jsonl"], flags].concat();
-    let Ran { code, out, err } = project.run_list(&arguments);
+    let CommandOutput { code, out, err } = project.run_list(&arguments);
     let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{err}"));
     let by = &report["tools"][0]["cases"][0]["trials"][0]["matches"][0]["decided_by"];
     (code, by.as_str().unwrap_or("nothing").to_owned())

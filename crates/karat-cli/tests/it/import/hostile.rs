@@ -1,18 +1,18 @@
 //! Malformed, oversized, deeply nested or binary input: a clear message, no panic, bounded memory.
 
-use crate::project::{Project, Ran, fixture, zipped};
+use crate::project::{CommandOutput, Project, fixture, gzip_repeated};
 
 #[track_caller]
 fn assert_sarif_refused(content: &[u8], texts: &[&str]) {
     let project = Project::new().with("bad.sarif", content);
-    let ran = project.run("import --from sarif --case c bad.sarif").says(4, texts);
+    let ran = project.run("import --from sarif --case c bad.sarif").expect_error(4, texts);
     assert!(ran.out.is_empty() && !ran.err.contains("panicked"), "{}{}", ran.out, ran.err);
     // As a submission, recognized by the file name.
     let suite = Project::new()
         .with("karat.toml", "[suite]\nname = \"s\"\n")
         .with("cases.jsonl", "{\"id\":\"c\"}\n")
         .with("bad.sarif", content);
-    suite.run("score . --case c --submission bad.sarif").says(4, texts);
+    suite.run("score . --case c --submission bad.sarif").expect_error(4, texts);
 }
 
 #[test]
@@ -60,7 +60,8 @@ fn malformed_suites_and_submissions_are_refused_with_their_position() {
     let project = Project::new().with("karat.toml", "[suite]\nname = \"s\"\n").with("cases.jsonl", "{\"id\":\"c\"}\n");
     for content in ["[".repeat(100_000), "{\"case\":".repeat(50_000), "\u{0}\u{0}".to_owned(), "{".to_owned()] {
         let arguments = ["score", ".", "--submission", "-"];
-        let ran = Ran::start(project.command().args(arguments).write_stdin(content)).says(4, &["<stdin>"]);
+        let ran =
+            CommandOutput::start(project.command().args(arguments).write_stdin(content)).expect_error(4, &["<stdin>"]);
         assert!(!ran.err.contains("panicked"), "{}", ran.err);
     }
     let anchors = "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c]\n";
@@ -181,12 +182,12 @@ fn decompression_bombs_are_refused_in_bounded_memory() {
     let trial = "{\"case\":\"a\",\"tool\":\"t\",\"trial\":1,\"outcome\":\"reported\",\"findings\":[";
     let too_long = ["the text is longer than 268435456 bytes", "gunzip"];
     for (name, bytes, expect) in [
-        ("results.sarif.gz", zipped(sarif, "{},", 100_000_000, ""), ["more than 1000000 results", "split it"]),
-        ("findings.jsonl.gz", zipped(trial, "{\"id\":\"a\"},", 10_000_000, ""), ["a line of more than", ""]),
-        ("lines.jsonl.gz", zipped("", "\n", 300_000_000, ""), too_long),
+        ("results.sarif.gz", gzip_repeated(sarif, "{},", 100_000_000, ""), ["more than 1000000 results", "split it"]),
+        ("findings.jsonl.gz", gzip_repeated(trial, "{\"id\":\"a\"},", 10_000_000, ""), ["a line of more than", ""]),
+        ("lines.jsonl.gz", gzip_repeated("", "\n", 300_000_000, ""), too_long),
     ] {
         project.write(name, bytes);
-        let ran = project.typed(&format!("ulimit -d 1500000; karat score . --submission {name}"));
+        let ran = project.run_shell(&format!("ulimit -d 1500000; karat score . --submission {name}"));
         assert_eq!(ran.code, Some(4), "{name}: {}", ran.out);
         assert!(expect.iter().all(|text| ran.out.contains(text)), "{name}: {}", ran.out);
     }

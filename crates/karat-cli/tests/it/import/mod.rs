@@ -66,7 +66,7 @@ fn formats_with_cases_write_a_suite() {
     let owasp = fixture("owasp/expectedresults-tiny.csv");
     project
         .run_list(&["import", "--from", "owasp", &owasp, "-o", "bench"])
-        .says(0, &["wrote bench/cases.jsonl (3 cases)"]);
+        .expect_error(0, &["wrote bench/cases.jsonl (3 cases)"]);
     assert!(project.ok("check bench --profile owasp").starts_with("bench: 3 cases, 0 goldens"));
     let first: Value = serde_json::from_str(project.read("bench/cases.jsonl").lines().next().unwrap()).unwrap();
     assert_eq!(
@@ -101,11 +101,11 @@ fn unknown_format_suggests_the_nearest() {
     let project = Project::new().with("x.json", "{}");
     project
         .run("import --from sarf x.json")
-        .says(2, &["unknown format `sarf`, did you mean `sarif`?", "Available: sarif"]);
-    project.run("import --from q x.json").says(2, &["unknown format `q`. Available: sarif"]);
-    project.run("import x.json").says(2, &["--from FORMAT"]);
+        .expect_error(2, &["unknown format `sarf`, did you mean `sarif`?", "Available: sarif"]);
+    project.run("import --from q x.json").expect_error(2, &["unknown format `q`. Available: sarif"]);
+    project.run("import x.json").expect_error(2, &["--from FORMAT"]);
     project.run("import --from sarif").expect(2);
-    project.run("import --from sarif absent.sarif --case c").says(4, &["absent.sarif"]);
+    project.run("import --from sarif absent.sarif --case c").expect_error(4, &["absent.sarif"]);
 }
 
 /// A SARIF file with one result in each of these files.
@@ -130,14 +130,14 @@ fn findings_are_assigned_to_cases() {
     let project = two_cases().with("scan.sarif", sarif(&["cases/web/after/app.py", "api/main.go", "src/web-1/x.py"]));
     let ran = project
         .run("import --from sarif --suite . scan.sarif")
-        .says(0, &["1 finding without a case: src/web-1/x.py (1)"]);
+        .expect_error(0, &["1 finding without a case: src/web-1/x.py (1)"]);
     assert_eq!(findings(&ran.out), "web scan R1 app.py:3-3\napi scan R1 main.go:3-3\n");
     let ran = project.run("import --from sarif --suite . --case api --tool other scan.sarif").expect(0);
     assert_eq!(ran.out.lines().count(), 1);
     assert!(findings(&ran.out).starts_with("api other R1 "), "{}", ran.out);
     let ran =
         project.run_list(&["import", "--from", "sarif", "--suite", ".", "--case-from", "src/([a-z]+)-", "scan.sarif"]);
-    let ran = ran.says(0, &["2 findings without a case"]);
+    let ran = ran.expect_error(0, &["2 findings without a case"]);
     assert!(findings(&ran.out).contains("web scan R1 "), "{}", ran.out);
     assert!(findings(&ran.out).contains("api scan reported\n"), "a case without findings has a trial: {}", ran.out);
 }
@@ -146,17 +146,19 @@ fn findings_are_assigned_to_cases() {
 fn findings_without_a_case_are_reported() {
     let project = two_cases().with("scan.sarif", sarif(&["elsewhere/q.rs", "elsewhere/q.rs", "r.rs"]));
     let nowhere = ["3 findings without a case: elsewhere/q.rs (2), r.rs (1)", "--case ID or --case-from REGEX"];
-    project.run("import --from sarif --suite . scan.sarif").says(4, &nowhere);
-    project.run("score . --submission scan.sarif").says(4, &nowhere);
+    project.run("import --from sarif --suite . scan.sarif").expect_error(4, &nowhere);
+    project.run("score . --submission scan.sarif").expect_error(4, &nowhere);
     project
         .run("import --from sarif --suite . --case webb scan.sarif")
-        .says(4, &["the suite has no case webb", "did you mean web?"]);
-    project.run("import --from sarif scan.sarif").says(2, &["--suite", "--case", "--case-from"]);
-    project.run_list(&["import", "--from", "sarif", "--case-from", "(", "scan.sarif"]).says(2, &["--case-from:"]);
+        .expect_error(4, &["the suite has no case webb", "did you mean web?"]);
+    project.run("import --from sarif scan.sarif").expect_error(2, &["--suite", "--case", "--case-from"]);
+    project
+        .run_list(&["import", "--from", "sarif", "--case-from", "(", "scan.sarif"])
+        .expect_error(2, &["--case-from:"]);
     project.write("bare.json", "[]");
     project.run("import --from rdjson --case web bare.json").expect(4);
     project.write("plain.csv", "message\nwords\n");
-    project.run("import --from csv --case web plain.csv").says(2, &["name it with --tool"]);
+    project.run("import --from csv --case web plain.csv").expect_error(2, &["name it with --tool"]);
 }
 
 #[test]
@@ -164,10 +166,10 @@ fn imported_submission_can_be_scored() {
     let project = two_cases().with("scan.sarif", sarif(&["web/app.py"]));
     project
         .run("import --from sarif --suite . scan.sarif -o sub.jsonl --trial-number 2")
-        .says(0, &["wrote sub.jsonl (2 trials, 1 finding)"]);
+        .expect_error(0, &["wrote sub.jsonl (2 trials, 1 finding)"]);
     assert_eq!(project.json("score . --json --submission sub.jsonl")["tools"][0]["cases"][0]["trials"][0]["trial"], 2);
     // The same from standard input.
-    let ran = crate::project::Ran::start(
+    let ran = crate::project::CommandOutput::start(
         project
             .command()
             .args(["import", "--from", "sarif", "--suite", ".", "--trial-number", "2", "-"])
@@ -181,8 +183,8 @@ fn rule_map_sets_category_and_cwe() {
     let project = two_cases().with("scan.sarif", sarif(&["web/app.py"]));
     project.write("map.csv", "rule_id,category,cwe\nr1,injection,89\nR2,other,\n");
     let ran = project.run("import --from sarif --suite . --rule-map map.csv scan.sarif");
-    let ran = ran.says(0, &["the rule map knows the rules of 1 of 1 findings"]);
+    let ran = ran.expect_error(0, &["the rule map knows the rules of 1 of 1 findings"]);
     assert!(ran.out.contains("\"category\":\"injection\",\"cwe\":[89]"), "{}", ran.out);
     project.write("map.csv", "rule,kind\n");
-    project.run("import --from sarif --suite . --rule-map map.csv scan.sarif").says(4, &["map.csv", "rule_id"]);
+    project.run("import --from sarif --suite . --rule-map map.csv scan.sarif").expect_error(4, &["map.csv", "rule_id"]);
 }

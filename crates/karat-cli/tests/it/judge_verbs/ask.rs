@@ -83,13 +83,13 @@ fn missing_answer_is_not_a_no() {
     assert!(answer["match"].is_null() && answer["unjudged"].is_string(), "{answer}");
     project.run("judge ask --judge human a b").expect(5);
     with_server(&project, "model", &Server::deciding_by_prompt(judge_by_title));
-    project.run("judge ask --judge model --judge-cache only a b").says(5, &["the ledger holds no answer"]);
+    project.run("judge ask --judge model --judge-cache only a b").expect_error(5, &["the ledger holds no answer"]);
 }
 
 #[test]
 fn incomplete_questions_are_explained() {
     let project = suite();
-    let check = |line: &str, text: &str| drop(project.run(line).says(2, &[text]));
+    let check = |line: &str, text: &str| drop(project.run(line).expect_error(2, &[text]));
     check("judge ask one", "give the known problem and the report");
     check("judge ask a b c", "TEXT");
     check("judge ask --case orders --golden sqli a b", "give only the report");

@@ -48,8 +48,8 @@ fn calibration_set_of_the_suite_is_the_default() {
     assert!(own.get("unjudged").is_none(), "{own}");
     std::fs::remove_file(project.path("calibration/judgements.jsonl")).unwrap();
     let parts = ["the suite small has no calibration set", "calibration/judgements.jsonl", "--judgements"];
-    project.run("judge eval .").says(2, &parts);
-    project.run("judge eval . --submission calibration/submission.jsonl").says(2, &["--judgements"]);
+    project.run("judge eval .").expect_error(2, &parts);
+    project.run("judge eval . --submission calibration/submission.jsonl").expect_error(2, &["--judgements"]);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn unjudged_pairs_are_listed_and_not_counted_as_no() {
         answer("bank/race/ada/1/f2", true),
     ];
     with_script(&project, "terse", &script);
-    let ran = project.run("judge eval . --judge terse --json").says(
+    let ran = project.run("judge eval . --judge terse --json").expect_error(
         0,
         &[
             "1 of 5 labelled pairs have no answer and are excluded from the figures",
@@ -102,14 +102,14 @@ fn unjudged_pairs_are_listed_and_not_counted_as_no() {
     near(&figures, "/golden_found/recall", 1.0);
     near(&figures, "/agreement/percent/value", 0.75);
     with_script(&project, "mute", &[]);
-    project.run("judge eval . --judge mute").says(5, &["the judge mute answered none of 5 questions"]);
+    project.run("judge eval . --judge mute").expect_error(5, &["the judge mute answered none of 5 questions"]);
 }
 
 #[test]
 fn matching_parameters_apply_to_the_local_judge_only() {
     let project = calibrated_suite();
     with_server(&project, "model", &Server::deciding_by_prompt(judge_by_title));
-    project.run("judge eval . --judge model --params p.toml").says(2, &["--params applies to the local judge"]);
+    project.run("judge eval . --judge model --params p.toml").expect_error(2, &["--params applies to the local judge"]);
     let panel = project.json("judge eval . --judge local,model --json");
     assert_eq!(panel["judge"], "local,model");
     assert!(panel["agreement"]["percent"]["ci"].is_array(), "{panel}");

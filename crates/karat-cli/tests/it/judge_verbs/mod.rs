@@ -6,7 +6,7 @@ mod probe;
 mod show;
 
 use crate::judge_engine::server::Server;
-use crate::project::{Project, Ran};
+use crate::project::{CommandOutput, Project};
 use serde_json::{Value, json};
 
 /// A suite of three cases with four goldens about different things, and judges that answer from a script or a server.
@@ -54,8 +54,8 @@ fn make_decision(matched: bool, words: &str) -> Value {
 }
 
 /// Runs the command at a width of 80 columns.
-fn run_narrow(project: &Project, arguments: &[&str]) -> Ran {
-    Ran::start(project.command().env("COLUMNS", "80").args(arguments))
+fn run_narrow(project: &Project, arguments: &[&str]) -> CommandOutput {
+    CommandOutput::start(project.command().env("COLUMNS", "80").args(arguments))
 }
 
 /// The JSON between the fences of this name.

@@ -5,7 +5,7 @@ use super::{
     with_server,
 };
 use crate::judge_engine::server::{Server, hash};
-use crate::project::{Project, Ran, lines, near, number, trial};
+use crate::project::{CommandOutput, Project, lines, near, number, trial};
 use karat_store::Store;
 use serde_json::{Value, json};
 
@@ -95,7 +95,7 @@ fn unjudged_probes_are_counted() {
     let project = suite();
     let right = |case: &str, golden: &str, number: u32| json!({ "question": format!("{case}/{golden}/probe/{number}/known_right"), "answer": make_decision(true, "") });
     with_script(&project, "terse", &[right("auth", "token", 1), right("bank", "race", 2)]);
-    let ran = project.run("judge probe . --judge terse --json").says(0, &["the script has no answer"]);
+    let ran = project.run("judge probe . --judge terse --json").expect_error(0, &["the script has no answer"]);
     let card: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(rate(&card, "known_right"), "0 of 2, 2 unjudged");
     assert_eq!(rate(&card, "planted_instruction"), "0 of 0, 4 unjudged");
@@ -104,7 +104,9 @@ fn unjudged_probes_are_counted() {
     let store =
         |project: &Project| Store::open(&project.path(".karat")).unwrap().latest_probe(&scorecard_key(&card)).unwrap();
     assert!(store(&project).is_some());
-    project.run("judge probe . --judge mute --pairs 1").says(5, &["the judge mute answered none of 8 questions"]);
+    project
+        .run("judge probe . --judge mute --pairs 1")
+        .expect_error(5, &["the judge mute answered none of 8 questions"]);
 }
 
 /// The key under which the store keeps a scorecard, computed from the printed identity.
@@ -119,7 +121,7 @@ fn unsuitable_probe_targets_are_explained() {
     let project = suite()
         .with("empty/karat.toml", "[suite]\nname = \"empty\"\n")
         .with("empty/cases.jsonl", json!({ "id": "c", "issues": [] }).to_string());
-    let check = |line: &str, code: i32, text: &str| drop(project.run(line).says(code, &[text]));
+    let check = |line: &str, code: i32, text: &str| drop(project.run(line).expect_error(code, &[text]));
     check("judge probe . --judge local,human", 2, "karat judge probe . --judge local");
     check("judge probe . --judge human", 2, "use the local judge or a model");
     check("judge probe . --judge none", 2, "name a judge with --judge");
@@ -135,7 +137,7 @@ fn report_of_judge(project: &Project, judge: &str) -> (Value, String) {
     project.write("s.jsonl", lines(&[trial("auth", "ada", 1, found)]));
     let report = project.json(&format!("score . --submission s.jsonl --judge {judge} --json"));
     let words = format!("score . --submission s.jsonl --judge {judge}");
-    let table = Ran::start(project.command().env("COLUMNS", "200").args(words.split(' '))).expect(0).out;
+    let table = CommandOutput::start(project.command().env("COLUMNS", "200").args(words.split(' '))).expect(0).out;
     let line = table.lines().find(|line| line.contains(&format!("{judge}:"))).unwrap_or_default().to_owned();
     (report["judges"][0].clone(), line)
 }
@@ -248,7 +250,7 @@ fn judges_ignoring_the_content_get_no_licence() {
         // A judge is identified by its configuration, so it may be probed with the goldens of another suite.
         let mut probe = project.command();
         probe.env("OPENAI_BASE_URL", format!("http://127.0.0.1:{}/v1", server.port));
-        let card = Ran::start(probe.args(["judge", "probe", "--judge", "openai/m", "--json"])).expect(0);
+        let card = CommandOutput::start(probe.args(["judge", "probe", "--judge", "openai/m", "--json"])).expect(0);
         let card: Value = serde_json::from_str(&card.out).unwrap();
         assert_eq!(card["kinds"]["known_wrong"]["n"], 26, "{name}");
         project.ok("score suite --submission s.jsonl --judge it -o r.json");
@@ -277,7 +279,7 @@ fn sound_judge_gets_a_licence() {
     with_server(&project, "careful", &server);
     let base = format!("http://127.0.0.1:{}/v1", server.port);
     let probe = ["judge", "probe", "--judge", "openai/model-of-careful", "--json"];
-    Ran::start(project.command().env("OPENAI_BASE_URL", base).args(probe)).expect(0);
+    CommandOutput::start(project.command().env("OPENAI_BASE_URL", base).args(probe)).expect(0);
     let (judge, _) = report_of_judge(&project, "careful");
     assert_eq!(judge["probe"]["suite"], "starter");
     project.ok("score . --submission s.jsonl --judge careful -o r.json");

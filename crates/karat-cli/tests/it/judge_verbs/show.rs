@@ -62,11 +62,13 @@ fn ambiguous_key_is_refused() {
     });
     project.write("more.jsonl", lines(&more.collect::<Vec<_>>()));
     project.run("store import more.jsonl").expect(0);
-    project.run("judge show abc").says(2, &["matches abc000000000, abc100000000", "or others; use a longer prefix"]);
+    project
+        .run("judge show abc")
+        .expect_error(2, &["matches abc000000000, abc100000000", "or others; use a longer prefix"]);
     project.run("judge show ABC3").expect(0);
-    project.run("judge show xyz").says(2, &["invalid exchange key `xyz`"]);
-    project.run(&format!("judge show {}0", both[0])).says(2, &["the ledger has no exchange"]);
-    Project::new().run("judge show").says(5, &["there is no store"]);
+    project.run("judge show xyz").expect_error(2, &["invalid exchange key `xyz`"]);
+    project.run(&format!("judge show {}0", both[0])).expect_error(2, &["the ledger has no exchange"]);
+    Project::new().run("judge show").expect_error(5, &["there is no store"]);
 }
 
 #[test]

@@ -224,11 +224,12 @@ fn pair_judges_cannot_audit() {
     let server = server_deciding(|words| Ok(correct_audit(words)));
     for judge in ["local", "human", "local,sonnet", "sonnet,local"] {
         let line = LINE.replace("sonnet", judge);
-        run(&project, &server, &line).says(5, &["decides about pairs alone", "name a model with --judge"]);
+        run(&project, &server, &line).expect_error(5, &["decides about pairs alone", "name a model with --judge"]);
     }
     // A run refuses before it starts.
     let begun = "run suite --tool replay:it.jsonl --profile audit --store begun --judge";
-    run(&project, &server, &format!("{begun} local,sonnet")).says(2, &["the judge local decides about pairs alone"]);
+    run(&project, &server, &format!("{begun} local,sonnet"))
+        .expect_error(2, &["the judge local decides about pairs alone"]);
     assert!(!project.path("begun").exists(), "a run was started");
     // Without `--judge`, the profile uses none.
     run(&project, &server, &LINE.replace("--judge sonnet ", "")).expect(0);
@@ -252,5 +253,6 @@ fn panel_of_auditors_decides_by_majority() {
     );
     assert_eq!(trial(&scorecard, 1)["extras"][0]["flags"], json!(["unjudged"]));
     let none: Server = server_deciding(|_| Ok(json!("no idea")));
-    run(&make_project(), &none, &LINE.replace("sonnet", "sonnet,gpt")).says(5, &["answered none of 3 questions"]);
+    run(&make_project(), &none, &LINE.replace("sonnet", "sonnet,gpt"))
+        .expect_error(5, &["answered none of 3 questions"]);
 }

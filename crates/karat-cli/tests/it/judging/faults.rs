@@ -2,7 +2,7 @@
 
 use super::{command, find_judge, project, report, run, without_measurements};
 use crate::judge_engine::server::{Behaviour, PASSING, Server};
-use crate::project::Ran;
+use crate::project::CommandOutput;
 
 /// Questions per case of [`project`] with three findings: one for each.
 const QUESTIONS: usize = 3;
@@ -72,7 +72,7 @@ fn report_does_not_depend_on_concurrency() {
             project.write("suite/karat.toml", config.replace("-test\"", &concurrency));
             let line =
                 format!("score suite --submission it.jsonl --judge {judge} --judge-cache off --json -j {threads}");
-            let ran = Ran::start(command(&project, &server).args(line.split_whitespace())).expect(0);
+            let ran = CommandOutput::start(command(&project, &server).args(line.split_whitespace())).expect(0);
             reports.insert(without_measurements(&ran.out));
         }
         assert_eq!(reports.len(), 1, "{judge}: {:?}", reports.iter().map(String::len).collect::<Vec<_>>());
@@ -91,7 +91,7 @@ fn server_without_any_answer_is_an_error() {
         let server = Server::start(Behaviour::always(fault));
         for judge in ["sonnet", "gpt"] {
             let line = format!("score suite --submission it.jsonl --judge {judge} --judge-cache off");
-            run(&project, &server, &line).says(5, expect);
+            run(&project, &server, &line).expect_error(5, expect);
         }
     };
     check(&[Fault::Broken], &["answered none of 2 questions, the first because 1 requests failed", "answered 500"]);

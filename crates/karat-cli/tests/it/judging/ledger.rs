@@ -2,13 +2,13 @@
 
 use super::{KEY, command, command_without_key, project, run, server_answering, unused_port, without_measurements};
 use crate::judge_engine::server::{Behaviour, Fault, Server};
-use crate::project::{Project, Ran};
+use crate::project::{CommandOutput, Project};
 
 const LINE: &str = "score suite --submission it.jsonl --judge sonnet --json";
 
 /// Runs a command without a server and without a key.
-fn run_offline(project: &Project, line: &str) -> Ran {
-    Ran::start(command_without_key(project, unused_port()).args(line.split_whitespace()))
+fn run_offline(project: &Project, line: &str) -> CommandOutput {
+    CommandOutput::start(command_without_key(project, unused_port()).args(line.split_whitespace()))
 }
 
 /// Another machine needs only the exported ledger.
@@ -23,7 +23,7 @@ fn exported_ledger_replaces_the_server() {
     let again = run_offline(&copy, &format!("{LINE} --judge-cache only")).expect(0);
     assert_eq!(without_measurements(&again.out), without_measurements(&first.out));
     // Neither a key nor a server is needed when every answer is in the ledger.
-    let plain = Ran::start(copy.command().args(LINE.split_whitespace())).expect(0);
+    let plain = CommandOutput::start(copy.command().args(LINE.split_whitespace())).expect(0);
     assert_eq!(without_measurements(&plain.out), without_measurements(&first.out));
     let report: serde_json::Value = serde_json::from_str(&again.out).unwrap();
     let spent = &report["measured"]["judges"]["sonnet"];
@@ -45,7 +45,7 @@ fn missing_ledger_entry_is_an_error() {
     let copy = project(3, 1).with("ledger.jsonl", remaining.join("\n") + "\n");
     copy.ok("store import ledger.jsonl");
     run_offline(&copy, &format!("{LINE} --judge-cache only"))
-        .says(5, &["the question c2/g/it/1/f1", &key, "--judge-cache"]);
+        .expect_error(5, &["the question c2/g/it/1/f1", &key, "--judge-cache"]);
     // With a server only that question is asked, and the report is the same.
     let other = server_answering(true);
     let mended = run(&copy, &other, LINE).expect(0);
@@ -54,7 +54,7 @@ fn missing_ledger_entry_is_an_error() {
     // An empty ledger, and no store at all.
     let nowhere = project(3, 1);
     run_offline(&nowhere, &format!("{LINE} --judge-cache only"))
-        .says(5, &["the ledger holds no answer", "c1/g/it/1/f1"]);
+        .expect_error(5, &["the ledger holds no answer", "c1/g/it/1/f1"]);
     assert!(!nowhere.path(".karat").exists(), "a lookup created a store");
 }
 
@@ -99,11 +99,11 @@ fn cache_modes_apply_to_an_existing_ledger() {
 #[test]
 fn missing_key_error_names_the_variable() {
     let project = project(1, 1);
-    let ran = Ran::start(project.command().args(LINE.split_whitespace()));
-    ran.says(5, &["ANTHROPIC_API_KEY holds no key", "key_env"]);
+    let ran = CommandOutput::start(project.command().args(LINE.split_whitespace()));
+    ran.expect_error(5, &["ANTHROPIC_API_KEY holds no key", "key_env"]);
     let mut command = command(&project, &server_answering(true));
-    let ran = Ran::start(command.env("ANTHROPIC_API_KEY", "a\nb").args(LINE.split_whitespace()));
-    assert!(!ran.says(4, &["has invalid characters"]).err.contains(KEY));
+    let ran = CommandOutput::start(command.env("ANTHROPIC_API_KEY", "a\nb").args(LINE.split_whitespace()));
+    assert!(!ran.expect_error(4, &["has invalid characters"]).err.contains(KEY));
 }
 
 /// A recorded ledger can act as a judge under the name of its model.

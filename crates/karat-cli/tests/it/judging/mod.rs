@@ -11,7 +11,7 @@ mod runs;
 mod secrets;
 
 use crate::judge_engine::server::{Behaviour, Fault, Server};
-use crate::project::{Project, Ran, lines, trial};
+use crate::project::{CommandOutput, Project, lines, trial};
 use assert_cmd::Command;
 use serde_json::{Value, json};
 
@@ -63,8 +63,8 @@ fn command_without_key(project: &Project, port: u16) -> Command {
 }
 
 /// Runs a command line with this server.
-fn run(project: &Project, server: &Server, line: &str) -> Ran {
-    Ran::start(command(project, server).args(line.split_whitespace()))
+fn run(project: &Project, server: &Server, line: &str) -> CommandOutput {
+    CommandOutput::start(command(project, server).args(line.split_whitespace()))
 }
 
 /// The JSON report of a command that must succeed.

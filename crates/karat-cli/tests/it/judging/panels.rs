@@ -2,7 +2,7 @@
 
 use super::{find_judge, pair_answer, project, report, run, user_message, without_measurements};
 use crate::judge_engine::server::{Behaviour, Fault, Server};
-use crate::project::{Project, Ran};
+use crate::project::{CommandOutput, Project};
 use serde_json::{Value, json};
 
 /// Three judges on one server, distinguished by their models.
@@ -110,7 +110,7 @@ fn tie_is_unjudged() {
     let torn = server_from_table(|judge, _| Ok(judge == 'a'));
     let other = project_with_three_judges(2);
     run(&other, &torn, &format!("{LINE} --judge a,b"))
-        .says(5, &["the judge a,b answered none of 2 questions", "no decision"]);
+        .expect_error(5, &["the judge a,b answered none of 2 questions", "no decision"]);
 }
 
 /// One judge is always right, one mostly, and one always says the opposite. The majority is wrong wherever the second
@@ -180,7 +180,7 @@ fn saved_judgements_reproduce_the_agreement() {
     // Saved judgements can be given like any others: with one judge named, only its answers count, and no request is
     // made.
     let line = format!("{LINE} --judgements said.jsonl --judge b --judge-cache off");
-    let ran = Ran::start(project.command().args(line.split_whitespace())).expect(0);
+    let ran = CommandOutput::start(project.command().args(line.split_whitespace())).expect(0);
     let alone = report(&project, &server, &format!("{LINE} --judge b"));
     assert_eq!(found_goldens(&serde_json::from_str(&ran.out).unwrap()), found_goldens(&alone));
 }
@@ -192,11 +192,12 @@ fn local_judge_can_join_a_panel() {
     let server = server_from_table(|_, _| Ok(true));
     let line = format!("{LINE} --judge local,a,b");
     let first = run(&project, &server, &line).expect(0);
-    let again = Ran::start(project.command().args(format!("{line} --judge-cache only").split_whitespace())).expect(0);
+    let again =
+        CommandOutput::start(project.command().args(format!("{line} --judge-cache only").split_whitespace())).expect(0);
     assert_eq!(without_measurements(&first.out), without_measurements(&again.out));
     let scorecard: Value = serde_json::from_str(&first.out).unwrap();
     assert_eq!(found_goldens(&scorecard), "yyy");
     assert_eq!(find_judge(&scorecard, "local")["asked"], 3);
-    run(&project, &server, &format!("{LINE} --judge a,a")).says(4, &["votes once"]);
-    run(&project, &server, &format!("{LINE} --judge a,nobody")).says(2, &["unknown judge `nobody`"]);
+    run(&project, &server, &format!("{LINE} --judge a,a")).expect_error(4, &["votes once"]);
+    run(&project, &server, &format!("{LINE} --judge a,nobody")).expect_error(2, &["unknown judge `nobody`"]);
 }

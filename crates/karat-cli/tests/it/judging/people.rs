@@ -1,7 +1,7 @@
 //! Human judges: labels of pairs count, and pairs without a label are unjudged.
 
 use super::{find_judge, project, report, server_answering, warnings};
-use crate::project::{Project, Ran};
+use crate::project::{CommandOutput, Project};
 use serde_json::{Value, json};
 
 const LINE: &str = "score suite --submission it.jsonl --judge human --json";
@@ -26,8 +26,8 @@ fn tally(report: &Value) -> (u64, u64, usize) {
 fn labels_decide_and_unlabelled_pairs_are_unjudged() {
     let project = project(3, 1);
     // Without any label, the error says what to do.
-    let ran = Ran::start(project.command().args(LINE.split_whitespace()));
-    ran.says(5, &["the judge human answered none of 3 questions", "karat label next"]);
+    let ran = CommandOutput::start(project.command().args(LINE.split_whitespace()));
+    ran.expect_error(5, &["the judge human answered none of 3 questions", "karat label next"]);
     label(&project, "anna", "yes");
     label(&project, "anna", "no");
     let scorecard = project.json(LINE);

@@ -4,7 +4,7 @@ use super::{
     command, find_judge, pair_answer, project, report, run, server_answering, server_deciding, user_message, warnings,
 };
 use crate::judge_engine::server::Fault;
-use crate::project::{Project, Ran, lines, near, trial};
+use crate::project::{CommandOutput, Project, lines, near, trial};
 use serde_json::{Value, json};
 
 /// A case of four goldens and findings with hand-computed scores: `a` and `b` have a full match each, `c` shares only
@@ -43,7 +43,7 @@ fn crb_asks_about_one_candidate_per_golden() {
             Ok(if words.contains("Golden b") { pair_answer(false, 0.8) } else { pair_answer(true, 0.7) })
         });
         let mut command = command(&project, &server);
-        let ran = Ran::start(command.env(variable, "claude-of-mine").args(CRB.split_whitespace())).expect(0);
+        let ran = CommandOutput::start(command.env(variable, "claude-of-mine").args(CRB.split_whitespace())).expect(0);
         let report: Value = serde_json::from_str(&ran.out).unwrap();
         let questions: Vec<String> = server.bodies().iter().map(user_message).collect();
         let about = |golden: &str, finding: &str| {
@@ -80,7 +80,7 @@ fn crb_uses_no_judge_by_default() {
             command.env("KARAT_JUDGE_MODEL", "claude-of-mine");
         }
         let report: Value =
-            serde_json::from_str(&Ran::start(command.args(line.split_whitespace())).expect(0).out).unwrap();
+            serde_json::from_str(&CommandOutput::start(command.args(line.split_whitespace())).expect(0).out).unwrap();
         let matched: Vec<&Value> =
             only_trial(&report)["matches"].as_array().unwrap().iter().map(|m| &m["golden"]).collect();
         assert_eq!(matched, ["a", "b"]);
@@ -88,10 +88,10 @@ fn crb_uses_no_judge_by_default() {
     }
     // An empty variable names no judge, and a model of another provider is asked at that provider.
     let mut empty = command(&project, &server);
-    Ran::start(empty.env("KARAT_JUDGE_MODEL", " ").args(CRB.split_whitespace())).expect(0);
+    CommandOutput::start(empty.env("KARAT_JUDGE_MODEL", " ").args(CRB.split_whitespace())).expect(0);
     assert_eq!(server.requests(), 0);
     let mut other = command(&project, &server);
-    Ran::start(other.env("KARAT_JUDGE_MODEL", "gpt-4o").args(CRB.split_whitespace())).expect(0);
+    CommandOutput::start(other.env("KARAT_JUDGE_MODEL", "gpt-4o").args(CRB.split_whitespace())).expect(0);
     assert!(server.bodies().iter().all(|body| body["messages"][0]["role"] == "system" && body["model"] == "gpt-4o"));
     assert_eq!(server.requests(), 3);
 }
@@ -151,7 +151,7 @@ fn given_judgements_are_not_asked_again() {
     all.push_str(&lines(&[judgement(4, true)]));
     project.write("all.jsonl", all);
     let quiet = "score suite --submission it.jsonl --judgements all.jsonl --judge sonnet --json --judge-cache off";
-    let ran = Ran::start(project.command().args(quiet.split_whitespace())).expect(0);
+    let ran = CommandOutput::start(project.command().args(quiet.split_whitespace())).expect(0);
     assert_eq!((server.requests(), ran.code), (1, Some(0)));
     // Without a judge, given judgements still count.
     let none = report(&project, &server, &line.replace("sonnet", "none"));
@@ -196,7 +196,7 @@ fn unjudged_pairs_are_counted_and_warned_of() {
     let table = run(&project, &server, line).expect(0);
     assert!(table.out.contains("sonnet: 4 questions") && table.out.contains("3 unjudged"), "{}", table.out);
     let story = run(&project, &server, "explain c1 --suite suite --submission it.jsonl --judge sonnet");
-    story.says(5, &["the judge sonnet answered none of 1 questions"]);
+    story.expect_error(5, &["the judge sonnet answered none of 1 questions"]);
     let story = run(&project, &server, "explain c4 --suite suite --submission it.jsonl --judge sonnet").expect(0);
     assert!(story.out.contains("sonnet"), "{}", story.out);
 }
@@ -244,7 +244,7 @@ fn mostly_unjudged_report_is_an_error() {
     let server = server_answering(true);
     let line = "score suite --submission it.jsonl --judge sonnet -o r.json";
     run(&project, &server, line)
-        .says(5, &["answered 3 of 8 questions", "--allow-incomplete-judging", "raise its budget"]);
+        .expect_error(5, &["answered 3 of 8 questions", "--allow-incomplete-judging", "raise its budget"]);
     let scorecard: serde_json::Value = serde_json::from_str(&project.read("r.json")).unwrap();
     assert_eq!(find_judge(&scorecard, "sonnet")["unjudged"], 5);
     // Three more are answered now, which is a majority.
@@ -254,5 +254,6 @@ fn mostly_unjudged_report_is_an_error() {
     run(&other, &server, &format!("{line} --allow-incomplete-judging")).expect(0);
     let third = super::project(8, 1);
     third.write("suite/karat.toml", project.read("suite/karat.toml"));
-    run(&third, &server, "run suite --tool replay:it.jsonl --judge sonnet --trials 1 -q").says(5, &["answered 3 of 8"]);
+    run(&third, &server, "run suite --tool replay:it.jsonl --judge sonnet --trials 1 -q")
+        .expect_error(5, &["answered 3 of 8"]);
 }

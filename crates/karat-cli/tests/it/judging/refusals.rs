@@ -2,7 +2,7 @@
 
 use super::{command, find_judge, project, run, warnings, without_measurements};
 use crate::judge_engine::server::{Behaviour, Fault, Server};
-use crate::project::Ran;
+use crate::project::CommandOutput;
 use serde_json::{Value, json};
 
 /// The errors of Anthropic and OpenAI for models without `temperature`.
@@ -67,7 +67,7 @@ fn model_tools_adapt_to_refused_parameters() {
     let mut command = project.command();
     command.env("OPENAI_BASE_URL", format!("http://127.0.0.1:{}/v1", server.port));
     command.args(["run", "suite", "--tool", "llm:openai/m", "--trials", "2", "-j", "4", "-q", "--json"]);
-    let report: Value = serde_json::from_str(&Ran::start(&mut command).expect(0).out).unwrap();
+    let report: Value = serde_json::from_str(&CommandOutput::start(&mut command).expect(0).out).unwrap();
     assert_eq!(crate::run::outcomes(&report), "reported 6");
     assert_eq!((server.requests(), server.faults()), (7, 1));
     assert!(warnings(&report).contains("the provider refused `temperature`"), "{}", warnings(&report));
@@ -83,7 +83,7 @@ fn short_keys_are_not_redacted() {
         let line = format!("score suite --submission it.jsonl --judge {judge} --json");
         let mut command = command(&project, &server);
         command.envs([("ANTHROPIC_API_KEY", "x"), ("OPENAI_API_KEY", "x")]).args(line.split_whitespace());
-        let ran = Ran::start(&mut command).expect(0);
+        let ran = CommandOutput::start(&mut command).expect(0);
         let report: Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!(find_judge(&report, judge)["unjudged"], 0);
         assert!(ran.out.contains("An explicit example."), "{}", ran.out);

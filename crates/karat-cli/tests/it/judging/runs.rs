@@ -5,7 +5,7 @@ use super::{
     server_deciding, unused_port, warnings, without_measurements,
 };
 use crate::judge_engine::server::{Behaviour, Fault, Server};
-use crate::project::{Project, Ran};
+use crate::project::{CommandOutput, Project};
 use crate::run::{FINDS_IT, with_cases, with_tool};
 use serde_json::{Value, json};
 use std::process::{Child, Command, Stdio};
@@ -24,12 +24,13 @@ const LINE: &str = "run suite --tool tools/finder.toml --trials 1 --judge sonnet
 #[test]
 fn missing_key_is_reported_before_the_first_trial() {
     let project = project_with_tool(1);
-    let ran = Ran::start(project.command().args(LINE.split_whitespace()));
-    ran.says(2, &["the judge `sonnet` cannot be asked", "ANTHROPIC_API_KEY holds no key"]);
+    let ran = CommandOutput::start(project.command().args(LINE.split_whitespace()));
+    ran.expect_error(2, &["the judge `sonnet` cannot be asked", "ANTHROPIC_API_KEY holds no key"]);
     let panel = LINE.replace("sonnet", "local,sonnet");
-    Ran::start(project.command().args(panel.split_whitespace())).says(2, &["ANTHROPIC_API_KEY holds no key"]);
+    CommandOutput::start(project.command().args(panel.split_whitespace()))
+        .expect_error(2, &["ANTHROPIC_API_KEY holds no key"]);
     assert!(!project.path(".karat").exists(), "a run was started");
-    project.run(&LINE.replace("sonnet", "sonet")).says(2, &["did you mean `sonnet`?"]);
+    project.run(&LINE.replace("sonnet", "sonet")).expect_error(2, &["did you mean `sonnet`?"]);
     // Without a judge, no key is needed.
     project.run(&format!("{} --trials 1", LINE.replace("sonnet", "none").replace(" --trials 1", ""))).expect(0);
 }
@@ -40,8 +41,8 @@ fn trials_are_stored_when_the_judge_fails() {
     let project = project_with_tool(3);
     let closed = Server::start(Behaviour::always(&[Fault::Unauthorized]));
     let failed = run(&project, &closed, LINE);
-    let failed =
-        failed.says(5, &["the key was rejected", "all trials are stored", "karat run --resume", "--judge none"]);
+    let failed = failed
+        .expect_error(5, &["the key was rejected", "all trials are stored", "karat run --resume", "--judge none"]);
     assert_eq!(failed.out, "");
     assert_eq!(project.ok("store export latest").lines().count(), 3);
     assert_eq!(project.json("store list --json")[0]["state"], "stopped");
@@ -65,8 +66,9 @@ fn judged_run_is_reported_without_a_server() {
     let project = project_with_tool(2);
     let server = server_answering(true);
     let first = run(&project, &server, LINE).expect(0);
-    let run_without_key =
-        |line: &str| Ran::start(command_without_key(&project, unused_port()).args(line.split_whitespace())).expect(0);
+    let run_without_key = |line: &str| {
+        CommandOutput::start(command_without_key(&project, unused_port()).args(line.split_whitespace())).expect(0)
+    };
     assert!(run_without_key("explain case-1 --run latest").out.contains("sonnet"));
     assert_eq!(without_measurements(&run_without_key("score latest --json").out), without_measurements(&first.out));
     assert_eq!(run_without_key("report latest --json").out, first.out);
@@ -74,8 +76,10 @@ fn judged_run_is_reported_without_a_server() {
     let forgetful = project_with_tool(1);
     run(&forgetful, &server, &format!("{LINE} --judge-cache off")).expect(0);
     std::fs::remove_dir_all(forgetful.path("suite")).unwrap();
-    let ran = Ran::start(command_without_key(&forgetful, unused_port()).args(["explain", "case-1", "--run", "latest"]))
-        .expect(0);
+    let ran = CommandOutput::start(
+        command_without_key(&forgetful, unused_port()).args(["explain", "case-1", "--run", "latest"]),
+    )
+    .expect(0);
     assert!(ran.out.contains("sonnet"), "{}", ran.out);
 }
 
@@ -95,8 +99,8 @@ fn judges_of_an_imported_run_are_not_asked() {
     for line in ["score latest", "score latest --judge sonnet", "score latest --profile crb --judge sonnet"] {
         let mut command = command_without_key(&project, unused_port());
         let line = format!("{line} --store other --json");
-        let ran = Ran::start(command.env("ANTHROPIC_API_KEY", KEY).args(line.split_whitespace()));
-        ran.says(2, &["unknown judge `sonnet`"]);
+        let ran = CommandOutput::start(command.env("ANTHROPIC_API_KEY", KEY).args(line.split_whitespace()));
+        ran.expect_error(2, &["unknown judge `sonnet`"]);
     }
     assert_eq!(server.requests(), requests, "a key was sent to the URL of an imported file");
     // Its stored results, and whatever needs no judge, are available.
@@ -158,11 +162,10 @@ fn interrupt(project: &Project, child: Child) -> String {
         assert!(started.elapsed() < Duration::from_secs(120), "the answers are not in the ledger");
         std::thread::sleep(Duration::from_millis(20));
     }
-    let soon = crate::run::soon();
     let began = Instant::now();
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     let output = child.wait_with_output().unwrap();
-    assert!(began.elapsed() < soon, "{:?}", began.elapsed());
+    assert!(began.elapsed() < crate::run::STOP_LIMIT, "{:?}", began.elapsed());
     assert_eq!(output.status.code(), Some(5));
     String::from_utf8(output.stderr).unwrap()
 }
@@ -193,7 +196,7 @@ fn interrupted_judging_can_be_resumed() {
     assert!(stderr.contains("all trials are stored; ask the judge again with: karat run --resume"), "{stderr}");
     let other = server_answering(true);
     let mut command = command(&project, &other);
-    let ran = Ran::start(command.args("run --resume latest --json -q".split_whitespace())).expect(0);
+    let ran = CommandOutput::start(command.args("run --resume latest --json -q".split_whitespace())).expect(0);
     let scorecard: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((other.requests(), &find_judge(&scorecard, "sonnet")["asked"]), (4, &json!(12)));
 }

@@ -2,7 +2,7 @@
 
 use super::{KEY, command, project, run};
 use crate::judge_engine::server::{Behaviour, Fault, Server};
-use crate::project::{Project, Ran, lines};
+use crate::project::{CommandOutput, Project, lines};
 use crate::run::with_cases;
 use serde_json::{Value, json};
 
@@ -123,8 +123,8 @@ fn keys_are_redacted_everywhere() {
         // A rejected key is an error with the message of the server.
         let closed = Server::start(Behaviour::always(&[Fault::Unauthorized]));
         let line = format!("score suite --submission it.jsonl --judge {judge} --judge-cache off");
-        let refused =
-            Ran::start(command(&project, &closed).args(line.split_whitespace())).says(5, &["[key]", "was rejected"]);
+        let refused = CommandOutput::start(command(&project, &closed).args(line.split_whitespace()))
+            .expect_error(5, &["[key]", "was rejected"]);
         assert!(!refused.err.contains(KEY) && !refused.out.contains(KEY), "{}", refused.err);
         let files = find_files_with(&project, KEY);
         assert!(files.1 > 8, "only {} files were searched", files.1);
@@ -162,22 +162,23 @@ fn suite_cannot_send_keys_to_its_own_url() {
     let run_with_keys = |line: &str| {
         let mut command = project.command();
         command.env("MINE", KEY).args(line.split_whitespace());
-        Ran::start(&mut command)
+        CommandOutput::start(&mut command)
     };
     let away = "provider = \"openai\"\nmodel = \"m\"\nbase_url = \"https://elsewhere.test/v1\"\nkey_env = \"MINE\"\n";
     suite(&format!("[scoring.override]\njudge = \"theirs\"\n[judges.theirs]\n{away}"));
     let warned = ["elsewhere.test", "--judge theirs"];
-    run_with_keys("score suite --submission it.jsonl").says(2, &warned);
-    run_with_keys("run suite --tool replay:it.jsonl").says(2, &warned);
+    run_with_keys("score suite --submission it.jsonl").expect_error(2, &warned);
+    run_with_keys("run suite --tool replay:it.jsonl").expect_error(2, &warned);
     run_with_keys("score suite --submission it.jsonl --judge none").expect(0);
     // Nothing is sent if no question is asked.
-    run_with_keys("score suite --submission it.jsonl --judge-cache only").says(5, &["the ledger holds no answer"]);
+    run_with_keys("score suite --submission it.jsonl --judge-cache only")
+        .expect_error(5, &["the ledger holds no answer"]);
     // URLs on this machine are allowed.
     suite(
         &format!("[scoring.override]\njudge = \"theirs\"\n[judges.theirs]\nretries = 0\n{away}")
             .replace("https://elsewhere.test", "http://127.0.0.1:1"),
     );
-    run_with_keys("score suite --submission it.jsonl").says(5, &["answered none of 1 questions"]);
+    run_with_keys("score suite --submission it.jsonl").expect_error(5, &["answered none of 1 questions"]);
     suite(&format!("[tools.theirs]\nkind = \"llm\"\n{away}"));
-    run_with_keys("run suite").says(2, &["elsewhere.test", "--allow 'theirs:key=https://elsewhere.test/v1'"]);
+    run_with_keys("run suite").expect_error(2, &["elsewhere.test", "--allow 'theirs:key=https://elsewhere.test/v1'"]);
 }

@@ -2,7 +2,7 @@
 //! works.
 
 use super::{parsed, with_cases};
-use crate::project::{Project, Ran, skipped};
+use crate::project::{CommandOutput, Project, report_skipped};
 use serde_json::Value;
 use std::process::Command;
 
@@ -34,7 +34,7 @@ fn project() -> Project {
 }
 
 /// Runs the command with a file size limit of `blocks` × 512 bytes: every write beyond fails, in every process.
-fn run_with_file_limit(project: &Project, blocks: u64, arguments: &[&str]) -> Ran {
+fn run_with_file_limit(project: &Project, blocks: u64, arguments: &[&str]) -> CommandOutput {
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
     command.args(["-c", &script, env!("CARGO_BIN_EXE_karat")]).args(arguments).current_dir(project.path(""));
@@ -42,7 +42,7 @@ fn run_with_file_limit(project: &Project, blocks: u64, arguments: &[&str]) -> Ra
         command.env_remove(name);
     }
     let output = command.output().unwrap();
-    Ran {
+    CommandOutput {
         code: output.status.code(),
         out: String::from_utf8_lossy(&output.stdout).into_owned(),
         err: String::from_utf8_lossy(&output.stderr).into_owned(),
@@ -125,7 +125,7 @@ fn full_disk_is_reported_and_the_run_resumes_with_more_room() {
     if !unshare("mkdir -p .karat && mount -t tmpfs none .karat", &[], &project)
         .is_ok_and(|tried| tried.status.success())
     {
-        return skipped("there are no user name spaces to mount a small disk in");
+        return report_skipped("there are no user name spaces to mount a small disk in");
     }
     let read = |name: &str| std::fs::read_to_string(project.path(name)).unwrap();
     let expected = normalize(parsed(&self::project().run_list(RUN)));

@@ -1,7 +1,7 @@
 //! Permissions beyond the default sandbox: a tool defined by a suite gets none of them unless the user allows it.
 
 use super::{FINDS_IT, outcomes, parsed, with_cases, with_tool};
-use crate::project::{Project, Ran, skipped};
+use crate::project::{CommandOutput, Project, report_skipped};
 
 /// Each permission a manifest can request, with the grant that allows it.
 const REQUESTS: &[(&str, &str)] = &[
@@ -26,9 +26,11 @@ fn with_requesting_tool(request: &str) -> Project {
     project
 }
 
-fn run(project: &Project, arguments: &[&str]) -> Ran {
+fn run(project: &Project, arguments: &[&str]) -> CommandOutput {
     let words = ["run", "suite", "-q", "--json"];
-    Ran::start(project.command().env("HOME", project.path("home")).env("A_TOKEN", "t").args(words).args(arguments))
+    CommandOutput::start(
+        project.command().env("HOME", project.path("home")).env("A_TOKEN", "t").args(words).args(arguments),
+    )
 }
 
 #[test]
@@ -37,14 +39,14 @@ fn suite_tools_get_no_permission_without_allow() {
         let project = with_requesting_tool(request);
         // Selecting a tool does not grant what it requests.
         for arguments in [&[][..], &["--tool", "x"], &["--allow", "x:env=OTHER"]] {
-            run(&project, arguments).says(2, &["`x` asks to", "--allow", grant]);
+            run(&project, arguments).expect_error(2, &["`x` asks to", "--allow", grant]);
         }
         assert!(!project.path(".karat").exists(), "{request}: a tool was run without a grant");
         let allow = format!("x:{grant}");
         let ran = run(&project, &["--allow", &allow]).expect(0);
         assert_eq!(outcomes(&parsed(&ran)), "reported 1", "{request}");
         // A grant applies to one run only.
-        run(&project, &[]).says(2, &["--allow"]);
+        run(&project, &[]).expect_error(2, &["--allow"]);
     }
 }
 
@@ -63,9 +65,9 @@ fn check_lists_requested_permissions() {
 #[test]
 fn dry_run_lists_missing_grants() {
     let project = with_requesting_tool("network = true");
-    project.run("run suite --dry-run").says(0, &["asks to use the network", "--allow 'x:network'"]);
-    project.run("run suite --allow y:network").says(2, &["`y`, which is not part of this run"]);
-    project.run("run suite --allow x:net").says(2, &["invalid grant `net`"]);
+    project.run("run suite --dry-run").expect_error(0, &["asks to use the network", "--allow 'x:network'"]);
+    project.run("run suite --allow y:network").expect_error(2, &["`y`, which is not part of this run"]);
+    project.run("run suite --allow x:net").expect_error(2, &["invalid grant `net`"]);
 }
 
 /// Naming a manifest on the command line grants its requests, also when the run is resumed.
@@ -80,14 +82,14 @@ fn manifests_named_on_the_command_line_need_no_grant() {
     project.run("run --resume latest --retry-failed").expect(0);
     // On another machine, with the same folder and store, nothing has been granted.
     std::fs::remove_dir_all(project.path(".user")).unwrap();
-    project.run("run --resume latest").says(2, &["--allow"]);
+    project.run("run --resume latest").expect_error(2, &["--allow"]);
     project.run_list(&["run", "--resume", "latest", "--allow", &format!("it:read={place}")]).expect(0);
 }
 
 #[test]
 fn terminal_prompts_once_and_remembers_the_answer() {
     if std::process::Command::new("script").arg("--version").output().is_err() {
-        return skipped("`script` is not installed");
+        return report_skipped("`script` is not installed");
     }
     let project = with_requesting_tool("network = true");
     let karat = assert_cmd::Command::cargo_bin("karat").unwrap().get_program().to_string_lossy().into_owned();
@@ -95,7 +97,7 @@ fn terminal_prompts_once_and_remembers_the_answer() {
         let mut terminal = assert_cmd::Command::new("script");
         terminal.args(["-qec", &format!("{karat} run suite -q"), "/dev/null"]).current_dir(project.path(""));
         terminal.env_remove("CI").env("XDG_CONFIG_HOME", project.path(".user")).env("COLUMNS", "100");
-        Ran::start(terminal.write_stdin(answer))
+        CommandOutput::start(terminal.write_stdin(answer))
     };
     let refused = answer_with("n\n");
     assert_eq!(refused.code, Some(2), "{}", refused.out);
@@ -111,5 +113,5 @@ fn terminal_prompts_once_and_remembers_the_answer() {
     run(&project, &[]).expect(0);
     let config = project.read("suite/karat.toml").replace("network = true", "network = true\ntimeout = \"60s\"");
     project.write("suite/karat.toml", config);
-    run(&project, &[]).says(2, &["--allow 'x:network'"]);
+    run(&project, &[]).expect_error(2, &["--allow 'x:network'"]);
 }

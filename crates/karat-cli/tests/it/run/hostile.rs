@@ -2,7 +2,7 @@
 
 use super::sandboxed;
 use super::{FINDS_IT, outcomes, parsed, with_cases, with_tool};
-use crate::project::{Project, skipped, zipped};
+use crate::project::{Project, gzip_repeated, report_skipped};
 
 /// Runs two trials of a hostile tool in parallel with two of an honest one and returns the outcomes of the hostile
 /// tool. Asserts that the honest one is unaffected.
@@ -28,7 +28,7 @@ fn check(script: &str, manifest: &str, outcome: &str) -> Project {
 #[test]
 fn writes_outside_the_checkout_are_refused() {
     if !sandboxed() {
-        return skipped("no sandbox is available, so a tool can write outside its checkout");
+        return report_skipped("no sandbox is available, so a tool can write outside its checkout");
     }
     let project = with_cases(2);
     let outside = project.path("outside");
@@ -46,7 +46,7 @@ fn writes_outside_the_checkout_are_refused() {
 #[test]
 fn loopback_connections_are_refused_unless_allowed() {
     if !sandboxed() {
-        return skipped("no sandbox is available, so the network is not blocked");
+        return report_skipped("no sandbox is available, so the network is not blocked");
     }
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -58,7 +58,7 @@ fn loopback_connections_are_refused_unless_allowed() {
     assert_eq!(run_beside_honest_tool(&project, &script, ""), "crashed 4");
     assert!(listener.accept().is_err(), "the tool reached the service");
     if std::process::Command::new("python3").arg("--version").output().is_err() {
-        return skipped("python3 is not installed");
+        return report_skipped("python3 is not installed");
     }
     // Control: with `loopback` allowed the same tool does connect.
     assert_eq!(run_beside_honest_tool(&project, &script, "loopback = true"), "reported 4");
@@ -75,10 +75,10 @@ fn loopback_connections_are_refused_unless_allowed() {
 #[test]
 fn network_access_excludes_this_machine() {
     if karat_sandbox::available().bubblewrap.is_err() {
-        return skipped("bubblewrap is not available, so tools share the network of the machine");
+        return report_skipped("bubblewrap is not available, so tools share the network of the machine");
     }
     if std::process::Command::new("python3").arg("--version").output().is_err() {
-        return skipped("python3 is not installed");
+        return report_skipped("python3 is not installed");
     }
     let service = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     service.set_nonblocking(true).unwrap();
@@ -127,7 +127,7 @@ except OSError:
     let mut command = project.command();
     command.env("http_proxy", &proxy).env("no_proxy", "");
     command.args(["run", "suite", "--tool", "tools/it.toml", "--trials", "1", "-q", "--isolation", "bubblewrap"]);
-    crate::project::Ran::start(&mut command).expect(0);
+    crate::project::CommandOutput::start(&mut command).expect(0);
     let stdout = project.ok("store show latest --trial it case-1 1 --artifact stdout");
     assert_eq!(stdout, "elsewhere\n403\n403\n403\n403\nnot direct\n");
     assert!(service.accept().is_err(), "the tool reached the service");
@@ -198,14 +198,14 @@ fn oversized_output_is_a_failure_of_the_tool() {
     let project = with_cases(1);
     let sarif = "{\"version\":\"2.1.0\",\"runs\":[{\"results\":[";
     // 90 MB of spaces, and 9 MB that would expand to gigabytes of results.
-    project.write("unpacks", zipped(sarif, " ", 90_000_000, "{}]}]}"));
-    project.write("results", zipped(sarif, "{},", 3_000_000, "{}]}]}"));
+    project.write("unpacks", gzip_repeated(sarif, " ", 90_000_000, "{}]}]}"));
+    project.write("results", gzip_repeated(sarif, "{},", 3_000_000, "{}]}]}"));
     // A long text that is defined once and referenced by every result.
     let text = "x".repeat(1_000_000);
     let rule = format!(
         "{{\"version\":\"2.1.0\",\"runs\":[{{\"tool\":{{\"driver\":{{\"name\":\"t\",\"rules\":[{{\"id\":\"r\",\"messageStrings\":{{\"m\":{{\"text\":\"{text}\"}}}}}}]}}}},\"results\":["
     );
-    project.write("repeats", zipped(&rule, "{\"ruleId\":\"r\",\"message\":{\"id\":\"m\"}},", 10_000, "{}]}]}"));
+    project.write("repeats", gzip_repeated(&rule, "{\"ruleId\":\"r\",\"message\":{\"id\":\"m\"}},", 10_000, "{}]}]}"));
     let finding = "{\"title\":\"SQL\",\"file\":\"app.py\"},";
     project.write("many", format!("{{\"findings\":[{}{{\"title\":\"x\"}}]}}", finding.repeat(500_000)));
     project.write("some", format!("{{\"findings\":[{}{{\"title\":\"x\"}}]}}", finding.repeat(4_000)));

@@ -1,6 +1,6 @@
 //! Runs that are killed, stopped or fail: nothing is lost, nothing is done twice, and they can be resumed.
 
-use super::{FINDS_IT, parsed, soon, with_cases, with_tool};
+use super::{FINDS_IT, STOP_LIMIT, parsed, with_cases, with_tool};
 use crate::project::Project;
 use karat_sandbox::Isolation;
 use serde_json::Value;
@@ -132,26 +132,26 @@ fn wait_for<T>(what: &str, mut find: impl FnMut() -> Option<T>) -> T {
 
 /// Sends a signal, asserts that the run stops in time with exit code 5, and returns its stderr.
 #[track_caller]
-fn signal_and_wait(child: std::process::Child, signal: &str, to: &str, soon: Duration) -> String {
+fn signal_and_wait(child: std::process::Child, signal: &str, to: &str) -> String {
     let asked = Instant::now();
     assert!(Command::new("kill").args([signal, "--", to]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     let took = asked.elapsed();
-    assert!(took < soon, "stopping took {took:?}, more than {soon:?}");
+    assert!(took < STOP_LIMIT, "stopping took {took:?}");
     assert_eq!(output.status.code(), Some(5));
     String::from_utf8(output.stderr).unwrap()
 }
 
 /// Signals a run while its tools are running and returns its stderr.
 #[track_caller]
-fn signal_running_tools(project: &Project, signal: &str, whole_group: bool, soon: Duration) -> String {
+fn signal_running_tools(project: &Project, signal: &str, whole_group: bool) -> String {
     let child = start(project, &["run", "suite", "--tool", "tools/slow.toml", "--trials", "1", "-j", "2"]);
     let to = if whole_group { format!("-{}", child.id()) } else { child.id().to_string() };
     let mark = project.path("tools/slow.sh").display().to_string();
     let running = || !Command::new("pgrep").args(["-f", &mark]).output().unwrap().stdout.is_empty();
     wait_for("the tool", || running().then_some(()));
     std::thread::sleep(Duration::from_millis(200));
-    let output = signal_and_wait(child, signal, &to, soon);
+    let output = signal_and_wait(child, signal, &to);
     assert!(!running(), "a tool survived");
     output
 }
@@ -185,12 +185,11 @@ fn with_large_output(cases: usize) -> Project {
 #[cfg(target_os = "linux")]
 fn interrupt_ends_a_suspended_import() {
     let project = with_large_output(3);
-    let soon = soon();
     let child = start(&project, &["run", "suite", "--tool", "tools/large.toml", "--trials", "1", "-j", "1"]);
     let run = child.id();
     let import = wait_for("an import", || find_import_process(run));
     assert!(Command::new("kill").args(["-STOP", &import.to_string()]).status().unwrap().success());
-    let output = signal_and_wait(child, "-INT", &run.to_string(), soon);
+    let output = signal_and_wait(child, "-INT", &run.to_string());
     assert!(output.contains("0 of 3 trials are stored") && output.contains("karat run --resume"), "{output}");
     assert!(!std::path::Path::new(&format!("/proc/{import}")).exists(), "the import survived");
 }
@@ -220,14 +219,13 @@ fn interrupt_is_quick_and_ends_all_processes() {
         ),
         &format!("expose = [\"{}\"]", project.path("go").display()),
     );
-    let soon = soon();
     for signal in ["-INT", "-TERM"] {
-        let output = signal_running_tools(&project, signal, false, soon);
+        let output = signal_running_tools(&project, signal, false);
         assert!(output.contains("0 of 3 trials are stored") && output.contains("karat run --resume"), "{output}");
     }
     // As a terminal does: the signal goes to the whole foreground process group.
     for _ in 0..5 {
-        let output = signal_running_tools(&project, "-INT", true, soon);
+        let output = signal_running_tools(&project, "-INT", true);
         assert!(output.contains("0 of 3 trials are stored"), "{output}");
     }
     project.write("go", "");
@@ -258,15 +256,15 @@ fn resumed_run_rejects_trials_of_weaker_isolation() {
 #[test]
 fn report_lists_every_isolation_of_a_resumed_run() {
     if !super::sandboxed() {
-        return crate::project::skipped("only one isolation is available");
+        return crate::project::report_skipped("only one isolation is available");
     }
     let project = with_cases(4);
     let script = format!("[ -e {0} ] || [ \"$KARAT_TRIAL\" = 1 ] || exit 9; {FINDS_IT}", project.path("go").display());
     with_tool(&project, "it", &script, &format!("expose = [\"{}\"]", project.path("go").display()));
     project.run("run suite --tool tools/it.toml --trials 2 --isolation process -j 1 --fail-fast").expect(5);
     project.write("go", "");
-    project.run("run --resume latest --require-isolation").says(5, &["with less isolation than landlock"]);
-    project.run("compare latest latest").says(4, &["is not finished"]);
+    project.run("run --resume latest --require-isolation").expect_error(5, &["with less isolation than landlock"]);
+    project.run("compare latest latest").expect_error(4, &["is not finished"]);
     let report = parsed(&project.run("run --resume latest --json"));
     let words = report["measured"]["isolation"]["it"].as_str().unwrap().to_owned();
     assert!(words.contains("process") && words.contains("trials)") && words.contains("; "), "{words}");
@@ -281,7 +279,7 @@ fn run_is_locked_while_in_progress() {
         let listed = project.run("store list --json");
         (listed.code == Some(0) && listed.out.contains("running")).then_some(())
     });
-    project.run("run --resume latest").says(5, &["is being worked on"]);
+    project.run("run --resume latest").expect_error(5, &["is being worked on"]);
     child.kill().unwrap();
     child.wait().unwrap();
 }
@@ -312,7 +310,7 @@ fn damaged_store_is_not_modified() {
     }
     std::fs::write(&file, &bytes).unwrap();
     for line in ["run starter -q", "report latest", "store list"] {
-        project.run(line).says(5, &["damaged"]);
+        project.run(line).expect_error(5, &["damaged"]);
         assert!(std::fs::read(&file).unwrap() == bytes, "{line} modified the store");
     }
 }
@@ -334,7 +332,7 @@ fn run_on_small_disks(project: &Project, folders: &[(&str, u32)], script: &str) 
             Some(format!("{out}{err}"))
         }
         _ => {
-            crate::project::skipped("bubblewrap is not there, so no small disk can be made");
+            crate::project::report_skipped("bubblewrap is not there, so no small disk can be made");
             None
         }
     }

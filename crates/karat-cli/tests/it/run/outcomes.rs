@@ -112,7 +112,9 @@ fn artifacts_are_stored() {
 fn run_without_any_report_fails() {
     let project = with_cases(1);
     with_tool(&project, "it", "exit 9", "");
-    project.run("run suite --tool tools/it.toml").says(5, &["all trials failed; first error", "it exited with 9"]);
+    project
+        .run("run suite --tool tools/it.toml")
+        .expect_error(5, &["all trials failed; first error", "it exited with 9"]);
 }
 
 #[test]
@@ -121,10 +123,12 @@ fn fail_fast_and_max_failures_end_a_run_early() {
     with_tool(&project, "it", "exit 9", "");
     project
         .run("run suite --tool tools/it.toml -j 1 --fail-fast")
-        .says(5, &["stopped because 1 trial failed", "--resume"]);
+        .expect_error(5, &["stopped because 1 trial failed", "--resume"]);
     let done = project.json("store list --json")[0]["outcomes"]["crashed"].as_u64().unwrap();
     assert_eq!(done, 1);
-    project.run("run suite --tool tools/it.toml -j 1 --max-failures 3").says(5, &["stopped because 3 trials failed"]);
+    project
+        .run("run suite --tool tools/it.toml -j 1 --max-failures 3")
+        .expect_error(5, &["stopped because 3 trials failed"]);
 }
 
 #[test]
@@ -153,7 +157,7 @@ fn interrupted_retry_keeps_the_report() {
     with_tool(&project, "it", "exit 7", "");
     project.run("run suite --tool tools/it.toml patterns --trials 1 -q").expect(0);
     let ran = project.run("run --resume latest --retry-failed --fail-fast -q -j 1");
-    ran.says(5, &["stopped because 4 trials failed", "--retry-failed"]);
+    ran.expect_error(5, &["stopped because 4 trials failed", "--retry-failed"]);
     let listed = project.json("store list --json");
     assert_eq!(listed[0]["state"], "complete");
     assert!(project.ok("report latest").contains("patterns"));
@@ -165,5 +169,5 @@ fn skipped_trials_are_reported() {
     project.write("it.toml", "command = [\"true\"]\nformat = \"karat\"\n");
     let ran = project.run("run . --tool ./it.toml --trials 1");
     assert!(ran.out.contains("it: 1 trial skipped: the case has no code"), "{}", ran.out);
-    ran.says(5, &["the case has no code"]);
+    ran.expect_error(5, &["the case has no code"]);
 }

@@ -56,8 +56,8 @@ fn stored_runs_are_found_by_name_id_and_latest() {
         assert_eq!(by(reference), 10, "{reference}");
     }
     assert_eq!(by("latest"), 2);
-    project.run("report firts --json").says(2, &["no run `firts`", "did you mean `first`?"]);
-    project.run("run starter --name first -q").says(2, &["first"]);
+    project.run("report firts --json").expect_error(2, &["no run `firts`", "did you mean `first`?"]);
+    project.run("run starter --name first -q").expect_error(2, &["first"]);
     let scored = project.json("score first --json --judge none --set threshold=0.9");
     assert!(
         scored["tools"][0]["metrics"]["recall"]["value"].as_f64()
@@ -68,7 +68,7 @@ fn stored_runs_are_found_by_name_id_and_latest() {
     assert!(
         project.ok("compare first --tools noisy-scanner,careful-reviewer").contains("noisy-scanner → careful-reviewer")
     );
-    project.run("compare first latest").says(4, &["different cases"]);
+    project.run("compare first latest").expect_error(4, &["different cases"]);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn run_is_not_resumed_on_a_changed_suite() {
     with_tool(&project, "it", FINDS_IT, "");
     report(&project, "it", "");
     project.write("suite/cases/case-1/after/app.py", "changed\n");
-    project.run("run --resume latest").says(4, &["has changed since run"]);
+    project.run("run --resume latest").expect_error(4, &["has changed since run"]);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn invalid_arguments_are_explained() {
     let project = with_cases(1);
     with_tool(&project, "it", FINDS_IT, "");
     let check = |line: &str, code: i32, texts: &[&str]| {
-        project.run(line).says(code, texts);
+        project.run(line).expect_error(code, texts);
     };
     check("run suite --tool bandid", 2, &["unknown tool `bandid`", "bandit"]);
     check("run nowhere", 4, &["no such folder"]);
@@ -188,5 +188,5 @@ fn imported_run_cannot_be_resumed() {
     project.ok("store export latest --whole -o run.jsonl");
     project.ok("store import run.jsonl --store other");
     assert!(project.ok("report latest --store other").contains("it"));
-    project.run("run --resume latest --store other").says(4, &["was imported"]);
+    project.run("run --resume latest --store other").expect_error(4, &["was imported"]);
 }

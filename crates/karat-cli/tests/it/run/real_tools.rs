@@ -1,21 +1,21 @@
 //! Real scanners through the shipped manifests. `scripts/test-tools` installs them into a private folder.
 
 use super::{outcomes, parsed};
-use crate::project::{Project, Ran, skipped};
+use crate::project::{CommandOutput, Project, report_skipped};
 
 /// The folder with the installed scanners; `None`, with a note, if there is none.
 fn find_installed_scanners() -> Option<String> {
     let folder =
         std::env::var("KARAT_TEST_TOOLS").ok().filter(|folder| std::path::Path::new(folder).join("bandit").exists());
     if folder.is_none() {
-        skipped("bandit and ruff are not installed; scripts/test-tools installs them");
+        report_skipped("bandit and ruff are not installed; scripts/test-tools installs them");
     }
     folder
 }
 
-fn run(project: &Project, folder: &str, line: &str) -> Ran {
+fn run(project: &Project, folder: &str, line: &str) -> CommandOutput {
     let path = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
-    Ran::start(project.command().env("PATH", path).args(line.split_whitespace()))
+    CommandOutput::start(project.command().env("PATH", path).args(line.split_whitespace()))
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::sandboxed;
 use super::{FINDS_IT, outcomes, report, with_cases, with_tool};
-use crate::project::{Project, Ran, skipped};
+use crate::project::{CommandOutput, Project, report_skipped};
 
 /// The stdout of a script in the first trial of the first case.
 #[track_caller]
@@ -53,7 +53,7 @@ fn non_secret_values_are_not_redacted() {
         let project = with_cases(1);
         with_tool(&project, "it", FINDS_IT, "pass_env = [\"MODE\"]");
         let line = ["run", "suite", "--tool", "tools/it.toml", "--trials", "1", "-q", "--json"];
-        let ran = Ran::start(project.command().env("MODE", value).args(line));
+        let ran = CommandOutput::start(project.command().env("MODE", value).args(line));
         let report = crate::run::parsed(&ran);
         assert_eq!(outcomes(&report), "reported 1", "{value}");
         assert_eq!(report["tools"][0]["metrics"]["recall"]["value"], 1.0, "{value}");
@@ -116,7 +116,7 @@ fn home_and_temp_are_empty_in_each_trial() {
 #[test]
 fn goldens_cannot_be_found_by_a_tool() {
     if !sandboxed() {
-        return skipped("no sandbox can be had here, so nothing keeps a tool from looking");
+        return report_skipped("no sandbox can be had here, so nothing keeps a tool from looking");
     }
     let marker = "golden-marker-7131";
     let project = with_cases(1);
@@ -170,13 +170,13 @@ fn manifest_cannot_expose_the_suite() {
         let path = project.path(path);
         std::fs::create_dir_all(project.path(".karat")).unwrap();
         with_tool(&project, "it", FINDS_IT, &format!("{key} = [\"{}\"]", path.display()));
-        project.run("run suite --tool tools/it.toml").says(5, &["would let it see the suite or the store"]);
+        project.run("run suite --tool tools/it.toml").expect_error(5, &["would let it see the suite or the store"]);
     }
     project.write("suite/inside.sh", format!("#!/bin/sh\n{FINDS_IT}\n"));
     let inside = project.path("suite/inside.sh");
     std::fs::set_permissions(&inside, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     project.write("tools/it.toml", format!("command = [\"{}\"]\nformat = \"karat\"\n", inside.display()));
-    project.run("run suite --tool tools/it.toml").says(5, &["is in the suite or the store"]);
+    project.run("run suite --tool tools/it.toml").expect_error(5, &["is in the suite or the store"]);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn setup_runs_once_and_the_version_is_stored() {
     let shown = project.json("store show latest --json").to_string();
     assert!(shown.contains("it 1.2.3"), "{shown}");
     with_tool(&project, "it", FINDS_IT, "setup = [\"sh\", \"-c\", \"echo cannot >&2; exit 4\"]");
-    project.run("run suite --tool tools/it.toml").says(5, &["set-up command failed", "cannot"]);
+    project.run("run suite --tool tools/it.toml").expect_error(5, &["set-up command failed", "cannot"]);
 }
 
 #[test]
@@ -222,7 +222,9 @@ fn report_states_the_isolation() {
         "{}",
         loose.err
     );
-    project.run("run suite --tool tools/it.toml --isolation process --require-isolation").says(2, &["is less than"]);
+    project
+        .run("run suite --tool tools/it.toml --isolation process --require-isolation")
+        .expect_error(2, &["is less than"]);
     let weaker = project.run("run suite --tool tools/it.toml --trials 1 --require-isolation");
     assert_eq!(weaker.code, Some(if sandboxed() { 0 } else { 5 }), "{}", weaker.err);
 }
@@ -246,19 +248,19 @@ fn case_cannot_substitute_the_tool_program() {
     // A program that a suite names by path would lie in the suite, which is hidden from tools.
     let toml = "[suite]\nname = \"s\"\n[tools.own]\ncommand = [\"./mytool\"]\nformat = \"karat\"\n";
     project.write("suite/karat.toml", toml);
-    project.run("run suite").says(5, &["the tool `own` cannot be run"]);
+    project.run("run suite").expect_error(5, &["the tool `own` cannot be run"]);
 }
 
 /// Other work trees, repositories that objects are borrowed from, and recorded answers contain goldens too.
 #[test]
 fn copies_of_the_goldens_are_hidden() {
     if !sandboxed() {
-        return skipped("no sandbox can be had here, so nothing keeps a tool from looking");
+        return report_skipped("no sandbox can be had here, so nothing keeps a tool from looking");
     }
     let project = with_cases(1);
     // Outside the places that are always hidden, which would prove nothing.
     let folder = tempfile::tempdir_in("/opt").or_else(|_| tempfile::tempdir_in("/srv"));
-    let Ok(folder) = folder else { return skipped("no writable folder outside those that are always hidden") };
+    let Ok(folder) = folder else { return report_skipped("no writable folder outside those that are always hidden") };
     let place = |name: &str| folder.path().join(name);
     let git = |dir: &std::path::Path, words: &[&str]| {
         let mut command = std::process::Command::new("git");
@@ -323,7 +325,7 @@ fn inherited_file_descriptors_are_closed() {
 #[test]
 fn setup_output_exposes_no_private_files() {
     if !sandboxed() {
-        return skipped("no sandbox can be had here, so nothing is hidden from a tool");
+        return report_skipped("no sandbox can be had here, so nothing is hidden from a tool");
     }
     let project = with_cases(1).with("private/lib/key", "marker-5512").with("private/bin/run", "#!/bin/sh\n");
     std::fs::set_permissions(project.path("private/bin/run"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
@@ -363,7 +365,7 @@ fn setup_output_exposes_no_private_files() {
 #[test]
 fn suite_cannot_expose_a_file_by_naming_it() {
     if !sandboxed() {
-        return skipped("no sandbox can be had here, so nothing is hidden from a tool");
+        return report_skipped("no sandbox can be had here, so nothing is hidden from a tool");
     }
     let project = with_cases(1).with("notes.txt", "marker-5513\n");
     let notes = project.path("notes.txt").canonicalize().unwrap();

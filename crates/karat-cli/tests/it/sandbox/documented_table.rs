@@ -2,7 +2,7 @@
 //! the table in `docs/running.md`. Writes only to the test's own folders.
 
 use super::{is_root, open_to_all};
-use crate::project::{Project, Ran, root, skipped};
+use crate::project::{CommandOutput, Project, report_skipped, root};
 use crate::run::with_cases;
 use karat_sandbox::Isolation;
 use std::collections::BTreeMap;
@@ -146,13 +146,13 @@ impl Scene {
         Self { project, bystander, _services: (tcp, unix) }
     }
 
-    fn karat(&self, runner: Runner, words: &[&str]) -> Ran {
+    fn karat(&self, runner: Runner, words: &[&str]) -> CommandOutput {
         let mut command = as_runner(runner, env!("CARGO_BIN_EXE_karat"));
         command.args(words).current_dir(self.project.path("")).env("HOME", self.project.path("home"));
         command.env("ANTHROPIC_API_KEY", "key-9217").env_remove("KARAT_STORE");
         let output = command.output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+        CommandOutput { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
     }
 
     /// What the tool could do, by name; an error if this isolation is not available.
@@ -242,7 +242,7 @@ const END: &str = "\nWhat is left open:\n";
 #[test]
 fn documented_table_of_tool_abilities_is_current() {
     if !cfg!(target_arch = "x86_64") || !Path::new("/usr/bin/perl").exists() {
-        return skipped("this test needs x86-64 and perl");
+        return report_skipped("this test needs x86-64 and perl");
     }
     let path = root().join("docs/running.md");
     let text = std::fs::read_to_string(&path).unwrap();
@@ -265,11 +265,11 @@ fn documented_table_of_tool_abilities_is_current() {
     }
     for (column, (isolation, runner)) in COLUMNS.into_iter().enumerate() {
         if runner == Runner::Root && !is_root() {
-            skipped("these tests do not run as root");
+            report_skipped("these tests do not run as root");
             continue;
         }
         match Scene::new(runner).try_everything(runner, isolation) {
-            Err(why) => skipped(&format!("{} as {runner:?}: {why}", isolation.as_str())),
+            Err(why) => report_skipped(&format!("{} as {runner:?}: {why}", isolation.as_str())),
             Ok(found) => {
                 for ((name, meaning, is_kept), row) in ATTEMPTS.iter().zip(&mut cells) {
                     let can = found[*name];

@@ -1,7 +1,7 @@
 //! Hostile tools: each gets the right exit reason, and the next trial is unaffected.
 
 use super::*;
-use crate::project::skipped;
+use crate::project::report_skipped;
 use std::net::TcpListener;
 
 #[test]
@@ -67,7 +67,7 @@ fn try_loopback(isolation: Isolation, network: bool, loopback: bool) -> (String,
 #[test]
 fn network_is_blocked_unless_allowed() {
     if !Path::new("/bin/bash").exists() {
-        return skipped("bash is not installed");
+        return report_skipped("bash is not installed");
     }
     for_each_isolation(|isolation| {
         let apart = isolation > Isolation::Process;
@@ -222,7 +222,7 @@ fn signals_do_not_leave_the_sandbox() {
 fn unix_sockets_of_daemons_are_unreachable() {
     use std::os::{linux::net::SocketAddrExt, unix::net::SocketAddr};
     if !Path::new("/usr/bin/perl").exists() {
-        return skipped("perl is not installed");
+        return report_skipped("perl is not installed");
     }
     for_each_sandbox(|isolation| {
         let folder = tempfile::Builder::new().tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -280,7 +280,7 @@ fn killing_the_supervisor_ends_only_its_own_trial() {
 #[test]
 fn limits_of_the_supervisor_cannot_be_changed() {
     if !Path::new("/usr/bin/prlimit").exists() {
-        return skipped("prlimit is not installed");
+        return report_skipped("prlimit is not installed");
     }
     for_each_sandbox(|isolation| {
         let script =
@@ -325,7 +325,7 @@ fn kernel_settings_cannot_be_opened_for_writing() {
 #[test]
 fn tools_of_root_run_as_an_unprivileged_user() {
     if !is_root() {
-        return skipped("these tests do not run as root");
+        return report_skipped("these tests do not run as root");
     }
     for_each_isolation(|isolation| {
         let script = "id -u; id -g; id -G; grep -E 'Cap(Inh|Prm|Eff|Amb)' /proc/self/status | grep -v '0000000000000000'; \
@@ -344,7 +344,7 @@ fn tools_of_root_run_as_an_unprivileged_user() {
 #[test]
 fn tool_needing_root_stays_root_with_a_stated_reason() {
     if !is_root() {
-        return skipped("these tests do not run as root");
+        return report_skipped("these tests do not run as root");
     }
     for_each_isolation(|isolation| {
         let folder = tempfile::Builder::new().tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -363,7 +363,7 @@ fn tool_needing_root_stays_root_with_a_stated_reason() {
 #[test]
 fn unneeded_system_calls_are_refused() {
     if !cfg!(target_arch = "x86_64") || !Path::new("/usr/bin/perl").exists() {
-        return skipped("this test needs x86-64 and perl");
+        return report_skipped("this test needs x86-64 and perl");
     }
     // System call numbers on x86-64, with the expected errno: 13 is EACCES, 38 is ENOSYS.
     let calls = [

@@ -1,7 +1,7 @@
 //! Limits on memory, files and time.
 
 use super::*;
-use crate::project::skipped;
+use crate::project::report_skipped;
 use karat_sandbox::Resource;
 
 #[test]
@@ -28,7 +28,7 @@ fn gradual_allocation_exceeds_the_memory_limit() {
 #[test]
 fn shared_memory_counts_towards_the_memory_limit() {
     if !Path::new("/usr/bin/python3").exists() {
-        return skipped("python3 is not installed");
+        return report_skipped("python3 is not installed");
     }
     for_each_isolation(|isolation| {
         let script =
@@ -61,7 +61,7 @@ fn single_allocation_beyond_the_limit_fails() {
 #[test]
 fn cpu_count_is_limited() {
     if karat_sandbox::describe_limits(Isolation::Bubblewrap) == "limits by cgroup" {
-        return skipped("the control group limits time on processors, which no program can count");
+        return report_skipped("the control group limits time on processors, which no program can count");
     }
     for_each_isolation(|isolation| {
         let mut trial = Trial::new(isolation, "nproc");
@@ -120,7 +120,7 @@ fn output_up_to_the_limit_is_not_truncated() {
 #[test]
 fn temporary_file_systems_are_limited() {
     if available().unavailable_reason(Isolation::Bubblewrap).is_some() {
-        return skipped("bubblewrap is not available");
+        return report_skipped("bubblewrap is not available");
     }
     let script = "for at in /tmp /var/tmp /dev/shm /dev /run /home; do head -c 70000000 /dev/zero > $at/big && echo $at; done; echo done";
     let finished = Trial::new(Isolation::Bubblewrap, script).run();

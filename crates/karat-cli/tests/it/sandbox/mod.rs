@@ -7,7 +7,7 @@ mod limits;
 mod termination;
 mod well_behaved;
 
-use crate::project::skipped;
+use crate::project::report_skipped;
 use karat_io::cancel::Cancel;
 use karat_sandbox::{
     Access, ExitReason, Isolation, Job, JobResult, Limits, Supervisor, ToolUser, available, root_in_sandbox, run,
@@ -69,7 +69,7 @@ fn for_each_isolation(test: impl Fn(Isolation)) {
     for isolation in Isolation::ALL {
         match available().unavailable_reason(isolation) {
             None => test(isolation),
-            Some(why) => skipped(&format!("{}: {why}", isolation.as_str())),
+            Some(why) => report_skipped(&format!("{}: {why}", isolation.as_str())),
         }
     }
 }

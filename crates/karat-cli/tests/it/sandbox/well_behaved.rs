@@ -101,7 +101,7 @@ fn written_files_remain_after_the_job() {
 #[test]
 fn temporary_folders_are_writable() {
     if available().unavailable_reason(Isolation::Bubblewrap).is_some() {
-        return skipped("bubblewrap is not available");
+        return report_skipped("bubblewrap is not available");
     }
     let script = "for at in /tmp /var/tmp /dev/shm; do echo x > $at/karat-new && rm $at/karat-new && ls -A $at; done";
     let finished = Trial::new(Isolation::Bubblewrap, script).run();

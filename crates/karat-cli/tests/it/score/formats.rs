@@ -10,8 +10,9 @@ use serde_json::Value;
 #[test]
 fn table_fits_80_columns() {
     let project = Project::new();
-    let out =
-        crate::project::Ran::start(project.command().env("COLUMNS", "80").args(["score", "starter"])).expect(0).out;
+    let out = crate::project::CommandOutput::start(project.command().env("COLUMNS", "80").args(["score", "starter"]))
+        .expect(0)
+        .out;
     for line in out.lines() {
         assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
     }
@@ -56,8 +57,9 @@ fn table_fits_every_width() {
 #[test]
 fn table_uses_200_columns() {
     let project = Project::new();
-    let out =
-        crate::project::Ran::start(project.command().env("COLUMNS", "200").args(["score", "starter"])).expect(0).out;
+    let out = crate::project::CommandOutput::start(project.command().env("COLUMNS", "200").args(["score", "starter"]))
+        .expect(0)
+        .out;
     insta::assert_snapshot!("starter_200", out);
 }
 
@@ -129,9 +131,11 @@ fn files_are_written_by_extension() {
 
 #[test]
 fn unknown_extension_is_refused_first() {
-    tiny().run("score nowhere -o report.docx").says(2, &["report.docx", ".json", ".md", ".csv", ".xml", ".sarif"]);
-    tiny().run("score . -o report").says(2, &["unknown extension"]);
-    tiny().run("score . --format pdf").says(2, &["unknown format `pdf`", "junit"]);
+    tiny()
+        .run("score nowhere -o report.docx")
+        .expect_error(2, &["report.docx", ".json", ".md", ".csv", ".xml", ".sarif"]);
+    tiny().run("score . -o report").expect_error(2, &["unknown extension"]);
+    tiny().run("score . --format pdf").expect_error(2, &["unknown format `pdf`", "junit"]);
 }
 
 #[test]
@@ -146,8 +150,8 @@ fn report_renders_as_score_did() {
     }
     let text = project.read("report.json");
     project.write("old.json", text.replace("karat.report/1", "karat.report/9"));
-    project.run("report old.json").says(4, &["karat.report/9", "karat.report/1"]);
+    project.run("report old.json").expect_error(4, &["karat.report/9", "karat.report/1"]);
     project.write("cut.json", &text[..text.len() / 2]);
-    project.run("report cut.json").says(4, &["cut.json:"]);
-    project.run("report absent.json").says(4, &["absent.json"]);
+    project.run("report cut.json").expect_error(4, &["cut.json:"]);
+    project.run("report absent.json").expect_error(4, &["absent.json"]);
 }

@@ -92,10 +92,10 @@ fn judge_flag_selects_one_judge() {
     let project = project().with("j.jsonl", lines(&both));
     project
         .run("score . --submission s.jsonl --judgements j.jsonl --judge x")
-        .says(2, &["unknown judge `x`", "human:ann, m", "PROVIDER/MODEL"]);
+        .expect_error(2, &["unknown judge `x`", "human:ann, m", "PROVIDER/MODEL"]);
     project
         .run("score . --submission s.jsonl --judge locl")
-        .says(2, &["unknown judge `locl`", "did you mean `local`?"]);
+        .expect_error(2, &["unknown judge `locl`", "did you mean `local`?"]);
 }
 
 /// A recorded judge decided one pair of the trial and cannot be asked about another that the score would match.
@@ -160,11 +160,11 @@ fn invalid_judgements_are_refused_and_unknown_findings_counted() {
     let mut faulty = judgement("m", "cc", "f1", true);
     project.write("j.jsonl", lines(&[judgement("m", "aa", "f1", true), faulty.clone()]));
     let line = "score . --submission s.jsonl --judgements j.jsonl";
-    project.run(line).says(4, &["j.jsonl:2:", "the case `c` has no golden `cc`"]);
+    project.run(line).expect_error(4, &["j.jsonl:2:", "the case `c` has no golden `cc`"]);
     faulty["case"] = "d".into();
     faulty["confidence"] = 7.into();
     project.write("j.jsonl", lines(&[faulty]));
-    project.run(line).says(4, &["j.jsonl:1:"]);
+    project.run(line).expect_error(4, &["j.jsonl:1:"]);
     project.write("j.jsonl", lines(&[judgement("m", "aa", "f9", true)]));
     let report = project.json(&format!("{line} --json"));
     let warning = "t: 1 judgements name a golden or finding that its trials do not have; ignored";

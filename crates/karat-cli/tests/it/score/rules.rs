@@ -34,7 +34,7 @@ fn flags_override_suite_settings_and_profiles() {
 fn invalid_profiles_and_settings_are_reported() {
     let project = suite(&[json!({ "id": "c" })]).with("s.jsonl", lines(&[trial("c", "t", 1, json!([]))]));
     let check = |flags: &str, code, texts: &[&str]| {
-        drop(project.run(&format!("score . --submission s.jsonl {flags}")).says(code, texts))
+        drop(project.run(&format!("score . --submission s.jsonl {flags}")).expect_error(code, texts))
     };
     check("--profile krat", 2, &["unknown profile `krat`", "did you mean `karat`?"]);
     project.write("latin1.toml", b"name = \"caf\xe9\"\n");

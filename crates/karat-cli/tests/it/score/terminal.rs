@@ -1,7 +1,7 @@
 //! Pipes, colours, environment variables, and deterministic output.
 
 use super::tiny;
-use crate::project::{Project, Ran};
+use crate::project::{CommandOutput, Project};
 use std::io::Read;
 use std::process::Stdio;
 
@@ -31,7 +31,7 @@ fn closed_pipe_is_not_an_error() {
 fn colour_only_on_terminals_or_when_forced() {
     let project = tiny();
     let coloured = |name: &str, value: &str| {
-        let ran = Ran::start(project.command().env(name, value).args(["score", "."])).expect(0);
+        let ran = CommandOutput::start(project.command().env(name, value).args(["score", "."])).expect(0);
         assert!(!ran.err.contains(ESCAPE), "standard error: {:?}", ran.err);
         ran.out.contains(ESCAPE)
     };
@@ -47,7 +47,7 @@ fn colour_only_on_terminals_or_when_forced() {
         }
         out + rest
     };
-    let forced = Ran::start(project.command().env("CLICOLOR_FORCE", "1").args(["score", "."])).expect(0).out;
+    let forced = CommandOutput::start(project.command().env("CLICOLOR_FORCE", "1").args(["score", "."])).expect(0).out;
     assert_eq!(strip(&forced), project.ok("score ."), "colour changes nothing else");
 }
 
@@ -72,7 +72,7 @@ fn control_characters_of_tools_are_not_printed() {
 #[test]
 fn step_summary_is_appended_to() {
     let project = tiny().with("summary.md", "before\n");
-    Ran::start(project.command().env("GITHUB_STEP_SUMMARY", "summary.md").args(["score", "."])).expect(0);
+    CommandOutput::start(project.command().env("GITHUB_STEP_SUMMARY", "summary.md").args(["score", "."])).expect(0);
     let expected = format!("before\n{}", project.ok("score . --format markdown"));
     assert_eq!(project.read("summary.md"), expected);
 }
@@ -92,15 +92,18 @@ fn output_does_not_depend_on_threads_or_hash_seeds() {
         let line = format!("score starter --format {format}");
         assert!(project.ok(&format!("{line} -j 1")) == project.ok(&format!("{line} -j 3")), "{format} differs");
     }
-    project.run("score starter -j 0").says(2, &["from 1 to 1024"]);
+    project.run("score starter -j 0").expect_error(2, &["from 1 to 1024"]);
 }
 
 #[test]
 fn submission_is_read_from_standard_input() {
     let project = tiny();
     let text = project.read("submissions/all.jsonl");
-    let ran = Ran::start(project.command().args(["score", ".", "--submission", "-", "--json"]).write_stdin(text));
+    let ran =
+        CommandOutput::start(project.command().args(["score", ".", "--submission", "-", "--json"]).write_stdin(text));
     assert_eq!(ran.expect(0).out, project.ok("score . --json"));
-    let ran = Ran::start(project.command().args(["score", ".", "--submission", "-"]).write_stdin("{\"case\": 1}\n"));
-    ran.says(4, &["<stdin>:1:"]);
+    let ran = CommandOutput::start(
+        project.command().args(["score", ".", "--submission", "-"]).write_stdin("{\"case\": 1}\n"),
+    );
+    ran.expect_error(4, &["<stdin>:1:"]);
 }

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 #[test]
 fn nothing_to_score_is_a_usage_error() {
     let project = suite(&[json!({ "id": "a" })]);
-    project.run("score .").says(2, &["nothing to score", "--submission FILE"]);
-    project.run("score starter --tool nobody").says(2, &["no trials of nobody"]);
-    project.run("score absent-suite").says(4, &["absent-suite", "there is no such folder", "karat init"]);
-    project.run("score . --submission absent.jsonl").says(4, &["absent.jsonl"]);
+    project.run("score .").expect_error(2, &["nothing to score", "--submission FILE"]);
+    project.run("score starter --tool nobody").expect_error(2, &["no trials of nobody"]);
+    project.run("score absent-suite").expect_error(4, &["absent-suite", "there is no such folder", "karat init"]);
+    project.run("score . --submission absent.jsonl").expect_error(4, &["absent.jsonl"]);
 }
 
 /// Scores a faulty submission against a suite with one case `sqli-login`; returns standard error.

@@ -103,7 +103,7 @@ fn cluster_bootstrap_and_proportion_flags() {
     assert!((number(ci, "/ci/1") - 0.892_158_9).abs() < 1e-6, "{ci}");
     project
         .run("score . --submission s.jsonl --cluster team")
-        .says(2, &["--cluster team: no case has this field", "meta.group"]);
+        .expect_error(2, &["--cluster team: no case has this field", "meta.group"]);
     project.run("score . --submission s.jsonl --resamples 5").expect(2);
     let seeded = |seed: u32| {
         let report =
@@ -153,5 +153,5 @@ fn labels_correct_metrics_for_judge_errors() {
     project.write("labels.jsonl", lines(&unknown));
     assert!(project.ok(command).contains("do not give the probability of picking their pairs"));
     project.write("labels.jsonl", lines(&[label(0, "four", true, Some(1.5))]));
-    project.run(command).says(4, &["labels.jsonl:1", "probability"]);
+    project.run(command).expect_error(4, &["labels.jsonl:1", "probability"]);
 }

@@ -9,12 +9,12 @@ use std::time::Instant;
 #[test]
 fn listening_on_all_addresses_needs_a_token() {
     let project = Project::new();
-    project.run("serve --listen 0.0.0.0:0 --no-token").says(2, &["a token is required", "omit --no-token"]);
-    project.run("serve --listen [::]:0 --no-token").says(2, &["a token is required"]);
-    project.run("serve --no-token --token auto").says(2, &["cannot be used with"]);
-    project.run("serve --listen 0.0.0.0:0 --token short").says(2, &["16", "omit --token", "openssl rand"]);
-    project.run("serve --token-lifetime soon").says(2, &["invalid duration"]);
-    project.run_list(&["serve", "--token", "sixteen letters; and more"]).says(2, &["letters, digits"]);
+    project.run("serve --listen 0.0.0.0:0 --no-token").expect_error(2, &["a token is required", "omit --no-token"]);
+    project.run("serve --listen [::]:0 --no-token").expect_error(2, &["a token is required"]);
+    project.run("serve --no-token --token auto").expect_error(2, &["cannot be used with"]);
+    project.run("serve --listen 0.0.0.0:0 --token short").expect_error(2, &["16", "omit --token", "openssl rand"]);
+    project.run("serve --token-lifetime soon").expect_error(2, &["invalid duration"]);
+    project.run_list(&["serve", "--token", "sixteen letters; and more"]).expect_error(2, &["letters, digits"]);
     let server = Server::start(&project, &["--listen", "0.0.0.0:0", "--host", "karat.example"]);
     assert!(server.token.as_ref().is_some_and(|token| token.len() >= 32), "{}", server.printed);
     let ask = |host: &str| server.ask("GET", "/healthz", &[("host", host)], "");
@@ -29,16 +29,15 @@ fn unusable_listen_address_is_reported() {
     let project = Project::new();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
-    project.run(&format!("serve --listen {address}")).says(5, &["another program uses this port", "--listen"]);
-    project.run("serve --listen 192.0.2.1:7331 --token auto").says(5, &["no such address"]);
-    project.run("serve --listen nonsense").says(2, &["--listen nonsense", "127.0.0.1:7331"]);
-    project.run_list(&["serve", "--host", "a b"]).says(2, &["--host a b"]);
+    project.run(&format!("serve --listen {address}")).expect_error(5, &["another program uses this port", "--listen"]);
+    project.run("serve --listen 192.0.2.1:7331 --token auto").expect_error(5, &["no such address"]);
+    project.run("serve --listen nonsense").expect_error(2, &["--listen nonsense", "127.0.0.1:7331"]);
+    project.run_list(&["serve", "--host", "a b"]).expect_error(2, &["--host a b"]);
 }
 
 #[test]
 fn signals_end_the_server_promptly_with_success() {
     let project = Project::new();
-    let soon = crate::run::soon();
     for signal in ["INT", "TERM"] {
         let mut server = Server::start(&project, &[]);
         // The server does not wait for a client that sends nothing.
@@ -48,7 +47,7 @@ fn signals_end_the_server_promptly_with_success() {
         assert!(status.success());
         let ended = server.child.wait().unwrap();
         assert_eq!(ended.code(), Some(0), "{signal}");
-        assert!(began.elapsed() < soon, "{signal}: {:?}", began.elapsed());
+        assert!(began.elapsed() < crate::run::STOP_LIMIT, "{signal}: {:?}", began.elapsed());
     }
 }
 

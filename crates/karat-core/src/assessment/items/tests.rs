@@ -5,7 +5,7 @@ fn item(combined: f64, evidence: Option<f64>, exact: bool, cited: [f64; 2]) -> I
         ("mean_combined_score", Adds::Value(Ok(combined))),
         ("mean_evidence_score", Adds::Value(evidence.ok_or(Undefined("no golden evidence")))),
         ("assessment_accuracy", Adds::Value(Ok(f64::from(u8::from(exact))))),
-        ("citation_precision", Adds::Share { part: cited[0], whole: cited[1] }),
+        ("citation_precision", Adds::Share(Part { part: cited[0], whole: cited[1] })),
     ]
 }
 
@@ -62,7 +62,7 @@ fn proportions_get_wilson_and_means_are_drawn() {
 fn pairs_are_requirements_that_both_have_a_value_of() {
     let better: Vec<Item> = items()
         .into_iter()
-        .map(|one| vec![one[0], one[1], one[2], ("citation_precision", Adds::Share { part: 2.0, whole: 2.0 })])
+        .map(|one| vec![one[0], one[1], one[2], ("citation_precision", Adds::Share(Part { part: 2.0, whole: 2.0 }))])
         .collect();
     let (a, b) = (items(), better);
     let of = |id: &str| compare(&[AnswerPair { a: &a, b: &b }], id, None, &comparison::Rules::default()).remove(0);

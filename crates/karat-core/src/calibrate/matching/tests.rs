@@ -138,10 +138,10 @@ fn failing_to_hold_out_is_reported() {
         .map(|pair| LabelledPair { group: "g".to_owned(), ..pair })
         .collect();
     let found = fit(&alone, &plain()).unwrap();
-    assert_eq!((found.held_out.err(), found.present.n), (Some(HoldOutError::OneGroup), 60));
+    assert_eq!((found.held_out.err(), found.present.n), (Some(ONE_GROUP), 60));
     let split: Vec<LabelledPair> =
         alone.into_iter().map(|pair| LabelledPair { group: pair.matched.to_string(), ..pair }).collect();
-    assert_eq!(fit(&split, &plain()).unwrap().held_out.err(), Some(HoldOutError::OneKind));
+    assert_eq!(fit(&split, &plain()).unwrap().held_out.err(), Some(ONE_KIND));
 }
 
 /// What one group teaches is of no use in the other, where another part decides.

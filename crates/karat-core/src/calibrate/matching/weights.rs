@@ -16,7 +16,6 @@ const MOST_ALIKE: f64 = 0.95;
 
 /// The maximum-likelihood weights, with scores mapped to probabilities. Parts that no pair has, or that are nearly the same in
 /// all pairs, keep their share.
-///
 /// With parts left out the loss is not convex, so the descent starts twice: from the present weights and from equal ones.
 pub(super) fn fitted_weights(rows: &[(&Parts, bool)], profile: &Profile) -> Weights {
     let own = &profile.weights;
@@ -25,7 +24,7 @@ pub(super) fn fitted_weights(rows: &[(&Parts, bool)], profile: &Profile) -> Weig
     if !rows.iter().any(|(parts, _)| weighs(parts)) || !free.contains(&true) {
         return own.clone();
     }
-    let listed = [own.file, own.line, own.keyword, own.text];
+    let listed = own.list();
     let shares = scaled(listed, [true, true, true, profile.text_instead_of_keywords]);
     let today = scaled(listed, parts.map(|part| part != FitPart::Absent));
     // Of the weight of all parts that pairs have, the free ones share this much.
@@ -65,7 +64,7 @@ pub(super) enum FitPart {
 pub(super) fn fit_parts<'p>(rows: impl Iterator<Item = &'p Parts>) -> [FitPart; 4] {
     let mut values: [Vec<i64>; 4] = Default::default();
     for parts in rows {
-        for (values, part) in values.iter_mut().zip([parts.file, parts.line, parts.keyword, parts.text]) {
+        for (values, part) in values.iter_mut().zip(parts.list()) {
             values.extend(part.map(quantum));
         }
     }
@@ -82,7 +81,7 @@ pub(super) fn fit_parts<'p>(rows: impl Iterator<Item = &'p Parts>) -> [FitPart; 
 
 /// Whether weights make a difference to a score: it has two parts at least.
 pub(super) fn weighs(parts: &Parts) -> bool {
-    [parts.file, parts.line, parts.keyword, parts.text].iter().flatten().count() > 1
+    parts.list().iter().flatten().count() > 1
 }
 
 /// `own` scaled to the sum of `other`, for comparison. A text weight that both share stays unchanged.
@@ -106,8 +105,7 @@ pub(super) fn slope(
     unstated: Unstated,
     logistic: &mut Logistic,
 ) -> Slope<4> {
-    let [file, line, keyword, text] = *weights;
-    let named = Weights { file, line, keyword, text };
+    let named = Weights::from(*weights);
     let scored: Vec<(f64, bool)> =
         rows.iter().map(|(parts, matched)| (weigh(parts, &named, unstated), *matched)).collect();
     *logistic = logistic.fitted(&scored);
@@ -115,7 +113,7 @@ pub(super) fn slope(
     let mut gradient = [0.0; 4];
     for ((parts, _), &(score, matched)) in rows.iter().zip(&scored) {
         let push = logistic.steepness * (probability(logistic.log_odds(score)) - f64::from(matched));
-        let there = [parts.file, parts.line, parts.keyword, parts.text];
+        let there = parts.list();
         let total: f64 = there.iter().zip(weights).filter(|(part, _)| part.is_some()).map(|(_, weight)| weight).sum();
         for (slope, part) in gradient.iter_mut().zip(there) {
             *slope += push

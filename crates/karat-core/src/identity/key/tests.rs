@@ -1,4 +1,5 @@
 use super::*;
+use crate::finding::MergedReport;
 
 const RULES: IdentityRules =
     IdentityRules { chunk_anchors: false, require_anchor: false, rule_fallback: true, include_source: false };

@@ -43,7 +43,8 @@ fn keys_that_no_finding_can_have() {
     }
     let sourced = IdentityRules { include_source: true, ..RULES };
     assert!(super::check("v2|a.ts|r|lines:1-1|source:llm", &sourced).is_ok());
-    assert_eq!(super::check("v2|a.ts|r|lines:1-1", &sourced).unwrap_err().fault, KeyFault::NoSource);
+    let unsourced = super::check("v2|a.ts|r|lines:1-1", &sourced).unwrap_err();
+    assert_eq!(unsourced.fault, "it names no source, but identity.include_source is on");
 }
 
 #[test]

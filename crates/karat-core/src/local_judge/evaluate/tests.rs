@@ -1,9 +1,9 @@
 use super::*;
 
-fn pairs(text: &str) -> Vec<PairPrediction> {
+fn pairs(text: &str) -> Vec<(bool, Answer)> {
     let pair = |word: &str| {
         let (matched, probability) = word.split_at(1);
-        PairPrediction { matched: matched == "+", probability: probability.parse().unwrap(), predicted: false }
+        (matched == "+", Answer { matched: false, probability: probability.parse().unwrap() })
     };
     text.split_whitespace().map(pair).collect()
 }
@@ -16,7 +16,7 @@ fn figures_by_hand() {
             (Some(a), Some(b)) => (a - b).abs() < 1e-12,
             (a, b) => a == b,
         };
-        let found = auc(pairs.iter().map(|pair| (pair.probability, pair.matched)));
+        let found = auc(pairs.iter().map(|(matched, said)| (said.probability, *matched)));
         assert!(near(found, area), "{text}: area {found:?}");
         assert!(near(ece(&pairs), error), "{text}: error {:?}", ece(&pairs));
     };

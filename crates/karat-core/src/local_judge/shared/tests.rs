@@ -1,7 +1,7 @@
 use super::*;
 use crate::local_judge::concepts::Concepts;
 use crate::local_judge::rarity::Rarity;
-use crate::local_judge::text_index::{TextIndexer, TextParts};
+use crate::local_judge::text_index::{PartKind, TextIndexer, TextParts};
 use crate::local_judge::words::{Piece, Spelling, grams, pieces, stems};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -61,16 +61,15 @@ proptest! {
                 let all: Vec<f64> = own.stems.intersection(&other.stems).map(|stem| weights.get(stem)).collect();
                 prop_assert!((shared.word_weight - all.iter().sum::<f64>()).abs() < 1e-9);
                 prop_assert_eq!(shared.rarest, all.iter().copied().fold(0.0, f64::max));
-                let counts = (shared.phrases, shared.names, shared.numbers, shared.grams);
-                let plain = (
+                let plain = [
                     common(&own.phrases, &other.phrases),
                     common(&own.names, &other.names),
                     common(&own.numbers, &other.numbers),
                     common(&own.grams, &other.grams),
-                );
-                prop_assert_eq!(counts, plain);
-                let sizes = (finding.phrases.count, finding.names.count, finding.grams.count);
-                prop_assert_eq!(sizes, (other.phrases.len(), other.names.len(), other.grams.len()));
+                ];
+                prop_assert_eq!(shared.parts, plain);
+                let sizes = [PartKind::Phrase, PartKind::Name, PartKind::Gram].map(|kind| finding.count(kind));
+                prop_assert_eq!(sizes, [other.phrases.len(), other.names.len(), other.grams.len()]);
             }
             lookup.clear(golden);
         }

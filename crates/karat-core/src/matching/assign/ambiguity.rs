@@ -11,7 +11,7 @@ pub(super) fn ambiguous_rows<W: Weight>(graph: &Graph<'_>, solution: &Solution<W
     let zero = W::default();
     let outside = graph.columns;
     let mut arrows: Vec<Vec<u32>> = vec![Vec::new(); graph.columns + 1];
-    for row in 0..graph.rows() {
+    for row in 0..graph.rows.len() {
         let own = solution.column_of[row];
         let from = if own == FREE { outside } else { own as usize };
         if own != FREE && solution.profit[row] == zero {

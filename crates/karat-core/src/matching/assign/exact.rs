@@ -13,29 +13,25 @@ use std::collections::BinaryHeap;
 /// next tier, and so on. `tier[row]` is higher for rows that are served earlier.
 pub fn assign(columns: usize, tier: &[u8], edges: &[Edge]) -> Vec<Chosen> {
     let sorted = by_row_and_column(edges);
-    let mut starts = vec![0_usize; tier.len() + 1];
-    for edge in sorted.iter() {
-        starts[edge.row as usize + 1] += 1;
+    let mut of_row: Vec<&[Edge]> = vec![&[]; tier.len()];
+    for row in sorted.chunk_by(|a, b| a.row == b.row) {
+        of_row[row[0].row as usize] = row;
     }
-    for row in 0..tier.len() {
-        starts[row + 1] += starts[row];
-    }
-    let of_row = |row: u32| &sorted[starts[row as usize]..starts[row as usize + 1]];
 
     let mut chosen = Vec::new();
     let mut own_number = vec![FREE; columns];
-    for component in components(tier.len(), columns, &sorted).chunk_by(|a, b| a.first_row == b.first_row) {
-        if let [row] = component
-            && let [edge] = of_row(row.row)
+    for component in components(tier.len(), columns, &sorted).chunk_by(|a, b| a.0 == b.0) {
+        if let [(_, row)] = component
+            && let [edge] = of_row[*row as usize]
         {
             if edge.weight > 0 {
                 chosen.push(Chosen { row: edge.row, column: edge.column, ambiguous: false });
             }
             continue;
         }
-        let rows: Vec<&[Edge]> = component.iter().map(|row| of_row(row.row)).collect();
+        let rows: Vec<&[Edge]> = component.iter().map(|(_, row)| of_row[*row as usize]).collect();
         let columns = number_columns(&rows, &mut own_number);
-        let tiers: Vec<u8> = component.iter().map(|row| tier[row.row as usize]).collect();
+        let tiers: Vec<u8> = component.iter().map(|(_, row)| tier[*row as usize]).collect();
         let graph = Graph { rows, tiers, columns: columns.len(), own_number: &own_number };
         let pairs = if graph.tiers.iter().all(|t| *t == graph.tiers[0]) {
             solve_component::<i64>(&graph)
@@ -43,7 +39,7 @@ pub fn assign(columns: usize, tier: &[u8], edges: &[Edge]) -> Vec<Chosen> {
             solve_component::<i128>(&graph)
         };
         chosen.extend(pairs.into_iter().map(|(row, column, ambiguous)| Chosen {
-            row: component[row].row,
+            row: component[row].1,
             column: columns[column as usize],
             ambiguous,
         }));
@@ -63,12 +59,12 @@ fn solve_component<W: Weight>(graph: &Graph<'_>) -> Vec<(usize, u32, bool)> {
 fn solve<W: Weight>(graph: &Graph<'_>) -> Solution<W> {
     let zero = W::default();
     let mut solution = Solution {
-        column_of: vec![FREE; graph.rows()],
+        column_of: vec![FREE; graph.rows.len()],
         row_of: vec![FREE; graph.columns],
-        profit: vec![zero; graph.rows()],
+        profit: vec![zero; graph.rows.len()],
         price: vec![zero; graph.columns],
     };
-    let mut open: Vec<u32> = (0..graph.rows() as u32).collect();
+    let mut open: Vec<u32> = (0..graph.rows.len() as u32).collect();
     for _ in 0..2 {
         open = bid(graph, &mut solution, open);
     }
@@ -161,8 +157,7 @@ impl<W: Weight> Search<W> {
         }
     }
 
-    /// Puts one more row in, moving others along the cheapest alternating path, which ends at a free column or at a row that
-    /// gives its column up.
+    /// Puts one more row in along the cheapest alternating path, to a free column or a row that gives its column up.
     fn augment(&mut self, graph: &Graph<'_>, solution: &mut Solution<W>, start: u32) {
         let zero = W::default();
         self.round += 1;

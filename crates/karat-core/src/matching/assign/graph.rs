@@ -16,22 +16,16 @@ pub(super) struct Graph<'e> {
 }
 
 impl Graph<'_> {
-    pub(super) fn rows(&self) -> usize {
-        self.rows.len()
-    }
-
     /// The edges of a row: column and weight, by rising column.
     pub(super) fn edges<W: Weight>(&self, row: usize) -> impl Iterator<Item = (u32, W)> {
         let tier = self.tiers[row];
-        self.rows[row]
-            .iter()
-            .map(move |edge| (self.own_number[edge.column as usize], W::from_weight(edge.weight, tier)))
+        let edge = move |edge: &Edge| (self.own_number[edge.column as usize], W::from_weight(edge.weight, tier));
+        self.rows[row].iter().map(edge)
     }
 }
 
 /// Whole numbers an assignment can be computed in.
 pub(super) trait Weight: Copy + Ord + Default + Add<Output = Self> + Sub<Output = Self> {
-    /// The weight of an edge of a row of this tier.
     fn from_weight(weight: i64, tier: u8) -> Self;
 }
 
@@ -69,14 +63,8 @@ pub(super) fn by_row_and_column(edges: &[Edge]) -> Cow<'_, [Edge]> {
     Cow::Owned(sorted)
 }
 
-/// A row and the first row of the component it belongs to.
-pub(super) struct Member {
-    pub(super) first_row: u32,
-    pub(super) row: u32,
-}
-
-/// Every row that has edges, sorted by component, then by row.
-pub(super) fn components(rows: usize, columns: usize, edges: &[Edge]) -> Vec<Member> {
+/// Every row that has edges, behind the first row of its component; sorted.
+pub(super) fn components(rows: usize, columns: usize, edges: &[Edge]) -> Vec<(u32, u32)> {
     let mut parent: Vec<u32> = (0..u32::try_from(rows + columns).unwrap_or(u32::MAX)).collect();
     fn root(parent: &mut [u32], mut node: u32) -> u32 {
         while parent[node as usize] != node {
@@ -94,8 +82,8 @@ pub(super) fn components(rows: usize, columns: usize, edges: &[Edge]) -> Vec<Mem
         parent[a.max(b) as usize] = a.min(b);
     }
     let with_edges = edges.chunk_by(|a, b| a.row == b.row).map(|of_row| of_row[0].row);
-    let mut members: Vec<Member> = with_edges.map(|row| Member { first_row: root(&mut parent, row), row }).collect();
-    members.sort_unstable_by_key(|member| (member.first_row, member.row));
+    let mut members: Vec<(u32, u32)> = with_edges.map(|row| (root(&mut parent, row), row)).collect();
+    members.sort_unstable();
     members
 }
 

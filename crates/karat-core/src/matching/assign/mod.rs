@@ -1,11 +1,11 @@
 //! One-to-one assignment over a sparse graph of pairs that count.
 
-pub mod ambiguity;
+mod ambiguity;
 pub mod exact;
 mod graph;
 pub mod greedy;
 
-use crate::golden::Acceptance;
+use crate::golden::{Acceptance, Golden};
 
 /// A pair that counts: rows are goldens, columns are findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +33,11 @@ pub fn quantum(score: f64) -> i64 {
     (score * 1e9).round() as i64
 }
 
-/// How much a row's acceptance lifts its pairs above all others: the rank of the row's tier among those present.
-pub fn tiers(acceptance: &[Acceptance]) -> Vec<u8> {
-    let mut present: Vec<Acceptance> = acceptance.to_vec();
+/// How much a golden's acceptance lifts its pairs above all others: the rank of its tier among those present.
+pub fn tiers(goldens: &[Golden]) -> Vec<u8> {
+    let mut present: Vec<Acceptance> = goldens.iter().map(|golden| golden.acceptance).collect();
     present.sort_unstable();
     present.dedup();
-    let rank = |a: &Acceptance| present.iter().rev().position(|p| p == a).unwrap_or(0);
-    acceptance.iter().map(|a| u8::try_from(rank(a)).unwrap_or(0)).collect()
+    let rank = |golden: &Golden| present.iter().rev().position(|own| *own == golden.acceptance).unwrap_or(0);
+    goldens.iter().map(|golden| u8::try_from(rank(golden)).unwrap_or(0)).collect()
 }

@@ -4,6 +4,29 @@ use std::collections::HashSet;
 
 const STEPS: FileSteps = FileSteps { same_path: 1.0, same_name: 0.8, shared_directory: 0.3 };
 
+/// The file part of two paths compared by text.
+fn file_part(golden: &FilePattern, finding: &RepoPath, steps: &FileSteps, partial: PartialPath) -> f64 {
+    if golden.matches(finding) {
+        return steps.same_path;
+    }
+    let own = golden.path();
+    let same_name = match golden {
+        FilePattern::Exact(path) => path.file_name() == finding.file_name(),
+        FilePattern::Glob(glob) => {
+            let name = glob.file_name();
+            !name.contains("**") && glob_matches(name, finding.file_name())
+        }
+    };
+    if same_name {
+        return steps.same_name;
+    }
+    if partial == PartialPath::Scaled {
+        return scaled(own, finding, steps);
+    }
+    let shared = own.directories().filter(|d| !d.contains('*')).any(|d| finding.directories().any(|other| other == d));
+    if shared { steps.shared_directory } else { 0.0 }
+}
+
 #[test]
 fn paths_compared_by_number_get_the_part_of_paths_compared_by_text() {
     let raw = ["src/a.rs", "a.rs", "src/web/b.rs", "web/src/c.rs", "b.rs/a.rs", "src", "src/*.rs", "**/b.rs", "a*/*"];
@@ -12,12 +35,12 @@ fn paths_compared_by_number_get_the_part_of_paths_compared_by_text() {
     for pattern in patterns.iter().chain(&patterns) {
         places.number(pattern);
     }
-    assert_eq!(places.len(), raw.len());
+    assert_eq!(places.patterns.len(), raw.len());
     for partial in [PartialPath::Fixed, PartialPath::Scaled] {
         for finding in raw.iter().filter_map(|p| RepoPath::new(p)) {
             let read = places.read(&finding);
             let part = |own| places.file_part(own, &read, &STEPS, partial);
-            let parts: Vec<f64> = (0..places.len() as u32).map(part).collect();
+            let parts: Vec<f64> = (0..places.patterns.len() as u32).map(part).collect();
             let expect: Vec<f64> = patterns.iter().map(|own| file_part(own, &finding, &STEPS, partial)).collect();
             assert_eq!(parts, expect, "{finding}");
         }

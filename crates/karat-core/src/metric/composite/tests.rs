@@ -10,13 +10,7 @@ const WEIGHTS: SuiWeights = SuiWeights {
 const NONE: Value = Err(Undefined("x"));
 
 fn parts(verdict_f2: f64, target: f64, precision: f64, reasoning: Value, ece: Value) -> SuiParts {
-    SuiParts {
-        verdict_f2: Ok(verdict_f2),
-        target_detection_rate: Ok(target),
-        finding_precision: Ok(precision),
-        reasoning,
-        ece,
-    }
+    SuiParts([Ok(verdict_f2), Ok(target), Ok(precision), reasoning, ece])
 }
 
 fn close(got: Value, expect: f64) {

@@ -15,7 +15,7 @@ fn items(text: &str) -> Vec<Level> {
 }
 
 fn swept(text: &str, required: u32) -> Sweep {
-    sweep(SweptBy::Confidence, &items(text), f64::from(required))
+    sweep(Scale::Confidence, &items(text), f64::from(required))
 }
 
 /// `average_precision_score` of scikit-learn 1.9.1, ties included.
@@ -48,7 +48,7 @@ fn undefined_forms() {
     assert_eq!(reason(swept("0.9n", 0)), Err(Undefined("no required golden")));
     assert_eq!(reason(swept("", 3)), Err(Undefined("no finding states a confidence")));
     assert_eq!(reason(swept("?y", 3)), Err(Undefined("no finding states a confidence")));
-    let none = sweep(SweptBy::Severity, &items("?y"), 3.0);
+    let none = sweep(Scale::Severity, &items("?y"), 3.0);
     assert_eq!((none.average_precision, none.best), (Err(Undefined("no finding states a severity")), None));
 }
 
@@ -58,7 +58,7 @@ proptest! {
         let items: Vec<Level> = list.iter().map(|(s, right)| level(Some(f64::from(*s)), *right)).collect();
         let right = list.iter().filter(|(_, right)| *right).count();
         prop_assume!(right + missed > 0);
-        let sweep = |items: &[Level]| super::sweep(SweptBy::Severity, items, (right + missed) as f64);
+        let sweep = |items: &[Level]| super::sweep(Scale::Severity, items, (right + missed) as f64);
         let all = sweep(&items);
         let area = all.average_precision.unwrap();
         // Findings that are counted together mean the same as one by one.

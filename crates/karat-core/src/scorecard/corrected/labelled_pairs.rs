@@ -15,7 +15,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// One trial: its candidates, and what people said of them.
 pub(super) struct TrialPairs<'a> {
     pub(super) cluster: usize,
-    /// Index of the case.
     pub(super) index: usize,
     pub(super) case: &'a Case,
     pub(super) score: &'a TrialScore,
@@ -37,11 +36,6 @@ pub(super) struct Drawn {
 }
 
 impl TrialPairs<'_> {
-    pub(super) fn totals(&self) -> Totals {
-        Totals::from(self.score.counts)
-    }
-
-    /// Whether no golden and no finding has several candidates.
     pub(super) fn is_single(&self) -> bool {
         let (mut goldens, mut findings) = (BTreeSet::new(), BTreeSet::new());
         self.matches
@@ -50,8 +44,7 @@ impl TrialPairs<'_> {
             .all(|(golden, finding)| goldens.insert(*golden) && findings.insert(*finding))
     }
 
-    /// Draws that share a golden or a finding, be it through pairs that match. Draws of different groups change the counts
-    /// independently.
+    /// Draws that share a golden or a finding, also through matching pairs. Groups change the counts independently.
     pub(super) fn groups(&self, draws: &[usize]) -> Vec<Vec<usize>> {
         let goldens = self.case.goldens.len();
         let findings = self.trial.map_or(0, |trial| trial.findings.len());
@@ -92,13 +85,11 @@ pub(super) fn labelled_sides(
     side: impl Fn(&PairIndex) -> usize,
 ) -> BTreeSet<(usize, usize)> {
     let of_trial = |(at, own): (usize, &TrialPairs<'_>)| -> Vec<(usize, usize)> {
-        let pairs = own.drawn.iter().flat_map(|draw| &draw.pairs);
-        pairs.map(|place| (at, side(place))).collect()
+        own.drawn.iter().flat_map(|draw| &draw.pairs).map(|place| (at, side(place))).collect()
     };
     trials.iter().enumerate().flat_map(of_trial).collect()
 }
 
-/// What the judge says of all pairs, and which were picked.
 pub(super) fn first_phase(trials: &[TrialPairs<'_>]) -> TwoPhase {
     let mut sample = TwoPhase::default();
     // A finding that says the same twice in one trial is two; in two trials it is one that was labelled once.
@@ -108,13 +99,13 @@ pub(super) fn first_phase(trials: &[TrialPairs<'_>]) -> TwoPhase {
             sample.clusters.resize(own.cluster + 1, Cluster::default());
         }
         let cluster = &mut sample.clusters[own.cluster];
-        cluster.totals = cluster.totals.plus(own.totals(), 1.0);
+        cluster.totals = cluster.totals.plus(own.score.counts.into(), 1.0);
         cluster.matches += own.matches.len();
         cluster.others += own.others.len();
         let mut seen: BTreeMap<Unit<'_>, usize> = BTreeMap::new();
         for drawn in &own.drawn {
-            let (unit, next) = (Unit::new(own, drawn), units.len());
-            let repeat = seen.entry(unit.clone()).or_default();
+            let (unit, next) = (unit(own, drawn), units.len());
+            let repeat = seen.entry(unit).or_default();
             *repeat += 1;
             sample.draws.push(Draw {
                 cluster: own.cluster,
@@ -131,34 +122,21 @@ pub(super) fn first_phase(trials: &[TrialPairs<'_>]) -> TwoPhase {
     sample
 }
 
+/// Case and golden, then file, title and message, and the lines of the finding.
+type Unit<'a> = (usize, Option<usize>, [Option<&'a str>; 3], [Option<u32>; 2]);
+
 /// What a person sees of a draw: the same in every trial in which a finding says the same.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Unit<'a> {
-    case: usize,
-    golden: Option<usize>,
-    file: Option<&'a str>,
-    lines: (Option<u32>, Option<u32>),
-    title: Option<&'a str>,
-    message: Option<&'a str>,
+fn unit<'a>(own: &TrialPairs<'a>, drawn: &Drawn) -> Unit<'a> {
+    let (golden, at) = drawn.pairs.first().map_or((0, 0), |place| *place);
+    let seen = |finding: &'a Finding| {
+        let file = finding.file.as_ref().map(|file| file.as_str());
+        ([file, finding.title.as_deref(), finding.message.as_deref()], [finding.line_start, finding.line_end])
+    };
+    let (texts, lines) = own.trial.and_then(|trial| trial.findings.get(at)).map_or(([None; 3], [None; 2]), seen);
+    (own.index, (!drawn.of_finding).then_some(golden), texts, lines)
 }
 
-impl<'a> Unit<'a> {
-    fn new(own: &TrialPairs<'a>, drawn: &Drawn) -> Self {
-        let (golden, at) = drawn.pairs.first().map_or((0, 0), |place| *place);
-        let finding: Option<&Finding> = own.trial.and_then(|trial| trial.findings.get(at));
-        Self {
-            case: own.index,
-            golden: (!drawn.of_finding).then_some(golden),
-            file: finding.and_then(|finding| finding.file.as_ref()).map(|file| file.as_str()),
-            lines: finding.map_or((None, None), |finding| (finding.line_start, finding.line_end)),
-            title: finding.and_then(|finding| finding.title.as_deref()),
-            message: finding.and_then(|finding| finding.message.as_deref()),
-        }
-    }
-}
-
-/// Pairs that match, and other candidates: those with a decision or a failed question, and without a judge
-/// those worth asking about.
+/// Pairs that match, and other candidates: with a decision or a failed question; without a judge, those worth asking about.
 pub(super) fn candidates_by_score(
     prepared: &PreparedCase<'_>,
     trial: &Trial,
@@ -167,8 +145,7 @@ pub(super) fn candidates_by_score(
     let profile = prepared.profile;
     let (mut matches, mut others) = (BTreeSet::new(), decisions.unjudged.clone());
     let by_score = !profile.uses_judge();
-    let of_goldens = best_candidates(prepared, trial, decisions, usize::MAX);
-    for (golden, candidates) in of_goldens.iter().enumerate() {
+    for (golden, candidates) in best_candidates(prepared, trial, decisions, usize::MAX).iter().enumerate() {
         for candidate in candidates {
             let score = quantum(candidate.score);
             let place = (golden, candidate.index);
@@ -192,14 +169,11 @@ pub(super) fn recorded_candidates(
     let decided = |place: &PairIndex| decisions.pair(place.0, place.1);
     let matches = places().filter(|place| decided(place).is_some_and(|decided| decided.matched)).collect();
     let refused = |place: &PairIndex| decided(place).is_some_and(|decided| !decided.matched);
-    let others = places().filter(|place| refused(place) || decisions.unjudged.contains(place)).collect();
-    (matches, others)
+    (matches, places().filter(|place| refused(place) || decisions.unjudged.contains(place)).collect())
 }
 
-/// What people said of this trial.
-///
-/// That a finding reports no golden is said of all its pairs at once. Of several labels of one pair the highest probability is
-/// taken.
+/// What people said of this trial. "Reports no golden" is about all pairs of a finding. Of several labels of one pair the highest
+/// probability is taken.
 pub(super) fn draws(
     case: &Case,
     trial: &Trial,

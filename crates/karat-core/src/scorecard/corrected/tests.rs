@@ -90,7 +90,8 @@ fn the_mean_over_all_draws_is_what_people_would_count() {
                 labels: JudgementsByTrial::new(&labels),
             };
             let trials = context.trial_pairs(&scorecard.tools[0]);
-            let sample = context.second_phase(&trials, first_phase(&trials)).unwrap();
+            let mut sample = first_phase(&trials);
+            context.second_phase(&trials, &mut sample).unwrap();
             mean = mean.plus(sample.totals(), chance);
         }
         let Totals { tp, fp, required } = mean;

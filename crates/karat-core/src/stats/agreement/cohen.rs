@@ -1,6 +1,6 @@
 //! Cohen's kappa of two raters.
 
-use super::{Ratings, UndefinedAgreement, Value};
+use super::{NO_OVERLAP, ONE_CATEGORY, Ratings, Value};
 
 /// How much a disagreement weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,7 +31,6 @@ pub(crate) fn binary_kappa(answers: impl Iterator<Item = (bool, bool)>) -> Optio
     Sums { total, observed: [differing; 3], expected }.kappa(Weights::Equal).ok()
 }
 
-/// Two raters, and what both said of the patterns both rated.
 pub(super) struct Pair {
     pub(super) a: usize,
     pub(super) b: usize,
@@ -44,7 +43,7 @@ impl Pair {
     pub(super) fn new(ratings: &Ratings, a: usize, b: usize) -> Self {
         let mut n = 0;
         let mut cells = Vec::new();
-        for (at, pattern) in ratings.patterns().iter().enumerate() {
+        for (at, pattern) in ratings.patterns.iter().enumerate() {
             if let (Some(first), Some(second)) = (pattern.category_of(a), pattern.category_of(b)) {
                 n += pattern.times;
                 cells.push((at, first, second));
@@ -53,9 +52,8 @@ impl Pair {
         Self { a, b, n, cells }
     }
 
-    /// The sums over a sample in which each pattern occurs so many times.
     pub(super) fn sums(&self, ratings: &Ratings, times: &[f64]) -> Sums {
-        let scores = ratings.scores();
+        let scores = &ratings.scores;
         let mut first = vec![0.0; scores.len()];
         let mut second = vec![0.0; scores.len()];
         let mut observed = [0.0; 3];
@@ -84,24 +82,19 @@ pub(super) struct Sums {
 
 impl Sums {
     pub(super) fn kappa(&self, weights: Weights) -> Value {
-        let at = match weights {
-            Weights::Equal => 0,
-            Weights::Linear => 1,
-            Weights::Quadratic => 2,
-        };
+        let at = weights as usize;
         if self.total == 0.0 {
-            return Err(UndefinedAgreement::NoOverlap);
+            return Err(NO_OVERLAP);
         }
         // Both always said one and the same, which is exact in the first sum.
         if self.expected[0] <= 0.0 {
-            return Err(UndefinedAgreement::OneCategory);
+            return Err(ONE_CATEGORY);
         }
         Ok(1.0 - self.total * self.observed[at] / self.expected[at])
     }
 }
 
-/// The disagreement, times the total, of two raters who decide independently and as often as these. One walk along the scale
-/// instead of a table of all pairs of categories.
+/// The disagreement, times the total, of independent raters who decide as often as these, in one walk along the scale.
 fn expected(first: &[f64], second: &[f64], scores: &[f64], total: f64) -> [f64; 3] {
     let agreeing: f64 = first.iter().zip(second).map(|(a, b)| a * b).sum();
     let (mut linear, mut squared) = (0.0, 0.0);

@@ -1,7 +1,7 @@
 //! Krippendorff's alpha.
 
 use super::ratings::Pattern;
-use super::{Ratings, UndefinedAgreement, Value};
+use super::{NO_OVERLAP, ONE_CATEGORY, Ratings, Value};
 
 /// What can be said of two different categories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,9 +20,7 @@ pub fn krippendorff(ratings: &Ratings, level: Level) -> Value {
 }
 
 /// 1 − observed over expected disagreement, of a sample in which each pattern occurs so many times.
-///
-/// The textbook adds up a matrix of coincidences. Sums of squares say the same without one, so that a thousand categories cost
-/// no more than two.
+/// The textbook adds up a matrix of coincidences. Sums of squares say the same, and a thousand categories cost no more than two.
 pub(super) fn alpha(ratings: &Ratings, times: &[f64], level: Level) -> Value {
     let mut sizes = vec![0.0; ratings.categories()];
     for (pattern, &times) in pairable(ratings, times) {
@@ -32,28 +30,25 @@ pub(super) fn alpha(ratings: &Ratings, times: &[f64], level: Level) -> Value {
     }
     let total: f64 = sizes.iter().sum();
     if total == 0.0 {
-        return Err(UndefinedAgreement::NoOverlap);
+        return Err(NO_OVERLAP);
     }
     if sizes.iter().filter(|size| **size > 0.0).count() < 2 {
-        return Err(UndefinedAgreement::OneCategory);
+        return Err(ONE_CATEGORY);
     }
     let (observed, expected) = match level {
         Level::Nominal => {
             let same: f64 = sizes.iter().map(|size| size * size).sum();
-            let within = |pattern: &Pattern| {
-                let size = pattern.ratings.len() as f64;
-                size * (1.0 - pattern.agreeing)
-            };
+            let within = |pattern: &Pattern| pattern.ratings.len() as f64 * (1.0 - pattern.agreeing);
             (observed(ratings, times, within), total * total - same)
         }
         Level::Ordinal => squares(ratings, times, &sizes, &middle_ranks(&sizes)),
-        Level::Interval => squares(ratings, times, &sizes, ratings.scores()),
+        Level::Interval => squares(ratings, times, &sizes, &ratings.scores),
     };
     Ok(1.0 - (total - 1.0) * observed / expected)
 }
 
 fn pairable<'a>(ratings: &'a Ratings, times: &'a [f64]) -> impl Iterator<Item = (&'a Pattern, &'a f64)> {
-    ratings.patterns().iter().zip(times).filter(|(pattern, times)| pattern.pairable() && **times > 0.0)
+    ratings.patterns.iter().zip(times).filter(|(pattern, times)| pattern.pairable() && **times > 0.0)
 }
 
 fn observed(ratings: &Ratings, times: &[f64], within: impl Fn(&Pattern) -> f64) -> f64 {
@@ -65,22 +60,19 @@ fn squares(ratings: &Ratings, times: &[f64], sizes: &[f64], places: &[f64]) -> (
     // The squared distances of all ordered pairs of m numbers add up to 2m times their squares about the mean.
     let within = |pattern: &Pattern| {
         let size = pattern.ratings.len() as f64;
-        let weighed = pattern.counts.iter().map(|&(category, n)| (places[category], n));
-        2.0 * size * about_mean(weighed, size) / (size - 1.0)
+        2.0 * size * about_mean(pattern.counts.iter().map(|&(category, n)| (places[category], n)), size) / (size - 1.0)
     };
     let total: f64 = sizes.iter().sum();
     let all = places.iter().copied().zip(sizes.iter().copied());
     (observed(ratings, times, within), 2.0 * total * about_mean(all, total))
 }
 
-/// The squares about the mean of numbers that occur so many times.
 fn about_mean(numbers: impl Iterator<Item = (f64, f64)> + Clone, total: f64) -> f64 {
     let mean = numbers.clone().map(|(value, n)| value * n).sum::<f64>() / total;
     numbers.map(|(value, n)| n * (value - mean).powi(2)).sum()
 }
 
-/// The rank in the middle of each category. The ordinal distance of two categories, the ratings between them with half of those
-/// in them, is the difference of these.
+/// The rank in the middle of each category. The ordinal distance of two categories is the difference of these.
 fn middle_ranks(sizes: &[f64]) -> Vec<f64> {
     let mut below = 0.0;
     let rank = |size: &f64| {

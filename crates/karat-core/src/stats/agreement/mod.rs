@@ -6,38 +6,28 @@
 mod cohen;
 mod krippendorff;
 mod ratings;
-mod resample;
 mod shares;
 
 pub use super::interval::{Interval, NoInterval};
+use crate::stats::bootstrap::{accelerated_ends, acceleration};
+use crate::stats::distribution::quantile;
 use crate::stats::interval::wilson_of_share;
+use crate::stats::random::Random;
 pub(crate) use cohen::binary_kappa;
 pub use cohen::{Weights, cohen};
 pub use krippendorff::{Level, krippendorff};
 pub use ratings::{Rating, Ratings};
-pub use resample::RESAMPLES;
+use rayon::prelude::*;
 pub use shares::{ac1, fleiss, percent};
 
 /// A figure, or the reason why there is none. 0/0 is never a number.
-pub type Value = Result<f64, UndefinedAgreement>;
+pub type Value = Result<f64, &'static str>;
 
-/// Why a figure has no value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "`reason` says it")]
-pub enum UndefinedAgreement {
-    NoOverlap,
-    OneCategory,
-}
+/// Why a figure has no value: there is nothing to compare.
+pub const NO_OVERLAP: &str = "no item was rated by two raters";
 
-impl UndefinedAgreement {
-    /// The reason in words.
-    pub fn reason(self) -> &'static str {
-        match self {
-            Self::NoOverlap => "no item was rated by two raters",
-            Self::OneCategory => "all ratings are the same, so agreement by chance is 1",
-        }
-    }
-}
+/// Why a figure has no value: there is nothing to tell apart.
+pub const ONE_CATEGORY: &str = "all ratings are the same, so agreement by chance is 1";
 
 /// A figure with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,11 +75,8 @@ pub struct Agreement {
 pub fn measure(ratings: &Ratings, pairs: &[(usize, usize)], seed: u64) -> Agreement {
     let prepared: Vec<cohen::Pair> = pairs.iter().map(|&(a, b)| cohen::Pair::new(ratings, a, b)).collect();
     let figures = |times: &[f64]| {
-        let mut all = Vec::with_capacity(WHOLE + 3 * prepared.len());
         let shares = shares::Shares::new(ratings, times);
-        all.push(shares.percent());
-        all.push(shares.fleiss());
-        all.push(shares.ac1());
+        let mut all = vec![shares.percent(), shares.fleiss(), shares.ac1()];
         all.extend([Level::Nominal, Level::Ordinal, Level::Interval].map(|l| krippendorff::alpha(ratings, times, l)));
         for pair in &prepared {
             let sums = pair.sums(ratings, times);
@@ -98,14 +85,13 @@ pub fn measure(ratings: &Ratings, pairs: &[(usize, usize)], seed: u64) -> Agreem
         all
     };
     let n = ratings.pairable();
-    let mut estimates = resample::estimates(ratings, seed, &figures).into_iter();
+    let mut estimates = estimates(ratings, seed, &figures).into_iter();
     let mut next = |n: usize| {
-        let (value, interval) =
-            estimates.next().unwrap_or((Err(UndefinedAgreement::NoOverlap), Err(NoInterval::Undefined)));
+        let (value, interval) = estimates.next().unwrap_or((Err(NO_OVERLAP), Err(NoInterval::Undefined)));
         Estimate { value, interval, n }
     };
     let mut percent = next(n);
-    if ratings.patterns().iter().all(|pattern| pattern.ratings.len() <= 2) {
+    if ratings.patterns.iter().all(|pattern| pattern.ratings.len() <= 2) {
         // With two ratings an item agrees or does not, and a share of items has an interval of its own.
         let share = percent.value.map_err(|_| NoInterval::Undefined);
         percent.interval = share.and_then(|share| wilson_of_share(share, n, 0.95));
@@ -122,5 +108,86 @@ pub fn measure(ratings: &Ratings, pairs: &[(usize, usize)], seed: u64) -> Agreem
     Agreement { cohen: cohen.collect(), percent, fleiss, nominal, ordinal, interval, ac1 }
 }
 
-/// How many figures are about all raters together.
-const WHOLE: usize = 6;
+/// How many samples are drawn.
+pub const RESAMPLES: usize = 2000;
+
+/// Every figure on all items, with its bias-corrected and accelerated bootstrap interval (Efron 1987).
+/// One set of samples serves all figures. Acceleration comes from a jackknife that leaves out one item at a time, or one block
+/// of items drawn at random where there are more than [`BLOCKS`] of them.
+fn estimates(
+    ratings: &Ratings,
+    seed: u64,
+    figures: &(impl Fn(&[f64]) -> Vec<Value> + Sync),
+) -> Vec<(Value, Result<Interval, NoInterval>)> {
+    let times = ratings.times();
+    let values = figures(&times);
+    // An item without any rating is not part of the sample.
+    let rated = |at: &usize| !ratings.patterns[*at].ratings.is_empty();
+    let mut items: Vec<u32> = ratings.items.iter().filter(|at| rated(at)).map(|at| *at as u32).collect();
+    // Samples must not depend on the order in which items came.
+    items.sort_unstable();
+    if items.len() < 2 {
+        let why = |value: Value| if value.is_ok() { NoInterval::NothingVaries } else { NoInterval::Undefined };
+        return values.into_iter().map(|value| (value, Err(why(value)))).collect();
+    }
+    let drawn: Vec<Vec<Value>> = (0..RESAMPLES as u64)
+        .into_par_iter()
+        .map(|number| {
+            let mut random = Random::new(seed, number);
+            let mut times = vec![0.0; times.len()];
+            for _ in 0..items.len() {
+                times[items[random.below(items.len())] as usize] += 1.0;
+            }
+            figures(&times)
+        })
+        .collect();
+    let left_out = jackknife(&times, &items, seed, figures);
+    let column = |rows: &[Vec<Value>], at: usize| -> Vec<f64> { rows.iter().filter_map(|row| row[at].ok()).collect() };
+    let interval = |(at, value): (usize, Value)| {
+        let interval = value
+            .map_err(|_| NoInterval::Undefined)
+            .and_then(|v| accelerated(v, column(&drawn, at), &column(&left_out, at), items.len()));
+        (value, interval)
+    };
+    values.into_iter().enumerate().map(interval).collect()
+}
+
+const BLOCKS: usize = 200;
+
+fn jackknife(
+    times: &[f64],
+    items: &[u32],
+    seed: u64,
+    figures: &(impl Fn(&[f64]) -> Vec<Value> + Sync),
+) -> Vec<Vec<Value>> {
+    let mut order = items.to_vec();
+    if items.len() > BLOCKS {
+        let mut random = Random::new(seed, RESAMPLES as u64);
+        for last in (1..order.len()).rev() {
+            order.swap(last, random.below(last + 1));
+        }
+    }
+    let blocks: Vec<&[u32]> = order.chunks(order.len().div_ceil(BLOCKS)).collect();
+    let without = |block: &&[u32]| {
+        let mut times = times.to_vec();
+        for &pattern in *block {
+            times[pattern as usize] -= 1.0;
+        }
+        figures(&times)
+    };
+    blocks.par_iter().map(without).collect()
+}
+
+fn accelerated(value: f64, mut drawn: Vec<f64>, left_out: &[f64], n: usize) -> Result<Interval, NoInterval> {
+    if drawn.len() * 20 < RESAMPLES * 19 {
+        return Err(NoInterval::OftenUndefined);
+    }
+    drawn.sort_by(f64::total_cmp);
+    let (Some(&least), Some(&most)) = (drawn.first(), drawn.last()) else { return Err(NoInterval::OftenUndefined) };
+    // The same figure added up in another order may differ in its last digits.
+    if most - least < 1e-12 {
+        return Err(NoInterval::NothingVaries);
+    }
+    let (low, high) = accelerated_ends(&drawn, value, 0.0, acceleration(left_out), quantile(0.975));
+    Ok(Interval { low, high, method: "bootstrap-bca", level: 0.95, n })
+}

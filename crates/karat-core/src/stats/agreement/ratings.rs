@@ -13,18 +13,17 @@ pub struct Rating {
 
 /// Ratings of items, any of which may be missing.
 ///
-/// Items that were rated alike are kept once, with their number: a thousand items and three judges who say yes or no make
-/// at most 27 patterns.
+/// Items that were rated alike are kept once, with their number: a thousand items and three yes-or-no judges make 27 patterns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ratings {
     raters: usize,
     /// The place of each category on the scale, from 0 to 1.
-    scores: Vec<f64>,
+    pub(super) scores: Vec<f64>,
     /// How many categories were given at least once.
-    used: usize,
-    patterns: Vec<Pattern>,
+    pub(super) used: usize,
+    pub(super) patterns: Vec<Pattern>,
     /// The pattern of each item, in the order given.
-    items: Vec<usize>,
+    pub(in crate::stats) items: Vec<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -64,14 +63,7 @@ impl Ratings {
             patterns.push(Pattern::new(ratings, members.len()));
         }
         let scores = (0..used.len()).map(|category| category as f64).collect();
-        let used = used.iter().filter(|used| **used).count();
-        Self { raters, scores: scaled(scores), used, patterns, items }
-    }
-
-    /// A table of items by raters, with `None` for what was not rated.
-    pub fn from_rows(rows: &[Vec<Option<usize>>]) -> Self {
-        let rating = |(rater, category): (usize, &Option<usize>)| category.map(|category| Rating { rater, category });
-        Self::new(rows.iter().map(|row| row.iter().enumerate().filter_map(rating).collect()))
+        Self { raters, scores: scaled(scores), used: used.iter().filter(|used| **used).count(), patterns, items }
     }
 
     /// The same with the places of the categories on a scale, which must rise; without a place for each, nothing changes.
@@ -90,47 +82,18 @@ impl Ratings {
         self.scores.len()
     }
 
-    /// How many items there are, rated or not.
-    pub fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    /// Whether there are no items.
-    pub fn is_empty(&self) -> bool {
-        self.items.is_empty()
-    }
-
     /// How many items have two ratings or more.
     pub fn pairable(&self) -> usize {
         self.patterns.iter().filter(|pattern| pattern.pairable()).map(|pattern| pattern.times).sum()
     }
 
-    /// How many categories were given at least once.
-    pub(super) fn used(&self) -> usize {
-        self.used
-    }
-
-    pub(super) fn scores(&self) -> &[f64] {
-        &self.scores
-    }
-
-    pub(super) fn patterns(&self) -> &[Pattern] {
-        &self.patterns
-    }
-
-    /// How often each pattern occurs among all items.
     pub(super) fn times(&self) -> Vec<f64> {
         self.patterns.iter().map(|pattern| pattern.times as f64).collect()
     }
 
-    /// The distinct rows of ratings, and how many items have each.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = (&[Rating], usize)> {
+    /// The distinct rows of ratings, and how many items have each; `items` holds the places of rows.
+    pub(in crate::stats) fn rows(&self) -> impl Iterator<Item = (&[Rating], usize)> {
         self.patterns.iter().map(|pattern| (pattern.ratings.as_slice(), pattern.times))
-    }
-
-    /// For each item, in the order given, its place among [`Self::rows`].
-    pub(crate) fn row_of(&self) -> &[usize] {
-        &self.items
     }
 }
 

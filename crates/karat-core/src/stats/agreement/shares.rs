@@ -1,6 +1,6 @@
 //! Figures made of two things: how often raters agree, and how large each category is.
 
-use super::{Ratings, UndefinedAgreement, Value};
+use super::{NO_OVERLAP, ONE_CATEGORY, Ratings, Value};
 
 /// The share of agreeing pairs of ratings of an item, averaged over the items with two ratings or more.
 pub fn percent(ratings: &Ratings) -> Value {
@@ -31,11 +31,10 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// For a sample in which each pattern occurs `times` times.
     pub(super) fn new(ratings: &Ratings, times: &[f64]) -> Self {
         let (mut agreeing, mut pairable, mut rated) = (0.0, 0.0, 0.0);
         let mut sizes = vec![0.0; ratings.categories()];
-        for (pattern, &times) in ratings.patterns().iter().zip(times) {
+        for (pattern, &times) in ratings.patterns.iter().zip(times) {
             if pattern.ratings.is_empty() || times == 0.0 {
                 continue;
             }
@@ -50,17 +49,17 @@ impl Shares {
             }
         }
         sizes.iter_mut().for_each(|size| *size /= f64::max(rated, 1.0));
-        Self { agreeing: (pairable > 0.0).then(|| agreeing / pairable), sizes, categories: ratings.used() }
+        Self { agreeing: (pairable > 0.0).then(|| agreeing / pairable), sizes, categories: ratings.used }
     }
 
     pub(super) fn percent(&self) -> Value {
-        self.agreeing.ok_or(UndefinedAgreement::NoOverlap)
+        self.agreeing.ok_or(NO_OVERLAP)
     }
 
     pub(super) fn fleiss(&self) -> Value {
         let agreeing = self.percent()?;
         if self.sizes.iter().filter(|size| **size > 0.0).count() < 2 {
-            return Err(UndefinedAgreement::OneCategory);
+            return Err(ONE_CATEGORY);
         }
         let chance: f64 = self.sizes.iter().map(|size| size * size).sum();
         Ok((agreeing - chance) / (1.0 - chance))
@@ -69,10 +68,9 @@ impl Shares {
     pub(super) fn ac1(&self) -> Value {
         let agreeing = self.percent()?;
         if self.categories < 2 {
-            return Err(UndefinedAgreement::OneCategory);
+            return Err(ONE_CATEGORY);
         }
-        let spread: f64 = self.sizes.iter().map(|size| size * (1.0 - size)).sum();
-        let chance = spread / (self.categories - 1) as f64;
+        let chance = self.sizes.iter().map(|size| size * (1.0 - size)).sum::<f64>() / (self.categories - 1) as f64;
         Ok((agreeing - chance) / (1.0 - chance))
     }
 }

@@ -1,6 +1,6 @@
 //! Bootstraps many figures of the same cases with one set of resamples.
 
-use super::{BootstrapKind, BootstrapOptions, TrialResampling, acceleration, by_cluster, ends, first, method};
+use super::{BootstrapKind, BootstrapOptions, acceleration, by_cluster, ends, first, method};
 use crate::stats::interval::{Interval, IntervalEstimate, NoInterval, checked};
 use crate::stats::random::{Random, seed_of};
 use crate::stats::summary::sum;
@@ -60,8 +60,7 @@ pub fn joint_estimates(
         sample.estimate(at, known[at], column, &without, options)
     };
     let mut means: Vec<IntervalEstimate> = (0..width).into_par_iter().map(estimate).collect();
-    let figures = means.split_off(sample.means);
-    JointEstimates { means, figures }
+    JointEstimates { figures: means.split_off(sample.means), means }
 }
 
 /// Cases in an order that depends on their values alone, laid out for drawing.
@@ -95,7 +94,6 @@ fn add(sums: &mut [f64], values: &[f64], times: f64) {
     sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += times * value);
 }
 
-/// Resamples processed together.
 const BLOCK: usize = 16;
 
 /// Maximum number of trial choices laid out per case; beyond, this many are sampled.
@@ -113,7 +111,7 @@ impl Sample {
         let width = ordered.first().map_or(0, |case| case.row.len());
         let live: Vec<usize> = (0..width).filter(|at| ordered.iter().any(|case| case.row[*at] != 0.0)).collect();
         let rows = ordered.iter().flat_map(|case| live.iter().map(|at| case.row[*at])).collect();
-        let again = options.trials == TrialResampling::Resampled;
+        let again = options.resample_trials;
         let plain: Vec<f64> = ordered.iter().flat_map(|case| mean_pairs(&case.trials, means)).collect();
         let shrunk: Vec<(f64, f64)> = (0..means)
             .map(|k| if again { shrinking(&ordered, &plain, k, means, &starts) } else { (0.0, 1.0) })
@@ -143,12 +141,10 @@ impl Sample {
         sample
     }
 
-    /// All values a draw of this case can have.
     fn lay_out(&mut self, case: usize, trials: &[&[Option<f64>]], shrunk: &[(f64, f64)]) {
         let plain = self.plain[case * self.means * 2..(case + 1) * self.means * 2].to_vec();
         let m = trials.len();
-        let all = m.checked_pow(m as u32).filter(|count| *count <= CHOICES);
-        let picks: Vec<Vec<&[Option<f64>]>> = match all {
+        let picks: Vec<Vec<&[Option<f64>]>> = match m.checked_pow(m as u32).filter(|count| *count <= CHOICES) {
             _ if !self.again || m < 2 => vec![trials.to_vec()],
             Some(count) => (0..count).map(|choice| chosen(trials, choice).collect()).collect(),
             None => {
@@ -182,7 +178,6 @@ impl Sample {
         Totals { means: vec![0.0; self.means * 2], rows: vec![0.0; self.live.len()] }
     }
 
-    /// The sums over all cases, as they are.
     fn all(&self) -> Totals {
         let mut totals = self.empty();
         (0..self.places.len() - 1).for_each(|case| self.add(case, 1.0, &mut totals));
@@ -197,7 +192,6 @@ impl Sample {
     }
 
     /// The sums of so many samples, from that number on.
-    ///
     /// First it is drawn how often each cluster comes up, then all samples go through the cases together: what a case can
     /// add is then read once for all of them, and in the order in which it lies in memory.
     fn draw(&self, first: usize, count: usize) -> Vec<Totals> {
@@ -244,7 +238,6 @@ impl Sample {
         means.chain(figures(&row)).collect()
     }
 
-    /// Means and figures without each cluster.
     fn left_out(&self, figures: &(impl Fn(&[f64]) -> Vec<Option<f64>> + Sync)) -> Vec<Vec<Option<f64>>> {
         let all = self.all();
         let without = |cluster: &[usize]| {
@@ -267,9 +260,9 @@ impl Sample {
     ) -> IntervalEstimate {
         let value = value.filter(|v| v.is_finite());
         let units = self.defined.get(at).copied().unwrap_or(self.units());
-        let Some(known) = value else { return IntervalEstimate::without(None, NoInterval::Undefined) };
+        let Some(known) = value else { return IntervalEstimate { value, interval: Err(NoInterval::Undefined) } };
         if units < 2 {
-            return IntervalEstimate::without(value, NoInterval::OneUnit);
+            return IntervalEstimate { value, interval: Err(NoInterval::OneUnit) };
         }
         let skewed = (options.kind == BootstrapKind::Bca).then(|| acceleration(left_out));
         let ends = checked(options.level).and_then(|level| ends(known, drawn(), skewed, level, options.resamples));
@@ -285,7 +278,6 @@ struct Ordered<'a> {
     row: &'a [f64],
 }
 
-/// Cases sorted by their values within clusters, clusters sorted likewise, and where each cluster starts.
 fn ordered<'a>(cases: &CaseData<'a>) -> (Vec<Ordered<'a>>, Vec<usize>) {
     let by_value = |a: &Option<f64>, b: &Option<f64>| match (a, b) {
         (Some(a), Some(b)) => a.total_cmp(b),

@@ -17,8 +17,7 @@ pub fn assess(input: &RequirementInput<'_>, query: &str, words: &dyn Fn(&str) ->
     if let Some(reason) = not_applicable(input) {
         return opinion(Compliance::NotApplicable, Vec::new(), reason);
     }
-    let parts: Vec<Vec<String>> =
-        input.parts.iter().map(|part| words(&format!("{}\n\n{}", part.heading, part.text))).collect();
+    let parts: Vec<_> = input.parts.iter().map(|part| words(&format!("{}\n\n{}", part.heading, part.text))).collect();
     if input.requirement.signs.is_empty() { by_words(&words(query), &parts) } else { by_signs(input, &parts, words) }
 }
 
@@ -37,8 +36,8 @@ fn by_signs(input: &RequirementInput<'_>, parts: &[Vec<String>], words: &dyn Fn(
     let phrases: Vec<Vec<Vec<String>>> =
         signs.iter().map(|sign| sign.any.iter().map(|phrase| words(phrase)).collect()).collect();
     let shows = |part: &Vec<String>| -> BTreeSet<usize> {
-        let is_shown = |sign: &usize| phrases[*sign].iter().any(|phrase| holds(part, phrase));
-        (0..signs.len()).filter(is_shown).collect()
+        let holds = |phrase: &Vec<String>| !phrase.is_empty() && part.windows(phrase.len()).any(|own| own == phrase);
+        (0..signs.len()).filter(|sign| phrases[*sign].iter().any(holds)).collect()
     };
     let shown: Vec<BTreeSet<usize>> = parts.iter().map(shows).collect();
     let found: BTreeSet<usize> = shown.iter().flatten().copied().collect();
@@ -90,15 +89,11 @@ fn opinion(verdict: Compliance, order: Vec<usize>, rationale: String) -> Opinion
     Opinion { verdict, citations, relevant: order, rationale }
 }
 
-fn holds(text: &[String], phrase: &[String]) -> bool {
-    !phrase.is_empty() && text.windows(phrase.len()).any(|window| window == phrase)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::{GivenAnswer, ShownPart};
     use super::*;
-    use crate::assess::bundle::{BundleRef, RequirementRef};
+    use crate::assess::bundle::RequirementRef;
     use karat_core::assessment::record::AnswerValue;
     use karat_format::template::{SignV1, TemplateRequirementV1};
 
@@ -117,7 +112,7 @@ mod tests {
         let shown = |text: &&str| ShownPart { document: "d".into(), heading: "h".into(), text: (*text).into() };
         let answers = answer.map(|answer| GivenAnswer { question: "q", words: "", answer });
         let input = RequirementInput {
-            about: RequirementRef { bundle: BundleRef { bundle_id: "b", template_id: "t" }, requirement_id: "r" },
+            about: RequirementRef { bundle_id: "b", template_id: "t", requirement_id: "r" },
             requirement,
             answers: answers.into_iter().collect(),
             parts: parts.iter().map(shown).collect(),

@@ -1,19 +1,18 @@
 //! A language model as an assessor: it is asked which parts are relevant, then whether the requirement is met.
 
-use super::{Assessed, CitedPart, Opinion, RequirementInput, Unanswered};
+use super::{Assessed, CitedPart, Opinion, RequirementInput};
 use crate::assess::bundle::RequirementRef;
-use crate::assess::event::{AssessEvent, Call};
 use crate::assess::prompt::{COMPLIANCE, RELEVANCE};
+use crate::assess::{AssessEvent, Call};
 use karat_core::assessment::record::{Compliance, Role};
-use karat_format::assessment::StepV1 as Step;
+use karat_format::assessment::{StepV1 as Step, UnansweredV1};
 use karat_format::judge::JudgeConfigV1;
 use karat_io::cancel::Cancel;
 use karat_llm::engine::{Engine, EngineError, EngineEvent, EngineOptions, EngineStats};
 use karat_llm::ledger::{Answer, CacheMode, Exchange, FailureReason, Ledger};
 use karat_llm::prompt::{Question, Template};
-use karat_llm::provider::{ProviderEnv, ProviderError, ProviderId};
+use karat_llm::provider::{ProviderEnv, ProviderError};
 use karat_llm::providers;
-use karat_llm::timed_provider::{TimedProvider, TimingLog};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -21,8 +20,7 @@ use serde_json::{Value, json};
 pub struct Model {
     /// The name given to `--evaluation`.
     pub name: String,
-    engine: Engine,
-    log: TimingLog,
+    pub(in crate::assess) engine: Engine,
 }
 
 pub struct EvaluationContext<'a> {
@@ -36,23 +34,12 @@ impl Model {
     pub fn open(
         name: &str,
         config: &JudgeConfigV1,
-        around: &ProviderEnv<'_>,
+        env: &ProviderEnv<'_>,
         cache: CacheMode,
     ) -> Result<Self, ProviderError> {
-        let provider = providers::open(config, around)?;
-        let log = TimingLog::default();
-        let watched = Box::new(TimedProvider::new(provider, log.clone()));
-        let engine = Engine::new(watched, EngineOptions::from_config(config, cache)?).shared();
-        Ok(Self { name: name.to_owned(), engine, log })
-    }
-
-    pub fn id(&self) -> &ProviderId {
-        self.engine.provider().id()
-    }
-
-    /// What must be configured first, such as a key.
-    pub fn missing_setting(&self) -> Option<&str> {
-        self.engine.provider().missing_setup()
+        let provider = providers::open(config, env)?;
+        let engine = Engine::new(provider, EngineOptions::from_config(config, cache)?).shared();
+        Ok(Self { name: name.to_owned(), engine })
     }
 
     /// Asks about all requirements: first which parts are relevant, then whether they are met. Unanswered questions are part
@@ -67,7 +54,7 @@ impl Model {
         let questions = with_parts.iter().map(|at| relevance(&inputs[*at])).collect();
         let (answers, mut tally) = self.ask(Step::Relevance, &select(&with_parts), questions, context)?;
         // Without retrieved parts there is nothing to choose from, so the verdict is asked for at once.
-        let mut relevant: Vec<Result<Vec<usize>, Unanswered>> = inputs.iter().map(|_| Ok(Vec::new())).collect();
+        let mut relevant: Vec<Result<Vec<usize>, UnansweredV1>> = inputs.iter().map(|_| Ok(Vec::new())).collect();
         for (at, answer) in with_parts.into_iter().zip(answers) {
             relevant[at] = answer.and_then(|answer| relevant_parts(&answer, inputs[at].parts.len()));
         }
@@ -77,7 +64,7 @@ impl Model {
         let (answers, second) = self.ask(Step::Verdict, &select(&asked), questions, context)?;
         tally += &second;
         let mut answers = answers.into_iter();
-        let opinion = |relevant: Result<Vec<usize>, Unanswered>| {
+        let opinion = |relevant: Result<Vec<usize>, UnansweredV1>| {
             let relevant = relevant?;
             let answer =
                 answers.next().unwrap_or_else(|| Err(unanswered(Step::Verdict, "unanswered", "no answer came")))?;
@@ -92,28 +79,18 @@ impl Model {
         inputs: &[&RequirementInput<'_>],
         questions: Vec<Question>,
         context: &mut EvaluationContext<'_>,
-    ) -> Result<(Vec<Result<Value, Unanswered>>, EngineStats), EngineError> {
+    ) -> Result<(Vec<Result<Value, UnansweredV1>>, EngineStats), EngineError> {
         let model = self.name.as_str();
         (context.observer)(AssessEvent::Round { model, questions: questions.len() });
-        let ids: Vec<String> = questions.iter().map(|question| question.id.clone()).collect();
-        let mut answers: Vec<Option<Result<Value, Unanswered>>> = vec![None; questions.len()];
+        let mut answers: Vec<Option<Result<Value, UnansweredV1>>> = vec![None; questions.len()];
         let observer = &mut *context.observer;
         let mut on_event = |event: EngineEvent<'_>| match event {
-            EngineEvent::Retrying { wait, why, .. } => observer(AssessEvent::Retrying { model, wait, why }),
+            EngineEvent::Retrying { wait, why } => observer(AssessEvent::Retrying { model, wait, why }),
             EngineEvent::Settled { index, exchange } => {
                 let answer = answer(step, &exchange);
-                let spent = self.log.take(&ids[index]);
-                let call = Call {
-                    step,
-                    cached: exchange.cached,
-                    requests: if exchange.cached { 0 } else { exchange.attempts },
-                    tokens_in: if exchange.cached { 0 } else { exchange.tokens_in },
-                    tokens_out: if exchange.cached { 0 } else { exchange.tokens_out },
-                    usd: exchange.usd.filter(|_| !exchange.cached),
-                    latency: (!exchange.cached && exchange.attempts > 0).then_some(spent.time),
-                    failure: answer.as_ref().err().map(|failed| (failed.kind, failed.why.clone())),
-                };
-                observer(AssessEvent::Settled { model, about: inputs[index].about, call: &call });
+                let failure = answer.as_ref().err();
+                let call = Call { about: inputs[index].about, step, exchange: &exchange, failure };
+                observer(AssessEvent::Settled { model, call });
                 answers[index] = Some(answer);
             }
         };
@@ -123,11 +100,11 @@ impl Model {
     }
 }
 
-fn unanswered(step: Step, kind: &'static str, why: impl Into<String>) -> Unanswered {
-    Unanswered { step, kind, why: why.into() }
+fn unanswered(step: Step, kind: &str, why: impl Into<String>) -> UnansweredV1 {
+    UnansweredV1 { step, kind: kind.to_owned(), why: why.into() }
 }
 
-fn answer(step: Step, exchange: &Exchange) -> Result<Value, Unanswered> {
+fn answer(step: Step, exchange: &Exchange) -> Result<Value, UnansweredV1> {
     match &exchange.answer {
         Answer::Given(value) => Ok(value.clone()),
         Answer::Refused { why } => Err(unanswered(step, "refused", why)),
@@ -152,9 +129,8 @@ fn relevance(input: &RequirementInput<'_>) -> Question {
 /// Also asked without parts, since a requirement may not apply.
 fn compliance(input: &RequirementInput<'_>, relevant: &[usize]) -> Question {
     let guidance = &input.requirement.guidance;
-    let in_order = Compliance::ALL
-        .iter()
-        .filter_map(|verdict| guidance.get(verdict.name()).map(|when| format!("{}: {}", verdict.name(), when.trim())));
+    let line = |name: &str| guidance.get(name).map(|when| format!("{name}: {}", when.trim()));
+    let in_order = Compliance::ALL.iter().filter_map(|verdict| line(verdict.name()));
     let guidance = (!guidance.is_empty()).then(|| in_order.collect::<Vec<_>>().join("\n"));
     let shown = (!relevant.is_empty()).then(|| parts(input, relevant.iter().copied()));
     let fields = [("guidance", guidance), ("answers", answers(input)), ("parts", shown)];
@@ -167,10 +143,10 @@ fn question<const N: usize>(
     template: &'static Template,
     given: [(&'static str, Option<String>); N],
 ) -> Question {
-    let RequirementRef { bundle, requirement_id } = input.about;
+    let RequirementRef { bundle_id, requirement_id, .. } = input.about;
     let mut fields = vec![("requirement", requirement(input))];
     fields.extend(given.into_iter().filter_map(|(name, text)| Some((name, text?))));
-    let id = format!("{}/{requirement_id}#{}", bundle.bundle_id, step.name());
+    let id = format!("{bundle_id}/{requirement_id}#{}", step.name());
     Question { id, template, fields, form: None }
 }
 
@@ -230,7 +206,7 @@ struct VerdictV1 {
     rationale: String,
 }
 
-fn relevant_parts(answer: &Value, most: usize) -> Result<Vec<usize>, Unanswered> {
+fn relevant_parts(answer: &Value, most: usize) -> Result<Vec<usize>, UnansweredV1> {
     let parsed = RelevanceV1::deserialize(answer)
         .map_err(|error| unanswered(Step::Relevance, "unreadable", error.to_string()))?;
     // Parts that were not shown are dropped.

@@ -18,40 +18,35 @@ pub fn summarize(log: &LogFile) -> Result<LogSummaryV1, LogError> {
     let mut reader = BufReader::new(File::open(&log.path).map_err(wrong)?);
     let mut tally = Tally::default();
     let mut line = Vec::new();
-    loop {
-        line.clear();
-        let read = (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(wrong)?;
-        if read == 0 {
-            break;
-        }
+    while (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(wrong)? > 0 {
         match serde_json::from_slice::<LogLineV1>(&line) {
             Ok(line) => tally.add(line),
-            Err(_) => tally.unreadable += 1,
+            Err(_) => tally.summary.unreadable_lines += 1,
         }
+        line.clear();
     }
-    Ok(tally.summary(&log.batch_run_id))
+    Ok(tally.finish(&log.batch_run_id))
 }
 
 type Key = (usize, String, Option<String>);
 
 #[derive(Default)]
 struct Tally {
+    summary: LogSummaryV1,
     first: Option<LogLineV1>,
     began: Option<String>,
-    ended: Option<String>,
     templates: BTreeSet<String>,
     bundles: BTreeSet<String>,
     requirements: BTreeSet<(String, String)>,
     stages: BTreeMap<Key, (LogStageV1, Vec<f64>)>,
     errors: BTreeMap<(Key, String), LogErrorV1>,
-    unreadable: usize,
 }
 
 impl Tally {
     fn add(&mut self, line: LogLineV1) {
         match line.event.as_str() {
             "run_began" => self.began = Some(line.time.clone()),
-            "run_ended" => self.ended = Some(line.time.clone()),
+            "run_ended" => self.summary.ended = Some(line.time.clone()),
             _ => {}
         }
         self.templates.extend(line.template_id.clone());
@@ -97,24 +92,20 @@ impl Tally {
         times.extend(line.latency_ms);
     }
 
-    fn summary(self, batch_run_id: &str) -> LogSummaryV1 {
-        let stage = |(mut stage, times): (LogStageV1, Vec<f64>)| {
-            stage.latency_ms = latency(times);
-            stage
-        };
+    fn finish(self, batch_run_id: &str) -> LogSummaryV1 {
+        let stage = |(stage, times)| LogStageV1 { latency_ms: latency(times), ..stage };
         let first = self.first.unwrap_or_default();
         LogSummaryV1 {
             batch_run_id: batch_run_id.to_owned(),
             session_id: first.session_id,
             assessment_mode: first.assessment_mode.unwrap_or_default(),
             began: self.began.unwrap_or(first.time),
-            ended: self.ended,
             templates: self.templates.into_iter().collect(),
             bundles: self.bundles.len(),
             requirements: self.requirements.len(),
             stages: self.stages.into_values().map(stage).collect(),
             errors: self.errors.into_values().collect(),
-            unreadable_lines: self.unreadable,
+            ..self.summary
         }
     }
 }

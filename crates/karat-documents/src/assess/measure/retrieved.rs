@@ -2,11 +2,11 @@
 
 use super::Shared;
 use crate::assess::search::{RequirementSearch, SearchedBundle};
-use crate::retrieval::{Hit, ListRank};
+use crate::retrieval::Hit;
 use karat_core::assessment::items::Item;
 use karat_core::assessment::part_match::{Category, Near};
 use karat_core::assessment::retrieval::Retrieval;
-use karat_format::assessment::{FoundV1, RankedV1, RetrievalV1, RetrievedV1, ScoredV1};
+use karat_format::assessment::{FoundV1, RankedV1, RetrievalV1, RetrievedV1};
 use std::collections::BTreeMap;
 
 pub(super) fn retrieval(shared: &Shared<'_>) -> RetrievalV1 {
@@ -14,7 +14,7 @@ pub(super) fn retrieval(shared: &Shared<'_>) -> RetrievalV1 {
     let mut categories: BTreeMap<Category, usize> = BTreeMap::new();
     let mut k = None;
     for bundle in shared.bundles {
-        let own = bundle.corpus.bundle.template.config.scoring.k;
+        let own = bundle.bundle.template.config.scoring.k;
         k.get_or_insert(own);
         for search in &bundle.requirements {
             let found = Retrieval::new(&search.matches, &search.ranked());
@@ -42,8 +42,8 @@ fn retrieved(bundle: &SearchedBundle<'_>, search: &RequirementSearch<'_>, found:
         }
     });
     RetrievedV1 {
-        bundle_id: bundle.corpus.bundle.record.bundle.clone(),
-        template_id: bundle.corpus.bundle.template.id.clone(),
+        bundle_id: bundle.bundle.record.bundle.clone(),
+        template_id: bundle.bundle.template.id.clone(),
         requirement_id: search.requirement.id.to_string(),
         query: search.query.clone(),
         recall: found.recall().ok(),
@@ -57,8 +57,7 @@ fn match_with<'a>(search: &'a RequirementSearch<'_>, golden: usize, part: usize)
 }
 
 fn ranked(bundle: &SearchedBundle<'_>, search: &RequirementSearch<'_>, rank: usize, hit: &Hit) -> RankedV1 {
-    let part = &bundle.corpus.parts[hit.part];
-    let place = |place: &ListRank| ScoredV1 { rank: place.rank, score: place.score };
+    let part = &bundle.parts[hit.part];
     let golden = search.requirement.evidence_parts().enumerate().filter_map(|(at, (_, golden))| {
         match_with(search, at, hit.part).map(|near| (golden.id.to_string(), near.found.category))
     });
@@ -69,8 +68,8 @@ fn ranked(bundle: &SearchedBundle<'_>, search: &RequirementSearch<'_>, rank: usi
         heading: part.section.heading.clone(),
         place: part.section.place.to_string(),
         score: hit.score,
-        bm25: hit.bm25.as_ref().map(place),
-        embedding: hit.embedding.as_ref().map(place),
+        bm25: hit.bm25,
+        embedding: hit.embedding,
         rerank: hit.rerank,
         golden: golden.collect(),
     }

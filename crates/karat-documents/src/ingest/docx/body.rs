@@ -3,7 +3,7 @@
 use super::numbering::Numbering;
 use super::styles::{Properties, Styles};
 use super::xml::{Node, Tag, Xml};
-use crate::ingest::IngestError;
+use crate::ingest::Result;
 use std::collections::BTreeMap;
 
 #[derive(Debug)]
@@ -21,7 +21,6 @@ pub(super) struct Paragraph {
     pub(super) indent: usize,
     /// Heading level by style.
     pub(super) heading: Option<u8>,
-    /// Part of a table of contents.
     pub(super) contents: bool,
     pub(super) runs: Vec<Run>,
     pub(super) notes: Vec<(String, NoteId)>,
@@ -41,18 +40,12 @@ pub(super) struct Run {
     pub(super) size: u32,
 }
 
-#[derive(Debug, Default)]
-pub(super) struct Table {
-    pub(super) rows: Vec<Vec<Vec<Item>>>,
-}
+/// The contents of each cell, by row.
+pub(super) type Table = Vec<Vec<Vec<Item>>>;
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum NoteId {
-    Foot(String),
-    End(String),
-}
+/// `footnote` or `endnote`, and its id among those.
+pub(super) type NoteId = (&'static str, String);
 
-/// The state while the parts of a document are read in order.
 #[derive(Default)]
 pub(super) struct BodyReader {
     pub(super) styles: Styles,
@@ -71,7 +64,7 @@ const COMMENTS: &str = "comments left out";
 
 impl BodyReader {
     /// Reads up to the end of the current element or of the part.
-    pub(super) fn blocks(&mut self, xml: &mut Xml<'_>) -> Result<Vec<Item>, IngestError> {
+    pub(super) fn blocks(&mut self, xml: &mut Xml<'_>) -> Result<Vec<Item>> {
         let mut items = Vec::new();
         xml.each(|xml, tag| {
             match tag.name() {
@@ -85,7 +78,7 @@ impl BodyReader {
     }
 
     /// Skips an element that has no document text; returns whether it did.
-    fn passed_over(&mut self, xml: &mut Xml<'_>, tag: &Tag<'_>) -> Result<bool, IngestError> {
+    fn passed_over(&mut self, xml: &mut Xml<'_>, tag: &Tag<'_>) -> Result<bool> {
         match tag.name() {
             "del" | "moveFrom" => *self.counts.entry(DELETED).or_default() += 1,
             "commentReference" => *self.counts.entry(COMMENTS).or_default() += 1,
@@ -103,18 +96,16 @@ impl BodyReader {
         Ok(true)
     }
 
-    fn table(&mut self, xml: &mut Xml<'_>) -> Result<Table, IngestError> {
-        let mut table = Table::default();
+    fn table(&mut self, xml: &mut Xml<'_>) -> Result<Table> {
+        let mut table = Table::new();
         xml.each(|xml, tag| {
             match tag.name() {
-                "tr" => table.rows.push(Vec::new()),
+                "tr" => table.push(Vec::new()),
                 "tc" => {
                     let cell = self.blocks(xml)?;
-                    if table.rows.is_empty() {
-                        table.rows.push(Vec::new());
-                    }
-                    if let Some(row) = table.rows.last_mut() {
-                        row.push(cell);
+                    match table.last_mut() {
+                        Some(row) => row.push(cell),
+                        None => table.push(vec![cell]),
                     }
                     return Ok(true);
                 }
@@ -125,7 +116,7 @@ impl BodyReader {
         Ok(table)
     }
 
-    fn paragraph(&mut self, xml: &mut Xml<'_>, items: &mut Vec<Item>) -> Result<(), IngestError> {
+    fn paragraph(&mut self, xml: &mut Xml<'_>, items: &mut Vec<Item>) -> Result<()> {
         self.ordinal += 1;
         let mut paragraph = Paragraph { ordinal: self.ordinal, ..Paragraph::default() };
         let mut own = Properties::default();
@@ -147,9 +138,8 @@ impl BodyReader {
         })?;
         // An empty paragraph keeps its number unless it was deleted or only ends a section.
         let gone = (own.mark_deleted || own.ends_pages) && paragraph.text().trim().is_empty();
-        let names: Vec<String> = self.styles.names(own.style.as_deref()).into_iter().map(str::to_owned).collect();
+        let names = self.styles.names(own.style.as_deref());
         let resolved = self.styles.paragraph(own);
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         if let Some(numbered) = resolved.properties.numbered.as_ref().filter(|_| !gone)
             && let Some((label, level)) = self.numbering.next(numbered, &names)
         {
@@ -168,7 +158,7 @@ impl BodyReader {
         paragraph_looks: &Properties,
         paragraph: &mut Paragraph,
         boxes: &mut Vec<Item>,
-    ) -> Result<(), IngestError> {
+    ) -> Result<()> {
         let mut looks = self.styles.run(Properties::default(), paragraph_looks);
         let mut text = String::new();
         xml.each(|xml, tag| {
@@ -193,23 +183,16 @@ impl BodyReader {
                 "sym" => text.extend(symbol(tag)),
                 "fldChar" => match tag.attribute("fldCharType").as_deref() {
                     Some("begin") if self.fields.len() < 100 => self.fields.push(true),
-                    Some("separate") => {
-                        if let Some(open) = self.fields.last_mut() {
-                            *open = false;
-                        }
-                    }
-                    Some("end") => {
-                        self.fields.pop();
-                    }
+                    Some("separate") => self.fields.last_mut().into_iter().for_each(|open| *open = false),
+                    Some("end") => _ = self.fields.pop(),
                     _ => {}
                 },
                 name @ ("footnoteReference" | "endnoteReference") => {
                     self.notes += 1;
                     let mark = self.notes.to_string();
                     text.push_str(&format!("[{mark}]"));
-                    let id = tag.attribute("id").unwrap_or_default();
-                    let id = if name == "footnoteReference" { NoteId::Foot(id) } else { NoteId::End(id) };
-                    paragraph.notes.push((mark, id));
+                    let kind = if name == "footnoteReference" { "footnote" } else { "endnote" };
+                    paragraph.notes.push((mark, (kind, tag.attribute("id").unwrap_or_default())));
                 }
                 "txbxContent" => {
                     boxes.extend(self.blocks(xml)?);
@@ -236,7 +219,7 @@ impl BodyReader {
         Ok(())
     }
 
-    pub(super) fn note_texts(&mut self, mut xml: Xml<'_>) -> Result<BTreeMap<String, String>, IngestError> {
+    pub(super) fn note_texts(&mut self, kind: &'static str, mut xml: Xml<'_>) -> Result<BTreeMap<NoteId, String>> {
         let mut found = BTreeMap::new();
         xml.each(|xml, tag| {
             let is_note = matches!(tag.name(), "footnote" | "endnote");
@@ -244,7 +227,7 @@ impl BodyReader {
                 let ordinal = self.ordinal;
                 let items = self.blocks(xml)?;
                 self.ordinal = ordinal;
-                found.insert(tag.attribute("id").unwrap_or_default(), flat(&items));
+                found.insert((kind, tag.attribute("id").unwrap_or_default()), flat(&items));
             }
             Ok(is_note)
         })?;
@@ -261,13 +244,13 @@ pub(super) fn flat(items: &[Item]) -> String {
                 let gap = if paragraph.label.is_empty() { "" } else { " " };
                 words.push(format!("{}{gap}{}", paragraph.label, paragraph.text()));
             }
-            Item::Table(table) => words.extend(table.rows.iter().flatten().map(|cell| flat(cell))),
+            Item::Table(table) => words.extend(table.iter().flatten().map(|cell| flat(cell))),
         }
     }
     words.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn words(xml: &mut Xml<'_>) -> Result<String, IngestError> {
+fn words(xml: &mut Xml<'_>) -> Result<String> {
     let mut text = String::new();
     let mut open = 1;
     while open > 0 {

@@ -1,7 +1,7 @@
 //! Computes automatic numbers of paragraphs.
 
 use super::xml::Xml;
-use crate::ingest::IngestError;
+use crate::ingest::Result;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,7 +37,6 @@ struct List {
     levels: BTreeMap<usize, Level>,
 }
 
-/// The lists of a document and their counters.
 #[derive(Debug, Default)]
 pub(super) struct Numbering {
     schemes: BTreeMap<String, Scheme>,
@@ -50,18 +49,14 @@ const LEVELS: usize = 9;
 const LONGEST_LABEL: usize = 40;
 
 impl Numbering {
-    pub(super) fn read(mut xml: Xml<'_>) -> Result<Self, IngestError> {
+    pub(super) fn read(mut xml: Xml<'_>) -> Result<Self> {
         let mut all = Self::default();
         xml.each(|xml, tag| {
             match tag.name() {
                 "abstractNum" => {
-                    let id = tag.attribute("abstractNumId").unwrap_or_default();
-                    all.schemes.insert(id, scheme(xml)?);
+                    _ = all.schemes.insert(tag.attribute("abstractNumId").unwrap_or_default(), scheme(xml)?)
                 }
-                "num" => {
-                    let id = tag.attribute("numId").unwrap_or_default();
-                    all.lists.insert(id, list(xml)?);
-                }
+                "num" => _ = all.lists.insert(tag.attribute("numId").unwrap_or_default(), list(xml)?),
                 _ => return Ok(false),
             }
             Ok(true)
@@ -72,16 +67,12 @@ impl Numbering {
 
     /// Resolves schemes that refer to a style to the scheme of that style.
     fn follow_links(&mut self) {
-        let defined: BTreeMap<String, String> =
-            self.schemes.iter().filter_map(|(id, s)| Some((s.style_link.clone()?, id.clone()))).collect();
-        let aliases: BTreeMap<String, String> = self
-            .schemes
-            .iter()
-            .filter_map(|(id, s)| Some((id.clone(), defined.get(s.taken_from.as_ref()?)?.clone())))
-            .collect();
+        let defined: BTreeMap<&String, &String> =
+            self.schemes.iter().filter_map(|(id, scheme)| Some((scheme.style_link.as_ref()?, id))).collect();
         for list in self.lists.values_mut() {
-            if let Some(target) = aliases.get(&list.scheme) {
-                list.scheme = target.clone();
+            let link = self.schemes.get(&list.scheme).and_then(|scheme| scheme.taken_from.as_ref());
+            if let Some(target) = link.and_then(|link| defined.get(link)) {
+                list.scheme = (*target).clone();
             }
         }
     }
@@ -106,12 +97,7 @@ impl Numbering {
         }
         counters[level] = Some(counters[level].map_or_else(|| start(level), |n| n.saturating_add(1)));
         for (n, counter) in counters.iter_mut().enumerate().skip(level + 1) {
-            let restarts = match level_of(n).and_then(|l| l.restart) {
-                None => true,
-                Some(0) => false,
-                Some(after) => level < after,
-            };
-            if restarts {
+            if level_of(n).and_then(|l| l.restart).is_none_or(|after| level < after) {
                 *counter = None;
             }
         }
@@ -126,8 +112,7 @@ impl Numbering {
                 label.push(sign);
                 continue;
             }
-            let n =
-                signs.next().and_then(|digit| digit.to_digit(10)).and_then(|n| usize::try_from(n).ok()?.checked_sub(1));
+            let n = signs.next().and_then(|digit| digit.to_digit(10)).and_then(|n| (n as usize).checked_sub(1));
             let Some((n, count)) = n.filter(|n| *n < LEVELS).and_then(|n| Some((n, counters[n]?))) else { continue };
             let decimal = own.legal && n != level;
             label.push_str(&format_number(count, level_of(n).filter(|_| !decimal).map_or("decimal", |l| &l.format)));
@@ -137,7 +122,7 @@ impl Numbering {
     }
 }
 
-fn scheme(xml: &mut Xml<'_>) -> Result<Scheme, IngestError> {
+fn scheme(xml: &mut Xml<'_>) -> Result<Scheme> {
     let mut scheme = Scheme::default();
     xml.each(|xml, tag| {
         match tag.name() {
@@ -155,19 +140,16 @@ fn scheme(xml: &mut Xml<'_>) -> Result<Scheme, IngestError> {
     Ok(scheme)
 }
 
-fn list(xml: &mut Xml<'_>) -> Result<List, IngestError> {
+fn list(xml: &mut Xml<'_>) -> Result<List> {
     let mut list = List::default();
     let mut at = 0;
     xml.each(|xml, tag| {
         match tag.name() {
             "abstractNumId" => list.scheme = tag.value().unwrap_or_default(),
             "lvlOverride" => at = tag.attribute("ilvl").and_then(|v| v.parse().ok()).unwrap_or(0),
-            "startOverride" => {
-                list.starts.insert(at, tag.value().and_then(|v| v.parse().ok()).unwrap_or(1));
-            }
+            "startOverride" => _ = list.starts.insert(at, tag.value().and_then(|v| v.parse().ok()).unwrap_or(1)),
             "lvl" => {
-                let own = level(xml)?;
-                list.levels.insert(at, own);
+                list.levels.insert(at, level(xml)?);
                 return Ok(true);
             }
             _ => {}
@@ -177,7 +159,7 @@ fn list(xml: &mut Xml<'_>) -> Result<List, IngestError> {
     Ok(list)
 }
 
-fn level(xml: &mut Xml<'_>) -> Result<Level, IngestError> {
+fn level(xml: &mut Xml<'_>) -> Result<Level> {
     let mut level = Level { start: 1, format: "decimal".to_owned(), ..Level::default() };
     xml.each(|_, tag| {
         match tag.name() {

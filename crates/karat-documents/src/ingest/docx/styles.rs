@@ -2,7 +2,7 @@
 
 use super::numbering::Numbered;
 use super::xml::Xml;
-use crate::ingest::IngestError;
+use crate::ingest::Result;
 use std::collections::BTreeMap;
 
 /// Limit for inheritance; ends cycles.
@@ -26,7 +26,7 @@ pub(super) struct Properties {
 
 impl Properties {
     /// Reads the current `pPr` or `rPr`.
-    pub(super) fn read(xml: &mut Xml<'_>) -> Result<Self, IngestError> {
+    pub(super) fn read(xml: &mut Xml<'_>) -> Result<Self> {
         let mut own = Self::default();
         let mut number = (None, None);
         xml.each(|xml, tag| {
@@ -56,7 +56,6 @@ impl Properties {
         Ok(own)
     }
 
-    /// Own values, falling back to `other`.
     fn or(self, other: &Self) -> Self {
         let numbered = match (self.numbered, &other.numbered) {
             (Some(own), Some(other)) => {
@@ -97,12 +96,11 @@ pub(super) struct Styles {
 pub(super) struct Resolved {
     pub(super) properties: Properties,
     pub(super) heading: Option<u8>,
-    /// Part of a table of contents.
     pub(super) contents: bool,
 }
 
 impl Styles {
-    pub(super) fn read(mut xml: Xml<'_>) -> Result<Self, IngestError> {
+    pub(super) fn read(mut xml: Xml<'_>) -> Result<Self> {
         let mut styles = Self { size: 20, ..Self::default() };
         xml.each(|xml, tag| {
             match tag.name() {
@@ -127,6 +125,7 @@ impl Styles {
 
     pub(super) fn paragraph(&self, own: Properties) -> Resolved {
         let (mut heading, mut contents) = (None, false);
+        let level_of = |outline: u8| (outline < 9).then(|| outline + 1);
         let start = own.style.clone().or_else(|| self.default_paragraph.clone());
         // An outline level on the paragraph itself makes a heading too.
         let own_outline = own.outline;
@@ -136,27 +135,20 @@ impl Styles {
                 heading = named_heading(&style.name).or_else(|| named_heading(id));
             }
             if heading.is_none() {
-                heading = style.own.outline.filter(|level| *level < 9).map(|level| level + 1);
+                heading = style.own.outline.and_then(level_of);
             }
             contents |=
                 style.name.to_lowercase().starts_with("toc ") && !style.name.to_lowercase().ends_with("heading");
             properties = properties.or(&style.own);
         }
-        match own_outline {
-            Some(level @ 0..=8) => heading = Some(level + 1),
-            Some(_) => heading = None,
-            None => {}
+        if let Some(outline) = own_outline {
+            heading = level_of(outline);
         }
         Resolved { properties, heading, contents }
     }
 
     pub(super) fn run(&self, own: Properties, paragraph: &Properties) -> Properties {
-        let style = own.style.clone();
-        let mut run = own;
-        for (_, style) in self.chain(style) {
-            run = run.or(&style.own);
-        }
-        run.or(paragraph)
+        self.chain(own.style.clone()).fold(own, |run, (_, style)| run.or(&style.own)).or(paragraph)
     }
 
     /// The paragraph's style and those it is based on.
@@ -172,7 +164,7 @@ impl Styles {
     }
 }
 
-fn style(xml: &mut Xml<'_>) -> Result<Style, IngestError> {
+fn style(xml: &mut Xml<'_>) -> Result<Style> {
     let mut style = Style::default();
     xml.each(|xml, tag| {
         match tag.name() {

@@ -1,6 +1,6 @@
 //! A bounded pull parser for XML. Entities are not expanded.
 
-use crate::ingest::{IngestError, Source};
+use crate::ingest::{IngestError, Result, Source};
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
@@ -24,19 +24,14 @@ impl Tag<'_> {
 
     pub(super) fn attribute(&self, name: &str) -> Option<String> {
         let found = self.start.attributes().with_checks(false).flatten().find(|a| local(a.key.0) == name)?;
-        Some(
-            found
-                .normalized_value(XmlVersion::Implicit1_0)
-                .map_or_else(|_| found.value.to_string(), |value| value.into_owned()),
-        )
+        let value = found.normalized_value(XmlVersion::Implicit1_0);
+        Some(value.map_or_else(|_| found.value.to_string(), |value| value.into_owned()))
     }
 
-    /// The attribute `val`.
     pub(super) fn value(&self) -> Option<String> {
         self.attribute("val")
     }
 
-    /// Whether an on/off property is on.
     pub(super) fn is_on(&self) -> bool {
         !matches!(self.value().as_deref(), Some("0" | "false" | "off" | "none"))
     }
@@ -61,7 +56,7 @@ impl<'a> Xml<'a> {
         Self { source, part, reader, depth: 0, events: 0 }
     }
 
-    pub(super) fn next(&mut self) -> Result<Node<'a>, IngestError> {
+    pub(super) fn next(&mut self) -> Result<Node<'a>> {
         loop {
             self.events += 1;
             if self.events > self.source.limits.xml_events {
@@ -99,16 +94,12 @@ impl<'a> Xml<'a> {
         }
     }
 
-    /// Skips to the end of the current element.
-    pub(super) fn skip(&mut self) -> Result<(), IngestError> {
+    pub(super) fn skip(&mut self) -> Result<()> {
         self.each(|_, _| Ok(false))
     }
 
     /// Visits each descendant of the current element. A visitor that reads an element to its end returns `true`.
-    pub(super) fn each(
-        &mut self,
-        mut visit: impl FnMut(&mut Self, &Tag<'a>) -> Result<bool, IngestError>,
-    ) -> Result<(), IngestError> {
+    pub(super) fn each(&mut self, mut visit: impl FnMut(&mut Self, &Tag<'a>) -> Result<bool>) -> Result<()> {
         let mut open = 1;
         while open > 0 {
             match self.next()? {

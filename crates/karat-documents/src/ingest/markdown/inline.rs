@@ -15,7 +15,7 @@ pub(super) fn spans<'a>(block: &'a AstNode<'a>) -> Vec<Span> {
             NodeValue::Code(code) => add(&mut found, &code.literal, marked),
             NodeValue::Math(math) => add(&mut found, &math.literal, marked),
             NodeValue::SoftBreak | NodeValue::LineBreak => add(&mut found, "\n", marked),
-            NodeValue::HtmlInline(tag) => add(&mut found, &strip_tags(tag).text, marked),
+            NodeValue::HtmlInline(tag) => add(&mut found, &strip_tags(tag).0, marked),
             NodeValue::FootnoteReference(note) => add(&mut found, &format!("[{}]", note.name), marked),
             NodeValue::Strong | NodeValue::Underline => open.extend(node.reverse_children().map(|node| (node, true))),
             _ => open.extend(node.reverse_children().map(|node| (node, marked))),
@@ -40,18 +40,12 @@ fn add(found: &mut Vec<Span>, text: &str, marked: bool) {
     }
 }
 
-pub(super) struct Stripped {
-    pub(super) text: String,
-    /// Whether invisible text was left out.
-    pub(super) hidden: bool,
-}
-
 const LINES: &[&str] =
     &["br", "p", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "label", "table", "ul", "ol"];
 const HIDDEN: &[&str] = &["script", "style", "template"];
 
-/// Strips tags and decodes common entities.
-pub(super) fn strip_tags(html: &str) -> Stripped {
+/// The text between tags, and whether invisible text was left out.
+pub(super) fn strip_tags(html: &str) -> (String, bool) {
     let (mut text, mut hidden) = (String::with_capacity(html.len()), false);
     // Computed once: hostile text has very many tags or partial tags.
     let (lower, last) = (html.to_ascii_lowercase(), html.rfind('>').unwrap_or_default());
@@ -71,9 +65,8 @@ pub(super) fn strip_tags(html: &str) -> Stripped {
             rest = &rest[1..];
             continue;
         };
-        let name: String =
-            rest[1..end].trim_start_matches('/').chars().take_while(char::is_ascii_alphanumeric).collect();
-        let name = name.to_ascii_lowercase();
+        let name = rest[1..end].trim_start_matches('/').chars().take_while(char::is_ascii_alphanumeric);
+        let name = name.collect::<String>().to_ascii_lowercase();
         let closing = rest[1..].starts_with('/');
         rest = &rest[end + 1..];
         if name == "td" || name == "th" {
@@ -103,8 +96,7 @@ pub(super) fn strip_tags(html: &str) -> Stripped {
         }
     }
     let lines: Vec<&str> = text.split('\n').map(|line| line.trim_end_matches([' ', '|', '\t'])).collect();
-    let text = lines.join("\n");
-    Stripped { text, hidden }
+    (lines.join("\n"), hidden)
 }
 
 #[cfg(test)]
@@ -113,7 +105,7 @@ mod tests {
 
     #[test]
     fn only_visible_text_is_kept() {
-        let check = |html: &str, expect: &str| assert_eq!(strip_tags(html).text.trim(), expect, "{html}");
+        let check = |html: &str, expect: &str| assert_eq!(strip_tags(html).0.trim(), expect, "{html}");
         check("<label>How it is used</label>", "How it is used");
         check("a<br/>b", "a\nb");
         check("<p>one</p><p>two &amp; three</p>", "one\ntwo & three");
@@ -123,6 +115,6 @@ mod tests {
         check("<style>unclosed", "");
         check("1 < 2 and a<b", "1 < 2 and a<b");
         check("&amp;lt;", "&lt;");
-        assert!(strip_tags("<!-- x -->").hidden && !strip_tags("<b>x</b>").hidden);
+        assert!(strip_tags("<!-- x -->").1 && !strip_tags("<b>x</b>").1);
     }
 }

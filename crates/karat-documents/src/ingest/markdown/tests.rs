@@ -168,7 +168,7 @@ Again[^n].
 #[test]
 fn equal_sections_have_different_ids() {
     let ids = crate::ingest::testing::read("a.md", b"# A\nx\n# A\nx\n# A\ny\n").sections;
-    let ids: Vec<&str> = ids.iter().map(|section| section.id.as_str()).collect();
+    let ids: Vec<&str> = ids.iter().map(|section| section.id.0.as_str()).collect();
     assert_eq!(format!("{}#2", ids[0]), ids[1]);
     assert_ne!(ids[0], ids[2]);
 }

@@ -2,7 +2,7 @@
 
 use super::unicode;
 use super::unpack::Unpacker;
-use crate::ingest::IngestError;
+use crate::ingest::Result;
 use pdf_extract::{Dictionary, Document, Object, Stream, dictionary};
 
 const MOST_WIDTHS: usize = 65_536;
@@ -10,7 +10,6 @@ const MOST_BYTES: usize = 16 << 20;
 const WIN_ANSI: &str = "WinAnsiEncoding";
 const ENCODINGS: [&str; 3] = ["MacRomanEncoding", "MacExpertEncoding", WIN_ANSI];
 
-/// A font as given to the library.
 pub(super) struct Font {
     pub(super) dictionary: Dictionary,
     pub(super) bold: bool,
@@ -21,7 +20,7 @@ pub(super) struct Font {
 }
 
 /// Rewrites a font, keeping only what determines characters and widths.
-pub(super) fn rewrite(from: &Document, font: &Dictionary, unpacker: &mut Unpacker<'_>) -> Result<Font, IngestError> {
+pub(super) fn rewrite(from: &Document, font: &Dictionary, unpacker: &mut Unpacker<'_>) -> Result<Font> {
     let subtype = name(from, font, b"Subtype").unwrap_or_default();
     let base = name(from, font, b"BaseFont").unwrap_or(b"Unknown");
     let mut own = dictionary! { "Type" => "Font", "BaseFont" => Object::Name(base.to_vec()) };
@@ -65,7 +64,7 @@ pub(super) fn rewrite(from: &Document, font: &Dictionary, unpacker: &mut Unpacke
     Ok(Font { dictionary: own, bold, table, program })
 }
 
-fn to_unicode(from: &Document, font: &Dictionary, unpacker: &mut Unpacker<'_>) -> Result<Option<Vec<u8>>, IngestError> {
+fn to_unicode(from: &Document, font: &Dictionary, unpacker: &mut Unpacker<'_>) -> Result<Option<Vec<u8>>> {
     let Some(Object::Stream(stream)) = value(from, font, b"ToUnicode") else { return Ok(None) };
     let table = unpacker.stream(stream, MOST_BYTES)?.map(|table| unicode::read(&table)).unwrap_or_default();
     Ok((!table.is_empty()).then(|| unicode::write(&table)))
@@ -75,7 +74,7 @@ fn font_program(
     from: &Document,
     described: &Dictionary,
     unpacker: &mut Unpacker<'_>,
-) -> Result<Option<(&'static str, Stream)>, IngestError> {
+) -> Result<Option<(&'static str, Stream)>> {
     for key in ["FontFile", "FontFile3"] {
         if let Some(Object::Stream(stream)) = value(from, described, key.as_bytes())
             && let Some(content) = unpacker.stream(stream, MOST_BYTES)?
@@ -174,14 +173,12 @@ fn is_bold(base: &[u8], from: &Document, described: Option<&Dictionary>) -> bool
 
 fn core_font(base: &[u8], bold: bool) -> &'static str {
     let base = String::from_utf8_lossy(base).to_lowercase();
-    match (base.contains("courier"), base.contains("times"), bold) {
-        (true, _, true) => "Courier-Bold",
-        (true, _, false) => "Courier",
-        (_, true, true) => "Times-Bold",
-        (_, true, false) => "Times-Roman",
-        (_, _, true) => "Helvetica-Bold",
-        _ => "Helvetica",
-    }
+    let (regular, heavy) = match base {
+        base if base.contains("courier") => ("Courier", "Courier-Bold"),
+        base if base.contains("times") => ("Times-Roman", "Times-Bold"),
+        _ => ("Helvetica", "Helvetica-Bold"),
+    };
+    if bold { heavy } else { regular }
 }
 
 /// Follows references; dangling and cyclic ones give null.

@@ -1,6 +1,6 @@
 //! Collects the characters of a page as the library draws them.
 
-use pdf_extract::{MediaBox, OutputDev, OutputError, Path, PathOp, Transform};
+use pdf_extract::{ColorSpace, MediaBox, OutputDev, OutputError, Path, PathOp, Transform};
 
 /// A character or ligature.
 #[derive(Clone, Debug)]
@@ -74,15 +74,8 @@ impl OutputDev for Canvas {
         Ok(())
     }
 
-    /// The library does not report the font. So the rewritten page draws an invisible path before each font change, whose
-    /// position is the font's number.
-    fn stroke(
-        &mut self,
-        _: &Transform,
-        _: &pdf_extract::ColorSpace,
-        _: &[f64],
-        path: &Path,
-    ) -> Result<(), OutputError> {
+    /// The library reports no fonts: the rewritten page draws an invisible path at the number of each font it changes to.
+    fn stroke(&mut self, _: &Transform, _: &ColorSpace, _: &[f64], path: &Path) -> Result<(), OutputError> {
         if let Some(PathOp::MoveTo(number, _)) = path.ops.last() {
             // Font numbers are small integers written as such.
             self.font = *number as usize;

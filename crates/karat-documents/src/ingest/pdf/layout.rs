@@ -166,25 +166,19 @@ fn flow(rows: Vec<Vec<Piece>>, page: usize, column: Option<usize>, out: &mut Vec
     let edge = rows.iter().flatten().map(|piece| piece.end).fold(0.0, f64::max);
     for (row, is_row) in tables::group_rows(rows) {
         let first_cell = tables::cells(&row).next().map_or(0.0, |piece| piece.x);
-        let mut line: Option<Line> = None;
-        for piece in row {
-            match &mut line {
-                None => {
-                    let Piece { x, end, y, size, spans } = piece;
-                    line = Some(Line { page, column, x, end, edge, y, size, spans, row: is_row });
-                }
-                Some(line) => {
-                    let between = if is_row && piece.x > first_cell { " | " } else { " " };
-                    if let Some(last) = line.spans.last_mut() {
-                        last.text.truncate(last.text.trim_end().len());
-                    }
-                    push_span(&mut line.spans, between, false);
-                    line.spans.extend(piece.spans);
-                    line.end = piece.end;
-                    line.size = line.size.max(piece.size);
-                }
+        let mut pieces = row.into_iter();
+        let Some(Piece { x, end, y, size, spans }) = pieces.next() else { continue };
+        let mut line = Line { page, column, x, end, edge, y, size, spans, row: is_row };
+        for piece in pieces {
+            let between = if is_row && piece.x > first_cell { " | " } else { " " };
+            if let Some(last) = line.spans.last_mut() {
+                last.text.truncate(last.text.trim_end().len());
             }
+            push_span(&mut line.spans, between, false);
+            line.spans.extend(piece.spans);
+            line.end = piece.end;
+            line.size = line.size.max(piece.size);
         }
-        out.extend(line);
+        out.push(line);
     }
 }

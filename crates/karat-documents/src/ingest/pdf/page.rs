@@ -5,7 +5,7 @@
 
 use super::fonts::{self, array, dictionary_at, dictionary_of, name, number, real, resolved, value};
 use super::unpack::Unpacker;
-use crate::ingest::IngestError;
+use crate::ingest::Result;
 use pdf_extract::content::{Content, Operation};
 use pdf_extract::{Dictionary, Document, Object, ObjectId, Stream, dictionary};
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ impl<'d, 'u> Rewriter<'d, 'u> {
     }
 
     /// Makes a page the only one of the new document.
-    pub(super) fn page(&mut self, id: ObjectId) -> Result<Option<Fault>, IngestError> {
+    pub(super) fn page(&mut self, id: ObjectId) -> Result<Option<Fault>> {
         let from = self.from;
         let Some(page) = from.get_object(id).ok().and_then(|object| dictionary_of(from, object)) else {
             return Ok(Some(Fault::Damaged));
@@ -89,7 +89,6 @@ impl<'d, 'u> Rewriter<'d, 'u> {
         }
     }
 
-    /// Applies the page's rotation.
     fn apply_rotation(&self, page: &Dictionary, writing: &mut Writing) {
         let turned = inherited(self.from, page, b"Rotate").and_then(|turn| number(self.from, turn)).unwrap_or(0.0);
         let quarter = (turned / 90.0).rem_euclid(4.0) as u8;
@@ -102,7 +101,7 @@ impl<'d, 'u> Rewriter<'d, 'u> {
         writing.push("cm", matrix.map(Object::Integer).to_vec());
     }
 
-    fn content(&mut self, page: &Dictionary, writing: &mut Writing) -> Result<Vec<u8>, IngestError> {
+    fn content(&mut self, page: &Dictionary, writing: &mut Writing) -> Result<Vec<u8>> {
         let from = self.from;
         let parts: Vec<&Object> = match value(from, page, b"Contents") {
             Some(Object::Array(parts)) => parts.iter().map(|part| resolved(from, part)).collect(),
@@ -130,7 +129,7 @@ impl<'d, 'u> Rewriter<'d, 'u> {
         resources: Option<&'d Dictionary>,
         depth: usize,
         writing: &mut Writing,
-    ) -> Result<(), IngestError> {
+    ) -> Result<()> {
         let Ok(content) = Content::decode(content) else {
             writing.fault = Some(Fault::Damaged);
             return Ok(());
@@ -197,7 +196,7 @@ impl<'d, 'u> Rewriter<'d, 'u> {
         resources: Option<&'d Dictionary>,
         depth: usize,
         writing: &mut Writing,
-    ) -> Result<(), IngestError> {
+    ) -> Result<()> {
         let from = self.from;
         let forms = resources.and_then(|resources| dictionary_at(from, resources, b"XObject"));
         let Some(Object::Stream(form)) = forms.and_then(|forms| value(from, forms, name_of)) else { return Ok(()) };
@@ -220,7 +219,7 @@ impl<'d, 'u> Rewriter<'d, 'u> {
     }
 
     /// The number of a font in the new document.
-    fn font(&mut self, given: &'d Object) -> Result<Option<usize>, IngestError> {
+    fn font(&mut self, given: &'d Object) -> Result<Option<usize>> {
         let source = if let Object::Reference(id) = given { Some(*id) } else { None };
         if let Some(n) = source.and_then(|id| self.known.get(&id)) {
             return Ok(Some(*n));
@@ -294,7 +293,6 @@ fn show(operator: &str, operands: &[Object], numbers: &[f64], writing: &mut Writ
     }
 }
 
-/// A page attribute, possibly inherited.
 fn inherited<'d>(document: &'d Document, page: &'d Dictionary, key: &[u8]) -> Option<&'d Object> {
     let mut at = page;
     for _ in 0..DEEPEST_TREE {

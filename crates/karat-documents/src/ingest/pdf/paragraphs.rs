@@ -25,13 +25,11 @@ pub(super) fn push(lines: Vec<Line>, outline: &mut Outline<'_>) {
             outline.push(Kind::Plain(paragraph.text()), first, last);
             continue;
         }
-        let rank = paragraph
-            .style_key()
-            .and_then(|own| ranks.iter().position(|rank| *rank == own))
-            .and_then(|n| u8::try_from(n + 1).ok());
+        let place = paragraph.style_key().and_then(|own| ranks.iter().position(|rank| *rank == own));
+        let rank = place.and_then(|n| u8::try_from(n + 1).ok());
         let label = paragraph.take_marker();
         let spans = body.spans(&paragraph);
-        outline.push(Kind::Text { label, indent: 0, spans, rank }, first, last);
+        outline.push(Kind::Text { style: None, label, indent: 0, spans, rank }, first, last);
     }
 }
 
@@ -53,12 +51,9 @@ impl BodyStyle {
             bold += if line.is_bold() { n } else { 0 };
         }
         let size = sizes.into_iter().max_by_key(|(size, n)| (*n, *size)).map_or(10.0, |(size, _)| size as f64 / 2.0);
-        let mut steps: Vec<f64> = lines
-            .windows(2)
-            .filter(|pair| pair[0].page == pair[1].page && pair[0].column == pair[1].column)
-            .map(|pair| (pair[0].y - pair[1].y) / pair[0].size)
-            .filter(|step| (0.8..2.5).contains(step))
-            .collect();
+        let together = |pair: &&[Line]| pair[0].page == pair[1].page && pair[0].column == pair[1].column;
+        let steps = lines.windows(2).filter(together).map(|pair| (pair[0].y - pair[1].y) / pair[0].size);
+        let mut steps: Vec<f64> = steps.filter(|step| (0.8..2.5).contains(step)).collect();
         steps.sort_by(f64::total_cmp);
         let leading = steps.get(steps.len() / 3).copied().unwrap_or(1.2);
         Self { size, bold: bold * 3 > all * 2, leading }
@@ -66,16 +61,10 @@ impl BodyStyle {
 
     fn spans(&self, paragraph: &Paragraph) -> Vec<Span> {
         let large = paragraph.size >= self.size * LARGER;
-        let own = |span: &Span| Span {
-            text: span.text.clone(),
-            marked: large || (span.marked && self.marks(paragraph.size)),
-        };
+        // Bold is no emphasis in small print, or where most of the text is bold.
+        let bold = !self.bold && paragraph.size >= self.size * 0.95;
+        let own = |span: &Span| Span { text: span.text.clone(), marked: large || (span.marked && bold) };
         paragraph.spans.iter().map(own).collect()
-    }
-
-    /// Whether bold is emphasis at that size.
-    fn marks(&self, size: f64) -> bool {
-        !self.bold && size >= self.size * 0.95
     }
 }
 
@@ -158,7 +147,9 @@ impl Paragraph {
             return false;
         }
         // A short line with a number and the words of a heading is one, even directly above its text.
-        !(self.lines == 1 && short && is_clause(&self.text()))
+        let plain = || [Span { text: self.text(), marked: false }];
+        let is_clause = || lead("", &plain(), &BTreeSet::new()).is_some_and(|lead| lead.rest.is_empty());
+        !(self.lines == 1 && short && is_clause())
     }
 
     /// Whether a bold line continues as plain text, as run-in titles do.
@@ -219,11 +210,6 @@ fn marker(text: &str) -> Option<&str> {
     let bullet = word.chars().count() == 1 && word.chars().all(|c| BULLETS.contains(c));
     let numbered = matches!(clause::number(text), Some((Number::Decimal(_), _))) && word.contains('.');
     (lettered || bullet || numbered).then_some(word)
-}
-
-fn is_clause(text: &str) -> bool {
-    let plain = [Span { text: text.to_owned(), marked: false }];
-    lead("", &plain, &BTreeSet::new()).is_some_and(|lead| lead.rest.is_empty())
 }
 
 /// Joins a word divided at the end of a line; returns whether it did.

@@ -40,7 +40,6 @@ pub(super) fn read(table: &[u8]) -> BTreeMap<u32, String> {
     found
 }
 
-/// Writes the table in its simplest form.
 pub(super) fn write(table: &BTreeMap<u32, String>) -> Vec<u8> {
     let mut out = String::from("/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n");
     let entries: Vec<(&u32, &String)> = table.iter().collect();
@@ -114,9 +113,8 @@ impl<'a> Iterator for Tokens<'a> {
                     let end = until(self.rest, &|b| b == b'>');
                     let digits: Vec<u8> = self.rest[1..end].iter().filter_map(|b| hex(*b)).collect();
                     self.rest = self.rest.get(end + 1..).unwrap_or_default();
-                    return Some(Token::Hex(
-                        digits.chunks(2).map(|pair| pair[0] << 4 | pair.get(1).unwrap_or(&0)).collect(),
-                    ));
+                    let bytes = digits.chunks(2).map(|pair| pair[0] << 4 | pair.get(1).unwrap_or(&0));
+                    return Some(Token::Hex(bytes.collect()));
                 }
                 b'[' => {
                     self.rest = &self.rest[1..];

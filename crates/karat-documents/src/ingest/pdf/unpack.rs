@@ -1,6 +1,6 @@
 //! Unpacks PDF streams within limits.
 
-use crate::ingest::{IngestError, Source, size};
+use crate::ingest::{IngestError, Result, Source, size};
 use flate2::read::ZlibDecoder;
 use pdf_extract::{Object, Stream, dictionary};
 use std::io::Read;
@@ -18,9 +18,8 @@ impl<'a> Unpacker<'a> {
         Self { source, left: source.limits.unpacked_bytes }
     }
 
-    /// Rejects a file whose object streams would fill the memory when the library opens it. Other streams stay packed until
-    /// used.
-    pub(super) fn check_objects(&mut self) -> Result<(), IngestError> {
+    /// Rejects object streams that would fill the memory when opened. Other streams stay packed until used.
+    pub(super) fn check_objects(&mut self) -> Result<()> {
         let bytes = self.source.bytes;
         let mut previous = 0;
         for at in memchr::memmem::find_iter(bytes, b"stream") {
@@ -49,7 +48,7 @@ impl<'a> Unpacker<'a> {
     }
 
     /// The content of a stream; `None` for images and unknown filters.
-    pub(super) fn stream(&mut self, stream: &Stream, most: usize) -> Result<Option<Vec<u8>>, IngestError> {
+    pub(super) fn stream(&mut self, stream: &Stream, most: usize) -> Result<Option<Vec<u8>>> {
         let filters: Vec<Vec<u8>> = stream.filters().unwrap_or_default().into_iter().map(<[u8]>::to_vec).collect();
         let mut content = stream.content.clone();
         for filter in filters {
@@ -76,7 +75,7 @@ impl<'a> Unpacker<'a> {
     }
 
     /// The inflated size; damaged data counts up to the damage.
-    fn inflated(&self, packed: &[u8]) -> Result<usize, IngestError> {
+    fn inflated(&self, packed: &[u8]) -> Result<usize> {
         let most = self.left;
         let mut decoder = ZlibDecoder::new(packed);
         let (mut block, mut size) = (vec![0; 1 << 16], 0);

@@ -108,7 +108,7 @@ fn models_are_loaded_from_folders() {
     let config = RerankProviderV1 { provider: "folder".into(), path: Some(".".into()), ..RerankProviderV1::default() };
     let reranker = open_reranker(&config, &env).unwrap().unwrap();
     let long = "b ".repeat(100);
-    let index = Index::new(&passages(&["a b", "b a", "a b", &long]), &Analysis::default(), None).unwrap();
+    let index = Index::new(&passages(&["a b", "b a", "a b", &long]), &Analysis::new(&PLAIN, &[]), None).unwrap();
     let search = |text: &str| {
         let results =
             index.search(&query(text), &SearchOptions { rerank: true, ..WORDS_ONLY }, None, Some(&*reranker)).unwrap();

@@ -91,3 +91,20 @@ fn written_key_overrides_an_older_one() {
     let keys: Vec<_> = data.findings.into_iter().map(|reported| reported.finding.identity_key).collect();
     assert_eq!(keys, [Some("v2|src/a.c|r1|lines:3-4".to_owned())]);
 }
+
+#[test]
+fn key_is_inserted_and_nothing_else_changes() {
+    let check = |result: &str, expect: &str| assert_eq!(with_key(result, "k\"").as_deref(), Some(expect), "{result}");
+    check("{}", r#"{"partialFingerprints": {"karatIdentity/v2": "k\""}}"#);
+    check("{\n  \"n\": 1.50\n}", "{\n  \"n\": 1.50, \"partialFingerprints\": {\"karatIdentity/v2\": \"k\\\"\"}\n}");
+    check(
+        r#"{"partialFingerprints" : { "a" : "}" } , "z":[]}"#,
+        r#"{"partialFingerprints" : { "a" : "}", "karatIdentity/v2": "k\"" } , "z":[]}"#,
+    );
+    check(r#"{"partialFingerprints":{}}"#, r#"{"partialFingerprints":{"karatIdentity/v2": "k\""}}"#);
+    check(r#"{"partialFingerprints":null}"#, r#"{"partialFingerprints":{"karatIdentity/v2": "k\""}}"#);
+    check(
+        r#"{"partialFingerprints":{"karatIdentity/v2":"old","b":"c"}}"#,
+        r#"{"partialFingerprints":{"karatIdentity/v2":"k\"","b":"c"}}"#,
+    );
+}

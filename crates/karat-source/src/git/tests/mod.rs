@@ -7,6 +7,11 @@ fn path(text: &str) -> RepoPath {
     RepoPath::new(text).expect("a path")
 }
 
+fn show(repo: &Repository, commit: &CommitId, file: &str) -> Option<Blob> {
+    let entry = repo.entry(commit, &path(file)).expect("git")?;
+    Some(repo.content(&entry, 1 << 20).expect("git"))
+}
+
 fn listing(changes: &Changes) -> Vec<String> {
     let name = |side: &Option<Entry>| side.as_ref().map_or("-".to_owned(), |e| format!("{} {:?}", e.path, e.kind));
     changes.files.iter().map(|c| format!("{:?} {} > {}", c.status, name(&c.old), name(&c.new))).collect()
@@ -56,11 +61,11 @@ fn contents_are_read() {
         .commit("two");
     let repo = scratch.open();
     let (one, two) = (repo.resolve("HEAD~1").expect("one"), repo.resolve("HEAD").expect("two"));
-    assert_eq!(repo.show(&one, &path("a/b.txt")).expect("git"), Some(b"first\n".to_vec()));
-    assert_eq!(repo.show(&two, &path("a/b.txt")).expect("git"), Some(b"second\n".to_vec()));
-    assert_eq!(repo.show(&two, &path("*.txt")).expect("git"), Some(b"star\n".to_vec()));
+    assert_eq!(show(&repo, &one, "a/b.txt"), Some(Blob::Whole(b"first\n".to_vec())));
+    assert_eq!(show(&repo, &two, "a/b.txt"), Some(Blob::Whole(b"second\n".to_vec())));
+    assert_eq!(show(&repo, &two, "*.txt"), Some(Blob::Whole(b"star\n".to_vec())));
     for absent in ["a", "a/c", "../x", ":(top)a/b.txt", "-r"] {
-        assert_eq!(repo.show(&two, &path(absent)).expect("git"), None, "{absent}");
+        assert_eq!(show(&repo, &two, absent), None, "{absent}");
     }
     let entry = repo.entry(&two, &path("a/b.txt")).expect("git").expect("an entry");
     assert_eq!(repo.content(&entry, 3).expect("git"), Blob::TooLong);
@@ -107,7 +112,7 @@ fn subfolder_has_a_prefix() {
     assert_eq!(repo.prefix().map(RepoPath::as_str), Some("suites/a"));
     assert_eq!(scratch.open().prefix(), None);
     let head = repo.resolve("HEAD").expect("a commit");
-    assert_eq!(repo.show(&head, &path("suites/a/x")).expect("git"), Some(b"1".to_vec()));
+    assert_eq!(show(&repo, &head, "suites/a/x"), Some(Blob::Whole(b"1".to_vec())));
     assert_eq!(repo.changed_files(None, &head).expect("git").files.len(), 1);
 }
 
@@ -157,7 +162,7 @@ fn commands_configured_by_a_repository_are_not_run() {
     let parent = repo.parent(&head).expect("git");
     repo.changed_files(parent.as_ref(), &head).expect("changes");
     repo.message(&head).expect("a message");
-    repo.show(&head, &path("a.txt")).expect("content");
+    show(&repo, &head, "a.txt").expect("content");
     assert!(!trap.exists());
 }
 
@@ -168,4 +173,11 @@ fn invalid_git_output_is_an_error() {
     }
     assert_eq!(parse_changes(b"").expect("nothing"), Changes::default());
     assert!(object_id("x", b"zz").is_err());
+}
+
+impl Repository {
+    /// The first parent; `None` for a root commit.
+    fn parent(&self, commit: &CommitId) -> Result<Option<CommitId>, GitError> {
+        Ok(self.parents(commit)?.into_iter().next())
+    }
 }

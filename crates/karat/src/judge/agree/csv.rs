@@ -1,6 +1,7 @@
 //! Ratings from CSV: one row is one rating, `item,rater,value`, and perhaps an `explanation`.
 
-use super::opinions::{AgreeError, Item, On, Opinions, Rated, RatingValue, gather};
+use super::opinions::{Item, On, Opinions, Rated, RatingValue, gather, no_ratings};
+use crate::failure::Result;
 use karat_core::wording::plural;
 use karat_format::diagnostic::{Diagnostic, Faults};
 use karat_format::document::rows::{Header, Row, read_rows};
@@ -37,11 +38,11 @@ pub fn read_csv(files: &[(String, String)]) -> Result<Sheets, Faults> {
 }
 
 /// The opinions of CSV files. Values are numbers if all of them are.
-pub fn from_csv(sheets: Sheets) -> Result<Opinions, AgreeError> {
+pub fn from_csv(sheets: Sheets) -> Result<Opinions> {
     let Sheets { mut rated, mut notes, .. } = sheets;
     if rated.is_empty() {
-        let there = "the files contain no rating; each row below the header is one: item,rater,value".to_owned();
-        return Err(AgreeError::Nothing { on: On::Value.name(), there });
+        let there = "the files contain no rating; each row below the header is one: item,rater,value";
+        return Err(no_ratings(On::Value, there));
     }
     let odd = rated.iter().filter_map(|one| word(&one.value)).find(|word| number(word).is_none()).map(str::to_owned);
     match odd {
@@ -149,7 +150,7 @@ mod tests {
             let lines = faults.0.iter().map(|f| format!("{}:{}:{} {}", f.file, f.line, f.column, f.message));
             lines.collect::<Vec<_>>().join("\n")
         })?;
-        from_csv(sheets).map_err(|error| error.to_string())
+        from_csv(sheets).map_err(|failure| failure.text())
     }
 
     #[test]

@@ -97,8 +97,7 @@ fn pairs(pairs: &[RaterPair], look: &TerminalStyle) -> String {
     for pair in pairs {
         let interval = pair.sure.ci.map(|[low, high]| format!("{} to {}", three(Some(low)), three(Some(high))));
         let mut row = vec![Cell::left(label(pair)), Cell::right(three(pair.kappa)), Cell::right(or_dash(interval))];
-        let weighted = pair.linear.iter().chain(&pair.quadratic);
-        row.extend(weighted.map(|figure| Cell::right(three(figure.value))));
+        row.extend(pair.linear.iter().chain(&pair.quadratic).map(|figure| Cell::right(three(figure.value))));
         row.push(Cell::right(pair.sure.n.to_string()));
         rows.push(row);
     }

@@ -2,7 +2,7 @@
 
 use super::opinions::{Item, Rated, RatingValue};
 use karat_core::judgement::{Decision, Judgement};
-use karat_core::suite::Suite;
+use karat_core::suite::{Case, Suite};
 use karat_core::trial::Trial;
 use karat_core::wording::plural;
 use karat_format::diagnostic::Faults;
@@ -11,15 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Which goldens there were to be found.
 #[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Trials<'a> {
-    pub suite: &'a Suite,
+pub(super) struct Trials<'a> {
+    pub(super) suite: &'a Suite,
     /// May come from several submissions.
-    pub trials: &'a [Trial],
+    pub(super) trials: &'a [Trial],
 }
 
 /// Reads submissions one by one, because the judges of the same trials may have seen different submissions.
-pub fn read_each(inputs: Vec<NamedLines<'_>>, suite: &Suite) -> Result<Vec<Trial>, Faults> {
+pub(super) fn read_each(inputs: Vec<NamedLines<'_>>, suite: &Suite) -> Result<Vec<Trial>, Faults> {
     let (mut trials, mut faults) = (Vec::new(), Vec::new());
     for input in inputs {
         match read_trials(vec![input], Some(suite)) {
@@ -33,14 +32,12 @@ pub fn read_each(inputs: Vec<NamedLines<'_>>, suite: &Suite) -> Result<Vec<Trial
 /// Case, tool and trial.
 type Key<'a> = (&'a str, &'a str, u32);
 
-/// A judge's decision about a golden.
 #[derive(Default)]
 struct Voice<'a> {
     found: bool,
     explanation: Option<&'a String>,
 }
 
-/// Whether each golden of each trial was found, according to each judge.
 pub(super) fn found(judgements: &[Judgement], trials: Option<&Trials<'_>>, notes: &mut Vec<String>) -> Vec<Rated> {
     let mut voices: BTreeMap<(Key<'_>, &str, &str), Voice<'_>> = BTreeMap::new();
     let mut judged: BTreeMap<Key<'_>, BTreeSet<&str>> = BTreeMap::new();
@@ -91,12 +88,7 @@ fn fill<'a>(
     notes: &mut Vec<String>,
 ) {
     let judges: BTreeSet<&str> = judged.values().flatten().copied().collect();
-    let goldens: BTreeMap<&str, Vec<&str>> = trials
-        .suite
-        .cases
-        .iter()
-        .map(|case| (case.id.as_str(), case.goldens.iter().map(|g| g.id.as_str()).collect()))
-        .collect();
+    let cases: BTreeMap<&str, &Case> = trials.suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
     let mut silent: BTreeMap<Key<'_>, bool> = BTreeMap::new();
     for trial in trials.trials {
         let key = (trial.case.as_str(), trial.tool.as_str(), trial.number);
@@ -110,16 +102,14 @@ fn fill<'a>(
                 undecided += 1;
                 continue;
             }
-            for golden in goldens.get(key.0).into_iter().flatten() {
-                voices.entry((*key, golden, judge)).or_default();
+            for golden in cases.get(key.0).into_iter().flat_map(|case| &case.goldens) {
+                voices.entry((*key, golden.id.as_str(), judge)).or_default();
             }
         }
     }
     if undecided > 0 {
-        notes.push(format!(
-            "{} a judge decided nothing about a trial that others judged; treated as missing",
-            plural(undecided, "time", "times")
-        ));
+        let times = plural(undecided, "time", "times");
+        notes.push(format!("{times} a judge decided nothing about a trial that others judged; treated as missing"));
     }
     let foreign = judged.keys().filter(|key| !silent.contains_key(*key)).count();
     if foreign > 0 {
@@ -132,12 +122,9 @@ fn targets(judgements: &[Judgement]) -> Vec<Rated> {
     let rated = |judgement: &Judgement| {
         let Decision::Audit(audit) = &judgement.decision else { return None };
         let (case, tool, trial) = key(judgement);
-        Some(Rated {
-            item: Item::for_trial(case, tool, trial),
-            rater: judgement.judge.to_string(),
-            value: RatingValue::Listed(usize::from(audit.target.as_ref()?.found)),
-            explanation: audit.explanation.clone(),
-        })
+        let (item, rater) = (Item::for_trial(case, tool, trial), judgement.judge.to_string());
+        let value = RatingValue::Listed(usize::from(audit.target.as_ref()?.found));
+        Some(Rated { item, rater, value, explanation: audit.explanation.clone() })
     };
     judgements.iter().filter_map(rated).collect()
 }

@@ -1,16 +1,16 @@
 //! Opinions from judgements.
 
 use super::golden_found::{Trials, found};
-use super::opinions::{AgreeError, Item, On, Opinions, Rated, RatingValue, Scale, gather};
+use super::opinions::{Item, On, Opinions, Rated, RatingValue, Scale, gather, no_ratings};
+use crate::failure::Result;
 use karat_core::judgement::{AuditDecision, Classification, Decision, Judgement, PairDecision, TypeMatch};
 
-/// The opinions in judgements; by default on matches if there are any, else on verdicts. `trials` say which goldens there are,
-/// for [`On::Found`].
-pub fn from_judgements(
+/// The opinions in judgements; by default on matches if there are any, else on verdicts. `trials` are for [`On::Found`].
+pub(super) fn from_judgements(
     judgements: &[Judgement],
     on: Option<On>,
     trials: Option<&Trials<'_>>,
-) -> Result<Opinions, AgreeError> {
+) -> Result<Opinions> {
     let on = on.unwrap_or_else(|| {
         let has_pairs = judgements.iter().any(|judgement| matches!(judgement.decision, Decision::Pair(_)));
         if has_pairs { On::Match } else { On::Verdict }
@@ -21,7 +21,7 @@ pub fn from_judgements(
         _ => judgements.iter().flat_map(|judgement| ratings(judgement, on)).collect(),
     };
     if rated.is_empty() {
-        return Err(AgreeError::Nothing { on: on.name(), there: alternatives(judgements, on) });
+        return Err(no_ratings(on, &alternatives(judgements, on)));
     }
     let (values, scale) = match on {
         On::Match | On::Found => (vec!["false", "true"], Scale::Nominal),
@@ -87,11 +87,11 @@ fn alternatives(judgements: &[Judgement], on: On) -> String {
     if judgements.is_empty() {
         return "the files contain no judgement".to_owned();
     }
-    let others = On::ALL.into_iter().filter(|other| *other != on);
-    let there = others.filter(|other| match other {
+    let others = On::NAMES.into_iter().filter(|(_, other)| *other != on);
+    let there = others.filter(|(_, other)| match other {
         On::Found => !found(judgements, None, &mut Vec::new()).is_empty(),
         other => judgements.iter().any(|judgement| !ratings(judgement, *other).is_empty()),
     });
-    let there: Vec<String> = there.map(|other| format!("--on {}", other.name())).collect();
+    let there: Vec<String> = there.map(|(name, _)| format!("--on {name}")).collect();
     format!("the judgements contain other decisions; try {}", there.join(" or "))
 }

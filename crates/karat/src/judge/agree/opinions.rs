@@ -1,5 +1,6 @@
 //! Who decided what about which item.
 
+use crate::failure::{Failure, Result};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -21,36 +22,20 @@ pub enum On {
 }
 
 impl On {
-    /// All decisions that judgements contain.
-    pub const ALL: [Self; 8] = [
-        Self::Match,
-        Self::Found,
-        Self::Classification,
-        Self::Verdict,
-        Self::TypeMatch,
-        Self::Rcir,
-        Self::Ava,
-        Self::Fsv,
+    /// All decisions that judgements contain, with their names on the command line and in JSON.
+    pub const NAMES: [(&str, Self); 8] = [
+        ("match", Self::Match),
+        ("found", Self::Found),
+        ("classification", Self::Classification),
+        ("verdict", Self::Verdict),
+        ("type_match", Self::TypeMatch),
+        ("rcir", Self::Rcir),
+        ("ava", Self::Ava),
+        ("fsv", Self::Fsv),
     ];
 
-    /// The name on the command line and in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Match => "match",
-            Self::Found => "found",
-            Self::Classification => "classification",
-            Self::Verdict => "verdict",
-            Self::TypeMatch => "type_match",
-            Self::Rcir => "rcir",
-            Self::Ava => "ava",
-            Self::Fsv => "fsv",
-            Self::Value => "value",
-        }
-    }
-
-    /// Finds a decision by name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|on| on.name() == name)
+    pub(super) fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, on)| *on == self).map_or("value", |(name, _)| name)
     }
 }
 
@@ -95,7 +80,6 @@ pub(super) enum RatingValue {
     Word(String),
 }
 
-/// A rater's opinion on an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Opinion {
     pub(super) rater: usize,
@@ -125,14 +109,8 @@ pub struct Opinions {
     pub(super) notes: Vec<String>,
 }
 
-/// Why there is nothing to compare.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum AgreeError {
-    #[error("nobody decided `{on}`: {there}")]
-    Nothing { on: &'static str, there: String },
-    #[error("all ratings are by {rater}; agreement needs two raters, so give the files of the others too")]
-    Alone { rater: String },
+pub(super) fn no_ratings(on: On, there: &str) -> Failure {
+    Failure::bad_input(format!("nobody decided `{}`: {there}", on.name()))
 }
 
 /// Groups ratings by item; without a fixed list, the values are the numbers or words that occur.
@@ -141,12 +119,13 @@ pub(super) fn gather(
     rated: Vec<Rated>,
     listed: Option<(Vec<String>, Scale)>,
     notes: Vec<String>,
-) -> Result<Opinions, AgreeError> {
+) -> Result<Opinions> {
     let mut raters: Vec<String> = rated.iter().map(|rated| rated.rater.clone()).collect();
     raters.sort_unstable();
     raters.dedup();
     if let [rater] = raters.as_slice() {
-        return Err(AgreeError::Alone { rater: rater.clone() });
+        let help = "agreement needs two raters, so give the files of the others too";
+        return Err(Failure::bad_input(format!("all ratings are by {rater}; {help}")));
     }
     let mut numbers: Vec<f64> = Vec::new();
     let mut words: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! What a judge reads, what it may answer, and that nothing else is taken.
+//! The prompts of audits, and which answers are accepted.
 
 use super::*;
 use karat_core::finding::Finding;
@@ -11,7 +11,7 @@ use karat_llm::answer;
 use karat_llm::prompt::Prompt;
 use serde_json::json;
 
-/// A vulnerable case in which every name that must stay unsaid holds the word "secret".
+/// A vulnerable case in which every name that a prompt must not contain has the word "secret".
 fn case() -> Case {
     let target = Golden {
         title: Some("Reentrancy in withdraw".into()),
@@ -233,9 +233,8 @@ fn changed(answer: Value, changes: Value) -> Value {
 
 #[track_caller]
 fn refused(answer: &Value, case: &Case, trial: &Trial, expect: &str) {
-    let told = decision(answer, case, trial).map_err(|fault| fault.to_string());
-    assert_eq!(told, Err(expect.to_owned()));
-    // What the engine asks of an answer is what is asked of it in the end.
+    assert_eq!(decision(answer, case, trial), Err(expect.to_owned()));
+    // The engine makes the same check.
     let form = question("q", case, trial, None).unwrap().form.unwrap();
     assert_eq!(form.check.check(answer), Err(expect.to_owned()));
 }
@@ -442,11 +441,11 @@ fn unknown_words_are_never_guessed() {
         json!({"/confidence_expressed": "high"}),
     ] {
         let answer = changed(good(), changes);
-        assert!(matches!(decision(&answer, &case(), &listed()), Err(AuditFault::Shape(_))), "{answer}");
+        assert!(decision(&answer, &case(), &listed()).unwrap_err().starts_with("it is no audit: "), "{answer}");
         let schema = prompt(&case(), &listed()).schema;
         assert!(answer::parse_text(&answer.to_string(), &schema).is_err(), "{answer}");
     }
-    assert!(matches!(decision(&json!([]), &case(), &listed()), Err(AuditFault::Shape(_))));
+    assert!(decision(&json!([]), &case(), &listed()).unwrap_err().starts_with("it is no audit: "));
 }
 
 /// What fits the schema of the prompt and breaks no rule is taken, and nulls that a model leaves out are filled in.

@@ -1,7 +1,8 @@
 //! Asks about whole trials: one audit each.
 
-use super::context::{AskError, JudgeContext, JudgeEvent, NO_DECISION, judgement};
+use super::context::{JudgeContext, JudgeEvent, NO_DECISION, cannot_audit, judgement};
 use super::usage::UsageTable;
+use crate::failure::{Failure, Result};
 use crate::judge::registry::{Judge, JudgeKind};
 use crate::judge::{audit, code_context};
 use karat_core::finding::Finding;
@@ -14,7 +15,6 @@ use karat_llm::ledger::Exchange;
 use karat_llm::prompt::Question;
 use std::collections::HashMap;
 
-/// A trial to audit, and its case.
 type OpenTrial<'a> = (&'a Case, &'a Trial);
 
 /// An audit, and the key of the exchange that it comes from.
@@ -27,10 +27,10 @@ pub(super) fn ask(
     mut given: Vec<Judgement>,
     context: &mut JudgeContext<'_>,
     usage: &mut UsageTable,
-) -> Result<Vec<Judgement>, AskError> {
+) -> Result<Vec<Judgement>> {
     // Before any model is paid.
     if let Some(name) = judge.cannot_audit() {
-        return Err(AskError::CannotAudit { judge: name.to_string() });
+        return Err(Failure::failed(cannot_audit(name)));
     }
     let cases: HashMap<&str, &Case> = context.loaded.suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
     let mut by_trial: HashMap<(&str, &str, u32), Vec<&Judgement>> = HashMap::new();
@@ -46,16 +46,13 @@ pub(super) fn ask(
         trials.iter().filter(is_open).filter_map(|trial| Some((*cases.get(trial.case.as_str())?, trial))).collect();
     let audits = match &judge.kind {
         JudgeKind::Panel(panel) => {
-            let mut voices = Vec::new();
-            for member in &panel.members {
-                voices.push(audit_alone(member, &open, context, usage)?);
-            }
+            let voices = panel.members.iter().map(|member| audit_alone(member, &open, context, usage));
+            let voices = voices.collect::<Result<Vec<_>, _>>()?;
             let audits = settle(&voices, open.len());
             let own = usage.for_judge(judge);
             own.asked += open.iter().filter(|(case, trial)| audit::by_rule(case, trial).is_none()).count();
             audits.iter().filter(|audit| audit.is_none()).for_each(|_| own.fail(NO_DECISION));
-            let ratings = (0..open.len()).map(|index| verdicts(&voices, index));
-            usage.set_agreement(&panel.members, ratings);
+            usage.set_agreement(&panel.members, (0..open.len()).map(|index| verdicts(&voices, index)));
             audits
         }
         _ => audit_alone(judge, &open, context, usage)?,
@@ -83,9 +80,9 @@ fn audit_alone(
     open: &[OpenTrial<'_>],
     context: &mut JudgeContext<'_>,
     usage: &mut UsageTable,
-) -> Result<Vec<Audited>, AskError> {
+) -> Result<Vec<Audited>> {
     let Some(engine) = judge.engine() else {
-        return Err(AskError::CannotAudit { judge: judge.name.to_string() });
+        return Err(Failure::failed(cannot_audit(&judge.name)));
     };
     let mut audits: Vec<Audited> =
         open.iter().map(|(case, trial)| audit::by_rule(case, trial).map(|audit| (audit, None))).collect();
@@ -108,7 +105,7 @@ fn audit_alone(
         let (case, trial) = open[index];
         match audit::decision(answer, case, trial) {
             Ok(audit) => audits[index] = Some((audit, Some(exchange.key.to_string()))),
-            Err(fault) => faults.push(fault.to_string()),
+            Err(fault) => faults.push(fault),
         }
     };
     own.ask_model(engine, questions, context, &mut receive)?;
@@ -124,7 +121,6 @@ fn judgements(judge: &Judge, open: &[OpenTrial<'_>], audits: Vec<Audited>) -> im
     })
 }
 
-/// Combines the audits of a panel's members, trial by trial.
 fn settle(voices: &[Vec<Audited>], trials: usize) -> Vec<Audited> {
     let settle_trial = |index: usize| {
         let audits: Vec<&AuditDecision> =

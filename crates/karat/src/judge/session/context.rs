@@ -1,11 +1,11 @@
 //! What a judge works with and reports while it is asked.
 
+use crate::failure::Failure;
 use crate::suite::LoadedSuite;
 use karat_core::ids::JudgeName;
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::trial::Trial;
 use karat_io::cancel::Cancel;
-use karat_llm::engine::EngineError;
 use karat_llm::ledger::Ledger;
 use std::time::Duration;
 
@@ -30,20 +30,13 @@ pub enum JudgeEvent<'a> {
     Retrying { wait: Duration, why: &'a str },
 }
 
-/// Why asking ended early.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum AskError {
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    #[error("stopped: what was answered is kept in the ledger, and the same command goes on from there")]
-    Stopped,
-    #[error("the judge {judge} answered none of {questions} questions, the first because {why}")]
-    NoAnswer { judge: String, questions: usize, why: String },
-    #[error(
-        "the judge {judge} decides about pairs alone, and this profile audits whole responses; name a model with --judge"
-    )]
-    CannotAudit { judge: String },
+pub(in crate::judge) fn cannot_audit(judge: &JudgeName) -> String {
+    let help = "name a model with --judge";
+    format!("the judge {judge} decides about pairs alone, and this profile audits whole responses; {help}")
+}
+
+pub(in crate::judge) fn no_answer(judge: &JudgeName, questions: usize, why: &str) -> Failure {
+    Failure::failed(format!("the judge {judge} answered none of {questions} questions, the first because {why}"))
 }
 
 /// The reason if a panel has no answer or equally many votes for both.

@@ -5,10 +5,12 @@ mod context;
 mod pairs;
 mod usage;
 
-pub use context::{AskError, JudgeContext, JudgeEvent};
+pub use context::{JudgeContext, JudgeEvent};
+pub(super) use context::{cannot_audit, no_answer};
 pub use usage::SessionResult;
 
 use super::registry::{Judge, JudgeKind};
+use crate::failure::Result;
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::{PairQuestion, run_judge_rounds};
@@ -25,7 +27,7 @@ pub(super) fn ask(
     given: Vec<Judgement>,
     profile: &Profile,
     context: &mut JudgeContext<'_>,
-) -> Result<SessionResult, AskError> {
+) -> Result<SessionResult> {
     let mut usage = UsageTable::default();
     let (mut judgements, saved) = match profile.method {
         Method::Audit => (audits::ask(judge, trials, given, context, &mut usage)?, 0),
@@ -41,7 +43,7 @@ pub fn ask_about(
     judge: &Judge,
     questions: &[PairQuestion<'_>],
     context: &mut JudgeContext<'_>,
-) -> Result<SessionResult, AskError> {
+) -> Result<SessionResult> {
     let mut usage = UsageTable::default();
     let judgements = match &judge.kind {
         JudgeKind::Panel(panel) => PanelVotes::new(judge, panel).answer(questions, context, &mut usage)?,
@@ -58,7 +60,7 @@ fn ask_pairs(
     profile: &Profile,
     context: &mut JudgeContext<'_>,
     usage: &mut UsageTable,
-) -> Result<(Vec<Judgement>, usize), AskError> {
+) -> Result<(Vec<Judgement>, usize)> {
     let suite = &context.loaded.suite;
     let JudgeKind::Panel(panel) = &judge.kind else {
         let mut answer = |questions: &[PairQuestion<'_>]| answer_alone(judge, questions, context, usage);
@@ -67,7 +69,7 @@ fn ask_pairs(
     };
     let mut votes = PanelVotes::new(judge, panel);
     loop {
-        votes.forget_returned();
+        votes.returned.clear();
         let mut answer = |questions: &[PairQuestion<'_>]| votes.answer(questions, context, usage);
         let rounds = run_judge_rounds(suite, trials, given.clone(), profile, &judge.name, &mut answer)?;
         // Votes on later pairs may change a panel's decision about earlier ones, and then other pairs may matter.
@@ -88,6 +90,5 @@ fn add_extra_labels(judgements: &mut Vec<Judgement>, labels: &[Judgement]) {
         _ => None,
     };
     let given: BTreeSet<_> = judgements.iter().filter_map(key).collect();
-    let new = labels.iter().filter(|label| key(label).is_some_and(|key| !given.contains(&key)));
-    judgements.extend(new.cloned());
+    judgements.extend(labels.iter().filter(|label| key(label).is_some_and(|key| !given.contains(&key))).cloned());
 }

@@ -1,7 +1,8 @@
 //! Answers questions about pairs: by a single judge, or by the votes of a panel.
 
-use super::context::{AskError, JudgeContext, JudgeEvent, NO_DECISION, judgement};
+use super::context::{JudgeContext, JudgeEvent, NO_DECISION, judgement};
 use super::usage::{Usage, UsageTable};
+use crate::failure::Result;
 use crate::judge::code_context;
 use crate::judge::registry::{Judge, JudgeKind, Panel};
 use crate::judge::template::{PAIR_SWAPPED, pair_question};
@@ -36,7 +37,7 @@ pub(super) fn answer_alone(
     questions: &[PairQuestion<'_>],
     context: &mut JudgeContext<'_>,
     usage: &mut UsageTable,
-) -> Result<Vec<Judgement>, AskError> {
+) -> Result<Vec<Judgement>> {
     (context.report)(JudgeEvent::Round(questions.len()));
     answer_as_member(judge, questions, context, usage)
 }
@@ -46,7 +47,7 @@ fn answer_as_member(
     questions: &[PairQuestion<'_>],
     context: &mut JudgeContext<'_>,
     usage: &mut UsageTable,
-) -> Result<Vec<Judgement>, AskError> {
+) -> Result<Vec<Judgement>> {
     let own = usage.for_judge(judge);
     own.asked += questions.len();
     let answers = match &judge.kind {
@@ -96,7 +97,7 @@ fn answer_by_model(
     questions: &[PairQuestion<'_>],
     context: &mut JudgeContext<'_>,
     usage: &mut Usage,
-) -> Result<Vec<Judgement>, AskError> {
+) -> Result<Vec<Judgement>> {
     let loaded = context.loaded;
     let prompts = questions.iter().map(|question| {
         let PairQuestion { case, trial, golden, finding, order, .. } = question;
@@ -181,7 +182,7 @@ pub(super) struct PanelVotes<'a> {
     panel: &'a Panel,
     votes: BTreeMap<PairKey, Vec<Vote>>,
     /// The decisions that the current rounds rely on.
-    returned: BTreeMap<PairKey, Option<bool>>,
+    pub(super) returned: BTreeMap<PairKey, Option<bool>>,
     note: Option<String>,
 }
 
@@ -196,7 +197,7 @@ impl<'a> PanelVotes<'a> {
         questions: &[PairQuestion<'_>],
         context: &mut JudgeContext<'_>,
         usage: &mut UsageTable,
-    ) -> Result<Vec<Judgement>, AskError> {
+    ) -> Result<Vec<Judgement>> {
         (context.report)(JudgeEvent::Round(questions.len()));
         let is_new = |question: &&PairQuestion<'_>| !self.votes.contains_key(&question_key(question));
         let new: Vec<PairQuestion<'_>> = questions.iter().filter(is_new).copied().collect();
@@ -235,11 +236,6 @@ impl<'a> PanelVotes<'a> {
             self.returned.insert(key, decided.map(|decided| decided.matched));
         }
         Ok(answers)
-    }
-
-    /// Starts the rounds again: earlier decisions need no longer hold.
-    pub(super) fn forget_returned(&mut self) {
-        self.returned.clear();
     }
 
     /// Whether the decisions of these rounds still hold after all votes.

@@ -1,6 +1,7 @@
 //! Counts what judges did.
 
-use super::context::{AskError, JudgeContext, JudgeEvent};
+use super::context::{JudgeContext, JudgeEvent, no_answer};
+use crate::failure::{Failure, Result};
 use crate::judge::registry::Judge;
 use karat_core::judgement::Judgement;
 use karat_core::stats::agreement::{Rating, Ratings, measure};
@@ -12,7 +13,7 @@ use karat_llm::ledger::{Answer, Exchange, LedgerKey};
 use karat_llm::prompt::Question;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The judgements of a session, and what they took.
+/// The judgements of a session, and their cost.
 #[derive(Debug, Default)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct SessionResult {
@@ -26,7 +27,6 @@ pub struct SessionResult {
     pub notes: Vec<String>,
 }
 
-/// What the judges of a session did, by name.
 #[derive(Debug, Default)]
 pub(super) struct UsageTable {
     by_judge: BTreeMap<String, Usage>,
@@ -55,12 +55,11 @@ impl UsageTable {
         });
     }
 
-    /// Fails if the judge was asked and answered nothing.
-    pub(super) fn require_answers(&self, judge: &Judge) -> Result<(), AskError> {
+    pub(super) fn require_answers(&self, judge: &Judge) -> Result<()> {
         let Some(usage) = self.by_judge.get(judge.name.as_str()) else { return Ok(()) };
         match &usage.first_failure {
             Some(why) if usage.unjudged == usage.asked && usage.asked > 0 => {
-                Err(AskError::NoAnswer { judge: judge.name.to_string(), questions: usage.asked, why: why.clone() })
+                Err(no_answer(&judge.name, usage.asked, why))
             }
             _ => Ok(()),
         }
@@ -69,14 +68,14 @@ impl UsageTable {
     /// The figures of the judge and of a panel's members, without judgements.
     pub(super) fn finish(mut self, judge: &Judge, saved: usize) -> SessionResult {
         let mut result = SessionResult { voices: self.voices, notes: self.notes, ..SessionResult::default() };
-        let members = judge.members().iter().filter(|member| member.name != judge.name);
-        for one in std::iter::once(judge).chain(members) {
+        for one in std::iter::once(judge).chain(judge.members().iter().filter(|member| member.name != judge.name)) {
             let usage = self.by_judge.remove(one.name.as_str()).unwrap_or_default();
             result.notes.extend(usage.notes(one));
             result.judges.push(usage.report(one));
-            if let Some(mut spent) = usage.spent {
+            if let Some(EngineStats { cached, requests, tokens_in, tokens_out, usd, .. }) = usage.spent {
                 // Equal questions share an answer, which the ledger did not save.
-                spent.from_ledger = spent.from_ledger.saturating_sub(usage.equal as u64);
+                let from_ledger = cached.saturating_sub(usage.equal as u64);
+                let spent = JudgeSpentV1 { from_ledger, requests, tokens_in, tokens_out, usd };
                 result.spent.insert(one.name.to_string(), spent);
             }
         }
@@ -95,11 +94,10 @@ pub(super) struct Usage {
     /// Exchanges by key, so that equal questions are counted once. They are summed in the order of keys: answers come in any
     /// order, and a sum of fractions depends on it.
     seen: BTreeMap<LedgerKey, Paid>,
-    /// Questions that may have been paid twice.
-    sent_before: u64,
     failures: BTreeMap<String, usize>,
     first_failure: Option<String>,
-    spent: Option<JudgeSpentV1>,
+    /// Over all rounds, if it is a model.
+    spent: Option<EngineStats>,
     /// How requests were adapted to the provider, and how many answers that gave.
     adapted: BTreeMap<AdaptationRecord, usize>,
 }
@@ -112,10 +110,10 @@ impl Usage {
         questions: impl IntoIterator<Item = Question>,
         context: &mut JudgeContext<'_>,
         receive: &mut dyn FnMut(usize, &Exchange),
-    ) -> Result<(), AskError> {
+    ) -> Result<()> {
         let report = &mut *context.report;
         let mut observe = |event: EngineEvent<'_>| match event {
-            EngineEvent::Retrying { wait, why, .. } => report(JudgeEvent::Retrying { wait, why }),
+            EngineEvent::Retrying { wait, why } => report(JudgeEvent::Retrying { wait, why }),
             EngineEvent::Settled { index, exchange } => {
                 report(JudgeEvent::Settled { answered: exchange.answer.value().is_some() });
                 self.count(&exchange);
@@ -123,8 +121,12 @@ impl Usage {
             }
         };
         let stats = engine.ask(questions, context.ledger, context.cancel, &mut observe)?;
-        self.spend(&stats);
-        if context.cancel.is_cancelled() { Err(AskError::Stopped) } else { Ok(()) }
+        *self.spent.get_or_insert_default() += &stats;
+        if context.cancel.is_cancelled() {
+            let message = "stopped: what was answered is kept in the ledger, and the same command goes on from there";
+            return Err(Failure::failed(message));
+        }
+        Ok(())
     }
 
     fn count(&mut self, exchange: &Exchange) {
@@ -157,23 +159,8 @@ impl Usage {
         *self.failures.entry(why.to_owned()).or_default() += 1;
     }
 
-    fn spend(&mut self, tally: &EngineStats) {
-        let spent = self.spent.get_or_insert_default();
-        self.sent_before += tally.sent_before;
-        spent.from_ledger += tally.cached;
-        spent.requests += tally.requests;
-        spent.tokens_in = spent.tokens_in.saturating_add(tally.tokens_in);
-        spent.tokens_out = spent.tokens_out.saturating_add(tally.tokens_out);
-        if let Some(usd) = tally.usd {
-            *spent.usd.get_or_insert(0.0) += usd;
-        }
-    }
-
     fn report(&self, judge: &Judge) -> JudgeV1 {
-        let tokens = self
-            .seen
-            .values()
-            .fold(0_u64, |sum, paid| sum.saturating_add(paid.tokens_in).saturating_add(paid.tokens_out));
+        let add = |sum: u64, paid: &Paid| sum.saturating_add(paid.tokens_in).saturating_add(paid.tokens_out);
         let usd = judge.engine().and_then(Engine::prices).map(|prices| {
             let usd = |paid: &Paid| paid.usd.unwrap_or_else(|| prices.cost(paid.tokens_in, paid.tokens_out));
             self.seen.values().map(usd).sum()
@@ -184,7 +171,7 @@ impl Usage {
             cached: self.equal,
             unjudged: self.unjudged,
             refused: self.refused,
-            tokens,
+            tokens: self.seen.values().fold(0, add),
             usd,
             sampling: self.sampling(),
             refused_parameters: self.refused_parameters(),
@@ -194,8 +181,7 @@ impl Usage {
     }
 
     fn sampling(&self) -> Option<SamplingV1> {
-        let by_default = self.adapted.keys().filter(|adapted| adapted.samples_by_default()).count();
-        match by_default {
+        match self.adapted.keys().filter(|adapted| adapted.samples_by_default()).count() {
             0 => None,
             n if n == self.adapted.len() => Some(SamplingV1::ProviderDefault),
             _ => Some(SamplingV1::Mixed),
@@ -228,15 +214,14 @@ impl Usage {
             let refused = refused.join(", ");
             notes.push(format!("{name}: the provider refused {refused}, and gave {without} answers without{sampling}"));
         }
-        if self.sent_before > 0 {
-            let questions = plural(self.sent_before as usize, "question was", "questions were");
+        if let Some(stats) = self.spent.as_ref().filter(|stats| stats.sent_before > 0) {
+            let questions = plural(stats.sent_before as usize, "question was", "questions were");
             notes.push(format!("{name}: {questions} in flight when the last run stopped and may have been paid twice"));
         }
         notes
     }
 }
 
-/// What an exchange took, according to the ledger.
 #[derive(Debug)]
 struct Paid {
     tokens_in: u64,

@@ -50,13 +50,13 @@ fn targets(case: &Case) -> Vec<&Golden> {
 pub(in crate::judge) fn fields(case: &Case, trial: &Trial, code: Option<&str>) -> Vec<(&'static str, String)> {
     let targets = targets(case);
     let others = case.goldens.iter().filter(|golden| !targets.iter().any(|target| std::ptr::eq(*target, *golden)));
-    let known: Vec<Value> = others.map(|golden| Value::Object(known(golden))).collect();
-    let aims: Vec<Value> = targets.iter().map(|golden| Value::Object(described(golden))).collect();
+    let known: Vec<_> = others.map(known).collect();
+    let aims: Vec<_> = targets.iter().map(|golden| described(golden)).collect();
     let each = (LONGEST_FINDINGS / trial.findings.len().max(1)).clamp(SHORTEST_FINDING, LONGEST_TEXT);
     let findings = trial.findings.iter().enumerate();
-    let findings: Vec<Value> = findings.map(|(index, finding)| Value::Object(listed(index, finding, each))).collect();
-    let list = |items: Vec<Value>| (!items.is_empty()).then(|| pretty(&Value::Array(items)));
-    let object = |object: Map<String, Value>| (!object.is_empty()).then(|| written(object));
+    let findings: Vec<_> = findings.map(|(index, finding)| listed(index, finding, each)).collect();
+    let list = |items: Vec<Map<String, Value>>| (!items.is_empty()).then(|| written(&items));
+    let object = |object: Map<String, Value>| (!object.is_empty()).then(|| written(&object));
     let response = trial.response.as_deref().filter(|response| !response.trim().is_empty());
     [
         ("case", object(about(case))),
@@ -124,8 +124,7 @@ fn share_schema(description: &str) -> Value {
 
 fn closed(properties: Vec<(&str, Value)>) -> Value {
     let required: Vec<&str> = properties.iter().map(|(name, _)| *name).collect();
-    let properties: Map<String, Value> =
-        properties.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    let properties: Map<String, Value> = properties.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     json!({ "type": "object", "required": required, "properties": properties, "additionalProperties": false })
 }
 
@@ -201,8 +200,4 @@ fn words<T: serde::Serialize>(object: &mut Map<String, Value>, key: &str, values
     if !values.is_empty() {
         object.insert(key.to_owned(), json!(values));
     }
-}
-
-fn pretty(value: &Value) -> String {
-    serde_json::to_string_pretty(value).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
-//! How far somebody has come, and what all labels have brought.
+//! The progress of an annotator, and what the labels have achieved.
 
-use super::AnnotationSession;
+use super::{AnnotationSession, Item};
 use karat_core::scorecard::Intervals;
 use karat_core::scorecard::label_priority::{LabelVotes, Narrowing, Uncertainty, narrowing};
 use karat_core::stats::agreement::{Level, Rating, Ratings, Weights, cohen, krippendorff, percent};
@@ -8,82 +8,76 @@ use karat_store::label::{Annotator, LabelKind};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// How far somebody has come.
+/// The progress of an annotator.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Progress {
-    /// What the annotator has labelled.
     pub done: usize,
-    /// What they have not.
     pub open: usize,
-    /// Labels of everybody, of what is here.
+    /// Labels of these items by all annotators.
     pub labels: usize,
-    /// What that did to the interval of the figure.
+    /// How these labels narrowed the metric's interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bounds: Option<Bounds>,
-    /// How far the annotator contradicts the judge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contradicted: Option<JudgeErrors>,
-    /// How far the annotator agrees with the others, on what they have labelled themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agreement: Option<Agreement>,
-    /// Whether the bounds are those of precision, as extras leave them.
+    /// Whether the bounds are those of precision.
     #[serde(skip)]
     of_extras: bool,
 }
 
-/// How far apart the bounds of a figure are.
+/// The width of a metric's interval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Bounds {
-    /// Which figure.
     pub metric: String,
-    /// Half the width of its interval before any label; of extras, how far apart the bounds were.
+    /// Half the width of its interval before any label; for extras, the distance between the bounds.
     pub before: f64,
-    /// The same now.
     pub now: f64,
-    /// What of it the choice of cases makes, which no label can narrow.
+    /// The part that is due to the choice of cases, which no label can narrow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cases: Option<f64>,
 }
 
-/// How often somebody contradicts the judge. It rests on what they said themselves, so that it tells nothing of the others.
+/// How often an annotator contradicts the judge. Computed from their own labels, so that it reveals no others.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JudgeErrors {
-    /// Pairs that they have labelled.
+    /// Pairs that the annotator has labelled.
     pub of: usize,
-    /// In how many of them the judge says something else.
+    /// Of these, how many the judge decided differently.
     pub wrong: usize,
-    /// In how many it should, by its own probabilities.
+    /// How many are expected, by the judge's own probabilities.
     pub expected: f64,
-    /// Whether that is more than chance would have it, and rests on more than a few.
+    /// Whether significantly more are wrong than expected.
     pub overconfident: bool,
 }
 
-/// Of fewer labels it would tell what the judge thinks of single pairs, or what another said of single things.
+/// Figures of fewer labels would reveal what the judge or another annotator decided about single items.
 const FEWEST: usize = 10;
 
-/// How far one person agrees with the others.
+/// How far an annotator agrees with the others, on items that they have labelled themselves.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Agreement {
-    /// How many others have labelled something that the annotator has labelled.
+    /// How many others have labelled one of these items.
     pub others: usize,
-    /// How many things both have.
     pub items: usize,
-    /// The share of agreeing pairs of answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent: Option<f64>,
-    /// Krippendorff's alpha.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub krippendorff: Option<f64>,
-    /// Cohen's kappa with each of them who has labelled enough of the same.
+    /// With each other annotator who has labelled enough of the same items.
     pub cohen: Vec<With>,
 }
 
-/// How far one person agrees with another.
+/// How far an annotator agrees with another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct With {
-    /// The other.
     pub annotator: Annotator,
-    /// Cohen's kappa; none where there is nothing that chance would not explain.
+    /// Cohen's kappa, if it is defined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kappa: Option<f64>,
 }
@@ -96,17 +90,15 @@ impl Progress {
         let of_pairs = session.queue.kind() == LabelKind::Pair;
         let narrowed_by = |heard: &dyn Fn(&Annotator) -> bool| of_pairs.then(|| narrowed(session, heard));
         let (narrowed, own) = (narrowed_by(&|_| true), narrowed_by(&|name| *name == session.annotator));
+        let metric = session.queue.metric.clone();
         Self {
             done: items.len() - open,
             open,
             labels: items.iter().map(|item| voices(&item.key)).sum(),
             bounds: match session.queue.kind() {
-                LabelKind::Pair => narrowed.map(|narrowed| Bounds {
-                    metric: session.queue.metric.clone(),
-                    before: narrowed.before,
-                    now: narrowed.now,
-                    cases: narrowed.cases,
-                }),
+                LabelKind::Pair => {
+                    narrowed.map(|Narrowing { before, now, cases, .. }| Bounds { metric, before, now, cases })
+                }
                 LabelKind::Extra => Some(apart(session)),
                 LabelKind::Audit => None,
             },
@@ -121,7 +113,7 @@ impl Progress {
         }
     }
 
-    /// The same in a line: `42 labels, F1 ± 0.060 → ± 0.040`; before the first label, what there is to gain.
+    /// One line such as `42 labels, F1 ± 0.060 → ± 0.040`; before the first label, what labels can achieve.
     pub fn headline(&self) -> String {
         let labels = karat_core::wording::count(self.labels, "label");
         let Some(Bounds { metric, before, now, cases }) = &self.bounds else { return labels };
@@ -136,11 +128,8 @@ impl Progress {
         let gain = if width == least { String::new() } else { format!("; labels can bring it down to {sign}{least}") };
         format!("{figure} {sign}{width}{gain}")
     }
-}
 
-impl Progress {
-    /// What to know of the widths, a sentence each: what of them no label can narrow, and whether the judge erred more often than
-    /// it says.
+    /// Remarks on the widths, one sentence each.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if let Some(cases) = self.bounds.as_ref().and_then(|bounds| bounds.cases) {
@@ -160,38 +149,31 @@ impl Progress {
     }
 }
 
-/// What the labels of these people do to the interval.
+/// How the labels of some annotators narrow the interval.
 fn narrowed(session: &AnnotationSession<'_>, heard: &dyn Fn(&Annotator) -> bool) -> Narrowing {
     let items = session.queue.items();
     let doubts: Vec<Uncertainty> = items.iter().map(|item| item.doubt).collect();
-    let of = |key: &str| match session.voices.get(key) {
-        None => LabelVotes::default(),
-        Some(voices) => {
-            let answers = voices.iter().filter(|(name, _)| heard(name)).map(|(_, answer)| *answer);
-            let answers: Vec<usize> = answers.collect();
-            LabelVotes { yes: answers.iter().filter(|answer| **answer == 2).count(), all: answers.len() }
-        }
+    let votes = |item: &Item| {
+        let answers = session.voices.get(&item.key).into_iter().flatten().filter(|(name, _)| heard(name));
+        let (yes, others): (Vec<_>, Vec<_>) = answers.partition(|(_, answer)| **answer == 2);
+        LabelVotes { yes: yes.len(), all: yes.len() + others.len() }
     };
-    let voices: Vec<LabelVotes> = items.iter().map(|item| of(&item.key)).collect();
-    narrowing(&doubts, &voices, session.queue.cases, session.queue.threshold, Intervals::LEVEL)
+    let votes: Vec<LabelVotes> = items.iter().map(votes).collect();
+    narrowing(&doubts, &votes, session.queue.cases, session.queue.threshold, Intervals::LEVEL)
 }
 
-/// How far apart the bounds of precision are: by all that nobody has looked at, or on which people are evenly divided.
+/// The distance between the bounds of precision, due to items without labels or with a tie.
 fn apart(session: &AnnotationSession<'_>) -> Bounds {
-    let undecided = |key: &str| {
-        let voices =
-            session.voices.get(key).map(|voices| voices.values().copied().collect::<Vec<_>>()).unwrap_or_default();
-        2 * voices.iter().sum::<usize>() == voices.len()
-    };
+    let undecided =
+        |key: &str| session.voices.get(key).is_none_or(|voices| 2 * voices.values().sum::<usize>() == voices.len());
     let items = session.queue.items().iter();
     let now = items.clone().filter(|item| undecided(&item.key)).map(|item| item.width).sum::<f64>();
     let before = items.map(|item| item.width).sum::<f64>();
-    // An empty sum of numbers is a negative nothing.
+    // An empty sum of floats is -0.
     Bounds { metric: session.queue.metric.clone(), before: before.max(0.0), now: now.max(0.0), cases: None }
 }
 
-/// Only what the annotator has labelled themselves is looked at, so that nobody learns what others say of what they have not;
-/// and nothing is told of a few, as it would tell what others say of each.
+/// Uses only items that the annotator has labelled, and not just a few, so that it does not reveal labels of others.
 fn agreement(session: &AnnotationSession<'_>) -> Option<Agreement> {
     let own = |key: &str| session.voices.get(key).filter(|voices| voices.contains_key(&session.annotator));
     let shared: Vec<_> =
@@ -202,7 +184,7 @@ fn agreement(session: &AnnotationSession<'_>) -> Option<Agreement> {
     let people: BTreeSet<&Annotator> = shared.iter().flat_map(|voices| voices.keys()).collect();
     let people: Vec<&Annotator> = people.into_iter().collect();
     let number = |name: &Annotator| people.iter().position(|other| *other == name).unwrap_or_default();
-    // Of pairs they are asked whether it is a match, and a part of one is none.
+    // A partial match of a pair is not a match.
     let category =
         |answer: usize| if session.queue.kind() == LabelKind::Pair { usize::from(answer == 2) } else { answer };
     let ratings = Ratings::new(shared.iter().map(|voices| {

@@ -58,8 +58,7 @@ fn audit(classification: Classification) -> LabelAnswer {
 
 fn pairs() -> Queue {
     let (suite, trials, profile) = (suite(), trials(), profile());
-    let seen = LabelScope { suite: &suite, trials: &trials, judgements: &[], profile: &profile };
-    Queue::pairs(seen, &local::shipped().unwrap(), Some(0.05), None)
+    Queue::pairs(&suite, &trials, &[], &profile, &local::shipped().unwrap(), Some(0.05), None)
 }
 
 /// Labels as a store would give them back.
@@ -138,8 +137,7 @@ fn twelve() -> Queue {
         findings: vec![finding("f", "a typo in the heading", 1)],
         ..Trial::reported(id.as_str().into(), ToolName::new("one"), 1)
     };
-    let (trials, profile): (Vec<Trial>, Profile) = (ids.iter().map(trial).collect(), profile());
-    Queue::audits(LabelScope { suite: &suite, trials: &trials, judgements: &[], profile: &profile })
+    Queue::audits(&suite, &ids.iter().map(trial).collect::<Vec<_>>())
 }
 
 #[test]
@@ -174,8 +172,7 @@ fn agreement_is_told_of_what_somebody_has_labelled_themselves_and_of_no_few() {
 fn extras_that_report_the_same_are_answered_at_once() {
     let (suite, trials, profile) = (suite(), trials(), Profile { judge: "none".to_owned(), ..profile() });
     let card = score(&suite, &trials, &[], &profile);
-    let seen = LabelScope { suite: &suite, trials: &trials, judgements: &[], profile: &profile };
-    let queue = Queue::extras(seen, &card, 2);
+    let queue = Queue::extras(&suite, &trials, &profile, &card, 2);
     let item = &queue.items()[0];
     assert_eq!((item.tools, item.kind()), (2, LabelKind::Extra));
     let mut session = AnnotationSession::new(&queue, &[], ann("anna"));
@@ -200,8 +197,7 @@ fn audited_findings_have_nine_answers_and_their_numbers() {
         assert_eq!(LabelAnswer::parse(LabelKind::Audit, &class.as_str().to_lowercase()), Some(audit(class)));
     }
     assert_eq!([LabelAnswer::parse(LabelKind::Audit, "0"), LabelAnswer::parse(LabelKind::Audit, "10")], [None, None]);
-    let (suite, trials, profile) = (suite(), trials(), profile());
-    let queue = Queue::audits(LabelScope { suite: &suite, trials: &trials, judgements: &[], profile: &profile });
+    let queue = Queue::audits(&suite(), &trials());
     let mut session = AnnotationSession::new(&queue, &[], ann("anna"));
     let item = session.next().unwrap();
     let labels = session.labels(item, audit(Classification::TargetMatch), None, Source::Asked).unwrap();

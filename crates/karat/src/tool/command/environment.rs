@@ -1,10 +1,22 @@
-//! The variables that a tool sees: a short list, the same for every tool, and what its manifest asks for.
+//! What a tool finds when it starts: the folders of its trial, and a short list of variables.
 
-use super::trial_folder::{HOME, TMP};
 use crate::tool::run_context::RunContext;
+use rustix::fs::{Mode, OFlags, openat};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Read};
 use std::path::Path;
+
+pub(super) const CHECKOUT: &str = "checkout";
+pub(super) const HOME: &str = "home";
+pub(super) const TMP: &str = "tmp";
+pub(super) const RESULTS: &str = "results";
+pub(super) const RESULT: &str = "result";
+const REQUEST: &str = "request";
+pub(super) const TITLE: &str = "request/title.txt";
+pub(super) const DESCRIPTION: &str = "request/description.md";
+pub(super) const DIFF: &str = "request/change.diff";
 
 /// What tools that may use the network need from the user's environment.
 const ALLOWED_WITH_NETWORK: &[&str] = &[
@@ -71,4 +83,39 @@ pub(super) fn environment(
         variables.insert(name.to_owned(), seen.join(below).into());
     }
     variables
+}
+
+/// Makes the folders of a trial, and opens the one for the result.
+pub(super) fn make_folders(root: &Path) -> io::Result<ResultFolder> {
+    fs::create_dir_all(root)?;
+    for folder in [HOME, TMP, RESULTS, REQUEST] {
+        fs::create_dir(root.join(folder))?;
+    }
+    Ok(ResultFolder(fs::File::open(root.join(RESULTS))?))
+}
+
+/// The open folder of the result: a tool may put a link in its place, which must not be followed.
+pub(super) struct ResultFolder(fs::File);
+
+impl ResultFolder {
+    /// The result; `None` if there is none. Anything but a regular file of at most this size is an error.
+    pub(super) fn read(&self, most: usize) -> Result<Option<Vec<u8>>, String> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match openat(&self.0, RESULT, flags, Mode::empty()) {
+            Ok(file) => fs::File::from(file),
+            Err(rustix::io::Errno::NOENT) => return Ok(None),
+            Err(rustix::io::Errno::LOOP) => return Err("its result is a link, which is not followed".to_owned()),
+            Err(error) => return Err(format!("its result could not be read: {error}")),
+        };
+        if !file.metadata().is_ok_and(|meta| meta.is_file()) {
+            return Err("its result is not a regular file".to_owned());
+        }
+        let mut bytes = Vec::new();
+        let read = file.take(most as u64 + 1).read_to_end(&mut bytes);
+        read.map_err(|error| format!("its result could not be read: {error}"))?;
+        if bytes.len() > most {
+            return Err(format!("its result is larger than {most} bytes (limits.output)"));
+        }
+        Ok(Some(bytes))
+    }
 }

@@ -1,10 +1,11 @@
 //! Whether a command could run here: its programs, its variables, and the version that it prints.
 
+use super::environment::{HOME, TMP};
 use super::join_paths;
 use super::program::Program;
+use super::runner::first_line;
 use crate::tool::doctor::{Examined, NeededProgram, Surroundings, Variable, remark_open_model};
 use crate::tool::placeholders;
-use karat_format::tool::ToolManifestV1;
 use karat_io::cancel::Cancel;
 use karat_io::remove_tree::remove_tree;
 use karat_sandbox::{Access, ExitReason, Job, JobResult, Limits};
@@ -15,25 +16,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The time limit of a version command.
 const VERSION_TIME: Duration = Duration::from_secs(20);
 const MAX_VERSION_CHARS: usize = 200;
-/// Bytes that a version command may print.
 const MAX_OUTPUT: usize = 1 << 20;
-const HOME: &str = "home";
-const TMP: &str = "tmp";
 
-/// Examines a tool that is a program.
-pub(super) fn examine_program(
-    program: &Program,
-    raw: &ToolManifestV1,
-    around: &Surroundings<'_>,
-    examined: &mut Examined,
-) {
+pub(super) fn examine_program(program: &Program, around: &Surroundings<'_>, examined: &mut Examined) {
+    let raw = &program.manifest;
     let has_no_placeholder = |word: &String| placeholders::used(word).is_ok_and(|used| used.is_empty());
-    let first_words = [&program.command, &program.version, &program.setup].map(|words| words.first());
+    let first_words = [&raw.command, &raw.version, &raw.setup].map(|words| words.first());
     // A program that set-up prepares is not there yet.
-    for name in first_words.into_iter().flatten().chain(&program.needs).filter(|word| has_no_placeholder(word)) {
+    for name in first_words.into_iter().flatten().chain(&raw.needs).filter(|word| has_no_placeholder(word)) {
         if examined.programs.iter().any(|known| known.name == *name) {
             continue;
         }
@@ -46,14 +38,14 @@ pub(super) fn examine_program(
         examined.programs.push(NeededProgram { name: name.clone(), found });
     }
     let variable = |name: &String| Variable { name: name.clone(), set: (around.is_set)(name) };
-    examined.variables = program.pass_env.iter().map(variable).collect();
+    examined.variables = raw.pass_env.iter().map(variable).collect();
     let missing = program.missing_keys(around.is_set);
     if !missing.is_empty() {
         examined.usable = false;
         examined.remarks.push(format!("no key: set {}", missing.join(" or ")));
     }
     remark_open_model(raw, examined);
-    if !program.setup.is_empty() {
+    if !raw.setup.is_empty() {
         examined.remarks.push("set-up is run once before the first trial, with the network".to_owned());
     }
     examined.isolation = if program.network { "network open" } else { "no network" }.to_owned();
@@ -62,10 +54,10 @@ pub(super) fn examine_program(
             examined.isolation.push_str(&format!("; {verb} {}", join_paths(places, ", ")));
         }
     }
-    if !program.version.iter().all(has_no_placeholder) {
+    if !raw.version.iter().all(has_no_placeholder) {
         return;
     }
-    let printer = examined.programs.iter().find(|known| Some(&known.name) == program.version.first());
+    let printer = examined.programs.iter().find(|known| Some(&known.name) == raw.version.first());
     let Some(file) = printer.and_then(|printer| printer.found.as_deref()) else { return };
     match ask_version(file, program, around) {
         Ok(version) => examined.version = Some(version),
@@ -80,13 +72,11 @@ fn ask_version(found: &Path, program: &Program, around: &Surroundings<'_>) -> Re
     let finished = run_isolated(&root, found, program, around);
     let _ = remove_tree(&root);
     let finished = finished?;
-    let command = program.version.join(" ");
+    let command = program.manifest.version.join(" ");
     if finished.exit != ExitReason::Exited(0) {
         return Err(format!("`{command}` does not print its version: it {}", finished.exit));
     }
-    let printed = [&finished.stdout.bytes, &finished.stderr.bytes].map(|bytes| String::from_utf8_lossy(bytes));
-    let mut lines = printed.iter().flat_map(|text| text.lines()).map(str::trim);
-    let line = lines.find(|line| line.chars().any(char::is_alphanumeric));
+    let line = first_line(&finished, |line| line.chars().any(char::is_alphanumeric));
     let line = line.ok_or_else(|| format!("`{command}` does not print its version"))?;
     Ok(line.chars().take(MAX_VERSION_CHARS).collect())
 }
@@ -104,12 +94,11 @@ fn run_isolated(root: &Path, found: &Path, program: &Program, around: &Surroundi
         ("LANG".to_owned(), "C.UTF-8".into()),
     ]);
     env.extend(around.path.map(|path| ("PATH".to_owned(), path.to_owned())));
-    let needs = program.needs.iter().filter_map(|name| locate_program(name.as_ref(), around.path?));
+    let needs = program.manifest.needs.iter().filter_map(|name| locate_program(name.as_ref(), around.path?));
     let mut readable: Vec<PathBuf> = program.expose.clone();
     readable.extend([found.to_owned()].into_iter().chain(needs).flat_map(|program| find_installation(&program)));
-    let user_base = python_user_base(&readable, around.home);
-    env.extend(user_base.map(|base| ("PYTHONUSERBASE".to_owned(), base.into())));
-    let words = program.version.iter().skip(1).map(OsString::from);
+    env.extend(python_user_base(&readable, around.home).map(|base| ("PYTHONUSERBASE".to_owned(), base.into())));
+    let words = program.manifest.version.iter().skip(1).map(OsString::from);
     let job = Job {
         command: [found.into()].into_iter().chain(words).collect(),
         env,

@@ -13,17 +13,11 @@ use std::io;
 /// Output up to this size is imported in this process, which saves starting another. What comes of an import can grow with
 /// the square of its size, since each finding may repeat a text that the output states once: of 64 KiB that is 100 MB at worst.
 const SMALL: usize = 64 << 10;
+/// How compressed output begins.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// What the findings of one trial come to, as a multiple of what their output may be.
 const MOST_REPEATED: u64 = 4;
-
-/// What an import needs beside the output.
-pub(super) struct Importing<'a> {
-    /// What is left of the trial's time, and its memory.
-    pub(super) limits: WorkerLimits,
-    pub(super) supervisor: &'a Supervisor,
-    pub(super) cancel: &'a Cancel,
-}
 
 /// What a worker is to import. The bytes of the output follow it.
 #[derive(Serialize, Deserialize)]
@@ -33,29 +27,33 @@ struct RequestV1 {
     tool: String,
     number: u32,
     roots: Vec<String>,
-    unpacked: u64,
-    findings: usize,
+    caps: Caps,
 }
 
-/// What a worker says while it imports.
 #[derive(Serialize, Deserialize)]
 enum MessageV1 {
     /// It needs the code at this path, which is to be answered.
     Source(String),
-    /// It is done.
-    Done { trial: Box<TrialV1>, problem: Option<String>, notes: Vec<String> },
+    Done {
+        trial: Box<TrialV1>,
+        problem: Option<String>,
+        notes: Vec<String>,
+    },
 }
 
-/// Imports what a tool wrote; `None` when it was cancelled. An error is Karat's or the system's, never the tool's.
+/// Imports what a tool wrote in what is left of its time and memory; `None` when it was cancelled. An error is Karat's or the
+/// system's, never the tool's.
 pub(super) fn import(
     output: &Output<'_>,
     about: &About<'_>,
-    how: &Importing<'_>,
+    limits: WorkerLimits,
+    supervisor: &Supervisor,
+    cancel: &Cancel,
 ) -> Result<Option<Read>, SandboxError> {
-    let Some(bytes) = output.bytes.filter(|bytes| bytes.len() > SMALL || is_compressed(bytes)) else {
+    let Some(bytes) = output.bytes.filter(|bytes| bytes.len() > SMALL || bytes.starts_with(&GZIP)) else {
         return Ok(Some(read(output, about)));
     };
-    let done = run_worker(how.limits, how.supervisor, how.cancel, |worker| ask(worker, output, bytes, about))?;
+    let done = run_worker(limits, supervisor, cancel, |worker| ask(worker, output, bytes, about))?;
     let ended = match done {
         Ok(mut read) => {
             if let Some(rules) = about.rules {
@@ -73,17 +71,13 @@ pub(super) fn import(
             (Outcome::TimedOut, "its output could not be imported in what was left of its time".to_owned())
         }
         ExitReason::LimitExceeded(Resource::Memory) => {
-            let most = how.limits.memory;
+            let most = limits.memory;
             (Outcome::Crashed, format!("importing its output took more than {most} bytes of memory (limits.memory)"))
         }
         other => (Outcome::Unparsable, format!("its output could not be imported: the importer {other}")),
     };
     let trial = Trial { outcome, ..Trial::reported(about.case.clone(), about.tool.clone(), about.number) };
     Ok(Some(Read { trial, problem: Some(problem), notes: Vec::new() }))
-}
-
-fn is_compressed(bytes: &[u8]) -> bool {
-    bytes.starts_with(&[0x1f, 0x8b])
 }
 
 /// Karat's side: hands the output over, and the code that the importer asks for.
@@ -94,8 +88,7 @@ fn ask(worker: &Connection, output: &Output<'_>, bytes: &[u8], about: &About<'_>
         tool: about.tool.to_string(),
         number: about.number,
         roots: about.roots.iter().map(|root| (*root).to_owned()).collect(),
-        unpacked: output.caps.unpacked,
-        findings: output.caps.findings,
+        caps: output.caps,
     })?;
     worker.send_bytes(bytes)?;
     loop {
@@ -115,7 +108,6 @@ pub fn serve(karat: &Connection) -> io::Result<()> {
     let request: RequestV1 = karat.receive()?;
     let bytes = karat.receive_bytes()?;
     let roots: Vec<&str> = request.roots.iter().map(String::as_str).collect();
-    let caps = Caps { unpacked: request.unpacked, findings: request.findings };
     let source = |path: &RepoPath| {
         karat.send(&MessageV1::Source(path.to_string())).ok()?;
         karat.receive().ok()?
@@ -123,9 +115,10 @@ pub fn serve(karat: &Connection) -> io::Result<()> {
     let (case, tool) = (CaseId::new(&request.case), ToolName::new(&request.tool));
     let about =
         About { case: &case, tool: &tool, number: request.number, roots: &roots, rules: None, sources: &source };
-    let Read { trial, problem, notes } = read(&Output { format: &request.format, bytes: Some(&bytes), caps }, &about);
+    let Read { trial, problem, notes } =
+        read(&Output { format: &request.format, bytes: Some(&bytes), caps: request.caps }, &about);
     let done = serde_json::to_vec(&MessageV1::Done { trial: Box::new(TrialV1::from(&trial)), problem, notes })?;
-    let most = caps.unpacked.saturating_mul(MOST_REPEATED);
+    let most = request.caps.unpacked.saturating_mul(MOST_REPEATED);
     if done.len() as u64 <= most {
         return karat.send_bytes(&done);
     }

@@ -1,18 +1,18 @@
 //! The manifest of a command: a program, what it may use, and how its result is read.
 
+use crate::did_you_mean;
 use crate::tool::manifest::Check;
 use crate::tool::output;
-use karat_format::document::suggest::nearest;
 use karat_format::quantity;
+use karat_format::tool::ToolManifestV1;
 use karat_sandbox::Limits;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// A program and all that is needed to run it. Placeholders are checked and not filled in yet.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Program {
-    /// The program and its arguments.
-    pub(crate) command: Vec<String>,
+    pub(crate) manifest: ToolManifestV1,
     /// One of [`output::formats`].
     pub(crate) format: &'static str,
     pub(crate) result: ResultFrom,
@@ -22,34 +22,17 @@ pub(crate) struct Program {
     /// Bytes of memory that importing the output may use.
     pub(crate) import_memory: u64,
     pub(crate) max_findings: usize,
-    /// Variables to set.
-    pub(crate) env: BTreeMap<String, String>,
-    /// Variables to hand over.
-    pub(crate) pass_env: Vec<String>,
-    /// The command to run before the first trial, if any.
-    pub(crate) setup: Vec<String>,
-    /// Other programs that it calls.
-    pub(crate) needs: Vec<String>,
-    /// The command that prints the version, if any.
-    pub(crate) version: Vec<String>,
     pub(crate) network: bool,
-    /// Whether the network includes the services of this machine.
-    pub(crate) loopback: bool,
     /// What it may read beside its checkout and the system.
     pub(crate) expose: Vec<PathBuf>,
     /// What it may write beside its checkout.
     pub(crate) writable: Vec<PathBuf>,
     /// Whether it may read files that its arguments name by their full path: yes in what the user names, no in a suite.
     pub(crate) files_anywhere: bool,
-    /// What `{model}` stands for.
     pub(crate) model: Option<String>,
-    /// How to install it.
-    pub(crate) install: Option<String>,
-    /// A table from rules to categories.
     pub(crate) rule_map: Option<PathBuf>,
 }
 
-/// Where a result is read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultFrom {
     /// The file that `{output}` stands for.
@@ -68,7 +51,7 @@ impl Program {
     /// The keys it asks for, if none of them is set: it cannot work without any, and one is enough.
     pub(crate) fn missing_keys(&self, is_set: &dyn Fn(&str) -> bool) -> Vec<&str> {
         let is_key = |name: &&str| ["KEY", "TOKEN", "SECRET"].iter().any(|end| name.ends_with(end));
-        let keys: Vec<&str> = self.pass_env.iter().map(String::as_str).filter(is_key).collect();
+        let keys: Vec<&str> = self.manifest.pass_env.iter().map(String::as_str).filter(is_key).collect();
         if keys.iter().any(|key| is_set(key)) { Vec::new() } else { keys }
     }
 }
@@ -83,7 +66,10 @@ impl Check<'_> {
             self.fault(&["command"], "no-command", message);
         }
         let mut used: BTreeSet<String> = self.words("command", &raw.command, None);
-        used.extend(self.env());
+        for (name, value) in &raw.env {
+            self.variable(&["env", name], name);
+            used.extend(self.used(&["env", name], value, None));
+        }
         let is_result_file = used.contains("output");
         used.extend(self.words("setup", &raw.setup, Some(WITHOUT_CASE)));
         used.extend(self.words("version", &raw.version, Some(WITHOUT_CASE)));
@@ -95,13 +81,20 @@ impl Check<'_> {
             let message = "`{tool_dir}` is the folder that set-up prepares, and there is no `setup`";
             self.fault(&["command"], "no-setup", message);
         }
-        self.pass_env();
+        for (index, name) in raw.pass_env.iter().enumerate() {
+            let path = ["pass_env", &index.to_string()];
+            self.variable(&path, name);
+            if raw.env.contains_key(name) {
+                let message = format!("`{name}` is already set by `env`; remove it from one of the two");
+                self.fault(&path, "set-twice", message);
+            }
+        }
         let format = self.format();
         let ok_exit = self.ok_exit();
         let limits = self.limits();
         let stated = raw.limits.as_ref();
         Program {
-            command: raw.command.clone(),
+            manifest: raw.clone(),
             format,
             result: if is_result_file { ResultFrom::File } else { ResultFrom::Stdout },
             ok_exit,
@@ -110,39 +103,12 @@ impl Check<'_> {
                 .and_then(|stated| stated.findings)
                 .map_or(output::Caps::default().findings, |most| most as usize),
             limits,
-            env: raw.env.clone(),
-            pass_env: raw.pass_env.clone(),
-            setup: raw.setup.clone(),
-            needs: raw.needs.clone(),
-            version: raw.version.clone(),
             network: raw.network || raw.loopback,
-            loopback: raw.loopback,
             expose: self.places("expose", &raw.expose),
             writable: self.places("writable", &raw.writable),
             files_anywhere: self.context.files_anywhere,
             model: self.model.clone(),
-            install: raw.install.clone(),
             rule_map,
-        }
-    }
-
-    fn env(&mut self) -> BTreeSet<String> {
-        let mut used = BTreeSet::new();
-        for (name, value) in &self.raw.env {
-            self.variable(&["env", name], name);
-            used.extend(self.used(&["env", name], value, None));
-        }
-        used
-    }
-
-    fn pass_env(&mut self) {
-        for (index, name) in self.raw.pass_env.iter().enumerate() {
-            let index = index.to_string();
-            self.variable(&["pass_env", &index], name);
-            if self.raw.env.contains_key(name) {
-                let message = format!("`{name}` is already set by `env`; remove it from one of the two");
-                self.fault(&["pass_env", &index], "set-twice", message);
-            }
         }
     }
 
@@ -155,8 +121,8 @@ impl Check<'_> {
         if let Some(known) = output::formats().find(|known| *known == name) {
             return known;
         }
-        let near = nearest(name, output::formats()).map(|near| format!(", did you mean `{near}`?"));
-        let message = format!("unknown format `{name}`{}; available: {}", near.unwrap_or_default(), listed());
+        let hint = did_you_mean(name, output::formats()).unwrap_or_default();
+        let message = format!("unknown format `{name}`{hint}; available: {}", listed());
         self.fault(&["format"], "unknown-format", message);
         output::KARAT
     }
@@ -176,10 +142,9 @@ impl Check<'_> {
     /// The limits that are stated, and the sandbox's own for the others.
     fn limits(&mut self) -> Limits {
         let mut limits = Limits::default();
-        match self.raw.timeout.as_deref().map(quantity::duration) {
-            None => {}
-            Some(Ok(timeout)) => limits.time = timeout,
-            Some(Err(message)) => self.fault(&["timeout"], "bad-duration", message),
+        match self.raw.timeout.as_deref().map(quantity::duration).transpose() {
+            Ok(timeout) => limits.time = timeout.unwrap_or(limits.time),
+            Err(message) => self.fault(&["timeout"], "bad-duration", message),
         }
         let Some(stated) = self.raw.limits.as_ref() else { return limits };
         if stated.processes == Some(0) {
@@ -203,13 +168,7 @@ impl Check<'_> {
     }
 
     fn size(&mut self, key: &str, text: Option<&str>) -> Option<u64> {
-        match quantity::size(text?) {
-            Ok(bytes) => Some(bytes),
-            Err(message) => {
-                self.fault(&["limits", key], "bad-size", message);
-                None
-            }
-        }
+        quantity::size(text?).map_err(|message| self.fault(&["limits", key], "bad-size", message)).ok()
     }
 
     /// Places outside the suite; `~` is the home folder.

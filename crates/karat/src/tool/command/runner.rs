@@ -1,13 +1,12 @@
 //! A program that is ready for its trials: found, set up, and with everything that its jobs share.
 
-use super::environment::environment;
+use super::environment::{CHECKOUT, HOME, TMP, environment, make_folders};
 use super::program::Program;
-use super::trial_folder::{self, CHECKOUT, HOME, TMP};
 use super::{isolation_kind, isolation_text};
 use crate::checkout::Template;
-use crate::tool::placeholders::{PlaceholderError, fill};
+use crate::tool::placeholders::fill;
 use crate::tool::run_context::RunContext;
-use crate::tool::{NO_CODE, ReadyError, RunResult, Task, TrialRunner};
+use crate::tool::{NO_CODE, PrepareResult, ReadyError, RunResult, Task, Tool, TrialRunner};
 use karat_core::suite::Case;
 use karat_format::run::ToolFactsV1;
 use karat_import::rule_map::RuleMap;
@@ -35,9 +34,9 @@ pub(super) struct CommandRunner<'a> {
     installed: Vec<PathBuf>,
 }
 
-/// The values of placeholders.
 pub(super) type Values = BTreeMap<&'static str, String>;
 
+const STOPPED: &str = "the run was stopped";
 /// Set-up may download things.
 const SETUP_TIME: Duration = Duration::from_secs(1800);
 const VERSION_TIME: Duration = Duration::from_secs(60);
@@ -54,65 +53,81 @@ impl TrialRunner for CommandRunner<'_> {
     /// If another trial has filled the disk, that one is ended, and this one starts again.
     fn run_trial(&self, task: &Task, _: Option<&Case>, checkout: Option<&Template>) -> RunResult {
         let Some(template) = checkout else { return Ok(Some(task.skipped(NO_CODE))) };
+        let RunContext { room, cancel, .. } = self.context;
         let mut restarts = 0;
         loop {
             match self.run_once(task, template) {
-                Err(error) if error.is_full_disk() && restarts < MAX_RESTARTS && self.context.make_room() => {
-                    restarts += 1;
-                }
+                Err(error) if error.is_full_disk() && restarts < MAX_RESTARTS && room.make(cancel) => restarts += 1,
                 done => return done,
             }
         }
     }
 }
 
-impl<'a> CommandRunner<'a> {
-    /// Finds the program, runs its set-up command and asks for its version.
-    pub(super) fn prepare(
-        program: Program,
-        rules: Option<RuleMap>,
-        isolation: Isolation,
-        context: &'a RunContext<'a>,
-    ) -> Result<(Self, ToolFactsV1), ReadyError> {
+pub(super) struct CommandTool {
+    pub(super) program: Program,
+    pub(super) rules: Option<RuleMap>,
+}
+
+impl Tool for CommandTool {
+    fn isolation(&self, isolation: Isolation) -> String {
+        isolation_text(isolation, &self.program)
+    }
+
+    fn prepare<'a>(self: Box<Self>, isolation: Isolation, context: &'a RunContext<'a>) -> PrepareResult<'a> {
+        let Self { program, rules } = *self;
         for path in program.expose.iter().chain(&program.writable) {
             if program.writable.contains(path) && !path.exists() {
-                return Err(ReadyError::Missing { path: path.display().to_string() });
+                return Err(ReadyError::other(format!(
+                    "`{}`, which it is to write to, does not exist; make it, or take it out of `writable`",
+                    path.display()
+                )));
             }
             let real = path.canonicalize().unwrap_or_else(|_| path.clone());
             if context.secret.iter().any(|secret| real.starts_with(secret) || secret.starts_with(&real)) {
-                return Err(ReadyError::Reveals { path: path.display().to_string() });
+                return Err(ReadyError::other(format!(
+                    "`{}` would let it see the suite or the store, which no tool may; take it out of `expose` and `writable`",
+                    path.display()
+                )));
             }
         }
         let missing = program.missing_keys(&|name| context.variable(name).is_some());
         if !missing.is_empty() {
-            return Err(ReadyError::NoVariable { names: missing.join(" or ") });
+            let names = missing.join(" or ");
+            let message =
+                format!("it needs {names}, which is not set; set it in the environment that Karat is started from");
+            return Err(ReadyError::other(message));
         }
         let own_folder = context.new_folder();
         fs::create_dir_all(&own_folder)?;
-        let mut tool = Self { program, rules, isolation, context, own_folder, installed: Vec::new() };
-        if !tool.program.setup.is_empty() {
-            tool.installed = tool.readable_for(&tool.program.setup, &[])?;
+        let mut tool = CommandRunner { program, rules, isolation, context, own_folder, installed: Vec::new() };
+        if !tool.program.manifest.setup.is_empty() {
+            tool.installed = tool.readable_for(&tool.program.manifest.setup, &[])?;
             tool.set_up()?;
         }
-        let first = tool.program.command.first().cloned().unwrap_or_default();
-        let found = tool.find_required(&first)?;
-        for program in &tool.program.needs {
+        let found = tool.find_required(&tool.program.manifest.command.first().cloned().unwrap_or_default())?;
+        for program in &tool.program.manifest.needs {
             tool.find_required(program)?;
         }
         if context.secret.iter().any(|secret| found.starts_with(secret)) {
-            return Err(ReadyError::InsideSecret { program: found.display().to_string() });
+            return Err(ReadyError::other(format!(
+                "{} is in the suite or the store, which no tool may see; keep it elsewhere",
+                found.display()
+            )));
         }
-        tool.installed = tool.readable_for(&tool.program.command, &tool.installed)?;
-        let version = if tool.program.version.is_empty() { None } else { tool.ask_version()? };
+        tool.installed = tool.readable_for(&tool.program.manifest.command, &tool.installed)?;
+        let version = if tool.program.manifest.version.is_empty() { None } else { tool.ask_version()? };
         let facts = ToolFactsV1 {
             version,
             isolation: tool.isolation_in_force(),
             isolation_kind: Some(isolation_kind(isolation)),
             program: Some(found.display().to_string()),
         };
-        Ok((tool, facts))
+        Ok((Box::new(tool), facts))
     }
+}
 
+impl CommandRunner<'_> {
     /// The isolation in force, with what the manifest asks for and what this machine adds.
     pub(super) fn isolation_in_force(&self) -> String {
         let mut parts = vec![isolation_text(self.isolation, &self.program)];
@@ -125,38 +140,38 @@ impl<'a> CommandRunner<'a> {
     }
 
     fn set_up(&self) -> Result<(), ReadyError> {
-        let finished = self.run_outside_trial(&self.program.setup, SETUP_TIME, true)?;
+        let finished = self.run_outside_trial(&self.program.manifest.setup, SETUP_TIME, true)?;
         match finished.exit {
             ExitReason::Exited(0) => Ok(()),
-            ExitReason::Cancelled => Err(ReadyError::Cancelled),
-            ref other => Err(ReadyError::SetupFailed { why: format!("it {other}{}", last_line(&finished)) }),
+            ExitReason::Cancelled => Err(ReadyError::other(STOPPED)),
+            ref other => {
+                let last = last_line(&finished);
+                Err(ReadyError::other(format!("its set-up command failed: it {other}{last}")))
+            }
         }
     }
 
     /// The first line that the version command prints; a tool without one is run all the same.
     fn ask_version(&self) -> Result<Option<String>, ReadyError> {
-        let finished = self.run_outside_trial(&self.program.version, VERSION_TIME, false)?;
+        let finished = self.run_outside_trial(&self.program.manifest.version, VERSION_TIME, false)?;
         match finished.exit {
-            ExitReason::Cancelled => Err(ReadyError::Cancelled),
+            ExitReason::Cancelled => Err(ReadyError::other(STOPPED)),
             ExitReason::Exited(_) => {
-                let printed =
-                    [&finished.stdout.bytes, &finished.stderr.bytes].map(|bytes| String::from_utf8_lossy(bytes));
-                let mut lines = printed.iter().flat_map(|text| text.lines()).map(str::trim);
-                Ok(lines.find(|line| !line.is_empty()).map(|line| line.chars().take(100).collect()))
+                let line = first_line(&finished, |line| !line.is_empty());
+                Ok(line.map(|line| line.chars().take(100).collect()))
             }
             _ => Ok(None),
         }
     }
 
-    /// Runs a command in an empty folder.
     fn run_outside_trial(&self, command: &[String], time: Duration, is_setup: bool) -> Result<JobResult, ReadyError> {
         let root = self.context.new_folder();
-        trial_folder::make(&root)?;
+        make_folders(&root)?;
         fs::create_dir(root.join(CHECKOUT))?;
         let seen = root_in_sandbox(self.isolation, &root);
         let network = is_setup || self.program.network;
         // Set-up may run what others wrote, with the network: it gets no key.
-        let passed = if is_setup { &[][..] } else { &self.program.pass_env };
+        let passed = if is_setup { &[][..] } else { &self.program.manifest.pass_env };
         let env = environment(self.context, network, passed, &seen);
         let command = self.fill_command(command, &self.values_without_case(&seen))?;
         let limits = Limits { time, ..self.program.limits.clone() };
@@ -169,7 +184,7 @@ impl<'a> CommandRunner<'a> {
 
     /// Runs a job. The values of variables that were handed over are removed from its output: they are never stored.
     pub(super) fn run_job(&self, job: &Job, cancel: &Cancel) -> Result<JobResult, ReadyError> {
-        let mut finished = run(job, &self.context.supervisor, cancel)?;
+        let mut finished = run(job, &self.context.supervisor, cancel).map_err(ReadyError::other)?;
         finished.stdout.bytes = self.redact(finished.stdout.bytes);
         finished.stderr.bytes = self.redact(finished.stderr.bytes);
         Ok(finished)
@@ -178,7 +193,7 @@ impl<'a> CommandRunner<'a> {
     pub(super) fn redact(&self, bytes: Vec<u8>) -> Vec<u8> {
         let value = |name: &String| self.context.variable(name).and_then(|value| value.to_str());
         let secret = |name: &String| Secret::new(&format!("[{name}]"), value(name)?);
-        self.program.pass_env.iter().filter_map(secret).fold(bytes, |bytes, secret| secret.redact_bytes(bytes))
+        self.program.manifest.pass_env.iter().filter_map(secret).fold(bytes, |bytes, secret| secret.redact_bytes(bytes))
     }
 
     /// The placeholders that do not depend on a case, by where the tool sees its folders.
@@ -226,15 +241,15 @@ impl<'a> CommandRunner<'a> {
             readable: self.installed.iter().chain(&self.program.expose).cloned().collect(),
             writable: self.program.writable.clone(),
             network,
-            loopback: self.program.loopback,
+            loopback: self.program.manifest.loopback,
         }
     }
 
     /// The command with its placeholders filled and its program by the full path: a name or a relative path would be
     /// searched for again in the case under review.
-    pub(super) fn fill_command(&self, words: &[String], values: &Values) -> Result<Vec<OsString>, PlaceholderError> {
-        let filled = words.iter().map(|word| Ok(OsString::from(fill(word, values)?)));
-        let mut command = filled.collect::<Result<Vec<_>, PlaceholderError>>()?;
+    pub(super) fn fill_command(&self, words: &[String], values: &Values) -> Result<Vec<OsString>, ReadyError> {
+        let filled = words.iter().map(|word| fill(word, values).map(OsString::from));
+        let mut command = filled.collect::<Result<Vec<_>, _>>().map_err(ReadyError::other)?;
         if let Some(program) = command.first_mut()
             && let Some(found) = locate_program(program, &self.context.path())
         {
@@ -245,7 +260,7 @@ impl<'a> CommandRunner<'a> {
 
     /// Finds a program; a relative path is in the suite.
     fn find(&self, program: &str) -> Result<Option<PathBuf>, ReadyError> {
-        let program = fill(program, &self.values(&self.own_folder, &self.own_folder))?;
+        let program = fill(program, &self.values(&self.own_folder, &self.own_folder)).map_err(ReadyError::other)?;
         if program.contains('/') && !Path::new(&program).is_absolute() {
             return Ok(match &self.context.loaded.files {
                 Files::Disk(root) => root.canonicalize().ok().map(|root| root.join(program)),
@@ -256,8 +271,11 @@ impl<'a> CommandRunner<'a> {
     }
 
     fn find_required(&self, program: &str) -> Result<PathBuf, ReadyError> {
-        let install = self.program.install.clone();
-        self.find(program)?.ok_or_else(|| ReadyError::NoProgram { program: program.to_owned(), install })
+        self.find(program)?.ok_or_else(|| {
+            let install = self.program.manifest.install.as_ref().map(|how| format!("; install it with: {how}"));
+            let install = install.unwrap_or_default();
+            ReadyError::other(format!("the program `{program}` was not found on the PATH{install}"))
+        })
     }
 
     /// What must be readable for a command: what its programs need, and, if the user wrote the command, the files that its
@@ -265,7 +283,7 @@ impl<'a> CommandRunner<'a> {
     fn readable_for(&self, command: &[String], of_setup: &[PathBuf]) -> Result<Vec<PathBuf>, ReadyError> {
         let anywhere = self.program.files_anywhere;
         let mut readable = Vec::new();
-        for name in command.first().into_iter().chain(&self.program.needs) {
+        for name in command.first().into_iter().chain(&self.program.manifest.needs) {
             let Some(program) = self.find(name)? else { continue };
             if program.starts_with(&self.own_folder) {
                 readable.extend(of_setup.iter().cloned());
@@ -282,6 +300,12 @@ impl<'a> CommandRunner<'a> {
         readable.dedup();
         Ok(readable)
     }
+}
+
+/// The first line of this kind that a tool printed.
+pub(super) fn first_line(finished: &JobResult, fits: fn(&str) -> bool) -> Option<String> {
+    let printed = [&finished.stdout.bytes, &finished.stderr.bytes].map(|bytes| String::from_utf8_lossy(bytes));
+    printed.iter().flat_map(|text| text.lines()).map(str::trim).find(|line| fits(line)).map(str::to_owned)
 }
 
 /// The last line that a tool printed, for the reason of its failure.

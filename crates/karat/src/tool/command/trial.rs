@@ -1,11 +1,11 @@
 //! One trial of a program: a checkout, the program under its limits, and the outcome.
 
-use super::environment::environment;
-use super::import_output::{Importing, import};
+use super::environment::{CHECKOUT, DESCRIPTION, DIFF, RESULT, RESULTS, ResultFolder, TITLE};
+use super::environment::{environment, make_folders};
+use super::import_output::import;
 use super::isolation_kind;
 use super::program::ResultFrom;
 use super::runner::{CommandRunner, last_line};
-use super::trial_folder::{self, CHECKOUT, DESCRIPTION, DIFF, RESULT, RESULTS, ResultFolder, TITLE};
 use crate::checkout::{BASE, HEAD, Template};
 use crate::tool::output::{About, Caps, Output};
 use crate::tool::placeholders::fill;
@@ -13,10 +13,11 @@ use crate::tool::{ReadyError, RunResult, Task, failed, milliseconds};
 use karat_core::trial::{Outcome, Trial};
 use karat_io::cancel::Cancel;
 use karat_io::remove_tree::remove_tree;
-use karat_sandbox::{ExitReason, JobResult, Resource, WorkerLimits, root_in_sandbox};
+use karat_sandbox::{ExitReason, JobResult, Limits, Resource, WorkerLimits, root_in_sandbox};
 use karat_store::record::{Artifact, TrialRecord};
 use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -24,14 +25,6 @@ use std::time::{Duration, Instant};
 const MIN_IMPORT_TIME: Duration = Duration::from_secs(1);
 /// The reason of a trial that left no room for others on the disk.
 const FILLED_DISK: &str = "its files filled the disk that all trials share (lower limits.disk)";
-
-/// A finished execution whose folder still exists.
-struct Execution {
-    finished: JobResult,
-    results: ResultFolder,
-    /// The folder as the tool saw it.
-    seen: PathBuf,
-}
 
 impl CommandRunner<'_> {
     pub(super) fn run_once(&self, task: &Task, template: &Template) -> RunResult {
@@ -42,59 +35,92 @@ impl CommandRunner<'_> {
         let root = self.context.new_folder();
         let cancel = self.context.cancel.child();
         let occupied = self.context.room.occupy(&root, &cancel);
-        let is_done = self.run_in(&root, template, &cancel, &mut record);
+        let mut trial = RunningTrial { tool: self, template, root: &root, cancel: &cancel, record };
+        let is_done = trial.run();
         if let Err(error) = remove_tree(&root) {
-            record.detail.remarks.push(format!("its folder could not be removed: {error}"));
+            trial.record.detail.remarks.push(format!("its folder could not be removed: {error}"));
         }
         drop(occupied);
-        Ok(is_done?.then_some(record))
+        Ok(is_done?.then_some(trial.record))
     }
 
-    /// Executes the trial in this folder; `false` if it was cancelled.
-    fn run_in(
-        &self,
-        root: &Path,
-        template: &Template,
-        cancel: &Cancel,
-        record: &mut TrialRecord,
-    ) -> Result<bool, ReadyError> {
-        let done = self.execute(root, template, cancel, record)?;
+    fn failure(&self, finished: &JobResult) -> Option<(Outcome, String)> {
+        let ok_exit = &self.program.ok_exit;
+        let Limits { time, memory, processes, file_size, disk, output, .. } = &self.program.limits;
+        let reason = match &finished.exit {
+            ExitReason::Exited(code) if ok_exit.contains(code) => return None,
+            // A sandbox reports an exit code above 128 as shells do: as the signal it may stand for.
+            ExitReason::Signalled(signal) if ok_exit.contains(&(128 + signal)) => return None,
+            ExitReason::Exited(code) => format!("it exited with {code}{}", last_line(finished)),
+            ExitReason::Signalled(signal) => format!("it was ended by signal {signal}{}", last_line(finished)),
+            ExitReason::NotStarted(why) => format!("it could not be started: {why}"),
+            ExitReason::LostSupervisor => "it killed its supervisor".to_owned(),
+            ExitReason::Cancelled => FILLED_DISK.to_owned(),
+            ExitReason::TimedOut => {
+                let reason = format!("it took longer than {} s and was ended", time.as_secs_f64());
+                return Some((Outcome::TimedOut, reason));
+            }
+            ExitReason::LimitExceeded(resource) => match resource {
+                Resource::Output => format!("it printed more than {output} bytes and was ended (limits.output)"),
+                Resource::Memory => format!("it used more than {memory} bytes of memory and was ended (limits.memory)"),
+                Resource::FileSize => format!("it wrote a file of more than {file_size} bytes (limits.file_size)"),
+                Resource::Disk => format!("its files took up more than {disk} bytes and it was ended (limits.disk)"),
+                Resource::Processes => {
+                    format!("it had more than {processes} processes and was ended (limits.processes)")
+                }
+            },
+        };
+        Some((Outcome::Crashed, reason))
+    }
+}
+
+/// A trial that is being executed in its folder. Its methods return `false` if it was cancelled.
+struct RunningTrial<'a> {
+    tool: &'a CommandRunner<'a>,
+    template: &'a Template,
+    root: &'a Path,
+    cancel: &'a Cancel,
+    record: TrialRecord,
+}
+
+impl RunningTrial<'_> {
+    fn run(&mut self) -> Result<bool, ReadyError> {
+        let (finished, results, seen) = self.execute()?;
         // A trial that was cancelled by itself had filled the disk.
-        if done.finished.exit == ExitReason::Cancelled && !cancel.is_cancelled_itself() {
+        if finished.exit == ExitReason::Cancelled && !self.cancel.is_cancelled_itself() {
             return Ok(false);
         }
-        if !self.record_outcome(done, root, record)? {
+        if !self.record_outcome(finished, &results, &seen)? {
             return Ok(false);
         }
         // A tool that fails because the disk is full is not to blame if others filled it.
-        let room = &self.context.room;
-        if failed(record.trial.outcome) && !cancel.is_cancelled_itself() && !room.is_left() {
-            if !room.is_used_up_by(root) {
-                return Err(ReadyError::DiskFull { folder: self.context.scratch.display().to_string() });
+        let (context, record) = (self.tool.context, &mut self.record);
+        if failed(record.trial.outcome) && !self.cancel.is_cancelled_itself() && !context.room.is_left() {
+            if !context.room.is_used_up_by(self.root) {
+                let folder = context.scratch.display();
+                let message =
+                    format!("less than 1 MiB free in {folder}; free some space, or name another folder with TMPDIR");
+                return Err(io::Error::new(io::ErrorKind::StorageFull, message).into());
             }
             record.detail.reason = Some(FILLED_DISK.to_owned());
         }
         Ok(true)
     }
 
-    fn execute(
-        &self,
-        root: &Path,
-        template: &Template,
-        cancel: &Cancel,
-        record: &mut TrialRecord,
-    ) -> Result<Execution, ReadyError> {
+    /// Runs the program. Returns the open folder of its result, and its own folder as it saw it.
+    fn execute(&mut self) -> Result<(JobResult, ResultFolder, PathBuf), ReadyError> {
+        let Self { tool, template, root, cancel, record } = self;
         let began = Instant::now();
-        let results = trial_folder::make(root)?;
+        let results = make_folders(root)?;
         template.write(&root.join(CHECKOUT))?;
         fs::write(root.join(TITLE), &template.title)?;
         fs::write(root.join(DESCRIPTION), &template.description)?;
         fs::write(root.join(DIFF), &template.diff)?;
         record.detail.stages_ms.insert("checkout".to_owned(), milliseconds(began.elapsed()));
 
-        let seen = root_in_sandbox(self.isolation, root);
+        let seen = root_in_sandbox(tool.isolation, root);
         let number = record.trial.number;
-        let mut values = self.values_without_case(&seen);
+        let mut values = tool.values_without_case(&seen);
         values.extend([
             ("checkout", seen.join(CHECKOUT).display().to_string()),
             ("output", seen.join(RESULTS).join(RESULT).display().to_string()),
@@ -105,30 +131,30 @@ impl CommandRunner<'_> {
             ("title_file", seen.join(TITLE).display().to_string()),
             ("description_file", seen.join(DESCRIPTION).display().to_string()),
             ("diff_file", seen.join(DIFF).display().to_string()),
-            ("seed", self.context.seed.wrapping_add(u64::from(number) - 1).to_string()),
+            ("seed", tool.context.seed.wrapping_add(u64::from(number) - 1).to_string()),
             ("trial", number.to_string()),
         ]);
-        let program = &self.program;
-        let mut env = environment(self.context, program.network, &program.pass_env, &seen);
+        let program = &tool.program;
+        let mut env = environment(tool.context, program.network, &program.manifest.pass_env, &seen);
         for (name, value) in values.iter().filter(|(name, _)| !["home", "tmp"].contains(*name)) {
             env.insert(format!("KARAT_{}", name.to_uppercase()), value.into());
         }
         env.insert("KARAT_PR_TITLE".to_owned(), as_variable(&template.title));
         env.insert("KARAT_PR_DESCRIPTION".to_owned(), as_variable(&template.description));
-        for (name, text) in &program.env {
-            env.insert(name.clone(), fill(text, &values)?.into());
+        for (name, text) in &program.manifest.env {
+            env.insert(name.clone(), fill(text, &values).map_err(ReadyError::other)?.into());
         }
-        let command = self.fill_command(&program.command, &values)?;
-        let job = self.job(command, env, root, program.limits.clone(), program.network);
+        let command = tool.fill_command(&program.manifest.command, &values)?;
+        let job = tool.job(command, env, root, program.limits.clone(), program.network);
         let began = Instant::now();
-        let finished = self.run_job(&job, cancel)?;
+        let finished = tool.run_job(&job, cancel)?;
         record.detail.stages_ms.insert("process".to_owned(), milliseconds(began.elapsed()));
-        Ok(Execution { finished, results, seen })
+        Ok((finished, results, seen))
     }
 
-    /// Records the outcome, its reason and the findings; `false` if importing them was cancelled.
-    fn record_outcome(&self, done: Execution, root: &Path, record: &mut TrialRecord) -> Result<bool, ReadyError> {
-        let Execution { finished, results, seen } = done;
+    /// Records the outcome, its reason and the findings.
+    fn record_outcome(&mut self, finished: JobResult, results: &ResultFolder, seen: &Path) -> Result<bool, ReadyError> {
+        let (tool, record) = (self.tool, &mut self.record);
         record.trial.latency_ms = Some(milliseconds(finished.wall));
         match finished.exit {
             ExitReason::Exited(code) => record.detail.exit = Some(code),
@@ -138,15 +164,15 @@ impl CommandRunner<'_> {
         if let Some(left) = finished.leftover_processes.filter(|left| *left > 0) {
             record.detail.remarks.push(format!("it left {left} processes running, which were killed"));
         }
-        if let Some((outcome, reason)) = self.failure(&finished) {
+        if let Some((outcome, reason)) = tool.failure(&finished) {
             record.trial.outcome = outcome;
             record.detail.reason = Some(reason);
             keep_artifacts(record, finished, None);
             return Ok(true);
         }
-        let result = match self.program.result {
+        let result = match tool.program.result {
             ResultFrom::Stdout => Ok(None),
-            ResultFrom::File => results.read(self.program.limits.output),
+            ResultFrom::File => results.read(tool.program.limits.output),
         };
         let began = Instant::now();
         let file = match result {
@@ -156,28 +182,23 @@ impl CommandRunner<'_> {
                 None
             }
             Ok(file) => {
-                let file = file.map(|bytes| self.redact(bytes));
-                if !self.import(&finished, file.as_deref(), &[&seen, root], record)? {
+                let file = file.map(|bytes| tool.redact(bytes));
+                if !self.import(&finished, file.as_deref(), seen)? {
                     return Ok(false);
                 }
                 file
             }
         };
-        record.detail.stages_ms.insert("import".to_owned(), milliseconds(began.elapsed()));
-        keep_artifacts(record, finished, file);
+        self.record.detail.stages_ms.insert("import".to_owned(), milliseconds(began.elapsed()));
+        keep_artifacts(&mut self.record, finished, file);
         Ok(true)
     }
 
-    /// Reads the findings from the result; `false` if it was cancelled.
-    fn import(
-        &self,
-        finished: &JobResult,
-        file: Option<&[u8]>,
-        folders: &[&Path],
-        record: &mut TrialRecord,
-    ) -> Result<bool, ReadyError> {
-        let (program, trial) = (&self.program, &record.trial);
-        let roots: Vec<String> = folders.iter().map(|folder| folder.join(CHECKOUT).display().to_string()).collect();
+    /// Reads the findings from the result.
+    fn import(&mut self, finished: &JobResult, file: Option<&[u8]>, seen: &Path) -> Result<bool, ReadyError> {
+        let (tool, record) = (self.tool, &mut self.record);
+        let (program, trial) = (&tool.program, &record.trial);
+        let roots = [seen, self.root].map(|folder| folder.join(CHECKOUT).display().to_string());
         let limits = WorkerLimits {
             time: program.limits.time.saturating_sub(finished.wall).max(MIN_IMPORT_TIME),
             memory: program.import_memory,
@@ -194,56 +215,21 @@ impl CommandRunner<'_> {
             case: &trial.case,
             tool: &trial.tool,
             number: trial.number,
-            roots: &roots.iter().map(String::as_str).collect::<Vec<_>>(),
-            rules: self.rules.as_ref(),
-            sources: &|path| self.context.loaded.source(&trial.case, path),
+            roots: &roots.each_ref().map(String::as_str),
+            rules: tool.rules.as_ref(),
+            sources: &|path| tool.context.loaded.source(&trial.case, path),
         };
-        let importing = Importing { limits, supervisor: &self.context.supervisor, cancel: &self.context.cancel };
-        let Some(read) = import(&output, &about, &importing)? else { return Ok(false) };
+        let (supervisor, cancel) = (&tool.context.supervisor, &tool.context.cancel);
+        let read = import(&output, &about, limits, supervisor, cancel).map_err(ReadyError::other)?;
+        let Some(read) = read else { return Ok(false) };
         record.detail.remarks.extend(read.notes);
         record.detail.reason = read.problem;
         // The latency is measured, whatever the tool states.
         record.trial = Trial { latency_ms: record.trial.latency_ms, ..read.trial };
         Ok(true)
     }
-
-    /// How the program failed, if it did.
-    fn failure(&self, finished: &JobResult) -> Option<(Outcome, String)> {
-        let (ok_exit, limits) = (&self.program.ok_exit, &self.program.limits);
-        let reason = match &finished.exit {
-            ExitReason::Exited(code) if ok_exit.contains(code) => return None,
-            // A sandbox reports an exit code above 128 as shells do: as the signal it may stand for.
-            ExitReason::Signalled(signal) if ok_exit.contains(&(128 + signal)) => return None,
-            ExitReason::Exited(code) => format!("it exited with {code}{}", last_line(finished)),
-            ExitReason::Signalled(signal) => format!("it was ended by signal {signal}{}", last_line(finished)),
-            ExitReason::NotStarted(why) => format!("it could not be started: {why}"),
-            ExitReason::LostSupervisor => "it killed its supervisor".to_owned(),
-            ExitReason::Cancelled => FILLED_DISK.to_owned(),
-            ExitReason::TimedOut => {
-                let reason = format!("it took longer than {} s and was ended", limits.time.as_secs_f64());
-                return Some((Outcome::TimedOut, reason));
-            }
-            ExitReason::LimitExceeded(Resource::Output) => {
-                format!("it printed more than {} bytes and was ended (limits.output)", limits.output)
-            }
-            ExitReason::LimitExceeded(Resource::Memory) => {
-                format!("it used more than {} bytes of memory and was ended (limits.memory)", limits.memory)
-            }
-            ExitReason::LimitExceeded(Resource::FileSize) => {
-                format!("it wrote a file of more than {} bytes (limits.file_size)", limits.file_size)
-            }
-            ExitReason::LimitExceeded(Resource::Disk) => {
-                format!("its files took up more than {} bytes and it was ended (limits.disk)", limits.disk)
-            }
-            ExitReason::LimitExceeded(Resource::Processes) => {
-                format!("it had more than {} processes and was ended (limits.processes)", limits.processes)
-            }
-        };
-        Some((Outcome::Crashed, reason))
-    }
 }
 
-/// Keeps what a trial printed and wrote.
 fn keep_artifacts(record: &mut TrialRecord, finished: JobResult, result: Option<Vec<u8>>) {
     let all = [("stdout", Some(finished.stdout.bytes)), ("stderr", Some(finished.stderr.bytes)), ("output", result)];
     for (name, bytes) in all {

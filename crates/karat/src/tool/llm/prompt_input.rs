@@ -1,5 +1,6 @@
 //! What a model is shown of a case: its change or its code, with line numbers. What is too long is cut, with a note.
 
+use crate::checkout::paths;
 use crate::suite::LoadedSuite;
 use imara_diff::{Algorithm, Diff, InternedInput};
 use karat_core::suite::Case;
@@ -10,7 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 pub(super) struct PromptInput {
-    /// The files, one after the other.
     pub(super) text: String,
     /// What was left out.
     pub(super) notes: Vec<String>,
@@ -18,11 +18,9 @@ pub(super) struct PromptInput {
 
 /// Characters that are shown of a case: about 70,000 tokens, which most models can read.
 const MAX_CHARS: usize = 240_000;
-/// Characters that are shown of a pull request's description.
 const MAX_DESCRIPTION: usize = 20_000;
 /// Lines that are shown around a change; fewer if the whole would be too long.
 const CONTEXT: [usize; 3] = [60, 20, 3];
-/// The most files that a note lists.
 const MAX_LISTED: usize = 20;
 
 /// The change of a case. Without a `before`, everything is new.
@@ -45,7 +43,6 @@ pub(super) fn change(loaded: &LoadedSuite, case: &Case) -> io::Result<PromptInpu
     Ok(fit(pieces, "the change", MAX_CHARS))
 }
 
-/// The code of a case after its change.
 pub(super) fn code(loaded: &LoadedSuite, case: &Case) -> io::Result<PromptInput> {
     let files = side(loaded, case, "after")?;
     let pieces = files.iter().map(|(path, bytes)| Piece { path: path.clone(), text: file_code(path, bytes) });
@@ -63,7 +60,6 @@ pub(super) fn description(text: &str, notes: &mut Vec<String>) -> String {
     }
 }
 
-/// A file as it is shown.
 struct Piece {
     path: String,
     text: String,
@@ -73,13 +69,11 @@ fn length(pieces: &[Piece]) -> usize {
     pieces.iter().map(|piece| piece.text.chars().count()).sum()
 }
 
-/// The files of one side, by path.
 fn side(loaded: &LoadedSuite, case: &Case, side: &str) -> io::Result<BTreeMap<String, Vec<u8>>> {
     let Some(folder) = loaded.folder(&case.id) else { return Ok(BTreeMap::new()) };
     let base = format!("{folder}/{side}");
-    let own = |path: &String| !path.split('/').any(|part| part.eq_ignore_ascii_case(".git"));
     let mut files = BTreeMap::new();
-    for path in loaded.files.walk(&base)?.files.into_iter().filter(own) {
+    for path in paths(loaded, &base)? {
         if let Some(bytes) = loaded.files.read(&format!("{base}/{path}"))? {
             files.insert(path, bytes);
         }

@@ -35,7 +35,7 @@ fn defaults_are_stated() {
     assert_eq!((program.format, program.result), ("sarif", ResultFrom::Stdout));
     assert_eq!(program.limits, karat_sandbox::Limits::default());
     assert_eq!((program.limits.time.as_secs(), program.import_memory, program.max_findings), (600, 2 << 30, 100_000));
-    assert!(!program.network && program.setup.is_empty() && program.version.is_empty());
+    assert!(!program.network && program.manifest.setup.is_empty() && program.manifest.version.is_empty());
 }
 
 #[test]

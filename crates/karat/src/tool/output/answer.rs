@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Reads an answer into its trial.
 pub(super) fn read(bytes: &[u8], trial: &mut Trial) -> Result<(), String> {
     let text = std::str::from_utf8(bytes)
         .map_err(|error| format!("the result is not UTF-8 text from byte {} on", error.valid_up_to()))?;
@@ -47,7 +46,6 @@ static ANSWER: LazyLock<Value> = LazyLock::new(|| {
     schema
 });
 
-/// The schema of a plain list of findings.
 static LIST: LazyLock<Value> =
     LazyLock::new(|| json!({ "type": "array", "items": { "$ref": "#/$defs/FindingV1" }, "$defs": ANSWER["$defs"] }));
 
@@ -113,7 +111,6 @@ fn unfenced(text: &str) -> Result<String, String> {
     }
 }
 
-/// A fenced block of Markdown.
 struct Fence<'t> {
     /// The word after the opening marks.
     info: &'t str,

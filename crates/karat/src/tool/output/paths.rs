@@ -39,8 +39,7 @@ impl<'a> Roots<'a> {
             let below = self.absolute.iter().find_map(|root| absolute.strip_prefix(root.as_str()));
             let Some(below) = below.and_then(RepoPath::new) else { continue };
             // The code may contain a folder with the same path as the checkout.
-            let ambiguous = address.is_none() && (self.sources)(path).is_some();
-            return if ambiguous { path.clone() } else { below };
+            return if address.is_none() && (self.sources)(path).is_some() { path.clone() } else { below };
         }
         path.clone()
     }

@@ -4,12 +4,11 @@
 //! The rules are written from what is commonly known to go wrong and not from any suite. Every rule has a line that it
 //! matches and a line that it does not, and is refused if that is not so.
 
-mod rules;
-
 use super::facts_without_program;
 use super::run_context::RunContext;
-use super::{Declaration, Kind, LoadFault, NO_CODE, PrepareResult, RunResult, Task, Tool, TrialRunner};
+use super::{Declaration, Kind, LoadResult, NO_CODE, PrepareResult, RunResult, Task, Tool, TrialRunner};
 use crate::checkout::Template;
+use crate::failure::Failure;
 use crate::suite::LoadedSuite;
 use crate::tool::replay::Recordings;
 use karat_core::finding::Finding;
@@ -21,8 +20,8 @@ use karat_format::document::{Syntax, decode, schema_of};
 use karat_format::patterns::{RuleV1, RulesV1};
 use karat_io::regular_file;
 use karat_sandbox::Isolation;
-use regex::{Regex, RegexSet, RegexSetBuilder};
-use std::collections::BTreeMap;
+use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 pub(super) static KIND: Kind =
@@ -32,10 +31,10 @@ pub(super) static KIND: Kind =
 struct RulesFile(Option<PathBuf>);
 
 impl Declaration for RulesFile {
-    fn load(self: Box<Self>, suite: &LoadedSuite, _: &mut Recordings) -> Result<Box<dyn Tool>, LoadFault> {
+    fn load(self: Box<Self>, suite: &LoadedSuite, _: &mut Recordings) -> LoadResult {
         let Some(path) = &self.0 else { return Ok(Box::new(Patterns::built_in()?)) };
         let file = path.display().to_string();
-        let failed = |why: String| LoadFault::File { file: file.clone(), why };
+        let failed = |why: String| Failure::bad_input(format!("{file}: {why}"));
         let bytes = if path.is_absolute() { regular_file::read(path).map(Some) } else { suite.files.read(&file) };
         let bytes = bytes.map_err(|error| failed(error.to_string()))?;
         let bytes = bytes.ok_or_else(|| failed("there is no such file in the suite".to_owned()))?;
@@ -71,8 +70,22 @@ impl TrialRunner for PatternsRunner<'_> {
 const MAX_FILE_SIZE: usize = 1 << 20;
 /// Longer lines were not written by hand.
 const MAX_LINE: usize = 2000;
-/// Bytes of the compiled expressions of a file.
+const MAX_RULE_SIZE: usize = 1 << 20;
 const MAX_SET_SIZE: usize = 64 << 20;
+
+const LANGUAGES: &[(&str, &[&str])] = &[
+    ("any", &[""]),
+    ("c", &["c", "h"]),
+    ("cpp", &["cpp", "cc", "cxx", "hpp", "hh", "hxx", "h"]),
+    ("go", &["go"]),
+    ("java", &["java"]),
+    ("javascript", &["js", "jsx", "mjs", "cjs"]),
+    ("python", &["py", "pyw", "pyi"]),
+    ("ruby", &["rb", "rake", "erb"]),
+    ("rust", &["rs"]),
+    ("solidity", &["sol"]),
+    ("typescript", &["ts", "tsx", "mts", "cts"]),
+];
 
 /// Compiled rules.
 #[derive(Debug)]
@@ -103,24 +116,21 @@ impl Patterns {
 
     /// Reads a file with rules. All its faults come at once.
     pub fn load(text: &str, file: &str) -> Result<Self, Faults> {
-        let decoded = decode::<RulesV1>(file, text, Syntax::Toml, &schema_of::<RulesV1>());
-        let (stated, document) = decoded.into_result()?;
+        let (stated, document) = decode::<RulesV1>(file, text, Syntax::Toml, &schema_of::<RulesV1>()).into_result()?;
         let mut faults = Vec::new();
         let mut compiled = Vec::new();
         for (index, rule) in stated.rules.iter().enumerate() {
-            match rules::compile(rule, &stated.rules[..index]) {
-                Ok(unless) => compiled.push(Compiled { rule: rule.clone(), unless }),
-                Err(found) => faults.extend(found.into_iter().map(|fault| {
-                    document.at(&["rules".into(), index.into(), fault.key.into()], fault.code, fault.message)
-                })),
-            }
+            let unless = compile(rule, &stated.rules[..index], &mut |key, code, message| {
+                faults.push(document.at(&["rules".into(), index.into(), key.into()], code, message));
+            });
+            compiled.push(Compiled { rule: rule.clone(), unless });
         }
         if !faults.is_empty() {
             return Err(Faults(faults));
         }
         let mut indices: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (index, rule) in compiled.iter().enumerate() {
-            for extension in rules::extensions(&rule.rule) {
+            for extension in extensions(&rule.rule) {
                 indices.entry(extension).or_default().push(index);
             }
         }
@@ -187,6 +197,48 @@ impl Patterns {
             ..Finding::new(format!("f{number}"))
         }
     }
+}
+
+/// The extensions of the files a rule is for; the empty one stands for all.
+fn extensions(rule: &RuleV1) -> BTreeSet<String> {
+    let languages = LANGUAGES.iter().filter(|(name, _)| rule.languages.iter().any(|language| language == name));
+    let known = languages.flat_map(|(_, extensions)| *extensions).map(|extension| (*extension).to_owned());
+    known.chain(rule.extensions.iter().map(|extension| extension.to_ascii_lowercase())).collect()
+}
+
+/// Compiles `unless` and reports what is wrong with a rule: key, code and message.
+fn compile(
+    rule: &RuleV1,
+    earlier: &[RuleV1],
+    fault: &mut dyn FnMut(&'static str, &'static str, String),
+) -> Option<Regex> {
+    if earlier.iter().any(|other| other.id == rule.id) {
+        fault("id", "duplicate-id", format!("duplicate rule `{}`", rule.id));
+    }
+    if rule.languages.is_empty() && rule.extensions.is_empty() {
+        fault("id", "no-language", format!("`{}` applies to no file; give languages or extensions", rule.id));
+    }
+    for unknown in rule.languages.iter().filter(|name| !LANGUAGES.iter().any(|(known, _)| known == name)) {
+        let names: Vec<&str> = LANGUAGES.iter().map(|(name, _)| *name).collect();
+        let message = format!("unknown language `{unknown}`; available: {}", names.join(", "));
+        fault("languages", "unknown-language", message);
+    }
+    let mut build = |key: &'static str, text: &str| {
+        let regex = RegexBuilder::new(text).size_limit(MAX_RULE_SIZE).build();
+        regex.map_err(|error| fault(key, "bad-regex", error.to_string())).ok()
+    };
+    let regex = build("regex", &rule.regex);
+    let unless = rule.unless.as_deref().map(|text| build("unless", text));
+    let (Some(regex), None | Some(Some(_))) = (regex, &unless) else { return None };
+    let unless = unless.flatten();
+    let fires = |line: &str| regex.is_match(line) && !unless.as_ref().is_some_and(|unless| unless.is_match(line));
+    if !fires(&rule.hit) {
+        fault("hit", "no-hit", format!("`{}` does not fire on its own example", rule.id));
+    }
+    if fires(&rule.miss) {
+        fault("miss", "no-miss", format!("`{}` fires on the line it should leave alone", rule.id));
+    }
+    unless
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ fn every_built_in_rule_fires_on_its_hit_alone() {
     let patterns = Patterns::built_in().unwrap_or_else(|faults| panic!("{faults:#?}"));
     assert!((60..=140).contains(&patterns.rules.len()), "{}", patterns.rules.len());
     let path = |rule: &RuleV1| {
-        let extension = rules::extensions(rule).into_iter().next().unwrap();
+        let extension = extensions(rule).into_iter().next().unwrap();
         RepoPath::new(&format!("src/x.{}", if extension.is_empty() { "txt" } else { &extension })).unwrap()
     };
     for Compiled { rule, .. } in &patterns.rules {

@@ -1,0 +1,308 @@
+//! Matches by identity key: exact, one to one, in time linear in goldens plus findings.
+//!
+//! Findings stand in queues, in file order: one for each key, one for each file and rule, and one for each distinct glob with
+//! its rule and anchor. A golden takes the first finding of its queues that is not used yet. A used finding is never free
+//! again, so that no queue is walked through more than once. Globs alone are tried out: each distinct one on the distinct
+//! paths that have its rule and anchor and fit its file name, or begin as it does.
+
+use super::outcome::{
+    DecidedBy, Duplicate, Extra, ExtraReason, Flag, Match, Miss, MissReason, TrialResult, place_match,
+};
+use super::pair::PreparedCase;
+use crate::finding::Finding;
+use crate::golden::{Acceptance, Golden};
+use crate::identity::key::{self, MatchedVia, RefusedKey};
+use crate::path::{FilePattern, RepoPath};
+use crate::profile::IdentityRules;
+use std::collections::HashMap;
+
+pub(super) fn by_identity(case: &PreparedCase<'_>, findings: &[Finding]) -> TrialResult {
+    let (goldens, rules) = (&case.case.goldens, &case.profile.identity);
+    let matched = match_all(goldens, findings, rules);
+    let mut result = TrialResult::default();
+    let mut finding_used = vec![false; findings.len()];
+    for &(golden, finding, via) in &matched.matched {
+        finding_used[finding] = true;
+        let found = Match::new(golden, finding, DecidedBy::Identity(via), None);
+        place_match(&mut result, found, goldens[golden].acceptance);
+    }
+    for &(golden, why) in matched.unmatched.iter().filter(|(golden, _)| goldens[*golden].is_required()) {
+        result.misses.push(Miss::new(golden, why));
+    }
+    for &(finding, golden) in &matched.duplicates {
+        finding_used[finding] = true;
+        if goldens[golden].acceptance == Acceptance::Trap {
+            let why = ExtraReason::Trap { golden };
+            result.extras.push(Extra { flags: vec![Flag::Trap], ..Extra::new(finding, why) });
+        } else {
+            result.duplicates.push(Duplicate { finding, golden: Some(golden), score: None, flags: Vec::new() });
+        }
+    }
+    for (finding, f) in findings.iter().enumerate().filter(|(i, _)| !finding_used[*i]) {
+        let keys = key::finding_keys(f, rules);
+        let refused: Option<Vec<RefusedKey>> = keys.iter().map(|key| key::refusal(key, rules)).collect();
+        let why = match refused.map(|refused| refused.first().copied()) {
+            _ if goldens.is_empty() => ExtraReason::CleanCase,
+            Some(None) => ExtraReason::NoKey(key::missing_finding_fields(f)),
+            Some(Some(why)) => ExtraReason::KeyRefused(why),
+            None => ExtraReason::UnexpectedKey,
+        };
+        result.extras.push(Extra::new(finding, why));
+    }
+    result.extras.sort_by_key(|extra| extra.finding);
+    result
+}
+
+/// The result for one trial.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IdentityMatches {
+    /// Golden index, finding index, and how.
+    pub matched: Vec<(usize, usize, MatchedVia)>,
+    /// The other goldens, and why.
+    pub unmatched: Vec<(usize, MissReason)>,
+    /// A finding that no golden was left for, and the matched golden whose key or rule it repeats.
+    pub duplicates: Vec<(usize, usize)>,
+}
+
+/// Matches goldens to findings. Goldens with a key come before those with a glob, those before fallbacks;
+/// within each, required goldens come before acceptable ones and those before traps.
+pub fn match_all(goldens: &[Golden], findings: &[Finding], rules: &IdentityRules) -> IdentityMatches {
+    let wanted: Vec<GoldenQuery> = goldens.iter().map(|golden| GoldenQuery::new(golden, rules)).collect();
+    let mut index = Index::new(findings, rules, &wanted);
+    let queues: Vec<Vec<usize>> = wanted.iter().map(|wanted| index.queues_of(wanted)).collect();
+    let mut queues_with_findings = index.queues;
+
+    let mut order: Vec<usize> = (0..goldens.len()).collect();
+    order.sort_by_key(|&g| (wanted[g].via(), goldens[g].acceptance, g));
+    let mut golden_of: Vec<Option<usize>> = vec![None; findings.len()];
+    let mut finding_of: Vec<Option<usize>> = vec![None; goldens.len()];
+    for &g in &order {
+        let first = queues[g].iter().filter_map(|&queue| queues_with_findings[queue].first_unused(&golden_of)).min();
+        if let Some(f) = first {
+            golden_of[f] = Some(g);
+            finding_of[g] = Some(f);
+        }
+    }
+
+    let mut result = IdentityMatches::default();
+    let mut first_matched: Vec<Option<usize>> = vec![None; queues_with_findings.len()];
+    for (g, golden) in goldens.iter().enumerate() {
+        if let Some(finding) = finding_of[g] {
+            result.matched.push((g, finding, wanted[g].via()));
+            queues[g].iter().for_each(|&queue| _ = first_matched[queue].get_or_insert(g));
+            continue;
+        }
+        let first = queues[g].iter().filter_map(|&queue| queues_with_findings[queue].findings.first()).min();
+        let why = match first.and_then(|&f| Some((f, golden_of[f]?))) {
+            Some((finding, by)) => MissReason::KeyUsed { via: wanted[g].via(), finding, by },
+            None => match wanted[g].found_by(golden, rules) {
+                Err(why) => why,
+                Ok(_) if findings.is_empty() => MissReason::NothingReported,
+                Ok(via) => MissReason::KeyAbsent(via),
+            },
+        };
+        result.unmatched.push((g, why));
+    }
+    let mut duplicate_of: Vec<Option<usize>> = vec![None; findings.len()];
+    for (queue, first) in queues_with_findings.iter().zip(first_matched) {
+        let Some(g) = first else { continue };
+        for &f in queue.findings.iter().filter(|f| golden_of[**f].is_none()) {
+            duplicate_of[f] = Some(duplicate_of[f].map_or(g, |other| other.min(g)));
+        }
+    }
+    result.duplicates = duplicate_of.iter().enumerate().filter_map(|(f, g)| g.map(|g| (f, g))).collect();
+    result
+}
+
+/// What a golden can be found by under these rules, whatever was reported; or why by nothing.
+pub fn found_by(golden: &Golden, rules: &IdentityRules) -> Result<MatchedVia, MissReason> {
+    GoldenQuery::new(golden, rules).found_by(golden, rules)
+}
+
+/// What a golden is looked for by. Where it is places, they fit the pattern and have one of the rules, with its anchor unless no
+/// key can be built.
+enum GoldenQuery {
+    Keys(Vec<String>),
+    Places { via: MatchedVia, pattern: FilePattern, names: Vec<String> },
+    Nothing,
+}
+
+impl GoldenQuery {
+    fn new(golden: &Golden, rules: &IdentityRules) -> Self {
+        let keys = key::golden_keys(golden);
+        if keys.is_empty() {
+            let names: Vec<String> = golden.rules().filter_map(key::normalize_rule).collect();
+            return match golden.file.clone() {
+                Some(pattern) if rules.rule_fallback && !names.is_empty() => {
+                    Self::Places { via: MatchedVia::FileAndRule, pattern, names }
+                }
+                _ => Self::Nothing,
+            };
+        }
+        let glob = key::parse(&keys[0]).map(|parts| parts.path).filter(|path| path.contains('*'));
+        match glob.and_then(FilePattern::new) {
+            Some(pattern) => {
+                let names = keys.iter().filter_map(|k| key::parse(k)).map(|parts| parts.rest.to_owned()).collect();
+                Self::Places { via: MatchedVia::GlobKey, pattern, names }
+            }
+            None => Self::Keys(keys),
+        }
+    }
+
+    fn via(&self) -> MatchedVia {
+        match self {
+            Self::Keys(_) => MatchedVia::Key,
+            Self::Places { via, .. } => *via,
+            Self::Nothing => MatchedVia::FileAndRule,
+        }
+    }
+
+    fn found_by(&self, golden: &Golden, rules: &IdentityRules) -> Result<MatchedVia, MissReason> {
+        let keys = match self {
+            Self::Places { via: MatchedVia::FileAndRule, .. } => return Ok(MatchedVia::FileAndRule),
+            Self::Nothing => return Err(MissReason::NoKey(key::missing_golden_fields(golden))),
+            Self::Keys(_) | Self::Places { .. } => key::golden_keys(golden),
+        };
+        if rules.include_source && golden.identity_key.is_none() {
+            return Err(MissReason::KeyRefused(RefusedKey::NoSource));
+        }
+        let refused: Option<Vec<RefusedKey>> = keys.iter().map(|key| key::refusal(key, rules)).collect();
+        let first = refused.and_then(|refused| refused.first().copied());
+        first.map_or(Ok(self.via()), |refused| Err(MissReason::KeyRefused(refused)))
+    }
+}
+
+/// Findings in file order, the used ones in front passed over.
+#[derive(Default)]
+struct Queue {
+    findings: Vec<usize>,
+    next: usize,
+}
+
+impl Queue {
+    fn first_unused(&mut self, golden_of: &[Option<usize>]) -> Option<usize> {
+        while self.findings.get(self.next).is_some_and(|&f| golden_of[f].is_some()) {
+            self.next += 1;
+        }
+        self.findings.get(self.next).copied()
+    }
+}
+
+/// The findings that share something, by their paths.
+#[derive(Default)]
+struct Bucket {
+    /// By rising path.
+    paths: Vec<RepoPath>,
+    /// By index of the path, in file order.
+    findings: Vec<Vec<usize>>,
+    names: HashMap<String, Vec<usize>>,
+}
+
+impl Bucket {
+    fn new(mut places: Vec<(RepoPath, usize)>) -> Self {
+        places.sort_unstable();
+        let mut bucket = Self::default();
+        for same in places.chunk_by(|a, b| a.0 == b.0) {
+            let path = same[0].0.clone();
+            bucket.names.entry(path.file_name().to_owned()).or_default().push(bucket.paths.len());
+            bucket.paths.push(path);
+            bucket.findings.push(same.iter().map(|(_, f)| *f).collect());
+        }
+        bucket
+    }
+
+    fn fitting<'s>(&'s self, pattern: &'s FilePattern) -> impl Iterator<Item = usize> + 's {
+        let text = pattern.path().as_str();
+        let name = pattern.path().file_name();
+        let near: Vec<usize> = if !pattern.is_glob() {
+            self.paths.binary_search(pattern.path()).into_iter().collect()
+        } else if name.contains('*') {
+            // All that fit begin as the glob does.
+            let start = &text[..text.find('*').unwrap_or(text.len())];
+            let from = self.paths.partition_point(|path| path.as_str() < start);
+            let begins = |at: &usize| self.paths[*at].as_str().starts_with(start);
+            (from..self.paths.len()).take_while(begins).collect()
+        } else {
+            self.names.get(name).cloned().unwrap_or_default()
+        };
+        let fits = |at: &usize| pattern.matches(&self.paths[*at]);
+        near.into_iter().filter(fits).flat_map(|at| self.findings[at].iter().copied())
+    }
+}
+
+struct Index<'a> {
+    queues: Vec<Queue>,
+    by_key: HashMap<String, usize>,
+    by_place: HashMap<(MatchedVia, &'a FilePattern, &'a str), usize>,
+    /// By rule and anchor, where a golden's path is a glob.
+    rests: HashMap<&'a str, Bucket>,
+    /// By rule, where no key can be built for a golden.
+    rules: HashMap<&'a str, Bucket>,
+}
+
+impl<'a> Index<'a> {
+    fn new(findings: &[Finding], rules: &IdentityRules, wanted: &'a [GoldenQuery]) -> Self {
+        let mut rests: HashMap<&'a str, Vec<(RepoPath, usize)>> = HashMap::new();
+        let mut by_rule: HashMap<&'a str, Vec<(RepoPath, usize)>> = HashMap::new();
+        for wanted in wanted {
+            if let GoldenQuery::Places { via, names, .. } = wanted {
+                let places = if *via == MatchedVia::GlobKey { &mut rests } else { &mut by_rule };
+                places.extend(names.iter().map(|name| (name.as_str(), Vec::new())));
+            }
+        }
+        let mut queues: Vec<Queue> = Vec::new();
+        let mut by_key: HashMap<String, usize> = HashMap::new();
+        for (f, finding) in findings.iter().enumerate() {
+            for k in key::finding_keys(finding, rules).into_iter().filter(|k| key::refusal(k, rules).is_none()) {
+                if let Some(parts) = key::parse(&k).filter(|_| !rests.is_empty())
+                    && let Some(bucket) = rests.get_mut(parts.rest)
+                    && let Some(path) = RepoPath::new(parts.path)
+                {
+                    bucket.push((path, f));
+                }
+                let queue = *by_key.entry(k).or_insert_with(|| {
+                    queues.push(Queue::default());
+                    queues.len() - 1
+                });
+                queues[queue].findings.push(f);
+            }
+            let Some(path) = finding.file.as_ref().filter(|_| !by_rule.is_empty()) else { continue };
+            for rule in finding.rules().filter_map(key::normalize_rule) {
+                if let Some(bucket) = by_rule.get_mut(rule.as_str()) {
+                    bucket.push((path.clone(), f));
+                }
+            }
+        }
+        let buckets = |places: HashMap<&'a str, Vec<(RepoPath, usize)>>| -> HashMap<&'a str, Bucket> {
+            places.into_iter().map(|(name, places)| (name, Bucket::new(places))).collect()
+        };
+        Self { queues, by_key, by_place: HashMap::new(), rests: buckets(rests), rules: buckets(by_rule) }
+    }
+
+    fn queues_of(&mut self, wanted: &'a GoldenQuery) -> Vec<usize> {
+        match wanted {
+            GoldenQuery::Keys(keys) => keys.iter().filter_map(|key| self.by_key.get(key).copied()).collect(),
+            GoldenQuery::Places { via, pattern, names } => {
+                names.iter().filter_map(|name| self.queue_at(*via, pattern, name)).collect()
+            }
+            GoldenQuery::Nothing => Vec::new(),
+        }
+    }
+
+    fn queue_at(&mut self, via: MatchedVia, pattern: &'a FilePattern, name: &'a str) -> Option<usize> {
+        if let Some(&queue) = self.by_place.get(&(via, pattern, name)) {
+            return Some(queue);
+        }
+        let buckets = if via == MatchedVia::GlobKey { &self.rests } else { &self.rules };
+        let mut findings: Vec<usize> = buckets.get(name)?.fitting(pattern).collect();
+        findings.sort_unstable();
+        findings.dedup();
+        let queue = self.queues.len();
+        self.queues.push(Queue { findings, next: 0 });
+        self.by_place.insert((via, pattern, name), queue);
+        Some(queue)
+    }
+}
+
+#[cfg(test)]
+mod tests;

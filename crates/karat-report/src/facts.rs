@@ -1,0 +1,111 @@
+//! What several formats state about a report: clusters of cases, judges and the variation over trials.
+
+use super::number::{decimals, headline, or_dash, rank_metric, ranked, three, title};
+use karat_core::wording::count;
+use karat_format::diagnostic::harmless;
+use karat_format::report::{ClustersV1, JudgeV1, ReportV1, SamplingV1};
+
+/// How cases are clustered and how intervals account for it.
+pub(super) fn clusters_sentence(report: &ReportV1) -> Option<String> {
+    let clusters = report.intervals.clusters.as_ref()?;
+    let cases = count(clusters.shared_cases, "case");
+    let groups = match (clusters.field.as_str(), clusters.groups) {
+        ("repo", 1) => "1 repository".to_owned(),
+        ("repo", n) => format!("{n} repositories"),
+        (field, n) => format!("{} of {field}", count(n, "value")),
+    };
+    let shares = if clusters.shared_cases == 1 { "shares" } else { "share" };
+    let done = if clusters.used { "which are resampled as a whole" } else { "but are treated as independent" };
+    let effect = effect(clusters).map(|effect| format!("; design effect of {}: {effect}", title(&clusters.metric)));
+    Some(format!("{cases} {shares} {groups}, {done}{}", effect.unwrap_or_default()))
+}
+
+fn effect(clusters: &ClustersV1) -> Option<String> {
+    let all = || clusters.design_effect.values().copied();
+    let shown = |effect: f64| decimals(effect, 2);
+    let (least, most) = (all().reduce(f64::min)?, all().reduce(f64::max)?);
+    let (least, most) = (shown(least), shown(most));
+    Some(if least == most { least } else { format!("{least} to {most}") })
+}
+
+/// A line per judge that was asked: questions, savings, cost and effect.
+pub(super) fn judge_lines(report: &ReportV1) -> Vec<String> {
+    report.judges.iter().filter(|judge| judge.asked > 0).map(|judge| judge_line(report, judge)).collect()
+}
+
+fn judge_line(report: &ReportV1, judge: &JudgeV1) -> String {
+    let spent = report.measured.judges.get(&judge.judge);
+    let mut asked = count(judge.asked, "question");
+    if judge.cached > 0 {
+        asked.push_str(&format!(" ({} different)", judge.asked - judge.cached.min(judge.asked)));
+    }
+    if let Some(spent) = spent.filter(|spent| spent.from_ledger > 0) {
+        asked.push_str(&format!(", {} from the ledger", spent.from_ledger));
+    }
+    if judge.saved > 0 {
+        asked.push_str(&format!(", {} saved", judge.saved));
+    }
+    if judge.unjudged > 0 {
+        asked.push_str(&format!(", {} unjudged", judge.unjudged));
+    }
+    let mut parts = vec![asked];
+    if judge.beyond > 0 {
+        let matches = if judge.beyond == 1 { "match" } else { "matches" };
+        parts.push(format!("{} {matches} that location and words alone would miss", judge.beyond));
+    }
+    if let Some(spent) = spent {
+        let usd = spent.usd.map(|usd| format!(", ${usd:.4}")).unwrap_or_default();
+        parts.push(format!("{} tokens now{usd}", spent.tokens_in.saturating_add(spent.tokens_out)));
+    }
+    match judge.sampling {
+        Some(SamplingV1::ProviderDefault) => parts.push("sampling: provider default".to_owned()),
+        Some(SamplingV1::Mixed) => parts.push("sampling: provider default for some answers".to_owned()),
+        None => {}
+    }
+    if let Some(agreement) = judge.agreement.as_ref().filter(|agreement| agreement.n > 0) {
+        let figure = |name: &str, value: Option<f64>| value.map(|_| format!("{name} {}", three(value)));
+        let figures =
+            [figure("agree", agreement.percent), figure("α", agreement.krippendorff), figure("AC1", agreement.ac1)];
+        let known: Vec<String> = figures.into_iter().flatten().collect();
+        parts.push(format!("{} on {}", known.join(", "), count(agreement.n, "pair")));
+    }
+    if let Some(probe) = &judge.probe {
+        parts.push(probe.describe());
+    }
+    format!("{}: {}", harmless(&judge.judge), parts.join(" · "))
+}
+
+pub(super) const SPREAD_TITLE: &str = "Variation over trials";
+pub(super) const SPREAD_CELLS: &str = "mean ± standard deviation of the suite's figure";
+
+/// Mean and standard deviation over trials of each tool, for the headline metrics that have a deviation.
+pub(super) struct TrialSpread {
+    pub(super) columns: Vec<String>,
+    /// Each tool with its cells, such as `0.812 ± 0.021`.
+    pub(super) rows: Vec<(String, Vec<String>)>,
+}
+
+/// The table, ranking metric first; `None` if no tool was tried more than once.
+pub(super) fn trial_spread(report: &ReportV1) -> Option<TrialSpread> {
+    let tools = ranked(report);
+    let deviates = |id: &&String| {
+        tools.iter().any(|tool| headline(report, tool).get(*id).is_some_and(|estimate| estimate.std_trials.is_some()))
+    };
+    let mut ids: Vec<&String> = report.profile.headline.iter().filter(deviates).collect();
+    ids.sort_by_key(|id| *id != rank_metric(report));
+    if ids.is_empty() {
+        return None;
+    }
+    let cell = |tool, id: &String| {
+        let estimate = headline(report, tool).get(id);
+        match estimate.and_then(|estimate| Some((estimate.value?, estimate.std_trials?))) {
+            Some((mean, deviation)) => format!("{} ± {}", three(Some(mean)), three(Some(deviation))),
+            None => or_dash(None),
+        }
+    };
+    let row = |tool| ids.iter().map(|id| cell(tool, id)).collect();
+    Some(TrialSpread {
+        columns: ids.iter().map(|id| title(id).to_owned()).collect(),
+        rows: tools.iter().map(|tool| (tool.tool.clone(), row(*tool))).collect(),
+    })
+}

@@ -1,0 +1,253 @@
+//! Executes what is left of a plan, and scores the run.
+
+use super::prepare::LoadedTool;
+use super::{EvaluateError, EvaluateObserver, EvaluateRequest, Evaluated, Phase, Prepared};
+use crate::failure::Failure;
+use crate::judge::run::{JudgeEnv, JudgeRequest, run_judge};
+use crate::profile::ProfileRequest;
+use crate::run::plan::remaining_tasks;
+use crate::run::scratch::Scratch;
+use crate::run::workers::{Runners, Workers, emit};
+use crate::run_loader;
+use crate::suite::{LoadedSuite, load};
+use crate::tool::Task;
+use crate::tool::command::isolation_kind;
+use crate::tool::run_context::RunContext;
+use karat_core::ids::ToolName;
+use karat_core::wording::plural;
+use karat_format::judgement::JudgementV1;
+use karat_format::run::{PlanV1, ToolFactsV1};
+use karat_format::shipped_suites::locate;
+use karat_sandbox::Isolation;
+use karat_store::event::{Consumer, ConsumerError, Ending, RunEvent};
+use karat_store::{NewRun, RunId, RunLock, RunState, Store, StoreError, StoredTrial};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+
+type Facts = BTreeMap<ToolName, ToolFactsV1>;
+
+/// Executes the trials that are left, stores each as soon as it is done, and scores the run when all are done.
+pub fn execute(
+    request: &EvaluateRequest,
+    prepared: Prepared,
+    observer: &mut dyn EvaluateObserver,
+) -> Result<Evaluated, EvaluateError> {
+    let (LockedRun { mut store, id, loaded, _lock }, ending) = run_trials(request, prepared, observer)?;
+    if !Store::is_at(store.folder()) {
+        return Err(StoreError::Missing { folder: store.folder().to_owned() }.into());
+    }
+    let info = store.find(id.as_str())?;
+    let done: u64 = info.outcomes.values().sum();
+    // A run with every trial is complete, even if retrying the failed ones was interrupted.
+    if done < info.planned {
+        store.finish(&id, RunState::Stopped, None)?;
+        return Err(EvaluateError::Stopped { info: Box::new(info), ending });
+    }
+    // Every trial is stored. What follows can be repeated at any time, except asking a judge.
+    observer.phase(Phase::Scoring);
+    let plan = store.plan(&id)?;
+    let changed = load(locate(&plan.suite.place)).map_or(true, |now| now.suite.digest != plan.suite.digest);
+    let mut run = run_loader::with_suite(&mut store, info, plan, loaded)?;
+    let profile = run.profile(&ProfileRequest::default())?;
+    let first_failure = run.trials.iter().find_map(|trial| trial.detail.reason.clone());
+    let mut work = run.work(profile, None);
+    if changed {
+        work.notes.push("the suite changed during the run, so not all trials saw the same code".to_owned());
+    }
+    // The plan names the judge.
+    let wanted = run.judge_request(&JudgeRequest { cache: request.judge.cache, ..JudgeRequest::default() });
+    observer.phase(Phase::Judging);
+    let folder = store.folder().to_owned();
+    let env = JudgeEnv { request: &wanted, store_folder: &folder, store: Some(&mut store), observer: observer.judge() };
+    let judged = run_judge(env, &run.loaded, &run.models(), &mut work);
+    observer.phase(Phase::Scoring);
+    if let Err(failure) = judged {
+        store.finish(&id, RunState::Stopped, None)?;
+        return Err(EvaluateError::NotJudged { info: Box::new(run.info), failure });
+    }
+    let scoring = work.score(&run.loaded);
+    let judgements: Vec<JudgementV1> = scoring.judgements.iter().map(JudgementV1::from).collect();
+    store.set_judgements(&id, &judgements)?;
+    let report = serde_json::to_vec(&scoring.report).map_err(|error| Failure::io("the report", error.into()))?;
+    store.finish(&id, RunState::Complete, Some(&report))?;
+    Ok(Evaluated { store, run, scoring, ending, first_failure })
+}
+
+struct Observed<'a>(&'a mut dyn EvaluateObserver);
+
+impl Consumer for Observed<'_> {
+    fn consume(&mut self, event: &RunEvent<'_>) -> Result<(), ConsumerError> {
+        self.0.run_event(event)
+    }
+}
+
+/// A run in its store that only this process works on.
+struct LockedRun {
+    store: Store,
+    id: RunId,
+    loaded: LoadedSuite,
+    _lock: RunLock,
+}
+
+fn run_trials(
+    request: &EvaluateRequest,
+    prepared: Prepared,
+    observer: &mut dyn EvaluateObserver,
+) -> Result<(LockedRun, Ending), EvaluateError> {
+    let cancel = observer.cancel()?;
+    let Prepared { loaded, plan, tools, isolation, earlier } = prepared;
+    let parent = std::env::temp_dir();
+    let scratch = Scratch::make(&parent).map_err(|error| {
+        let parent = parent.display();
+        Failure::failed(format!("could not create a folder for trials in {parent}: {error}; set TMPDIR to use another"))
+    })?;
+    let folder = &request.store_folder;
+    let (mut store, locked) = match earlier {
+        Some((mut store, id)) => {
+            let lock = store.lock(&id)?;
+            require_isolation(request, &mut store, &id)?;
+            (store, Some((id, lock)))
+        }
+        None => {
+            let mut store = Store::create(folder)?;
+            require_free_name(request, &mut store)?;
+            (store, None)
+        }
+    };
+    let done = locked.as_ref().map(|(id, _)| store.finished_trials(id)).transpose()?.unwrap_or_default();
+    let tasks = remaining_tasks(&plan, &done, request.retry_failed);
+
+    let mut context = RunContext::new(
+        &loaded,
+        scratch.path().to_owned(),
+        request.supervisor.clone(),
+        cancel,
+        request.environment.clone(),
+        plan.seed,
+    );
+    // Neither the store nor files with recorded answers may be seen.
+    let files = plan.tools.iter().flat_map(|tool| [&tool.manifest.submission, &tool.manifest.llm.file]);
+    let recorded = files.flatten().map(Path::new).filter(|path| path.is_absolute());
+    context.secret.extend(recorded.chain([folder.as_path()]).filter_map(|path| path.canonicalize().ok()));
+    let (runners, facts) = prepare_tools(&plan, tools, &tasks, isolation, &context, observer)?;
+    let (id, lock) = match locked {
+        Some(locked) => locked,
+        None => {
+            let snapshot = serde_json::to_vec(&loaded.snapshot());
+            let id = store.begin(&NewRun {
+                name: request.name.clone(),
+                plan: plan.clone(),
+                suite_snapshot: snapshot.map_err(|error| Failure::io("the suite", error.into()))?,
+                scratch: Some(scratch.path().to_owned()),
+            })?;
+            let lock = store.lock(&id)?;
+            (id, lock)
+        }
+    };
+    store.reopen(&id)?;
+    store.set_scratch(&id, Some(scratch.path()))?;
+    note_changes(&mut store, &id, &facts, observer)?;
+
+    let workers = Workers::new(runners, &tasks, &context, request.max_failures);
+    let jobs = request.jobs.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
+    let ending = {
+        let mut sink = store.sink(&id);
+        run_with_events(&workers, jobs, &plan, &facts, &mut [&mut sink, &mut Observed(observer)])
+    };
+    let ending = ending.map_err(|error| {
+        let run = store.find(id.as_str()).map_or_else(|_| id.to_string(), |info| info.short_id);
+        let _ = store.finish(&id, RunState::Stopped, None);
+        EvaluateError::Broken { run, error }
+    })?;
+    store.set_scratch(&id, None)?;
+    drop(workers);
+    Ok((LockedRun { store, id, loaded, _lock: lock }, ending))
+}
+
+fn run_with_events(
+    workers: &Workers<'_>,
+    jobs: usize,
+    plan: &PlanV1,
+    facts: &Facts,
+    consumers: &mut [&mut dyn Consumer],
+) -> Result<Ending, ConsumerError> {
+    let planned: usize = plan.tools.iter().map(|tool| tool.trials as usize * plan.cases.len()).sum();
+    let left = workers.tasks.len();
+    emit(consumers, &RunEvent::Began { plan, done: planned - left, left })?;
+    for tool in plan.tools.iter().map(|tool| ToolName::new(&tool.name)) {
+        if let Some(facts) = facts.get(&tool) {
+            emit(consumers, &RunEvent::ToolReady { tool: &tool, facts })?;
+        }
+    }
+    let ending = workers.run(jobs, consumers)?;
+    emit(consumers, &RunEvent::Ended(&ending))?;
+    Ok(ending)
+}
+
+/// Refuses a name that is taken before anything is set up.
+fn require_free_name(request: &EvaluateRequest, store: &mut Store) -> Result<(), Failure> {
+    let Some(name) = &request.name else { return Ok(()) };
+    match store.find(name) {
+        Ok(run) => Err(Failure::usage(format!("run {} is already named `{name}`; choose another name", run.short_id))),
+        Err(StoreError::NoRun { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Applies the required isolation to the trials that the run has already.
+fn require_isolation(request: &EvaluateRequest, store: &mut Store, id: &RunId) -> Result<(), Failure> {
+    let Some(required) = request.require_isolation else { return Ok(()) };
+    let kind = isolation_kind(required);
+    let is_weaker = |trial: &StoredTrial| trial.detail.isolation_kind.is_some_and(|used| used < kind);
+    let weaker = store.trials(id)?.iter().filter(|trial| is_weaker(trial)).count();
+    if weaker == 0 {
+        return Ok(());
+    }
+    let (weaker, required) = (plural(weaker, "trial was executed", "trials were executed"), required.as_str());
+    Err(Failure::failed(format!("{weaker} with less isolation than {required} in this run; start a new run")))
+}
+
+/// Prepares every tool with trials left. If one cannot be run, the run ends before it begins.
+fn prepare_tools<'a>(
+    plan: &PlanV1,
+    tools: Vec<LoadedTool>,
+    tasks: &[Task],
+    isolation: Isolation,
+    context: &'a RunContext<'a>,
+    observer: &mut dyn EvaluateObserver,
+) -> Result<(Runners<'a>, Facts), Failure> {
+    let wanted: HashSet<&str> = tasks.iter().map(|task| task.key.tool.as_str()).collect();
+    let mut runners = HashMap::new();
+    let mut facts = BTreeMap::new();
+    for (planned, (tool, _)) in plan.tools.iter().zip(tools).filter(|(tool, _)| wanted.contains(tool.name.as_str())) {
+        let name = ToolName::new(&planned.name);
+        if !planned.manifest.setup.is_empty() {
+            observer.setting_up(name.as_str());
+        }
+        let (runner, known) = tool
+            .prepare(isolation, context)
+            .map_err(|error| Failure::failed(format!("the tool `{name}` cannot be run: {error}")))?;
+        facts.insert(name.clone(), known);
+        runners.insert(name, runner);
+    }
+    Ok((runners, facts))
+}
+
+/// Warns if a tool's version or isolation has changed since the run began.
+fn note_changes(
+    store: &mut Store,
+    id: &RunId,
+    facts: &Facts,
+    observer: &mut dyn EvaluateObserver,
+) -> Result<(), Failure> {
+    let before = store.tools(id)?;
+    for (tool, now) in facts {
+        let Some(then) = before.get(tool).filter(|then| *then != now) else { continue };
+        let describe = |facts: &ToolFactsV1| {
+            let version = facts.version.as_deref().unwrap_or("no version");
+            format!("{version}, isolation {}", facts.isolation)
+        };
+        observer.note(&format!("{tool} changed since the run began: {} then, {} now", describe(then), describe(now)));
+    }
+    Ok(())
+}

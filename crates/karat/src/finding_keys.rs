@@ -1,0 +1,129 @@
+//! Identity keys of findings.
+
+use crate::failure::{Failure, Result};
+use crate::profile::{ProfileRequest, resolve_for_suite};
+use crate::submissions::{file_kind, open_lines};
+use karat_core::identity::key;
+use karat_core::ids::{CaseId, FindingId, ToolName};
+use karat_core::path::RepoPath;
+use karat_core::trial::Trial;
+use karat_format::recorded::read_trials;
+use karat_import::import_files::{FileKind, import_files};
+use karat_import::sarif::write_keys;
+use karat_io::atomic_write;
+use karat_io::files::Files;
+use karat_source::symbols::SymbolCache;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The findings, and the rules of their keys.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct KeyRequest {
+    pub files: Vec<PathBuf>,
+    /// Name of an importer; default: detected from each file.
+    pub format: Option<String>,
+    /// A checkout or a suite folder, for symbol keys.
+    pub source: Option<PathBuf>,
+    pub profile: ProfileRequest,
+}
+
+/// A finding with its keys: by lines or anchor, and by symbol.
+#[derive(Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct KeyedFinding {
+    pub case: CaseId,
+    pub tool: ToolName,
+    pub trial: u32,
+    pub finding: FindingId,
+    pub v2: Option<String>,
+    pub v3: Option<String>,
+    /// Whether it states a key that differs from the computed one.
+    #[serde(skip)]
+    pub differs: bool,
+}
+
+/// Computes the keys of all findings. `notes` receives what importers say.
+pub fn finding_keys(request: &KeyRequest, notes: &mut dyn FnMut(&[String])) -> Result<Vec<KeyedFinding>> {
+    let rules = resolve_for_suite(&request.profile, None)?.identity;
+    let mut trials = read(request, notes)?;
+    if let Some(source) = &request.source {
+        if !source.is_dir() {
+            return Err(Failure::bad_input(format!("{}: no such folder", source.display())));
+        }
+        fill_symbols(&mut trials, source);
+    }
+    let findings = trials.iter().flat_map(|trial| trial.findings.iter().map(move |finding| (trial, finding)));
+    let keyed = findings.map(|(trial, finding)| KeyedFinding {
+        case: trial.case.clone(),
+        tool: trial.tool.clone(),
+        trial: trial.number,
+        finding: finding.id.clone(),
+        v2: key::finding_key(finding, &rules),
+        v3: key::symbol_key(finding, &rules),
+        differs: key::key_mismatch(finding, &rules).is_some(),
+    });
+    Ok(keyed.collect())
+}
+
+/// Copies a SARIF file with the keys added, and returns their number.
+pub fn add_keys_to_sarif(from: &Path, to: &Path, profile: &ProfileRequest) -> Result<usize> {
+    let rules = resolve_for_suite(profile, None)?.identity;
+    let mut result = Ok(0);
+    let written = atomic_write::write(to, &mut |out| {
+        result = write_keys(from, out, &rules);
+        // The import's error is returned below; this only discards the incomplete file.
+        result.as_ref().map(drop).map_err(|_| io::Error::other("not written"))
+    });
+    let keys = result?;
+    written.map_err(|error| Failure::unwritten(to.display(), error))?;
+    Ok(keys)
+}
+
+fn read(request: &KeyRequest, notes: &mut dyn FnMut(&[String])) -> Result<Vec<Trial>> {
+    let mut trials = Vec::new();
+    for path in &request.files {
+        let importer = match file_kind(path, request.format.as_deref())? {
+            FileKind::Foreign(importer) => importer,
+            FileKind::Submission => {
+                trials.extend(read_trials(vec![open_lines(path)?], None)?);
+                continue;
+            }
+        };
+        let harvest = import_files(importer, std::slice::from_ref(path), None, &|_| None)?;
+        notes(&harvest.notes);
+        trials.extend(harvest.trials);
+        let mut own: BTreeMap<(CaseId, ToolName), Trial> = BTreeMap::new();
+        for reported in harvest.findings {
+            // Without a suite, the case is unknown and the column stays empty.
+            let case = reported.case.unwrap_or_else(|| CaseId::new(""));
+            let tool = reported.tool.unwrap_or_else(|| ToolName::new(""));
+            let trial = own.entry((case.clone(), tool.clone())).or_insert_with(|| Trial::reported(case, tool, 1));
+            let mut finding = reported.finding;
+            finding.id = FindingId::new(format!("f{}", trial.findings.len() + 1));
+            trial.findings.push(finding);
+        }
+        trials.extend(own.into_values());
+    }
+    Ok(trials)
+}
+
+/// Reads the symbol around each finding from a checkout or a suite folder.
+fn fill_symbols(trials: &mut [Trial], source: &Path) {
+    let files = Files::Disk(source.to_owned());
+    let mut caches: BTreeMap<CaseId, SymbolCache> = BTreeMap::new();
+    for trial in trials {
+        let case = trial.case.clone();
+        let cache = caches.entry(case.clone()).or_default();
+        let mut read = |path: &RepoPath| {
+            let places = [format!("cases/{case}/after/{path}"), format!("{case}/after/{path}"), path.to_string()];
+            String::from_utf8(places.iter().find_map(|place| files.read(place).ok().flatten())?).ok()
+        };
+        for finding in &mut trial.findings {
+            if let (Some(path), Some(lines)) = (&finding.file, finding.lines()) {
+                finding.symbol = cache.symbol_of(&mut read, path, lines);
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Scores trials that are loaded and judged, and builds their report.
+
+use crate::comparison::{self, Side};
+use crate::suite::LoadedSuite;
+use karat_core::clusters::{ClusterBy, Clustering};
+use karat_core::judgement::Judgement;
+use karat_core::profile::{Method, Profile};
+use karat_core::scorecard::{
+    CorrectionInput, Intervals, LabelSampling, Scorecard, correct_scores, label_sampling, score,
+};
+use karat_core::stats::summary::design_effect;
+use karat_core::trial::Trial;
+use karat_format::report::{ClustersV1, JudgeSpentV1, JudgeV1, ReportV1};
+use karat_report::build::{ReportInput, report, seed_from};
+use karat_report::number::rank_metric;
+use karat_source::symbols::SymbolCache;
+use std::collections::BTreeMap;
+
+/// The inputs and results of one scoring.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Scoring {
+    /// With symbols filled in if keys need them.
+    pub trials: Vec<Trial>,
+    pub judgements: Vec<Judgement>,
+    pub voices: Vec<Judgement>,
+    pub profile: Profile,
+    pub scorecard: Scorecard,
+    pub report: ReportV1,
+}
+
+/// What is to be scored, and by which rules.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Work {
+    pub trials: Vec<Trial>,
+    pub judgements: Vec<Judgement>,
+    pub profile: Profile,
+    /// By default computed from the suite.
+    pub seed: Option<u64>,
+    /// Human labels of some pairs. They decide no match: they measure the judge's errors.
+    pub labels: Vec<Judgement>,
+    /// Their seed is that above.
+    pub intervals: Intervals,
+    /// For the report's warnings.
+    pub notes: Vec<String>,
+    pub isolation: BTreeMap<String, String>,
+    /// The judgements of every judge that was asked, including each member of a panel.
+    pub voices: Vec<Judgement>,
+    pub asked: Vec<JudgeV1>,
+    /// The cost of each judge that is a model, this time.
+    pub spent: BTreeMap<String, JudgeSpentV1>,
+}
+
+impl Work {
+    /// Trials to score by these rules.
+    pub fn new(trials: Vec<Trial>, profile: Profile) -> Self {
+        Self {
+            trials,
+            judgements: Vec::new(),
+            profile,
+            seed: None,
+            labels: Vec::new(),
+            intervals: Intervals::default(),
+            notes: Vec::new(),
+            isolation: BTreeMap::new(),
+            voices: Vec::new(),
+            asked: Vec::new(),
+            spent: BTreeMap::new(),
+        }
+    }
+
+    /// Scores trials against a suite.
+    pub fn score(self, loaded: &LoadedSuite) -> Scoring {
+        let Self { mut trials, judgements, profile, labels, mut notes, voices, .. } = self;
+        if profile.method == Method::Identity {
+            fill_symbols(loaded, &mut trials);
+        }
+        let mut scorecard = score(&loaded.suite, &trials, &judgements, &profile);
+        let seed = self.seed.unwrap_or_else(|| seed_from(&loaded.suite));
+        let intervals = Intervals { seed: Some(seed), ..self.intervals };
+        scorecard.add_intervals(&loaded.suite, &profile, &intervals);
+        let clustering = intervals.cluster.decide(&loaded.suite);
+        let corrected = correct_scores(
+            &scorecard,
+            CorrectionInput {
+                suite: &loaded.suite,
+                trials: &trials,
+                judgements: &judgements,
+                labels: &labels,
+                profile: &profile,
+                cluster: clustering.used_field(),
+                level: Intervals::LEVEL,
+            },
+        );
+        notes.extend(label_warning(&labels, corrected.len()));
+        notes.extend(clustering.warning());
+        let notes: Vec<String> = loaded.notes.iter().cloned().chain(notes).collect();
+        let mut report = report(&ReportInput {
+            suite: &loaded.suite,
+            trials: &trials,
+            judgements: &judgements,
+            profile: &profile,
+            seed,
+            intervals: &intervals,
+            corrected: &corrected,
+            scorecard: &scorecard,
+            notes: &notes,
+            isolation: &self.isolation,
+            asked: &self.asked,
+            spent: &self.spent,
+        });
+        report.intervals.clusters = clusters(&report, &clustering);
+        report.ranking = comparison::ranking(&report);
+        Scoring { trials, judgements, voices, profile, scorecard, report }
+    }
+}
+
+/// What the report states about clusters of cases, with the design effect of every tool; `None` if there are none.
+fn clusters(report: &ReportV1, clustering: &Clustering) -> Option<ClustersV1> {
+    if clustering.shared_cases == 0 && !clustering.used {
+        return None;
+    }
+    let metric = rank_metric(report);
+    let by = ClusterBy::Field(clustering.field.clone());
+    let effects = report.tools.iter().filter_map(|tool| {
+        let by_case = comparison::by_case(None, &Side::of_report(report, tool, &tool.tool), metric, &by).ok()?;
+        Some((tool.tool.clone(), design_effect(&by_case.values, by_case.clusters.as_deref()?)?))
+    });
+    let (metric, design_effect) = (metric.to_owned(), effects.collect());
+    let Clustering { field, used, asked, groups, shared_cases, .. } = clustering.clone();
+    Some(ClustersV1 { field, used, asked, groups, shared_cases, metric, design_effect })
+}
+
+fn label_warning(labels: &[Judgement], tools: usize) -> Option<String> {
+    match label_sampling(labels) {
+        _ if labels.is_empty() => None,
+        _ if tools == 0 => Some("labels: none is about a finding or golden that was scored".to_owned()),
+        LabelSampling::Alike => Some(
+            "labels do not give the probability of picking their pairs; corrected figures are valid only if all were equally likely"
+                .to_owned(),
+        ),
+        LabelSampling::Stated { left_out: 0 } => None,
+        LabelSampling::Stated { left_out } => {
+            Some(format!("labels without the probability of picking their pair: {left_out}; ignored"))
+        }
+    }
+}
+
+/// Reads the symbol around every finding of the cases whose goldens are identified by symbol; other cases need none.
+pub fn fill_symbols(loaded: &LoadedSuite, trials: &mut [Trial]) {
+    let by_symbol = |key: &Option<String>| key.as_ref().is_some_and(|k| k.starts_with("v3|"));
+    let wanted = loaded.suite.cases.iter().filter(|c| c.goldens.iter().any(|g| by_symbol(&g.identity_key)));
+    let mut caches: BTreeMap<&str, SymbolCache> = wanted.map(|c| (c.id.as_str(), SymbolCache::default())).collect();
+    for trial in trials {
+        let case = trial.case.clone();
+        let Some(cache) = caches.get_mut(case.as_str()) else { continue };
+        for finding in &mut trial.findings {
+            if let (Some(path), Some(lines)) = (&finding.file, finding.lines()) {
+                finding.symbol = cache.symbol_of(&mut |path| loaded.source(&case, path), path, lines);
+            }
+        }
+    }
+}
