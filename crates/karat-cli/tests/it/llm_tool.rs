@@ -368,7 +368,7 @@ fn run_waiting_for_a_model_can_be_interrupted() {
         .spawn()
         .unwrap();
     let waiting_since = Instant::now();
-    while server.requests() < 3 && waiting_since.elapsed() < Duration::from_secs(60) {
+    while server.requests() < 3 && waiting_since.elapsed() < crate::run::STOP_LIMIT {
         std::thread::sleep(Duration::from_millis(10));
     }
     assert_eq!(server.requests(), 3, "as many concurrent trials as -j allows");

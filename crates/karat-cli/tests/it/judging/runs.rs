@@ -147,7 +147,7 @@ fn start_and_wait_for_requests(project: &Project, server: &Server, line: &str, r
         .spawn()
         .unwrap();
     let started = Instant::now();
-    while server.requests() < requests && started.elapsed() < Duration::from_secs(60) {
+    while server.requests() < requests && started.elapsed() < crate::run::STOP_LIMIT {
         std::thread::sleep(Duration::from_millis(10));
     }
     assert_eq!(server.requests(), requests);

@@ -15,7 +15,7 @@ fn tool_ignoring_signals(isolation: Isolation, mark: &str) -> Trial {
 
 fn wait_for(what: impl Fn() -> bool) -> bool {
     let started = Instant::now();
-    while started.elapsed() < Duration::from_secs(60) {
+    while started.elapsed() < crate::run::STOP_LIMIT {
         if what() {
             return true;
         }
