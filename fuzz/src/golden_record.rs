@@ -1,10 +1,12 @@
 //! Golden records with their template and a document.
 
+use karat_core::assessment::record::{GoldenPart, GoldenRecord, Requirement};
 use karat_documents::assess::lint::lint;
 use karat_documents::assess::{Bundle, discover, load};
 use karat_documents::ingest::{IngestLimits, ingest};
 use karat_format::diagnostic::{Diagnostic, render};
-use karat_format::golden_record::GoldenRecordV0_4;
+use karat_format::golden_record::{AssumptionsV0_4, GoldenRecordV0_4, PartV0_4, RecordVersion, RequirementV0_4};
+use karat_format::ordered_map::OrderedMap;
 use std::path::Path;
 
 /// The files of a bundle, named by letters from `a` on, and what is in those that an input does not give.
@@ -56,11 +58,39 @@ pub fn check(bytes: &[u8]) {
     let standings: Vec<usize> = bundle.evidence_locations.iter().map(Vec::len).collect();
     assert_eq!(standings, parts(&bundle), "every part of a record that is taken stands somewhere");
     render(&lint(&bundle), false, 80);
-    let text = serde_json::to_string(&GoldenRecordV0_4::from(&bundle.record)).unwrap_or_default();
+    let text = serde_json::to_string(&written(&bundle.record)).unwrap_or_default();
     write(FILES[0].0, text.as_bytes());
     match loaded(folder.path()) {
         Ok(again) => assert_eq!(again.record, bundle.record),
         Err(faults) => panic!("{text}\n{}", render(&faults, false, 100)),
+    }
+}
+
+/// The record as its file has it.
+fn written(record: &GoldenRecord) -> GoldenRecordV0_4 {
+    let parts = |parts: &[GoldenPart]| {
+        let part = |part: &GoldenPart| PartV0_4 {
+            document: part.document.clone(),
+            title: part.title.clone(),
+            text: part.text.clone(),
+        };
+        OrderedMap(parts.iter().map(|golden| (golden.id.to_string(), part(golden))).collect())
+    };
+    let requirement = |requirement: &Requirement| RequirementV0_4 {
+        assessment: requirement.assessment,
+        primary_evidence: parts(&requirement.primary),
+        supporting_evidence: parts(&requirement.supporting),
+        rationale: requirement.rationale.clone(),
+    };
+    let answers = record.question_answers.iter().map(|given| (given.question.clone(), given.answer.clone()));
+    GoldenRecordV0_4 {
+        schema_version: RecordVersion::V0_4,
+        bundle_id: record.bundle.clone(),
+        template_id: record.template.clone(),
+        assumptions: AssumptionsV0_4 { question_answers: OrderedMap(answers.collect()) },
+        requirements: OrderedMap(
+            record.requirements.iter().map(|stated| (stated.id.to_string(), requirement(stated))).collect(),
+        ),
     }
 }
 

@@ -74,7 +74,7 @@ fn keys(path: &RepoPath, rule: &str, anchor: &Anchor, source: Option<&str>) {
     let Some(parts) = key::parse(&key) else { panic!("{key:?} cannot be taken apart") };
     assert_eq!(parts.version, if matches!(anchor, Anchor::Symbol(_)) { "v3" } else { "v2" });
     assert_eq!(parts.path, path.as_str().replace('|', "/"));
-    assert_eq!(parts.anchor(), anchor.to_string());
+    assert_eq!(parts.anchor, anchor.to_string());
     assert_eq!(format!("{}|{}|{}", parts.version, parts.path, parts.rest), key);
     assert_eq!(key.matches('|').count(), if source.is_some() { 4 } else { 3 }, "{key:?}");
 }

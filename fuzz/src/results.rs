@@ -4,7 +4,8 @@ use super::document::check_faults;
 use super::records::{scene_report, scene_suite, scene_trials};
 use karat::baseline;
 use karat::comparison::{Request, Side, compare};
-use karat::judge::agree::{agree, draw, from_csv, read_csv};
+use karat::failure::Failure;
+use karat::judge::agree::{agree, draw, from_csv};
 use karat::ranking;
 use karat_core::clusters::ClusterBy;
 use karat_core::comparison::Rules;
@@ -97,12 +98,10 @@ pub fn tables(bytes: &[u8]) {
                 check_faults(&faults.0, text.as_bytes());
             }
         }
-        1 => match read_csv(&[("in.csv".to_owned(), text.clone().into_owned())]) {
-            Err(faults) => check_faults(&faults.0, text.as_bytes()),
-            Ok(sheets) => {
-                let Ok(opinions) = from_csv(sheets) else { return };
-                draw(&agree(&opinions, Some(1), 1000), &LOOK);
-            }
+        1 => match from_csv(&[("in.csv".to_owned(), text.clone().into_owned())]) {
+            Err(Failure::Faults(faults)) => check_faults(&faults.0, text.as_bytes()),
+            Err(_) => {}
+            Ok(opinions) => drop(draw(&agree(&opinions, Some(1), 1000), &LOOK)),
         },
         _ => {
             let Some(file) = super::sarif::on_disk(bytes) else { return };

@@ -11,16 +11,16 @@ pub fn check(bytes: &[u8]) {
         Some(at) => (&bytes[..at], &bytes[at + 1..]),
         None => (bytes, bytes),
     };
-    let (qrels, read) = match (read_qrels(lines(qrels)), read_run(lines(run))) {
-        (Ok(qrels), Ok(read)) => (qrels, read),
+    let (qrels, run) = match (read_qrels(lines(qrels)), read_run(lines(run))) {
+        (Ok(qrels), Ok((run, _))) => (qrels, run),
         (left, right) => {
             left.err().iter().for_each(|faults| check_faults(&faults.0, qrels));
             right.err().iter().for_each(|faults| check_faults(&faults.0, run));
             return;
         }
     };
-    let evaluation = Evaluation::new(&qrels, &read.run);
-    assert_eq!(evaluation.topics.len() + evaluation.unjudged.len(), read.run.topics.len());
+    let evaluation = Evaluation::new(&qrels, &run);
+    assert_eq!(evaluation.topics.len() + evaluation.unjudged.len(), run.topics.len());
     let measures = Measure::parse("all").unwrap_or_default();
     for measure in measures.iter().filter(|measure| !measure.family.is_count()) {
         for complete in [false, true] {

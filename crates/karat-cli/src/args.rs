@@ -1,39 +1,39 @@
 //! The command line as clap parses it. The commands resolve it to plans.
 
 mod assess;
-mod calibrate;
-pub(crate) mod choices;
 mod compare;
 mod judge;
 mod label;
 mod local_path;
 mod read;
-mod run;
 mod score;
 mod shipped;
 mod store;
 mod suite;
 
 pub(crate) use assess::{AssessArgs, IngestArgs, LogsCommand, TrecArgs};
-pub(crate) use calibrate::{CalibrateCommand, FittedArgs, MatchArgs, SuiArgs};
 pub(crate) use compare::{BaselineCommand, CompareArgs, GateArgs, PowerArgs};
-pub(crate) use judge::{AgreeArgs, EvalArgs, ExchangeArgs, FitArgs, JudgeCommand, ProbeArgs, QuestionArgs};
+pub(crate) use judge::{
+    AgreeArgs, CalibrateCommand, EvalArgs, ExchangeArgs, FitArgs, FittedArgs, JudgeCommand, MatchArgs, ProbeArgs,
+    QuestionArgs, SuiArgs,
+};
 pub(crate) use label::{
     AnnotatorArgs, LabelAddArgs, LabelExportArgs, LabelImportArgs, LabelListArgs, LabelUndoArgs, LabellingArgs,
     LabellingCommand, QueueArgs, SampleArgs, SeenArgs,
 };
-pub(crate) use local_path::check_local;
-pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, StorePlace, TrialArgs};
-pub(crate) use run::{ReplayArgs, RunArgs};
-pub(crate) use score::{ExplainArgs, OutputArgs, PlotArgs, ReportArgs, ScoreArgs};
-pub(crate) use shipped::{CompletionsArgs, MetricsCommand, ProfileCommand, ToolsCommand};
+pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, StorePlace, TrialArgs, check_store_variable};
+pub(crate) use score::{ExplainArgs, OutputArgs, PlotArgs, ReplayArgs, ReportArgs, RunArgs, ScoreArgs};
+pub(crate) use shipped::{MetricsCommand, ProfileCommand, ToolsCommand};
 pub(crate) use store::{ServeArgs, StoreArgs, StoreCommand};
-pub(crate) use suite::{CheckArgs, DriftArgs, ExpectArgs, ImportArgs, InitArgs, KeyArgs, SuiteAdoptArgs, SuiteCommand};
+pub(crate) use suite::{CheckArgs, DriftArgs, ExpectArgs, ImportArgs, KeyArgs, SuiteAdoptArgs, SuiteCommand};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ops::Bound::{Excluded, Included};
+use std::ops::RangeBounds;
+use std::path::PathBuf;
 use std::str::FromStr;
 
-/// The whole command line.
 pub(crate) fn command() -> clap::Command {
     local_path::refuse_urls(Arguments::command())
 }
@@ -56,29 +56,44 @@ Examples:
 Exit codes: 0 ok · 1 gate or expectation failed · 2 usage · 3 inconclusive · 4 bad input · 5 system failure · 70 internal")]
 pub(crate) struct Arguments {
     /// Number of threads; default: all cores. The result does not depend on it.
-    #[arg(short = 'j', long = "threads", global = true, value_name = "N", value_parser = threads)]
+    #[arg(short = 'j', long = "threads", global = true, value_name = "N")]
+    #[arg(value_parser = within(1_usize..=1024, "expected a number from 1 to 1024"))]
     pub(crate) threads: Option<usize>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-fn threads(text: &str) -> Result<usize, String> {
-    number(text, |n: usize| (1..=1024).contains(&n), "expected a number from 1 to 1024")
+/// Parses a number of this range.
+fn within<T: FromStr + PartialOrd>(
+    range: impl RangeBounds<T> + Clone,
+    fault: &'static str,
+) -> impl Fn(&str) -> Result<T, &'static str> + Clone {
+    move |text: &str| text.parse::<T>().ok().filter(|number| range.contains(number)).ok_or(fault)
 }
 
-fn positive(text: &str) -> Result<f64, String> {
-    number(text, |number: f64| number > 0.0 && number.is_finite(), "expected a number above 0")
+fn positive(text: &str) -> Result<f64, &'static str> {
+    within((Excluded(0.0), Included(f64::MAX)), "expected a number above 0")(text)
 }
 
-fn number<T: FromStr + Copy>(text: &str, fits: impl Fn(T) -> bool, fault: &str) -> Result<T, String> {
-    text.parse::<T>().ok().filter(|number| fits(*number)).ok_or_else(|| fault.to_owned())
+/// Parses one of these words to its value.
+fn choice<T: Copy + Send + Sync + 'static>(words: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(words.iter().map(|(word, _)| *word)).try_map(move |typed| {
+        words.iter().find(|(word, _)| *word == typed).map(|(_, value)| *value).ok_or("unknown value")
+    })
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Write a small working suite, with comments, to start from.
     #[command(after_help = "Example:\n  karat init my-suite && karat check my-suite && karat score my-suite")]
-    Init(InitArgs),
+    Init {
+        /// Folder to write to; created if missing.
+        #[arg(value_name = "DIR", default_value = ".")]
+        folder: PathBuf,
+        /// Print the written files as JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Lint a suite or golden records and report every problem with file, line and column.
     #[command(
         after_help = "Examples:\n  karat check my-suite\n  karat check my-suite --strict --json\n  karat check contract.golden-assessment.yml"
@@ -297,5 +312,8 @@ Documents are sorted by score, then by name, both descending; the rank column is
     Tools(ToolsCommand),
     /// Print completions for a shell.
     #[command(after_help = "Example:\n  karat completions bash > ~/.local/share/bash-completion/completions/karat")]
-    Completions(CompletionsArgs),
+    Completions {
+        /// Shell to complete for.
+        shell: clap_complete::Shell,
+    },
 }

@@ -6,7 +6,6 @@ mod exit;
 mod outputs;
 mod progress;
 mod signals;
-mod store_path;
 mod terminal;
 
 use args::{Arguments, Command};
@@ -39,38 +38,38 @@ fn run(arguments: Arguments) -> Result<Exit> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
         pool.map_err(|error| Failure::failed(error.to_string()))?;
     }
-    store_path::check_variable()?;
+    args::check_store_variable()?;
     match arguments.command {
-        Command::Init(args) => commands::suite::init(&args),
-        Command::Check(args) => commands::check::run(&args),
+        Command::Init { folder, json } => commands::suite::init(&folder, json),
+        Command::Check(args) => commands::suite::check(&args),
         Command::Run(args) => commands::run::run(&args, arguments.threads),
         Command::Replay(args) => commands::run::replay(&args),
-        Command::Compare(args) => commands::compare::run(&args),
-        Command::Gate(args) => commands::compare::run_gate(&args),
-        Command::Baseline(args) => commands::compare::run_baseline(&args),
-        Command::Power(args) => commands::compare::run_power(&args),
+        Command::Compare(args) => commands::compare::run(args),
+        Command::Gate(args) => commands::compare::run_gate(args),
+        Command::Baseline(args) => commands::compare::run_baseline(args),
+        Command::Power(args) => commands::compare::run_power(args),
         Command::Score(args) => commands::score::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Plot(args) => commands::report::plot(&args),
-        Command::Explain(args) => commands::explain::run(&args),
+        Command::Explain(args) => commands::score::explain(&args),
         Command::Import(args) => commands::import::run(&args),
-        Command::Ingest(args) => commands::ingest::run(&args),
+        Command::Ingest(args) => commands::assess::ingest(&args),
         Command::Assess(args) => commands::assess::run(&args),
         Command::Logs(args) => commands::assess::logs(&args),
-        Command::Key(args) => commands::key::run(&args),
+        Command::Key(args) => commands::import::key(args),
         Command::Expect(args) => commands::import::expect(&args),
-        Command::Drift(args) => commands::drift::run(&args),
-        Command::Judge(args) => commands::judge::run(&args),
+        Command::Drift(args) => commands::suite::drift(args),
+        Command::Judge(args) => commands::judge::run(args),
         Command::Calibrate(args) => commands::calibrate::run(&args),
-        Command::Label(args) => commands::label::run(&args),
-        Command::Suite(args) => commands::suite::run(&args),
+        Command::Label(args) => commands::label::run(args),
+        Command::Suite(args) => commands::suite::run(args),
         Command::Store(args) => commands::store::run(&args),
         Command::Serve(args) => commands::serve::run(&args),
-        Command::Trec(args) => commands::trec::run(&args),
+        Command::Trec(args) => commands::assess::trec(&args),
         Command::Metrics(args) => commands::shipped::metrics(&args),
         Command::Profile(args) => commands::shipped::profile(&args),
         Command::Tools(args) => commands::shipped::tools(&args),
-        Command::Completions(args) => commands::shipped::completions(&args),
+        Command::Completions { shell } => commands::shipped::completions(shell),
     }
 }
 

@@ -15,7 +15,7 @@ use karat_documents::assess::AssessEvent;
 use karat_format::diagnostic::harmless;
 use karat_format::run::PlanV1;
 use karat_io::cancel::Cancel;
-use karat_store::event::{Consumer, ConsumerError, Ending, RunEvent};
+use karat_store::event::{Ending, RunEvent};
 use karat_store::record::TrialRecord;
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -25,11 +25,69 @@ const BETWEEN_LINES: Duration = Duration::from_secs(10);
 const MOST_FAILURES: usize = 12;
 const MOST_RETRIES: usize = 5;
 
-pub(crate) struct Progress {
+/// A bar, or a line from time to time.
+struct Meter {
     bar: Option<ProgressBar>,
     quiet: bool,
+    last_line: Instant,
+}
+
+impl Meter {
+    fn new(quiet: bool) -> Self {
+        Self { bar: None, quiet, last_line: Instant::now() }
+    }
+
+    /// On a terminal, shows the bar or changes its length.
+    fn show_bar(&mut self, length: usize, look: &str) {
+        if self.quiet || !at_terminal() {
+            return;
+        }
+        let new_bar = || {
+            let bar = ProgressBar::with_draw_target(Some(length as u64), ProgressDrawTarget::stderr_with_hz(10));
+            bar.set_style(ProgressStyle::with_template(look).unwrap_or_else(|_| ProgressStyle::default_bar()));
+            // Trials may take minutes, and a bar that does not move looks hung.
+            bar.enable_steady_tick(Duration::from_millis(500));
+            bar
+        };
+        self.bar.get_or_insert_with(new_bar).set_length(length as u64);
+    }
+
+    fn update(&mut self, position: usize, message: String, line: &str) {
+        match &self.bar {
+            Some(bar) => {
+                bar.set_position(position as u64);
+                bar.set_message(message);
+            }
+            None if self.last_line.elapsed() >= BETWEEN_LINES => {
+                self.last_line = Instant::now();
+                self.say(line);
+            }
+            None => {}
+        }
+    }
+
+    fn say(&self, text: &str) {
+        match &self.bar {
+            _ if self.quiet => {}
+            Some(bar) => bar.suspend(|| print_stderr(text)),
+            None => print_stderr(text),
+        }
+    }
+
+    fn clear(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+pub(crate) fn at_terminal() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("CI").is_none()
+}
+
+pub(crate) struct Progress {
+    meter: Meter,
     began: Instant,
-    told: Instant,
     before: usize,
     done: usize,
     left: usize,
@@ -39,33 +97,8 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn new(quiet: bool) -> Self {
-        let now = Instant::now();
-        Self {
-            bar: None,
-            quiet,
-            began: now,
-            told: now,
-            before: 0,
-            done: 0,
-            left: 0,
-            failures: 0,
-            outcomes: BTreeMap::new(),
-        }
-    }
-
-    fn show_bar(&mut self) {
-        if self.quiet || !at_terminal() {
-            return;
-        }
-        let bar = new_bar(self.before + self.left, "  {wide_bar:.cyan/dim} {pos}/{len} trials · {elapsed}{msg}");
-        bar.set_position(self.before as u64);
-        self.bar = Some(bar);
-    }
-
-    fn say(&self, text: &str) {
-        if !self.quiet {
-            print_above(self.bar.as_ref(), text);
-        }
+        let outcomes = BTreeMap::new();
+        Self { meter: Meter::new(quiet), began: Instant::now(), before: 0, done: 0, left: 0, failures: 0, outcomes }
     }
 
     fn trials_done(&mut self, records: &[TrialRecord]) {
@@ -78,18 +111,9 @@ impl Progress {
             }
         }
         self.done += records.len();
-        let state = self.state();
-        match &self.bar {
-            Some(bar) => {
-                bar.set_position((self.before + self.done) as u64);
-                bar.set_message(state);
-            }
-            None if self.told.elapsed() >= BETWEEN_LINES => {
-                self.told = Instant::now();
-                self.say(&format!("  {}/{} trials{state}", self.before + self.done, self.before + self.left));
-            }
-            None => {}
-        }
+        let (state, position) = (self.state(), self.before + self.done);
+        let line = format!("  {position}/{} trials{state}", self.before + self.left);
+        self.meter.update(position, state, &line);
     }
 
     fn state(&self) -> String {
@@ -114,17 +138,15 @@ impl Progress {
         }
         let trial = &record.trial;
         let why = record.detail.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
-        let word = trial.outcome.words();
-        self.say(&harmless(&format!("  ✗ {} on {}, trial {}: {word}{why}", trial.tool, trial.case, trial.number)));
+        let (tool, case, number, word) = (&trial.tool, &trial.case, trial.number, trial.outcome.words());
+        self.meter.say(&harmless(&format!("  ✗ {tool} on {case}, trial {number}: {word}{why}")));
         if self.failures == MOST_FAILURES {
-            self.say("  ✗ further failures are stored but not printed");
+            self.meter.say("  ✗ further failures are stored but not printed");
         }
     }
 
     fn ended(&mut self, ending: &Ending) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.meter.clear();
         let outcomes: Vec<String> = Outcome::ALL
             .iter()
             .filter_map(|outcome| Some(format!("{} {}", self.outcomes.get(outcome)?, outcome.words())))
@@ -136,49 +158,29 @@ impl Progress {
         };
         let earlier = if self.before > 0 { format!(", {} were already done", self.before) } else { String::new() };
         let outcomes = if outcomes.is_empty() { String::new() } else { format!(": {}", outcomes.join(", ")) };
-        self.say(&format!("  {trials} in {}{outcomes}{earlier}", span(self.began.elapsed())));
+        self.meter.say(&format!("  {trials} in {}{outcomes}{earlier}", span(self.began.elapsed())));
     }
-}
 
-impl Consumer for Progress {
-    fn consume(&mut self, event: &RunEvent<'_>) -> Result<(), ConsumerError> {
+    pub(crate) fn show(&mut self, event: &RunEvent<'_>) {
         match event {
             RunEvent::Began { plan, done, left } => {
                 (self.before, self.left) = (*done, *left);
                 self.began = Instant::now();
-                self.told = self.began;
-                self.say(&headline(plan, *done));
-                self.show_bar();
+                self.meter.last_line = self.began;
+                self.meter.say(&headline(plan, *done));
+                self.meter.show_bar(done + left, "  {wide_bar:.cyan/dim} {pos}/{len} trials · {elapsed}{msg}");
+                if let Some(bar) = &self.meter.bar {
+                    bar.set_position(*done as u64);
+                }
             }
             RunEvent::ToolReady { tool, facts } => {
                 let version = facts.version.as_deref().map(|version| format!(" {version} ·")).unwrap_or_default();
                 let word = if facts.isolation_kind.is_none() { "" } else { "isolation " };
-                self.say(&harmless(&format!("  {tool} ·{version} {word}{}", facts.isolation)));
+                self.meter.say(&harmless(&format!("  {tool} ·{version} {word}{}", facts.isolation)));
             }
-            RunEvent::TrialBegan(_) => {}
             RunEvent::TrialsDone(records) => self.trials_done(records),
             RunEvent::Ended(ending) => self.ended(ending),
         }
-        Ok(())
-    }
-}
-
-pub(crate) fn at_terminal() -> bool {
-    std::io::stderr().is_terminal() && std::env::var_os("CI").is_none()
-}
-
-fn new_bar(length: usize, look: &str) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(length as u64), ProgressDrawTarget::stderr_with_hz(10));
-    bar.set_style(ProgressStyle::with_template(look).unwrap_or_else(|_| ProgressStyle::default_bar()));
-    // Trials may take minutes, and a bar that does not move looks hung.
-    bar.enable_steady_tick(Duration::from_millis(500));
-    bar
-}
-
-fn print_above(bar: Option<&ProgressBar>, text: &str) {
-    match bar {
-        Some(bar) => bar.suspend(|| print_stderr(text)),
-        None => print_stderr(text),
     }
 }
 
@@ -206,71 +208,24 @@ fn span(time: Duration) -> String {
     }
 }
 
-struct Judging {
-    judge: String,
-    bar: Option<ProgressBar>,
-    quiet: bool,
-    told: Instant,
+/// Progress of the models that judge or assess, one after the other.
+pub(crate) struct JudgeProgress {
+    model: String,
+    meter: Meter,
     asked: usize,
     answered: usize,
     failed: usize,
     retries: usize,
 }
 
-impl Judging {
-    fn new(judge: &JudgeName, quiet: bool) -> Self {
-        let judge = harmless(judge.as_str()).into_owned();
-        Self { judge, bar: None, quiet, told: Instant::now(), asked: 0, answered: 0, failed: 0, retries: 0 }
+impl JudgeProgress {
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self { model: String::new(), meter: Meter::new(quiet), asked: 0, answered: 0, failed: 0, retries: 0 }
     }
 
-    fn on_event(&mut self, event: &JudgeEvent<'_>) {
-        if self.quiet {
-            return;
-        }
-        match event {
-            JudgeEvent::Round(questions) => {
-                self.asked += questions;
-                if self.bar.is_none() && at_terminal() {
-                    let bar = new_bar(0, "  {wide_bar:.cyan/dim} {prefix}: {msg} · {elapsed}");
-                    self.bar = Some(bar.with_prefix(self.judge.clone()));
-                }
-                if let Some(bar) = &self.bar {
-                    bar.set_length(self.asked as u64);
-                    bar.set_message(self.counts());
-                }
-            }
-            JudgeEvent::Settled { answered } => {
-                self.answered += usize::from(*answered);
-                self.failed += usize::from(!answered);
-                match &self.bar {
-                    Some(bar) => {
-                        bar.set_position((self.answered + self.failed) as u64);
-                        bar.set_message(self.counts());
-                    }
-                    None if self.told.elapsed() >= BETWEEN_LINES => {
-                        self.told = Instant::now();
-                        print_stderr(&format!("  {}: {}", self.judge, self.counts()));
-                    }
-                    None => {}
-                }
-            }
-            JudgeEvent::Retrying { wait, why } => {
-                self.retries += 1;
-                if self.retries <= MOST_RETRIES {
-                    let text = format!("  {}: {why}; retrying in {}", self.judge, span(*wait));
-                    print_above(self.bar.as_ref(), &harmless(&text));
-                }
-                if self.retries == MOST_RETRIES {
-                    print_above(self.bar.as_ref(), "  further retries are not printed");
-                }
-            }
-        }
-    }
-
-    fn end(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+    fn start_model(&mut self, model: &str) {
+        self.end();
+        *self = Self { model: harmless(model).into_owned(), ..Self::new(self.meter.quiet) };
     }
 
     fn counts(&self) -> String {
@@ -279,48 +234,54 @@ impl Judging {
     }
 }
 
-pub(crate) struct JudgeProgress {
-    quiet: bool,
-    shown: Option<Judging>,
-}
-
-impl JudgeProgress {
-    pub(crate) fn new(quiet: bool) -> Self {
-        Self { quiet, shown: None }
-    }
-}
-
 impl JudgeObserver for JudgeProgress {
     fn start(&mut self, judge: &JudgeName) -> Result<Cancel> {
-        self.shown = Some(Judging::new(judge, self.quiet));
+        self.start_model(judge.as_str());
         cancel_on_signals()
     }
 
     fn observe(&mut self, event: &JudgeEvent<'_>) {
-        if let Some(shown) = &mut self.shown {
-            shown.on_event(event);
+        match event {
+            JudgeEvent::Round(questions) => {
+                self.asked += questions;
+                self.meter.show_bar(self.asked, "  {wide_bar:.cyan/dim} {msg} · {elapsed}");
+                if let Some(bar) = &self.meter.bar {
+                    bar.set_message(format!("{}: {}", self.model, self.counts()));
+                }
+            }
+            JudgeEvent::Settled { answered } => {
+                self.answered += usize::from(*answered);
+                self.failed += usize::from(!answered);
+                let message = format!("{}: {}", self.model, self.counts());
+                let line = format!("  {message}");
+                self.meter.update(self.answered + self.failed, message, &line);
+            }
+            JudgeEvent::Retrying { wait, why } => {
+                self.retries += 1;
+                if self.retries <= MOST_RETRIES {
+                    let text = format!("  {}: {why}; retrying in {}", self.model, span(*wait));
+                    self.meter.say(&harmless(&text));
+                }
+                if self.retries == MOST_RETRIES {
+                    self.meter.say("  further retries are not printed");
+                }
+            }
         }
     }
 
     fn end(&mut self) {
-        if let Some(shown) = self.shown.take() {
-            shown.end();
-        }
+        self.meter.clear();
+        self.model.clear();
     }
 }
 
-pub(crate) struct AssessProgress {
-    quiet: bool,
-    asking: Option<(String, Judging)>,
-}
-
-impl AssessObserver for AssessProgress {
+impl AssessObserver for JudgeProgress {
     fn note(&mut self, text: &str) {
         note(text);
     }
 
     fn documents_loaded(&mut self, loaded: &DocumentsLoaded) {
-        if self.quiet {
+        if self.meter.quiet {
             return;
         }
         if let Some(session) = &loaded.session {
@@ -335,43 +296,20 @@ impl AssessObserver for AssessProgress {
     }
 
     fn event(&mut self, event: &AssessEvent<'_>) {
-        match event {
-            AssessEvent::Round { model, questions } => {
-                self.progress_for(model).on_event(&JudgeEvent::Round(*questions))
-            }
-            AssessEvent::Settled { model, call } => {
-                self.progress_for(model).on_event(&JudgeEvent::Settled { answered: call.failure.is_none() });
-            }
-            AssessEvent::Retrying { model, wait, why } => {
-                self.progress_for(model).on_event(&JudgeEvent::Retrying { wait: *wait, why });
-            }
+        let (model, event) = match event {
+            AssessEvent::Round { model, questions } => (model, JudgeEvent::Round(*questions)),
+            AssessEvent::Settled { model, failure, .. } => (model, JudgeEvent::Settled { answered: failure.is_none() }),
+            AssessEvent::Retrying { model, wait, why } => (model, JudgeEvent::Retrying { wait: *wait, why }),
             AssessEvent::ModelFailed { model, why } => {
                 self.end();
-                print_stderr(&harmless(&format!("  {model} is unavailable: {why}")));
+                return print_stderr(&harmless(&format!("  {model} is unavailable: {why}")));
             }
-            AssessEvent::Read { .. } | AssessEvent::Searched { .. } | AssessEvent::Assessed { .. } => {}
+            AssessEvent::Read { .. } | AssessEvent::Searched { .. } | AssessEvent::Assessed { .. } => return,
+        };
+        if self.model != harmless(model) {
+            self.start_model(model);
         }
-    }
-}
-
-impl AssessProgress {
-    pub(crate) fn new(quiet: bool) -> Self {
-        Self { quiet, asking: None }
-    }
-
-    pub(crate) fn end(&mut self) {
-        if let Some((_, judging)) = self.asking.take() {
-            judging.end();
-        }
-    }
-
-    /// The bar of a model; replaces the bar of the previous model.
-    fn progress_for(&mut self, model: &str) -> &mut Judging {
-        if self.asking.as_ref().is_some_and(|(name, _)| name != model) {
-            self.end();
-        }
-        let quiet = self.quiet;
-        &mut self.asking.get_or_insert_with(|| (model.to_owned(), Judging::new(&JudgeName::new(model), quiet))).1
+        self.observe(&event);
     }
 }
 
@@ -391,7 +329,7 @@ mod tests {
 
     #[test]
     fn answered_and_failed_questions_are_counted_apart() {
-        let mut judging = Judging { asked: 355, ..Judging::new(&JudgeName::new("it"), false) };
+        let mut judging = JudgeProgress { asked: 355, ..JudgeProgress::new(false) };
         assert_eq!(judging.counts(), "answered 0 of 355 questions");
         (judging.answered, judging.failed) = (12, 3);
         assert_eq!(judging.counts(), "answered 12, failed 3 of 355 questions");

@@ -6,6 +6,7 @@ use karat_format::diagnostic::{Diagnostic, harmless, render};
 use karat_report::TerminalStyle;
 use karat_report::grid::{self, Cell};
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
 
 /// Prints a result, which is how most commands end. A closed pipe is not an error.
@@ -18,6 +19,14 @@ pub(crate) fn print(text: &str) -> Result<Exit> {
 pub(crate) fn print_json(value: &impl Serialize) -> Result<Exit> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::io("standard output", error.into()))?;
     print(&format!("{text}\n"))
+}
+
+/// One object with the fields of both.
+pub(crate) fn merged(mut first: Value, rest: &impl Serialize) -> Value {
+    if let (Value::Object(fields), Value::Object(rest)) = (&mut first, json!(rest)) {
+        fields.extend(rest);
+    }
+    first
 }
 
 pub(crate) fn show(json: bool, value: &impl Serialize, draw: impl FnOnce(&TerminalStyle) -> String) -> Result<Exit> {

@@ -4,6 +4,8 @@ use crate::golden::Severity;
 use crate::ids::FindingId;
 use crate::lines::Lines;
 use crate::path::RepoPath;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// An issue reported by a tool.
@@ -41,12 +43,21 @@ pub struct Finding {
 }
 
 /// A report folded into a finding.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "MergedV1")]
 pub struct MergedReport {
+    /// Its rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule_id: Option<String>,
+    /// Its first line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line_start: Option<u32>,
+    /// Its last line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line_end: Option<u32>,
+    /// Its locator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor: Option<String>,
 }
 

@@ -7,32 +7,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How bad a thing is; the order of the variants is from worst to mildest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Exploitable or destructive now.
-    Critical,
-    /// Serious.
-    High,
-    /// Worth fixing.
-    Medium,
-    /// Minor.
-    Low,
-    /// Remark only.
-    Info,
-}
-
-impl Severity {
-    /// The name used in every format.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Critical => "critical",
-            Self::High => "high",
-            Self::Medium => "medium",
-            Self::Low => "low",
-            Self::Info => "info",
-        }
+named_enum! {
+    /// How bad a thing is; the order of the variants is from worst to mildest.
+    Severity {
+        /// Exploitable or destructive now.
+        Critical = "critical",
+        /// Serious.
+        High = "high",
+        /// Worth fixing.
+        Medium = "medium",
+        /// Minor.
+        Low = "low",
+        /// Remark only.
+        Info = "info",
     }
 }
 

@@ -75,72 +75,60 @@ pub struct AuditDecision {
 }
 
 /// What a finding is, in an audit.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "ClassifiedFindingV1")]
 pub struct ClassifiedFinding {
+    /// The finding.
+    #[schemars(with = "String")]
     pub finding: FindingId,
+    /// Its class.
     pub classification: Classification,
+    /// Whether it is the target.
+    #[serde(default)]
     pub matches_target: Option<bool>,
+    /// Whether it is a legitimate concern.
+    #[serde(default)]
     pub is_valid_concern: Option<bool>,
 }
 
-/// The classes of findings in an audit: three valid ones, six invalid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Classification {
-    /// The target itself.
-    TargetMatch,
-    /// Near the target.
-    PartialMatch,
-    /// Another true issue.
-    BonusValid,
-    /// Made up.
-    Hallucinated,
-    /// Real code, wrongly understood.
-    Mischaracterized,
-    /// Meant to be so.
-    DesignChoice,
-    /// True, and not asked for.
-    OutOfScope,
-    /// Sounds grave, is not.
-    SecurityTheater,
-    /// A remark.
-    Informational,
+named_enum! {
+    /// The classes of findings in an audit: three valid ones, six invalid.
+    Classification {
+        /// The target itself.
+        TargetMatch = "TARGET_MATCH",
+        /// Near the target.
+        PartialMatch = "PARTIAL_MATCH",
+        /// Another true issue.
+        BonusValid = "BONUS_VALID",
+        /// Made up.
+        Hallucinated = "HALLUCINATED",
+        /// Real code, wrongly understood.
+        Mischaracterized = "MISCHARACTERIZED",
+        /// Meant to be so.
+        DesignChoice = "DESIGN_CHOICE",
+        /// True, and not asked for.
+        OutOfScope = "OUT_OF_SCOPE",
+        /// Sounds grave, is not.
+        SecurityTheater = "SECURITY_THEATER",
+        /// A remark.
+        Informational = "INFORMATIONAL",
+    }
 }
 
 impl Classification {
-    /// All classes, the valid ones first.
-    pub const ALL: [Self; 9] = [
-        Self::TargetMatch,
-        Self::PartialMatch,
-        Self::BonusValid,
-        Self::Hallucinated,
-        Self::Mischaracterized,
-        Self::DesignChoice,
-        Self::OutOfScope,
-        Self::SecurityTheater,
-        Self::Informational,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        self.words().0
-    }
-
     /// What an audit says of a finding by this class.
     pub fn meaning(self) -> &'static str {
-        self.words().1
-    }
-
-    fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::TargetMatch => ("TARGET_MATCH", "the audit classifies it as the target"),
-            Self::PartialMatch => ("PARTIAL_MATCH", "the audit classifies it as close to the target"),
-            Self::BonusValid => ("BONUS_VALID", "the audit classifies it as another real problem"),
-            Self::Hallucinated => ("HALLUCINATED", "the audit classifies it as hallucinated"),
-            Self::Mischaracterized => ("MISCHARACTERIZED", "the audit classifies it as real code misunderstood"),
-            Self::DesignChoice => ("DESIGN_CHOICE", "the audit classifies it as a design choice"),
-            Self::OutOfScope => ("OUT_OF_SCOPE", "the audit classifies it as out of scope"),
-            Self::SecurityTheater => ("SECURITY_THEATER", "the audit classifies it as security theatre"),
-            Self::Informational => ("INFORMATIONAL", "the audit classifies it as informational"),
+            Self::TargetMatch => "the audit classifies it as the target",
+            Self::PartialMatch => "the audit classifies it as close to the target",
+            Self::BonusValid => "the audit classifies it as another real problem",
+            Self::Hallucinated => "the audit classifies it as hallucinated",
+            Self::Mischaracterized => "the audit classifies it as real code misunderstood",
+            Self::DesignChoice => "the audit classifies it as a design choice",
+            Self::OutOfScope => "the audit classifies it as out of scope",
+            Self::SecurityTheater => "the audit classifies it as security theatre",
+            Self::Informational => "the audit classifies it as informational",
         }
     }
 
@@ -155,39 +143,25 @@ impl Classification {
     }
 }
 
-/// How well the claimed type fits the target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum TypeMatch {
-    /// The same name.
-    Exact,
-    /// The same thing by another name.
-    Semantic,
-    /// Related.
-    Partial,
-    /// Something else.
-    Wrong,
-    /// No type was claimed.
-    NotMentioned,
-}
-
-impl TypeMatch {
-    /// All levels, the best first.
-    pub const ALL: [Self; 5] = [Self::Exact, Self::Semantic, Self::Partial, Self::Wrong, Self::NotMentioned];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Semantic => "semantic",
-            Self::Partial => "partial",
-            Self::Wrong => "wrong",
-            Self::NotMentioned => "not_mentioned",
-        }
+named_enum! {
+    /// How well the claimed type fits the target.
+    TypeMatch {
+        /// The same name.
+        Exact = "exact",
+        /// The same thing by another name.
+        Semantic = "semantic",
+        /// Related.
+        Partial = "partial",
+        /// Something else.
+        Wrong = "wrong",
+        /// No type was claimed.
+        NotMentioned = "not_mentioned",
     }
 }
 
 /// Whether and how well the target was found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(expecting = "struct Target")]
 pub struct TargetAssessment {
     pub found: bool,
     pub finding: Option<FindingId>,

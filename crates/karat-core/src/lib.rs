@@ -8,6 +8,52 @@
     allow(clippy::disallowed_methods, reason = "expectations of tests may be computed by the standard library")
 )]
 
+/// Defines an enum whose variants have these names in every format.
+macro_rules! named_enum {
+    ($(#[$meta:meta])* $type:ident { $($(#[$doc:meta])* $variant:ident = $name:tt,)* }) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        $(#[$meta])*
+        pub enum $type {
+            $($(#[$doc])* #[serde(rename = $name)] $variant,)*
+        }
+
+        impl $type {
+            /// All of them, in the order in which they are shown.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+
+            /// The name used in every format.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+/// Gives an enum all its variants in order, and to each its name in every format: `names!(Enum::method { Variant = "name" })`.
+macro_rules! names {
+    ($type:ident::$name:ident { $($variant:ident = $text:literal),* $(,)? }) => {
+        impl $type {
+            /// All of them, in display order.
+            pub const ALL: [Self; [$($text),*].len()] = [$(Self::$variant),*];
+
+            /// The name used in every format.
+            pub fn $name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)*
+                }
+            }
+
+            /// The one of that name.
+            pub fn parse(name: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|own| own.$name() == name)
+            }
+        }
+    };
+}
+
 pub mod assessment;
 pub mod calibrate;
 pub mod clusters;

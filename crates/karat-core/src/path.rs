@@ -1,5 +1,6 @@
 //! Paths inside a checkout, written one way on every system, and the globs that goldens may use for them.
 
+use std::borrow::Borrow;
 use std::fmt;
 
 /// A path with forward slashes, no leading `./` or `/`, no doubled slashes; letter case is kept.
@@ -43,6 +44,12 @@ impl RepoPath {
     /// Whether the path climbs out of its root or names a drive.
     pub fn escapes(&self) -> bool {
         self.0.split('/').any(|segment| segment == "..") || self.0.get(1..2) == Some(":")
+    }
+}
+
+impl Borrow<str> for RepoPath {
+    fn borrow(&self) -> &str {
+        &self.0
     }
 }
 
@@ -98,57 +105,28 @@ impl fmt::Display for FilePattern {
 /// Matches a whole path in time proportional to the product of the lengths. Brackets and question marks are ordinary
 /// characters, because frameworks put them in file names (`app/[id]/page.tsx`).
 pub fn glob_matches(glob: &str, path: &str) -> bool {
-    enum Token {
-        Literal(u8),
-        WithinSegment,
-        AcrossSegments,
-        /// `**/`, which may also stand for nothing at all.
-        AnyDirectories,
-    }
-    let mut tokens = Vec::new();
-    let mut rest = glob.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        let at_start = tokens.is_empty() || matches!(tokens.last(), Some(Token::Literal(b'/') | Token::AnyDirectories));
-        if rest.starts_with(b"**") {
-            let after = &rest[rest.iter().take_while(|&&b| b == b'*').count()..];
-            if at_start && after.first() == Some(&b'/') {
-                tokens.push(Token::AnyDirectories);
-                rest = &after[1..];
-            } else {
-                tokens.push(Token::AcrossSegments);
-                rest = after;
-            }
-        } else {
-            tokens.push(if first == b'*' { Token::WithinSegment } else { Token::Literal(first) });
-            rest = tail;
-        }
-    }
-
-    // reachable[i]: the tokens so far can have consumed exactly the first i bytes of the path.
+    // reachable[i]: the glob so far can have consumed exactly the first i bytes of the path.
     let path = path.as_bytes();
     let mut reachable = vec![false; path.len() + 1];
     reachable[0] = true;
-    for token in &tokens {
-        let before = reachable;
-        reachable = vec![false; path.len() + 1];
+    let (mut rest, mut at_start) = (glob.as_bytes(), true);
+    while let Some(&first) = rest.first() {
+        let stars = rest.iter().take_while(|&&b| b == b'*').count();
+        // `**/`, which may also stand for nothing at all.
+        let any_directories = stars > 1 && at_start && rest.get(stars) == Some(&b'/');
+        let before = std::mem::replace(&mut reachable, vec![false; path.len() + 1]);
         let mut open = false;
         for i in 0..=path.len() {
-            match token {
-                Token::Literal(byte) => reachable[i] = i > 0 && before[i - 1] && path[i - 1] == *byte,
-                Token::WithinSegment => {
-                    open = before[i] || (open && path[i - 1] != b'/');
-                    reachable[i] = open;
-                }
-                Token::AcrossSegments => {
-                    open |= before[i];
-                    reachable[i] = open;
-                }
-                Token::AnyDirectories => {
-                    reachable[i] = before[i] || (open && path[i - 1] == b'/');
-                    open |= before[i];
-                }
-            }
+            let was_open = open;
+            open = before[i] || (open && (stars > 1 || path[i - 1] != b'/'));
+            reachable[i] = match stars {
+                0 => i > 0 && before[i - 1] && path[i - 1] == first,
+                _ if any_directories => before[i] || (was_open && path[i - 1] == b'/'),
+                _ => open,
+            };
         }
+        at_start = any_directories || first == b'/';
+        rest = &rest[if any_directories { stars + 1 } else { stars.max(1) }..];
     }
     reachable[path.len()]
 }

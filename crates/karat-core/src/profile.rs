@@ -384,6 +384,13 @@ pub struct AuditConventions {
     pub bonus_is_any_valid_beyond_target: bool,
 }
 
+/// Fields with their names, which are their paths.
+macro_rules! named_numbers {
+    ($profile:ident: $($($part:ident).+),*) => {
+        [$(([$(stringify!($part)),+].join("."), $profile$(.$part)+)),*]
+    };
+}
+
 impl Profile {
     /// Whether a judge is asked. If so, a pair without a decision never counts.
     pub fn uses_judge(&self) -> bool {
@@ -393,42 +400,18 @@ impl Profile {
     /// All invalid values, as messages.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
-        let shares = [
-            ("threshold", self.threshold),
-            ("judge_threshold", self.judge_threshold),
-            ("heuristic_share", self.heuristic_share),
-            ("evidence_text_floor", self.evidence_text_floor),
-            ("weights.file", self.weights.file),
-            ("weights.line", self.weights.line),
-            ("weights.keyword", self.weights.keyword),
-            ("weights.text", self.weights.text),
-            ("file.same_path", self.file.same_path),
-            ("file.same_name", self.file.same_name),
-            ("file.shared_directory", self.file.shared_directory),
-            ("line.step", self.line.step),
-            ("harm_weights.hallucinated", self.harm_weights.hallucinated),
-            ("harm_weights.mischaracterized", self.harm_weights.mischaracterized),
-            ("harm_weights.security_theater", self.harm_weights.security_theater),
-            ("harm_weights.out_of_scope", self.harm_weights.out_of_scope),
-            ("harm_weights.design_choice", self.harm_weights.design_choice),
-            ("harm_weights.informational", self.harm_weights.informational),
-            ("credit.partial", self.credit.partial),
-            ("credit.unconfirmed_bonus", self.credit.unconfirmed_bonus),
-            ("calibration.overconfident_above", self.calibration.overconfident_above),
-            ("calibration.underconfident_below", self.calibration.underconfident_below),
-        ];
-        let weights = [
-            ("severity_weights.critical", self.severity_weights.critical),
-            ("severity_weights.high", self.severity_weights.high),
-            ("severity_weights.medium", self.severity_weights.medium),
-            ("severity_weights.low", self.severity_weights.low),
-            ("severity_weights.info", self.severity_weights.info),
-            ("sui.verdict_f2", self.sui.verdict_f2),
-            ("sui.target_detection_rate", self.sui.target_detection_rate),
-            ("sui.finding_precision", self.sui.finding_precision),
-            ("sui.reasoning", self.sui.reasoning),
-            ("sui.calibration", self.sui.calibration),
-        ];
+        let shares = named_numbers! {
+            self: threshold, judge_threshold, heuristic_share, evidence_text_floor, weights.file, weights.line,
+            weights.keyword, weights.text, file.same_path, file.same_name, file.shared_directory, line.step,
+            harm_weights.hallucinated, harm_weights.mischaracterized, harm_weights.security_theater,
+            harm_weights.out_of_scope, harm_weights.design_choice, harm_weights.informational, credit.partial,
+            credit.unconfirmed_bonus, calibration.overconfident_above, calibration.underconfident_below
+        };
+        let weights = named_numbers! {
+            self: severity_weights.critical, severity_weights.high, severity_weights.medium, severity_weights.low,
+            severity_weights.info, sui.verdict_f2, sui.target_detection_rate, sui.finding_precision, sui.reasoning,
+            sui.calibration
+        };
         let bounded = shares.map(|share| (share, 1.0)).into_iter().chain(weights.map(|weight| (weight, MOST_WEIGHT)));
         for ((name, value), most) in bounded {
             if !(0.0..=most).contains(&value) {

@@ -8,26 +8,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How hard a case is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Difficulty {
-    /// Plain to see.
-    Easy,
-    /// Needs thought.
-    Medium,
-    /// Needs knowledge of more than the lines at hand.
-    Hard,
-}
-
-impl Difficulty {
-    /// The name used in every format.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Easy => "easy",
-            Self::Medium => "medium",
-            Self::Hard => "hard",
-        }
+named_enum! {
+    /// How hard a case is.
+    Difficulty {
+        /// Plain to see.
+        Easy = "easy",
+        /// Needs thought.
+        Medium = "medium",
+        /// Needs knowledge of more than the lines at hand.
+        Hard = "hard",
     }
 }
 
@@ -43,10 +32,15 @@ pub enum Verdict {
 }
 
 /// The pull request a case is dressed as.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "PullRequestV1")]
 pub struct PullRequest {
+    /// Its title.
+    #[serde(default)]
     pub title: String,
+    /// Its description.
+    #[serde(default)]
     pub description: String,
 }
 

@@ -3,42 +3,27 @@
 use crate::finding::Finding;
 use crate::ids::{CaseId, ToolName};
 use crate::suite::Verdict;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// How an execution ended. A failed trial is never an empty list of findings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// The tool ran; its findings, perhaps none, are what it reported.
-    #[default]
-    Reported,
-    /// The tool failed.
-    Crashed,
-    /// The tool did not end in time.
-    TimedOut,
-    /// The tool's output could not be read.
-    Unparsable,
-    /// The tool was never run.
-    Skipped,
+named_enum! {
+    /// How an execution ended. A failed trial is never an empty list of findings.
+    #[derive(Default)]
+    Outcome {
+        /// The tool ran; its findings, perhaps none, are what it reported.
+        #[default]
+        Reported = "reported",
+        /// The tool failed.
+        Crashed = "crashed",
+        /// The tool did not end in time.
+        TimedOut = "timed_out",
+        /// The tool's output could not be read.
+        Unparsable = "unparsable",
+        /// The tool was never run.
+        Skipped = "skipped",
+    }
 }
 
 impl Outcome {
-    /// All outcomes, in the order in which they are shown.
-    pub const ALL: [Self; 5] = [Self::Reported, Self::Crashed, Self::TimedOut, Self::Unparsable, Self::Skipped];
-
-    /// The name used in every format.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Reported => "reported",
-            Self::Crashed => "crashed",
-            Self::TimedOut => "timed_out",
-            Self::Unparsable => "unparsable",
-            Self::Skipped => "skipped",
-        }
-    }
-
-    /// The same for people, where it stands alone: in a cell, or after a number.
+    /// Its name for people, where it stands alone: in a cell, or after a number.
     pub fn words(self) -> &'static str {
         match self {
             Self::TimedOut => "timed out",

@@ -129,6 +129,20 @@ pub struct CutV1 {
     pub characters: usize,
 }
 
+impl CutV1 {
+    /// Counts a text of which this many characters were left out.
+    pub fn count(&mut self, characters: usize) {
+        *self += Self { texts: usize::from(characters > 0), characters };
+    }
+}
+
+impl std::ops::AddAssign for CutV1 {
+    fn add_assign(&mut self, other: Self) {
+        self.texts += other.texts;
+        self.characters += other.characters;
+    }
+}
+
 /// How intervals came about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IntervalsV1 {

@@ -37,7 +37,7 @@ pub struct CaseV1 {
     pub tier: Option<Scalar>,
     /// The pull request it is dressed as.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pr: Option<PullRequestV1>,
+    pub pr: Option<PullRequest>,
     /// The truth about the case as a whole; absent: vulnerable if it has required goldens, else safe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
@@ -59,18 +59,6 @@ pub struct CaseV1 {
     /// Free fields to slice and cluster by.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub meta: BTreeMap<String, Scalar>,
-}
-
-/// The pull request a case is dressed as.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PullRequestV1 {
-    /// Its title.
-    #[serde(default)]
-    pub title: String,
-    /// Its description.
-    #[serde(default)]
-    pub description: String,
 }
 
 /// A text, a number or a truth value: what a free field may hold.
@@ -195,7 +183,7 @@ impl CaseV1 {
             difficulty: self.difficulty,
             categories: self.categories,
             tier: self.tier.map(|tier| tier.to_string()),
-            pr: self.pr.map(|pr| PullRequest { title: pr.title, description: pr.description }),
+            pr: self.pr,
             verdict: self.verdict.unwrap_or(if required { Verdict::Vulnerable } else { Verdict::Safe }),
             cwe: self.cwe,
             repo: self.repo,
@@ -272,10 +260,7 @@ impl From<&Case> for CaseV1 {
             difficulty: case.difficulty,
             categories: case.categories.clone(),
             tier: case.tier.clone().map(Scalar::Text),
-            pr: case
-                .pr
-                .as_ref()
-                .map(|pr| PullRequestV1 { title: pr.title.clone(), description: pr.description.clone() }),
+            pr: case.pr.clone(),
             verdict: (case.verdict != implied).then_some(case.verdict),
             cwe: case.cwe.clone(),
             repo: case.repo.clone(),

@@ -1,8 +1,9 @@
 //! The comparison of two sides: differences, their certainty, and conclusions.
 
+pub use karat_core::stats::paired::DifferenceVerdict as ConclusionV1;
+
 use karat_core::comparison::MetricDifference;
 use karat_core::metric::table::{self, Direction};
-use karat_core::stats::paired::DifferenceVerdict;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -136,45 +137,8 @@ impl DifferenceV1 {
             units: compared.units,
             left_out,
             unreliable: compared.unreliable,
-            verdict: compared.verdict.into(),
+            verdict: compared.verdict,
             because: compared.because.to_owned(),
-        }
-    }
-}
-
-/// What may be said of the second side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ConclusionV1 {
-    /// It does better, and that is no chance.
-    Better,
-    /// It does worse, and that is no chance.
-    Worse,
-    /// It does the same, within the margin.
-    Equivalent,
-    /// The data do not decide.
-    Inconclusive,
-}
-
-impl ConclusionV1 {
-    /// The word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Better => DifferenceVerdict::Better.name(),
-            Self::Worse => DifferenceVerdict::Worse.name(),
-            Self::Equivalent => DifferenceVerdict::Equivalent.name(),
-            Self::Inconclusive => DifferenceVerdict::Inconclusive.name(),
-        }
-    }
-}
-
-impl From<DifferenceVerdict> for ConclusionV1 {
-    fn from(verdict: DifferenceVerdict) -> Self {
-        match verdict {
-            DifferenceVerdict::Better => Self::Better,
-            DifferenceVerdict::Worse => Self::Worse,
-            DifferenceVerdict::Equivalent => Self::Equivalent,
-            DifferenceVerdict::Inconclusive => Self::Inconclusive,
         }
     }
 }

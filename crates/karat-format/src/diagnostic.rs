@@ -96,12 +96,7 @@ impl From<Vec<Diagnostic>> for Faults {
 pub fn render(diagnostics: &[Diagnostic], colour: bool, width: usize) -> String {
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.term_width(width.max(40));
-    let mut drawn = String::new();
-    for diagnostic in diagnostics {
-        drawn.push_str(&draw(diagnostic, &renderer));
-        drawn.push_str("\n\n");
-    }
-    drawn
+    diagnostics.iter().map(|diagnostic| draw(diagnostic, &renderer) + "\n\n").collect()
 }
 
 fn draw(diagnostic: &Diagnostic, renderer: &Renderer) -> String {

@@ -71,7 +71,7 @@ pub struct GateV1 {
 }
 
 /// What came of one demand.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DemandV1 {
     /// The tool; absent if it is about all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,13 +98,14 @@ pub struct DemandV1 {
 }
 
 /// Whether a demand is met.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "HeldV1")]
 pub enum DemandOutcomeV1 {
     /// It is met.
     Holds,
     /// The data do not decide.
+    #[default]
     Inconclusive,
     /// It is not met.
     Fails,

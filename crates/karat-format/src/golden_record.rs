@@ -3,9 +3,8 @@
 use super::ordered_map::OrderedMap;
 use karat_core::assessment::record::{AnswerValue, Compliance, GoldenPart, GoldenRecord, QuestionAnswer, Requirement};
 use karat_core::ids::{PartId, RequirementId};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 
 /// A golden record: which verdict each requirement deserves in its documents, and the parts that prove it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,40 +46,12 @@ impl RecordVersion {
 pub struct AssumptionsV0_4 {
     /// Answers to the questions of the template, by question; the assessor is told them.
     #[serde(default, skip_serializing_if = "OrderedMap::is_empty")]
-    pub question_answers: OrderedMap<GivenV0_4>,
+    pub question_answers: OrderedMap<AnswerValue>,
 }
 
 impl AssumptionsV0_4 {
     fn is_empty(&self) -> bool {
         self.question_answers.is_empty()
-    }
-}
-
-/// An answer: text, a number, yes or no as `true` or `false`, a list of these, or nothing.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-#[expect(missing_docs, reason = "variant names say it")]
-pub enum GivenV0_4 {
-    Nothing,
-    Flag(bool),
-    Number(f64),
-    Text(String),
-    List(Vec<GivenV0_4>),
-}
-
-impl JsonSchema for GivenV0_4 {
-    fn schema_name() -> Cow<'static, str> {
-        "GivenV0_4".into()
-    }
-
-    // One list of types is equivalent to five alternatives, and gives clearer faults.
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let items = generator.subschema_for::<Self>();
-        json_schema!({
-            "description": "An answer: text, a number, `true` or `false`, a list of these, or nothing.",
-            "type": ["string", "number", "boolean", "array", "null"],
-            "items": items
-        })
     }
 }
 
@@ -121,32 +92,8 @@ impl GoldenRecordV0_4 {
         GoldenRecord {
             bundle: self.bundle_id,
             template: self.template_id,
-            question_answers: answers
-                .map(|(question, answer)| QuestionAnswer { question, answer: answer.into_given() })
-                .collect(),
+            question_answers: answers.map(|(question, answer)| QuestionAnswer { question, answer }).collect(),
             requirements: self.requirements.0.into_iter().map(|(id, stated)| stated.into_requirement(id)).collect(),
-        }
-    }
-}
-
-impl GivenV0_4 {
-    fn into_given(self) -> AnswerValue {
-        match self {
-            Self::Nothing => AnswerValue::Nothing,
-            Self::Flag(flag) => AnswerValue::Flag(flag),
-            Self::Number(number) => AnswerValue::Number(number),
-            Self::Text(text) => AnswerValue::Text(text),
-            Self::List(items) => AnswerValue::List(items.into_iter().map(Self::into_given).collect()),
-        }
-    }
-
-    fn from_given(given: &AnswerValue) -> Self {
-        match given {
-            AnswerValue::Nothing => Self::Nothing,
-            AnswerValue::Flag(flag) => Self::Flag(*flag),
-            AnswerValue::Number(number) => Self::Number(*number),
-            AnswerValue::Text(text) => Self::Text(text.clone()),
-            AnswerValue::List(items) => Self::List(items.iter().map(Self::from_given).collect()),
         }
     }
 }
@@ -172,39 +119,6 @@ impl RequirementV0_4 {
     }
 }
 
-impl From<&GoldenRecord> for GoldenRecordV0_4 {
-    fn from(record: &GoldenRecord) -> Self {
-        let parts = |parts: &[GoldenPart]| {
-            let part = |part: &GoldenPart| PartV0_4 {
-                document: part.document.clone(),
-                title: part.title.clone(),
-                text: part.text.clone(),
-            };
-            OrderedMap(parts.iter().map(|golden| (golden.id.to_string(), part(golden))).collect())
-        };
-        let requirement = |requirement: &Requirement| RequirementV0_4 {
-            assessment: requirement.assessment,
-            primary_evidence: parts(&requirement.primary),
-            supporting_evidence: parts(&requirement.supporting),
-            rationale: requirement.rationale.clone(),
-        };
-        let answers = record.question_answers.iter();
-        Self {
-            schema_version: RecordVersion::V0_4,
-            bundle_id: record.bundle.clone(),
-            template_id: record.template.clone(),
-            assumptions: AssumptionsV0_4 {
-                question_answers: OrderedMap(
-                    answers.map(|given| (given.question.clone(), GivenV0_4::from_given(&given.answer))).collect(),
-                ),
-            },
-            requirements: OrderedMap(
-                record.requirements.iter().map(|stated| (stated.id.to_string(), requirement(stated))).collect(),
-            ),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,8 +131,8 @@ mod tests {
                                   "supporting_evidence":{}, "rationale":"why"},
                             "r1":{"assessment":"not_applicable","primary_evidence":{},"supporting_evidence":{}}}}"#;
         let read: GoldenRecordV0_4 = serde_json::from_str(text).unwrap();
-        let record = read.clone().into_record();
-        assert_eq!(GoldenRecordV0_4::from(&record), read);
+        assert_eq!(serde_json::from_value::<GoldenRecordV0_4>(serde_json::to_value(&read).unwrap()).unwrap(), read);
+        let record = read.into_record();
         let answers: Vec<String> =
             record.question_answers.iter().map(|given| format!("{}: {}", given.question, given.answer)).collect();
         assert_eq!(answers, ["z: yes", "a: 1, two, not answered"]);

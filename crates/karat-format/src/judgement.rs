@@ -3,8 +3,8 @@
 use super::ValueFault;
 use karat_core::ids::{CaseId, FindingId, GoldenId, JudgeName, ToolName};
 use karat_core::judgement::{
-    AuditDecision, Classification, ClassifiedFinding, Decision, ExtraDecision, Judgement, PairDecision,
-    TargetAssessment, TypeMatch, UnjudgedPair,
+    AuditDecision, ClassifiedFinding, Decision, ExtraDecision, Judgement, PairDecision, TargetAssessment, TypeMatch,
+    UnjudgedPair,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -113,7 +113,7 @@ pub enum JudgementV1 {
         confidence_expressed: Option<f64>,
         /// What each finding is.
         #[serde(default)]
-        findings: Vec<ClassifiedFindingV1>,
+        findings: Vec<ClassifiedFinding>,
         /// Whether and how well the target was found.
         #[serde(default)]
         target: Option<TargetV1>,
@@ -124,22 +124,6 @@ pub enum JudgementV1 {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exchange: Option<String>,
     },
-}
-
-/// What a finding is, in an audit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ClassifiedFindingV1 {
-    /// The finding.
-    pub finding: String,
-    /// Its class.
-    pub classification: Classification,
-    /// Whether it is the target.
-    #[serde(default)]
-    pub matches_target: Option<bool>,
-    /// Whether it is a legitimate concern.
-    #[serde(default)]
-    pub is_valid_concern: Option<bool>,
 }
 
 /// Whether and how well the target was found.
@@ -212,13 +196,8 @@ impl JudgementV1 {
                     share(&["target", "ava"], target.ava);
                     share(&["target", "fsv"], target.fsv);
                 }
-                Decision::Audit(AuditDecision {
-                    said_vulnerable,
-                    confidence_expressed,
-                    findings: findings.into_iter().map(ClassifiedFinding::from).collect(),
-                    target: target.map(TargetAssessment::from),
-                    explanation,
-                })
+                let target = target.map(TargetAssessment::from);
+                Decision::Audit(AuditDecision { said_vulnerable, confidence_expressed, findings, target, explanation })
             }
         };
         let judgement = Judgement { case, tool, trial, judge, exchange, decision };
@@ -226,27 +205,15 @@ impl JudgementV1 {
     }
 }
 
-impl From<ClassifiedFindingV1> for ClassifiedFinding {
-    fn from(v1: ClassifiedFindingV1) -> Self {
-        Self {
-            finding: FindingId::new(v1.finding),
-            classification: v1.classification,
-            matches_target: v1.matches_target,
-            is_valid_concern: v1.is_valid_concern,
-        }
+impl From<TargetV1> for TargetAssessment {
+    fn from(TargetV1 { found, finding, type_match, rcir, ava, fsv }: TargetV1) -> Self {
+        Self { found, finding: finding.map(FindingId::new), type_match, rcir, ava, fsv }
     }
 }
 
-impl From<TargetV1> for TargetAssessment {
-    fn from(v1: TargetV1) -> Self {
-        Self {
-            found: v1.found,
-            finding: v1.finding.map(FindingId::new),
-            type_match: v1.type_match,
-            rcir: v1.rcir,
-            ava: v1.ava,
-            fsv: v1.fsv,
-        }
+impl From<TargetAssessment> for TargetV1 {
+    fn from(TargetAssessment { found, finding, type_match, rcir, ava, fsv }: TargetAssessment) -> Self {
+        Self { found, finding: finding.map(|finding| finding.to_string()), type_match, rcir, ava, fsv }
     }
 }
 
@@ -270,27 +237,15 @@ impl From<&Judgement> for JudgementV1 {
                 exchange,
                 probability: pair.probability,
             },
-            Decision::Unjudged(pair) => Self::Unjudged {
-                case,
-                tool,
-                trial,
-                judge,
-                golden: pair.golden.to_string(),
-                finding: pair.finding.to_string(),
-                why: pair.why.clone(),
-                exchange,
-            },
-            Decision::Extra(extra) => Self::Extra {
-                case,
-                tool,
-                trial,
-                judge,
-                finding: extra.finding.to_string(),
-                valid: extra.valid,
-                explanation: extra.explanation.clone(),
-                exchange,
-                probability: extra.probability,
-            },
+            Decision::Unjudged(pair) => {
+                let (golden, finding, why) = (pair.golden.to_string(), pair.finding.to_string(), pair.why.clone());
+                Self::Unjudged { case, tool, trial, judge, golden, finding, why, exchange }
+            }
+            Decision::Extra(ExtraDecision { finding, valid, explanation, probability }) => {
+                let (finding, explanation) = (finding.to_string(), explanation.clone());
+                let (valid, probability) = (*valid, *probability);
+                Self::Extra { case, tool, trial, judge, finding, valid, explanation, exchange, probability }
+            }
             Decision::Audit(audit) => Self::Audit {
                 case,
                 tool,
@@ -298,24 +253,8 @@ impl From<&Judgement> for JudgementV1 {
                 judge,
                 said_vulnerable: audit.said_vulnerable,
                 confidence_expressed: audit.confidence_expressed,
-                findings: audit
-                    .findings
-                    .iter()
-                    .map(|f| ClassifiedFindingV1 {
-                        finding: f.finding.to_string(),
-                        classification: f.classification,
-                        matches_target: f.matches_target,
-                        is_valid_concern: f.is_valid_concern,
-                    })
-                    .collect(),
-                target: audit.target.as_ref().map(|t| TargetV1 {
-                    found: t.found,
-                    finding: t.finding.as_ref().map(ToString::to_string),
-                    type_match: t.type_match,
-                    rcir: t.rcir,
-                    ava: t.ava,
-                    fsv: t.fsv,
-                }),
+                findings: audit.findings.clone(),
+                target: audit.target.clone().map(TargetV1::from),
                 explanation: audit.explanation.clone(),
                 exchange,
             },

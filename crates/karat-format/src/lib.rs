@@ -1,5 +1,5 @@
 //! File formats as versioned mirrors of the domain types. Renaming a domain field breaks a conversion here, not somebody's suite or
-//! last year's results.
+//! last year's results. Small values of the domain that are stored as they are bear the name of their stored form in the schemas.
 
 pub mod assessment;
 pub mod baseline;

@@ -1,10 +1,11 @@
 //! Lines and summaries of the log of an assessment.
 
+#![expect(missing_docs, reason = "field names say it")]
+
 use serde::{Deserialize, Serialize};
 
 /// One event with its context.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct LogLineV1 {
     /// When, in UTC, as RFC 3339 has it.
     pub time: String,
@@ -52,7 +53,6 @@ pub struct LogLineV1 {
 
 /// The summary of a log.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct LogSummaryV1 {
     pub batch_run_id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,7 +75,6 @@ pub struct LogSummaryV1 {
 
 /// What was done in a stage, by one model where there is one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct LogStageV1 {
     pub stage: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -97,7 +96,6 @@ pub struct LogStageV1 {
 
 /// How long calls took, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct LatencyV1 {
     /// Half took no longer.
     pub p50: f64,
@@ -110,7 +108,6 @@ pub struct LatencyV1 {
 
 /// Failures of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct LogErrorV1 {
     pub stage: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub const SCHEMA: &str = "karat.power/1";
 
 /// What `karat power` answers: how many cases it takes to see a difference, and what that rests on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "power")]
 pub struct PowerV1 {
     /// Always `karat.power/1`.

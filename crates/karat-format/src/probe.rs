@@ -1,6 +1,8 @@
 //! The results of a judge on probes, in reports and in the store.
 
-use karat_core::probe::{ErrorRate, ProbeKind, ProbeScores};
+pub use karat_core::probe::ErrorRate as RateV1;
+
+use karat_core::probe::{ProbeKind, ProbeScores};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,21 +24,6 @@ pub struct ProbeV1 {
     pub fooled: RateV1,
 }
 
-/// How often something went wrong.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RateV1 {
-    /// How often it could have.
-    pub n: usize,
-    /// How often it did.
-    pub wrong: usize,
-    /// The share; null where it could not have.
-    pub rate: Option<f64>,
-    /// Its 95 % interval, by Wilson.
-    pub ci: Option<[f64; 2]>,
-    /// Probes that the judge gave no answer to; they are not among `n`.
-    pub unjudged: usize,
-}
-
 impl ProbeV1 {
     /// What came of probes that were made of a suite.
     pub fn new(suite: &str, digest: &str, pairs: usize, probed: &ProbeScores) -> Self {
@@ -44,8 +31,8 @@ impl ProbeV1 {
             suite: suite.to_owned(),
             digest: Some(digest.to_owned()).filter(|digest| !digest.is_empty()),
             pairs,
-            kinds: probed.kinds.iter().map(|(kind, rate)| (kind.clone(), RateV1::from(rate))).collect(),
-            fooled: RateV1::from(&probed.fooled),
+            kinds: probed.kinds.clone(),
+            fooled: probed.fooled.clone(),
         }
     }
 
@@ -59,11 +46,5 @@ impl ProbeV1 {
         let wrong: Vec<String> = plain.iter().filter_map(wrong).collect();
         let wrong = if wrong.is_empty() { "no pairs".to_owned() } else { wrong.join(" and ") + " pairs" };
         format!("wrong about {wrong}, fooled in {} of {}", self.fooled.wrong, self.fooled.n)
-    }
-}
-
-impl From<&ErrorRate> for RateV1 {
-    fn from(rate: &ErrorRate) -> Self {
-        Self { n: rate.n, wrong: rate.wrong, rate: rate.rate, ci: rate.ci, unjudged: rate.unjudged }
     }
 }

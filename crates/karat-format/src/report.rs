@@ -10,12 +10,17 @@ pub use measured::{
 };
 pub use reason::{ExtraReasonV1, MissReasonV1};
 pub use trial::{
-    AuditInfoV1, CandidateV1, DuplicateV1, ExtraV1, FindingInfoV1, JudgementInfoV1, MatchV1, MissV1, PartsV1,
-    PooledExtraV1, PooledMemberV1, TrialResultV1,
+    AuditInfoV1, CandidateV1, DuplicateV1, ExtraV1, FindingInfoV1, JudgementInfoV1, MatchV1, MissV1, PooledExtraV1,
+    PooledMemberV1, TrialResultV1,
 };
 
+pub use karat_core::metric::calibration::Bin as BinV1;
+pub use karat_core::metric::counts::{Confusion as ConfusionV1, Counts as CountsV1};
+pub use karat_core::metric::sweep::OperatingPoint as OperatingV1;
+pub use karat_core::scorecard::{FlakyGolden as FlakyV1, LuckyGuess as LuckyV1};
+
 use super::comparison::RanksV1;
-use karat_core::clusters::{ClusterBy, Clustering};
+use karat_core::clusters::ClusterBy;
 use karat_core::golden::{Acceptance, Severity};
 use karat_core::metric::estimate::Estimate;
 use karat_core::metric::table::Direction;
@@ -126,9 +131,24 @@ pub struct ClustersV1 {
 }
 
 impl IntervalsV1 {
-    /// How intervals were made, and what was done about cases that are alike.
-    pub fn new(intervals: &Intervals, clustering: &Clustering) -> Self {
-        Self { cluster: clustering.used_field().map(str::to_owned), ..Self::from(intervals) }
+    /// How intervals were made, and the field whose values are clusters of cases that are alike.
+    pub fn new(intervals: &Intervals, cluster: Option<&str>) -> Self {
+        let bootstrap = match intervals.kind {
+            BootstrapKind::Bca => "bca",
+            BootstrapKind::Percentile => "percentile",
+        };
+        let proportions = match intervals.proportions {
+            Proportions::Wilson => "wilson",
+            Proportions::ClopperPearson => "clopper-pearson",
+        };
+        Self {
+            level: Intervals::LEVEL,
+            resamples: intervals.resamples,
+            bootstrap: bootstrap.to_owned(),
+            proportions: proportions.to_owned(),
+            cluster: cluster.map(str::to_owned),
+            clusters: None,
+        }
     }
 
     /// What was asked for about cases that are alike, for everything else that is made of the same report. A report that does not
@@ -145,28 +165,7 @@ impl IntervalsV1 {
 
 impl Default for IntervalsV1 {
     fn default() -> Self {
-        Self::from(&Intervals::default())
-    }
-}
-
-impl From<&Intervals> for IntervalsV1 {
-    fn from(intervals: &Intervals) -> Self {
-        let bootstrap = match intervals.kind {
-            BootstrapKind::Bca => "bca",
-            BootstrapKind::Percentile => "percentile",
-        };
-        let proportions = match intervals.proportions {
-            Proportions::Wilson => "wilson",
-            Proportions::ClopperPearson => "clopper-pearson",
-        };
-        Self {
-            level: Intervals::LEVEL,
-            resamples: intervals.resamples,
-            bootstrap: bootstrap.to_owned(),
-            proportions: proportions.to_owned(),
-            cluster: None,
-            clusters: None,
-        }
+        Self::new(&Intervals::default(), None)
     }
 }
 
@@ -346,30 +345,6 @@ pub struct ToolV1 {
     pub cases: Vec<CaseResultV1>,
 }
 
-/// True positives, false positives and misses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CountsV1 {
-    /// Required goldens found.
-    pub tp: usize,
-    /// Findings that report nothing true.
-    pub fp: usize,
-    /// Required goldens missed.
-    pub r#fn: usize,
-}
-
-/// Verdicts against the truth.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ConfusionV1 {
-    /// Vulnerable, and said so.
-    pub tp: f64,
-    /// Safe, and called vulnerable.
-    pub fp: f64,
-    /// Safe, and said so.
-    pub tn: f64,
-    /// Vulnerable, and called safe.
-    pub r#fn: f64,
-}
-
 /// One part of the suite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SliceV1 {
@@ -377,43 +352,6 @@ pub struct SliceV1 {
     pub metrics: MetricsV1,
     /// How many cases contribute to it.
     pub cases: usize,
-}
-
-/// A golden found in some trials and not in others.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct FlakyV1 {
-    /// Its case.
-    pub case: String,
-    /// The golden.
-    pub golden: String,
-    /// In how many trials it was found.
-    pub found: usize,
-    /// Of how many.
-    pub trials: usize,
-}
-
-/// A trial that called a vulnerable case so, and did not find its target.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct LuckyV1 {
-    /// The case.
-    pub case: String,
-    /// The number of the trial.
-    pub trial: u32,
-}
-
-/// A point of a reliability diagram.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct BinV1 {
-    /// Where the bin starts.
-    pub low: f64,
-    /// Where it ends.
-    pub high: f64,
-    /// The mean confidence in it.
-    pub confidence: f64,
-    /// The share that was right.
-    pub accuracy: f64,
-    /// How much it weighs: so many cases.
-    pub weight: f64,
 }
 
 /// All thresholds on one thing findings state, from the strictest.
@@ -427,19 +365,6 @@ pub struct SweepV1 {
     pub best: Option<OperatingV1>,
     /// Points to draw; of very many, some at equal steps.
     pub points: Vec<OperatingV1>,
-}
-
-/// What is left at one threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct OperatingV1 {
-    /// Findings from here on are shown; null: all of them.
-    pub threshold: Option<f64>,
-    /// The precision of those shown.
-    pub precision: f64,
-    /// The share of required goldens they find.
-    pub recall: f64,
-    /// Of the two.
-    pub f1: f64,
 }
 
 /// One tool on one case.

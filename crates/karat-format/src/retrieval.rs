@@ -34,7 +34,7 @@ pub struct SearchV1 {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EmbeddingProviderV1 {
-    /// `embedded` for the model inside Karat, `folder` for weights on disk, `http` for a server.
+    /// `folder` for weights on disk, `http` for a server.
     #[schemars(length(min = 1))]
     pub provider: String,
     /// `http`: the model, as the server names it.

@@ -122,25 +122,7 @@ pub struct FindingV1 {
     pub identity_key: Option<String>,
     /// Reports of other rules that the tool folded into this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub merged: Vec<MergedV1>,
-}
-
-/// A report folded into a finding.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct MergedV1 {
-    /// Its rule.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rule_id: Option<String>,
-    /// Its first line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line_start: Option<u32>,
-    /// Its last line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line_end: Option<u32>,
-    /// Its locator.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub anchor: Option<String>,
+    pub merged: Vec<MergedReport>,
 }
 
 /// Every case is planned as often as any was run, so an absurd number would plan absurdly many trials.
@@ -237,16 +219,7 @@ impl From<FindingV1> for Finding {
             source: v1.source,
             fingerprints: v1.fingerprints,
             identity_key: v1.identity_key,
-            merged: v1
-                .merged
-                .into_iter()
-                .map(|m| MergedReport {
-                    rule_id: m.rule_id,
-                    line_start: m.line_start,
-                    line_end: m.line_end,
-                    anchor: m.anchor,
-                })
-                .collect(),
+            merged: v1.merged,
             symbol: None,
         }
     }
@@ -254,12 +227,6 @@ impl From<FindingV1> for Finding {
 
 impl From<&Finding> for FindingV1 {
     fn from(finding: &Finding) -> Self {
-        let merged = |m: &MergedReport| MergedV1 {
-            rule_id: m.rule_id.clone(),
-            line_start: m.line_start,
-            line_end: m.line_end,
-            anchor: m.anchor.clone(),
-        };
         Self {
             id: finding.id.to_string(),
             rule_id: finding.rule_id.clone(),
@@ -280,7 +247,7 @@ impl From<&Finding> for FindingV1 {
             source: finding.source.clone(),
             fingerprints: finding.fingerprints.clone(),
             identity_key: finding.identity_key.clone(),
-            merged: finding.merged.iter().map(merged).collect(),
+            merged: finding.merged.clone(),
         }
     }
 }

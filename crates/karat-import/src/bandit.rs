@@ -1,7 +1,7 @@
 //! Bandit's JSON output.
 
 use super::fields::{self, Line};
-use super::json::{self, Loose, records};
+use super::json::{self, ArrayPlace, Loose, records};
 use super::{ImportError, ImportedData, Input, ToolFailure};
 use karat_core::finding::Finding;
 use karat_core::ids::ToolName;
@@ -31,7 +31,7 @@ records! {
 
 pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let tool = ToolName::from("bandit");
-    let kept = json::for_each_under(input, "results", &["errors"], |issue: Issue| {
+    let kept = json::for_each(input, ArrayPlace::Under("results"), &["errors"], |issue: Issue| {
         let mut finding = Finding::new("");
         finding.rule_id = Some(issue.test_id);
         finding.title = issue.test_name.0;

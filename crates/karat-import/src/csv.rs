@@ -38,8 +38,7 @@ pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), Im
     let path = input.path;
     let mut known_columns = None;
     let mut trials = Trials::default();
-    let mut tools = Vec::new();
-    let mut known = BTreeSet::new();
+    let mut known: BTreeSet<ToolName> = data.tools.iter().cloned().collect();
     for_each_row(input, Width::Even, |_, record| {
         let Some(columns) = &known_columns else {
             known_columns = Some(columns(record, &mut data.counter)?);
@@ -52,7 +51,7 @@ pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), Im
         let finding = row.finding(&mut data.counter)?;
         if let Some(tool) = tool.as_ref().filter(|tool| !known.contains(*tool)) {
             known.insert(tool.clone());
-            tools.push(tool.clone());
+            data.tools.push(tool.clone());
         }
         match (case, tool, trial, finding) {
             (Some(case), Some(tool), Some(number), finding) => {
@@ -72,7 +71,6 @@ pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), Im
     if known_columns.is_none() {
         return Err(row_fault(path, 1, "the file is empty; expected a header that names its columns".to_owned()));
     }
-    data.add_tools(tools);
     data.trials.append(&mut trials.list);
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Reads delimited text row by row, with line numbers for errors.
 
 use super::input::{self, display_path};
-use super::{ImportError, Input, MAX_RESULTS, check_count};
+use super::{ImportError, Input, check_count};
 use ::csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};
 use std::cell::Cell;
 use std::io::{self, Cursor, Read};
@@ -43,7 +43,7 @@ pub(super) fn for_each_row(
         since_row.set(0);
         let more = reader.read_record(&mut record).map_err(|error| fault(path, error))?;
         let line = record.position().map_or(0, ::csv::Position::line);
-        let checked = check_count(MAX_RESULTS, count).and_then(|()| if more { each(line, &record) } else { Ok(()) });
+        let checked = check_count(count).and_then(|()| if more { each(line, &record) } else { Ok(()) });
         checked.map_err(|message| row_fault(path, line, message))?;
         if !more {
             break;
@@ -73,7 +73,7 @@ impl<R: Read> Read for Bounded<'_, R> {
 
 pub(super) fn row_fault(path: &Path, line: u64, message: String) -> ImportError {
     let line = usize::try_from(line).unwrap_or(usize::MAX);
-    ImportError::Malformed { path: display_path(path), line, column: 1, message }
+    ImportError { path: display_path(path), line, column: 1, message }
 }
 
 fn fault(path: &Path, error: ::csv::Error) -> ImportError {

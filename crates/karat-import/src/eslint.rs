@@ -1,7 +1,7 @@
 //! ESLint's JSON output.
 
 use super::fields::Line;
-use super::json::{self, Loose};
+use super::json::{self, ArrayPlace, Loose};
 use super::note_counter::NoteCounter;
 use super::{ImportError, ImportedData, Input, ToolFailure};
 use karat_core::finding::Finding;
@@ -32,7 +32,7 @@ struct Message {
 
 pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let tool = ToolName::from("eslint");
-    json::for_each(input, |file: LintedFile| {
+    json::for_each(input, ArrayPlace::Document, &[], |file: LintedFile| {
         for _ in file.suppressed_messages.iter().flatten() {
             data.counter.count("suppressed message ignored");
         }

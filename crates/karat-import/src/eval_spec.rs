@@ -1,7 +1,7 @@
 //! Expectations of an eval: groups of findings that a scan must report.
 
 use super::fields::{self, Line, filled};
-use super::json;
+use super::json::{self, ArrayPlace};
 use super::note_counter::{NoteCounter, quoted};
 use super::{ImportError, ImportedData, Input};
 use karat_core::golden::Golden;
@@ -49,7 +49,7 @@ pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), Im
     let stem = input.path.file_stem().map_or_else(|| "group".into(), |stem| stem.to_string_lossy());
     let mut taken: BTreeSet<CaseId> = data.cases.iter().map(|case| case.id.clone()).collect();
     let mut number = 0_usize;
-    json::for_each_or_under(input, "groups", |group: Group| {
+    json::for_each(input, ArrayPlace::DocumentOrUnder("groups"), &[], |group: Group| {
         number += 1;
         let id = filled(group.id).or_else(|| filled(group.name.clone())).unwrap_or_else(|| format!("{stem}-{number}"));
         let mut case = Case::new(id.trim());
@@ -72,7 +72,8 @@ pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), Im
         }
         data.cases.push(case);
         Ok(())
-    })
+    })?;
+    Ok(())
 }
 
 fn golden(expected: Expected, number: usize, counter: &mut NoteCounter) -> Result<Golden, String> {

@@ -55,24 +55,17 @@ fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, ImportError> {
     Ok(files)
 }
 
-/// What a file given as a submission is.
-#[expect(missing_docs, reason = "variant names say it")]
-pub enum FileKind {
-    Submission,
-    Foreign(&'static Importer),
-}
-
-/// Detects the kind of a file by its name, else by its first bytes.
-pub fn detect_kind(path: &Path) -> Result<FileKind, ImportError> {
+/// The importer of a file given as a submission, by its name, else by its first bytes; `None` where it is a submission.
+pub fn detect_importer(path: &Path) -> Result<Option<&'static Importer>, ImportError> {
     let name = path.file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     if name.ends_with(".jsonl") || name == "-" {
-        return Ok(FileKind::Submission);
+        return Ok(None);
     }
     let named = name.ends_with(".sarif") || name.ends_with(".sarif.json");
     // Reading from a pipe would consume its content.
     let sarif = named || (path.is_file() && looks_like_sarif(path)?);
-    Ok(importer("sarif").filter(|_| sarif).map_or(FileKind::Submission, FileKind::Foreign))
+    Ok(importer("sarif").filter(|_| sarif))
 }
 
 fn looks_like_sarif(path: &Path) -> Result<bool, ImportError> {

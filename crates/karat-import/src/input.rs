@@ -58,9 +58,9 @@ pub fn read_error(path: &Path, error: io::Error) -> ImportError {
     } else if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData) {
         (0, 0, format!("the compressed data is damaged ({error}); try `gzip --test` on it"))
     } else {
-        return ImportError::Io { path: display_path(path), source: error };
+        (0, 0, error.to_string())
     };
-    ImportError::Malformed { path: display_path(path), line, column, message }
+    ImportError { path: display_path(path), line, column, message }
 }
 
 /// The path as shown in messages.

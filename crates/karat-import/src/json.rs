@@ -6,7 +6,7 @@ mod lenient;
 
 pub(crate) use lenient::{Lenient, Loose, Object, Word, records};
 
-use crate::{ImportError, Input, MAX_RESULTS, check_count, input};
+use crate::{ImportError, Input, check_count, input};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{
     Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected,
@@ -33,12 +33,30 @@ pub(crate) fn read_seed<'de, S: DeserializeSeed<'de>>(input: Input<'_>, seed: S)
     Ok(value)
 }
 
-/// Reads an array element by element. An `Err` of `each` becomes an error with the element's position.
+/// Where a document has the array that is read element by element.
+#[derive(Clone, Copy)]
+pub(crate) enum ArrayPlace<'a> {
+    /// The document is the array.
+    Document,
+    /// The document is an object that has it under this name.
+    Under(&'a str),
+    /// One of these two.
+    DocumentOrUnder(&'a str),
+    /// The object of this name in the document has it under the second name; both may be absent.
+    Within(&'a str, &'a str),
+    /// An object has it under this name; both may be absent.
+    PerhapsUnder(&'a str),
+}
+
+/// Reads an array element by element. Returns the fields of the document in `keep`, wherever they are. An `Err` of `each`
+/// becomes an error with the element's position.
 pub(crate) fn for_each<T: DeserializeOwned>(
     input: Input<'_>,
+    place: ArrayPlace<'_>,
+    keep: &[&str],
     mut each: impl FnMut(T) -> Result<(), String>,
-) -> Result<(), ImportError> {
-    read_seed(input, By::Seq(Elements { each: &mut each, element: PhantomData }))
+) -> Result<BTreeMap<String, Value>, ImportError> {
+    read_seed(input, Elements { place, keep, each: &mut each }.seed())
 }
 
 /// Reads consecutive documents, such as JSON lines. An `Err` of `each` becomes an error with the document's number.
@@ -55,47 +73,15 @@ pub(crate) fn for_each_document<T: DeserializeOwned>(
             Err(error) if error.is_io() => return Err(fault(path, error)),
             Err(_) => (),
         }
-        check_count(MAX_RESULTS, number).map_err(|message| malformed(path, message))?;
+        check_count(number).map_err(|message| malformed(path, message))?;
         let document = T::deserialize(&mut deserializer).map_err(|error| fault(path, error))?;
         each(document).map_err(|message| malformed(path, format!("document {number}: {message}")))?;
     }
     Ok(())
 }
 
-/// Reads the array `name` of a top-level object element by element. Returns the fields in `keep`, wherever they are.
-pub(crate) fn for_each_under<T: DeserializeOwned>(
-    input: Input<'_>,
-    name: &str,
-    keep: &[&str],
-    mut each: impl FnMut(T) -> Result<(), String>,
-) -> Result<BTreeMap<String, Value>, ImportError> {
-    let place = ArrayPlace { outer: None, name, may_be_missing: false, may_be_bare: false, keep };
-    read_seed(input, By::Map(Nested { place, each: &mut each, element: PhantomData }))
-}
-
-/// The same for the array `name` of the object `outer` of the top-level object; both may be absent.
-pub(crate) fn for_each_within<T: DeserializeOwned>(
-    input: Input<'_>,
-    (outer, name): (&str, &str),
-    keep: &[&str],
-    mut each: impl FnMut(T) -> Result<(), String>,
-) -> Result<BTreeMap<String, Value>, ImportError> {
-    let place = ArrayPlace { outer: Some(outer), name, may_be_missing: true, may_be_bare: false, keep };
-    read_seed(input, By::Map(Nested { place, each: &mut each, element: PhantomData }))
-}
-
-/// Reads a top-level array element by element, or the array `name` of a top-level object.
-pub(crate) fn for_each_or_under<T: DeserializeOwned>(
-    input: Input<'_>,
-    name: &str,
-    mut each: impl FnMut(T) -> Result<(), String>,
-) -> Result<(), ImportError> {
-    let place = ArrayPlace { outer: None, name, may_be_missing: false, may_be_bare: true, keep: &[] };
-    read_seed(input, By::Any(Nested { place, each: &mut each, element: PhantomData })).map(drop)
-}
-
 pub(crate) fn malformed(path: &Path, message: impl Into<String>) -> ImportError {
-    ImportError::Malformed { path: input::display_path(path), line: 0, column: 0, message: message.into() }
+    ImportError { path: input::display_path(path), line: 0, column: 0, message: message.into() }
 }
 
 /// Explains an error of the JSON parser, with its position.
@@ -116,7 +102,7 @@ pub(crate) fn fault(path: &Path, error: serde_json::Error) -> ImportError {
     } else {
         text
     };
-    ImportError::Malformed { path: input::display_path(path), line, column, message }
+    ImportError { path: input::display_path(path), line, column, message }
 }
 
 /// Checks the first character, since an error about it can be clearer than the parser's.
@@ -147,7 +133,7 @@ fn buffered<'a>(input: Input<'a>) -> Result<BufReader<Box<dyn Read + 'a>>, Impor
     };
     let line = 1 + space.iter().filter(|&&byte| byte == b'\n').count();
     let column = 1 + space.iter().rev().take_while(|&&byte| byte != b'\n').count();
-    Err(ImportError::Malformed { path: input::display_path(input.path), line, column, message })
+    Err(ImportError { path: input::display_path(input.path), line, column, message })
 }
 
 fn truncated(text: &str) -> String {
@@ -208,99 +194,76 @@ impl<'de, A: Deserialize<'de>, O: Deserialize<'de>, T> Visitor<'de> for ArrayOrO
     }
 }
 
-/// An element, or an array of them, each passed to a closure as soon as it is read.
-struct Elements<'a, F, T> {
-    each: &'a mut F,
-    element: PhantomData<T>,
-}
-
-impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> DeserializeSeed<'de> for Elements<'_, F, T> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        (self.each)(T::deserialize(deserializer)?).map_err(D::Error::custom)
-    }
-}
-
-impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> Visitor<'de> for Elements<'_, F, T> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        let mut count = 0;
-        while seq.next_element_seed(Elements { each: &mut *self.each, element: PhantomData })?.is_some() {
-            count += 1;
-            check_count(MAX_RESULTS, count).map_err(A::Error::custom)?;
-        }
-        Ok(())
-    }
-}
-
-/// Where a document has the array that is read element by element.
-#[derive(Clone, Copy)]
-struct ArrayPlace<'a> {
-    /// The object of the document that has the array; otherwise the document has it.
-    outer: Option<&'a str>,
-    name: &'a str,
-    /// Also whether the object may be `null`.
-    may_be_missing: bool,
-    /// Whether the document may be the array itself.
-    may_be_bare: bool,
-    keep: &'a [&'a str],
-}
-
-struct Nested<'a, F, T> {
+/// The elements of an array, each passed to a closure as soon as it is read.
+struct Elements<'a, T> {
     place: ArrayPlace<'a>,
-    each: &'a mut F,
-    element: PhantomData<T>,
+    keep: &'a [&'a str],
+    each: &'a mut dyn FnMut(T) -> Result<(), String>,
 }
 
-impl<'de, T: DeserializeOwned, F: FnMut(T) -> Result<(), String>> Visitor<'de> for Nested<'_, F, T> {
+impl<T> Elements<'_, T> {
+    fn seed(self) -> By<Self> {
+        match self.place {
+            ArrayPlace::Document => By::Seq(self),
+            ArrayPlace::DocumentOrUnder(_) | ArrayPlace::PerhapsUnder(_) => By::Any(self),
+            ArrayPlace::Under(_) | ArrayPlace::Within(..) => By::Map(self),
+        }
+    }
+}
+
+impl<'de, T: DeserializeOwned> Visitor<'de> for Elements<'_, T> {
     type Value = BTreeMap<String, Value>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.place {
-            ArrayPlace { outer: Some(outer), .. } => write!(f, "an object with an object `{outer}`"),
-            ArrayPlace { name, may_be_bare: true, .. } => write!(f, "an array, or an object with an array `{name}`"),
-            ArrayPlace { name, .. } => write!(f, "an object with an array `{name}`"),
+            ArrayPlace::Document => f.write_str("an array"),
+            ArrayPlace::Under(name) | ArrayPlace::PerhapsUnder(name) => write!(f, "an object with an array `{name}`"),
+            ArrayPlace::DocumentOrUnder(name) => write!(f, "an array, or an object with an array `{name}`"),
+            ArrayPlace::Within(outer, _) => write!(f, "an object with an object `{outer}`"),
         }
     }
 
     fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        if self.place.may_be_missing { Ok(BTreeMap::new()) } else { Err(E::invalid_type(Unexpected::Unit, &self)) }
+        match self.place {
+            ArrayPlace::PerhapsUnder(_) => Ok(BTreeMap::new()),
+            _ => Err(E::invalid_type(Unexpected::Unit, &self)),
+        }
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
-        if !self.place.may_be_bare {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        if !matches!(self.place, ArrayPlace::Document | ArrayPlace::DocumentOrUnder(_)) {
             return Err(A::Error::invalid_type(Unexpected::Seq, &self));
         }
-        Elements { each: self.each, element: PhantomData }.visit_seq(seq)?;
+        let mut count = 0;
+        while let Some(element) = seq.next_element()? {
+            (self.each)(element).map_err(A::Error::custom)?;
+            count += 1;
+            check_count(count).map_err(A::Error::custom)?;
+        }
         Ok(BTreeMap::new())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let ArrayPlace { outer, name, may_be_missing, keep, .. } = self.place;
+        let (name, place) = match self.place {
+            ArrayPlace::Document => return Err(A::Error::invalid_type(Unexpected::Map, &self)),
+            ArrayPlace::Within(outer, name) => (outer, ArrayPlace::PerhapsUnder(name)),
+            ArrayPlace::Under(name) | ArrayPlace::DocumentOrUnder(name) | ArrayPlace::PerhapsUnder(name) => {
+                (name, ArrayPlace::Document)
+            }
+        };
         let mut fields = BTreeMap::new();
-        let mut found = false;
+        let mut found = matches!(self.place, ArrayPlace::Within(..) | ArrayPlace::PerhapsUnder(_));
         while let Some(key) = map.next_key::<String>()? {
-            if key == outer.unwrap_or(name) {
+            if key == name {
                 found = true;
-                if outer.is_some() {
-                    let place = ArrayPlace { outer: None, keep: &[], ..self.place };
-                    map.next_value_seed(By::Any(Nested { place, each: &mut *self.each, element: PhantomData }))?;
-                } else {
-                    map.next_value_seed(By::Seq(Elements { each: &mut *self.each, element: PhantomData }))?;
-                }
-            } else if keep.contains(&key.as_str()) {
+                map.next_value_seed(Elements { place, keep: &[], each: &mut *self.each }.seed())?;
+            } else if self.keep.contains(&key.as_str()) {
                 fields.insert(key, map.next_value()?);
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
         }
-        if !found && !may_be_missing {
+        if !found {
             return Err(A::Error::custom(format!("missing array `{name}`; is this the right format?")));
         }
         Ok(fields)

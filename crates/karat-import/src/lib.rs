@@ -240,23 +240,23 @@ pub struct ToolFailure {
 
 /// An input that could not be read. Nothing of it is imported.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the variants")]
-pub enum ImportError {
-    #[error("{path}: {source}")]
-    Io { path: String, source: std::io::Error },
-    /// The text is not what the format says. Line and column are counted from 1, and 0 where they are not known.
-    #[error("{path}{}: {message}", position(*.line, *.column))]
-    Malformed { path: String, line: usize, column: usize, message: String },
+#[error("{path}{}: {message}", position(*.line, *.column))]
+pub struct ImportError {
+    path: String,
+    /// From 1, as the column; 0 where they are not known.
+    line: usize,
+    column: usize,
+    message: String,
 }
 
 /// The most results, rows or documents in one file. Each may take far more memory than bytes in the file.
 const MAX_RESULTS: usize = 1_000_000;
 
-fn check_count(most: usize, count: usize) -> Result<(), String> {
-    if count <= most {
+fn check_count(count: usize) -> Result<(), String> {
+    if count <= MAX_RESULTS {
         return Ok(());
     }
-    Err(format!("there are more than {} in one file; split it", karat_core::wording::count(most, "result")))
+    Err(format!("there are more than {} in one file; split it", karat_core::wording::count(MAX_RESULTS, "result")))
 }
 
 fn position(line: usize, column: usize) -> String {

@@ -85,7 +85,7 @@ pub fn place(
     let mut placed = PlacementResult { cases, judgements, notes, ..PlacementResult::default() };
     add_complete_trials(trials, placement, &mut placed)?;
 
-    let mut builder = TrialBuilder::default();
+    let mut builder = TrialBuilder { number: placement.trial, ..TrialBuilder::default() };
     let named = placement.tool.iter().chain(if placement.tool.is_some() { &[] } else { tools.as_slice() });
     named.for_each(|tool| builder.add_tool(tool));
     let only = builder.tools.first().cloned().filter(|_| builder.tools.len() == 1);
@@ -105,7 +105,7 @@ pub fn place(
         match owner {
             Some((case, file)) => {
                 finding.file = file.clone();
-                builder.add(tool, case.clone(), finding);
+                builder.add(&tool, case, finding);
             }
             None => {
                 let path = key.1.map_or_else(|| "(no file)".to_owned(), |path| path.to_string());
@@ -206,8 +206,7 @@ fn report_failures(
         if let (false, Some(tool), Some((case, _))) = (failure.fatal, tool, &case) {
             // The note goes into the trial, so that scoring the submission later warns too.
             let place = failure.file.as_ref().map_or_else(String::new, |file| format!("{file}: "));
-            let trial_notes = builder.notes.entry((tool.clone(), case.clone())).or_default();
-            trial_notes.push(format!("incomplete: {place}{}", failure.message));
+            builder.trial(tool, case).notes.push(format!("incomplete: {place}{}", failure.message));
             continue;
         }
         let place = match (case.filter(|_| path.is_some()), path) {
@@ -226,12 +225,12 @@ fn report_failures(
 
 #[derive(Default)]
 struct TrialBuilder {
-    notes: BTreeMap<(ToolName, CaseId), Vec<String>>,
+    number: u32,
+    trials: HashMap<(ToolName, CaseId), Trial>,
     /// In order of appearance.
     tools: Vec<ToolName>,
     known_tools: BTreeSet<ToolName>,
     failed: BTreeSet<ToolName>,
-    findings: HashMap<(ToolName, CaseId), Vec<Finding>>,
     /// The cases with findings, in order of appearance.
     cases: Vec<CaseId>,
     known_cases: BTreeSet<CaseId>,
@@ -245,12 +244,17 @@ impl TrialBuilder {
         }
     }
 
-    fn add(&mut self, tool: ToolName, case: CaseId, mut finding: Finding) {
-        if !self.known_cases.contains(&case) {
+    fn trial(&mut self, tool: &ToolName, case: &CaseId) -> &mut Trial {
+        let new = || Trial::reported(case.clone(), tool.clone(), self.number);
+        self.trials.entry((tool.clone(), case.clone())).or_insert_with(new)
+    }
+
+    fn add(&mut self, tool: &ToolName, case: &CaseId, mut finding: Finding) {
+        if !self.known_cases.contains(case) {
             self.known_cases.insert(case.clone());
             self.cases.push(case.clone());
         }
-        let findings = self.findings.entry((tool, case)).or_default();
+        let findings = &mut self.trial(tool, case).findings;
         finding.id = FindingId::new(format!("f{}", findings.len() + 1));
         findings.push(finding);
     }
@@ -268,19 +272,16 @@ impl TrialBuilder {
             let mut silent = 0;
             let mut dropped = 0;
             for case in &cases {
-                let findings = self.findings.remove(&(tool.clone(), case.clone())).unwrap_or_default();
-                if findings.is_empty() && there.contains(&(tool.clone(), case.clone(), placement.trial)) {
+                let known = self.trials.remove(&(tool.clone(), case.clone()));
+                let mut trial = known.unwrap_or_else(|| Trial::reported(case.clone(), tool.clone(), self.number));
+                if trial.findings.is_empty() && there.contains(&(tool.clone(), case.clone(), self.number)) {
                     continue;
                 }
-                silent += usize::from(findings.is_empty());
-                let mut trial = Trial::reported(case.clone(), tool.clone(), placement.trial);
+                silent += usize::from(trial.findings.is_empty());
                 if self.failed.contains(tool) {
                     trial.outcome = Outcome::Unparsable;
-                    dropped += findings.len();
-                } else {
-                    trial.findings = findings;
+                    dropped += trial.findings.drain(..).len();
                 }
-                trial.notes = self.notes.remove(&(tool.clone(), case.clone())).unwrap_or_default();
                 placed.trials.push(trial);
             }
             if dropped > 0 {

@@ -1,7 +1,7 @@
 //! The reviewdog diagnostic format, as one document or as lines.
 
 use super::fields::{self, Line};
-use super::json::{self, Lenient, Loose, Word, records};
+use super::json::{self, ArrayPlace, Lenient, Loose, Word, records};
 use super::{ImportError, ImportedData, Input, tool_name};
 use karat_core::finding::Finding;
 use karat_core::path::RepoPath;
@@ -69,17 +69,14 @@ impl Lenient for Level {
 
 pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let first = data.findings.len();
-    let kept = json::for_each_under(input, "diagnostics", &["source", "severity"], |diagnostic| {
+    let kept = json::for_each(input, ArrayPlace::Under("diagnostics"), &["source", "severity"], |diagnostic| {
         add_diagnostic(diagnostic, data);
         Ok(())
     })?;
     // Source and severity of the document apply to diagnostics without one, and may come after them.
     let source = kept.get("source").and_then(|source| source.get("name")).and_then(Value::as_str).and_then(tool_name);
-    let level = match kept.get("severity") {
-        Some(Value::String(word)) => Level::from_text(word.clone()),
-        Some(Value::Number(number)) => number.as_f64().map_or(Level::default(), Level::from_number),
-        _ => Level::default(),
-    };
+    let level = kept.get("severity").and_then(|level| Loose::<Level>::deserialize(level).ok());
+    let Loose(level) = level.unwrap_or_default();
     let severity = fields::severity(level.0.as_deref(), &mut data.counter);
     data.add_tools(source.clone());
     for reported in &mut data.findings[first..] {

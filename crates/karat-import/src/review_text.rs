@@ -13,6 +13,7 @@ use super::{ImportError, ImportedData, Input, ToolFailure, fields, input, json};
 use blocks::{Block, BlockKind};
 use karat_core::finding::Finding;
 use karat_core::golden::Severity;
+use karat_core::lines::Lines;
 use location::CodeLocation;
 use regex::Regex;
 use std::io::Read;
@@ -233,9 +234,9 @@ fn has_lines(finding: &Finding) -> bool {
     finding.line_start.is_some()
 }
 
-fn set_lines(finding: &mut Finding, lines: Option<(u32, u32)>) {
-    finding.line_start = lines.map(|(start, _)| start);
-    finding.line_end = lines.map(|(_, end)| end);
+fn set_lines(finding: &mut Finding, lines: Option<Lines>) {
+    finding.line_start = lines.map(|lines| lines.start);
+    finding.line_end = lines.map(|lines| lines.end);
 }
 
 fn truncated(title: &str) -> String {

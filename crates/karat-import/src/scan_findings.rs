@@ -1,7 +1,7 @@
 //! Findings of scanners that give each an identity key.
 
 use super::fields::{self, Line, filled};
-use super::json::{self, Loose, Word};
+use super::json::{self, ArrayPlace, Loose, Word};
 use super::note_counter::NoteCounter;
 use super::{ImportError, ImportedData, Input};
 use karat_core::finding::{Finding, MergedReport};
@@ -61,13 +61,14 @@ struct Details {
 
 /// An array of findings, or an object that contains it.
 pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
-    json::for_each_or_under(input, "findings", |scanned: ScanFinding| {
+    json::for_each(input, ArrayPlace::DocumentOrUnder("findings"), &[], |scanned: ScanFinding| {
         match finding(scanned, &mut data.counter) {
             Some(finding) => data.add_finding(None, finding),
             None => data.counter.count("finding skipped: it has no title, summary, message or rule"),
         }
         Ok(())
-    })
+    })?;
+    Ok(())
 }
 
 fn finding(scanned: ScanFinding, counter: &mut NoteCounter) -> Option<Finding> {

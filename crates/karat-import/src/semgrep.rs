@@ -1,7 +1,7 @@
 //! Semgrep's JSON output.
 
 use super::fields::{self, Line};
-use super::json::{self, Loose, records};
+use super::json::{self, ArrayPlace, Loose, records};
 use super::{ImportError, ImportedData, Input, ToolFailure};
 use karat_core::finding::Finding;
 use karat_core::ids::ToolName;
@@ -58,7 +58,8 @@ impl json::Lenient for OneOrMany {
 pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let tool = ToolName::from("semgrep");
     let mut results = 0_usize;
-    let kept = json::for_each_under(input, "results", &["errors"], |Match { check_id, path, start, end, extra }| {
+    let kept = json::for_each(input, ArrayPlace::Under("results"), &["errors"], |found| {
+        let Match { check_id, path, start, end, extra } = found;
         results += 1;
         let extra = extra.0;
         if extra.is_ignored == Some(true) {

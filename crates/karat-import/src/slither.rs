@@ -1,7 +1,7 @@
 //! Slither's JSON output.
 
 use super::fields::{self, Line};
-use super::json::{self, Loose, records};
+use super::json::{self, ArrayPlace, Loose, records};
 use super::note_counter::NoteCounter;
 use super::{ImportError, ImportedData, Input, ToolFailure};
 use karat_core::finding::Finding;
@@ -53,7 +53,8 @@ records! {
 pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
     let path = input.path;
     let tool = ToolName::from("slither");
-    let kept = json::for_each_within(input, ("results", "detectors"), &["success", "error"], |detection| {
+    let place = ArrayPlace::Within("results", "detectors");
+    let kept = json::for_each(input, place, &["success", "error"], |detection| {
         let finding = finding(detection, &mut data.counter);
         data.add_finding(Some(&tool), finding);
         Ok(())

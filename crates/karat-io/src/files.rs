@@ -2,7 +2,7 @@
 
 use crate::regular_file;
 use include_dir::{Dir, DirEntry};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 /// A root folder. All paths given to it are relative, with forward slashes.
@@ -27,13 +27,10 @@ impl Files {
 
     /// The bytes of a file; `None` where there is none.
     pub fn read(&self, path: &str) -> io::Result<Option<Vec<u8>>> {
-        match self {
-            Self::Disk(root) => {
-                let Some(full) = resolve(root, path)? else { return Ok(None) };
-                absent_as_none(regular_file::read(&full))
-            }
-            Self::Embedded(_, dir) => Ok(dir.get_file(path).map(|file| file.contents().to_vec())),
-        }
+        let Some(mut file) = self.open(path)? else { return Ok(None) };
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(Some(bytes))
     }
 
     /// The path of a file on disk; `None` where it is outside the root, missing, or inside the binary.

@@ -8,13 +8,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// How requests differ from the configuration because the provider refused something.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+/// How requests differ from the configuration because the provider refused something. Exchanges record it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Adaptation {
-    dropped: BTreeSet<String>,
-    format: AnswerFormat,
-    limit: TokenLimit,
+    pub dropped: BTreeSet<String>,
+    pub answer_format: AnswerFormat,
+    /// How many of [`LIMITS`] were refused.
+    #[serde(skip)]
+    refused_limits: usize,
 }
+
+/// The parameters that limit the answer's length, in the order in which they are tried.
+const LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 
 /// How a provider is made to answer in the right format, strictest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -27,14 +33,6 @@ pub enum AnswerFormat {
     JsonObject,
     /// By the prompt alone.
     Text,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum TokenLimit {
-    #[default]
-    MaxTokens,
-    MaxCompletionTokens,
-    Absent,
 }
 
 /// The names by which an error message may refer to parts of a request.
@@ -52,17 +50,14 @@ const ADAPTED: &str = "adapted";
 const MAX_COMBINED: usize = 6;
 
 impl Adaptation {
-    pub(super) fn format(&self) -> AnswerFormat {
-        self.format
+    /// Reads it from the parameters of an exchange; the default where nothing was adapted.
+    pub fn from_parameters(parameters: &Value) -> Self {
+        parameters.get(ADAPTED).and_then(|stated| Self::deserialize(stated).ok()).unwrap_or_default()
     }
 
     /// The parameter that limits the answer's length, if it is sent.
     pub(super) fn limit(&self) -> Option<&'static str> {
-        match self.limit {
-            TokenLimit::MaxTokens => Some("max_tokens"),
-            TokenLimit::MaxCompletionTokens => Some("max_completion_tokens"),
-            TokenLimit::Absent => None,
-        }
+        LIMITS.get(self.refused_limits).copied()
     }
 
     /// Whether a parameter is sent.
@@ -76,16 +71,12 @@ impl Adaptation {
         match refused {
             RefusedPart::Parameter(name) => next.dropped.insert(name.clone()).then_some(next),
             RefusedPart::AnswerFormat => {
-                next.format = *formats.iter().find(|format| **format > self.format)?;
+                next.answer_format = *formats.iter().find(|format| **format > self.answer_format)?;
                 Some(next)
             }
             RefusedPart::TokenLimit => {
-                next.limit = match self.limit {
-                    TokenLimit::MaxTokens => TokenLimit::MaxCompletionTokens,
-                    TokenLimit::MaxCompletionTokens => TokenLimit::Absent,
-                    TokenLimit::Absent => return None,
-                };
-                Some(next)
+                next.refused_limits += 1;
+                self.limit().map(|_| next)
             }
         }
     }
@@ -93,8 +84,8 @@ impl Adaptation {
     /// Leaves out what either adaptation leaves out.
     pub(super) fn merge(&mut self, other: &Self) {
         self.dropped.extend(other.dropped.iter().cloned());
-        self.format = self.format.max(other.format);
-        self.limit = self.limit.max(other.limit);
+        self.answer_format = self.answer_format.max(other.answer_format);
+        self.refused_limits = self.refused_limits.max(other.refused_limits);
     }
 
     /// The parameters as they are sent, with a record of what is left out.
@@ -102,11 +93,11 @@ impl Adaptation {
         let mut sent = configured.clone();
         let mut dropped: Vec<&str> = self.dropped.iter().map(String::as_str).collect();
         // The name of the limit does not change the answer; its absence may.
-        dropped.extend((self.limit == TokenLimit::Absent).then_some("max_tokens"));
+        dropped.extend(self.limit().is_none().then_some("max_tokens"));
         if let Value::Object(entries) = &mut sent {
             entries.retain(|name, _| self.sends(name));
-            if !dropped.is_empty() || self.format != AnswerFormat::Schema {
-                entries.insert(ADAPTED.to_owned(), json!({ "dropped": dropped, "answer_format": self.format }));
+            if !dropped.is_empty() || self.answer_format != AnswerFormat::Schema {
+                entries.insert(ADAPTED.to_owned(), json!({ "dropped": dropped, "answer_format": self.answer_format }));
             }
         }
         sent
@@ -122,37 +113,17 @@ impl Adaptation {
             let chosen = names.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1);
             let dropped: BTreeSet<String> = chosen.map(|(_, name)| (*name).clone()).collect();
             for format in formats {
-                for limit in [TokenLimit::MaxTokens, TokenLimit::Absent] {
-                    all.push(Self { dropped: dropped.clone(), format: *format, limit });
+                for refused_limits in [0, LIMITS.len()] {
+                    all.push(Self { dropped: dropped.clone(), answer_format: *format, refused_limits });
                 }
             }
         }
         all
     }
-}
-
-/// How the requests of an exchange differed from the configuration.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct AdaptationRecord {
-    pub dropped: BTreeSet<String>,
-    pub answer_format: AnswerFormat,
-}
-
-impl AdaptationRecord {
-    /// Reads the record from the parameters of an exchange; the default where nothing was adapted.
-    pub fn from_parameters(parameters: &Value) -> Self {
-        parameters.get(ADAPTED).and_then(|stated| Self::deserialize(stated).ok()).unwrap_or_default()
-    }
 
     /// Whether sampling was left to the provider's default.
     pub fn samples_by_default(&self) -> bool {
         self.dropped.contains("temperature")
-    }
-
-    pub(crate) fn merge(&mut self, other: Self) {
-        self.dropped.extend(other.dropped);
-        self.answer_format = self.answer_format.max(other.answer_format);
     }
 
     /// A note for readers of a report, if a parameter was refused.

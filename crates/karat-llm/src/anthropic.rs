@@ -32,7 +32,7 @@ fn body(model: &str, prompt: &Prompt, adaptation: &Adaptation) -> Value {
         "system": prompt.system,
         "messages": [{ "role": "user", "content": prompt.user }],
     });
-    if adaptation.format() == AnswerFormat::Schema {
+    if adaptation.answer_format == AnswerFormat::Schema {
         let tool = json!({ "name": TOOL, "description": "Takes the answer.", "input_schema": *prompt.schema });
         body["tools"] = json!([tool]);
         body["tool_choice"] = json!({ "type": "tool", "name": TOOL });

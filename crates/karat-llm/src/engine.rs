@@ -6,18 +6,16 @@
 
 mod budget;
 mod options;
-mod rate_limit;
 mod request;
 mod warm_up;
 
 pub use options::{EngineOptions, Prices, StartMode};
 
-use super::adaptation::{Adaptation, AdaptationRecord};
-use super::ledger::{
-    Answer, CacheMode, Exchange, FailureReason, KeyParts, Ledger, LedgerError, LedgerKey, RequestTiming,
-};
+use super::adaptation::Adaptation;
+use super::ledger::{Answer, CacheMode, Exchange, FailureReason, KeyParts, Ledger, LedgerError, LedgerKey};
 use super::prompt::{Prompt, Question};
-use super::provider::Provider;
+use super::provider::{Provider, ProviderId};
+use super::runtime::BackgroundRuntime;
 use karat_io::cancel::Cancel;
 use request::{Message, Request, SharedState};
 use serde_json::Value;
@@ -25,14 +23,13 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
 /// Sends questions to a provider.
 pub struct Engine {
     provider: Arc<dyn Provider>,
     options: EngineOptions,
-    runtime: OnceLock<Runtime>,
+    runtime: BackgroundRuntime,
     /// Set if all calls share one budget and rate.
     shared: Option<Arc<SharedState>>,
     /// Parameters under which earlier exchanges may be stored, besides the current ones.
@@ -66,7 +63,7 @@ pub struct EngineStats {
     pub usd: Option<f64>,
     /// Questions that were in flight when an earlier process was stopped, and may have been paid for twice.
     pub sent_before: u64,
-    pub adapted: AdaptationRecord,
+    pub adapted: Adaptation,
 }
 
 impl EngineStats {
@@ -88,7 +85,7 @@ impl std::ops::AddAssign<&EngineStats> for EngineStats {
         self.requests += other.requests;
         self.add_cost(other.tokens_in, other.tokens_out, other.usd);
         self.sent_before += other.sent_before;
-        self.adapted.merge(other.adapted.clone());
+        self.adapted.merge(&other.adapted);
     }
 }
 
@@ -118,7 +115,8 @@ const MAX_BATCH: usize = 256;
 impl Engine {
     /// Starts no thread and makes no connection before the first request.
     pub fn new(provider: Box<dyn Provider>, options: EngineOptions) -> Self {
-        Self { provider: provider.into(), options, runtime: OnceLock::new(), shared: None, adapted: OnceLock::new() }
+        let (runtime, adapted) = (BackgroundRuntime::default(), OnceLock::new());
+        Self { provider: provider.into(), options, runtime, shared: None, adapted }
     }
 
     /// Makes all calls share one budget, rate and concurrency limit; otherwise each call has its own.
@@ -211,25 +209,6 @@ impl Engine {
             }
         })
     }
-
-    fn runtime(&self) -> Result<&Runtime, EngineError> {
-        if let Some(runtime) = self.runtime.get() {
-            return Ok(runtime);
-        }
-        let mut builder = tokio::runtime::Builder::new_multi_thread();
-        let runtime = builder.worker_threads(2).thread_name("karat-judge").enable_all().build();
-        let runtime = runtime.map_err(EngineError::Runtime)?;
-        Ok(self.runtime.get_or_init(|| runtime))
-    }
-}
-
-impl Drop for Engine {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            // Does not wait for requests that are still in flight.
-            runtime.shutdown_background();
-        }
-    }
 }
 
 struct Waiter {
@@ -318,7 +297,8 @@ impl AskSession<'_> {
                     continue;
                 }
                 let work = Arc::clone(&self.state).answer(request, (*blank).clone(), self.sender.clone());
-                let handle = self.engine.runtime()?.spawn(work);
+                let runtime = self.engine.runtime.get("karat-judge", 2).map_err(EngineError::Runtime)?;
+                let handle = runtime.spawn(work);
                 self.waiting += 1;
                 self.pending.insert(key, Pending { handle, blank, waiters: vec![waiter] });
             }
@@ -423,7 +403,7 @@ impl AskSession<'_> {
     fn settle_one(&mut self, waiter: Waiter, exchange: Exchange, cached: bool) {
         self.stats.cached += u64::from(cached);
         if !exchange.replies.is_empty() {
-            self.stats.adapted.merge(AdaptationRecord::from_parameters(&exchange.provider.parameters));
+            self.stats.adapted.merge(&Adaptation::from_parameters(&exchange.provider.parameters));
         }
         match exchange.answer {
             Answer::Given(_) => {}
@@ -470,7 +450,7 @@ impl AskSession<'_> {
     }
 }
 
-fn blank(key: LedgerKey, provider: super::provider::ProviderId, template: &str, prompt: &Prompt) -> Exchange {
+fn blank(key: LedgerKey, provider: ProviderId, template: &str, prompt: &Prompt) -> Exchange {
     Exchange {
         key,
         question: String::new(),
@@ -483,7 +463,8 @@ fn blank(key: LedgerKey, provider: super::provider::ProviderId, template: &str, 
         tokens_out: 0,
         usd: None,
         attempts: 0,
-        timing: RequestTiming::default(),
+        request_time: Duration::ZERO,
+        timed_out: false,
         cached: false,
         answer: Answer::missing(FailureReason::Unanswered, ""),
     }

@@ -1,7 +1,17 @@
-//! Why a request to a provider failed, for everything that sends requests.
+//! Why a provider cannot be used, or a request to it failed.
 
 use karat_io::secret::Secret;
 use std::time::Duration;
+
+/// Why a provider cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages explain the variants")]
+pub enum ProviderError {
+    #[error("`{field}` of the judge cannot be used: {reason}")]
+    BadValue { field: &'static str, reason: String },
+    #[error("{0}")]
+    Other(String),
+}
 
 /// Why a request failed. No message contains the API key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

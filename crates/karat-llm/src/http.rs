@@ -1,8 +1,7 @@
 //! The HTTP client: posts JSON, reads JSON, and classifies failures. The API key leaves this module only in requests to the
 //! server it belongs to. Providers and document retrieval use it.
 
-use super::error::{HttpFailure, SendError};
-use super::provider::{ProviderEnv, ProviderError};
+use super::error::{HttpFailure, ProviderError, SendError};
 use karat_format::diagnostic::harmless;
 use karat_format::document::json;
 use karat_io::secret::Secret;
@@ -10,6 +9,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AF
 use reqwest::{Client, Response, StatusCode, Url, redirect};
 use serde_json::Value;
 use std::net::IpAddr;
+use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -19,6 +19,21 @@ const MAX_SHOWN_CHARS: usize = 300;
 const MAX_MESSAGE_CHARS: usize = 4_000;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// Where a provider finds what is not in its configuration.
+pub struct ProviderEnv<'a> {
+    /// Looks up an environment variable.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// The folder that relative paths start from, usually the suite's.
+    pub folder: &'a Path,
+}
+
+impl ProviderEnv<'_> {
+    /// The trimmed value of a variable, unless that is empty.
+    pub(crate) fn filled_variable(&self, name: &str) -> Option<String> {
+        (self.variable)(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+    }
+}
 
 /// A URL that requests are posted to.
 pub struct Endpoint {
@@ -74,12 +89,12 @@ impl Endpoint {
         Ok(())
     }
 
-    /// What must be configured before it can be used.
+    /// What must be configured before it can be used, such as a key.
     pub fn missing_setup(&self) -> Option<&str> {
         self.missing_setup.as_deref()
     }
 
-    /// The host that receives the API key only because the configuration says so.
+    /// The host that receives the API key only because the configuration, perhaps somebody else's, says so.
     pub fn key_recipient(&self) -> Option<&str> {
         self.key_recipient.as_deref()
     }

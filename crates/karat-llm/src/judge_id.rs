@@ -18,24 +18,13 @@ pub struct JudgeId {
     pub prompt: Option<String>,
 }
 
-/// The BLAKE3 hash, in hex, of a [`JudgeId`].
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct JudgeKey(String);
-
 impl JudgeId {
-    /// The key under which the judge is stored.
-    pub fn key(&self) -> JudgeKey {
+    /// The key under which the judge is stored: its BLAKE3 hash, in hex.
+    pub fn key(&self) -> String {
         let all = json!({
             "provider": self.provider, "model": self.model, "parameters": self.parameters, "prompt": self.prompt,
         });
-        JudgeKey(blake3::hash(sorted(&all).to_string().as_bytes()).to_hex().to_string())
-    }
-}
-
-impl JudgeKey {
-    /// The key as it is stored.
-    pub fn as_str(&self) -> &str {
-        &self.0
+        blake3::hash(sorted(&all).to_string().as_bytes()).to_hex().to_string()
     }
 }
 

@@ -87,22 +87,17 @@ pub struct Exchange {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
     pub attempts: u32,
+    /// The time that its requests took, without the time they wait in the engine.
     #[serde(skip)]
-    pub timing: RequestTiming,
+    pub request_time: Duration,
+    /// Whether the last request timed out.
+    #[serde(skip)]
+    pub timed_out: bool,
     /// Whether no request was needed this time.
     #[serde(skip)]
     pub cached: bool,
     #[serde(rename = "outcome")]
     pub answer: Answer,
-}
-
-/// The time that a question's requests took, without the time they wait in the engine.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct RequestTiming {
-    pub time: Duration,
-    /// Whether the last request timed out.
-    pub timed_out: bool,
 }
 
 /// The answer to a question, or why there is none.

@@ -16,6 +16,7 @@ pub mod prompt;
 pub mod provider;
 pub mod providers;
 pub mod remote;
+pub mod runtime;
 mod scripted;
 #[cfg(test)]
 mod testing;

@@ -32,7 +32,7 @@ fn body(model: &str, prompt: &Prompt, adaptation: &Adaptation) -> Value {
     if let Some(limit) = adaptation.limit() {
         body[limit] = json!(prompt.max_tokens);
     }
-    match adaptation.format() {
+    match adaptation.answer_format {
         AnswerFormat::Schema => {
             let schema = json!({ "name": "answer", "strict": true, "schema": *prompt.schema });
             body["response_format"] = json!({ "type": "json_schema", "json_schema": schema });

@@ -1,13 +1,14 @@
-//! The interface of providers, which answer prompts, and what opening one takes.
+//! The interface of providers, which answer prompts.
 
-pub use super::error::SendError;
+pub use super::error::{ProviderError, SendError};
+pub use super::http::ProviderEnv;
 
 use super::adaptation::{Adaptation, AnswerFormat};
+use super::http::Endpoint;
 use super::prompt::Prompt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::future::Future;
-use std::path::Path;
 use std::pin::Pin;
 
 /// Cache identity of a provider; never contains the API key.
@@ -53,13 +54,8 @@ pub trait Provider: Send + Sync {
     /// Its cache identity.
     fn id(&self) -> &ProviderId;
 
-    /// What must be configured before it can be used, such as a key.
-    fn missing_setup(&self) -> Option<&str> {
-        None
-    }
-
-    /// The host that receives the API key only because the configuration, perhaps somebody else's, says so.
-    fn key_recipient(&self) -> Option<&str> {
+    /// The server that gets the prompts, if any.
+    fn endpoint(&self) -> Option<&Endpoint> {
         None
     }
 
@@ -70,32 +66,4 @@ pub trait Provider: Send + Sync {
 
     /// Sends one prompt, without what was refused before. The question's id selects an answer from a file.
     fn send<'a>(&'a self, question: &'a str, prompt: &'a Prompt, adaptation: &'a Adaptation) -> SendFuture<'a>;
-
-    /// Removes the API key from a reply that is to be stored or shown.
-    fn redact(&self, _: &mut Value) {}
-}
-
-/// Where a provider finds what is not in its configuration.
-pub struct ProviderEnv<'a> {
-    /// Looks up an environment variable.
-    pub variable: &'a dyn Fn(&str) -> Option<String>,
-    /// The folder that relative paths start from, usually the suite's.
-    pub folder: &'a Path,
-}
-
-impl ProviderEnv<'_> {
-    /// The trimmed value of a variable, unless that is empty.
-    pub(crate) fn filled_variable(&self, name: &str) -> Option<String> {
-        (self.variable)(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
-    }
-}
-
-/// Why a provider cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the variants")]
-pub enum ProviderError {
-    #[error("`{field}` of the judge cannot be used: {reason}")]
-    BadValue { field: &'static str, reason: String },
-    #[error("{0}")]
-    Other(String),
 }

@@ -2,6 +2,7 @@
 
 pub use super::http::is_local_address;
 
+use super::http::Endpoint;
 use super::provider::{Provider, ProviderEnv, ProviderError};
 use super::remote::RemoteApi;
 use super::{anthropic, openai, scripted};
@@ -70,7 +71,7 @@ pub fn open(config: &JudgeConfigV1, env: &ProviderEnv<'_>) -> Result<Box<dyn Pro
 /// Opens a provider and fails if its setup is incomplete.
 pub fn open_ready(config: &JudgeConfigV1, env: &ProviderEnv<'_>) -> Result<Box<dyn Provider>, ProviderError> {
     let provider = open(config, env)?;
-    match provider.missing_setup() {
+    match provider.endpoint().and_then(Endpoint::missing_setup) {
         Some(why) => Err(ProviderError::Other(why.to_owned())),
         None => Ok(provider),
     }
@@ -96,7 +97,10 @@ mod tests {
             |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
         let env = ProviderEnv { variable: &variable, folder: Path::new("/nowhere") };
         match open(config, &env) {
-            Ok(provider) => provider.missing_setup().expect("it should be refused").to_owned(),
+            Ok(provider) => {
+                let missing = provider.endpoint().and_then(Endpoint::missing_setup);
+                missing.expect("it should be refused").to_owned()
+            }
             Err(error) => error.to_string(),
         }
     }

@@ -36,7 +36,6 @@ struct RemoteProvider {
     api: &'static RemoteApi,
     id: ProviderId,
     endpoint: Endpoint,
-    options: Map<String, Value>,
 }
 
 impl RemoteApi {
@@ -58,9 +57,8 @@ impl RemoteApi {
         endpoint.set_key(self.key_header, variable, needs_key, config.base_url.is_some(), env)?;
         let mut options = Map::from_iter([("temperature".to_owned(), json!(config.temperature.unwrap_or(0.0)))]);
         options.extend(config.api.clone());
-        let parameters = Value::Object(options.clone());
-        let id = ProviderId { provider: self.name.to_owned(), model: model.to_owned(), parameters };
-        Ok(Box::new(RemoteProvider { api: self, id, endpoint, options }))
+        let id = ProviderId { provider: self.name.to_owned(), model: model.to_owned(), parameters: options.into() };
+        Ok(Box::new(RemoteProvider { api: self, id, endpoint }))
     }
 }
 
@@ -69,25 +67,18 @@ impl Provider for RemoteProvider {
         &self.id
     }
 
-    fn missing_setup(&self) -> Option<&str> {
-        self.endpoint.missing_setup()
-    }
-
-    fn key_recipient(&self) -> Option<&str> {
-        self.endpoint.key_recipient()
+    fn endpoint(&self) -> Option<&Endpoint> {
+        Some(&self.endpoint)
     }
 
     fn formats(&self) -> &'static [AnswerFormat] {
         self.api.formats
     }
 
-    fn redact(&self, value: &mut Value) {
-        self.endpoint.redact(value);
-    }
-
     fn send<'a>(&'a self, _: &'a str, prompt: &'a Prompt, adaptation: &'a Adaptation) -> SendFuture<'a> {
         Box::pin(async move {
-            let sent: Vec<(&String, &Value)> = self.options.iter().filter(|(name, _)| adaptation.sends(name)).collect();
+            let options = self.id.parameters.as_object().into_iter().flatten();
+            let sent: Vec<(&String, &Value)> = options.filter(|(name, _)| adaptation.sends(name)).collect();
             let mut body = (self.api.body)(&self.id.model, prompt, adaptation);
             for (name, value) in &sent {
                 body[name.as_str()] = (*value).clone();
@@ -98,7 +89,7 @@ impl Provider for RemoteProvider {
             };
             let parts = PartNames {
                 parameters: sent.iter().map(|(name, _)| name.as_str()).collect(),
-                format: if adaptation.format() == AnswerFormat::Text { &[] } else { self.api.format_names },
+                format: if adaptation.answer_format == AnswerFormat::Text { &[] } else { self.api.format_names },
                 limit: if adaptation.limit().is_none() { &[] } else { self.api.limit_names },
             };
             Err(classify_refusal(failure, &parts))

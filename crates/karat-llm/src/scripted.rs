@@ -31,9 +31,9 @@ struct Scripted {
 
 /// Opens a script: one answer a line.
 pub(super) fn open(config: &JudgeConfigV1, env: &ProviderEnv<'_>) -> Result<Box<dyn Provider>, ProviderError> {
-    let (file, text) = content("scripted", config, env)?;
+    let (file, text, lines) = read_lines("scripted", config, env)?;
     let (mut by_question, mut by_prompt, mut in_order) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
-    for (number, value) in lines(&file, &text)? {
+    for (number, value) in lines {
         let wrong = |reason: String| ProviderError::Other(format!("{file}: line {number}: {reason}"));
         let line: Line = serde_json::from_value(value)
             .map_err(|error| wrong(format!("{error}; a line is {{\"question\": \"…\", \"answer\": {{…}}}}")))?;
@@ -85,9 +85,9 @@ struct Replay {
 
 /// Opens recorded exchanges, one a line, all with the same model, whose identity and keys they keep.
 pub(super) fn open_replay(config: &JudgeConfigV1, env: &ProviderEnv<'_>) -> Result<Box<dyn Provider>, ProviderError> {
-    let (file, text) = content("replay", config, env)?;
+    let (file, _, lines) = read_lines("replay", config, env)?;
     let (mut id, mut exchanges) = (None::<ProviderId>, BTreeMap::new());
-    for (number, value) in lines(&file, &text)? {
+    for (number, value) in lines {
         let wrong = |reason: String| ProviderError::Other(format!("{file}: line {number}: {reason}"));
         let exchange: Exchange = serde_json::from_value(value)
             .map_err(|error| wrong(format!("{error}; this is not a recorded exchange")))?;
@@ -118,21 +118,22 @@ impl Provider for Replay {
     }
 }
 
-/// The path of a judge's file, for messages, and its text.
-fn content(name: &str, config: &JudgeConfigV1, env: &ProviderEnv<'_>) -> Result<(String, String), ProviderError> {
+/// The values of a JSONL file with their line numbers.
+type NumberedValues = Vec<(usize, Value)>;
+
+/// The path of a judge's JSONL file, for messages, its text, and its values; blank lines are skipped.
+fn read_lines(
+    name: &str,
+    config: &JudgeConfigV1,
+    env: &ProviderEnv<'_>,
+) -> Result<(String, String, NumberedValues), ProviderError> {
     let stated = config.file.as_deref().ok_or_else(|| {
         ProviderError::Other(format!("the provider `{name}` needs `file = \"…\"`, a JSONL file with answers"))
     })?;
     let path = env.folder.join(stated);
     let file = path.display().to_string();
-    match karat_io::regular_file::read_named(&path) {
-        Ok(text) => Ok((file, text)),
-        Err(error) => Err(ProviderError::Other(format!("{file}: {error}"))),
-    }
-}
-
-/// The values of a JSONL file with their line numbers; blank lines are skipped.
-fn lines(file: &str, text: &str) -> Result<Vec<(usize, Value)>, ProviderError> {
+    let text =
+        karat_io::regular_file::read_named(&path).map_err(|error| ProviderError::Other(format!("{file}: {error}")))?;
     let mut values = Vec::new();
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let value = json::parse(line).map_err(|faults| {
@@ -141,5 +142,5 @@ fn lines(file: &str, text: &str) -> Result<Vec<(usize, Value)>, ProviderError> {
         })?;
         values.push((index + 1, value.to_json()));
     }
-    Ok(values)
+    Ok((file, text, values))
 }

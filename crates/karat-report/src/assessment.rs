@@ -42,7 +42,8 @@ pub fn draw(report: &AssessmentReportV1, verbose: bool, terminal: &TerminalStyle
     let name = paint(&harmless(&templates(report)), BOLD, terminal);
     let mut out = format!("{name}  {}\n", paint(&facts(report), DIM, terminal));
     for (name, assessment) in report.assessments.iter() {
-        out.push_str(&format!("\n{}\n", assessor(name, assessment, terminal)));
+        let model = if assessment.model.is_empty() { String::new() } else { format!(" {}", assessment.model) };
+        out.push_str(&head(name, &format!("{}{model}", assessment.provider), terminal));
         out.push_str(&metrics(&assessment.metrics, terminal));
         out.push_str(&answered(assessment, terminal));
         out.push_str(&lost(assessment, terminal));
@@ -78,14 +79,11 @@ pub(super) fn templates(report: &AssessmentReportV1) -> String {
     names.join(", ")
 }
 
-fn assessor(name: &str, assessment: &AssessmentV1, terminal: &TerminalStyle) -> String {
-    let who = match (assessment.provider.as_str(), assessment.model.as_str()) {
-        (provider, "") => provider.to_owned(),
-        (provider, model) => format!("{provider} {model}"),
-    };
+fn head(name: &str, facts: &str, terminal: &TerminalStyle) -> String {
     let name = grid::fit(&harmless(name), terminal.width);
-    let who = grid::fit(&harmless(&who), terminal.width.saturating_sub(name.width() + 2));
-    format!("{}  {}", paint(&name, BOLD, terminal), paint(&who, DIM, terminal)).trim_end().to_owned()
+    let facts = grid::fit(&harmless(facts), terminal.width.saturating_sub(name.width() + 2));
+    let head = format!("{}  {}", paint(&name, BOLD, terminal), paint(&facts, DIM, terminal));
+    format!("\n{}\n", head.trim_end())
 }
 
 fn metrics(metrics: &OrderedMap<EstimateV1>, terminal: &TerminalStyle) -> String {
@@ -169,12 +167,8 @@ fn requirements(report: &AssessmentReportV1, terminal: &TerminalStyle) -> String
     let only = report.assessments.iter().next().map(|(_, assessment)| assessment);
     for bundle in &report.bundles {
         let language = if bundle.language == "none" { "unknown language" } else { &bundle.language };
-        let facts =
-            format!("{language} · {}", bundle.documents.iter().map(|d| d.name.as_str()).collect::<Vec<_>>().join(", "));
-        let name = grid::fit(&harmless(&bundle.bundle_id), terminal.width);
-        let facts = grid::fit(&harmless(&facts), terminal.width.saturating_sub(name.width() + 2));
-        let head = format!("{}  {}", paint(&name, BOLD, terminal), paint(&facts, DIM, terminal));
-        out.push_str(&format!("\n{}\n", head.trim_end()));
+        let documents: Vec<&str> = bundle.documents.iter().map(|document| document.name.as_str()).collect();
+        out.push_str(&head(&bundle.bundle_id, &format!("{language} · {}", documents.join(", ")), terminal));
         let rows = match only {
             Some(assessment) => {
                 let is_own =

@@ -7,28 +7,24 @@ use super::reason::{self, Names, matched_by};
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
 use karat_core::judgement::{Decision, Judgement};
-use karat_core::matching::outcome::{Candidate, DecidedBy, Duplicate, Extra, Match, Miss, Parts};
-use karat_core::metric::calibration::Bin;
-use karat_core::metric::counts::Counts;
+use karat_core::matching::outcome::{Candidate, DecidedBy, Duplicate, Extra, Match, Miss};
 use karat_core::metric::estimate::Estimate;
 use karat_core::metric::sums::Sums;
-use karat_core::metric::sweep::{OperatingPoint, Sweep};
+use karat_core::metric::sweep::Sweep;
 use karat_core::metric::table;
 use karat_core::pooling::{Member, Pool, pool_extras};
 use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::{
-    AuditSummary, CaseScore, CorrectedMetric, CorrectedTool, FlakyGolden, Intervals, Scorecard, Slice, ToolScore,
-    TrialScore,
+    AuditSummary, CaseScore, CorrectedMetric, CorrectedTool, Intervals, Scorecard, Slice, ToolScore, TrialScore,
 };
 use karat_core::stats::correct::{CorrectedEstimate, CorrectionError};
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::{Outcome, Trial};
 use karat_format::report::{
-    AuditInfoV1, BinV1, CandidateV1, CaseInfoV1, CaseResultV1, ConfusionV1, CorrectedMetricV1, CorrectedToolV1,
-    CorrectedV1, CostV1, CountsV1, DuplicateV1, EstimateV1, ExtraV1, FindingInfoV1, FlakyV1, IntervalsV1, IssueInfoV1,
-    JudgeSpentV1, JudgeV1, JudgementInfoV1, LatencyV1, LuckyV1, MatchV1, MeasuredV1, MetricsV1, MissV1, OperatingV1,
-    PartsV1, PooledExtraV1, PooledMemberV1, ProfileV1, ReportV1, SCHEMA, SliceV1, SuiteV1, SweepV1, ToolV1,
-    TrialResultV1,
+    AuditInfoV1, CandidateV1, CaseInfoV1, CaseResultV1, CorrectedMetricV1, CorrectedToolV1, CorrectedV1, CostV1,
+    DuplicateV1, EstimateV1, ExtraV1, FindingInfoV1, IntervalsV1, IssueInfoV1, JudgeSpentV1, JudgeV1, JudgementInfoV1,
+    LatencyV1, MatchV1, MeasuredV1, MetricsV1, MissV1, PooledExtraV1, PooledMemberV1, ProfileV1, ReportV1, SCHEMA,
+    SliceV1, SuiteV1, SweepV1, ToolV1, TrialResultV1,
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -64,7 +60,7 @@ pub fn report(input: &ReportInput<'_>) -> ReportV1 {
         },
         profile: profile_as_printed(input.profile),
         seed: input.seed,
-        intervals: IntervalsV1::new(input.intervals, &input.intervals.cluster.decide(suite)),
+        intervals: IntervalsV1::new(input.intervals, input.intervals.cluster.decide(suite).used_field()),
         cases: suite.cases.iter().map(case_info).collect(),
         tools: input.scorecard.tools.iter().enumerate().map(|(at, t)| tool(at, t, input)).collect(),
         ranking: None,
@@ -142,30 +138,21 @@ fn tool(at: usize, score: &ToolScore, input: &ReportInput<'_>) -> ToolV1 {
         outcomes: Outcome::ALL.iter().map(|o| (*o, score.outcomes.get(o).copied().unwrap_or(0))).collect(),
         incomplete: score.incomplete,
         pass: score.pass,
-        counts: counts(score.counts),
+        counts: score.counts,
         unlabelled_extras: trials.map(|trial| unlabelled_extras(trial, input.profile).len()).sum(),
-        one_to_one: score.one_to_one.map(counts),
-        verdicts: ConfusionV1 {
-            tp: score.verdicts.tp,
-            fp: score.verdicts.fp,
-            tn: score.verdicts.tn,
-            r#fn: score.verdicts.fn_,
-        },
+        one_to_one: score.one_to_one,
+        verdicts: score.verdicts,
         metrics: metrics(&score.metrics),
         micro: metrics(&score.micro),
         by: score.by.iter().map(|(dimension, values)| (dimension.clone(), slices(values))).collect(),
         macro_by: score.macro_by.iter().map(|(dimension, m)| (dimension.clone(), metrics(m))).collect(),
         corrected: input.corrected.iter().find(|own| own.tool == at).map(corrected),
-        flaky: score.flaky.iter().map(flaky).collect(),
-        lucky: score.lucky.iter().map(|l| LuckyV1 { case: l.case.to_string(), trial: l.trial }).collect(),
-        reliability: score.reliability.iter().map(bin).collect(),
+        flaky: score.flaky.clone(),
+        lucky: score.lucky.clone(),
+        reliability: score.reliability.clone(),
         sweeps: score.sweeps.iter().map(sweep).collect(),
         cases: score.cases.iter().map(|c| case_result(c, input)).collect(),
     }
-}
-
-fn flaky(own: &FlakyGolden) -> FlakyV1 {
-    FlakyV1 { case: own.case.to_string(), golden: own.golden.to_string(), found: own.found, trials: own.trials }
 }
 
 fn corrected(own: &CorrectedTool) -> CorrectedToolV1 {
@@ -193,24 +180,13 @@ fn corrected(own: &CorrectedTool) -> CorrectedToolV1 {
     }
 }
 
-fn bin(bin: &Bin) -> BinV1 {
-    let Bin { low, high, confidence, accuracy, weight } = *bin;
-    BinV1 { low, high, confidence, accuracy, weight }
-}
-
 fn sweep(sweep: &Sweep) -> SweepV1 {
-    let point =
-        |p: &OperatingPoint| OperatingV1 { threshold: p.threshold, precision: p.precision, recall: p.recall, f1: p.f1 };
     SweepV1 {
         by: sweep.by.as_str().to_owned(),
         average_precision: sweep.average_precision.ok(),
-        best: sweep.best.as_ref().map(point),
-        points: sweep.points.iter().map(point).collect(),
+        best: sweep.best,
+        points: sweep.points.clone(),
     }
-}
-
-fn counts(counts: Counts) -> CountsV1 {
-    CountsV1 { tp: counts.tp, fp: counts.fp, r#fn: counts.fn_ }
 }
 
 fn metrics(metrics: &[(&'static str, Estimate)]) -> MetricsV1 {
@@ -219,7 +195,7 @@ fn metrics(metrics: &[(&'static str, Estimate)]) -> MetricsV1 {
 
 fn case_result(score: &CaseScore, input: &ReportInput<'_>) -> CaseResultV1 {
     let case = &input.suite.cases[score.case];
-    let trials = score.counted_trials();
+    let trials = score.counted().count();
     let estimate = |id: &'static str, value| {
         let direction = table::find(id).map_or(table::Direction::Up, |m| m.direction);
         let estimate = Estimate::new(value, trials, direction);
@@ -246,7 +222,7 @@ fn trial_result(score: &TrialScore, case: &Case, input: &ReportInput<'_>) -> Tri
         golden: golden(m.golden),
         finding: finding(m.finding),
         score: m.score,
-        parts: parts(&m.parts),
+        parts: m.parts,
         decided_by: decided_by(&m.decided_by).to_owned(),
         judgement: m.judgement.map(|index| judgement_info(&input.judgements[index])),
         runner_up: m.runner_up.as_ref().map(of_golden),
@@ -304,13 +280,14 @@ fn trial_result(score: &TrialScore, case: &Case, input: &ReportInput<'_>) -> Tri
 }
 
 fn audit_info(audited: &AuditSummary, judgements: &[Judgement]) -> Option<AuditInfoV1> {
+    let target = audited.target.as_ref();
     Some(AuditInfoV1 {
         judgement: judgement_info(judgements.get(audited.judgement?)?),
-        target_found: audited.target_found,
-        type_match: audited.type_match,
-        rcir: audited.rcir,
-        ava: audited.ava,
-        fsv: audited.fsv,
+        target_found: target.is_some(),
+        type_match: target.and_then(|target| target.type_match),
+        rcir: target.and_then(|target| target.rcir),
+        ava: target.and_then(|target| target.ava),
+        fsv: target.and_then(|target| target.fsv),
         findings: audited.findings.iter().map(|(finding, class)| (finding.to_string(), *class)).collect(),
     })
 }
@@ -322,13 +299,9 @@ pub(super) fn candidate(c: &Candidate) -> CandidateV1 {
         finding: None,
         score: c.score,
         heuristic: c.judged.map(|_| c.heuristic),
-        parts: parts(&c.parts),
+        parts: c.parts,
         judged: c.judged,
     }
-}
-
-fn parts(p: &Parts) -> PartsV1 {
-    PartsV1 { file: p.file, line: p.line, keyword: p.keyword, text: p.text, judge: p.judge }
 }
 
 fn decided_by(decided: &DecidedBy) -> &'static str {

@@ -1,9 +1,8 @@
-//! Renders a comparison for a terminal.
-
-pub mod markdown;
+//! Renders a comparison for a terminal and as Markdown.
 
 use super::grid::{self, Cell};
-use super::number::{self, at_most, or_dash, p_value, rank_set, signed, three, title};
+use super::markdown::{self, escape};
+use super::number::{at_most, interval, or_dash, p_value, rank_set, signed, three, title};
 use super::terminal::{
     BAD, BOLD, DIM, GOOD, TerminalStyle, WARNING, beside, folded, heading, indented, paint, warnings,
 };
@@ -43,10 +42,6 @@ fn draw_pair(comparison: &ComparisonV1, pair: &PairV1, terminal: &TerminalStyle)
     out
 }
 
-pub(super) fn interval(ci: Option<[f64; 2]>) -> String {
-    number::interval(ci, signed)
-}
-
 pub(super) fn difference_cells(row: &DifferenceV1) -> [Cell; 4] {
     let style = match row.verdict {
         ConclusionV1::Better => GOOD,
@@ -54,12 +49,17 @@ pub(super) fn difference_cells(row: &DifferenceV1) -> [Cell; 4] {
         ConclusionV1::Equivalent => Style::new(),
         ConclusionV1::Inconclusive => WARNING,
     };
-    let verdict = Cell::left(row.verdict.word()).styled(style);
-    [Cell::right(signed(row.difference)), Cell::left(interval(row.ci)), Cell::right(p_value(row.p_holm)), verdict]
+    let verdict = Cell::left(row.verdict.as_str()).styled(style);
+    [
+        Cell::right(signed(row.difference)),
+        Cell::left(interval(row.ci, signed)),
+        Cell::right(p_value(row.p_holm)),
+        verdict,
+    ]
 }
 
 /// How p was adjusted, what differences were detectable, and what was left out.
-pub(super) fn footnotes(comparison: &ComparisonV1, pair: &PairV1) -> Vec<String> {
+fn footnotes(comparison: &ComparisonV1, pair: &PairV1) -> Vec<String> {
     let mut lines = Vec::new();
     let families = comparison.comparisons.len();
     let margin = format!("differences within ±{} count as equivalent", at_most(comparison.margin, 3));
@@ -133,7 +133,7 @@ fn goldens(pair: &PairV1, terminal: &TerminalStyle) -> String {
     out
 }
 
-pub(super) fn mcnemar(pair: &PairV1) -> String {
+fn mcnemar(pair: &PairV1) -> String {
     let goldens = &pair.goldens;
     let flaky = match goldens.flaky {
         0 => String::new(),
@@ -179,7 +179,7 @@ fn draw_ranks(comparison: &ComparisonV1, ranks: &RanksV1, terminal: &TerminalSty
             Cell::left(&tool.tool).styled(BOLD),
             Cell::right(or_dash(rank_set(tool))),
             Cell::right(three(tool.value)),
-            Cell::left(number::interval(tool.ci, three)),
+            Cell::left(interval(tool.ci, three)),
             Cell::right(better.to_string()).styled(if better > 0 { GOOD } else { DIM }),
             Cell::right(worse.to_string()).styled(if worse > 0 { BAD } else { DIM }),
         ]);
@@ -189,14 +189,79 @@ fn draw_ranks(comparison: &ComparisonV1, ranks: &RanksV1, terminal: &TerminalSty
     out
 }
 
-pub(super) fn wins_and_losses(ranks: &RanksV1, tool: &str) -> [usize; 2] {
+fn wins_and_losses(ranks: &RanksV1, tool: &str) -> [usize; 2] {
     let is_own = |pair: &&RankTestV1| pair.a == tool || pair.b == tool;
     let winners = || ranks.pairs.iter().filter(is_own).filter_map(|pair| pair.better.as_deref());
     [winners().filter(|better| *better == tool).count(), winners().filter(|better| *better != tool).count()]
 }
 
-pub(super) fn rank_method(ranks: &RanksV1) -> String {
+fn rank_method(ranks: &RanksV1) -> String {
     let tests = ranks.pairs.iter().filter(|pair| pair.p.is_some()).count();
     let percent = 100.0 * ranks.level;
     format!("{percent:.0} % simultaneous confidence sets of ranks: {} of all pairs (Holm)", count(tests, "test"))
+}
+
+/// Renders every pair of tools, or the ranks, and the warnings as Markdown.
+pub fn markdown(comparison: &ComparisonV1) -> String {
+    let mut out = format!("## Karat: {}\n", escape(&comparison.suite));
+    match &comparison.ranks {
+        Some(ranks) => out.push_str(&markdown_ranks(ranks)),
+        None => comparison.comparisons.iter().for_each(|pair| out.push_str(&markdown_pair(comparison, pair))),
+    }
+    out + &markdown::warnings(&comparison.warnings)
+}
+
+fn markdown_pair(comparison: &ComparisonV1, pair: &PairV1) -> String {
+    let (a, b, profile) = (escape(&pair.a.label), escape(&pair.b.label), escape(&comparison.profile));
+    let mut out = format!("\n### {a} → {b}\n\n{}, profile {profile}\n\n", count(pair.cases, "case"));
+    let level = 100.0 * comparison.level;
+    out.push_str(&format!("| metric | from | to | change | {level:.0} % interval | p | verdict |\n"));
+    out.push_str("|---|---:|---:|---:|---|---:|---|\n");
+    for row in &pair.metrics {
+        let (metric, from, to) = (escape(title(&row.metric)), three(row.a), three(row.b));
+        out.push_str(&format!("| {metric} | {from} | {to} {}", markdown_cells(row)));
+    }
+    out.push('\n');
+    for line in footnotes(comparison, pair) {
+        out.push_str(&format!("- {}\n", escape(&line)));
+    }
+    let goldens = &pair.goldens;
+    if goldens.gained.is_empty() && goldens.lost.is_empty() {
+        return out;
+    }
+    out.push_str(&format!("- {}\n", escape(&mcnemar(pair))));
+    for (side, moved) in [(&pair.b, &goldens.gained), (&pair.a, &goldens.lost)] {
+        if moved.is_empty() {
+            continue;
+        }
+        let head = format!("Only {} finds ({})", escape(&side.label), moved.len());
+        out.push_str(&format!("\n<details><summary>{head}</summary>\n\n"));
+        for one in moved {
+            let ([a, a_of], [b, b_of]) = (one.a, one.b);
+            let (case, title) = (escape(&one.case), escape(&one.title));
+            out.push_str(&format!("- {case}: {title} ({a}/{a_of} → {b}/{b_of})\n"));
+        }
+        out.push_str("\n</details>\n");
+    }
+    out
+}
+
+pub(crate) fn markdown_cells(row: &DifferenceV1) -> String {
+    let (change, p, verdict) = (signed(row.difference), escape(&p_value(row.p_holm)), row.verdict.as_str());
+    format!("| {change} | {} | {p} | **{verdict}** |\n", interval(row.ci, signed))
+}
+
+fn markdown_ranks(ranks: &RanksV1) -> String {
+    let metric = escape(title(&ranks.metric));
+    let mut out = format!("\n**{}**\n\n", escape(&ranks.statement));
+    out.push_str(&format!("| rank | tool | {metric} | interval | better than | worse than |\n"));
+    out.push_str("|---:|---|---:|---|---:|---:|\n");
+    for tool in &ranks.tools {
+        let [better, worse] = wins_and_losses(ranks, &tool.tool);
+        let (rank, name, value) = (or_dash(rank_set(tool)), escape(&tool.tool), three(tool.value));
+        let ci = interval(tool.ci, three);
+        out.push_str(&format!("| {rank} | {name} | {value} | {ci} | {better} | {worse} |\n"));
+    }
+    out.push_str(&format!("\n{}\n", escape(&rank_method(ranks))));
+    out
 }

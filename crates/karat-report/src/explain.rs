@@ -42,21 +42,7 @@ pub fn draw(input: &CaseExplanation<'_>, tool: &str, terminal: &TerminalStyle) -
     let mut writer = TextWriter { out: String::new(), terminal, input, findings };
     writer.head(tool);
     let result = &input.trial.result;
-    let mut states: Vec<GoldenState<'_>> = vec![GoldenState::default(); input.case.goldens.len()];
-    for found in result.matches.iter().chain(&result.acceptable).rev() {
-        states[found.golden].found = Some(found);
-    }
-    for extra in result.extras.iter().rev() {
-        if let ExtraReason::Trap { golden } = extra.why {
-            states[golden].trap = Some(extra);
-        }
-    }
-    for miss in result.misses.iter().rev() {
-        states[miss.golden].miss = Some(miss);
-    }
-    for (index, state) in states.into_iter().enumerate() {
-        writer.golden(index, state);
-    }
+    (0..input.case.goldens.len()).for_each(|index| writer.golden(index));
     if !result.duplicates.is_empty() {
         writer.title("Repeats", &count(result.duplicates.len(), "finding"));
         result.duplicates.iter().for_each(|duplicate| writer.duplicate(duplicate));
@@ -79,13 +65,6 @@ struct TextWriter<'a> {
     terminal: &'a TerminalStyle,
     input: &'a CaseExplanation<'a>,
     findings: &'a [Finding],
-}
-
-#[derive(Clone, Copy, Default)]
-struct GoldenState<'a> {
-    found: Option<&'a Match>,
-    trap: Option<&'a Extra>,
-    miss: Option<&'a Miss>,
 }
 
 impl TextWriter<'_> {
@@ -176,13 +155,15 @@ impl TextWriter<'_> {
 
     fn audit(&mut self, audited: &AuditSummary) {
         let judgement = audited.judgement.and_then(|index| self.input.judgements.get(index));
-        let mut facts =
-            vec![if audited.target_found { "the target was found" } else { "the target was not found" }.to_owned()];
-        facts.extend(audited.type_match.map(|fit| format!("type {}", fit.as_str().replace('_', " "))));
-        let scores = [("root cause", audited.rcir), ("attack vector", audited.ava), ("fix", audited.fsv)];
-        facts.extend(scores.iter().filter_map(|(name, score)| Some(format!("{name} {:.2}", (*score)?))));
+        let mut facts = vec!["the target was not found".to_owned()];
+        if let Some(target) = &audited.target {
+            facts = vec!["the target was found".to_owned()];
+            facts.extend(target.type_match.map(|fit| format!("type {}", fit.as_str().replace('_', " "))));
+            let scores = [("root cause", target.rcir), ("attack vector", target.ava), ("fix", target.fsv)];
+            facts.extend(scores.iter().filter_map(|(name, score)| Some(format!("{name} {:.2}", (*score)?))));
+        }
         let who = judgement.map_or_else(String::new, |own| format!(" by {}", harmless(own.judge.as_str())));
-        let style = if audited.target_found { GOOD } else { BAD };
+        let style = if audited.target.is_some() { GOOD } else { BAD };
         self.out.push('\n');
         for line in grid::wrap(&format!("Audit{who}: {}", facts.join(" · ")), self.terminal.width) {
             self.painted_line(0, &line, style);
@@ -194,9 +175,13 @@ impl TextWriter<'_> {
         }
     }
 
-    fn golden(&mut self, index: usize, state: GoldenState<'_>) {
+    fn golden(&mut self, index: usize) {
         let golden = &self.input.case.goldens[index];
-        let GoldenState { found, trap, miss } = state;
+        let result = &self.input.trial.result;
+        let found = result.matches.iter().chain(&result.acceptable).find(|found| found.golden == index);
+        let is_trap = |extra: &&Extra| matches!(extra.why, ExtraReason::Trap { golden } if golden == index);
+        let trap = result.extras.iter().find(is_trap);
+        let miss = result.misses.iter().find(|miss| miss.golden == index);
         let (mark, style, state) = match (found, trap, miss, golden.acceptance) {
             (Some(_), _, _, Acceptance::Acceptable) => ("✓", GOOD, "acceptable, reported"),
             (Some(_), ..) => ("✓", GOOD, "found"),

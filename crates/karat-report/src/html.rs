@@ -2,7 +2,6 @@
 //! inside the page and shown by a script.
 
 mod detail;
-mod excerpt;
 mod index;
 mod judges;
 mod leaderboard;
@@ -22,7 +21,7 @@ use karat_core::profile::Method;
 use karat_core::wording::count;
 use karat_format::report::{EstimateV1, MetricsV1, ReportV1, ToolV1};
 use maud::{Markup, html};
-use pack::{Packed, pack};
+use pack::pack;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::BTreeMap;
 
@@ -34,7 +33,7 @@ pub fn draw(view: &ReportView<'_>, _: &TerminalStyle) -> String {
 /// A report's page, standalone or one of several.
 pub fn page<'a>(view: &ReportView<'_>, title: &'a str) -> Page<'a> {
     let report = view.report;
-    let Packed { index, portions, left_out } = pack(view);
+    let (index, portions, left_out) = pack(view);
     let body = html! {
         div #overview {
             (head(view))
@@ -56,6 +55,7 @@ pub fn page<'a>(view: &ReportView<'_>, title: &'a str) -> Page<'a> {
         article #case hidden {}
         (index)
     };
+    // The portions are last in the page, so that the browser shows everything else first.
     Page { title, body, styles: &STYLES, scripts: &SCRIPTS, data: portions, ..Page::default() }
 }
 
@@ -141,20 +141,18 @@ fn warnings(report: &ReportV1) -> Markup {
 
 fn spread(report: &ReportV1) -> Markup {
     let Some(spread) = trial_spread(report) else { return Markup::default() };
-    let content = html! {
-        p.dim { (SPREAD_CELLS) }
-        div.scroll tabindex="0" {
-            table {
-                thead { tr { th { "tool" } @for column in spread.columns { th.n { (column) } } } }
-                tbody {
-                    @for (tool, values) in spread.rows {
-                        tr { th scope="row" { (tool) } @for value in values { td.n { (value) } } }
-                    }
-                }
-            }
+    let head = html! { th { "tool" } @for column in spread.columns { th.n { (column) } } };
+    let rows = html! {
+        @for (tool, values) in spread.rows {
+            tr { th scope="row" { (tool) } @for value in values { td.n { (value) } } }
         }
     };
-    section("trials", SPREAD_TITLE, &content)
+    section("trials", SPREAD_TITLE, &html! { p.dim { (SPREAD_CELLS) } (table(&head, &rows)) })
+}
+
+/// A table that scrolls sideways on small screens.
+fn table(head: &Markup, rows: &Markup) -> Markup {
+    html! { div.scroll tabindex="0" { table { thead { tr { (head) } } tbody { (rows) } } } }
 }
 
 /// A section of plots. Without data it is left out.
@@ -204,11 +202,12 @@ fn notable(report: &ReportV1) -> Markup {
     for tool in ranked(report) {
         let name = &tool.tool;
         let flaky = tool.flaky.iter().map(|one| {
-            html! { (one.golden) " in " (link(&one.case, name)) ": " (one.found) " of " (one.trials) " trials" }
+            let case = link(one.case.as_str(), name);
+            html! { (one.golden.as_str()) " in " (case) ": " (one.found) " of " (one.trials) " trials" }
         });
         let goldens = count(tool.flaky.len(), "golden");
         lists.push((format!("{name}: {goldens} found in some trials only"), flaky.collect()));
-        let lucky = tool.lucky.iter().map(|one| html! { (link(&one.case, name)) ", trial " (one.trial) });
+        let lucky = tool.lucky.iter().map(|one| html! { (link(one.case.as_str(), name)) ", trial " (one.trial) });
         let trials = count(tool.lucky.len(), "trial");
         lists.push((format!("{name}: {trials} called vulnerable without the target"), lucky.collect()));
     }
@@ -236,27 +235,19 @@ fn notable(report: &ReportV1) -> Markup {
 }
 
 fn all_metrics(report: &ReportV1) -> Markup {
+    let head = html! {
+        th { "metric" } th.n { "value" } th { "95 % interval" } th.n { "std over trials" } th.n { "n" } th { "remark" }
+    };
+    let rows = |tool: &ToolV1| {
+        html! {
+            @for (scope, metrics) in [("", &tool.metrics), ("pooled ", &tool.micro)] {
+                @for (id, estimate) in defined(metrics) { (metric_row(scope, id, estimate)) }
+            }
+        }
+    };
     let content = html! {
         @for tool in ranked(report) {
-            details {
-                summary { (tool.tool) }
-                div.scroll tabindex="0" {
-                    table {
-                        thead {
-                            tr {
-                                th { "metric" } th.n { "value" } th { "95 % interval" } th.n { "std over trials" }
-                                th.n { "n" } th { "remark" }
-                            }
-                        }
-                        tbody {
-                            @for (scope, metrics) in [("", &tool.metrics), ("pooled ", &tool.micro)] {
-                                @for (id, estimate) in defined(metrics) { (metric_row(scope, id, estimate)) }
-                            }
-                        }
-                    }
-                }
-                (not_measured(tool))
-            }
+            details { summary { (tool.tool) } (table(&head, &rows(tool))) (not_measured(tool)) }
         }
     };
     section("metrics", "All metrics", &content)

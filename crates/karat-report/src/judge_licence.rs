@@ -23,15 +23,16 @@ pub fn licences(report: &ReportV1, most: f64) -> Vec<DemandV1> {
     let decided = |judge: &&JudgeV1| judge.asked + judge.cached > 0 || of_panels.contains(&&judge.judge);
     let judges: Vec<&JudgeV1> = report.judges.iter().filter(decided).filter(|judge| !members(judge)).collect();
     if judges.is_empty() {
-        let none = inconclusive(None, format!("judges wrong or fooled in ≤ {}", percent(most)), None);
-        return vec![DemandV1 { outcome: DemandOutcomeV1::Holds, why: "no judge decided a pair".to_owned(), ..none }];
+        let demand = format!("judges wrong or fooled in ≤ {}", percent(most));
+        let why = "no judge decided a pair".to_owned();
+        return vec![DemandV1 { demand, outcome: DemandOutcomeV1::Holds, why, ..DemandV1::default() }];
     }
     let of_judge = |judge: &JudgeV1| match &judge.probe {
         Some(probe) => licence(&judge.judge, probe, most),
         None => {
             let why = format!("it was never probed; run: karat judge probe --judge {}", judge.judge);
             let demand = format!("judge {}: wrong or fooled in ≤ {}", judge.judge, percent(most));
-            vec![DemandV1 { why, ..inconclusive(None, demand, None) }]
+            vec![DemandV1 { demand, why, ..DemandV1::default() }]
         }
     };
     judges.into_iter().flat_map(of_judge).collect()
@@ -46,7 +47,7 @@ pub fn licence(judge: &str, probe: &ProbeV1, most: f64) -> Vec<DemandV1> {
             None => {
                 let advice = format!("run `karat judge probe --judge {judge}` again");
                 let why = format!("the probe from {} has no such pairs; {advice}", probe.suite);
-                DemandV1 { why, ..inconclusive(None, demand, None) }
+                DemandV1 { demand, why, ..DemandV1::default() }
             }
         }
     };
@@ -66,7 +67,7 @@ pub fn licence(judge: &str, probe: &ProbeV1, most: f64) -> Vec<DemandV1> {
 }
 
 fn check_rate(demand: String, rate: &RateV1, suite: &str, most: f64) -> DemandV1 {
-    let none = DemandV1 { value: rate.rate, ci: rate.ci, n: Some(rate.n), ..inconclusive(None, demand, None) };
+    let none = DemandV1 { demand, value: rate.rate, ci: rate.ci, n: Some(rate.n), ..DemandV1::default() };
     let unanswered = if rate.unjudged > 0 { format!(", {} unanswered", rate.unjudged) } else { String::new() };
     let (Some(value), Some([low, high])) = (rate.rate, rate.ci) else {
         let why = format!("it answered none of these pairs{unanswered}, or none correctly before the disturbance");
@@ -100,19 +101,4 @@ fn pairs_needed(rate: f64, most: f64, n: usize) -> String {
 
 fn percent(share: f64) -> String {
     format!("{} %", (1000.0 * share).round() / 10.0)
-}
-
-/// A demand without a result yet.
-pub fn inconclusive(tool: Option<&str>, demand: String, metric: Option<&str>) -> DemandV1 {
-    DemandV1 {
-        tool: tool.map(str::to_owned),
-        demand,
-        metric: metric.map(str::to_owned),
-        value: None,
-        ci: None,
-        n: None,
-        outcome: DemandOutcomeV1::Inconclusive,
-        why: String::new(),
-        cases_wanted: None,
-    }
 }

@@ -41,7 +41,7 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
             out.push_str(if tool.pass { " pass |" } else { " **FAIL** |" });
         }
         let counts = tool.counts;
-        out.push_str(&format!(" {} | {} | {} |", counts.tp, counts.fp, counts.r#fn));
+        out.push_str(&format!(" {} | {} | {} |", counts.tp, counts.fp, counts.fn_));
         out.push_str(&format!(" {}/{} |\n", failed_trials(tool), tool.trials));
     }
     let percent = report.intervals.level * 100.0;

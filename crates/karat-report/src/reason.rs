@@ -107,74 +107,68 @@ impl Names<'_> {
 }
 
 pub(super) fn miss_in_words(reason: &MissReasonV1) -> String {
+    use MissReasonV1 as Reason;
     match reason {
-        MissReasonV1::TrialFailed { outcome } => format!("the trial {}", outcome.ended()),
-        MissReasonV1::NothingReported => "the tool reported nothing".to_owned(),
-        MissReasonV1::NoCandidate => "no finding is similar to it".to_owned(),
-        MissReasonV1::BelowThreshold { finding, score, threshold } => {
+        Reason::TrialFailed { outcome } => format!("the trial {}", outcome.ended()),
+        Reason::NothingReported => "the tool reported nothing".to_owned(),
+        Reason::NoCandidate => "no finding is similar to it".to_owned(),
+        Reason::BelowThreshold { finding, score, threshold } => {
             format!("the best candidate, {finding}, scores {score:.3}; a match needs {threshold}")
         }
-        MissReasonV1::PathAlone { finding } => {
-            format!("the best candidate, {finding}, shares its path and nothing else")
-        }
-        MissReasonV1::NotWorthAsking { finding, score, threshold } => {
+        Reason::PathAlone { finding } => format!("the best candidate, {finding}, shares its path and nothing else"),
+        Reason::NotWorthAsking { finding, score, threshold } => {
             format!("the best candidate, {finding}, scores {score:.3}; judges are asked from {threshold} on")
         }
-        MissReasonV1::Taken { finding, matched_to } => {
-            format!("the best candidate, {finding}, is matched to {matched_to}")
-        }
-        MissReasonV1::Refused { finding, judge } => format!("the best candidate, {finding}, was rejected by {judge}"),
-        MissReasonV1::Unjudged { finding: Some(finding) } => format!("no judge answered about {finding}"),
-        MissReasonV1::Unjudged { finding: None } => "no judge answered".to_owned(),
-        MissReasonV1::NotAsked { finding, matched_to: Some(golden) } => {
+        Reason::Taken { finding, matched_to } => format!("the best candidate, {finding}, is matched to {matched_to}"),
+        Reason::Refused { finding, judge } => format!("the best candidate, {finding}, was rejected by {judge}"),
+        Reason::Unjudged { finding: Some(finding) } => format!("no judge answered about {finding}"),
+        Reason::Unjudged { finding: None } => "no judge answered".to_owned(),
+        Reason::NotAsked { finding, matched_to: Some(golden) } => {
             format!("the best candidate, {finding}, is matched to {golden}, and no judge was asked about it here")
         }
-        MissReasonV1::NotAsked { finding, matched_to: None } => {
+        Reason::NotAsked { finding, matched_to: None } => {
             format!("no judge was asked about the best candidate, {finding}")
         }
-        MissReasonV1::KeyAbsent { by, .. } => format!("no finding has its {}", shared_key_words(by)),
-        MissReasonV1::KeyUsed { by, finding, matched_to, .. } => {
+        Reason::KeyAbsent { by, .. } => format!("no finding has its {}", shared_key_words(by)),
+        Reason::KeyUsed { by, finding, matched_to, .. } => {
             format!("{finding}, which has its {}, is matched to {matched_to}", shared_key_words(by))
         }
-        MissReasonV1::KeyRefused { setting, .. } => setting_reason(setting),
-        MissReasonV1::NoKey { missing } => format!("no key can be built for it: it has no {}", list(missing)),
-        MissReasonV1::AuditedMissing => "the audit reports it as not found".to_owned(),
-        MissReasonV1::NotRecorded => "no recorded judgement matches it".to_owned(),
-        MissReasonV1::NotCompared => "the profile does not compare it".to_owned(),
+        Reason::KeyRefused { setting, .. } => setting_reason(setting),
+        Reason::NoKey { missing } => format!("no key can be built for it: it has no {}", list(missing)),
+        Reason::AuditedMissing => "the audit reports it as not found".to_owned(),
+        Reason::NotRecorded => "no recorded judgement matches it".to_owned(),
+        Reason::NotCompared => "the profile does not compare it".to_owned(),
     }
 }
 
 pub(super) fn extra_in_words(reason: &ExtraReasonV1) -> String {
+    use ExtraReasonV1 as Reason;
     match reason {
-        ExtraReasonV1::CleanCase => "the case has no goldens".to_owned(),
-        ExtraReasonV1::NothingNear => "no golden is similar to it".to_owned(),
-        ExtraReasonV1::BelowThreshold { golden, score, threshold } => {
+        Reason::CleanCase => "the case has no goldens".to_owned(),
+        Reason::NothingNear => "no golden is similar to it".to_owned(),
+        Reason::BelowThreshold { golden, score, threshold } => {
             format!("its best golden, {golden}, scores {score:.3}; a match needs {threshold}")
         }
-        ExtraReasonV1::PathAlone { golden } => {
-            format!("it shares the path of its best golden, {golden}, and nothing else")
-        }
-        ExtraReasonV1::NotWorthAsking { golden, score, threshold } => {
+        Reason::PathAlone { golden } => format!("it shares the path of its best golden, {golden}, and nothing else"),
+        Reason::NotWorthAsking { golden, score, threshold } => {
             format!("its best golden, {golden}, scores {score:.3}; judges are asked from {threshold} on")
         }
-        ExtraReasonV1::Refused { golden, judge } => format!("its best golden, {golden}, was rejected by {judge}"),
-        ExtraReasonV1::Unjudged { golden: Some(golden) } => format!("no judge answered about {golden}"),
-        ExtraReasonV1::Unjudged { golden: None } => "no judge answered".to_owned(),
-        ExtraReasonV1::NotAsked { golden, matched_to: Some(finding) } => {
+        Reason::Refused { golden, judge } => format!("its best golden, {golden}, was rejected by {judge}"),
+        Reason::Unjudged { golden: Some(golden) } => format!("no judge answered about {golden}"),
+        Reason::Unjudged { golden: None } => "no judge answered".to_owned(),
+        Reason::NotAsked { golden, matched_to: Some(finding) } => {
             format!("its best golden, {golden}, is matched to {finding}, and no judge was asked about it here")
         }
-        ExtraReasonV1::NotAsked { golden, matched_to: None } => {
-            format!("no judge was asked about its best golden, {golden}")
-        }
-        ExtraReasonV1::Trap { golden } => format!("it reports a known false alarm, {golden}"),
-        ExtraReasonV1::UnexpectedKey { .. } => "its key is not one of the expected keys".to_owned(),
-        ExtraReasonV1::KeyRefused { setting, .. } => setting_reason(setting),
-        ExtraReasonV1::NoKey { missing } => format!("it has no key: it has no {}", list(missing)),
-        ExtraReasonV1::Audited { class } => class.meaning().to_owned(),
-        ExtraReasonV1::NotRecorded => "no recorded judgement matches it".to_owned(),
-        ExtraReasonV1::NotCompared => "the profile does not compare it".to_owned(),
-        ExtraReasonV1::Confirmed => "a real problem that no golden describes".to_owned(),
-        ExtraReasonV1::Refuted => "reviewed: not a problem".to_owned(),
+        Reason::NotAsked { golden, matched_to: None } => format!("no judge was asked about its best golden, {golden}"),
+        Reason::Trap { golden } => format!("it reports a known false alarm, {golden}"),
+        Reason::UnexpectedKey { .. } => "its key is not one of the expected keys".to_owned(),
+        Reason::KeyRefused { setting, .. } => setting_reason(setting),
+        Reason::NoKey { missing } => format!("it has no key: it has no {}", list(missing)),
+        Reason::Audited { class } => class.meaning().to_owned(),
+        Reason::NotRecorded => "no recorded judgement matches it".to_owned(),
+        Reason::NotCompared => "the profile does not compare it".to_owned(),
+        Reason::Confirmed => "a real problem that no golden describes".to_owned(),
+        Reason::Refuted => "reviewed: not a problem".to_owned(),
     }
 }
 

@@ -15,7 +15,7 @@ use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::profile::Method;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
-use karat_format::report::{CaseResultV1, FlakyV1, JudgeV1, ReportV1, ToolV1};
+use karat_format::report::{CaseResultV1, JudgeV1, ReportV1, ToolV1, TrialResultV1};
 use karat_format::run::NOTHING_EXECUTED;
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_width::UnicodeWidthStr;
@@ -128,8 +128,8 @@ fn one_to_one(report: &ReportV1, terminal: &TerminalStyle) -> String {
             Cell::left(&tool.tool),
             Cell::right(change(tool.counts.tp, own.tp)),
             Cell::right(change(tool.counts.fp, own.fp)),
-            Cell::right(change(tool.counts.r#fn, own.r#fn)),
-            Cell::right(format!("{} → {}", recall(tool.counts.tp, tool.counts.r#fn), recall(own.tp, own.r#fn))),
+            Cell::right(change(tool.counts.fn_, own.fn_)),
+            Cell::right(format!("{} → {}", recall(tool.counts.tp, tool.counts.fn_), recall(own.tp, own.fn_))),
         ]);
     }
     out.push_str(&grid::draw(&rows, terminal.width, terminal.colour));
@@ -236,20 +236,14 @@ fn case_cell(report: &ReportV1, tool: &ToolV1, case: usize, short: bool) -> Cell
 fn missed(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let mut never: Vec<(&str, &str)> = Vec::new();
     for (index, case) in report.cases.iter().enumerate() {
-        let mut trials = 0_usize;
-        let mut found: BTreeSet<&str> = BTreeSet::new();
+        let trials = || report.tools.iter().flat_map(|tool| tool.cases[index].counted());
+        let found: BTreeSet<&str> = trials().flat_map(|trial| &trial.matches).map(|m| m.golden.as_str()).collect();
         // Without judgements it is not known what was found.
-        let mut unjudged: BTreeMap<&str, usize> = BTreeMap::new();
-        for trial in report.tools.iter().flat_map(|tool| tool.cases[index].counted()) {
-            trials += 1;
-            found.extend(trial.matches.iter().map(|m| m.golden.as_str()));
-            for miss in trial.misses.iter().filter(|m| m.flags.contains(&Flag::Unjudged)) {
-                *unjudged.entry(miss.golden.as_str()).or_default() += 1;
-            }
-        }
+        let is_unjudged = |trial: &TrialResultV1, golden: &str| {
+            trial.misses.iter().any(|miss| miss.golden == golden && miss.flags.contains(&Flag::Unjudged))
+        };
         for issue in case.issues.iter().filter(|i| i.acceptance == Acceptance::Required) {
-            let judged = trials > unjudged.get(issue.id.as_str()).copied().unwrap_or(0);
-            if judged && !found.contains(issue.id.as_str()) {
+            if !found.contains(issue.id.as_str()) && trials().any(|trial| !is_unjudged(trial, &issue.id)) {
                 never.push((&case.case, &issue.title));
             }
         }
@@ -266,56 +260,55 @@ fn missed(report: &ReportV1, terminal: &TerminalStyle) -> String {
     out + &more(never.len(), 8, "", terminal)
 }
 
+/// A heading and the lines below it; empty without lines.
+fn listed(heading: String, lines: impl Iterator<Item = String>, terminal: &TerminalStyle) -> String {
+    let lines: String = lines.map(|line| hanging(&line, terminal)).collect();
+    if lines.is_empty() { lines } else { heading + &lines }
+}
+
 fn flaky(report: &ReportV1, terminal: &TerminalStyle) -> String {
-    let mut out = String::new();
-    for tool in ranked(report).into_iter().filter(|tool| !tool.flaky.is_empty()) {
+    let lines = ranked(report).into_iter().filter_map(|tool| {
         // Closest to half of the trials; ties go to the earliest.
-        let evenness = |f: &FlakyV1| (2 * f.found).abs_diff(f.trials);
-        let Some(worst) = tool.flaky.iter().min_by_key(|f| evenness(f)) else { continue };
+        let worst = tool.flaky.iter().min_by_key(|flaky| (2 * flaky.found).abs_diff(flaky.trials))?;
         let goldens = count(tool.flaky.len(), "golden");
         let example = format!("{} ({} of {} trials)", worst.golden, worst.found, worst.trials);
-        out.push_str(&hanging(&format!("{}: {goldens}, such as {example}", tool.tool), terminal));
-    }
-    if out.is_empty() { out } else { heading("Found in some trials only", terminal) + &out }
+        Some(format!("{}: {goldens}, such as {example}", tool.tool))
+    });
+    listed(heading("Found in some trials only", terminal), lines, terminal)
 }
 
 fn lucky(report: &ReportV1, terminal: &TerminalStyle) -> String {
-    let mut out = String::new();
-    for tool in ranked(report).into_iter().filter(|tool| !tool.lucky.is_empty()) {
+    let lines = ranked(report).into_iter().filter(|tool| !tool.lucky.is_empty()).map(|tool| {
         let mut cases: BTreeMap<&str, usize> = BTreeMap::new();
-        tool.lucky.iter().for_each(|guess| *cases.entry(&guess.case).or_default() += 1);
+        tool.lucky.iter().for_each(|guess| *cases.entry(guess.case.as_str()).or_default() += 1);
         let named: Vec<String> = cases.iter().take(MOST_LUCKY).map(|(case, n)| format!("{case} ({n}×)")).collect();
         let more =
             if cases.len() > MOST_LUCKY { format!(", and {} more", cases.len() - MOST_LUCKY) } else { String::new() };
-        out.push_str(&hanging(&format!("{}: {}{more}", tool.tool, named.join(", ")), terminal));
-    }
-    if out.is_empty() { out } else { heading("Called vulnerable without the target", terminal) + &out }
+        format!("{}: {}{more}", tool.tool, named.join(", "))
+    });
+    listed(heading("Called vulnerable without the target", terminal), lines, terminal)
 }
 
 const MOST_LUCKY: usize = 3;
 
 fn thresholds(report: &ReportV1, terminal: &TerminalStyle) -> String {
-    let mut out = String::new();
-    for tool in ranked(report) {
-        let Some(now) = tool.micro.get("f1").and_then(|e| e.value) else { continue };
+    let lines = ranked(report).into_iter().filter_map(|tool| {
+        let now = tool.micro.get("f1").and_then(|e| e.value)?;
         let points = tool.sweeps.iter().filter_map(|sweep| {
             let best = sweep.best?;
             Some((best, sweep.by.as_str(), best.threshold?))
         });
         let best = points.reduce(|best, next| if next.0.f1 > best.0.f1 { next } else { best });
-        let Some((best, by, from)) = best.filter(|(best, _, _)| best.f1 >= now + WORTH_A_THRESHOLD) else { continue };
+        let (best, by, from) = best.filter(|(best, _, _)| best.f1 >= now + WORTH_A_THRESHOLD)?;
         let from = threshold(by, from);
-        let line = format!(
+        Some(format!(
             "{}: findings with {by} {from} and above have F1 {:.3} (precision {:.3}, recall {:.3}); all of them {now:.3}",
             tool.tool, best.f1, best.precision, best.recall
-        );
-        out.push_str(&hanging(&line, terminal));
-    }
-    if out.is_empty() {
-        return out;
-    }
+        ))
+    });
     let aside = "(chosen on the same cases, so it is optimistic)";
-    format!("\n{}{out}", beside("A threshold would help", " ", aside, terminal))
+    let heading = format!("\n{}", beside("A threshold would help", " ", aside, terminal));
+    listed(heading, lines, terminal)
 }
 
 const WORTH_A_THRESHOLD: f64 = 0.01;

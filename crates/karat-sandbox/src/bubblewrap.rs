@@ -2,12 +2,13 @@
 
 use super::installation::locate_program;
 use super::isolation::Isolation;
-use super::job::{Job, root_in_sandbox, tool_folder_in_sandbox};
+use super::job::{Job, NetworkAccess, root_in_sandbox, tool_folder_in_sandbox};
 use super::protocol::ToolCommand;
-use super::resolved_access::{NetworkAccess, ResolvedAccess, within};
+use super::resolved_access::{ResolvedAccess, within};
 use super::system_paths::{
     DEVICES, NOBODY, SystemPath, excluded_system_folders, is_resolved_system_path, system_paths,
 };
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -71,14 +72,13 @@ fn drop_privileges(setpriv: &Path) -> Vec<OsString> {
     std::iter::once(setpriv.into()).chain(ids).chain(rest).collect()
 }
 
-/// The command of bubblewrap that runs a job. The arguments at [`STATUS_ARG`], [`SECCOMP_ARGS`] and [`BLOCK_ARG`] are empty, to be
-/// filled in when it is started.
+/// The command of bubblewrap that runs a job. File descriptors are filled in when it is started.
 pub(super) fn command(
     bubblewrap: &Bubblewrap,
     job: &Job,
     access: &ResolvedAccess,
     changes_user: bool,
-    env: Vec<(OsString, OsString)>,
+    env: BTreeMap<String, OsString>,
 ) -> ToolCommand {
     let setpriv = bubblewrap.setpriv.as_deref().filter(|_| changes_user);
     let mut args = Arguments(vec![(&bubblewrap.program).into(), "--json-status-fd".into(), OsString::new()]);
@@ -123,10 +123,9 @@ pub(super) fn command(
     args.0.extend(["--chdir".into(), root.join(&access.dir).into()]);
     // Variables of the loader would affect bubblewrap itself. The others go through its environment instead of its arguments,
     // which everybody on the machine can read.
-    let (loader, env): (Vec<_>, Vec<_>) =
-        env.into_iter().partition(|(name, _)| name.as_encoded_bytes().starts_with(b"LD_"));
+    let (loader, env): (BTreeMap<_, _>, _) = env.into_iter().partition(|(name, _)| name.starts_with("LD_"));
     for (name, value) in loader {
-        args.0.extend(["--setenv".into(), name, value]);
+        args.0.extend(["--setenv".into(), name.into(), value]);
     }
     args.add(&["--"]);
     args.0.extend(setpriv.map(drop_privileges).unwrap_or_default());

@@ -39,13 +39,13 @@ pub fn describe_limits(isolation: Isolation) -> String {
 /// Where groups can be created, or why they cannot. Determined once.
 pub(super) fn tree() -> Result<&'static Tree, &'static str> {
     static FOUND: OnceLock<Result<Tree, &'static str>> = OnceLock::new();
-    FOUND.get_or_init(|| find(Path::new("/proc/self"))).as_ref().map_err(|why| *why)
+    FOUND.get_or_init(find).as_ref().map_err(|why| *why)
 }
 
-fn find(process: &Path) -> Result<Tree, &'static str> {
+fn find() -> Result<Tree, &'static str> {
     const ABSENT: &str = "no cgroup v2";
-    let groups = fs::read_to_string(process.join("cgroup")).unwrap_or_default();
-    let mounts = fs::read_to_string(process.join("mounts")).unwrap_or_default();
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let own = groups.lines().find_map(|line| line.strip_prefix("0::/")).ok_or(ABSENT)?;
     let is_mount = |fields: &Vec<&str>| fields.get(2) == Some(&"cgroup2");
     let mount = mounts.lines().map(|line| line.split(' ').collect()).find(is_mount).ok_or(ABSENT)?;
@@ -174,8 +174,7 @@ impl CgroupHandle {
         fs::write(self.group.join("cgroup.procs"), "0")
     }
 
-    /// Moves this process back; its children stay. Only then memory is limited, so that this process is not killed with the
-    /// tool.
+    /// Moves this process back; its children stay. Only then memory is limited, lest this process is killed with the tool.
     pub(super) fn leave(&self, memory: u64) -> io::Result<()> {
         fs::write(self.own_group.join("cgroup.procs"), "0")?;
         // Killing one of many processes would look like a failure of that process.

@@ -1,5 +1,4 @@
-//! Measures the disk usage of a folder in steps, since a tool may create millions of files, and folders deeper than the longest
-//! path.
+//! Measures the disk usage of a folder in steps: a tool may create millions of files, and folders deeper than any path.
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use std::os::fd::{AsFd, OwnedFd};
@@ -46,8 +45,7 @@ impl DiskUsage {
         usage.bytes
     }
 
-    /// Counts up to `max` more files. Returns the bytes so far and whether the count is complete; the next call then starts
-    /// again.
+    /// Counts up to `max` more files. Returns the bytes so far, and whether that is all; the next call then starts again.
     pub(super) fn count(&mut self, max: usize) -> (u64, bool) {
         if self.is_idle() {
             self.bytes = 0;

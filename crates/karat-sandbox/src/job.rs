@@ -5,7 +5,6 @@ use super::isolation::Isolation;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -42,6 +41,7 @@ pub struct ToolFolder {
 
 /// What a program may access besides its own folder and the system's programs, where the isolation can enforce it.
 #[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Access {
     /// Files and folders it may read, such as its installation.
     pub readable: Vec<PathBuf>,
@@ -49,10 +49,18 @@ pub struct Access {
     pub writable: Vec<PathBuf>,
     /// Files and folders it must not read whatever the other lists say, such as the suite and the store.
     pub secret: Vec<PathBuf>,
-    /// Whether it may use the network.
-    pub network: bool,
-    /// Whether the network includes services on this machine.
-    pub loopback: bool,
+    pub network: NetworkAccess,
+}
+
+/// The network that a program may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "variant names say it")]
+pub enum NetworkAccess {
+    #[default]
+    None,
+    /// All but services on this machine, where the isolation can enforce it.
+    External,
+    Full,
 }
 
 /// Caps durations so that adding one to an `Instant` cannot overflow.
@@ -118,7 +126,7 @@ impl Supervisor {
         Ok(Self { program: this_executable()?, args: vec![argument.into()] })
     }
 
-    pub(super) fn spawn(&self, stdout: Stdio) -> Result<(Child, Connection), SandboxError> {
+    pub(super) fn spawn(&self, stdout: Stdio) -> io::Result<(Child, Connection)> {
         let (ours, theirs) = UnixStream::pair().map_err(self.error("reached"))?;
         // The command holds the other end of the socket; as long as it does, nobody would see it close.
         let mut command = Command::new(&self.program);
@@ -128,9 +136,9 @@ impl Supervisor {
         Ok((command.process_group(0).spawn().map_err(self.error("started"))?, Connection(ours)))
     }
 
-    pub(super) fn error(&self, doing: &'static str) -> impl FnOnce(io::Error) -> SandboxError {
-        let program = self.program.clone();
-        move |source| SandboxError::Supervisor { program, doing, source }
+    pub(super) fn error(&self, doing: &'static str) -> impl FnOnce(io::Error) -> io::Error {
+        let program = self.program.display();
+        move |error| io::Error::other(format!("the supervisor {program} could not be {doing}: {error}"))
     }
 }
 
@@ -142,39 +150,31 @@ pub struct JobResult {
     pub stdout: CapturedOutput,
     pub stderr: CapturedOutput,
     pub wall: Duration,
-    /// How many of its processes outlived it and had to be killed. `None` where the system killed them uncounted, or where
-    /// the program did not end by itself.
+    /// How many of its processes outlived it. `None` where the system killed them, or the program did not end by itself.
     pub leftover_processes: Option<usize>,
 }
 
 /// How a program ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "variant names say it")]
 pub enum ExitReason {
+    #[error("ended with exit code {0}")]
     Exited(i32),
     /// By a signal that Karat did not send.
+    #[error("was ended by signal {0}")]
     Signalled(i32),
+    #[error("took longer than its time limit")]
     TimedOut,
+    #[error("was cancelled")]
     Cancelled,
     /// A limit other than that on time.
+    #[error("went over its limit on {}", .0.as_str())]
     LimitExceeded(Resource),
+    #[error("could not be started: {0}")]
     NotStarted(String),
     /// It was running when its supervisor was killed, which a tool can do itself where the isolation is weak.
+    #[error("killed its supervisor")]
     LostSupervisor,
-}
-
-impl fmt::Display for ExitReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Exited(code) => write!(f, "ended with exit code {code}"),
-            Self::Signalled(signal) => write!(f, "was ended by signal {signal}"),
-            Self::TimedOut => f.write_str("took longer than its time limit"),
-            Self::Cancelled => f.write_str("was cancelled"),
-            Self::LimitExceeded(resource) => write!(f, "went over its limit on {}", resource.as_str()),
-            Self::NotStarted(why) => write!(f, "could not be started: {why}"),
-            Self::LostSupervisor => f.write_str("killed its supervisor"),
-        }
-    }
 }
 
 /// A limited resource.
@@ -211,49 +211,12 @@ pub struct CapturedOutput {
     pub truncated: bool,
 }
 
-/// A job could not be run at all, which says nothing about the tool.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain the variants")]
-pub enum SandboxError {
-    #[error("the command is empty; name a program")]
-    NoCommand,
-    #[error("{}: {source}; it must exist before a tool can be given it", .path.display())]
-    Missing { path: PathBuf, source: io::Error },
-    #[error("{} cannot be given to the unprivileged user that tools run as: {source}", .folder.display())]
-    ChangeOwner { folder: PathBuf, source: io::Error },
-    #[error(
-        "the control group for the tool could not be made: {0}; see that the group Karat runs in can be written to"
-    )]
-    ControlGroup(io::Error),
-    #[error("{} lies outside {}, which is all the tool is given; choose a folder within", .dir.display(), .root.display())]
-    Outside { dir: PathBuf, root: PathBuf },
-    #[error(
-        "{} must stay hidden but lies in {}, which the tool is given; give it a folder that holds neither suite nor store",
-        .secret.display(), .root.display()
-    )]
-    SecretInside { secret: PathBuf, root: PathBuf },
-    #[error("isolation by {} was requested, but {why}", .required.as_str())]
-    Unavailable { required: Isolation, why: String },
-    #[error("the supervisor {} could not be {doing}: {source}", .program.display())]
-    Supervisor { program: PathBuf, doing: &'static str, source: io::Error },
-    #[error(
-        "processes of the tool could not be ended; they may wait for a disk or a server that does not answer, see `ps` for them"
-    )]
-    Unkillable,
-    #[error(
-        "the supervisor of the tool was ended from outside ({status}); processes of the tool may be left, see `ps`"
-    )]
-    Lost { status: String },
-}
-
-/// The path at which a program sees its own folder. With bubblewrap it is fixed, so that paths in a tool's output are equal in
-/// every trial.
+/// The path at which a program sees its own folder. With bubblewrap it is the same in every trial.
 pub fn root_in_sandbox(isolation: Isolation, root: &Path) -> PathBuf {
     path_in_sandbox(isolation, root, "/tmp/trial")
 }
 
-/// The path at which a program sees the folder its set-up prepared. With bubblewrap it is fixed, since tools name their rules
-/// by it.
+/// The path at which a program sees the folder its set-up prepared. Tools name their rules by it.
 pub fn tool_folder_in_sandbox(isolation: Isolation, path: &Path) -> PathBuf {
     path_in_sandbox(isolation, path, "/tmp/tool")
 }

@@ -1,7 +1,8 @@
 //! Landlock rules that the launcher applies to itself before it becomes the tool.
 
+use super::job::NetworkAccess;
 use super::protocol::LandlockRules;
-use super::resolved_access::{NetworkAccess, ResolvedAccess, within};
+use super::resolved_access::{ResolvedAccess, within};
 use super::seccomp;
 use super::system_paths::{DEVICES, SystemPath, excluded_system_folders, system_paths};
 use landlock::{
@@ -65,30 +66,27 @@ pub(super) fn restrict(rules: &LandlockRules) -> Result<(), String> {
     seccomp::apply(Some(&[local, network].concat()))
 }
 
-fn restrict_files(rules: &LandlockRules) -> Result<ABI, String> {
+fn restrict_files(rules: &LandlockRules) -> Result<ABI, Box<dyn std::error::Error>> {
     // Creating devices is denied, since a disk could be read through one.
     let own = AccessFs::from_all(NEWEST) & !(AccessFs::MakeBlock | AccessFs::MakeChar);
     let device: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
-    let mut ruleset = Ruleset::default().handle_access(AccessFs::from_all(NEWEST)).map_err(text)?;
-    // Abstract sockets belong to daemons too.
-    ruleset = ruleset.scope(Scope::Signal | Scope::AbstractUnixSocket).map_err(text)?;
-    let made = ruleset.create().map_err(text)?;
-    let made = made.add_rules(path_beneath_rules(&rules.readable, AccessFs::from_read(NEWEST))).map_err(text)?;
-    let made = made.add_rules(path_beneath_rules(&rules.writable, own)).map_err(text)?;
-    let made = made.add_rules(path_beneath_rules(DEVICES, device)).map_err(text)?;
-    let status = made.restrict_self().map_err(text)?;
+    let status = Ruleset::default()
+        .handle_access(AccessFs::from_all(NEWEST))?
+        // Abstract sockets belong to daemons too.
+        .scope(Scope::Signal | Scope::AbstractUnixSocket)?
+        .create()?
+        .add_rules(path_beneath_rules(&rules.readable, AccessFs::from_read(NEWEST)))?
+        .add_rules(path_beneath_rules(&rules.writable, own))?
+        .add_rules(path_beneath_rules(DEVICES, device))?
+        .restrict_self()?;
     match status.landlock {
         LandlockStatus::Available { effective_abi, .. }
             if effective_abi >= OLDEST && status.ruleset != RulesetStatus::NotEnforced =>
         {
             Ok(effective_abi)
         }
-        _ => Err("the kernel did not enforce them".to_owned()),
+        _ => Err("the kernel did not enforce them".into()),
     }
-}
-
-fn text(error: landlock::RulesetError) -> String {
-    error.to_string()
 }
 
 /// Collects the largest folders and files below `top` that contain nothing of `closed`.

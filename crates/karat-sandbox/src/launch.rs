@@ -6,23 +6,23 @@ use super::proxy::UpstreamProxies;
 use super::system_paths::NOBODY;
 use super::{bubblewrap, ipc, processes};
 use rustix::process::Pid;
-use std::io::{self, Read};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::io::{self, PipeReader, Read};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 pub(super) struct StartedTool {
     /// The tool's first process, or bubblewrap's.
     pub(super) main: Pid,
-    pub(super) bubblewrap_status: Option<OwnedFd>,
+    pub(super) bubblewrap_status: Option<PipeReader>,
 }
 
 impl StartedTool {
     /// Whether bubblewrap ran but could not start the tool. Call this only when all processes have ended.
     pub(super) fn never_ran(self) -> bool {
-        let Some(status) = self.bubblewrap_status else { return false };
+        let Some(mut status) = self.bubblewrap_status else { return false };
         let mut text = String::new();
-        let _ = std::fs::File::from(status).read_to_string(&mut text);
+        let _ = status.read_to_string(&mut text);
         // Bubblewrap reports an exit code only for a program that ran.
         !text.contains("\"exit-code\"")
     }
@@ -41,8 +41,7 @@ pub(super) fn start(method: StartMethod, announce: &dyn Fn(Pid)) -> Result<Start
 
 /// Leaves the terminal, restricts this process and becomes the tool. Returns only on failure, with the reason.
 pub(super) fn become_tool(request: &LaunchRequest) -> String {
-    // A session of its own has no terminal to read from, and its process group does not include the supervisor, so a tool
-    // that signals its group does not hit it.
+    // A session of its own has no terminal to read from, and a tool that signals its group does not hit the supervisor.
     if let Err(error) = rustix::process::setsid() {
         return error.to_string();
     }
@@ -57,8 +56,7 @@ fn restrict(request: &LaunchRequest) -> Result<(), String> {
     use super::{landlock_rules, seccomp};
     use rustix::process::{Signal, set_parent_process_death_signal};
     use rustix::thread::CapabilitySet;
-    // With capabilities, root could read the environment of any process despite the file rules: CAP_PERFMON allows reading
-    // memory.
+    // With capabilities, root could read the environment of any process: CAP_PERFMON allows reading memory.
     for capability in CapabilitySet::all().iter() {
         // Fails for an unprivileged user, who has no capabilities to drop.
         let _ = rustix::thread::remove_capability_from_bounding_set(capability);
@@ -94,16 +92,15 @@ fn restrict(request: &LaunchRequest) -> Result<(), String> {
 fn build_command(tool: &ToolCommand) -> Result<Command, String> {
     let (program, args) = tool.args.split_first().ok_or("the command is empty")?;
     let mut command = Command::new(program);
-    command.args(args).env_clear().envs(tool.env.iter().cloned()).stdin(Stdio::null());
+    command.args(args).env_clear().envs(&tool.env).stdin(Stdio::null());
     if let Some(dir) = &tool.dir {
         command.current_dir(dir);
     }
     Ok(command)
 }
 
-/// Lets the child inherit `file` and puts its number into the argument at `index`. The supervisor starts nothing else that could
-/// inherit it.
-fn pass_file(tool: &mut ToolCommand, index: usize, file: &OwnedFd) -> io::Result<()> {
+/// Lets the child, and nothing else that is started here, inherit `file`, whose number becomes the argument at `index`.
+fn pass_file(tool: &mut ToolCommand, index: usize, file: &(impl AsFd + AsRawFd)) -> io::Result<()> {
     rustix::io::fcntl_setfd(file, rustix::io::FdFlags::empty())?;
     if let Some(number) = tool.args.get_mut(index) {
         *number = file.as_raw_fd().to_string().into();
@@ -117,22 +114,15 @@ fn start_bubblewrap(
     announce: &dyn Fn(Pid),
 ) -> io::Result<StartedTool> {
     let (status, status_writer) = io::pipe()?;
-    let status = OwnedFd::from(status);
-    let status_writer = OwnedFd::from(status_writer);
     let filters = seccomp_files()?;
     for (index, file) in bubblewrap::SECCOMP_ARGS.into_iter().zip(&filters) {
         pass_file(&mut tool, index, file)?;
     }
     pass_file(&mut tool, bubblewrap::STATUS_ARG, &status_writer)?;
-    let block = match &upstream {
-        None => None,
-        Some(_) => {
-            let (reader, writer) = io::pipe()?;
-            let reader = OwnedFd::from(reader);
-            pass_file(&mut tool, bubblewrap::BLOCK_ARG, &reader)?;
-            Some((reader, writer))
-        }
-    };
+    let block = upstream.as_ref().map(|_| io::pipe()).transpose()?;
+    if let Some((reader, _)) = &block {
+        pass_file(&mut tool, bubblewrap::BLOCK_ARG, reader)?;
+    }
     // A process group of its own, which can be killed as one.
     let main = Pid::from_child(&build_command(&tool).map_err(io::Error::other)?.process_group(0).spawn()?);
     drop(status_writer);
@@ -152,47 +142,46 @@ fn start_bubblewrap(
 
 /// Waits until bubblewrap reports the process it made the network namespace for, and serves a proxy in there.
 #[cfg(target_os = "linux")]
-fn start_proxy(status: BorrowedFd<'_>, upstream: UpstreamProxies) -> Result<(), String> {
+fn start_proxy(status: BorrowedFd<'_>, upstream: UpstreamProxies) -> io::Result<()> {
     let mut line = Vec::new();
     while line.last() != Some(&b'\n') {
         let mut byte = [0];
-        match rustix::io::retry_on_intr(|| rustix::io::read(status, &mut byte)) {
-            Ok(1) => line.push(byte[0]),
-            Ok(_) => return Err("bubblewrap ended".to_owned()),
-            Err(error) => return Err(error.to_string()),
+        match rustix::io::retry_on_intr(|| rustix::io::read(status, &mut byte))? {
+            1 => line.push(byte[0]),
+            _ => return Err(io::Error::other("bubblewrap ended")),
         }
     }
-    let message: serde_json::Value = serde_json::from_slice(&line).map_err(|error| error.to_string())?;
+    let message: serde_json::Value = serde_json::from_slice(&line)?;
     let process = message["child-pid"].as_i64().and_then(|process| i32::try_from(process).ok());
-    let process = process.ok_or("bubblewrap does not say which process it started")?;
+    let process = process.ok_or_else(|| io::Error::other("bubblewrap does not say which process it started"))?;
     let listener = super::network_namespace::listen_in_namespace(process, super::proxy::PORT)?;
     // The thread ends with this process, which outlives the tool.
-    let thread = std::thread::Builder::new().spawn(move || super::proxy::serve(&listener, upstream));
-    thread.map(|_| ()).map_err(|error| error.to_string())
+    std::thread::Builder::new().spawn(move || super::proxy::serve(&listener, upstream))?;
+    Ok(())
 }
 
 #[cfg(not(target_os = "linux"))]
-fn start_proxy(_status: BorrowedFd<'_>, _upstream: UpstreamProxies) -> Result<(), String> {
-    Err("there are no name spaces here".to_owned())
+fn start_proxy(_status: BorrowedFd<'_>, _upstream: UpstreamProxies) -> io::Result<()> {
+    Err(io::Error::other("there are no name spaces here"))
 }
 
 /// Pipes from which bubblewrap reads the seccomp filters. Namespaces keep a tool from networks, but not from a daemon whose
 /// socket is a file.
 #[cfg(target_os = "linux")]
-fn seccomp_files() -> io::Result<Vec<OwnedFd>> {
+fn seccomp_files() -> io::Result<Vec<PipeReader>> {
     use super::seccomp::{NETWORK_FAMILIES, filter_bytes};
     let filters = filter_bytes(Some(NETWORK_FAMILIES)).map_err(io::Error::other)?;
-    let to_pipe = |bytes: &Vec<u8>| -> io::Result<OwnedFd> {
+    let to_pipe = |bytes: &Vec<u8>| -> io::Result<PipeReader> {
         let (read, mut write) = io::pipe()?;
         // A filter is far smaller than a pipe's buffer, so this does not block.
         io::Write::write_all(&mut write, bytes)?;
-        Ok(read.into())
+        Ok(read)
     };
     filters.iter().map(to_pipe).collect()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn seccomp_files() -> io::Result<Vec<OwnedFd>> {
+fn seccomp_files() -> io::Result<Vec<PipeReader>> {
     Err(io::Error::other("bubblewrap is for Linux"))
 }
 

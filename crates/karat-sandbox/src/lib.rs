@@ -7,7 +7,6 @@
 //!
 //! [`run_worker`] uses the same mechanism to run trusted code on untrusted input under limits.
 
-mod availability;
 mod bubblewrap;
 mod cgroup;
 mod disk_usage;
@@ -32,15 +31,14 @@ mod system_paths;
 mod user;
 mod worker;
 
-pub use availability::{Availability, available, strongest};
 pub use bubblewrap::Bubblewrap;
 pub use cgroup::describe_limits;
 pub use disk_usage::DiskUsage;
 pub use installation::{find_installation, locate_program, python_user_base};
 pub use ipc::Connection;
-pub use isolation::Isolation;
-pub use job::{Access, CapturedOutput, ExitReason, Job, JobResult, Limits, Resource, SandboxError, Supervisor};
-pub use job::{ToolFolder, WorkerLimits, root_in_sandbox, tool_folder_in_sandbox};
+pub use isolation::{Availability, Isolation, available, strongest};
+pub use job::{Access, CapturedOutput, ExitReason, Job, JobResult, Limits, NetworkAccess, Resource};
+pub use job::{Supervisor, ToolFolder, WorkerLimits, root_in_sandbox, tool_folder_in_sandbox};
 pub use run::run;
 pub use supervise::supervise;
 pub use system_paths::is_system_path;

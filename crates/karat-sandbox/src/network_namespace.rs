@@ -9,26 +9,18 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::io::{self, IoSlice, IoSliceMut, Write};
 use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 
 /// A message must hold at least one byte for a socket to travel with it.
 const PAYLOAD: &[u8] = b"listens";
 
 /// Opens the socket in a helper process, since a process that has entered a tool's namespaces cannot return.
-pub(super) fn listen_in_namespace(process: i32, port: u16) -> Result<TcpListener, String> {
-    match request_listener(process, port) {
-        Ok((_, Some(socket))) => Ok(TcpListener::from(socket)),
-        Ok((why, None)) => Err(String::from_utf8_lossy(&why).into_owned()),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-fn request_listener(process: i32, port: u16) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {
+pub(super) fn listen_in_namespace(process: i32, port: u16) -> io::Result<TcpListener> {
     let (mut child, ours) = ipc::spawn_self()?;
-    let answer = ours.send(&Request::Listen { process, port }).and_then(|()| receive(&ours.0));
+    let listener = ours.send(&Request::Listen { process, port }).and_then(|()| receive(&ours.0));
     child.wait()?;
-    answer
+    listener
 }
 
 /// The helper process: enters the namespaces and sends back a listening socket, or an error message without one.
@@ -61,7 +53,7 @@ fn enter(process: i32) -> io::Result<()> {
     }
 }
 
-fn receive(channel: &UnixStream) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {
+fn receive(channel: &UnixStream) -> io::Result<TcpListener> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut message = RecvAncillaryBuffer::new(&mut space);
     let mut text = vec![0; 1024];
@@ -72,5 +64,6 @@ fn receive(channel: &UnixStream) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {
         RecvAncillaryMessage::ScmRights(sockets) => Some(sockets),
         _ => None,
     });
-    Ok((text, sockets.next().and_then(|mut sockets| sockets.next())))
+    let socket = sockets.next().and_then(|mut sockets| sockets.next());
+    socket.map(TcpListener::from).ok_or_else(|| io::Error::other(String::from_utf8_lossy(&text).into_owned()))
 }

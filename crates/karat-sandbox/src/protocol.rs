@@ -4,19 +4,20 @@ use super::cgroup::CgroupHandle;
 use super::job::{ExitReason, Limits, WorkerLimits};
 use super::proxy::UpstreamProxies;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::Duration;
 
 /// The first message to a freshly started process, which decides what it becomes.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Request {
-    /// Start a tool and watch it.
     Supervise(Box<SuperviseRequest>),
-    /// Restrict itself and become the tool.
     Launch(LaunchRequest),
     /// Send back a socket that listens at a port in the network namespace of a process.
-    Listen { process: i32, port: u16 },
-    /// Do some of Karat's own work under limits.
+    Listen {
+        process: i32,
+        port: u16,
+    },
     Work(WorkerLimits),
 }
 
@@ -42,7 +43,7 @@ pub(super) struct LaunchRequest {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ToolCommand {
     pub(super) args: Vec<OsString>,
-    pub(super) env: Vec<(OsString, OsString)>,
+    pub(super) env: BTreeMap<String, OsString>,
     /// The working folder; `None` where the command itself changes to it.
     pub(super) dir: Option<OsString>,
 }
@@ -65,19 +66,12 @@ pub(super) struct LandlockRules {
 }
 
 /// Asks a supervisor to end its tool; sent as one byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StopRequest {
     /// Send SIGTERM, and SIGKILL when the grace period is over.
     Terminate = 1,
     /// Send SIGKILL at once.
     Kill = 2,
-}
-
-impl StopRequest {
-    /// An unknown byte means [`Self::Kill`], the safe choice.
-    pub(super) fn from_byte(byte: u8) -> Self {
-        if byte == Self::Terminate as u8 { Self::Terminate } else { Self::Kill }
-    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]

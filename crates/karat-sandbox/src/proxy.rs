@@ -6,6 +6,7 @@
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, Read, Write};
@@ -14,7 +15,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// The port of the proxy in the tool's namespace.
 pub(super) const PORT: u16 = 3128;
 
 const MAX_CONNECTIONS: usize = 256;
@@ -25,15 +25,14 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const VARIABLES: [&str; 6] = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
 
 /// Points a tool's proxy variables at this proxy, and returns the proxies they named before.
-pub(super) fn redirect_proxy_variables(env: &mut Vec<(OsString, OsString)>) -> UpstreamProxies {
-    let value = |name: &str| env.iter().find(|(own, _)| own == name).and_then(|(_, value)| value.to_str());
-    let upstream =
-        UpstreamProxies::from_variables(&|name| value(name).filter(|value| !value.is_empty()).map(str::to_owned));
-    env.retain(|(name, _)| !VARIABLES.iter().chain(&["NO_PROXY", "no_proxy"]).any(|own| name == own));
+pub(super) fn redirect_proxy_variables(env: &mut BTreeMap<String, OsString>) -> UpstreamProxies {
+    let value = |name: &str| env.get(name)?.to_str().filter(|value| !value.is_empty()).map(str::to_owned);
+    let upstream = UpstreamProxies::from_variables(&value);
+    env.retain(|name, _| !["NO_PROXY", "no_proxy"].contains(&name.as_str()));
     let address = OsString::from(format!("http://127.0.0.1:{PORT}"));
-    env.extend(VARIABLES.iter().map(|name| (name.into(), address.clone())));
+    env.extend(VARIABLES.map(|name| (name.to_owned(), address.clone())));
     // Node.js ignores these variables otherwise.
-    env.push(("NODE_USE_ENV_PROXY".into(), "1".into()));
+    env.insert("NODE_USE_ENV_PROXY".to_owned(), "1".into());
     upstream
 }
 
@@ -44,7 +43,6 @@ pub(super) struct UpstreamProxies {
     http: Option<UpstreamProxy>,
     /// For `CONNECT`.
     https: Option<UpstreamProxy>,
-    /// Hosts that are reached directly.
     direct: Vec<String>,
 }
 

@@ -1,7 +1,8 @@
 //! A job's access with every path resolved: links followed, missing paths left out, paths inside a secret dropped.
 
-use super::job::{Access, Job, SandboxError, ToolFolder};
+use super::job::{Job, NetworkAccess, ToolFolder};
 use super::system_paths::is_resolved_system_path;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Paths that are neither here nor among the system paths are hidden from the tool.
@@ -21,30 +22,14 @@ pub(super) struct ResolvedAccess {
     pub(super) network: NetworkAccess,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NetworkAccess {
-    None,
-    /// All but services on this machine, where the isolation can enforce it.
-    External,
-    Full,
-}
-
-impl NetworkAccess {
-    fn new(access: &Access) -> Self {
-        match (access.network, access.loopback) {
-            (false, _) => Self::None,
-            (true, false) => Self::External,
-            (true, true) => Self::Full,
-        }
-    }
-}
-
 impl ResolvedAccess {
-    pub(super) fn new(job: &Job) -> Result<Self, SandboxError> {
+    pub(super) fn new(job: &Job) -> io::Result<Self> {
         let root = existing(&job.root)?;
         let dir = existing(&job.dir)?;
         let Ok(dir) = dir.strip_prefix(&root).map(Path::to_owned) else {
-            return Err(SandboxError::Outside { dir, root });
+            let (dir, root) = (dir.display(), root.display());
+            let message = format!("{dir} lies outside {root}, which is all the tool is given; choose a folder within");
+            return Err(io::Error::other(message));
         };
         let secret =
             job.access.secret.iter().chain(&copies_of_karat(&job.access.readable)).cloned().collect::<Vec<_>>();
@@ -55,12 +40,17 @@ impl ResolvedAccess {
         };
         for given in [Some(&root), tool.as_ref().map(|tool| &tool.path)].into_iter().flatten() {
             if let Some(secret) = secret.iter().find(|secret| secret.starts_with(given)) {
-                return Err(SandboxError::SecretInside { secret: secret.clone(), root: given.clone() });
+                return Err(io::Error::other(format!(
+                    "{} must stay hidden but lies in {}, which the tool is given; give it a folder that holds neither suite nor store",
+                    secret.display(),
+                    given.display()
+                )));
             }
         }
         let open = |path: &PathBuf| !within(path, &secret);
+        let network = job.access.network;
         // Looking up names needs this file, which is often a link.
-        let resolver = job.access.network.then(|| PathBuf::from("/etc/resolv.conf"));
+        let resolver = (network != NetworkAccess::None).then(|| PathBuf::from("/etc/resolv.conf"));
         let requested = || job.access.readable.iter().chain(&resolver);
         let readable = requested().filter_map(|path| path.canonicalize().ok());
         let readable = outermost(readable.filter(|path| open(path) && !is_resolved_system_path(path)));
@@ -68,7 +58,7 @@ impl ResolvedAccess {
         let links = links.filter(|(_, at)| !is_resolved_system_path(at) && !within(at, &readable)).collect();
         let writable: Vec<PathBuf> = job.access.writable.iter().map(|path| existing(path)).collect::<Result<_, _>>()?;
         let writable = writable.into_iter().filter(open).collect();
-        Ok(Self { root, dir, tool, readable, links, writable, secret, network: NetworkAccess::new(&job.access) })
+        Ok(Self { root, dir, tool, readable, links, writable, secret, network })
     }
 }
 
@@ -83,8 +73,10 @@ pub(super) fn within(path: &Path, folders: &[PathBuf]) -> bool {
     folders.iter().any(|folder| path.starts_with(folder))
 }
 
-fn existing(path: &Path) -> Result<PathBuf, SandboxError> {
-    path.canonicalize().map_err(|source| SandboxError::Missing { path: path.to_owned(), source })
+fn existing(path: &Path) -> io::Result<PathBuf> {
+    path.canonicalize().map_err(|error| {
+        io::Error::other(format!("{}: {error}; it must exist before a tool can be given it", path.display()))
+    })
 }
 
 /// The paths that lie below no other of them.

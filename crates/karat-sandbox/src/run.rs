@@ -1,22 +1,20 @@
 //! Karat's side of a job: starts the supervisor, reads the tool's output, and enforces time and output limits.
 
-use super::availability::available;
 use super::cgroup::{self, Cgroup};
 use super::ipc::{CANCEL_POLL, Connection, is_disconnected};
-use super::isolation::Isolation;
+use super::isolation::{Isolation, available, unavailable};
 use super::job::{
-    CapturedOutput, ExitReason, Job, JobResult, MAX_DURATION, Resource, SandboxError, Supervisor, root_in_sandbox,
+    CapturedOutput, ExitReason, Job, JobResult, MAX_DURATION, NetworkAccess, Resource, Supervisor, root_in_sandbox,
 };
 use super::protocol::{LaunchRequest, Report, Request, StartMethod, StopRequest, SuperviseRequest};
 use super::protocol::{SupervisorMessage, ToolCommand};
-use super::resolved_access::{NetworkAccess, ResolvedAccess};
+use super::resolved_access::ResolvedAccess;
 use super::system_paths::NOBODY;
 use super::user::{ToolUser, give_to_nobody, tool_user};
 use super::{bubblewrap, processes, proxy};
 use karat_io::cancel::Cancel;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::Pid;
-use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
@@ -31,7 +29,7 @@ const SETPRIV_ERROR: &[u8] = b"setpriv: failed to execute ";
 const READ_SIZE: usize = 64 << 10;
 
 /// Runs a job to its end. On return no process of the tool is left, however it ended.
-pub fn run(job: &Job, supervisor: &Supervisor, cancel: &Cancel) -> Result<JobResult, SandboxError> {
+pub fn run(job: &Job, supervisor: &Supervisor, cancel: &Cancel) -> io::Result<JobResult> {
     // The cgroup is dropped last, when it is empty.
     let (request, _cgroup) = build_request(job)?;
     let begun = Instant::now();
@@ -59,7 +57,9 @@ pub fn run(job: &Job, supervisor: &Supervisor, cancel: &Cancel) -> Result<JobRes
         while stream.read() {}
     }
     if report.as_ref().is_some_and(|report| report.unkillable) {
-        return Err(SandboxError::Unkillable);
+        return Err(io::Error::other(
+            "processes of the tool could not be ended; they may wait for a disk or a server that does not answer, see `ps` for them",
+        ));
     }
     let [stdout, stderr] = running.streams.map(|stream| stream.captured);
     let wall = report.as_ref().map_or_else(|| begun.elapsed(), |report| report.wall);
@@ -69,7 +69,11 @@ pub fn run(job: &Job, supervisor: &Supervisor, cancel: &Cancel) -> Result<JobRes
         .or(running.stop_reason)
         .or_else(|| cancel.is_cancelled().then_some(ExitReason::Cancelled))
         .or_else(|| running.main.and_then(|_| killed_by_tool(job.isolation, status)))
-        .ok_or_else(|| SandboxError::Lost { status: status.to_string() })?;
+        .ok_or_else(|| {
+            io::Error::other(format!(
+                "the supervisor of the tool was ended from outside ({status}); processes of the tool may be left, see `ps`"
+            ))
+        })?;
     let leftover_processes = report.and_then(|report| report.leftover_processes);
     Ok(JobResult { exit, stdout, stderr, wall, leftover_processes })
 }
@@ -80,36 +84,39 @@ fn killed_by_tool(isolation: Isolation, status: ExitStatus) -> Option<ExitReason
     (isolation < Isolation::Bubblewrap && status.signal().is_some()).then_some(ExitReason::LostSupervisor)
 }
 
-fn build_request(job: &Job) -> Result<(Request, Option<Cgroup>), SandboxError> {
+fn build_request(job: &Job) -> io::Result<(Request, Option<Cgroup>)> {
     if job.command.is_empty() {
-        return Err(SandboxError::NoCommand);
+        return Err(io::Error::other("the command is empty; name a program"));
     }
     let access = ResolvedAccess::new(job)?;
     let changes_user = tool_user(job.isolation, &access.root, &job.access) == ToolUser::Unprivileged;
     if changes_user {
         for folder in job.tool.iter().filter(|tool| tool.writable).map(|tool| &tool.path).chain([&access.root]) {
-            give_to_nobody(folder).map_err(|source| SandboxError::ChangeOwner { folder: folder.clone(), source })?;
+            give_to_nobody(folder).map_err(|error| {
+                let folder = folder.display();
+                io::Error::other(format!(
+                    "{folder} cannot be given to the unprivileged user that tools run as: {error}"
+                ))
+            })?;
         }
     }
     let dir = root_in_sandbox(job.isolation, &access.root).join(&access.dir);
-    let mut env: Vec<(OsString, OsString)> = job.env.iter().map(|(name, value)| (name.into(), value.clone())).collect();
-    env.retain(|(name, _)| name != "PWD");
-    env.push(("PWD".into(), dir.clone().into()));
+    let mut env = job.env.clone();
+    env.insert("PWD".to_owned(), dir.clone().into());
     let launcher = |rules, env| {
         let command = ToolCommand { args: job.command.clone(), env, dir: Some(dir.into()) };
         StartMethod::Launcher(LaunchRequest { command, rules, changes_user })
     };
-    let unavailable = |why: &str| SandboxError::Unavailable { required: job.isolation, why: why.to_owned() };
     let start = match job.isolation {
         Isolation::Bubblewrap => {
-            let bubblewrap = available().bubblewrap.as_ref().map_err(|why| unavailable(why))?;
+            let bubblewrap = available().bubblewrap.as_ref().map_err(|why| unavailable(job.isolation, why))?;
             let upstream =
                 (access.network == NetworkAccess::External).then(|| proxy::redirect_proxy_variables(&mut env));
             let command = bubblewrap::command(bubblewrap, job, &access, changes_user, env);
             StartMethod::Bubblewrap { command, upstream }
         }
         Isolation::Landlock => {
-            available().landlock.as_ref().map_err(|why| unavailable(why))?;
+            available().landlock.as_ref().map_err(|why| unavailable(job.isolation, why))?;
             #[cfg(target_os = "linux")]
             let rules = Some(super::landlock_rules::rules(&access));
             #[cfg(not(target_os = "linux"))]
@@ -118,9 +125,14 @@ fn build_request(job: &Job) -> Result<(Request, Option<Cgroup>), SandboxError> {
         }
         Isolation::Process => launcher(None, env),
     };
-    let max_tasks = max_tasks(job.limits.processes);
+    // Far above the limit on processes: a second line of defence behind the supervisor, which counts at intervals.
+    let max_tasks = 16 * job.limits.processes.max(256) as u64;
     let cgroup = cgroup::tree().ok().map(|tree| Cgroup::create(tree, &job.limits, max_tasks)).transpose();
-    let cgroup = cgroup.map_err(SandboxError::ControlGroup)?;
+    let cgroup = cgroup.map_err(|error| {
+        io::Error::other(format!(
+            "the control group for the tool could not be made: {error}; see that the group Karat runs in can be written to"
+        ))
+    })?;
     let request = SuperviseRequest {
         start,
         limits: job.limits.clone(),
@@ -131,14 +143,7 @@ fn build_request(job: &Job) -> Result<(Request, Option<Cgroup>), SandboxError> {
     Ok((Request::Supervise(Box::new(request)), cgroup))
 }
 
-/// How many processes and threads the kernel lets a tool have. This is far above the limit on its processes: a second line of
-/// defence behind the supervisor, which counts exactly but only at intervals.
-fn max_tasks(processes: usize) -> u64 {
-    16 * processes.max(256) as u64
-}
-
-/// How many processes and threads the tool's user had before the first tool started, since `RLIMIT_NPROC` counts all of a user's;
-/// `None` for root, whom it does not bind.
+/// The tasks of the tool's user before the first tool, which `RLIMIT_NPROC` counts too; `None` for root, whom it does not bind.
 fn initial_tasks(changes_user: bool) -> Option<u64> {
     static INITIAL: OnceLock<u64> = OnceLock::new();
     let own = rustix::process::geteuid();
@@ -173,7 +178,6 @@ struct RunningJob {
     streams: [Stream; 2],
     /// The tool's first process, once it runs.
     main: Option<Pid>,
-    /// Why the supervisor was asked to end the tool.
     stop_reason: Option<ExitReason>,
 }
 

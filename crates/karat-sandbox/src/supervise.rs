@@ -133,8 +133,7 @@ fn prepare(request: &SuperviseRequest) -> rustix::io::Result<()> {
     Ok(())
 }
 
-/// Restricts this process and its children to `max` of its processors. Which ones differs from trial to trial, so that parallel
-/// trials do not share one.
+/// Restricts this process and its children to `max` processors, which differ from trial to trial: parallel ones share none.
 #[cfg(target_os = "linux")]
 fn limit_cpu_affinity(max: u32) -> rustix::io::Result<()> {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -183,13 +182,16 @@ enum StopCause {
     LimitExceeded(Resource),
 }
 
-/// Waits until the tool exits, exceeds a limit, or is to be stopped.
 fn wait(tool: &StartedTool, limits: &Limits, mut disk: DiskUsage, channel: &UnixStream) -> StopCause {
     let main = tool.main;
     // Bubblewrap and the init process of its namespace are not the tool's.
     let extra_processes = if tool.bubblewrap_status.is_some() { 2 } else { 0 };
     let max_processes = limits.processes.saturating_add(extra_processes);
-    let exit_notice = open_pidfd(main);
+    // Becomes readable when the tool exits.
+    #[cfg(target_os = "linux")]
+    let exit_notice = rustix::process::pidfd_open(main, rustix::process::PidfdFlags::empty()).ok();
+    #[cfg(not(target_os = "linux"))]
+    let exit_notice = None::<OwnedFd>;
     let mut tick = MIN_TICK;
     let mut measured = Instant::now();
     let mut disk_measured = measured;
@@ -250,23 +252,13 @@ fn poll_stop_request(channel: &UnixStream, exit_notice: Option<&OwnedFd>, timeou
         return None;
     }
     let mut bytes = [0; 16];
+    let is_terminate = |byte: &u8| *byte == StopRequest::Terminate as u8;
     match rustix::io::read(channel, &mut bytes) {
-        Ok(0) => Some(StopRequest::Kill),
-        Ok(count) => bytes.iter().take(count).map(|byte| StopRequest::from_byte(*byte)).max(),
         Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => None,
-        Err(_) => Some(StopRequest::Kill),
+        Ok(count) if count > 0 && bytes.iter().take(count).all(is_terminate) => Some(StopRequest::Terminate),
+        // An unknown byte means the safe choice.
+        Ok(_) | Err(_) => Some(StopRequest::Kill),
     }
-}
-
-/// A file that becomes readable when the process exits.
-#[cfg(target_os = "linux")]
-fn open_pidfd(main: Pid) -> Option<OwnedFd> {
-    rustix::process::pidfd_open(main, rustix::process::PidfdFlags::empty()).ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn open_pidfd(_: Pid) -> Option<OwnedFd> {
-    None
 }
 
 fn exit_reason(status: WaitStatus, in_bubblewrap: bool, limits: &Limits) -> ExitReason {

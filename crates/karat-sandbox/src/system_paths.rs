@@ -1,5 +1,4 @@
-//! System paths that every tool may read: programs, libraries, and settings that hold nothing private. Everything else is hidden
-//! unless the tool's installation or manifest adds it.
+//! System paths that every tool may read: programs, libraries, and settings that hold nothing private.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -29,8 +28,7 @@ const FOLDERS: &[&str] = &[
 /// Parts of those folders that hold source checkouts instead of programs.
 const EXCLUDED: &[&str] = &["/usr/src", "/usr/local/src"];
 
-/// Files and folders below `/etc` that programs read: library paths, names of users and services, time zone, locale,
-/// CA certificates, fonts.
+/// Files and folders below `/etc` that programs read and that hold nothing private.
 const SETTINGS: &[&str] = &[
     "alternatives",
     "ca-certificates",

@@ -1,8 +1,6 @@
-//! Which user a tool runs as. Under root it is an unprivileged one wherever possible, since root owns the system's files and may
-//! write to them even without capabilities.
+//! Which user a tool runs as. Root could write to the system's files even without capabilities, so it is avoided if possible.
 
-use super::availability::available;
-use super::isolation::Isolation;
+use super::isolation::{Isolation, available};
 use super::job::Access;
 use super::system_paths::NOBODY;
 use std::io;

@@ -1,7 +1,7 @@
 //! Runs Karat's own code on untrusted input in a process with limits, so that no input can bring Karat down.
 
 use super::ipc::{CANCEL_POLL, Connection, is_disconnected};
-use super::job::{ExitReason, MAX_DURATION, Resource, SandboxError, Supervisor, WorkerLimits};
+use super::job::{ExitReason, MAX_DURATION, Resource, Supervisor, WorkerLimits};
 use super::processes::set_rlimit;
 use super::protocol::Request;
 use karat_io::cancel::Cancel;
@@ -30,7 +30,7 @@ pub fn run_worker<T>(
     supervisor: &Supervisor,
     cancel: &Cancel,
     talk: impl FnOnce(&Connection) -> io::Result<T>,
-) -> Result<Result<T, ExitReason>, SandboxError> {
+) -> io::Result<Result<T, ExitReason>> {
     let deadline = Instant::now() + limits.time.min(MAX_DURATION);
     let (mut child, connection) = supervisor.spawn(Stdio::null())?;
     let pid = Pid::from_child(&child);

@@ -7,7 +7,7 @@ use std::thread;
 
 /// The lines that were added or changed, sorted and merged. A pure deletion touches the lines around the gap.
 pub fn touched_lines(before: &str, after: &str) -> Vec<Lines> {
-    let (before, after) = (lines_of(before), lines_of(after));
+    let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let count = index(after.len());
     let mut touched: Vec<Lines> = Vec::new();
     for hunk in hunks(&before, &after) {
@@ -28,7 +28,7 @@ pub fn touched_lines(before: &str, after: &str) -> Vec<Lines> {
 }
 
 pub(crate) fn line_map(before: &str, after: &str) -> LineMap {
-    let (before, after) = (lines_of(before), lines_of(after));
+    let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let mut fates: Vec<Fate> = Vec::with_capacity(before.len());
     let mut next_after = 0;
     for hunk in hunks(&before, &after) {
@@ -37,10 +37,17 @@ pub(crate) fn line_map(before: &str, after: &str) -> LineMap {
         let (old, new) = (bare(&before, &hunk.before), bare(&after, &hunk.after));
         for inner in hunks(&old, &new) {
             keep(&mut fates, &mut next_after, hunk.before.start + inner.before.start, Fate::Edited);
+            let shift = |range: Range<u32>, by: u32| range.start + by..range.end + by;
             let block =
-                Block { before: shift(&inner.before, hunk.before.start), after: shift(&inner.after, hunk.after.start) };
-            for offset in 0..inner.before.len() {
-                fates.push(block.fate(index(offset)));
+                Hunk { before: shift(inner.before, hunk.before.start), after: shift(inner.after, hunk.after.start) };
+            for offset in 0..index(block.before.len()) {
+                fates.push(if block.after.is_empty() {
+                    Fate::Gone
+                } else if block.before.len() == block.after.len() {
+                    Fate::Edited(block.after.start + offset)
+                } else {
+                    Fate::Rewritten(block.clone())
+                });
             }
             next_after = block.after.end;
         }
@@ -59,8 +66,8 @@ pub(crate) struct LineMap {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CarriedLines {
-    Unchanged(Lines),
-    Moved(Lines),
+    /// As they were, perhaps at another place.
+    Kept(Lines),
     /// Some lines changed or were inserted between; this is the best range for what is left.
     Edited(Lines),
     /// Deleted, or rewritten together with so much around them that no range corresponds to them.
@@ -90,13 +97,8 @@ impl LineMap {
         }
         let Some(reached) = reached else { return CarriedLines::Lost };
         let carried = Lines { start: reached.start + 1, end: reached.end };
-        if !intact || reached.len() != own.len() {
-            CarriedLines::Edited(carried)
-        } else if carried == lines {
-            CarriedLines::Unchanged(carried)
-        } else {
-            CarriedLines::Moved(carried)
-        }
+        let is_kept = intact && reached.len() == own.len();
+        if is_kept { CarriedLines::Kept(carried) } else { CarriedLines::Edited(carried) }
     }
 }
 
@@ -105,26 +107,8 @@ impl LineMap {
 enum Fate {
     Kept(u32),
     Edited(u32),
-    Rewritten(Block),
+    Rewritten(Hunk),
     Gone,
-}
-
-#[derive(Clone, Debug)]
-struct Block {
-    before: Range<u32>,
-    after: Range<u32>,
-}
-
-impl Block {
-    fn fate(&self, offset: u32) -> Fate {
-        if self.after.is_empty() {
-            Fate::Gone
-        } else if self.before.len() == self.after.len() {
-            Fate::Edited(self.after.start + offset)
-        } else {
-            Fate::Rewritten(self.clone())
-        }
-    }
 }
 
 /// Maps the lines up to `until` to the next lines of the after side, one by one.
@@ -135,17 +119,9 @@ fn keep(fates: &mut Vec<Fate>, next_after: &mut u32, until: u32, fate: fn(u32) -
     }
 }
 
-fn lines_of(text: &str) -> Vec<&str> {
-    text.lines().collect()
-}
-
 fn bare<'text>(lines: &[&'text str], range: &Range<u32>) -> Vec<&'text str> {
     let lines = lines.get(range.start as usize..range.end as usize).unwrap_or_default();
     lines.iter().map(|line| line.trim()).collect()
-}
-
-fn shift(range: &Range<u32>, by: u32) -> Range<u32> {
-    range.start + by..range.end + by
 }
 
 fn index(count: usize) -> u32 {
@@ -230,8 +206,8 @@ mod tests {
     fn lines_are_mapped() {
         let check = |before: &str, after: &str, (start, end): (u32, u32), expect: &str| {
             let mapped = match line_map(&text(before), &text(after)).carry(Lines { start, end }) {
-                CarriedLines::Unchanged(to) => format!("unchanged {}-{}", to.start, to.end),
-                CarriedLines::Moved(to) => format!("moved {}-{}", to.start, to.end),
+                CarriedLines::Kept(to) if to == (Lines { start, end }) => format!("unchanged {}-{}", to.start, to.end),
+                CarriedLines::Kept(to) => format!("moved {}-{}", to.start, to.end),
                 CarriedLines::Edited(to) => format!("edited {}-{}", to.start, to.end),
                 CarriedLines::Lost => "lost".to_owned(),
             };
@@ -288,9 +264,7 @@ mod tests {
             for (row, line) in before.lines().enumerate() {
                 let at = index(row) + 1;
                 match map.carry(Lines { start: at, end: at }) {
-                    CarriedLines::Unchanged(to) | CarriedLines::Moved(to) => {
-                        assert_eq!(after.lines().nth(to.start as usize - 1), Some(line));
-                    }
+                    CarriedLines::Kept(to) => assert_eq!(after.lines().nth(to.start as usize - 1), Some(line)),
                     CarriedLines::Edited(lines) => assert!(lines.end as usize <= after.lines().count()),
                     CarriedLines::Lost => (),
                 }

@@ -1,41 +1,42 @@
 //! Syntax highlighting: classifies each part of a line.
 
 use super::language::Language;
-use super::symbols::tree;
+use super::symbols::{tree, walk};
 use tree_sitter::Node;
 
 /// The class of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "variant names say it")]
+#[repr(u8)]
 pub enum Colour {
     /// Everything without a class of its own.
-    Plain,
-    Keyword,
+    Plain = b'.',
+    Keyword = b'k',
     /// A string or a character.
-    Text,
-    Number,
-    Comment,
+    Text = b's',
+    Number = b'n',
+    Comment = b'c',
     /// The name of a type.
-    Type,
+    Type = b't',
 }
 
 impl Colour {
     /// The letter for it in packed form.
     pub fn letter(self) -> char {
-        match self {
-            Self::Plain => '.',
-            Self::Keyword => 'k',
-            Self::Text => 's',
-            Self::Number => 'n',
-            Self::Comment => 'c',
-            Self::Type => 't',
-        }
+        char::from(self as u8)
     }
 }
 
 /// The parts of every line with lengths in bytes; `None` where the code is too long or too complex to be parsed.
 pub fn colours(language: Language, source: &str) -> Option<Vec<Vec<(usize, Colour)>>> {
-    let tokens = tokens(&tree(language, source)?.root_node(), source);
+    let tree = tree(language, source)?;
+    // Everything with a colour, in source order.
+    let mut tokens: Vec<(usize, usize, Colour)> = Vec::new();
+    walk(&tree, |node, _| {
+        let colour = colour(&node, source);
+        tokens.extend(colour.map(|colour| (node.start_byte(), node.end_byte(), colour)));
+        colour.is_none()
+    });
     let mut tokens = tokens.into_iter().peekable();
     let mut lines = Vec::new();
     let mut start = 0;
@@ -63,27 +64,6 @@ pub fn colours(language: Language, source: &str) -> Option<Vec<Vec<(usize, Colou
     Some(lines)
 }
 
-/// Everything with a colour, in source order. Walks with a cursor, since hostile code nests deeper than the call stack.
-fn tokens(root: &Node<'_>, source: &str) -> Vec<(usize, usize, Colour)> {
-    let mut cursor = root.walk();
-    let mut found = Vec::new();
-    loop {
-        let node = cursor.node();
-        let colour = colour(&node, source);
-        if let Some(colour) = colour {
-            found.push((node.start_byte(), node.end_byte(), colour));
-        }
-        if colour.is_none() && cursor.goto_first_child() {
-            continue;
-        }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                return found;
-            }
-        }
-    }
-}
-
 /// The colour of a node and everything in it; `None` where its children have their own.
 fn colour(node: &Node<'_>, source: &str) -> Option<Colour> {
     let kind = node.kind();
@@ -107,16 +87,10 @@ fn colour(node: &Node<'_>, source: &str) -> Option<Colour> {
         return Some(Colour::Number);
     }
     match kind {
-        "type_identifier"
-        | "primitive_type"
-        | "predefined_type"
-        | "integral_type"
-        | "floating_point_type"
-        | "boolean_type"
-        | "void_type" => Some(Colour::Type),
-        "true" | "false" | "null" | "none" | "nil" | "self" | "this" | "super" | "visibility" | "state_mutability" => {
-            Some(Colour::Keyword)
-        }
+        "type_identifier" | "primitive_type" | "predefined_type" | "integral_type" => Some(Colour::Type),
+        "floating_point_type" | "boolean_type" | "void_type" => Some(Colour::Type),
+        "true" | "false" | "null" | "none" | "nil" | "self" | "this" | "super" => Some(Colour::Keyword),
+        "visibility" | "state_mutability" => Some(Colour::Keyword),
         _ => None,
     }
 }

@@ -12,6 +12,32 @@ pub(super) struct Definition<'tree> {
     pub(super) same: Option<Node<'tree>>,
 }
 
+/// The kinds of nodes that define what their field `name` says.
+fn named_kinds(language: Language) -> &'static str {
+    match language {
+        Language::TypeScript | Language::Tsx | Language::JavaScript => {
+            "function_declaration generator_function_declaration function_expression generator_function \
+             function_signature class_declaration abstract_class_declaration class interface_declaration \
+             enum_declaration method_definition method_signature abstract_method_signature"
+        }
+        Language::Python => "function_definition class_definition",
+        Language::Java => {
+            "class_declaration interface_declaration enum_declaration record_declaration annotation_type_declaration \
+             method_declaration constructor_declaration compact_constructor_declaration"
+        }
+        Language::Go => "function_declaration method_elem",
+        Language::Rust => {
+            "function_item function_signature_item struct_item enum_item union_item trait_item mod_item macro_definition"
+        }
+        Language::C | Language::Cpp => "preproc_function_def",
+        Language::Ruby => "method",
+        Language::Solidity => {
+            "contract_declaration interface_declaration library_declaration struct_declaration enum_declaration \
+             modifier_definition"
+        }
+    }
+}
+
 /// Wrappers of a definition, such as `template <…>` or decorators: their lines belong to it.
 pub(super) fn is_wrapper(language: Language, kind: &str) -> bool {
     match language {
@@ -22,50 +48,89 @@ pub(super) fn is_wrapper(language: Language, kind: &str) -> bool {
     }
 }
 
-pub(super) fn definition<'tree>(language: Language, node: Node<'tree>, source: &str) -> Option<Definition<'tree>> {
+pub(super) fn definition<'tree>(language: Language, node: Node<'tree>, text: &str) -> Option<Definition<'tree>> {
     if !node.is_named() {
         return None;
     }
-    let text = Text(source);
-    match language {
-        Language::TypeScript | Language::Tsx | Language::JavaScript => ecmascript(node, text),
-        Language::Python => python(node, text),
-        Language::Java => java(node, text),
-        Language::Go => go(node, text),
-        Language::Rust => rust(node, text),
-        Language::C | Language::Cpp => c_family(node, text),
-        Language::Ruby => ruby(node, text),
-        Language::Solidity => solidity(node, text),
+    if named_kinds(language).split(' ').any(|kind| kind == node.kind()) {
+        return plain(vec![field_name(text, node, "name")?]);
+    }
+    match (language, node.kind()) {
+        (Language::TypeScript | Language::Tsx | Language::JavaScript, _) => ecmascript(node, text),
+        (Language::Python | Language::Ruby, "assignment") => named_value(node, ["left", "right"], "lambda", text),
+        (Language::Java, "module_declaration") => plain(split(&field_name(text, node, "name")?, ".")),
+        (Language::Java, "variable_declarator") => named_value(node, ["name", "value"], "lambda_expression", text),
+        (Language::Go, "method_declaration") => {
+            let receiver = node.child_by_field_name("receiver")?.named_child(0)?.child_by_field_name("type");
+            let mut segments: Vec<String> = receiver.and_then(|kind| base_type(kind, text)).into_iter().collect();
+            segments.push(field_name(text, node, "name")?);
+            plain(segments)
+        }
+        (Language::Go, "type_spec") => {
+            matches!(node.child_by_field_name("type")?.kind(), "struct_type" | "interface_type").then_some(())?;
+            plain(vec![field_name(text, node, "name")?])
+        }
+        (Language::Go, "var_spec") => named_value(node, ["name", "value"], "func_literal", text),
+        (Language::Go, "short_var_declaration") => named_value(node, ["left", "right"], "func_literal", text),
+        (Language::Rust, "impl_item") => plain(split(&base_type(node.child_by_field_name("type")?, text)?, "::")),
+        (Language::Rust, "let_declaration") => named_value(node, ["pattern", "value"], "closure_expression", text),
+        (Language::C | Language::Cpp, "function_definition") => {
+            plain(declared(node.child_by_field_name("declarator")?, text)?)
+        }
+        (
+            Language::C | Language::Cpp,
+            "class_specifier" | "struct_specifier" | "union_specifier" | "enum_specifier",
+        ) => {
+            node.child_by_field_name("body")?;
+            plain(declared(node.child_by_field_name("name")?, text)?)
+        }
+        (Language::C | Language::Cpp, "type_definition") => {
+            // `typedef struct { … } Name;` is where C names most of its structs.
+            let body = node.child_by_field_name("type")?;
+            let nameless = body.child_by_field_name("body").is_some() && body.child_by_field_name("name").is_none();
+            nameless.then_some(())?;
+            plain(declared(node.child_by_field_name("declarator")?, text)?)
+        }
+        (Language::C | Language::Cpp, "namespace_definition") => plain(split(&field_name(text, node, "name")?, "::")),
+        (Language::C | Language::Cpp, "init_declarator") => {
+            named_value(node, ["declarator", "value"], "lambda_expression", text)
+        }
+        (Language::Ruby, "class" | "module") => plain(split(&field_name(text, node, "name")?, "::")),
+        (Language::Ruby, "singleton_method") => {
+            let object = node.child_by_field_name("object").filter(|object| object.kind() != "self");
+            let mut segments: Vec<String> = object.and_then(|object| node_name(text, object)).into_iter().collect();
+            segments.push(field_name(text, node, "name")?);
+            plain(segments)
+        }
+        (Language::Solidity, "function_definition") => {
+            // Before version 0.6 the fallback function was the one without a name.
+            plain(vec![field_name(text, node, "name").unwrap_or_else(|| "fallback".to_owned())])
+        }
+        (Language::Solidity, "constructor_definition") => plain(vec!["constructor".to_owned()]),
+        (Language::Solidity, "fallback_receive_definition") => {
+            let receives = node.child(0).is_some_and(|first| first.kind() == "receive");
+            plain(vec![if receives { "receive" } else { "fallback" }.to_owned()])
+        }
+        _ => None,
     }
 }
 
-fn ecmascript<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tree>> {
+fn ecmascript<'tree>(node: Node<'tree>, text: &str) -> Option<Definition<'tree>> {
     match node.kind() {
-        "function_declaration"
-        | "generator_function_declaration"
-        | "function_expression"
-        | "generator_function"
-        | "function_signature"
-        | "class_declaration"
-        | "abstract_class_declaration"
-        | "class"
-        | "interface_declaration"
-        | "enum_declaration"
-        | "method_definition"
-        | "method_signature"
-        | "abstract_method_signature" => plain(vec![text.field(node, "name")?]),
         "internal_module" | "module" => {
             let name = node.child_by_field_name("name")?;
-            let whole = text.name(name)?;
+            let whole = node_name(text, name)?;
             plain(if name.kind() == "string" { vec![whole] } else { split(&whole, ".") })
         }
         "variable_declarator" | "public_field_definition" => {
             let name = node.child_by_field_name("name")?;
             (!name.kind().ends_with("_pattern")).then_some(())?;
-            ecmascript_value(vec![text.name(name)?], node.child_by_field_name("value")?)
+            ecmascript_value(vec![node_name(text, name)?], node.child_by_field_name("value")?)
         }
-        "field_definition" => ecmascript_value(vec![text.field(node, "property")?], node.child_by_field_name("value")?),
-        "pair" => ecmascript_value(vec![text.field(node, "key")?], node.child_by_field_name("value")?),
+        "field_definition" => {
+            ecmascript_value(vec![field_name(text, node, "property")?], node.child_by_field_name("value")?)
+        }
+        "pair" => ecmascript_value(vec![field_name(text, node, "key")?], node.child_by_field_name("value")?),
         "assignment_expression" => {
             let target = member_chain(node.child_by_field_name("left")?, text)?;
             ecmascript_value(target, node.child_by_field_name("right")?)
@@ -89,14 +154,14 @@ fn ecmascript_value<'tree>(segments: Vec<String>, mut value: Node<'tree>) -> Opt
 }
 
 /// `a.b.c` as segments, without a leading `this`; `None` where a part is computed or called.
-fn member_chain(mut node: Node<'_>, text: Text<'_>) -> Option<Vec<String>> {
+fn member_chain(mut node: Node<'_>, text: &str) -> Option<Vec<String>> {
     let mut segments = Vec::new();
     while node.kind() == "member_expression" && segments.len() < 16 {
-        segments.push(text.field(node, "property")?);
+        segments.push(field_name(text, node, "property")?);
         node = node.child_by_field_name("object")?;
     }
     match node.kind() {
-        "identifier" => segments.push(text.name(node)?),
+        "identifier" => segments.push(node_name(text, node)?),
         "this" if !segments.is_empty() => (),
         _ => return None,
     }
@@ -104,100 +169,20 @@ fn member_chain(mut node: Node<'_>, text: Text<'_>) -> Option<Vec<String>> {
     Some(segments)
 }
 
-fn python<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tree>> {
-    match node.kind() {
-        "function_definition" | "class_definition" => plain(vec![text.field(node, "name")?]),
-        "assignment" => named_value(node, ["left", "right"], "lambda", text),
-        _ => None,
-    }
-}
-
-fn java<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tree>> {
-    match node.kind() {
-        "class_declaration"
-        | "interface_declaration"
-        | "enum_declaration"
-        | "record_declaration"
-        | "annotation_type_declaration"
-        | "method_declaration"
-        | "constructor_declaration"
-        | "compact_constructor_declaration" => plain(vec![text.field(node, "name")?]),
-        "module_declaration" => plain(split(&text.field(node, "name")?, ".")),
-        "variable_declarator" => named_value(node, ["name", "value"], "lambda_expression", text),
-        _ => None,
-    }
-}
-
-fn go<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tree>> {
-    match node.kind() {
-        "function_declaration" | "method_elem" => plain(vec![text.field(node, "name")?]),
-        "method_declaration" => {
-            let receiver = node.child_by_field_name("receiver")?.named_child(0)?.child_by_field_name("type");
-            let mut segments: Vec<String> = receiver.and_then(|kind| base_type(kind, text)).into_iter().collect();
-            segments.push(text.field(node, "name")?);
-            plain(segments)
-        }
-        "type_spec" => {
-            matches!(node.child_by_field_name("type")?.kind(), "struct_type" | "interface_type").then_some(())?;
-            plain(vec![text.field(node, "name")?])
-        }
-        "var_spec" => named_value(node, ["name", "value"], "func_literal", text),
-        "short_var_declaration" => named_value(node, ["left", "right"], "func_literal", text),
-        _ => None,
-    }
-}
-
-fn rust<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tree>> {
-    match node.kind() {
-        "function_item"
-        | "function_signature_item"
-        | "struct_item"
-        | "enum_item"
-        | "union_item"
-        | "trait_item"
-        | "mod_item"
-        | "macro_definition" => plain(vec![text.field(node, "name")?]),
-        "impl_item" => plain(split(&base_type(node.child_by_field_name("type")?, text)?, "::")),
-        "let_declaration" => named_value(node, ["pattern", "value"], "closure_expression", text),
-        _ => None,
-    }
-}
-
 /// A type without pointers, references and type arguments.
-fn base_type(mut node: Node<'_>, text: Text<'_>) -> Option<String> {
+fn base_type(mut node: Node<'_>, text: &str) -> Option<String> {
     loop {
         node = match node.kind() {
             "pointer_type" if node.child_by_field_name("type").is_none() => node.named_child(0)?,
             "parenthesized_type" => node.named_child(0)?,
             "generic_type" | "reference_type" | "pointer_type" => node.child_by_field_name("type")?,
-            _ => return text.name(node),
+            _ => return node_name(text, node),
         };
     }
 }
 
-fn c_family<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tree>> {
-    match node.kind() {
-        "function_definition" => plain(declared(node.child_by_field_name("declarator")?, text)?),
-        "class_specifier" | "struct_specifier" | "union_specifier" | "enum_specifier" => {
-            node.child_by_field_name("body")?;
-            plain(declared(node.child_by_field_name("name")?, text)?)
-        }
-        "type_definition" => {
-            // `typedef struct { … } Name;` is where C names most of its structs.
-            let body = node.child_by_field_name("type")?;
-            let nameless = body.child_by_field_name("body").is_some() && body.child_by_field_name("name").is_none();
-            nameless.then_some(())?;
-            plain(declared(node.child_by_field_name("declarator")?, text)?)
-        }
-        "namespace_definition" => plain(split(&text.field(node, "name")?, "::")),
-        "preproc_function_def" => plain(vec![text.field(node, "name")?]),
-        "init_declarator" => named_value(node, ["declarator", "value"], "lambda_expression", text),
-        _ => None,
-    }
-}
-
 /// The name inside a declarator such as `*(Ns::Class<T>::method)(int)`, one segment for each scope.
-fn declared(mut node: Node<'_>, text: Text<'_>) -> Option<Vec<String>> {
+fn declared(mut node: Node<'_>, text: &str) -> Option<Vec<String>> {
     let mut segments = Vec::new();
     loop {
         node = match node.kind() {
@@ -205,59 +190,22 @@ fn declared(mut node: Node<'_>, text: Text<'_>) -> Option<Vec<String>> {
                 if let Some(scope) = node.child_by_field_name("scope")
                     && segments.len() < 16
                 {
-                    segments.push(text.name(scope.child_by_field_name("name").unwrap_or(scope))?);
+                    segments.push(node_name(text, scope.child_by_field_name("name").unwrap_or(scope))?);
                 }
                 node.child_by_field_name("name")?
             }
             "template_function" | "template_method" | "template_type" => node.child_by_field_name("name")?,
             "operator_cast" => {
-                let target = text.field(node, "type")?;
+                let target = field_name(text, node, "type")?;
                 segments.push(format!("operator {target}"));
                 return Some(segments);
             }
             "identifier" | "field_identifier" | "type_identifier" | "destructor_name" | "operator_name" => {
-                segments.push(text.name(node)?);
+                segments.push(node_name(text, node)?);
                 return Some(segments);
             }
             _ => node.child_by_field_name("declarator").or_else(|| node.named_child(0))?,
         };
-    }
-}
-
-fn ruby<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tree>> {
-    match node.kind() {
-        "class" | "module" => plain(split(&text.field(node, "name")?, "::")),
-        "method" => plain(vec![text.field(node, "name")?]),
-        "singleton_method" => {
-            let object = node.child_by_field_name("object").filter(|object| object.kind() != "self");
-            let mut segments: Vec<String> = object.and_then(|object| text.name(object)).into_iter().collect();
-            segments.push(text.field(node, "name")?);
-            plain(segments)
-        }
-        "assignment" => named_value(node, ["left", "right"], "lambda", text),
-        _ => None,
-    }
-}
-
-fn solidity<'tree>(node: Node<'tree>, text: Text<'_>) -> Option<Definition<'tree>> {
-    match node.kind() {
-        "contract_declaration"
-        | "interface_declaration"
-        | "library_declaration"
-        | "struct_declaration"
-        | "enum_declaration"
-        | "modifier_definition" => plain(vec![text.field(node, "name")?]),
-        "function_definition" => {
-            // Before version 0.6 the fallback function was the one without a name.
-            let name = node.child_by_field_name("name").and_then(|name| text.name(name));
-            plain(vec![name.unwrap_or_else(|| "fallback".to_owned())])
-        }
-        "constructor_definition" => plain(vec!["constructor".to_owned()]),
-        "fallback_receive_definition" => {
-            let receives = node.child(0).is_some_and(|first| first.kind() == "receive");
-            plain(vec![if receives { "receive" } else { "fallback" }.to_owned()])
-        }
-        _ => None,
     }
 }
 
@@ -270,12 +218,12 @@ fn named_value<'tree>(
     node: Node<'tree>,
     [name_field, value_field]: [&str; 2],
     value_kind: &str,
-    text: Text<'_>,
+    text: &str,
 ) -> Option<Definition<'tree>> {
     let name = only(node.child_by_field_name(name_field)?)?;
     let value = only(node.child_by_field_name(value_field)?)?;
     (matches!(name.kind(), "identifier" | "constant") && value.kind() == value_kind).then_some(())?;
-    Some(Definition { segments: vec![text.name(name)?], lends_name_only: false, same: Some(value) })
+    Some(Definition { segments: vec![node_name(text, name)?], lends_name_only: false, same: Some(value) })
 }
 
 /// The only element of an expression list; other nodes stand for themselves.
@@ -290,33 +238,28 @@ fn split(name: &str, separator: &str) -> Vec<String> {
     name.split(separator).map(str::trim).filter(|segment| !segment.is_empty()).map(str::to_owned).collect()
 }
 
-#[derive(Clone, Copy)]
-struct Text<'source>(&'source str);
-
 /// Longer names are truncated, so that hostile source cannot make huge keys.
 const MAX_NAME: usize = 256;
 
-impl Text<'_> {
-    fn field(self, node: Node<'_>, field: &str) -> Option<String> {
-        self.name(node.child_by_field_name(field)?)
-    }
+fn field_name(text: &str, node: Node<'_>, field: &str) -> Option<String> {
+    node_name(text, node.child_by_field_name(field)?)
+}
 
-    /// The name of a node on one line, without quotes or control characters; `None` if nothing is left.
-    fn name(self, node: Node<'_>) -> Option<String> {
-        let raw = self.0.get(node.byte_range())?;
-        let raw = if node.kind() == "string" { raw.trim_matches(['"', '\'']) } else { raw };
-        let mut name = String::new();
-        for word in raw.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
-            if !name.is_empty() {
-                name.push(' ');
-            }
-            for c in word.chars() {
-                if name.len() + c.len_utf8() > MAX_NAME {
-                    return Some(name);
-                }
-                name.push(c);
-            }
+/// The name of a node on one line, without quotes or control characters; `None` if nothing is left.
+fn node_name(text: &str, node: Node<'_>) -> Option<String> {
+    let raw = text.get(node.byte_range())?;
+    let raw = if node.kind() == "string" { raw.trim_matches(['"', '\'']) } else { raw };
+    let mut name = String::new();
+    for word in raw.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+        if !name.is_empty() {
+            name.push(' ');
         }
-        (!name.is_empty()).then_some(name)
+        for c in word.chars() {
+            if name.len() + c.len_utf8() > MAX_NAME {
+                return Some(name);
+            }
+            name.push(c);
+        }
     }
+    (!name.is_empty()).then_some(name)
 }

@@ -1,7 +1,10 @@
 //! Carries goldens from one revision of the code to another.
 
+#![expect(missing_docs, reason = "names of fields and variants say it")]
+
 use crate::change::{CarriedLines, LineMap, line_map};
-use crate::git::{Blob, CommitId, Entry, EntryKind, FileChange, GitError, Repository, is_binary};
+use crate::git::{CommitId, Entry, FileChange, GitError, Repository, is_binary};
+use karat_core::golden::Golden;
 use karat_core::ids::{CaseId, GoldenId};
 use karat_core::lines::Lines;
 use karat_core::path::{FilePattern, RepoPath};
@@ -11,23 +14,7 @@ use std::collections::BTreeMap;
 /// Larger files are not compared.
 const MAX_FILE: u64 = 16 << 20;
 
-/// A golden to carry.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct DriftInput {
-    pub case: CaseId,
-    pub golden: GoldenId,
-    /// Its file in the old revision; a golden without one cannot be carried.
-    pub file: Option<FilePattern>,
-    /// Its lines; without them only the file is followed.
-    pub lines: Option<Lines>,
-    /// A scanner's own locator, which only the scanner can update.
-    pub anchor: Option<String>,
-}
-
-/// The outcome for one golden.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct DriftOutcome {
     pub case: CaseId,
     pub golden: GoldenId,
@@ -36,9 +23,7 @@ pub struct DriftOutcome {
     pub anchor_in_doubt: bool,
 }
 
-/// A file and lines in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Location {
     /// Relative to the same folder as the golden's file.
     pub file: RepoPath,
@@ -47,7 +32,6 @@ pub struct Location {
 
 /// Where a golden is in the new revision. If some of its lines were edited, the new location is the best guess.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "variant names say it")]
 pub enum DriftStatus {
     Unchanged(Location),
     Moved { from: Location, to: Location },
@@ -65,7 +49,8 @@ impl DriftStatus {
     }
 }
 
-/// Carries goldens from one revision to another, following renames; one outcome for each, in the order given.
+/// Carries goldens of cases from one revision to another, following renames; one outcome for each, in the order given.
+/// A golden without a file cannot be carried; of one without lines only the file is followed.
 ///
 /// The files of goldens are relative to the root of the repository, or to `prefix` below it.
 pub fn drift(
@@ -73,7 +58,7 @@ pub fn drift(
     from: &str,
     to: &str,
     prefix: Option<&RepoPath>,
-    goldens: &[DriftInput],
+    goldens: &[(&CaseId, &Golden)],
 ) -> Result<Vec<DriftOutcome>, GitError> {
     let (from, to) = (repo.resolve(from)?, repo.resolve(to)?);
     let changes = repo.changed_files(Some(&from), &to)?;
@@ -81,24 +66,26 @@ pub fn drift(
         changes.files.iter().filter_map(|change| Some((&change.old.as_ref()?.path, change))).collect();
     let mut read: BTreeMap<RepoPath, FollowedFile> = BTreeMap::new();
     let mut outcomes = Vec::with_capacity(goldens.len());
-    for golden in goldens {
+    for &(case, golden) in goldens {
         let status = match golden_path(golden, prefix) {
             Err(reason) => DriftStatus::Lost { reason },
             Ok((file, full)) => {
-                if !read.contains_key(&full) {
-                    let followed = follow(repo, &from, &full, changed.get(&full).copied())?;
-                    read.insert(full.clone(), followed);
-                }
-                match read.get(&full) {
-                    Some(Ok(followed)) => carry(followed, file, golden.lines, prefix),
-                    Some(Err(reason)) => DriftStatus::Lost { reason: reason.clone() },
-                    None => DriftStatus::Lost { reason: NOT_IN_FROM.to_owned() },
+                let followed = match read.get(&full) {
+                    Some(followed) => followed,
+                    None => {
+                        let followed = follow(repo, &from, &full, changed.get(&full).copied())?;
+                        &*read.entry(full).or_insert(followed)
+                    }
+                };
+                match followed {
+                    Ok(followed) => carry(followed, file, golden.lines, prefix),
+                    Err(reason) => DriftStatus::Lost { reason: reason.clone() },
                 }
             }
         };
         outcomes.push(DriftOutcome {
-            case: golden.case.clone(),
-            golden: golden.golden.clone(),
+            case: case.clone(),
+            golden: golden.id.clone(),
             anchor_in_doubt: golden.anchor.is_some() && !matches!(status, DriftStatus::Unchanged(_)),
             status,
         });
@@ -111,7 +98,7 @@ type FollowedFile = Result<(RepoPath, LineMap), String>;
 const NOT_IN_FROM: &str = "its file is not in the old revision";
 
 /// The golden's path as given, and from the root of the repository.
-fn golden_path<'a>(golden: &'a DriftInput, prefix: Option<&RepoPath>) -> Result<(&'a RepoPath, RepoPath), String> {
+fn golden_path<'a>(golden: &'a Golden, prefix: Option<&RepoPath>) -> Result<(&'a RepoPath, RepoPath), String> {
     let file = match &golden.file {
         None => return Err("it names no file".to_owned()),
         Some(FilePattern::Glob(_)) => return Err("its file is a glob, which matches many files".to_owned()),
@@ -132,29 +119,27 @@ fn follow(
         None => repo.entry(from, path)?,
     };
     let Some(old) = old else { return Ok(Err(NOT_IN_FROM.to_owned())) };
-    let new = match change {
-        None => Some(&old),
-        Some(change) => change.new.as_ref(),
+    let Some(new) = change.map_or(Some(&old), |change| change.new.as_ref()) else {
+        return Ok(Err("its file was deleted".to_owned()));
     };
-    let Some(new) = new else { return Ok(Err("its file was deleted".to_owned())) };
     let before = match text(repo, &old)? {
         Ok(text) => text,
         Err(reason) => return Ok(Err(reason)),
     };
-    if old.content == new.content && old.kind == new.kind {
+    if old.content == new.content && old.is_file == new.is_file {
         return Ok(Ok((new.path.clone(), line_map(&before, &before))));
     }
     Ok(text(repo, new)?.map(|after| (new.path.clone(), line_map(&before, &after))))
 }
 
 fn text(repo: &Repository, entry: &Entry) -> Result<Result<String, String>, GitError> {
-    if entry.kind != EntryKind::File {
+    if !entry.is_file {
         return Ok(Err("its file is a link or a submodule".to_owned()));
     }
     Ok(match repo.content(entry, MAX_FILE)? {
-        Blob::TooLong => Err(format!("its file is longer than {} MiB", MAX_FILE >> 20)),
-        Blob::Whole(bytes) if is_binary(&bytes) => Err("its file is binary".to_owned()),
-        Blob::Whole(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        None => Err(format!("its file is longer than {} MiB", MAX_FILE >> 20)),
+        Some(bytes) if is_binary(&bytes) => Err("its file is binary".to_owned()),
+        Some(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
     })
 }
 
@@ -173,9 +158,7 @@ fn carry(
         return lost(format!("its lines are outside the old file, which has {count}"));
     }
     match map.carry(lines) {
-        CarriedLines::Unchanged(to) | CarriedLines::Moved(to) => {
-            settle(from, Location { file: new_file, lines: Some(to) })
-        }
+        CarriedLines::Kept(to) => settle(from, Location { file: new_file, lines: Some(to) }),
         CarriedLines::Edited(to) => DriftStatus::Edited { from, to: Location { file: new_file, lines: Some(to) } },
         CarriedLines::Lost => lost("its lines were deleted or rewritten".to_owned()),
     }
@@ -196,14 +179,21 @@ mod tests {
     use super::*;
     use crate::git::tests::scratch_repository::Scratch;
 
-    fn golden(file: &str, lines: Option<(u32, u32)>) -> DriftInput {
-        DriftInput {
-            case: CaseId::new("c"),
-            golden: GoldenId::new("g"),
-            file: FilePattern::new(file),
-            lines: lines.map(|(start, end)| Lines { start, end }),
-            anchor: None,
-        }
+    fn golden(file: &str, lines: Option<(u32, u32)>) -> Golden {
+        let lines = lines.map(|(start, end)| Lines { start, end });
+        Golden { file: FilePattern::new(file), lines, ..Golden::new("g") }
+    }
+
+    fn drift(
+        repo: &Repository,
+        from: &str,
+        to: &str,
+        prefix: Option<&RepoPath>,
+        goldens: &[Golden],
+    ) -> Result<Vec<DriftOutcome>, GitError> {
+        let case = CaseId::new("c");
+        let goldens: Vec<(&CaseId, &Golden)> = goldens.iter().map(|golden| (&case, golden)).collect();
+        super::drift(repo, from, to, prefix, &goldens)
     }
 
     fn show(status: &DriftStatus) -> String {
@@ -284,7 +274,7 @@ mod tests {
     #[test]
     fn anchors_of_moved_goldens_are_in_doubt() {
         let scratch = scratch();
-        let anchored = |file: &str| DriftInput { anchor: Some("n1".to_owned()), ..golden(file, Some((2, 2))) };
+        let anchored = |file: &str| Golden { anchor: Some("n1".to_owned()), ..golden(file, Some((2, 2))) };
         let goldens = [anchored("app/same.py"), anchored("app/shifted.py"), golden("app/shifted.py", Some((2, 2)))];
         let outcomes = drift(&scratch.open(), "HEAD~1", "HEAD", None, &goldens).expect("git");
         let found: Vec<bool> = outcomes.iter().map(|outcome| outcome.anchor_in_doubt).collect();

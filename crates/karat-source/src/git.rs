@@ -13,7 +13,6 @@ use std::process::{Command, Stdio};
 #[derive(Clone, Debug)]
 pub struct Repository {
     dir: PathBuf,
-    prefix: Option<RepoPath>,
 }
 
 /// The full id of an existing commit.
@@ -38,47 +37,24 @@ impl fmt::Display for CommitId {
     }
 }
 
-/// The type of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "variant names say it")]
-pub enum EntryKind {
-    File,
-    Symlink,
-    /// Another repository, or anything else without content here.
-    Other,
-}
-
 /// One side of a changed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Entry {
     /// From the root of the repository.
     pub path: RepoPath,
-    pub kind: EntryKind,
+    /// Rather than a symbolic link, or another repository without content here.
+    pub is_file: bool,
     pub content: String,
-}
-
-/// How a file changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "variant names say it")]
-pub enum ChangeStatus {
-    Added,
-    Deleted,
-    /// Its content, mode or type changed.
-    Modified,
-    /// Perhaps with changes.
-    Renamed,
 }
 
 /// One changed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct FileChange {
     /// `None` where the file was added.
     pub old: Option<Entry>,
     /// `None` where the file was deleted.
     pub new: Option<Entry>,
-    pub status: ChangeStatus,
 }
 
 /// The files that differ between two commits.
@@ -88,14 +64,6 @@ pub struct Changes {
     pub files: Vec<FileChange>,
     /// Changed paths that are not portable, such as names that are not UTF-8 or contain backslashes.
     pub odd_paths: Vec<String>,
-}
-
-/// The content of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "variant names say it")]
-pub enum Blob {
-    Whole(Vec<u8>),
-    TooLong,
 }
 
 /// An error of a git command.
@@ -125,24 +93,16 @@ pub enum GitError {
 impl Repository {
     /// The repository that `dir` lies in.
     pub fn open(dir: &Path) -> Result<Self, GitError> {
-        let mut repository = Self { dir: dir.to_owned(), prefix: None };
+        let repository = Self { dir: dir.to_owned() };
         if !dir.is_dir() {
             return Err(GitError::NotARepository { dir: dir.to_owned() });
         }
-        let prefix = match repository.run(&["rev-parse", "--show-prefix"]) {
+        match repository.run(&["rev-parse", "--show-prefix"]) {
             Err(GitError::Failed { message, .. }) if message.contains("not a git repository") => {
-                return Err(GitError::NotARepository { dir: dir.to_owned() });
+                Err(GitError::NotARepository { dir: dir.to_owned() })
             }
-            other => other?,
-        };
-        let prefix = String::from_utf8_lossy(&prefix);
-        repository.prefix = RepoPath::new(prefix.trim_end_matches(['\n', '/']));
-        Ok(repository)
-    }
-
-    /// The folder's path below the root of the repository; `None` at the root itself.
-    pub fn prefix(&self) -> Option<&RepoPath> {
-        self.prefix.as_ref()
+            answer => answer.map(|_| repository),
+        }
     }
 
     /// The commit of a branch, a tag, an id or another expression.
@@ -209,14 +169,14 @@ impl Repository {
             let (mode, kind, id) = (words.next(), words.next(), words.next());
             if name == path.as_str() && kind != Some("tree") {
                 let content = object_id("ls-tree", id.unwrap_or_default().as_bytes())?;
-                return Ok(Some(Entry { path: path.clone(), kind: entry_kind(mode.unwrap_or_default()), content }));
+                return Ok(Some(Entry { path: path.clone(), is_file: mode.is_some_and(is_file), content }));
             }
         }
         Ok(None)
     }
 
-    /// The content of a file, up to `limit` bytes.
-    pub fn content(&self, entry: &Entry, limit: u64) -> Result<Blob, GitError> {
+    /// The content of a file; `None` where it is longer than `limit` bytes.
+    pub fn content(&self, entry: &Entry, limit: u64) -> Result<Option<Vec<u8>>, GitError> {
         let failed = |source| GitError::Io { verb: "cat-file".to_owned(), source };
         let mut command = self.command(&["cat-file", "blob", &entry.content]);
         command.stderr(Stdio::null());
@@ -234,13 +194,13 @@ impl Repository {
         let status = child.wait().map_err(failed)?;
         read.map_err(failed)?;
         if too_long {
-            return Ok(Blob::TooLong);
+            return Ok(None);
         }
         if !status.success() {
             let message = format!("the content of {} could not be read", entry.path);
             return Err(GitError::Failed { verb: "cat-file".to_owned(), message });
         }
-        Ok(Blob::Whole(bytes))
+        Ok(Some(bytes))
     }
 
     fn run(&self, args: &[&str]) -> Result<Vec<u8>, GitError> {
@@ -290,20 +250,14 @@ fn parse_changes(answer: &[u8]) -> Result<Changes, GitError> {
         let text = String::from_utf8_lossy(head);
         let words: Vec<&str> = text.trim_start_matches(':').split(' ').collect();
         let [old_mode, new_mode, old_id, new_id, status] = words[..] else { return Err(unexpected("diff-tree", head)) };
+        // Added, copied, deleted, modified, renamed, or of another type.
+        if !status.starts_with(['A', 'C', 'D', 'M', 'R', 'T']) {
+            return Err(unexpected("diff-tree", head));
+        }
         let old_name = fields.next().ok_or_else(|| unexpected("diff-tree", head))?;
         let renamed = status.starts_with(['R', 'C']);
         let new_name = if renamed { fields.next().ok_or_else(|| unexpected("diff-tree", head))? } else { old_name };
-        let status = match status.as_bytes().first() {
-            Some(b'A' | b'C') => ChangeStatus::Added,
-            Some(b'D') => ChangeStatus::Deleted,
-            Some(b'R') => ChangeStatus::Renamed,
-            Some(b'M' | b'T') => ChangeStatus::Modified,
-            _ => return Err(unexpected("diff-tree", head)),
-        };
-        let mut side = |name: &[u8], mode: &str, id: &str, absent: ChangeStatus| {
-            if status == absent {
-                return None;
-            }
+        let mut side = |name: &[u8], mode: &str, id: &str| {
             let path =
                 str::from_utf8(name).ok().and_then(|name| RepoPath::new(name).filter(|path| path.as_str() == name));
             if path.is_none() {
@@ -312,23 +266,19 @@ fn parse_changes(answer: &[u8]) -> Result<Changes, GitError> {
                     changes.odd_paths.push(name);
                 }
             }
-            Some(Entry { path: path?, kind: entry_kind(mode), content: id.to_owned() })
+            Some(Entry { path: path?, is_file: is_file(mode), content: id.to_owned() })
         };
-        let old = side(old_name, old_mode, old_id, ChangeStatus::Added);
-        let new = side(new_name, new_mode, new_id, ChangeStatus::Deleted);
+        let old = if status.starts_with(['A', 'C']) { None } else { side(old_name, old_mode, old_id) };
+        let new = if status.starts_with('D') { None } else { side(new_name, new_mode, new_id) };
         if old.is_some() || new.is_some() {
-            changes.files.push(FileChange { old, new, status });
+            changes.files.push(FileChange { old, new });
         }
     }
     Ok(changes)
 }
 
-fn entry_kind(mode: &str) -> EntryKind {
-    match mode {
-        "100644" | "100755" | "100664" => EntryKind::File,
-        "120000" => EntryKind::Symlink,
-        _ => EntryKind::Other,
-    }
+fn is_file(mode: &str) -> bool {
+    matches!(mode, "100644" | "100755" | "100664")
 }
 
 fn object_id(verb: &str, answer: &[u8]) -> Result<String, GitError> {

@@ -36,54 +36,39 @@ impl Language {
         if matches!(extension, "C" | "H") {
             return Some(Self::Cpp);
         }
-        Some(match extension.to_ascii_lowercase().as_str() {
-            "ts" | "mts" | "cts" => Self::TypeScript,
-            "tsx" => Self::Tsx,
-            "js" | "jsx" | "mjs" | "cjs" => Self::JavaScript,
-            "py" | "pyi" | "pyw" => Self::Python,
-            "java" => Self::Java,
-            "go" => Self::Go,
-            "rs" => Self::Rust,
-            "c" | "h" => Self::C,
-            "cpp" | "cc" | "cxx" | "c++" | "hpp" | "hh" | "hxx" | "h++" => Self::Cpp,
-            "rb" | "rake" | "gemspec" => Self::Ruby,
-            "sol" => Self::Solidity,
-            _ => return None,
-        })
+        let extension = extension.to_ascii_lowercase();
+        LANGUAGES.iter().find(|row| row.2.contains(&extension.as_str())).map(|row| row.0)
     }
 
     /// The name used in cases.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::TypeScript | Self::Tsx => "typescript",
-            Self::JavaScript => "javascript",
-            Self::Python => "python",
-            Self::Java => "java",
-            Self::Go => "go",
-            Self::Rust => "rust",
-            Self::C => "c",
-            Self::Cpp => "cpp",
-            Self::Ruby => "ruby",
-            Self::Solidity => "solidity",
-        }
+        LANGUAGES[self as usize].1
     }
 
     pub(super) fn grammar(self) -> tree_sitter::Language {
-        match self {
-            Self::TypeScript => tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
-            Self::Tsx => tree_sitter_typescript::LANGUAGE_TSX.into(),
-            Self::JavaScript => tree_sitter_javascript::LANGUAGE.into(),
-            Self::Python => tree_sitter_python::LANGUAGE.into(),
-            Self::Java => tree_sitter_java::LANGUAGE.into(),
-            Self::Go => tree_sitter_go::LANGUAGE.into(),
-            Self::Rust => tree_sitter_rust::LANGUAGE.into(),
-            Self::C => tree_sitter_c::LANGUAGE.into(),
-            Self::Cpp => tree_sitter_cpp::LANGUAGE.into(),
-            Self::Ruby => tree_sitter_ruby::LANGUAGE.into(),
-            Self::Solidity => tree_sitter_solidity::LANGUAGE.into(),
-        }
+        LANGUAGES[self as usize].3()
     }
 }
+
+/// The name of a language in cases, the extensions of its files, and its grammar.
+type Row = (Language, &'static str, &'static [&'static str], fn() -> tree_sitter::Language);
+
+/// In the order of the variants.
+static LANGUAGES: [Row; 11] = [
+    (Language::TypeScript, "typescript", &["ts", "mts", "cts"], || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into()),
+    (Language::Tsx, "typescript", &["tsx"], || tree_sitter_typescript::LANGUAGE_TSX.into()),
+    (Language::JavaScript, "javascript", &["js", "jsx", "mjs", "cjs"], || tree_sitter_javascript::LANGUAGE.into()),
+    (Language::Python, "python", &["py", "pyi", "pyw"], || tree_sitter_python::LANGUAGE.into()),
+    (Language::Java, "java", &["java"], || tree_sitter_java::LANGUAGE.into()),
+    (Language::Go, "go", &["go"], || tree_sitter_go::LANGUAGE.into()),
+    (Language::Rust, "rust", &["rs"], || tree_sitter_rust::LANGUAGE.into()),
+    (Language::C, "c", &["c", "h"], || tree_sitter_c::LANGUAGE.into()),
+    (Language::Cpp, "cpp", &["cpp", "cc", "cxx", "c++", "hpp", "hh", "hxx", "h++"], || {
+        tree_sitter_cpp::LANGUAGE.into()
+    }),
+    (Language::Ruby, "ruby", &["rb", "rake", "gemspec"], || tree_sitter_ruby::LANGUAGE.into()),
+    (Language::Solidity, "solidity", &["sol"], || tree_sitter_solidity::LANGUAGE.into()),
+];
 
 #[cfg(test)]
 mod tests {

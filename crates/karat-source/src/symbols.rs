@@ -63,18 +63,14 @@ impl Symbols {
         "(file)#1".to_owned()
     }
 
-    /// Walks the tree with a cursor, since hostile source nests deeper than the call stack.
     fn collect(&mut self, language: Language, tree: &Tree, source: &str) {
-        let mut cursor = tree.walk();
-        // Counted here, since the cursor finds its depth by walking up.
-        let mut depth: u32 = 0;
         // The open scopes, each with the depth in the tree at which it closes.
         let mut open: Vec<(u32, usize)> = Vec::new();
         let mut dress: Option<(u32, u32)> = None;
         let mut same: Option<usize> = None;
         let mut ordinals: BTreeMap<usize, u32> = BTreeMap::new();
-        loop {
-            let node = cursor.node();
+        walk(tree, |node, depth| {
+            open.truncate(open.partition_point(|(at, _)| *at < depth));
             dress = dress.filter(|(at, _)| *at < depth);
             let inherited = dress.filter(|(at, _)| at + 1 == depth).map(|(_, start)| start);
             if is_wrapper(language, node.kind()) {
@@ -101,19 +97,27 @@ impl Symbols {
                     same = found.same.map(|node| node.id());
                 }
             }
-            if cursor.goto_first_child() {
-                depth += 1;
-                continue;
+            true
+        });
+    }
+}
+
+/// Visits nodes with their depths, in source order, and what is in a node where `visit` says so.
+/// By a cursor, since hostile source nests deeper than the call stack.
+pub(super) fn walk<'tree>(tree: &'tree Tree, mut visit: impl FnMut(Node<'tree>, u32) -> bool) {
+    let mut cursor = tree.walk();
+    // Counted here, since the cursor finds its depth by walking up.
+    let mut depth = 0;
+    loop {
+        if visit(cursor.node(), depth) && cursor.goto_first_child() {
+            depth += 1;
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return;
             }
-            while !cursor.goto_next_sibling() {
-                if !cursor.goto_parent() {
-                    return;
-                }
-                depth -= 1;
-            }
-            while open.last().is_some_and(|(at, _)| *at >= depth) {
-                open.pop();
-            }
+            depth -= 1;
         }
     }
 }
@@ -196,11 +200,8 @@ impl SymbolCache {
         path: &RepoPath,
         lines: Lines,
     ) -> Option<String> {
-        if !self.parsed.contains_key(path) {
-            let symbols = Language::from_path(path).and_then(|language| Symbols::parse(language, &files(path)?));
-            self.parsed.insert(path.clone(), symbols);
-        }
-        let symbols = self.parsed.get(path)?.as_ref()?;
+        let parse = || Language::from_path(path).and_then(|language| Symbols::parse(language, &files(path)?));
+        let symbols = self.parsed.entry(path.clone()).or_insert_with(parse).as_ref()?;
         (lines.start > 0 && lines.end <= symbols.line_count()).then(|| symbols.around(lines))
     }
 }

@@ -1,11 +1,8 @@
 //! Content-addressed artifacts: each distinct content is stored once, compressed, under its BLAKE3 hash.
 
-use super::Store;
-use super::database::{Database, OnConflict, Row, Value};
-use super::error::{Result, StoreError};
-use super::naming::RunId;
+use super::record::TrialKey;
 use super::tables::{ARTIFACTS, TRIAL_ARTIFACTS};
-use crate::record::TrialKey;
+use super::{Database, OnConflict, Result, Row, RunId, Store, StoreError, Value};
 use flate2::read::DeflateDecoder;
 use flate2::{Compress, Compression, FlushCompress, Status};
 use serde::Serialize;
@@ -32,8 +29,8 @@ impl Store {
                       AND t.number = $4) ORDER BY name";
         let mut infos = Vec::new();
         for row in self.database.select(&TRIAL_ARTIFACTS, latest, values)? {
-            let (name, hash) = (row.text(5)?, row.text(6)?);
-            let size = u64::try_from(self.artifact_row(&hash)?.int(1)?).unwrap_or(0);
+            let (name, hash): (String, String) = (row.get(5)?, row.get(6)?);
+            let size = u64::try_from(self.artifact_row(&hash)?.get::<i64>(1)?).unwrap_or(0);
             infos.push(ArtifactInfo { name, hash, size });
         }
         Ok(infos)
@@ -42,7 +39,7 @@ impl Store {
     /// The content stored under a hash, verified against it.
     pub fn artifact(&mut self, hash: &str) -> Result<Vec<u8>> {
         let row = self.artifact_row(hash)?;
-        unpack(hash, row.int(1)?, row.str(2)?, row.bytes(3)?).map_err(|detail| self.database.damaged(detail))
+        unpack(hash, row.get(1)?, row.get(2)?, row.get(3)?).map_err(|detail| self.database.damaged(detail))
     }
 
     fn artifact_row(&mut self, hash: &str) -> Result<Row> {
@@ -55,16 +52,12 @@ pub(super) struct Packed {
     pub(super) hash: String,
     size: usize,
     coding: &'static str,
-    content: Vec<u8>,
+    pub(super) content: Vec<u8>,
 }
 
 impl Packed {
     pub(super) fn new(bytes: &[u8]) -> Self {
         Packer::default().pack(bytes)
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.content.len()
     }
 }
 

@@ -9,8 +9,8 @@ mod testing;
 
 pub(super) use row::{Row, Value, row_damage};
 
-use super::error::{Result, StoreError};
 use super::tables::{ARTIFACTS, ROW_HASH, Table};
+use super::{Result, StoreError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -106,7 +106,7 @@ impl Database {
 
     /// The first column of the first row; `None` if it is NULL or there is no row.
     pub(super) fn query_number(&mut self, sql: &'static str, values: Vec<Value>) -> Result<Option<i64>> {
-        Ok(self.query_one(sql, values)?.map(|row| row.int_or_null(0)).transpose()?.flatten())
+        self.query_one(sql, values)?.map_or(Ok(None), |row| row.get(0))
     }
 
     pub(super) fn query_count(&mut self, sql: &'static str, values: Vec<Value>) -> Result<u32> {
@@ -124,7 +124,8 @@ impl Database {
 
     /// The same rows, with an error for each damaged one.
     pub(super) fn select_each(&mut self, table: &Table, tail: &str, values: Vec<Value>) -> Result<Vec<Result<Row>>> {
-        let rows = self.query_sql(format!("SELECT {} FROM {} {tail}", table.all_columns(), table.name), values)?;
+        let rows =
+            self.query_sql(format!("SELECT {}, rowid FROM {} {tail}", table.all_columns(), table.name), values)?;
         Ok(rows.into_iter().map(|row| row.check(table).map(|()| row)).collect())
     }
 
@@ -141,7 +142,7 @@ impl Database {
                 return Ok(());
             }
             for row in &rows {
-                let place = row.int(table.columns.len() + 1)?;
+                let place = row.place(table)?;
                 if place <= after {
                     return Err(row.damage(format!("the rows of the table `{}` are out of order", table.name)));
                 }
@@ -170,13 +171,13 @@ impl Database {
             table.name
         );
         let rows = self.query_sql(sql, Vec::new())?;
-        rows.iter().map(|row| Ok((row.text(0)?, row.int(1)?, row.int(2)?))).collect()
+        rows.iter().map(|row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).collect()
     }
 
     pub(super) fn next_number(&mut self, table: &Table) -> Result<i64> {
-        let column = table.columns[0];
+        let column = table.columns().next().unwrap_or_default();
         let rows = self.query_sql(format!("SELECT MAX({column}) FROM {}", table.name), Vec::new())?;
-        let last = rows.first().map(|row| row.int_or_null(0)).transpose()?.flatten();
+        let last: Option<i64> = rows.first().map_or(Ok(None), |row| row.get(0))?;
         Ok(last.unwrap_or(0) + 1)
     }
 
@@ -209,19 +210,16 @@ impl Database {
         let rows = self.select(table, condition, values)?;
         let columns = changes.iter().map(|(column, _)| *column).chain([ROW_HASH]);
         let set: Vec<String> = columns.zip(1..).map(|(column, place)| format!("{column} = ${place}")).collect();
-        let keys = table.columns[..table.key].iter().zip(set.len() + 1..);
-        let keys: Vec<String> = keys.map(|(column, place)| format!("{column} = ${place}")).collect();
-        let sql = format!("UPDATE {} SET {} WHERE {}", table.name, set.join(", "), keys.join(" AND "));
+        let sql = format!("UPDATE {} SET {} WHERE rowid = ${}", table.name, set.join(", "), set.len() + 1);
         for row in &rows {
-            let mut all = row.values(table)?;
-            let key = all[..table.key].to_vec();
+            let mut fields = row.fields(table)?;
             for (column, value) in changes {
-                if let Some(place) = table.columns.iter().position(|own| own == column) {
-                    all[place] = value.clone();
+                if let Some(place) = table.columns().position(|own| own == *column) {
+                    fields[place] = value.field();
                 }
             }
             let changed = changes.iter().map(|(_, value)| value.clone());
-            let values = changed.chain([table.hash(all.iter().map(Value::field)).to_vec().into()]).chain(key).collect();
+            let values = changed.chain([table.hash(fields).to_vec().into(), row.place(table)?.into()]).collect();
             self.execute_sql(sql.clone(), values)?;
         }
         Ok(rows.len() as u64)
@@ -281,10 +279,11 @@ impl Database {
 
     pub(super) fn check(&mut self) -> Result<Vec<String>> {
         let pages = self.query("PRAGMA integrity_check", Vec::new())?;
-        let mut found = pages.iter().map(|row| row.text(0)).collect::<Result<Vec<_>, _>>()?;
+        let mut found = pages.iter().map(|row| row.get(0)).collect::<Result<Vec<String>>>()?;
         found.retain(|problem| problem != "ok");
         for row in self.query("PRAGMA foreign_key_check", Vec::new())? {
-            found.push(format!("a row of `{}` refers to one of `{}` that is not there", row.text(0)?, row.text(2)?));
+            let (from, to): (&str, &str) = (row.get(0)?, row.get(2)?);
+            found.push(format!("a row of `{from}` refers to one of `{to}` that is not there"));
         }
         Ok(found)
     }
@@ -300,14 +299,14 @@ impl Database {
 
     pub(super) fn tables(&mut self) -> Result<Vec<String>> {
         let rows = self.query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name", Vec::new())?;
-        rows.iter().map(|row| row.text(0)).collect()
+        rows.iter().map(|row| row.get(0)).collect()
     }
 
     /// The definitions of all tables, indexes and triggers, as bytes: invalid UTF-8 would kill SQLite's thread.
     pub(super) fn definitions(&mut self) -> Result<Vec<Vec<u8>>> {
         let sql = "SELECT CAST(type || ' ' || name || ' ' || tbl_name || ' ' || COALESCE(sql, '') AS BLOB) \
                    FROM sqlite_master WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY type, name";
-        self.query(sql, Vec::new())?.iter().map(|row| row.bytes(0)).collect()
+        self.query(sql, Vec::new())?.iter().map(|row| row.get(0)).collect()
     }
 
     fn arguments(&self, values: Vec<Value>) -> Result<SqliteArguments> {
@@ -356,7 +355,7 @@ pub(super) enum OnConflict {
 
 /// Uses `?` placeholders, since SQLite looks up numbered ones in a list.
 fn insert_sql(table: &Table, rows: usize, on_conflict: OnConflict) -> String {
-    let row = format!("({})", vec!["?"; table.columns.len() + 1].join(", "));
+    let row = format!("({})", vec!["?"; table.width() + 1].join(", "));
     let tail = match on_conflict {
         OnConflict::Fail => "",
         OnConflict::Ignore => " ON CONFLICT DO NOTHING",

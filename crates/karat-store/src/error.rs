@@ -8,49 +8,41 @@ pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum StoreError {
-    #[error("there is no store in {}; `karat run` makes one, and --store DIR or KARAT_STORE names another", folder.display())]
+    #[error("there is no store in {folder}; `karat run` makes one, and --store DIR or KARAT_STORE names another")]
     Missing { folder: PathBuf },
-    #[error("{} is a database, but not a store of Karat; name the right folder with --store DIR", file.display())]
+    #[error("{file} is a database, but not a store of Karat; name the right folder with --store DIR")]
     Foreign { file: PathBuf },
     #[error(
-        "{} has version {found}, but this Karat reads versions up to {known}; use a newer Karat. Nothing was changed",
-        file.display()
+        "{file} has version {found}, but this Karat reads versions up to {known}; use a newer Karat. Nothing was changed"
     )]
     Newer { file: PathBuf, found: i64, known: i64 },
     #[error(
-        "{} has version {found}, but this Karat reads versions from {oldest} on. Nothing was changed; export what you need with the Karat that wrote it (`karat store export RUN --whole`, `karat label export`) and import it into a new store",
-        file.display()
+        "{file} has version {found}, but this Karat reads versions from {oldest} on. Nothing was changed; export what you need with the Karat that wrote it (`karat store export RUN --whole`, `karat label export`) and import it into a new store"
     )]
     Older { file: PathBuf, found: i64, oldest: i64 },
-    #[error(
-        "the disk is full: {} cannot grow. What was saved before is safe; free some space and resume",
-        file.display()
-    )]
+    #[error("the disk is full: {file} cannot grow. What was saved before is safe; free some space and resume")]
     Full { file: PathBuf },
     #[error(
-        "{} cannot be read or written ({detail}). What was saved before is safe; check the disk, its quota and its limits, and resume",
-        file.display()
+        "{file} cannot be read or written ({detail}). What was saved before is safe; check the disk, its quota and its limits, and resume"
     )]
     Disk { file: PathBuf, detail: String },
     #[error(
-        "{} cannot be written ({detail}). Nothing was changed; make the folder and its files writable, or name another with --store DIR",
-        file.display()
+        "{file} cannot be written ({detail}). Nothing was changed; make the folder and its files writable, or name another with --store DIR"
     )]
     ReadOnly { file: PathBuf, detail: String },
     #[error(
-        "{} is damaged: {detail}. Nothing was changed; copy the folder, see `karat store verify`, and then save what can still be read with `karat store export`",
-        file.display()
+        "{file} is damaged: {detail}. Nothing was changed; copy the folder, see `karat store verify`, and then save what can still be read with `karat store export`"
     )]
     Damaged { file: PathBuf, detail: String },
-    #[error("{} is in use by another process; try again when it has finished", file.display())]
+    #[error("{file} is in use by another process; try again when it has finished")]
     InUse { file: PathBuf },
     #[error("the run {run} is being worked on by {holder}; wait for it to end, or stop it")]
     Busy { run: String, holder: String },
-    #[error("{}: {source}", path.display())]
+    #[error("{path}: {source}")]
     Io { path: PathBuf, source: std::io::Error },
-    #[error("{}: {detail}; `karat store verify` checks the store", file.display())]
+    #[error("{file}: {detail}; `karat store verify` checks the store")]
     Database { file: PathBuf, detail: String },
-    #[error("{}: {detail}; nothing was changed", file.display())]
+    #[error("{file}: {detail}; nothing was changed")]
     Conflict { file: PathBuf, detail: String },
     #[error("there is no run `{reference}`{hint}; `karat store list` shows all runs")]
     NoRun { reference: String, hint: String },

@@ -1,13 +1,8 @@
 //! Garbage collection: old runs, unreferenced artifacts, unused scratch folders.
 
-use super::Store;
-use super::database::{Database, Value};
-use super::error::{Result, StoreError};
-use super::lock::RunLock;
-use super::naming::RunId;
-use super::runs::RunInfo;
 use super::scratch::{discard, is_marked};
 use super::timestamp::now_ms;
+use super::{Database, Result, RunId, RunInfo, RunLock, Store, StoreError, Value};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -165,7 +160,7 @@ fn remove(database: &mut Database, runs: &[RunInfo], dry_run: bool) -> Result<(u
     }
     database.script("DROP TABLE leaving")?;
     let number = |n: i64| u64::try_from(n).unwrap_or(0);
-    row.map_or(Ok((0, 0)), |row| Ok((number(row.int(0)?), number(row.int_or_null(1)?.unwrap_or(0)))))
+    row.map_or(Ok((0, 0)), |row| Ok((number(row.get(0)?), number(row.get::<Option<i64>>(1)?.unwrap_or(0)))))
 }
 
 impl GcOptions {

@@ -11,14 +11,14 @@ mod read;
 mod subject;
 
 pub use judgements::{label_judgements, labels_as_judgements};
-pub use queue::{BadProbability, OpenAudit, OpenExtra, OpenPair, Sample, audit_queue, extra_queue, pair_queue};
+pub use queue::{OpenAudit, OpenExtra, OpenPair, Sample, audit_queue, extra_queue, pair_queue};
 pub use read::{ImportContext, read};
 pub use subject::{FindingText, GoldenText, LabelKey, SHORT, Subject};
 
 use karat_core::ids::{CaseId, GoldenId, JudgeName};
 use karat_core::judgement::Classification;
 use karat_format::diagnostic::stand_in;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::fmt;
 
 const HUMAN: &str = "human:";
@@ -28,17 +28,9 @@ const HUMAN: &str = "human:";
 #[serde(transparent)]
 pub struct Annotator(String);
 
-/// A name that annotators cannot have.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("invalid annotator name {name:?}: {reason}")]
-pub struct BadAnnotator {
-    name: String,
-    reason: &'static str,
-}
-
 impl Annotator {
     /// A name that judgements can carry.
-    pub fn new(name: &str) -> Result<Self, BadAnnotator> {
+    pub fn new(name: &str) -> Result<Self, String> {
         let reason = if name.trim().is_empty() || name.trim() != name {
             "expected a name that is not blank and has no spaces at its ends"
         } else if name.contains(':') {
@@ -52,7 +44,7 @@ impl Annotator {
         } else {
             return Ok(Self(name.to_owned()));
         };
-        Err(BadAnnotator { name: name.to_owned(), reason })
+        Err(format!("invalid annotator name {name:?}: {reason}"))
     }
 
     /// The name.
@@ -117,66 +109,29 @@ impl Answer {
     }
 }
 
-/// How a label was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "variant names say it")]
-pub enum Source {
-    Asked,
-    /// The person named the item.
-    Added,
-    Imported,
-}
-
-impl Source {
-    const ALL: [(&'static str, Self); 3] =
-        [("asked", Self::Asked), ("added", Self::Added), ("imported", Self::Imported)];
-
-    /// The stored word.
-    pub fn as_str(self) -> &'static str {
-        Self::ALL.into_iter().find(|(_, source)| *source == self).map_or("", |(word, _)| word)
-    }
-
-    /// Parses the stored word.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|(known, _)| *known == word).map(|(_, source)| source)
+worded! {
+    /// How a label was made.
+    Source {
+        Asked = "asked",
+        /// The person named the item.
+        Added = "added",
+        Imported = "imported",
     }
 }
 
-/// What a label is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "variant names say it")]
-pub enum LabelKind {
-    Pair,
-    Extra,
-    Audit,
+worded! {
+    /// What a label is about.
+    LabelKind {
+        Pair = "pair",
+        Extra = "extra",
+        Audit = "audit",
+    }
 }
 
 impl LabelKind {
-    /// All kinds.
-    pub const ALL: [Self; 3] = [Self::Pair, Self::Extra, Self::Audit];
-
     /// What it is about, for messages.
     pub fn noun(self) -> &'static str {
-        match self {
-            Self::Pair => "pair",
-            Self::Extra => "extra",
-            Self::Audit => "audited finding",
-        }
-    }
-
-    /// The name in the store and in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pair => "pair",
-            Self::Extra => "extra",
-            Self::Audit => "audit",
-        }
-    }
-
-    pub(crate) fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+        if self == Self::Audit { "audited finding" } else { self.as_str() }
     }
 }
 

@@ -3,17 +3,15 @@
 //! One table has what was shown, another the labels of all kinds. Corrections and withdrawals are rows with the next
 //! revision; an annotator's last row about a subject is the current one.
 
-use super::Store;
-use super::database::{Database, OnConflict, Row, Value};
-use super::error::{Result, StoreError};
 use super::tables::{LABEL_SUBJECTS, LABELS};
 use super::timestamp::{format_utc, now_ms};
 use super::verify::Problems;
+use super::{Database, OnConflict, Result, Row, Store, StoreError, Value};
 use crate::label::{
     Annotator, Answer, Label, LabelAnswer, LabelKey, LabelKind, NewLabel, Source, Subject, class_named,
 };
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 const WITHDRAWN: &str = "withdrawn";
 
@@ -143,15 +141,6 @@ impl Store {
         self.database.query_number("SELECT MAX(made_ms) FROM labels", Vec::new())
     }
 
-    /// All annotators, with the number of subjects they have labelled.
-    pub fn annotators(&mut self) -> Result<BTreeMap<Annotator, usize>> {
-        let mut counted = BTreeMap::new();
-        for label in self.labels()? {
-            *counted.entry(label.annotator).or_default() += 1;
-        }
-        Ok(counted)
-    }
-
     /// The labelled subjects whose key starts with a prefix.
     pub fn labelled_subjects(&mut self, prefix: &str) -> Result<Vec<Subject>> {
         // Keys are lowercase hex, so `g` sorts after every key with the prefix.
@@ -163,7 +152,8 @@ impl Store {
     pub(super) fn check_labels(&mut self, found: &mut Problems) -> Result<()> {
         let mut subjects: HashMap<String, Subject> = HashMap::new();
         for row in self.database.select_each(&LABEL_SUBJECTS, "ORDER BY key", Vec::new())? {
-            subjects.extend(found.record(row.and_then(|row| Ok((row.text(0)?, subject(&self.database, &row)?))))?);
+            subjects
+                .extend(found.record(row.and_then(|row| Ok((row.get::<String>(0)?, subject(&self.database, &row)?))))?);
         }
         let mut latest: HashMap<(LabelKey, Annotator), (i64, bool)> = HashMap::new();
         for row in self.database.select_each(&LABELS, "ORDER BY sequence", Vec::new())? {
@@ -318,25 +308,26 @@ struct LogRow {
 }
 
 fn log_row(database: &Database, row: &Row) -> Result<LogRow> {
-    let sequence = row.int(0)?;
+    let sequence: i64 = row.get(0)?;
     let wrong = |what: &str, value: &str| database.damaged(format!("label {sequence} has the {what} `{value}`"));
     let share = |column: usize, what: &str| {
-        let share = row.real_or_null(column)?;
+        let share: Option<f64> = row.get(column)?;
         match share.filter(|share| !(0.0..=1.0).contains(share)) {
             Some(outside) => Err(wrong(what, &outside.to_string())),
             None => Ok(share),
         }
     };
-    let (kind, key, annotator, source) = (row.str(1)?, row.str(2)?, row.str(5)?, row.str(13)?);
+    let (kind, key, annotator, source): (&str, &str, &str, &str) =
+        (row.get(1)?, row.get(2)?, row.get(5)?, row.get(13)?);
     let kind = LabelKind::parse(kind).ok_or_else(|| wrong("kind", kind))?;
     let key = LabelKey::parse(kind, key).ok_or_else(|| wrong("key", key))?;
     let annotator = Annotator::new(annotator).map_err(|_| wrong("annotator", annotator))?;
     let source = Source::parse(source).ok_or_else(|| wrong("source", source))?;
-    let (decision, confidence, probability) = (row.str(7)?, share(9, "confidence")?, share(11, "probability")?);
+    let (decision, confidence, probability) = (row.get::<&str>(7)?, share(9, "confidence")?, share(11, "probability")?);
     let answer = match (kind, decision) {
         (_, WITHDRAWN) => None,
         (LabelKind::Pair, "yes" | "no") => {
-            let partial = row.int_or_null(8)?.map(|partial| partial != 0);
+            let partial = row.get::<Option<i64>>(8)?.map(|partial| partial != 0);
             Some(LabelAnswer::Pair { answer: Answer { matched: decision == "yes", partial }, confidence })
         }
         (LabelKind::Extra, "yes" | "no") => Some(LabelAnswer::Extra { valid: decision == "yes" }),
@@ -346,17 +337,17 @@ fn log_row(database: &Database, row: &Row) -> Result<LogRow> {
             Some(LabelAnswer::Audit { classification })
         }
     };
-    let made_ms = row.int(12)?;
+    let made_ms: i64 = row.get(12)?;
     let label = match answer {
         None => None,
         Some(answer) => Some(Label {
             sequence,
             key: key.clone(),
-            case: row.str(3)?.into(),
-            golden: row.text_or_null(4)?.map(|golden| golden.as_str().into()),
+            case: row.get::<&str>(3)?.into(),
+            golden: row.get::<Option<&str>>(4)?.map(Into::into),
             annotator: annotator.clone(),
             answer,
-            note: row.text_or_null(10)?,
+            note: row.get(10)?,
             picked_with_probability: probability,
             made_ms,
             source,
@@ -364,12 +355,12 @@ fn log_row(database: &Database, row: &Row) -> Result<LogRow> {
             withdrawn_ms: None,
         }),
     };
-    Ok(LogRow { sequence, key, annotator, revision: row.int(6)?, made_ms, label })
+    Ok(LogRow { sequence, key, annotator, revision: row.get(6)?, made_ms, label })
 }
 
 fn subject(database: &Database, row: &Row) -> Result<Subject> {
-    let key = row.str(0)?;
-    let subject: Subject = database.parse_json(row.str(1)?, || format!("the subject {key} of a label"))?;
+    let key: &str = row.get(0)?;
+    let subject: Subject = database.parse_json(row.get(1)?, || format!("the subject {key} of a label"))?;
     if subject.key().as_str() != key {
         return Err(database.damaged(format!("the {} {key} is not what was shown", subject.kind.noun())));
     }

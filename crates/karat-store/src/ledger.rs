@@ -1,12 +1,10 @@
 //! The ledger of exchanges with language models, shared by all runs; and ledger files, with one exchange per line, which
 //! `replay` judges read too.
 
-use super::Store;
-use super::database::{Database, OnConflict, Row, Value};
-use super::error::{Result, StoreError};
 use super::portable::{open_decompressed, write_atomically};
 use super::tables::{LEDGER, SENT_QUESTIONS};
 use super::timestamp::now_ms;
+use super::{Database, OnConflict, Result, Row, Store, StoreError, Value};
 use karat_llm::ledger::{Exchange, Ledger, LedgerError, LedgerKey};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -79,7 +77,7 @@ impl Store {
             for row in rows {
                 visit(row.and_then(|row| made(&self.database, &row).map(|(_, exchange)| exchange)))?;
             }
-            match last.map(|row| row.text(0)).transpose()? {
+            match last.map(|row| row.get::<String>(0)).transpose()? {
                 Some(last) if last > after => after = last,
                 _ => return Ok(()),
             }
@@ -160,8 +158,8 @@ fn get_many(database: &mut Database, keys: &[&LedgerKey]) -> Result<Vec<Option<E
     for group in keys.chunks(KEYS) {
         let padded = group.iter().chain(std::iter::repeat(&group[0])).take(KEYS);
         for row in database.select(&LEDGER, GET, padded.map(|key| key.as_str().into()).collect())? {
-            let (key, text) = (row.text(0)?, row.text(1)?);
-            let exchange = exchange(database, &key, &text)?;
+            let (key, text): (String, &str) = (row.get(0)?, row.get(1)?);
+            let exchange = exchange(database, &key, text)?;
             found.insert(key, exchange);
         }
     }
@@ -178,7 +176,7 @@ fn insert(database: &mut Database, exchanges: &[&Exchange]) -> Result<()> {
 }
 
 fn made(database: &Database, row: &Row) -> Result<(i64, Exchange)> {
-    Ok((row.int(2)?, exchange(database, row.str(0)?, row.str(1)?)?))
+    Ok((row.get(2)?, exchange(database, row.get(0)?, row.get(1)?)?))
 }
 
 fn exchange(database: &Database, key: &str, text: &str) -> Result<Exchange> {
@@ -274,7 +272,7 @@ impl Ledger for Store {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use karat_llm::ledger::{Answer, FailureReason, RequestTiming};
+    use karat_llm::ledger::{Answer, FailureReason};
     use karat_llm::provider::ProviderId;
     use serde_json::json;
 
@@ -291,7 +289,8 @@ mod tests {
             tokens_out: 2,
             usd: Some(0.25),
             attempts: 1,
-            timing: RequestTiming::default(),
+            request_time: std::time::Duration::ZERO,
+            timed_out: false,
             cached: false,
             answer: Answer::Missing { reason: FailureReason::Unreadable, why: why.into() },
         }

@@ -4,11 +4,39 @@
 //! A store is a folder, usually `.karat/` beside the suite, with a SQLite database in it. A write is durable when the call
 //! returns; several processes may use a store at once; stored data is never overwritten.
 
+/// Defines an enum that is stored, serialized and printed as words.
+macro_rules! worded {
+    ($(#[$meta:meta])* $name:ident { $($(#[$note:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        #[expect(missing_docs, reason = "variant names say it")]
+        pub enum $name {
+            $($(#[$note])* $variant,)+
+        }
+
+        impl $name {
+            /// All of them, in order.
+            pub const ALL: [Self; [$($word),+].len()] = [$(Self::$variant),+];
+
+            /// The word in the store and in every format.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)+
+                }
+            }
+
+            pub(crate) fn parse(word: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|own| own.as_str() == word)
+            }
+        }
+    };
+}
+
 mod artifacts;
 mod database;
 mod error;
 pub mod event;
-mod export;
 mod gc;
 pub mod label;
 mod labels;
@@ -32,8 +60,6 @@ mod tests;
 
 pub use artifacts::ArtifactInfo;
 pub use error::StoreError;
-pub use event::Sink;
-pub use export::ExportedTrials;
 pub use gc::{GcOptions, GcReport};
 pub use labels::{AddedLabels, OnExisting, UndoneLabels};
 pub use ledger::ImportedExchanges;
@@ -42,10 +68,10 @@ pub use naming::RunId;
 pub use portable::ImportedRun;
 pub use runs::{NewRun, RunInfo, RunState};
 pub use sessions::{NewDocument, SessionInfo};
-pub use trials::StoredTrial;
+pub use trials::{ExportedTrials, StoredTrial};
 pub use verify::Problem;
 
-use database::{Access, BUSY_TIMEOUT, Database, while_busy};
+use database::{Access, BUSY_TIMEOUT, Database, OnConflict, Row, Value, while_busy};
 use error::Result;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind;

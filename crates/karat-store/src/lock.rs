@@ -1,9 +1,6 @@
 //! The lock of a run: one process at a time works on it.
 
-use super::error::{Result, StoreError};
-use super::naming::RunId;
-use super::runs::{RunInfo, RunState};
-use super::{LOCKS, Store, write_error};
+use super::{LOCKS, Result, RunId, RunInfo, RunState, Store, StoreError, write_error};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,6 @@
 //! Run ids and names.
 
-use super::database::Value;
-use super::error::{Result, StoreError};
+use super::{Result, StoreError, Value};
 use serde::Serialize;
 use std::fmt;
 

@@ -6,14 +6,11 @@
 
 mod unpack;
 
-use super::Store;
-use super::database::OnConflict;
-use super::error::{Result, StoreError};
-use super::naming::RunId;
-use super::runs::{RunState, RunV1, row, run_state};
+use super::record::TrialKey;
+use super::runs::{RunV1, row, run_state};
 use super::tables::{TOOL_FACTS, TRIAL_ARTIFACTS, TRIALS};
 use super::trials::{insert_judgements, key};
-use crate::record::TrialKey;
+use super::{OnConflict, Result, RunId, RunState, Store, StoreError};
 use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
@@ -39,7 +36,7 @@ impl Store {
     /// Writes everything about a run, from one snapshot. The same run gives the same bytes from every store.
     pub fn export_run(&mut self, run: &RunId, out: &mut dyn Write) -> Result<()> {
         self.in_snapshot(|store| {
-            let name = row(&mut store.database, run)?.text_or_null(1)?;
+            let name = row(&mut store.database, run)?.get(1)?;
             let header = LineV1::Header { schema: SCHEMA.to_owned(), id: run.to_string(), name };
             writeln!(out, "{}", store.database.json(&header)?).map_err(StoreError::Unwritten)?;
             let (lines, hash) = store.write_body(run, out)?;
@@ -89,48 +86,48 @@ impl Store {
 
     /// Writes the lines between header and end; returns their number and hash.
     fn write_body(&mut self, run: &RunId, out: &mut dyn Write) -> Result<(usize, String)> {
-        let mut body = Body { out, seal: Seal::new(run.as_str()) };
+        let mut seal = Seal::new(run.as_str());
         let row = row(&mut self.database, run)?;
         // Nobody is working on an exported run.
-        let state = row.text(4)?;
+        let state: String = row.get(4)?;
         let state = if state == RunState::Running.as_str() { RunState::Stopped.as_str().to_owned() } else { state };
         let line = RunV1 {
-            created_ms: row.int(2)?,
-            ended_ms: row.int_or_null(3)?,
+            created_ms: row.get(2)?,
+            ended_ms: row.get(3)?,
             state,
-            karat: row.text(12)?,
-            snapshot: row.text(7)?,
-            report: row.text_or_null(10)?,
-            plan: self.database.raw(row.str(8)?)?,
+            karat: row.get(12)?,
+            snapshot: row.get(7)?,
+            report: row.get(10)?,
+            plan: self.database.raw(row.get(8)?)?,
         };
         let mut hashes: BTreeSet<String> = [line.snapshot.clone()].into_iter().chain(line.report.clone()).collect();
-        body.line(&self.database.json(&LineV1::Run(line))?)?;
+        seal.write(out, &self.database.json(&LineV1::Run(line))?)?;
         for row in self.fact_rows(run)? {
             let row = row?;
-            let facts = self.database.raw(row.str(3)?)?;
-            body.line(&self.database.json(&LineV1::Tool { name: row.text(1)?, facts })?)?;
+            let facts = self.database.raw(row.get(3)?)?;
+            seal.write(out, &self.database.json(&LineV1::Tool { name: row.get(1)?, facts })?)?;
         }
         let mut links: BTreeMap<(TrialKey, u32), BTreeMap<String, String>> = BTreeMap::new();
         for row in self.database.select(&TRIAL_ARTIFACTS, "WHERE run_id = $1", vec![run.into()])? {
-            let (key, hash) = ((key(&row)?, row.count(4)?), row.text(6)?);
+            let (key, hash) = ((key(&row)?, row.count(4)?), row.get::<String>(6)?);
             hashes.insert(hash.clone());
-            links.entry(key).or_default().insert(row.text(5)?, hash);
+            links.entry(key).or_default().insert(row.get(5)?, hash);
         }
         for hash in hashes {
             let bytes = self.artifact(&hash)?;
-            body.line(&self.database.json(&LineV1::Artifact { hash, content: ContentV1::from_bytes(bytes) })?)?;
+            seal.write(out, &self.database.json(&LineV1::Artifact { hash, content: ContentV1::from_bytes(bytes) })?)?;
         }
         for row in self.database.select(&TRIALS, "WHERE run_id = $1 ORDER BY position", vec![run.into()])? {
             let attempt = row.count(4)?;
             let artifacts = links.remove(&(key(&row)?, attempt)).unwrap_or_default();
-            let (trial, detail) = (self.database.raw(row.str(7)?)?, self.database.raw(row.str(8)?)?);
-            body.line(&self.database.json(&LineV1::Trial(TrialLineV1 { attempt, trial, detail, artifacts }))?)?;
+            let (trial, detail) = (self.database.raw(row.get(7)?)?, self.database.raw(row.get(8)?)?);
+            seal.write(out, &self.database.json(&LineV1::Trial(TrialLineV1 { attempt, trial, detail, artifacts }))?)?;
         }
         for row in self.judgement_rows(run)? {
-            let judgement = self.database.raw(row?.str(2)?)?;
-            body.line(&self.database.json(&LineV1::Judgement(judgement))?)?;
+            let judgement = self.database.raw(row?.get(2)?)?;
+            seal.write(out, &self.database.json(&LineV1::Judgement(judgement))?)?;
         }
-        Ok(body.seal.count_and_hash())
+        Ok(seal.count_and_hash())
     }
 }
 
@@ -167,18 +164,6 @@ pub(super) fn open_decompressed(file: &Path) -> Result<Box<dyn BufRead>> {
         reader = Box::new(BufReader::new(MultiGzDecoder::new(reader)));
     }
     Ok(reader)
-}
-
-struct Body<'o> {
-    out: &'o mut dyn Write,
-    seal: Seal,
-}
-
-impl Body<'_> {
-    fn line(&mut self, text: &str) -> Result<()> {
-        self.seal.add(text.as_bytes());
-        writeln!(self.out, "{text}").map_err(StoreError::Unwritten)
-    }
 }
 
 const SCHEMA: &str = "karat.run/1";
@@ -251,6 +236,11 @@ impl Seal {
     fn add(&mut self, line: &[u8]) {
         self.hasher.update(line).update(b"\n");
         self.lines += 1;
+    }
+
+    fn write(&mut self, out: &mut dyn Write, line: &str) -> Result<()> {
+        self.add(line.as_bytes());
+        writeln!(out, "{line}").map_err(StoreError::Unwritten)
     }
 
     fn count_and_hash(&self) -> (usize, String) {

@@ -1,13 +1,11 @@
 //! The append-only log of judges' probe results.
 
-use super::Store;
-use super::database::{Database, OnConflict, Row};
-use super::error::Result;
 use super::tables::PROBES;
 use super::timestamp::now_ms;
 use super::verify::Problems;
+use super::{Database, OnConflict, Result, Row, Store};
 use karat_format::probe::ProbeV1;
-use karat_llm::judge_id::{JudgeId, JudgeKey};
+use karat_llm::judge_id::JudgeId;
 
 impl Store {
     /// Adds a probe result; durable on return.
@@ -17,9 +15,9 @@ impl Store {
     }
 
     /// The last probe result of a judge.
-    pub fn latest_probe(&mut self, judge: &JudgeKey) -> Result<Option<ProbeV1>> {
+    pub fn latest_probe(&mut self, judge: &str) -> Result<Option<ProbeV1>> {
         let newest = "WHERE judge = $1 ORDER BY sequence DESC LIMIT 1";
-        let row = self.database.select_one(&PROBES, newest, vec![judge.as_str().into()])?;
+        let row = self.database.select_one(&PROBES, newest, vec![judge.into()])?;
         row.map(|row| scorecard(&self.database, &row)).transpose()
     }
 
@@ -40,17 +38,17 @@ fn add(database: &mut Database, [judge, identity, scorecard]: [&str; 3]) -> Resu
 }
 
 fn check_judge(database: &Database, row: &Row) -> Result<()> {
-    let number = row.int(0)?;
-    let judge: JudgeId = database.parse_json(row.str(2)?, || format!("the judge of probe {number}"))?;
-    if judge.key().as_str() != row.str(1)? {
+    let number: i64 = row.get(0)?;
+    let judge: JudgeId = database.parse_json(row.get(2)?, || format!("the judge of probe {number}"))?;
+    if judge.key().as_str() != row.get::<&str>(1)? {
         return Err(database.damaged(format!("probe {number} is stored under another judge's key")));
     }
     Ok(())
 }
 
 fn scorecard(database: &Database, row: &Row) -> Result<ProbeV1> {
-    let number = row.int(0)?;
-    database.parse_json(row.str(3)?, || format!("the scorecard of probe {number}"))
+    let number: i64 = row.get(0)?;
+    database.parse_json(row.get(3)?, || format!("the scorecard of probe {number}"))
 }
 
 #[cfg(test)]

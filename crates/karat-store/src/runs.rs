@@ -1,13 +1,11 @@
 //! Runs: creating, listing, finding by id, prefix, name or `latest`, finishing, and facts about their tools.
 
-use super::Store;
 use super::artifacts::{Packed, insert_artifacts};
-use super::database::{Database, OnConflict, Row, Value};
-use super::error::{Result, StoreError};
-use super::naming::{LATEST, RunId, check_name, short_ids};
+use super::naming::{LATEST, check_name, short_ids};
 use super::record::Planned;
 use super::tables::{RUNS, TOOL_FACTS};
 use super::timestamp::{format_utc, now_ms};
+use super::{Database, OnConflict, Result, Row, RunId, Store, StoreError, Value};
 use karat_core::ids::ToolName;
 use karat_core::trial::Outcome;
 use karat_format::document::suggest;
@@ -17,32 +15,13 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// The state of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "variant names say it")]
-pub enum RunState {
-    /// Not finished; interrupted if no process holds its lock.
-    Running,
-    Complete,
-    Stopped,
-}
-
-impl RunState {
-    /// All states.
-    pub const ALL: [Self; 3] = [Self::Running, Self::Complete, Self::Stopped];
-
-    /// The word used in every format.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Complete => "complete",
-            Self::Stopped => "stopped",
-        }
-    }
-
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == text)
+worded! {
+    /// The state of a run.
+    RunState {
+        /// Not finished; interrupted if no process holds its lock.
+        Running = "running",
+        Complete = "complete",
+        Stopped = "stopped",
     }
 }
 
@@ -178,25 +157,26 @@ impl Store {
              GROUP BY outcome",
             vec![run.into()],
         )?;
-        let counted = |row: &Row| Ok((outcome(&self.database, row.str(0)?)?, u64::try_from(row.int(1)?).unwrap_or(0)));
+        let counted =
+            |row: &Row| Ok((outcome(&self.database, row.get(0)?)?, u64::try_from(row.get::<i64>(1)?).unwrap_or(0)));
         rows.iter().map(counted).collect()
     }
 
     /// The plan of a run.
     pub fn plan(&mut self, run: &RunId) -> Result<PlanV1> {
-        let text = row(&mut self.database, run)?.text(8)?;
+        let text: String = row(&mut self.database, run)?.get(8)?;
         self.database.parse_json(&text, || format!("the plan of the run {run}"))
     }
 
     /// The suite as it was when the run began.
     pub fn suite_snapshot(&mut self, run: &RunId) -> Result<Vec<u8>> {
-        let hash = row(&mut self.database, run)?.text(7)?;
+        let hash: String = row(&mut self.database, run)?.get(7)?;
         self.artifact(&hash)
     }
 
     /// The report of a run, if stored.
     pub fn report(&mut self, run: &RunId) -> Result<Option<Vec<u8>>> {
-        let hash = row(&mut self.database, run)?.text_or_null(10)?;
+        let hash: Option<String> = row(&mut self.database, run)?.get(10)?;
         hash.map(|hash| self.artifact(&hash)).transpose()
     }
 
@@ -207,7 +187,8 @@ impl Store {
             run_state(database, run)?;
             let newest = "WHERE run_id = $1 AND tool = $2 ORDER BY position DESC LIMIT 1";
             let last = database.select_one(&TOOL_FACTS, newest, vec![run.into(), tool.as_str().into()])?;
-            let last = last.map(|row| Ok::<_, StoreError>((row.int(2)?, row.text(3)?))).transpose()?;
+            let last: Option<(i64, String)> =
+                last.map(|row| Ok::<_, StoreError>((row.get(2)?, row.get(3)?))).transpose()?;
             if last.as_ref().is_some_and(|(_, known)| *known == facts) {
                 return Ok(());
             }
@@ -238,8 +219,8 @@ impl Store {
     }
 
     pub(super) fn facts(&self, run: &RunId, row: &Row) -> Result<(String, ToolFactsV1)> {
-        let tool = row.text(1)?;
-        let facts = self.database.parse_json(row.str(3)?, || format!("what the run {run} knows of the tool {tool}"))?;
+        let tool: String = row.get(1)?;
+        let facts = self.database.parse_json(row.get(3)?, || format!("what the run {run} knows of the tool {tool}"))?;
         Ok((tool, facts))
     }
 
@@ -278,7 +259,7 @@ impl RunRow {
         if let Some(name) = &self.name {
             check_name(name)?;
             if let Some(row) = database.select_one(&RUNS, "WHERE name = $1", vec![name.as_str().into()])? {
-                return Err(StoreError::NameTaken { name: name.clone(), run: row.text(0)? });
+                return Err(StoreError::NameTaken { name: name.clone(), run: row.get(0)? });
             }
         }
         let values = vec![
@@ -308,7 +289,7 @@ fn no_run(run: &RunId) -> StoreError {
 /// The state of a run; an error if it does not exist. Called for every trial, so the plan is not read.
 pub(super) fn run_state(database: &mut Database, run: &RunId) -> Result<RunState> {
     let row = database.query_one("SELECT state FROM runs WHERE id = $1", vec![run.into()])?;
-    state(database, row.ok_or_else(|| no_run(run))?.str(0)?)
+    state(database, row.ok_or_else(|| no_run(run))?.get(0)?)
 }
 
 pub(super) fn row(database: &mut Database, run: &RunId) -> Result<Row> {
@@ -339,23 +320,23 @@ fn readable_infos(database: &mut Database) -> Result<(Vec<RunInfo>, Option<Store
 }
 
 fn info(database: &Database, row: &Row) -> Result<RunInfo> {
-    let id = row.text(0)?;
+    let id: String = row.get(0)?;
     Ok(RunInfo {
         id: RunId::parse(&id).ok_or_else(|| database.damaged(format!("a run has the id `{id}`, which is none")))?,
         short_id: String::new(),
-        name: row.text_or_null(1)?,
-        created_ms: row.int(2)?,
-        ended_ms: row.int_or_null(3)?,
-        state: state(database, &row.text(4)?)?,
-        suite: row.text(5)?,
-        suite_digest: row.text(6)?,
-        planned: u64::try_from(row.int(9)?)
+        name: row.get(1)?,
+        created_ms: row.get(2)?,
+        ended_ms: row.get(3)?,
+        state: state(database, row.get(4)?)?,
+        suite: row.get(5)?,
+        suite_digest: row.get(6)?,
+        planned: u64::try_from(row.get::<i64>(9)?)
             .map_err(|_| database.damaged(format!("the run {id} plans fewer than 0 trials")))?,
         outcomes: BTreeMap::new(),
-        has_report: row.text_or_null(10)?.is_some(),
-        scratch: row.text_or_null(11)?.map(PathBuf::from),
-        karat: row.text(12)?,
-        imported: row.int(13)? != 0,
+        has_report: row.get::<Option<&str>>(10)?.is_some(),
+        scratch: row.get::<Option<&str>>(11)?.map(PathBuf::from),
+        karat: row.get(12)?,
+        imported: row.get::<i64>(13)? != 0,
     })
 }
 

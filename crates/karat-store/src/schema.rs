@@ -1,9 +1,8 @@
 //! Versions of the store's tables.
 
-use super::database::{Database, OnConflict};
-use super::error::{Result, StoreError};
 use super::tables::SCHEMA;
 use super::timestamp::now_ms;
+use super::{Database, OnConflict, Result, StoreError};
 
 /// All versions and migrations to them, oldest first; the first creates the tables. A published one never changes; append new ones.
 const MIGRATIONS: &[(i64, &str)] = &[(11, include_str!("sqlite/0011_tables.sql"))];

@@ -2,11 +2,8 @@
 //!
 //! A folder stays recorded until it is deleted, whatever happens to its run.
 
-use super::Store;
-use super::database::{Database, OnConflict, Value};
-use super::error::{Result, StoreError};
-use super::naming::RunId;
 use super::tables::{RUNS, SCRATCH_FOLDERS};
+use super::{Database, OnConflict, Result, RunId, Store, StoreError, Value};
 use karat_io::remove_tree::remove_tree;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -45,9 +42,9 @@ impl Store {
         let rows = self.database.select(&SCRATCH_FOLDERS, "ORDER BY folder", Vec::new())?;
         let mut folders = Vec::new();
         for row in rows {
-            let folder = PathBuf::from(row.text(0)?);
+            let folder = PathBuf::from(row.get::<&str>(0)?);
             // A malformed id marks nothing.
-            folders.extend(RunId::parse(&row.text(1)?).map(|run| (folder, run)));
+            folders.extend(RunId::parse(row.get(1)?).map(|run| (folder, run)));
         }
         Ok(folders)
     }

@@ -1,11 +1,9 @@
 //! Ingested documents, stored by session.
 
-use super::Store;
-use super::database::OnConflict;
-use super::error::Result;
 use super::tables::{SESSION_DOCUMENTS, SESSIONS};
 use super::timestamp::now_ms;
 use super::verify::Problems;
+use super::{OnConflict, Result, Store};
 use karat_format::session::IngestedV1;
 use serde::Serialize;
 
@@ -40,7 +38,7 @@ impl Store {
         let own = "WHERE session = $1 AND name = $2 AND hash = $3 AND reader = $4";
         let values = vec![session.into(), name.into(), hash.into(), reader.into()];
         let Some(row) = self.database.select_one(&SESSION_DOCUMENTS, own, values)? else { return Ok(None) };
-        self.database.parse_json(row.str(4)?, || document_name(session, name)).map(Some)
+        self.database.parse_json(row.get(4)?, || document_name(session, name)).map(Some)
     }
 
     /// Stores documents in a session, creating it if missing; existing ones are kept.
@@ -67,7 +65,7 @@ impl Store {
     pub fn sessions(&mut self) -> Result<Vec<SessionInfo>> {
         let mut infos = Vec::new();
         for row in self.database.select(&SESSIONS, "ORDER BY created_ms, id", Vec::new())? {
-            let (id, created_ms) = (row.text(0)?, row.int(1)?);
+            let (id, created_ms): (String, i64) = (row.get(0)?, row.get(1)?);
             let sql = "SELECT COUNT(*) FROM session_documents WHERE session = $1";
             let documents = self.database.query_count(sql, vec![id.as_str().into()])? as usize;
             infos.push(SessionInfo { id, created_ms, documents });
@@ -86,8 +84,8 @@ impl Store {
     pub(super) fn check_sessions(&mut self, found: &mut Problems) -> Result<()> {
         for row in self.database.select_each(&SESSION_DOCUMENTS, "", Vec::new())? {
             let Some(row) = found.record(row)? else { continue };
-            let (session, name) = (row.str(0)?, row.str(1)?);
-            found.record(self.database.parse_json::<IngestedV1>(row.str(4)?, || document_name(session, name)))?;
+            let (session, name): (&str, &str) = (row.get(0)?, row.get(1)?);
+            found.record(self.database.parse_json::<IngestedV1>(row.get(4)?, || document_name(session, name)))?;
         }
         Ok(())
     }
@@ -100,7 +98,7 @@ fn document_name(session: &str, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use karat_format::session::{IngestedSectionV1, UnitV1};
+    use karat_format::session::{IngestedSectionV1, PlaceV1, UnitV1};
 
     fn document() -> NewDocument {
         let section = IngestedSectionV1 {
@@ -110,9 +108,7 @@ mod tests {
             level: 1,
             number: None,
             body: "text".to_owned(),
-            unit: UnitV1::Line,
-            first: 1,
-            last: 3,
+            place: PlaceV1 { unit: UnitV1::Line, first: 1, last: 3 },
         };
         let document = IngestedV1 { format: "markdown".to_owned(), sections: vec![section], notes: Vec::new() };
         NewDocument { name: "a.md".to_owned(), hash: "h1".to_owned(), reader: 2, document }

@@ -4,8 +4,8 @@
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Table {
     pub(super) name: &'static str,
-    /// All columns but the hash, in the order in which they are written, read and hashed.
-    pub(super) columns: &'static [&'static str],
+    /// All columns but the hash, separated by commas, in the order in which they are written, read and hashed.
+    columns: &'static str,
     /// The number of leading columns that form the key.
     pub(super) key: usize,
     /// A consecutively numbered column and the expression that groups its numbering; a missing row leaves a gap.
@@ -17,101 +17,45 @@ pub(super) const ROW_HASH: &str = "row_hash";
 /// A truncated BLAKE3; enough to detect any accident.
 pub(super) const ROW_HASH_LEN: usize = 16;
 
-pub(super) const TABLES: &[&Table] = &[
-    &SCHEMA,
-    &ARTIFACTS,
-    &RUNS,
-    &TOOL_FACTS,
-    &TRIALS,
-    &TRIAL_ARTIFACTS,
-    &JUDGEMENTS,
-    &SCRATCH_FOLDERS,
-    &LEDGER,
-    &SENT_QUESTIONS,
-    &LABEL_SUBJECTS,
-    &LABELS,
-    &PROBES,
-    &SESSIONS,
-    &SESSION_DOCUMENTS,
-];
+macro_rules! tables {
+    ($($name:ident = $table:expr;)+) => {
+        $(pub(super) const $name: Table = $table;)+
 
-pub(super) const SCHEMA: Table = table("karat_schema", &["version", "applied_ms"], 1);
+        pub(super) const TABLES: &[&Table] = &[$(&$name),+];
+    };
+}
 
-pub(super) const ARTIFACTS: Table = table("artifacts", &["hash", "size", "coding", "content"], 1);
-
-pub(super) const RUNS: Table = table(
-    "runs",
-    &[
-        "id",
-        "name",
-        "created_ms",
-        "ended_ms",
-        "state",
-        "suite_name",
-        "suite_digest",
-        "snapshot",
-        "plan",
-        "planned",
-        "report",
-        "scratch",
-        "karat",
-        "imported",
-    ],
-    1,
-);
-
-pub(super) const TOOL_FACTS: Table =
-    table("tool_facts", &["run_id", "tool", "position", "facts"], 3).counting("position", "run_id || ' ' || tool");
-
-pub(super) const TRIALS: Table =
-    table("trials", &["run_id", "tool", "case_id", "number", "attempt", "position", "outcome", "line", "detail"], 5)
+tables! {
+    SCHEMA = table("karat_schema", "version, applied_ms", 1);
+    ARTIFACTS = table("artifacts", "hash, size, coding, content", 1);
+    RUNS = table(
+        "runs",
+        "id, name, created_ms, ended_ms, state, suite_name, suite_digest, snapshot, plan, planned, report, scratch, \
+         karat, imported",
+        1,
+    );
+    TOOL_FACTS = table("tool_facts", "run_id, tool, position, facts", 3).counting("position", "run_id || ' ' || tool");
+    TRIALS = table("trials", "run_id, tool, case_id, number, attempt, position, outcome, line, detail", 5)
         .counting("position", "run_id");
+    TRIAL_ARTIFACTS = table("trial_artifacts", "run_id, tool, case_id, number, attempt, name, hash", 6);
+    JUDGEMENTS = table("judgements", "run_id, position, line", 2).counting("position", "run_id");
+    SCRATCH_FOLDERS = table("scratch_folders", "folder, run_id", 1);
+    LEDGER = table("ledger", "key, exchange, created_ms", 1);
+    SENT_QUESTIONS = table("sent_questions", "key, sent_ms", 1);
+    LABEL_SUBJECTS = table("label_subjects", "key, shown", 1);
+    LABELS = table(
+        "labels",
+        "sequence, kind, subject, case_id, golden, annotator, revision, decision, partial, confidence, note, \
+         picked_with_probability, made_ms, source",
+        1,
+    )
+    .counting("sequence", "''");
+    PROBES = table("probes", "sequence, judge, identity, scorecard, made_ms", 1).counting("sequence", "''");
+    SESSIONS = table("sessions", "id, created_ms", 1);
+    SESSION_DOCUMENTS = table("session_documents", "session, name, hash, reader, document, kept_ms", 4);
+}
 
-pub(super) const TRIAL_ARTIFACTS: Table =
-    table("trial_artifacts", &["run_id", "tool", "case_id", "number", "attempt", "name", "hash"], 6);
-
-pub(super) const JUDGEMENTS: Table =
-    table("judgements", &["run_id", "position", "line"], 2).counting("position", "run_id");
-
-pub(super) const SCRATCH_FOLDERS: Table = table("scratch_folders", &["folder", "run_id"], 1);
-
-pub(super) const LEDGER: Table = table("ledger", &["key", "exchange", "created_ms"], 1);
-
-pub(super) const SENT_QUESTIONS: Table = table("sent_questions", &["key", "sent_ms"], 1);
-
-pub(super) const LABEL_SUBJECTS: Table = table("label_subjects", &["key", "shown"], 1);
-
-pub(super) const LABELS: Table = table(
-    "labels",
-    &[
-        "sequence",
-        "kind",
-        "subject",
-        "case_id",
-        "golden",
-        "annotator",
-        "revision",
-        "decision",
-        "partial",
-        "confidence",
-        "note",
-        "picked_with_probability",
-        "made_ms",
-        "source",
-    ],
-    1,
-)
-.counting("sequence", "''");
-
-pub(super) const PROBES: Table =
-    table("probes", &["sequence", "judge", "identity", "scorecard", "made_ms"], 1).counting("sequence", "''");
-
-pub(super) const SESSIONS: Table = table("sessions", &["id", "created_ms"], 1);
-
-pub(super) const SESSION_DOCUMENTS: Table =
-    table("session_documents", &["session", "name", "hash", "reader", "document", "kept_ms"], 4);
-
-const fn table(name: &'static str, columns: &'static [&'static str], key: usize) -> Table {
+const fn table(name: &'static str, columns: &'static str, key: usize) -> Table {
     Table { name, columns, key, counted: None }
 }
 
@@ -120,8 +64,16 @@ impl Table {
         Self { counted: Some((column, within)), ..self }
     }
 
+    pub(super) fn columns(&self) -> impl Iterator<Item = &'static str> {
+        self.columns.split(", ")
+    }
+
+    pub(super) fn width(&self) -> usize {
+        self.columns().count()
+    }
+
     pub(super) fn all_columns(&self) -> String {
-        format!("{}, {ROW_HASH}", self.columns.join(", "))
+        format!("{}, {ROW_HASH}", self.columns)
     }
 
     /// Hashes a row unambiguously, including the table and the types of values.

@@ -1,19 +1,18 @@
-//! Trials, each durable as soon as it is done, and their judgements.
+//! Trials, each durable as soon as it is done, their judgements, and their export as a submission.
 
-use super::Store;
 use super::artifacts::{Packed, Packer, insert_artifacts};
-use super::database::{Database, OnConflict, Row, Value};
-use super::error::{Result, StoreError};
-use super::naming::RunId;
-use super::runs::{RunState, outcome, run_state};
+use super::record::{Artifact, Planned, TrialKey, TrialRecord};
+use super::runs::{outcome, run_state};
 use super::tables::{JUDGEMENTS, TRIAL_ARTIFACTS, TRIALS};
-use crate::record::{Artifact, TrialKey, TrialRecord};
+use super::{Database, OnConflict, Result, Row, RunId, RunState, Store, StoreError, Value};
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::trial::{Outcome, Trial};
 use karat_format::judgement::JudgementV1;
 use karat_format::run::TrialDetailV1;
 use karat_format::submission::TrialV1;
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
 
 /// Limit for an artifact, and for a trial without its artifacts: SQLite allows 10^9 bytes per row.
 const MAX_BYTES: usize = 256 << 20;
@@ -27,6 +26,15 @@ pub struct StoredTrial {
     pub detail: TrialDetailV1,
 }
 
+/// The result of an export.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct ExportedTrials {
+    pub trials: usize,
+    /// Damaged trials that were left out, one message each.
+    pub unreadable: Vec<String>,
+}
+
 impl Store {
     /// Stores finished trials and their artifacts atomically; durable on return. An existing attempt is an error and stays.
     /// What exceeds the size limit is truncated, and the trial's detail says so.
@@ -37,9 +45,8 @@ impl Store {
     pub(super) fn save_within(&mut self, run: &RunId, records: &[TrialRecord], most: usize) -> Result<()> {
         // Slow work is done before the write lock is taken.
         let mut batch = Batch::default();
-        let mut packer = Packer::default();
         for record in records {
-            batch.add(self, run, record, &mut packer, most)?;
+            batch.add(self, run, record, most)?;
         }
         self.database.write_waiting(|database| {
             let state = run_state(database, run)?;
@@ -65,14 +72,14 @@ impl Store {
         let all = "WHERE run_id = $1 ORDER BY tool, case_id, number, attempt";
         let rows = self.database.select(&TRIALS, all, vec![run.into()])?;
         // Later attempts replace earlier ones.
-        rows.iter().map(|row| Ok((key(row)?, (row.count(4)?, outcome(&self.database, row.str(6)?)?)))).collect()
+        rows.iter().map(|row| Ok((key(row)?, (row.count(4)?, outcome(&self.database, row.get(6)?)?)))).collect()
     }
 
     /// At most `most` attempts that finished after position `place` (0 for the beginning), with their positions.
     pub fn attempts_after(&mut self, run: &RunId, place: i64, most: u32) -> Result<Vec<(i64, StoredTrial)>> {
         let next = "WHERE run_id = $1 AND position > $2 ORDER BY position LIMIT $3";
         let rows = self.database.select(&TRIALS, next, vec![run.into(), place.into(), most.into()])?;
-        rows.iter().map(|row| Ok((row.int(5)?, self.stored(row)?))).collect()
+        rows.iter().map(|row| Ok((row.get(5)?, self.stored(row)?))).collect()
     }
 
     /// Parses a trial; line and columns must agree.
@@ -80,8 +87,8 @@ impl Store {
         let (key, attempt) = (key(row)?, row.count(4)?);
         let what = || described(&key, attempt);
         let damaged = |reason: String| self.database.damaged(format!("{} {reason}", described(&key, attempt)));
-        let line: TrialV1 = self.database.parse_json(row.str(7)?, what)?;
-        let detail: TrialDetailV1 = self.database.parse_json(row.str(8)?, what)?;
+        let line: TrialV1 = self.database.parse_json(row.get(7)?, what)?;
+        let detail: TrialDetailV1 = self.database.parse_json(row.get(8)?, what)?;
         let (trial, faults) = line.into_trial();
         if let Some(fault) = faults.first() {
             return Err(damaged(format!("is no trial: {}", fault.message)));
@@ -89,10 +96,62 @@ impl Store {
         if TrialKey::from_trial(&trial) != key {
             return Err(damaged("is stored under another's key".to_owned()));
         }
-        if trial.outcome.as_str() != row.str(6)? {
+        if trial.outcome.as_str() != row.get::<&str>(6)? {
             return Err(damaged("is stored with another outcome than its own".to_owned()));
         }
         Ok(StoredTrial { trial, attempt, detail })
+    }
+
+    /// Writes the latest attempt at each trial as a submission, in plan order. Damaged trials are left out and reported.
+    pub fn export(&mut self, run: &RunId, out: &mut dyn Write) -> Result<ExportedTrials> {
+        self.in_snapshot(|store| {
+            let mut exported = ExportedTrials::default();
+            for (key, attempt) in store.in_order(run, &mut exported)? {
+                match store.line(run, &key, attempt) {
+                    Ok(line) => {
+                        writeln!(out, "{line}").map_err(StoreError::Unwritten)?;
+                        exported.trials += 1;
+                    }
+                    Err(StoreError::Damaged { detail, .. }) => exported.unreadable.push(detail),
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(exported)
+        })
+    }
+
+    /// The latest attempts in plan order. Only an index is read, which may be intact where the trials are not.
+    fn in_order(&mut self, run: &RunId, exported: &mut ExportedTrials) -> Result<Vec<(TrialKey, u32)>> {
+        let rows = self.database.query(
+            "SELECT run_id, tool, case_id, number, MAX(attempt) FROM trials WHERE run_id = $1 \
+             GROUP BY run_id, tool, case_id, number ORDER BY tool, case_id, number",
+            vec![run.into()],
+        )?;
+        let mut order = rows.iter().map(|row| Ok((key(row)?, row.count(4)?))).collect::<Result<Vec<_>>>()?;
+        match self.plan(run) {
+            Ok(plan) => {
+                let planned = Planned::new(&plan);
+                // Trials outside the plan come last; `karat store verify` reports them.
+                order.sort_by_cached_key(|(key, _)| (planned.place(key).is_none(), planned.place(key)));
+            }
+            Err(StoreError::Damaged { detail, .. }) => exported.unreadable.push(detail),
+            Err(error) => return Err(error),
+        }
+        Ok(order)
+    }
+
+    fn line(&mut self, run: &RunId, key: &TrialKey, attempt: u32) -> Result<String> {
+        let own = "WHERE run_id = $1 AND tool = $2 AND case_id = $3 AND number = $4 AND attempt = $5";
+        let row = self.database.select_one(&TRIALS, own, key_values(run, key, attempt));
+        let damaged = |why: &str| self.database.damaged(format!("{} cannot be read ({why})", described(key, attempt)));
+        let row = match row {
+            Ok(row) => row.ok_or_else(|| damaged("it is listed and not there"))?,
+            Err(StoreError::Damaged { detail, .. }) => return Err(damaged(&detail)),
+            Err(error) => return Err(error),
+        };
+        // A line that is not a valid trial must not get into a submission.
+        self.stored(&row)?;
+        row.get(7)
     }
 
     /// Replaces the stored judgements of a run atomically.
@@ -119,9 +178,9 @@ impl Store {
     }
 
     pub(super) fn judgement(&self, run: &RunId, row: &Row) -> Result<JudgementV1> {
-        let number = row.int(1)?;
+        let number: i64 = row.get(1)?;
         let judgement: JudgementV1 =
-            self.database.parse_json(row.str(2)?, || format!("judgement {number} of the run {run}"))?;
+            self.database.parse_json(row.get(2)?, || format!("judgement {number} of the run {run}"))?;
         let invalid = |reason| format!("judgement {number} of the run {run} is invalid: {reason}");
         check_judgement(&judgement).map(|()| judgement).map_err(|reason| self.database.damaged(invalid(reason)))
     }
@@ -132,8 +191,9 @@ pub(super) struct Batch {
     keys: BTreeSet<(TrialKey, u32)>,
     trials: Vec<TrialRow>,
     links: Vec<Vec<Value>>,
-    hashes: BTreeSet<String>,
+    pub(super) hashes: BTreeSet<String>,
     packed: Vec<Packed>,
+    pub(super) packer: Packer,
 }
 
 pub(super) struct TrialRow {
@@ -149,14 +209,7 @@ impl Batch {
         self.keys.iter().map(|(key, _)| key).collect::<BTreeSet<_>>().len()
     }
 
-    fn add(
-        &mut self,
-        store: &Store,
-        run: &RunId,
-        record: &TrialRecord,
-        packer: &mut Packer,
-        most: usize,
-    ) -> Result<()> {
+    fn add(&mut self, store: &Store, run: &RunId, record: &TrialRecord, most: usize) -> Result<()> {
         let (key, attempt) = (TrialKey::from_trial(&record.trial), record.attempt);
         let refused =
             |reason: &str| StoreError::BadTrial { trial: described(&key, attempt), reason: reason.to_owned() };
@@ -177,7 +230,7 @@ impl Batch {
             }
             let (kept, remark) = truncate_artifact(artifact, most);
             detail.remarks.extend(remark);
-            let packed = packer.pack(kept);
+            let packed = self.packer.pack(kept);
             self.link(run, &key, attempt, &artifact.name, &packed.hash);
             self.artifact(packed);
         }
@@ -206,10 +259,6 @@ impl Batch {
         if self.hashes.insert(packed.hash.clone()) {
             self.packed.push(packed);
         }
-    }
-
-    pub(super) fn has_artifact(&self, hash: &str) -> bool {
-        self.hashes.contains(hash)
     }
 
     pub(super) fn link(&mut self, run: &RunId, key: &TrialKey, attempt: u32, name: &str, hash: &str) {
@@ -250,16 +299,16 @@ fn twice(database: &mut Database, run: &RunId, keys: &BTreeSet<(TrialKey, u32)>)
 }
 
 /// The key of a row in [`TRIALS`].
-pub(super) fn key_values(run: &RunId, key: &TrialKey, attempt: u32) -> Vec<Value> {
+fn key_values(run: &RunId, key: &TrialKey, attempt: u32) -> Vec<Value> {
     vec![run.into(), key.tool.as_str().into(), key.case.as_str().into(), key.number.into(), attempt.into()]
 }
 
 pub(super) fn key(row: &Row) -> Result<TrialKey> {
-    let (tool, case) = (ToolName::new(row.text(1)?), CaseId::new(row.text(2)?));
+    let (tool, case) = (ToolName::new(row.get::<&str>(1)?), CaseId::new(row.get::<&str>(2)?));
     Ok(TrialKey { tool, case, number: row.count(3)? })
 }
 
-pub(super) fn described(key: &TrialKey, attempt: u32) -> String {
+fn described(key: &TrialKey, attempt: u32) -> String {
     format!("trial {} of {} on {}, attempt {attempt},", key.number, key.tool, key.case)
 }
 

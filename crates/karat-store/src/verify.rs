@@ -1,15 +1,13 @@
 //! Verifies that everything in a store is as it was stored.
 
-use super::Store;
 use super::artifacts::unpack;
 use super::database::row_damage;
-use super::error::{Result, StoreError};
 use super::ledger::check;
-use super::naming::RunId;
 use super::record::Planned;
-use super::runs::{RunState, row};
+use super::runs::row;
 use super::tables::{ARTIFACTS, TABLES, TRIALS};
 use super::trials::key;
+use super::{Result, RunId, RunState, Store, StoreError};
 use karat_core::wording::count;
 use karat_format::run::PlanV1;
 use serde::Serialize;
@@ -44,7 +42,7 @@ impl Store {
         found.record(artifacts)?;
         let ids = self.database.query("SELECT id FROM runs ORDER BY id", Vec::new());
         for row in found.record(ids)?.unwrap_or_default() {
-            let Some(text) = found.record(row.text(0))? else { continue };
+            let Some(text) = found.record(row.get::<String>(0))? else { continue };
             match RunId::parse(&text) {
                 None => found.add("run", format!("a run has the id `{text}`, which is none")),
                 Some(id) => {
@@ -87,9 +85,10 @@ impl Store {
 
     fn verify_artifacts(&mut self, found: &mut Problems) -> Result<()> {
         for row in self.database.query("SELECT hash FROM artifacts ORDER BY hash", Vec::new())? {
-            let hash = row.text(0)?;
+            let hash: String = row.get(0)?;
             let row = self.database.select_one(&ARTIFACTS, "WHERE hash = $1", vec![hash.as_str().into()]);
-            let read = row.and_then(|row| row.map(|row| Ok((row.int(1)?, row.text(2)?, row.bytes(3)?))).transpose());
+            let read =
+                row.and_then(|row| row.map(|row| Ok((row.get(1)?, row.get::<String>(2)?, row.get(3)?))).transpose());
             match found.record(read)? {
                 Some(Some((size, coding, content))) => {
                     if let Err(message) = unpack(&hash, size, &coding, content) {
@@ -116,7 +115,7 @@ impl Store {
 
     fn verify_run(&mut self, run: &RunId, found: &mut Problems) -> Result<()> {
         let row = row(&mut self.database, run)?;
-        let (state, ended, created) = (row.text(4)?, row.int_or_null(3)?, row.int(2)?);
+        let (state, ended, created): (String, Option<i64>, i64) = (row.get(4)?, row.get(3)?, row.get(2)?);
         match RunState::parse(&state) {
             None => found.add("run", format!("the run {run} is in the state `{state}`, which is none")),
             Some(RunState::Running) if ended.is_some() => {
@@ -131,15 +130,15 @@ impl Store {
             // A clock set back causes this, so it is reported but is not damage.
             found.add("clock", format!("the run {run} ended before it began; was the clock set back?"));
         }
-        let plan = self.database.parse_json::<PlanV1>(row.str(8)?, || format!("the plan of the run {run}"));
+        let plan = self.database.parse_json::<PlanV1>(row.get(8)?, || format!("the plan of the run {run}"));
         let Some(plan) = found.record(plan)? else { return Ok(()) };
-        if plan.suite.digest != row.str(6)? || Planned::new(&plan).total() != row.int(9)? {
+        if plan.suite.digest != row.get::<&str>(6)? || Planned::new(&plan).total() != row.get::<i64>(9)? {
             found.add("run", format!("the run {run} says of its plan what the plan does not say"));
         }
         for row in self.fact_rows(run)? {
             let Some(row) = found.record(row)? else { continue };
             found.record(self.facts(run, &row))?;
-            let tool = row.text(1)?;
+            let tool: String = row.get(1)?;
             if !plan.tools.iter().any(|planned| planned.name == tool) {
                 found.add("run", format!("the run {run} knows a tool {tool} that is not in its plan"));
             }
@@ -147,16 +146,10 @@ impl Store {
         for row in self.judgement_rows(run)? {
             found.record(row.and_then(|row| self.judgement(run, &row)))?;
         }
-        self.verify_trials(run, &plan, RunState::parse(&state), found)
+        self.verify_trials(run, &plan, state == RunState::Complete.as_str(), found)
     }
 
-    fn verify_trials(
-        &mut self,
-        run: &RunId,
-        plan: &PlanV1,
-        state: Option<RunState>,
-        found: &mut Problems,
-    ) -> Result<()> {
+    fn verify_trials(&mut self, run: &RunId, plan: &PlanV1, complete: bool, found: &mut Problems) -> Result<()> {
         let planned = Planned::new(plan);
         let mut done = std::collections::BTreeSet::new();
         let all = "WHERE run_id = $1 ORDER BY tool, case_id, number, attempt";
@@ -173,7 +166,7 @@ impl Store {
             }
         }
         let done = i64::try_from(done.len()).unwrap_or(i64::MAX);
-        if state == Some(RunState::Complete) && done < planned.total() {
+        if complete && done < planned.total() {
             found.add("run", format!("the run {run} is complete with {done} of {} planned trials", planned.total()));
         }
         Ok(())

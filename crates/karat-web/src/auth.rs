@@ -2,7 +2,7 @@
 
 use super::access_log::Notify;
 use super::reply::{Fault, Reply};
-use super::token::{Access, Attempt, Attempts, Token};
+use super::token::{Access, Attempts, Token};
 use axum::extract::{Request, State as Shared};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
@@ -32,10 +32,6 @@ pub struct Auth {
 
 /// The header with the label token. A page of another site cannot send it.
 pub(crate) const WRITE_HEADER: &str = "x-karat-token";
-
-/// The address of the client, set by the server for every request.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Peer(pub(crate) IpAddr);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Host {
@@ -163,18 +159,20 @@ impl Auth {
         let Some(shown) = in_address.or_else(|| bearer(headers)) else {
             return (!self.has_valid_cookie(access, headers, now)).then(|| token_needed(&clean).into_response());
         };
-        let peer = request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0);
-        match self.attempts.attempt(peer, now, || access.takes_token(shown, now)) {
-            Attempt::Right if in_address.is_some() => {
+        // The server sets the address of the client for every request.
+        let client = request.extensions().get::<IpAddr>().copied().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        match self.attempts.attempt(client, now, || access.takes_token(shown, now)) {
+            Ok(true) if in_address.is_some() => {
                 let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
                 Some(set_cookie_and_redirect(self, &access.cookie(), &clean, site))
             }
-            Attempt::Right => None,
-            Attempt::Wrong => Some(token_needed(&clean).into_response()),
-            Attempt::Refused(wait) => {
+            Ok(true) => None,
+            Ok(false) => Some(token_needed(&clean).into_response()),
+            Err(wait) => {
                 let said = "Too many wrong tokens within a minute; no token is accepted for a while. \
                             Browsers that are already signed in are not affected.";
-                Some(Fault::new(StatusCode::TOO_MANY_REQUESTS, said).retry_after(wait.as_secs() + 1).into_response())
+                let fault = Fault::new(StatusCode::TOO_MANY_REQUESTS, said);
+                Some(Fault { retry_after: Some(wait.as_secs() + 1), ..fault }.into_response())
             }
         }
     }
@@ -271,8 +269,8 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 fn token_needed(clean: &str) -> Fault {
     let said = "Open the address with ?token= that the server printed when it started. The browser remembers it until it is closed or unused for a long time.";
     // After a link from another site, the cookie is not sent; from this page, it is.
-    let again = html! { p { "Already signed in with this browser? " a href=(clean) { "Continue" } } };
-    Fault::new(StatusCode::UNAUTHORIZED, said).with(again)
+    let more = html! { p { "Already signed in with this browser? " a href=(clean) { "Continue" } } };
+    Fault { more, ..Fault::new(StatusCode::UNAUTHORIZED, said) }
 }
 
 /// The path and the rest of the query. It starts with exactly one slash, so that it never leads to another site.

@@ -4,10 +4,8 @@ use super::markup::{code_spans, note, percent_encode, time};
 use super::reply::{Fault, Reply};
 use super::run_lookup::{display_name, find_run, stored_report, trial_counts};
 use super::state::{LIST_LIFETIME, State, current_period};
-use axum::Router;
 use axum::extract::{Query, State as Shared};
 use axum::http::StatusCode;
-use axum::routing::get;
 use karat::comparison::{Request, Side, compare, pair_tools};
 use karat_core::clusters::ClusterBy;
 use karat_core::comparison::Rules;
@@ -20,10 +18,6 @@ use karat_store::{RunInfo, Store};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-pub(super) fn routes() -> Router<State> {
-    Router::new().route("/compare", get(page))
-}
-
 const MOST_MOVED: usize = 100;
 
 /// The end of a refusal on the command line, replaced by a link here.
@@ -33,7 +27,7 @@ const BY_FLAG: &str = ", or give --intersection to compare the cases whose golde
 const NARROWEST: f64 = 0.1;
 
 #[derive(Clone, Debug, Deserialize)]
-struct PageQuery {
+pub(super) struct PageQuery {
     a: Option<String>,
     b: Option<String>,
     /// If the suites differ, compare the cases with the same goldens.
@@ -41,11 +35,11 @@ struct PageQuery {
     intersection: u8,
 }
 
-async fn page(Shared(state): Shared<State>, Query(asked): Query<PageQuery>) -> Result<Reply, Fault> {
+pub(super) async fn page(Shared(state): Shared<State>, Query(asked): Query<PageQuery>) -> Result<Reply, Fault> {
     let (Some(a), Some(b)) = (asked.a.filter(|a| !a.is_empty()), asked.b.filter(|b| !b.is_empty())) else {
         let said = "A comparison needs two runs, as in `/compare?a=RUN&b=RUN`.";
         let more = html! { p { "Choose them from " a href="/" { "all runs" } "." } };
-        return Err(Fault::new(StatusCode::BAD_REQUEST, said).with(more));
+        return Err(Fault { more, ..Fault::new(StatusCode::BAD_REQUEST, said) });
     };
     let intersection = asked.intersection > 0;
     let (a, b) = state.read(move |store| Ok((find_run(store, &a)?.0, find_run(store, &b)?.0))).await?;
@@ -262,7 +256,7 @@ fn goldens(pair: &PairV1, runs: &[RunInfo; 2]) -> Markup {
 }
 
 fn row(one: &DifferenceV1, reach: f64, margin: f64) -> Markup {
-    let word = one.verdict.word();
+    let word = one.verdict.as_str();
     let effect = match one.effect {
         None => "–".to_owned(),
         Some(effect) if effect.abs() < 0.005 => "0.00".to_owned(),

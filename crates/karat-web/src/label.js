@@ -161,18 +161,18 @@ const show = () => {
 };
 
 const drawSaid = () => {
-  const told = [sure && `${sure}0 % sure`, note && `note: ${note}`].filter(Boolean);
-  part("said").textContent = plain(told.join(" · "));
+  const remarks = [sure && `${sure}0 % sure`, note && `note: ${note}`].filter(Boolean);
+  part("said").textContent = plain(remarks.join(" · "));
 };
 
-const progress = (told) => {
-  const { done, open: left } = told.progress;
-  part("headline").textContent = plain(told.headline);
+const progress = (reply) => {
+  const { done, open: left } = reply.progress;
+  part("headline").textContent = plain(reply.headline);
   part("count").textContent = `${done} of ${done + left} by you`;
   const bar = part("bar");
   bar.max = Math.max(1, done + left);
   bar.value = done;
-  part("remarks").replaceChildren(...told.remarks.map((remark) => element("li", "", remark)));
+  part("remarks").replaceChildren(...reply.remarks.map((remark) => element("li", "", remark)));
 };
 
 // --- requests
@@ -210,11 +210,11 @@ const ahead = () => order().slice(1, 4).forEach((id) => fetchItem(id));
 
 const load = async () => {
   try {
-    const told = await asJson(`${base}?as=${encodeURIComponent(who)}`);
-    open = told.open;
+    const reply = await asJson(`${base}?as=${encodeURIComponent(who)}`);
+    open = reply.open;
     listed = true;
-    told.items.forEach((item) => items.set(item.id, item));
-    progress(told);
+    reply.items.forEach((item) => items.set(item.id, item));
+    progress(reply);
     reached();
     if (labelling.dataset.state !== "asking" || !order().includes(current)) show();
   } catch (error) {
@@ -251,10 +251,10 @@ const send = async () => {
   while (unsent.length) {
     const said = unsent[0];
     try {
-      const told = await asJson(base, said);
+      const reply = await asJson(base, said);
       done(said);
-      progress(told);
-      say(`Saved: ${told.told}.`, "good");
+      progress(reply);
+      say(`Saved: ${reply.message}.`, "good");
       offer(kind === "extras" && said.answer === "yes" ? said.id : null);
     } catch (error) {
       if ([400, 404, 409, 422].includes(error.status)) {
@@ -309,14 +309,14 @@ const undo = async () => {
       say(`Undid ${last.answer}.`);
       return;
     }
-    const told = await asJson(`${base}/undo`, { as: who });
-    progress(told);
-    if (!told.said) return say("Nothing to undo.");
-    say(`Undid ${told.said}.`);
+    const reply = await asJson(`${base}/undo`, { as: who });
+    progress(reply);
+    if (!reply.said) return say("Nothing to undo.");
+    say(`Undid ${reply.said}.`);
     offer(null);
-    if (told.undone) {
-      items.set(told.undone.id, told.undone);
-      first(told.undone.id);
+    if (reply.undone) {
+      items.set(reply.undone.id, reply.undone);
+      first(reply.undone.id);
     }
   } catch (error) {
     say(`Could not undo: ${error.message}`, "bad");
@@ -377,13 +377,13 @@ const golden = async () => {
   if (!confirmed) return say("Press g after a yes to add the finding as a golden.");
   const address = `/api/label/${encodeURIComponent(run)}/confirmed`;
   try {
-    const told = await asJson(address);
-    proposed = told.goldens.find((one) => one.ids.includes(confirmed)) ?? null;
-    const why = told.refused ?? (proposed ? `${proposed.case}, in the suite ${told.suite}:` : unproposed(told));
+    const reply = await asJson(address);
+    proposed = reply.goldens.find((one) => one.ids.includes(confirmed)) ?? null;
+    const why = reply.refused ?? (proposed ? `${proposed.case}, in the suite ${reply.suite}:` : unproposed(reply));
     part("adopt-said").textContent = plain(why);
     part("adopt-yaml").textContent = plain(proposed?.yaml ?? "");
     part("adopt-yaml").hidden = !proposed;
-    part("adopt-add").hidden = !proposed || Boolean(told.refused);
+    part("adopt-add").hidden = !proposed || Boolean(reply.refused);
     if (!adopting.open) adopting.showModal();
     part("adopt-leave").focus();
   } catch (error) {
@@ -391,9 +391,9 @@ const golden = async () => {
   }
 };
 
-const unproposed = (told) =>
-  told.left_out.length
-    ? `Cannot add it: ${told.left_out.join("; ")}`
+const unproposed = (reply) =>
+  reply.left_out.length
+    ? `Cannot add it: ${reply.left_out.join("; ")}`
     : "Nothing to add: the suite already has it, or the labels disagree.";
 
 const adopt = async () => {
@@ -401,8 +401,8 @@ const adopt = async () => {
   const { case: of, golden: id } = proposed;
   proposed = null;
   try {
-    const told = await asJson(`/api/label/${encodeURIComponent(run)}/confirmed`, { as: who, case: of, golden: id });
-    say(`Added ${told.golden} to ${told.files.join(", ")}.`, "good");
+    const reply = await asJson(`/api/label/${encodeURIComponent(run)}/confirmed`, { as: who, case: of, golden: id });
+    say(`Added ${reply.golden} to ${reply.files.join(", ")}.`, "good");
     offer(null);
   } catch (error) {
     say(`Nothing was added: ${error.message}`, "bad");

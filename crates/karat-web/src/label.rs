@@ -12,7 +12,7 @@ use axum::extract::{Path, Query, State as Shared};
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use karat::label::RunItems;
+use karat::label::LabelItems;
 use karat::label::session::AnnotationSession;
 use karat_core::wording::count;
 use karat_store::label::{Annotator, LabelAnswer, LabelKind, Source};
@@ -121,7 +121,7 @@ async fn answer(
     response["kept"] = json!(item.id());
     // Shown only after the answer, to keep labelling blind.
     let (tools, trials) = (count(item.tools, "tool"), count(item.trials, "trial"));
-    response["told"] = json!(format!("reported by {tools} in {trials}"));
+    response["message"] = json!(format!("reported by {tools} in {trials}"));
     Ok(Reply::json(&response))
 }
 
@@ -147,13 +147,13 @@ async fn undo(
 }
 
 /// The items of a run to label. Labels do not change it.
-async fn queue(state: &State, reference: String, kind: LabelKind) -> Result<Arc<RunItems>, Fault> {
+async fn queue(state: &State, reference: String, kind: LabelKind) -> Result<Arc<LabelItems>, Fault> {
     check_enabled(state)?;
     let run = state.read(move |store| Ok(find_run(store, &reference)?.0)).await?;
     // A running run has new items over time.
     let period = (!run.has_report).then(|| current_period(UNFINISHED_LIFETIME));
     let key = format!("{} {kind:?} {:?} {period:?}", run.id, run.ended_ms);
-    let load = move |_: &State, store: &mut Store| RunItems::load(store, &run, kind).map(Arc::new).map_err(Fault::from);
+    let load = move |_: &State, store: &mut Store| Ok(Arc::new(LabelItems::load_run(store, &run, kind)?));
     state.render_cached(&state.label_queues, key, load).await
 }
 

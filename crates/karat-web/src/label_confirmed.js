@@ -34,9 +34,9 @@ const card = (one, refused) => {
 const add = async (one, button) => {
   button.disabled = true;
   try {
-    const told = await asJson(address, { as: sheet.dataset.as, case: one.case, golden: one.golden });
+    const reply = await asJson(address, { as: sheet.dataset.as, case: one.case, golden: one.golden });
     await list();
-    say(`Added ${told.golden} to ${told.files.join(", ")}.`);
+    say(`Added ${reply.golden} to ${reply.files.join(", ")}.`);
   } catch (error) {
     button.disabled = false;
     say(`Nothing was added: ${error.message}`);
@@ -45,11 +45,11 @@ const add = async (one, button) => {
 
 const list = async () => {
   try {
-    const told = await asJson(address);
-    const cards = told.goldens.map((one) => card(one, told.refused));
+    const reply = await asJson(address);
+    const cards = reply.goldens.map((one) => card(one, reply.refused));
     if (!cards.length) cards.push(part("p", "empty", "Nothing to add: no confirmed finding is missing from the suite."));
     document.getElementById("goldens").replaceChildren(...cards);
-    say([told.refused, ...told.left_out].filter(Boolean).join(" "));
+    say([reply.refused, ...reply.left_out].filter(Boolean).join(" "));
     sheet.dataset.state = "listed";
   } catch (error) {
     say(error.message);

@@ -38,33 +38,33 @@ const tokens = (of) => (of.metered === 0 ? "not reported" : `${whole(of.tokens_i
 const figure = (name, value, small) =>
   node("div", [node("dt", name), node("dd", small ? [value, node("small", small)] : value)]);
 
-const draw = (told) => {
-  const going = told.state === "running";
-  part("state").textContent = told.state;
-  part("state").className = `state ${told.state}`;
-  part("bar").max = Math.max(told.planned, 1);
-  part("bar").value = told.done;
-  const percent = told.planned === 0 ? 100 : Math.floor((100 * told.done) / told.planned);
-  part("sum").textContent = `${whole(told.done)} of ${whole(told.planned)} trials, ${percent} %`;
-  document.title = going ? `${percent} % · ${live.querySelector("h1").textContent}` : `${told.state} · ${live.querySelector("h1").textContent}`;
-  const took = (told.ended_ms ?? told.now_ms) - told.begun_ms;
-  const left = told.left_ms === null ? "–" : told.done >= told.planned ? "scoring" : `about ${span(told.left_ms)}`;
+const draw = (run) => {
+  const going = run.state === "running";
+  part("state").textContent = run.state;
+  part("state").className = `state ${run.state}`;
+  part("bar").max = Math.max(run.planned, 1);
+  part("bar").value = run.done;
+  const percent = run.planned === 0 ? 100 : Math.floor((100 * run.done) / run.planned);
+  part("sum").textContent = `${whole(run.done)} of ${whole(run.planned)} trials, ${percent} %`;
+  document.title = going ? `${percent} % · ${live.querySelector("h1").textContent}` : `${run.state} · ${live.querySelector("h1").textContent}`;
+  const took = (run.ended_ms ?? run.now_ms) - run.begun_ms;
+  const left = run.left_ms === null ? "–" : run.done >= run.planned ? "scoring" : `about ${span(run.left_ms)}`;
   part("figures").replaceChildren(
     ...(going
       ? [
           figure("elapsed", span(took)),
           figure("left", left),
-          figure("pace", told.per_minute === null ? "–" : `${told.per_minute.toFixed(told.per_minute < 10 ? 1 : 0)} a minute`),
+          figure("pace", run.per_minute === null ? "–" : `${run.per_minute.toFixed(run.per_minute < 10 ? 1 : 0)} a minute`),
         ]
-      : [figure("took", told.ended_ms === null ? "–" : span(took))]),
-    figure("failed", whole(told.failed), told.failed > 0 ? `${((100 * told.failed) / told.done).toFixed(0)} % of those done` : ""),
-    figure("spent", told.spent.priced === 0 ? "–" : money(told.spent.usd), told.spent.priced === 0 ? "no trial reports a price" : `${told.spent.priced} of ${told.spent.attempts} attempts report a price`),
-    figure("tokens", told.spent.metered === 0 ? "–" : whole(told.spent.tokens_in + told.spent.tokens_out), told.spent.metered === 0 ? "no trial reports tokens" : tokens(told.spent)),
+      : [figure("took", run.ended_ms === null ? "–" : span(took))]),
+    figure("failed", whole(run.failed), run.failed > 0 ? `${((100 * run.failed) / run.done).toFixed(0)} % of those done` : ""),
+    figure("spent", run.spent.priced === 0 ? "–" : money(run.spent.usd), run.spent.priced === 0 ? "no trial reports a price" : `${run.spent.priced} of ${run.spent.attempts} attempts report a price`),
+    figure("tokens", run.spent.metered === 0 ? "–" : whole(run.spent.tokens_in + run.spent.tokens_out), run.spent.metered === 0 ? "no trial reports tokens" : tokens(run.spent)),
   );
   part("tools").replaceChildren(
     table(
       ["Tool", "Done", "Trials", "Failed", "Spent", "Tokens"],
-      told.tools.map((tool) => [
+      run.tools.map((tool) => [
         node("strong", tool.tool),
         share(tool.done, tool.planned),
         boxed(`${whole(tool.done)} of ${whole(tool.planned)}`),
@@ -74,8 +74,8 @@ const draw = (told) => {
       ]),
     ),
   );
-  part("failed").hidden = told.failures.length === 0;
-  const failures = told.failures.map((one) => [
+  part("failed").hidden = run.failures.length === 0;
+  const failures = run.failures.map((one) => [
     node("strong", one.tool),
     boxed(words(one.outcome)),
     boxed(`${one.times} ×`),
@@ -83,8 +83,8 @@ const draw = (told) => {
     boxed(one.case),
   ]);
   part("failures").replaceChildren(table(["Tool", "Outcome", "Count", "Reason", "Last case"], failures));
-  if (told.more_failures > 0) part("failures").append(node("p", `and ${told.more_failures} more reasons`, { class: "dim" }));
-  const last = told.last.map((one) => [
+  if (run.more_failures > 0) part("failures").append(node("p", `and ${run.more_failures} more reasons`, { class: "dim" }));
+  const last = run.last.map((one) => [
     node("strong", one.tool),
     boxed(`${one.case}, trial ${one.number}${one.attempt > 1 ? `, attempt ${one.attempt}` : ""}`),
     boxed(one.findings === null ? words(one.outcome) : `${one.findings} finding${one.findings === 1 ? "" : "s"}`, one.failed ? "bad" : ""),
@@ -93,10 +93,10 @@ const draw = (told) => {
   part("last").replaceChildren(
     last.length === 0 ? node("p", "No trial has finished yet.", { class: "dim" }) : table(["Tool", "Case", "Result", "Took"], last),
   );
-  over(told, going);
+  over(run, going);
 };
 
-const over = (told, going) => {
+const over = (run, going) => {
   const place = part("over");
   place.hidden = going;
   if (going) return;
@@ -104,10 +104,10 @@ const over = (told, going) => {
   const said = {
     complete: "Every planned trial is done. ",
     stopped: "The run was stopped early. ",
-    interrupted: `The run was interrupted. Resume it with: karat run --resume ${told.short_id}. `,
+    interrupted: `The run was interrupted. Resume it with: karat run --resume ${run.short_id}. `,
   };
-  place.className = told.state;
-  place.replaceChildren(said[told.state] ?? "", report);
+  place.className = run.state;
+  place.replaceChildren(said[run.state] ?? "", report);
 };
 
 let drawn = "";
@@ -120,15 +120,15 @@ const ask = async () => {
   if (document.hidden) return;
   try {
     const answer = await fetch(live.dataset.progress);
-    const told = await answer.json();
-    if (!answer.ok) throw new Error(told.error ?? answer.statusText);
+    const run = await answer.json();
+    if (!answer.ok) throw new Error(run.error ?? answer.statusText);
     part("lost").hidden = true;
-    const { now_ms, ...rest } = told;
+    const { now_ms, ...rest } = run;
     // Leave unchanged parts alone, so that selections and screen readers are not disturbed.
-    if (told.state === "running" || JSON.stringify(rest) !== drawn) draw(told);
+    if (run.state === "running" || JSON.stringify(rest) !== drawn) draw(run);
     drawn = JSON.stringify(rest);
     live.dataset.ready = "true";
-    pause = told.state === "running" ? 1500 : 10000;
+    pause = run.state === "running" ? 1500 : 10000;
   } catch (error) {
     const said = error instanceof TypeError ? "the server is unreachable" : error.message;
     part("lost").textContent = `This page is out of date: ${said}. Retrying.`;

@@ -4,9 +4,7 @@ use super::reply::{Fault, Reply};
 use super::run_lookup::{display_name, find_run};
 use super::run_progress::RunProgress;
 use super::state::State;
-use axum::Router;
 use axum::extract::{Path, State as Shared};
-use axum::routing::get;
 use karat_report::page::PLAIN;
 use karat_store::timestamp::format_utc;
 use karat_store::{RunInfo, Store};
@@ -15,11 +13,7 @@ use serde_json::{Value, json};
 use std::sync::PoisonError;
 use std::time::SystemTime;
 
-pub(super) fn routes() -> Router<State> {
-    Router::new().route("/runs/{run}/live", get(page)).route("/runs/{run}/progress.json", get(progress))
-}
-
-async fn page(Shared(state): Shared<State>, Path(reference): Path<String>) -> Result<Reply, Fault> {
+pub(super) async fn page(Shared(state): Shared<State>, Path(reference): Path<String>) -> Result<Reply, Fault> {
     let run = state.read(move |store| Ok(find_run(store, &reference)?.0)).await?;
     let link = format!("/runs/{}", run.id);
     let data = format!("{link}/progress.json");
@@ -49,7 +43,7 @@ async fn page(Shared(state): Shared<State>, Path(reference): Path<String>) -> Re
     Ok(state.page("", &title, body, &[include_str!("live.css")], &[PLAIN, include_str!("live.js")]))
 }
 
-async fn progress(Shared(state): Shared<State>, Path(reference): Path<String>) -> Result<Reply, Fault> {
+pub(super) async fn progress(Shared(state): Shared<State>, Path(reference): Path<String>) -> Result<Reply, Fault> {
     let own = state.clone();
     let progress = state.read(move |store| {
         let (run, _) = find_run(store, &reference)?;
@@ -75,7 +69,7 @@ fn progress_json(state: &State, store: &mut Store, run: &RunInfo) -> Result<Valu
         "begun_ms": run.created_ms, "ended_ms": run.ended_ms, "now_ms": now_ms, "planned": run.planned,
         "report": run.has_report,
     });
-    let progress = json!(progress.snapshot(run.planned, word == "running", now_ms));
+    let progress = progress.snapshot(run.planned, word == "running", now_ms);
     if let (Value::Object(value), Value::Object(progress)) = (&mut value, progress) {
         value.extend(progress);
     }

@@ -7,7 +7,7 @@ use karat::failure::{Category, Failure};
 use karat_report::page::Page;
 use karat_store::StoreError;
 use maud::{Markup, html};
-use serde::Serialize;
+use serde_json::Value;
 
 /// A complete response, which caches may clone.
 #[derive(Clone, Debug)]
@@ -21,11 +21,8 @@ impl Reply {
         Self::new("text/html; charset=utf-8", &page.policy(), page.draw())
     }
 
-    pub(crate) fn json(value: &impl Serialize) -> Self {
-        match serde_json::to_vec(value) {
-            Ok(text) => Self::json_text(text),
-            Err(error) => Self::text(error.to_string()).status(StatusCode::INTERNAL_SERVER_ERROR),
-        }
+    pub(crate) fn json(value: &Value) -> Self {
+        Self::json_text(value.to_string())
     }
 
     pub(crate) fn json_text(text: impl Into<Bytes>) -> Self {
@@ -56,11 +53,9 @@ impl Reply {
     }
 
     fn new(kind: &'static str, policy: &str, body: impl Into<Bytes>) -> Self {
-        let mut response = HttpResponse::new(body.into());
-        response.extensions_mut().insert(IsReply);
         let policy = HeaderValue::from_str(&format!("{policy}; frame-ancestors 'none'"));
         let policy = policy.unwrap_or(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
-        Self(Box::new(response))
+        Self(Box::new(HttpResponse::new(body.into())))
             .with(header::CONTENT_TYPE, HeaderValue::from_static(kind))
             .with(header::CONTENT_SECURITY_POLICY, policy)
     }
@@ -71,10 +66,6 @@ impl IntoResponse for Reply {
         (*self.0).map(Body::from)
     }
 }
-
-/// Marks a response made from a [`Reply`].
-#[derive(Clone)]
-pub(super) struct IsReply;
 
 /// An error of a request. It becomes a page, or JSON for a script.
 #[derive(Clone, Debug)]
@@ -93,16 +84,6 @@ impl Fault {
             more: Markup::default(),
             retry_after: (status == StatusCode::SERVICE_UNAVAILABLE).then_some(5),
         }
-    }
-
-    pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
-        self.retry_after = Some(seconds);
-        self
-    }
-
-    pub(crate) fn with(mut self, more: Markup) -> Self {
-        self.more = more;
-        self
     }
 }
 
@@ -128,7 +109,7 @@ impl From<StoreError> for Fault {
         let fault = Self::new(status, as_sentence(&error.to_string()));
         // Replace the command line's advice by a link.
         let all = matches!(status, StatusCode::NOT_FOUND | StatusCode::MULTIPLE_CHOICES);
-        if all { fault.with(html! { p { a href="/" { "All runs" } } }) } else { fault }
+        if all { Self { more: html! { p { a href="/" { "All runs" } } }, ..fault } } else { fault }
     }
 }
 

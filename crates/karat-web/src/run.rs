@@ -4,10 +4,8 @@ use super::markup::percent_encode;
 use super::reply::{Fault, Reply};
 use super::run_lookup::{display_name, find_run, stored_report, trial_counts};
 use super::state::{STYLE, State, UNFINISHED_LIFETIME, current_period};
-use axum::Router;
 use axum::extract::{Path, State as Shared};
 use axum::http::StatusCode;
-use axum::routing::get;
 use karat::report_view::gather;
 use karat::run_loader::current_report;
 use karat_format::report::ReportV1;
@@ -16,15 +14,11 @@ use karat_report::report_view::{EarlierReport, ReportView, Sources};
 use karat_store::{RunInfo, RunState, Store};
 use maud::{Markup, html};
 
-pub(super) fn routes() -> Router<State> {
-    Router::new().route("/runs/{run}", get(page)).route("/runs/{run}/report.json", get(json))
-}
-
 /// Maximum number of earlier runs shown, and of runs searched for them.
 const EARLIER: usize = 20;
 const LOOKED_AT: usize = 60;
 
-async fn page(Shared(state): Shared<State>, Path(reference): Path<String>) -> Result<Reply, Fault> {
+pub(super) async fn page(Shared(state): Shared<State>, Path(reference): Path<String>) -> Result<Reply, Fault> {
     let (key, run) = state
         .read(move |store| {
             let (run, all) = find_run(store, &reference)?;
@@ -41,7 +35,7 @@ async fn page(Shared(state): Shared<State>, Path(reference): Path<String>) -> Re
     state.render_cached(&state.reports, key, move |state, store| draw(state, store, run.id.as_str())).await
 }
 
-async fn json(Shared(state): Shared<State>, Path(reference): Path<String>) -> Result<Reply, Fault> {
+pub(super) async fn json(Shared(state): Shared<State>, Path(reference): Path<String>) -> Result<Reply, Fault> {
     let report = state.read(move |store| {
         let (run, _) = find_run(store, &reference)?;
         store.report(&run.id)?.ok_or_else(|| {

@@ -6,6 +6,7 @@ use karat_format::run::{PlanV1, PlannedToolV1};
 use karat_store::record::TrialKey;
 use karat_store::{RunId, Store, StoreError, StoredTrial};
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Number of attempts read at a time.
@@ -30,7 +31,7 @@ pub(super) struct RunProgress {
     latest: BTreeMap<TrialKey, Outcome>,
     /// By tool, outcome and reason: the count and the last occurrence.
     reasons: BTreeMap<(String, &'static str, String), (u64, String)>,
-    last: VecDeque<Attempt>,
+    last: VecDeque<Value>,
     /// Start and end times of the latest attempts.
     pace: VecDeque<(i64, i64)>,
 }
@@ -45,12 +46,6 @@ pub(super) struct ToolProgress {
     spent: Spending,
 }
 
-impl ToolProgress {
-    fn new(tool: &str, planned: u64) -> Self {
-        Self { tool: tool.to_owned(), planned, ..Self::default() }
-    }
-}
-
 /// The cost of attempts. Attempts without a stated cost are not free.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Spending {
@@ -62,49 +57,15 @@ pub(super) struct Spending {
     tokens_out: u64,
 }
 
-#[derive(Clone, Debug, Serialize)]
-struct Attempt {
-    tool: String,
-    case: String,
-    number: u32,
-    attempt: u32,
-    outcome: &'static str,
-    failed: bool,
-    /// `None` if the tool failed before reporting any.
-    findings: Option<usize>,
-    ended_ms: i64,
-    took_ms: Option<f64>,
-    reason: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct Reason<'t> {
-    tool: &'t str,
-    outcome: &'t str,
-    reason: &'t str,
-    times: u64,
-    case: &'t str,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct Snapshot<'t> {
-    done: u64,
-    failed: u64,
-    tools: &'t [ToolProgress],
-    spent: Spending,
-    per_minute: Option<f64>,
-    left_ms: Option<f64>,
-    failures: Vec<Reason<'t>>,
-    more_failures: usize,
-    last: Vec<&'t Attempt>,
-}
-
 impl RunProgress {
     pub(super) fn new(plan: &PlanV1) -> Self {
         let cases = plan.cases.len() as u64;
-        let planned = |tool: &PlannedToolV1| u64::from(tool.trials).saturating_mul(cases);
-        let tools = plan.tools.iter().map(|tool| ToolProgress::new(&tool.name, planned(tool)));
-        Self { tools: tools.collect(), ..Self::default() }
+        let progress = |tool: &PlannedToolV1| ToolProgress {
+            tool: tool.name.clone(),
+            planned: u64::from(tool.trials).saturating_mul(cases),
+            ..ToolProgress::default()
+        };
+        Self { tools: plan.tools.iter().map(progress).collect(), ..Self::default() }
     }
 
     /// Reads attempts that finished since the last time.
@@ -150,45 +111,44 @@ impl RunProgress {
             self.pace.clear();
         }
         push(&mut self.pace, (detail.started_ms, ended_ms), PACE);
-        let attempt = Attempt {
-            tool: trial.tool.to_string(),
-            case: trial.case.to_string(),
-            number: trial.number,
-            attempt: stored.attempt,
-            outcome: trial.outcome.as_str(),
-            failed: bad,
-            findings: (trial.outcome == Outcome::Reported).then_some(trial.findings.len()),
-            ended_ms,
-            took_ms,
-            reason,
-        };
+        let attempt = json!({
+            "tool": trial.tool.as_str(),
+            "case": trial.case.as_str(),
+            "number": trial.number,
+            "attempt": stored.attempt,
+            "outcome": trial.outcome.as_str(),
+            "failed": bad,
+            // None if the tool failed before reporting any.
+            "findings": (trial.outcome == Outcome::Reported).then_some(trial.findings.len()),
+            "ended_ms": ended_ms,
+            "took_ms": took_ms,
+            "reason": reason,
+        });
         push(&mut self.last, attempt, LAST);
     }
 
-    /// The current progress; only a running run has a pace.
-    pub(super) fn snapshot(&self, planned: u64, going: bool, now_ms: i64) -> Snapshot<'_> {
+    /// The current progress as the live page shows it; only a running run has a pace.
+    pub(super) fn snapshot(&self, planned: u64, going: bool, now_ms: i64) -> Value {
         let mut spent = Spending::default();
         self.tools.iter().for_each(|tool| spent.join(&tool.spent));
         let done = self.latest.len() as u64;
         let per_ms = self.per_ms(now_ms).filter(|_| going);
-        let mut failures: Vec<Reason<'_>> = Vec::new();
-        for ((tool, outcome, reason), (times, case)) in &self.reasons {
-            failures.push(Reason { tool, outcome, reason, times: *times, case });
-        }
-        failures.sort_by_key(|failure| std::cmp::Reverse(failure.times));
-        let more_failures = failures.len().saturating_sub(REASONS);
-        failures.truncate(REASONS);
-        Snapshot {
-            done,
-            failed: self.tools.iter().map(|tool| tool.failed).sum(),
-            tools: &self.tools,
-            spent,
-            per_minute: per_ms.map(|pace| pace * 60_000.0),
-            left_ms: per_ms.map(|pace| planned.saturating_sub(done) as f64 / pace),
-            failures,
-            more_failures,
-            last: self.last.iter().rev().collect(),
-        }
+        let mut reasons: Vec<_> = self.reasons.iter().collect();
+        reasons.sort_by_key(|(_, (times, _))| std::cmp::Reverse(*times));
+        let failures = reasons.iter().take(REASONS).map(|((tool, outcome, reason), (times, case))| {
+            json!({ "tool": tool, "outcome": outcome, "reason": reason, "times": times, "case": case })
+        });
+        json!({
+            "done": done,
+            "failed": self.tools.iter().map(|tool| tool.failed).sum::<u64>(),
+            "tools": self.tools,
+            "spent": spent,
+            "per_minute": per_ms.map(|pace| pace * 60_000.0),
+            "left_ms": per_ms.map(|pace| planned.saturating_sub(done) as f64 / pace),
+            "failures": failures.collect::<Vec<Value>>(),
+            "more_failures": reasons.len().saturating_sub(REASONS),
+            "last": self.last.iter().rev().collect::<Vec<&Value>>(),
+        })
     }
 
     /// Trials per millisecond, from the start of the latest attempts until now: it falls if no trial ends.
@@ -241,7 +201,8 @@ mod tests {
     use karat_format::run::TrialDetailV1;
 
     fn progress(tool: &str, planned: u64) -> RunProgress {
-        RunProgress { tools: vec![ToolProgress::new(tool, planned)], ..RunProgress::default() }
+        let tool = ToolProgress { tool: tool.to_owned(), planned, ..ToolProgress::default() };
+        RunProgress { tools: vec![tool], ..RunProgress::default() }
     }
 
     fn attempt(case: &str, attempt: u32, outcome: Outcome, started_ms: i64) -> StoredTrial {
@@ -258,11 +219,12 @@ mod tests {
         let mut progress = progress("t", 2);
         progress.add(&attempt("a", 1, Outcome::Crashed, 0));
         let snapshot = progress.snapshot(2, true, 1_000);
-        assert_eq!((snapshot.done, snapshot.failed, snapshot.failures.len()), (1, 1, 1));
+        let failures = snapshot["failures"].as_array().unwrap().len();
+        assert_eq!([&snapshot["done"], &snapshot["failed"], &json!(failures)], [1, 1, 1]);
         progress.add(&attempt("a", 2, Outcome::Reported, 1_000));
         let snapshot = progress.snapshot(2, true, 2_000);
-        assert_eq!((snapshot.done, snapshot.failed, snapshot.spent.attempts), (1, 0, 2));
-        assert!((snapshot.spent.usd - 1.0).abs() < 1e-9);
+        assert_eq!([&snapshot["done"], &snapshot["failed"], &snapshot["spent"]["attempts"]], [1, 0, 2]);
+        assert!((snapshot["spent"]["usd"].as_f64().unwrap() - 1.0).abs() < 1e-9);
     }
 
     #[test]
@@ -270,12 +232,11 @@ mod tests {
         let mut progress = progress("t", 4);
         progress.add(&attempt("a", 1, Outcome::Reported, 0));
         progress.add(&attempt("b", 1, Outcome::Reported, 1_000));
+        let is_near = |value: &Value, expected: f64| (value.as_f64().unwrap() - expected).abs() < 1e-9;
         let snapshot = progress.snapshot(4, true, 2_000);
-        assert!(
-            (snapshot.per_minute.unwrap() - 60.0).abs() < 1e-9 && (snapshot.left_ms.unwrap() - 2_000.0).abs() < 1e-9
-        );
-        assert!((progress.snapshot(4, true, 4_000).left_ms.unwrap() - 4_000.0).abs() < 1e-9);
-        assert!(progress.snapshot(4, false, 4_000).left_ms.is_none());
+        assert!(is_near(&snapshot["per_minute"], 60.0) && is_near(&snapshot["left_ms"], 2_000.0), "{snapshot}");
+        assert!(is_near(&progress.snapshot(4, true, 4_000)["left_ms"], 4_000.0));
+        assert!(progress.snapshot(4, false, 4_000)["left_ms"].is_null());
     }
     #[test]
     fn pause_before_resuming_does_not_reduce_the_pace() {
@@ -284,7 +245,8 @@ mod tests {
         for (number, started_ms) in [0, 1_000, hour, hour + 1_000].into_iter().enumerate() {
             progress.add(&attempt(&format!("c{number}"), 1, Outcome::Reported, started_ms));
         }
-        let per_minute = |progress: &RunProgress, now_ms| progress.snapshot(9, true, now_ms).per_minute.unwrap();
+        let per_minute =
+            |progress: &RunProgress, now_ms| progress.snapshot(9, true, now_ms)["per_minute"].as_f64().unwrap();
         assert!((per_minute(&progress, hour + 2_000) - 60.0).abs() < 1e-9);
         // A long trial is not a pause.
         let mut slow = attempt("slow", 1, Outcome::Reported, hour + 2_000);

@@ -2,24 +2,21 @@
 
 use super::markup::{percent_encode, time};
 use super::reply::{Fault, Reply};
-use super::run_lookup::{Best, Summary, display_name, summary};
-use super::state::{LIST_LIFETIME, State, current_period};
-use axum::Router;
+use super::run_lookup::{TrialCounts, display_name, trial_counts};
+use super::state::{LIST_LIFETIME, State, current_period, stamp};
 use axum::extract::{Query, State as Shared};
-use axum::routing::get;
 use karat_core::wording::count;
-use karat_report::number::{span, three};
+use karat_format::report::ReportV1;
+use karat_report::number::{headline, rank_metric, rank_of, ranked, span, three, title};
 use karat_report::page::drawing;
 use karat_report::plot;
 use karat_store::timestamp::format_utc;
-use karat_store::{RunInfo, Store};
+use karat_store::{RunId, RunInfo, RunState, Store};
 use maud::{Markup, html};
+use quick_cache::sync::Cache;
 use serde::Deserialize;
 use std::collections::BTreeSet;
-
-pub(super) fn routes() -> Router<State> {
-    Router::new().route("/", get(list))
-}
+use std::sync::Arc;
 
 const ON_A_PAGE: usize = 50;
 
@@ -30,15 +27,15 @@ const TOOLS: usize = 4;
 const SUITES: usize = 40;
 
 #[derive(Clone, Debug, Default, Deserialize)]
-struct PageQuery {
+pub(super) struct PageQuery {
     suite: Option<String>,
     #[serde(default)]
     page: usize,
 }
 
-async fn list(Shared(state): Shared<State>, Query(asked): Query<PageQuery>) -> Result<Reply, Fault> {
+pub(super) async fn list(Shared(state): Shared<State>, Query(asked): Query<PageQuery>) -> Result<Reply, Fault> {
     let period = current_period(LIST_LIFETIME);
-    let key = format!("{:?} {:?} {} {period}", state.stamp(), asked.suite, asked.page);
+    let key = format!("{:?} {:?} {} {period}", stamp(&state.folder), asked.suite, asked.page);
     let own = state.clone();
     let made = async move {
         let reader = own.clone();
@@ -105,7 +102,7 @@ fn row(state: &State, store: &mut Store, run: &RunInfo) -> Markup {
                     @if word == "running" { br; a href={ (link) "/live" } { "live" } }
                 }
             }
-            td.best data-label="Best tool" { (best(&summary)) }
+            td.best data-label="Best tool" { @match &summary.best { Ok(best) | Err(best) => { (best) } } }
             td.trials data-label="Trials" { (trials(run, &summary)) }
             td.when data-label="Started" { (time(run.created_ms)) }
             td data-label="Show" {
@@ -125,23 +122,59 @@ fn tools(summary: &Summary) -> Markup {
     }
 }
 
-fn best(summary: &Summary) -> Markup {
-    match &summary.best {
-        Best::Tool { tool, tools, rank, metric, value, ci } => {
-            let bar = plot::interval(*value, *ci, plot::column([(*value, *ci)]));
-            html! {
-                span {
-                    (tool)
-                    @if let Some(rank) = rank { " " span.dim { "rank " (rank) " of " (tools) } }
-                    @else if *tools > 1 { " " span.dim { "of " (tools) } }
-                    br;
-                    span title=(metric) { (metric) " " (three(*value)) } " " span.dim { (span(*ci)) } " " (drawing(bar))
-                }
-            }
-        }
-        Best::None => html! { span.dim { "–" } },
-        Best::Unread(why) => html! { span.warn { (why) } },
+/// What the list shows of a run, in addition to its row in the store.
+pub(crate) struct Summary {
+    /// `None` if they could not be read.
+    trials: Option<TrialCounts>,
+    /// Empty if they could not be read.
+    tools: Vec<String>,
+    /// The best tool; `Err` shows why there is none.
+    best: Result<Markup, Markup>,
+}
+
+/// Summaries of finished runs, by id and end time.
+pub(crate) type Summaries = Cache<(RunId, i64), Arc<Summary>>;
+
+/// The summary of a run. Damage is shown in its place, so that other runs are still listed.
+fn summary(cache: &Summaries, store: &mut Store, run: &RunInfo) -> Arc<Summary> {
+    let key = (run.id.clone(), run.ended_ms.unwrap_or_default());
+    if let Some(cached) = cache.get(&key) {
+        return cached;
     }
+    let tools = store.plan(&run.id).map(|plan| plan.tools.into_iter().map(|tool| tool.name).collect());
+    let trials = trial_counts(store, &run.id).ok();
+    let summary = Arc::new(Summary { trials, tools: tools.unwrap_or_default(), best: best(store, run) });
+    // Do not cache a running run, or one that could not be read and may be repaired.
+    if run.state != RunState::Running && summary.trials.is_some() && summary.best.is_ok() {
+        cache.insert(key, Arc::clone(&summary));
+    }
+    summary
+}
+
+/// The best tool with its range of ranks and the ranking metric, or why there is none.
+fn best(store: &mut Store, run: &RunInfo) -> Result<Markup, Markup> {
+    let no_report = || html! { span.dim { "–" } };
+    let unread = |why: &str| html! { span.warn { (why) } };
+    let bytes = store.report(&run.id).map_err(|_| unread("its report is damaged"))?.ok_or_else(no_report)?;
+    let report: ReportV1 =
+        serde_json::from_slice(&bytes).map_err(|_| unread("its report is not readable by this version"))?;
+    let tool = ranked(&report).into_iter().next().ok_or_else(no_report)?;
+    let metric = rank_metric(&report);
+    let estimate = headline(&report, tool).get(metric);
+    let value = estimate.and_then(|estimate| estimate.value);
+    let ci = estimate.and_then(|estimate| estimate.ci);
+    let bar = plot::interval(value, ci, plot::column([(value, ci)]));
+    let tools = report.tools.len();
+    Ok(html! {
+        span {
+            (tool.tool)
+            @if let Some(rank) = rank_of(&report, &tool.tool) { " " span.dim { "rank " (rank) " of " (tools) } }
+            @else if tools > 1 { " " span.dim { "of " (tools) } }
+            br;
+            span title=(title(metric)) { (title(metric)) " " (three(value)) } " " span.dim { (span(ci)) } " "
+            (drawing(bar))
+        }
+    })
 }
 
 fn trials(run: &RunInfo, summary: &Summary) -> Markup {

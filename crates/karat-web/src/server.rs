@@ -1,7 +1,7 @@
 //! The HTTP server: routes, binding, and an accept loop with timeouts and a connection limit.
 
 use super::access_log::{AccessLog, Notify};
-use super::auth::{self, Auth, Host, Peer};
+use super::auth::{self, Auth, Host};
 use super::reply::{Fault, Reply};
 use super::state::State;
 use super::token::{Access, Attempts, Token};
@@ -187,10 +187,12 @@ fn tls_acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, Failure> 
 fn router(state: State) -> Router {
     Router::new()
         .route("/healthz", get(async || Reply::text("ok\n")))
-        .merge(runs::routes())
-        .merge(run::routes())
-        .merge(live::routes())
-        .merge(compare::routes())
+        .route("/", get(runs::list))
+        .route("/runs/{run}", get(run::page))
+        .route("/runs/{run}/report.json", get(run::json))
+        .route("/runs/{run}/live", get(live::page))
+        .route("/runs/{run}/progress.json", get(live::progress))
+        .route("/compare", get(compare::page))
         .merge(label::routes())
         .fallback(async || Fault::new(StatusCode::NOT_FOUND, "Page not found; the start page lists all runs."))
         .method_not_allowed_fallback(async || {
@@ -212,7 +214,7 @@ async fn accept_connections(listener: TcpListener, router: Router, tls: Option<T
         };
         match listener.accept().await {
             Ok((stream, peer)) => {
-                let router = router.clone().layer(Extension(Peer(peer.ip().to_canonical())));
+                let router = router.clone().layer(Extension(peer.ip().to_canonical()));
                 drop(tokio::spawn(serve(stream, router, tls.clone(), permit)));
             }
             // The client has disconnected, or the system is temporarily out of resources.

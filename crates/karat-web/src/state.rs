@@ -4,10 +4,10 @@ use super::access_log::AccessLog;
 use super::auth::Auth;
 use super::cache::Cache;
 use super::reply::{Fault, Reply};
-use super::run_lookup::Summaries;
 use super::run_progress::RunProgress;
+use super::runs::Summaries;
 use axum::http::StatusCode;
-use karat::label::RunItems;
+use karat::label::LabelItems;
 use karat_report::page::{Page, THEME};
 use karat_store::{RunId, Store, StoreError};
 use maud::{Markup, html};
@@ -24,7 +24,7 @@ pub(crate) struct State {
     pub(crate) access_log: Option<Arc<AccessLog>>,
     pub(crate) lists: Arc<Cache<Reply>>,
     pub(crate) reports: Arc<Cache<Reply>>,
-    pub(crate) label_queues: Arc<Cache<Arc<RunItems>>>,
+    pub(crate) label_queues: Arc<Cache<Arc<LabelItems>>>,
     pub(crate) summaries: Arc<Summaries>,
     /// Held while a suite is changed, to prevent lost updates.
     pub(crate) suite_lock: Arc<Mutex<()>>,
@@ -38,8 +38,6 @@ type ProgressCache = quick_cache::sync::Cache<RunId, CachedProgress>;
 
 /// The number of runs whose progress is cached; others are read from their first attempt each time.
 const FOLLOWED_RUNS: usize = 16;
-
-const SUMMARIES: usize = 4_096;
 
 /// Maximum number of concurrent store reads; other requests wait.
 const READERS: usize = 8;
@@ -66,8 +64,8 @@ impl State {
             access_log: access_log.map(Arc::new),
             lists: Cache::new(32, 16 << 20, Reply::size),
             reports: Cache::new(64, 256 << 20, Reply::size),
-            label_queues: Cache::new(12, 4_000_000, |queue| queue.weight()),
-            summaries: Arc::new(Summaries::new(SUMMARIES)),
+            label_queues: Cache::new(12, 4_000_000, |items| items.queue.items.len()),
+            summaries: Arc::new(Summaries::new(4_096)),
             suite_lock: Arc::default(),
             progress: Arc::new(ProgressCache::new(FOLLOWED_RUNS)),
             readers: Arc::new(Semaphore::new(READERS)),
@@ -83,10 +81,6 @@ impl State {
     pub(super) fn progress(&self, run: &RunId) -> CachedProgress {
         let Ok(progress) = self.progress.get_or_insert_with(run, || Ok::<_, Infallible>(CachedProgress::default()));
         progress
-    }
-
-    pub(super) fn stamp(&self) -> Stamp {
-        stamp(&self.folder)
     }
 
     /// The links above every page; `here` is the current part of the site.
@@ -192,9 +186,8 @@ fn open(folder: &Path) -> Result<Store, StoreError> {
     }
 }
 
-type Stamp = [Option<(u64, SystemTime)>; 2];
-
-fn stamp(folder: &Path) -> Stamp {
+/// Sizes and times of the store's files, which change with its content.
+pub(super) fn stamp(folder: &Path) -> [Option<(u64, SystemTime)>; 2] {
     ["karat.db", "karat.db-wal"].map(|name| {
         let metadata = folder.join(name).metadata().ok()?;
         Some((metadata.len(), metadata.modified().ok()?))

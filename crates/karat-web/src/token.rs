@@ -144,21 +144,19 @@ struct Counted {
     by_address: HashMap<IpAddr, u32>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Attempt {
-    Right,
-    Wrong,
-    /// Not checked; tokens are checked again after this time.
-    Refused(Duration),
-}
-
 impl Attempts {
     pub(crate) fn new() -> Self {
         Self(Mutex::new(Counted { since: Instant::now(), all: 0, by_address: HashMap::new() }))
     }
 
     /// Checks a token unless there were too many wrong ones, in one step, so that parallel requests gain nothing.
-    pub(crate) fn attempt(&self, address: IpAddr, now: Instant, is_right: impl FnOnce() -> bool) -> Attempt {
+    /// `Err` is the time after which tokens are checked again.
+    pub(crate) fn attempt(
+        &self,
+        address: IpAddr,
+        now: Instant,
+        check: impl FnOnce() -> bool,
+    ) -> Result<bool, Duration> {
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let age = now.saturating_duration_since(counted.since);
         if age >= WINDOW {
@@ -166,14 +164,14 @@ impl Attempts {
         }
         let own = counted.by_address.get(&address).copied().unwrap_or(0);
         if own >= MOST_OF_ONE || counted.all >= MOST_OF_ALL {
-            return Attempt::Refused(WINDOW.saturating_sub(age));
+            return Err(WINDOW.saturating_sub(age));
         }
-        if is_right() {
-            return Attempt::Right;
+        if check() {
+            return Ok(true);
         }
         counted.all += 1;
         counted.by_address.insert(address, own + 1);
-        Attempt::Wrong
+        Ok(false)
     }
 }
 
@@ -235,12 +233,12 @@ mod tests {
         let start = Instant::now();
         let address = |last: u8| IpAddr::from([10, 0, 0, last]);
         for _ in 0..MOST_OF_ONE {
-            assert_eq!(attempts.attempt(address(1), start, || false), Attempt::Wrong);
-            assert_eq!(attempts.attempt(address(2), start, || true), Attempt::Right, "right tokens are counted");
+            assert_eq!(attempts.attempt(address(1), start, || false), Ok(false));
+            assert_eq!(attempts.attempt(address(2), start, || true), Ok(true), "right tokens are counted");
         }
-        assert!(matches!(attempts.attempt(address(1), start, || true), Attempt::Refused(_)), "the token was checked");
-        assert_eq!(attempts.attempt(address(2), start, || false), Attempt::Wrong);
-        assert_eq!(attempts.attempt(address(1), start + 2 * WINDOW, || true), Attempt::Right);
+        assert!(attempts.attempt(address(1), start, || true).is_err(), "the token was checked");
+        assert_eq!(attempts.attempt(address(2), start, || false), Ok(false));
+        assert_eq!(attempts.attempt(address(1), start + 2 * WINDOW, || true), Ok(true));
     }
 
     #[test]
@@ -248,7 +246,7 @@ mod tests {
         let attempts = Attempts::new();
         let now = Instant::now();
         let wrong =
-            (0..=255).filter(|last| attempts.attempt(IpAddr::from([10, 0, 0, *last]), now, || false) == Attempt::Wrong);
+            (0..=255).filter(|last| attempts.attempt(IpAddr::from([10, 0, 0, *last]), now, || false) == Ok(false));
         assert_eq!(wrong.count(), MOST_OF_ALL as usize);
     }
 }

@@ -2,22 +2,24 @@
 
 use crate::failure::{Failure, Result};
 use karat_core::scorecard::Intervals;
+use karat_documents::DocumentError;
 use karat_documents::assess::assessor::BASELINE;
 use karat_documents::assess::assessor::model::EvaluationContext;
 use karat_documents::assess::bundle::content_hash;
-use karat_documents::assess::evaluate::{Assessor, EvaluationError, EvaluationResult, open};
-use karat_documents::assess::log::{LogContext, LogWriter};
+use karat_documents::assess::evaluate::{Assessor, EvaluationResult, open};
+use karat_documents::assess::log::{LogWriter, new_context};
 use karat_documents::assess::measure::{MeasureOptions, report};
 use karat_documents::assess::search::trec;
 use karat_documents::assess::search::{SearchCost, SearchProviders, SearchedBundle, search};
 use karat_documents::assess::{AssessEvent, Bundle, RecordPlace, Template, discover, load_all, search_providers};
-use karat_documents::ingest::{self, Document, IngestError, IngestLimits, ingest, stored_document};
+use karat_documents::ingest::{self, Document, IngestLimits, ingest, stored_document};
 use karat_documents::retrieval::embed::Embedder;
 use karat_documents::retrieval::rerank::Reranker;
-use karat_documents::retrieval::{RetrievalError, SearchOptions};
+use karat_documents::retrieval::{SearchOptions, no_vectors};
 use karat_format::assessment::{AssessmentReportV1, MeasuredV1, StageV1};
 use karat_format::document::suggest::nearest;
 use karat_format::log::LogLineV1;
+use karat_format::retrieval::SearchV1;
 use karat_format::session::IngestedV1;
 use karat_io::atomic_write;
 use karat_io::cancel::Cancel;
@@ -57,23 +59,19 @@ pub struct AssessRequest {
 pub struct SearchRequest {
     pub embedding: Option<String>,
     pub reranking: Option<String>,
-    pub search_limit: Option<usize>,
-    pub bm25_weight: Option<f64>,
-    pub rerank_top_n: Option<usize>,
-    pub min_candidate_length: Option<usize>,
+    pub options: SearchV1,
     pub no_rerank: bool,
 }
 
+/// The weight of words beside vectors, if none is stated.
+const WEIGHT_BESIDE_VECTORS: f64 = 0.7;
+
 impl SearchRequest {
     fn options(&self, template: &Template) -> SearchOptions {
-        let own = SearchOptions::from(&template.config.search);
-        SearchOptions {
-            search_limit: self.search_limit.unwrap_or(own.search_limit),
-            bm25_weight: self.bm25_weight.unwrap_or(own.bm25_weight),
-            rerank_top_n: self.rerank_top_n.unwrap_or(own.rerank_top_n),
-            min_candidate_length: self.min_candidate_length.unwrap_or(own.min_candidate_length),
-            rerank: own.rerank && !self.no_rerank,
-        }
+        let has_embedder = self.embedding.as_deref().is_some_and(|name| name != search_providers::NONE);
+        let bm25_weight = if has_embedder { WEIGHT_BESIDE_VECTORS } else { 1.0 };
+        let usual = SearchOptions { bm25_weight, rerank: !self.no_rerank, ..SearchOptions::default() };
+        usual.with(&template.config.search).with(&self.options)
     }
 }
 
@@ -175,7 +173,7 @@ impl<'a> AssessRun<'a> {
             }
             Err(error) => return Err(error.into()),
         };
-        let context = LogContext::new(request.session.clone(), request.stage.name());
+        let context = new_context(request.session.clone(), request.stage.name());
         let measured = MeasuredV1 {
             batch_run_id: Some(context.batch_run_id.clone()),
             session_id: context.session_id.clone(),
@@ -220,7 +218,7 @@ impl<'a> AssessRun<'a> {
         let limits = IngestLimits::default();
         let (mut reused, mut fault) = (0, None::<StoreError>);
         let mut fresh: Vec<NewDocument> = Vec::new();
-        let mut read = |name: &str, bytes: &[u8]| -> Result<Document, IngestError> {
+        let mut read = |name: &str, bytes: &[u8]| -> Result<Document, DocumentError> {
             let began = Instant::now();
             let hash = session.map(|_| content_hash(bytes));
             let cached = match (session, &hash, &mut self.store) {
@@ -282,13 +280,13 @@ impl<'a> AssessRun<'a> {
             return Err(Failure::usage(format!("`{name}` is given twice")));
         }
         let opened = self.assessors.iter().map(|name| open(name, templates, &variable, self.request.cache));
-        Ok(opened.collect::<Result<_, EvaluationError>>()?)
+        Ok(opened.collect::<Result<_, DocumentError>>()?)
     }
 
     fn open_providers(&self, templates: &[&Template]) -> Result<Providers> {
         let search = &self.request.search;
-        let embedding = search.embedding.as_deref().unwrap_or(search_providers::DEFAULT);
-        let reranking = search.reranking.as_deref().unwrap_or(search_providers::DEFAULT);
+        let embedding = search.embedding.as_deref().unwrap_or(search_providers::NONE);
+        let reranking = search.reranking.as_deref().unwrap_or(search_providers::DEFAULT_RERANKER);
         let mut providers = Providers::new();
         for template in templates {
             let options = search.options(template);
@@ -300,8 +298,8 @@ impl<'a> AssessRun<'a> {
             if options.rerank {
                 reranker = search_providers::reranker(reranking, template, &variable)?;
             }
-            if embedder.is_none() && search.bm25_weight == Some(0.0) {
-                return Err(RetrievalError::NoVectors { weight: 0.0 }.into());
+            if embedder.is_none() && options.bm25_weight == 0.0 {
+                return Err(no_vectors(0.0).into());
             }
             providers.insert(template.display_path(), (embedder, reranker));
         }
@@ -380,10 +378,6 @@ impl<'a> AssessRun<'a> {
         };
         let mut report = report(searched, cost, answers, &how, std::mem::take(&mut self.measured));
         report.warnings.extend(differing_templates(search, searched));
-        let embedded = search.embedding.as_deref().is_none_or(|name| name == search_providers::DEFAULT);
-        if embedded && providers.values().any(|(embedder, _)| embedder.is_some()) {
-            report.warnings.extend(foreign_languages(&report));
-        }
         report
     }
 }
@@ -417,18 +411,4 @@ fn differing_templates(search: &SearchRequest, searched: &[SearchedBundle<'_>]) 
     let other = searched.iter().find(|bundle| settings(bundle) != settings(first))?;
     let [first, other] = [first, other].map(|bundle| bundle.bundle.template.display_path());
     Some(format!("{other} has other search settings than {first}, whose settings are shown"))
-}
-
-/// Notes bundles in other languages: the embedded model is for English.
-fn foreign_languages(report: &AssessmentReportV1) -> Option<String> {
-    let other = |language: &str| language != "en" && language != "none";
-    let bundles: Vec<&str> =
-        report.bundles.iter().filter(|b| other(&b.language)).map(|b| b.bundle_id.as_str()).collect();
-    (!bundles.is_empty()).then(|| {
-        format!(
-            "the embedded model works best for English, and {} {} in another language; select another with --embedding",
-            bundles.join(", "),
-            if bundles.len() == 1 { "is" } else { "are" }
-        )
-    })
 }

@@ -1,6 +1,6 @@
 //! A baseline: results of tools, taken from a report and written so that a diff shows which case changed.
 
-use crate::comparison::{CaseSide, Needed, Side, profile_digest};
+use crate::comparison::{CaseSide, Recipe, Side, profile_digest};
 use crate::failure::Result;
 use crate::judge::run::JudgeObserver;
 use crate::report_source::{ReportLoader, find_metric, select_tools};
@@ -47,8 +47,8 @@ pub fn baseline(report: &ReportV1, tools: &[&ToolV1], metrics: &[String]) -> Bas
 }
 
 fn of_tool(report: &ReportV1, tool: &ToolV1, side: &Side, ids: &[String]) -> BaselineToolV1 {
-    let needed: Vec<Needed> =
-        side.resolved.iter().flat_map(|profile| ids.iter().map(|id| Needed::new(id, profile))).collect();
+    let recipes = ids.iter().filter_map(|id| Recipe::new(&[side], id).ok()).filter(|_| side.resolved.is_some());
+    let recipes: Vec<Recipe> = recipes.collect();
     let over_parts = ids.iter().any(|id| side.over_parts.contains(id));
     let metric = |id: &String| {
         let estimate = stated(report, tool, id)?;
@@ -56,8 +56,8 @@ fn of_tool(report: &ReportV1, tool: &ToolV1, side: &Side, ids: &[String]) -> Bas
         Some((id.clone(), BaselineMetricV1 { value: estimate.value.map(rounded), ci, n: estimate.n }))
     };
     let case = |(id, case): (&String, &CaseSide)| {
-        let kept = |all: &BTreeMap<String, f64>, wanted: &dyn Fn(&Needed, &str) -> bool| {
-            let wanted = |(name, _): &(&String, &f64)| needed.iter().any(|needed| wanted(needed, name));
+        let kept = |all: &BTreeMap<String, f64>, reads: &dyn Fn(&Recipe, &str) -> bool| {
+            let wanted = |(name, _): &(&String, &f64)| recipes.iter().any(|recipe| reads(recipe, name));
             all.iter().filter(wanted).map(|(name, value)| (name.clone(), rounded(*value))).collect()
         };
         BaselineCaseV1 {
@@ -66,8 +66,8 @@ fn of_tool(report: &ReportV1, tool: &ToolV1, side: &Side, ids: &[String]) -> Bas
             counted: case.counted,
             repo: case.fields.get(DEFAULT_FIELD).cloned(),
             parts: if over_parts { case.parts.clone() } else { Vec::new() },
-            values: kept(&case.values, &Needed::value),
-            sums: kept(&case.sums, &Needed::sum),
+            values: kept(&case.values, &Recipe::reads_value),
+            sums: kept(&case.sums, &Recipe::reads_sum),
             found: case.found.iter().map(|(golden, tally)| (golden.clone(), [tally.found, tally.trials])).collect(),
         }
     };

@@ -1,9 +1,8 @@
 //! Fits values of a profile to what people say: matching to labelled pairs, and `sui` to rankings of tools.
 
 use crate::failure::{Failure, Result};
-use crate::judge::local::Field;
 use crate::judge::run::JudgeObserver;
-use crate::judged_pairs::{JudgedPairs, JudgedPairsRequest, skipped};
+use crate::judged_pairs::{JudgedPairs, JudgedPairsRequest, group, skipped};
 use crate::profile::{ProfileRequest, resolve_for_suite};
 use crate::ranking::{LeftOut, Ranked, fit_together, put, read};
 use crate::report_source::{ReportLoader, names_run};
@@ -49,12 +48,12 @@ pub fn calibrate_matching(
     for one in &given {
         let labels = one.labels()?;
         notes(&skipped(&labels));
-        let field = one.field.clone().unwrap_or(Field::Case);
+        let field = one.field.as_deref().unwrap_or("case");
         let suite = &one.loaded.suite;
         // Cases of two suites may share an id without being the same case.
-        let by_suite = field == Field::Case && given.len() > 1;
-        let group = |case: &Case| if by_suite { format!("{}/{}", suite.name, case.id) } else { field.value(case) };
-        all.extend(matching::pairs(suite, &labels.trials, &present, group));
+        let by_suite = field == "case" && given.len() > 1;
+        let name = |case: &Case| if by_suite { format!("{}/{}", suite.name, case.id) } else { group(field, case) };
+        all.extend(matching::pairs(suite, &labels.trials, &present, name));
         judges.extend(labels.judges.iter().map(ToString::to_string));
     }
     let fit = fit(&all, &present).map_err(Failure::bad_input)?;
@@ -76,24 +75,20 @@ pub fn calibrate_matching(
 
 /// The profile, which must be the same for all suites.
 fn one_profile(request: &ProfileRequest, given: &[JudgedPairs]) -> Result<Profile> {
-    let mut first: Option<(Profile, &str)> = None;
-    let mut differing = None;
+    let mut profiles = Vec::new();
     for one in given {
         let profile = resolve_for_suite(request, Some(&one.loaded))?;
         if profile.method != Method::Score {
             return Err(Failure::usage(no_scores(&profile)));
         }
-        let (first, _) = first.get_or_insert_with(|| (profile.clone(), one.loaded.suite.name.as_str()));
-        if *first != profile {
-            differing.get_or_insert(&one.loaded.suite.name);
-        }
+        profiles.push((profile, &one.loaded.suite.name));
     }
-    let (profile, name) = first.ok_or_else(|| Failure::usage("no suite given"))?;
-    match differing {
-        Some(other) => Err(Failure::usage(format!(
+    let Some(((profile, name), others)) = profiles.split_first() else { return Err(Failure::usage("no suite given")) };
+    match others.iter().find(|(other, _)| other != profile) {
+        Some((_, other)) => Err(Failure::usage(format!(
             "the suites {name} and {other} have different profiles; fit each of them separately"
         ))),
-        None => Ok(profile),
+        None => Ok(profile.clone()),
     }
 }
 

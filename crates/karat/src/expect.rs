@@ -145,7 +145,7 @@ fn golden(finding: &Finding, key: String, ids: &mut Ids) -> Golden {
 fn follow_key(golden: &mut Golden) {
     let contradictions = stated::contradictions(golden);
     let Some(parts) = golden.identity_key.as_deref().and_then(key::parse) else { return };
-    let (path, rule) = (FilePattern::new(parts.path), parts.rule().to_owned());
+    let (path, rule) = (FilePattern::new(parts.path), parts.rule.to_owned());
     for contradiction in contradictions {
         match contradiction.field {
             "file" => golden.file = path.clone(),

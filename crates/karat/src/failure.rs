@@ -1,14 +1,13 @@
 //! Why a use case could not be completed, for any front end.
 
-use crate::judge::registry::RegistryError;
-use karat_documents::assess::evaluate::EvaluationError;
+use crate::profile::ProfileError;
+use karat_documents::DocumentError;
 use karat_documents::assess::log::LogError;
-use karat_documents::ingest::IngestError;
-use karat_documents::retrieval::RetrievalError;
 use karat_format::diagnostic::Faults;
 use karat_import::ImportError;
 use karat_import::placement::PlacementError;
 use karat_llm::engine::EngineError;
+use karat_source::git::GitError;
 use karat_store::StoreError;
 use std::fmt::Display;
 
@@ -23,6 +22,13 @@ pub enum Category {
     Failed,
     /// Karat itself is at fault.
     Internal,
+}
+
+impl Category {
+    /// Of an error in what the caller asked for, or else in an input.
+    pub(crate) fn usage_if(by_caller: bool) -> Self {
+        if by_caller { Self::Usage } else { Self::BadInput }
+    }
 }
 
 /// Why a use case could not be completed.
@@ -53,12 +59,6 @@ impl Failure {
     /// An input cannot be used.
     pub fn bad_input(message: impl Display) -> Self {
         Self::Message(Category::BadInput, message.to_string())
-    }
-
-    /// An error in what the caller asked for, or else in an input.
-    pub(crate) fn usage_if(by_caller: bool, error: &impl Display) -> Self {
-        let category = if by_caller { Category::Usage } else { Category::BadInput };
-        Self::Message(category, error.to_string())
     }
 
     /// The failure in words.
@@ -93,92 +93,69 @@ impl Failure {
     }
 }
 
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Self {
-        Self::failed(error.to_string())
-    }
-}
-
 impl From<Faults> for Failure {
     fn from(faults: Faults) -> Self {
         Self::Faults(faults)
     }
 }
 
-impl From<ImportError> for Failure {
-    fn from(error: ImportError) -> Self {
-        Self::bad_input(error.to_string())
-    }
+/// Converts errors whose text says everything; the error decides the category.
+macro_rules! failure_from {
+    ($($error:ty => $category:expr,)*) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                let category: fn(&$error) -> Category = $category;
+                Self::Message(category(&error), error.to_string())
+            }
+        }
+    )*};
 }
 
-impl From<PlacementError> for Failure {
-    fn from(error: PlacementError) -> Self {
-        Self::usage_if(matches!(error, PlacementError::NoCases | PlacementError::NoTool), &error)
-    }
+failure_from! {
+    std::io::Error => |_| Category::Failed,
+    EngineError => |_| Category::Failed,
+    GitError => |_| Category::BadInput,
+    ImportError => |_| Category::BadInput,
+    PlacementError => |error| Category::usage_if(matches!(error, PlacementError::NoCases | PlacementError::NoTool)),
+    ProfileError => |error| Category::usage_if(matches!(error, ProfileError::Unknown { .. })),
 }
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         use StoreError as E;
-        match error {
-            E::Unwritten(error) => Self::unwritten("the export", error),
+        let category = match error {
+            E::Unwritten(error) => return Self::unwritten("the export", error),
             E::NoRun { .. }
             | E::Ambiguous { .. }
             | E::BadName { .. }
             | E::NameTaken { .. }
             | E::NoArtifact { .. }
-            | E::Labelled { .. } => Self::usage(error.to_string()),
+            | E::Labelled { .. } => Category::Usage,
             E::BadExport { .. }
             | E::Differs { .. }
             | E::BadLabel { .. }
             | E::BadLedger { .. }
-            | E::LedgerDiffers { .. } => Self::bad_input(error.to_string()),
-            _ => Self::failed(error.to_string()),
-        }
+            | E::LedgerDiffers { .. } => Category::BadInput,
+            _ => Category::Failed,
+        };
+        Self::Message(category, error.to_string())
     }
 }
 
-impl From<RegistryError> for Failure {
-    fn from(error: RegistryError) -> Self {
-        Self::usage_if(matches!(error, RegistryError::Unknown { .. }), &error)
-    }
-}
-
-impl From<EngineError> for Failure {
-    fn from(error: EngineError) -> Self {
-        Self::failed(error.to_string())
-    }
-}
-
-impl From<EvaluationError> for Failure {
-    fn from(error: EvaluationError) -> Self {
-        Self::usage_if(!matches!(error, EvaluationError::Provider { .. }), &error)
-    }
-}
-
-impl From<RetrievalError> for Failure {
-    fn from(error: RetrievalError) -> Self {
-        use RetrievalError as E;
+impl From<DocumentError> for Failure {
+    fn from(error: DocumentError) -> Self {
         match error {
-            E::UnknownProvider { .. } | E::BadValue { .. } | E::NoVectors { .. } | E::Needs { .. } => {
-                Self::usage(error.to_string())
-            }
-            E::UnknownLanguage { .. } | E::BadModel { .. } => Self::bad_input(error.to_string()),
-            _ => Self::failed(error.to_string()),
+            DocumentError::Usage(message) => Self::usage(message),
+            DocumentError::BadInput(message) => Self::bad_input(message),
+            DocumentError::Failed(message) => Self::failed(message),
         }
-    }
-}
-
-impl From<IngestError> for Failure {
-    fn from(error: IngestError) -> Self {
-        Self::usage_if(matches!(error, IngestError::UnknownFormat { .. }), &error)
     }
 }
 
 impl From<LogError> for Failure {
     fn from(error: LogError) -> Self {
         match error {
-            LogError::Unknown { .. } | LogError::Ambiguous { .. } => Self::usage(error.to_string()),
+            LogError::Unknown { .. } | LogError::Ambiguous { .. } => Self::usage(error),
             LogError::Io { path, source } => Self::io(path.display(), source),
         }
     }

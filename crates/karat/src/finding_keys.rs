@@ -2,13 +2,13 @@
 
 use crate::failure::{Failure, Result};
 use crate::profile::{ProfileRequest, resolve_for_suite};
-use crate::submissions::{file_kind, open_lines};
+use crate::submissions::{file_importer, open_lines};
 use karat_core::identity::key;
 use karat_core::ids::{CaseId, FindingId, ToolName};
 use karat_core::path::RepoPath;
 use karat_core::trial::Trial;
 use karat_format::recorded::read_trials;
-use karat_import::import_files::{FileKind, import_files};
+use karat_import::import_files::import_files;
 use karat_import::sarif::write_keys;
 use karat_io::atomic_write;
 use karat_io::files::Files;
@@ -84,12 +84,9 @@ pub fn add_keys_to_sarif(from: &Path, to: &Path, profile: &ProfileRequest) -> Re
 fn read(request: &KeyRequest, notes: &mut dyn FnMut(&[String])) -> Result<Vec<Trial>> {
     let mut trials = Vec::new();
     for path in &request.files {
-        let importer = match file_kind(path, request.format.as_deref())? {
-            FileKind::Foreign(importer) => importer,
-            FileKind::Submission => {
-                trials.extend(read_trials(vec![open_lines(path)?], None)?);
-                continue;
-            }
+        let Some(importer) = file_importer(path, request.format.as_deref())? else {
+            trials.extend(read_trials(vec![open_lines(path)?], None)?);
+            continue;
         };
         let harvest = import_files(importer, std::slice::from_ref(path), None, &|_| None)?;
         notes(&harvest.notes);

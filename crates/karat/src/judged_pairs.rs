@@ -1,9 +1,10 @@
 //! Reads judged pairs with their trials, fits the local judge to them, and evaluates a judge on them.
 
+#![expect(missing_docs, reason = "names of fields say it")]
+
 use crate::failure::{Category, Failure, Result};
-use crate::judge::local::{Field, ParamsError, read, shipped, to_toml};
+use crate::judge::local::{read, shipped, to_toml};
 use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, open_judge};
-use crate::judge::session::ask_about;
 use crate::submissions::{load_suite, open_lines, read_judgement_files, refuse_repeated_stdin};
 use crate::suite::LoadedSuite;
 use karat_core::finding::Finding;
@@ -16,7 +17,7 @@ use karat_core::local_judge::labels::{LabelledTrial, Labels};
 use karat_core::local_judge::params::{HeldOut, Params, Provenance};
 use karat_core::scorecard::{PairOrder, PairQuestion};
 use karat_core::stats::agreement::{Estimate, Rating, Ratings, measure};
-use karat_core::suite::Suite;
+use karat_core::suite::{Case, Suite};
 use karat_core::trial::Trial;
 use karat_core::wording::count;
 use karat_format::recorded::{NamedLines, read_judgements, read_trials};
@@ -28,7 +29,6 @@ use std::path::{Path, PathBuf};
 
 /// Where judged pairs are read from.
 #[derive(Clone, Debug, Default)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct JudgedPairsRequest {
     pub suite: String,
     /// Default, if there are no judgements either: the suite's calibration set.
@@ -41,7 +41,8 @@ pub struct JudgedPairsRequest {
 /// A suite with all trials of its submissions, judged or not, and judgements of their pairs.
 pub(crate) struct JudgedPairs {
     pub(crate) loaded: LoadedSuite,
-    pub(crate) field: Option<Field>,
+    /// The field that groups cases.
+    pub(crate) field: Option<String>,
     trials: Vec<Trial>,
     judgements: Vec<Judgement>,
 }
@@ -52,7 +53,8 @@ impl JudgedPairs {
     /// Reads the given files, or the suite's calibration set.
     pub(crate) fn load(request: &JudgedPairsRequest) -> Result<Self> {
         refuse_repeated_stdin(request.submissions.iter().chain(&request.judgements))?;
-        let field = request.group_by.as_deref().map(str::parse::<Field>).transpose().map_err(Failure::usage)?;
+        let field = request.group_by.clone();
+        field.as_deref().map_or(Ok(()), check_field)?;
         let loaded = load_suite(&request.suite)?;
         let (trials, judgements) = if request.submissions.is_empty() && request.judgements.is_empty() {
             let [submission, judgements] = CALIBRATION.map(|path| open_calibration(&loaded, path));
@@ -85,6 +87,25 @@ pub(crate) fn skipped(labels: &Labels<'_>) -> Vec<String> {
         notes.push(format!("{strangers} skipped: the submissions have no such trial or finding"));
     }
     notes
+}
+
+fn check_field(name: &str) -> Result<()> {
+    let is_meta = name.strip_prefix("meta.").is_some_and(|rest| !rest.is_empty());
+    if is_meta || ["case", "repo", "language", "difficulty", "tier"].contains(&name) {
+        return Ok(());
+    }
+    let known = "expected case, repo, language, difficulty, tier, or meta.NAME";
+    Err(Failure::usage(format!("cases cannot be grouped by `{name}`: {known}")))
+}
+
+/// The value of a field of a case; cases without one are a group of their own.
+pub(crate) fn group(field: &str, case: &Case) -> String {
+    let value = match field {
+        "case" => Some(case.id.as_str()),
+        "tier" => case.tier.as_deref(),
+        other => case.field(other),
+    };
+    value.unwrap_or("(none)").to_owned()
 }
 
 /// If judges saw different findings of the same trials, submissions and judgements belong together in their order.
@@ -138,11 +159,11 @@ pub fn fit_judge(request: &JudgedPairsRequest, note: &mut dyn FnMut(&str)) -> Re
         judges: labels.judges.iter().map(ToString::to_string).collect(),
         ..Provenance::default()
     };
-    let field = given.field.clone().unwrap_or(Field::Repo);
-    let groups: BTreeSet<String> = labels.trials.iter().map(|own| field.value(own.case)).collect();
+    let field = given.field.as_deref().unwrap_or("repo");
+    let groups: BTreeSet<String> = labels.trials.iter().map(|own| group(field, own.case)).collect();
     if groups.len() > 1 {
-        provenance.group_by = Some(request.group_by.clone().unwrap_or_else(|| "repo".to_owned()));
-        hold_out_groups(&labels, &field, &mut provenance, note);
+        provenance.group_by = Some(field.to_owned());
+        hold_out_groups(&labels, field, &mut provenance, note);
     } else {
         note("all cases are in one group, so nothing was held out; choose other groups with --group-by FIELD");
     }
@@ -152,8 +173,8 @@ pub fn fit_judge(request: &JudgedPairsRequest, note: &mut dyn FnMut(&str)) -> Re
 }
 
 /// Holds out each group in turn. There are no figures if the rest is too small to fit.
-fn hold_out_groups(labels: &Labels<'_>, field: &Field, provenance: &mut Provenance, note: &mut dyn FnMut(&str)) {
-    let held_out = match hold_out(&labels.trials, |case| field.value(case)) {
+fn hold_out_groups(labels: &Labels<'_>, field: &str, provenance: &mut Provenance, note: &mut dyn FnMut(&str)) {
+    let held_out = match hold_out(&labels.trials, |case| group(field, case)) {
         Ok(held_out) => held_out,
         Err(error) => return note(&format!("nothing could be held out: {error}")),
     };
@@ -169,7 +190,6 @@ fn hold_out_groups(labels: &Labels<'_>, field: &Field, provenance: &mut Provenan
 }
 
 /// The judge to evaluate, and the pairs to evaluate it on.
-#[expect(missing_docs, reason = "field names say it")]
 pub struct EvaluateJudgeRequest {
     pub pairs: JudgedPairsRequest,
     pub judge: JudgeRequest,
@@ -180,7 +200,6 @@ pub struct EvaluateJudgeRequest {
 
 /// How a judge did on judged pairs.
 #[derive(Serialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct JudgeEvaluation {
     pub judge: String,
     /// Where the local judge's parameters came from: `held-out`, `shipped`, or a file.
@@ -204,7 +223,6 @@ pub struct JudgeEvaluation {
 
 /// How a judge did on one group of cases.
 #[derive(Serialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct GroupFigures {
     /// Probability from which the local judge calls a pair a match.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -215,7 +233,6 @@ pub struct GroupFigures {
 
 /// Figures that only a judge other than the local one has.
 #[derive(Serialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct AskedFigures {
     /// Labelled pairs without an answer; the figures exclude them.
     pub unjudged: usize,
@@ -227,7 +244,6 @@ pub struct AskedFigures {
 
 /// A pair without an answer.
 #[derive(Serialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct UnjudgedPair {
     pub case: String,
     pub tool: String,
@@ -239,7 +255,6 @@ pub struct UnjudgedPair {
 
 /// Agreement of a judge with the labels, by pair.
 #[derive(Serialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct PairAgreement {
     pub percent: AgreementFigure,
     pub kappa: AgreementFigure,
@@ -248,7 +263,6 @@ pub struct PairAgreement {
 
 /// A figure with its 95 % interval.
 #[derive(Default, Serialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct AgreementFigure {
     pub value: Option<f64>,
     pub ci: Option<[f64; 2]>,
@@ -266,7 +280,7 @@ pub fn evaluate_judge(request: &EvaluateJudgeRequest, observer: &mut dyn JudgeOb
     let Measured { params, all, groups, asked } = match (&pairs.field, &request.params) {
         _ if !is_local => by_asking(request, &pairs, &labels, observer)?,
         (Some(field), None) => by_held_out_groups(&labels, field)?,
-        (field, params) => by_params(params.as_deref(), &labels, field.as_ref())?,
+        (field, params) => by_params(params.as_deref(), &labels, field.as_deref())?,
     };
     Ok(JudgeEvaluation {
         judge: name.to_owned(),
@@ -289,8 +303,8 @@ struct Measured {
 }
 
 /// Evaluates each group by parameters fitted on the others.
-fn by_held_out_groups(labels: &Labels<'_>, field: &Field) -> Result<Measured> {
-    let held_out = hold_out(&labels.trials, |case| field.value(case)).map_err(|error| {
+fn by_held_out_groups(labels: &Labels<'_>, field: &str) -> Result<Measured> {
+    let held_out = hold_out(&labels.trials, |case| group(field, case)).map_err(|error| {
         let help = "choose larger groups with --group-by, or set parameters with --params";
         Failure::bad_input(format!("a group cannot be held out: {error}; {help}"))
     })?;
@@ -299,19 +313,15 @@ fn by_held_out_groups(labels: &Labels<'_>, field: &Field) -> Result<Measured> {
     Ok(Measured { params: Some("held-out".to_owned()), all: held_out.pooled, groups, asked: None })
 }
 
-fn by_params(params: Option<&Path>, labels: &Labels<'_>, field: Option<&Field>) -> Result<Measured> {
+fn by_params(params: Option<&Path>, labels: &Labels<'_>, field: Option<&str>) -> Result<Measured> {
     let (name, judge) = match params {
-        Some(path) => (path.display().to_string(), read(path)),
-        None => ("shipped".to_owned(), shipped()),
+        Some(path) => (path.display().to_string(), read(path)?),
+        None => ("shipped".to_owned(), shipped()?),
     };
-    let judge = judge.map_err(|error| match error {
-        ParamsError::Unreadable { file, source } => Failure::io(file, source),
-        ParamsError::Invalid { .. } => Failure::bad_input(error.to_string()),
-    })?;
     let mut by_group: BTreeMap<String, Vec<LabelledTrial<'_>>> = BTreeMap::new();
     if let Some(field) = field {
         for own in &labels.trials {
-            by_group.entry(field.value(own.case)).or_default().push(own.clone());
+            by_group.entry(group(field, own.case)).or_default().push(own.clone());
         }
     }
     let threshold = Some(judge.params().threshold);
@@ -333,16 +343,32 @@ fn by_asking(
     let judge = open_judge(&pairs.loaded, &request.judge)?;
     let questions: Vec<PairQuestion<'_>> = labels.trials.iter().flat_map(questions).collect();
     let env = JudgeEnv { request: &request.judge, store_folder: &request.store_folder, store: None, observer };
-    let asked = env.with(&judge, &pairs.loaded, &pairs.trials, |context| ask_about(&judge, &questions, context))?;
-    let by_pair = by_pair(&asked.judgements);
-    let answers: Vec<Vec<Option<Answer>>> = labels.trials.iter().map(|own| answers(own, &by_pair)).collect();
+    let asked = env.with(&judge, &pairs.loaded, &pairs.trials, |context| context.ask_about(&judge, &questions))?;
+    let settled = settle(&asked.judgements);
+    // The decisions on every pair of a trial, in the order of its labels.
+    let answers = labels.trials.iter().map(|LabelledTrial { case, trial, .. }| {
+        let pairs = case.goldens.iter().flat_map(|golden| trial.findings.iter().map(move |finding| (golden, finding)));
+        pairs.map(|(golden, finding)| settled.get(&pair_id(trial, golden, finding))?.clone().ok()).collect()
+    });
+    let answers: Vec<Vec<Option<Answer>>> = answers.collect();
     if answers.iter().flatten().all(Option::is_none) {
         let why = why_unjudged(asked.judgements.iter()).unwrap_or_else(|| "no answer".to_owned());
         let message =
             format!("the judge {} answered none of {}: {why}", judge.name, count(questions.len(), "question"));
         return Err(Failure::failed(message));
     }
-    let unjudged_pairs: Vec<UnjudgedPair> = questions.iter().filter_map(|pair| unjudged(pair, &by_pair)).collect();
+    let unjudged = questions.iter().filter_map(|PairQuestion { trial, golden, finding, .. }| {
+        let outcome = settled.get(&pair_id(trial, golden, finding)).cloned().unwrap_or_else(|| settle_pair(&[]));
+        Some(UnjudgedPair {
+            case: trial.case.to_string(),
+            tool: trial.tool.to_string(),
+            trial: trial.number,
+            golden: golden.id.to_string(),
+            finding: finding.id.to_string(),
+            why: outcome.err()?,
+        })
+    });
+    let unjudged_pairs: Vec<UnjudgedPair> = unjudged.collect();
     let figures = |chosen: &dyn Fn(&LabelledTrial<'_>) -> bool| {
         let both = labels.trials.iter().zip(&answers).filter(|(own, _)| chosen(own));
         let (trials, answers): (Vec<_>, Vec<_>) = both.map(|(own, answers)| (own.clone(), answers.clone())).unzip();
@@ -350,9 +376,9 @@ fn by_asking(
     };
     let mut groups = BTreeMap::new();
     if let Some(field) = &pairs.field {
-        let names: BTreeSet<String> = labels.trials.iter().map(|own| field.value(own.case)).collect();
+        let names: BTreeSet<String> = labels.trials.iter().map(|own| group(field, own.case)).collect();
         for name in names {
-            let figures = figures(&|own| field.value(own.case) == name);
+            let figures = figures(&|own| group(field, own.case) == name);
             groups.insert(name, GroupFigures { threshold: None, figures });
         }
     }
@@ -372,7 +398,8 @@ fn questions<'a>(own: &LabelledTrial<'a>) -> Vec<PairQuestion<'a>> {
     labelled.map(question).collect()
 }
 
-fn by_pair(judgements: &[Judgement]) -> HashMap<PairId<'_>, Vec<&Judgement>> {
+/// The decision on each pair, by one judge or by the majority of several people, or why there is none.
+fn settle(judgements: &[Judgement]) -> HashMap<PairId<'_>, Result<Answer, String>> {
     let mut by_pair: HashMap<PairId<'_>, Vec<&Judgement>> = HashMap::new();
     for judgement in judgements {
         let (golden, finding) = match &judgement.decision {
@@ -384,58 +411,31 @@ fn by_pair(judgements: &[Judgement]) -> HashMap<PairId<'_>, Vec<&Judgement>> {
         let id = (case.as_str(), tool.as_str(), *trial, golden.as_str(), finding.as_str());
         by_pair.entry(id).or_default().push(judgement);
     }
-    by_pair
+    by_pair.into_iter().map(|(id, judgements)| (id, settle_pair(&judgements))).collect()
 }
 
-/// The judge's decisions on every pair of a trial, in the order of its labels.
-fn answers(own: &LabelledTrial<'_>, by_pair: &HashMap<PairId<'_>, Vec<&Judgement>>) -> Vec<Option<Answer>> {
-    let trial = own.trial;
-    let pairs = own.case.goldens.iter().flat_map(|golden| trial.findings.iter().map(move |finding| (golden, finding)));
-    let answer = |(golden, finding)| settled(by_pair.get(&pair_id(trial, golden, finding))?);
-    pairs.map(answer).collect()
-}
-
-fn pair_id<'p>(trial: &'p Trial, golden: &'p Golden, finding: &'p Finding) -> PairId<'p> {
-    (trial.case.as_str(), trial.tool.as_str(), trial.number, golden.id.as_str(), finding.id.as_str())
-}
-
-/// The decision of one judge, or of the majority of several people; none without a decision or on a tie.
-fn settled(judgements: &[&Judgement]) -> Option<Answer> {
+fn settle_pair(judgements: &[&Judgement]) -> Result<Answer, String> {
     let answer = |judgement: &&Judgement| match &judgement.decision {
         Decision::Pair(pair) => Some(Answer::new(pair.matched, pair.confidence)),
         _ => None,
     };
     let decided: Vec<Answer> = judgements.iter().filter_map(answer).collect();
     let yes = decided.iter().filter(|answer| answer.matched).count();
-    let matched = match (2 * yes).cmp(&decided.len()) {
-        std::cmp::Ordering::Equal => return None,
-        order => order.is_gt(),
-    };
+    if 2 * yes == decided.len() {
+        return Err(why_unjudged(judgements.iter().copied()).unwrap_or_else(|| "the votes are tied".to_owned()));
+    }
     let probability = decided.iter().map(|answer| answer.probability).sum::<f64>() / decided.len() as f64;
-    Some(Answer { matched, probability })
+    Ok(Answer { matched: 2 * yes > decided.len(), probability })
+}
+
+fn pair_id<'p>(trial: &'p Trial, golden: &'p Golden, finding: &'p Finding) -> PairId<'p> {
+    (trial.case.as_str(), trial.tool.as_str(), trial.number, golden.id.as_str(), finding.id.as_str())
 }
 
 fn why_unjudged<'j>(mut judgements: impl Iterator<Item = &'j Judgement>) -> Option<String> {
     judgements.find_map(|judgement| match &judgement.decision {
         Decision::Unjudged(pair) => Some(pair.why.clone()),
         _ => None,
-    })
-}
-
-fn unjudged(question: &PairQuestion<'_>, by_pair: &HashMap<PairId<'_>, Vec<&Judgement>>) -> Option<UnjudgedPair> {
-    let PairQuestion { trial, golden, finding, .. } = question;
-    let judgements = by_pair.get(&pair_id(trial, golden, finding)).map_or(&[][..], Vec::as_slice);
-    if settled(judgements).is_some() {
-        return None;
-    }
-    let why = why_unjudged(judgements.iter().copied());
-    Some(UnjudgedPair {
-        case: trial.case.to_string(),
-        tool: trial.tool.to_string(),
-        trial: trial.number,
-        golden: golden.id.to_string(),
-        finding: finding.id.to_string(),
-        why: why.unwrap_or_else(|| "the votes are tied".to_owned()),
     })
 }
 
@@ -455,5 +455,21 @@ fn agreement(trials: &[LabelledTrial<'_>], answers: &[Vec<Option<Answer>>], seed
         percent: figure(&figures.percent),
         kappa: figures.cohen.first().map(|pair| figure(&pair.plain)).unwrap_or_default(),
         ac1: figure(&figures.ac1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cases_are_grouped_by_what_they_say() {
+        let mut case = Case::new("c");
+        case.repo = Some("a/b".to_owned());
+        case.meta.insert("team".to_owned(), "red".to_owned());
+        let group = |field: &str| check_field(field).map(|()| group(field, &case)).map_err(|failure| failure.text());
+        assert_eq!([group("repo"), group("meta.team")], [Ok("a/b".to_owned()), Ok("red".to_owned())]);
+        assert_eq!([group("case"), group("language")], [Ok("c".to_owned()), Ok("(none)".to_owned())]);
+        assert!(group("colour").unwrap_err().contains("meta.NAME"));
     }
 }

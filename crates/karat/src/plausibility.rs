@@ -15,18 +15,12 @@ use karat_format::report::{
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Arguments;
-
-/// A value that no scoring gives.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
-    /// Where it stands, such as `tools[0].metrics.f1.value`.
-    pub path: String,
-    /// What it is, and what it should be.
-    pub rule: String,
-}
+use std::fmt::{Arguments, Display};
 
 const MOST_NAMED: usize = 10;
+
+const SHARE: (f64, f64) = (0.0, 1.0);
+const AT_LEAST_ZERO: (f64, f64) = (0.0, f64::MAX);
 
 /// Sums in another order differ by less.
 const NEAR: f64 = 1e-9;
@@ -34,12 +28,11 @@ const NEAR: f64 = 1e-9;
 /// Figures no further apart are the same; what was kept may have been rounded to six digits.
 const SAME: f64 = 1e-5;
 
-pub(crate) fn require(file: &str, violations: &[Violation]) -> Result<()> {
+pub(crate) fn require(file: &str, violations: &[String]) -> Result<()> {
     if violations.is_empty() {
         return Ok(());
     }
-    let line = |violation: &Violation| format!("\n  {}: {}", violation.path, violation.rule);
-    let shown: String = violations.iter().take(MOST_NAMED).map(line).collect();
+    let shown: String = violations.iter().take(MOST_NAMED).map(|violation| format!("\n  {violation}")).collect();
     let more = violations.len().saturating_sub(MOST_NAMED);
     let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
     let what = count(violations.len(), "value");
@@ -49,17 +42,15 @@ pub(crate) fn require(file: &str, violations: &[Violation]) -> Result<()> {
     Err(Failure::bad_input(text.lines().map(harmless).collect::<Vec<_>>().join("\n")))
 }
 
-/// What is impossible in a report.
-pub fn check_report(report: &ReportV1) -> Vec<Violation> {
+/// What is impossible in a report: where it stands, such as `tools[0].metrics.f1.value`, what it is, and what it should be.
+pub fn check_report(report: &ReportV1) -> Vec<String> {
     let mut found = Violations::default();
     let cases = report.cases.len();
-    if report.suite.cases != cases {
-        found.add("suite.cases", format!("it is {}, and the report has {}", report.suite.cases, count(cases, "case")));
-    }
+    let rule = format_args!("it is {}, and the report has {}", report.suite.cases, count(cases, "case"));
+    found.check(report.suite.cases == cases, format_args!("suite.cases"), rule);
     let issues: usize = report.cases.iter().map(|case| case.issues.len()).sum();
-    if report.suite.issues != issues {
-        found.add("suite.issues", format!("it is {}, and the cases have {issues}", report.suite.issues));
-    }
+    let rule = format_args!("it is {}, and the cases have {issues}", report.suite.issues);
+    found.check(report.suite.issues == issues, format_args!("suite.issues"), rule);
     found.twice("cases", "case", report.cases.iter().map(|case| case.case.as_str()));
     for (at, case) in report.cases.iter().enumerate() {
         found.twice(&format!("cases[{at}].issues"), "golden", case.issues.iter().map(|issue| issue.id.as_str()));
@@ -72,13 +63,13 @@ pub fn check_report(report: &ReportV1) -> Vec<Violation> {
         let path = format!("judges[{at}]");
         let rule = format_args!("it is {}, and {} are unjudged", judge.refused, judge.unjudged);
         found.check(judge.refused <= judge.unjudged, format_args!("{path}.refused"), rule);
-        found.at_least_zero(format_args!("{path}.usd"), judge.usd);
+        found.within(format_args!("{path}.usd"), judge.usd, AT_LEAST_ZERO);
     }
     for (tool, cost) in &report.measured.cost {
-        found.at_least_zero(format_args!("measured.cost.{tool}.usd"), Some(cost.usd));
+        found.within(format_args!("measured.cost.{tool}.usd"), Some(cost.usd), AT_LEAST_ZERO);
     }
     for (tool, latency) in &report.measured.latency {
-        found.at_least_zero(format_args!("measured.latency.{tool}.mean_ms"), Some(latency.mean_ms));
+        found.within(format_args!("measured.latency.{tool}.mean_ms"), Some(latency.mean_ms), AT_LEAST_ZERO);
     }
     if let Some(ranking) = &report.ranking {
         found.twice("ranking.tools", "tool", ranking.tools.iter().map(|tool| tool.tool.as_str()));
@@ -99,7 +90,7 @@ fn check_tool(found: &mut Violations, path: &str, report: &ReportV1, tool: &Tool
     if tool.cases.iter().map(|c| &c.case).ne(report.cases.iter().map(|c| &c.case)) {
         // Everything else is put to cases by their place.
         let rule = format!("the cases of the tool {:?} are not those of the report", tool.tool);
-        return found.add(format!("{path}.cases"), rule);
+        return found.add(format_args!("{path}.cases"), rule);
     }
     let outcomes: usize = tool.outcomes.values().sum();
     let rule = format_args!("they add up to {outcomes}, and it has {}", count(tool.trials, "trial"));
@@ -127,31 +118,31 @@ fn check_tool(found: &mut Violations, path: &str, report: &ReportV1, tool: &Tool
             }
         }
     }
-    let verdicts = [tool.verdicts.tp, tool.verdicts.fp, tool.verdicts.tn, tool.verdicts.r#fn];
+    let verdicts = [tool.verdicts.tp, tool.verdicts.fp, tool.verdicts.tn, tool.verdicts.fn_];
     for (name, value) in ["tp", "fp", "tn", "fn"].iter().zip(verdicts) {
-        found.at_least_zero(format_args!("{path}.verdicts.{name}"), Some(value));
+        found.within(format_args!("{path}.verdicts.{name}"), Some(value), AT_LEAST_ZERO);
     }
-    if verdicts.iter().sum::<f64>() > cases as f64 + NEAR * cases.max(1) as f64 {
-        let sum: f64 = verdicts.iter().sum();
+    let sum: f64 = verdicts.iter().sum();
+    if sum > cases as f64 + NEAR * cases.max(1) as f64 {
         let rule = format!("they add up to {sum}, and the report has {}", count(cases, "case"));
-        found.add(format!("{path}.verdicts"), rule);
+        found.add(format_args!("{path}.verdicts"), rule);
     }
-    for (at, flaky) in tool.flaky.iter().enumerate().filter(|(_, flaky)| flaky.found > flaky.trials) {
-        let rule = format!("it is {}, and the golden has {}", flaky.found, count(flaky.trials, "trial"));
-        found.add(format!("{path}.flaky[{at}].found"), rule);
+    for (at, flaky) in tool.flaky.iter().enumerate() {
+        let rule = format_args!("it is {}, and the golden has {}", flaky.found, count(flaky.trials, "trial"));
+        found.check(flaky.found <= flaky.trials, format_args!("{path}.flaky[{at}].found"), rule);
     }
     for (at, bin) in tool.reliability.iter().enumerate() {
         let shares = [("low", bin.low), ("high", bin.high), ("accuracy", bin.accuracy), ("confidence", bin.confidence)];
         for (name, value) in shares {
-            found.share(format_args!("{path}.reliability[{at}].{name}"), Some(value));
+            found.within(format_args!("{path}.reliability[{at}].{name}"), Some(value), SHARE);
         }
-        found.at_least_zero(format_args!("{path}.reliability[{at}].weight"), Some(bin.weight));
+        found.within(format_args!("{path}.reliability[{at}].weight"), Some(bin.weight), AT_LEAST_ZERO);
     }
     for (at, sweep) in tool.sweeps.iter().enumerate() {
-        found.share(format_args!("{path}.sweeps[{at}].average_precision"), sweep.average_precision);
+        found.within(format_args!("{path}.sweeps[{at}].average_precision"), sweep.average_precision, SHARE);
         for (point, own) in sweep.points.iter().chain(&sweep.best).enumerate() {
             for (name, value) in [("precision", own.precision), ("recall", own.recall), ("f1", own.f1)] {
-                found.share(format_args!("{path}.sweeps[{at}].points[{point}].{name}"), Some(value));
+                found.within(format_args!("{path}.sweeps[{at}].points[{point}].{name}"), Some(value), SHARE);
             }
         }
     }
@@ -159,7 +150,7 @@ fn check_tool(found: &mut Violations, path: &str, report: &ReportV1, tool: &Tool
     for (at, (info, case)) in report.cases.iter().zip(&tool.cases).enumerate() {
         check_case(found, &format!("{path}.cases[{at}]"), info, case, &mut counts);
     }
-    let stated = [("tp", tool.counts.tp), ("fp", tool.counts.fp), ("fn", tool.counts.r#fn)];
+    let stated = [("tp", tool.counts.tp), ("fp", tool.counts.fp), ("fn", tool.counts.fn_)];
     for ((name, stated), counted) in stated.into_iter().zip(counts) {
         let rule = format_args!("it is {stated}, and the trials come to {counted}");
         found.check(stated == counted, format_args!("{path}.counts.{name}"), rule);
@@ -192,7 +183,7 @@ fn check_trial(found: &mut Violations, path: Arguments<'_>, info: &CaseInfoV1, t
     }
     let rule = format_args!("it is {}, and the trial has {}", trial.fp, count(trial.findings.len(), "finding"));
     found.check(trial.fp <= trial.findings.len(), format_args!("{path}.fp"), rule);
-    found.share(format_args!("{path}.confidence"), trial.confidence);
+    found.within(format_args!("{path}.confidence"), trial.confidence, SHARE);
     let goldens: BTreeSet<&str> = info.issues.iter().map(|issue| issue.id.as_str()).collect();
     let findings: BTreeSet<&str> = trial.findings.iter().map(|finding| finding.id.as_str()).collect();
     for (at, own) in trial.matches.iter().enumerate() {
@@ -204,7 +195,7 @@ fn check_trial(found: &mut Violations, path: Arguments<'_>, info: &CaseInfoV1, t
     }
 }
 
-pub(crate) fn check_baseline(baseline: &BaselineV1) -> Vec<Violation> {
+pub(crate) fn check_baseline(baseline: &BaselineV1) -> Vec<String> {
     let mut found = Violations::default();
     found.twice("tools", "tool", baseline.tools.iter().map(|tool| tool.tool.as_str()));
     for (at, tool) in baseline.tools.iter().enumerate() {
@@ -228,9 +219,9 @@ fn check_baseline_tool(found: &mut Violations, path: &str, baseline: &BaselineV1
         for (id, value) in &case.values {
             found.figure(format_args!("{path}.cases[{at}].values.{id}"), id, Some(*value), None);
         }
-        for (golden, [hits, trials]) in case.found.iter().filter(|(_, [hits, trials])| hits > trials) {
-            let rule = format!("it is found in {hits} of {}", count(*trials, "trial"));
-            found.add(format!("{path}.cases[{at}].found.{golden}"), rule);
+        for (golden, [hits, trials]) in &case.found {
+            let rule = format_args!("it is found in {hits} of {}", count(*trials, "trial"));
+            found.check(hits <= trials, format_args!("{path}.cases[{at}].found.{golden}"), rule);
         }
     }
     if !over_parts {
@@ -240,7 +231,7 @@ fn check_baseline_tool(found: &mut Violations, path: &str, baseline: &BaselineV1
 }
 
 /// What is impossible in the report of an assessment: every figure of a known metric, wherever it stands.
-pub(crate) fn check_assessment(report: &AssessmentReportV1) -> Vec<Violation> {
+pub(crate) fn check_assessment(report: &AssessmentReportV1) -> Vec<String> {
     let mut found = Violations::default();
     walk(&mut found, "", None, &serde_json::to_value(report).unwrap_or_default());
     found.0
@@ -284,21 +275,21 @@ fn compare<'i>(
                 format!("it is {stated}, and the cases of the file come to {own}, a difference of {:+.6}", stated - own)
             }
         };
-        found.add(format!("{path}.metrics.{id}.value"), rule);
+        found.add(format_args!("{path}.metrics.{id}.value"), rule);
     }
 }
 
 #[derive(Default)]
-struct Violations(Vec<Violation>);
+struct Violations(Vec<String>);
 
 impl Violations {
-    fn add(&mut self, path: impl Into<String>, rule: impl Into<String>) {
-        self.0.push(Violation { path: path.into(), rule: rule.into() });
+    fn add(&mut self, path: Arguments<'_>, rule: impl Display) {
+        self.0.push(format!("{path}: {rule}"));
     }
 
     fn check(&mut self, holds: bool, path: Arguments<'_>, rule: Arguments<'_>) {
         if !holds {
-            self.add(path.to_string(), rule.to_string());
+            self.add(path, rule);
         }
     }
 
@@ -306,7 +297,7 @@ impl Violations {
         let mut seen = BTreeSet::new();
         for (at, name) in names.enumerate() {
             if !seen.insert(name) {
-                self.add(format!("{path}[{at}]"), format!("the {what} {name:?} stands twice"));
+                self.add(format_args!("{path}[{at}]"), format_args!("the {what} {name:?} stands twice"));
             }
         }
     }
@@ -326,22 +317,20 @@ impl Violations {
         self.figure(path, id, estimate.value, estimate.ci);
         let spreads = [("se", estimate.se), ("std_trials", estimate.std_trials), ("std_cases", estimate.std_cases)];
         for (name, value) in spreads {
-            self.at_least_zero(format_args!("{path}.{name}"), value);
+            self.within(format_args!("{path}.{name}"), value, AT_LEAST_ZERO);
         }
     }
 
     /// A value and its interval, within the range of the metric; one that this version does not know can have any.
     fn figure(&mut self, path: Arguments<'_>, id: &str, value: Option<f64>, ci: Option<[f64; 2]>) {
-        let (low, high) = table::find(id).map_or((f64::MIN, f64::MAX), |metric| metric.range());
-        let within = |value: f64| (low - NEAR..=high + NEAR).contains(&value);
-        if let Some(value) = value.filter(|value| !within(*value)) {
-            self.add(format!("{path}.value"), outside(value, low, high));
-        }
+        let range = table::find(id).map_or((f64::MIN, f64::MAX), |metric| metric.range());
+        self.within(format_args!("{path}.value"), value, range);
         let Some([from, to]) = ci else { return };
         if from > to {
-            self.add(format!("{path}.ci"), format!("the interval {from} … {to} is upside down"));
-        } else if let Some(end) = [from, to].into_iter().find(|end| !within(*end)) {
-            self.add(format!("{path}.ci"), outside(end, low, high));
+            self.add(format_args!("{path}.ci"), format_args!("the interval {from} … {to} is upside down"));
+        } else {
+            let end = if is_within(from, range) { to } else { from };
+            self.within(format_args!("{path}.ci"), Some(end), range);
         }
     }
 
@@ -349,26 +338,20 @@ impl Violations {
     fn at_most_cases(&mut self, path: Arguments<'_>, id: &str, n: usize, cases: usize) {
         let counts_cases = || table::find(id).is_some_and(|metric| metric.aggregation == Aggregation::MeanOfCases);
         if n > cases && counts_cases() {
-            self.add(format!("{path}.n"), format!("it is {n}, and there are {}", count(cases, "case")));
+            self.add(format_args!("{path}.n"), format_args!("it is {n}, and there are {}", count(cases, "case")));
         }
     }
 
-    fn share(&mut self, path: Arguments<'_>, value: Option<f64>) {
-        if let Some(value) = value.filter(|value| !(-NEAR..=1.0 + NEAR).contains(value)) {
-            self.add(path.to_string(), outside(value, 0.0, 1.0));
-        }
-    }
-
-    fn at_least_zero(&mut self, path: Arguments<'_>, value: Option<f64>) {
-        if let Some(value) = value.filter(|value| *value < -NEAR || !value.is_finite()) {
-            self.add(path.to_string(), outside(value, 0.0, f64::INFINITY));
-        }
+    fn within(&mut self, path: Arguments<'_>, value: Option<f64>, (low, high): (f64, f64)) {
+        let Some(value) = value.filter(|value| !is_within(*value, (low, high))) else { return };
+        let rule = match high < f64::MAX {
+            true => format!("it is {value}, and must lie between {low} and {high}"),
+            false => format!("it is {value}, and must be a number of {low} or more"),
+        };
+        self.add(path, rule);
     }
 }
 
-fn outside(value: f64, low: f64, high: f64) -> String {
-    match high.is_finite() && high < f64::MAX {
-        true => format!("it is {value}, and must lie between {low} and {high}"),
-        false => format!("it is {value}, and must be a number of {low} or more"),
-    }
+fn is_within(value: f64, (low, high): (f64, f64)) -> bool {
+    (low - NEAR..=high + NEAR).contains(&value)
 }

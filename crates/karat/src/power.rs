@@ -49,14 +49,15 @@ pub fn estimate(request: &PowerRequest, observer: &mut dyn JudgeObserver) -> Res
         let std = request.std.ok_or_else(|| {
             Failure::usage("no report or run given to estimate the variance from; name one, or use --std 0.3")
         })?;
-        let spread = Spread { of: "as stated".to_owned(), std, design: None, present: None };
-        return Ok(answer(None, spread, request.effect, request.power));
+        let PowerRequest { effect, power, .. } = *request;
+        let stated = PowerV1 { effect, power, spread: std, spread_of: "as stated".to_owned(), ..PowerV1::default() };
+        return Ok(with_needed_cases(stated));
     };
     let metric = request.metric.as_deref().unwrap_or_else(|| rank_metric(first));
     let cluster = ClusterBy::parse(request.cluster.as_deref());
     let question = Question { metric, effect: request.effect, power: request.power, cluster: &cluster };
     match select_tools(first, &request.tools, place)?.as_slice() {
-        [tool] => of_tool(ReportTool { report: first, tool }, &other_judges(&reports, tool)?, &question),
+        [tool] => of_tool((first, tool), &other_judges(&reports, tool)?, &question),
         [a, b] if reports.len() == 1 => of_pair(first, a, b, &question),
         _ if reports.len() > 1 => {
             Err(Failure::usage("several reports must be of one tool with several judges; select the tool with --tool"))
@@ -88,7 +89,7 @@ fn other_judges<'r>(reports: &'r [(&str, ReportV1)], tool: &ToolV1) -> Result<Ve
             return Err(Failure::bad_input(message));
         }
         judges.push(own);
-        found.push(ReportTool { report, tool });
+        found.push((report, tool));
     }
     Ok(found)
 }
@@ -102,11 +103,8 @@ pub(crate) struct Question<'a> {
 
 const LEVEL: f64 = 0.95;
 
-#[derive(Clone, Copy)]
-pub(crate) struct ReportTool<'a> {
-    pub(crate) report: &'a ReportV1,
-    pub(crate) tool: &'a ToolV1,
-}
+/// A tool and the report that it is in.
+pub(crate) type ReportTool<'a> = (&'a ReportV1, &'a ToolV1);
 
 /// Estimates from the differences between two tools, case by case.
 fn of_pair(report: &ReportV1, a: &ToolV1, b: &ToolV1, question: &Question<'_>) -> Result<PowerV1> {
@@ -114,7 +112,7 @@ fn of_pair(report: &ReportV1, a: &ToolV1, b: &ToolV1, question: &Question<'_>) -
     let by_case = by_case(Some(&sides[0]), &sides[1], question.metric, question.cluster)?;
     let of = format!("differences between {} and {}", a.tool, b.tool);
     // Between trials of the same number.
-    let [of_a, of_b] = [a, b].map(|tool| of_trials(ReportTool { report, tool }, question.metric));
+    let [of_a, of_b] = [a, b].map(|tool| of_trials((report, tool), question.metric));
     let by_place: BTreeMap<(usize, usize), f64> = of_a.iter().map(|one| ((one.case, one.trial), one.value)).collect();
     let difference = |one: Observation| {
         let first = by_place.get(&(one.case, one.trial))?;
@@ -126,9 +124,10 @@ fn of_pair(report: &ReportV1, a: &ToolV1, b: &ToolV1, question: &Question<'_>) -
 
 /// Estimates from the values of one tool, as if those of another were independent of them; other judges add their variance.
 pub(crate) fn of_tool(first: ReportTool<'_>, others: &[ReportTool<'_>], question: &Question<'_>) -> Result<PowerV1> {
-    let side = Side::of_report(first.report, first.tool, &first.tool.tool);
+    let (report, tool) = first;
+    let side = Side::of_report(report, tool, &tool.tool);
     let by_case = by_case(None, &side, question.metric, question.cluster)?;
-    let of = format!("values of {}, times √2", first.tool.tool);
+    let of = format!("values of {}, times √2", tool.tool);
     let note = "only one tool: the other is assumed to be independent of it, which overestimates the cases needed; name two with --tools";
     let mut trials = Vec::new();
     for (judge, own) in std::iter::once(&first).chain(others).enumerate() {
@@ -146,15 +145,19 @@ fn from_cases(
     trials: &[Observation],
 ) -> PowerV1 {
     let (values, clusters) = (by_case.values.as_slice(), by_case.clusters.as_deref());
-    let std = sample_std(values).unwrap_or(0.0) * times;
-    let n = values.len();
     let groups = clusters.map(|names| names.iter().collect::<BTreeSet<_>>().len());
     let error = standard_error(values, clusters).map(|error| error * times);
-    let effect = clusters.and_then(|names| design_effect(values, names));
-    let design = groups.zip(effect).map(|(groups, effect)| (effect, n as f64 / groups.max(1) as f64));
     let detectable = error.filter(|e| *e > 0.0).and_then(|e| minimum_detectable(e, LEVEL, question.power));
-    let spread = Spread { of, std, design, present: Some(PresentV1 { cases: n, clusters: groups, detectable }) };
-    let mut answer = answer(Some(question.metric), spread, question.effect, question.power);
+    let mut answer = with_needed_cases(PowerV1 {
+        metric: Some(question.metric.to_owned()),
+        effect: question.effect,
+        power: question.power,
+        spread: sample_std(values).unwrap_or(0.0) * times,
+        spread_of: of,
+        design_effect: clusters.and_then(|names| design_effect(values, names)),
+        present: Some(PresentV1 { cases: values.len(), clusters: groups, detectable }),
+        ..PowerV1::default()
+    });
     answer.notes.extend(by_case.warning);
     answer.notes.extend(note.map(str::to_owned));
     answer.variance = shares(trials);
@@ -164,46 +167,29 @@ fn from_cases(
     answer
 }
 
-struct Spread {
-    of: String,
-    std: f64,
-    /// The design effect, and how many cases a cluster has on average.
-    design: Option<(f64, f64)>,
-    present: Option<PresentV1>,
+/// Fills in how many cases and clusters are needed by the spread of the present ones.
+fn with_needed_cases(mut answer: PowerV1) -> PowerV1 {
+    answer.schema = SCHEMA.to_owned();
+    answer.level = LEVEL;
+    let plain = (answer.spread > 0.0).then(|| sample_size(answer.spread, answer.effect, LEVEL, answer.power)).flatten();
+    let design = answer.design_effect.unwrap_or(1.0);
+    answer.cases = plain.map(|cases| ((cases as f64 * design).ceil() as usize).max(2));
+    if answer.spread <= 0.0 {
+        answer.notes.push("the values of all cases are equal, so no number of cases can be computed".to_owned());
+    }
+    if let Some(present) = &answer.present {
+        let groups = present.clusters.filter(|_| answer.design_effect.is_some());
+        let size = groups.map(|groups| present.cases as f64 / groups.max(1) as f64);
+        answer.clusters = answer.cases.zip(size).map(|(cases, size)| (cases as f64 / size).ceil() as usize);
+        let n = present.clusters.unwrap_or(present.cases);
+        if n < 30 {
+            answer.notes.push(format!("n = {n}: the spread is estimated from few values and may be far off"));
+        }
+    }
+    answer
 }
 
-fn answer(metric: Option<&str>, spread: Spread, effect: f64, power: f64) -> PowerV1 {
-    let plain = (spread.std > 0.0).then(|| sample_size(spread.std, effect, LEVEL, power)).flatten();
-    let design = spread.design.map_or(1.0, |(effect, _)| effect);
-    let cases = plain.map(|cases| ((cases as f64 * design).ceil() as usize).max(2));
-    let clusters = cases.zip(spread.design).map(|(cases, (_, size))| (cases as f64 / size).ceil() as usize);
-    let mut notes = Vec::new();
-    if spread.std <= 0.0 {
-        notes.push("the values of all cases are equal, so no number of cases can be computed".to_owned());
-    }
-    let n = spread.present.as_ref().map(|present| present.clusters.unwrap_or(present.cases));
-    if let Some(few) = n.filter(|n| *n < 30) {
-        notes.push(format!("n = {few}: the spread is estimated from few values and may be far off"));
-    }
-    PowerV1 {
-        schema: SCHEMA.to_owned(),
-        metric: metric.map(str::to_owned),
-        effect,
-        power,
-        level: LEVEL,
-        spread: spread.std,
-        spread_of: spread.of,
-        design_effect: spread.design.map(|(effect, _)| effect),
-        cases,
-        clusters,
-        present: spread.present,
-        variance: None,
-        notes,
-    }
-}
-
-fn of_trials(own: ReportTool<'_>, id: &str) -> Vec<Observation> {
-    let ReportTool { report, tool } = own;
+fn of_trials((report, tool): ReportTool<'_>, id: &str) -> Vec<Observation> {
     let Ok(profile) = serde_json::to_value(&report.profile).and_then(serde_json::from_value) else { return Vec::new() };
     // Cases are numbered by their names, so that several reports number them alike.
     let numbers: BTreeMap<&str, usize> = report.cases.iter().map(|case| case.case.as_str()).zip(0..).collect();

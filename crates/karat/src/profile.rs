@@ -49,12 +49,6 @@ impl ProfileError {
     }
 }
 
-impl From<ProfileError> for Failure {
-    fn from(error: ProfileError) -> Self {
-        Self::usage_if(matches!(error, ProfileError::Unknown { .. }), &error)
-    }
-}
-
 /// Where changes to single values came from, such as `[scoring.override] of karat.toml` or `--set`, and the new values.
 pub type Override = (String, Table);
 

@@ -1,5 +1,7 @@
 //! Experts' rankings of tools, from CSV or JSONL, combined with the tools of reports.
 
+#![expect(missing_docs, reason = "names of fields say it")]
+
 use crate::failure::{Failure, Result};
 use karat_core::calibrate::sui::{Expert, Parts};
 use karat_core::metric::composite::SuiParts;
@@ -8,12 +10,11 @@ use karat_format::diagnostic::{Diagnostic, Faults, Level};
 use karat_format::document::rows::{Header, Row, read_rows};
 use karat_format::document::{Fault, Source, decode_lines, schema_of, suggest};
 use karat_format::ranking::RankedV1;
-use karat_format::report::{MetricsV1, ReportV1};
+use karat_format::report::{MetricsV1, ReportV1, ToolV1};
 use std::collections::{BTreeMap, HashMap};
 
 /// Rankings by expert and tool.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Rankings {
     /// More is better, and only the order counts.
     pub experts: BTreeMap<String, BTreeMap<String, f64>>,
@@ -22,7 +23,6 @@ pub struct Rankings {
 
 /// Rankings of the tools that can be compared.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Ranked {
     /// The ranked tools that have all parts, with these parts.
     pub tools: Vec<(String, Parts)>,
@@ -33,7 +33,6 @@ pub struct Ranked {
 
 /// A tool that cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct LeftOut {
     pub tool: String,
     pub why: String,
@@ -43,24 +42,19 @@ pub struct LeftOut {
 pub fn fit_together(reports: &[(String, ReportV1)]) -> Result<()> {
     let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
     for (name, report) in reports {
-        if let Some((first, other)) = reports.first() {
-            if other.suite.digest != report.suite.digest {
-                return Err(Failure::bad_input(format!(
-                    "{first} and {name} were scored against different suites; score all tools against the same one"
-                )));
-            }
-            if other.profile != report.profile {
-                return Err(Failure::bad_input(format!(
-                    "{first} and {name} were scored by different rules; score all tools by the same profile"
-                )));
-            }
+        let (first, other) = &reports[0];
+        if other.suite.digest != report.suite.digest {
+            let message = "were scored against different suites; score all tools against the same one";
+            return Err(Failure::bad_input(format!("{first} and {name} {message}")));
         }
-        for tool in &report.tools {
-            if let Some(earlier) = seen.insert(&tool.tool, name) {
-                let tool = &tool.tool;
-                return Err(Failure::bad_input(format!(
-                    "{earlier} and {name} both have the tool `{tool}`; give each tool once"
-                )));
+        if other.profile != report.profile {
+            let message = "were scored by different rules; score all tools by the same profile";
+            return Err(Failure::bad_input(format!("{first} and {name} {message}")));
+        }
+        for ToolV1 { tool, .. } in &report.tools {
+            if let Some(earlier) = seen.insert(tool, name) {
+                let message = format!("{earlier} and {name} both have the tool `{tool}`; give each tool once");
+                return Err(Failure::bad_input(message));
             }
         }
     }
@@ -219,16 +213,10 @@ impl RankingReader<'_> {
             let some: Vec<&str> = others.iter().take(8).map(|(_, name)| name.as_str()).collect();
             self.rankings.notes.push(format!("{}: ignored columns: {}", self.file, some.join(", ")));
         }
-        Ok(Columns { tool, value, expert, count: row.record.len() })
+        Ok(Columns { tool, value, expert })
     }
 
     fn row(&mut self, row: &Row<'_>, columns: &Columns) -> Vec<Fault> {
-        if row.is_blank() {
-            return Vec::new();
-        }
-        if let Some(fault) = row.wrong_width(columns.count) {
-            return vec![fault];
-        }
         let (kind, at) = columns.value;
         let Ok(value) = row.field(at).parse() else {
             let message = format!("the {kind} is {:?}; expected a number", row.field(at));
@@ -249,7 +237,6 @@ struct Columns {
     tool: usize,
     value: (&'static str, usize),
     expert: Option<usize>,
-    count: usize,
 }
 
 #[cfg(test)]

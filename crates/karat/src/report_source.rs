@@ -30,35 +30,6 @@ pub fn names_run(name: &str, store_folder: &Path) -> bool {
     !reads_as_file || Store::open(store_folder).is_ok_and(|mut store| store.find(name).is_ok())
 }
 
-/// A finished result.
-#[expect(missing_docs, reason = "variant names say it")]
-pub enum ReportSource {
-    Report(Box<ReportV1>),
-    Baseline(BaselineV1),
-}
-
-impl ReportSource {
-    /// The names of its tools.
-    pub fn tools(&self) -> Vec<&str> {
-        match self {
-            Self::Report(report) => tool_names(report),
-            Self::Baseline(baseline) => baseline.tools.iter().map(|tool| tool.tool.as_str()).collect(),
-        }
-    }
-
-    /// One tool as a side of a comparison; `None` if there is no such tool.
-    pub fn side(&self, tool: &str, label: String) -> Option<Side> {
-        match self {
-            Self::Report(report) => {
-                Some(Side::of_report(report, report.tools.iter().find(|one| one.tool == tool)?, label))
-            }
-            Self::Baseline(baseline) => {
-                Some(Side::of_baseline(baseline, baseline.tools.iter().find(|one| one.tool == tool)?, label))
-            }
-        }
-    }
-}
-
 /// Loads finished results by name. A run without a report is scored, which may ask a judge.
 #[expect(missing_docs, reason = "field names say it")]
 pub struct ReportLoader<'a> {
@@ -67,13 +38,15 @@ pub struct ReportLoader<'a> {
 }
 
 impl ReportLoader<'_> {
-    /// Loads a report, a run or a baseline.
-    pub fn source(&mut self, name: &str) -> Result<ReportSource> {
+    /// Loads the tools of a report, a run or a baseline.
+    pub(crate) fn sides(&mut self, name: &str) -> Result<Vec<Side>> {
         let path = Path::new(name);
         if !names_run(name, self.store_folder) && is_baseline(path) {
-            return Ok(ReportSource::Baseline(read_baseline(path)?));
+            let baseline = read_baseline(path)?;
+            return Ok(baseline.tools.iter().map(|tool| Side::of_baseline(&baseline, tool, &tool.tool)).collect());
         }
-        Ok(ReportSource::Report(Box::new(self.report(name)?)))
+        let report = self.report(name)?;
+        Ok(report.tools.iter().map(|tool| Side::of_report(&report, tool, &tool.tool)).collect())
     }
 
     /// Loads the report of a file or of a finished run.

@@ -1,6 +1,6 @@
 //! Adds to a report what pages and plots show beside it, without scoring anything again.
 
-use crate::power::{Question, ReportTool, of_tool};
+use crate::power::{Question, of_tool};
 use karat_format::power::VarianceV1;
 use karat_format::report::{ReportV1, ToolV1};
 use karat_report::number::rank_metric;
@@ -16,7 +16,6 @@ fn variance(report: &ReportV1) -> Vec<(String, VarianceV1)> {
     let cluster = report.intervals.cluster_by();
     // Only the shares are wanted, for which the size of a difference does not matter.
     let question = Question { metric: rank_metric(report), effect: 0.05, power: 0.8, cluster: &cluster };
-    let of =
-        |tool: &ToolV1| Some((tool.tool.clone(), of_tool(ReportTool { report, tool }, &[], &question).ok()?.variance?));
+    let of = |tool: &ToolV1| Some((tool.tool.clone(), of_tool((report, tool), &[], &question).ok()?.variance?));
     report.tools.iter().filter_map(of).collect()
 }

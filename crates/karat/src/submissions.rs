@@ -10,7 +10,7 @@ use karat_core::trial::Trial;
 use karat_core::wording::count;
 use karat_format::recorded::{NamedLines, read_judgements, read_trials};
 use karat_format::shipped_suites::locate;
-use karat_import::import_files::{FileKind, detect_kind, import_files};
+use karat_import::import_files::{detect_importer, import_files};
 use karat_import::placement::{CaseRule, Placement, PlacementResult, case_regex, place};
 use karat_import::rule_map::RuleMap;
 use karat_import::{IMPORTERS, Importer, importer, input};
@@ -61,9 +61,9 @@ pub fn read_submissions(
     }
     let mut foreign: Vec<(&'static Importer, Vec<PathBuf>)> = Vec::new();
     for path in &request.files {
-        match file_kind(path, request.placement.format.as_deref())? {
-            FileKind::Submission => own.push(open_lines(path)?),
-            FileKind::Foreign(importer) => match foreign.last_mut() {
+        match file_importer(path, request.placement.format.as_deref())? {
+            None => own.push(open_lines(path)?),
+            Some(importer) => match foreign.last_mut() {
                 Some((last, paths)) if last.name == importer.name => paths.push(path.clone()),
                 _ => foreign.push((importer, vec![path.clone()])),
             },
@@ -97,11 +97,11 @@ pub(crate) fn refuse_duplicates<'t>(trials: impl IntoIterator<Item = &'t Trial>)
     }
 }
 
-/// The kind of a file: the named format, or what its content shows.
-pub fn file_kind(path: &Path, format: Option<&str>) -> Result<FileKind> {
+/// The importer of a file: of the named format, or of what its content shows; `None` where it is a submission.
+pub fn file_importer(path: &Path, format: Option<&str>) -> Result<Option<&'static Importer>> {
     match format {
-        Some(name) => Ok(FileKind::Foreign(find_importer(name)?)),
-        None => Ok(detect_kind(path)?),
+        Some(name) => Ok(Some(find_importer(name)?)),
+        None => Ok(detect_importer(path)?),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rankings and judgements in the text formats of TREC, with results in the layout of `trec_eval` and as JSON.
 
-use karat_core::trec::{Evaluation, Measure, Qrels, ScoredDocument, TrecRun};
+use karat_core::trec::{Evaluation, Measure, Qrels, TrecRun};
 use karat_core::wording::{count, plural};
 use karat_format::diagnostic::{Diagnostic, Faults, harmless};
 use karat_format::document::{Fault, Source};
@@ -8,7 +8,6 @@ use karat_format::recorded::NamedLines;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, Read};
-use std::ops::Range;
 
 const ALL: &str = "all";
 
@@ -90,58 +89,49 @@ const MOST_FAULTS: usize = 200;
 /// In bytes.
 const LONGEST_LINE: u64 = 1 << 16;
 
-/// A run with notes on it.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct ReadRun {
-    pub run: TrecRun,
-    pub notes: Vec<String>,
-}
-
 /// Reads judgements.
 pub fn read_qrels(input: NamedLines<'_>) -> Result<Qrels, Faults> {
     let mut qrels = Qrels::new();
-    let mut seen = SeenDocuments::default();
-    each_line(input, QRELS, |number, words| {
+    let mut seen = SeenDocuments::new();
+    each_line(input, QRELS, |number, line, words| {
         let &[topic, _, document, relevance] = words else {
-            let swapped = (words.len() == 6 && words[4].text.parse::<f64>().is_ok())
+            let swapped = (words.len() == 6 && words[4].parse::<f64>().is_ok())
                 .then_some("this looks like a run: give the judgements first, then the run");
-            return Err(wrong_width(words, 4, swapped.unwrap_or(QRELS)));
+            return Err(wrong_width(line, words.len(), 4, swapped.unwrap_or(QRELS)));
         };
-        let level = relevance.text.parse::<i64>().map_err(|_| {
-            let message = format!("invalid relevance `{}`: expected a whole number", relevance.text);
-            relevance
-                .fault("bad-relevance", message)
-                .with_help("0 is not relevant, 1 and more is, below 0 is not judged")
+        let level = relevance.parse::<i64>().map_err(|_| {
+            let message = format!("invalid relevance `{relevance}`: expected a whole number");
+            let help = "0 is not relevant, 1 and more is, below 0 is not judged";
+            fault(line, relevance, "bad-relevance", message).with_help(help)
         })?;
-        seen.once(topic, document, number, "is judged")?;
-        qrels.entry(topic.text.to_owned()).or_default().insert(document.text.to_owned(), level);
+        refuse_twice(&mut seen, number, line, [topic, document], "is judged")?;
+        qrels.entry(topic.to_owned()).or_default().insert(document.to_owned(), level);
         Ok(())
     })?;
     Ok(qrels)
 }
 
-/// Reads a run. Scores decide, as in `trec_eval`; ranks are ignored.
-pub fn read_run(input: NamedLines<'_>) -> Result<ReadRun, Faults> {
+/// Reads a run, with notes on it. Scores decide, as in `trec_eval`; ranks are ignored.
+pub fn read_run(input: NamedLines<'_>) -> Result<(TrecRun, Vec<String>), Faults> {
     let mut run = TrecRun::default();
-    let mut seen = SeenDocuments::default();
+    let mut seen = SeenDocuments::new();
     let mut names: Vec<String> = Vec::new();
     let file = input.file.clone();
-    each_line(input, RUN, |number, words| {
+    each_line(input, RUN, |number, line, words| {
         let &[topic, _, document, _, score, name, ..] = words else {
-            let swapped = (words.len() == 4 && words[3].text.parse::<i64>().is_ok())
+            let swapped = (words.len() == 4 && words[3].parse::<i64>().is_ok())
                 .then_some("this looks like judgements: give them first, then the run");
-            return Err(wrong_width(words, 6, swapped.unwrap_or(RUN)));
+            return Err(wrong_width(line, words.len(), 6, swapped.unwrap_or(RUN)));
         };
-        let value = score.text.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| {
-            let message = format!("invalid score `{}`: expected a number", score.text);
-            score.fault("bad-score", message).with_help(format!("{RUN}; a greater score comes first"))
+        let value = score.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| {
+            let message = format!("invalid score `{score}`: expected a number");
+            fault(line, score, "bad-score", message).with_help(format!("{RUN}; a greater score comes first"))
         })?;
-        seen.once(topic, document, number, "is ranked")?;
-        let scored = ScoredDocument { document: document.text.to_owned(), score: value };
-        run.topics.entry(topic.text.to_owned()).or_default().push(scored);
-        if run.name != name.text {
-            name.text.clone_into(&mut run.name);
+        refuse_twice(&mut seen, number, line, [topic, document], "is ranked")?;
+        let scored = (document.to_owned(), value);
+        run.topics.entry(topic.to_owned()).or_default().push(scored);
+        if run.name != name {
+            name.clone_into(&mut run.name);
             if !names.contains(&run.name) && names.len() < 8 {
                 names.push(run.name.clone());
             }
@@ -149,53 +139,45 @@ pub fn read_run(input: NamedLines<'_>) -> Result<ReadRun, Faults> {
         Ok(())
     })?;
     let several = || format!("{file} holds lines of several runs ({}); they are taken as one", names.join(", "));
-    Ok(ReadRun { run, notes: if names.len() > 1 { vec![several()] } else { Vec::new() } })
+    let notes = if names.len() > 1 { vec![several()] } else { Vec::new() };
+    Ok((run, notes))
 }
 
-#[derive(Default)]
-struct SeenDocuments {
-    topics: BTreeMap<String, HashMap<String, usize>>,
-}
+/// The line of each document, by topic.
+type SeenDocuments = HashMap<String, HashMap<String, usize>>;
 
-impl SeenDocuments {
-    fn once(&mut self, topic: Word<'_>, document: Word<'_>, number: usize, done: &str) -> Result<(), Fault> {
-        let lines = self.topics.entry(topic.text.to_owned()).or_default();
-        if let Some(earlier) = lines.get(document.text) {
-            let message = format!("{} {done} for topic {} already, at line {earlier}", document.text, topic.text);
-            return Err(document.fault("duplicate-document", message).with_help("keep one of the lines"));
-        }
-        lines.insert(document.text.to_owned(), number);
-        Ok(())
+fn refuse_twice(
+    seen: &mut SeenDocuments,
+    number: usize,
+    line: &str,
+    [topic, document]: [&str; 2],
+    done: &str,
+) -> Result<(), Fault> {
+    let lines = seen.entry(topic.to_owned()).or_default();
+    if let Some(earlier) = lines.get(document) {
+        let message = format!("{document} {done} for topic {topic} already, at line {earlier}");
+        return Err(fault(line, document, "duplicate-document", message).with_help("keep one of the lines"));
     }
+    lines.insert(document.to_owned(), number);
+    Ok(())
 }
 
-#[derive(Clone, Copy)]
-struct Word<'l> {
-    text: &'l str,
-    at: usize,
+/// A fault at a part of a line.
+fn fault(line: &str, part: &str, code: &'static str, message: String) -> Fault {
+    let at = part.as_ptr() as usize - line.as_ptr() as usize;
+    Fault::new(code, at..at + part.len(), message)
 }
 
-impl Word<'_> {
-    fn span(self) -> Range<usize> {
-        self.at..self.at + self.text.len()
-    }
-
-    fn fault(self, code: &'static str, message: String) -> Fault {
-        Fault::new(code, self.span(), message)
-    }
-}
-
-fn wrong_width(words: &[Word<'_>], wanted: usize, help: &str) -> Fault {
-    let span = words.first().map_or(0, |word| word.at)..words.last().map_or(0, |word| word.span().end);
-    let message = format!("this line has {}, expected {wanted}", count(words.len(), "column"));
-    Fault::new("wrong-width", span, message).with_help(help)
+fn wrong_width(line: &str, found: usize, wanted: usize, help: &str) -> Fault {
+    let message = format!("this line has {}, expected {wanted}", count(found, "column"));
+    fault(line, line.trim(), "wrong-width", message).with_help(help)
 }
 
 /// Passes the words of every line that is not empty and not a comment to `each`; a text without such lines is a fault.
 fn each_line(
     mut input: NamedLines<'_>,
     format: &str,
-    mut each: impl FnMut(usize, &[Word<'_>]) -> Result<(), Fault>,
+    mut each: impl FnMut(usize, &str, &[&str]) -> Result<(), Fault>,
 ) -> Result<(), Faults> {
     let file = input.file;
     let mut faults: Vec<Diagnostic> = Vec::new();
@@ -213,10 +195,8 @@ fn each_line(
             }
         }
         let is_endless = line.len() as u64 == LONGEST_LINE && !line.ends_with(b"\n");
-        let (text, is_text) = match std::str::from_utf8(&line) {
-            Ok(text) => (text, true),
-            Err(error) => (std::str::from_utf8(&line[..error.valid_up_to()]).unwrap_or_default(), false),
-        };
+        let first = line.utf8_chunks().next();
+        let (text, is_text) = first.map_or(("", true), |chunk| (chunk.valid(), chunk.invalid().is_empty()));
         // A byte order mark is not part of the first word.
         let mark = if number == 1 && text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let text = &text[mark..];
@@ -229,7 +209,7 @@ fn each_line(
             Ok(())
         } else {
             lines += 1;
-            each(number, &words(text))
+            each(number, text, &text.split_whitespace().collect::<Vec<_>>())
         };
         if let Err(fault) = result {
             if faults.len() < MOST_FAULTS {
@@ -253,11 +233,6 @@ fn each_line(
         faults.push(fault.with_help(format!("{format}; fields are separated by spaces or tabs")));
     }
     if faults.is_empty() { Ok(()) } else { Err(Faults(faults)) }
-}
-
-fn words(line: &str) -> Vec<Word<'_>> {
-    let at = |word: &str| word.as_ptr() as usize - line.as_ptr() as usize;
-    line.split_whitespace().map(|text| Word { text, at: at(text) }).collect()
 }
 
 #[cfg(test)]
@@ -289,12 +264,12 @@ mod tests {
         let levels: Vec<String> =
             qrels.iter().flat_map(|(t, d)| d.iter().map(move |(d, level)| format!("{t} {d} {level}"))).collect();
         assert_eq!(levels, ["1 a 1", "1 b 0", "2 b -1"]);
-        let read = read_run(lines("2 Q0 a 1 1e3 x\n1 Q0 a 7 -2.5 x more words\n2 Q0 b 2 .5 x")).unwrap();
-        assert_eq!((read.run.name.as_str(), read.run.topics.len(), read.notes.len()), ("x", 2, 0));
-        assert_eq!(read.run.topics["2"][1], ScoredDocument { document: "b".to_owned(), score: 0.5 });
-        let read = read_run(lines("1 Q0 a 1 1 x\n1 Q0 b 1 1 y\n1 Q0 c 1 1 x")).unwrap();
-        assert_eq!(read.run.name, "x");
-        assert_eq!(read.notes, ["f holds lines of several runs (x, y); they are taken as one"]);
+        let (run, notes) = read_run(lines("2 Q0 a 1 1e3 x\n1 Q0 a 7 -2.5 x more words\n2 Q0 b 2 .5 x")).unwrap();
+        assert_eq!((run.name.as_str(), run.topics.len(), notes.len()), ("x", 2, 0));
+        assert_eq!(run.topics["2"][1], ("b".to_owned(), 0.5));
+        let (run, notes) = read_run(lines("1 Q0 a 1 1 x\n1 Q0 b 1 1 y\n1 Q0 c 1 1 x")).unwrap();
+        assert_eq!(run.name, "x");
+        assert_eq!(notes, ["f holds lines of several runs (x, y); they are taken as one"]);
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! `karat assess`, `logs`, `ingest` and `trec`.
 
-use super::choices::{LedgerMode, StageArg};
-use super::{IntervalArgs, StorePlace};
+use super::read::CACHE_MODES;
+use super::{IntervalArgs, StorePlace, choice};
 use clap::{Args, Subcommand};
+use karat_format::assessment::StageV1::{self, Assess, Full, Retrieve};
+use karat_llm::ledger::CacheMode;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -16,7 +18,8 @@ pub(crate) struct AssessArgs {
     pub(crate) recursive: bool,
     /// Stage to measure: retrieve, assess or full.
     #[arg(long, value_name = "STAGE", default_value = "full", hide_default_value = true, hide_possible_values = true)]
-    pub(crate) stage: StageArg,
+    #[arg(value_parser = choice(&[("retrieve", Retrieve), ("assess", Assess), ("full", Full)]))]
+    pub(crate) stage: StageV1,
     /// Assessor: a name under llm_endpoints of the template, PROVIDER/MODEL, or baseline, which is rule-based and needs no
     /// model; repeatable; default: baseline.
     #[arg(long, value_name = "NAME")]
@@ -31,8 +34,8 @@ pub(crate) struct AssessArgs {
     pub(crate) session: Option<String>,
     /// Ledger of model exchanges: read-write, read, only (no model is called; an unrecorded exchange is an error), or off.
     #[arg(long, value_name = "MODE", default_value = "read-write", hide_default_value = true)]
-    #[arg(hide_possible_values = true)]
-    pub(crate) judge_cache: LedgerMode,
+    #[arg(hide_possible_values = true, value_parser = choice(CACHE_MODES))]
+    pub(crate) judge_cache: CacheMode,
     #[command(flatten)]
     pub(crate) intervals: IntervalArgs,
     /// Random seed; default: derived from the data.
@@ -60,7 +63,6 @@ pub(crate) struct AssessArgs {
     pub(crate) quiet: bool,
 }
 
-/// Validates a session name.
 fn session(text: &str) -> Result<String, String> {
     match text.trim().is_empty() || text.chars().any(char::is_control) || text.chars().count() > 100 {
         true => Err("expected a name of at most 100 characters, none of them a control character".to_owned()),
@@ -71,10 +73,10 @@ fn session(text: &str) -> Result<String, String> {
 /// Retrieval options. Default: the template's value, else the built-in one.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// Embedding model: embedded, none, a name under embedding_providers of the template, or a folder with a model.
+    /// Embedding model: none (default), a name under embedding_providers of the template, or a folder with a model.
     #[arg(long, value_name = "NAME")]
     pub(crate) embedding: Option<String>,
-    /// Reranking model: embedded, none, a name under rerank_providers of the template, or a folder with a model.
+    /// Reranking model: embedded (default), none, a name under rerank_providers of the template, or a folder with a model.
     #[arg(long, value_name = "NAME")]
     pub(crate) reranking: Option<String>,
     /// Number of candidates from each half of the search (words and vectors).

@@ -1,7 +1,8 @@
 //! `karat compare`, `gate`, `baseline` and `power`.
 
-use super::{StorePlace, number, positive};
+use super::{StorePlace, positive, within};
 use clap::{Args, Subcommand};
+use std::ops::Bound::Excluded;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -71,7 +72,8 @@ pub(crate) struct GateArgs {
     #[arg(long)]
     pub(crate) intersection: bool,
     /// Limit the total cost of tools and judges.
-    #[arg(long, value_name = "USD", value_parser = amount)]
+    #[arg(long, value_name = "USD")]
+    #[arg(value_parser = within(0.0..=f64::MAX, "expected an amount in USD, at least 0"))]
     pub(crate) max_cost: Option<f64>,
     /// Require every judge that decided to have been probed, and to be wrong or fooled in at most this share of each kind
     /// of pairs; default without a value: 0.1.
@@ -148,7 +150,8 @@ pub(crate) struct PowerArgs {
     #[arg(long, value_name = "X", value_parser = positive, conflicts_with = "reports")]
     pub(crate) std: Option<f64>,
     /// Probability of detecting the difference.
-    #[arg(long, value_name = "X", default_value = "0.8", value_parser = share)]
+    #[arg(long, value_name = "X", default_value = "0.8")]
+    #[arg(value_parser = within((Excluded(0.0), Excluded(1.0)), "expected a share between 0 and 1, such as 0.8"))]
     pub(crate) power: f64,
     /// Cluster cases by this field: repo, language, any field of the cases, or none; default: repo if the cases
     /// share at least ten repositories.
@@ -168,16 +171,8 @@ fn bound(text: &str) -> Result<(String, f64), String> {
     Ok((id.trim().to_owned(), number))
 }
 
-fn amount(text: &str) -> Result<f64, String> {
-    number(text, |amount: f64| amount >= 0.0 && amount.is_finite(), "expected an amount in USD, at least 0")
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    number(text, |share: f64| share > 0.0 && share < 1.0, "expected a share between 0 and 1, such as 0.8")
-}
-
-fn margin(text: &str) -> Result<f64, String> {
-    number(text, |margin: f64| (0.0..=1.0).contains(&margin), "expected a number from 0 to 1")
+fn margin(text: &str) -> Result<f64, &'static str> {
+    within(0.0..=1.0, "expected a number from 0 to 1")(text)
 }
 
 /// Parses a digest as printed by `karat gate`.

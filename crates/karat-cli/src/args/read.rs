@@ -1,19 +1,59 @@
 //! Arguments that commands share: store, profile, trials, judge, intervals and case assignment.
 
-use super::choices::{BootstrapArg, ConsensusArg, LedgerMode, ProportionsArg};
-use clap::{Args, ValueEnum};
+use super::choice;
+use super::local_path::check_local;
+use crate::exit::{Failure, Result};
+use crate::terminal::flags;
+use clap::Args;
 use karat::judge::run::JudgeRequest;
 use karat::profile::ProfileRequest;
+use karat::score::{ScoreRequest, ScoreSource};
 use karat::submissions::{PlacementRequest, SubmissionRequest};
 use karat_core::clusters::ClusterBy;
-use karat_core::scorecard::Intervals;
-use std::path::PathBuf;
+use karat_core::panel::Consensus;
+use karat_core::scorecard::{Intervals, Proportions};
+use karat_core::stats::bootstrap::BootstrapKind;
+use karat_llm::ledger::CacheMode;
+use karat_store::{FOLDER, Store};
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct StorePlace {
     /// Store folder; default: KARAT_STORE, else the nearest .karat in the current or a parent folder.
     #[arg(long = "store", value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
+}
+
+impl StorePlace {
+    /// The store folder: the flag, else `KARAT_STORE`, else the nearest store in a parent folder, else the default for a new one.
+    pub(crate) fn path(&self) -> PathBuf {
+        let Some(folder) = self.folder.clone().or_else(store_variable) else {
+            return Store::locate(Path::new(".")).unwrap_or_else(|| PathBuf::from(FOLDER));
+        };
+        // The flag may name the store, or the folder that contains it.
+        let within = folder.join(FOLDER);
+        if !Store::is_at(&folder) && Store::is_at(&within) { within } else { folder }
+    }
+
+    pub(crate) fn open(&self) -> Result<Store> {
+        Ok(Store::open(&self.path())?)
+    }
+
+    /// The flag with which another command finds the same store; empty if none is needed.
+    pub(crate) fn flag(&self) -> String {
+        let folder = self.folder.iter().map(|folder| ("--store", folder.display().to_string()));
+        flags(&folder.collect::<Vec<_>>())
+    }
+}
+
+/// Refuses a URL in `KARAT_STORE`, as the command line refuses one in `--store`.
+pub(crate) fn check_store_variable() -> Result<()> {
+    let Some(folder) = store_variable() else { return Ok(()) };
+    check_local(&folder).map_err(|why| Failure::usage(format!("KARAT_STORE={}: {why}", folder.display())))
+}
+
+fn store_variable() -> Option<PathBuf> {
+    std::env::var_os("KARAT_STORE").filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// The profile to score by.
@@ -51,39 +91,40 @@ pub(crate) struct AskArgs {
     pub(crate) panel: PanelArgs,
 }
 
+pub(super) const CACHE_MODES: &[(&str, CacheMode)] = &[
+    ("read-write", CacheMode::ReadWrite),
+    ("read", CacheMode::Read),
+    ("only", CacheMode::Only),
+    ("off", CacheMode::Off),
+];
+
 /// How judges decide and are asked.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PanelArgs {
     /// How several judges decide: majority, or dawid-skene, which weights each by its estimated error rates.
-    #[arg(long, value_name = "HOW", hide_possible_values = true)]
-    pub(crate) consensus: Option<ConsensusArg>,
+    #[arg(long, value_name = "HOW", hide_possible_values = true, value_parser = choice(&Consensus::NAMES))]
+    pub(crate) consensus: Option<Consensus>,
     /// Ledger of model exchanges: read-write, read, only (no model is called; an unrecorded exchange is an error), or off.
     #[arg(long, value_name = "MODE", default_value = "read-write", hide_default_value = true)]
-    #[arg(hide_possible_values = true)]
-    judge_cache: LedgerMode,
+    #[arg(hide_possible_values = true, value_parser = choice(CACHE_MODES))]
+    judge_cache: CacheMode,
 }
 
 impl PanelArgs {
-    /// The request for a judge.
     pub(crate) fn request(&self, judge: Option<&String>) -> JudgeRequest {
-        JudgeRequest {
-            judge: judge.cloned(),
-            consensus: self.consensus.map(Into::into),
-            cache: self.judge_cache.into(),
-        }
+        JudgeRequest { judge: judge.cloned(), consensus: self.consensus, cache: self.judge_cache }
     }
 }
 
 impl AskArgs {
-    /// The requested judge.
     pub(crate) fn request(&self) -> JudgeRequest {
         self.panel.request(self.judge.as_ref())
     }
 
     /// The flags that select the same judge.
     pub(crate) fn flags(&self) -> Vec<(&'static str, String)> {
-        let consensus = self.panel.consensus.and_then(|consensus| consensus.to_possible_value());
-        let consensus = consensus.map(|value| ("--consensus", value.get_name().to_owned()));
+        let consensus = Consensus::NAMES.iter().filter(|(_, value)| self.panel.consensus == Some(*value));
+        let consensus = consensus.map(|(word, _)| ("--consensus", (*word).to_owned()));
         self.judge.iter().map(|judge| ("--judge", judge.clone())).chain(consensus).collect()
     }
 }
@@ -96,32 +137,32 @@ impl RuleArgs {
     }
 }
 
-impl From<&TrialArgs> for SubmissionRequest {
-    fn from(trials: &TrialArgs) -> Self {
-        Self { files: trials.submissions.clone(), placement: (&trials.place).into() }
+impl TrialArgs {
+    pub(crate) fn request(&self, source: ScoreSource, ask: &AskArgs, rules: &RuleArgs, store: PathBuf) -> ScoreRequest {
+        ScoreRequest {
+            submissions: SubmissionRequest { files: self.submissions.clone(), placement: (&self.place).into() },
+            judgements: self.judgements.clone(),
+            judge: ask.request(),
+            profile: rules.into(),
+            ..ScoreRequest::new(source, store)
+        }
     }
 }
 
 impl From<&PlaceArgs> for PlacementRequest {
     fn from(place: &PlaceArgs) -> Self {
-        Self {
-            format: place.from.clone(),
-            case: place.case.clone(),
-            case_from: place.case_from.clone(),
-            rule_map: place.rule_map.clone(),
-            trial_number: Some(place.trial_number),
-        }
+        let PlaceArgs { from: format, case, case_from, rule_map, trial_number } = place.clone();
+        Self { format, case, case_from, rule_map, trial_number: Some(trial_number) }
     }
 }
 
 impl IntervalArgs {
-    /// The options, with this seed.
     pub(crate) fn options(&self, seed: Option<u64>) -> Intervals {
         let default = Intervals::default();
         Intervals {
             seed,
-            kind: self.bootstrap.map_or(default.kind, Into::into),
-            proportions: self.proportions.map_or(default.proportions, Into::into),
+            kind: self.bootstrap.unwrap_or(default.kind),
+            proportions: self.proportions.unwrap_or(default.proportions),
             cluster: ClusterBy::parse(self.cluster.as_deref()),
             resamples: self.resamples.map_or(default.resamples, |n| n as usize),
         }
@@ -143,17 +184,19 @@ pub(crate) struct IntervalArgs {
     pub(crate) cluster: Option<String>,
     /// Bootstrap method: bca or percentile.
     #[arg(long, value_name = "HOW", hide_possible_values = true)]
-    pub(crate) bootstrap: Option<BootstrapArg>,
+    #[arg(value_parser = choice(&[("bca", BootstrapKind::Bca), ("percentile", BootstrapKind::Percentile)]))]
+    pub(crate) bootstrap: Option<BootstrapKind>,
     /// Interval of plain proportions: wilson, or clopper-pearson, which is wider and never undercovers.
     #[arg(long, value_name = "HOW", hide_possible_values = true)]
-    pub(crate) proportions: Option<ProportionsArg>,
+    #[arg(value_parser = choice(&[("wilson", Proportions::Wilson), ("clopper-pearson", Proportions::ClopperPearson)]))]
+    pub(crate) proportions: Option<Proportions>,
     /// Number of bootstrap samples; default: 10000.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
     pub(crate) resamples: Option<u32>,
 }
 
 /// How another program's findings are assigned to cases.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct PlaceArgs {
     /// Format of the files; `karat import --list` shows them.
     #[arg(long, value_name = "FORMAT")]

@@ -1,6 +1,6 @@
-//! `karat profile`, `metrics`, `tools` and `completions`.
+//! `karat profile`, `metrics` and `tools`.
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProfileCommand {
@@ -91,10 +91,4 @@ pub(crate) enum ToolsCommand {
         #[arg(long)]
         json: bool,
     },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CompletionsArgs {
-    /// Shell to complete for.
-    pub(crate) shell: clap_complete::Shell,
 }

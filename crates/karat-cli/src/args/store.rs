@@ -135,14 +135,8 @@ Examples:
 fn age(text: &str) -> Result<Duration, String> {
     let wrong = || "expected a number with a unit: 90s, 5m, 12h, 30d or 8w".to_owned();
     let unit = text.chars().last().ok_or_else(wrong)?;
-    let seconds = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 3600,
-        'd' => 86_400,
-        'w' => 604_800,
-        _ => return Err(wrong()),
-    };
+    let units = [('s', 1), ('m', 60), ('h', 3600), ('d', 86_400), ('w', 604_800)];
+    let (_, seconds) = units.into_iter().find(|(known, _)| *known == unit).ok_or_else(wrong)?;
     let number: u64 = text.strip_suffix(unit).and_then(|n| n.parse().ok()).ok_or_else(wrong)?;
     number.checked_mul(seconds).map(Duration::from_secs).ok_or_else(wrong)
 }

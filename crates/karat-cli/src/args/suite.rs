@@ -5,16 +5,6 @@ use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-pub(crate) struct InitArgs {
-    /// Folder to write to; created if missing.
-    #[arg(value_name = "DIR", default_value = ".")]
-    pub(crate) folder: PathBuf,
-    /// Print the written files as JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// Folder with karat.toml, CRB challenges or golden records; a golden record; or the name of a built-in suite.
     #[arg(value_name = "SUITE", default_value = ".")]

@@ -1,17 +1,29 @@
-//! `karat assess` and `logs`.
+//! `karat assess`, `logs`, `ingest` and `trec`.
 
-use crate::args::{AssessArgs, LogsCommand, OutputArgs};
+use crate::args::{AssessArgs, IngestArgs, LogsCommand, OutputArgs, TrecArgs};
 use crate::exit::{Exit, Failure, Result};
 use crate::outputs::{add_to_summary, check_extensions, json, save_drawn};
-use crate::progress::AssessProgress;
-use crate::terminal::{look, note, print, print_stderr, show};
+use crate::progress::JudgeProgress;
+use crate::terminal::{look, note, notes, print, print_json, print_stderr, show};
 use karat::assess::{AssessRequest, SearchRequest, assess};
+use karat::did_you_mean;
+use karat::judge::run::JudgeObserver;
+use karat::submissions::{open_lines, refuse_repeated_stdin};
+use karat::trec::draw as draw_trec;
+use karat::trec::{Evaluated, read_qrels, read_run};
+use karat_core::trec::{Cutoffs, Evaluation, FAMILIES, Measure, MeasureError, official};
+use karat_core::wording::count;
 use karat_documents::assess::log::{find, logs as all_logs, summarize};
+use karat_documents::ingest::ingest as ingest_document;
+use karat_documents::ingest::{Document, IngestLimits, Section};
 use karat_format::assessment::AssessmentReportV1;
 use karat_format::diagnostic::harmless;
+use karat_format::retrieval::SearchV1;
 use karat_report::assessment::{csv, draw, html, markdown};
-use serde_json::json;
-use std::path::PathBuf;
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 const EXTENSIONS: [&str; 4] = ["json", "md", "csv", "html"];
 
@@ -21,26 +33,29 @@ pub(crate) fn run(args: &AssessArgs) -> Result<Exit> {
     let request = AssessRequest {
         paths: args.paths.clone(),
         recursive: args.recursive,
-        stage: args.stage.into(),
+        stage: args.stage,
         assessors: args.evaluation.clone(),
         requirements: args.requirement.clone(),
         search: SearchRequest {
             embedding: search.embedding.clone(),
             reranking: search.reranking.clone(),
-            search_limit: search.search_limit.map(|n| n as usize),
-            bm25_weight: search.bm25_weight,
-            rerank_top_n: search.rerank_top_n.map(|n| n as usize),
-            min_candidate_length: search.min_candidate_length.map(|n| n as usize),
+            options: SearchV1 {
+                search_limit: search.search_limit,
+                bm25_weight: search.bm25_weight,
+                rerank_top_n: search.rerank_top_n,
+                min_candidate_length: search.min_candidate_length,
+                ..SearchV1::default()
+            },
             no_rerank: search.no_rerank,
         },
         session: args.session.clone(),
-        cache: args.judge_cache.into(),
+        cache: args.judge_cache,
         intervals: args.intervals.options(args.seed),
         margin: args.margin,
         trec_folder: args.trec.clone(),
         store_folder: args.store.path(),
     };
-    let mut progress = AssessProgress::new(args.quiet);
+    let mut progress = JudgeProgress::new(args.quiet);
     let result = assess(&request, &mut progress);
     progress.end();
     let result = result?;
@@ -107,4 +122,155 @@ pub(crate) fn logs(command: &LogsCommand) -> Result<Exit> {
             show(*json, &entries.collect::<Vec<_>>(), |_| lines.collect())
         }
     }
+}
+
+pub(crate) fn ingest(args: &IngestArgs) -> Result<Exit> {
+    let limits = IngestLimits::default();
+    let documents = args.files.iter().map(|path| ingest_file(path, &limits)).collect::<Result<Vec<_>, _>>()?;
+    let as_json: Vec<Value> = documents.iter().map(document_json).collect();
+    show(args.json, &as_json, |look| {
+        let drawn = documents.iter().map(|document| draw_document(document, look.width, args.verbose));
+        drawn.collect::<Vec<_>>().join("\n")
+    })
+}
+
+fn document_json(document: &Document) -> Value {
+    let Document { name, format, sections, notes } = document;
+    let section = |section: &Section| {
+        let Section { id, heading, path, level, number, body, place } = section;
+        json!({
+            "id": id, "heading": heading, "path": path, "level": level, "number": number, "body": body, "place": place,
+        })
+    };
+    let sections: Vec<Value> = sections.iter().map(section).collect();
+    json!({ "name": name, "format": format, "sections": sections, "notes": notes })
+}
+
+fn ingest_file(path: &Path, limits: &IngestLimits) -> Result<Document> {
+    let name = path.display().to_string();
+    let mut bytes = Vec::new();
+    // Reading one byte past the limit is enough to detect a file that is too large.
+    let most = u64::try_from(limits.file_bytes).unwrap_or(u64::MAX).saturating_add(1);
+    let file = File::open(path).map_err(|error| Failure::io(&name, error))?;
+    file.take(most).read_to_end(&mut bytes).map_err(|error| Failure::io(&name, error))?;
+    Ok(ingest_document(&name, &bytes, limits)?)
+}
+
+/// The tree of headings with their location and size, then the notes.
+fn draw_document(document: &Document, width: usize, verbose: bool) -> String {
+    let words: usize = document.sections.iter().map(words_of).sum();
+    let facts = [document.format, &count(document.sections.len(), "section"), &count(words, "word")].join(", ");
+    let mut out = format!("{} ({facts})\n", harmless(&document.name));
+    for section in &document.sections {
+        out.push_str(&section_line(section, width));
+        if verbose {
+            let margin = " ".repeat(margin(section) + 2);
+            out.push_str(&format!("{margin}id {}\n", section.id));
+            let shown = |line: &str| format!("{margin}{}", harmless(&line.replace('\t', "    ")));
+            out.extend(section.body.lines().map(|line| format!("{}\n", shown(line).trim_end())));
+        }
+    }
+    out.extend(document.notes.iter().map(|note| format!("note: {}\n", harmless(note))));
+    out
+}
+
+/// A heading on the left; its location and number of words on the right.
+fn section_line(section: &Section, width: usize) -> String {
+    let heading = if section.heading.is_empty() { "(before the first heading)" } else { &section.heading };
+    let facts = format!("{}, {}", section.place, count(words_of(section), "word"));
+    let margin = " ".repeat(margin(section));
+    let room = width.saturating_sub(margin.len() + facts.chars().count() + 2).max(20);
+    format!("{margin}{:<room$}  {facts}\n", cut(&harmless(&heading.replace(['\n', '\t'], " ")), room))
+}
+
+fn margin(section: &Section) -> usize {
+    2 * section.path.len() + 2
+}
+
+fn words_of(section: &Section) -> usize {
+    section.body.split_whitespace().count()
+}
+
+fn cut(text: &str, room: usize) -> String {
+    if text.chars().count() <= room {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(room.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
+pub(crate) fn trec(args: &TrecArgs) -> Result<Exit> {
+    let measures = measures(&args.measures)?;
+    refuse_repeated_stdin([&args.qrels, &args.run])?;
+    let qrels = read_qrels(open_lines(&args.qrels)?)?;
+    let (run, run_notes) = read_run(open_lines(&args.run)?)?;
+    let evaluation = Evaluation::new(&qrels, &run);
+    if evaluation.topics.is_empty() {
+        return Err(Failure::bad_input(format!(
+            "{} and {} have no topic in common: the judgements have {}, the run has {}; use judgements and a run of the same topics",
+            args.qrels.display(),
+            args.run.display(),
+            some(&evaluation.missing),
+            some(&evaluation.unjudged)
+        )));
+    }
+    let evaluated = Evaluated::new(&evaluation, &measures, args.per_query, args.complete);
+    if args.json {
+        print_json(&evaluated)?;
+    } else {
+        // `trec_eval` prints the run's name with its official measures, but not with selected ones.
+        let whole = |text: &String| text == "official" || text == "all";
+        let run_name = args.measures.is_empty() || args.measures.iter().any(whole);
+        print(&draw_trec(&evaluated, run_name))?;
+        notes(&run_notes);
+        print_topics(&evaluation, args.complete);
+    }
+    Ok(Exit::Ok)
+}
+
+fn measures(asked: &[String]) -> Result<Vec<Measure>> {
+    if asked.is_empty() {
+        return Ok(official());
+    }
+    let mut all = Vec::new();
+    for text in asked {
+        all.extend(Measure::parse(text).map_err(|fault| refused(&fault))?);
+    }
+    Ok(Measure::in_order(all))
+}
+
+fn refused(fault: &MeasureError) -> Failure {
+    match fault {
+        MeasureError::Unknown(name) => {
+            let hint = did_you_mean(name, FAMILIES.iter().map(|family| family.name)).unwrap_or_default();
+            let names: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
+            Failure::usage(format!("unknown measure `{name}`{hint}; available: {}", names.join(", ")))
+        }
+        MeasureError::BadCutoff { name, cutoff } => {
+            let family = FAMILIES.iter().find(|family| family.name == *name);
+            let how = match family.map(|family| family.cutoffs) {
+                Some(Cutoffs::Places(_)) => format!("expected ranks from 1, such as {name}.5,10"),
+                Some(Cutoffs::Shares(_)) => format!("expected shares, such as {name}.0.2,0.5"),
+                _ => format!("{name} has no cutoffs: it uses the whole ranking"),
+            };
+            Failure::usage(format!("invalid cutoff `{cutoff}` of `{name}`: {how}"))
+        }
+    }
+}
+
+fn print_topics(evaluation: &Evaluation, complete: bool) {
+    if !evaluation.unjudged.is_empty() {
+        note(&format!("topics of the run without judgements are skipped: {}", some(&evaluation.unjudged)));
+    }
+    if !evaluation.missing.is_empty() && !complete {
+        let missing = some(&evaluation.missing);
+        note(&format!("judged topics missing from the run are skipped: {missing}; --complete counts them as 0"));
+    }
+}
+
+/// The first names, and the number of the others.
+fn some(names: &[String]) -> String {
+    const MOST: usize = 5;
+    let shown = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > MOST { format!("{shown} and {} more", names.len() - MOST) } else { shown }
 }

@@ -14,53 +14,40 @@ use karat_report::junit::draw_gate;
 use karat_report::{compare, gate as gate_report, power};
 use serde_json::json;
 
-pub(crate) fn run(args: &CompareArgs) -> Result<Exit> {
+pub(crate) fn run(args: CompareArgs) -> Result<Exit> {
     check_extensions(&args.outputs, &["json", "md", "txt"])?;
-    let request = CompareRequest {
-        reports: args.reports.clone(),
-        tools: args.tools.clone(),
-        metrics: args.metrics.clone(),
-        cluster: args.cluster.clone(),
-        margin: args.margin,
-        intersection: args.intersection,
-        all_pairs: args.all_pairs,
-        ranks: args.ranks,
-        seed: args.seed,
-        store_folder: args.store.path(),
-    };
+    let store_folder = args.store.path();
+    let CompareArgs { reports, tools, metrics, cluster, margin, intersection, all_pairs, ranks, seed, .. } = args;
+    let request =
+        CompareRequest { reports, tools, metrics, cluster, margin, intersection, all_pairs, ranks, seed, store_folder };
     let comparison = compare_reports(&request, &mut JudgeProgress::new(false))?;
     show(args.json, &comparison, |look| compare::draw(&comparison, look))?;
     save_drawn(&args.outputs, false, |extension| match extension {
         "json" => json(&comparison),
-        "md" => compare::markdown::draw(&comparison),
+        "md" => compare::markdown(&comparison),
         _ => compare::draw(&comparison, &PLAIN),
     })?;
     Ok(Exit::Ok)
 }
 
-pub(crate) fn run_gate(args: &GateArgs) -> Result<Exit> {
+pub(crate) fn run_gate(args: GateArgs) -> Result<Exit> {
     check_extensions(&args.outputs, &["json", "md", "xml", "txt"])?;
-    let bound = |id: &String, min, max| BoundV1 { metric: id.clone(), min, max, tool: None };
-    let min = args.min.iter().map(|(id, least)| bound(id, Some(*least), None));
-    let max = args.max.iter().map(|(id, most)| bound(id, None, Some(*most)));
-    let demands = DemandsV1 {
-        rules: min.chain(max).collect(),
-        no_worse_than: args.no_worse_than.clone(),
-        metrics: args.metrics.clone(),
-        margin: args.margin,
-        max_cost: args.max_cost,
-        judge_licence: args.require_judge_licence,
-        allow_small_n: args.allow_small_n,
-    };
+    let bound = |metric, min, max| BoundV1 { metric, min, max, tool: None };
+    let store_folder = args.store.path();
+    let GateArgs { min, max, no_worse_than, metrics, margin, max_cost, allow_small_n, .. } = args;
+    let min = min.into_iter().map(|(id, least)| bound(id, Some(least), None));
+    let max = max.into_iter().map(|(id, most)| bound(id, None, Some(most)));
+    let (rules, judge_licence) = (min.chain(max).collect(), args.require_judge_licence);
+    let demands = DemandsV1 { rules, no_worse_than, metrics, margin, max_cost, judge_licence, allow_small_n };
     let request = GateRequest {
-        report: args.report.clone(),
-        tools: args.tools.clone(),
+        report: args.report,
+        tools: args.tools,
         demands,
         intersection: args.intersection,
-        digest: args.digest.clone(),
-        rules: args.rules.clone(),
+        digest: args.digest,
+        rules: args.rules,
         seed: args.seed,
-        store_folder: args.store.path(),
+        store_folder,
     };
     let gate = gate(&request, &mut JudgeProgress::new(false))?;
     show(args.json, &gate, |look| gate_report::draw(&gate, look))?;
@@ -78,13 +65,12 @@ pub(crate) fn run_gate(args: &GateArgs) -> Result<Exit> {
     })
 }
 
-pub(crate) fn run_baseline(command: &BaselineCommand) -> Result<Exit> {
+pub(crate) fn run_baseline(command: BaselineCommand) -> Result<Exit> {
     let BaselineCommand::Write { report, tools, metrics, store, output, json } = command;
-    let (report, tools, metrics) = (report.clone(), tools.clone(), metrics.clone());
     let request = BaselineRequest { report, tools, metrics, store_folder: store.path() };
     let baseline = take_baseline(&request, &mut JudgeProgress::new(false))?;
     let Some(path) = output else { return print(&text(&baseline)) };
-    save(path, text(&baseline).as_bytes())?;
+    save(&path, text(&baseline).as_bytes())?;
     let first = baseline.tools.first();
     let summary = json!({
         "written": path.display().to_string(),
@@ -92,20 +78,14 @@ pub(crate) fn run_baseline(command: &BaselineCommand) -> Result<Exit> {
         "metrics": first.map(|tool| tool.metrics.keys().collect::<Vec<_>>()),
         "cases": first.map_or(0, |tool| tool.cases.len()),
     });
-    print_done(*json, &summary, &format!("wrote {}", path.display()))
+    print_done(json, &summary, &format!("wrote {}", path.display()))
 }
 
-pub(crate) fn run_power(args: &PowerArgs) -> Result<Exit> {
-    let request = PowerRequest {
-        reports: args.reports.clone(),
-        effect: args.effect,
-        power: args.power,
-        metric: args.metric.clone(),
-        tools: args.tool.iter().chain(&args.tools).cloned().collect(),
-        std: args.std,
-        cluster: args.cluster.clone(),
-        store_folder: args.store.path(),
-    };
+pub(crate) fn run_power(args: PowerArgs) -> Result<Exit> {
+    let store_folder = args.store.path();
+    let PowerArgs { reports, effect, power, metric, tool, tools, std, cluster, .. } = args;
+    let tools = tool.into_iter().chain(tools).collect();
+    let request = PowerRequest { reports, effect, power, metric, tools, std, cluster, store_folder };
     let answer = estimate(&request, &mut JudgeProgress::new(false))?;
     show(args.json, &answer, |look| power::draw(&answer, look))
 }

@@ -1,17 +1,19 @@
-//! `karat import` and `expect`.
+//! `karat import`, `expect` and `key`.
 
-use crate::args::{ExpectArgs, ImportArgs};
+use crate::args::{ExpectArgs, ImportArgs, KeyArgs};
 use crate::exit::{Exit, Failure, Result};
 use crate::outputs::save_with;
 use crate::terminal::{note, notes, print, print_done, print_json, print_stderr, show};
 use karat::expect::from_trials;
+use karat::finding_keys::{KeyRequest, KeyedFinding, add_keys_to_sarif, finding_keys};
 use karat::profile::{ProfileRequest, resolve_for_suite};
 use karat::submissions::{describe_unplaced, find_importer, import_findings, load_suite, open_lines};
 use karat::work::fill_symbols;
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
-use karat_core::wording::count;
+use karat_core::wording::{count, plural};
 use karat_format::case::CaseV1;
+use karat_format::diagnostic::harmless;
 use karat_format::recorded::{read_trials, write_judgements, write_trials};
 use karat_import::placement::PlacementResult;
 use karat_import::{IMPORTERS, Importer};
@@ -240,4 +242,48 @@ pub(crate) fn expect(args: &ExpectArgs) -> Result<Exit> {
     });
     let (new, kept, gone) = (expected.added.len(), expected.kept, expected.gone.len());
     print_done(args.json, &value, &format!("{new} new, {kept} kept, {gone} not met"))
+}
+
+pub(crate) fn key(args: KeyArgs) -> Result<Exit> {
+    if let (Some(from), Some(to)) = (&args.sarif, &args.output) {
+        let keys = add_keys_to_sarif(from, to, &(&args.rules).into())?;
+        print_stderr(&format!("wrote {} ({})", to.display(), count(keys, "key")));
+        return Ok(Exit::Ok);
+    }
+    if args.v3 && args.source.is_none() {
+        return Err(Failure::usage("--v3 reads symbols from the code: set its folder with --source DIR"));
+    }
+    let profile = (&args.rules).into();
+    let request = KeyRequest { files: args.files, format: args.from, source: args.source, profile };
+    let keys = finding_keys(&request, &mut notes)?;
+    let shown = |own: &KeyedFinding| if args.v3 { own.v3.clone() } else { own.v2.clone() };
+    let mut out = String::new();
+    for own in &keys {
+        out.push_str(&match args.json {
+            true => serde_json::to_string(own).unwrap_or_default(),
+            false => {
+                let (trial, key) = (own.trial.to_string(), shown(own).unwrap_or_default());
+                [own.case.as_str(), own.tool.as_str(), &trial, own.finding.as_str(), &key].map(one_field).join("\t")
+            }
+        });
+        out.push('\n');
+    }
+    print(&out)?;
+    let differing = keys.iter().filter(|own| own.differs).count();
+    if differing > 0 {
+        let findings = plural(differing, "finding has", "findings have");
+        note(&format!("{findings} a key that differs from the computed one; the stated key is shown"));
+    }
+    let keyless = keys.iter().filter(|own| shown(own).is_none()).count();
+    if keyless > 0 {
+        let needs =
+            if args.v3 { "a rule, and a location in readable code" } else { "file, rule_id, and lines or an anchor" };
+        note(&format!("{} no key, which needs {needs}", plural(keyless, "finding has", "findings have")));
+    }
+    Ok(Exit::Ok)
+}
+
+/// Replaces characters that would break the line or the columns.
+fn one_field(text: &str) -> String {
+    harmless(&text.replace(['\t', '\n', '\r'], " ")).into_owned()
 }

@@ -23,44 +23,42 @@ use karat_store::timestamp::format_utc;
 use serde_json::json;
 use std::collections::BTreeSet;
 
-pub(crate) fn run(args: &LabellingArgs) -> Result<Exit> {
-    let store = &StorePlace { folder: args.store.clone() };
-    let request = |queue: &QueueArgs, ask| label_request(&queue.run, &queue.seen, &queue.rules, ask, store);
-    match &args.command {
+pub(crate) fn run(args: LabellingArgs) -> Result<Exit> {
+    let store = &StorePlace { folder: args.store };
+    match args.command {
         LabellingCommand::Next(args) => {
             let items = QueueRequest::Pairs { sample: sample(&args.sample)? };
             let drawn = args.sample.probability.map(|share| format!(" --sample {share} --seed {}", args.sample.seed));
-            let more = store.flag() + &drawn.unwrap_or_default();
-            prompt(&args.source, &request(&args.source, None), &items, more, (args.skip, args.json))
+            prompt(&args.source, None, &items, &drawn.unwrap_or_default(), (args.skip, args.json), store)
         }
         LabellingCommand::Extras(args) => {
             let items = QueueRequest::Extras { min_tools: args.min_tools };
             let rules: Vec<_> = args.source.rules.flags().into_iter().chain(args.ask.flags()).collect();
-            let (request, more) = (request(&args.source, Some(&args.ask)), store.flag() + &flags(&rules));
-            prompt(&args.source, &request, &items, more, (args.skip, args.json))
+            prompt(&args.source, Some(&args.ask), &items, &flags(&rules), (args.skip, args.json), store)
         }
         LabellingCommand::Audits(args) => {
-            let request = request(&args.source, None);
-            prompt(&args.source, &request, &QueueRequest::Audits, store.flag(), (args.skip, args.json))
+            prompt(&args.source, None, &QueueRequest::Audits, "", (args.skip, args.json), store)
         }
-        LabellingCommand::Undo(args) => undo(args, store),
+        LabellingCommand::Undo(args) => undo(&args, store),
         LabellingCommand::Add(args) => add(args, store),
-        LabellingCommand::List(args) => list(args, store),
-        LabellingCommand::Export(args) => export(args, store),
-        LabellingCommand::Import(args) => import(args, store),
+        LabellingCommand::List(args) => list(&args, store),
+        LabellingCommand::Export(args) => export(&args, store),
+        LabellingCommand::Import(args) => import(&args, store),
     }
 }
 
 /// Shows the next item of a queue. `more` are flags with which `karat label add` finds the same items, beside the source.
 fn prompt(
     args: &QueueArgs,
-    request: &LabelRequest,
+    ask: Option<&AskArgs>,
     items: &QueueRequest,
-    more: String,
+    more: &str,
     (skip, json): (usize, bool),
+    store: &StorePlace,
 ) -> Result<Exit> {
     let annotator = annotator(&args.annotator)?;
-    let LabelItems { loaded, queue, run } = label_queue(request, items, &mut JudgeProgress::new(false))?;
+    let request = label_request(&args.run, &args.seen, &args.rules, ask, store);
+    let LabelItems { loaded, queue, run } = label_queue(&request, items, &mut JudgeProgress::new(false))?;
     let source = match (&run, &request.suite) {
         (Some(run), _) => {
             notes(&loaded.notes);
@@ -77,7 +75,7 @@ fn prompt(
         QueueRequest::Extras { .. } => "extras",
         QueueRequest::Audits => "findings",
     };
-    let (folder, flags) = (request.store_folder.as_path(), source + &more);
+    let (folder, flags) = (request.store_folder.as_path(), source + &store.flag() + more);
     LabelPrompt { queue: &queue, loaded: &loaded, folder, flags, noun, skip, json }.serve(annotator)
 }
 
@@ -98,16 +96,11 @@ fn label_request(
     }
 }
 
-fn add(args: &LabelAddArgs, store: &StorePlace) -> Result<Exit> {
-    let request = AddLabelRequest {
-        annotator: annotator(&args.annotator)?,
-        source: label_request(&args.run, &args.seen, &args.rules, Some(&args.ask), store),
-        id: args.id.clone(),
-        answer: args.answer.clone(),
-        note: args.note.clone(),
-        change: args.change,
-        sample: sample(&args.sample)?,
-    };
+fn add(args: LabelAddArgs, store: &StorePlace) -> Result<Exit> {
+    let (annotator, sample) = (annotator(&args.annotator)?, sample(&args.sample)?);
+    let source = label_request(&args.run, &args.seen, &args.rules, Some(&args.ask), store);
+    let LabelAddArgs { id, answer, note, change, .. } = args;
+    let request = AddLabelRequest { annotator, source, id, answer, note, change, sample };
     let AddedLabel { first, others, added } = add_label(&request, &mut JudgeProgress::new(false))?;
     let NewLabel { subject, annotator, answer, note, .. } = first;
     let (kind, key, answer) = (subject.kind, subject.key(), answer.word());

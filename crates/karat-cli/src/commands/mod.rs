@@ -2,14 +2,9 @@
 
 pub(crate) mod assess;
 pub(crate) mod calibrate;
-pub(crate) mod check;
 pub(crate) mod compare;
-pub(crate) mod drift;
-pub(crate) mod explain;
 pub(crate) mod import;
-pub(crate) mod ingest;
 pub(crate) mod judge;
-pub(crate) mod key;
 pub(crate) mod label;
 pub(crate) mod report;
 pub(crate) mod run;
@@ -18,4 +13,3 @@ pub(crate) mod serve;
 pub(crate) mod shipped;
 pub(crate) mod store;
 pub(crate) mod suite;
-pub(crate) mod trec;

@@ -1,7 +1,6 @@
 //! `karat report` and `plot`.
 
 use super::assess;
-use crate::args::choices::PlotFormat;
 use crate::args::{PlotArgs, ReportArgs};
 use crate::exit::{Category, Exit, Failure, Result};
 use crate::outputs::{self, ReportOutput, check_extensions, extension, print_written, save};
@@ -87,7 +86,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<Exit> {
     check_plot(args, kind)?;
     let plot = draw_plot(args, kind)?;
     if args.outputs.is_empty() {
-        let bytes = encode(args, &plot, args.format == PlotFormat::Png)?;
+        let bytes = encode(args, &plot, args.format == "png")?;
         // Write the raw bytes: the text writer would strip what looks like terminal colours.
         let mut out = std::io::stdout().lock();
         let written = out.write_all(&bytes).and_then(|()| out.flush());
@@ -126,7 +125,7 @@ fn check_plot(args: &PlotArgs, kind: &PlotKind) -> Result<()> {
     if args.dimension.is_some() && kind.name != "slices" {
         return Err(Failure::usage(format!("--by applies only to slices; `{}` shows the whole suite", kind.name)));
     }
-    if args.outputs.is_empty() && args.format == PlotFormat::Png && std::io::stdout().is_terminal() {
+    if args.outputs.is_empty() && args.format == "png" && std::io::stdout().is_terminal() {
         return Err(Failure::usage(
             "a PNG cannot be shown on a terminal; write it to a file with -o plot.png, or pipe it",
         ));
@@ -156,11 +155,10 @@ fn draw_plot(args: &PlotArgs, kind: &PlotKind) -> Result<Plot> {
 }
 
 fn encode(args: &PlotArgs, plot: &Plot, is_png: bool) -> Result<Vec<u8>> {
-    let theme = args.theme.into();
     if !is_png {
-        return Ok(plot.standalone(theme).into_bytes());
+        return Ok(plot.standalone(args.theme).into_bytes());
     }
-    plot.png(theme, args.scale).map_err(|why| match why {
+    plot.png(args.theme, args.scale).map_err(|why| match why {
         RasterError::TooLarge { .. } => Failure::usage(why.to_string()),
         RasterError::Failed(_) => Failure::Message(Category::Internal, why.to_string()),
     })

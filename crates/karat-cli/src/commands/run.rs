@@ -1,35 +1,39 @@
-//! `karat run` and `replay`: trials with their progress, prompts and signals.
-
-mod finish;
+//! `karat run` and `replay`: trials with their progress, prompts and signals, the report and suggested commands.
 
 use crate::args::{ReplayArgs, RunArgs};
 use crate::exit::{Exit, Failure, Result};
-use crate::outputs::{self, ReportOutput};
+use crate::outputs::{self, ReportOutput, worst_case};
 use crate::progress::{JudgeProgress, Progress, at_terminal};
 use crate::signals::{cancel_on_signals, end_at_once};
-use crate::terminal::{note, print_stderr, show};
-use karat::evaluate::{EvaluateObserver, EvaluateRequest, Phase, execute, prepare};
-use karat::judge::run::JudgeObserver;
+use crate::terminal::{note, print_stderr, show, word};
+use karat::evaluate::{EvaluateError, EvaluateObserver, EvaluateRequest, Evaluated, Phase, execute, prepare};
+use karat::judge::run::{JudgeObserver, refuse_incomplete};
 use karat::run::plan::describe;
 use karat::run::selection::{CasePattern, Selection, Shard};
-use karat::run_loader;
+use karat::run_loader::{self, StoredRun};
+use karat::tool::failed;
 use karat::tool::grants::Request;
-use karat_core::trial::Trial;
+use karat_core::trial::{Outcome, Trial};
+use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
+use karat_format::report::{ReportV1, ToolV1};
 use karat_format::tool::ToolKindV1;
 use karat_io::cancel::Cancel;
+use karat_report::number::failed_trials;
 use karat_sandbox::{Isolation, Supervisor};
-use karat_store::event::{Consumer, ConsumerError, Ending, RunEvent};
-use karat_store::record::{TrialKey, TrialRecord};
+use karat_store::event::{Ending, RunEvent};
+use karat_store::record::TrialRecord;
 use karat_store::timestamp::format_utc;
-use karat_store::{RunState, StoredTrial};
+use karat_store::{RunInfo, RunState, Store, StoredTrial};
 use std::io::{BufRead, IsTerminal, Write};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 pub(crate) fn run(args: &RunArgs, jobs: Option<usize>) -> Result<Exit> {
     outputs::check(&args.output)?;
     let request = request(args, jobs)?;
-    let mut observer = RunObserver::new(args.quiet);
+    let (progress, judge) = (Progress::new(args.quiet), JudgeProgress::new(args.quiet));
+    let mut observer = RunObserver { quiet: args.quiet, progress, judge };
     let prepared = prepare(&request, &mut observer)?;
     if args.resume.is_some() {
         print_ignored(args);
@@ -42,8 +46,8 @@ pub(crate) fn run(args: &RunArgs, jobs: Option<usize>) -> Result<Exit> {
     if isolation == Isolation::Process && plan.tools.iter().any(|tool| tool.kind == ToolKindV1::Command) {
         note(&format!("tools have only weak isolation here: {}", isolation.describe()));
     }
-    let evaluated = execute(&request, prepared, &mut observer).map_err(|error| finish::failure(error, args))?;
-    finish::finish(args, evaluated)
+    let evaluated = execute(&request, prepared, &mut observer).map_err(|error| failure(error, args))?;
+    finish(args, evaluated)
 }
 
 fn request(args: &RunArgs, jobs: Option<usize>) -> Result<EvaluateRequest> {
@@ -59,8 +63,8 @@ fn request(args: &RunArgs, jobs: Option<usize>) -> Result<EvaluateRequest> {
         resume: args.resume.clone(),
         retry_failed: args.retry_failed,
         max_failures: if args.fail_fast { Some(1) } else { args.max_failures.map(|most| most as usize) },
-        isolation: args.isolation.map(Into::into),
-        require_isolation: args.require_isolation.map(Into::into),
+        isolation: args.isolation,
+        require_isolation: args.require_isolation,
         allow: args.allow.clone(),
         judge: args.ask.request(),
         profile: (&args.rules).into(),
@@ -108,12 +112,6 @@ struct RunObserver {
     judge: JudgeProgress,
 }
 
-impl RunObserver {
-    fn new(quiet: bool) -> Self {
-        Self { quiet, progress: Progress::new(quiet), judge: JudgeProgress::new(quiet) }
-    }
-}
-
 impl EvaluateObserver for RunObserver {
     fn note(&mut self, text: &str) {
         note(text);
@@ -133,8 +131,8 @@ impl EvaluateObserver for RunObserver {
         cancel_on_signals()
     }
 
-    fn run_event(&mut self, event: &RunEvent<'_>) -> Result<(), ConsumerError> {
-        self.progress.consume(event)
+    fn run_event(&mut self, event: &RunEvent<'_>) {
+        self.progress.show(event);
     }
 
     fn phase(&mut self, phase: Phase) {
@@ -163,6 +161,89 @@ fn ask(request: &Request) -> Result<bool> {
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
+fn finish(args: &RunArgs, evaluated: Evaluated) -> Result<Exit> {
+    let Evaluated { store, run, scoring, ending, first_failure } = evaluated;
+    outputs::write(ReportOutput::new(&scoring.report, &run.loaded, &scoring.trials), &args.output)?;
+    outputs::step_summary(&scoring.report)?;
+    if !args.output.json && args.output.format.is_none() && !args.quiet {
+        next_steps(args, &run, &scoring.report, &store);
+    }
+    if ending != Ending::Complete {
+        return Err(stopped(args, &run.info, &ending));
+    }
+    let reported = |tool: &ToolV1| tool.outcomes.get(&Outcome::Reported).is_some_and(|n| *n > 0);
+    if !scoring.report.tools.iter().any(reported) {
+        let reason = first_failure.as_deref().unwrap_or("unknown reason");
+        return Err(Failure::failed(format!("all trials failed; first error: {reason}")));
+    }
+    refuse_incomplete(&scoring.report, args.allow_incomplete_judging)?;
+    let passed = scoring.report.tools.iter().all(|tool| tool.pass);
+    let expect_pass = scoring.profile.expect_pass;
+    // The program is about to end, and freeing a large run's memory takes longer than drawing its report.
+    std::mem::forget((scoring, run));
+    Ok(if expect_pass && !passed { Exit::NotMet } else { Exit::Ok })
+}
+
+fn failure(error: EvaluateError, args: &RunArgs) -> Failure {
+    match error {
+        EvaluateError::Failure(failure) => failure,
+        EvaluateError::Stopped { info, ending } => stopped(args, &info, &ending),
+        EvaluateError::NotJudged { info, failure } => not_judged(failure, args, &info),
+        EvaluateError::Broken { run, error } => {
+            let place = args.store.flag();
+            let next = format!("finished trials are stored; resume with: karat run --resume {run}{place}");
+            Failure::failed(format!("{error}\n{next}"))
+        }
+    }
+}
+
+/// All trials are stored, but the judge failed and can be asked again.
+fn not_judged(failure: Failure, args: &RunArgs, info: &RunInfo) -> Failure {
+    let Failure::Message(exit, message) = failure else { return failure };
+    let (short, place) = (&info.short_id, args.store.flag());
+    let again = format!("karat run --resume {short}{place}");
+    let without = format!("karat score {short} --judge none{place}");
+    let next = format!("all trials are stored; ask the judge again with: {again}\nor score without a judge: {without}");
+    Failure::Message(exit, format!("{message}\n{next}"))
+}
+
+fn stopped(args: &RunArgs, info: &RunInfo, ending: &Ending) -> Failure {
+    let done: u64 = info.outcomes.values().sum();
+    let why = match ending {
+        Ending::TooManyFailures => {
+            let failures = info.outcomes.iter().filter(|(outcome, _)| failed(**outcome)).map(|(_, n)| n).sum::<u64>();
+            format!("stopped because {} failed", count(failures as usize, "trial"))
+        }
+        _ => "stopped".to_owned(),
+    };
+    let again = if args.retry_failed { " --retry-failed" } else { "" };
+    let place = args.store.flag();
+    let next = format!("karat run --resume {}{again}{place}", info.short_id);
+    Failure::failed(format!("{why}: {done} of {} trials are stored; resume with: {next}", info.planned))
+}
+
+fn next_steps(args: &RunArgs, run: &StoredRun, report: &ReportV1, store: &Store) {
+    let short = &run.info.short_id;
+    let place = args.store.flag();
+    let name = run.info.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
+    let folder = store.folder();
+    let here = std::env::current_dir().ok();
+    let shown = here.and_then(|here| folder.strip_prefix(here).ok().map(Path::to_owned)).unwrap_or(folder.to_owned());
+    let mut steps = Vec::new();
+    if let Some((tool, case)) = worst_case(report) {
+        steps.push(format!("karat explain {} --tool {} --run {short}{place}", word(case), word(tool)));
+    }
+    steps.push(format!("karat report {short}{place} -o report.html"));
+    let failures: usize = report.tools.iter().map(failed_trials).sum();
+    let executed = run.plan.tools.iter().any(|tool| matches!(tool.kind, ToolKindV1::Command | ToolKindV1::Llm));
+    if failures > 0 && executed {
+        steps.push(format!("karat run --resume {short} --retry-failed{place}"));
+    }
+    let kept = format!("Run {short}{name} is stored in {}, with its full report.", shown.display());
+    let steps: Vec<String> = steps.iter().map(|step| harmless(step).into_owned()).collect();
+    print_stderr(&format!("{}\n\nNext:\n  {}", harmless(&kept), steps.join("\n  ")));
+}
+
 pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit> {
     outputs::check(&args.output)?;
     let mut store = args.store.open()?;
@@ -170,23 +251,21 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit> {
     let mut in_order: Vec<&StoredTrial> = run.trials.iter().collect();
     in_order.sort_by_key(|trial| trial.detail.started_ms);
     let mut progress = Progress::new(args.quiet);
-    let mut event = |event: &RunEvent<'_>| progress.consume(event).map_err(Failure::failed);
     let started = format_utc(run.info.created_ms);
     print_stderr(&harmless(&format!("replay of run {} of {started}", run.info.short_id)));
-    event(&RunEvent::Began { plan: &run.plan, done: 0, left: run.info.planned as usize })?;
+    progress.show(&RunEvent::Began { plan: &run.plan, done: 0, left: run.info.planned as usize });
     for (tool, facts) in &run.facts {
-        event(&RunEvent::ToolReady { tool, facts })?;
+        progress.show(&RunEvent::ToolReady { tool, facts });
     }
     let began = Instant::now();
     let first = in_order.first().map_or(0, |trial| trial.detail.started_ms);
     for stored in in_order {
         wait_until(args.speed, began, stored.detail.started_ms.saturating_sub(first));
-        event(&RunEvent::TrialBegan(&TrialKey::from_trial(&stored.trial)))?;
         let (trial, attempt, detail) = (stored.trial.clone(), stored.attempt, stored.detail.clone());
-        event(&RunEvent::TrialsDone(&[TrialRecord { trial, attempt, detail, artifacts: Vec::new() }]))?;
+        progress.show(&RunEvent::TrialsDone(&[TrialRecord { trial, attempt, detail, artifacts: Vec::new() }]));
     }
     let ending = if run.info.state == RunState::Complete { Ending::Complete } else { Ending::Interrupted };
-    event(&RunEvent::Ended(&ending))?;
+    progress.show(&RunEvent::Ended(&ending));
     let report = run_loader::report(&mut store, run.info.id.as_str(), &mut JudgeProgress::new(false))?.1;
     let trials: Vec<Trial> = run.trials.into_iter().map(|stored| stored.trial).collect();
     outputs::write(ReportOutput::new(&report, &run.loaded, &trials), &args.output)

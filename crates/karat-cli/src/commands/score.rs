@@ -1,29 +1,35 @@
-//! `karat score`.
+//! `karat score` and `explain`.
 
-use crate::args::ScoreArgs;
+use crate::args::{ExplainArgs, ScoreArgs};
 use crate::exit::{Exit, Result};
 use crate::outputs::{self, ReportOutput, save_with, worst_case};
 use crate::progress::JudgeProgress;
-use crate::terminal::{flags, print_stderr, word};
+use crate::terminal::{flags, notes, print_stderr, show, word};
+use karat::explain::{ExplainRequest, Explained, explain as explain_case};
 use karat::judge::run::refuse_incomplete;
 use karat::score::{ScoreRequest, ScoreSource, score};
+use karat_core::matching::outcome::Candidate;
 use karat_format::diagnostic::harmless;
 use karat_format::recorded::write_judgements;
 use karat_format::report::ReportV1;
+use karat_report::explain::{CaseExplanation, candidate_json, draw};
+use karat_store::Store;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// The number of candidates shown of each golden.
+const CANDIDATES: usize = 3;
 
 pub(crate) fn run(args: &ScoreArgs) -> Result<Exit> {
     outputs::check(&args.output)?;
     let store_folder = args.store.path();
+    let source = ScoreSource::resolve(&args.suite, &store_folder);
     let request = ScoreRequest {
-        submissions: (&args.trials).into(),
-        judgements: args.trials.judgements.clone(),
         labels: args.labels.clone(),
         tools: args.tools.clone(),
-        judge: args.ask.request(),
-        profile: (&args.rules).into(),
         intervals: args.intervals.options(None),
         seed: args.seed,
-        ..ScoreRequest::new(ScoreSource::resolve(&args.suite, &store_folder), store_folder)
+        ..args.trials.request(source, &args.ask, &args.rules, store_folder)
     };
     let scored = score(&request, &mut JudgeProgress::new(false))?;
     let report = &scored.scoring.report;
@@ -59,7 +65,7 @@ fn next_steps(args: &ScoreArgs, source: &ScoreSource, report: &ReportV1) {
 /// The flags with which another command loads the same trials and profile.
 fn same_flags(args: &ScoreArgs) -> String {
     let (trials, place) = (&args.trials, &args.trials.place);
-    let path = |path: &std::path::PathBuf| path.display().to_string();
+    let path = |path: &PathBuf| path.display().to_string();
     let mut all: Vec<(&str, String)> = Vec::new();
     all.extend(trials.submissions.iter().map(|file| ("--submission", path(file))));
     all.extend(trials.judgements.iter().map(|file| ("--judgements", path(file))));
@@ -73,4 +79,59 @@ fn same_flags(args: &ScoreArgs) -> String {
     all.extend(place.rule_map.iter().map(|file| ("--rule-map", path(file))));
     all.extend(args.rules.flags());
     flags(&all)
+}
+
+pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit> {
+    let store_folder = args.store.path();
+    let source = explain_source(args, &store_folder);
+    let mut score = args.trials.request(source, &args.ask, &args.rules, store_folder);
+    score.tools.extend(args.tool.clone());
+    let request = ExplainRequest { score, case: args.case.clone(), tool: args.tool.clone(), trial: args.trial };
+    let explained = explain_case(&request, &mut JudgeProgress::new(false))?;
+    notes(&explained.notes);
+    let candidates = explained.candidates(CANDIDATES);
+    let tool = &explained.scoring.report.tools[explained.tool_index].tool;
+    show(args.json, &explained_json(&explained, &candidates), |look| {
+        let explanation = CaseExplanation {
+            case: explained.case(),
+            score: explained.score(),
+            trial: explained.trial(),
+            reported: explained.reported(),
+            judgements: &explained.scoring.judgements,
+            candidates: &candidates,
+            profile: &explained.scoring.profile,
+        };
+        draw(&explanation, tool, look)
+    })
+}
+
+/// The named run or suite; default: the current folder, or the latest run if the folder is not a suite.
+fn explain_source(args: &ExplainArgs, store_folder: &Path) -> ScoreSource {
+    if let Some(run) = &args.run {
+        return ScoreSource::Run(run.clone());
+    }
+    let nothing_named = args.suite.is_none() && args.trials.submissions.is_empty();
+    let is_suite_here = || ["karat.toml", "cases.jsonl", "cases"].iter().any(|file| Path::new(file).exists());
+    if nothing_named && !is_suite_here() && Store::is_at(store_folder) {
+        return ScoreSource::Run("latest".to_owned());
+    }
+    ScoreSource::Suite(args.suite.clone().unwrap_or_else(|| ".".to_owned()))
+}
+
+fn explained_json(explained: &Explained, candidates: &[Vec<Candidate>]) -> Value {
+    let findings = explained.reported().map_or(&[][..], |trial| &trial.findings);
+    let mut best = serde_json::Map::new();
+    for (golden, candidates) in explained.case().goldens.iter().zip(candidates) {
+        let list: Vec<_> = candidates.iter().map(|candidate| candidate_json(candidate, findings)).collect();
+        best.insert(golden.id.to_string(), json!(list));
+    }
+    let report = &explained.scoring.report;
+    let tool = &report.tools[explained.tool_index];
+    json!({
+        "case": report.cases[explained.case_index],
+        "tool": tool.tool,
+        "trial": explained.trial().number,
+        "result": tool.cases[explained.case_index],
+        "candidates": best,
+    })
 }

@@ -85,22 +85,23 @@ fn announce(args: &ServeArgs, auth: &Auth, folder: &str, there: bool) -> Result<
         print(&format!("{addresses}\n"))?;
     }
     let (page, label) = auth.pages(true);
-    Ok(args.open.then(|| open_browser(label.as_ref().unwrap_or(&page), auth.needs_token() || label.is_some())))
+    let open = || open_browser(label.as_ref().unwrap_or(&page), auth.needs_token() || label.is_some());
+    Ok(args.open.then(open).flatten())
 }
 
 /// A file that redirects a browser to an address, removed on drop. It keeps the token out of the process arguments, which all
 /// users of a computer can see.
-struct RedirectFile(Option<PathBuf>);
+struct RedirectFile(PathBuf);
 
 /// Opens an address in the user's browser; one with a secret is passed in a private file. On failure, a note asks to open it by
 /// hand.
-fn open_browser(address: &str, secret: bool) -> RedirectFile {
-    let opened = if secret { write_redirect_file(address) } else { Ok(RedirectFile(None)) };
+fn open_browser(address: &str, secret: bool) -> Option<RedirectFile> {
+    let opened = secret.then(|| write_redirect_file(address)).transpose();
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let started = opened.and_then(|opened| {
         let mut command = Command::new(program);
-        match &opened.0 {
-            Some(file) => command.arg(file),
+        match &opened {
+            Some(RedirectFile(file)) => command.arg(file),
             None => command.arg(address),
         };
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
@@ -114,7 +115,7 @@ fn open_browser(address: &str, secret: bool) -> RedirectFile {
         }
         Err(error) => {
             note(&format!("could not open a browser ({program}: {error}); open the address above"));
-            RedirectFile(None)
+            None
         }
     }
 }
@@ -134,14 +135,12 @@ fn write_redirect_file(address: &str) -> io::Result<RedirectFile> {
         meta http-equiv="refresh" content={ "0; url=" (address) };
     };
     options.open(&path)?.write_all(page.0.as_bytes())?;
-    Ok(RedirectFile(Some(path)))
+    Ok(RedirectFile(path))
 }
 
 impl Drop for RedirectFile {
     fn drop(&mut self) {
-        if let Some(file) = &self.0 {
-            // If this fails, the system clears the temporary folder later.
-            let _ = std::fs::remove_file(file);
-        }
+        // If this fails, the system clears the temporary folder later.
+        let _ = std::fs::remove_file(&self.0);
     }
 }

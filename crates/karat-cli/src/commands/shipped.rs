@@ -1,14 +1,14 @@
 //! What Karat ships: `karat profile`, `metrics`, `tools` and `completions`.
 
-use crate::args::{self, CompletionsArgs, MetricsCommand, ProfileCommand, ToolsCommand};
+use crate::args::{self, MetricsCommand, ProfileCommand, ToolsCommand};
 use crate::exit::{Exit, Failure, Result};
-use crate::terminal::{print, show};
-use karat::profile::{ProfileRequest, resolve_for_suite};
-use karat::profile::{SHIPPED, to_toml};
+use crate::terminal::{merged, print, show};
+use karat::did_you_mean;
+use karat::profile::{ProfileRequest, SHIPPED, resolve_for_suite, to_toml};
 use karat::report_source::find_metric;
 use karat::run::scratch::Scratch;
 use karat::submissions::load_suite;
-use karat::tool::catalogue::{self, CATALOGUE, nearest_name, shipped};
+use karat::tool::catalogue::{self, CATALOGUE, shipped};
 use karat::tool::doctor::{Examined, Surroundings, examine};
 use karat_core::metric::formula_text::applied_formula;
 use karat_core::metric::table::{Direction, METRICS, Metric, Track};
@@ -18,12 +18,12 @@ use karat_format::tool::ToolManifestV1;
 use karat_report::TerminalStyle;
 use karat_report::grid::{Cell, draw};
 use karat_sandbox::Supervisor;
-use serde::Serialize;
+use serde_json::json;
 use std::path::PathBuf;
 
-pub(crate) fn completions(args: &CompletionsArgs) -> Result<Exit> {
+pub(crate) fn completions(shell: clap_complete::Shell) -> Result<Exit> {
     let mut out = Vec::new();
-    clap_complete::generate(args.shell, &mut args::command(), "karat", &mut out);
+    clap_complete::generate(shell, &mut args::command(), "karat", &mut out);
     print(&String::from_utf8_lossy(&out))
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn profile(command: &ProfileCommand) -> Result<Exit> {
     match command {
         ProfileCommand::List { json } => {
             let all = SHIPPED.iter().map(|shipped| named_profile(shipped.name, &[])).collect::<Result<Vec<_>, _>>()?;
-            let entry = |own: &Profile| serde_json::json!({ "name": own.name, "description": own.description });
+            let entry = |own: &Profile| json!({ "name": own.name, "description": own.description });
             let line = |own: &Profile| format!("{:<10} {}\n", own.name, own.description);
             show(*json, &all.iter().map(entry).collect::<Vec<_>>(), |_| all.iter().map(line).collect())
         }
@@ -70,28 +70,19 @@ fn list_metrics(look: &TerminalStyle) -> String {
     lines
 }
 
-#[derive(Serialize)]
-struct ExplainedMetric<'a> {
-    #[serde(flatten)]
-    metric: &'a Metric,
-    profile: String,
-    applied_formula: String,
-}
-
 fn explain_metric(metric: &Metric, profile: &str, json: bool) -> Result<Exit> {
     let profile = named_profile(profile, &[])?;
-    let applied_formula = applied_formula(metric, &profile);
-    let explained = ExplainedMetric { metric, profile: profile.name, applied_formula };
-    show(json, &explained, |look| describe_metric(&explained, look))
+    let formula = applied_formula(metric, &profile);
+    let applied = json!({ "profile": profile.name, "applied_formula": formula });
+    show(json, &merged(json!(metric), &applied), |look| describe_metric(metric, &profile.name, &formula, look))
 }
 
-fn describe_metric(explained: &ExplainedMetric<'_>, look: &TerminalStyle) -> String {
-    let metric = explained.metric;
+fn describe_metric(metric: &Metric, profile: &str, formula: &str, look: &TerminalStyle) -> String {
     let better = if metric.direction == Direction::Up { "more" } else { "less" };
     let rows = [
         ("tier", tier_title(metric)),
-        ("formula", explained.applied_formula.as_str()),
-        ("profile", explained.profile.as_str()),
+        ("formula", formula),
+        ("profile", profile),
         ("unit", metric.unit),
         ("denominator", metric.denominator),
         ("better", better),
@@ -160,7 +151,7 @@ fn find_tool(name: &str, suite: Option<&str>) -> Result<KnownTool> {
     if let Some(at) = all.iter().position(|known| known.name == name) {
         return Ok(all.swap_remove(at));
     }
-    let hint = nearest_name(name).map_or_else(|| ".".to_owned(), |near| format!(", did you mean `{near}`?"));
+    let hint = did_you_mean(name, CATALOGUE.iter().map(|entry| entry.name)).unwrap_or_else(|| ".".to_owned());
     let names: Vec<&str> = all.iter().map(|known| known.name.as_str()).collect();
     Err(Failure::usage(format!("unknown tool `{name}`{hint} Available: {}", names.join(", "))))
 }
@@ -168,7 +159,7 @@ fn find_tool(name: &str, suite: Option<&str>) -> Result<KnownTool> {
 fn list_tools(suite: Option<&str>, json: bool) -> Result<Exit> {
     let all = known_tools(suite)?;
     let entry = |known: &KnownTool| {
-        serde_json::json!({
+        json!({
             "name": known.name, "declared_in": known.declared_in, "kind": known.manifest.kind.as_str(),
             "format": known.manifest.format, "description": known.manifest.description,
             "homepage": known.manifest.homepage,
@@ -209,7 +200,7 @@ fn doctor(names: &[String], suite: Option<&str>, json: bool) -> Result<Exit> {
         home: home.as_deref(),
         is_set: &is_set,
         supervisor: &supervisor,
-        scratch: scratch.path(),
+        scratch: &scratch.path,
     };
     let all: Vec<Examined> = chosen.iter().map(|known| examine(&known.name, &known.manifest, &around)).collect();
     show(json, &all, |_| all.iter().map(describe_tool).collect())?;

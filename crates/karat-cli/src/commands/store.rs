@@ -2,7 +2,8 @@
 
 use crate::args::{StoreArgs, StoreCommand, StorePlace};
 use crate::exit::{Exit, Failure, Result};
-use crate::terminal::{draw_table, note, notes, print, print_json, print_stderr};
+use crate::outputs::save;
+use crate::terminal::{draw_table, merged, note, notes, print, print_done, print_json, print_stderr};
 use karat::tool::failed;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
@@ -10,8 +11,8 @@ use karat_report::grid::Cell;
 use karat_store::timestamp::format_utc;
 use karat_store::{GcOptions, Problem, RunInfo, Store};
 use serde_json::{Value, json};
+use std::path::Path;
 
-mod import_export;
 mod show;
 
 pub(crate) fn run(args: &StoreArgs) -> Result<Exit> {
@@ -32,12 +33,12 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Exit> {
             gc(&mut store, &GcOptions { runs, older_than, keep: *keep, exchanges_older_than, dry_run: *dry_run }, *json)
         }
         StoreCommand::Export { ledger: true, model, output, json, .. } => {
-            import_export::export_ledger(&mut open()?, model.as_deref(), output.as_deref(), *json)
+            export_ledger(&mut open()?, model.as_deref(), output.as_deref(), *json)
         }
         StoreCommand::Export { run, whole, output, json, .. } => {
-            import_export::export(&mut open()?, run, *whole, output.as_deref(), *json)
+            export(&mut open()?, run, *whole, output.as_deref(), *json)
         }
-        StoreCommand::Import { file, name, json } => import_export::import(&place, file, name.as_deref(), *json),
+        StoreCommand::Import { file, name, json } => import(&place, file, name.as_deref(), *json),
         StoreCommand::Verify { json } => verify(&mut open()?, *json),
     }
 }
@@ -76,7 +77,7 @@ fn list(store: &mut Store, json: bool) -> Result<Exit> {
 
 /// What the store holds besides runs, as the end of a list; empty if nothing.
 fn beside(store: &mut Store) -> Result<String> {
-    let (exchanges, labels) = (store.ledger_len()?, store.annotators()?.values().sum::<usize>());
+    let (exchanges, labels) = (store.ledger_len()?, store.labels()?.len());
     let told = |n: usize, noun: &str| if n > 0 { format!(", {}", count(n, noun)) } else { String::new() };
     let sessions = store.sessions()?.len();
     Ok(told(exchanges, "exchange") + &told(labels, "label") + &told(sessions, "session"))
@@ -133,6 +134,69 @@ fn gc(store: &mut Store, gc: &GcOptions, json: bool) -> Result<Exit> {
     print(&text.lines().map(|line| format!("{}\n", harmless(line))).collect::<String>())
 }
 
+fn export(store: &mut Store, run: &str, whole: bool, output: Option<&Path>, json: bool) -> Result<Exit> {
+    let run = store.resolve_run(run)?;
+    if let (true, Some(path)) = (whole, output) {
+        store.export_run_file(&run, path)?;
+        let value = json!({ "run": run, "file": path, "whole": true });
+        return print_done(json, &value, &format!("wrote {}, the whole run {run}", path.display()));
+    }
+    let mut lines = Vec::new();
+    let exported = store.export(&run, &mut lines)?;
+    match output {
+        None => print(&String::from_utf8_lossy(&lines))?,
+        Some(path) => {
+            save(path, &lines)?;
+            let value = json!({
+                "run": run, "file": path, "whole": false, "trials": exported.trials, "unreadable": exported.unreadable,
+            });
+            print_done(json, &value, &format!("wrote {}, {}", path.display(), count(exported.trials, "trial")))?
+        }
+    };
+    if exported.unreadable.is_empty() {
+        return Ok(Exit::Ok);
+    }
+    notes(&exported.unreadable);
+    let left_out = count(exported.unreadable.len(), "trial");
+    print_stderr(&format!("error: {left_out} of the run {run} could not be read and were skipped"));
+    Ok(Exit::Failed)
+}
+
+fn import(place: &StorePlace, file: &Path, name: Option<&str>, json: bool) -> Result<Exit> {
+    // A missing file is bad input; no store is created for it.
+    std::fs::File::open(file).map_err(|error| Failure::io(file.display(), error))?;
+    let exchanges = Store::is_ledger_file(file)?;
+    if exchanges && name.is_some() {
+        let why = "contains exchanges with models, which have no name; omit --name";
+        return Err(Failure::usage(format!("{} {why}", file.display())));
+    }
+    let mut store = Store::create(&place.path())?;
+    if exchanges {
+        let taken = store.import_ledger(file)?;
+        let text = format!("{} added, {} already present", count(taken.added, "exchange"), taken.were_here);
+        return print_done(json, &taken, &text);
+    }
+    let imported = store.import(file, name)?;
+    let info = store.find(imported.run.as_str())?;
+    let value = json!({
+        "run": imported.run, "name": info.name, "was_here": imported.was_here, "attempts": imported.attempts,
+    });
+    let what = if imported.was_here { "is already present, with equal content" } else { "was imported" };
+    let attempts = count(imported.attempts, "trial");
+    print_done(json, &value, &format!("the run {} {what}: {attempts}", info.short_id))
+}
+
+fn export_ledger(store: &mut Store, model: Option<&str>, output: Option<&Path>, json: bool) -> Result<Exit> {
+    let Some(path) = output else {
+        let mut lines = Vec::new();
+        store.export_ledger(model, &mut lines)?;
+        return print(&String::from_utf8_lossy(&lines));
+    };
+    let exchanges = store.export_ledger_file(model, path)?;
+    let value = json!({ "file": path, "ledger": true, "exchanges": exchanges });
+    print_done(json, &value, &format!("wrote {}, {}", path.display(), count(exchanges, "exchange")))
+}
+
 fn verify(store: &mut Store, json: bool) -> Result<Exit> {
     let problems = store.verify()?;
     if json {
@@ -155,9 +219,7 @@ fn verify(store: &mut Store, json: bool) -> Result<Exit> {
 }
 
 fn value(store: &Store, run: &RunInfo) -> Value {
-    let mut value = json!(run);
-    value["in_use"] = store.is_locked(&run.id).into();
-    value
+    merged(json!(run), &json!({ "in_use": store.is_locked(&run.id) }))
 }
 
 fn made(run: &RunInfo) -> u64 {

@@ -1,46 +1,60 @@
-//! `karat suite` and `init`.
+//! `karat suite`, `init`, `check` and `drift`.
 
-use crate::args::{InitArgs, SuiteAdoptArgs, SuiteCommand};
+use crate::args::{CheckArgs, DriftArgs, SuiteAdoptArgs, SuiteCommand};
 use crate::exit::{Exit, Failure, Result};
 use crate::outputs::save;
 use crate::progress::JudgeProgress;
-use crate::terminal::{note, notes, print, print_json, print_stderr, show};
-use karat::label::{AdoptRequest, score_for_adoption};
+use crate::terminal::{draw_diagnostics, note, notes, print, print_json, print_stderr, show};
+use karat::label::{LabelRequest, score_for_adoption};
+use karat::profile::resolve_for_suite;
 use karat::suite::adopt::{Proposal, Proposals, adopt, as_yaml, origin, proposals};
+use karat::suite::drift::{DriftRequest, drift_suite};
 use karat::suite::from_commit::skeleton;
+use karat::suite::lint::lint as lint_suite;
+use karat::suite::load_what_is_there;
+use karat::tool::manifest::{faults_of_suite, grants_of_suite};
+use karat_core::assessment::record::Compliance;
 use karat_core::ids::CaseId;
 use karat_core::wording::count;
-use karat_format::diagnostic::harmless;
+use karat_documents::assess::lint::lint as lint_record;
+use karat_documents::assess::{Bundle, discover, holds_records, load_all};
+use karat_documents::ingest::{IngestLimits, ingest};
+use karat_format::diagnostic::{Diagnostic, Level, harmless};
+use karat_format::shipped_suites::locate;
+use karat_report::TerminalStyle;
+use karat_report::grid::{Cell, draw};
+use karat_source::drift::{DriftOutcome, DriftStatus, Location};
 use karat_source::git::Repository;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-pub(crate) fn init(args: &InitArgs) -> Result<Exit> {
-    let written = karat::suite::init::write(&args.folder).map_err(|error| match error.kind() {
+pub(crate) fn init(folder: &Path, json: bool) -> Result<Exit> {
+    let written = karat::suite::init::write(folder).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => Failure::bad_input(error),
-        _ => Failure::unwritten(args.folder.display(), error),
+        _ => Failure::unwritten(folder.display(), error),
     })?;
-    let shown = |path: &String| format!("{}\n", args.folder.join(path).display());
-    if args.json {
+    let shown = |path: &String| format!("{}\n", folder.join(path).display());
+    if json {
         return print_json(&json!({ "written": written }));
     }
     print(&written.iter().map(shown).collect::<String>())?;
-    let folder = args.folder.display();
+    let folder = folder.display();
     print_stderr(&format!("\nNext:\n  karat check {folder}\n  karat score {folder}"));
     Ok(Exit::Ok)
 }
 
-pub(crate) fn run(command: &SuiteCommand) -> Result<Exit> {
+pub(crate) fn run(command: SuiteCommand) -> Result<Exit> {
     match command {
-        SuiteCommand::Add { from_commit, repo, suite, id, json } => add(from_commit, repo, suite, id.as_deref(), *json),
+        SuiteCommand::Add { from_commit, repo, suite, id, json } => {
+            add(&from_commit, &repo, &suite, id.as_deref(), json)
+        }
         SuiteCommand::Adopt(args) => adopt_confirmed(args),
     }
 }
 
 fn add(from_commit: &str, repo: &Path, suite: &Path, id: Option<&str>, json: bool) -> Result<Exit> {
-    let repository = Repository::open(repo).map_err(|error| Failure::bad_input(error.to_string()))?;
-    let made = skeleton(&repository, from_commit, id).map_err(|error| Failure::bad_input(error.to_string()))?;
+    let made = skeleton(&Repository::open(repo)?, from_commit, id)?;
     let folder = made.write(suite).map_err(|error| Failure::io(suite.display(), error))?;
     if json {
         return print_json(&json!({ "case": made.id, "folder": folder, "notes": made.notes }));
@@ -51,29 +65,23 @@ fn add(from_commit: &str, repo: &Path, suite: &Path, id: Option<&str>, json: boo
     Ok(Exit::Ok)
 }
 
-fn adopt_confirmed(args: &SuiteAdoptArgs) -> Result<Exit> {
-    let request = AdoptRequest {
-        suite: args.suite.clone(),
-        run: args.run.clone(),
-        submissions: args.submissions.clone(),
-        labels: args.labels.clone(),
-        profile: (&args.rules).into(),
-        judge: args.ask.request(),
-        store_folder: args.store.path(),
-    };
-    let scored = score_for_adoption(&request, &mut JudgeProgress::new(false))?;
+fn adopt_confirmed(args: SuiteAdoptArgs) -> Result<Exit> {
+    let (profile, judge, store_folder) = ((&args.rules).into(), args.ask.request(), args.store.path());
+    let SuiteAdoptArgs { suite, run, submissions, labels, dry_run, json, .. } = args;
+    let request = LabelRequest { run, suite: None, submissions, profile, judge, store_folder };
+    let scored = score_for_adoption(&suite, &request, &labels, &mut JudgeProgress::new(false))?;
     let found = proposals(&scored.loaded, &scored.trials, &scored.scorecard, &scored.profile);
     let changed = adopt(&scored.loaded, &found.goldens);
-    if args.dry_run {
-        return preview(args, &found, changed.err().map(|error| error.to_string()));
+    if dry_run {
+        return preview(json, &found, changed.err().map(|error| error.to_string()));
     }
     let changed = changed.map_err(|error| Failure::bad_input(error.to_string()))?;
     let written: Vec<PathBuf> = changed.keys().map(|path| PathBuf::from(scored.loaded.files.display(path))).collect();
     for (path, text) in written.iter().zip(changed.values()) {
         save(path, text.as_bytes())?;
     }
-    show(args.json, &as_json(&found, changed.keys().collect()), |_| found.goldens.iter().map(line).collect())?;
-    print_rest(args, &found);
+    show(json, &as_json(&found, changed.keys().collect()), |_| found.goldens.iter().map(line).collect())?;
+    print_rest("adopted", &found);
     for path in written {
         print_stderr(&format!("wrote {}", path.display()));
     }
@@ -97,8 +105,8 @@ fn line(golden: &Proposal<'_>) -> String {
 }
 
 /// Prints what would be written, as it would appear in the files.
-fn preview(args: &SuiteAdoptArgs, found: &Proposals<'_>, hindrance: Option<String>) -> Result<Exit> {
-    if args.json {
+fn preview(json: bool, found: &Proposals<'_>, hindrance: Option<String>) -> Result<Exit> {
+    if json {
         print_json(&as_json(found, Vec::new()))?;
     } else {
         let mut by_case: BTreeMap<&CaseId, String> = BTreeMap::new();
@@ -110,14 +118,14 @@ fn preview(args: &SuiteAdoptArgs, found: &Proposals<'_>, hindrance: Option<Strin
             print(&format!("# case {}\nissues:\n{}\n", harmless(case.as_str()), lines.join("\n")))?;
         }
     }
-    print_rest(args, found);
+    print_rest("would be adopted", found);
     if let Some(why) = hindrance {
         note(&why);
     }
     Ok(Exit::Ok)
 }
 
-fn print_rest(args: &SuiteAdoptArgs, found: &Proposals<'_>) {
+fn print_rest(verb: &str, found: &Proposals<'_>) {
     for why in &found.left_out {
         note(&format!("skipped: {why}"));
     }
@@ -125,17 +133,13 @@ fn print_rest(args: &SuiteAdoptArgs, found: &Proposals<'_>) {
         0 => String::new(),
         named => format!("; {named} confirmed and already in the goldens"),
     };
-    let verb = if args.dry_run { "would be adopted" } else { "adopted" };
     match found.goldens.len() {
-        0 => {
-            let hint = "label extras with `karat label extras`";
-            print_stderr(&format!("nothing to adopt{named}; {hint}"));
-        }
+        0 => print_stderr(&format!("nothing to adopt{named}; label extras with `karat label extras`")),
         goldens => print_stderr(&format!("{} {verb}{named}", count(goldens, "golden"))),
     }
 }
 
-fn as_json(found: &Proposals<'_>, written: Vec<&String>) -> serde_json::Value {
+fn as_json(found: &Proposals<'_>, written: Vec<&String>) -> Value {
     let adopted: Vec<_> = found
         .goldens
         .iter()
@@ -147,4 +151,152 @@ fn as_json(found: &Proposals<'_>, written: Vec<&String>) -> serde_json::Value {
         })
         .collect();
     json!({ "adopted": adopted, "named_already": found.named_already, "left_out": found.left_out, "written": written })
+}
+
+pub(crate) fn drift(args: DriftArgs) -> Result<Exit> {
+    let DriftArgs { suite, repo, prefix, from, to, write, json } = args;
+    let report = drift_suite(&DriftRequest { suite, repo, prefix, from, to })?;
+    let outcomes = &report.outcomes;
+    show(json, &outcomes.iter().map(drift_json).collect::<Vec<_>>(), |look| drift_table(outcomes, look))?;
+    if write {
+        for (path, text) in report.changed_files()? {
+            save(&path, text.as_bytes())?;
+            print_stderr(&format!("wrote {}", path.display()));
+        }
+    } else if outcomes.iter().any(|outcome| outcome.status.change().is_some()) {
+        print_stderr("\nwrite the new locations to the suite's files with --write");
+    }
+    Ok(Exit::Ok)
+}
+
+fn drift_words(outcome: &DriftOutcome) -> (&'static str, String) {
+    let (word, mut text) = match &outcome.status {
+        DriftStatus::Unchanged(place) => ("unchanged", location_text(place)),
+        DriftStatus::Moved { from, to } => ("moved", format!("{} → {}", location_text(from), location_text(to))),
+        DriftStatus::Edited { from, to } => {
+            ("edited", format!("{} → {} (check it)", location_text(from), location_text(to)))
+        }
+        DriftStatus::Lost { reason } => ("lost", reason.clone()),
+    };
+    if outcome.anchor_in_doubt {
+        text.push_str("; update its anchor from the scanner");
+    }
+    (word, text)
+}
+
+fn location_text(place: &Location) -> String {
+    match place.lines {
+        Some(lines) if lines.start == lines.end => format!("{}:{}", place.file, lines.start),
+        Some(lines) => format!("{}:{}-{}", place.file, lines.start, lines.end),
+        None => place.file.to_string(),
+    }
+}
+
+fn drift_table(outcomes: &[DriftOutcome], look: &TerminalStyle) -> String {
+    let mut rows = Vec::new();
+    for outcome in outcomes.iter().filter(|o| !matches!(o.status, DriftStatus::Unchanged(_))) {
+        let (word, text) = drift_words(outcome);
+        rows.push(vec![Cell::left(format!("{} {}", outcome.case, outcome.golden)), Cell::left(word), Cell::left(text)]);
+    }
+    let total = |word| format!("{} {word}", outcomes.iter().filter(|o| drift_words(o).0 == word).count());
+    let totals = ["unchanged", "moved", "edited", "lost"].map(total).join(", ");
+    format!("{}{}: {totals}\n", draw(&rows, look.width, look.colour), count(outcomes.len(), "golden"))
+}
+
+fn drift_json(outcome: &DriftOutcome) -> Value {
+    let place = |p: &Location| json!({ "file": p.file.as_str(), "line_start": p.lines.map(|l| l.start), "line_end": p.lines.map(|l| l.end) });
+    let mut value = json!({ "case": outcome.case, "golden": outcome.golden, "status": drift_words(outcome).0 });
+    match &outcome.status {
+        DriftStatus::Unchanged(at) => value["to"] = place(at),
+        DriftStatus::Moved { from, to } | DriftStatus::Edited { from, to } => {
+            value["from"] = place(from);
+            value["to"] = place(to);
+        }
+        DriftStatus::Lost { reason } => value["reason"] = json!(reason),
+    }
+    value["anchor_in_doubt"] = json!(outcome.anchor_in_doubt);
+    value
+}
+
+pub(crate) fn check(args: &CheckArgs) -> Result<Exit> {
+    if holds_records(&args.suite) {
+        return check_records(args);
+    }
+    let (loaded, mut diagnostics) = load_what_is_there(locate(&args.suite));
+    // If karat.toml itself is invalid, its tools cannot be checked.
+    let config = loaded.files.display("karat.toml");
+    let mut tools = Vec::new();
+    if diagnostics.iter().all(|d| d.file != config) {
+        tools.extend(faults_of_suite(&loaded, std::env::home_dir().as_deref()));
+        tools.extend(grants_of_suite(&loaded));
+    }
+    let profile = resolve_for_suite(&(&args.rules).into(), Some(&loaded));
+    let mut facts = None;
+    match profile {
+        Err(Failure::Faults(faults)) => diagnostics.extend(faults.0),
+        Err(failure) if diagnostics.is_empty() => return Err(failure),
+        Err(_) => {}
+        Ok(profile) if diagnostics.is_empty() => {
+            loaded.notes.iter().for_each(|text| note(text));
+            let goldens = loaded.suite.cases.iter().map(|c| c.goldens.len()).sum();
+            let (cases, goldens) = (count(loaded.suite.cases.len(), "case"), count(goldens, "golden"));
+            facts = Some(format!("{}: {cases}, {goldens}, profile {}", loaded.suite.name, profile.name));
+            diagnostics = lint_suite(&loaded, &profile);
+        }
+        // In a suite with errors, style lints would be guesses; errors are still reported.
+        Ok(profile) => {
+            diagnostics.extend(lint_suite(&loaded, &profile).into_iter().filter(|d| d.level == Level::Error));
+        }
+    }
+    diagnostics.extend(tools);
+    print_diagnostics(args, &diagnostics, facts)
+}
+
+fn print_diagnostics(args: &CheckArgs, diagnostics: &[Diagnostic], facts: Option<String>) -> Result<Exit> {
+    let of = |level: Level| diagnostics.iter().filter(|d| d.level == level).count();
+    let (errors, warnings) = (of(Level::Error), of(Level::Warning));
+    show(args.json, &diagnostics, |_| {
+        let verdict = match (errors, warnings) {
+            (0, 0) => "no problems".to_owned(),
+            (0, w) => count(w, "warning"),
+            (e, 0) => count(e, "fault"),
+            (e, w) => format!("{}, {}", count(e, "fault"), count(w, "warning")),
+        };
+        let facts = facts.map_or_else(String::new, |facts| format!("{facts}: "));
+        format!("{}{}{verdict}\n", draw_diagnostics(diagnostics, &std::io::stdout()), harmless(&facts))
+    })?;
+    Ok(if errors > 0 || (args.strict && warnings > 0) { Exit::BadInput } else { Exit::Ok })
+}
+
+fn check_records(args: &CheckArgs) -> Result<Exit> {
+    if args.rules.profile.is_some() || !args.rules.sets.is_empty() {
+        let message = "--profile and --set apply to findings; golden records have their rules in the template";
+        return Err(Failure::usage(message));
+    }
+    let limits = IngestLimits::default();
+    let places = discover(std::slice::from_ref(&args.suite), true);
+    let bundles = match places.and_then(|places| load_all(&places, &mut |name, bytes| ingest(name, bytes, &limits))) {
+        Ok(bundles) => bundles,
+        Err(faults) => return print_diagnostics(args, &faults.0, None),
+    };
+    notes(&bundles.iter().flat_map(|bundle| bundle.notes.iter().cloned()).collect::<Vec<_>>());
+    let remarks: Vec<_> = bundles.iter().flat_map(lint_record).collect();
+    print_diagnostics(args, &remarks, Some(record_facts(&bundles)))
+}
+
+fn record_facts(bundles: &[Bundle]) -> String {
+    let sum = |of: fn(&Bundle) -> usize| bundles.iter().map(of).sum::<usize>();
+    let requirements = || bundles.iter().flat_map(|bundle| &bundle.record.requirements);
+    let of = |verdict: Compliance| requirements().filter(|requirement| requirement.assessment == verdict).count();
+    let verdicts = Compliance::ALL.map(|verdict| format!("{} {}", of(verdict), verdict.name()));
+    let primary: usize = requirements().map(|requirement| requirement.primary.len()).sum();
+    let supporting: usize = requirements().map(|requirement| requirement.supporting.len()).sum();
+    [
+        count(bundles.len(), "bundle"),
+        format!("{} ({})", count(requirements().count(), "requirement"), verdicts.join(", ")),
+        format!("{} ({primary} primary, {supporting} supporting)", count(primary + supporting, "golden part")),
+        count(sum(|bundle| bundle.documents.len()), "document"),
+        count(sum(|bundle| bundle.documents.iter().map(|document| document.sections.len()).sum()), "section"),
+    ]
+    .join(", ")
 }

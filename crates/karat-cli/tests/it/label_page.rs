@@ -108,7 +108,7 @@ fn answer_is_stored_once_and_the_next_item_follows() {
     body["confidence"] = json!(0.7);
     let reply = labels.post_ok("/api/label/nightly/pairs", &body);
     assert!(reply["headline"].as_str().unwrap().starts_with("1 label, F1 ± "), "{reply}");
-    assert!(reply["told"].as_str().unwrap().starts_with("reported by "), "{reply}");
+    assert!(reply["message"].as_str().unwrap().starts_with("reported by "), "{reply}");
     let kept = &labels.stored("--all")[0];
     assert_eq!(
         (&kept["note"], &kept["confidence"], &kept["source"]),

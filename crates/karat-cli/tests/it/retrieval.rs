@@ -3,7 +3,7 @@
 use crate::project::report_skipped;
 use karat_documents::retrieval::embed::{Embedder, Side, open_embedder};
 use karat_documents::retrieval::rerank::{Reranker, open_reranker};
-use karat_documents::retrieval::{Analysis, Index, Language, Passage, Query, SearchOptions, SearchResults};
+use karat_documents::retrieval::{Analysis, Index, Language, Passage, SearchOptions, SearchResults};
 use karat_format::retrieval::{EmbeddingProviderV1, RerankProviderV1};
 use karat_llm::provider::ProviderEnv;
 use serde_json::{Value, json};
@@ -142,7 +142,8 @@ fn texts_are_embedded_in_batches() {
     let first: Vec<Option<f32>> = embedded.vectors.iter().map(|own| own.first().map(|own| own[0])).collect();
     assert_eq!((first[1], first[2]), (None, Some(0.0)));
     assert!((first[0].unwrap() - 0.970_142_5).abs() < 1e-6, "{first:?}");
-    assert_eq!((embedded.calls, embedded.cut.texts, embedded.cut.chars), (2, 1, 21));
+    let used = embedded.used;
+    assert_eq!((used.calls, used.cut.texts, used.cut.characters), (2, 1, 21));
     let requests = server.requests();
     assert_eq!(requests[0].1["input"], json!(["in: a", "in: b"]));
     assert_eq!(requests[1].1, json!({"model": "m", "input": ["in: neither a nor b"], "encoding_format": "float"}));
@@ -183,13 +184,13 @@ fn missing_keys_and_remote_hosts_are_reported() {
 fn search(
     embedder: Option<&dyn Embedder>,
     reranker: Option<&dyn Reranker>,
-) -> Result<SearchResults, karat_documents::retrieval::RetrievalError> {
+) -> Result<SearchResults, karat_documents::DocumentError> {
     let passage = |body: &str| Passage { heading: "Clause".into(), body: body.to_owned() };
     let passages = ["liability", "liability is limited", "payment is due"].map(passage);
     let analysis = Analysis::new(Language::by_name("en").unwrap(), &[]);
     let index = Index::new(&passages, &analysis, embedder)?;
     let options = SearchOptions { bm25_weight: if embedder.is_some() { 0.5 } else { 1.0 }, ..SearchOptions::default() };
-    index.search(&[Query { id: "q".into(), text: "liability".into() }], &options, embedder, reranker)
+    index.search(&["liability".to_owned()], &options, embedder, reranker)
 }
 
 #[test]
@@ -204,7 +205,7 @@ fn reranker_orders_candidates() {
     let documents = json!(["Clause\n\nliability", "Clause\n\nliability is limited"]);
     assert_eq!(body, &json!({"model": "r", "query": "liability", "documents": documents, "top_n": 2}));
     let searched = search(None, Some(&*reranker(&server, Some(20)))).unwrap();
-    assert_eq!((searched.reranker.cut.texts, searched.reranker.cut.chars), (1, 8));
+    assert_eq!((searched.reranker.cut.texts, searched.reranker.cut.characters), (1, 8));
 }
 
 #[test]
@@ -217,7 +218,7 @@ fn transient_errors_are_retried() {
     ];
     let server = Server::start(STEPS);
     let embedded = embedder(&server, |_| {}).embed(&texts(&["a"]), Side::Query).unwrap();
-    assert_eq!((embedded.calls, server.requests().len()), (4, 4));
+    assert_eq!((embedded.used.calls, server.requests().len()), (4, 4));
 }
 
 /// A parameter rejected by the server is omitted from then on.
@@ -231,7 +232,7 @@ fn rejected_parameters_are_omitted() {
     let server = Server::start(STEPS);
     let embedder = embedder(&server, |_| {});
     for calls in [2, 1] {
-        assert_eq!(embedder.embed(&texts(&["a"]), Side::Query).unwrap().calls, calls);
+        assert_eq!(embedder.embed(&texts(&["a"]), Side::Query).unwrap().used.calls, calls);
     }
     let sent: Vec<bool> = server.requests().iter().map(|(_, body)| body.get("encoding_format").is_some()).collect();
     assert_eq!(sent, [true, false, false]);

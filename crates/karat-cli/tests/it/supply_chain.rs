@@ -1,8 +1,7 @@
-//! The SBOM and the embedded model's hashes match the binary.
+//! The bill of materials and the list of duplicate crates match the binary.
 
 use crate::project::report_skipped;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -73,56 +72,6 @@ fn sbom_lists_exactly_the_crates_of_the_binary() {
         let all = link["dependsOn"].as_array().unwrap().iter().chain([&link["ref"]]);
         all.for_each(|reference| assert!(references.contains(&reference.as_str()), "{reference} is not a component"));
     }
-}
-
-/// The files of the embedded model and their hashes, from SECURITY.md.
-fn documented_hashes() -> Vec<(String, String)> {
-    let text = std::fs::read_to_string(root().join("SECURITY.md")).unwrap();
-    let row = |line: &str| {
-        let cells: Vec<&str> = line.split('|').map(|cell| cell.trim().trim_matches('`')).collect();
-        let is_hash = |hash: &&str| hash.len() == 64 && hash.chars().all(|c| c.is_ascii_hexdigit());
-        Some((cells.get(1)?.to_string(), cells.get(2).filter(|hash| is_hash(hash))?.to_string()))
-    };
-    text.lines().filter_map(row).collect()
-}
-
-#[test]
-fn embedded_model_has_the_documented_hashes() {
-    // Only packages of this platform, which are present because the binary was built from them.
-    let host = run_program("rustc", &["-vV"])
-        .and_then(|output| output.lines().find_map(|line| Some(line.strip_prefix("host: ")?.to_owned())));
-    let metadata = |host: &str| {
-        run_program(&cargo(), &["metadata", "--locked", "--format-version", "1", "--filter-platform", host])
-    };
-    let Some(metadata) = host.as_deref().and_then(metadata) else {
-        return report_skipped("cargo metadata failed");
-    };
-    let metadata: Value = serde_json::from_str(&metadata).unwrap();
-    let packages = metadata["packages"].as_array().unwrap();
-    let encoder = packages.iter().find(|package| package["name"] == "pocket-encoder").unwrap();
-    let assets = Path::new(encoder["manifest_path"].as_str().unwrap()).parent().unwrap().join("assets");
-    let documented = documented_hashes();
-    assert_eq!(
-        documented.iter().map(|(file, _)| file.as_str()).collect::<Vec<_>>(),
-        ["model.safetensors", "tokenizer.json"]
-    );
-    let binary = std::fs::read(env!("CARGO_BIN_EXE_karat")).unwrap();
-    for (file, hash) in &documented {
-        let bytes = std::fs::read(assets.join(file)).unwrap();
-        let found: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(found, *hash, "{file}");
-        // The middle of the file is a unique search pattern.
-        let at = bytes.len() / 2;
-        let part: String = bytes[at..at + 64].iter().map(|byte| format!("\\x{byte:02x}")).collect();
-        let part = regex::bytes::Regex::new(&format!("(?s-u){part}")).unwrap();
-        let inside = part.find_iter(&binary).any(|found| {
-            let start = found.start().checked_sub(at);
-            start.is_some_and(|start| binary.get(start..start + bytes.len()) == Some(&bytes[..]))
-        });
-        assert!(inside, "{file} is not in the binary");
-    }
-    let bom = std::fs::read_to_string(root().join("scripts/sbom")).unwrap();
-    assert!(bom.contains(&documented[0].1), "scripts/sbom has another model hash");
 }
 
 /// `deny.toml` gives a reason for every crate that the release build has in two versions, and for no other.

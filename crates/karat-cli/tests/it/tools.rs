@@ -2,12 +2,11 @@
 
 use crate::project::{Project, report_skipped, root};
 use karat::tool::catalogue::{CATALOGUE, shipped};
-use karat::tool::output::{About, Caps, Output, Read, read};
+use karat::tool::output::{Caps, Output, Read, read};
 use karat::tool::placeholders::{PLACEHOLDERS, fill};
 use karat_core::ids::{CaseId, ToolName};
-use karat_core::trial::Outcome;
+use karat_core::trial::{Outcome, Trial};
 use karat_format::tool::ToolManifestV1;
-use karat_import::rule_map::RuleMap;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -208,15 +207,15 @@ fn run_real_tool(tools: &Path, name: &str, checkout: &Path) -> Read {
     let code = ended.status.code().unwrap();
     assert!(ok_exit.contains(&code), "{name} ended with {code}: {}", String::from_utf8_lossy(&ended.stderr));
     let bytes = std::fs::read(&output).ok();
-    let about = About {
-        case: &CaseId::new("c"),
-        tool: &ToolName::new(name),
-        number: 1,
-        roots: &[&shown(checkout)],
-        rules: None::<&RuleMap>,
+    read(&Output {
+        trial: &Trial::reported(CaseId::new("c"), ToolName::new(name), 1),
+        format: &format,
+        bytes: bytes.as_deref(),
+        caps: Caps::default(),
+        roots: &[shown(checkout)],
+        rules: None,
         sources: &|_| None,
-    };
-    read(&Output { format: &format, bytes: bytes.as_deref(), caps: Caps::default() }, &about)
+    })
 }
 
 #[test]

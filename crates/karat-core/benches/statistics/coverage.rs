@@ -115,7 +115,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         name: "false alarms of the sign-flip test, 50 clusters of 10",
         expectation: Expectation::AtMost(0.06),
         holds: |random, resamples| {
-            clustered(random, |cases, names| sign_flip(cases, Some(names), resamples, None).map(|test| test.p <= 0.05))
+            clustered(random, |cases, names| sign_flip(cases, Some(names), resamples, None).map(|p| p <= 0.05))
         },
     },
 ];

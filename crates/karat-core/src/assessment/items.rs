@@ -10,7 +10,6 @@ use crate::stats::summary::{mean, standard_error};
 
 /// What a requirement adds to one metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "variant names say it")]
 pub enum Adds {
     Value(Value),
     /// The metric is the share of the parts of all requirements in their wholes.
@@ -18,10 +17,6 @@ pub enum Adds {
 }
 
 impl Adds {
-    fn value(self) -> Option<Value> {
-        if let Self::Value(value) = self { Some(value) } else { None }
-    }
-
     fn share(self) -> Option<Part> {
         if let Self::Share(part) = self { Some(part) } else { None }
     }
@@ -47,7 +42,8 @@ pub fn with_intervals(
     intervals: &Intervals,
 ) -> Vec<(&'static str, Estimate)> {
     let mut found = estimates(items);
-    let means = |item: &Item| item.iter().filter_map(|(_, adds)| Some(adds.value()?.ok())).collect();
+    let mean = |(_, adds): &(&str, Adds)| if let Adds::Value(value) = adds { Some(value.ok()) } else { None };
+    let means = |item: &Item| item.iter().filter_map(mean).collect();
     let shares =
         |item: &Item| item.iter().filter_map(|(_, adds)| adds.share()).flat_map(|s| [s.part, s.whole]).collect();
     let trials: Vec<Vec<Vec<Option<f64>>>> = items.iter().map(|item| vec![means(item)]).collect();
@@ -81,7 +77,6 @@ pub fn with_intervals(
 
 /// Two answers to the same requirements, compared with each other.
 #[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct AnswerPair<'a> {
     pub a: &'a [Item],
     pub b: &'a [Item],

@@ -4,6 +4,8 @@
 //! the documents are compared with golden parts ([`part_match`]), and what was retrieved and what was answered
 //! is measured ([`retrieval`], [`scores`]), item by item ([`items`]).
 
+#![expect(missing_docs, reason = "names of fields and variants say it")]
+
 pub mod items;
 mod lcs;
 pub mod part_match;

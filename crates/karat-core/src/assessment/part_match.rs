@@ -33,7 +33,6 @@ impl Category {
 /// A golden part and a part of a document, compared with each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PartMatch {
-    /// How they stand to each other.
     pub category: Category,
     /// The share of the golden part's words that lie in the longest common subsequence.
     pub golden_coverage: f64,
@@ -59,7 +58,6 @@ impl PartMatch {
     }
 }
 
-/// Compares one part with one golden part.
 pub fn compare(golden: &Tokens, part: &Tokens, thresholds: &Thresholds) -> PartMatch {
     let words = part.in_order().iter().filter_map(|&term| number(golden, term));
     PartMatch::new(Pattern::new(golden).common(words), golden.len(), part.len(), thresholds)
@@ -88,14 +86,7 @@ impl PartIndex {
         Self { parts, uses }
     }
 
-    /// The parts.
-    pub fn parts(&self) -> &[Tokens] {
-        &self.parts
-    }
-
-    /// Compares all parts with each of these golden parts.
-    ///
-    /// Exact, except that nothing is computed where the words in common, in any order, would already be a miss.
+    /// Compares all parts with each golden part, except where the words in common, in any order, would already be a miss.
     pub fn matches(&self, goldens: &[Tokens], thresholds: &Thresholds) -> Matches {
         let own = |scratch: &mut Scratch, golden: &Tokens| self.of_one(scratch, golden, thresholds);
         Matches { by_golden: goldens.par_iter().map_init(Scratch::default, own).collect() }
@@ -153,7 +144,6 @@ const UNKNOWN: u32 = u32::MAX;
 pub struct Near {
     /// The part, by its place in the index.
     pub part: usize,
-    /// How it stands to the golden part.
     pub found: PartMatch,
 }
 
@@ -164,7 +154,6 @@ pub struct Matches {
 }
 
 impl Matches {
-    /// How many golden parts there are.
     pub fn goldens(&self) -> usize {
         self.by_golden.len()
     }
@@ -174,7 +163,6 @@ impl Matches {
         self.by_golden.get(golden).map_or(&[], Vec::as_slice)
     }
 
-    /// How a part stands to a golden part.
     pub fn category(&self, golden: usize, part: usize) -> Category {
         let near = self.near_parts(golden);
         let found = near.binary_search_by_key(&part, |near| near.part).ok();

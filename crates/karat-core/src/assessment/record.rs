@@ -1,13 +1,13 @@
 //! Golden records: the truth about a bundle of documents, with evidence per requirement.
 
 use crate::ids::{PartId, RequirementId};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 
 /// What is true of a bundle of documents.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct GoldenRecord {
     pub bundle: String,
     pub template: String,
@@ -17,21 +17,36 @@ pub struct GoldenRecord {
 
 /// An answer given to the assessor in addition to the documents.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct QuestionAnswer {
     pub question: String,
     pub answer: AnswerValue,
 }
 
 /// An answer that is taken as given.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "variant names say it")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum AnswerValue {
     Nothing,
     Flag(bool),
     Number(f64),
     Text(String),
     List(Vec<AnswerValue>),
+}
+
+impl JsonSchema for AnswerValue {
+    fn schema_name() -> Cow<'static, str> {
+        "GivenV0_4".into()
+    }
+
+    // One list of types is equivalent to five alternatives, and gives clearer faults.
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let items = generator.subschema_for::<Self>();
+        json_schema!({
+            "description": "An answer: text, a number, `true` or `false`, a list of these, or nothing.",
+            "type": ["string", "number", "boolean", "array", "null"],
+            "items": items
+        })
+    }
 }
 
 impl fmt::Display for AnswerValue {
@@ -61,25 +76,8 @@ pub enum Compliance {
     NotApplicable,
 }
 
-impl Compliance {
-    /// All of them, from the best to the one that is off the axis.
-    pub const ALL: [Self; 4] = [Self::Yes, Self::Partial, Self::No, Self::NotApplicable];
-
-    /// The name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Yes => "yes",
-            Self::Partial => "partial",
-            Self::No => "no",
-            Self::NotApplicable => "not_applicable",
-        }
-    }
-
-    /// The one of that name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|verdict| verdict.name() == name)
-    }
-}
+// From the best to the one that is off the axis.
+names!(Compliance::name { Yes = "yes", Partial = "partial", No = "no", NotApplicable = "not_applicable" });
 
 /// What a part is to a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -93,7 +91,6 @@ pub enum Role {
 
 /// A requirement, what is true of it, and the parts that show it.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Requirement {
     pub id: RequirementId,
     pub assessment: Compliance,
@@ -108,17 +105,10 @@ impl Requirement {
         let primary = self.primary.iter().map(|part| (Role::Primary, part));
         primary.chain(self.supporting.iter().map(|part| (Role::Supporting, part)))
     }
-
-    /// The parts that stand more than once, in the order of [`Self::evidence_parts`]: a part has one role, and stands once.
-    pub fn repeated_parts(&self) -> Vec<&PartId> {
-        let ids: Vec<&PartId> = self.evidence_parts().map(|(_, part)| &part.id).collect();
-        (0..ids.len()).filter(|&i| ids[..i].contains(&ids[i])).map(|i| ids[i]).collect()
-    }
 }
 
 /// A part of a document that is evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct GoldenPart {
     pub id: PartId,
     pub document: String,

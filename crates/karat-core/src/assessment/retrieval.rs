@@ -9,7 +9,6 @@ const NO_EVIDENCE: &str = "no golden evidence";
 
 /// What a search found for one requirement.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Retrieval {
     pub parts: Vec<PartRetrieval>,
     pub retrieved: usize,
@@ -50,7 +49,6 @@ impl Retrieval {
         Part::count(self.hits(), self.parts.len()).share(NO_EVIDENCE)
     }
 
-    /// How many golden parts were found.
     pub fn hits(&self) -> usize {
         self.parts.iter().filter(|found| found.first_hit.is_some()).count()
     }

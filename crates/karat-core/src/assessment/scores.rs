@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 /// What an assessor said of a requirement.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Assessment {
     pub verdict: Compliance,
     pub citations: Vec<Citation>,
@@ -41,7 +40,6 @@ pub enum Stage {
 
 /// What an answer to one requirement is worth.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct RequirementScore {
     /// How near the verdict is, from 0 to 1; a requirement without an answer has 0.
     pub compliance: f64,
@@ -57,7 +55,6 @@ pub struct RequirementScore {
 
 /// What became of one golden part.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct PartScore {
     pub role: Role,
     pub weight: f64,
@@ -91,7 +88,6 @@ pub fn evidence(parts: &[PartScore]) -> Value {
 }
 
 /// Scores an answer to a requirement; without one, everything is missed.
-///
 /// `matches` compares its golden parts, in the order of the evidence, with all parts read; `retrieved` were shown to the assessor.
 pub fn score(
     requirement: &Requirement,
@@ -102,7 +98,22 @@ pub fn score(
 ) -> RequirementScore {
     let citations = answer.map_or(&[][..], |answer| &answer.citations);
     let roles: Vec<Role> = requirement.evidence_parts().map(|(role, _)| role).collect();
-    let part = |(golden, role): (usize, &Role)| part_score(golden, *role, citations, matches, retrieved, rules);
+    let part = |(golden, &role): (usize, &Role)| {
+        let cited_in = citations.iter().filter(|citation| holds(citation, golden, matches));
+        // Its own role comes last and wins among equals, so that nothing is called a wrong role without need.
+        let cited = cited_in.map(|citation| citation.role).max_by(|a, b| {
+            rules.credit(role, *a).total_cmp(&rules.credit(role, *b)).then((*a == role).cmp(&(*b == role)))
+        });
+        let lost = match cited {
+            Some(cited) if cited == role => None,
+            Some(_) => Some(Stage::WrongRole),
+            None if retrieved.iter().any(|part| matches.category(golden, *part).is_hit()) => Some(Stage::NotCited),
+            None if matches.is_anywhere(golden) => Some(Stage::NotRetrieved),
+            None => Some(Stage::NotIngested),
+        };
+        let credit = cited.map_or(0.0, |cited| rules.credit(role, cited));
+        PartScore { role, weight: rules.weight(role), cited, credit, lost }
+    };
     let parts: Vec<PartScore> = roles.iter().enumerate().map(part).collect();
     let is_right = |citation: &&Citation| (0..roles.len()).any(|golden| holds(citation, golden, matches));
     let compliance = answer.map_or(0.0, |answer| compliance(requirement.assessment, answer.verdict));
@@ -118,32 +129,6 @@ pub fn score(
         citations: citations.len(),
         right_citations: citations.iter().filter(is_right).count(),
     }
-}
-
-fn part_score(
-    golden: usize,
-    role: Role,
-    citations: &[Citation],
-    matches: &Matches,
-    retrieved: &[usize],
-    rules: &Rules,
-) -> PartScore {
-    let cited_in = citations.iter().filter(|citation| holds(citation, golden, matches)).map(|citation| citation.role);
-    // Its own role comes last and wins among equals, so that nothing is called a wrong role without need.
-    let cited = cited_in.max_by(|a, b| {
-        let worth = |cited: Role| (rules.credit(role, cited), cited == role);
-        let (a, b) = (worth(*a), worth(*b));
-        a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
-    });
-    let lost = match cited {
-        Some(cited) if cited == role => None,
-        Some(_) => Some(Stage::WrongRole),
-        None if retrieved.iter().any(|part| matches.category(golden, *part).is_hit()) => Some(Stage::NotCited),
-        None if matches.is_anywhere(golden) => Some(Stage::NotRetrieved),
-        None => Some(Stage::NotIngested),
-    };
-    let credit = cited.map_or(0.0, |cited| rules.credit(role, cited));
-    PartScore { role, weight: rules.weight(role), cited, credit, lost }
 }
 
 fn holds(citation: &Citation, golden: usize, matches: &Matches) -> bool {

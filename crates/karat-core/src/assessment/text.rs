@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// A word of a vocabulary.
 pub type Term = u32;
 
 /// The words of all texts that are to be compared with each other, numbered as they come.
@@ -33,7 +32,6 @@ pub struct Tokens {
     counts: Vec<(Term, u32)>,
 }
 
-#[expect(missing_docs, reason = "the names say it")]
 impl Tokens {
     pub fn new(order: Vec<Term>) -> Self {
         let mut sorted = order.clone();
@@ -72,11 +70,7 @@ pub fn tokens(text: &str) -> Vec<String> {
     let folded = folded(text);
     let mut found = Vec::new();
     let mut word = String::new();
-    let shown = VisibleChars { text: &folded, before: None };
-    for c in shown {
-        if is_unseen(c) {
-            continue;
-        }
+    for c in visible_chars(&folded).filter(|c| !is_unseen(*c)) {
         if stands_alone(c) {
             end(&mut word, &mut found);
             found.push(c.to_string());
@@ -107,27 +101,18 @@ fn folded(text: &str) -> String {
 }
 
 /// The characters of a Markdown text that a reader sees: emphasis and code marks vanish, and so do the targets of links.
-struct VisibleChars<'t> {
-    text: &'t str,
-    before: Option<char>,
-}
-
-impl Iterator for VisibleChars<'_> {
-    type Item = char;
-
-    fn next(&mut self) -> Option<char> {
-        loop {
-            let c = self.text.chars().next()?;
-            self.text = &self.text[c.len_utf8()..];
-            if c == '(' && self.before == Some(']') {
-                self.text = &self.text[target(self.text).unwrap_or(0)..];
-            }
-            self.before = Some(c);
-            if !matches!(c, '*' | '`' | '~' | '\\') {
-                return Some(c);
-            }
+fn visible_chars(mut text: &str) -> impl Iterator<Item = char> {
+    let mut before = None;
+    let next = move || {
+        let c = text.chars().next()?;
+        text = &text[c.len_utf8()..];
+        if c == '(' && before == Some(']') {
+            text = &text[target(text).unwrap_or(0)..];
         }
-    }
+        before = Some(c);
+        Some(c)
+    };
+    std::iter::from_fn(next).filter(|c| !matches!(c, '*' | '`' | '~' | '\\'))
 }
 
 /// How long the target of a link is, with the bracket that ends it; none where no bracket does on the same line.

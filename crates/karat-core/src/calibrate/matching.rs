@@ -1,5 +1,7 @@
 //! Fits matching weights and threshold to labelled pairs.
 
+#![expect(missing_docs, reason = "names of fields and variants say it")]
+
 mod weights;
 
 use crate::local_judge::evaluate::{auc, counts};
@@ -25,9 +27,7 @@ pub const LEAST_GAIN_OF_WEIGHTS: f64 = 0.02;
 
 const CURVE_STEPS: u32 = 20;
 
-/// A labelled pair as the rules see it.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct LabelledPair {
     /// What its score is made of; absent where the profile's requirements or its demand for evidence forbid the pair.
     pub parts: Option<Parts>,
@@ -37,7 +37,6 @@ pub struct LabelledPair {
 
 /// How well rules decide labelled pairs. What cannot be computed is absent, never 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Figures {
     pub precision: Option<f64>,
     pub recall: Option<f64>,
@@ -47,9 +46,7 @@ pub struct Figures {
     pub n: usize,
 }
 
-/// Fitted rules with in-sample and held-out figures.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct MatchFit {
     /// The weights of the parts of a score. Those that the profile can use sum to 1; as they were where none could be learned.
     pub weights: Weights,
@@ -75,15 +72,12 @@ pub struct MatchFit {
 
 /// A threshold that was fitted while the weights stay.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct ThresholdFit {
     pub threshold: f64,
     pub in_sample: Figures,
 }
 
-/// What came of holding out each group in turn.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct HeldOut {
     pub groups: usize,
     #[serde(flatten)]
@@ -95,9 +89,7 @@ pub struct HeldOut {
     pub present_curve: Vec<CurvePoint>,
 }
 
-/// What a threshold would decide.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct CurvePoint {
     pub threshold: f64,
     pub precision: Option<f64>,
@@ -121,18 +113,12 @@ impl MatchFit {
     /// Which fitted rules to adopt, by the held-out figures. Fewer changes win, unless the threshold gains
     /// [`LEAST_GAIN`], and the weights beside it [`LEAST_GAIN_OF_WEIGHTS`] more.
     pub fn advice(&self) -> Advice {
-        let Ok(held_out) = &self.held_out else { return Advice::Keep };
-        let (Some(all), Some(alone), Some(present)) =
-            (held_out.figures.f1, held_out.threshold_alone.f1, self.present.f1)
-        else {
-            return Advice::Keep;
-        };
-        if all.max(alone) < present + LEAST_GAIN {
-            Advice::Keep
-        } else if all < alone + LEAST_GAIN_OF_WEIGHTS {
-            Advice::Threshold
-        } else {
-            Advice::All
+        let f1 = |held_out: &HeldOut| Some((held_out.figures.f1?, held_out.threshold_alone.f1?, self.present.f1?));
+        match self.held_out.as_ref().ok().and_then(f1) {
+            None => Advice::Keep,
+            Some((all, alone, present)) if all.max(alone) < present + LEAST_GAIN => Advice::Keep,
+            Some((all, alone, _)) if all < alone + LEAST_GAIN_OF_WEIGHTS => Advice::Threshold,
+            Some(_) => Advice::All,
         }
     }
 }
@@ -245,7 +231,7 @@ fn hold_out(pairs: &[LabelledPair], profile: &Profile) -> Result<HeldOut, &'stat
 fn curve(decided: &[Decided]) -> Vec<CurvePoint> {
     let at = |step: u32| {
         let threshold = f64::from(step) / f64::from(CURVE_STEPS);
-        let taken = |pair: &Decided| pair.allowed && quantum(pair.score) >= quantum(threshold);
+        let taken = |pair: &Decided| pair.score.is_some_and(|score| quantum(score) >= quantum(threshold));
         let counts = counts(decided.iter().map(|pair| (pair.matched, taken(pair))));
         let (precision, recall, f1) = (counts.precision().ok(), counts.recall().ok(), counts.f_beta(1.0).ok());
         CurvePoint { threshold, precision, recall, f1 }
@@ -260,8 +246,8 @@ struct Rules {
 
 #[derive(Clone, Copy)]
 struct Decided {
-    score: f64,
-    allowed: bool,
+    /// None where the profile forbids the pair.
+    score: Option<f64>,
     taken: bool,
     matched: bool,
 }
@@ -282,7 +268,7 @@ impl Rules {
             let score = pair.parts.as_ref().map(|parts| weigh(parts, &self.weights, profile.unstated));
             // To the billionth, as matching does.
             let taken = score.is_some_and(|score| quantum(score) >= quantum(self.threshold));
-            Decided { score: score.unwrap_or(0.0), allowed: score.is_some(), taken, matched: pair.matched }
+            Decided { score, taken, matched: pair.matched }
         };
         pairs.iter().map(decide).collect()
     }
@@ -302,7 +288,7 @@ fn figures(decided: &[Decided]) -> Figures {
         precision: counts.precision().ok(),
         recall: counts.recall().ok(),
         f1: counts.f_beta(1.0).ok(),
-        auc: auc(decided.iter().map(|pair| (pair.score, pair.matched))),
+        auc: auc(decided.iter().map(|pair| (pair.score.unwrap_or(0.0), pair.matched))),
         n: decided.len(),
     }
 }

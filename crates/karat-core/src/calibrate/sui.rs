@@ -1,5 +1,7 @@
 //! Fits the weights of `sui` to rankings by experts.
 
+#![expect(missing_docs, reason = "names of fields and variants say it")]
+
 use super::simplex::{Slope, descend, readable, scaled};
 use crate::profile::SuiWeights;
 use crate::stats::logistic::{log_loss, probability};
@@ -26,7 +28,6 @@ pub type Parts = [f64; 5];
 /// What one expert thinks of the tools.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expert {
-    /// Who it is.
     pub name: String,
     /// By index of the tool: how good it is. More is better, only the order counts, and equals are ties.
     pub order: BTreeMap<usize, f64>,
@@ -34,7 +35,6 @@ pub struct Expert {
 
 /// How far an index orders tools as experts do: the mean over the experts who order any. Absent where no expert does.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Agreement {
     #[serde(rename = "spearman")]
     pub rho: Option<f64>,
@@ -44,7 +44,6 @@ pub struct Agreement {
 
 /// Where a tool stands, 1 being the best; ties share the mean of their places.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct ToolStanding {
     pub experts: f64,
     pub present: f64,
@@ -52,13 +51,10 @@ pub struct ToolStanding {
     pub held_out: f64,
 }
 
-/// Fitted weights with in-sample and held-out agreement.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct SuiFit {
-    /// The present weights, scaled to a sum of 1.
+    /// Scaled to a sum of 1, as the fitted ones.
     pub present: SuiWeights,
-    /// The fitted ones, which sum to 1.
     pub fitted: SuiWeights,
     pub preferences: usize,
     pub with_present: Agreement,
@@ -73,16 +69,13 @@ pub struct SuiFit {
 impl SuiFit {
     /// Whether the fitted weights do better than the present ones on everything that was held out.
     pub fn is_better(&self) -> bool {
-        let ahead = |held_out: &Agreement| match (held_out.rho, self.with_present.rho) {
-            (Some(own), Some(present)) => own > present + 1e-9,
-            (own, None) => own.is_some(),
-            (None, Some(_)) => false,
-        };
+        let is_ahead = |own: f64| self.with_present.rho.is_none_or(|present| own > present + 1e-9);
+        let ahead = |held_out: &Agreement| held_out.rho.is_some_and(is_ahead);
         ahead(&self.tools_held_out) && self.experts_held_out.as_ref().is_none_or(ahead)
     }
 }
 
-/// Finds the weights that make the experts' preferences most_likely_weights, and measures them on what was held out.
+/// Finds the weights that make the experts' preferences likeliest, and measures them on what was held out.
 ///
 /// Unranked tools must be left out. The same values in another order give the same weights. The error says why there are none.
 pub fn fit(tools: &[Parts], experts: &[Expert], present: &SuiWeights) -> Result<SuiFit, String> {
@@ -156,7 +149,7 @@ fn preferences<'e>(tools: &[Parts], experts: impl Iterator<Item = &'e Expert>) -
     times.into_iter().map(row).collect()
 }
 
-/// The weights under which the preferences are most_likely_weights; the ridge makes the loss strictly convex, so that there is one answer.
+/// The ridge makes the loss strictly convex, so that there is one answer.
 fn most_likely_weights<'p>(rows: impl Iterator<Item = &'p Preference> + Clone, today: [f64; 5]) -> [f64; 5] {
     let slope = |weights: &[f64; 5]| {
         let mut loss = 0.0;

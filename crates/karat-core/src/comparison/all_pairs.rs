@@ -64,32 +64,23 @@ pub fn test_all_pairs(scores: &ToolScores<'_>, clusters: Option<&[usize]>, rules
         None => table.prepare_values(a, b),
         Some(value) => table.prepare_sums(a, b, value, permutations),
     };
-    let prepared: Vec<(PairTest, Option<Drawn>)> = pairs.into_par_iter().map(prepare).collect();
-    let (mut tests, drawn): (Vec<PairTest>, Vec<Option<Drawn>>) = prepared.into_iter().unzip();
-    let places: Vec<usize> = (0..tests.len()).filter(|at| drawn[*at].is_some()).collect();
-    let drawn: Vec<Drawn> = drawn.into_iter().flatten().collect();
-    for (at, p) in places.into_iter().zip(table.draw(&drawn, seed, permutations, rules.level)) {
-        tests[at].p = Some(p);
+    let (mut tests, drawn): (Vec<PairTest>, Vec<Option<Drawn>>) = pairs.into_par_iter().map(prepare).unzip();
+    for (test, p) in tests.iter_mut().zip(table.draw(&drawn, seed, permutations, rules.level)) {
+        test.p = test.p.or(p);
     }
     let adjusted = holm_of_tested(tests.iter().map(|test| test.p));
     tests.iter_mut().zip(adjusted).for_each(|(test, p_holm)| test.p_holm = p_holm);
     tests
 }
 
-/// A pair whose p value is sampled, with the observed statistic.
-enum Drawn {
-    /// A sum at least so far from 0 counts.
-    Values {
-        a: usize,
-        b: usize,
-        far: f64,
-    },
-    Sums {
-        a: usize,
-        b: usize,
-        both: Vec<f64>,
-        observed: f64,
-    },
+/// A pair whose p value is sampled.
+struct Drawn {
+    a: usize,
+    b: usize,
+    /// The columns of both, added up, where the metric is not a mean.
+    both: Vec<f64>,
+    /// What counts as a difference at least as large: a sum so far from 0, or figures so far apart.
+    far: f64,
 }
 
 /// Draws per round; after each, pairs that can no longer become significant are dropped.
@@ -113,34 +104,24 @@ struct Table<'a> {
 
 impl<'a> Table<'a> {
     fn new(scores: &ToolScores<'a>, clusters: Option<&[usize]>) -> Self {
-        let (tools, cases, columns, value) = match scores {
-            ToolScores::Values(tools) => (tools.len(), tools.iter().map(Vec::len).max(), 1, None),
+        // By tool and then by case, as rows of a single column where the metric is a mean.
+        let (rows, columns, value): (Vec<Vec<Option<Row>>>, _, _) = match scores {
+            ToolScores::Values(values) => {
+                let row = |value: &Option<f64>| value.filter(|v| v.is_finite()).map(|v| vec![(0, v)]);
+                (values.iter().map(|own| own.iter().map(row).collect()).collect(), 1, None)
+            }
             ToolScores::Sums { rows, columns, value } => {
-                (rows.len(), rows.iter().map(Vec::len).max(), *columns, Some(*value))
+                (rows.iter().map(|own| own.iter().cloned().map(Some).collect()).collect(), *columns, Some(*value))
             }
         };
-        let cases = cases.unwrap_or(0);
+        let (tools, cases) = (rows.len(), rows.iter().map(Vec::len).max().unwrap_or(0));
         let mut cells = vec![vec![0.0; tools * columns]; cases];
         let mut known = vec![vec![false; tools]; cases];
-        match scores {
-            ToolScores::Values(values) => {
-                for (tool, own) in values.iter().enumerate() {
-                    for (case, value) in own.iter().enumerate() {
-                        if let Some(value) = value.filter(|v| v.is_finite()) {
-                            cells[case][tool] = value;
-                            known[case][tool] = true;
-                        }
-                    }
-                }
-            }
-            ToolScores::Sums { rows, .. } => {
-                for (tool, own) in rows.iter().enumerate() {
-                    for (case, row) in own.iter().enumerate() {
-                        for (column, added) in row.iter().filter(|(column, v)| *column < columns && v.is_finite()) {
-                            cells[case][tool * columns + column] += added;
-                        }
-                        known[case][tool] = true;
-                    }
+        for (tool, own) in rows.iter().enumerate() {
+            for (case, row) in own.iter().enumerate() {
+                known[case][tool] = row.is_some();
+                for (column, added) in row.iter().flatten().filter(|(column, v)| *column < columns && v.is_finite()) {
+                    cells[case][tool * columns + column] += added;
                 }
             }
         }
@@ -201,14 +182,14 @@ impl<'a> Table<'a> {
         }
         test.difference = Some(total / n as f64);
         if by_unit.len() <= EXACT_UNITS {
-            test.p = Some(sign_flip(&by_unit, None, 0, None).map_or(1.0, |exact| exact.p));
+            test.p = Some(sign_flip(&by_unit, None, 0, None).unwrap_or(1.0));
             return (test, None);
         }
         // Tolerance, so that rounding cannot separate equal sums.
         let size: f64 =
             (0..self.units).map(|unit| self.of_unit(unit, a)[0].abs() + self.of_unit(unit, b)[0].abs()).sum();
         let rounding = (2.0 * f64::EPSILON * self.units as f64).max(1e-12) * size;
-        (test, Some(Drawn::Values { a, b, far: by_unit.iter().sum::<f64>().abs() - rounding }))
+        (test, Some(Drawn { a, b, both: Vec::new(), far: by_unit.iter().sum::<f64>().abs() - rounding }))
     }
 
     fn prepare_sums(
@@ -240,17 +221,18 @@ impl<'a> Table<'a> {
         let figure = |total: &[f64]| value(total).filter(|v| v.is_finite());
         let difference = figure(&first).zip(figure(&second)).map(|(first, second)| second - first);
         let mut test = PairTest { a, b, difference, p: None, p_holm: None, n, differing: units.len() };
-        let Some(observed) = difference.map(f64::abs).filter(|_| n > 0) else { return (test, None) };
+        let Some(far) = difference.map(f64::abs).filter(|_| n > 0) else { return (test, None) };
         if ways(units.len(), permutations).is_some() {
             test.p = p_of_units(&both, &units, value, permutations, None);
             return (test, None);
         }
-        (test, Some(Drawn::Sums { a, b, both, observed }))
+        (test, Some(Drawn { a, b, both, far }))
     }
 
-    fn draw(&self, pairs: &[Drawn], seed: u64, permutations: usize, level: f64) -> Vec<f64> {
+    /// The p values of pairs that are to be drawn.
+    fn draw(&self, pairs: &[Option<Drawn>], seed: u64, permutations: usize, level: f64) -> Vec<Option<f64>> {
         let (mut hits, mut made) = (vec![0usize; pairs.len()], vec![0usize; pairs.len()]);
-        let mut open: Vec<usize> = (0..pairs.len()).collect();
+        let mut open: Vec<usize> = (0..pairs.len()).filter(|pair| pairs[*pair].is_some()).collect();
         // More hits than this, and p is above 1 − level however few follow.
         let most = (1.0 - level) * (permutations + 1) as f64;
         // What is added up at a time stays in a processor's nearest cache.
@@ -275,11 +257,12 @@ impl<'a> Table<'a> {
             done += round;
             open.retain(|pair| (hits[*pair] + 1) as f64 <= most + 1e-9);
         }
-        hits.iter().zip(&made).map(|(hits, made)| (hits + 1) as f64 / (made + 1) as f64).collect()
+        let p = |at: usize| pairs[at].as_ref().map(|_| (hits[at] + 1) as f64 / (made[at] + 1) as f64);
+        (0..pairs.len()).map(p).collect()
     }
 
     /// In how many of these draws the statistic of each open pair is at least as large as observed.
-    fn hits(&self, pairs: &[Drawn], open: &[usize], seed: u64, first: usize, count: usize) -> Vec<usize> {
+    fn hits(&self, pairs: &[Option<Drawn>], open: &[usize], seed: u64, first: usize, count: usize) -> Vec<usize> {
         let words = self.units.div_ceil(64);
         let width = self.tools * self.columns;
         let mut signs = Vec::with_capacity(words * count);
@@ -296,8 +279,9 @@ impl<'a> Table<'a> {
             let sums = &sums[draw * width..(draw + 1) * width];
             self.sum_unshared(&signs[draw * words..(draw + 1) * words], &mut unshared);
             for (hits, pair) in hits.iter_mut().zip(open) {
-                let is_hit = match &pairs[*pair] {
-                    Drawn::Values { a, b, far } => {
+                let Some(Drawn { a, b, both, far }) = &pairs[*pair] else { continue };
+                let is_hit = match self.value {
+                    None => {
                         // Cases on which only one of the two has a value do not count.
                         let (of_b, of_a) = match unshared.is_empty() {
                             true => (0.0, 0.0),
@@ -305,10 +289,10 @@ impl<'a> Table<'a> {
                         };
                         ((sums[*b] - of_b) - (sums[*a] - of_a)).abs() >= *far
                     }
-                    Drawn::Sums { a, b, both, observed } => {
+                    Some(value) => {
                         let of = |tool: usize| &sums[tool * self.columns..(tool + 1) * self.columns];
                         moved.iter_mut().zip(of(*a).iter().zip(of(*b))).for_each(|(moved, (x, y))| *moved = y - x);
-                        self.value.is_none_or(|value| is_as_far(apart(both, &moved, value), *observed))
+                        is_as_far(apart(both, &moved, value), *far)
                     }
                 };
                 *hits += usize::from(is_hit);

@@ -3,6 +3,8 @@
 //! A metric comes in as what every case adds to it on either side ([`Pairs`]). All that is computed rests on whole cases, or
 //! on whole clusters of them, so that a case's own difficulty drops out.
 
+#![expect(missing_docs, reason = "names of fields and variants say it")]
+
 mod all_pairs;
 mod pairs;
 
@@ -19,7 +21,6 @@ use crate::stats::summary::standard_error;
 /// Default margin below which a difference does not matter.
 pub const MARGIN: f64 = 0.02;
 
-/// How to compare.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
     /// How often intervals should contain the truth: 0.95 for 95 %. A p value above 1 − level is not significant.
@@ -52,9 +53,7 @@ impl Rules {
 /// More are never drawn of one pair, however high the level.
 const MOST_PERMUTATIONS: f64 = 1e7;
 
-/// One metric of two sides.
 #[derive(Clone)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct PairedMetric<'a> {
     pub pairs: Pairs<'a>,
     /// The cluster of every pair; none where every case stands alone.
@@ -62,9 +61,7 @@ pub struct PairedMetric<'a> {
     pub direction: Direction,
 }
 
-/// The difference of one metric between two sides.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct MetricDifference {
     pub a: Option<f64>,
     pub b: Option<f64>,
@@ -81,8 +78,6 @@ pub struct MetricDifference {
     /// How many of them are independent: pairs, or clusters where clusters are named.
     pub units: usize,
     pub unreliable: bool,
-    /// How much each pair contributes; their mean is the difference, or nearly so where the metric is not a mean of cases.
-    pub by_pair: Vec<f64>,
     /// The verdict on the second side, by the metric's direction.
     pub verdict: DifferenceVerdict,
     pub because: &'static str,
@@ -133,7 +128,6 @@ fn one(comparand: &PairedMetric<'_>, rules: &Rules, permutations: usize) -> Metr
         n,
         units,
         unreliable: units < RELIABLE_N,
-        by_pair,
         verdict: DifferenceVerdict::Inconclusive,
         because: NO_PAIRS,
     }
@@ -183,14 +177,12 @@ fn decide(compared: &MetricDifference, direction: Direction, rules: &Rules) -> (
 
 /// In how many of its trials a side found a golden.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct FoundCount {
     pub found: usize,
     pub trials: usize,
 }
 
 impl FoundCount {
-    /// Found in some trials and not in others.
     pub fn flaky(self) -> bool {
         self.found > 0 && self.found < self.trials
     }
@@ -198,7 +190,6 @@ impl FoundCount {
 
 /// What became of goldens from one side to the other. Every golden counts once, however many trials there are.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct GoldenChanges {
     /// Those that only the second side mostly finds, by their places.
     pub gained: Vec<usize>,
@@ -212,7 +203,7 @@ pub struct GoldenChanges {
 }
 
 /// Compares goldens by how often either side found them.
-pub fn golden_changes(goldens: &[[FoundCount; 2]], level: f64) -> GoldenChanges {
+pub fn golden_changes(goldens: &[[FoundCount; 2]]) -> GoldenChanges {
     let (mut gained, mut lost, mut both, mut neither) = (Vec::new(), Vec::new(), 0, 0);
     for (at, counts) in goldens.iter().enumerate() {
         match counts.map(|count| 2 * count.found > count.trials) {
@@ -223,7 +214,7 @@ pub fn golden_changes(goldens: &[[FoundCount; 2]], level: f64) -> GoldenChanges 
         }
     }
     let flaky = gained.iter().chain(&lost).filter(|at| goldens[**at].iter().any(|count| count.flaky())).count();
-    GoldenChanges { test: mcnemar(gained.len(), lost.len(), level), gained, lost, both, neither, flaky }
+    GoldenChanges { test: mcnemar(gained.len(), lost.len()), gained, lost, both, neither, flaky }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Per-case contributions of two sides to a metric, the statistics of their difference, and the test that swaps sides.
 
 use super::Rules;
-use crate::stats::bootstrap::{self, BootstrapOptions, CaseData};
+use crate::stats::bootstrap::{BootstrapOptions, CaseData, interval_of_mean, joint_estimates};
 use crate::stats::interval::{Interval, NoInterval};
 use crate::stats::paired::sign_flip;
 use crate::stats::random::{Random, seed_of};
@@ -92,10 +92,7 @@ impl Pairs<'_> {
             ..BootstrapOptions::default()
         };
         let (rows, columns, value) = match self {
-            Self::Values(values) => {
-                let differences: Vec<f64> = values.iter().map(|[a, b]| b - a).collect();
-                return bootstrap::interval_of_mean(&differences, clusters, &options).interval;
-            }
+            Self::Values(_) => return interval_of_mean(&self.contributions(), clusters, &options).interval,
             Self::Sums { rows, columns, value } => (rows, *columns, value),
         };
         let wide = |[a, b]: &[Row; 2]| {
@@ -110,7 +107,7 @@ impl Pairs<'_> {
             let (a, b) = row.split_at(columns);
             vec![value(b).zip(value(a)).map(|(b, a)| b - a)]
         };
-        let found = bootstrap::joint_estimates(&CaseData { trials: &trials, rows: &rows, clusters }, &figure, &options);
+        let found = joint_estimates(&CaseData { trials: &trials, rows: &rows, clusters }, &figure, &options);
         found.figures.first().map_or(Err(NoInterval::Undefined), |figure| figure.interval)
     }
 
@@ -120,7 +117,7 @@ impl Pairs<'_> {
             Self::Values(values) => {
                 let near = |d: f64| if d.abs() <= SAME { 0.0 } else { d };
                 let differences: Vec<f64> = values.iter().map(|[a, b]| near(b - a)).collect();
-                sign_flip(&differences, clusters, permutations, seed).map(|test| test.p)
+                sign_flip(&differences, clusters, permutations, seed)
             }
             Self::Sums { rows, columns, value } => {
                 let mut both = vec![0.0; *columns];
@@ -165,10 +162,9 @@ fn difference(a: &Row, b: &Row) -> Row {
     columns.into_iter().filter(|(_, v): &(usize, f64)| v.abs() > SAME).collect()
 }
 
-/// The two-sided p value: the share of ways to swap sides in which the figures differ at least as much.
+/// The two-sided p value: the share of ways to swap sides of units in which the figures differ at least as much.
 /// Where there are no more ways than would be drawn, all are counted; else `resamples` are drawn and p is `(b+1)/(m+1)`.
-/// A way that leaves the figure undefined counts against a difference. Cases of a cluster are swapped together.
-/// It comes from the sums of both sides, and from their difference by unit.
+/// A way that leaves the figure undefined counts against a difference. `units` are the differences between the sides.
 pub(super) fn p_of_units(
     both: &[f64],
     units: &[Row],

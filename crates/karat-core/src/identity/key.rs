@@ -13,7 +13,6 @@ use std::fmt;
 
 /// A stable locator within a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "variant names say it")]
 pub enum Anchor {
     Node(String),
     Lines(Lines),
@@ -77,24 +76,16 @@ pub fn finding_key(finding: &Finding, rules: &IdentityRules) -> Option<String> {
     stated_key(finding.identity_key.as_deref()).or_else(|| computed_key(finding, rules))
 }
 
-/// A stated key that differs from the computed one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct KeyMismatch {
-    pub stated: String,
-    pub computed: String,
-}
-
-/// The keys of a finding that carries another key than the computed one.
-pub fn key_mismatch(finding: &Finding, rules: &IdentityRules) -> Option<KeyMismatch> {
+/// Which keys a finding has that carries another key than the computed one, in words.
+pub fn key_mismatch(finding: &Finding, rules: &IdentityRules) -> Option<String> {
     let stated = stated_key(finding.identity_key.as_deref())?;
     let computed = computed_key(finding, rules)?;
     let same = stated == computed || symbol_key(finding, rules).as_ref() == Some(&stated);
-    (!same).then_some(KeyMismatch { stated, computed })
+    (!same).then(|| format!("has {stated}, computed {computed}"))
 }
 
-/// The keys of a golden that states another key than the computed ones. A symbol's key and a source cannot be computed of it.
-pub fn golden_key_mismatch(golden: &Golden, rules: &IdentityRules) -> Option<KeyMismatch> {
+/// The same of a golden. A symbol's key and a source cannot be computed of it.
+pub(crate) fn golden_key_mismatch(golden: &Golden, rules: &IdentityRules) -> Option<String> {
     let stated = stated_key(golden.identity_key.as_deref())?;
     let computed = computed_golden_keys(golden);
     let is_symbolic = parse(&stated).is_some_and(|parts| parts.version == "v3");
@@ -105,8 +96,8 @@ pub fn golden_key_mismatch(golden: &Golden, rules: &IdentityRules) -> Option<Key
         (Some(a), Some(b)) if a.rest == b.rest && a.path.contains('*') => glob_matches(a.path, b.path),
         _ => key == own,
     };
-    let same = computed.iter().any(fits);
-    (!is_symbolic && !same).then(|| Some(KeyMismatch { computed: computed.into_iter().next()?, stated })).flatten()
+    let first = computed.first().filter(|_| !is_symbolic && !computed.iter().any(fits))?;
+    Some(format!("has {stated}, computed {first}"))
 }
 
 /// The v3 key, where the symbol is known.
@@ -162,37 +153,25 @@ pub fn computed_golden_keys(golden: &Golden) -> Vec<String> {
     golden.rules().filter_map(|rule| build(path, Some(rule), anchor.as_ref(), None)).collect()
 }
 
-/// The parts of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct KeyParts<'a> {
     pub version: &'a str,
     pub path: &'a str,
+    pub rule: &'a str,
+    /// With its kind, such as `lines:3-4`.
+    pub anchor: &'a str,
     /// All that follows the path: rule, anchor and, where it belongs to the key, source.
     pub rest: &'a str,
-}
-
-impl<'a> KeyParts<'a> {
-    /// The rule.
-    pub fn rule(&self) -> &'a str {
-        self.rest.split('|').next().unwrap_or_default()
-    }
-
-    /// The anchor with its kind, such as `lines:3-4`.
-    pub fn anchor(&self) -> &'a str {
-        self.rest.split('|').nth(1).unwrap_or_default()
-    }
 }
 
 /// Parses a key; `None` when it is not one of ours.
 pub fn parse(key: &str) -> Option<KeyParts<'_>> {
     let (version, rest) = key.split_once('|')?;
     let (path, rest) = rest.split_once('|')?;
-    (matches!(version, "v2" | "v3") && !path.is_empty() && rest.contains('|')).then_some(KeyParts {
-        version,
-        path,
-        rest,
-    })
+    let mut parts = rest.split('|');
+    let (rule, anchor) = (parts.next()?, parts.next()?);
+    let is_ours = matches!(version, "v2" | "v3") && !path.is_empty();
+    is_ours.then_some(KeyParts { version, path, rule, anchor, rest })
 }
 
 /// What a golden and its finding share. The order is the order in which goldens are served.
@@ -217,20 +196,15 @@ pub enum RefusedKey {
     NoSource,
 }
 
-impl RefusedKey {
-    /// The name used in every format.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Chunk => "chunk_anchors",
-            Self::NoAnchor => "require_anchor",
-            Self::NoSource => "include_source",
-        }
-    }
-}
+names!(RefusedKey::as_str {
+    Chunk = "chunk_anchors",
+    NoAnchor = "require_anchor",
+    NoSource = "include_source",
+});
 
 /// Why the rules do not accept a key, whoever has it; `None` where they do.
 pub fn refusal(key: &str, rules: &IdentityRules) -> Option<RefusedKey> {
-    let anchor = parse(key)?.anchor();
+    let anchor = parse(key)?.anchor;
     if rules.require_anchor {
         return (!anchor.starts_with("anchor:")).then_some(RefusedKey::NoAnchor);
     }
@@ -240,7 +214,6 @@ pub fn refusal(key: &str, rules: &IdentityRules) -> Option<RefusedKey> {
 
 /// Fields missing to build a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct MissingKeyFields {
     pub file: bool,
     pub rule: bool,

@@ -7,7 +7,6 @@ use crate::profile::IdentityRules;
 
 /// A stated key that no finding can have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct UnmatchableKey {
     pub fault: String,
     pub meant: Option<String>,
@@ -81,7 +80,6 @@ fn normal_anchor(version: &str, anchor: &str) -> Option<String> {
 
 /// A field in which a golden's stated key and its own fields contradict each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Contradiction {
     /// The golden's field: `file`, `rule_id`, `line_start` or `anchor`.
     pub field: &'static str,
@@ -99,10 +97,10 @@ pub fn contradictions(golden: &Golden) -> Vec<Contradiction> {
         found.push(Contradiction { field: "file", key: parts.path.to_owned(), stated: file.to_string() });
     }
     let rules: Vec<String> = golden.rules().filter_map(normalize_rule).map(|rule| part(&rule)).collect();
-    if !rules.is_empty() && !rules.iter().any(|rule| Some(rule.as_str()) == normalize_rule(parts.rule()).as_deref()) {
-        found.push(Contradiction { field: "rule_id", key: parts.rule().to_owned(), stated: rules.join(", ") });
+    if !rules.is_empty() && !rules.iter().any(|rule| Some(rule.as_str()) == normalize_rule(parts.rule).as_deref()) {
+        found.push(Contradiction { field: "rule_id", key: parts.rule.to_owned(), stated: rules.join(", ") });
     }
-    let anchor = parts.anchor();
+    let anchor = parts.anchor;
     if let (Some(stated), Some(named)) = (golden.lines, anchor.strip_prefix("lines:")) {
         let stated = format!("{}-{}", stated.start, stated.end);
         if normal_anchor("v2", anchor).as_deref() != Some(&*format!("lines:{stated}")) {

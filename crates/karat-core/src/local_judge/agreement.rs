@@ -8,73 +8,69 @@ use crate::golden::Severity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Weights that were set by reason, in log-odds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Reasoned {
+/// Defines the weights with their defaults.
+macro_rules! reasoned {
+    ($($(#[$doc:meta])* $name:ident: $type:ident = $default:expr;)*) => {
+        /// Weights that were set by reason, in log-odds.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct Reasoned {
+            $($(#[$doc])* pub $name: $type,)*
+        }
+
+        impl Default for Reasoned {
+            fn default() -> Self {
+                Self { $($name: $default,)* }
+            }
+        }
+
+        impl Reasoned {
+            pub(super) fn is_finite(&self) -> bool {
+                [$(f64::from(self.$name)),*].iter().all(|number| number.is_finite())
+            }
+        }
+    };
+}
+
+reasoned! {
     /// The same file, and lines that overlap.
-    pub same_lines: f64,
+    same_lines: f64 = 2.5;
     /// The same file, and lines next to each other; it fades to `far_lines` over `near` lines.
-    pub near_lines: f64,
+    near_lines: f64 = 1.75;
     /// The same file, and lines further apart.
-    pub far_lines: f64,
+    far_lines: f64 = -1.0;
     /// How many lines apart is far.
-    pub near: u32,
+    near: u32 = 20;
     /// The same file, where a side has no lines.
-    pub same_file: f64,
+    same_file: f64 = 0.5;
     /// A file of the same name in another folder.
-    pub same_file_name: f64,
+    same_file_name: f64 = 0.0;
     /// Another file.
-    pub other_file: f64,
+    other_file: f64 = -2.5;
     /// The finding's rule is one the golden names.
-    pub same_rule: f64,
+    same_rule: f64 = 2.0;
     /// The same category.
-    pub same_category: f64,
+    same_category: f64 = 0.75;
     /// Another category.
-    pub other_category: f64,
+    other_category: f64 = -0.25;
     /// A weakness number in common.
-    pub same_cwe: f64,
+    same_cwe: f64 = 1.0;
     /// Weakness numbers on both sides, none in common.
-    pub other_cwe: f64,
+    other_cwe: f64 = -0.5;
     /// The same function, or the golden's is named in the finding's text.
-    pub same_function: f64,
+    same_function: f64 = 0.75;
     /// Another function.
-    pub other_function: f64,
+    other_function: f64 = -0.5;
     /// Each step between the severities.
-    pub severity_step: f64,
+    severity_step: f64 = -0.1;
     /// All keywords of the golden are there rather than none.
-    pub keywords: f64,
+    keywords: f64 = 2.0;
     /// The share of keywords that speaks neither for nor against.
-    pub usual_keywords: f64,
+    usual_keywords: f64 = 0.25;
     /// The least that texts amount to where the golden says hardly more than its category and keywords, and the finding is
     /// of that category or has all of the keywords, at no other place: there is nothing in the golden that other words could
     /// contradict.
-    pub terse_golden: f64,
-}
-
-impl Default for Reasoned {
-    fn default() -> Self {
-        Self {
-            same_lines: 2.5,
-            near_lines: 1.75,
-            far_lines: -1.0,
-            near: 20,
-            same_file: 0.5,
-            same_file_name: 0.0,
-            other_file: -2.5,
-            same_rule: 2.0,
-            same_category: 0.75,
-            other_category: -0.25,
-            same_cwe: 1.0,
-            other_cwe: -0.5,
-            same_function: 0.75,
-            other_function: -0.5,
-            severity_step: -0.1,
-            keywords: 2.0,
-            usual_keywords: 0.25,
-            terse_golden: -1.0,
-        }
-    }
+    terse_golden: f64 = -1.0;
 }
 
 /// One thing that a pair has beside its texts: its name, and its weight.
@@ -102,48 +98,21 @@ impl Reasoned {
         ]
     }
 
-    /// Every amount, to be looked through for what is not a number.
-    pub(super) fn all(&self) -> [f64; 17] {
-        [
-            self.same_lines,
-            self.near_lines,
-            self.far_lines,
-            self.same_file,
-            self.same_file_name,
-            self.other_file,
-            self.same_rule,
-            self.same_category,
-            self.other_category,
-            self.same_cwe,
-            self.other_cwe,
-            self.same_function,
-            self.other_function,
-            self.severity_step,
-            self.keywords,
-            self.usual_keywords,
-            self.terse_golden,
-        ]
-    }
-
     fn place(&self, golden: &GoldenMetadata, finding: &FindingMetadata) -> Contribution {
         let (own, other) = (golden.place.as_ref()?, finding.file?);
         if !own.has(other) {
-            return Some(if own.file.name == other.name {
-                ("same_file_name", self.same_file_name)
-            } else {
-                ("other_file", self.other_file)
-            });
+            let same = own.file.name == other.name;
+            return Some(if same { ("same_file_name", self.same_file_name) } else { ("other_file", self.other_file) });
         }
-        let (Some(a), Some(b)) = (golden.lines, finding.lines) else { return Some(("same_file", self.same_file)) };
-        if a.overlaps(b) {
-            return Some(("same_lines", self.same_lines));
-        }
-        let gap = a.gap(b);
-        if gap >= self.near {
-            return Some(("far_lines", self.far_lines));
-        }
-        let way = f64::from(gap) / f64::from(self.near);
-        Some(("near_lines", self.near_lines + (self.far_lines - self.near_lines) * way))
+        Some(match golden.lines.zip(finding.lines).map(|(a, b)| a.gap(b)) {
+            None => ("same_file", self.same_file),
+            Some(0) => ("same_lines", self.same_lines),
+            Some(gap) if gap >= self.near => ("far_lines", self.far_lines),
+            Some(gap) => {
+                let way = f64::from(gap) / f64::from(self.near);
+                ("near_lines", self.near_lines + (self.far_lines - self.near_lines) * way)
+            }
+        })
     }
 
     fn rule(&self, golden: &GoldenMetadata, finding: &FindingMetadata) -> Contribution {

@@ -2,6 +2,7 @@
 //!
 //! Tables are never iterated, so the hash order cannot change any result.
 
+use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 pub(super) type FastHash = BuildHasherDefault<FoldHasher>;
@@ -24,7 +25,8 @@ impl Hasher for FoldHasher {
     }
 
     fn write_u64(&mut self, key: u64) {
-        self.0 = folded(self.0 ^ key);
+        let wide = u128::from(self.0 ^ key ^ 0x243f_6a88_85a3_08d3) * 0x9e37_79b9_7f4a_7c15;
+        self.0 = (wide >> 64) as u64 ^ wide as u64;
     }
 
     fn finish(&self) -> u64 {
@@ -32,69 +34,30 @@ impl Hasher for FoldHasher {
     }
 }
 
-fn folded(key: u64) -> u64 {
-    let wide = u128::from(key ^ 0x243f_6a88_85a3_08d3) * 0x9e37_79b9_7f4a_7c15;
-    (wide >> 64) as u64 ^ wide as u64
-}
-
 /// Numbers for keys, counted from 0 in the order in which keys are first met, and which text had each of them last.
 #[derive(Default)]
-pub(super) struct KeyNumbers {
-    /// As many as a power of two, at most half of them taken.
-    slots: Vec<Slot>,
-    pub(super) taken: usize,
-}
-
-/// A place for a key; texts are counted from 1, and what no text had is free.
-#[derive(Clone, Copy, Default)]
-struct Slot {
-    key: u64,
-    number: u32,
-    text: u32,
-}
+pub(super) struct KeyNumbers(HashMap<u64, (u32, u32), FastHash>);
 
 impl KeyNumbers {
     pub(super) fn with_room(keys: usize) -> Self {
-        Self { slots: vec![Slot::default(); (keys * 2).next_power_of_two()], taken: 0 }
+        Self(HashMap::with_capacity_and_hasher(keys, FastHash::default()))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
     }
 
     /// The number of a key that text `text`, counted from 1, has, and whether it is met in this text for the first time.
     pub(super) fn number(&mut self, key: u64, text: u32) -> (u32, bool) {
-        if self.taken * 2 >= self.slots.len() {
-            self.grow();
-        }
-        let slot = Self::slot(&mut self.slots, key);
-        if slot.text == 0 {
-            *slot = Slot { key, number: self.taken as u32, text };
-            self.taken += 1;
-            return (slot.number, true);
-        }
-        (slot.number, std::mem::replace(&mut slot.text, text) != text)
-    }
-
-    /// The slot of a key, or the one it would take.
-    fn slot(slots: &mut [Slot], key: u64) -> &mut Slot {
-        let last = slots.len() - 1;
-        let mut at = folded(key) as usize & last;
-        while slots[at].text != 0 && slots[at].key != key {
-            at = (at + 1) & last;
-        }
-        &mut slots[at]
-    }
-
-    fn grow(&mut self) {
-        let mut slots = vec![Slot::default(); (self.slots.len() * 4).max(64)];
-        for slot in self.slots.iter().filter(|slot| slot.text != 0) {
-            *Self::slot(&mut slots, slot.key) = *slot;
-        }
-        self.slots = slots;
+        let new = self.0.len() as u32;
+        let (number, last) = self.0.entry(key).or_insert((new, 0));
+        (*number, std::mem::replace(last, text) != text)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashMap;
 
     #[test]
     fn keys_keep_their_numbers_while_the_table_grows() {
@@ -110,7 +73,7 @@ mod tests {
                     assert_eq!(found.number(key, text), (*number, is_first));
                 }
             }
-            assert_eq!(found.taken, plain.len());
+            assert_eq!(found.len(), plain.len());
         }
     }
 }

@@ -68,7 +68,7 @@ impl Place {
 impl PairMetadata {
     /// Looks at goldens and findings; `said` are the findings' texts.
     pub(super) fn new<'f>(goldens: &'f [Golden], findings: &'f [Finding], said: &[String]) -> Self {
-        let (mut files, mut kinds) = (Files::default(), Numbers::default());
+        let (mut files, mut kinds) = (Files::default(), HashMap::new());
         let mut wanted = KeywordIndex::default();
         let mut functions: HashMap<Cow<'_, str>, u32> = HashMap::new();
         let mut paths: Vec<&RepoPath> = Vec::new();
@@ -144,28 +144,23 @@ impl PairMetadata {
     }
 }
 
-/// Numbers for texts, in the order in which they are first met.
-#[derive(Default)]
-struct Numbers<T>(HashMap<T, u32>);
-
-impl<T: std::hash::Hash + Eq> Numbers<T> {
-    fn number(&mut self, text: T) -> u32 {
-        let new = self.0.len() as u32;
-        *self.0.entry(text).or_insert(new)
-    }
+/// The number of a text, in the order in which texts are first met.
+fn number<T: std::hash::Hash + Eq>(numbers: &mut HashMap<T, u32>, text: T) -> u32 {
+    let new = numbers.len() as u32;
+    *numbers.entry(text).or_insert(new)
 }
 
 /// Numbers for paths and for the names of files, and which of the findings' paths fit each glob.
 #[derive(Default)]
 struct Files<'a> {
-    paths: Numbers<&'a str>,
-    names: Numbers<&'a str>,
+    paths: HashMap<&'a str, u32>,
+    names: HashMap<&'a str, u32>,
     globs: HashMap<&'a str, Arc<[bool]>>,
 }
 
 impl<'a> Files<'a> {
     fn file(&mut self, path: &'a RepoPath) -> File {
-        File { path: self.paths.number(path.as_str()), name: self.names.number(path.file_name()) }
+        File { path: number(&mut self.paths, path.as_str()), name: number(&mut self.names, path.file_name()) }
     }
 
     /// Where a golden with this pattern lies; `paths` are those of findings, in the order of their numbers.
@@ -179,9 +174,9 @@ impl<'a> Files<'a> {
 }
 
 /// Ignores case and punctuation: `sql-injection` is `SQL injection`. What is mere punctuation has no number.
-fn kind(text: &str, kinds: &mut Numbers<String>) -> Kind {
+fn kind(text: &str, kinds: &mut HashMap<String, u32>) -> Kind {
     let plain: String = text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    (!plain.is_empty()).then(|| kinds.number(plain))
+    (!plain.is_empty()).then(|| number(kinds, plain))
 }
 
 /// A golden with more words of its own than this says something.

@@ -35,40 +35,29 @@ pub(crate) use words::stems;
 /// The judge's name in judgements.
 pub const NAME: &str = "local";
 
-/// The judge's opinion on a pair.
+/// The judge's opinion on a pair, given by indices in the case and in the trial.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
 pub struct PairOpinion {
-    /// Index of the golden in its case.
     pub golden: usize,
-    /// Index of the finding in its trial.
     pub finding: usize,
-    /// How likely a match is, from 0 to 1.
     pub probability: f64,
-    /// Whether the probability reaches the threshold.
     pub matched: bool,
-    /// The strongest reasons for a match, the strongest first, then the strongest against.
-    pub reasons: Vec<Reason>,
+    /// The strongest reasons for a match, the strongest first, then the strongest against: names of features, of weights set by
+    /// reason or of rivals, each with its log-odds relative to an average pair.
+    pub reasons: Vec<(&'static str, f64)>,
 }
 
 impl PairOpinion {
     /// The reasons in one line, for a judgement's explanation.
     pub fn explanation(&self) -> String {
-        let side = |word: &str, wanted: fn(&Reason) -> bool| {
-            let said: Vec<String> =
-                self.reasons.iter().filter(|r| wanted(r)).map(|r| format!("{} {:+.1}", r.name, r.log_odds)).collect();
+        let side = |word: &str, wanted: fn(f64) -> bool| {
+            let own = self.reasons.iter().filter(|(_, log_odds)| wanted(*log_odds));
+            let said: Vec<String> = own.map(|(name, log_odds)| format!("{name} {log_odds:+.1}")).collect();
             if said.is_empty() { format!("nothing {word}") } else { format!("{word}: {}", said.join(", ")) }
         };
-        format!("{}; {}", side("for", |r| r.log_odds > 0.0), side("against", |r| r.log_odds < 0.0))
+        format!("{}; {}", side("for", |log_odds| log_odds > 0.0), side("against", |log_odds| log_odds < 0.0))
     }
-}
-
-/// One reason for or against a match.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reason {
-    /// A feature, a weight set by reason, or a rival.
-    pub name: &'static str,
-    /// Log-odds relative to an average pair.
-    pub log_odds: f64,
 }
 
 /// The judge, ready to decide.

@@ -142,7 +142,7 @@ impl Params {
         }
         let rivals = &self.rivals;
         let all = [self.text.base, rivals.base, rivals.score, rivals.behind_golden, rivals.behind_finding];
-        if !all.iter().chain(&self.reasoned.all()).all(|number| number.is_finite()) {
+        if !all.iter().all(|number| number.is_finite()) || !self.reasoned.is_finite() {
             faults.push("text.base, rivals and reasoned: expected finite numbers".to_owned());
         }
         faults

@@ -5,7 +5,7 @@ use super::metadata::PairMetadata;
 use super::rarity::ln;
 use super::shared::GoldenLookup;
 use super::text_index::{IndexedText, Sizes, TextIndexer, TextParts};
-use super::{LocalJudge, PairOpinion, Reason, finding_text, golden_text};
+use super::{LocalJudge, PairOpinion, finding_text, golden_text};
 use crate::finding::Finding;
 use crate::golden::Golden;
 use crate::stats::logistic::probability;
@@ -172,7 +172,7 @@ impl<'a> Table<'a> {
         rivals.base + rivals.score * score + rivals.behind_golden * golden + rivals.behind_finding * finding
     }
 
-    fn reasons(&self, g: usize, f: usize, score: f64, lookup: &GoldenLookup) -> Vec<Reason> {
+    fn reasons(&self, g: usize, f: usize, score: f64, lookup: &GoldenLookup) -> Vec<(&'static str, f64)> {
         let rivals = &self.judge.params.rivals;
         let scaled = self.scaled(g, f, lookup);
         let text = self.judge.params.text.base + scaled.iter().sum::<f64>();
@@ -183,10 +183,10 @@ impl<'a> Table<'a> {
             ("another_golden", rivals.behind_golden * golden),
             ("another_finding", rivals.behind_finding * finding),
         ]);
-        let notable = all.filter(|(_, log_odds)| log_odds.abs() >= 0.05);
-        let mut all: Vec<Reason> = notable.map(|(name, log_odds)| Reason { name, log_odds }).collect();
-        all.sort_by(|a, b| b.log_odds.abs().total_cmp(&a.log_odds.abs()));
-        let (mut speaks_for, mut against): (Vec<Reason>, Vec<Reason>) = all.into_iter().partition(|r| r.log_odds > 0.0);
+        let mut notable: Vec<(&str, f64)> = all.filter(|(_, log_odds)| log_odds.abs() >= 0.05).collect();
+        notable.sort_by(|(_, a), (_, b)| b.abs().total_cmp(&a.abs()));
+        let (mut speaks_for, mut against): (Vec<_>, Vec<_>) =
+            notable.into_iter().partition(|(_, log_odds)| *log_odds > 0.0);
         speaks_for.truncate(MOST_REASONS);
         against.truncate(MOST_REASONS);
         speaks_for.extend(against);

@@ -160,7 +160,7 @@ impl<'t> TextIndexer<'t> {
 
     /// Ends the goldens: from here on texts keep only what some golden has as well, as nothing else can be shared.
     pub(super) fn end_goldens(&mut self) -> Sizes {
-        let sizes = Sizes { words: self.words.taken, parts: self.parts.each_ref().map(|numbers| numbers.taken) };
+        let sizes = Sizes { words: self.words.len(), parts: self.parts.each_ref().map(KeyNumbers::len) };
         self.known = Some(sizes);
         sizes
     }
@@ -236,7 +236,7 @@ impl<'t> TextIndexer<'t> {
     fn know(&mut self, stem: &str) {
         let (key, weight, concepts) = (key(stem), self.weights.get(stem), self.concepts.get(stem));
         let (id, _) = self.words.number(key, self.texts);
-        self.uses.resize(self.words.taken, (0, 0));
+        self.uses.resize(self.words.len(), (0, 0));
         self.stems.push(Stem { key, id, weight, concepts });
     }
 }

@@ -1,11 +1,10 @@
 //! Splits a text into words, code names, numbers and operators, and detects negation.
 
 use crate::matching::keywords::lowercase;
-use crate::matching::text::StopWords;
 use std::borrow::Cow;
 
-/// Stop words, without negations.
-static STOP_WORDS: StopWords = StopWords::new(&[
+/// Stop words, without negations; sorted.
+const STOP_WORDS: &[&str] = &[
     "about", "after", "again", "all", "also", "an", "and", "any", "are", "as", "at", "be", "because", "been", "before",
     "being", "between", "both", "but", "by", "can", "could", "did", "do", "does", "don", "down", "each", "eg", "etc",
     "for", "from", "further", "had", "has", "have", "having", "he", "her", "here", "his", "how", "ie", "if", "in",
@@ -14,7 +13,7 @@ static STOP_WORDS: StopWords = StopWords::new(&[
     "that", "the", "their", "them", "then", "there", "these", "they", "this", "to", "too", "under", "up", "use",
     "used", "using", "very", "via", "was", "we", "were", "what", "when", "where", "which", "while", "who", "why",
     "will", "with", "would", "you", "your",
-]);
+];
 
 const NEGATIONS: &[&str] =
     &["cannot", "fail", "fails", "lack", "lacks", "missing", "never", "no", "none", "not", "unable", "without"];
@@ -87,7 +86,7 @@ impl<'w> Spelling<'w> {
     pub(super) fn new(word: &'w str, mut emit: impl FnMut(&str)) -> Self {
         parts(word, |part| {
             let part = lowercase(part);
-            if part.chars().nth(1).is_some() && !STOP_WORDS.contains(&part) {
+            if part.chars().nth(1).is_some() && STOP_WORDS.binary_search(&&*part).is_err() {
                 emit(&stem(&part));
             }
         });
@@ -96,7 +95,7 @@ impl<'w> Spelling<'w> {
         let camel = word.chars().any(|c| std::mem::replace(&mut last, c).is_lowercase() && c.is_uppercase());
         Self {
             is_name: camel || word.trim_matches('_').contains('_'),
-            is_stop_word: STOP_WORDS.contains(&lower),
+            is_stop_word: STOP_WORDS.binary_search(&&*lower).is_ok(),
             denies: NEGATIONS.contains(&&*lower),
             lower,
         }

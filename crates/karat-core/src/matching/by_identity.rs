@@ -14,7 +14,8 @@ use crate::golden::{Acceptance, Golden};
 use crate::identity::key::{self, MatchedVia, RefusedKey};
 use crate::path::{FilePattern, RepoPath};
 use crate::profile::IdentityRules;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
 
 pub(super) fn by_identity(case: &PreparedCase<'_>, findings: &[Finding]) -> TrialResult {
     let (goldens, rules) = (&case.case.goldens, &case.profile.identity);
@@ -53,7 +54,6 @@ pub(super) fn by_identity(case: &PreparedCase<'_>, findings: &[Finding]) -> Tria
     result
 }
 
-/// The result for one trial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IdentityMatches {
     /// Golden index, finding index, and how.
@@ -119,8 +119,7 @@ pub fn found_by(golden: &Golden, rules: &IdentityRules) -> Result<MatchedVia, Mi
     GoldenQuery::new(golden, rules).found_by(golden, rules)
 }
 
-/// What a golden is looked for by. Where it is places, they fit the pattern and have one of the rules, with its anchor unless no
-/// key can be built.
+/// What a golden is looked for by: keys, or places that fit the pattern and have one of the rules, with its anchor if known.
 enum GoldenQuery {
     Keys(Vec<String>),
     Places { via: MatchedVia, pattern: FilePattern, names: Vec<String> },
@@ -188,45 +187,33 @@ impl Queue {
     }
 }
 
-/// The findings that share something, by their paths.
+/// The findings that share something, in file order, by their paths; and the paths of each file name.
 #[derive(Default)]
 struct Bucket {
-    /// By rising path.
-    paths: Vec<RepoPath>,
-    /// By index of the path, in file order.
-    findings: Vec<Vec<usize>>,
-    names: HashMap<String, Vec<usize>>,
+    paths: BTreeMap<RepoPath, Vec<usize>>,
+    names: HashMap<String, BTreeSet<RepoPath>>,
 }
 
 impl Bucket {
-    fn new(mut places: Vec<(RepoPath, usize)>) -> Self {
-        places.sort_unstable();
-        let mut bucket = Self::default();
-        for same in places.chunk_by(|a, b| a.0 == b.0) {
-            let path = same[0].0.clone();
-            bucket.names.entry(path.file_name().to_owned()).or_default().push(bucket.paths.len());
-            bucket.paths.push(path);
-            bucket.findings.push(same.iter().map(|(_, f)| *f).collect());
-        }
-        bucket
+    fn add(&mut self, path: RepoPath, finding: usize) {
+        self.names.entry(path.file_name().to_owned()).or_default().insert(path.clone());
+        self.paths.entry(path).or_default().push(finding);
     }
 
-    fn fitting<'s>(&'s self, pattern: &'s FilePattern) -> impl Iterator<Item = usize> + 's {
+    fn fitting(&self, pattern: &FilePattern) -> Vec<usize> {
         let text = pattern.path().as_str();
         let name = pattern.path().file_name();
-        let near: Vec<usize> = if !pattern.is_glob() {
-            self.paths.binary_search(pattern.path()).into_iter().collect()
+        let near: Vec<(&RepoPath, &Vec<usize>)> = if !pattern.is_glob() {
+            self.paths.get_key_value(pattern.path()).into_iter().collect()
         } else if name.contains('*') {
             // All that fit begin as the glob does.
             let start = &text[..text.find('*').unwrap_or(text.len())];
-            let from = self.paths.partition_point(|path| path.as_str() < start);
-            let begins = |at: &usize| self.paths[*at].as_str().starts_with(start);
-            (from..self.paths.len()).take_while(begins).collect()
+            let from_start = self.paths.range::<str, _>((Bound::Included(start), Bound::Unbounded));
+            from_start.take_while(|(path, _)| path.as_str().starts_with(start)).collect()
         } else {
-            self.names.get(name).cloned().unwrap_or_default()
+            self.names.get(name).into_iter().flatten().filter_map(|path| self.paths.get_key_value(path)).collect()
         };
-        let fits = |at: &usize| pattern.matches(&self.paths[*at]);
-        near.into_iter().filter(fits).flat_map(|at| self.findings[at].iter().copied())
+        near.into_iter().filter(|(path, _)| pattern.matches(path)).flat_map(|(_, findings)| findings).copied().collect()
     }
 }
 
@@ -242,12 +229,12 @@ struct Index<'a> {
 
 impl<'a> Index<'a> {
     fn new(findings: &[Finding], rules: &IdentityRules, wanted: &'a [GoldenQuery]) -> Self {
-        let mut rests: HashMap<&'a str, Vec<(RepoPath, usize)>> = HashMap::new();
-        let mut by_rule: HashMap<&'a str, Vec<(RepoPath, usize)>> = HashMap::new();
+        let mut rests: HashMap<&'a str, Bucket> = HashMap::new();
+        let mut by_rule: HashMap<&'a str, Bucket> = HashMap::new();
         for wanted in wanted {
             if let GoldenQuery::Places { via, names, .. } = wanted {
                 let places = if *via == MatchedVia::GlobKey { &mut rests } else { &mut by_rule };
-                places.extend(names.iter().map(|name| (name.as_str(), Vec::new())));
+                places.extend(names.iter().map(|name| (name.as_str(), Bucket::default())));
             }
         }
         let mut queues: Vec<Queue> = Vec::new();
@@ -258,7 +245,7 @@ impl<'a> Index<'a> {
                     && let Some(bucket) = rests.get_mut(parts.rest)
                     && let Some(path) = RepoPath::new(parts.path)
                 {
-                    bucket.push((path, f));
+                    bucket.add(path, f);
                 }
                 let queue = *by_key.entry(k).or_insert_with(|| {
                     queues.push(Queue::default());
@@ -269,14 +256,11 @@ impl<'a> Index<'a> {
             let Some(path) = finding.file.as_ref().filter(|_| !by_rule.is_empty()) else { continue };
             for rule in finding.rules().filter_map(key::normalize_rule) {
                 if let Some(bucket) = by_rule.get_mut(rule.as_str()) {
-                    bucket.push((path.clone(), f));
+                    bucket.add(path.clone(), f);
                 }
             }
         }
-        let buckets = |places: HashMap<&'a str, Vec<(RepoPath, usize)>>| -> HashMap<&'a str, Bucket> {
-            places.into_iter().map(|(name, places)| (name, Bucket::new(places))).collect()
-        };
-        Self { queues, by_key, by_place: HashMap::new(), rests: buckets(rests), rules: buckets(by_rule) }
+        Self { queues, by_key, by_place: HashMap::new(), rests, rules: by_rule }
     }
 
     fn queues_of(&mut self, wanted: &'a GoldenQuery) -> Vec<usize> {
@@ -294,7 +278,7 @@ impl<'a> Index<'a> {
             return Some(queue);
         }
         let buckets = if via == MatchedVia::GlobKey { &self.rests } else { &self.rules };
-        let mut findings: Vec<usize> = buckets.get(name)?.fitting(pattern).collect();
+        let mut findings: Vec<usize> = buckets.get(name)?.fitting(pattern);
         findings.sort_unstable();
         findings.dedup();
         let queue = self.queues.len();

@@ -23,7 +23,7 @@ pub(super) fn by_score(case: &PreparedCase<'_>, findings: &[Finding], decisions:
         Assignment::Exact => assign::exact::assign(findings.len(), &assign::tiers(goldens), &pairs.edges),
     };
     if !pairs.cut.is_empty() {
-        assign_cut_goldens(&search, &pairs, findings.len(), goldens, &mut chosen);
+        assign_cut_goldens(&search, &pairs, &mut chosen);
     }
 
     let mut result = TrialResult { crowded: pairs.cut.len(), ..TrialResult::default() };
@@ -40,13 +40,13 @@ pub(super) fn by_score(case: &PreparedCase<'_>, findings: &[Finding], decisions:
             decided_by: decided.map_or(DecidedBy::Score, |d| DecidedBy::Judge(d.judge.clone())),
             judgement: decided.map(|d| d.judgement),
             flags: if pair.ambiguous { vec![Flag::Ambiguous] } else { Vec::new() },
-            runner_up: search.golden_candidate(g, pairs.of_golden[g].other_than(f)),
+            runner_up: search.golden_candidate(g, pairs.of_golden[g].iter().copied().find(|best| best.index() != f)),
         };
         place_match(&mut result, found, goldens[g].acceptance);
     }
     for (g, golden) in goldens.iter().enumerate() {
         if golden.is_required() && finding_of[g].is_none() {
-            let first = pairs.of_golden[g].first;
+            let first = pairs.of_golden[g].first().copied();
             let best = search.golden_candidate(g, first);
             let counts = first.is_some_and(|first| first.counts);
             let unanswered = decisions.unjudged.range((g, 0)..(g + 1, 0));
@@ -102,13 +102,9 @@ pub(super) fn by_score(case: &PreparedCase<'_>, findings: &[Finding], decisions:
 }
 
 /// Gives each unassigned golden whose edges were cut the best finding that is still free.
-fn assign_cut_goldens(
-    search: &Search<'_>,
-    pairs: &TrialPairs,
-    findings: usize,
-    goldens: &[Golden],
-    chosen: &mut Vec<Chosen>,
-) {
+fn assign_cut_goldens(search: &Search<'_>, pairs: &TrialPairs, chosen: &mut Vec<Chosen>) {
+    let PairScorer { case, findings, .. } = &search.scorer;
+    let (goldens, findings) = (&case.case.goldens, findings.findings.len());
     let (finding_of, golden_of) = assignment_maps(chosen, goldens.len(), findings);
     let mut free: Vec<usize> = (0..findings).filter(|f| golden_of[*f].is_none()).collect();
     let mut open: Vec<u32> = pairs.cut.iter().copied().filter(|g| finding_of[*g as usize].is_none()).collect();

@@ -32,9 +32,7 @@ pub(super) struct CandidateIndex {
     /// The greatest share a keyword or word has of any golden's keywords or prose.
     keyword_shares: Vec<f64>,
     term_shares: Vec<f64>,
-    /// By golden, and the distinct ones.
-    golden_shapes: Vec<u32>,
-    shapes: Vec<u32>,
+    shapes: BTreeSet<u32>,
     weights: Vec<Weights>,
     golden_lines: LineIndex,
     finding_lines: LineIndex,
@@ -73,8 +71,6 @@ impl CandidateIndex {
                 *share = share.max(prose.share(weight));
             }
         }
-        let golden_shapes: Vec<u32> = case.goldens.iter().map(shape).collect();
-        let shapes: BTreeSet<u32> = golden_shapes.iter().copied().collect();
         let prose = |(g, own): (u32, &'_ PreparedGolden<'_>)| {
             let terms: Vec<u32> = own.prose.iter().flat_map(|prose| &prose.terms).map(|(term, _)| *term).collect();
             terms.into_iter().map(move |term| (term, g))
@@ -106,8 +102,7 @@ impl CandidateIndex {
             term_weights,
             keyword_shares,
             term_shares,
-            golden_shapes,
-            shapes: shapes.into_iter().collect(),
+            shapes: case.goldens.iter().map(shape).collect(),
             weights: (0..2 * SHAPES).map(|shape| weights(shape, case.profile)).collect(),
         }
     }
@@ -261,7 +256,7 @@ impl CandidateIndex {
         let own = &case.goldens[golden as usize];
         let keyword = f64::from(overlap.keywords) / own.keywords.len().max(1) as f64;
         let text = own.prose.as_ref().map_or(0.0, |prose| prose.share(overlap.term_weight));
-        self.most_of_shape(self.golden_shapes[golden as usize], [file, line, keyword, text])
+        self.most_of_shape(shape(own), [file, line, keyword, text])
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::finding::Finding;
 use crate::golden::Golden;
-use crate::ids::{FindingId, JudgeName};
+use crate::ids::{FindingId, GoldenId, JudgeName};
 use crate::judgement::{
     AuditDecision, ClassifiedFinding, Decision, ExtraDecision, Judgement, PairDecision, TargetAssessment,
 };
@@ -10,9 +10,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The settled decision about a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct SettledPair<'a> {
     pub matched: bool,
     /// A partial match, according to the deciding judge.
@@ -29,15 +27,12 @@ impl<'a> SettledPair<'a> {
     }
 }
 
-/// The settled decision about a finding that reports no golden.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct SettledExtra<'a> {
     pub valid: bool,
     pub judge: &'a JudgeName,
 }
 
-/// All decisions about one trial.
 #[derive(Debug, Default)]
 pub struct Decisions<'a> {
     /// By golden and finding index.
@@ -54,7 +49,6 @@ pub struct Decisions<'a> {
     pub audited_by: Option<(&'a JudgeName, usize)>,
     /// How many of its findings people classified; these come first.
     pub classified_by_people: usize,
-    /// Whether the audits are split evenly.
     pub split_audit: bool,
     /// How many of the findings that the audit classifies the trial does not have.
     pub unknown_in_audit: usize,
@@ -63,17 +57,16 @@ pub struct Decisions<'a> {
 }
 
 impl<'a> Decisions<'a> {
-    /// The judgements must all be about the trial with these goldens and findings.
-    ///
-    /// People go before models. Among several of a kind the majority decides; an even split is no match, and of an extra it
-    /// decides nothing.
+    /// The judgements must all be about the trial with these goldens and findings. People go before models. Among several of
+    /// a kind the majority decides; an even split is no match, and of an extra it decides nothing.
     pub fn settle(judgements: &[(usize, &'a Judgement)], goldens: &[Golden], findings: &[Finding]) -> Self {
         if judgements.is_empty() {
             return Self::default();
         }
-        let golden_index: HashMap<&str, usize> = goldens.iter().enumerate().map(|(i, g)| (g.id.as_str(), i)).collect();
-        let finding_index: HashMap<&str, usize> =
-            findings.iter().enumerate().map(|(i, f)| (f.id.as_str(), i)).collect();
+        let goldens: HashMap<&GoldenId, usize> = goldens.iter().enumerate().map(|(i, g)| (&g.id, i)).collect();
+        let finding_index: HashMap<&FindingId, usize> = findings.iter().enumerate().map(|(i, f)| (&f.id, i)).collect();
+        let golden_at = |id: &GoldenId| goldens.get(id).copied();
+        let finding_at = |id: &FindingId| finding_index.get(id).copied();
         let mut named: BTreeMap<(usize, usize), Vec<Vote<'a, PairDecision>>> = BTreeMap::new();
         let mut unnamed: BTreeMap<usize, Vec<Vote<'a, PairDecision>>> = BTreeMap::new();
         let mut of_extras: BTreeMap<usize, Vec<Vote<'a, ExtraDecision>>> = BTreeMap::new();
@@ -84,30 +77,26 @@ impl<'a> Decisions<'a> {
             let judge = &judgement.judge;
             match &judgement.decision {
                 Decision::Audit(said) => audits.push(Vote { index, judge, said }),
-                Decision::Extra(said) => match finding_index.get(said.finding.as_str()) {
-                    Some(&f) => of_extras.entry(f).or_default().push(Vote { index, judge, said }),
+                Decision::Extra(said) => match finding_at(&said.finding) {
+                    Some(f) => of_extras.entry(f).or_default().push(Vote { index, judge, said }),
                     None => unknown.push(index),
                 },
-                Decision::Unjudged(pair) => {
-                    match (golden_index.get(pair.golden.as_str()), finding_index.get(pair.finding.as_str())) {
-                        (Some(&g), Some(&f)) => failed.extend([(g, f)]),
-                        _ => unknown.push(index),
-                    }
-                }
+                Decision::Unjudged(pair) => match golden_at(&pair.golden).zip(finding_at(&pair.finding)) {
+                    Some(place) => failed.extend([place]),
+                    None => unknown.push(index),
+                },
                 Decision::Pair(said) => {
                     let vote = Vote { index, judge, said };
-                    let finding = finding_index.get(said.finding.as_str());
-                    let golden = said.golden.as_ref().map(|id| golden_index.get(id.as_str()));
-                    match (golden, finding) {
-                        (Some(Some(&g)), Some(&f)) => named.entry((g, f)).or_default().push(vote),
-                        (None, Some(&f)) => unnamed.entry(f).or_default().push(vote),
+                    match (said.golden.as_ref().map(golden_at), finding_at(&said.finding)) {
+                        (Some(Some(g)), Some(f)) => named.entry((g, f)).or_default().push(vote),
+                        (None, Some(f)) => unnamed.entry(f).or_default().push(vote),
                         _ => unknown.push(index),
                     }
                 }
             }
         }
         let (settled, split_audit) = settle_audits(&deciding(&audits));
-        let has = |id: &FindingId| finding_index.contains_key(id.as_str());
+        let has = |id: &FindingId| finding_at(id).is_some();
         let (audit, by_people) = settled.map(|first| merge_audits(first, &audits, &has)).unzip();
         // Claims in free text only have the ids the judge gave them; findings listed by a tool have their own.
         let known = |id: &FindingId| has(id) || (findings.is_empty() && id.is_claim());

@@ -41,22 +41,13 @@ impl Keywords {
     pub(crate) fn find(&self, text: &str, found: &mut Vec<u32>) {
         found.clear();
         match self {
-            Self::Few(buckets) => {
-                let mut marks = [0_u64; FEW / 64];
-                buckets.mark(text.as_bytes(), &mut marks);
-                for (word, mut bits) in (0_u32..).zip(marks) {
-                    while bits != 0 {
-                        found.push(word * 64 + bits.trailing_zeros());
-                        bits &= bits - 1;
-                    }
-                }
-            }
+            Self::Few(buckets) => buckets.find(text.as_bytes(), found),
             Self::Many(automaton) => {
                 found.extend(automaton.find_overlapping_iter(text).map(|hit| hit.pattern().as_u32()));
-                found.sort_unstable();
-                found.dedup();
             }
         }
+        found.sort_unstable();
+        found.dedup();
     }
 }
 
@@ -93,15 +84,11 @@ pub(crate) fn lowercase(text: &str) -> Cow<'_, str> {
 pub(crate) struct Buckets {
     /// Bucket `b` holds `entries[starts[b]..starts[b + 1]]`.
     starts: Vec<u16>,
-    entries: Vec<(u16, Box<[u8]>)>,
-    single: Vec<(u16, u8)>,
+    entries: Vec<(u32, Box<[u8]>)>,
+    single: Vec<(u32, u8)>,
 }
 
 const BUCKETS: usize = 512;
-
-fn mark(marks: &mut [u64], keyword: u16) {
-    marks[usize::from(keyword) / 64] |= 1 << (keyword % 64);
-}
 
 fn bucket(first: u8, second: u8) -> usize {
     (usize::from(first) * 37 + usize::from(second)) % BUCKETS
@@ -110,15 +97,15 @@ fn bucket(first: u8, second: u8) -> usize {
 impl Buckets {
     fn new(patterns: &[Cow<'_, str>]) -> Self {
         let mut starts = vec![0_u16; BUCKETS + 1];
-        let mut entries: Vec<(u16, Box<[u8]>)> = Vec::with_capacity(patterns.len());
+        let mut entries: Vec<(u32, Box<[u8]>)> = Vec::with_capacity(patterns.len());
         let mut single = Vec::new();
-        for (id, pattern) in patterns.iter().enumerate() {
+        for (id, pattern) in (0_u32..).zip(patterns) {
             match *pattern.as_bytes() {
                 [] => {}
-                [only] => single.push((id as u16, only)),
+                [only] => single.push((id, only)),
                 [first, second, ..] => {
                     starts[bucket(first, second) + 1] += 1;
-                    entries.push((id as u16, pattern.as_bytes().into()));
+                    entries.push((id, pattern.as_bytes().into()));
                 }
             }
         }
@@ -129,12 +116,8 @@ impl Buckets {
         Self { starts, entries, single }
     }
 
-    fn mark(&self, text: &[u8], marks: &mut [u64]) {
-        for &(id, only) in &self.single {
-            if text.contains(&only) {
-                mark(marks, id);
-            }
-        }
+    fn find(&self, text: &[u8], found: &mut Vec<u32>) {
+        found.extend(self.single.iter().filter(|(_, only)| text.contains(only)).map(|(id, _)| *id));
         for (at, pair) in text.windows(2).enumerate() {
             let b = bucket(pair[0], pair[1]);
             let (start, end) = (self.starts[b], self.starts[b + 1]);
@@ -144,7 +127,7 @@ impl Buckets {
             for (id, pattern) in &self.entries[usize::from(start)..usize::from(end)] {
                 // The last byte rules out most mismatches.
                 if text.get(at + pattern.len() - 1) == pattern.last() && text[at..].starts_with(pattern) {
-                    mark(marks, *id);
+                    found.push(*id);
                 }
             }
         }

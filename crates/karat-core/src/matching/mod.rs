@@ -1,5 +1,7 @@
 //! Matches goldens with findings; the result is matches, misses and extras, each with its reason.
 
+#![expect(missing_docs, reason = "names of fields and variants say it")]
+
 pub mod assign;
 pub mod by_identity;
 mod by_score;

@@ -1,7 +1,5 @@
 //! The outcome of each golden and finding of a trial, with its reason.
 
-#![expect(missing_docs, reason = "names of fields and variants say it")]
-
 use crate::golden::Acceptance;
 use crate::identity::key::{MatchedVia, MissingKeyFields, RefusedKey};
 use crate::ids::JudgeName;
@@ -10,16 +8,24 @@ use crate::trial::Outcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The parts of a pair's score. A part that does not apply to the golden is absent.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// The parts of a pair's score; one that does not apply to the golden is absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "PartsV1")]
 pub struct Parts {
+    /// How near the paths are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<f64>,
+    /// How near the lines are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<f64>,
     /// The share of the golden's keywords that the finding uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keyword: Option<f64>,
     /// The share of the golden's prose that the finding covers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<f64>,
     /// The judge's confidence if it matched, else 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<f64>,
 }
 
@@ -64,16 +70,12 @@ pub enum Flag {
     OutsideChange,
 }
 
-impl Flag {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Trap => "trap",
-            Self::Ambiguous => "ambiguous",
-            Self::Unjudged => "unjudged",
-            Self::OutsideChange => "outside_change",
-        }
-    }
-}
+names!(Flag::as_str {
+    Trap = "trap",
+    Ambiguous = "ambiguous",
+    Unjudged = "unjudged",
+    OutsideChange = "outside_change",
+});
 
 /// A golden and the finding that reports it, by index, as is the deciding judgement.
 #[derive(Clone, Debug, PartialEq)]

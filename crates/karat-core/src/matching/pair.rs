@@ -20,7 +20,6 @@ pub(crate) static PREPARED: std::sync::Mutex<Vec<crate::ids::CaseId>> = std::syn
 
 /// A case prepared for scoring, once for all trials of all tools.
 pub struct PreparedCase<'a> {
-    /// The case itself.
     pub case: &'a Case,
     pub(super) vocabulary: &'a Vocabulary,
     pub(crate) profile: &'a Profile,
@@ -94,14 +93,13 @@ impl<'a> PreparedCase<'a> {
         Self { case, vocabulary, profile, goldens, keywords: Keywords::new(index), terms, places }
     }
 
-    /// Prepares the findings of a trial.
     pub fn prepare<'f>(&self, findings: &'f [Finding]) -> PreparedFindings<'f> {
         let profile = self.profile;
         let mut path_ids: HashMap<&RepoPath, u32> = HashMap::new();
         let mut paths: Vec<FindingPath<'f>> = Vec::new();
         let (mut keywords, mut terms) = (Lists::default(), Lists::default());
         let (mut found, mut used): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
-        let mut text = String::new();
+        let reads_text = self.keywords.is_some() || !self.terms.is_empty();
         let mut prepared = Vec::with_capacity(findings.len());
         for finding in findings {
             let path = finding.file.as_ref().map(|path| {
@@ -110,9 +108,7 @@ impl<'a> PreparedCase<'a> {
                     paths.len() as u32 - 1
                 })
             });
-            if self.keywords.is_some() || !self.terms.is_empty() {
-                lowercase_text(finding, &mut text);
-            }
+            let text = if reads_text { lowercase_text(finding) } else { String::new() };
             if let Some(known) = &self.keywords {
                 known.find(&text, &mut found);
             }
@@ -145,7 +141,6 @@ impl<'a> PreparedCase<'a> {
             findings: prepared,
             paths,
             file_parts,
-            golden_paths,
             keywords: Sets::new(keywords, self.keywords.as_ref().map_or(0, Keywords::len)),
             terms: Sets::new(terms, self.terms.len()),
         }
@@ -162,7 +157,9 @@ impl<'a> PreparedCase<'a> {
             (Some(own), Some(theirs)) if findings.file_parts.is_empty() => {
                 self.places.file_part(own, &findings.paths[theirs as usize], &profile.file, profile.partial_path)
             }
-            (Some(own), Some(theirs)) => findings.file_parts[theirs as usize * findings.golden_paths + own as usize],
+            (Some(own), Some(theirs)) => {
+                findings.file_parts[theirs as usize * self.places.patterns.len() + own as usize]
+            }
             _ => 0.0,
         });
         // Without a file, lines are not a location.
@@ -202,13 +199,11 @@ impl<'a> PreparedCase<'a> {
 /// File scores of all path combinations are precomputed up to this many; beyond, each is computed on demand.
 const MOST_FILE_PARTS: usize = 64 * 1024;
 
-/// The findings of a trial, prepared for scoring.
 pub struct PreparedFindings<'f> {
     pub(super) findings: Vec<PreparedFinding<'f>>,
     pub(super) paths: Vec<FindingPath<'f>>,
     /// By distinct path of the findings, then of the goldens; empty where these are too many.
     file_parts: Vec<f64>,
-    golden_paths: usize,
     pub(super) keywords: Sets,
     /// Which words of the goldens' prose each finding uses.
     pub(super) terms: Sets,
@@ -233,20 +228,9 @@ pub(crate) fn compares_prose_of(golden: &Golden, profile: &Profile) -> bool {
     profile.text_instead_of_keywords && golden.keywords.iter().all(|keyword| keyword.trim().is_empty())
 }
 
-fn lowercase_text(finding: &Finding, text: &mut String) {
-    text.clear();
+fn lowercase_text(finding: &Finding) -> String {
     let said = [&finding.title, &finding.message, &finding.category, &finding.rule_id];
-    for part in said.into_iter().filter_map(|part| part.as_deref()) {
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        text.push_str(part);
-    }
-    if text.is_ascii() {
-        text.make_ascii_lowercase();
-    } else {
-        *text = text.to_lowercase();
-    }
+    said.into_iter().filter_map(|part| part.as_deref()).collect::<Vec<_>>().join("\n").to_lowercase()
 }
 
 /// The score that parts add up to, without the judge's.

@@ -1,5 +1,4 @@
-//! Scores the pairs of one trial, and keeps what a scan over them is for: the pairs of a golden that count, or the best
-//! candidates of a golden or a finding.
+//! Scores the pairs of one trial, and keeps those of a golden that count, or the best of a golden or a finding.
 
 use super::assign::{Edge, quantum};
 use super::decisions::Decisions;
@@ -20,26 +19,6 @@ pub(super) struct Ranked {
 impl Ranked {
     pub(super) fn index(&self) -> usize {
         self.index.0 as usize
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Best {
-    pub(super) first: Option<Ranked>,
-    pub(super) second: Option<Ranked>,
-}
-
-impl Best {
-    pub(super) fn add(&mut self, new: Ranked) {
-        if Some(new) > self.first {
-            self.second = self.first.replace(new);
-        } else if Some(new) > self.second {
-            self.second = Some(new);
-        }
-    }
-
-    pub(super) fn other_than(&self, index: usize) -> Option<Ranked> {
-        self.first.filter(|best| best.index() != index).or(self.second)
     }
 }
 
@@ -118,8 +97,19 @@ impl<'a> PairScorer<'a> {
     }
 
     /// The best that a pair without a decision may be that scores at most `bound` billionths.
-    pub(super) fn bound(&self, bound: i64, index: u32) -> Ranked {
+    fn bound(&self, bound: i64, index: u32) -> Ranked {
         Ranked { counts: self.counts_alone(bound), score: bound, index: Reverse(index) }
+    }
+
+    /// The same, where it is a candidate.
+    pub(super) fn candidate_bound(&self, bound: i64, index: u32) -> Option<Ranked> {
+        (bound > 0).then(|| self.bound(bound, index))
+    }
+
+    /// The score of a pair by file, lines and words, and the rank of `index`, one of the two, where it is a candidate.
+    pub(super) fn candidate_rank(&self, golden: usize, finding: usize, index: u32) -> Option<(i64, Option<Ranked>)> {
+        let pair = self.score(golden, finding)?;
+        Some((quantum(pair.heuristic), pair.is_candidate().then(|| pair.ranked(index))))
     }
 }
 
@@ -127,10 +117,9 @@ impl<'a> PairScorer<'a> {
 pub(super) struct GoldenVisitor<'s, 'a> {
     pub(super) scorer: &'s PairScorer<'a>,
     pub(super) golden: u32,
-    pub(super) best: Best,
-    /// Those of earlier goldens come before `start`.
+    /// The two best candidates.
+    pub(super) best: Top,
     pub(super) edges: Vec<Edge>,
-    start: usize,
     most: usize,
     /// Whether some pairs that count were not kept, and how much the least of the others weighs.
     pub(super) cut: bool,
@@ -138,15 +127,14 @@ pub(super) struct GoldenVisitor<'s, 'a> {
 }
 
 impl<'s, 'a> GoldenVisitor<'s, 'a> {
-    pub(super) fn new(scorer: &'s PairScorer<'a>, golden: u32, most: usize, edges: Vec<Edge>) -> Self {
-        let start = edges.len();
-        Self { scorer, golden, best: Best::default(), edges, start, most, least: 0, cut: false }
+    pub(super) fn new(scorer: &'s PairScorer<'a>, golden: u32, most: usize) -> Self {
+        Self { scorer, golden, best: Top::new(2), edges: Vec::new(), most, least: 0, cut: false }
     }
 
     pub(super) fn add(&mut self, pair: &PairScore, finding: u32) {
         if pair.counts && (!self.cut || pair.weight() > self.least) {
             self.edges.push(Edge { row: self.golden, column: finding, weight: pair.weight() });
-            if self.edges.len() - self.start >= self.most.saturating_mul(2) {
+            if self.edges.len() >= self.most.saturating_mul(2) {
                 self.keep_best();
             }
         }
@@ -156,26 +144,25 @@ impl<'s, 'a> GoldenVisitor<'s, 'a> {
     }
 
     fn keep_best(&mut self) {
-        let own = &mut self.edges[self.start..];
-        if own.len() <= self.most {
+        if self.edges.len() <= self.most {
             return;
         }
-        own.select_nth_unstable_by_key(self.most - 1, |edge| Reverse(edge.weight));
-        self.edges.truncate(self.start + self.most);
-        self.least = self.edges[self.start..].iter().map(|edge| edge.weight).min().unwrap_or(0);
+        self.edges.select_nth_unstable_by_key(self.most - 1, |edge| Reverse(edge.weight));
+        self.edges.truncate(self.most);
+        self.least = self.edges.iter().map(|edge| edge.weight).min().unwrap_or(0);
         self.cut = true;
     }
 
     pub(super) fn finish(&mut self) {
         self.keep_best();
-        self.edges[self.start..].sort_unstable_by_key(|edge| edge.column);
+        self.edges.sort_unstable_by_key(|edge| edge.column);
     }
 }
 
 impl PairVisitor for GoldenVisitor<'_, '_> {
     fn wants(&self, bound: i64, index: u32) -> bool {
         let new = self.scorer.bound(bound, index);
-        (new.counts && (!self.cut || bound > self.least)) || (bound > 0 && Some(new) > self.best.second)
+        (new.counts && (!self.cut || bound > self.least)) || (bound > 0 && self.best.has_room_for(new))
     }
 
     fn visit(&mut self, finding: u32) -> Option<i64> {
@@ -229,47 +216,29 @@ impl Top {
     }
 }
 
-/// Sees the findings of one golden, and keeps the best by file, lines and words.
-pub(super) struct NearestVisitor<'s, 'a> {
-    pub(super) scorer: &'s PairScorer<'a>,
-    pub(super) golden: usize,
-    pub(super) min_score: i64,
-    pub(super) top: Top,
-}
-
-impl PairVisitor for NearestVisitor<'_, '_> {
-    fn wants(&self, bound: i64, index: u32) -> bool {
-        let new = Ranked { counts: false, score: bound, index: Reverse(index) };
-        bound >= self.min_score && self.top.has_room_for(new)
-    }
-
-    fn visit(&mut self, finding: u32) -> Option<i64> {
-        let score = quantum(self.scorer.heuristic(self.golden, finding as usize)?);
-        if score >= self.min_score {
-            self.top.add(Ranked { counts: false, score, index: Reverse(finding) });
-        }
-        Some(score)
-    }
-}
-
-/// Sees the pairs of one golden or finding, and keeps the best candidates.
-pub(super) struct CandidateVisitor<'s, 'a, S> {
-    pub(super) scorer: &'s PairScorer<'a>,
-    /// The score of the pair with a finding or golden.
+/// Sees the pairs of one golden or finding, and keeps the best.
+pub(super) struct TopVisitor<S, R> {
+    /// The score of a pair by file, lines and words, and its rank where it is a candidate.
     pub(super) score: S,
+    /// The best rank of a pair that scores at most this; none where it is no candidate.
+    pub(super) best_rank: R,
     pub(super) top: Top,
 }
 
-impl<S: Fn(usize) -> Option<PairScore>> PairVisitor for CandidateVisitor<'_, '_, S> {
+impl<S, R> PairVisitor for TopVisitor<S, R>
+where
+    S: Fn(u32) -> Option<(i64, Option<Ranked>)>,
+    R: Fn(i64, u32) -> Option<Ranked>,
+{
     fn wants(&self, bound: i64, index: u32) -> bool {
-        bound > 0 && self.top.has_room_for(self.scorer.bound(bound, index))
+        (self.best_rank)(bound, index).is_some_and(|rank| self.top.has_room_for(rank))
     }
 
     fn visit(&mut self, index: u32) -> Option<i64> {
-        let pair = (self.score)(index as usize)?;
-        if pair.is_candidate() {
-            self.top.add(pair.ranked(index));
+        let (score, rank) = (self.score)(index)?;
+        if let Some(rank) = rank {
+            self.top.add(rank);
         }
-        Some(quantum(pair.heuristic))
+        Some(score)
     }
 }

@@ -37,17 +37,12 @@ pub(crate) fn next_round(case: &PreparedCase<'_>, trial: &Trial, decisions: &Dec
         return Round::default();
     }
     let table = Table::new(&Search::new(case, &trial.findings, decisions), case, trial, decisions);
-    let mut questions = match profile.assignment {
-        Assignment::Greedy => {
-            let edges = table.edges(|pair, _| Some(assign::quantum(pair.score).max(1)));
-            let chosen = assign::greedy::assign(table.goldens, table.findings, &edges);
-            table.open_among(chosen.iter().map(|pair| (pair.row as usize, pair.column as usize)))
-        }
-        Assignment::Exact => {
-            let questions = table.open_among(table.best(case).into_iter());
-            if questions.is_empty() { table.duplicate_questions(case) } else { questions }
-        }
-    };
+    let best = table.best(case);
+    let mut questions: Vec<OpenPair> =
+        table.open().filter(|pair| best.contains(&(pair.golden, pair.finding))).collect();
+    if questions.is_empty() && profile.assignment == Assignment::Exact && !profile.duplicates_are_false {
+        questions = table.duplicate_questions(case, &best);
+    }
     questions.sort_by(|a, b| b.score.total_cmp(&a.score).then((a.golden, a.finding).cmp(&(b.golden, b.finding))));
     Round { open: table.open().count() - questions.len(), questions }
 }
@@ -97,29 +92,34 @@ impl Table {
         Self { candidates, goldens, findings: trial.findings.len(), share }
     }
 
-    fn best(&self, case: &PreparedCase<'_>) -> Vec<(usize, usize)> {
-        let edges = self.edges(|pair, state| {
+    fn best(&self, case: &PreparedCase<'_>) -> BTreeSet<(usize, usize)> {
+        let greedy = case.profile.assignment == Assignment::Greedy;
+        let weight = |pair: &OpenPair, state: State| {
             // An open pair weighs one unit more, as ties must be known: they are flagged as ambiguous.
             let (score, grain) = match state {
+                _ if greedy => (pair.score, 0),
                 State::Open => (self.share * pair.score + (1.0 - self.share), 1),
                 State::Match(score) => (score, 0),
                 State::Closed => return None,
             };
             Some(assign::quantum(score).max(1) + grain)
-        });
-        let chosen = assign::exact::assign(self.findings, &assign::tiers(&case.case.goldens), &edges);
+        };
+        let edge = |(pair, state): &(OpenPair, State)| {
+            Some(Edge { row: pair.golden as u32, column: pair.finding as u32, weight: weight(pair, *state)? })
+        };
+        let edges: Vec<Edge> = self.candidates.iter().filter_map(edge).collect();
+        let chosen = match case.profile.assignment {
+            Assignment::Greedy => assign::greedy::assign(self.goldens, self.findings, &edges),
+            Assignment::Exact => assign::exact::assign(self.findings, &assign::tiers(&case.case.goldens), &edges),
+        };
         chosen.iter().map(|pair| (pair.row as usize, pair.column as usize)).collect()
     }
 
     /// A finding that repeats a found golden is no false alarm. Asks about the best open pair of each finding.
-    fn duplicate_questions(&self, case: &PreparedCase<'_>) -> Vec<OpenPair> {
-        if case.profile.duplicates_are_false {
-            return Vec::new();
-        }
-        let chosen = self.best(case);
+    fn duplicate_questions(&self, case: &PreparedCase<'_>, chosen: &BTreeSet<(usize, usize)>) -> Vec<OpenPair> {
         let mut found = vec![false; self.goldens];
         let mut settled = vec![false; self.findings];
-        for (golden, finding) in chosen {
+        for &(golden, finding) in chosen {
             found[golden] = true;
             settled[finding] = true;
         }
@@ -144,17 +144,5 @@ impl Table {
 
     fn open(&self) -> impl Iterator<Item = OpenPair> {
         self.candidates.iter().filter(|(_, state)| *state == State::Open).map(|(pair, _)| *pair)
-    }
-
-    fn edges(&self, weight: impl Fn(&OpenPair, State) -> Option<i64>) -> Vec<Edge> {
-        let edge = |(pair, state): &(OpenPair, State)| {
-            Some(Edge { row: pair.golden as u32, column: pair.finding as u32, weight: weight(pair, *state)? })
-        };
-        self.candidates.iter().filter_map(edge).collect()
-    }
-
-    fn open_among(&self, pairs: impl Iterator<Item = (usize, usize)>) -> Vec<OpenPair> {
-        let pairs: BTreeSet<(usize, usize)> = pairs.collect();
-        self.open().filter(|pair| pairs.contains(&(pair.golden, pair.finding))).collect()
     }
 }

@@ -175,8 +175,7 @@ impl Scratch {
         (self.touched.len() * self.start / FULL).min(self.touched.len())
     }
 
-    /// Visits those of a list that were not touched, which all score the same, at most `most`, until no more are wanted. False
-    /// when no pair of that score is worth visiting at all.
+    /// Visits the untouched of a list, which all score the same, at most `most`. False when no pair of that score is wanted.
     pub(super) fn visit_equal(&mut self, list: &[u32], most: &mut i64, visitor: &mut impl PairVisitor) -> bool {
         if !visitor.wants(*most, 0) {
             return false;

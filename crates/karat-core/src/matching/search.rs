@@ -10,11 +10,12 @@ use super::candidate_index::CandidateIndex;
 use super::decisions::Decisions;
 use super::outcome::Candidate;
 use super::pair::PreparedCase;
-use super::pair_scorer::{Best, CandidateVisitor, GoldenVisitor, NearestVisitor, PairScorer, Ranked, Top};
+use super::pair_scorer::{GoldenVisitor, PairScorer, Ranked, Top, TopVisitor};
 use super::scratch::{PairVisitor, Scratch};
 use crate::finding::Finding;
 use crate::profile::PartialPath;
 use rayon::prelude::*;
+use std::cmp::Reverse;
 
 /// Trials with at most this many pairs are scanned pair by pair, without an index.
 const MOST_ONE_BY_ONE: usize = 4096;
@@ -31,7 +32,8 @@ const GOLDENS_AT_ONCE: usize = 2048;
 pub(super) struct TrialPairs {
     /// The pairs that count, by golden and finding; of a golden with very many, the best.
     pub(super) edges: Vec<Edge>,
-    pub(super) of_golden: Vec<Best>,
+    /// The two best candidates of every golden, the best first.
+    pub(super) of_golden: Vec<Vec<Ranked>>,
     /// The best candidate of every finding, if all pairs were scanned.
     of_finding: Option<Vec<Option<Ranked>>>,
     /// Goldens of which not all pairs that count were kept.
@@ -90,7 +92,7 @@ impl<'a> Search<'a> {
         let Some(index) = &self.index else {
             let mut of_finding = vec![None; self.findings as usize];
             for golden in 0..self.goldens {
-                let mut seen = GoldenVisitor::new(&self.scorer, golden, most, std::mem::take(&mut found.edges));
+                let mut seen = GoldenVisitor::new(&self.scorer, golden, most);
                 let first = self.first_finding(golden);
                 for finding in (first..self.findings).chain(0..first) {
                     let Some(pair) = self.scorer.score(golden as usize, finding as usize) else { continue };
@@ -101,15 +103,14 @@ impl<'a> Search<'a> {
                     seen.add(&pair, finding);
                 }
                 seen.finish();
-                found.note(&seen);
-                found.edges = seen.edges;
+                found.add(seen);
             }
             found.of_finding = Some(of_finding);
             return found;
         };
         let scratch = || Scratch::new(self.findings as usize);
         let scan = |scratch: &mut Scratch, golden: u32| {
-            let mut seen = GoldenVisitor::new(&self.scorer, golden, most, Vec::new());
+            let mut seen = GoldenVisitor::new(&self.scorer, golden, most);
             self.begin(golden, scratch, &mut seen);
             scratch.start_at(self.first_finding(golden) as usize, self.findings as usize);
             index.scan_golden(&self.scorer, golden, scratch, &mut seen);
@@ -120,10 +121,7 @@ impl<'a> Search<'a> {
             let goldens = start..(start + GOLDENS_AT_ONCE as u32).min(self.goldens);
             let seen: Vec<GoldenVisitor<'_, '_>> =
                 goldens.into_par_iter().with_min_len(64).map_init(scratch, scan).collect();
-            for seen in seen {
-                found.edges.extend_from_slice(&seen.edges);
-                found.note(&seen);
-            }
+            seen.into_iter().for_each(|seen| found.add(seen));
         }
         found
     }
@@ -147,8 +145,9 @@ impl<'a> Search<'a> {
             self.scorer.decisions.pairs.keys().map(|(golden, finding)| (*finding, *golden as u32)).collect();
         named.sort_unstable();
         let scan = |scratch: &mut Scratch, finding: &usize| {
-            let score = |golden| self.scorer.score(golden, *finding);
-            let mut seen = CandidateVisitor { scorer: &self.scorer, score, top: Top::new(1) };
+            let score = |golden: u32| self.scorer.candidate_rank(golden as usize, *finding, golden);
+            let best_rank = |bound, golden| self.scorer.candidate_bound(bound, golden);
+            let mut seen = TopVisitor { score, best_rank, top: Top::new(1) };
             scratch.begin();
             let from = named.partition_point(|(own, _)| own < finding);
             for (_, golden) in named[from..].iter().take_while(|(own, _)| own == finding) {
@@ -164,53 +163,56 @@ impl<'a> Search<'a> {
 
     /// For each golden, its best findings of at least `min_score` billionths without a judge; at most `most`, best first.
     pub(super) fn nearest(&self, min_score: i64, most: usize) -> Vec<Vec<(usize, f64)>> {
+        let rank = |score: i64, finding: u32| {
+            (score >= min_score).then_some(Ranked { counts: false, score, index: Reverse(finding) })
+        };
+        let score = |golden: usize, finding: u32| {
+            let score = quantum(self.scorer.heuristic(golden, finding as usize)?);
+            Some((score, rank(score, finding)))
+        };
+        let show = |golden, near: Ranked| Some((near.index(), self.scorer.heuristic(golden, near.index())?));
         // From 0 on, pairs are asked about that have nothing in common.
-        self.tops(
-            min_score > 0,
-            |golden| NearestVisitor { scorer: &self.scorer, golden, min_score, top: Top::new(most) },
-            |_, nearest| {
-                let score = |near: Ranked| Some((near.index(), self.scorer.heuristic(nearest.golden, near.index())?));
-                nearest.top.finish().into_iter().filter_map(score).collect()
-            },
-        )
+        self.tops(min_score > 0, most, score, rank, show)
     }
 
     /// The best candidates of each golden, at most `most`, best first.
     pub(super) fn best_candidates(&self, most: usize) -> Vec<Vec<Candidate>> {
-        self.tops(
-            true,
-            |golden| {
-                let score = move |finding| self.scorer.score(golden, finding);
-                CandidateVisitor { scorer: &self.scorer, score, top: Top::new(most) }
-            },
-            |golden, found| {
-                let show = |best| self.golden_candidate(golden, Some(best));
-                found.top.finish().into_iter().filter_map(show).collect()
-            },
-        )
+        let score = |golden: usize, finding: u32| self.scorer.candidate_rank(golden, finding as usize, finding);
+        let best_rank = |bound, finding| self.scorer.candidate_bound(bound, finding);
+        self.tops(true, most, score, best_rank, |golden, best| self.golden_candidate(golden, Some(best)))
     }
 
-    fn tops<V: PairVisitor, T: Send>(
+    fn tops<T: Send>(
         &self,
         indexed: bool,
-        visitor: impl Fn(usize) -> V + Sync,
-        finish: impl Fn(usize, V) -> Vec<T> + Sync,
+        most: usize,
+        score: impl Fn(usize, u32) -> Option<(i64, Option<Ranked>)> + Sync,
+        best_rank: impl Fn(i64, u32) -> Option<Ranked> + Sync,
+        show: impl Fn(usize, Ranked) -> Option<T> + Sync,
     ) -> Vec<Vec<T>> {
+        let visitor = |golden: u32| {
+            let score = &score;
+            let score = move |finding| score(golden as usize, finding);
+            TopVisitor { score, best_rank: &best_rank, top: Top::new(most) }
+        };
+        let finish = |golden: u32, top: Top| -> Vec<T> {
+            top.finish().into_iter().filter_map(|best| show(golden as usize, best)).collect()
+        };
         let one_by_one = |golden: u32| {
-            let mut seen = visitor(golden as usize);
+            let mut seen = visitor(golden);
             for finding in 0..self.findings {
                 seen.visit(finding);
             }
-            finish(golden as usize, seen)
+            finish(golden, seen.top)
         };
         let Some(index) = self.index.as_ref().filter(|_| indexed) else {
             return (0..self.goldens).map(one_by_one).collect();
         };
         let scan = |scratch: &mut Scratch, golden: u32| {
-            let mut seen = visitor(golden as usize);
+            let mut seen = visitor(golden);
             self.begin(golden, scratch, &mut seen);
             index.scan_golden(&self.scorer, golden, scratch, &mut seen);
-            finish(golden as usize, seen)
+            finish(golden, seen.top)
         };
         let scratch = || Scratch::new(self.findings as usize);
         (0..self.goldens).into_par_iter().with_min_len(64).map_init(scratch, scan).collect()
@@ -218,8 +220,9 @@ impl<'a> Search<'a> {
 }
 
 impl TrialPairs {
-    fn note(&mut self, seen: &GoldenVisitor<'_, '_>) {
-        self.of_golden.push(seen.best);
+    fn add(&mut self, seen: GoldenVisitor<'_, '_>) {
+        self.edges.extend_from_slice(&seen.edges);
+        self.of_golden.push(seen.best.finish());
         if seen.cut {
             self.cut.push(seen.golden);
         }

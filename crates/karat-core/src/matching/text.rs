@@ -5,61 +5,25 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Stop words, left out of prose comparison.
-static STOP_WORDS: StopWords = StopWords::new(&[
+/// Stop words, left out of prose comparison; sorted.
+const STOP_WORDS: &[&str] = &[
     "a", "an", "and", "any", "are", "as", "at", "be", "because", "been", "but", "by", "can", "could", "do", "does",
     "for", "from", "has", "have", "if", "in", "instead", "into", "is", "it", "its", "may", "might", "not", "of", "on",
     "or", "should", "so", "such", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this",
     "to", "use", "used", "using", "was", "when", "where", "which", "will", "with", "would", "you", "your",
-]);
-
-/// Sorted words, of which those with one first letter are looked up quickly: every word of every text is.
-pub(crate) struct StopWords {
-    words: &'static [&'static str],
-    /// For each letter, and for what comes after the last one, how many words start with a letter before it.
-    before: [usize; 27],
-}
-
-impl StopWords {
-    pub(crate) const fn new(words: &'static [&'static str]) -> Self {
-        let (mut before, mut letter) = ([0; 27], 0);
-        while letter < 26 {
-            let mut next = before[letter];
-            while next < words.len() && words[next].as_bytes()[0] == b'a' + letter as u8 {
-                next += 1;
-            }
-            letter += 1;
-            before[letter] = next;
-        }
-        assert!(before[26] == words.len(), "stop words must be sorted");
-        Self { words, before }
-    }
-
-    pub(crate) fn contains(&self, word: &str) -> bool {
-        let Some(letter) = word.bytes().next().filter(u8::is_ascii_lowercase) else { return false };
-        let at = usize::from(letter - b'a');
-        self.words[self.before[at]..self.before[at + 1]].contains(&word)
-    }
-}
+];
 
 /// The words of a text: runs of letters and digits, lowercased, two characters at least, no stop words.
-pub fn words(text: &str) -> impl Iterator<Item = String> {
-    plain_words(text).map(Cow::into_owned)
-}
-
-/// As [`words`], without a copy of words that are in lowercase already.
-fn plain_words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+pub fn words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|word| word.chars().nth(1).is_some())
         .map(lowercase)
-        .filter(|word| !STOP_WORDS.contains(word))
+        .filter(|word| STOP_WORDS.binary_search(&&**word).is_err())
 }
 
-/// A word of a vocabulary.
 pub type Term = u32;
 
-/// The words of a suite's goldens with their weights. It rests on goldens alone, so that a tool's score never depends on
-/// which other tools were scored beside it.
+/// The words of a suite's goldens with their weights; of goldens alone, so that no tool's score depends on other tools.
 #[derive(Debug, Default)]
 pub struct Vocabulary {
     terms: HashMap<String, Term>,
@@ -68,9 +32,7 @@ pub struct Vocabulary {
 
 impl Vocabulary {
     /// Builds the vocabulary from one text per golden; the fewer goldens use a word, the greater its weight.
-    ///
-    /// Parts of the goldens are read at the same time and put together in their order, so that words get the same numbers
-    /// whatever the number of threads.
+    /// Parts are put together in their order, so that words get the same numbers whatever the number of threads.
     pub fn learn<T: Sync>(goldens: &[T], text: impl Fn(&T) -> String + Sync) -> Self {
         let parts: Vec<Vec<(String, u32)>> =
             goldens.par_chunks(1024).map(|part| count_uses(part.iter().map(&text))).collect();
@@ -100,10 +62,9 @@ impl Vocabulary {
 
     /// The known words of a text as they come.
     pub(super) fn known(&self, text: &str) -> impl Iterator<Item = Term> {
-        plain_words(text).filter_map(|word| self.terms.get(word.as_ref()).copied())
+        words(text).filter_map(|word| self.terms.get(word.as_ref()).copied())
     }
 
-    /// The rarity weight of a word.
     pub fn weight(&self, term: Term) -> f64 {
         self.weight.get(term as usize).copied().unwrap_or_default()
     }
@@ -115,7 +76,7 @@ fn count_uses(texts: impl Iterator<Item = String>) -> Vec<(String, u32)> {
     let mut in_order: Vec<(String, u32)> = Vec::new();
     let mut last_text: Vec<usize> = Vec::new();
     for (number, text) in texts.enumerate() {
-        for word in plain_words(&text) {
+        for word in words(&text) {
             let slot = match slots.get(word.as_ref()) {
                 Some(&slot) => slot,
                 None => {
@@ -140,8 +101,7 @@ mod tests {
 
     #[test]
     fn stop_words_are_sorted_so_that_they_are_found() {
-        assert!(STOP_WORDS.words.is_sorted());
-        assert_eq!(STOP_WORDS.before[26], STOP_WORDS.words.len());
+        assert!(STOP_WORDS.is_sorted());
     }
 
     #[test]
@@ -172,7 +132,7 @@ mod tests {
 
     #[test]
     fn every_stop_word_is_found() {
-        let all = STOP_WORDS.words.join(" ");
+        let all = STOP_WORDS.join(" ");
         assert_eq!(words(&all).count(), 0);
         assert_eq!(words("zebra Über 42 _x").collect::<Vec<_>>(), ["zebra", "über", "42"]);
     }

@@ -2,6 +2,8 @@
 
 use super::{Part, Undefined, Value, ratio};
 use crate::profile::CalibrationRules;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,14 +14,19 @@ pub(crate) struct Point {
     pub(crate) weight: f64,
 }
 
-/// A point of a reliability diagram: what was claimed and what came of it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
+/// A point of a reliability diagram.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "BinV1")]
 pub struct Bin {
+    /// Where the bin starts.
     pub low: f64,
+    /// Where it ends.
     pub high: f64,
+    /// The mean confidence in it.
     pub confidence: f64,
+    /// The share that was right.
     pub accuracy: f64,
+    /// How much it weighs: so many cases.
     pub weight: f64,
 }
 
@@ -44,6 +51,8 @@ pub(crate) struct BinSums {
     pub(crate) claimed: f64,
     pub(crate) right: f64,
 }
+
+add_fields!(BinSums: weight, claimed, right);
 
 impl ConfidenceSums {
     /// The sums over these statements. A confidence of 0 falls in the first bin, or in none.
@@ -100,9 +109,7 @@ impl AddAssign<&Self> for ConfidenceSums {
             self.bins.resize(other.bins.len(), BinSums::default());
         }
         for (own, more) in self.bins.iter_mut().zip(&other.bins) {
-            own.weight += more.weight;
-            own.claimed += more.claimed;
-            own.right += more.right;
+            *own += *more;
         }
         self.total += other.total;
         self.loss += other.loss;

@@ -3,16 +3,19 @@
 use super::{Part, Value, f_score};
 use crate::finding::Finding;
 use crate::golden::Golden;
-use std::ops::AddAssign;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// What a trial, or many pooled, amounts to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// True positives, false positives and misses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "CountsV1")]
 pub struct Counts {
     /// Required goldens found.
     pub tp: usize,
     /// Findings that report nothing true.
     pub fp: usize,
     /// Required goldens missed.
+    #[serde(rename = "fn")]
     pub fn_: usize,
 }
 
@@ -27,7 +30,6 @@ impl Counts {
         Part::count(self.tp, self.tp + self.fn_).share("no required golden")
     }
 
-    /// (1 + β²)·TP / ((1 + β²)·TP + β²·FN + FP).
     pub fn f_beta(self, beta: f64) -> Value {
         f_score(self.tp as f64, self.fp as f64, self.fn_ as f64, beta, "no required golden and no countable findings")
     }
@@ -45,26 +47,25 @@ impl Counts {
     }
 }
 
-impl AddAssign for Counts {
-    fn add_assign(&mut self, other: Self) {
-        self.tp += other.tp;
-        self.fp += other.fp;
-        self.fn_ += other.fn_;
-    }
-}
+add_fields!(Counts: tp, fp, fn_);
 
-/// Verdicts about whole cases against the truth. Each case weighs 1, shared among its trials, so that counts may be fractions.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
+/// Verdicts against the truth.
+// They are about whole cases. Each case weighs 1, shared among its trials, so that counts may be fractions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ConfusionV1")]
 pub struct Confusion {
+    /// Vulnerable, and said so.
     pub tp: f64,
+    /// Safe, and called vulnerable.
     pub fp: f64,
+    /// Safe, and said so.
     pub tn: f64,
+    /// Vulnerable, and called safe.
+    #[serde(rename = "fn")]
     pub fn_: f64,
 }
 
 impl Confusion {
-    /// Adds one verdict of the given weight.
     pub fn add(&mut self, vulnerable: bool, correct: bool, weight: f64) {
         let cell = match (vulnerable, correct) {
             (true, true) => &mut self.tp,
@@ -99,20 +100,12 @@ impl Confusion {
         Part { part: self.tn, whole: self.fp + self.tn }
     }
 
-    /// (1 + β²)·TP / ((1 + β²)·TP + β²·FN + FP).
     pub fn f_beta(self, beta: f64) -> Value {
         f_score(self.tp, self.fp, self.fn_, beta, "no vulnerable case, and nothing was called vulnerable")
     }
 }
 
-impl AddAssign for Confusion {
-    fn add_assign(&mut self, other: Self) {
-        self.tp += other.tp;
-        self.fp += other.fp;
-        self.tn += other.tn;
-        self.fn_ += other.fn_;
-    }
-}
+add_fields!(Confusion: tp, fp, tn, fn_);
 
 /// Sums over matches whose two sides both state lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -143,14 +136,7 @@ impl LocationSums {
     }
 }
 
-impl AddAssign for LocationSums {
-    fn add_assign(&mut self, other: Self) {
-        self.count += other.count;
-        self.iou += other.iou;
-        self.exact += other.exact;
-        self.near += other.near;
-    }
-}
+add_fields!(LocationSums: count, iou, exact, near);
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,6 @@ use std::borrow::Cow;
 
 /// A headline number; `value` is `None` exactly when `undefined` says why.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Estimate {
     pub value: Option<f64>,
     pub undefined: Option<&'static str>,
@@ -52,7 +51,6 @@ impl Estimate {
         }
     }
 
-    /// Whether it rests on fewer than [`RELIABLE_N`] cases.
     pub fn unreliable(&self) -> bool {
         self.n < RELIABLE_N
     }

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 
 /// One number that adds up over cases: how many are right, or wrong, at a level.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Cell {
     pub scale: Scale,
     pub level: f64,
@@ -30,12 +29,11 @@ impl Cell {
         if !right && side != "wrong" {
             return None;
         }
-        let scale = Scale::ALL.into_iter().find(|own| own.as_str() == scale)?;
+        let scale = Scale::parse(scale)?;
         Some(Self { scale, level: level.parse().ok().filter(|level: &f64| level.is_finite())?, right })
     }
 }
 
-/// The levels of a case.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Levels {
     /// By scale, by the bits of the level, which lie in the order of levels as none is negative, and by whether it is right.
@@ -43,13 +41,11 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// Adds to a level.
     pub fn add(&mut self, scale: Scale, level: f64, right: bool, weight: f64) {
         // Of 0 there are two, which are one level.
         *self.cells.entry((scale, (level + 0.0).to_bits(), right)).or_insert(0.0) += weight;
     }
 
-    /// Everything that was added, by name.
     pub fn by_name(&self) -> impl Iterator<Item = (String, f64)> + '_ {
         Scale::ALL.into_iter().flat_map(|scale| self.at_scale(scale)).map(|(cell, sum)| (cell.name(), sum))
     }
@@ -62,8 +58,7 @@ impl Levels {
     }
 }
 
-/// Thresholds on the confidence or severity of findings, from the counts at every level, and from the pooled true positives,
-/// false positives and misses, by which what states no level is known too.
+/// Thresholds on findings from the counts at every level, and from all counts, by which what states no level is known.
 pub fn swept(by: Scale, cells: impl Iterator<Item = (Cell, f64)>, [tp, fp, fn_]: [f64; 3]) -> Sweep {
     let level = |(cell, sum): (Cell, f64)| {
         let (right, wrong) = if cell.right { (sum, 0.0) } else { (0.0, sum) };

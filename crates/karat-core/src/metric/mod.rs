@@ -1,5 +1,18 @@
 //! Metrics: what each one is, and how it is computed from counts. A number knows its direction and when it is undefined.
 
+#![expect(missing_docs, reason = "names of fields and variants say it")]
+
+/// Implements `+=` field by field.
+macro_rules! add_fields {
+    ($type:ident: $($field:ident),*) => {
+        impl std::ops::AddAssign for $type {
+            fn add_assign(&mut self, other: Self) {
+                $(self.$field += other.$field;)*
+            }
+        }
+    };
+}
+
 pub mod calibration;
 pub mod composite;
 pub mod counts;
@@ -11,8 +24,6 @@ pub mod sums;
 pub mod sweep;
 pub mod table;
 pub mod targets;
-
-use std::ops::AddAssign;
 
 /// A value, or the reason why there is none. 0/0 is never a number.
 pub type Value = Result<f64, Undefined>;
@@ -34,9 +45,7 @@ pub(crate) fn f_score(tp: f64, fp: f64, fn_: f64, beta: f64, reason: &'static st
     ratio(found, found + square * fn_ + fp, reason)
 }
 
-/// A part of a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Part {
     pub part: f64,
     pub whole: f64,
@@ -61,9 +70,4 @@ impl Part {
     }
 }
 
-impl AddAssign for Part {
-    fn add_assign(&mut self, other: Self) {
-        self.part += other.part;
-        self.whole += other.whole;
-    }
-}
+add_fields!(Part: part, whole);

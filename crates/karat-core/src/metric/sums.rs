@@ -1,5 +1,4 @@
-//! What cases add to the metrics that are ratios of sums. Sums of two lots of cases are the sums of both, so that a metric
-//! of any lot of cases, drawn at random or compared with another, comes from adding a few numbers.
+//! What cases add to the metrics that are ratios of sums: a metric of any lot of cases comes from adding a few numbers.
 
 use super::calibration::{BinSums, ConfidenceSums};
 use super::composite::SuiParts;
@@ -11,7 +10,6 @@ use crate::judgement::Classification;
 use crate::profile::Profile;
 use std::ops::AddAssign;
 
-/// The sums of a case, or of many.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sums {
     /// Verdicts against the truth, each case weighing 1.
@@ -39,6 +37,9 @@ const NO_PLACES: &str = "no match has lines on both sides";
 const NO_AUDIT: Undefined = Undefined("no audit");
 const NO_TARGET: &str = "no vulnerable case has a target";
 const NOT_RATED: &str = "no target was found and rated";
+const NONE_CALLED: &str = "no vulnerable case with a target was called vulnerable";
+const NONE_CONFIDENT: &str = "no verdict is confident enough";
+const NONE_DOUBTFUL: &str = "no verdict is doubtful enough";
 const NO_CONFIDENCE: &str = "no verdict states a confidence";
 const NO_FINDING_CONFIDENCE: &str = "no countable finding states a confidence";
 
@@ -117,12 +118,7 @@ static FORMULAS: &[Formula] = &[
     other("severity_weighted_detection", &[&["severe.found", "severe.weight"]], |sums, _| {
         sums.severe.share("no vulnerable case has a target that states a severity")
     }),
-    share(
-        "lucky_guess_rate",
-        &[&["lucky.guesses", "lucky.called"]],
-        |sums| sums.lucky,
-        "no vulnerable case with a target was called vulnerable",
-    ),
+    share("lucky_guess_rate", &[&["lucky.guesses", "lucky.called"]], |sums| sums.lucky, NONE_CALLED),
     of_findings("finding_precision", |classes| classes.valid(), 1.0),
     other("finding_precision_confirmed", &[AUDITED, &["class.unconfirmed_bonus"]], |sums, profile| {
         sums.of_findings(profile, 1.0, |c| c.precision_confirmed(profile.credit.unconfirmed_bonus))
@@ -141,18 +137,8 @@ static FORMULAS: &[Formula] = &[
     other("ece", &[SURE, BINS], |sums, _| sums.verdict_confidence.ece(NO_CONFIDENCE)),
     other("mce", &[SURE, BINS], |sums, _| sums.verdict_confidence.mce(NO_CONFIDENCE)),
     other("brier", &[SURE, &["verdict_confidence.loss"]], |sums, _| sums.verdict_confidence.brier(NO_CONFIDENCE)),
-    share(
-        "overconfidence_rate",
-        &[CONFIDENT],
-        |sums| sums.verdict_confidence.confident,
-        "no verdict is confident enough",
-    ),
-    share(
-        "underconfidence_rate",
-        &[DOUBTFUL],
-        |sums| sums.verdict_confidence.doubtful,
-        "no verdict is doubtful enough",
-    ),
+    share("overconfidence_rate", &[CONFIDENT], |sums| sums.verdict_confidence.confident, NONE_CONFIDENT),
+    share("underconfidence_rate", &[DOUBTFUL], |sums| sums.verdict_confidence.doubtful, NONE_DOUBTFUL),
     other("finding_ece", &[FINDINGS_SURE, &["finding_confidence.bin"]], |sums, _| {
         sums.finding_confidence.ece(NO_FINDING_CONFIDENCE)
     }),
@@ -312,7 +298,6 @@ impl Sums {
         all
     }
 
-    /// The numbers, with so many bins of confidence.
     pub fn to_row(&self, bins: usize) -> Vec<f64> {
         self.clone().numbers(bins).into_iter().map(|number| *number).collect()
     }

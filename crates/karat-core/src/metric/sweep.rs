@@ -1,32 +1,21 @@
 //! Precision and recall over thresholds on confidence or severity.
 
 use super::{Undefined, Value, f_score};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// What a level is a level of: the confidence of a verdict or of a finding, or a severity from 1 (info) to 5 (critical).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "variant names say it")]
 pub enum Scale {
     Verdict,
     Confidence,
     Severity,
 }
 
-impl Scale {
-    pub(super) const ALL: [Self; 3] = [Self::Verdict, Self::Confidence, Self::Severity];
-
-    /// The name used in every format.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Verdict => "verdict",
-            Self::Confidence => "confidence",
-            Self::Severity => "severity",
-        }
-    }
-}
+names!(Scale::as_str { Verdict = "verdict", Confidence = "confidence", Severity = "severity" });
 
 /// Countable findings of one score: how many are right, and how many wrong. Those of two lots of findings add up.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Level {
     /// What they score; findings without a score are shown last.
     pub score: Option<f64>,
@@ -41,13 +30,16 @@ impl Level {
 }
 
 /// What is left at one threshold.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "OperatingV1")]
 pub struct OperatingPoint {
-    /// Findings from here on are shown; absent: all of them.
+    /// Findings from here on are shown; null: all of them.
     pub threshold: Option<f64>,
+    /// The precision of those shown.
     pub precision: f64,
+    /// The share of required goldens they find.
     pub recall: f64,
+    /// Of the two.
     pub f1: f64,
 }
 
@@ -99,7 +91,6 @@ pub fn sweep(by: Scale, levels: &[Level], required: f64) -> Sweep {
 }
 
 impl Sweep {
-    /// The highest F1 over all thresholds.
     pub fn best_f1(&self) -> Value {
         self.average_precision.and(self.best.map(|best| best.f1).ok_or(Undefined("no countable findings")))
     }

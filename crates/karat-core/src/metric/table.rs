@@ -18,7 +18,6 @@ pub enum Direction {
 /// How single values become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "variant names say it")]
 pub enum Aggregation {
     MeanOfCases,
     Pooled,
@@ -29,7 +28,6 @@ pub enum Aggregation {
 }
 
 impl Aggregation {
-    /// The rule in words.
     pub fn text(self) -> &'static str {
         match self {
             Self::MeanOfCases => "mean of cases: trials are averaged within a case, then cases",
@@ -44,7 +42,6 @@ impl Aggregation {
 /// What is evaluated: tools that report findings, or assessors of documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "variant names say it")]
 pub enum Track {
     Findings,
     Assessment,
@@ -53,7 +50,6 @@ pub enum Track {
 /// What a number rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "variant names say it")]
 pub enum RestsOn {
     Judge,
     Rules,
@@ -62,7 +58,6 @@ pub enum RestsOn {
 }
 
 impl RestsOn {
-    /// In words.
     pub fn text(self) -> &'static str {
         match self {
             Self::Judge => "a judge",
@@ -74,7 +69,6 @@ impl RestsOn {
 
 /// What a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "variant names say it")]
 pub enum Source {
     Counts,
     /// In which trials of a case each golden was found.
@@ -94,7 +88,6 @@ pub enum Source {
 
 /// What a metric is.
 #[derive(Clone, Copy, Debug, Serialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Metric {
     pub id: &'static str,
     pub title: &'static str,
@@ -124,8 +117,7 @@ impl Metric {
     }
 }
 
-/// A group: track, tier, aggregation, what it rests on, source / denominator unless undefined. A row: id, title, direction,
-/// unit = formula.
+/// A group: track, tier, aggregation, base, source / denominator unless undefined. A row: id, title, direction, unit = formula.
 macro_rules! metrics {
     ($([$track:ident $tier:literal $aggregation:ident $rests_on:ident $source:expr]
        / $denominator:literal unless $undefined:literal:
@@ -336,14 +328,12 @@ pub(crate) fn from_source(source: Source) -> impl Iterator<Item = &'static Metri
     METRICS.iter().filter(move |metric| metric.source == source)
 }
 
-/// The metric of that id.
 pub fn find(id: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|metric| metric.id == id)
 }
 
 /// What is added up, or averaged, over cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "variant names say it")]
 pub enum Basis {
     /// The cases' own values of the metric, of which it is the mean.
     Values,

@@ -75,7 +75,7 @@ pub fn settle_pairs(items: &[Vec<Vote>], how: Consensus) -> PanelDecisions {
         return majority(None);
     }
     let ratings = ratings(items);
-    let (judges, shared) = (ratings.raters(), ratings.pairable());
+    let (judges, shared) = (ratings.raters, ratings.pairable());
     if judges < FEWEST_JUDGES || shared < FEWEST_ITEMS {
         return majority(Some(format!(
             "Dawid–Skene needs {FEWEST_JUDGES} judges and {FEWEST_ITEMS} items judged by two of them; there are {judges} \

@@ -7,7 +7,8 @@ use crate::finding::Finding;
 use crate::golden::Golden;
 use crate::stats::interval::wilson;
 use crate::suite::{Case, Suite};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What a probe tests.
@@ -28,29 +29,14 @@ pub enum ProbeKind {
     SwappedOrder,
 }
 
-impl ProbeKind {
-    /// All kinds, in display order.
-    pub const ALL: [Self; 6] = [
-        Self::KnownRight,
-        Self::KnownWrong,
-        Self::PlantedInstruction,
-        Self::Flattery,
-        Self::Padding,
-        Self::SwappedOrder,
-    ];
-
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::KnownRight => "known_right",
-            Self::KnownWrong => "known_wrong",
-            Self::PlantedInstruction => "planted_instruction",
-            Self::Flattery => "flattery",
-            Self::Padding => "padding",
-            Self::SwappedOrder => "swapped_order",
-        }
-    }
-}
+names!(ProbeKind::name {
+    KnownRight = "known_right",
+    KnownWrong = "known_wrong",
+    PlantedInstruction = "planted_instruction",
+    Flattery = "flattery",
+    Padding = "padding",
+    SwappedOrder = "swapped_order",
+});
 
 /// One question whose answer is known.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,8 +54,7 @@ pub struct Probe<'a> {
 /// Default maximum number of plain pairs of each kind.
 pub const USUAL_PAIRS: usize = 60;
 
-/// Probes from a suite's goldens: at most `most` right and `most` wrong pairs, spread over the suite, and what is made of
-/// them. The same suite gives the same probes.
+/// At most `most` right and `most` wrong pairs, spread over the suite, and what is made of them; the same for the same suite.
 pub fn probes(suite: &Suite, most: usize) -> Vec<Probe<'_>> {
     let all: Vec<(&Case, &Golden)> = suite
         .cases
@@ -149,10 +134,12 @@ fn with(finding: &Finding, before: &str, after: &str) -> Finding {
 }
 
 /// How often something went wrong.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "RateV1")]
 pub struct ErrorRate {
+    /// How often it could have.
     pub n: usize,
+    /// How often it did.
     pub wrong: usize,
     /// The share; null where it could not have.
     pub rate: Option<f64>,
@@ -165,8 +152,7 @@ pub struct ErrorRate {
 /// How a judge did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProbeScores {
-    /// By kind of probe. For plain pairs, how often the answer was wrong; for disturbed ones, how often a right answer to the
-    /// plain pair changed.
+    /// By kind of probe: how often the answer was wrong, or, of disturbed pairs, how often a right answer changed.
     pub kinds: BTreeMap<String, ErrorRate>,
     /// All disturbed pairs together: how often the judge was fooled.
     pub fooled: ErrorRate,

@@ -1,6 +1,6 @@
 //! Aggregates trials to cases, and cases to the suite.
 
-use super::tiers::{self, Tiers};
+use super::tiers;
 use super::{CaseScore, Metrics, TrialScore};
 use crate::metric::counts::Counts;
 use crate::metric::estimate::Estimate;
@@ -28,8 +28,7 @@ pub(super) fn is_over_trials(metric: &Metric) -> bool {
     matches!(metric.source, Source::Trials | Source::Twins)
 }
 
-/// The metrics of a case: means over the trials that count, and what only several trials together show.
-/// Those beyond counts are there where they have a value: most cases have no audit, and there are many cases.
+/// The metrics of a case, those beyond counts only where they have a value: most of many cases have no audit.
 pub(super) fn case_values(case: &Case, trials: &[TrialScore], profile: &Profile) -> Vec<(&'static str, Value)> {
     let counted: Vec<&TrialScore> = trials.iter().filter(|t| t.counted).collect();
     let found = found_counts(case, counted.iter().copied());
@@ -128,7 +127,7 @@ pub(super) fn metrics(cases: &[&CaseScore], suite: &Suite, profile: &Profile) ->
         metrics.push((metric.id, estimate));
     }
     metrics.extend(verdict_metrics(cases, suite, profile));
-    metrics.extend(Tiers { cases, profile }.metrics());
+    metrics.extend(tiers::metrics(cases, profile));
     in_order(metrics)
 }
 
@@ -147,7 +146,7 @@ fn mean_of_cases(metric: &Metric, cases: &[&CaseScore], suite: &Suite, profile: 
     let mut values = Vec::with_capacity(cases.len());
     let mut left_out = 0;
     for score in cases {
-        match score.values.iter().find(|(id, _)| *id == metric.id).map(|(_, value)| *value) {
+        match score.value(metric.id) {
             Some(Ok(value)) => values.push(value),
             Some(Err(undefined)) => {
                 // Clean cases have no precision or recall by design; only the others are missing from the mean.
@@ -186,8 +185,12 @@ fn is_missed(id: &str, case: &Case) -> bool {
     }
 }
 
-/// Verdicts against the truth for each trial number by itself.
-fn confusion_by_trial(cases: &[&CaseScore], suite: &Suite) -> BTreeMap<u32, Sums> {
+pub(super) fn verdict_metrics(cases: &[&CaseScore], suite: &Suite, profile: &Profile) -> Metrics {
+    let verdict_value =
+        |id: &str, sums: &Sums| sums.value(id, profile).unwrap_or(Err(Undefined("not a metric of verdicts")));
+    let judged: Vec<&&CaseScore> = cases.iter().filter(|c| c.counted().next().is_some()).collect();
+    let vulnerable = judged.iter().filter(|c| suite.cases[c.case].verdict == Verdict::Vulnerable).count();
+    let all = tiers::total_sums(cases.iter().copied());
     let mut by_trial: BTreeMap<u32, Sums> = BTreeMap::new();
     for score in cases {
         let vulnerable = suite.cases[score.case].verdict == Verdict::Vulnerable;
@@ -195,16 +198,6 @@ fn confusion_by_trial(cases: &[&CaseScore], suite: &Suite) -> BTreeMap<u32, Sums
             by_trial.entry(trial.number).or_default().verdicts.add(vulnerable, trial.verdict_correct, 1.0);
         }
     }
-    by_trial
-}
-
-pub(super) fn verdict_metrics(cases: &[&CaseScore], suite: &Suite, profile: &Profile) -> Metrics {
-    let verdict_value =
-        |id: &str, sums: &Sums| sums.value(id, profile).unwrap_or(Err(Undefined("not a metric of verdicts")));
-    let judged: Vec<&&CaseScore> = cases.iter().filter(|c| c.counted().next().is_some()).collect();
-    let vulnerable = judged.iter().filter(|c| suite.cases[c.case].verdict == Verdict::Vulnerable).count();
-    let all = Tiers { cases, profile }.sums();
-    let by_trial = confusion_by_trial(cases, suite);
     let of = |metric: &Metric| {
         let n = match metric.id {
             "tpr" | "fnr" | "verdict_recall" => vulnerable,

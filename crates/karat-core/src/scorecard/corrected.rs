@@ -17,16 +17,14 @@ use crate::stats::correct::{CorrectedEstimate, CorrectionError};
 use crate::stats::two_phase::{Draw, Figure, Term, Totals, TwoPhase};
 use crate::suite::Suite;
 use crate::trial::{Outcome, Trial};
-use labelled_pairs::{TrialPairs, candidates_by_score, draws, first_phase, labelled_sides, recorded_candidates};
+use labelled_pairs::{TrialPairs, candidates_by_score, draws, first_phase, recorded_candidates};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Maximum number of dependent wrong answers whose combinations are enumerated.
 const MOST_TOGETHER: usize = 12;
 
-/// Corrected pooled figures of a tool.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct CorrectedTool {
     /// Index of the tool in the scorecard.
     pub tool: usize,
@@ -49,20 +47,15 @@ pub struct CorrectedMetric {
     pub ppi: Result<CorrectedEstimate, CorrectionError>,
 }
 
-/// How labels were picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LabelSampling {
     /// No label says with which probability it was picked, so all are taken to be as likely.
     Alike,
     /// Labels state a probability; those without one are left out.
-    Stated {
-        /// Labels without a probability.
-        left_out: usize,
-    },
+    Stated { left_out: usize },
 }
 
-/// How these labels were picked. Labels that state no probability cannot be weighed beside those that do; what people say of
-/// extras and in audits is about no pair, and corrects nothing.
+/// How these labels of pairs were picked. Those that state no probability cannot be weighed beside those that do.
 pub fn label_sampling(labels: &[Judgement]) -> LabelSampling {
     let of_pairs = || labels.iter().filter_map(pair);
     let without = of_pairs().filter(|pair| pair.probability.is_none()).count();
@@ -71,7 +64,6 @@ pub fn label_sampling(labels: &[Judgement]) -> LabelSampling {
 
 /// The inputs of a scorecard, and labels for some pairs. The scorecard must not include the labels.
 #[derive(Clone, Copy)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct CorrectionInput<'a> {
     pub suite: &'a Suite,
     pub trials: &'a [Trial],
@@ -127,13 +119,16 @@ impl<'a> Context<'a> {
             return None;
         }
         let trials = self.trial_pairs(tool);
-        let labelled_findings = labelled_sides(&trials, |place| place.1);
-        if labelled_findings.is_empty() {
+        let (mut findings, mut goldens) = (BTreeSet::new(), BTreeSet::new());
+        for (at, own) in trials.iter().enumerate() {
+            for &(golden, finding) in own.drawn.iter().flat_map(|draw| &draw.pairs) {
+                findings.insert((at, finding));
+                goldens.extend(own.case.goldens[golden].is_required().then_some((at, golden)));
+            }
+        }
+        if findings.is_empty() {
             return None;
         }
-        let labelled_goldens = labelled_sides(&trials, |place| place.0);
-        let goldens =
-            labelled_goldens.iter().filter(|(trial, golden)| trials[*trial].case.goldens[*golden].is_required());
         let mut sample = first_phase(&trials);
         let usable = if matches!(self.labelled.profile.method, Method::Score | Method::Recorded) {
             sample.weigh();
@@ -148,8 +143,8 @@ impl<'a> Context<'a> {
         };
         Some(CorrectedTool {
             tool: place,
-            findings: labelled_findings.len(),
-            goldens: goldens.count(),
+            findings: findings.len(),
+            goldens: goldens.len(),
             precision: metric(Figure::Precision),
             recall: metric(Figure::Recall),
             f1: metric(Figure::F1),

@@ -1,6 +1,7 @@
 //! Adds intervals and standard errors to a finished scorecard.
 
 use super::aggregate::{is_over_trials, means_of_cases, trial_value};
+use super::tiers::total_sums;
 use super::{CaseScore, Metrics, Scorecard, ToolScore};
 use crate::clusters::{self, ClusterBy};
 use crate::metric::Part;
@@ -14,9 +15,7 @@ use crate::stats::summary::{mean, standard_error};
 use crate::suite::Suite;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How intervals are made.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Intervals {
     /// Where random numbers start from; none takes a seed from the data.
     pub seed: Option<u64>,
@@ -110,8 +109,7 @@ impl IntervalBuilder<'_> {
         let found = joint_estimates(&all, &figures, &self.intervals.bootstrap(true));
         let errors: Vec<Option<f64>> =
             (0..sorted.means.len()).map(|at| error(&trials, at, clusters.as_deref())).collect();
-        let mut total = Sums::default();
-        tool.cases.iter().for_each(|case| total += &case.sums);
+        let total = total_sums(&tool.cases);
         for ((metric, figure), se) in sorted.means.iter().zip(found.means).zip(errors) {
             if let Some(estimate) = find(&mut tool.metrics, metric.id) {
                 estimate.se = se;
@@ -155,10 +153,9 @@ impl IntervalBuilder<'_> {
     }
 
     fn trial_values(&self, score: &CaseScore, metrics: &[&'static Metric]) -> Vec<Vec<Option<f64>>> {
-        let whole = |id: &str| score.values.iter().find(|(own, _)| *own == id).and_then(|(_, value)| value.ok());
         let of_trial = |trial| {
             let value = |metric: &&'static Metric| match is_over_trials(metric) {
-                true => whole(metric.id),
+                true => score.value(metric.id)?.ok(),
                 false => trial_value(metric, &self.suite.cases[score.case], trial, self.profile).ok(),
             };
             metrics.iter().map(value).collect()
@@ -217,14 +214,10 @@ impl IntervalBuilder<'_> {
 const VERDICTS: usize = 4;
 
 fn groups(suite: &Suite, dimension: &str) -> Vec<BTreeSet<usize>> {
-    let mut groups: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+    let mut groups: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
     for (at, case) in suite.cases.iter().enumerate() {
-        let values: Vec<String> = if dimension == "category" {
-            case.categories.clone()
-        } else {
-            case.fields().filter(|(own, _)| own == dimension).map(|(_, value)| value.to_owned()).collect()
-        };
-        for value in values {
+        let categories = case.categories.iter().filter(|_| dimension == "category");
+        for value in categories.map(String::as_str).chain(case.field(dimension)) {
             groups.entry(value).or_default().insert(at);
         }
     }
@@ -236,12 +229,10 @@ fn find<'m>(metrics: &'m mut Metrics, id: &str) -> Option<&'m mut Estimate> {
 }
 
 fn error(trials: &[Vec<Vec<Option<f64>>>], at: usize, clusters: Option<&[usize]>) -> Option<f64> {
-    let (mut values, mut names) = (Vec::new(), Vec::new());
-    for (case, trials) in trials.iter().enumerate() {
-        if let Some(value) = mean(&trials.iter().filter_map(|trial| trial[at]).collect::<Vec<_>>()) {
-            values.push(value);
-            names.push(clusters.map_or(case, |names| names[case]));
-        }
-    }
+    let own = |(case, trials): (usize, &Vec<Vec<Option<f64>>>)| {
+        let value = mean(&trials.iter().filter_map(|trial| trial[at]).collect::<Vec<_>>())?;
+        Some((value, clusters.map_or(case, |names| names[case])))
+    };
+    let (values, names): (Vec<f64>, Vec<usize>) = trials.iter().enumerate().filter_map(own).unzip();
     standard_error(&values, clusters.map(|_| names.as_slice()))
 }

@@ -16,7 +16,6 @@ use std::collections::BTreeSet;
 
 /// Whether a finding reports a golden.
 #[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct PairQuestion<'a> {
     pub case: &'a Case,
     pub trial: &'a Trial,
@@ -29,16 +28,13 @@ pub struct PairQuestion<'a> {
 
 /// Which half of a pair is shown first. It must make no difference, which probing checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "variant names say it")]
 pub enum PairOrder {
     #[default]
     GoldenFirst,
     FindingFirst,
 }
 
-/// The result of all rounds.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct JudgeRounds {
     /// All judgements: those given, then those made, in the order of the questions.
     pub judgements: Vec<Judgement>,
@@ -46,9 +42,6 @@ pub struct JudgeRounds {
     pub saved: usize,
     pub rounds: usize,
 }
-
-/// Answers a batch of questions.
-pub type AnswerFn<'a, E> = dyn FnMut(&[PairQuestion<'_>]) -> Result<Vec<Judgement>, E> + 'a;
 
 /// Asks about every trial what is still worth asking. `answer` gets a batch of questions and returns a judgement for each,
 /// in any order. A question without a judgement is recorded as unjudged by `judge`; an error ends the rounds.
@@ -58,7 +51,7 @@ pub fn run_judge_rounds<E>(
     judgements: Vec<Judgement>,
     profile: &Profile,
     judge: &JudgeName,
-    answer: &mut AnswerFn<'_, E>,
+    answer: &mut impl FnMut(&[PairQuestion<'_>]) -> Result<Vec<Judgement>, E>,
 ) -> Result<JudgeRounds, E> {
     let vocabulary = vocabulary(suite, profile);
     let cases = prepare_cases(suite, trials, &vocabulary, profile);

@@ -22,7 +22,6 @@ use std::collections::{BTreeMap, HashMap};
 
 /// A golden and a finding of one trial, by index. The same pair in several trials is one item.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct PairInstance {
     pub item: usize,
     pub trial: usize,
@@ -31,9 +30,7 @@ pub struct PairInstance {
     pub probability: f64,
 }
 
-/// Input of [`uncertainties`].
 #[derive(Clone, Copy)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct PriorityInput<'a> {
     pub suite: &'a Suite,
     pub trials: &'a [Trial],
@@ -43,7 +40,6 @@ pub struct PriorityInput<'a> {
     pub threshold: f64,
 }
 
-/// The uncertainty an item adds to the figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Uncertainty {
     /// How likely the judge thinks a match is, on average over its trials.
@@ -119,29 +115,31 @@ struct Standing {
 
 fn values(input: PriorityInput<'_>, instances: &HashMap<usize, Vec<PairInstance>>) -> Vec<Vec<Standing>> {
     let suite = input.suite;
-    let case_index: HashMap<&str, usize> = suite.cases.iter().enumerate().map(|(i, c)| (c.id.as_str(), i)).collect();
-    let plan = plan(input.trials, &case_index, suite.cases.len(), &mut Vec::new());
+    let plan = plan(suite, input.trials, &mut Vec::new());
     let judged = JudgementsByTrial::new(input.judgements);
     let (vocabulary, judge) = (vocabulary(suite, input.profile), JudgeName::new(crate::local_judge::NAME));
-    let of_case = |(index, case): (usize, &Case)| -> Vec<Standing> {
+    let of_case = |case: &Case| -> Vec<Standing> {
         let prepared = PreparedCase::new(case, &vocabulary, input.profile);
         let of_tool = |planned: &PlannedTool<'_>| {
-            let trials = planned.numbers.iter().map(|&number| match planned.lines.get(&(index, number)) {
+            let trials = planned.numbers.iter().map(|&number| match planned.lines.get(&(case.id.as_str(), number)) {
                 None => {
                     let score = TrialScore::skipped(case, number, input.profile);
                     Standing { value: metric_value(&score, &prepared), forced: BTreeMap::new() }
                 }
                 Some(&line) => {
                     let trial = &input.trials[line];
-                    let rescorer = TrialRescorer { input, prepared: &prepared, trial, line, judge: &judge };
-                    rescorer.value(judged.decisions(case, trial), instances.get(&line).map_or(&[][..], Vec::as_slice))
+                    let scored = |decisions: &Decisions<'_>| {
+                        metric_value(&TrialScore::new(&prepared, trial, line, decisions), &prepared)
+                    };
+                    let own = instances.get(&line).map_or(&[][..], Vec::as_slice);
+                    Standing::of_trial(input, own, judged.decisions(case, trial), &judge, &scored)
                 }
             });
             Standing::of_case(&trials.collect::<Vec<_>>())
         };
         plan.iter().map(of_tool).collect()
     };
-    by_tool(plan.len(), suite.cases.par_iter().enumerate().map(of_case).collect())
+    by_tool(plan.len(), suite.cases.par_iter().map(of_case).collect())
 }
 
 fn metric_value(score: &TrialScore, prepared: &PreparedCase<'_>) -> Option<f64> {
@@ -158,52 +156,41 @@ impl Standing {
         });
         Self { value: mean(&|trial| trial.value), forced: forced.collect() }
     }
-}
 
-struct TrialRescorer<'a> {
-    input: PriorityInput<'a>,
-    prepared: &'a PreparedCase<'a>,
-    trial: &'a Trial,
-    line: usize,
-    judge: &'a JudgeName,
-}
-
-impl<'a> TrialRescorer<'a> {
-    fn value(&self, mut decisions: Decisions<'a>, instances: &[PairInstance]) -> Standing {
-        if self.input.profile.uses_judge() {
+    fn of_trial<'a>(
+        input: PriorityInput<'_>,
+        instances: &[PairInstance],
+        mut decisions: Decisions<'a>,
+        judge: &'a JudgeName,
+        scored: &dyn Fn(&Decisions<'_>) -> Option<f64>,
+    ) -> Self {
+        if input.profile.uses_judge() {
             for instance in instances {
                 let (place, p) = ((instance.golden, instance.finding), instance.probability);
                 if decisions.pair(place.0, place.1).is_none() && !decisions.unjudged.contains(&place) {
-                    let matched = p >= self.input.threshold;
+                    let matched = p >= input.threshold;
                     let sure = if matched { p } else { 1.0 - p };
-                    let assumed = SettledPair::assumed(matched, self.judge);
+                    let assumed = SettledPair::assumed(matched, judge);
                     decisions.pairs.insert(place, SettledPair { confidence: Some(sure), ..assumed });
                 }
             }
         }
-        let mut forced: BTreeMap<usize, [Option<f64>; 2]> = BTreeMap::new();
         let mut places: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
         for instance in instances {
             places.entry(instance.item).or_default().push((instance.golden, instance.finding));
         }
-        for (item, places) in places {
+        let forced = places.into_iter().map(|(item, places)| {
             let mut at = |matched: bool| {
                 let all = places.iter().map(|place| (*place, matched));
-                decisions.with_assumed(all, self.judge, |decisions| self.scored(decisions))
+                decisions.with_assumed(all, judge, |decisions| scored(decisions))
             };
-            forced.insert(item, [at(false), at(true)]);
-        }
-        Standing { value: self.scored(&decisions), forced }
-    }
-
-    fn scored(&self, decisions: &Decisions<'_>) -> Option<f64> {
-        metric_value(&TrialScore::new(self.prepared, self.trial, self.line, decisions), self.prepared)
+            (item, [at(false), at(true)])
+        });
+        Self { forced: forced.collect(), value: scored(&decisions) }
     }
 }
 
-/// The labels people gave an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct LabelVotes {
     pub yes: usize,
     pub all: usize,
@@ -211,7 +198,6 @@ pub struct LabelVotes {
 
 /// How far labels have narrowed the interval of the figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Narrowing {
     pub before: f64,
     pub now: f64,
@@ -272,10 +258,11 @@ pub fn case_half_width(scorecard: &Scorecard, profile: &Profile) -> Option<f64> 
 pub fn extra_bound_widths(scorecard: &Scorecard, suite: &Suite, trials: usize) -> Vec<f64> {
     let mut widths = vec![0.0; trials];
     for tool in &scorecard.tools {
-        let has_precision = |case: &&super::CaseScore| !suite.cases[case.case].is_clean() && case.counted_trials() > 0;
+        let has_precision =
+            |case: &&super::CaseScore| !suite.cases[case.case].is_clean() && case.counted().next().is_some();
         let cases = tool.cases.iter().filter(has_precision).count();
         for case in tool.cases.iter().filter(has_precision) {
-            let sharers = (scorecard.tools.len() * cases * case.counted_trials()) as f64;
+            let sharers = (scorecard.tools.len() * cases * case.counted().count()) as f64;
             for trial in case.counted() {
                 let countable = (trial.counts.tp + trial.counts.fp).max(1) as f64;
                 if let Some(width) = trial.line.and_then(|line| widths.get_mut(line)) {

@@ -1,5 +1,7 @@
 //! Scores trials and judgements of a suite into all metrics of every tool.
 
+#![expect(missing_docs, reason = "names of fields and variants say it")]
+
 mod aggregate;
 mod corrected;
 mod intervals;
@@ -12,7 +14,7 @@ mod warnings;
 
 pub use corrected::{CorrectedMetric, CorrectedTool, CorrectionInput, LabelSampling, correct_scores, label_sampling};
 pub use intervals::{Intervals, Proportions};
-pub use judge_rounds::{AnswerFn, JudgeRounds, PairOrder, PairQuestion, mark_unjudged, run_judge_rounds};
+pub use judge_rounds::{JudgeRounds, PairOrder, PairQuestion, mark_unjudged, run_judge_rounds};
 pub use slice::{Slice, Slices};
 pub use trial::{AuditSummary, TrialScore, stated_verdict};
 
@@ -38,24 +40,22 @@ use crate::suite::{Case, Suite};
 use crate::trial::{Outcome, Trial};
 use crate::wording::plural;
 use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use tiers::Tiers;
-use warnings::{differing_goldens, warn_of_keys, warn_of_trials};
+use warnings::{differing_findings, differing_goldens, warn_of_trials};
 
 /// Metrics by id, in the order of the table.
 pub type Metrics = Vec<(&'static str, Estimate)>;
 
 /// The result of scoring: one entry for each tool, in the order in which tools first appear.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Scorecard {
     pub tools: Vec<ToolScore>,
     pub warnings: Vec<String>,
 }
 
-/// All metrics of one tool.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct ToolScore {
     pub tool: ToolName,
     pub trials: usize,
@@ -81,26 +81,33 @@ pub struct ToolScore {
 }
 
 /// A golden found in some trials and not in others.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "FlakyV1")]
 pub struct FlakyGolden {
+    /// Its case.
+    #[schemars(with = "String")]
     pub case: CaseId,
+    /// The golden.
+    #[schemars(with = "String")]
     pub golden: GoldenId,
+    /// In how many trials it was found.
     pub found: usize,
+    /// Of how many.
     pub trials: usize,
 }
 
 /// A trial that called a vulnerable case so, and did not find its target.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "LuckyV1")]
 pub struct LuckyGuess {
+    /// The case.
+    #[schemars(with = "String")]
     pub case: CaseId,
+    /// The number of the trial.
     pub trial: u32,
 }
 
-/// One tool on one case.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct CaseScore {
     /// Index of the case in the suite.
     pub case: usize,
@@ -114,16 +121,14 @@ pub struct CaseScore {
 
 /// Scores every tool that has trials. Pure: the same values in give the same values out, whatever the number of threads.
 pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile: &Profile) -> Scorecard {
-    let case_index: HashMap<&str, usize> = suite.cases.iter().enumerate().map(|(i, c)| (c.id.as_str(), i)).collect();
     let mut warnings = Vec::new();
-    let plan = plan(trials, &case_index, suite.cases.len(), &mut warnings);
+    let plan = plan(suite, trials, &mut warnings);
     let judged = JudgementsByTrial::new(judgements);
     let tools: HashMap<&ToolName, &PlannedTool<'_>> = plan.iter().map(|planned| (planned.tool, planned)).collect();
-    let given = |j: &&Judgement| {
-        let (case, planned) = (case_index.get(j.case.as_str()), tools.get(&j.tool));
-        case.zip(planned).is_some_and(|(case, planned)| planned.lines.contains_key(&(*case, j.trial)))
+    let is_planned = |j: &&Judgement| {
+        tools.get(&j.tool).is_some_and(|planned| planned.lines.contains_key(&(j.case.as_str(), j.trial)))
     };
-    let unknown = judgements.len() - judgements.iter().filter(given).count();
+    let unknown = judgements.len() - judgements.iter().filter(is_planned).count();
     if unknown > 0 {
         warnings.push(format!("judgements about unknown trials: {unknown}; ignored"));
     }
@@ -136,7 +141,7 @@ pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile:
         .map(|(index, case)| {
             let prepared = PreparedCase::new(case, &vocabulary, profile);
             let of_tool = |planned: &PlannedTool<'_>| {
-                let one = |&number: &u32| match planned.lines.get(&(index, number)) {
+                let one = |&number: &u32| match planned.lines.get(&(case.id.as_str(), number)) {
                     None => TrialScore::skipped(case, number, profile),
                     Some(&line) => {
                         TrialScore::new(&prepared, &trials[line], line, &judged.decisions(case, &trials[line]))
@@ -158,10 +163,7 @@ pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile:
 
 fn rank_stability(tools: &mut [ToolScore], profile: &Profile) {
     const ID: &str = "sui_rank_stability";
-    let parts = |tool: &ToolScore| {
-        let cases: Vec<&CaseScore> = tool.cases.iter().collect();
-        Tiers { cases: &cases, profile }.sums().sui_parts(profile).ok()
-    };
+    let parts = |tool: &ToolScore| tiers::total_sums(&tool.cases).sui_parts(profile).ok();
     let parts: Vec<Option<SuiParts>> = tools.iter().map(parts).collect();
     let there: Vec<SuiParts> = parts.iter().flatten().copied().collect();
     let mut shares =
@@ -207,9 +209,7 @@ pub fn candidates(
     }
     let vocabulary = vocabulary(suite, profile);
     let prepared = PreparedCase::new(case, &vocabulary, profile);
-    let about = |j: &Judgement| j.case == trial.case && j.tool == trial.tool && j.trial == trial.number;
-    let judged: Vec<Numbered<'_>> = judgements.iter().enumerate().filter(|(_, j)| about(j)).collect();
-    best_candidates(&prepared, trial, &Decisions::settle(&judged, &case.goldens, &trial.findings), most)
+    best_candidates(&prepared, trial, &JudgementsByTrial::new(judgements).decisions(case, trial), most)
 }
 
 /// A judgement with its index among those given.
@@ -241,41 +241,36 @@ struct PlannedTool<'a> {
     tool: &'a ToolName,
     numbers: BTreeSet<u32>,
     /// Line of the submission by case and trial number.
-    lines: HashMap<(usize, u32), usize>,
+    lines: HashMap<(&'a str, u32), usize>,
 }
 
-fn plan<'a>(
-    trials: &'a [Trial],
-    cases: &HashMap<&str, usize>,
-    case_count: usize,
-    warnings: &mut Vec<String>,
-) -> Vec<PlannedTool<'a>> {
+fn plan<'a>(suite: &Suite, trials: &'a [Trial], warnings: &mut Vec<String>) -> Vec<PlannedTool<'a>> {
+    let cases: HashSet<&str> = suite.cases.iter().map(|case| case.id.as_str()).collect();
     let mut tools: Vec<PlannedTool<'a>> = Vec::new();
     let mut index: HashMap<&str, usize> = HashMap::new();
     let mut strangers: BTreeMap<&str, usize> = BTreeMap::new();
     for (line, trial) in trials.iter().enumerate() {
-        let Some(&case) = cases.get(trial.case.as_str()) else {
+        if !cases.contains(trial.case.as_str()) {
             *strangers.entry(trial.case.as_str()).or_default() += 1;
             continue;
-        };
+        }
         let slot = *index.entry(trial.tool.as_str()).or_insert_with(|| {
             tools.push(PlannedTool { tool: &trial.tool, numbers: BTreeSet::new(), lines: HashMap::new() });
             tools.len() - 1
         });
         tools[slot].numbers.insert(trial.number);
-        tools[slot].lines.insert((case, trial.number), line);
+        tools[slot].lines.insert((trial.case.as_str(), trial.number), line);
     }
     for (case, count) in strangers {
         let trials = plural(count, "trial is", "trials are");
         warnings.push(format!("{trials} about the case `{case}`, which is not in the suite; ignored"));
     }
     for planned in &tools {
-        let missing = case_count * planned.numbers.len() - planned.lines.len();
+        let (tool, all) = (planned.tool, suite.cases.len() * planned.numbers.len());
+        let missing = all - planned.lines.len();
         if missing > 0 {
             warnings.push(format!(
-                "{}: {missing} of {} planned trials have no line in the submission and count as skipped",
-                planned.tool,
-                case_count * planned.numbers.len()
+                "{tool}: {missing} of {all} planned trials have no line in the submission and count as skipped"
             ));
         }
     }
@@ -303,12 +298,12 @@ impl CaseScore {
         }
     }
 
-    /// How many trials enter the metrics.
-    pub fn counted_trials(&self) -> usize {
-        self.counted().count()
+    fn value(&self, id: &str) -> Option<Value> {
+        self.values.iter().find(|(own, _)| *own == id).map(|(_, value)| *value)
     }
 
-    pub(crate) fn counted(&self) -> impl Iterator<Item = &TrialScore> {
+    /// The trials that enter the metrics.
+    pub fn counted(&self) -> impl Iterator<Item = &TrialScore> {
         self.trials.iter().filter(|t| t.counted)
     }
 }
@@ -339,7 +334,7 @@ impl ToolScore {
             }
         }
         warn_of_trials(&tool, &cases, &outcomes, warnings);
-        warn_of_keys(&tool, &cases, trials, profile, warnings);
+        warnings.extend(differing_findings(&tool, &cases, trials, profile));
         let noted: Vec<&Trial> = trials.iter().filter(|trial| trial.tool == tool && !trial.notes.is_empty()).collect();
         let incomplete = noted.iter().filter(|trial| trial.outcome == Outcome::Reported).count();
         if incomplete > 0 {
@@ -350,12 +345,12 @@ impl ToolScore {
             let notes = trial.notes.iter().map(|note| format!("{tool}: {} trial {}: {note}", trial.case, trial.number));
             warnings.extend(notes);
         }
-        let tiers = Tiers { cases: &all, profile };
-        let whole = || (aggregate::metrics(&all, suite, profile), tiers.of_findings(), flaky(&cases, suite));
+        let whole =
+            || (aggregate::metrics(&all, suite, profile), tiers::of_findings(&all, profile), flaky(&cases, suite));
         let parts = || slice::slices(&all, suite, trials, profile, warnings);
         let ((mut metrics, (of_findings, sweeps), flaky), (by, macro_by)) = rayon::join(whole, parts);
         metrics.extend(of_findings);
-        let sums = tiers.sums();
+        let sums = tiers::total_sums(&cases);
         Self {
             trials: outcomes.values().sum(),
             incomplete,
@@ -379,12 +374,9 @@ impl ToolScore {
 }
 
 fn lucky(cases: &[CaseScore], suite: &Suite) -> Vec<LuckyGuess> {
-    let of = |score: &CaseScore| {
-        let case = &suite.cases[score.case].id;
-        let lucky = score.counted().filter(|trial| trial.lucky_guess == Some(true));
-        lucky.map(|trial| LuckyGuess { case: case.clone(), trial: trial.number }).collect::<Vec<_>>()
-    };
-    cases.iter().flat_map(of).collect()
+    let counted = cases.iter().flat_map(|score| score.counted().map(|trial| (&suite.cases[score.case], trial)));
+    let lucky = counted.filter(|(_, trial)| trial.lucky_guess == Some(true));
+    lucky.map(|(case, trial)| LuckyGuess { case: case.id.clone(), trial: trial.number }).collect()
 }
 
 fn flaky(cases: &[CaseScore], suite: &Suite) -> Vec<FlakyGolden> {

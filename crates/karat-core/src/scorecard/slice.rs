@@ -1,13 +1,13 @@
 //! Metrics over slices of the suite.
 
 use super::aggregate::{is_plain, metrics, verdict_metrics};
+use super::trial::false_findings;
 use super::{CaseScore, Metrics};
 use crate::finding::Finding;
 use crate::golden::{Golden, Severity};
-use crate::metric::Undefined;
-use crate::metric::counts::Counts;
 use crate::metric::estimate::Estimate;
 use crate::metric::table::{METRICS, Metric};
+use crate::metric::{Part, Undefined};
 use crate::profile::{Method, Profile};
 use crate::stats::summary::{mean, sample_std};
 use crate::suite::Suite;
@@ -17,9 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Dimension, then value, then the slice.
 pub type Slices = BTreeMap<String, BTreeMap<String, Slice>>;
 
-/// One part of the suite.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Slice {
     pub metrics: Metrics,
     pub cases: usize,
@@ -122,37 +120,35 @@ fn by_label(
     finding_label: LabelOf<Finding>,
 ) -> BTreeMap<String, Slice> {
     // Recall and precision are kept apart, because a golden and the finding that matched it may have different labels.
-    let mut by_label: BTreeMap<&str, [Vec<Vec<Counts>>; 2]> = BTreeMap::new();
+    let mut by_label: BTreeMap<&str, [Vec<Vec<Part>>; 2]> = BTreeMap::new();
     for &score in cases {
         let case = &suite.cases[score.case];
-        let mut own: BTreeMap<&str, [Vec<Counts>; 2]> = BTreeMap::new();
+        let mut own: BTreeMap<&str, [Vec<Part>; 2]> = BTreeMap::new();
         for trial in score.counted() {
             let matches = &trial.result.matches;
             let missed = trial.result.misses.iter().map(|miss| miss.golden);
             let of_golden = |golden: usize| golden_label(&case.goldens[golden]);
-            let add_miss = |counts: &mut Counts| counts.fn_ += 1;
-            for (label, counts) in labelled_counts(matches.iter().map(|m| m.golden), missed, of_golden, add_miss) {
-                own.entry(label).or_default()[0].push(counts);
+            for (label, found) in labelled_parts(matches.iter().map(|m| m.golden), missed, of_golden) {
+                own.entry(label).or_default()[0].push(found);
             }
             let Some(line) = trial.line.filter(|_| !case.is_clean()) else { continue };
-            let wrong = trial.false_findings(profile);
+            let wrong = false_findings(&trial.result, profile);
             let of_finding = |finding: usize| finding_label(&trials[line].findings[finding]);
-            let add_false = |counts: &mut Counts| counts.fp += 1;
-            for (label, counts) in labelled_counts(matches.iter().map(|m| m.finding), wrong, of_finding, add_false) {
-                own.entry(label).or_default()[1].push(counts);
+            for (label, right) in labelled_parts(matches.iter().map(|m| m.finding), wrong, of_finding) {
+                own.entry(label).or_default()[1].push(right);
             }
         }
-        for (label, counts) in own {
+        for (label, parts) in own {
             let all = by_label.entry(label).or_default();
-            for (all, counts) in all.iter_mut().zip(counts).filter(|(_, counts)| !counts.is_empty()) {
-                all.push(counts);
+            for (all, parts) in all.iter_mut().zip(parts).filter(|(_, parts)| !parts.is_empty()) {
+                all.push(parts);
             }
         }
     }
-    let slice = |(label, [recalled, precise]): (&str, [Vec<Vec<Counts>>; 2])| {
+    let slice = |(label, [recalled, precise]): (&str, [Vec<Vec<Part>>; 2])| {
         let metrics = METRICS.iter().filter_map(|metric| match metric.id {
-            "precision" => Some((metric.id, labelled(metric, &precise, |c| c.precision()))),
-            "recall" => Some((metric.id, labelled(metric, &recalled, |c| c.recall()))),
+            "precision" => Some((metric.id, labelled(metric, &precise))),
+            "recall" => Some((metric.id, labelled(metric, &recalled))),
             _ => None,
         });
         (label.to_owned(), Slice { metrics: metrics.collect(), cases: recalled.len().max(precise.len()) })
@@ -160,25 +156,25 @@ fn by_label(
     by_label.into_iter().map(slice).collect()
 }
 
-/// Counts by label: what is right counts once, and what is wrong as `add_wrong` says.
-fn labelled_counts<'l>(
+/// By label, the part of what is right, each counting once, in what is right or wrong.
+fn labelled_parts<'l>(
     right: impl Iterator<Item = usize>,
     wrong: impl Iterator<Item = usize>,
     label: impl Fn(usize) -> Option<&'l str>,
-    add_wrong: impl Fn(&mut Counts),
-) -> BTreeMap<&'l str, Counts> {
-    let mut counts: BTreeMap<&str, Counts> = BTreeMap::new();
+) -> BTreeMap<&'l str, Part> {
+    let mut parts: BTreeMap<&str, Part> = BTreeMap::new();
     for label in right.collect::<BTreeSet<usize>>().into_iter().filter_map(&label) {
-        counts.entry(label).or_default().tp += 1;
+        *parts.entry(label).or_default() += Part::count(1, 1);
     }
     for label in wrong.filter_map(&label) {
-        add_wrong(counts.entry(label).or_default());
+        *parts.entry(label).or_default() += Part::count(0, 1);
     }
-    counts
+    parts
 }
 
-fn labelled(metric: &Metric, cases: &[Vec<Counts>], value: impl Fn(Counts) -> crate::metric::Value) -> Estimate {
-    let of_case = |trials: &Vec<Counts>| mean(&trials.iter().filter_map(|c| value(*c).ok()).collect::<Vec<_>>());
+fn labelled(metric: &Metric, cases: &[Vec<Part>]) -> Estimate {
+    let share = |part: &Part| part.share(metric.undefined_when).ok();
+    let of_case = |trials: &Vec<Part>| mean(&trials.iter().filter_map(share).collect::<Vec<_>>());
     let values: Vec<f64> = cases.iter().filter_map(of_case).collect();
     let overall = mean(&values).ok_or(Undefined(metric.undefined_when));
     Estimate { std_cases: sample_std(&values), ..Estimate::new(overall, values.len(), metric.direction) }

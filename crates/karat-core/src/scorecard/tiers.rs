@@ -1,5 +1,6 @@
 //! Metrics beyond counts and verdicts: targets, audited findings, reasoning, confidence, locations and composites.
 
+use super::trial::false_findings;
 use super::{CaseScore, Metrics, TrialScore};
 use crate::finding::Finding;
 use crate::judgement::TypeMatch;
@@ -21,7 +22,8 @@ pub(super) fn trial_value(metric: &Metric, case: &Case, trial: &TrialScore, prof
     let share = |yes: bool| f64::from(u8::from(yes));
     let vulnerable = case.verdict == Verdict::Vulnerable;
     let audited = trial.audited.as_ref();
-    let typed = || audited.and_then(|audited| audited.type_match).filter(|_| vulnerable).ok_or(reason);
+    let target = audited.and_then(|audited| audited.target.as_ref());
+    let typed = || target.and_then(|target| target.type_match).filter(|_| vulnerable).ok_or(reason);
     match metric.id {
         "severity_weighted_recall" | "precision_lower" | "precision_upper" if profile.method == Method::Verdict => {
             Err(Undefined("the profile compares only verdicts"))
@@ -44,9 +46,9 @@ pub(super) fn trial_value(metric: &Metric, case: &Case, trial: &TrialScore, prof
             Some(rate) => rate,
         },
         "over_flagging_score" => audited.map(|audited| audited.classes.invalid()).ok_or(reason),
-        "mean_rcir" => audited.and_then(|audited| audited.rcir).ok_or(reason),
-        "mean_ava" => audited.and_then(|audited| audited.ava).ok_or(reason),
-        "mean_fsv" => audited.and_then(|audited| audited.fsv).ok_or(reason),
+        "mean_rcir" => target.and_then(|target| target.rcir).ok_or(reason),
+        "mean_ava" => target.and_then(|target| target.ava).ok_or(reason),
+        "mean_fsv" => target.and_then(|target| target.fsv).ok_or(reason),
         "exact_match_rate" => typed().map(|level| share(level == TypeMatch::Exact)),
         "semantic_match_rate" => typed().map(|level| share(matches!(level, TypeMatch::Exact | TypeMatch::Semantic))),
         "partial_match_rate" => typed().map(|level| share(level == TypeMatch::Partial)),
@@ -95,100 +97,87 @@ pub(super) fn twins(cases: &[CaseScore], suite: &Suite, profile: &Profile) -> Ve
     pairs.into_iter().filter_map(of_pair).collect()
 }
 
-/// What the metrics of all tiers are drawn from, beside the means of cases that are given.
-pub(super) struct Tiers<'a> {
-    pub(super) cases: &'a [&'a CaseScore],
-    pub(super) profile: &'a Profile,
-}
-
 /// Ratios of sums over single findings, which only a whole suite has.
 const OF_FINDINGS: [&str; 2] = ["finding_ece", "finding_brier"];
 
-impl Tiers<'_> {
-    /// The metrics that are not means of cases, without those of verdicts.
-    pub(super) fn metrics(&self) -> Metrics {
-        let mut metrics = Metrics::new();
-        let sums = self.sums();
-        let confidences = self.cases.iter().map(|case| confidences(&case.trials).len()).sum();
-        for metric in METRICS.iter().filter(|metric| metric.tier != 1 && !OF_FINDINGS.contains(&metric.id)) {
-            let (value, n) = match metric.source {
-                Source::Sums => {
-                    let value = sums.value(metric.id, self.profile).unwrap_or(Err(Undefined("not a ratio of sums")));
-                    (value, self.n(metric.id, &sums, confidences))
-                }
-                Source::Spread(other) => {
-                    let scores = self.case_values(other);
-                    (spread(&scores, self.profile.audit_conventions.population_std), scores.len())
-                }
-                Source::Levels(Scale::Verdict) => {
-                    (levels::adaptive_error(self.levels(Scale::Verdict), self.profile.calibration.bins), confidences)
-                }
-                _ => continue,
-            };
+/// The metrics that are not means of cases, without those of verdicts.
+pub(super) fn metrics(cases: &[&CaseScore], profile: &Profile) -> Metrics {
+    let mut metrics = Metrics::new();
+    let sums = total_sums(cases.iter().copied());
+    let confidences = cases.iter().map(|case| confidences(&case.trials).len()).sum();
+    for metric in METRICS.iter().filter(|metric| metric.tier != 1 && !OF_FINDINGS.contains(&metric.id)) {
+        let (value, n) = match metric.source {
+            Source::Sums => {
+                let value = sums.value(metric.id, profile).unwrap_or(Err(Undefined("not a ratio of sums")));
+                (value, sample_size(metric.id, cases, &sums, confidences))
+            }
+            Source::Spread(other) => {
+                let scores: Vec<f64> = cases.iter().filter_map(|case| case.value(other)?.ok()).collect();
+                (spread(&scores, profile.audit_conventions.population_std), scores.len())
+            }
+            Source::Levels(Scale::Verdict) => {
+                (levels::adaptive_error(levels_at(cases, Scale::Verdict), profile.calibration.bins), confidences)
+            }
+            _ => continue,
+        };
+        metrics.push((metric.id, Estimate::new(value, n, metric.direction)));
+    }
+    metrics
+}
+
+/// How many cases or items a ratio of sums rests on.
+fn sample_size(id: &str, cases: &[&CaseScore], sums: &Sums, confidences: usize) -> usize {
+    let count = |with: fn(&Sums) -> bool| cases.iter().filter(|case| with(&case.sums)).count();
+    match id {
+        "location_iou" | "location_exact" | "location_within_5" => sums.places.count as usize,
+        "severity_weighted_detection" => count(|own| own.severe.whole > 0.0),
+        "lucky_guess_rate" => count(|own| own.lucky.whole > 0.0),
+        "reasoning" => sums.rated.iter().map(|rated| rated.whole as usize).max().unwrap_or(0),
+        "ece" | "mce" | "brier" | "overconfidence_rate" | "underconfidence_rate" => confidences,
+        "sui" | "true_understanding_score" | "true_understanding_geometric" | "lucky_guess_indicator" => {
+            cases.iter().filter(|case| case.counted().next().is_some()).count()
+        }
+        _ => sums.classes.total() as usize,
+    }
+}
+
+/// Metrics over single findings with their own confidence or severity, and the curves they come from.
+pub(super) fn of_findings(cases: &[&CaseScore], profile: &Profile) -> (Metrics, Vec<Sweep>) {
+    let mut metrics = Metrics::new();
+    let mut push = |id: &str, value: Value, n: usize| {
+        if let Some(metric) = table::find(id) {
             metrics.push((metric.id, Estimate::new(value, n, metric.direction)));
         }
-        metrics
+    };
+    let sums = total_sums(cases.iter().copied());
+    for id in OF_FINDINGS {
+        let value = sums.value(id, profile).unwrap_or(Err(Undefined("not a ratio of sums")));
+        push(id, value, sums.finding_confidence.total as usize);
     }
+    // A profile of verdicts has no goldens to find.
+    let counts = if profile.method == Method::Verdict { [0.0; 3] } else { sums.counts };
+    let required = (counts[0] + counts[2]) as usize;
+    let mut drawn = Vec::new();
+    for (scale, area, best) in [
+        (Scale::Confidence, "average_precision", "best_f1"),
+        (Scale::Severity, "severity_average_precision", "severity_best_f1"),
+    ] {
+        let sweep = levels::swept(scale, levels_at(cases, scale), counts);
+        push(area, sweep.average_precision, required);
+        push(best, sweep.best_f1(), required);
+        drawn.extend((!sweep.points.is_empty()).then_some(sweep));
+    }
+    (metrics, drawn)
+}
 
-    /// How many cases or items a ratio of sums rests on.
-    fn n(&self, id: &str, sums: &Sums, confidences: usize) -> usize {
-        let cases = |with: &dyn Fn(&Sums) -> bool| self.cases.iter().filter(|case| with(&case.sums)).count();
-        match id {
-            "location_iou" | "location_exact" | "location_within_5" => sums.places.count as usize,
-            "severity_weighted_detection" => cases(&|own| own.severe.whole > 0.0),
-            "lucky_guess_rate" => cases(&|own| own.lucky.whole > 0.0),
-            "reasoning" => sums.rated.iter().map(|rated| rated.whole as usize).max().unwrap_or(0),
-            "ece" | "mce" | "brier" | "overconfidence_rate" | "underconfidence_rate" => confidences,
-            "sui" | "true_understanding_score" | "true_understanding_geometric" | "lucky_guess_indicator" => {
-                self.cases.iter().filter(|case| case.counted().next().is_some()).count()
-            }
-            _ => sums.classes.total() as usize,
-        }
-    }
+fn levels_at(cases: &[&CaseScore], scale: Scale) -> impl Iterator<Item = (Cell, f64)> {
+    cases.iter().flat_map(move |case| case.levels.at_scale(scale))
+}
 
-    /// Metrics over single findings with their own confidence or severity, and the curves they come from.
-    pub(super) fn of_findings(&self) -> (Metrics, Vec<Sweep>) {
-        let mut metrics = Metrics::new();
-        let mut push = |id: &str, value: Value, n: usize| {
-            if let Some(metric) = table::find(id) {
-                metrics.push((metric.id, Estimate::new(value, n, metric.direction)));
-            }
-        };
-        let sums = self.sums();
-        for id in OF_FINDINGS {
-            let value = sums.value(id, self.profile).unwrap_or(Err(Undefined("not a ratio of sums")));
-            push(id, value, sums.finding_confidence.total as usize);
-        }
-        // A profile of verdicts has no goldens to find.
-        let counts = if self.profile.method == Method::Verdict { [0.0; 3] } else { sums.counts };
-        let required = (counts[0] + counts[2]) as usize;
-        let mut drawn = Vec::new();
-        for (scale, area, best) in [
-            (Scale::Confidence, "average_precision", "best_f1"),
-            (Scale::Severity, "severity_average_precision", "severity_best_f1"),
-        ] {
-            let sweep = levels::swept(scale, self.levels(scale), counts);
-            push(area, sweep.average_precision, required);
-            push(best, sweep.best_f1(), required);
-            drawn.extend((!sweep.points.is_empty()).then_some(sweep));
-        }
-        (metrics, drawn)
-    }
-
-    fn levels(&self, scale: Scale) -> impl Iterator<Item = (Cell, f64)> + '_ {
-        self.cases.iter().flat_map(move |case| case.levels.at_scale(scale))
-    }
-
-    pub(super) fn sums(&self) -> Sums {
-        let mut sums = Sums::default();
-        self.cases.iter().for_each(|case| sums += &case.sums);
-        sums
-    }
-
-    fn case_values(&self, id: &str) -> Vec<f64> {
-        let of = |case: &&CaseScore| case.values.iter().find(|(own, _)| *own == id).and_then(|(_, value)| value.ok());
-        self.cases.iter().filter_map(of).collect()
-    }
+pub(super) fn total_sums<'c>(cases: impl IntoIterator<Item = &'c CaseScore>) -> Sums {
+    let mut total = Sums::default();
+    cases.into_iter().for_each(|case| total += &case.sums);
+    total
 }
 
 pub(super) fn sums(case: &Case, scores: &[TrialScore], trials: &[Trial], profile: &Profile) -> Sums {
@@ -225,10 +214,10 @@ pub(super) fn sums(case: &Case, scores: &[TrialScore], trials: &[Trial], profile
             sums.severe.add_mean(profile.severity_weights.weight(severity), targets());
         }
     }
-    let audits = || counted().filter_map(|trial| trial.audited.as_ref());
-    sums.rated[0].add_mean(1.0, audits().filter_map(|audited| audited.rcir));
-    sums.rated[1].add_mean(1.0, audits().filter_map(|audited| audited.ava));
-    sums.rated[2].add_mean(1.0, audits().filter_map(|audited| audited.fsv));
+    let rated = || counted().filter_map(|trial| trial.audited.as_ref()?.target.as_ref());
+    sums.rated[0].add_mean(1.0, rated().filter_map(|target| target.rcir));
+    sums.rated[1].add_mean(1.0, rated().filter_map(|target| target.ava));
+    sums.rated[2].add_mean(1.0, rated().filter_map(|target| target.fsv));
     let in_no_bin = profile.audit_conventions.zero_confidence_in_no_bin;
     sums.verdict_confidence = ConfidenceSums::new(&confidences(scores), &profile.calibration, in_no_bin);
     if profile.method != Method::Verdict {
@@ -276,6 +265,6 @@ fn countable<'t>(
     // Recorded matches may hold a golden or a finding more than once; each golden counts once.
     let mut goldens = std::collections::BTreeSet::new();
     let right = score.result.matches.iter().filter(move |m| goldens.insert(m.golden)).map(|m| (m.finding, true));
-    let wrong = score.false_findings(profile).map(|finding| (finding, false));
+    let wrong = false_findings(&score.result, profile).map(|finding| (finding, false));
     right.chain(wrong).filter_map(|(finding, right)| Some((findings.get(finding)?, right)))
 }

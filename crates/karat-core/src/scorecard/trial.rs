@@ -3,10 +3,10 @@
 use crate::finding::Finding;
 use crate::identity::key;
 use crate::ids::FindingId;
-use crate::judgement::{AuditDecision, Classification, TypeMatch};
+use crate::judgement::{AuditDecision, Classification, TargetAssessment};
 use crate::matching::assign::{self, Edge};
 use crate::matching::decisions::Decisions;
-use crate::matching::outcome::{ExtraReason, Flag, Match, Miss, MissReason, TrialResult};
+use crate::matching::outcome::{Extra, ExtraReason, Flag, Match, Miss, MissReason, TrialResult};
 use crate::matching::pair::PreparedCase;
 use crate::matching::trial::match_trial;
 use crate::metric::counts::Counts;
@@ -16,9 +16,7 @@ use crate::suite::{Case, Verdict};
 use crate::trial::{Outcome, Trial};
 use std::collections::BTreeSet;
 
-/// One trial, scored.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct TrialScore {
     pub number: u32,
     pub outcome: Outcome,
@@ -135,19 +133,13 @@ impl TrialScore {
         self.outcome == Outcome::Reported && counted_extras(&self.result, profile).next().is_none()
     }
 
-    /// Findings that count against the tool, by index.
-    pub(crate) fn false_findings<'s>(&'s self, profile: &'s Profile) -> impl Iterator<Item = usize> + 's {
-        false_findings(&self.result, profile)
-    }
-
     /// How far the stated confidence lies from what it should have been: 1 for a right verdict, 0 for a wrong one.
     pub fn calibration_error(&self) -> Option<f64> {
         let correct = f64::from(u8::from(self.verdict_correct));
         self.confidence.filter(|_| self.outcome == Outcome::Reported).map(|confidence| (confidence - correct).abs())
     }
 
-    /// Extras that a person may be asked about, by index of the finding: neither traps nor audited, and not left out by the
-    /// profile; what anybody has said of them already makes no difference.
+    /// Extras that a person may be asked about, whatever was said of them: neither traps nor audited nor left out.
     pub fn extras_to_label(&self, profile: &Profile) -> Vec<usize> {
         let settled = |why: ExtraReason| matches!(why, ExtraReason::Trap { .. } | ExtraReason::Audited(_));
         let open = self.result.extras.iter().filter(|e| !is_left_out(&e.flags, profile) && !settled(e.why));
@@ -156,8 +148,7 @@ impl TrialScore {
 
     /// Countable extras without a trap, audit or label, by index of the finding.
     pub fn unlabelled_extras(&self, profile: &Profile) -> Vec<usize> {
-        let counted: BTreeSet<usize> = counted_extras(&self.result, profile).collect();
-        let open = self.result.extras.iter().filter(|e| counted.contains(&e.finding) && !e.why.is_labelled());
+        let open = counted_extras(&self.result, profile).filter(|e| !e.why.is_labelled());
         open.map(|e| e.finding).collect()
     }
 }
@@ -169,16 +160,17 @@ fn counts(result: &TrialResult, profile: &Profile) -> Counts {
 }
 
 /// Extras, without valid ones and those the profile leaves out as outside the change.
-fn counted_extras<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = usize> + 'r {
-    result.extras.iter().filter(move |e| !is_left_out(&e.flags, profile) && !e.why.is_valid()).map(|e| e.finding)
+fn counted_extras<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = &'r Extra> {
+    result.extras.iter().filter(move |e| !is_left_out(&e.flags, profile) && !e.why.is_valid())
 }
 
 fn is_left_out(flags: &[Flag], profile: &Profile) -> bool {
     profile.outside_change == OutsideChange::LeaveOut && flags.contains(&Flag::OutsideChange)
 }
 
-fn false_findings<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = usize> + 'r {
-    let extras = counted_extras(result, profile);
+/// Findings that count against the tool, by index.
+pub(super) fn false_findings<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = usize> + 'r {
+    let extras = counted_extras(result, profile).map(|e| e.finding);
     let duplicates = result.duplicates.iter().filter(|_| profile.duplicates_are_false).map(|d| d.finding);
     extras.chain(duplicates).chain(result.acceptable.iter().filter(|_| profile.acceptable_are_false).map(|m| m.finding))
 }
@@ -237,20 +229,13 @@ fn one_to_one(case: &Case, trial: &Trial, result: &TrialResult) -> Counts {
 
 /// The parts of an audit that metrics and reports use.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct AuditSummary {
     /// Index of the judgement that holds the explanation.
     pub judgement: Option<usize>,
     pub findings: Vec<(FindingId, Classification)>,
     pub classes: Classes,
-    pub target_found: bool,
-    pub type_match: Option<TypeMatch>,
-    /// Root cause identification.
-    pub rcir: Option<f64>,
-    /// Attack vector validity.
-    pub ava: Option<f64>,
-    /// Fix suggestion validity.
-    pub fsv: Option<f64>,
+    /// The target, where it was found: without it, its scores mean nothing.
+    pub target: Option<TargetAssessment>,
 }
 
 impl AuditSummary {
@@ -259,17 +244,11 @@ impl AuditSummary {
         for (place, found) in audit.findings.iter().enumerate() {
             classes.add(found.classification, place < decisions.classified_by_people);
         }
-        // Scores are about a target that was found; without one they mean nothing.
-        let target = audit.target.as_ref().filter(|target| target.found);
         Self {
             judgement: decisions.audited_by.map(|(_, index)| index),
             findings: audit.findings.iter().map(|found| (found.finding.clone(), found.classification)).collect(),
             classes,
-            target_found: target.is_some(),
-            type_match: target.and_then(|target| target.type_match),
-            rcir: target.and_then(|target| target.rcir),
-            ava: target.and_then(|target| target.ava),
-            fsv: target.and_then(|target| target.fsv),
+            target: audit.target.clone().filter(|target| target.found),
         }
     }
 
@@ -280,7 +259,7 @@ impl AuditSummary {
 
     pub(super) fn has_bonus(&self, profile: &Profile) -> bool {
         if profile.audit_conventions.bonus_is_any_valid_beyond_target {
-            self.classes.valid() > f64::from(u8::from(self.target_found))
+            self.classes.valid() > f64::from(u8::from(self.target.is_some()))
         } else {
             self.classes.count(Classification::BonusValid) > 0.0
         }

@@ -1,7 +1,7 @@
 //! Warnings a reader must know before trusting a number.
 
 use super::CaseScore;
-use crate::identity::key::{self, KeyMismatch};
+use crate::identity::key;
 use crate::ids::ToolName;
 use crate::profile::{Method, Profile};
 use crate::suite::Suite;
@@ -51,22 +51,20 @@ pub(super) fn warn_of_trials(
 
 const MOST_EXAMPLES: usize = 3;
 
-pub(super) fn warn_of_keys(
+pub(super) fn differing_findings(
     tool: &ToolName,
     cases: &[CaseScore],
     trials: &[Trial],
     profile: &Profile,
-    warnings: &mut Vec<String>,
-) {
+) -> Option<String> {
     let scores = cases.iter().flat_map(|case| &case.trials);
     let differing = scores.flat_map(|score| score.differing_keys.iter().map(move |f| (score.line, *f)));
     let described = differing.filter_map(|(line, f)| {
         let trial = &trials[line?];
-        let KeyMismatch { stated, computed } = key::key_mismatch(&trial.findings[f], &profile.identity)?;
-        Some(format!("{} {} has {stated}, computed {computed}", trial.case, trial.findings[f].id))
+        let keys = key::key_mismatch(&trial.findings[f], &profile.identity)?;
+        Some(format!("{} {} {keys}", trial.case, trial.findings[f].id))
     });
-    let warning = differing_keys("finding has", "findings have", described.collect());
-    warnings.extend(warning.map(|warning| format!("{tool}: {warning}")));
+    Some(format!("{tool}: {}", differing_keys("finding has", "findings have", described.collect())?))
 }
 
 pub(super) fn differing_goldens(suite: &Suite, profile: &Profile) -> Option<String> {
@@ -75,8 +73,7 @@ pub(super) fn differing_goldens(suite: &Suite, profile: &Profile) -> Option<Stri
     }
     let goldens = suite.cases.iter().flat_map(|case| case.goldens.iter().map(move |golden| (case, golden)));
     let described = goldens.filter_map(|(case, golden)| {
-        let KeyMismatch { stated, computed } = key::golden_key_mismatch(golden, &profile.identity)?;
-        Some(format!("{} {} has {stated}, computed {computed}", case.id, golden.id))
+        Some(format!("{} {} {}", case.id, golden.id, key::golden_key_mismatch(golden, &profile.identity)?))
     });
     differing_keys("golden has", "goldens have", described.collect())
 }

@@ -67,40 +67,53 @@ pub fn interval_of_mean(values: &[f64], clusters: Option<&[usize]>, options: &Bo
     let (values, starts) = by_cluster(values.iter().copied().enumerate(), clusters, f64::total_cmp);
     let (count, units) = (values.len() as f64, starts.len() - 1);
     let total = sum(values.iter().copied());
-    let value = (!values.is_empty()).then(|| total / count).filter(|v| v.is_finite());
-    let Some(mean) = value else { return IntervalEstimate { value, interval: Err(NoInterval::Undefined) } };
+    let mean = total / count;
+    let drawn = || {
+        let seed = options.seed.unwrap_or_else(|| seed_of(values.iter().flat_map(|value| [1.0, *value])));
+        // By way of their distance from the mean, since reports hold every digit.
+        let placed: Vec<f64> = values.iter().map(|value| mean + (value - mean)).collect();
+        let draw = |number: usize| {
+            // Each sample has a stream of its own, whichever thread draws it.
+            let mut random = Random::new(seed, number as u64);
+            if units == placed.len() {
+                return sum((0..placed.len()).map(|_| placed[random.below(placed.len())])) / count;
+            }
+            let (mut total, mut drawn) = (0.0_f64, 0);
+            for _ in 0..units {
+                let cluster = random.below(units);
+                let cases = &placed[starts[cluster]..starts[cluster + 1]];
+                cases.iter().for_each(|value| total += value);
+                drawn += cases.len();
+            }
+            total / drawn as f64
+        };
+        (0..options.resamples).into_par_iter().with_min_len(32).map(draw).filter(|v| v.is_finite()).collect()
+    };
+    let without = |cluster: &[usize]| {
+        let cases = &values[cluster[0]..cluster[1]];
+        (total - sum(cases.iter().copied())) / (values.len() - cases.len()) as f64
+    };
+    let left_out = || starts.windows(2).map(without).filter(|v| v.is_finite()).collect();
+    let method = method(options.kind, units < values.len(), false);
+    estimate(Some(mean), units, method, options, drawn, left_out)
+}
+
+/// A figure with the interval that its samples give, and for BCa its values without one unit each.
+fn estimate(
+    value: Option<f64>,
+    units: usize,
+    method: &'static str,
+    options: &BootstrapOptions,
+    drawn: impl FnOnce() -> Vec<f64>,
+    left_out: impl FnOnce() -> Vec<f64>,
+) -> IntervalEstimate {
+    let value = value.filter(|v| v.is_finite());
+    let Some(known) = value else { return IntervalEstimate { value, interval: Err(NoInterval::Undefined) } };
     if units < 2 {
         return IntervalEstimate { value, interval: Err(NoInterval::OneUnit) };
     }
-    let seed = options.seed.unwrap_or_else(|| seed_of(values.iter().flat_map(|value| [1.0, *value])));
-    // By way of their distance from the mean, since reports hold every digit.
-    let placed: Vec<f64> = values.iter().map(|value| mean + (value - mean)).collect();
-    let draw = |number: usize| {
-        // Each sample has a stream of its own, whichever thread draws it.
-        let mut random = Random::new(seed, number as u64);
-        if units == placed.len() {
-            return sum((0..placed.len()).map(|_| placed[random.below(placed.len())])) / count;
-        }
-        let (mut total, mut drawn) = (0.0_f64, 0);
-        for _ in 0..units {
-            let cluster = random.below(units);
-            let cases = &placed[starts[cluster]..starts[cluster + 1]];
-            cases.iter().for_each(|value| total += value);
-            drawn += cases.len();
-        }
-        total / drawn as f64
-    };
-    let samples = (0..options.resamples).into_par_iter().with_min_len(32).map(draw);
-    let drawn: Vec<f64> = samples.filter(|v| v.is_finite()).collect();
-    let acceleration = (options.kind == BootstrapKind::Bca).then(|| {
-        let without = |cluster: &[usize]| {
-            let cases = &values[cluster[0]..cluster[1]];
-            (total - sum(cases.iter().copied())) / (values.len() - cases.len()) as f64
-        };
-        acceleration(&starts.windows(2).map(without).filter(|v| v.is_finite()).collect::<Vec<_>>())
-    });
-    let ends = checked(options.level).and_then(|level| ends(mean, drawn, acceleration, level, options.resamples));
-    let method = method(options.kind, units < values.len(), false);
+    let skewed = (options.kind == BootstrapKind::Bca).then(|| acceleration(&left_out()));
+    let ends = checked(options.level).and_then(|level| ends(known, drawn(), skewed, level, options.resamples));
     let interval = ends.map(|(low, high)| Interval { low, high, method, level: options.level, n: units });
     IntervalEstimate { value, interval }
 }

@@ -75,7 +75,7 @@ impl Model {
     fn fitted(rows: &[Row<'_>], posterior: &[Vec<f64>], ratings: &Ratings) -> Self {
         let classes = ratings.categories();
         let mut prevalence = vec![0.0; classes];
-        let mut counts = vec![vec![vec![0.0; classes]; classes]; ratings.raters()];
+        let mut counts = vec![vec![vec![0.0; classes]; classes]; ratings.raters];
         for ((row, times), posterior) in rows.iter().zip(posterior).filter(|(row, _)| !row.0.is_empty()) {
             for (class, likely) in posterior.iter().enumerate() {
                 let mass = likely * times;

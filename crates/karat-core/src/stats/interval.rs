@@ -1,10 +1,11 @@
 //! Confidence intervals, those of proportions, and reasons why there is none.
 
+#![expect(missing_docs, reason = "names of fields and variants say it")]
+
 use super::distribution::{beta_quantile, two_sided};
 
 /// An interval that states its method, its level and what it rests on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Interval {
     pub low: f64,
     pub high: f64,
@@ -15,9 +16,7 @@ pub struct Interval {
     pub n: usize,
 }
 
-/// Why a figure has no interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "`reason` says it")]
 pub enum NoInterval {
     Undefined,
     OneUnit,
@@ -27,7 +26,6 @@ pub enum NoInterval {
 }
 
 impl NoInterval {
-    /// The reason in words.
     pub fn reason(self) -> &'static str {
         match self {
             Self::Undefined => "the value is undefined",
@@ -39,9 +37,7 @@ impl NoInterval {
     }
 }
 
-/// A figure with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct IntervalEstimate {
     pub value: Option<f64>,
     pub interval: Result<Interval, NoInterval>,

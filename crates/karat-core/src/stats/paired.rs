@@ -1,7 +1,7 @@
 //! Paired statistics of two tools on the same cases: tests, effect size and power.
 
 use super::distribution::{beta_cumulative, quantile, two_sided};
-use super::interval::{Interval, NoInterval, clopper_pearson};
+use super::interval::Interval;
 use super::random::{Random, seed_of};
 use super::summary::{mean, sample_std, sums_by_cluster};
 use rayon::prelude::*;
@@ -42,32 +42,23 @@ pub(crate) fn is_significant(p: f64, level: f64) -> bool {
     p <= 1.0 - level + 1e-12
 }
 
-/// The verdict on a difference, where more is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DifferenceVerdict {
-    /// The whole interval lies above 0.
-    Better,
-    /// The whole interval lies below 0.
-    Worse,
-    /// The whole interval lies within the margin, on whichever side of 0: a difference too small to matter.
-    Equivalent,
-    /// Neither: more cases are needed.
-    Inconclusive,
-}
-
-impl DifferenceVerdict {
-    /// The verdict as it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Better => "better",
-            Self::Worse => "worse",
-            Self::Equivalent => "equivalent",
-            Self::Inconclusive => "inconclusive",
-        }
+named_enum! {
+    /// What may be said of the second side.
+    #[schemars(rename = "ConclusionV1")]
+    DifferenceVerdict {
+        /// It does better, and that is no chance.
+        Better = "better",
+        /// It does worse, and that is no chance.
+        Worse = "worse",
+        /// It does the same, within the margin.
+        Equivalent = "equivalent",
+        /// The data do not decide.
+        Inconclusive = "inconclusive",
     }
 }
 
-/// The verdict on a difference by its interval. Differences within ± `margin` do not matter, even where they are certain.
+/// The verdict on a difference by its interval, where more is better. Differences within ± `margin` do not matter, even where they
+/// are certain.
 pub fn verdict(interval: &Interval, margin: f64) -> DifferenceVerdict {
     match (interval.low, interval.high) {
         (low, high) if low > -margin && high < margin => DifferenceVerdict::Equivalent,
@@ -84,26 +75,17 @@ pub struct McNemar {
     pub p: f64,
     /// How many times as often only the first succeeds as only the second; none where only the second never does.
     pub odds_ratio: Option<f64>,
-    /// Its exact interval, from that of Clopper and Pearson; the upper end is infinite where only the second never succeeds.
-    pub interval: Result<Interval, NoInterval>,
 }
 
 /// McNemar's exact test of `first` pairs on which only the first succeeds, and `second` on which only the second does.
 ///
 /// Pairs on which both do the same are ignored. `p = min(1, 2 P(X ≤ min(b, c)))` of X binomial with b+c draws
 /// at one half (McNemar 1947; no mid-p). Without any such pair p is 1, and the odds ratio `b/c` undefined.
-pub fn mcnemar(first: usize, second: usize, level: f64) -> McNemar {
+pub fn mcnemar(first: usize, second: usize) -> McNemar {
     let (few, n) = (first.min(second), first + second);
     // P(X ≤ k) of a binomial at one half is a share of a beta distribution.
     let tail = if n == 0 { 1.0 } else { beta_cumulative((n - few) as f64, few as f64 + 1.0, 0.5) };
-    let odds = |share: f64| if share < 1.0 { share / (1.0 - share) } else { f64::INFINITY };
-    let interval = clopper_pearson(first, n, level).map(|share| Interval {
-        low: odds(share.low),
-        high: odds(share.high),
-        method: "clopper-pearson-odds",
-        ..share
-    });
-    McNemar { p: (2.0 * tail).min(1.0), odds_ratio: (second > 0).then(|| first as f64 / second as f64), interval }
+    McNemar { p: (2.0 * tail).min(1.0), odds_ratio: (second > 0).then(|| first as f64 / second as f64) }
 }
 
 /// The smallest true difference that a two-sided test finds with that power: `(z₁ + z₂) · se`.
@@ -131,32 +113,14 @@ fn deviates(level: f64, power: f64) -> Option<f64> {
 /// Up to this many units all sign flips are enumerated; beyond, they are sampled.
 pub const EXACT_UNITS: usize = 20;
 
-/// The result of a sign-flip permutation test.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Permutation {
-    pub mean: f64,
-    pub p: f64,
-    /// How many units may flip: cases, or clusters where clusters are named, whose differences do not add up to 0.
-    pub units: usize,
-    /// How many ways were drawn; none where every way was counted.
-    pub drawn: Option<usize>,
-}
-
-/// The two-sided sign-flip test of paired differences (Fisher 1935).
+/// The p value of the two-sided sign-flip test of paired differences (Fisher 1935).
 ///
 /// Under the null hypothesis every difference could as well have the other sign; where clusters are named, all of a cluster
 /// at once. p is the share of ways to flip in which the mean lies at least as far from 0. Up to [`EXACT_UNITS`] units all
 /// ways are counted; beyond, `resamples` ways are drawn and `p = (b+1)/(m+1)` (Phipson and Smyth 2010). Undefined without
 /// differences, or where not every difference has its cluster named; p is 1 where all differences are 0.
-pub fn sign_flip(
-    differences: &[f64],
-    clusters: Option<&[usize]>,
-    resamples: usize,
-    seed: Option<u64>,
-) -> Option<Permutation> {
-    let mean = mean(differences)?;
-    let mut units = sums_by_cluster(differences, clusters)?;
+pub fn sign_flip(differences: &[f64], clusters: Option<&[usize]>, resamples: usize, seed: Option<u64>) -> Option<f64> {
+    let mut units = sums_by_cluster(differences, clusters).filter(|_| !differences.is_empty())?;
     // Flipping nothing changes nothing.
     units.retain(|v| *v != 0.0);
     // Signs do not matter to what flips, and the order in which cases came must not.
@@ -166,7 +130,7 @@ pub fn sign_flip(
     // Tolerance, so that rounding cannot separate equal sums.
     let far = observed - 1e-12 * units.iter().sum::<f64>();
     if units.len() <= EXACT_UNITS {
-        return Some(Permutation { mean, p: exact(&units, far), units: units.len(), drawn: None });
+        return Some(exact(&units, far));
     }
     let seed = seed.unwrap_or_else(|| seed_of(units.iter().copied()));
     let hits = (0..resamples)
@@ -184,8 +148,7 @@ pub fn sign_flip(
             total.abs() >= far
         })
         .count();
-    let p = (hits + 1) as f64 / (resamples + 1) as f64;
-    Some(Permutation { mean, p, units: units.len(), drawn: Some(resamples) })
+    Some((hits + 1) as f64 / (resamples + 1) as f64)
 }
 
 /// The share of all ways in which the sum lies so far from 0. Sums of either half are made once and put together.

@@ -156,11 +156,8 @@ impl TwoPhase {
         let of_matches = Scale::new(self.draws.iter().filter(|draw| draw.matches > 0), matches as f64);
         let of_others = self.draws.iter().filter(|draw| draw.matches == 0 && draw.is_counted);
         let of_others = Scale::new(of_others, others as f64);
-        let scale = of_matches.or(of_others.filter(|scale| scale.of_sure)).unwrap_or(Scale {
-            times: 1.0,
-            error: 0.0,
-            of_sure: false,
-        });
+        let plain = Scale { times: 1.0, error: 0.0, of_sure: false };
+        let scale = of_matches.or(of_others.filter(|scale| scale.of_sure)).unwrap_or(plain);
         let fitting = of_others.filter(|own| {
             let error = (own.error.powi(2) + scale.error.powi(2)).sqrt();
             (own.times / scale.times - 1.0).abs() <= two_sided(0.99) * error + 1e-9

@@ -1,10 +1,10 @@
 //! Variance components of cases, trials and judges, and what would halve an interval.
 
+#![expect(missing_docs, reason = "names of fields and variants say it")]
+
 use std::collections::BTreeMap;
 
-/// One score.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Observation {
     pub case: usize,
     pub trial: usize,
@@ -15,7 +15,6 @@ pub struct Observation {
 
 /// Variances by where they come from, and how many there are of each.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Components {
     pub cases: f64,
     /// Between trials of a case. Where every trial was judged once, it includes the judge's own noise.
@@ -30,7 +29,6 @@ pub struct Components {
 
 /// How many of each would halve the interval of the mean, the others staying as they are; none where no number does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Halving {
     pub cases: Option<usize>,
     pub trials: Option<usize>,

@@ -1,10 +1,11 @@
 //! Ranking measures, named as in `trec_eval`.
 
+#![expect(missing_docs, reason = "names of fields and variants say it")]
+
 use super::Ranking;
 
 /// A measure, or several that differ in how far down a ranking they look.
 #[derive(Debug)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Family {
     pub name: &'static str,
     pub about: &'static str,
@@ -27,7 +28,6 @@ pub enum Cutoffs {
 
 /// How topics become one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "variant names say it")]
 pub enum Total {
     /// The number of topics; a single topic has none.
     Topics,
@@ -107,14 +107,11 @@ pub static FAMILIES: &[Family] = families! {
 /// One measure, with its cutoff.
 #[derive(Clone, Copy, Debug)]
 pub struct Measure {
-    /// What is measured.
     pub family: &'static Family,
     cutoff: Option<f64>,
 }
 
-/// Why a text names no measure.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "variant names say it")]
 pub enum MeasureError {
     Unknown(String),
     BadCutoff { name: &'static str, cutoff: String },
@@ -126,7 +123,7 @@ pub fn official() -> Vec<Measure> {
 }
 
 impl Family {
-    /// This measure at its default cutoffs.
+    /// At its default cutoffs.
     pub fn usual(&'static self) -> Vec<Measure> {
         let cutoffs: Vec<Option<f64>> = match self.cutoffs {
             Cutoffs::Whole => vec![None],
@@ -136,7 +133,6 @@ impl Family {
         cutoffs.into_iter().map(|cutoff| Measure { family: self, cutoff }).collect()
     }
 
-    /// Whether its values are counts.
     pub fn is_count(&self) -> bool {
         matches!(self.total, Total::Topics | Total::Sum)
     }
@@ -184,7 +180,6 @@ impl Measure {
         measures
     }
 
-    /// Its name with its cutoff.
     pub fn name(self) -> String {
         match (self.family.cutoffs, self.cutoff) {
             (Cutoffs::Shares(_), Some(share)) => format!("{}_{share:.2}", self.family.name),

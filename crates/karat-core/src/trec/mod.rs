@@ -19,20 +19,11 @@ pub struct TrecRun {
     /// The name of the run.
     pub name: String,
     /// By topic the documents with their scores, in any order; none stands twice in a topic.
-    pub topics: BTreeMap<String, Vec<ScoredDocument>>,
-}
-
-/// A document that was found.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ScoredDocument {
-    /// The document.
-    pub document: String,
-    /// More comes first.
-    pub score: f64,
+    pub topics: BTreeMap<String, Vec<(String, f64)>>,
 }
 
 /// The evaluation of a run against judgements.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Evaluation {
     pub run: String,
@@ -44,8 +35,7 @@ pub struct Evaluation {
 impl Evaluation {
     /// Evaluates a run against judgements. Documents are ranked by score; among equal scores the greater name comes first.
     pub fn new(qrels: &Qrels, run: &TrecRun) -> Self {
-        let mut evaluation =
-            Self { run: run.name.clone(), topics: Vec::new(), unjudged: Vec::new(), missing: Vec::new() };
+        let mut evaluation = Self { run: run.name.clone(), ..Self::default() };
         for (topic, found) in &run.topics {
             match qrels.get(topic) {
                 Some(judged) => evaluation.topics.push((topic.clone(), ranking(judged, found))),
@@ -62,13 +52,11 @@ impl Evaluation {
     }
 }
 
-fn ranking(judged: &BTreeMap<String, i64>, found: &[ScoredDocument]) -> Ranking {
-    let mut order: Vec<&ScoredDocument> = found.iter().collect();
+fn ranking(judged: &BTreeMap<String, i64>, found: &[(String, f64)]) -> Ranking {
     // Adding 0 makes the two zeros one.
-    let key = |scored: &ScoredDocument| scored.score + 0.0;
-    order.sort_by(|a, b| key(b).total_cmp(&key(a)).then_with(|| b.document.cmp(&a.document)));
-    let relevance = |scored: &&ScoredDocument| judged.get(&scored.document).copied();
-    Ranking::new(order.iter().map(relevance), judged.values().copied())
+    let mut order: Vec<(&String, f64)> = found.iter().map(|(document, score)| (document, score + 0.0)).collect();
+    order.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| b.cmp(a)));
+    Ranking::new(order.iter().map(|(document, _)| judged.get(*document).copied()), judged.values().copied())
 }
 
 #[cfg(test)]

@@ -56,12 +56,11 @@ impl Ranking {
     }
 
     /// The share of the first `k` places that nobody judged; places behind the last document do not count as unjudged.
-    pub fn unjudged_within(&self, k: usize) -> f64 {
+    pub(super) fn unjudged_within(&self, k: usize) -> f64 {
         share(self.found.iter().take(k).filter(|relevance| relevance.is_none()).count(), k)
     }
 
-    /// The share of relevant documents on the first `k` places.
-    pub fn precision(&self, k: usize) -> f64 {
+    pub(super) fn precision(&self, k: usize) -> f64 {
         share(self.relevant_within(k), k)
     }
 
@@ -70,18 +69,16 @@ impl Ranking {
         share(self.relevant_within(k), self.relevant.len())
     }
 
-    /// The precision on the first `k` places as a share of the best there could be.
-    pub fn relative_precision(&self, k: usize) -> f64 {
+    pub(super) fn relative_precision(&self, k: usize) -> f64 {
         share(self.relevant_within(k), k.min(self.relevant.len()))
     }
 
-    /// 1 where a relevant document stands on the first `k` places.
-    pub fn success(&self, k: usize) -> f64 {
+    pub(super) fn success(&self, k: usize) -> f64 {
         f64::from(u8::from(self.relevant_within(k) > 0))
     }
 
     /// The precision at each relevant document on the first `k` places, averaged over all relevant documents.
-    pub fn average_precision(&self, k: usize) -> f64 {
+    pub(crate) fn average_precision(&self, k: usize) -> f64 {
         let sum = sum(self.relevant_places().take_while(|place| *place <= k).map(|place| self.precision(place)));
         if self.relevant.is_empty() { 0.0 } else { sum / self.relevant.len() as f64 }
     }
@@ -92,7 +89,7 @@ impl Ranking {
     }
 
     /// How often a relevant document stands above one that was judged not to be, among as many of those as are relevant.
-    pub fn binary_preference(&self) -> f64 {
+    pub(super) fn binary_preference(&self) -> f64 {
         let relevant = self.relevant.len();
         let pairs = self.not_relevant.min(relevant);
         let (mut above, mut sum) = (0_usize, 0.0);
@@ -108,14 +105,14 @@ impl Ranking {
     }
 
     /// The highest precision from the place on at which that share of the relevant documents is found, rounded to whole documents.
-    pub fn interpolated_precision(&self, recall: f64) -> f64 {
+    pub(super) fn interpolated_precision(&self, recall: f64) -> f64 {
         let wanted = (recall * self.relevant.len() as f64).round();
         let far = self.relevant_places().filter(|place| self.relevant_within(*place) as f64 >= wanted);
         far.map(|place| self.precision(place)).fold(0.0, f64::max)
     }
 
     /// The precision at that multiple of the number of relevant documents, a part of a document counting as one from a tenth on.
-    pub fn precision_at_multiple(&self, multiple: f64) -> f64 {
+    pub(super) fn precision_at_multiple(&self, multiple: f64) -> f64 {
         self.precision((multiple * self.relevant.len() as f64 + 0.9) as usize)
     }
 
@@ -126,8 +123,7 @@ impl Ranking {
         if ideal > 0.0 { own / ideal } else { 0.0 }
     }
 
-    /// The harmonic mean of precision and recall, without regard to places.
-    pub fn set_f(&self) -> f64 {
+    pub(super) fn set_f(&self) -> f64 {
         // 2·P·R / (P + R), with both written out.
         share(2 * self.relevant_retrieved(), self.found.len() + self.relevant.len())
     }

@@ -14,7 +14,7 @@ fn run(text: &str) -> TrecRun {
     let topic = |line: &str| {
         let (topic, rest) = line.split_once(':').unwrap();
         let found = rest.split_whitespace().map(|pair| pair.split_once('=').unwrap());
-        let found = found.map(|(d, score)| ScoredDocument { document: d.to_owned(), score: score.parse().unwrap() });
+        let found = found.map(|(d, score)| (d.to_owned(), score.parse().unwrap()));
         (topic.to_owned(), found.collect())
     };
     TrecRun { name: "r".to_owned(), topics: text.split(';').map(str::trim).map(topic).collect() }

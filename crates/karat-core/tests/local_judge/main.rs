@@ -48,9 +48,9 @@ fn digest(judge: &LocalJudge, goldens: &[Golden], findings: &[Finding], digest: 
     let all: Vec<(usize, usize)> = (0..goldens.len()).flat_map(|g| (0..findings.len()).map(move |f| (g, f))).collect();
     for (opinion, likely) in judge.judge(goldens, findings, &all).iter().zip(likely) {
         assert_eq!(opinion.probability.to_bits(), likely.to_bits(), "one judge, two opinions");
-        for reason in &opinion.reasons {
-            reason.name.bytes().for_each(|byte| add(byte.into()));
-            add(reason.log_odds.to_bits());
+        for (name, log_odds) in &opinion.reasons {
+            name.bytes().for_each(|byte| add(byte.into()));
+            add(log_odds.to_bits());
         }
     }
 }

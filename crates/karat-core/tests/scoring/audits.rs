@@ -317,7 +317,8 @@ fn a_model_completes_the_audit_of_people() {
         let trial = &card.tools[0].cases[0].trials[0];
         let audited = trial.audited.as_ref().unwrap();
         let class = |class| audited.classes.count(class);
-        (trial.target_found, class(Classification::Hallucinated), class(Classification::BonusValid), audited.rcir)
+        let rcir = audited.target.as_ref().and_then(|target| target.rcir);
+        (trial.target_found, class(Classification::Hallucinated), class(Classification::BonusValid), rcir)
     };
     let model = "m f1=TARGET_MATCH f2=HALLUCINATED f3=HALLUCINATED | f1";
     assert_eq!(describe(&[model]), (Some(true), 2.0, 0.0, Some(0.75)));

@@ -3,10 +3,10 @@
 use karat_core::assessment::record::{Compliance, GoldenPart, GoldenRecord, Requirement};
 use karat_core::ids::{PartId, RequirementId};
 use karat_core::trec::Ranking;
-use karat_documents::retrieval::embed::{Embedded, Embedder, Side, open_embedder};
+use karat_documents::DocumentError;
 use karat_documents::retrieval::rerank::{Reranker, open_reranker};
-use karat_documents::retrieval::{Analysis, Index, Language, Passage, Query, RetrievalError, SearchOptions};
-use karat_format::retrieval::{EmbeddingProviderV1, RerankProviderV1};
+use karat_documents::retrieval::{Analysis, Index, Language, Passage, SearchOptions};
+use karat_format::retrieval::RerankProviderV1;
 use karat_llm::provider::ProviderEnv;
 use serde_json::Value;
 use std::path::Path;
@@ -17,6 +17,12 @@ pub(crate) struct Contract {
     pub(crate) clauses: Vec<Passage>,
     /// What is true of it. The parts are named by the numbers of their clauses.
     pub(crate) record: GoldenRecord,
+}
+
+/// A requirement and what is searched for it.
+pub(crate) struct Query {
+    pub(crate) id: String,
+    pub(crate) text: String,
 }
 
 /// All contracts of a file, and what is searched for: a hypothesis for each requirement.
@@ -77,14 +83,11 @@ pub(crate) struct Way {
 }
 
 /// All ways that are compared.
-pub(crate) fn ways() -> [Way; 5] {
-    let usual = SearchOptions { rerank: false, ..SearchOptions::default() };
+pub(crate) fn ways() -> [Way; 2] {
+    let reranked = SearchOptions::default();
     [
-        Way { name: "words alone (BM25)", options: SearchOptions { bm25_weight: 1.0, ..usual } },
-        Way { name: "vectors alone", options: SearchOptions { bm25_weight: 0.0, ..usual } },
-        Way { name: "both", options: usual },
-        Way { name: "both, reranked", options: SearchOptions { rerank: true, ..usual } },
-        Way { name: "words alone, reranked", options: SearchOptions { bm25_weight: 1.0, rerank: true, ..usual } },
+        Way { name: "words alone (BM25)", options: SearchOptions { rerank: false, ..reranked } },
+        Way { name: "words, reranked", options: reranked },
     ]
 }
 
@@ -101,43 +104,18 @@ pub(crate) struct Figures {
     pub(crate) requirements: usize,
 }
 
-/// An embedder that reads each query once: the same are searched for in every contract and every way.
-struct Remembering {
-    embedder: Box<dyn Embedder>,
-    queries: Embedded,
-}
-
-impl Embedder for Remembering {
-    fn id(&self) -> String {
-        self.embedder.id()
-    }
-
-    fn embed(&self, texts: &[String], side: Side) -> Result<Embedded, RetrievalError> {
-        match side {
-            Side::Query => Ok(self.queries.clone()),
-            Side::Passage => self.embedder.embed(texts, side),
-        }
-    }
-}
-
 /// The figures of all ways over contracts. Each is indexed once.
-pub(crate) fn figures(contracts: &[&Contract], queries: &[Query]) -> Result<Vec<Figures>, RetrievalError> {
+pub(crate) fn figures(contracts: &[&Contract], queries: &[Query]) -> Result<Vec<Figures>, DocumentError> {
     let around = ProviderEnv { variable: &|_| None, folder: Path::new(".") };
-    let embedder = EmbeddingProviderV1 { provider: "embedded".into(), ..EmbeddingProviderV1::default() };
-    let embedder = open_embedder(&embedder, &around)?.map(|embedder| {
-        let texts: Vec<String> = queries.iter().map(|query| query.text.clone()).collect();
-        embedder.embed(&texts, Side::Query).map(|queries| Remembering { embedder, queries })
-    });
-    let embedder = embedder.transpose()?;
-    let embedder = embedder.as_ref().map(|embedder| embedder as &dyn Embedder);
+    let texts: Vec<String> = queries.iter().map(|query| query.text.clone()).collect();
     let reranker = RerankProviderV1 { provider: "embedded".into(), ..RerankProviderV1::default() };
     let reranker: Option<Box<dyn Reranker>> = open_reranker(&reranker, &around)?;
     let mut sums = ways().map(|_| Figures::default());
     for contract in contracts {
         let analysis = Analysis::new(Language::resolve(None, &contract.clauses)?, &[]);
-        let index = Index::new(&contract.clauses, &analysis, embedder)?;
+        let index = Index::new(&contract.clauses, &analysis, None)?;
         for (way, sum) in ways().iter().zip(&mut sums) {
-            let searched = index.search(queries, &way.options, embedder, reranker.as_deref())?;
+            let searched = index.search(&texts, &way.options, None, reranker.as_deref())?;
             for (requirement, hits) in contract.record.requirements.iter().zip(&searched.ranked) {
                 let is_evidence =
                     |part: usize| requirement.primary.iter().any(|own| own.id.as_str() == part.to_string());

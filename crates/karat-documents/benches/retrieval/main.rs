@@ -10,7 +10,7 @@
 mod contract_nli;
 
 use karat_core::stats::random::Random;
-use karat_documents::retrieval::{Analysis, Index, Language, Passage, Query, SearchOptions};
+use karat_documents::retrieval::{Analysis, Index, Language, Passage, SearchOptions};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
@@ -103,8 +103,6 @@ fn race() -> ExitCode {
         .collect();
     let passages: Vec<Passage> =
         sections.iter().map(|body| Passage { heading: String::new(), body: body.clone() }).collect();
-    let asked: Vec<Query> =
-        queries.iter().enumerate().map(|(at, text)| Query { id: at.to_string(), text: text.clone() }).collect();
     let analysis = Analysis::new(Language::by_name("en").expect("English"), &[]);
     let options = SearchOptions {
         bm25_weight: 1.0,
@@ -117,7 +115,7 @@ fn race() -> ExitCode {
         let start = Instant::now();
         let index = Index::new(&passages, &analysis, None).expect("an index");
         let indexed = start.elapsed().as_secs_f64();
-        let searched = index.search(&asked, &options, None, None).expect("an answer");
+        let searched = index.search(&queries, &options, None, None).expect("an answer");
         (indexed, start.elapsed().as_secs_f64() - indexed, searched)
     };
     let mut best = run();

@@ -5,8 +5,8 @@ use super::evidence::{BundleTexts, Documents};
 use super::folder::Bounded;
 use super::record::{BLOCKS, SourceFile, read};
 use super::template::{Template, find, read_file};
-use crate::did_you_mean;
-use crate::ingest::{Document, IngestError, IngestLimits, format_of};
+use crate::ingest::{Document, IngestLimits, format_of};
+use crate::{DocumentError, did_you_mean};
 use karat_core::assessment::record::GoldenRecord;
 use karat_format::diagnostic::{Diagnostic, Faults};
 use karat_format::golden_record::GoldenRecordV0_4;
@@ -44,7 +44,7 @@ pub fn content_hash(bytes: &[u8]) -> String {
 }
 
 /// Ingests a document, given its name and bytes.
-pub type Ingest<'i> = dyn FnMut(&str, &[u8]) -> Result<Document, IngestError> + 'i;
+pub type Ingest<'i> = dyn FnMut(&str, &[u8]) -> Result<Document, DocumentError> + 'i;
 
 /// Loads many records. All faults are reported at once; two records must not state the same bundle for a template.
 pub fn load_all(places: &[RecordPlace], ingest: &mut Ingest<'_>) -> Result<Vec<Bundle>, Faults> {

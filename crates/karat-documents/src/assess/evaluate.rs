@@ -1,81 +1,63 @@
 //! Runs assessors on the retrieved parts. All assessors see the same parts, and none sees the expected answers.
 
-use super::assessor::model::{EvaluationContext, Model};
+use super::assessor::model::{COMPLIANCE, EvaluationContext, Model, RELEVANCE};
 use super::assessor::{Assessed, BASELINE, GivenAnswer, RequirementInput, ShownPart, baseline};
 use super::bundle::RequirementRef;
 use super::search::{RequirementSearch, SearchedBundle};
 use super::{AssessEvent, Template};
-use crate::assess::prompt::{COMPLIANCE, RELEVANCE};
-use crate::did_you_mean;
 use crate::retrieval::cut::truncate_at_whitespace;
+use crate::{DocumentError, Result, did_you_mean};
 use karat_core::assessment::record::GoldenRecord;
 use karat_format::assessment::{CutV1, StepV1, UnansweredV1};
 use karat_format::judge::JudgeConfigV1;
-use karat_llm::engine::{EngineError, EngineStats};
+use karat_llm::engine::{Engine, EngineError, EngineOptions, EngineStats};
+use karat_llm::http::Endpoint;
 use karat_llm::ledger::CacheMode;
 use karat_llm::provider::{ProviderEnv, ProviderError};
-use karat_llm::providers::PROVIDERS;
-use std::path::PathBuf;
+use karat_llm::providers::{self, PROVIDERS};
 
 /// Default for the characters of a part that are shown.
 const LONGEST_PART: usize = 6_000;
 
 pub struct Assessor {
     pub name: String,
-    /// One model per distinct description; templates with the same description share it. `None` for the baseline.
-    models: Option<Vec<ModelGroup>>,
+    /// One model per distinct description; `None` for the baseline.
+    models: Option<Vec<Model>>,
 }
 
-struct ModelGroup {
-    templates: Vec<String>,
-    config: JudgeConfigV1,
-    /// What relative file names are resolved against, if there are any.
-    folder: Option<PathBuf>,
-    model: Model,
-}
-
-/// Why an assessor cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum EvaluationError {
-    #[error("there is no model `{name}` in {template}: {hint}")]
-    Unknown { name: String, template: String, hint: String },
-    #[error("the model `{name}`: {source}")]
-    Provider { name: String, source: ProviderError },
-    #[error("the model `{name}` cannot be asked: {why}")]
-    NotReady { name: String, why: String },
-}
-
-/// Opens an assessor by name: `baseline`, an endpoint of the template, or PROVIDER/MODEL.
+/// Opens an assessor by name: `baseline`, an endpoint of the template, or PROVIDER/MODEL. No connection is made yet.
 pub fn open(
     name: &str,
     templates: &[&Template],
     variable: &dyn Fn(&str) -> Option<String>,
     cache: CacheMode,
-) -> Result<Assessor, EvaluationError> {
+) -> Result<Assessor> {
     if name == BASELINE {
         return Ok(Assessor { name: name.to_owned(), models: None });
     }
-    let mut described: Vec<ModelGroup> = Vec::new();
+    let mut models: Vec<Model> = Vec::new();
     for template in templates {
         let config = described_by(name, template)?;
         let folder = template.folder.disk_path("").unwrap_or_default();
         let files = config.file.as_ref().map(|_| folder.clone());
-        if let Some(same) = described.iter_mut().find(|own| own.config == config && own.folder == files) {
+        if let Some(same) = models.iter_mut().find(|own| own.config == config && own.folder == files) {
             same.templates.push(template.display_path());
             continue;
         }
         let env = ProviderEnv { variable, folder: &folder };
-        let wrong = |source| EvaluationError::Provider { name: name.to_owned(), source };
-        let model = Model::open(name, &config, &env, cache).map_err(wrong)?;
-        if let Some(why) = model.engine.provider().missing_setup().filter(|_| cache != CacheMode::Only) {
-            return Err(EvaluationError::NotReady { name: name.to_owned(), why: why.to_owned() });
+        let wrong = |error: ProviderError| DocumentError::BadInput(format!("the model `{name}`: {error}"));
+        let provider = providers::open(&config, &env).map_err(wrong)?;
+        let options = EngineOptions::from_config(&config, cache).map_err(wrong)?;
+        if let Some(why) = provider.endpoint().and_then(Endpoint::missing_setup).filter(|_| cache != CacheMode::Only) {
+            return Err(DocumentError::Usage(format!("the model `{name}` cannot be asked: {why}")));
         }
-        described.push(ModelGroup { templates: vec![template.display_path()], config, folder: files, model });
+        let (engine, templates) = (Engine::new(provider, options).shared(), vec![template.display_path()]);
+        models.push(Model { name: name.to_owned(), config, folder: files, templates, engine });
     }
-    Ok(Assessor { name: name.to_owned(), models: Some(described) })
+    Ok(Assessor { name: name.to_owned(), models: Some(models) })
 }
 
-fn described_by(name: &str, template: &Template) -> Result<JudgeConfigV1, EvaluationError> {
+fn described_by(name: &str, template: &Template) -> Result<JudgeConfigV1> {
     let endpoints = &template.config.llm_endpoints;
     let (provider, model) = name.split_once('/').map_or((name, None), |(provider, model)| (provider, Some(model)));
     // Provider names take precedence over endpoints of the same name: the user means the provider's own address.
@@ -88,7 +70,8 @@ fn described_by(name: &str, template: &Template) -> Result<JudgeConfigV1, Evalua
     }
     let known: Vec<&str> = endpoints.keys().map(String::as_str).chain([BASELINE]).collect();
     let hint = did_you_mean(name, &known, || format!("there are {}, and PROVIDER/MODEL", known.join(", ")));
-    Err(EvaluationError::Unknown { name: name.to_owned(), template: template.display_path(), hint })
+    let template = template.display_path();
+    Err(DocumentError::Usage(format!("there is no model `{name}` in {template}: {hint}")))
 }
 
 /// The answers of an assessor.
@@ -107,7 +90,7 @@ impl Assessor {
     /// Provider and model; `rules` for the baseline.
     pub fn provider_and_model(&self) -> (&str, &str) {
         let Some(models) = &self.models else { return ("rules", "") };
-        let id = models.first().map(|own| own.model.engine.provider().id());
+        let id = models.first().map(|model| model.engine.provider().id());
         id.map_or(("", ""), |id| (&id.provider, &id.model))
     }
 
@@ -135,7 +118,7 @@ impl Assessor {
                     }
                 }
             }
-            Some(models) => models.iter().try_for_each(|one| self.ask(one, bundles, context, &mut done))?,
+            Some(models) => models.iter().try_for_each(|model| ask(model, bundles, context, &mut done))?,
         }
         for (bundle, assessed) in bundles.iter().zip(&done.assessed) {
             for (search, assessed) in bundle.requirements.iter().zip(assessed) {
@@ -145,45 +128,41 @@ impl Assessor {
         }
         Ok(done)
     }
+}
 
-    fn ask(
-        &self,
-        one: &ModelGroup,
-        bundles: &[SearchedBundle<'_>],
-        context: &mut EvaluationContext<'_>,
-        done: &mut EvaluationResult<'_>,
-    ) -> Result<(), EngineError> {
-        let own = |bundle: &SearchedBundle<'_>| one.templates.contains(&bundle.bundle.template.display_path());
-        let mut inputs = Vec::new();
-        let mut bundle_of_input = Vec::new();
-        for (at, bundle) in bundles.iter().enumerate().filter(|(_, bundle)| own(bundle)) {
-            let most = bundle.bundle.template.config.max_part_chars.map_or(LONGEST_PART, |most| most as usize);
-            for search in &bundle.requirements {
-                inputs.push(requirement_input(bundle, search, most, &mut done.cut));
-                bundle_of_input.push(at);
-            }
+fn ask(
+    model: &Model,
+    bundles: &[SearchedBundle<'_>],
+    context: &mut EvaluationContext<'_>,
+    done: &mut EvaluationResult<'_>,
+) -> Result<(), EngineError> {
+    let own = |bundle: &SearchedBundle<'_>| model.templates.contains(&bundle.bundle.template.display_path());
+    let mut inputs = Vec::new();
+    let mut bundle_of_input = Vec::new();
+    for (at, bundle) in bundles.iter().enumerate().filter(|(_, bundle)| own(bundle)) {
+        let most = bundle.bundle.template.config.max_part_chars.map_or(LONGEST_PART, |most| most as usize);
+        for search in &bundle.requirements {
+            inputs.push(requirement_input(bundle, search, most, &mut done.cut));
+            bundle_of_input.push(at);
         }
-        let assessed = match one.model.assess(&inputs, context) {
-            Ok((assessed, tally)) => {
-                match &mut done.tally {
-                    Some(sum) => *sum += &tally,
-                    None => done.tally = Some(tally),
-                }
-                assessed
-            }
-            Err(EngineError::Provider { why, .. }) => {
-                (context.observer)(AssessEvent::ModelFailed { model: &self.name, why: &why });
-                done.failed = Some(why.clone());
-                let none = UnansweredV1 { step: StepV1::Relevance, kind: "unreachable".to_owned(), why };
-                vec![Err(none); inputs.len()]
-            }
-            Err(other) => return Err(other),
-        };
-        for (at, assessed) in bundle_of_input.into_iter().zip(assessed) {
-            done.assessed[at].push(assessed);
-        }
-        Ok(())
     }
+    let assessed = match model.assess(&inputs, context) {
+        Ok((assessed, tally)) => {
+            *done.tally.get_or_insert_default() += &tally;
+            assessed
+        }
+        Err(EngineError::Provider { why, .. }) => {
+            (context.observer)(AssessEvent::ModelFailed { model: &model.name, why: &why });
+            done.failed = Some(why.clone());
+            let none = UnansweredV1 { step: StepV1::Relevance, kind: "unreachable".to_owned(), why };
+            vec![Err(none); inputs.len()]
+        }
+        Err(other) => return Err(other),
+    };
+    for (at, assessed) in bundle_of_input.into_iter().zip(assessed) {
+        done.assessed[at].push(assessed);
+    }
+    Ok(())
 }
 
 fn about<'a>(bundle: &'a SearchedBundle<'_>, search: &'a RequirementSearch<'_>) -> RequirementRef<'a> {
@@ -202,8 +181,7 @@ fn requirement_input<'a>(
     let mut shown = |hit: &crate::retrieval::Hit| {
         let part = &bundle.parts[hit.part];
         let (text, lost) = truncate_at_whitespace(&part.section.body, most);
-        cut.texts += usize::from(lost > 0);
-        cut.characters += lost;
+        cut.count(lost);
         ShownPart { document: part.document.to_owned(), heading: part.full_heading(), text: text.to_owned() }
     };
     let GoldenRecord { question_answers, .. } = &bundle.bundle.record;

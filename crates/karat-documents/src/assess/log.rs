@@ -4,8 +4,8 @@ mod summary;
 
 pub use summary::summarize;
 
+use super::AssessEvent;
 use super::bundle::RequirementRef;
-use super::{AssessEvent, Call};
 use jiff::Timestamp;
 use karat_core::wording::count;
 use karat_format::log::LogLineV1;
@@ -16,25 +16,15 @@ use std::time::Duration;
 
 const FOLDER: &str = "logs";
 
-/// What all lines of an execution have in common.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LogContext {
-    pub batch_run_id: String,
-    pub session_id: Option<String>,
-    pub assessment_mode: String,
-}
-
-impl LogContext {
-    /// For an execution that begins now.
-    pub fn new(session_id: Option<String>, assessment_mode: &str) -> Self {
-        let batch_run_id = uuid::Uuid::now_v7().to_string();
-        Self { batch_run_id, session_id, assessment_mode: assessment_mode.to_owned() }
-    }
+/// What all lines of an execution that begins now have in common.
+pub fn new_context(session_id: Option<String>, assessment_mode: &str) -> LogLineV1 {
+    let (batch_run_id, assessment_mode) = (uuid::Uuid::now_v7().to_string(), Some(assessment_mode.to_owned()));
+    LogLineV1 { batch_run_id, session_id, assessment_mode, ..LogLineV1::default() }
 }
 
 /// Writes a log. An error does not stop the assessment; it is kept and reported at the end.
 pub struct LogWriter {
-    pub context: LogContext,
+    pub context: LogLineV1,
     file: Option<File>,
     /// Why lines are missing.
     pub fault: Option<String>,
@@ -42,7 +32,7 @@ pub struct LogWriter {
 
 impl LogWriter {
     /// Starts the log of an execution in a store's folder; without a store, nothing is written.
-    pub fn begin(store: Option<&Path>, context: LogContext) -> Self {
+    pub fn begin(store: Option<&Path>, context: LogLineV1) -> Self {
         let mut log = Self { context, file: None, fault: None };
         let Some(folder) = store.map(|store| store.join(FOLDER)) else { return log };
         let path = folder.join(format!("{}.jsonl", log.context.batch_run_id));
@@ -62,7 +52,7 @@ impl LogWriter {
             event: event.to_owned(),
             batch_run_id: self.context.batch_run_id.clone(),
             session_id: self.context.session_id.clone(),
-            assessment_mode: Some(self.context.assessment_mode.clone()),
+            assessment_mode: self.context.assessment_mode.clone(),
             ..line
         };
         let mut text = serde_json::to_string(&line).unwrap_or_default();
@@ -86,13 +76,13 @@ impl LogWriter {
                 let (bundle_id, template_id) = (Some((*bundle_id).to_owned()), Some((*template_id).to_owned()));
                 ("bundle_searched", LogLineV1 { bundle_id, template_id, stage, detail, ..with_latency(*took) })
             }
-            AssessEvent::Settled { model, call: Call { about, step, exchange, failure } } => {
+            AssessEvent::Settled { model, about, step, exchange, failure } => {
                 // A cached answer costs nothing.
                 let cost = |n: u64| Some(if exchange.cached { 0 } else { n });
                 let requests = if exchange.cached { 0 } else { exchange.attempts };
                 let line = LogLineV1 {
                     stage: Some(step.name().to_owned()),
-                    latency_ms: (requests > 0).then(|| milliseconds(exchange.timing.time)),
+                    latency_ms: (requests > 0).then(|| milliseconds(exchange.request_time)),
                     cached: exchange.cached,
                     requests: Some(requests),
                     tokens_in: cost(exchange.tokens_in),
@@ -209,8 +199,8 @@ pub fn find(store: &Path, wanted: &str) -> Result<LogFile, LogError> {
 mod tests {
     use super::*;
 
-    fn context(id: &str) -> LogContext {
-        LogContext { batch_run_id: id.into(), session_id: Some("s".into()), assessment_mode: "full".into() }
+    fn context(id: &str) -> LogLineV1 {
+        LogLineV1 { batch_run_id: id.into(), ..new_context(Some("s".into()), "full") }
     }
 
     #[test]

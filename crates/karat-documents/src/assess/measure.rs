@@ -1,24 +1,28 @@
 //! Scores search results and answers against the records, with intervals and differences.
 
-mod answers;
-mod retrieved;
-
-use self::answers::ScoredAnswers;
+use super::assessor::{Assessed, CitedPart};
 use super::evaluate::EvaluationResult;
-use super::search::{SearchCost, SearchedBundle};
-use crate::retrieval::SearchOptions;
+use super::search::{RequirementSearch, SearchCost, SearchedBundle};
+use crate::ingest::Document;
+use crate::retrieval::{Hit, SearchOptions};
 use karat_core::assessment::items::{AnswerPair, Item, compare, with_intervals};
+use karat_core::assessment::part_match::{Category, Near};
+use karat_core::assessment::record::Compliance;
+use karat_core::assessment::retrieval::Retrieval;
+use karat_core::assessment::scores::{self, Assessment, Citation, RequirementScore, Stage};
 use karat_core::comparison::Rules;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::scorecard::Intervals;
 use karat_core::wording::count;
 use karat_format::assessment::{
-    AssessedV1, AssessmentReportV1, BundleV1, CutV1, DocumentV1, IntervalsV1, MeasuredV1, ModelSpentV1, PairV1,
-    RequirementAnswersV1, SCHEMA, SearchedV1, SideBySideV1, StageV1,
+    AssessedV1, AssessmentReportV1, AssessmentV1, BundleV1, CitationV1, CutV1, DocumentV1, FoundV1, IntervalsV1,
+    MeasuredV1, ModelSpentV1, PairV1, PartV1, RankedV1, RequirementAnswersV1, RetrievalV1, RetrievedV1, SCHEMA,
+    SearchedV1, SideBySideV1, StageV1,
 };
 use karat_format::comparison::DifferenceV1;
 use karat_format::ordered_map::OrderedMap;
 use karat_format::report::EstimateV1;
+use std::collections::BTreeMap;
 
 pub struct MeasureOptions<'a> {
     pub stage: StageV1,
@@ -41,8 +45,8 @@ pub fn report(
     let clusters: Vec<usize> =
         bundles.iter().enumerate().flat_map(|(at, bundle)| bundle.requirements.iter().map(move |_| at)).collect();
     let shared = Shared { bundles, clusters: how.intervals.cluster.named().map(|_| clusters), how };
-    let retrieval = (how.stage != StageV1::Assess).then(|| retrieved::retrieval(&shared));
-    let scored: Vec<ScoredAnswers<'_>> = all.iter().map(|answers| answers::scored(&shared, answers)).collect();
+    let retrieval = (how.stage != StageV1::Assess).then(|| retrieval(&shared));
+    let scored: Vec<ScoredAnswers<'_>> = all.iter().map(|answers| score_answers(&shared, answers)).collect();
     let assessments = scored.iter().map(|one| (one.name.to_owned(), one.report.clone())).collect();
     let comparison = (scored.len() > 1).then(|| side_by_side(&shared, &scored));
     let mut cut = took.cut.clone();
@@ -101,7 +105,7 @@ impl Shared<'_> {
 
 fn bundle(bundles: &SearchedBundle<'_>) -> BundleV1 {
     let own = bundles.bundle;
-    let document = |(document, hash): (&crate::ingest::Document, &String)| DocumentV1 {
+    let document = |(document, hash): (&Document, &String)| DocumentV1 {
         name: document.name.clone(),
         format: document.format.to_owned(),
         sections: document.sections.len(),
@@ -197,4 +201,177 @@ fn answers_by_requirement(scored: &[ScoredAnswers<'_>]) -> Vec<RequirementAnswer
         combined: OrderedMap(answers(at).map(|(name, answer)| (name, answer.combined)).collect()),
     };
     first.report.requirements.iter().enumerate().map(one).collect()
+}
+
+fn retrieval(shared: &Shared<'_>) -> RetrievalV1 {
+    let (mut items, mut requirements): (Vec<Item>, Vec<RetrievedV1>) = (Vec::new(), Vec::new());
+    let mut categories: BTreeMap<Category, usize> = BTreeMap::new();
+    let mut k = None;
+    for bundle in shared.bundles {
+        let own = bundle.bundle.template.config.scoring.k;
+        k.get_or_insert(own);
+        for search in &bundle.requirements {
+            let found = Retrieval::new(&search.matches, &search.ranked());
+            found.parts.iter().for_each(|part| *categories.entry(part.category).or_default() += 1);
+            items.push(found.adds(own));
+            requirements.push(retrieved(bundle, search, &found));
+        }
+    }
+    RetrievalV1 { k: k.unwrap_or_default(), metrics: shared.metrics(&items), categories, requirements }
+}
+
+fn retrieved(bundle: &SearchedBundle<'_>, search: &RequirementSearch<'_>, found: &Retrieval) -> RetrievedV1 {
+    let goldens: Vec<_> = search.requirement.evidence_parts().collect();
+    let parts = goldens.iter().zip(&found.parts).enumerate().map(|(at, ((role, part), found))| {
+        let best = found.rank.and_then(|rank| match_with(search, at, search.hits[rank - 1].part));
+        FoundV1 {
+            part: part.id.to_string(),
+            role: *role,
+            document: part.document.clone(),
+            title: part.title.clone(),
+            category: found.category,
+            rank: found.rank,
+            golden_coverage: best.map_or(0.0, |near| near.found.golden_coverage),
+            part_coverage: best.map_or(0.0, |near| near.found.part_coverage),
+        }
+    });
+    RetrievedV1 {
+        bundle_id: bundle.bundle.record.bundle.clone(),
+        template_id: bundle.bundle.template.id.clone(),
+        requirement_id: search.requirement.id.to_string(),
+        query: search.query.clone(),
+        recall: found.recall().ok(),
+        ranked: search.hits.iter().enumerate().map(|(at, hit)| ranked(bundle, search, at + 1, hit)).collect(),
+        parts: parts.collect(),
+    }
+}
+
+fn match_with<'a>(search: &'a RequirementSearch<'_>, golden: usize, part: usize) -> Option<&'a Near> {
+    search.matches.near_parts(golden).iter().find(|near| near.part == part)
+}
+
+fn ranked(bundle: &SearchedBundle<'_>, search: &RequirementSearch<'_>, rank: usize, hit: &Hit) -> RankedV1 {
+    let part = &bundle.parts[hit.part];
+    let golden = search.requirement.evidence_parts().enumerate().filter_map(|(at, (_, golden))| {
+        match_with(search, at, hit.part).map(|near| (golden.id.to_string(), near.found.category))
+    });
+    RankedV1 {
+        rank,
+        part: part.section.id.clone(),
+        document: part.document.to_owned(),
+        heading: part.section.heading.clone(),
+        place: part.section.place.to_string(),
+        score: hit.score,
+        bm25: hit.bm25,
+        embedding: hit.embedding,
+        rerank: hit.rerank,
+        golden: golden.collect(),
+    }
+}
+
+struct ScoredAnswers<'a> {
+    name: &'a str,
+    items: Vec<Item>,
+    report: AssessmentV1,
+}
+
+fn score_answers<'a>(shared: &Shared<'_>, answers: &EvaluationResult<'a>) -> ScoredAnswers<'a> {
+    let mut all: Vec<(RequirementScore, AssessedV1)> = Vec::new();
+    for (bundle, assessed) in shared.bundles.iter().zip(&answers.assessed) {
+        let asked = bundle.requirements.iter().zip(assessed);
+        all.extend(asked.map(|(search, assessed)| score_requirement(bundle, search, assessed)));
+    }
+    let items: Vec<Item> = all.iter().map(|(score, _)| score.adds()).collect();
+    let answered = all.iter().filter(|(score, _)| score.is_answered).count();
+    let in_part = 0 < answered && answered < all.len();
+    let answered_only = if in_part { only_answered(shared, &all) } else { OrderedMap::default() };
+    let (mut lost, mut kept): (BTreeMap<Stage, usize>, usize) = (BTreeMap::new(), 0);
+    let mut unanswered: BTreeMap<String, usize> = BTreeMap::new();
+    let mut verdicts: BTreeMap<Compliance, BTreeMap<String, usize>> = BTreeMap::new();
+    for (score, one) in &all {
+        for part in &score.parts {
+            match part.lost {
+                Some(stage) => *lost.entry(stage).or_default() += 1,
+                None => kept += 1,
+            }
+        }
+        if let Some(why) = &one.unanswered {
+            *unanswered.entry(why.kind.clone()).or_default() += 1;
+        }
+        let said = one.said.map_or("unanswered", Compliance::name);
+        *verdicts.entry(one.golden).or_default().entry(said.to_owned()).or_default() += 1;
+    }
+    let (provider, model) = answers.assessor.provider_and_model();
+    let report = AssessmentV1 {
+        provider: provider.to_owned(),
+        model: model.to_owned(),
+        prompts: answers.assessor.prompts(),
+        metrics: shared.metrics(&items),
+        answered_only,
+        answered,
+        unanswered,
+        lost,
+        kept,
+        verdicts,
+        requirements: all.into_iter().map(|(_, one)| one).collect(),
+    };
+    ScoredAnswers { name: &answers.assessor.name, items, report }
+}
+
+/// The metrics of the answered requirements. They may be biased: hard requirements may fail more often.
+fn only_answered(shared: &Shared<'_>, all: &[(RequirementScore, AssessedV1)]) -> OrderedMap<EstimateV1> {
+    let places: Vec<usize> = (0..all.len()).filter(|at| all[*at].0.is_answered).collect();
+    let items: Vec<Item> = places.iter().map(|at| all[*at].0.adds()).collect();
+    let clusters = shared.clusters.as_ref().map(|names| places.iter().map(|at| names[*at]).collect());
+    Shared { bundles: shared.bundles, clusters, how: shared.how }.metrics(&items)
+}
+
+fn score_requirement(
+    bundle: &SearchedBundle<'_>,
+    search: &RequirementSearch<'_>,
+    assessed: &Assessed,
+) -> (RequirementScore, AssessedV1) {
+    let rules = &bundle.bundle.template.config.scoring;
+    let part = |cited: &CitedPart| cited.part.and_then(|at| search.hits.get(at)).map(|hit| hit.part);
+    let answer = assessed.as_ref().ok().map(|opinion| Assessment {
+        verdict: opinion.verdict,
+        citations: opinion.citations.iter().map(|cited| Citation { role: cited.role, part: part(cited) }).collect(),
+    });
+    let score = scores::score(search.requirement, answer.as_ref(), &search.matches, &search.ranked(), rules);
+    let goldens: Vec<_> = search.requirement.evidence_parts().collect();
+    let citation = |cited: &CitedPart| {
+        let place = part(cited);
+        let held = |at: &usize| place.is_some_and(|part| search.matches.category(*at, part).is_hit());
+        CitationV1 {
+            name: cited.name.clone(),
+            role: cited.role,
+            part: place.map(|part| bundle.parts[part].section.id.clone()),
+            golden: (0..goldens.len()).filter(held).map(|at| goldens[at].1.id.to_string()).collect(),
+        }
+    };
+    let parts = goldens.iter().zip(&score.parts).map(|((role, golden), part)| PartV1 {
+        part: golden.id.to_string(),
+        role: *role,
+        weight: part.weight,
+        cited: part.cited,
+        credit: part.credit,
+        lost: part.lost,
+    });
+    let opinion = assessed.as_ref().ok();
+    let report = AssessedV1 {
+        bundle_id: bundle.bundle.record.bundle.clone(),
+        template_id: bundle.bundle.template.id.clone(),
+        requirement_id: search.requirement.id.to_string(),
+        golden: search.requirement.assessment,
+        said: opinion.map(|opinion| opinion.verdict),
+        compliance: score.compliance,
+        evidence: score.evidence.ok(),
+        combined: score.combined,
+        rationale: opinion.map(|opinion| opinion.rationale.clone()).unwrap_or_default(),
+        relevant: opinion.map_or(0, |opinion| opinion.relevant.len()),
+        citations: opinion.map(|opinion| opinion.citations.iter().map(citation).collect()).unwrap_or_default(),
+        parts: parts.collect(),
+        unanswered: assessed.as_ref().err().cloned(),
+    };
+    (score, report)
 }

@@ -19,14 +19,11 @@ pub mod log;
 #[expect(missing_docs, reason = "field names say it")]
 pub mod measure;
 mod nearest;
-pub mod prompt;
 mod record;
 #[expect(missing_docs, reason = "field names say it")]
 pub mod search;
 pub mod search_providers;
 pub mod template;
-#[cfg(test)]
-mod testing;
 #[cfg(test)]
 mod tests;
 
@@ -45,48 +42,23 @@ use std::time::Duration;
 #[expect(missing_docs, reason = "the names say it")]
 pub enum AssessEvent<'a> {
     /// A document was ingested, or taken from the session.
-    Read {
-        document: &'a str,
-        sections: usize,
-        reused: bool,
-        took: Duration,
-    },
-    Searched {
-        bundle_id: &'a str,
-        template_id: &'a str,
-        requirements: usize,
-        took: Duration,
-    },
+    Read { document: &'a str, sections: usize, reused: bool, took: Duration },
+    /// All requirements of a bundle were searched.
+    Searched { bundle_id: &'a str, template_id: &'a str, requirements: usize, took: Duration },
     /// An assessor is about to be asked this many questions.
-    Round {
-        model: &'a str,
-        questions: usize,
-    },
+    Round { model: &'a str, questions: usize },
+    /// A question is answered or has failed.
     Settled {
         model: &'a str,
-        call: Call<'a>,
-    },
-    Retrying {
-        model: &'a str,
-        wait: Duration,
-        why: &'a str,
-    },
-    Assessed {
-        model: &'a str,
         about: RequirementRef<'a>,
-        assessed: &'a Assessed,
+        step: StepV1,
+        exchange: &'a Exchange,
+        failure: Option<&'a UnansweredV1>,
     },
-    ModelFailed {
-        model: &'a str,
-        why: &'a str,
-    },
-}
-
-/// A question that is answered or has failed.
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Call<'a> {
-    pub about: RequirementRef<'a>,
-    pub step: StepV1,
-    pub exchange: &'a Exchange,
-    pub failure: Option<&'a UnansweredV1>,
+    /// A request failed and will be sent again.
+    Retrying { model: &'a str, wait: Duration, why: &'a str },
+    /// An assessor is done with a requirement.
+    Assessed { model: &'a str, about: RequirementRef<'a>, assessed: &'a Assessed },
+    /// A model cannot be asked any further.
+    ModelFailed { model: &'a str, why: &'a str },
 }

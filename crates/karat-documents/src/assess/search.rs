@@ -2,10 +2,11 @@
 
 use super::bundle::Bundle;
 use super::{AssessEvent, Template};
+use crate::Result;
 use crate::ingest::{Document, Section};
 use crate::retrieval::embed::Embedder;
 use crate::retrieval::rerank::Reranker;
-use crate::retrieval::{Analysis, Hit, Index, Language, ModelUse, Passage, Query, RetrievalError, SearchOptions};
+use crate::retrieval::{Analysis, Hit, Index, Language, ModelUse, Passage, SearchOptions};
 use karat_core::assessment::part_match::{Matches, PartIndex};
 use karat_core::assessment::record::{GoldenPart, Requirement, Role};
 use karat_core::assessment::retrieval::{RankedItem, Retrieval};
@@ -74,9 +75,9 @@ pub struct SearchCost {
 pub fn search<'a, 'm>(
     bundles: &'a [Bundle],
     wanted: &dyn Fn(&str) -> bool,
-    providers: &mut dyn FnMut(&Template) -> Result<SearchProviders<'m>, RetrievalError>,
+    providers: &mut dyn FnMut(&Template) -> Result<SearchProviders<'m>>,
     observer: &mut dyn FnMut(AssessEvent<'_>),
-) -> Result<(Vec<SearchedBundle<'a>>, SearchCost), RetrievalError> {
+) -> Result<(Vec<SearchedBundle<'a>>, SearchCost)> {
     let (mut results, mut cost) = (Vec::new(), SearchCost::default());
     for bundle in bundles {
         let began = Instant::now();
@@ -95,7 +96,7 @@ fn search_bundle<'a>(
     wanted: &dyn Fn(&str) -> bool,
     providers: &SearchProviders<'_>,
     took: &mut SearchCost,
-) -> Result<SearchedBundle<'a>, RetrievalError> {
+) -> Result<SearchedBundle<'a>> {
     let document_parts =
         |document: &'a Document| document.sections.iter().map(|section| Part { document: &document.name, section });
     let parts: Vec<Part<'a>> = bundle.documents.iter().flat_map(document_parts).collect();
@@ -109,17 +110,14 @@ fn search_bundle<'a>(
         wanted(requirement.id.as_str()).then(|| (requirement, stated, query(stated, language.code)))
     };
     let asked: Vec<_> = bundle.record.requirements.iter().filter_map(with_query).collect();
-    let queries = asked.iter().map(|(one, _, text)| Query { id: one.id.to_string(), text: text.clone() });
-    let queries: Vec<Query> = queries.collect();
+    let queries: Vec<String> = asked.iter().map(|(_, _, text)| text.clone()).collect();
     let embedder = providers.embedder.filter(|_| providers.options.by_vectors());
     let index = Index::new(&passages, &analysis, embedder)?;
     let found = index.search(&queries, &providers.options, embedder, providers.reranker)?;
     took.searches += queries.len();
     let mut cut = |who: Option<String>, effort: ModelUse| {
         if let Some(who) = who.filter(|_| effort.cut.texts > 0) {
-            let cut = took.cut.entry(who).or_default();
-            cut.texts += effort.cut.texts;
-            cut.characters += effort.cut.chars;
+            *took.cut.entry(who).or_default() += effort.cut;
         }
     };
     cut(embedder.map(Embedder::id), index.effort);

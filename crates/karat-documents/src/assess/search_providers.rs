@@ -1,18 +1,20 @@
 //! Resolves names of embedders and rerankers: a template's provider, a built-in one, or a model folder.
 
 use super::Template;
-use crate::did_you_mean;
 use crate::retrieval::embed::{EMBEDDERS, Embedder, SearchProviderEntry, open_embedder};
 use crate::retrieval::rerank::{RERANKERS, Reranker, open_reranker};
-use crate::retrieval::{Result, RetrievalError};
+use crate::{DocumentError, Result, did_you_mean};
 use karat_format::retrieval::{EmbeddingProviderV1, RerankProviderV1};
 use karat_llm::http::Endpoint;
 use karat_llm::provider::ProviderEnv;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The provider used by default.
-pub const DEFAULT: &str = "embedded";
+/// The reranker used by default. By default there is no embedder: with the reranker, vectors of small models add nothing.
+pub const DEFAULT_RERANKER: &str = "embedded";
+
+/// The name for no embedder or reranker.
+pub const NONE: &str = "none";
 
 /// Reads an environment variable.
 pub type Variable<'v> = dyn Fn(&str) -> Option<String> + 'v;
@@ -39,7 +41,7 @@ pub fn reranker(name: &str, template: &Template, variable: &Variable<'_>) -> Res
 
 /// A provider's configuration, and what its paths are relative to: the template, or the current folder if typed.
 fn resolve<C: Clone, P: ?Sized>(
-    what: &'static str,
+    what: &str,
     name: &str,
     template: &Template,
     stated: &BTreeMap<String, C>,
@@ -59,12 +61,12 @@ fn resolve<C: Clone, P: ?Sized>(
     }
     let known: Vec<&str> = stated.keys().map(String::as_str).chain(built_in.iter().map(|entry| entry.name)).collect();
     let hint = did_you_mean(name, &known, || format!("there are {}, and folders with a model", known.join(", ")));
-    Err(RetrievalError::UnknownProvider { what, name: name.to_owned(), hint })
+    Err(DocumentError::Usage(format!("unknown {what} `{name}`; {hint}")))
 }
 
 fn check_setup(endpoint: Option<&Endpoint>, name: &str) -> Result<()> {
     match endpoint.and_then(Endpoint::missing_setup) {
-        Some(why) => Err(RetrievalError::Failed { who: format!("`{name}`"), why: why.to_owned() }),
+        Some(why) => Err(DocumentError::Failed(format!("`{name}`: {why}"))),
         None => Ok(()),
     }
 }

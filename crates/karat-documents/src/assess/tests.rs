@@ -1,10 +1,12 @@
 //! Faults and lints of golden records.
 
-use super::testing::{
+use super::{discover, holds_records};
+use fixtures::{
     CONTRACT, RECORD, TEMPLATE, assert_lines, check_changed, check_faults, check_lints, files, folder, load_record,
     render_diagnostics,
 };
-use super::{discover, holds_records};
+
+mod fixtures;
 
 #[test]
 fn valid_record_is_loaded() {
@@ -266,7 +268,7 @@ questions: { sector: Which? }
         "templates/privacy/config.yml 2:57 unknown-question: there is no question `sektor` in this template [did you mean `sector`?]\n\
          templates/privacy/config.yml 2:70 unknown-question: there is no question `size` in this template [state it under `questions`]\n\
          templates/privacy/config.yml 4:36 unknown-provider: unknown provider `scriptd`; expected one of anthropic, openai, scripted, replay [did you mean `scripted`?]\n\
-         templates/privacy/config.yml 5:41 unknown-provider: unknown provider `htp`; expected one of embedded, folder, http, none [did you mean `http`?]\n",
+         templates/privacy/config.yml 5:41 unknown-provider: unknown provider `htp`; expected one of folder, http, none [did you mean `http`?]\n",
     );
     check(
         "requirements:

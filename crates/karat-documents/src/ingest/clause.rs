@@ -1,6 +1,6 @@
 //! Detects headings that have no markup: numbered clauses and emphasised lines.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Span {
@@ -11,6 +11,19 @@ pub(super) struct Span {
 
 pub(super) fn joined(spans: &[Span]) -> String {
     spans.iter().map(|span| span.text.as_str()).collect()
+}
+
+/// The size of most of the text, and whether most of it is bold, by size, weight and length of each run.
+pub(super) fn prevailing<S: Ord + Copy>(runs: impl Iterator<Item = (S, bool, usize)>) -> (Option<S>, bool) {
+    let mut sizes: BTreeMap<S, usize> = BTreeMap::new();
+    let (mut bold, mut all) = (0, 0);
+    for (size, is_bold, length) in runs {
+        *sizes.entry(size).or_default() += length;
+        all += length;
+        bold += if is_bold { length } else { 0 };
+    }
+    let size = sizes.into_iter().max_by_key(|(size, length)| (*length, *size)).map(|(size, _)| size);
+    (size, bold * 3 > all * 2)
 }
 
 #[derive(Debug, PartialEq, Eq)]

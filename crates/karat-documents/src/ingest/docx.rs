@@ -7,9 +7,9 @@ mod styles;
 mod tests;
 mod xml;
 
-use super::clause::{Span, lead};
+use super::clause::{Span, lead, prevailing};
 use super::outline::{Kind, Outline};
-use super::{DocumentFormat, IngestError, Result, Source, size};
+use super::{DocumentFormat, Result, Source, size};
 use body::{BodyReader, Item, NoteId, Paragraph, Run, Table, flat};
 use karat_format::session::UnitV1;
 use numbering::Numbering;
@@ -48,15 +48,14 @@ fn read(source: &Source<'_>, outline: &mut Outline<'_>) -> Result<()> {
     }
     let Some(text) = package.part(&main)? else {
         let message = "there is no such part in the archive; is this a Word document? Save it as .docx again";
-        return Err(source.malformed(&main, message));
+        return Err(source.malformed_part(&main, message));
     };
     let mut items = Vec::new();
     Xml::new(source, &main, &text).each(|xml, tag| {
-        let is_body = tag.name() == "body";
-        if is_body {
+        if tag.name() == "body" {
             items.extend(reader.blocks(xml)?);
         }
-        Ok(is_body)
+        Ok(())
     })?;
     for (what, n) in reader.counts {
         (0..n).for_each(|_| outline.count(what));
@@ -82,10 +81,8 @@ struct Package<'a> {
 impl<'a> Package<'a> {
     fn open(source: &'a Source<'a>) -> Result<Self> {
         let archive = ZipArchive::new(Cursor::new(source.bytes)).map_err(|error| {
-            let message = format!(
-                "this is no .docx, which is a zip archive ({error}); open it in a word processor and save it again"
-            );
-            source.malformed("", message)
+            let help = "open it in a word processor and save it again";
+            source.unreadable(format!("this is no .docx, which is a zip archive ({error}); {help}"))
         })?;
         if archive.len() > source.limits.entries {
             return Err(source.too_much("the number of entries of the archive", source.limits.entries));
@@ -97,15 +94,14 @@ impl<'a> Package<'a> {
     fn part(&mut self, name: &str) -> Result<Option<String>> {
         let source = self.source;
         let damaged = |error: &dyn std::fmt::Display| {
-            source
-                .malformed(name, format!("this part cannot be unpacked ({error}); open the document and save it again"))
+            let help = "open the document and save it again";
+            source.malformed_part(name, format!("this part cannot be unpacked ({error}); {help}"))
         };
         let entry = match self.archive.by_name(name) {
             Ok(entry) => entry,
             Err(ZipError::FileNotFound) => return Ok(None),
             Err(ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED)) => {
-                let what = "an archive with a password";
-                return Err(IngestError::Encrypted { name: source.name.to_owned(), what });
+                return Err(source.encrypted("an archive with a password"));
             }
             Err(error) => return Err(damaged(&error)),
         };
@@ -133,7 +129,7 @@ fn main_part(source: &Source<'_>, package: &mut Package<'_>) -> Result<String> {
         {
             main = target.trim_start_matches('/').to_owned();
         }
-        Ok(false)
+        Ok(())
     })?;
     Ok(main)
 }
@@ -172,22 +168,15 @@ struct BodyStyle {
 
 impl BodyStyle {
     fn from_items(items: &[Item]) -> Self {
-        let mut sizes: BTreeMap<u32, usize> = BTreeMap::new();
-        let (mut bold, mut all) = (0, 0);
         let paragraphs = || {
             items.iter().filter_map(|item| match item {
                 Item::Paragraph(paragraph) => Some(paragraph),
                 Item::Table(_) => None,
             })
         };
-        for run in paragraphs().flat_map(|paragraph| &paragraph.runs) {
-            let n = run.text.trim().len();
-            *sizes.entry(run.size).or_default() += n;
-            all += n;
-            bold += if run.bold { n } else { 0 };
-        }
-        let size = sizes.into_iter().max_by_key(|(size, n)| (*n, *size)).map_or(20, |(size, _)| size);
-        let mut body = Self { size, bold: bold * 3 > all * 2, ranks: Vec::new() };
+        let runs = paragraphs().flat_map(|paragraph| &paragraph.runs);
+        let (size, bold) = prevailing(runs.map(|run| (run.size, run.bold, run.text.trim().len())));
+        let mut body = Self { size: size.unwrap_or(20), bold, ranks: Vec::new() };
         let emphasised = |paragraph: &&Paragraph| {
             let lead = || lead(&paragraph.label, &body.spans(paragraph), &BTreeSet::new());
             paragraph.heading.is_none() && lead().is_some_and(|lead| lead.number.is_none())
@@ -239,8 +228,7 @@ fn push_table(table: &Table, notes: &mut BTreeMap<NoteId, String>, outline: &mut
     let rows = table.iter().map(|row| row.iter().map(|cell| flat(cell)).collect::<Vec<_>>());
     let filled = rows.filter(|cells| cells.iter().any(|cell| !cell.is_empty()));
     let lines: Vec<String> = filled.map(|cells| cells.join(" | ").trim_end().to_owned()).collect();
-    let mut paragraphs = Vec::new();
-    collect(table, &mut paragraphs);
+    let paragraphs = paragraphs(table);
     let places = || paragraphs.iter().map(|paragraph| paragraph.ordinal);
     let (Some(first), Some(last)) = (places().min(), places().max()) else { return };
     outline.push(Kind::Plain(lines.join("\n")), first, last);
@@ -256,11 +244,11 @@ fn attach_notes(paragraphs: &[&Paragraph], notes: &mut BTreeMap<NoteId, String>,
     }
 }
 
-fn collect<'t>(table: &'t Table, found: &mut Vec<&'t Paragraph>) {
-    for item in table.iter().flatten().flatten() {
-        match item {
-            Item::Paragraph(paragraph) => found.push(paragraph),
-            Item::Table(table) => collect(table, found),
-        }
-    }
+fn paragraphs(table: &Table) -> Vec<&Paragraph> {
+    let items = table.iter().flatten().flatten();
+    let own = items.flat_map(|item| match item {
+        Item::Paragraph(paragraph) => vec![paragraph],
+        Item::Table(table) => paragraphs(table),
+    });
+    own.collect()
 }

@@ -49,7 +49,7 @@ fn decode(source: &Source<'_>) -> Result<(String, Vec<String>)> {
     }
     let zeros = text.bytes().filter(|byte| *byte == 0).count();
     if zeros * 20 > text.len() {
-        return Err(source.malformed("", "this is not text: there are many zero bytes in it; is it the right file?"));
+        return Err(source.unreadable("this is not text: there are many zero bytes in it; is it the right file?"));
     }
     if zeros == 0 {
         return Ok((text.into_owned(), notes));

@@ -8,19 +8,44 @@ mod docx;
 mod markdown;
 mod outline;
 mod pdf;
-#[expect(missing_docs, reason = "field names say it")]
-mod section;
 #[cfg(test)]
-mod testing;
+mod tests;
 
-pub use section::{Document, Section, SectionId, SectionPlace, stored_document};
+pub use karat_format::session::{IngestedSectionV1 as Section, PlaceV1 as SectionPlace};
 
-use karat_format::session::UnitV1;
+use crate::{DocumentError, Result};
+use karat_format::session::{IngestedV1, UnitV1};
 use outline::Outline;
+use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::Builder;
 use std::time::Duration;
+
+/// An ingested document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Document {
+    pub name: String,
+    pub format: &'static str,
+    /// In document order; all text is in exactly one of them.
+    pub sections: Vec<Section>,
+    pub notes: Vec<String>,
+}
+
+impl From<&Document> for IngestedV1 {
+    fn from(document: &Document) -> Self {
+        let Document { format, sections, notes, .. } = document.clone();
+        Self { format: format.to_owned(), sections, notes }
+    }
+}
+
+/// Restores a stored document under its current name; `None` if its format is unknown.
+pub fn stored_document(stored: IngestedV1, name: &str) -> Option<Document> {
+    let IngestedV1 { format, sections, notes } = stored;
+    let format = FORMATS.iter().find(|known| known.name == format)?.name;
+    Some(Document { name: name.to_owned(), format, sections, notes })
+}
 
 /// A document format.
 #[expect(missing_docs, reason = "field names say it")]
@@ -92,20 +117,22 @@ fn size(bytes: usize) -> String {
 pub const VERSION: i64 = 1;
 
 /// Ingests a document. The name selects the format and is used in messages; no file is opened.
-pub fn ingest(name: &str, bytes: &[u8], limits: &IngestLimits) -> Result<Document, IngestError> {
+pub fn ingest(name: &str, bytes: &[u8], limits: &IngestLimits) -> Result<Document> {
+    let source = Source { name, bytes, limits };
     let Some(format) = format_of(name) else {
-        return Err(IngestError::UnknownFormat { name: name.to_owned() });
+        let known: Vec<String> = FORMATS.iter().flat_map(|format| format.extensions).map(|e| format!(".{e}")).collect();
+        let message = format!("{name}: unsupported kind of document; supported: {}", known.join(", "));
+        return Err(DocumentError::Usage(message));
     };
     if bytes.is_empty() {
-        return Err(IngestError::Empty { name: name.to_owned() });
+        return Err(source.unreadable("the file is empty; is it the right one?"));
     }
     if bytes.len() > limits.file_bytes {
-        let what = "the file".to_owned();
-        return Err(IngestError::TooMuch { name: name.to_owned(), what, limit: size(limits.file_bytes) });
+        return Err(source.too_much("the file", size(limits.file_bytes)));
     }
     // An abandoned thread outlives this call, so it owns its input.
     let (owned, kept, limits) = (name.to_owned(), bytes.to_vec(), limits.clone());
-    run_guarded(name, format.name, limits.seconds, move || {
+    run_guarded(&source, format.name, move || {
         let source = Source { name: &owned, bytes: &kept, limits: &limits };
         let mut outline = Outline::new(&source, format.unit);
         (format.read)(&source, &mut outline)?;
@@ -125,68 +152,23 @@ pub fn is_guarded() -> bool {
 
 /// A reader that takes longer is abandoned, since threads cannot be stopped; the other limits bound its work.
 fn run_guarded<T: Send + 'static>(
-    name: &str,
-    format: &'static str,
-    seconds: u64,
+    source: &Source<'_>,
+    format: &str,
     read: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     let (send, receive) = channel();
-    let broken = || IngestError::Broken { name: name.to_owned(), format };
+    let seconds = source.limits.seconds;
     // Third-party readers panic on some damaged files; nothing that such a reader built is used.
     let guarded = move || send.send(catch_unwind(AssertUnwindSafe(read)).ok());
-    Builder::new().name(THREAD.to_owned()).stack_size(STACK).spawn(guarded).map_err(|_| broken())?;
+    Builder::new().name(THREAD.to_owned()).stack_size(STACK).spawn(guarded).map_err(|_| source.broken(format))?;
     match receive.recv_timeout(Duration::from_secs(seconds)) {
         Ok(Some(result)) => result,
-        Ok(None) | Err(RecvTimeoutError::Disconnected) => Err(broken()),
-        Err(RecvTimeoutError::Timeout) => Err(IngestError::TooSlow { name: name.to_owned(), seconds }),
+        Ok(None) | Err(RecvTimeoutError::Disconnected) => Err(source.broken(format)),
+        Err(RecvTimeoutError::Timeout) => {
+            let help = "is it damaged? Save it again, or split it";
+            Err(source.unreadable(format!("reading it took longer than {seconds} s and was stopped; {help}")))
+        }
     }
-}
-
-type Result<T, E = IngestError> = std::result::Result<T, E>;
-
-/// Why a document could not be ingested; no part of it is used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum IngestError {
-    #[error("{name}: unsupported kind of document; supported: {}", endings())]
-    UnknownFormat { name: String },
-    #[error("{name}: the file is empty; is it the right one?")]
-    Empty { name: String },
-    #[error("{name}: {what} exceeds the limit for one document ({limit}); split it, or remove what it does not need")]
-    TooMuch { name: String, what: String, limit: String },
-    #[error("{name}{}: {message}", within(.place))]
-    Malformed {
-        name: String,
-        /// Where in the document, such as `word/document.xml`; empty for the whole.
-        place: String,
-        message: String,
-    },
-    #[error("{name}: this is {what}; open it in the program that made it and save it again without a password")]
-    Encrypted { name: String, what: &'static str },
-    #[error(
-        "{name}: there is no text on {}; it was probably scanned, so run text recognition (OCR) over it first",
-        all_of(*.pages)
-    )]
-    NoText { name: String, pages: usize },
-    #[error(
-        "{name}: reading it took longer than {seconds} s and was stopped; is it damaged? Save it again, or split it"
-    )]
-    TooSlow { name: String, seconds: u64 },
-    #[error("{name}: this {format} is damaged in a way that breaks its reader; open it and save it again")]
-    Broken { name: String, format: &'static str },
-}
-
-fn endings() -> String {
-    let all: Vec<String> = FORMATS.iter().flat_map(|format| format.extensions).map(|e| format!(".{e}")).collect();
-    all.join(", ")
-}
-
-fn within(place: &str) -> String {
-    if place.is_empty() { String::new() } else { format!(" ({place})") }
-}
-
-fn all_of(n: usize) -> String {
-    if n == 1 { "its page".to_owned() } else { format!("any of its {n} pages") }
 }
 
 struct Source<'a> {
@@ -196,12 +178,28 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn malformed(&self, place: &str, message: impl Into<String>) -> IngestError {
-        IngestError::Malformed { name: self.name.to_owned(), place: place.to_owned(), message: message.into() }
+    fn unreadable(&self, message: impl Display) -> DocumentError {
+        DocumentError::BadInput(format!("{}: {message}", self.name))
     }
 
-    fn too_much(&self, what: impl Into<String>, limit: impl std::fmt::Display) -> IngestError {
-        IngestError::TooMuch { name: self.name.to_owned(), what: what.into(), limit: limit.to_string() }
+    /// Something is wrong in a part of the document, such as `word/document.xml`.
+    fn malformed_part(&self, part: &str, message: impl Display) -> DocumentError {
+        DocumentError::BadInput(format!("{} ({part}): {message}", self.name))
+    }
+
+    fn too_much(&self, what: impl Display, limit: impl Display) -> DocumentError {
+        let help = "split it, or remove what it does not need";
+        self.unreadable(format!("{what} exceeds the limit for one document ({limit}); {help}"))
+    }
+
+    fn encrypted(&self, what: &str) -> DocumentError {
+        let help = "open it in the program that made it and save it again without a password";
+        self.unreadable(format!("this is {what}; {help}"))
+    }
+
+    fn broken(&self, format: &str) -> DocumentError {
+        let help = "open it and save it again";
+        self.unreadable(format!("this {format} is damaged in a way that breaks its reader; {help}"))
     }
 
     /// Rejects files that are obviously of another format.
@@ -209,78 +207,13 @@ impl Source<'_> {
         let seen = match self.bytes {
             [b'P', b'K', 3 | 5, 4 | 6, ..] if wanted != "docx" => "a zip archive, perhaps a .docx",
             [0xd0, 0xcf, 0x11, 0xe0, ..] if wanted == "docx" => {
-                return Err(IngestError::Encrypted {
-                    name: self.name.to_owned(),
-                    what: "an old .doc, or a .docx with a password",
-                });
+                return Err(self.encrypted("an old .doc, or a .docx with a password"));
             }
             [0xd0, 0xcf, 0x11, 0xe0, ..] => "an old Office file",
             bytes if bytes.starts_with(b"%PDF-") && wanted != "pdf" => "a PDF",
             bytes if bytes.starts_with(b"{\\rtf") => "a rich text file",
             _ => return Ok(()),
         };
-        let message = format!("this is {seen}, not what its name says; give it the ending of what it is");
-        Err(self.malformed("", message))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::BTreeSet;
-
-    #[test]
-    fn every_format_has_unique_extensions() {
-        let mut endings = BTreeSet::new();
-        for format in FORMATS {
-            assert!(!format.extensions.is_empty(), "{}", format.name);
-            for extension in format.extensions {
-                assert!(endings.insert(*extension), "{extension} is used twice");
-                assert_eq!(format_of(&format!("a.b.{}", extension.to_uppercase())).map(|f| f.name), Some(format.name));
-            }
-        }
-        assert!(format_of("md").is_none() && format_of("a.exe").is_none() && format_of("").is_none());
-    }
-
-    #[track_caller]
-    fn check_refused(name: &str, bytes: &[u8], expect: &str) {
-        let limits = IngestLimits { file_bytes: 1000, ..IngestLimits::default() };
-        let error = ingest(name, bytes, &limits).expect_err("it was taken").to_string();
-        assert_eq!(error, expect);
-    }
-
-    #[test]
-    fn unsupported_files_are_refused_with_help() {
-        check_refused("a.exe", b"x", "a.exe: unsupported kind of document; supported: .md, .markdown, .docx, .pdf");
-        check_refused("a.md", b"", "a.md: the file is empty; is it the right one?");
-        check_refused(
-            "a.md",
-            &[b'x'; 1001],
-            "a.md: the file exceeds the limit for one document (1000 bytes); split it, or remove what it does not need",
-        );
-        check_refused(
-            "a.md",
-            b"%PDF-1.7 ...",
-            "a.md: this is a PDF, not what its name says; give it the ending of what it is",
-        );
-        check_refused(
-            "a.md",
-            b"PK\x03\x04 ...",
-            "a.md: this is a zip archive, perhaps a .docx, not what its name says; give it the ending of what it is",
-        );
-    }
-
-    #[test]
-    fn panicking_and_slow_readers_are_errors() {
-        assert_eq!(run_guarded("a.pdf", "pdf", 5, || Ok(is_guarded())), Ok(true));
-        assert!(!is_guarded());
-        let broken: Result<(), _> = run_guarded("a.pdf", "pdf", 5, || panic!("bad xref"));
-        let expect = "a.pdf: this pdf is damaged in a way that breaks its reader; open it and save it again";
-        assert_eq!(broken.expect_err("the reader panicked").to_string(), expect);
-        let slow: Result<(), _> = run_guarded("a.pdf", "pdf", 0, || {
-            std::thread::sleep(Duration::from_secs(2));
-            Ok(())
-        });
-        assert_eq!(slow, Err(IngestError::TooSlow { name: "a.pdf".to_owned(), seconds: 0 }));
+        Err(self.unreadable(format!("this is {seen}, not what its name says; give it the ending of what it is")))
     }
 }

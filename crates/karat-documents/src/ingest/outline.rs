@@ -1,18 +1,16 @@
 //! Builds sections from blocks: detects headings and their nesting.
 
 use super::clause::{self, Lead, Number, Span, joined, lead};
-use super::{Result, Section, SectionId, SectionPlace, Source, size};
+use super::{Result, Section, SectionPlace, Source, size};
 use karat_format::session::UnitV1;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug)]
-pub(super) struct Block {
-    pub(super) kind: Kind,
-    /// In the format's unit.
-    pub(super) first: usize,
-    pub(super) last: usize,
+struct Block {
+    kind: Kind,
+    place: SectionPlace,
     /// Mark and text of each.
-    pub(super) footnotes: Vec<(String, String)>,
+    footnotes: Vec<(String, String)>,
 }
 
 #[derive(Debug)]
@@ -53,8 +51,10 @@ impl<'s> Outline<'s> {
         Self { source, unit, blocks: Vec::new(), notes: Vec::new(), counts: BTreeMap::new() }
     }
 
+    /// Adds a block; its place is given in the format's unit.
     pub(super) fn push(&mut self, kind: Kind, first: usize, last: usize) {
-        self.blocks.push(Block { kind, first, last, footnotes: Vec::new() });
+        let place = SectionPlace { unit: self.unit, first, last };
+        self.blocks.push(Block { kind, place, footnotes: Vec::new() });
     }
 
     pub(super) fn footnote(&mut self, mark: &str, text: String) {
@@ -78,18 +78,17 @@ impl<'s> Outline<'s> {
             .blocks
             .iter()
             .any(|block| matches!(block.kind, Kind::Heading { .. } | Kind::Text { style: Some(_), .. }));
-        let mut building = Building {
-            source: self.source,
-            unit: self.unit,
-            open: Vec::new(),
-            current: Current::default(),
-            done: Vec::new(),
-            seen: BTreeMap::new(),
-            margin: 0,
-            copied: 0,
-        };
+        let limits = self.source.limits;
+        let mut building = Building::default();
         for block in self.blocks {
-            building.take(block, &parents, stated)?;
+            building.take(block, &parents, stated);
+            if building.done.len() >= limits.sections {
+                return Err(self.source.too_much("the number of its sections", limits.sections));
+            }
+            if building.copied > limits.unpacked_bytes {
+                let what = "what its sections repeat of the headings above them";
+                return Err(self.source.too_much(what, size(limits.unpacked_bytes)));
+            }
         }
         building.close();
         let mut notes = self.notes;
@@ -129,7 +128,8 @@ fn styled(label: &str, spans: &[Span], parents: &BTreeSet<String>) -> Option<Lea
     let defined = text.starts_with(['"', '“', '”', '„', '«', '»']);
     let few = bare.len() == text.len() || (text.split(' ').count() <= SHORT && !defined);
     // Bullets are not part of a heading.
-    let shown = if label.is_empty() || label == "-" { text.clone() } else { format!("{label} {text}") };
+    let prefix = if label.is_empty() || label == "-" { String::new() } else { format!("{label} ") };
+    let shown = format!("{prefix}{text}");
     let number = || clause::number(&shown).map(|(number, _)| number);
     let title = bare.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ' ');
     if few && clause::is_brief(title) {
@@ -137,8 +137,7 @@ fn styled(label: &str, spans: &[Span], parents: &BTreeSet<String>) -> Option<Lea
     }
     lead(label, spans, parents).or_else(|| {
         let (title, rest) = clause::title_sentence(&text)?;
-        let gap = if label.is_empty() || label == "-" { String::new() } else { format!("{label} ") };
-        Some(Lead { number: number(), heading: format!("{gap}{title}"), rest: rest.to_owned() })
+        Some(Lead { number: number(), heading: format!("{prefix}{title}"), rest: rest.to_owned() })
     })
 }
 
@@ -160,47 +159,38 @@ struct Open {
     stated: bool,
 }
 
-#[derive(Debug, Default)]
-struct Current {
-    heading: String,
-    path: Vec<String>,
-    level: u8,
-    number: Option<String>,
-    body: String,
-    /// Whether the body ends with a list item, so that the next one follows without an empty line.
+#[derive(Default)]
+struct Building {
+    open: Vec<Open>,
+    /// Without its footnotes and id.
+    current: Option<Section>,
+    /// Whether its body ends with a list item, so that the next one follows without an empty line.
     listing: bool,
     footnotes: Vec<(String, String)>,
-    span: Option<(usize, usize)>,
-}
-
-struct Building<'s> {
-    source: &'s Source<'s>,
-    unit: UnitV1,
-    open: Vec<Open>,
-    current: Current,
     done: Vec<Section>,
-    seen: BTreeMap<SectionId, usize>,
+    /// How often each text stands under the same headings.
+    seen: BTreeMap<String, usize>,
     /// List depth of the heading, subtracted from the depth of items below it.
     margin: usize,
     /// Bytes of headings that sections repeat.
     copied: usize,
 }
 
-impl Building<'_> {
-    fn take(&mut self, block: Block, parents: &BTreeSet<String>, stated: bool) -> Result<()> {
-        let Block { kind, first, last, footnotes } = block;
+impl Building {
+    fn take(&mut self, block: Block, parents: &BTreeSet<String>, stated: bool) {
+        let Block { kind, place, footnotes } = block;
         match kind {
             Kind::Heading { level, text } => {
                 let number = clause::number(&text).map(|(number, _)| number);
                 self.margin = 0;
                 let lead = Lead { heading: text, number, rest: String::new() };
-                self.open(level.clamp(1, DEEPEST), lead, true, first, last)?;
+                self.open(level.clamp(1, DEEPEST), lead, true, place);
             }
-            Kind::Plain(text) => self.add(&text, false, first, last),
+            Kind::Plain(text) => self.add(&text, false, place),
             Kind::Text { style, label, indent, spans, rank } => {
                 let find = if style.is_some() { styled } else { unstyled };
                 match (find(&label, &spans, parents), style) {
-                    (None, _) => self.paragraph(&label, indent, &spans, first, last),
+                    (None, _) => self.paragraph(&label, indent, &spans, place),
                     (Some(lead), Some(level)) => {
                         self.margin = 0;
                         let numbered = |open: &Open| matches!(open.number, Some(Number::Decimal(_)));
@@ -211,26 +201,25 @@ impl Building<'_> {
                             }
                             _ => level.clamp(1, DEEPEST),
                         };
-                        self.open(level, lead, true, first, last)?;
+                        self.open(level, lead, true, place);
                     }
                     (Some(lead), None) => {
                         let level = self.level(lead.number.as_ref(), rank.filter(|_| !stated));
                         self.margin = if label.is_empty() { 0 } else { indent + 1 };
-                        self.open(level, lead, false, first, last)?;
+                        self.open(level, lead, false, place);
                     }
                 }
             }
         }
-        self.current.footnotes.extend(footnotes);
-        Ok(())
+        self.footnotes.extend(footnotes);
     }
 
-    fn paragraph(&mut self, label: &str, indent: usize, spans: &[Span], first: usize, last: usize) {
+    fn paragraph(&mut self, label: &str, indent: usize, spans: &[Span], place: SectionPlace) {
         let (gap, below) = if label.is_empty() { ("", "") } else { (" ", "  ") };
         // Further lines of an item are indented below its text.
         let margin = "  ".repeat(indent.saturating_sub(self.margin));
         let text = joined(spans).trim().replace('\n', &format!("\n{margin}{below}"));
-        self.add(&format!("{margin}{label}{gap}{text}"), !label.is_empty(), first, last);
+        self.add(&format!("{margin}{label}{gap}{text}"), !label.is_empty(), place);
     }
 
     /// The level of a heading that has no markup.
@@ -268,13 +257,9 @@ impl Building<'_> {
     }
 
     /// Opens the section of a heading, which begins with what follows the heading in its paragraph.
-    fn open(&mut self, level: u8, lead: Lead, stated: bool, first: usize, last: usize) -> Result<()> {
+    fn open(&mut self, level: u8, lead: Lead, stated: bool, place: SectionPlace) {
         let Lead { heading, number, rest } = lead;
         self.close();
-        let limits = self.source.limits;
-        if self.done.len() >= limits.sections {
-            return Err(self.source.too_much("the number of its sections", limits.sections));
-        }
         // Clause 2.3 is not in clause 1, even if clause 2 has no heading.
         let lies_in = |open: &Open| match (&open.number, &number) {
             (Some(Number::Decimal(above)), Some(Number::Decimal(own))) => clause::above(own).any(|n| n == above),
@@ -282,58 +267,74 @@ impl Building<'_> {
         };
         self.open.retain(|open| open.level < level && (stated || open.stated || lies_in(open)));
         self.copied += self.open.iter().map(|open| open.heading.len()).sum::<usize>();
-        if self.copied > limits.unpacked_bytes {
-            let what = "what its sections repeat of the headings above them";
-            return Err(self.source.too_much(what, size(limits.unpacked_bytes)));
-        }
         let path = self.open.iter().map(|open| open.heading.clone()).collect();
         let shown = number.as_ref().map(|number| number.as_str().to_owned());
-        self.current = Current { heading: heading.clone(), path, level, number: shown, ..Current::default() };
+        self.current =
+            Some(Section { heading: heading.clone(), path, level, number: shown, place, ..Section::default() });
         self.open.push(Open { level, heading, number, stated });
-        self.reach(first, last);
-        self.add(&rest, false, first, last);
-        Ok(())
+        self.add(&rest, false, place);
     }
 
-    fn reach(&mut self, first: usize, last: usize) {
-        let (from, to) = self.current.span.unwrap_or((first, last));
-        self.current.span = Some((from.min(first), to.max(last)));
-    }
-
-    fn add(&mut self, text: &str, listed: bool, first: usize, last: usize) {
+    fn add(&mut self, text: &str, listed: bool, place: SectionPlace) {
         let text = text.trim_end().trim_start_matches('\n');
         if text.is_empty() {
             return;
         }
-        self.reach(first, last);
-        let current = &mut self.current;
-        if !current.body.is_empty() {
-            current.body.push_str(if listed && current.listing { "\n" } else { "\n\n" });
+        let section = self.current.get_or_insert_with(|| Section { place, ..Section::default() });
+        section.place.first = section.place.first.min(place.first);
+        section.place.last = section.place.last.max(place.last);
+        if !section.body.is_empty() {
+            section.body.push_str(if listed && self.listing { "\n" } else { "\n\n" });
         }
-        current.body.push_str(text);
-        current.listing = listed;
+        section.body.push_str(text);
+        self.listing = listed;
     }
 
     fn close(&mut self) {
-        let current = std::mem::take(&mut self.current);
-        let Some((first, last)) = current.span else { return };
-        let mut body = current.body;
-        for (mark, text) in current.footnotes {
-            let gap = if body.is_empty() { "" } else { "\n\n" };
-            body.push_str(&format!("{gap}[{mark}] {}", text.trim()));
+        let footnotes = std::mem::take(&mut self.footnotes);
+        self.listing = false;
+        let Some(mut section) = self.current.take() else { return };
+        for (mark, text) in footnotes {
+            let gap = if section.body.is_empty() { "" } else { "\n\n" };
+            section.body.push_str(&format!("{gap}[{mark}] {}", text.trim()));
         }
-        let first_id = SectionId::new(&current.path, &current.heading, &body, 0);
-        let before = self.seen.entry(first_id).or_default();
-        let id = SectionId::new(&current.path, &current.heading, &body, *before);
-        *before += 1;
-        self.done.push(Section {
-            id,
-            heading: current.heading,
-            path: current.path,
-            level: current.level,
-            number: current.number,
-            body,
-            place: SectionPlace { unit: self.unit, first, last },
-        });
+        let digest = digest(&section);
+        let times = self.seen.entry(digest.clone()).or_default();
+        *times += 1;
+        section.id = if *times == 1 { digest } else { format!("{digest}#{times}") };
+        self.done.push(section);
+    }
+}
+
+/// The first 16 hex digits of the hash of a section's text and headings.
+fn digest(section: &Section) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in section.path.iter().chain([&section.heading, &section.body]) {
+        // Lengths make the concatenation unambiguous.
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hasher.finalize().to_hex()[..16].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::{IngestLimits, ingest};
+
+    #[test]
+    fn ids_depend_on_text_and_position() {
+        let id_of = |path: &[&str], heading: &str, body: &str| {
+            let path = path.iter().map(|part| (*part).to_owned()).collect();
+            digest(&Section { path, heading: heading.into(), body: body.into(), ..Section::default() })
+        };
+        let id = id_of(&["A", "B"], "C", "text");
+        assert_eq!(id, id_of(&["A", "B"], "C", "text"));
+        for other in [id_of(&["AB"], "C", "text"), id_of(&["A"], "BC", "text"), id_of(&["A", "B"], "C", "texts")] {
+            assert_ne!(id, other);
+        }
+        assert_eq!(id.len(), 16);
+        let thrice = ingest("a.md", b"# A\nx\n# A\nx\n# A\nx\n", &IngestLimits::default()).unwrap().sections;
+        assert_eq!(format!("{}#3", thrice[0].id), thrice[2].id);
     }
 }

@@ -13,7 +13,7 @@ mod unicode;
 mod unpack;
 
 use super::outline::Outline;
-use super::{DocumentFormat, IngestError, Result, Source};
+use super::{DocumentFormat, Result, Source};
 use glyphs::Canvas;
 use karat_core::wording::count;
 use karat_format::session::UnitV1;
@@ -25,15 +25,12 @@ use unpack::Unpacker;
 pub(super) const FORMAT: DocumentFormat =
     DocumentFormat { name: "pdf", extensions: &["pdf"], unit: UnitV1::Page, read };
 
-/// A page of small print has about ten thousand.
-const MOST_GLYPHS: usize = 200_000;
-
 fn read(source: &Source<'_>, outline: &mut Outline<'_>) -> Result<()> {
     source.refuse_other_kinds("pdf")?;
     let document = open(source)?;
     let pages = document.get_pages();
     if pages.is_empty() {
-        return Err(source.malformed("", "this PDF has no pages; open it and print it to a new one"));
+        return Err(source.unreadable("this PDF has no pages; open it and print it to a new one"));
     }
     if pages.len() > source.limits.pages {
         return Err(source.too_much("the number of its pages", source.limits.pages));
@@ -64,11 +61,12 @@ fn read(source: &Source<'_>, outline: &mut Outline<'_>) -> Result<()> {
         lines.push(own);
     }
     if lines.iter().all(Vec::is_empty) {
-        let name = source.name.to_owned();
-        return Err(match unread.is_empty() {
-            true => IngestError::NoText { name, pages: pages.len() },
-            false => IngestError::Broken { name, format: FORMAT.name },
-        });
+        if !unread.is_empty() {
+            return Err(source.broken(FORMAT.name));
+        }
+        let all = if pages.len() == 1 { "its page".to_owned() } else { format!("any of its {} pages", pages.len()) };
+        let help = "it was probably scanned, so run text recognition (OCR) over it first";
+        return Err(source.unreadable(format!("there is no text on {all}; {help}")));
     }
     for (numbers, what) in [
         (&unread, "could not be read, or not whole"),
@@ -90,23 +88,23 @@ fn read(source: &Source<'_>, outline: &mut Outline<'_>) -> Result<()> {
 fn open(source: &Source<'_>) -> Result<Document> {
     let head = &source.bytes[..source.bytes.len().min(1024)];
     if memchr::memmem::find(head, b"%PDF-").is_none() {
-        return Err(source.malformed("", "this is no PDF: it does not start like one; is it the right file?"));
+        return Err(source.unreadable("this is no PDF: it does not start like one; is it the right file?"));
     }
-    let locked = || IngestError::Encrypted { name: source.name.to_owned(), what: "a locked PDF" };
+    let locked = || source.encrypted("a locked PDF");
     // Encrypted files are not opened even with the empty password: their objects cannot be measured first.
     if memchr::memmem::find(source.bytes, b"/Encrypt").is_some() {
         return Err(locked());
     }
     Unpacker::new(source).check_objects()?;
     let document = Document::load_mem(source.bytes).map_err(|error| {
-        source.malformed("", format!("this PDF is damaged ({error}); open it and print it to a new one"))
+        source.unreadable(format!("this PDF is damaged ({error}); open it and print it to a new one"))
     })?;
     if document.is_encrypted() { Err(locked()) } else { Ok(document) }
 }
 
 /// Draws the page rewritten last; `None` if the library panicked.
 fn draw_page(rewriter: &Rewriter<'_, '_>) -> Option<Canvas> {
-    let mut canvas = Canvas::new(&rewriter.bold, MOST_GLYPHS);
+    let mut canvas = Canvas { bold: rewriter.bold.clone(), ..Canvas::default() };
     // The library panics on damaged font programs. One bad font costs a page, not the document.
     let result = catch_unwind(AssertUnwindSafe(|| output_doc_page(&rewriter.to, &mut canvas, 1)));
     matches!(result, Ok(Ok(()))).then_some(canvas)

@@ -58,12 +58,12 @@ impl Bm25 {
     /// The best passages per text, with scores; ties by index. Passages without a common word are not found.
     pub(super) fn search(
         &self,
-        texts: &[&str],
+        texts: &[String],
         most: usize,
         candidate: &(dyn Fn(usize) -> bool + Sync),
     ) -> Vec<Vec<(usize, f64)>> {
         let start = || (Reader::new(&self.analysis), vec![0.0_f32; self.norms.len()]);
-        let search_one = |(reader, scores): &mut (Reader, Vec<f32>), text: &&str| {
+        let search_one = |(reader, scores): &mut (Reader, Vec<f32>), text: &String| {
             self.score(reader, text, scores);
             let found = scores.iter().enumerate().filter(|(part, score)| **score > 0.0 && candidate(*part));
             best(found.map(|(part, score)| (part, f64::from(*score))).collect(), most)

@@ -1,27 +1,5 @@
 //! Truncates and splits texts that exceed what a model reads.
 
-/// How much text was not read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Truncation {
-    pub texts: usize,
-    pub chars: usize,
-}
-
-impl Truncation {
-    /// Counts a text of which `chars` characters were left out.
-    pub fn count(&mut self, chars: usize) {
-        self.texts += usize::from(chars > 0);
-        self.chars += chars;
-    }
-
-    /// Adds another count.
-    pub fn add(&mut self, other: Self) {
-        self.texts += other.texts;
-        self.chars += other.chars;
-    }
-}
-
 /// At most `most` characters, and how many were left out. Cuts between words, unless the first word is too long.
 pub fn truncate_at_whitespace(text: &str, most: usize) -> (&str, usize) {
     let Some((end, next)) = text.char_indices().nth(most) else { return (text, 0) };

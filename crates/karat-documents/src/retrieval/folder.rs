@@ -2,13 +2,14 @@
 
 use super::cut::truncate_at_whitespace;
 use super::provider::{Embedded, Embedder, RerankRequest, Reranked, Reranker, Side, unit};
-use super::{Result, RetrievalError};
+use super::{DocumentError, Result};
 use candle_core::{DType, Device, Tensor};
 use candle_nn::{Linear, Module, VarBuilder, linear};
 use candle_transformers::models::bert::{BertModel, Config};
 use karat_format::retrieval::{EmbeddingProviderV1, RerankProviderV1};
 use karat_llm::provider::ProviderEnv;
 use rayon::prelude::*;
+use std::fmt::Display;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use tokenizers::{Encoding, Tokenizer, TruncationParams, TruncationStrategy};
@@ -66,7 +67,7 @@ impl Bert {
         env: &ProviderEnv<'_>,
         reading: &'static Reading,
     ) -> Result<(Self, VarBuilder<'static>)> {
-        let path = path.ok_or_else(|| RetrievalError::Needs { who: who.to_owned(), field: "path" })?;
+        let path = path.ok_or_else(|| DocumentError::Usage(format!("{who} needs `path: …`")))?;
         let folder = env.folder.join(path);
         let bad = |file: &str, reason: String| bad(&folder.join(file), reason);
         let config = read(&folder, CONFIG)?;
@@ -131,13 +132,13 @@ impl Bert {
         self.model.forward(&ids, &types, Some(&row(encoding.get_attention_mask())?))?.squeeze(0)
     }
 
-    fn fault(&self, why: impl ToString) -> RetrievalError {
-        RetrievalError::Failed { who: format!("the model in {}", self.folder.display()), why: why.to_string() }
+    fn fault(&self, why: impl Display) -> DocumentError {
+        DocumentError::Failed(format!("the model in {}: {why}", self.folder.display()))
     }
 }
 
-fn bad(file: &Path, reason: String) -> RetrievalError {
-    RetrievalError::BadModel { file: file.display().to_string(), reason }
+fn bad(file: &Path, reason: String) -> DocumentError {
+    DocumentError::BadInput(format!("{}: {reason}", file.display()))
 }
 
 /// The error without its backtrace.
@@ -222,8 +223,8 @@ impl Embedder for BertEmbedder {
         let read = texts.par_iter().map(|text| self.embed_text(prefix, text)).collect::<Result<Vec<_>, _>>()?;
         let mut embedded = Embedded::default();
         for (vectors, left_out) in read {
-            embedded.calls += vectors.len();
-            embedded.cut.count(left_out);
+            embedded.used.calls += vectors.len();
+            embedded.used.cut.count(left_out);
             embedded.vectors.push(vectors);
         }
         Ok(embedded)
@@ -283,12 +284,12 @@ impl Reranker for CrossEncoder {
     fn rerank(&self, request: &RerankRequest<'_>) -> Result<Reranked> {
         let mut reranked = Reranked::default();
         let (query, left_out) = self.short(request.query)?;
-        reranked.cut.count(left_out);
+        reranked.used.cut.count(left_out);
         let scores = request.texts.par_iter().map(|text| self.score(query, text)).collect::<Result<Vec<_>, _>>()?;
         for (score, windows, left_out) in scores {
             reranked.scores.push(score);
-            reranked.calls += windows;
-            reranked.cut.count(left_out);
+            reranked.used.calls += windows;
+            reranked.used.cut.count(left_out);
         }
         Ok(reranked)
     }

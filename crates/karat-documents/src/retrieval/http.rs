@@ -1,16 +1,17 @@
 //! Models behind a server: OpenAI's `/embeddings`, and `/rerank` of Jina and Cohere, as in Ollama, vLLM, llama.cpp or LiteLLM.
 
-use super::cut::{Truncation, truncate_at_whitespace};
-use super::provider::{Embedded, Embedder, RerankRequest, Reranked, Reranker, Side, unit};
-use super::{Result, RetrievalError};
+use super::cut::truncate_at_whitespace;
+use super::provider::{Embedded, Embedder, ModelUse, RerankRequest, Reranked, Reranker, Side, unit, unusable_answer};
+use super::{DocumentError, Result};
+use karat_format::assessment::CutV1;
 use karat_format::retrieval::{EmbeddingProviderV1, RerankProviderV1};
 use karat_llm::adaptation::{Adaptation, PartNames, classify_refusal};
 use karat_llm::http::{BEARER, Endpoint};
 use karat_llm::provider::{ProviderEnv, SendError};
+use karat_llm::runtime::BackgroundRuntime;
 use serde_json::{Value, json};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use tokio::runtime::Runtime;
 
 /// A few thousand long vectors.
 const LONGEST_ANSWER: usize = 128 * 1024 * 1024;
@@ -33,7 +34,7 @@ struct Server {
     model: String,
     endpoint: Endpoint,
     adaptation: Mutex<Adaptation>,
-    runtime: OnceLock<Runtime>,
+    runtime: BackgroundRuntime,
 }
 
 impl Server {
@@ -46,20 +47,21 @@ impl Server {
         key_env: Option<&str>,
         env: &ProviderEnv<'_>,
     ) -> Result<Self> {
-        let needs = |field| RetrievalError::Needs { who: who.to_owned(), field };
+        let needs = |field: &str| DocumentError::Usage(format!("{who} needs `{field}: …`"));
         let model = model.ok_or_else(|| needs("model"))?;
         let base_url = base_url.ok_or_else(|| needs("base_url"))?;
         let mut endpoint = Endpoint::open(base_url, path, LONGEST_ANSWER)?;
         if let Some(variable) = key_env {
             endpoint.set_key(BEARER, variable, true, true, env)?;
         }
-        let (model, adaptation, runtime) = (model.to_owned(), Mutex::default(), OnceLock::new());
+        let (model, adaptation, runtime) = (model.to_owned(), Mutex::default(), BackgroundRuntime::default());
         Ok(Self { who, model, endpoint, adaptation, runtime })
     }
 
     /// Returns the answer and the number of requests. A parameter that the server rejects is left out from then on.
     fn post(&self, body: &Value, optional: &[&str]) -> Result<(Value, usize)> {
-        self.runtime()?.block_on(async {
+        let runtime = self.runtime.get("karat-search", 1).map_err(|error| self.failed(error.to_string()))?;
+        runtime.block_on(async {
             let mut requests = 0;
             loop {
                 requests += 1;
@@ -97,31 +99,8 @@ impl Server {
         (body, optional.iter().filter(|name| adaptation.sends(name)).copied().collect())
     }
 
-    fn unreadable(&self, why: String) -> RetrievalError {
-        RetrievalError::BadAnswer { who: self.who.to_owned(), why }
-    }
-
-    fn failed(&self, why: String) -> RetrievalError {
-        RetrievalError::Failed { who: self.who.to_owned(), why }
-    }
-
-    fn runtime(&self) -> Result<&Runtime> {
-        if let Some(runtime) = self.runtime.get() {
-            return Ok(runtime);
-        }
-        let mut builder = tokio::runtime::Builder::new_multi_thread();
-        let made = builder.worker_threads(1).thread_name("karat-search").enable_all().build();
-        let made = made.map_err(|error| self.failed(error.to_string()))?;
-        Ok(self.runtime.get_or_init(|| made))
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            // An abandoned request must not delay the exit.
-            runtime.shutdown_background();
-        }
+    fn failed(&self, why: String) -> DocumentError {
+        DocumentError::Failed(format!("{}: {why}", self.who))
     }
 }
 
@@ -181,23 +160,22 @@ impl Embedder for HttpEmbedder {
     fn embed(&self, texts: &[String], side: Side) -> Result<Embedded> {
         let prefix = side.prefix(&self.config);
         let most = self.config.max_chars.map_or(LONGEST_TEXT, |most| most as usize);
-        let mut cut = Truncation::default();
+        let mut embedded = Embedded { vectors: vec![Vec::new(); texts.len()], ..Embedded::default() };
         let mut sent = Vec::new();
         for (number, text) in texts.iter().enumerate() {
             let (kept, left_out) = truncate_at_whitespace(text, most);
-            cut.count(left_out);
+            embedded.used.cut.count(left_out);
             // Servers reject blank texts.
             if !kept.trim().is_empty() {
                 sent.push((number, format!("{prefix}{kept}")));
             }
         }
-        let mut embedded = Embedded { vectors: vec![Vec::new(); texts.len()], cut, calls: 0 };
         for batch in sent.chunks(self.config.batch.map_or(BATCH, |batch| batch.max(1) as usize)) {
             let input: Vec<&str> = batch.iter().map(|(_, text)| text.as_str()).collect();
             let body = json!({ "model": self.server.model, "input": input, "encoding_format": "float" });
             let (answer, requests) = self.server.post(&body, &["encoding_format"])?;
-            embedded.calls += requests;
-            let vectors = read_vectors(&answer, batch.len()).map_err(|why| self.server.unreadable(why))?;
+            embedded.used.calls += requests;
+            let vectors = read_vectors(&answer, batch.len()).map_err(|why| unusable_answer(self.server.who, why))?;
             for ((number, _), vector) in batch.iter().zip(vectors) {
                 embedded.vectors[*number].push(vector);
             }
@@ -245,7 +223,7 @@ impl Reranker for HttpReranker {
     }
 
     fn rerank(&self, request: &RerankRequest<'_>) -> Result<Reranked> {
-        let mut cut = Truncation::default();
+        let mut cut = CutV1::default();
         let mut kept = |text| {
             let (kept, left_out) = truncate_at_whitespace(text, self.most);
             cut.count(left_out);
@@ -256,8 +234,8 @@ impl Reranker for HttpReranker {
         let body =
             json!({ "model": self.server.model, "query": query, "documents": documents, "top_n": documents.len() });
         let (answer, calls) = self.server.post(&body, &["top_n"])?;
-        let scores = read_scores(&answer, documents.len()).map_err(|why| self.server.unreadable(why))?;
-        Ok(Reranked { scores, cut, calls })
+        let scores = read_scores(&answer, documents.len()).map_err(|why| unusable_answer(self.server.who, why))?;
+        Ok(Reranked { scores, used: ModelUse { calls, cut } })
     }
 }
 

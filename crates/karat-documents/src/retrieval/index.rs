@@ -1,22 +1,15 @@
 //! The search index: BM25 and vectors, fused by rank and reranked.
 
 use super::bm25::{Bm25, best};
-use super::cut::Truncation;
-use super::provider::{Embedded, Embedder, RerankRequest, Reranker, Side, cosine};
+use super::provider::{Embedded, Embedder, ModelUse, RerankRequest, Reranker, Side, cosine, unusable_answer};
 use super::words::Analysis;
-use super::{Passage, Result, RetrievalError, SearchOptions};
+use super::{DocumentError, Passage, Result, SearchOptions, no_vectors};
 use karat_format::assessment::ScoredV1;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// The usual constant of reciprocal rank fusion.
 const SMOOTHING: f64 = 60.0;
-
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Query {
-    pub id: String,
-    pub text: String,
-}
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
@@ -26,14 +19,6 @@ pub struct Hit {
     pub bm25: Option<ScoredV1>,
     pub embedding: Option<ScoredV1>,
     pub rerank: Option<f64>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ModelUse {
-    /// Requests made, or texts read by a built-in model.
-    pub calls: usize,
-    /// Texts longer than what the model reads.
-    pub cut: Truncation,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,23 +48,22 @@ impl Index {
         let lengths = passages.iter().map(|passage| passage.body.trim().chars().count()).collect();
         let words = Bm25::new(&texts, analysis);
         let embedded = embedder.map(|embedder| embed_texts(embedder, &texts, Side::Passage, None)).transpose()?;
-        let effort = embedded.as_ref().map(|own| ModelUse { calls: own.calls, cut: own.cut }).unwrap_or_default();
-        Ok(Self { texts, lengths, words, vectors: embedded.map(|own| own.vectors), effort })
+        let (vectors, effort) = embedded.map(|own| (own.vectors, own.used)).unzip();
+        Ok(Self { texts, lengths, words, vectors, effort: effort.unwrap_or_default() })
     }
 
     /// Searches all queries. Without a reranker, or if the options disable it, the fused list is the result.
     pub fn search(
         &self,
-        queries: &[Query],
+        queries: &[String],
         options: &SearchOptions,
         embedder: Option<&dyn Embedder>,
         reranker: Option<&dyn Reranker>,
     ) -> Result<SearchResults> {
         options.check()?;
         let candidate = |part: usize| self.lengths[part] >= options.min_candidate_length;
-        let texts: Vec<&str> = queries.iter().map(|query| query.text.as_str()).collect();
         let words = match options.bm25_weight > 0.0 {
-            true => self.words.search(&texts, options.search_limit, &candidate),
+            true => self.words.search(queries, options.search_limit, &candidate),
             false => vec![Vec::new(); queries.len()],
         };
         let mut searched = SearchResults::default();
@@ -88,13 +72,12 @@ impl Index {
             (false, ..) => vec![Vec::new(); queries.len()],
             (true, Some(own), Some(embedder)) => {
                 let length = own.iter().flatten().next().map(Vec::len);
-                let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
-                let asked = embed_texts(embedder, &texts, Side::Query, length)?;
-                searched.embedder = ModelUse { calls: asked.calls, cut: asked.cut };
+                let asked = embed_texts(embedder, queries, Side::Query, length)?;
+                searched.embedder = asked.used;
                 vectors_of_query = asked.vectors;
                 vectors_of_query.par_iter().map(|query| nearest(query, own, options.search_limit, &candidate)).collect()
             }
-            (true, ..) => return Err(RetrievalError::NoVectors { weight: options.bm25_weight }),
+            (true, ..) => return Err(no_vectors(options.bm25_weight)),
         };
         for (words, vectors) in words.iter().zip(&vectors) {
             searched.ranked.push(fuse(words, vectors, options.bm25_weight));
@@ -112,12 +95,12 @@ impl Index {
     fn rerank(
         &self,
         searched: &mut SearchResults,
-        queries: &[Query],
+        queries: &[String],
         vectors_of_query: &[Vec<Vec<f32>>],
         options: &SearchOptions,
         reranker: &dyn Reranker,
     ) -> Result<()> {
-        let one = |((query, vectors_of_query), hits): ((&Query, &Vec<Vec<f32>>), &mut Vec<Hit>)| {
+        let one = |((query, vectors_of_query), hits): ((&String, &Vec<Vec<f32>>), &mut Vec<Hit>)| {
             hits.truncate(options.search_limit);
             if hits.is_empty() {
                 return Ok(ModelUse::default());
@@ -130,23 +113,22 @@ impl Index {
                 _ => None,
             };
             let likeness = likeness.as_deref();
-            let asked = RerankRequest { query: &query.text, texts: &texts, likeness, bm25: &self.words };
-            let reranked = reranker.rerank(&asked)?;
+            let reranked = reranker.rerank(&RerankRequest { query, texts: &texts, likeness, bm25: &self.words })?;
             if reranked.scores.len() != hits.len() || reranked.scores.iter().any(|score| score.is_nan()) {
                 let why = format!("{} texts were given, and {} scores came back", hits.len(), reranked.scores.len());
-                return Err(RetrievalError::BadAnswer { who: format!("the reranker {}", reranker.id()), why });
+                return Err(unusable_answer(format!("the reranker {}", reranker.id()), why));
             }
             for (hit, score) in hits.iter_mut().zip(&reranked.scores) {
                 (hit.score, hit.rerank) = (*score, Some(*score));
             }
             sort(hits);
-            Ok(ModelUse { calls: reranked.calls, cut: reranked.cut })
+            Ok(reranked.used)
         };
         let asked = queries.par_iter().zip(vectors_of_query).zip(searched.ranked.par_iter_mut());
         let efforts: Vec<ModelUse> = asked.map(one).collect::<Result<_, _>>()?;
         for effort in efforts {
             searched.reranker.calls += effort.calls;
-            searched.reranker.cut.add(effort.cut);
+            searched.reranker.cut += effort.cut;
         }
         Ok(())
     }
@@ -158,11 +140,15 @@ fn embed_texts(embedder: &dyn Embedder, texts: &[String], side: Side, length: Op
     let who = || format!("the embedder {}", embedder.id());
     if embedded.vectors.len() != texts.len() {
         let why = format!("{} texts were given, and {} vectors came back", texts.len(), embedded.vectors.len());
-        return Err(RetrievalError::BadAnswer { who: who(), why });
+        return Err(unusable_answer(who(), why));
     }
     let expected = length.or_else(|| embedded.vectors.iter().flatten().next().map(Vec::len)).unwrap_or_default();
     match embedded.vectors.iter().flatten().find(|vector| vector.len() != expected) {
-        Some(other) => Err(RetrievalError::OtherVectors { who: who(), found: other.len(), expected }),
+        Some(other) => {
+            let found = format!("{} returned vectors of {} numbers", who(), other.len());
+            let message = format!("{found}, but those of the index have {expected}; rebuild the index");
+            Err(DocumentError::Failed(message))
+        }
         None => Ok(embedded),
     }
 }

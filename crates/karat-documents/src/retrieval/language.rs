@@ -1,6 +1,6 @@
 //! Languages: how words are told apart, stemmers and stop words.
 
-use super::{Passage, RetrievalError};
+use super::{DocumentError, Passage, Result};
 use frostem::Algorithm as Stemmer;
 use karat_format::document::suggest::nearest;
 use std::collections::HashMap;
@@ -72,7 +72,7 @@ impl Language {
     }
 
     /// The named language, or the detected one for `None` and `auto`.
-    pub fn resolve(word: Option<&str>, passages: &[Passage]) -> Result<&'static Self, RetrievalError> {
+    pub fn resolve(word: Option<&str>, passages: &[Passage]) -> Result<&'static Self> {
         let Some(word) = word.filter(|word| *word != AUTO) else { return Ok(Self::detect(passages)) };
         Self::by_name(word).ok_or_else(|| {
             let known = || LANGUAGES.iter().map(|language| language.code).chain([AUTO, PLAIN.code]);
@@ -81,7 +81,7 @@ impl Language {
                 || format!("there are {}", known().collect::<Vec<_>>().join(", ")),
                 |near| format!("did you mean `{}`?", Self::by_name(near).map_or(near, |language| language.code)),
             );
-            RetrievalError::UnknownLanguage { word: word.to_owned(), hint }
+            DocumentError::BadInput(format!("unknown language `{word}`; {hint}"))
         })
     }
 

@@ -10,6 +10,10 @@ pub mod language;
 pub mod rerank;
 
 mod bm25;
+#[cfg(feature = "models")]
+mod folder;
+#[cfg(not(feature = "models"))]
+#[path = "no_models.rs"]
 mod folder;
 mod http;
 #[expect(missing_docs, reason = "field names say it")]
@@ -21,12 +25,13 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub use index::{Hit, Index, ModelUse, Query, SearchResults};
+pub use index::{Hit, Index, SearchResults};
 pub use language::Language;
+pub use provider::ModelUse;
 pub use words::Analysis;
 
+use crate::{DocumentError, Result};
 use karat_format::retrieval::SearchV1;
-use karat_llm::provider::ProviderError;
 
 /// A section to be searched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,7 +58,7 @@ impl Passage {
 pub struct SearchOptions {
     /// Candidates from each of BM25 and vectors, and hits that are reranked.
     pub search_limit: usize,
-    /// Weight of BM25 against vectors, from 0 to 1. At 1 no embedder is used, at 0 no BM25.
+    /// Weight of BM25 against vectors, from 0 to 1. At 1 no embedder is used, at 0 no BM25. 0.7 works best with vectors.
     pub bm25_weight: f64,
     pub rerank_top_n: usize,
     /// Parts with a shorter body are not candidates.
@@ -63,35 +68,33 @@ pub struct SearchOptions {
 
 impl Default for SearchOptions {
     fn default() -> Self {
-        Self { search_limit: 50, bm25_weight: 0.7, rerank_top_n: 10, min_candidate_length: 1, rerank: true }
-    }
-}
-
-impl From<&SearchV1> for SearchOptions {
-    fn from(stated: &SearchV1) -> Self {
-        let usual = Self::default();
-        let or = |stated: Option<u32>, usual: usize| stated.map_or(usual, |stated| stated as usize);
-        Self {
-            search_limit: or(stated.search_limit, usual.search_limit),
-            bm25_weight: stated.bm25_weight.unwrap_or(usual.bm25_weight),
-            rerank_top_n: or(stated.rerank_top_n, usual.rerank_top_n),
-            min_candidate_length: or(stated.min_candidate_length, usual.min_candidate_length),
-            rerank: usual.rerank,
-        }
+        Self { search_limit: 50, bm25_weight: 1.0, rerank_top_n: 10, min_candidate_length: 1, rerank: true }
     }
 }
 
 impl SearchOptions {
+    /// These options where none are stated.
+    pub fn with(self, stated: &SearchV1) -> Self {
+        let or = |stated: Option<u32>, usual: usize| stated.map_or(usual, |stated| stated as usize);
+        Self {
+            search_limit: or(stated.search_limit, self.search_limit),
+            bm25_weight: stated.bm25_weight.unwrap_or(self.bm25_weight),
+            rerank_top_n: or(stated.rerank_top_n, self.rerank_top_n),
+            min_candidate_length: or(stated.min_candidate_length, self.min_candidate_length),
+            rerank: self.rerank,
+        }
+    }
+
     /// Rejects invalid options.
     pub fn check(&self) -> Result<()> {
-        let bad = |field, reason: String| Err(RetrievalError::BadValue { field, reason });
+        let bad = |field: &str, reason: &str| Err(DocumentError::Usage(format!("`{field}` cannot be used: {reason}")));
         if !(0.0..=1.0).contains(&self.bm25_weight) {
             let reason = format!("{} is not from 0 (vectors alone) to 1 (words alone)", self.bm25_weight);
-            return bad("bm25_weight", reason);
+            return bad("bm25_weight", &reason);
         }
         for (field, value) in [("search_limit", self.search_limit), ("rerank_top_n", self.rerank_top_n)] {
             if value == 0 {
-                return bad(field, "0 finds nothing; give 1 or more".to_owned());
+                return bad(field, "0 finds nothing; give 1 or more");
             }
         }
         Ok(())
@@ -103,32 +106,10 @@ impl SearchOptions {
     }
 }
 
-pub(crate) type Result<T, E = RetrievalError> = std::result::Result<T, E>;
-
-/// Why a search is not possible.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum RetrievalError {
-    #[error("unknown language `{word}`; {hint}")]
-    UnknownLanguage { word: String, hint: String },
-    #[error("unknown {what} `{name}`; {hint}")]
-    UnknownProvider { what: &'static str, name: String, hint: String },
-    #[error("{who} needs `{field}: …`")]
-    Needs { who: String, field: &'static str },
-    #[error("`{field}` cannot be used: {reason}")]
-    BadValue { field: &'static str, reason: String },
-    #[error(transparent)]
-    Provider(#[from] ProviderError),
-    #[error("{file}: {reason}")]
-    BadModel { file: String, reason: String },
-    #[error(
-        "with `bm25_weight` {weight} the search needs vectors, and there is no embedder; name one, or set `bm25_weight: 1`"
-    )]
-    NoVectors { weight: f64 },
-    #[error("{who} returned vectors of {found} numbers, but those of the index have {expected}; rebuild the index")]
-    OtherVectors { who: String, found: usize, expected: usize },
-    #[error("{who}: {why}")]
-    Failed { who: String, why: String },
-    #[error("{who} gave an answer that cannot be used: {why}")]
-    BadAnswer { who: String, why: String },
+/// A search by vectors without an embedder.
+pub fn no_vectors(bm25_weight: f64) -> DocumentError {
+    let help = "name one, or set `bm25_weight: 1`";
+    DocumentError::Usage(format!(
+        "with `bm25_weight` {bm25_weight} the search needs vectors, and there is no embedder; {help}"
+    ))
 }

@@ -1,12 +1,13 @@
 //! What embedders and rerankers are, and what they are given and return.
 
 use super::bm25::Bm25;
-use super::cut::Truncation;
-use super::{Result, RetrievalError};
+use super::{DocumentError, Result};
 use crate::did_you_mean;
+use karat_format::assessment::CutV1;
 use karat_format::retrieval::EmbeddingProviderV1;
 use karat_llm::http::Endpoint;
 use karat_llm::provider::ProviderEnv;
+use std::fmt::Display;
 
 /// The role of a text; some models treat them differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,14 +27,20 @@ impl Side {
     }
 }
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ModelUse {
+    /// Requests made, or texts read by a model.
+    pub calls: usize,
+    /// Texts longer than what the model reads.
+    pub cut: CutV1,
+}
+
 /// Unit vectors, or zeros for texts without content.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Embedded {
     /// By text: the vectors of its windows; none for a blank text.
     pub vectors: Vec<Vec<Vec<f32>>>,
-    pub cut: Truncation,
-    /// Requests made, or texts read by a built-in model.
-    pub calls: usize,
+    pub used: ModelUse,
 }
 
 pub trait Embedder: Send + Sync {
@@ -46,6 +53,10 @@ pub trait Embedder: Send + Sync {
     }
 
     fn embed(&self, texts: &[String], side: Side) -> Result<Embedded>;
+}
+
+pub(super) fn unusable_answer(who: impl Display, why: String) -> DocumentError {
+    DocumentError::Failed(format!("{who} gave an answer that cannot be used: {why}"))
 }
 
 /// Normalises a vector. A zero vector stays zero; `None` if a number is not finite.
@@ -78,9 +89,7 @@ pub struct RerankRequest<'a> {
 pub struct Reranked {
     /// One per candidate, higher is better, in the order of the candidates.
     pub scores: Vec<f64>,
-    pub cut: Truncation,
-    /// Requests made, or texts read by a built-in model.
-    pub calls: usize,
+    pub used: ModelUse,
 }
 
 /// Scores candidates for a better order.
@@ -107,7 +116,7 @@ pub struct SearchProviderEntry<C, P: ?Sized> {
 type Open<C, P> = fn(&C, &ProviderEnv<'_>) -> Result<Box<P>>;
 
 pub(super) fn open<C, P: ?Sized>(
-    what: &'static str,
+    what: &str,
     entries: &[SearchProviderEntry<C, P>],
     name: &str,
     config: &C,
@@ -118,5 +127,5 @@ pub(super) fn open<C, P: ?Sized>(
     }
     let known: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
     let hint = did_you_mean(name, &known, || format!("there are {}", known.join(", ")));
-    Err(RetrievalError::UnknownProvider { what, name: name.to_owned(), hint })
+    Err(DocumentError::Usage(format!("unknown {what} `{name}`; {hint}")))
 }

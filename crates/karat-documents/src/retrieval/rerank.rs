@@ -3,7 +3,7 @@
 pub use super::provider::{RerankRequest, Reranked, Reranker, SearchProviderEntry};
 
 use super::cut::windows;
-use super::{Analysis, Result, folder, http, provider};
+use super::{Analysis, ModelUse, Result, folder, http, provider};
 use karat_format::retrieval::RerankProviderV1;
 use karat_llm::provider::ProviderEnv;
 use std::collections::BTreeSet;
@@ -51,7 +51,7 @@ impl Reranker for CoverageReranker {
         let score =
             |(text, likeness): (&&str, f64)| covered(&wanted, text, &request.bm25.analysis) + LIKENESS * likeness;
         let scores: Vec<f64> = request.texts.iter().zip(likeness).map(score).collect();
-        Ok(Reranked { calls: scores.len(), scores, ..Reranked::default() })
+        Ok(Reranked { used: ModelUse { calls: scores.len(), ..ModelUse::default() }, scores })
     }
 }
 

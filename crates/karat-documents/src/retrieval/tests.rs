@@ -1,6 +1,5 @@
 //! Searches from end to end, with a test embedder.
 
-use super::cut::Truncation;
 use super::embed::{EMBEDDERS, Embedded, Embedder, Side, open_embedder};
 use super::language::PLAIN;
 use super::provider::unit;
@@ -10,6 +9,7 @@ use karat_format::retrieval::{EmbeddingProviderV1, RerankProviderV1, SearchV1};
 use karat_llm::provider::ProviderEnv;
 use std::path::Path;
 
+#[cfg(feature = "models")]
 mod folder;
 
 /// Embeds a text as its counts of the letters x, y, z and w.
@@ -20,12 +20,13 @@ impl Embedder for LetterEmbedder {
         "letters".to_owned()
     }
 
-    fn embed(&self, texts: &[String], _: Side) -> Result<Embedded, RetrievalError> {
+    fn embed(&self, texts: &[String], _: Side) -> Result<Embedded, DocumentError> {
         let one = |text: &String| match text.trim() {
             "" => Vec::new(),
             text => unit("xyzw".chars().map(|c| text.matches(c).count() as f32).collect()).into_iter().collect(),
         };
-        Ok(Embedded { vectors: texts.iter().map(one).collect(), cut: Truncation::default(), calls: texts.len() })
+        let used = ModelUse { calls: texts.len(), ..ModelUse::default() };
+        Ok(Embedded { vectors: texts.iter().map(one).collect(), used })
     }
 }
 
@@ -36,7 +37,7 @@ impl Reranker for ReverseReranker {
         "backwards".to_owned()
     }
 
-    fn rerank(&self, request: &RerankRequest<'_>) -> Result<Reranked, RetrievalError> {
+    fn rerank(&self, request: &RerankRequest<'_>) -> Result<Reranked, DocumentError> {
         Ok(Reranked { scores: (0..request.texts.len()).map(|at| at as f64).collect(), ..Reranked::default() })
     }
 }
@@ -49,8 +50,8 @@ fn passages(texts: &[&str]) -> Vec<Passage> {
     texts.iter().map(passage).collect()
 }
 
-fn query(text: &str) -> [Query; 1] {
-    [Query { id: "q".to_owned(), text: text.to_owned() }]
+fn query(text: &str) -> [String; 1] {
+    [text.to_owned()]
 }
 
 const WORDS_ONLY: SearchOptions =
@@ -189,7 +190,7 @@ fn vectors_and_scores_of_wrong_size_are_errors() {
         fn id(&self) -> String {
             "bad".to_owned()
         }
-        fn embed(&self, _: &[String], side: Side) -> Result<Embedded, RetrievalError> {
+        fn embed(&self, _: &[String], side: Side) -> Result<Embedded, DocumentError> {
             let vectors = vec![vec![vec![1.0; if side == Side::Query { 3 } else { 2 }]]];
             Ok(Embedded { vectors, ..Embedded::default() })
         }
@@ -198,17 +199,17 @@ fn vectors_and_scores_of_wrong_size_are_errors() {
         fn id(&self) -> String {
             "bad".to_owned()
         }
-        fn rerank(&self, _: &RerankRequest<'_>) -> Result<Reranked, RetrievalError> {
+        fn rerank(&self, _: &RerankRequest<'_>) -> Result<Reranked, DocumentError> {
             Ok(Reranked { scores: vec![f64::NAN], ..Reranked::default() })
         }
     }
-    let check = |result: Result<SearchResults, RetrievalError>, expect: &str| {
+    let check = |result: Result<SearchResults, DocumentError>, expect: &str| {
         let message = result.unwrap_err().to_string();
         assert!(message.contains(expect), "{message}");
     };
     let one = Index::new(&passages(&["one"]), &Analysis::new(&PLAIN, &[]), Some(&Bad)).unwrap();
     check(
-        one.search(&query("one"), &SearchOptions::default(), Some(&Bad), None),
+        one.search(&query("one"), &SearchOptions { bm25_weight: 0.5, ..SearchOptions::default() }, Some(&Bad), None),
         "vectors of 3 numbers, but those of the index have 2",
     );
     check(
@@ -223,8 +224,8 @@ fn vectors_and_scores_of_wrong_size_are_errors() {
 fn options_are_read_from_the_template() {
     let settings = SearchV1 { search_limit: Some(7), bm25_weight: Some(0.25), ..SearchV1::default() };
     let expect = SearchOptions { search_limit: 7, bm25_weight: 0.25, ..SearchOptions::default() };
-    assert_eq!(SearchOptions::from(&settings), expect);
-    assert_eq!(SearchOptions::from(&SearchV1::default()), SearchOptions::default());
+    assert_eq!(SearchOptions::default().with(&settings), expect);
+    assert_eq!(SearchOptions::default().with(&SearchV1::default()), SearchOptions::default());
     let message = SearchOptions { rerank_top_n: 0, ..expect }.check().unwrap_err().to_string();
     assert!(message.contains("`rerank_top_n` cannot be used: 0 finds nothing"), "{message}");
 }
@@ -245,35 +246,23 @@ fn open_both(provider: &str, path: Option<&Path>) -> [String; 2] {
 
 #[test]
 fn every_provider_reports_missing_settings() {
-    assert!(EMBEDDERS.iter().map(|entry| entry.name).eq(RERANKERS.iter().map(|entry| entry.name)));
+    // The built-in reranker is the only provider that is not an embedder as well.
+    assert!(EMBEDDERS.iter().map(|entry| entry.name).eq(RERANKERS.iter().skip(1).map(|entry| entry.name)));
+    assert_eq!(
+        open_both("embedded", None),
+        ["unknown embedder `embedded`; there are folder, http, none", "opened embedded/coverage-1"]
+    );
     for entry in EMBEDDERS {
         for message in open_both(entry.name, None) {
             let known = match entry.name {
-                "embedded" => message.starts_with("opened "),
                 "none" => message == "opened nobody",
-                "folder" => message.contains("`folder` needs `path: …`"),
+                "folder" if cfg!(feature = "models") => message.contains("`folder` needs `path: …`"),
+                "folder" => message.contains("install it with `--features models`"),
                 _ => message.contains("needs `model: …`"),
             };
             assert!(known, "{message}");
         }
     }
-    assert_eq!(open_both("embeded", None)[0], "unknown embedder `embeded`; did you mean `embedded`?");
+    assert_eq!(open_both("htp", None)[0], "unknown embedder `htp`; did you mean `http`?");
     assert_eq!(open_both("gpt", None)[1], "unknown reranker `gpt`; there are embedded, folder, http, none");
-}
-
-#[test]
-fn embedded_model_finds_synonyms() {
-    let env = ProviderEnv { variable: &|_| None, folder: Path::new("/nowhere") };
-    let config = EmbeddingProviderV1 { provider: "embedded".into(), ..EmbeddingProviderV1::default() };
-    let embedder = open_embedder(&config, &env).unwrap().unwrap();
-    let long =
-        format!("{} The parties will settle quarrels before a judge.", "Nothing is said here of anything. ".repeat(60));
-    let texts = ["The weather was fine all week.", &long, "Salaries are paid every month.", ""];
-    let index = Index::new(&passages(&texts), &Analysis::new(&PLAIN, &[]), Some(&*embedder)).unwrap();
-    // The long text is embedded in windows, so its end is found.
-    assert!(index.effort.calls > 4 && index.effort.cut == Truncation::default());
-    let options = SearchOptions { bm25_weight: 0.0, ..WORDS_ONLY };
-    let results = index.search(&query("disputes are resolved in court"), &options, Some(&*embedder), None).unwrap();
-    assert_eq!(parts(&results)[0], 1);
-    assert_eq!(results.ranked[0].len(), 3);
 }

@@ -59,64 +59,56 @@ impl Reader<'_> {
 
     fn object(&mut self, depth: usize) -> Result<Value, Stopped> {
         let mut entries = Entries::default();
-        self.at += 1;
-        self.blanks();
-        if self.take(b'}') {
-            return Ok(entries.into_value());
-        }
-        loop {
-            self.blanks();
-            let start = self.at;
-            if self.peek() != Some(b'"') {
-                return self.unexpected("a key in double quotes");
+        self.items(b'}', "`,` or `}`", |reader| {
+            let start = reader.at;
+            if reader.peek() != Some(b'"') {
+                return reader.unexpected("a key in double quotes");
             }
-            let key = Key { name: self.string()?, span: start..self.at };
-            self.blanks();
-            if !self.take(b':') {
-                return self.unexpected("`:` after the key");
+            let key = Key { name: reader.string()?, span: start..reader.at };
+            reader.blanks();
+            if !reader.take(b':') {
+                return reader.unexpected("`:` after the key");
             }
-            self.blanks();
-            let node = self.value(depth + 1)?;
-            entries.push(key, node, &mut self.faults);
-            if self.closed(b'}', "`,` or `}`")? {
-                return Ok(entries.into_value());
-            }
-        }
+            reader.blanks();
+            let node = reader.value(depth + 1)?;
+            entries.push(key, node, &mut reader.faults);
+            Ok(())
+        })?;
+        Ok(entries.into_value())
     }
 
     fn array(&mut self, depth: usize) -> Result<Value, Stopped> {
         let mut items = Vec::new();
-        self.at += 1;
-        self.blanks();
-        if self.take(b']') {
-            return Ok(Value::Array(items));
-        }
-        loop {
-            self.blanks();
-            items.push(self.value(depth + 1)?);
-            if self.closed(b']', "`,` or `]`")? {
-                return Ok(Value::Array(items));
-            }
-        }
+        self.items(b']', "`,` or `]`", |reader| reader.value(depth + 1).map(|item| items.push(item)))?;
+        Ok(Value::Array(items))
     }
 
-    /// Consumes a comma or the closing bracket, and returns whether it was the bracket.
-    fn closed(&mut self, bracket: u8, expected: &str) -> Result<bool, Stopped> {
+    /// Reads what is between brackets, with commas between items.
+    fn items(
+        &mut self,
+        bracket: u8,
+        expected: &str,
+        mut item: impl FnMut(&mut Self) -> Result<(), Stopped>,
+    ) -> Result<(), Stopped> {
+        self.at += 1;
         self.blanks();
-        if self.take(bracket) {
-            return Ok(true);
+        while !self.take(bracket) {
+            item(self)?;
+            self.blanks();
+            if self.take(bracket) {
+                break;
+            }
+            let comma = self.at;
+            if !self.take(b',') {
+                return self.unexpected(expected);
+            }
+            self.blanks();
+            if self.peek() == Some(bracket) {
+                let fault = Fault::new("syntax", comma..comma + 1, "a comma after the last item");
+                self.faults.add(fault.with_help("remove it: JSON does not allow a trailing comma"));
+            }
         }
-        let comma = self.at;
-        if !self.take(b',') {
-            return self.unexpected(expected);
-        }
-        self.blanks();
-        if self.take(bracket) {
-            let fault = Fault::new("syntax", comma..comma + 1, "a comma after the last item");
-            self.faults.add(fault.with_help("remove it: JSON does not allow a trailing comma"));
-            return Ok(true);
-        }
-        Ok(false)
+        Ok(())
     }
 
     fn word(&mut self, word: &str, value: Value) -> Result<Value, Stopped> {

@@ -9,20 +9,10 @@ use serde_json::Value as Json;
 use std::io::{BufRead, Read};
 use std::ops::Range;
 
-/// Limits for hostile or broken files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// The most bytes in a line.
-    pub line_bytes: usize,
-    /// The most diagnostics; further ones are counted.
-    pub faults: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { line_bytes: 64 << 20, faults: 200 }
-    }
-}
+/// The most bytes in a line.
+pub(super) const MAX_LINE_BYTES: usize = 64 << 20;
+/// The most diagnostics; further ones are counted.
+pub(super) const MAX_DIAGNOSTICS: usize = 200;
 
 /// In longer lines only the first fault is reported.
 const MAX_SALVAGED_BYTES: usize = 4 << 20;
@@ -85,24 +75,24 @@ pub fn decode_lines<T: DeserializeOwned>(
     schema: &Json,
     each: impl FnMut(usize, T, &Line<'_>) -> Vec<Diagnostic>,
 ) -> Vec<Diagnostic> {
-    decode_lines_within(Limits::default(), file, reader, schema, each)
+    decode_lines_within(MAX_LINE_BYTES, MAX_DIAGNOSTICS, file, reader, schema, each)
 }
 
-/// [`decode_lines`] with these limits.
-pub fn decode_lines_within<T: DeserializeOwned>(
-    limits: Limits,
+pub(super) fn decode_lines_within<T: DeserializeOwned>(
+    max_line_bytes: usize,
+    max_diagnostics: usize,
     file: &str,
     mut reader: impl BufRead,
     schema: &Json,
     mut each: impl FnMut(usize, T, &Line<'_>) -> Vec<Diagnostic>,
 ) -> Vec<Diagnostic> {
-    let mut capped = CappedDiagnostics { limit: limits.faults, diagnostics: Vec::new(), more: 0, worst: Level::Note };
+    let mut capped = CappedDiagnostics { limit: max_diagnostics, diagnostics: Vec::new(), more: 0, worst: Level::Note };
     let mut buffer = Vec::new();
     let (mut number, mut offset) = (0, 0);
     loop {
         buffer.clear();
         number += 1;
-        let length = match next_line(&mut reader, &mut buffer, limits.line_bytes) {
+        let length = match next_line(&mut reader, &mut buffer, max_line_bytes) {
             Ok(0) => break,
             Ok(length) => length,
             Err(error) => {
@@ -114,7 +104,7 @@ pub fn decode_lines_within<T: DeserializeOwned>(
         let mut start = offset;
         offset += length;
         if length > buffer.len() {
-            capped.push(too_long(file, number, start, &buffer, limits.line_bytes));
+            capped.push(too_long(file, number, start, &buffer, max_line_bytes));
             continue;
         }
         let mut bytes = buffer.as_slice();

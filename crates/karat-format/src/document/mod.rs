@@ -19,7 +19,7 @@ mod salvage;
 mod tests;
 
 pub use decode::{Decoded, Document, Syntax, decode, decode_bytes, schema_of};
-pub use lines::{Limits, Line, decode_lines, decode_lines_within};
+pub use lines::{Line, decode_lines};
 pub use source::Source;
 
 use std::collections::BTreeSet;

@@ -4,17 +4,17 @@ use super::Fault;
 use std::ops::Range;
 
 /// A row and its position.
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Row<'a> {
     text: &'a str,
     start: usize,
     /// The line it starts on, from 1.
     pub line: usize,
     delimiter: u8,
-    pub record: &'a ::csv::StringRecord,
+    record: &'a ::csv::StringRecord,
 }
 
-/// Reads text with a header and returns all faults; a wrong header ends the reading. `expected` describes the header.
+/// Reads text with a header and returns all faults; a wrong header ends the reading, and blank rows are skipped. `expected`
+/// describes the header.
 pub fn read_rows<S, C>(
     text: &str,
     expected: &str,
@@ -44,12 +44,15 @@ pub fn read_rows<S, C>(
         let skipped = text[start..].find(|c| !matches!(c, '\n' | '\r')).unwrap_or(0);
         let line = line as usize + text[start..start + skipped].matches('\n').count();
         let found = Row { text, start: start + skipped, line, delimiter, record: &record };
-        if let Some(columns) = &columns {
-            faults.extend(row(state, &found, columns));
+        if let Some((columns, width)) = &columns {
+            if !found.is_blank() {
+                let wrong = found.wrong_width(*width).map(|fault| vec![fault]);
+                faults.extend(wrong.unwrap_or_else(|| row(state, &found, columns)));
+            }
             continue;
         }
         match header(state, &found) {
-            Ok(found) => columns = Some(found),
+            Ok(columns_found) => columns = Some((columns_found, record.len())),
             Err(wrong) => {
                 faults.extend(wrong);
                 break;
@@ -122,15 +125,14 @@ impl Row<'_> {
     }
 
     /// The fault of a row with another number of fields than the header.
-    pub fn wrong_width(&self, wanted: usize) -> Option<Fault> {
+    fn wrong_width(&self, wanted: usize) -> Option<Fault> {
         let found = self.record.len();
         let message = format!("this row has {found} fields, but the header has {wanted}");
         let help = "quote fields that contain the delimiter, and close every quote";
         (found != wanted).then(|| Fault::new("wrong-width", self.full_span(), message).with_help(help))
     }
 
-    /// Whether all fields are empty.
-    pub fn is_blank(&self) -> bool {
+    fn is_blank(&self) -> bool {
         self.record.iter().all(|field| field.trim().is_empty())
     }
 }

@@ -273,16 +273,12 @@ fn plain(text: &str) -> Value {
 }
 
 fn number(text: &str) -> Option<Value> {
-    let based = |digits: &str, radix| {
-        // `from_str_radix` would accept a sign, which the core schema does not allow here.
-        let clean = digits.bytes().all(|b| b.is_ascii_alphanumeric());
-        clean.then(|| i128::from_str_radix(digits, radix).ok()).flatten().map(Value::Int)
-    };
-    if let Some(digits) = text.strip_prefix("0x") {
-        return based(digits, 16);
-    }
-    if let Some(digits) = text.strip_prefix("0o") {
-        return based(digits, 8);
+    for (prefix, radix) in [("0x", 16), ("0o", 8)] {
+        if let Some(digits) = text.strip_prefix(prefix) {
+            // `from_str_radix` would accept a sign, which the core schema does not allow here.
+            let clean = digits.bytes().all(|b| b.is_ascii_alphanumeric());
+            return clean.then(|| i128::from_str_radix(digits, radix).ok()).flatten().map(Value::Int);
+        }
     }
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     if !unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.')

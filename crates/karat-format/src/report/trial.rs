@@ -3,7 +3,7 @@
 use super::reason::{ExtraReasonV1, MissReasonV1};
 use karat_core::golden::Severity;
 use karat_core::judgement::{Classification, TypeMatch};
-use karat_core::matching::outcome::Flag;
+use karat_core::matching::outcome::{Flag, Parts};
 use karat_core::suite::Verdict;
 use karat_core::trial::Outcome;
 use schemars::JsonSchema;
@@ -105,26 +105,6 @@ pub struct FindingInfoV1 {
     pub line_end: Option<u32>,
 }
 
-/// The parts of a pair's score; one that does not apply to the golden is absent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PartsV1 {
-    /// How near the paths are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<f64>,
-    /// How near the lines are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line: Option<f64>,
-    /// The share of the golden's keywords that the finding uses.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub keyword: Option<f64>,
-    /// The share of the golden's prose that the finding covers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<f64>,
-    /// The judge's confidence if it matched, else 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub judge: Option<f64>,
-}
-
 /// A pair that was looked at.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CandidateV1 {
@@ -140,7 +120,7 @@ pub struct CandidateV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heuristic: Option<f64>,
     /// What it is made of.
-    pub parts: PartsV1,
+    pub parts: Parts,
     /// What a judge said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<bool>,
@@ -173,7 +153,7 @@ pub struct MatchV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
     /// What it is made of.
-    pub parts: PartsV1,
+    pub parts: Parts,
     /// `score`, `judge`, `key`, `glob_key` or `file_and_rule`.
     pub decided_by: String,
     /// The deciding judgement.

@@ -55,7 +55,8 @@ impl<'de, T: Lenient> Visitor<'de> for Anything<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any JSON value")
+        // Only shown where an object is required, as everything else is accepted.
+        f.write_str(T::OBJECT)
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<T, E> {
@@ -188,21 +189,7 @@ pub(crate) struct Object<T>(pub(crate) T);
 
 impl<'de, T: Lenient> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(AnObject(PhantomData)).map(Self)
-    }
-}
-
-struct AnObject<T>(PhantomData<T>);
-
-impl<'de, T: Lenient> Visitor<'de> for AnObject<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(T::OBJECT)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<T, A::Error> {
-        T::from_object(object)
+        deserializer.deserialize_map(Anything(PhantomData)).map(Self)
     }
 }
 

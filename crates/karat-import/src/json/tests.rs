@@ -23,8 +23,8 @@ fn collect_into(numbers: &mut Vec<i64>) -> impl FnMut(i64) -> Result<(), String>
 fn arrays_are_read_element_by_element() {
     let check = |text: &str, expect: &str| {
         let mut numbers = Vec::new();
-        let result = for_each(input(text), collect_into(&mut numbers));
-        assert_eq!(show_result(result, &numbers), expect, "{text}");
+        let result = for_each(input(text), ArrayPlace::Document, &[], collect_into(&mut numbers));
+        assert_eq!(show_result(result.map(drop), &numbers), expect, "{text}");
     };
     check("[]", "[]");
     check(" [1, 2,\n3]\n", "[1, 2, 3]");
@@ -66,7 +66,8 @@ fn documents_may_follow_each_other() {
 fn nested_array_is_streamed_and_other_fields_are_kept() {
     let check = |text: &str, expect: &str| {
         let mut numbers = Vec::new();
-        let result = for_each_under(input(text), "results", &["version", "errors"], collect_into(&mut numbers));
+        let keep = ["version", "errors"];
+        let result = for_each(input(text), ArrayPlace::Under("results"), &keep, collect_into(&mut numbers));
         let shown = match result {
             Ok(kept) => format!("{numbers:?} {}", serde_json::to_string(&kept).unwrap()),
             Err(error) => error.to_string(),
@@ -92,7 +93,7 @@ fn deep_nesting_is_an_error_and_not_a_crash() {
 #[test]
 fn long_values_are_not_repeated_in_messages() {
     let text = format!("[\"{}\"]", "x".repeat(5000));
-    let error = for_each(input(&text), |_: i64| Ok(())).unwrap_err().to_string();
+    let error = for_each(input(&text), ArrayPlace::Document, &[], |_: i64| Ok(())).unwrap_err().to_string();
     assert!(error.len() < 400, "{error}");
 }
 

@@ -1,6 +1,7 @@
 //! Locations in prose: a file and its lines.
 
 use crate::fields;
+use karat_core::lines::Lines;
 use karat_core::path::RepoPath;
 use regex::Regex;
 use std::sync::LazyLock;
@@ -8,7 +9,7 @@ use std::sync::LazyLock;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CodeLocation {
     pub(super) file: RepoPath,
-    pub(super) lines: Option<(u32, u32)>,
+    pub(super) lines: Option<Lines>,
 }
 
 /// Extensions by which a word is recognised as a file.
@@ -35,19 +36,17 @@ static LINES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 pub(super) fn find(text: &str, expected: bool) -> Option<CodeLocation> {
     let captures = first(text, expected)?;
     let file = RepoPath::new(captures.name("file")?.as_str())?;
-    let number = |name: &str| captures.name(name).and_then(|digits| digits.as_str().parse::<u32>().ok());
+    let number = |name: &str| line_number(captures.name(name));
     let start = number("a").or_else(|| number("c"));
     // `:12:5` is a line and a column, `:12-15` two lines.
     let range = captures.name("b").is_none_or(|b| !text[..b.start()].ends_with([':', 'L']));
     let end = number("b").filter(|_| range).or_else(|| number("d"));
-    let own = start.and_then(|start| ordered(start, end));
-    Some(CodeLocation { file, lines: own.or_else(|| find_lines(text)) })
+    Some(CodeLocation { file, lines: Lines::from_start(start, end).or_else(|| find_lines(text)) })
 }
 
-pub(super) fn find_lines(text: &str) -> Option<(u32, u32)> {
+pub(super) fn find_lines(text: &str) -> Option<Lines> {
     let captures = LINES.as_ref()?.captures(text)?;
-    let number = |index: usize| captures.get(index).and_then(|digits| digits.as_str().parse::<u32>().ok());
-    ordered(number(1)?, number(2))
+    Lines::from_start(line_number(captures.get(1)), line_number(captures.get(2)))
 }
 
 /// The text without a leading location and the words that introduce it; a location within a sentence is part of it and stays.
@@ -102,8 +101,8 @@ fn is_address(text: &str, start: usize) -> bool {
     word.contains("://") || word.contains("www.")
 }
 
-fn ordered(start: u32, end: Option<u32>) -> Option<(u32, u32)> {
-    (start > 0).then(|| (start, end.unwrap_or(start).max(start)))
+fn line_number(digits: Option<regex::Match<'_>>) -> Option<u32> {
+    digits?.as_str().parse().ok().filter(|&line| line > 0)
 }
 
 #[cfg(test)]
@@ -114,7 +113,7 @@ mod tests {
     fn locations_are_found_in_prose() {
         let check = |text: &str, expect: &str| {
             let found = find(text, false).map_or("-".to_owned(), |place| {
-                let lines = place.lines.map_or(String::new(), |(start, end)| format!(" {start}-{end}"));
+                let lines = place.lines.map_or(String::new(), |lines| format!(" {}-{}", lines.start, lines.end));
                 format!("{}{lines}", place.file)
             });
             assert_eq!(found, expect, "{text:?}");

@@ -1,7 +1,6 @@
 //! Streams a SARIF document run by run and result by result.
 
-use super::enums::Presence;
-use super::model::{ArtifactLocation, Artifacts, Component, Invocation, LogicalLocation, SarifResult, Tool};
+use super::model::{ArtifactLocation, Artifacts, Component, Invocation, LogicalLocation, Presence, SarifResult, Tool};
 use crate::json::{By, Object, records};
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeMap;

@@ -27,7 +27,7 @@ pub fn write_keys(path: &Path, output: &mut dyn Write, rules: &IdentityRules) ->
     let mut reader = input::open(path)?.reader;
     let mut copy = KeyWriter { state: State::default(), tables: &tables.0, rules, result: Vec::new(), keys: 0 };
     let mut block = vec![0; 64 * 1024];
-    let written = |error| ImportError::Io { path: "writing the copy".to_owned(), source: error };
+    let written = |error: io::Error| json::malformed(Path::new("writing the copy"), error.to_string());
     loop {
         let count = match reader.read(&mut block) {
             Ok(0) => break,

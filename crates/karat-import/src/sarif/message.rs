@@ -1,7 +1,6 @@
 //! Renders messages, which may be a rule's template with arguments.
 
 use super::model::{Component, Message, Rule};
-use std::borrow::Cow;
 
 /// The longest rendered message; arguments could otherwise multiply without bound.
 const MAX_BYTES: usize = 1 << 20;
@@ -25,7 +24,7 @@ fn fill_template(template: &str, arguments: &[Option<String>]) -> String {
     while let Some(at) = rest.find(['{', '}']) {
         out.push_str(&rest[..at]);
         let (piece, length) = expand_brace(&rest[at..], arguments);
-        out.push_str(&piece);
+        out.push_str(piece);
         rest = &rest[at + length..];
         if out.len() > MAX_BYTES {
             break;
@@ -33,25 +32,24 @@ fn fill_template(template: &str, arguments: &[Option<String>]) -> String {
     }
     out.push_str(rest);
     if out.len() > MAX_BYTES {
-        let end = (0..=MAX_BYTES).rev().find(|&end| out.is_char_boundary(end)).unwrap_or(0);
-        out.truncate(end);
+        out.truncate(out.floor_char_boundary(MAX_BYTES));
         out.push('…');
     }
     out
 }
 
 /// The replacement for a text that starts with a brace, and how many bytes it replaces.
-fn expand_brace<'a>(text: &'a str, arguments: &'a [Option<String>]) -> (Cow<'a, str>, usize) {
+fn expand_brace<'a>(text: &'a str, arguments: &'a [Option<String>]) -> (&'a str, usize) {
     if text.starts_with("{{") || text.starts_with("}}") {
-        return (Cow::Borrowed(&text[..1]), 2);
+        return (&text[..1], 2);
     }
     let argument = || {
         let digits = text.bytes().skip(1).take_while(u8::is_ascii_digit).count();
         let index: usize = text[1..=digits].parse().ok()?;
         let value = arguments.get(index)?.as_deref().unwrap_or_default();
-        text[1 + digits..].starts_with('}').then_some((Cow::Borrowed(value), digits + 2))
+        text[1 + digits..].starts_with('}').then_some((value, digits + 2))
     };
-    argument().unwrap_or((Cow::Borrowed(&text[..1]), 1))
+    argument().unwrap_or((&text[..1], 1))
 }
 
 #[cfg(test)]

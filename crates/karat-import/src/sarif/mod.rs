@@ -5,7 +5,6 @@
 
 mod cwe;
 mod document;
-mod enums;
 mod keys;
 mod message;
 mod model;
@@ -17,13 +16,12 @@ mod uris;
 pub use keys::write_keys;
 
 use super::json::{self, By};
-use super::{ImportError, ImportedData, Input, MAX_RESULTS, Sources, ToolFailure};
+use super::{ImportError, ImportedData, Input, Sources, ToolFailure};
 use super::{check_count, input, tool_name};
 use document::{Document, Reader, Run};
-use enums::{Baseline, Kind};
 use karat_core::ids::ToolName;
 use karat_core::wording::plural;
-use model::{Invocation, Notice, SarifResult};
+use model::{First, Invocation, Kind, Notice, SarifResult};
 use run_tables::RunTables;
 
 pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), ImportError> {
@@ -33,7 +31,7 @@ pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), Im
     let head = json::read_seed(input, By::Map(Document(&mut collector)))?;
     let mut counts = collector.counts;
     counts.external |= head.external.0;
-    let notes = counts.notes(head.version.as_deref());
+    let notes = counts.notes(head.version.as_deref()).into_iter();
     data.notes.extend(notes.map(|note| format!("{}: {note}", input::display_path(path))));
     Ok(())
 }
@@ -53,7 +51,7 @@ impl Reader for Collector<'_> {
     fn result(&mut self, mut item: SarifResult) -> Result<(), String> {
         if item.suppressions.in_force {
             self.counts.suppressed += 1;
-        } else if item.baseline == Some(Baseline::Absent) {
+        } else if item.baseline.as_deref().map(str::trim) == Some("absent") {
             self.counts.absent += 1;
         } else if item.kind == Some(Kind::Fine) {
             self.counts.fine += 1;
@@ -61,10 +59,10 @@ impl Reader for Collector<'_> {
             if item.locations.0.is_some() {
                 // These only replace a missing location.
                 item.related.0 = None;
-                item.flows.0 = None;
+                item.flows = First::default();
             }
             self.results.push(item);
-            check_count(MAX_RESULTS, self.data.findings.len() + self.results.len())?;
+            check_count(self.data.findings.len() + self.results.len())?;
         }
         Ok(())
     }
@@ -111,14 +109,16 @@ fn collect_failures(
 ) -> usize {
     let mut warnings = 0;
     for invocation in invocations {
-        if invocation.successful == Some(false) {
-            let message = ending(invocation);
-            failures.push(ToolFailure { tool: tool.cloned(), file: None, message, fatal: true });
-        }
-        if invocation.successful.is_none() && invocation.exit_code.is_some_and(|code| code != 0.0) {
-            let message = format!("the tool did not report success: {}", details(invocation).join("; "));
-            failures.push(ToolFailure { tool: tool.cloned(), file: None, message, fatal: false });
-        }
+        let details = details(invocation);
+        let words = details.join("; ");
+        let failed = match (invocation.successful, invocation.exit_code) {
+            (Some(false), _) if details.is_empty() => Some("the tool reported that its execution failed".to_owned()),
+            (Some(false), _) => Some(format!("the tool reported that its execution failed: {words}")),
+            (None, Some(code)) if code != 0.0 => Some(format!("the tool did not report success: {words}")),
+            _ => None,
+        };
+        let fatal = invocation.successful.is_some();
+        failures.extend(failed.map(|message| ToolFailure { tool: tool.cloned(), file: None, message, fatal }));
         for notices in [&invocation.execution, &invocation.configuration] {
             warnings += notices.warnings;
             failures.extend(notices.errors.iter().map(|notice| ToolFailure {
@@ -133,15 +133,6 @@ fn collect_failures(
 }
 
 /// How an execution ended, in the tool's own words if there are any.
-fn ending(invocation: &Invocation) -> String {
-    let details = details(invocation);
-    if details.is_empty() {
-        "the tool reported that its execution failed".to_owned()
-    } else {
-        format!("the tool reported that its execution failed: {}", details.join("; "))
-    }
-}
-
 fn details(invocation: &Invocation) -> Vec<String> {
     let code = invocation.exit_code.map(|code| format!("exit code {code}"));
     let signal = invocation.exit_signal.as_ref().map(|signal| format!("signal {signal}"));
@@ -172,7 +163,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn notes(&self, version: Option<&str>) -> impl Iterator<Item = String> {
+    fn notes(&self, version: Option<&str>) -> Vec<String> {
         let counted = [
             (self.suppressed, "suppressed and ignored"),
             (self.absent, "gone (baselineState `absent`) and ignored"),
@@ -194,7 +185,7 @@ impl Counts {
             Some(version) => Some(format!("unknown version {version:?}; read as SARIF 2.1.0")),
             None => Some("no version is given; read as SARIF 2.1.0".to_owned()),
         };
-        results.chain(warnings).chain(nameless).chain(external).chain(version).collect::<Vec<_>>().into_iter()
+        results.chain(warnings).chain(nameless).chain(external).chain(version).collect()
     }
 }
 

@@ -1,10 +1,10 @@
 //! The fields of a SARIF document that are used; all others are skipped while reading.
 
 use super::cwe::{FieldCwes, TagCwes};
-use super::enums::{Baseline, Kind, Level};
 use super::region::LineTable;
 use crate::json::{Lenient, Loose, records};
-use serde::de::{IgnoredAny, SeqAccess};
+use karat_core::golden::Severity;
+use serde::de::{IgnoredAny, MapAccess, SeqAccess};
 use std::collections::BTreeMap;
 
 records! {
@@ -13,18 +13,18 @@ records! {
         pub(super) rule_index: Option<u32> = "ruleIndex",
         pub(super) rule: Option<Box<Reference>> = "rule",
         pub(super) message: Message = "message",
-        pub(super) level: Option<Level> = "level",
+        pub(super) level: Option<Severity> = "level",
         pub(super) kind: Option<Kind> = "kind",
         pub(super) locations: FirstLocation = "locations",
         pub(super) related: FirstLocation = "relatedLocations",
-        pub(super) flows: FirstStep = "codeFlows",
+        pub(super) flows: First<CodeFlow> = "codeFlows",
         pub(super) target: Option<Box<ArtifactLocation>> = "analysisTarget",
         pub(super) taxa: Vec<Reference> = "taxa",
         pub(super) properties: Properties = "properties",
         pub(super) partial_fingerprints: BTreeMap<String, Option<String>> = "partialFingerprints",
         pub(super) fingerprints: BTreeMap<String, Option<String>> = "fingerprints",
         pub(super) suppressions: Suppressions = "suppressions",
-        pub(super) baseline: Option<Baseline> = "baselineState",
+        pub(super) baseline: Option<String> = "baselineState",
     }
 
     pub(super) struct Reference {
@@ -113,7 +113,7 @@ records! {
     }
 
     pub(super) struct Configuration {
-        pub(super) level: Option<Level> = "level",
+        pub(super) level: Option<Severity> = "level",
     }
 
     pub(super) struct Relationship {
@@ -150,7 +150,7 @@ records! {
     pub(super) struct Notice {
         pub(super) message: Message = "message",
         pub(super) exception: Exception = "exception",
-        pub(super) level: Option<Level> = "level",
+        pub(super) level: Option<Severity> = "level",
         pub(super) locations: FirstLocation = "locations",
     }
 
@@ -204,32 +204,23 @@ impl Lenient for FirstLocation {
     }
 }
 
-/// The first step of the first code flow; the others are dropped.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct FirstStep(pub(super) Option<Box<Location>>);
-
 records! {
-    struct CodeFlow {
-        threads: First<ThreadFlow> = "threadFlows",
+    pub(super) struct CodeFlow {
+        pub(super) threads: First<ThreadFlow> = "threadFlows",
     }
 
-    struct ThreadFlow {
-        steps: First<Step> = "locations",
+    pub(super) struct ThreadFlow {
+        pub(super) steps: First<Step> = "locations",
     }
 
-    struct Step {
-        location: Option<Box<Location>> = "location",
-    }
-}
-
-impl Lenient for FirstStep {
-    fn from_array<'de, A: SeqAccess<'de>>(array: A) -> Result<Self, A::Error> {
-        Ok(Self(First::<CodeFlow>::from_array(array)?.0.threads.0.steps.0.location))
+    pub(super) struct Step {
+        pub(super) location: Option<Box<Location>> = "location",
     }
 }
 
+/// The first element; the others are dropped.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct First<T>(T);
+pub(super) struct First<T>(pub(super) T);
 
 impl<T: Lenient> Lenient for First<T> {
     fn from_array<'de, A: SeqAccess<'de>>(mut array: A) -> Result<Self, A::Error> {
@@ -272,12 +263,61 @@ impl Lenient for Notices {
     fn from_array<'de, A: SeqAccess<'de>>(mut array: A) -> Result<Self, A::Error> {
         let mut notices = Self::default();
         while let Some(Loose(notice)) = array.next_element::<Loose<Notice>>()? {
-            if notice.level == Some(Level::Error) {
+            if notice.level == Some(Severity::High) {
                 notices.errors.push(notice);
             } else {
                 notices.warnings += 1;
             }
         }
         Ok(notices)
+    }
+}
+
+/// What a level of SARIF stands for.
+impl Lenient for Option<Severity> {
+    fn from_text(text: String) -> Self {
+        match text.trim().to_ascii_lowercase().as_str() {
+            "error" => Some(Severity::High),
+            "warning" => Some(Severity::Medium),
+            "note" => Some(Severity::Low),
+            "none" => Some(Severity::Info),
+            _ => None,
+        }
+    }
+}
+
+/// What a result states, where that is not `fail`, which is what other formats call a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Nothing is wrong, or the rule does not apply.
+    Fine,
+    /// Informational, open, or for a person to review.
+    Remark,
+}
+
+impl Lenient for Option<Kind> {
+    fn from_text(text: String) -> Self {
+        match text.trim() {
+            "pass" | "notApplicable" => Some(Kind::Fine),
+            "informational" | "review" | "open" => Some(Kind::Remark),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Presence(pub(super) bool);
+
+impl Lenient for Presence {
+    fn from_array<'de, A: SeqAccess<'de>>(mut array: A) -> Result<Self, A::Error> {
+        let present = Self(array.next_element::<IgnoredAny>()?.is_some());
+        while array.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(present)
+    }
+
+    fn from_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
+        let present = Self(object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some());
+        while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(present)
     }
 }

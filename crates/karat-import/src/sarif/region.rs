@@ -1,11 +1,7 @@
-//! The lines of a region: as stated, or from offsets, since some tools give only the character or byte at which a region starts.
+//! The lines of a region from offsets, since some tools give only the character or byte at which a region starts.
 
 use crate::json::Lenient;
-
-pub(super) fn stated_lines(start: Option<u32>, end: Option<u32>) -> Option<(u32, u32)> {
-    let start = start.filter(|&line| line > 0)?;
-    Some((start, end.map_or(start, |end| end.max(start))))
-}
+use karat_core::lines::Lines;
 
 /// Where the lines of a text start, in each unit of offsets.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -56,7 +52,7 @@ impl LineTable {
         self.bytes.len()
     }
 
-    pub(super) fn lines(&self, unit: Unit, offset: u32, length: Option<u32>) -> (u32, u32) {
+    pub(super) fn lines(&self, unit: Unit, offset: u32, length: Option<u32>) -> Lines {
         let starts = match (unit, &self.wide) {
             (Unit::Byte, _) | (_, None) => &self.bytes,
             (Unit::Point, Some(wide)) => &wide.points,
@@ -64,7 +60,7 @@ impl LineTable {
         };
         let line = |offset: u32| starts.partition_point(|&start| start <= offset) as u32;
         let last = offset.saturating_add(length.unwrap_or(0).saturating_sub(1));
-        (line(offset), line(last))
+        Lines { start: line(offset), end: line(last) }
     }
 }
 
@@ -82,7 +78,9 @@ mod tests {
     #[test]
     fn offsets_are_converted_to_lines_in_every_unit() {
         let table = LineTable::new("ab\né😀\ncd\n").unwrap();
-        let check = |unit, offset, length, expect| assert_eq!(table.lines(unit, offset, length), expect);
+        let check = |unit, offset, length, (start, end)| {
+            assert_eq!(table.lines(unit, offset, length), Lines { start, end });
+        };
         check(Unit::Byte, 0, None, (1, 1));
         check(Unit::Byte, 2, Some(1), (1, 1));
         check(Unit::Byte, 2, Some(2), (1, 2));

@@ -82,12 +82,8 @@ impl Rules {
         by_index.or_else(|| self.components.iter().position(|component| matches_reference(component, reference)))
     }
 
-    /// The CWE numbers that references to taxonomies stand for.
-    pub(super) fn weaknesses<'a>(&'a self, references: impl Iterator<Item = &'a Reference>) -> Vec<u32> {
-        references.flat_map(|reference| self.weakness(reference)).collect()
-    }
-
-    fn weakness(&self, reference: &Reference) -> Vec<u32> {
+    /// The CWE numbers that a reference to a taxonomy stands for.
+    pub(super) fn weaknesses(&self, reference: &Reference) -> Vec<u32> {
         let component = reference.component.as_deref();
         let taxonomy = component.and_then(|component| {
             let by_index = component.index.and_then(|index| self.taxonomies.get(index as usize));

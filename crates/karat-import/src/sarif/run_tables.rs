@@ -1,15 +1,15 @@
 //! What all results of a run share, and the conversion of a result into a finding.
 
 use super::document::Run;
-use super::enums::{Kind, Level};
 use super::message;
-use super::model::{Artifact, Component, Location, LogicalLocation, Region, Rule, SarifResult};
-use super::region::{LineTable, Unit, stated_lines};
+use super::model::{Artifact, Component, Kind, Location, LogicalLocation, Region, Rule, SarifResult};
+use super::region::{LineTable, Unit};
 use super::rules::Rules;
 use super::uris::UriResolver;
 use crate::{Sources, fields};
 use karat_core::finding::Finding;
 use karat_core::golden::Severity;
+use karat_core::lines::Lines;
 use karat_core::path::RepoPath;
 use std::collections::HashMap;
 
@@ -56,7 +56,7 @@ impl RunTables {
         let rule = self.rules.find(&item);
         // Without locations of its own, a result lies at its first related location or the first step of its code flow.
         let own = item.locations.0.take();
-        let location = own.or_else(|| item.related.0.take()).or_else(|| item.flows.0.take());
+        let location = own.or_else(|| item.related.0.take()).or_else(|| item.flows.0.threads.0.steps.0.location.take());
         let mut finding = Finding::new("");
         finding.severity = Some(severity(&item, rule));
         finding.cwe = self.cwe(&item, rule);
@@ -103,14 +103,14 @@ impl RunTables {
         finding.file = path.as_deref().and_then(RepoPath::new);
         let mut has_unknown_lines = false;
         if let Some(region) = physical.map(|physical| &physical.region) {
-            let mut lines = stated_lines(region.start_line, region.end_line);
+            let mut lines = Lines::from_start(region.start_line.filter(|&line| line > 0), region.end_line);
             if lines.is_none() && (region.char_offset.is_some() || region.byte_offset.is_some()) {
                 let index = artifact.and_then(|artifact| artifact.index).map(|index| index as usize);
                 lines = self.lines_from_offsets(region, index, path.as_deref(), finding.file.as_ref(), sources);
                 has_unknown_lines = lines.is_none();
             }
-            finding.line_start = lines.map(|(start, _)| start);
-            finding.line_end = lines.map(|(_, end)| end);
+            finding.line_start = lines.map(|lines| lines.start);
+            finding.line_end = lines.map(|lines| lines.end);
         }
         (has_unknown_lines, path.map_or(0, |path| path.len()))
     }
@@ -122,7 +122,7 @@ impl RunTables {
         path: Option<&str>,
         file: Option<&RepoPath>,
         sources: Sources<'_>,
-    ) -> Option<(u32, u32)> {
+    ) -> Option<Lines> {
         let by_index = index.filter(|&index| self.artifacts.get(index).is_some_and(|a| a.contents.lines.is_some()));
         let artifact =
             by_index.or_else(|| self.embedded.get(path?).copied()).and_then(|index| self.artifacts.get(index));
@@ -155,13 +155,13 @@ impl RunTables {
     }
 
     fn cwe(&self, item: &SarifResult, rule: Option<(&Component, &Rule)>) -> Vec<u32> {
-        let mut numbers = self.rules.weaknesses(item.taxa.iter());
         let rule = rule.map(|(_, rule)| rule);
+        let related = rule.into_iter().flat_map(|rule| &rule.relationships).map(|relationship| &relationship.target);
+        let references = item.taxa.iter().chain(related);
+        let mut numbers: Vec<u32> = references.flat_map(|reference| self.rules.weaknesses(reference)).collect();
         for properties in [Some(&item.properties), rule.map(|rule| &rule.properties)].into_iter().flatten() {
             numbers.extend(properties.tags.0.iter().chain(&properties.cwe.0));
         }
-        let related = rule.into_iter().flat_map(|rule| &rule.relationships).map(|relationship| &relationship.target);
-        numbers.extend(self.rules.weaknesses(related));
         numbers.sort_unstable();
         numbers.dedup();
         numbers
@@ -189,14 +189,9 @@ fn severity(item: &SarifResult, rule: Option<(&Component, &Rule)>) -> Severity {
         Some(score) if score > 0.0 => return Severity::Low,
         _ => (),
     }
-    let remark = (item.kind == Some(Kind::Remark)).then_some(Level::None);
+    let remark = (item.kind == Some(Kind::Remark)).then_some(Severity::Info);
     let default = || rule.and_then(|(_, rule)| rule.configuration.level);
-    match item.level.or(remark).or_else(default).unwrap_or(Level::Warning) {
-        Level::Error => Severity::High,
-        Level::Warning => Severity::Medium,
-        Level::Note => Severity::Low,
-        Level::None => Severity::Info,
-    }
+    item.level.or(remark).or_else(default).unwrap_or(Severity::Medium)
 }
 
 fn blank(text: &str) -> bool {

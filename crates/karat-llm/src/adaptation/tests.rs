@@ -91,7 +91,7 @@ fn refused_parts_are_omitted_one_by_one() {
     assert_eq!(without(&cool, RefusedPart::Parameter("temperature".into())), None);
     let object = without(&cool, RefusedPart::AnswerFormat).unwrap();
     let text = without(&object, RefusedPart::AnswerFormat).unwrap();
-    assert_eq!((object.format(), text.format()), (AnswerFormat::JsonObject, AnswerFormat::Text));
+    assert_eq!((object.answer_format, text.answer_format), (AnswerFormat::JsonObject, AnswerFormat::Text));
     assert_eq!(without(&text, RefusedPart::AnswerFormat), None);
     let renamed = without(&all, RefusedPart::TokenLimit).unwrap();
     let unlimited = without(&renamed, RefusedPart::TokenLimit).unwrap();
@@ -99,7 +99,7 @@ fn refused_parts_are_omitted_one_by_one() {
     assert_eq!((unlimited.limit(), without(&unlimited, RefusedPart::TokenLimit)), (None, None));
     let mut merged = object.clone();
     merged.merge(&renamed);
-    assert_eq!((merged.format(), merged.limit()), (object.format(), renamed.limit()));
+    assert_eq!((merged.answer_format, merged.limit()), (object.answer_format, renamed.limit()));
 }
 
 #[test]
@@ -115,9 +115,9 @@ fn adapted_parameters_are_recorded_and_enumerable() {
     adaptation = adaptation.without(&RefusedPart::AnswerFormat, &formats).unwrap();
     let sent = adaptation.parameters(&configured);
     assert_eq!(sent, json!({ "seed": 7, "adapted": { "dropped": ["temperature"], "answer_format": "json_object" } }));
-    let adapted = AdaptationRecord::from_parameters(&sent);
+    let adapted = Adaptation::from_parameters(&sent);
     assert!(adapted.samples_by_default() && adapted.answer_format == AnswerFormat::JsonObject);
-    assert_eq!(AdaptationRecord::from_parameters(&configured), AdaptationRecord::default());
+    assert_eq!(Adaptation::from_parameters(&configured), Adaptation::default());
     let all: Vec<Value> =
         Adaptation::all(&configured, &formats).iter().map(|one| one.parameters(&configured)).collect();
     assert_eq!((all.len(), &all[0]), (2 * 2 * 3 * 2, &configured));

@@ -2,7 +2,6 @@
 
 use super::budget::Budget;
 use super::options::EngineOptions;
-use super::rate_limit::{self, RateLimiter};
 use super::warm_up::WarmUp;
 use crate::adaptation::Adaptation;
 use crate::answer::{self, AnswerFault};
@@ -100,7 +99,9 @@ impl SharedState {
 
     fn redact<T: Serialize + DeserializeOwned>(&self, value: &T) -> Option<T> {
         let mut value = serde_json::to_value(value).ok()?;
-        self.provider.redact(&mut value);
+        if let Some(endpoint) = self.provider.endpoint() {
+            endpoint.redact(&mut value);
+        }
         serde_json::from_value(value).ok()
     }
 
@@ -217,14 +218,7 @@ impl<'s> Asking<'s> {
                     message: why,
                 });
             }
-            let wait = rate_limit::retry_delay(
-                &self.exchange.key,
-                options.seed,
-                failures,
-                options.backoff,
-                options.longest_wait,
-                retry_after,
-            );
+            let wait = retry_delay(options, &self.exchange.key, failures, retry_after);
             let _ = self.sender.send(Message::Retrying { wait, why });
             // No slot is held while waiting, so others go first.
             tokio::time::sleep(wait).await;
@@ -259,8 +253,8 @@ impl<'s> Asking<'s> {
         let began = Instant::now();
         let result =
             tokio::time::timeout(timeout, state.provider.send(&self.request.question, prompt, &adaptation)).await;
-        exchange.timing.time += began.elapsed();
-        exchange.timing.timed_out = result.is_err();
+        exchange.request_time += began.elapsed();
+        exchange.timed_out = result.is_err();
         let result = result
             .unwrap_or_else(|_| Err(SendError::temporary(format!("no answer within {} s", timeout.as_secs_f64()))));
         if let Ok(reply) = &result {
@@ -284,4 +278,71 @@ fn answer_or_refusal(reply: &Reply, request: &Request) -> Result<Answer, AnswerF
         check.check(&answer).map_err(AnswerFault::Unfit)?;
     }
     Ok(Answer::Given(answer))
+}
+
+struct RateLimiter {
+    interval: Option<Duration>,
+    next: Mutex<Option<tokio::time::Instant>>,
+}
+
+impl RateLimiter {
+    fn new(per_minute: Option<u32>) -> Self {
+        let interval = per_minute.map(|max| Duration::from_secs(60) / max.max(1));
+        Self { interval, next: Mutex::new(None) }
+    }
+
+    async fn wait_turn(&self) {
+        let Some(interval) = self.interval else { return };
+        let turn = {
+            let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+            let turn = next.map_or_else(tokio::time::Instant::now, |next| next.max(tokio::time::Instant::now()));
+            *next = Some(turn + interval);
+            turn
+        };
+        tokio::time::sleep_until(turn).await;
+    }
+}
+
+/// Exponential backoff with full jitter, seeded so that it is repeatable; at least `Retry-After`, at most `longest_wait`.
+fn retry_delay(options: &EngineOptions, key: &LedgerKey, failures: u32, retry_after: Option<Duration>) -> Duration {
+    let EngineOptions { backoff, longest_wait: longest, .. } = *options;
+    let bound = backoff.saturating_mul(1_u32.checked_shl(failures.saturating_sub(1)).unwrap_or(u32::MAX)).min(longest);
+    let hash = blake3::Hasher::new()
+        .update(&options.seed.to_le_bytes())
+        .update(key.as_str().as_bytes())
+        .update(&failures.to_le_bytes())
+        .finalize();
+    let [a, b, c, d, ..] = *hash.as_bytes();
+    let delay = bound.mul_f64(f64::from(u32::from_le_bytes([a, b, c, d])) / f64::from(u32::MAX));
+    retry_after.map_or(delay, |retry_after| retry_after.min(longest).max(delay))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delays(seed: u64, failures: u32, retry_after: Option<u64>) -> Vec<Duration> {
+        let key = |n: u32| serde_json::from_value(n.to_string().into()).unwrap();
+        let (backoff, longest_wait) = (Duration::from_secs(1), Duration::from_secs(30));
+        let options = EngineOptions { seed, backoff, longest_wait, ..EngineOptions::default() };
+        (0..200).map(|n| retry_delay(&options, &key(n), failures, retry_after.map(Duration::from_secs))).collect()
+    }
+
+    #[test]
+    fn delays_double_with_seeded_jitter() {
+        let longest = |failures| delays(1, failures, None).into_iter().max().unwrap().as_secs_f64();
+        for (failures, bound) in [(1, 1.0), (2, 2.0), (4, 8.0), (20, 30.0), (u32::MAX, 30.0)] {
+            assert!((bound * 0.9..=bound).contains(&longest(failures)), "{failures}: {}", longest(failures));
+        }
+        let mean = delays(1, 1, None).iter().sum::<Duration>().as_secs_f64() / 200.0;
+        assert!((0.4..0.6).contains(&mean), "{mean}");
+        assert_eq!(delays(1, 3, None), delays(1, 3, None));
+        assert_ne!(delays(1, 3, None), delays(2, 3, None));
+    }
+
+    #[test]
+    fn retry_after_is_honoured_up_to_the_maximum() {
+        assert!(delays(1, 1, Some(5)).iter().all(|wait| *wait == Duration::from_secs(5)));
+        assert!(delays(1, 1, Some(86_400)).iter().all(|wait| *wait == Duration::from_secs(30)));
+    }
 }

@@ -158,7 +158,7 @@ fn recorded_answers_need_no_request() {
     let to_json = |exchanges: &[Exchange]| serde_json::to_string(exchanges).unwrap();
     assert_eq!(to_json(&fresh), to_json(&replayed));
     assert_eq!((stats.cached, stats.requests, stats.usd), (2, 0, None));
-    assert!(second.engine.runtime.get().is_none(), "a runtime was started without requests");
+    assert!(second.engine.runtime.0.get().is_none(), "a runtime was started without requests");
     let error = second.ask(&["a", "missing"]).unwrap_err().to_string();
     let key = second.engine.key(&question("q1", "missing"));
     assert!(error.contains("the question q1") && error.contains(key.as_str()), "{error}");

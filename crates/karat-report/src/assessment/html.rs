@@ -2,8 +2,7 @@
 
 use super::detail::{role, word};
 use super::{CATEGORIES, STAGES, facts, searched, templates, two, verdict};
-use crate::compare::interval;
-use crate::number::{p_value, signed, span, three, title};
+use crate::number::{interval, p_value, signed, span, three, title};
 use crate::page::{Page, drawing};
 use crate::plot;
 use karat_core::assessment::record::Compliance;
@@ -140,9 +139,9 @@ fn difference(row: &DifferenceV1) -> Markup {
         tr {
             th scope="row" { (title(&row.metric)) }
             td.n { (signed(row.difference)) }
-            td { (interval(row.ci)) }
+            td { (interval(row.ci, signed)) }
             td.n { (p_value(row.p_holm)) }
-            td class=(class) { (row.verdict.word()) }
+            td class=(class) { (row.verdict.as_str()) }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Renders an assessment report as Markdown.
 
 use super::{facts, searched, stages, templates, two, verdict};
-use crate::compare::markdown::difference_cells;
+use crate::compare::markdown_cells;
 use crate::markdown::{escape, warnings};
 use crate::number::{span, three, title};
 use karat_format::assessment::{AssessmentReportV1, StageV1};
@@ -28,7 +28,7 @@ pub fn draw(report: &AssessmentReportV1) -> String {
         out.push_str(&format!("\n### {} → {}\n\n", escape(&pair.a), escape(&pair.b)));
         out.push_str("| metric | change | 95 % interval | p | verdict |\n|---|---:|---|---:|---|\n");
         for row in &pair.metrics {
-            out.push_str(&format!("| {} {}", escape(title(&row.metric)), difference_cells(row)));
+            out.push_str(&format!("| {} {}", escape(title(&row.metric)), markdown_cells(row)));
         }
     }
     if has_answers {

@@ -10,10 +10,10 @@ const caseView = (() => {
 
   // What became of every golden and finding of one trial.
   function story(data, tool, trial) {
-    const told = data.tools[tool]?.find((one) => one.result.trial === trial);
-    const result = told?.result;
+    const record = data.tools[tool]?.find((one) => one.result.trial === trial);
+    const result = record?.result;
     const goldens = data.goldens.map((golden, at) => ({ kind: "golden", key: `g${at}`, sign: `G${at + 1}`, info: golden, text: golden.text, state: "open" }));
-    const findings = (result?.findings ?? []).map((finding, at) => ({ kind: "finding", key: `f${at}`, sign: `R${at + 1}`, info: finding, text: told.texts[finding.id], state: "extra", called: result.audit?.findings[finding.id] }));
+    const findings = (result?.findings ?? []).map((finding, at) => ({ kind: "finding", key: `f${at}`, sign: `R${at + 1}`, info: finding, text: record.texts[finding.id], state: "extra", called: result.audit?.findings[finding.id] }));
     const golden = new Map(goldens.map((item) => [item.info.id, item]));
     const finding = new Map(findings.map((item) => [item.info.id, item]));
     const join = (match, state) => {
@@ -31,7 +31,7 @@ const caseView = (() => {
       Object.assign(report ?? {}, { state: isTrap(extra) ? "trap" : "extra", extra, other: trap });
       if (trap) Object.assign(trap, { state: "trap", other: report });
     }
-    return { told, result, goldens, findings, golden, finding };
+    return { record, result, goldens, findings, golden, finding };
   }
 
   const isTrap = (extra) => extra.flags.includes("trap");
@@ -112,7 +112,7 @@ const caseView = (() => {
   const say = (text) => (place.querySelector(".said").textContent = text);
 
   function draw() {
-    const { data, story: told } = now;
+    const { data, story: outcome } = now;
     if (now.item === "first" || now.item === "last") {
       const missed = missesOf(data, now.tool).filter((miss) => miss.trial === now.trial);
       now.item = (now.item === "first" ? missed[0] : missed.at(-1))?.item ?? null;
@@ -134,12 +134,12 @@ const caseView = (() => {
       data.about && folded(data.about),
       who(data),
       filters(data),
-      trialFacts(told),
+      trialFacts(outcome),
       make("div", { class: "columns" },
         make("div", { class: "items" },
-          list("Goldens", told.goldens, "This case has no goldens."),
-          list("Findings", told.findings, told.result?.outcome === "reported" ? "The tool reported nothing." : "No findings.")),
-        code(data, told)),
+          list("Goldens", outcome.goldens, "This case has no goldens."),
+          list("Findings", outcome.findings, outcome.result?.outcome === "reported" ? "The tool reported nothing." : "No findings.")),
+        code(data, outcome)),
       make("p", { class: "dim keys" }, make("kbd", {}, "n"), " ", make("kbd", {}, "p"), " next and previous miss · ", make("kbd", {}, "["), " ", make("kbd", {}, "]"), " case · ", make("kbd", {}, "Esc"), " all cases"),
     ]));
     if (now.item) reveal(now.item);
@@ -182,11 +182,11 @@ const caseView = (() => {
 
   const endings = { crashed: "crashed", timed_out: "timed out", unparsable: "left unreadable output", skipped: "never ran" };
   const ending = (result) => endings[result.outcome] ?? result.outcome;
-  function trialFacts(told) {
-    const result = told.result;
+  function trialFacts(outcome) {
+    const result = outcome.result;
     if (!result) return make("p", { class: "careful" }, "No such trial.");
     const facts = [make("p", { class: "on-paper" }, make("strong", {}, index.tools[now.tool]), ` · trial ${result.trial}`)];
-    if (result.outcome !== "reported") facts.push(make("p", { class: "careful" }, `This trial ${ending(result)} and reported nothing. ${counts(told.told) ? "Its goldens count as missed." : "It is excluded from all figures: the profile excludes failed trials."}`));
+    if (result.outcome !== "reported") facts.push(make("p", { class: "careful" }, `This trial ${ending(result)} and reported nothing. ${counts(outcome.record) ? "Its goldens count as missed." : "It is excluded from all figures: the profile excludes failed trials."}`));
     if (result.verdict) facts.push(make("p", { class: result.verdict_correct ? "good" : "bad" }, `Called ${result.verdict}${result.confidence == null ? "" : ` with confidence ${result.confidence}`}, which is ${result.verdict_correct ? "correct" : "wrong"}${result.lucky_guess ? ", without finding the target" : ""}.`));
     if (result.audit) facts.push(audit(result.audit));
     for (const note of result.notes ?? []) facts.push(folded(`Note by the tool: ${note}`, 300));
@@ -318,8 +318,8 @@ const caseView = (() => {
   }
 
   // The code, with a sign on the first line of everything and a bar along the rest.
-  function code(data, told) {
-    const all = [...told.goldens, ...told.findings].filter(wanted);
+  function code(data, outcome) {
+    const all = [...outcome.goldens, ...outcome.findings].filter(wanted);
     if (data.files.length === 0) {
       const why = data.code ? "None of the files that goldens and findings name is available as text: the case has no code, or its code has changed since the trials." : "This page was drawn without the suite, so it has no code. `karat report` shows it for a run, or with --suite.";
       return make("section", { class: "files" }, make("h2", {}, "Code"), make("p", { class: "dim" }, why));

@@ -52,15 +52,15 @@ const grid = (() => {
     select("order", "Order", orders.map(([id, label]) => [id, label])),
     make("button", { type: "button", class: "quiet", click: reset }, "Reset"),
   );
-  const told = make("p", { class: "dim", role: "status", id: "grid-told" });
+  const status = make("p", { class: "dim", role: "status", id: "grid-status" });
   const head = make("div", { role: "row", class: "row head", "aria-rowindex": 1 },
     make("div", { role: "columnheader", class: "first" }, "case"),
     index.tools.map((tool) => make("div", { role: "columnheader", title: tool }, make("span", {}, tool))));
   const space = make("div", { class: "space", role: "rowgroup" });
-  const box = make("div", { class: "box", role: "grid", "aria-label": "Cases and tools", "aria-describedby": "grid-told", "aria-colcount": index.tools.length + 1, tabindex: 0 },
+  const box = make("div", { class: "box", role: "grid", "aria-label": "Cases and tools", "aria-describedby": "grid-status", "aria-colcount": index.tools.length + 1, tabindex: 0 },
     make("div", { role: "rowgroup", class: "heads" }, head), space);
   const paper = make("p", { class: "dim on-paper" });
-  place.append(bar, told, paper, box);
+  place.append(bar, status, paper, box);
   let columns = 0;
   function widen(to) {
     columns = to;
@@ -136,7 +136,7 @@ const grid = (() => {
       field.disabled = state.by === "";
     }
     rows = chosen();
-    told.textContent = rows.length === index.ids.length ? many(rows.length, "case") : `${many(rows.length, "case").replace(/ cases?$/, "")} of ${many(index.ids.length, "case")}`;
+    status.textContent = rows.length === index.ids.length ? many(rows.length, "case") : `${many(rows.length, "case").replace(/ cases?$/, "")} of ${many(index.ids.length, "case")}`;
     box.setAttribute("aria-rowcount", rows.length + 1);
     space.style.height = `${rows.length * height()}px`;
     box.scrollTop = 0;

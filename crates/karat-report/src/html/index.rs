@@ -17,7 +17,7 @@ pub(super) struct Index<'a> {
     names: Vec<Option<&'a str>>,
     portion: &'a [usize],
     /// By dimension, such as `language`: the values of each case.
-    by: BTreeMap<&'a str, Vec<Vec<&'a str>>>,
+    by: BTreeMap<&'a str, Vec<BTreeSet<&'a str>>>,
     /// Titles of each case's goldens, for searching.
     goldens: Vec<Vec<&'a str>>,
     cells: Vec<Column>,
@@ -37,24 +37,19 @@ struct Column {
 pub(super) fn build<'a>(report: &'a ReportV1, portion: &'a [usize]) -> Index<'a> {
     let metric = rank_metric(report);
     let (tools, verdicts) = (ranked(report), report.profile.method == Method::Verdict);
-    let mut by: BTreeMap<&str, Vec<Vec<&str>>> = BTreeMap::new();
-    let fields: BTreeSet<&str> = report.cases.iter().flat_map(|case| case.fields.keys()).map(String::as_str).collect();
-    for field in fields {
-        let field_of =
-            |fields: &'a BTreeMap<String, String>| fields.get(field).map(String::as_str).into_iter().collect();
-        by.insert(field, report.cases.iter().map(|case| field_of(&case.fields)).collect());
-    }
-    let distinct = |values: BTreeSet<&'a str>| values.into_iter().collect::<Vec<&str>>();
-    let severities = report.cases.iter().map(|case| {
-        distinct(case.issues.iter().filter_map(|issue| issue.severity).map(|severity| severity.as_str()).collect())
-    });
-    by.insert("severity", severities.collect());
-    let categories = report.cases.iter().map(|case| {
+    let mut by: BTreeMap<&str, Vec<BTreeSet<&str>>> = BTreeMap::new();
+    for (at, case) in report.cases.iter().enumerate() {
+        let fields = case.fields.iter().map(|(field, value)| (field.as_str(), value.as_str()));
+        let fields = fields.filter(|(field, _)| !["severity", "category"].contains(field));
+        let severities = case.issues.iter().filter_map(|issue| issue.severity).map(|severity| severity.as_str());
         let of_goldens = case.issues.iter().filter_map(|issue| issue.category.as_deref());
-        distinct(case.categories.iter().map(String::as_str).chain(of_goldens).collect())
-    });
-    by.insert("category", categories.collect());
-    by.retain(|_, values| values.iter().any(|values| !values.is_empty()));
+        let categories = case.categories.iter().map(String::as_str).chain(of_goldens);
+        let named = severities.map(|value| ("severity", value)).chain(categories.map(|value| ("category", value)));
+        for (dimension, value) in fields.chain(named) {
+            let values = by.entry(dimension).or_insert_with(|| vec![BTreeSet::new(); report.cases.len()]);
+            values[at].insert(value);
+        }
+    }
     let titles = |case: &'a CaseInfoV1| case.issues.iter().map(|issue| issue.title.as_str()).collect();
     Index {
         suite: &report.suite.name,

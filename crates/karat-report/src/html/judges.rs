@@ -1,6 +1,6 @@
 //! The table of judges: questions, cost and reliability.
 
-use super::section;
+use super::{section, table};
 use crate::judge_licence::{MAX_ERROR_RATE, licence};
 use crate::number::{decimals, three};
 use karat_core::wording::count;
@@ -13,13 +13,10 @@ pub(super) fn draw(report: &ReportV1) -> Markup {
     if report.judges.is_empty() {
         return Markup::default();
     }
+    let head = html! { th scope="col" { "judge" } @for column in COLUMNS { th.n scope="col" { (column) } } };
+    let rows = html! { @for judge in &report.judges { (row(report, judge)) } };
     let content = html! {
-        div.scroll tabindex="0" {
-            table {
-                thead { tr { th scope="col" { "judge" } @for column in COLUMNS { th.n scope="col" { (column) } } } }
-                tbody { @for judge in &report.judges { (row(report, judge)) } }
-            }
-        }
+        (table(&head, &rows))
         @for judge in &report.judges {
             @if let Some(agreement) = &judge.agreement { (agree(&judge.judge, agreement)) }
             @if let Some(probe) = &judge.probe { (probed(&judge.judge, probe)) }

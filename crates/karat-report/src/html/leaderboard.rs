@@ -73,7 +73,7 @@ fn columns(report: &ReportV1) -> Vec<Column<'_>> {
     if report.profile.method != Method::Verdict {
         columns.push(Column::new("TP", false, |tool| cell(tool.counts.tp, tool.counts.tp)));
         columns.push(Column::new("FP", true, |tool| cell(tool.counts.fp, tool.counts.fp)));
-        columns.push(Column::new("FN", true, |tool| cell(tool.counts.r#fn, tool.counts.r#fn)));
+        columns.push(Column::new("FN", true, |tool| cell(tool.counts.fn_, tool.counts.fn_)));
     }
     if report.tools.iter().any(|tool| failed_trials(tool) > 0) {
         columns.push(Column::new("Failed", true, |tool| {

@@ -13,48 +13,35 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::io::Write;
 
-pub(super) struct Packed {
-    pub(super) index: Markup,
-    /// Last in the page, so that the browser shows everything else first.
-    pub(super) portions: Markup,
-    /// What was left out to keep the page small enough to send; `None` if nothing was.
-    pub(super) left_out: Option<&'static str>,
-}
-
 const BUDGET: usize = 13_000_000;
 const PORTION: usize = 256 * 1024;
 const BATCH: usize = 512;
 
-pub(super) fn pack(view: &ReportView<'_>) -> Packed {
+/// The index, the portions, and what was left out to keep the page small enough to send.
+pub(super) fn pack(view: &ReportView<'_>) -> (Markup, Markup, Option<&'static str>) {
     let lookup = Lookup::new(view);
     let [mut level, fewer @ ..] = DetailLevel::ALL;
     let mut packed = portions(view, &lookup, level);
     for next in fewer {
-        if packed.iter().map(|portion| portion.text.len()).sum::<usize>() <= BUDGET {
+        if packed.iter().map(|(_, text)| text.len()).sum::<usize>() <= BUDGET {
             break;
         }
         level = next;
         packed = portions(view, &lookup, level);
     }
     let mut portion_of = Vec::with_capacity(view.report.cases.len());
-    for (number, portion) in packed.iter().enumerate() {
-        portion_of.extend(std::iter::repeat_n(number, portion.cases));
+    for (number, (cases, _)) in packed.iter().enumerate() {
+        portion_of.extend(std::iter::repeat_n(number, *cases));
     }
     let index = element("index", &compressed(&json(&index::build(view.report, &portion_of))));
     let portions = html! {
-        @for (number, portion) in packed.iter().enumerate() {
-            (element(&format!("portion-{number}"), &portion.text))
-        }
+        @for (number, (_, text)) in packed.iter().enumerate() { (element(&format!("portion-{number}"), text)) }
     };
-    Packed { index, portions, left_out: level.leaves_out }
+    (index, portions, level.leaves_out)
 }
 
-struct Portion {
-    cases: usize,
-    text: String,
-}
-
-fn portions(view: &ReportView<'_>, lookup: &Lookup<'_>, level: DetailLevel) -> Vec<Portion> {
+/// Each portion with its number of cases.
+fn portions(view: &ReportView<'_>, lookup: &Lookup<'_>, level: DetailLevel) -> Vec<(usize, String)> {
     let all: Vec<usize> = (0..view.report.cases.len()).collect();
     let mut portions = Vec::new();
     for batch in all.chunks(BATCH) {
@@ -69,8 +56,7 @@ fn portions(view: &ReportView<'_>, lookup: &Lookup<'_>, level: DetailLevel) -> V
             length += text.len();
             groups.iter_mut().last().into_iter().for_each(|group| group.push(text));
         }
-        let pack =
-            |group: &Vec<&str>| Portion { cases: group.len(), text: compressed(&format!("[{}]", group.join(","))) };
+        let pack = |group: &Vec<&str>| (group.len(), compressed(&format!("[{}]", group.join(","))));
         portions.par_extend(groups.par_iter().map(pack));
     }
     portions

@@ -41,7 +41,7 @@ const route = async () => {
     scrollTo(0, left);
   }
   if (kind === "case") {
-    document.getElementById("grid-told")?.append(` · there is no case ${plain(decoded(id ?? ""))}`);
+    document.getElementById("grid-status")?.append(` · there is no case ${plain(decoded(id ?? ""))}`);
     document.getElementById("cases")?.scrollIntoView();
   }
 };

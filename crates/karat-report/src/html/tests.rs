@@ -1,6 +1,6 @@
 //! Content of the HTML page: every case once, code around locations, and no injected scripts.
 
-use super::excerpt::{ExcerptLimits, Places};
+use super::detail::{ExcerptLimits, Places};
 use super::*;
 use crate::report_view::{ReportView, Sources};
 use base64::Engine;

@@ -23,7 +23,7 @@ const nodes = (children) => children.flat(Infinity)
 // A text of any length: what is long is folded.
 const folded = (text, most = 700) => {
   const all = plain(text);
-  const block = make("p", { class: "told" });
+  const block = make("p", { class: "long-text" });
   if (all.length <= most) {
     block.textContent = all;
     return block;

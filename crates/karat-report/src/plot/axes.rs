@@ -1,9 +1,10 @@
 //! Axes, legend and notes of a plot.
 
 use super::Plot;
-use super::subject::{self, DrawnTool};
+use super::subject::DrawnTool;
 use super::svg::{Anchor, SIZE, SMALL, Scale, Svg, ticks};
 use super::words;
+use karat_core::wording::count;
 use karat_format::report::ReportV1;
 
 #[derive(Clone, Copy)]
@@ -75,7 +76,6 @@ pub(super) fn finish(
     (width, mut foot): (f64, f64),
     notes: &[String],
     title: String,
-    description: String,
 ) -> Plot {
     const ROW: f64 = 15.0;
     // Pages use system fonts, which may be wider than the font measured here.
@@ -84,12 +84,9 @@ pub(super) fn finish(
         foot += ROW;
         svg.words("dim small", (MARGIN, foot - 3.0), Anchor::Start, &line);
     }
-    Plot { title, description, about: subject::about(report), size: (width, foot + 6.0), marks: svg.out }
-}
-
-/// The text alternative: one sentence per mark.
-pub(super) fn describe(sentences: &[String]) -> String {
-    format!("{}.", sentences.join("; "))
+    let cases = count(report.suite.cases, "case");
+    let about = format!("{} · {cases} · profile {}", report.suite.name, report.profile.name);
+    Plot { title, description: svg.description(), about, size: (width, foot + 6.0), marks: svg.out }
 }
 
 pub(super) fn list_names(names: &[&str]) -> String {

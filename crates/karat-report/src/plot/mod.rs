@@ -1,21 +1,17 @@
 //! SVG plots of reports, for pages, files and PNG. Colours come from style sheets, so that plots follow the page's theme.
 
 mod axes;
-mod cost_quality;
-mod intervals;
+mod diagrams;
 mod picture;
-mod precision_recall;
-mod ranks;
-mod reliability;
+mod points;
+mod rows;
 mod significance;
 pub(super) mod slices;
 mod subject;
 pub(super) mod svg;
-mod sweep;
 #[cfg(test)]
 mod tests;
 mod trend;
-mod variance;
 mod words;
 
 pub use picture::{Plot, RasterError, Theme};
@@ -35,7 +31,10 @@ pub struct PlotKind {
     pub draw: DrawPlot,
 }
 
-type DrawPlot = fn(&ReportView<'_>, &PlotOptions) -> Result<Vec<Plot>, NothingToDraw>;
+type DrawPlot = fn(&ReportView<'_>, &PlotOptions) -> DrawnPlots;
+
+/// The plots, or why there is nothing to draw and what would change that.
+type DrawnPlots = Result<Vec<Plot>, String>;
 
 /// What to draw.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,33 +47,28 @@ pub struct PlotOptions {
     pub tools: Vec<String>,
 }
 
-/// Why there is nothing to draw, and what would change that.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct NothingToDraw(pub String);
-
 /// All kinds, in listing order.
 pub static KINDS: &[PlotKind] = &[
-    PlotKind::new("intervals", "Leaderboard", "a metric of every tool with its interval, best first", intervals::draw),
+    PlotKind::new("intervals", "Leaderboard", "a metric of every tool with its interval, best first", rows::intervals),
     PlotKind::new(
         "precision-recall",
         "Precision and recall",
         "precision against recall of every tool, with the curve over confidence thresholds",
-        precision_recall::draw,
+        points::precision_recall,
     ),
     PlotKind::new(
         "cost-quality",
         "Cost and quality",
         "a metric against USD per case, or against time if more tools report it, with the Pareto front",
-        cost_quality::draw,
+        points::cost_quality,
     ),
     PlotKind::new(
         "reliability",
         "Reliability of confidence",
         "accuracy of verdicts against their confidence, one diagram per tool",
-        reliability::draw,
+        diagrams::reliability,
     ),
-    PlotKind::new("ranks", "Ranks", "the range of ranks of every tool, by tests of all pairs", ranks::draw),
+    PlotKind::new("ranks", "Ranks", "the range of ranks of every tool, by tests of all pairs", rows::ranks),
     PlotKind::new(
         "significance",
         "Pairwise comparison",
@@ -88,7 +82,7 @@ pub static KINDS: &[PlotKind] = &[
             "variance",
             "Variance",
             "how much cases, trials and judges contribute to the width of a tool's interval",
-            variance::draw,
+            rows::variance,
         )
     },
     PlotKind::new(
@@ -101,7 +95,7 @@ pub static KINDS: &[PlotKind] = &[
         "sweep",
         "Thresholds",
         "precision, recall and F1 by threshold on confidence or severity, one diagram per tool",
-        sweep::draw,
+        diagrams::sweep,
     ),
 ];
 

@@ -1,23 +1,23 @@
 //! Plots pairwise tests of tools as a matrix.
 
-use super::axes::{describe, finish};
+use super::axes::finish;
 use super::subject::{self, DrawnTool};
 use super::svg::{Anchor, SIZE, Svg};
-use super::{NothingToDraw, Plot, PlotOptions, ranks, words};
+use super::{DrawnPlots, PlotOptions, rows, words};
 use crate::number::{p_value, signed, title};
 use crate::report_view::ReportView;
 use karat_format::comparison::RankTestV1;
 use std::collections::BTreeMap;
 
-pub(super) fn draw<'a>(view: &ReportView<'a>, options: &PlotOptions) -> Result<Vec<Plot>, NothingToDraw> {
+pub(super) fn draw<'a>(view: &ReportView<'a>, options: &PlotOptions) -> DrawnPlots {
     let report = view.report;
     let mut tools = subject::tools(view, options)?;
-    let ranking = ranks::ranking(view, options)?;
+    let ranking = rows::ranking(view, options)?;
     let both = |test: &'a RankTestV1| [((&*test.a, &*test.b), test), ((&*test.b, &*test.a), test)];
     let tests: BTreeMap<(&str, &str), &RankTestV1> = ranking.pairs.iter().flat_map(both).collect();
     tools.retain(|drawn| ranking.pairs.iter().any(|test| test.a == drawn.name() || test.b == drawn.name()));
     if tools.len() < 2 {
-        return Err(NothingToDraw("tests need two tools with a value".to_owned()));
+        return Err("tests need two tools with a value".to_owned());
     }
     let cell = (640.0 / tools.len() as f64).clamp(15.0, 30.0);
     let names = words::widest(tools.iter().map(DrawnTool::name), SIZE).clamp(60.0, 190.0);
@@ -26,7 +26,6 @@ pub(super) fn draw<'a>(view: &ReportView<'a>, options: &PlotOptions) -> Result<V
     let width = (left + side + 12.0).max(400.0);
     let metric = title(&ranking.metric);
     let mut svg = Svg::default();
-    let mut sentences = Vec::new();
     for (row, drawn) in tools.iter().enumerate() {
         let y = top + row as f64 * cell;
         svg.name((10.0, y + cell / 2.0 + 4.5), Anchor::Start, drawn.name(), names);
@@ -47,7 +46,7 @@ pub(super) fn draw<'a>(view: &ReportView<'a>, options: &PlotOptions) -> Result<V
                 svg.words(sign_class, (x + cell / 2.0, y + cell / 2.0 + 4.5), Anchor::Middle, sign);
             });
             if column > row {
-                sentences.push(words);
+                svg.sentences.push(words);
             }
         }
     }
@@ -60,7 +59,7 @@ pub(super) fn draw<'a>(view: &ReportView<'a>, options: &PlotOptions) -> Result<V
         format!("All pairs are tested together at {percent:.0} % (Holm). Columns are numbered like rows."),
     ];
     let title = format!("Pairwise comparison by {metric}");
-    Ok(vec![finish(svg, report, (width, top + side + 8.0), &notes, title, describe(&sentences))])
+    Ok(vec![finish(svg, report, (width, top + side + 8.0), &notes, title)])
 }
 
 /// The sign of a relation, the classes of its cell and of its sign, and its verb.

@@ -1,9 +1,9 @@
 //! Plots a metric of every tool by slice, one plot per dimension.
 
-use super::axes::{BELOW, Frame, describe, finish, legend, list_names};
+use super::axes::{BELOW, Frame, finish, legend, list_names};
 use super::subject::{self, DrawnTool, Figure};
 use super::svg::{Anchor, SIZE, Scale, Svg, domain, ticks};
-use super::{NothingToDraw, Plot, PlotOptions, words};
+use super::{DrawnPlots, Plot, PlotOptions, words};
 use crate::number::{decimals, title};
 use crate::report_view::ReportView;
 use karat_core::metric::table::METRICS;
@@ -16,7 +16,7 @@ const WIDTH: f64 = 520.0;
 /// Of a dimension with more values, those with most cases are shown.
 const MOST_VALUES: usize = 20;
 
-pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<Plot>, NothingToDraw> {
+pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> DrawnPlots {
     let (report, id) = (view.report, subject::metric(view, options)?);
     let tools = subject::tools(view, options)?;
     let mut there: BTreeMap<&str, usize> = BTreeMap::new();
@@ -29,7 +29,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
         Some(own) => {
             let there: Vec<&str> = there.keys().copied().collect();
             let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
-            return Err(NothingToDraw(format!("the report has no dimension `{own}`; available: {there}")));
+            return Err(format!("the report has no dimension `{own}`; available: {there}"));
         }
         // A dimension with one value repeats the leaderboard.
         None => there.iter().filter(|(_, values)| **values > 1).map(|(dimension, _)| *dimension).collect(),
@@ -87,7 +87,6 @@ fn draw_dimension(report: &ReportV1, tools: &[DrawnTool<'_>], id: &str, dimensio
         svg.rect("band", (10.0, frame.top + at as f64 * row), (frame.right - 10.0, row));
     }
     frame.x_axis(&mut svg, &scale, &ticks(ends, 5), &subject::axis_title(report, id));
-    let mut sentences = Vec::new();
     for (at, (value, cases)) in order.iter().enumerate() {
         let top = frame.top + at as f64 * row;
         let n = format!("n = {cases}");
@@ -101,7 +100,7 @@ fn draw_dimension(report: &ReportV1, tools: &[DrawnTool<'_>], id: &str, dimensio
             svg.series_about(drawn.series, &words, |svg| svg.marker(drawn.series, (scale.at(found), y), 4.2));
             parts.push(format!("{} {}", drawn.name(), decimals(found, 3)));
         }
-        sentences.push(format!("{value} ({n}): {}", parts.join(", ")));
+        svg.sentences.push(format!("{value} ({n}): {}", parts.join(", ")));
     }
     let foot = legend(&mut svg, tools, frame.bottom + BELOW + 4.0, WIDTH);
     let mut remarks = String::from("n counts cases; slices are small, and their values have no intervals.");
@@ -109,7 +108,7 @@ fn draw_dimension(report: &ReportV1, tools: &[DrawnTool<'_>], id: &str, dimensio
         remarks.push_str(&format!(" {} with fewer cases are not shown.", count(left_out, "more value")));
     }
     let title = format!("{} by {dimension}", title(id));
-    Some(finish(svg, report, (WIDTH, foot), &[remarks], title, describe(&sentences)))
+    Some(finish(svg, report, (WIDTH, foot), &[remarks], title))
 }
 
 /// Sorts values with their numbers of cases: worst severity first, easiest difficulty first, others by cases.

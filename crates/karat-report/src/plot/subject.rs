@@ -1,10 +1,9 @@
 //! Selects the tools and figures to plot.
 
-use super::{NothingToDraw, Plot, PlotOptions};
+use super::{DrawnPlots, Plot, PlotOptions};
 use crate::number::{best_first, goodness, rank_metric, ranked, span, stated, three, title};
 use crate::report_view::ReportView;
 use karat_core::metric::table::Direction;
-use karat_core::wording::count;
 use karat_format::report::{EstimateV1, ReportV1, ToolV1};
 
 #[derive(Clone, Copy)]
@@ -19,39 +18,38 @@ impl<'a> DrawnTool<'a> {
     }
 }
 
-pub(super) fn tools<'a>(view: &ReportView<'a>, options: &PlotOptions) -> Result<Vec<DrawnTool<'a>>, NothingToDraw> {
+pub(super) fn tools<'a>(view: &ReportView<'a>, options: &PlotOptions) -> Result<Vec<DrawnTool<'a>>, String> {
     let all: Vec<DrawnTool<'a>> =
         ranked(view.report).into_iter().enumerate().map(|(series, tool)| DrawnTool { tool, series }).collect();
     if all.is_empty() {
-        return Err(NothingToDraw("the report contains no tool; score a submission first".to_owned()));
+        return Err("the report contains no tool; score a submission first".to_owned());
     }
     if let Some(name) = options.tools.iter().find(|name| !all.iter().any(|drawn| drawn.name() == *name)) {
         let there: Vec<&str> = all.iter().map(DrawnTool::name).collect();
-        return Err(NothingToDraw(format!("the report has no tool `{name}`; available: {}", there.join(", "))));
+        return Err(format!("the report has no tool `{name}`; available: {}", there.join(", ")));
     }
     let chosen =
         |drawn: &DrawnTool<'_>| options.tools.is_empty() || options.tools.iter().any(|name| name == drawn.name());
     Ok(all.into_iter().filter(chosen).collect())
 }
 
-pub(super) fn metric<'a>(view: &'a ReportView<'_>, options: &'a PlotOptions) -> Result<&'a str, NothingToDraw> {
+pub(super) fn metric<'a>(view: &'a ReportView<'_>, options: &'a PlotOptions) -> Result<&'a str, String> {
     let id = options.metric.as_deref().unwrap_or_else(|| rank_metric(view.report));
-    let advice = "`karat metrics list` lists all metrics";
-    match view.report.tools.iter().any(|tool| stated(view.report, tool, id).is_some()) {
-        true => Ok(id),
-        false => Err(NothingToDraw(format!("no tool of the report has the metric `{id}`; {advice}"))),
+    if !view.report.tools.iter().any(|tool| stated(view.report, tool, id).is_some()) {
+        return Err(format!("no tool of the report has the metric `{id}`; `karat metrics list` lists all metrics"));
     }
+    Ok(id)
 }
 
-pub(super) fn no_metric(options: &PlotOptions, figures: &str) -> Result<(), NothingToDraw> {
+pub(super) fn no_metric(options: &PlotOptions, figures: &str) -> Result<(), String> {
     match &options.metric {
         None => Ok(()),
-        Some(_) => Err(NothingToDraw(format!("this plot always shows {figures}; omit the metric"))),
+        Some(_) => Err(format!("this plot always shows {figures}; omit the metric")),
     }
 }
 
-pub(super) fn not_empty(plots: Vec<Plot>, why: impl FnOnce() -> String) -> Result<Vec<Plot>, NothingToDraw> {
-    if plots.is_empty() { Err(NothingToDraw(why())) } else { Ok(plots) }
+pub(super) fn not_empty(plots: Vec<Plot>, why: impl FnOnce() -> String) -> DrawnPlots {
+    if plots.is_empty() { Err(why()) } else { Ok(plots) }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,10 +107,6 @@ pub(super) fn is_down(report: &ReportV1, id: &str) -> bool {
 
 pub(super) fn axis_title(report: &ReportV1, id: &str) -> String {
     format!("{}{}", title(id), if is_down(report, id) { " (less is better)" } else { "" })
-}
-
-pub(super) fn about(report: &ReportV1) -> String {
-    format!("{} · {} · profile {}", report.suite.name, count(report.suite.cases, "case"), report.profile.name)
 }
 
 pub(super) fn level(report: &ReportV1) -> String {

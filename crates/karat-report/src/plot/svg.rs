@@ -11,6 +11,8 @@ pub(super) const SMALL: f64 = 11.0;
 #[derive(Default)]
 pub(super) struct Svg {
     pub(super) out: String,
+    /// The text alternative: one sentence per mark.
+    pub(super) sentences: Vec<String>,
 }
 
 #[derive(Clone, Copy)]
@@ -89,6 +91,16 @@ impl Svg {
 
     pub(super) fn series_about(&mut self, series: usize, title: &str, marks: impl FnOnce(&mut Self)) {
         self.about(title, |svg| svg.series(series, marks));
+    }
+
+    /// Like [`Self::series_about`], with the title as a sentence of the description.
+    pub(super) fn mark(&mut self, series: usize, words: String, marks: impl FnOnce(&mut Self)) {
+        self.series_about(series, &words, marks);
+        self.sentences.push(words);
+    }
+
+    pub(super) fn description(&self) -> String {
+        format!("{}.", self.sentences.join("; "))
     }
 
     pub(super) fn interval(&mut self, [from, to]: [f64; 2], y: f64) {

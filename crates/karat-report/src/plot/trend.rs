@@ -1,9 +1,9 @@
 //! Plots a metric of every tool over several reports; a missing tool leaves a gap.
 
-use super::axes::{Frame, describe, finish, legend, list_names};
+use super::axes::{Frame, finish, legend, list_names};
 use super::subject::{self, DrawnTool, Figure};
 use super::svg::{Anchor, SMALL, Scale, Svg, domain, ticks};
-use super::{NothingToDraw, Plot, PlotOptions, words};
+use super::{DrawnPlots, PlotOptions, words};
 use crate::number::title;
 use crate::report_view::ReportView;
 use karat_core::wording::count;
@@ -13,11 +13,11 @@ const WIDTH: f64 = 620.0;
 /// With more reports, intervals would cover each other.
 const MOST_WITH_INTERVALS: usize = 30;
 
-pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<Plot>, NothingToDraw> {
+pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> DrawnPlots {
     let (report, id) = (view.report, subject::metric(view, options)?);
     let chosen = subject::tools(view, options)?;
     if view.earlier.is_empty() {
-        return Err(NothingToDraw("only one report was given; a trend needs several, oldest first".to_owned()));
+        return Err("only one report was given; a trend needs several, oldest first".to_owned());
     }
     let mut stops: Vec<(&str, &ReportV1)> =
         view.earlier.iter().map(|earlier| (earlier.label.as_str(), &earlier.report)).collect();
@@ -29,7 +29,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
     let (tools, figures): (Vec<DrawnTool<'_>>, Vec<Vec<Option<Figure>>>) = shown.into_iter().unzip();
     let all: Vec<f64> = figures.iter().flatten().flatten().flat_map(Figure::all).collect();
     if all.is_empty() {
-        return Err(NothingToDraw(format!("{} has no value in any of the reports", title(id))));
+        return Err(format!("{} has no value in any of the reports", title(id)));
     }
     let frame = Frame { left: 56.0, top: 10.0, right: WIDTH - 20.0, bottom: 300.0 };
     let ends = domain(all);
@@ -39,7 +39,6 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
     let mut svg = Svg::default();
     frame.y_axis(&mut svg, &y, &ticks(ends, 5), &subject::axis_title(report, id));
     report_labels(&mut svg, &frame, &x, &stops);
-    let mut sentences = Vec::new();
     for (nth, (drawn, figures)) in tools.iter().zip(&figures).enumerate() {
         // Tools are offset so that intervals do not overlap.
         let aside = (nth as f64 - (tools.len() - 1) as f64 / 2.0) * (28.0 / tools.len() as f64).min(4.0);
@@ -63,7 +62,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
             });
             values.push(format!("{} {}", stops[at].0, figure.to_text()));
         }
-        sentences.push(format!("{}: {}", drawn.name(), values.join(", ")));
+        svg.sentences.push(format!("{}: {}", drawn.name(), values.join(", ")));
     }
     let foot = legend(&mut svg, &tools, frame.bottom + 26.0, WIDTH);
     let mut remarks = Vec::new();
@@ -79,7 +78,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<P
         remarks.push(format!("Without a value: {}.", list_names(&names)));
     }
     let title = format!("{} over {} reports", title(id), stops.len());
-    Ok(vec![finish(svg, report, (WIDTH, foot), &[remarks.join(" ")], title, describe(&sentences))])
+    Ok(vec![finish(svg, report, (WIDTH, foot), &[remarks.join(" ")], title)])
 }
 
 fn mismatched_reports(view: &ReportView<'_>) -> Vec<String> {

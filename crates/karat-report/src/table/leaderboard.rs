@@ -12,52 +12,50 @@ const NAME: usize = 24;
 /// Tool names may be cut to this to make room for a headline metric.
 const SHORT_NAME: usize = 16;
 
-/// In the order in which columns are shown.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Column {
-    /// By position in the headline, with its interval below.
-    Headline(usize),
-    Tp,
-    Fp,
-    Fn,
-    Result,
-    Failed,
-    /// By position in [`METRICS`].
-    Metric(usize),
-    Seconds,
-    Usd,
+struct Column<'r> {
+    /// Columns are shown in this order.
+    place: usize,
+    title: &'r str,
+    /// The id of a headline metric, whose interval is shown below.
+    headline: Option<&'r str>,
+    cell: Box<dyn Fn(&ToolV1) -> Cell + 'r>,
 }
 
-const METRICS: [&str; 4] = ["f2", "found_any", "found_all", "consistency"];
+const RESULT: usize = 2;
 
-/// Further columns, most useful first; a group is shown together.
-const MORE: [&[Column]; 8] = [
-    &[Column::Tp, Column::Fp, Column::Fn],
-    &[Column::Failed],
-    &[Column::Usd],
-    &[Column::Seconds],
-    &[Column::Metric(0)],
-    &[Column::Metric(1)],
-    &[Column::Metric(2)],
-    &[Column::Metric(3)],
-];
+impl<'r> Column<'r> {
+    fn new(place: usize, title: &'r str, cell: impl Fn(&ToolV1) -> Cell + 'r) -> Self {
+        Self { place, title, headline: None, cell: Box::new(cell) }
+    }
+
+    /// The title on two lines.
+    fn split(&self) -> (String, String) {
+        match (self.headline, self.title.rsplit_once(' ')) {
+            (Some(_), Some((upper, lower))) => {
+                (upper.to_owned(), format!("{lower:>width$}", width = upper.chars().count()))
+            }
+            _ => (String::new(), self.title.to_owned()),
+        }
+    }
+}
 
 /// Returns the leaderboard and its footnotes: what the bars show, and what did not fit.
 pub(super) fn draw(report: &ReportV1, terminal: &TerminalStyle) -> (String, Vec<String>) {
-    let headline: Vec<Column> = (0..report.profile.headline.len()).map(Column::Headline).collect();
+    let ids = report.profile.headline.iter().map(String::as_str);
+    let metric =
+        |id| Column { headline: Some(id), ..Column::new(0, title(id), move |tool| metric_cell(report, tool, id)) };
+    let mut columns: Vec<Column<'_>> = ids.clone().map(metric).collect();
     // If the headline metrics do not fit, column heads take two lines.
-    let stacked = width_with_name(&rows(report, &headline, false), SHORT_NAME) > terminal.width;
-    let columns = chosen(report, terminal.width, headline, stacked);
+    let stacked = width_with_name(&rows(report, &columns, false), SHORT_NAME) > terminal.width;
+    fit_columns(report, terminal.width, &mut columns, stacked);
     let mut rows = rows(report, &columns, stacked);
-    let is_shown = |at: usize| columns.contains(&Column::Headline(at));
-    let shown = (0..report.profile.headline.len()).filter(|at| is_shown(*at)).count();
-    let bars = sparkline::add(report, &mut rows, 1 + shown, terminal);
-    if stacked && columns.iter().any(|column| !split(report, *column).0.is_empty()) {
-        let upper = columns.iter().map(|column| Cell::right(split(report, *column).0).styled(DIM));
+    let shown: Vec<&str> = columns.iter().filter_map(|column| column.headline).collect();
+    let bars = sparkline::add(report, &mut rows, 1 + shown.len(), terminal);
+    if stacked && columns.iter().any(|column| !column.split().0.is_empty()) {
+        let upper = columns.iter().map(|column| Cell::right(column.split().0).styled(DIM));
         rows.insert(0, [Cell::left("")].into_iter().chain(upper).collect());
     }
-    let ids = report.profile.headline.iter().enumerate();
-    let left_out: Vec<&str> = ids.filter(|(at, _)| !is_shown(*at)).map(|(_, id)| title(id)).collect();
+    let left_out: Vec<&str> = ids.filter(|id| !shown.contains(id)).map(title).collect();
     let no_room = (!left_out.is_empty()).then(|| format!("not shown for lack of space: {}", left_out.join(", ")));
     (grid::draw(&rows, terminal.width, terminal.colour), bars.into_iter().chain(no_room).collect())
 }
@@ -67,119 +65,95 @@ fn width_with_name(rows: &[Vec<Cell>], name: usize) -> usize {
     first.min(name + 2) + grid::width(rows, usize::MAX) - first
 }
 
-fn chosen(report: &ReportV1, width: usize, mut columns: Vec<Column>, stacked: bool) -> Vec<Column> {
-    let fits = |columns: &[Column], name: usize, beside: usize| {
+/// Removes headline metrics that do not fit, and adds further columns that do.
+fn fit_columns<'r>(report: &'r ReportV1, width: usize, columns: &mut Vec<Column<'r>>, stacked: bool) {
+    let fits = |columns: &[Column<'_>], name: usize, beside: usize| {
         width_with_name(&rows(report, columns, stacked), name) + beside <= width
     };
-    let headline = &report.profile.headline;
     if report.profile.expect_pass {
-        columns.push(Column::Result);
+        let result = |tool: &ToolV1| match tool.pass {
+            true => Cell::left("pass").styled(GOOD),
+            false => Cell::left("FAIL").styled(RED),
+        };
+        columns.push(Column::new(RESULT, "result", result));
     }
     // The ranking metric and whether tools pass are kept.
-    while !fits(&columns, SHORT_NAME, 0) {
-        let can_go = |column: &Column| matches!(column, Column::Headline(at) if headline[*at] != rank_metric(report));
+    while !fits(columns, SHORT_NAME, 0) {
+        let can_go = |column: &Column<'_>| column.headline.is_some_and(|id| id != rank_metric(report));
         let Some(last) = columns.iter().rposition(can_go) else { break };
         columns.remove(last);
     }
-    let mut more: Vec<&[Column]> = MORE.to_vec();
-    if report.profile.method == Method::Audit {
+    for (group, beside) in further(report) {
+        let before = columns.len();
+        columns.extend(group);
+        if !fits(columns, NAME, beside) {
+            columns.truncate(before);
+        }
+    }
+    columns.sort_by_key(|column| column.place);
+}
+
+/// Further columns, most useful first, with the room to leave beside them; a group is shown together.
+fn further(report: &ReportV1) -> Vec<(Vec<Column<'_>>, usize)> {
+    let (latency, cost) = (&report.measured.latency, &report.measured.cost);
+    let has_any = |is_known: &dyn Fn(&ToolV1) -> bool| report.tools.iter().any(is_known);
+    let counts_findings = report.profile.method != Method::Verdict;
+    // The interval track is more useful than what comes after counts and failures.
+    let track = sparkline::COLUMN + 2;
+    let mut groups = Vec::new();
+    if counts_findings && !report.tools.is_empty() {
+        let count = |n: usize| Cell::right(n.to_string());
+        let counts = vec![
+            Column::new(1, "TP", move |tool| count(tool.counts.tp)),
+            Column::new(1, "FP", move |tool| count(tool.counts.fp)),
+            Column::new(1, "FN", move |tool| count(tool.counts.fn_)),
+        ];
+        groups.push((counts, 0));
+    }
+    if has_any(&|tool| failed_trials(tool) > 0) {
+        let failed = |tool: &ToolV1| {
+            let n = failed_trials(tool);
+            Cell::right(format!("{n}/{}", tool.trials)).styled(if n > 0 { WARNING } else { DIM })
+        };
+        groups.push((vec![Column::new(3, "failed", failed)], 0));
+    }
+    if has_any(&|tool| cost.contains_key(&tool.tool)) {
+        let usd = move |tool: &ToolV1| cost.get(&tool.tool).map(|own| format!("{:.2}", own.usd));
+        groups.push((vec![Column::new(6, "USD", move |tool| Cell::right(or_dash(usd(tool))))], track));
+    }
+    if has_any(&|tool| latency.contains_key(&tool.tool)) {
+        let seconds = move |tool: &ToolV1| latency.get(&tool.tool).map(|own| format!("{:.1}", own.mean_ms / 1000.0));
+        groups.push((vec![Column::new(5, "s/trial", move |tool| Cell::right(or_dash(seconds(tool))))], track));
+    }
+    for id in ["f2", "found_any", "found_all", "consistency"] {
+        let value = move |tool: &ToolV1| tool.metrics.get(id).and_then(|estimate| estimate.value);
+        if counts_findings && has_any(&|tool| value(tool).is_some()) {
+            groups.push((vec![Column::new(4, title(id), move |tool| Cell::right(three(value(tool))))], track));
+        }
+    }
+    if report.profile.method == Method::Audit && !groups.is_empty() {
         // Audits do not count findings.
-        more.rotate_left(1);
+        groups.rotate_left(1);
     }
-    for group in more.into_iter().filter(|group| has_any(report, group[0])) {
-        let with: Vec<Column> = columns.iter().chain(group).copied().collect();
-        // The interval track is more useful than what comes after counts and failures.
-        let track = if matches!(group[0], Column::Tp | Column::Failed) { 0 } else { sparkline::COLUMN + 2 };
-        if fits(&with, NAME, track) {
-            columns = with;
-        }
-    }
-    columns.sort();
-    columns
+    groups
 }
 
-fn has_any(report: &ReportV1, column: Column) -> bool {
-    let verdicts_only = report.profile.method == Method::Verdict;
-    report.tools.iter().any(|tool| match column {
-        Column::Headline(_) | Column::Result => true,
-        Column::Tp | Column::Fp | Column::Fn => !verdicts_only,
-        Column::Failed => failed_trials(tool) > 0,
-        Column::Metric(at) => {
-            !verdicts_only && tool.metrics.get(METRICS[at]).is_some_and(|estimate| estimate.value.is_some())
-        }
-        Column::Seconds => report.measured.latency.contains_key(&tool.tool),
-        Column::Usd => report.measured.cost.contains_key(&tool.tool),
-    })
-}
-
-fn split(report: &ReportV1, column: Column) -> (String, String) {
-    let title = head_words(report, column);
-    match (column, title.rsplit_once(' ')) {
-        (Column::Headline(_), Some((upper, lower))) => {
-            (upper.to_owned(), format!("{lower:>width$}", width = upper.chars().count()))
-        }
-        _ => (String::new(), title.to_owned()),
-    }
-}
-
-fn rows(report: &ReportV1, columns: &[Column], stacked: bool) -> Vec<Vec<Cell>> {
-    let head = |column: &Column| {
-        if stacked { split(report, *column).1 } else { head_words(report, *column).to_owned() }
-    };
+fn rows(report: &ReportV1, columns: &[Column<'_>], stacked: bool) -> Vec<Vec<Cell>> {
+    let head = |column: &Column<'_>| if stacked { column.split().1 } else { column.title.to_owned() };
     let mut rows = vec![grid::header("tool", columns.iter().map(head))];
-    if let Some(at) = columns.iter().position(|column| *column == Column::Result) {
-        rows[0][at + 1] = Cell::left(head(&Column::Result)).styled(DIM);
+    if let Some(at) = columns.iter().position(|column| column.place == RESULT) {
+        rows[0][at + 1] = Cell::left(columns[at].title).styled(DIM);
     }
     for tool in ranked(report) {
         let mut row = vec![Cell::left(&tool.tool).styled(BOLD)];
-        row.extend(columns.iter().map(|column| cell(report, tool, *column)));
+        row.extend(columns.iter().map(|column| (column.cell)(tool)));
         rows.push(row);
         let rank = rank_of(report, &tool.tool).map_or_else(String::new, |rank| format!("rank {rank}"));
-        let spans = columns.iter().filter_map(|column| match column {
-            Column::Headline(at) => {
-                Some(span(headline(report, tool).get(&report.profile.headline[*at]).and_then(|e| e.ci)))
-            }
-            _ => None,
-        });
-        let beneath = [Cell::left(rank).styled(DIM)].into_iter().chain(spans.map(|s| Cell::right(s).styled(DIM)));
-        rows.push(beneath.collect());
+        let ci = |id: &str| headline(report, tool).get(id).and_then(|estimate| estimate.ci);
+        let spans = columns.iter().filter_map(|column| column.headline).map(|id| Cell::right(span(ci(id))).styled(DIM));
+        rows.push([Cell::left(rank).styled(DIM)].into_iter().chain(spans).collect());
     }
     rows
-}
-
-fn head_words(report: &ReportV1, column: Column) -> &str {
-    match column {
-        Column::Headline(at) => title(&report.profile.headline[at]),
-        Column::Tp => "TP",
-        Column::Fp => "FP",
-        Column::Fn => "FN",
-        Column::Result => "result",
-        Column::Failed => "failed",
-        Column::Metric(at) => title(METRICS[at]),
-        Column::Seconds => "s/trial",
-        Column::Usd => "USD",
-    }
-}
-
-fn cell(report: &ReportV1, tool: &ToolV1, column: Column) -> Cell {
-    let figure = |value: Option<String>| Cell::right(or_dash(value));
-    match column {
-        Column::Headline(at) => metric_cell(report, tool, &report.profile.headline[at]),
-        Column::Tp => Cell::right(tool.counts.tp.to_string()),
-        Column::Fp => Cell::right(tool.counts.fp.to_string()),
-        Column::Fn => Cell::right(tool.counts.r#fn.to_string()),
-        Column::Result if tool.pass => Cell::left("pass").styled(GOOD),
-        Column::Result => Cell::left("FAIL").styled(RED),
-        Column::Failed => {
-            let n = failed_trials(tool);
-            Cell::right(format!("{n}/{}", tool.trials)).styled(if n > 0 { WARNING } else { DIM })
-        }
-        Column::Metric(at) => Cell::right(three(tool.metrics.get(METRICS[at]).and_then(|e| e.value))),
-        Column::Seconds => {
-            figure(report.measured.latency.get(&tool.tool).map(|own| format!("{:.1}", own.mean_ms / 1000.0)))
-        }
-        Column::Usd => figure(report.measured.cost.get(&tool.tool).map(|own| format!("{:.2}", own.usd))),
-    }
 }
 
 fn metric_cell(report: &ReportV1, tool: &ToolV1, id: &str) -> Cell {

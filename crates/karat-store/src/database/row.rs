@@ -1,9 +1,9 @@
 //! Values bound to statements, and rows read from results.
 
-use crate::error::{Result, StoreError};
-use crate::tables::{Field, ROW_HASH_LEN, Table};
+use crate::tables::{Field, Table};
+use crate::{Result, StoreError};
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Row as _, TypeInfo, ValueRef};
+use sqlx::{Decode, Row as _, Sqlite, Type, TypeInfo, ValueRef};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,41 +28,17 @@ impl Value {
     }
 }
 
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
+macro_rules! value_from {
+    ($($type:ty => $variant:ident),+) => {
+        $(impl From<$type> for Value {
+            fn from(value: $type) -> Self {
+                Self::$variant(value.into())
+            }
+        })+
+    };
 }
 
-impl From<String> for Value {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<i64> for Value {
-    fn from(number: i64) -> Self {
-        Self::Int(number)
-    }
-}
-
-impl From<u32> for Value {
-    fn from(number: u32) -> Self {
-        Self::Int(number.into())
-    }
-}
-
-impl From<f64> for Value {
-    fn from(number: f64) -> Self {
-        Self::Real(number)
-    }
-}
-
-impl From<Vec<u8>> for Value {
-    fn from(bytes: Vec<u8>) -> Self {
-        Self::Bytes(bytes)
-    }
-}
+value_from!(&str => Text, String => Text, i64 => Int, u32 => Int, f64 => Real, Vec<u8> => Bytes);
 
 impl<T: Into<Self>> From<Option<T>> for Value {
     fn from(value: Option<T>) -> Self {
@@ -77,63 +53,30 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    pub(crate) fn text(&self, column: usize) -> Result<String> {
-        self.field(self.row.try_get(column))
-    }
-
-    pub(crate) fn str(&self, column: usize) -> Result<&str> {
-        self.field(self.row.try_get(column))
-    }
-
-    pub(crate) fn text_or_null(&self, column: usize) -> Result<Option<String>> {
-        self.field(self.row.try_get(column))
-    }
-
-    pub(crate) fn int(&self, column: usize) -> Result<i64> {
-        self.field(self.row.try_get(column))
-    }
-
-    pub(crate) fn int_or_null(&self, column: usize) -> Result<Option<i64>> {
-        self.field(self.row.try_get(column))
-    }
-
-    pub(crate) fn real_or_null(&self, column: usize) -> Result<Option<f64>> {
-        self.field(self.row.try_get(column))
-    }
-
-    pub(crate) fn bytes(&self, column: usize) -> Result<Vec<u8>> {
+    pub(crate) fn get<'r, T: Decode<'r, Sqlite> + Type<Sqlite>>(&'r self, column: usize) -> Result<T> {
         self.field(self.row.try_get(column))
     }
 
     pub(crate) fn count(&self, column: usize) -> Result<u32> {
-        let number = self.int(column)?;
+        let number: i64 = self.get(column)?;
         u32::try_from(number).map_err(|_| self.damage(format!("{number} stands where a count should")))
     }
 
     pub(super) fn check(&self, table: &Table) -> Result<()> {
         // A row that cannot be hashed is damaged too.
-        match (self.hash(table), self.bytes(table.columns.len())) {
-            (Ok(hash), Ok(stored)) if hash.as_slice() == stored => Ok(()),
+        match (self.fields(table), self.get::<&[u8]>(table.width())) {
+            (Ok(fields), Ok(stored)) if table.hash(fields.iter().copied()) == stored => Ok(()),
             _ => Err(self.damage(row_damage(&self.name(table), table))),
         }
     }
 
-    pub(super) fn hash(&self, table: &Table) -> Result<[u8; ROW_HASH_LEN]> {
-        let fields = (0..table.columns.len()).map(|column| self.stored(column)).collect::<Result<Vec<_>, _>>()?;
-        Ok(table.hash(fields))
+    pub(super) fn fields(&self, table: &Table) -> Result<Vec<Field<'_>>> {
+        (0..table.width()).map(|column| self.stored(column)).collect()
     }
 
-    pub(super) fn values(&self, table: &Table) -> Result<Vec<Value>> {
-        let value = |column: usize| {
-            Ok(match self.stored(column)? {
-                Field::Null => Value::Null,
-                Field::Int(number) => Value::Int(number),
-                Field::Real(number) => Value::Real(number),
-                Field::Text(_) => Value::Text(self.text(column)?),
-                Field::Bytes(bytes) => Value::Bytes(bytes.to_vec()),
-            })
-        };
-        (0..table.columns.len()).map(value).collect()
+    /// The rowid, which follows the columns and the hash.
+    pub(super) fn place(&self, table: &Table) -> Result<i64> {
+        self.get(table.width() + 1)
     }
 
     /// A value with the type the file holds, whatever the column declares.
@@ -151,7 +94,7 @@ impl Row {
     }
 
     pub(super) fn name(&self, table: &Table) -> String {
-        let part = |(place, column): (usize, &&str)| {
+        let part = |(place, column): (usize, &str)| {
             let value = match self.stored(place) {
                 Ok(Field::Int(number)) => number.to_string(),
                 Ok(Field::Text(text) | Field::Bytes(text)) => {
@@ -162,7 +105,7 @@ impl Row {
             };
             format!("{column}={value}")
         };
-        table.columns[..table.key].iter().enumerate().map(part).collect::<Vec<_>>().join(" ")
+        table.columns().take(table.key).enumerate().map(part).collect::<Vec<_>>().join(" ")
     }
 
     fn field<T>(&self, got: Result<T, sqlx::Error>) -> Result<T> {

@@ -25,7 +25,7 @@ impl Database {
         for table in TABLES {
             let sql = format!("UPDATE {} SET {ROW_HASH} = $1 WHERE rowid = $2", table.name);
             self.walk(table, &mut |database, place, row| {
-                let hash = row.hash(table)?;
+                let hash = table.hash(row.fields(table)?);
                 database.execute_sql(sql.clone(), vec![hash.to_vec().into(), place.into()]).map(|_| ())
             })
             .unwrap();

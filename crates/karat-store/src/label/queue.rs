@@ -49,7 +49,7 @@ pub fn pair_queue<'a>(
     let cases: HashMap<&str, &Case> = suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
     let goldens: Vec<&Golden> = suite.cases.iter().flat_map(|case| &case.goldens).collect();
     let vocabulary = Vocabulary::learn(&goldens, |golden| prose(golden));
-    let of_trial = |(at, trial): (usize, &'a Trial)| -> Vec<(OpenPair<'a>, PairInstance)> {
+    let of_trial = |(at, trial): (usize, &'a Trial)| -> Vec<(LabelKey, PairInstance)> {
         let Some(&case) = cases.get(trial.case.as_str()) else { return Vec::new() };
         let candidates = candidates(case, trial, &vocabulary, profile);
         if candidates.is_empty() {
@@ -58,38 +58,33 @@ pub fn pair_queue<'a>(
         let known: Vec<String> = case.goldens.iter().map(|golden| GoldenText::new(case, golden).text()).collect();
         let reported: Vec<String> = trial.findings.iter().map(|finding| FindingText::new(finding).text()).collect();
         let likely = judge.probabilities(&case.goldens, &trial.findings);
-        let open = |(golden, finding): (usize, usize)| {
-            let key = LabelKey::pair(&known[golden], &reported[finding]);
+        let instance = |(golden, finding): (usize, usize)| {
             let probability = likely[golden * trial.findings.len() + finding];
-            let open = OpenPair {
-                key,
-                case,
-                golden: &case.goldens[golden],
-                finding: &trial.findings[finding],
-                tools: 0,
-                trials: 0,
-                doubt: Uncertainty::default(),
-            };
-            (open, PairInstance { item: 0, trial: at, golden, finding, probability })
+            let instance = PairInstance { item: 0, trial: at, golden, finding, probability };
+            (LabelKey::pair(&known[golden], &reported[finding]), instance)
         };
-        candidates.into_iter().map(open).collect()
+        candidates.into_iter().map(instance).collect()
     };
-    let all: Vec<Vec<(OpenPair<'a>, PairInstance)>> = trials.par_iter().enumerate().map(of_trial).collect();
-    let mut once: BTreeMap<LabelKey, (OpenPair<'a>, Vec<PairInstance>)> = BTreeMap::new();
-    for (open, standing) in all.into_iter().flatten() {
-        once.entry(open.key.clone()).or_insert_with(|| (open, Vec::new())).1.push(standing);
+    let all: Vec<Vec<(LabelKey, PairInstance)>> = trials.par_iter().enumerate().map(of_trial).collect();
+    let mut once: BTreeMap<LabelKey, Vec<PairInstance>> = BTreeMap::new();
+    for (key, instance) in all.into_iter().flatten() {
+        once.entry(key).or_default().push(instance);
     }
-    let (mut pairs, mut standings) = (Vec::with_capacity(once.len()), Vec::new());
-    for (item, (mut open, places)) in once.into_values().enumerate() {
-        let trials_of: BTreeSet<usize> = places.iter().map(|standing| standing.trial).collect();
-        let tools: BTreeSet<&str> = trials_of.iter().map(|at| trials[*at].tool.as_str()).collect();
-        (open.tools, open.trials) = (tools.len(), trials_of.len());
-        standings.extend(places.into_iter().map(|standing| PairInstance { item, ..standing }));
-        pairs.push(open);
+    for (item, instances) in once.values_mut().enumerate() {
+        instances.iter_mut().for_each(|instance| instance.item = item);
     }
+    let instances: Vec<PairInstance> = once.values().flatten().copied().collect();
     let scene = PriorityInput { suite, trials, judgements, profile, threshold: judge.params().threshold };
-    let found = uncertainties(scene, &standings, pairs.len());
-    pairs.iter_mut().zip(found).for_each(|(open, doubt)| open.doubt = doubt);
+    let doubts = uncertainties(scene, &instances, once.len());
+    let open = |((key, instances), doubt): ((LabelKey, Vec<PairInstance>), Uncertainty)| {
+        let PairInstance { trial, golden, finding, .. } = instances[0];
+        let case = cases[trials[trial].case.as_str()];
+        let (golden, finding) = (&case.goldens[golden], &trials[trial].findings[finding]);
+        let reported_in: BTreeSet<usize> = instances.iter().map(|instance| instance.trial).collect();
+        let tools: BTreeSet<&str> = reported_in.iter().map(|at| trials[*at].tool.as_str()).collect();
+        OpenPair { key, case, golden, finding, tools: tools.len(), trials: reported_in.len(), doubt }
+    };
+    let mut pairs: Vec<OpenPair<'a>> = once.into_iter().zip(doubts).map(open).collect();
     // Ties keep the order of keys, which is arbitrary but stable.
     pairs.sort_by(|a, b| b.doubt.variance().total_cmp(&a.doubt.variance()));
     pairs
@@ -192,19 +187,14 @@ pub struct Sample {
     seed: u64,
 }
 
-/// A sampling probability outside (0, 1].
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("a sample is drawn with a probability above 0 and up to 1, such as 0.2, and not with {0}")]
-pub struct BadProbability(f64);
-
 impl Sample {
-    /// The sample of a seed.
-    pub fn new(probability: f64, seed: u64) -> Result<Self, BadProbability> {
+    /// The sample of a seed; an error for a probability outside (0, 1].
+    pub fn new(probability: f64, seed: u64) -> Result<Self, String> {
         if probability > 0.0 && probability <= 1.0 {
-            Ok(Self { probability, seed })
-        } else {
-            Err(BadProbability(probability))
+            return Ok(Self { probability, seed });
         }
+        let expected = "a sample is drawn with a probability above 0 and up to 1, such as 0.2";
+        Err(format!("{expected}, and not with {probability}"))
     }
 
     /// The inclusion probability.

@@ -77,6 +77,8 @@ fn contradiction_in_files(label: &NewLabel, line: &Line<'_>, earlier: &str, plac
     line.at(&[field.into()], "contradiction", message).with_help("remove one of them")
 }
 
+type Found<T> = Result<T, Box<Diagnostic>>;
+
 struct LabelReader<'a> {
     cases: HashMap<&'a str, &'a Case>,
     trials: HashMap<(&'a str, &'a str, u32), &'a Trial>,
@@ -148,18 +150,13 @@ impl<'a> LabelReader<'a> {
         Ok(labels.collect())
     }
 
-    fn case(&self, judgement: &Judgement, line: &Line<'_>) -> Result<&'a Case, Box<Diagnostic>> {
+    fn case(&self, judgement: &Judgement, line: &Line<'_>) -> Found<&'a Case> {
         let message = || format!("the suite has no case `{}`", judgement.case);
         let found = self.cases.get(judgement.case.as_str()).copied();
         found.ok_or_else(|| line.at(&["case".into()], "unknown-case", message()).into())
     }
 
-    fn golden(
-        &self,
-        judgement: &Judgement,
-        decision: &PairDecision,
-        line: &Line<'_>,
-    ) -> Result<(&'a Case, &'a Golden), Box<Diagnostic>> {
+    fn golden(&self, judgement: &Judgement, decision: &PairDecision, line: &Line<'_>) -> Found<(&'a Case, &'a Golden)> {
         let case = self.case(judgement, line)?;
         let Some(id) = &decision.golden else {
             let message = "a label is about one golden, and this line names none";
@@ -174,7 +171,7 @@ impl<'a> LabelReader<'a> {
         Ok((case, golden))
     }
 
-    fn finding(&self, judgement: &Judgement, id: &FindingId, line: &Line<'_>) -> Result<&'a Finding, Box<Diagnostic>> {
+    fn finding(&self, judgement: &Judgement, id: &FindingId, line: &Line<'_>) -> Found<&'a Finding> {
         let (case, tool, number) = (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial);
         let Some(trial) = self.trials.get(&(case, tool, number)) else {
             let message = format!("there is no trial {number} of {tool} on {case}");
@@ -212,17 +209,17 @@ fn finding_note(finding: &FindingId, decision: &AuditDecision) -> Option<String>
     Some(std::iter::once(first).chain(rest).collect::<Vec<_>>().join("\n"))
 }
 
-fn annotator(judgement: &Judgement, line: &Line<'_>) -> Result<Annotator, Box<Diagnostic>> {
+fn annotator(judgement: &Judgement, line: &Line<'_>) -> Found<Annotator> {
     let at = |code: &'static str, message: String| line.at(&["judge".into()], code, message);
     let Some(name) = judgement.judge.as_str().strip_prefix(HUMAN) else {
         let message = format!("`{}` is not a person; labels are decisions of people", judgement.judge);
         let help = "a person signs as human:NAME; use `karat score --judgements` for the decisions of other judges";
         return Err(at("no-person", message).with_help(help).into());
     };
-    Annotator::new(name).map_err(|error| at("bad-name", error.to_string()).into())
+    Annotator::new(name).map_err(|error| at("bad-name", error).into())
 }
 
-fn keep<T>(found: Result<T, Box<Diagnostic>>, faults: &mut Vec<Diagnostic>) -> Option<T> {
+fn keep<T>(found: Found<T>, faults: &mut Vec<Diagnostic>) -> Option<T> {
     found.map_err(|fault| faults.push(*fault)).ok()
 }
 

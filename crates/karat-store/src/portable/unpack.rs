@@ -1,12 +1,11 @@
 //! Reads a run file; everything is checked before anything is used.
 
 use super::{LineV1, SCHEMA, Seal, TrialLineV1};
-use crate::artifacts::{Packer, hash};
-use crate::error::{Result, StoreError};
-use crate::naming::RunId;
+use crate::artifacts::hash;
 use crate::record::{Planned, TrialKey};
-use crate::runs::{RunRow, RunState, RunV1};
+use crate::runs::{RunRow, RunV1};
 use crate::trials::{Batch, TrialRow, check_judgement};
+use crate::{Result, RunId, RunState, StoreError};
 use karat_format::run::{PlanV1, ToolFactsV1, TrialDetailV1};
 use karat_format::submission::TrialV1;
 use serde_json::value::RawValue;
@@ -76,7 +75,6 @@ struct RunFileReader {
     run: Option<Run>,
     tools: BTreeMap<String, Vec<String>>,
     batch: Batch,
-    packer: Packer,
     links: Vec<String>,
     judgements: Vec<String>,
     attempts: usize,
@@ -124,8 +122,8 @@ impl RunFileReader {
                 if hash(&bytes) != stated {
                     return Err(format!("the bytes are not those of the hash {stated}"));
                 }
-                let packed = self.packer.pack(&bytes);
-                self.held += packed.len() as u64;
+                let packed = self.batch.packer.pack(&bytes);
+                self.held += packed.content.len() as u64;
                 self.batch.artifact(packed);
                 Ok(())
             }
@@ -194,7 +192,7 @@ impl RunFileReader {
         let (Some(header), Some(Run { line, plan, planned }), true) = (self.header, self.run, self.ended) else {
             return Err("the file ends before the run does".to_owned());
         };
-        if let Some(hash) = self.links.iter().find(|hash| !self.batch.has_artifact(hash)) {
+        if let Some(hash) = self.links.iter().find(|hash| !self.batch.hashes.contains(hash.as_str())) {
             return Err(format!("the bytes with the hash {hash} are not in the file"));
         }
         let done = i64::try_from(self.batch.trials()).unwrap_or(i64::MAX);

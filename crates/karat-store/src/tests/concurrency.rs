@@ -1,7 +1,7 @@
 //! Concurrent processes, and processes that are killed.
 
 use super::*;
-use crate::event::{Consumer, RunEvent};
+use crate::event::RunEvent;
 use crate::{GcOptions, RunState, StoreError};
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -142,7 +142,7 @@ fn lock_database(dir: &StoreDir) -> Store {
 }
 
 #[test]
-fn sink_waits_for_the_database_up_to_its_timeout() {
+fn storing_an_event_waits_for_the_database_up_to_its_timeout() {
     let dir = StoreDir::new();
     let mut store = dir.store();
     let run = begin(&mut store);
@@ -150,7 +150,7 @@ fn sink_waits_for_the_database_up_to_its_timeout() {
     store.database.set_busy_timeouts(Duration::from_millis(10), Duration::from_millis(200));
     let records = [record("zeta", "a", 1)];
     let started = Instant::now();
-    let error = store.sink(&run).consume(&RunEvent::TrialsDone(&records)).unwrap_err();
+    let error = store.store_event(&run, &RunEvent::TrialsDone(&records)).unwrap_err();
     assert!(error.to_string().contains("in use by another process"), "{error}");
     assert!(started.elapsed() >= Duration::from_millis(200));
 
@@ -159,7 +159,7 @@ fn sink_waits_for_the_database_up_to_its_timeout() {
         std::thread::sleep(Duration::from_millis(300));
         drop(other);
     });
-    store.sink(&run).consume(&RunEvent::TrialsDone(&records)).unwrap();
+    store.store_event(&run, &RunEvent::TrialsDone(&records)).unwrap();
     release.join().unwrap();
     assert_eq!(trial_lines(&mut store, &run), ["zeta a 1 1 reported"]);
 }

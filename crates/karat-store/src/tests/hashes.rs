@@ -108,7 +108,7 @@ fn changed_rows_are_reported_with_their_table() {
     fill(&dir);
     let whole = std::fs::read(dir.file()).unwrap();
     for table in TABLES {
-        for column in table.columns {
+        for column in table.columns() {
             std::fs::write(dir.file(), &whole).unwrap();
             let mut store = dir.store();
             store.database.script("PRAGMA foreign_keys = OFF").unwrap();

@@ -52,9 +52,9 @@ fn every_commit_is_synced() {
     let dir = StoreDir::new();
     let mut store = dir.store();
     let mut setting = |sql| store.database.query_one(sql, Vec::new()).unwrap().unwrap();
-    assert_eq!(setting("PRAGMA journal_mode").text(0).unwrap(), "wal");
-    assert_eq!(setting("PRAGMA synchronous").int(0).unwrap(), 2);
-    assert_eq!(setting("PRAGMA foreign_keys").int(0).unwrap(), 1);
+    assert_eq!(setting("PRAGMA journal_mode").get::<String>(0).unwrap(), "wal");
+    assert_eq!(setting("PRAGMA synchronous").get::<i64>(0).unwrap(), 2);
+    assert_eq!(setting("PRAGMA foreign_keys").get::<i64>(0).unwrap(), 1);
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn equal_artifacts_are_stored_once() {
     store.save(&run, &all_records()[4..]).unwrap();
     let row = store.database.query_one("SELECT COUNT(*) FROM artifacts", Vec::new()).unwrap().unwrap();
     // Eight different outputs, one empty output, and the suite.
-    assert_eq!(row.int(0).unwrap(), 10);
+    assert_eq!(row.get::<i64>(0).unwrap(), 10);
 }
 
 #[test]

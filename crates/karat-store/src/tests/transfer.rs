@@ -101,7 +101,7 @@ fn incomplete_or_changed_run_files_are_refused() {
         assert!(error.to_string().contains(expect), "{error}");
         assert_eq!(store.runs().unwrap(), []);
         let row = store.database.query_one("SELECT COUNT(*) FROM artifacts", Vec::new()).unwrap().unwrap();
-        assert_eq!(row.int(0).unwrap(), 0);
+        assert_eq!(row.get::<i64>(0).unwrap(), 0);
     };
     check(b"", "ends before the run does");
     check(b"\n", "no line of a run");

@@ -7,7 +7,7 @@ use super::{annotator, check_enabled};
 use axum::Json;
 use axum::extract::{Path, State as Shared};
 use axum::http::StatusCode;
-use karat::label::ConfirmedExtras;
+use karat::label::context::LabelContext;
 use karat::suite::adopt::{Proposal, adopt, as_yaml, origin};
 use karat_io::atomic_write;
 use karat_store::label::Subject;
@@ -29,11 +29,11 @@ pub(super) async fn list(Shared(state): Shared<State>, Path(run): Path<String>) 
     check_enabled(&state)?;
     let response = state.render(move |store| {
         let (run, _) = find_run(store, &run)?;
-        let extras = ConfirmedExtras::load(store, &run)?;
-        let found = extras.proposals(store)?;
+        let (extras, root) = LabelContext::with_current_suite(store, &run)?;
+        let found = extras.proposals(&store.labels()?);
         let goldens: Vec<Value> = found.goldens.iter().map(proposal_json).collect();
         Ok(json!({
-            "suite": extras.suite().suite.name, "refused": extras.root.as_ref().err(), "goldens": goldens,
+            "suite": extras.loaded.suite.name, "refused": root.err(), "goldens": goldens,
             "named_already": found.named_already, "left_out": found.left_out,
         }))
     });
@@ -52,9 +52,9 @@ pub(super) async fn add(
         // The lock prevents lost updates: one request at a time reads, changes and writes the file.
         let _turn = own.suite_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let (run, _) = find_run(store, &run)?;
-        let extras = ConfirmedExtras::load(store, &run)?;
-        let root = extras.root.as_ref().map_err(|why| conflict(*why))?;
-        let found = extras.proposals(store)?;
+        let (extras, root) = LabelContext::with_current_suite(store, &run)?;
+        let root = root.map_err(conflict)?;
+        let found = extras.proposals(&store.labels()?);
         let is_wanted =
             |golden: &&Proposal<'_>| golden.case.id.as_str() == wanted.case && golden.issue.id == wanted.golden;
         let Some(golden) = found.goldens.iter().find(is_wanted) else {
@@ -62,7 +62,7 @@ pub(super) async fn add(
                 "This finding can no longer be added: it was already added, or the labels have changed.",
             ));
         };
-        let changed = adopt(extras.suite(), std::slice::from_ref(golden));
+        let changed = adopt(&extras.loaded, std::slice::from_ref(golden));
         let changed = changed.map_err(|error| conflict(format!("{}.", error.to_string().trim_end_matches('.'))))?;
         let mut files = Vec::new();
         for (path, text) in &changed {

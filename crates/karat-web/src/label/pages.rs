@@ -142,7 +142,7 @@ pub(super) async fn session(
                 progress #bar max="1" value="0" aria-label="Labelling progress" {}
                 ul #remarks.dim {}
             }
-            div.told {
+            div.status {
                 p #status role="status" aria-live="polite" {}
                 // Shown after an extra was confirmed, with its name.
                 @if is_extra {
@@ -164,7 +164,7 @@ pub(super) async fn session(
                 p #question { (kind.question) }
                 div.buttons { (buttons(kind.kind)) }
                 div.tools {
-                    @for (key, action, name) in TOOLS {
+                    @for (key, action, name, _) in TOOLS {
                         button type="button" data-do=(action) data-key=(key) { kbd { (key) } " " (name) }
                     }
                     p #said.dim {}
@@ -189,9 +189,13 @@ pub(super) async fn session(
     Ok(page(&state, "Label", body, LABEL))
 }
 
-/// Buttons below the answers: key, action and name.
-const TOOLS: [(&str, &str, &str); 4] =
-    [("s", "skip", "Skip"), ("u", "undo", "Undo"), ("m", "note", "Note"), ("?", "help", "Help")];
+/// Buttons below the answers: key, action, name and help.
+const TOOLS: [(&str, &str, &str, &str); 4] = [
+    ("s", "skip", "Skip", "Skip: it is shown again at the end."),
+    ("u", "undo", "Undo", "Undo: retracts your last answer and asks again. Nothing is ever removed from the history."),
+    ("m", "note", "Note", "Note: explains your answer."),
+    ("?", "help", "Help", "Help. Esc closes it."),
+];
 
 fn buttons(kind: LabelKind) -> Markup {
     let button = |key: &str, answer: &str, name: &str, class: &str| {
@@ -255,7 +259,7 @@ fn help(kind: LabelKind) -> Markup {
             h2 { "Keys" }
             table {
                 @for (key, what) in &keys { tr { th { kbd { (key) } } td { (what) } } }
-                @for (key, what) in COMMON_KEYS { tr { th { kbd { (key) } } td { (what) } } }
+                @for (key, _, _, what) in TOOLS { tr { th { kbd { (key) } } td { (what) } } }
             }
             p.dim {
                 "In the code, " b.bar-g { "g" } " marks the known problem's lines and " b.bar-r { "r" }
@@ -265,13 +269,6 @@ fn help(kind: LabelKind) -> Markup {
         }
     }
 }
-
-const COMMON_KEYS: [(&str, &str); 4] = [
-    ("s", "Skip: it is shown again at the end."),
-    ("u", "Undo: retracts your last answer and asks again. Nothing is ever removed from the history."),
-    ("m", "Note: explains your answer."),
-    ("?", "Help. Esc closes it."),
-];
 
 pub(super) async fn confirmed(
     Shared(state): Shared<State>,

@@ -36,7 +36,6 @@ pub struct Template {
     /// Of the pull request.
     pub(crate) title: String,
     pub(crate) description: String,
-    /// The change as a unified diff.
     pub(crate) diff: String,
     files: Vec<CheckedFile>,
     folders: BTreeSet<String>,
@@ -107,8 +106,7 @@ impl Template {
             entries.push((file.path.as_str(), file.mode, file.id, meta));
         }
         let git = folder.join(".git");
-        // Git recognizes a repository by these folders and creates others when it needs them. Each one that is created for
-        // each trial costs as much as several files.
+        // Git recognizes a repository by these folders. Others, which it creates itself, would cost time in each trial.
         for inner in ["", "objects", "objects/pack", "refs"] {
             fs::create_dir(git.join(inner))?;
         }

@@ -11,7 +11,6 @@ use karat_core::metric::sums::Sums;
 use karat_core::metric::sweep::Scale;
 use karat_core::metric::table::{self, Basis, Direction, basis};
 use karat_core::metric::targets::spread_of_moments;
-use karat_core::profile::Profile;
 use karat_core::stats::summary::mean;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,7 +74,7 @@ fn counted<'s>(side: &'s Side, name: &str) -> Option<&'s CaseSide> {
 const SAME: f64 = 1e-5;
 
 /// How a metric is computed from the data of cases.
-pub(super) struct Recipe {
+pub(crate) struct Recipe {
     basis: Basis,
     id: String,
     /// The columns of one part, by name; of a mean or a spread they have no name.
@@ -124,7 +123,7 @@ impl Recipe {
         Ok(recipe)
     }
 
-    fn new(sides: &[&Side], id: &str) -> Result<Self, String> {
+    pub(crate) fn new(sides: &[&Side], id: &str) -> Result<Self, String> {
         let basis = basis(id).unwrap_or(Basis::Values);
         let profile = sides.iter().find_map(|side| side.resolved.as_ref());
         let rules = || profile.ok_or("baselines do not contain the rules to compute it: compare with a report");
@@ -204,6 +203,16 @@ impl Recipe {
         };
         let rows = sides.iter().map(|side| cases.iter().map(|name| row(side, name)).collect()).collect();
         ToolScores::Sums { rows, columns: self.columns(), value: self.value.as_ref() }
+    }
+
+    /// Whether it is computed from these values of cases.
+    pub(crate) fn reads_value(&self, id: &str) -> bool {
+        id == self.id || matches!(self.basis, Basis::Spread(of) if of == id)
+    }
+
+    /// Whether it is computed from these sums of cases.
+    pub(crate) fn reads_sum(&self, name: &str) -> bool {
+        self.columns.contains_key(name)
     }
 
     fn is_mean_of_cases(&self) -> bool {
@@ -310,36 +319,5 @@ impl Parts {
             count: numbers.len(),
             of_case: values.iter().map(|(name, own)| ((*name).clone(), number(own))).collect(),
         })
-    }
-}
-
-/// The data of a case from which a metric can be computed again.
-pub(crate) struct Needed {
-    basis: Basis,
-    id: String,
-    sums: BTreeSet<String>,
-}
-
-impl Needed {
-    pub(crate) fn new(id: &str, profile: &Profile) -> Self {
-        let bins = profile.calibration.bins as usize;
-        let names = Sums::names(bins);
-        let read = Sums::columns(id, bins).unwrap_or_default();
-        let basis = basis(id).unwrap_or(Basis::Values);
-        Self { basis, id: id.to_owned(), sums: read.into_iter().map(|at| names[at].clone()).collect() }
-    }
-
-    pub(crate) fn value(&self, name: &str) -> bool {
-        name == self.id || matches!(self.basis, Basis::Spread(of) if of == name)
-    }
-
-    pub(crate) fn sum(&self, name: &str) -> bool {
-        match self.basis {
-            Basis::Levels(scale) => {
-                let counts = scale != Scale::Verdict && COUNTS.contains(&name);
-                counts || Cell::parse(name).is_some_and(|cell| cell.scale == scale)
-            }
-            _ => self.sums.contains(name),
-        }
     }
 }

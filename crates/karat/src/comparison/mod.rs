@@ -6,7 +6,7 @@ mod ranks;
 mod reports;
 mod side;
 
-pub(crate) use measure::{Needed, recomputed};
+pub(crate) use measure::{Recipe, recomputed};
 pub use ranks::ranking;
 pub use reports::{CompareRequest, compare_reports, pair_tools};
 pub(crate) use side::profile_digest;
@@ -19,7 +19,6 @@ use karat_core::wording::count;
 use karat_format::comparison::{
     CaseMovedV1, ComparisonV1, DifferenceV1, GoldenMovedV1, GoldensV1, PairV1, SCHEMA, SideV1,
 };
-use measure::Recipe;
 use pairing::Paired;
 use ranks::ranks;
 use std::collections::BTreeSet;
@@ -56,7 +55,7 @@ pub fn compare(sides: &[(&Side, &Side)], request: &Request<'_>) -> Result<Compar
         ([], Some((first, _))) => first.headline.clone(),
         (some, _) => some.to_vec(),
     };
-    let mut comparisons: Vec<PairV1> = paired.iter().map(|(pair, _)| without_metrics(pair, &request.rules)).collect();
+    let mut comparisons: Vec<PairV1> = paired.iter().map(|(pair, _)| without_metrics(pair)).collect();
     for id in &ids {
         let recipes: Vec<Result<Recipe, String>> =
             paired.iter().map(|(pair, _)| Recipe::checked(&[pair.a, pair.b], id)).collect();
@@ -120,7 +119,7 @@ fn difference(pair: &Paired<'_>, id: &str, compared: &MetricDifference, refused:
     }
 }
 
-fn without_metrics(pair: &Paired<'_>, rules: &Rules) -> PairV1 {
+fn without_metrics(pair: &Paired<'_>) -> PairV1 {
     let side = |side: &Side| SideV1 {
         label: side.label.clone(),
         tool: side.tool.clone(),
@@ -133,12 +132,12 @@ fn without_metrics(pair: &Paired<'_>, rules: &Rules) -> PairV1 {
         cases: pair.cases.len(),
         left_out: pair.left_out.clone(),
         metrics: Vec::new(),
-        goldens: goldens(pair, rules.level),
+        goldens: goldens(pair),
         moved: Vec::new(),
     }
 }
 
-fn goldens(pair: &Paired<'_>, level: f64) -> GoldensV1 {
+fn goldens(pair: &Paired<'_>) -> GoldensV1 {
     let mut names: Vec<(&str, &str, [FoundCount; 2])> = Vec::new();
     for (id, a, b) in &pair.cases {
         let named: BTreeSet<&String> = a.found.keys().chain(b.found.keys()).collect();
@@ -148,7 +147,7 @@ fn goldens(pair: &Paired<'_>, level: f64) -> GoldensV1 {
         }
     }
     let tallies: Vec<[FoundCount; 2]> = names.iter().map(|(_, _, tallies)| *tallies).collect();
-    let moves = karat_core::comparison::golden_changes(&tallies, level);
+    let moves = karat_core::comparison::golden_changes(&tallies);
     let moved = |at: &usize| {
         let (case, golden, [a, b]) = names[*at];
         let title = [pair.b, pair.a].into_iter().find_map(|side| side.cases.get(case)?.titles.get(golden));

@@ -3,7 +3,7 @@
 use super::{Request, Side, compare, ranks};
 use crate::failure::{Failure, Result};
 use crate::judge::run::JudgeObserver;
-use crate::report_source::{ReportLoader, ReportSource, find_metric, select_tools, unknown_tool};
+use crate::report_source::{ReportLoader, find_metric, select_tools, unknown_tool};
 use karat_core::clusters::ClusterBy;
 use karat_core::comparison::Rules;
 use karat_format::comparison::ComparisonV1;
@@ -32,7 +32,8 @@ pub struct CompareRequest {
     pub store_folder: PathBuf,
 }
 
-type Named<'n> = (&'n str, ReportSource);
+/// The name of a result, and its tools.
+type Named<'n> = (&'n str, Vec<Side>);
 
 /// Compares reports pair by pair, or ranks the tools of one.
 pub fn compare_reports(request: &CompareRequest, observer: &mut dyn JudgeObserver) -> Result<ComparisonV1> {
@@ -43,7 +44,7 @@ pub fn compare_reports(request: &CompareRequest, observer: &mut dyn JudgeObserve
     if request.ranks {
         return rank_report(request, &mut reports);
     }
-    let load = |name| Ok((name, reports.source(name)?));
+    let load = |name| Ok((name, reports.sides(name)?));
     let results = request.reports.iter().map(String::as_str).map(load).collect::<Result<Vec<Named<'_>>>>()?;
     let sides = match results.as_slice() {
         [only] => pairs_within(only, request)?,
@@ -83,7 +84,7 @@ fn rank_report(request: &CompareRequest, reports: &mut ReportLoader<'_>) -> Resu
 /// Pairs the first tool of one result with each of the others, or all with all.
 fn pairs_within(only: &Named<'_>, request: &CompareRequest) -> Result<Vec<(Side, Side)>> {
     let names: Vec<&str> = match request.tools.as_slice() {
-        [] => only.1.tools(),
+        [] => tools(only),
         some => some.iter().map(String::as_str).collect(),
     };
     let firsts = if request.all_pairs { names.len() } else { 1 };
@@ -104,7 +105,7 @@ fn pairs_between(first: &Named<'_>, others: &[Named<'_>], request: &CompareReque
     let side = |result: &Named<'_>, tool: &str| find_side(result, tool, format!("{tool} ({})", result.0));
     let mut pairs = Vec::new();
     for other in others {
-        let shared = pair_tools(&first.1.tools(), &other.1.tools(), &request.tools);
+        let shared = pair_tools(&tools(first), &tools(other), &request.tools);
         if shared.is_empty() {
             let both = format!("{} and {}", first.0, other.0);
             let help = "select one of each with --tools x,y";
@@ -138,9 +139,14 @@ pub fn pair_tools(ours: &[&str], theirs: &[&str], wanted: &[String]) -> Vec<(Str
     }
 }
 
+fn tools<'r>((_, sides): &'r Named<'_>) -> Vec<&'r str> {
+    sides.iter().map(|side| side.tool.as_str()).collect()
+}
+
 fn find_side(result: &Named<'_>, tool: &str, label: String) -> Result<Side> {
-    let (name, source) = result;
-    source.side(tool, label).ok_or_else(|| unknown_tool(name, tool, &source.tools()))
+    let found = result.1.iter().find(|side| side.tool == tool);
+    let found = found.ok_or_else(|| unknown_tool(result.0, tool, &tools(result)))?;
+    Ok(Side { label, ..found.clone() })
 }
 
 fn nothing_to_compare() -> Failure {

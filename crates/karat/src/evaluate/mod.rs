@@ -8,7 +8,7 @@ mod run_and_score;
 pub use prepare::{Prepared, prepare};
 pub use run_and_score::execute;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::judge::run::{JudgeObserver, JudgeRequest, NoObserver};
 use crate::profile::ProfileRequest;
 use crate::run::selection::Selection;
@@ -17,10 +17,11 @@ use crate::tool::grants::{Allowance, Request as GrantRequest};
 use crate::work::Scoring;
 use karat_io::cancel::Cancel;
 use karat_sandbox::{Isolation, Supervisor};
-use karat_store::event::{ConsumerError, Ending, RunEvent};
+use karat_store::event::{Ending, RunEvent};
 use karat_store::{RunInfo, Store};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io;
 use std::path::PathBuf;
 
 /// What is to be evaluated, and how.
@@ -87,8 +88,7 @@ pub enum Phase {
     Scoring,
 }
 
-/// Observes an evaluation, and is asked what only the user can decide. By default it shows nothing, allows nothing and
-/// never cancels.
+/// Observes an evaluation, and is asked what only the user can decide. By default it shows, allows and cancels nothing.
 pub trait EvaluateObserver {
     /// Something that a person should know.
     fn note(&mut self, _text: &str) {}
@@ -97,19 +97,17 @@ pub trait EvaluateObserver {
     fn setting_up(&mut self, _tool: &str) {}
 
     /// Whether a tool of the suite may have what it asks for; `None` if nobody can be asked.
-    fn consent(&mut self, _request: &GrantRequest) -> Result<Option<bool>, Failure> {
+    fn consent(&mut self, _request: &GrantRequest) -> Result<Option<bool>> {
         Ok(None)
     }
 
     /// What cancels the execution of trials.
-    fn cancel(&mut self) -> Result<Cancel, Failure> {
+    fn cancel(&mut self) -> Result<Cancel> {
         Ok(Cancel::default())
     }
 
     /// Something happened in the run, and is stored.
-    fn run_event(&mut self, _event: &RunEvent<'_>) -> Result<(), ConsumerError> {
-        Ok(())
-    }
+    fn run_event(&mut self, _event: &RunEvent<'_>) {}
 
     /// Another phase begins.
     fn phase(&mut self, _phase: Phase) {}
@@ -151,7 +149,7 @@ pub enum EvaluateError {
     Stopped { info: Box<RunInfo>, ending: Ending },
     /// Executing trials failed. The run is named by its short id.
     #[error("run {run}: {error}")]
-    Broken { run: String, error: ConsumerError },
+    Broken { run: String, error: io::Error },
     #[error("run {} was not judged: {}", .info.short_id, .failure.text())]
     NotJudged { info: Box<RunInfo>, failure: Failure },
 }

@@ -1,7 +1,7 @@
 //! Resolves a request, or the plan of a run that is resumed, into what is to be executed.
 
 use super::{EvaluateObserver, EvaluateRequest};
-use crate::failure::Failure;
+use crate::failure::{Category, Failure, Result};
 use crate::judge::run::plan_judge;
 use crate::profile::resolve_for_suite;
 use crate::run::tool_lookup::{Named, declared, lookup};
@@ -37,14 +37,14 @@ pub struct Prepared {
 }
 
 /// Resolves a request, and makes sure that it can be done and is allowed.
-pub fn prepare(request: &EvaluateRequest, observer: &mut dyn EvaluateObserver) -> Result<Prepared, Failure> {
+pub fn prepare(request: &EvaluateRequest, observer: &mut dyn EvaluateObserver) -> Result<Prepared> {
     match &request.resume {
         Some(reference) => prepare_resumed(request, reference, observer),
         None => prepare_new(request, observer),
     }
 }
 
-fn prepare_new(request: &EvaluateRequest, observer: &mut dyn EvaluateObserver) -> Result<Prepared, Failure> {
+fn prepare_new(request: &EvaluateRequest, observer: &mut dyn EvaluateObserver) -> Result<Prepared> {
     let loaded = load(locate(request.suite.as_deref().unwrap_or(".")))?;
     let mut profile = resolve_for_suite(&request.profile, Some(&loaded))?;
     plan_judge(&request.judge, &loaded, &mut profile)?;
@@ -103,7 +103,7 @@ fn prepare_resumed(
     request: &EvaluateRequest,
     reference: &str,
     observer: &mut dyn EvaluateObserver,
-) -> Result<Prepared, Failure> {
+) -> Result<Prepared> {
     let mut store = Store::open(&request.store_folder)?;
     let info = store.find(reference)?;
     let run = &info.short_id;
@@ -143,7 +143,7 @@ fn load_tools(
     model: Option<&str>,
     request: &EvaluateRequest,
     observer: &mut dyn EvaluateObserver,
-) -> Result<(Vec<LoadedTool>, Isolation), Failure> {
+) -> Result<(Vec<LoadedTool>, Isolation)> {
     require_consent(&place_of(loaded), tools, trusted, request, observer)?;
     let executes = tools.iter().any(|(_, manifest)| manifest.kind == ToolKindV1::Command);
     let isolation = choose_isolation(request, executes)?;
@@ -162,7 +162,7 @@ fn load_tools(
                 return Failure::Faults(places.into());
             }
             let texts: Vec<String> = faults.iter().map(ToString::to_string).collect();
-            Failure::usage_if(no_model, &named(texts.join("; ")))
+            Failure::Message(Category::usage_if(no_model), named(texts.join("; ")))
         })?;
         let tool = manifest.declaration.load(loaded, &mut recordings).map_err(|failure| match failure {
             Failure::Message(_, text) => Failure::bad_input(named(text)),
@@ -174,10 +174,10 @@ fn load_tools(
 }
 
 /// The isolation asked for, else the strongest there is. Less than is required is refused, unless nothing is executed.
-fn choose_isolation(request: &EvaluateRequest, executes: bool) -> Result<Isolation, Failure> {
+fn choose_isolation(request: &EvaluateRequest, executes: bool) -> Result<Isolation> {
     let required = request.require_isolation.filter(|_| executes);
     let Some(asked) = request.isolation else {
-        return strongest(required).map_err(|error| Failure::failed(error.to_string()));
+        return Ok(strongest(required)?);
     };
     let name = asked.as_str();
     if let Some(why) = available().unavailable_reason(asked) {
@@ -216,7 +216,7 @@ fn require_consent(
     trusted: &dyn Fn(&Named) -> bool,
     request: &EvaluateRequest,
     observer: &mut dyn EvaluateObserver,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let allowed = &request.allow;
     if let Some(unknown) = allowed.iter().find(|own| tools.iter().all(|(name, _)| *name != own.tool)) {
         let message = format!("--allow names the tool `{}`, which is not part of this run", unknown.tool);

@@ -2,12 +2,12 @@
 
 use super::prepare::LoadedTool;
 use super::{EvaluateError, EvaluateObserver, EvaluateRequest, Evaluated, Phase, Prepared};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::judge::run::{JudgeEnv, JudgeRequest, run_judge};
 use crate::profile::ProfileRequest;
 use crate::run::plan::remaining_tasks;
 use crate::run::scratch::Scratch;
-use crate::run::workers::{Runners, Workers, emit};
+use crate::run::workers::{Emit, Runners, Workers};
 use crate::run_loader;
 use crate::suite::{LoadedSuite, load};
 use crate::tool::Task;
@@ -19,9 +19,10 @@ use karat_format::judgement::JudgementV1;
 use karat_format::run::{PlanV1, ToolFactsV1};
 use karat_format::shipped_suites::locate;
 use karat_sandbox::Isolation;
-use karat_store::event::{Consumer, ConsumerError, Ending, RunEvent};
+use karat_store::event::{Ending, RunEvent};
 use karat_store::{NewRun, RunId, RunLock, RunState, Store, StoreError, StoredTrial};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
 use std::path::Path;
 
 type Facts = BTreeMap<ToolName, ToolFactsV1>;
@@ -73,14 +74,6 @@ pub fn execute(
     Ok(Evaluated { store, run, scoring, ending, first_failure })
 }
 
-struct Observed<'a>(&'a mut dyn EvaluateObserver);
-
-impl Consumer for Observed<'_> {
-    fn consume(&mut self, event: &RunEvent<'_>) -> Result<(), ConsumerError> {
-        self.0.run_event(event)
-    }
-}
-
 /// A run in its store that only this process works on.
 struct LockedRun {
     store: Store,
@@ -117,14 +110,8 @@ fn run_trials(
     let done = locked.as_ref().map(|(id, _)| store.finished_trials(id)).transpose()?.unwrap_or_default();
     let tasks = remaining_tasks(&plan, &done, request.retry_failed);
 
-    let mut context = RunContext::new(
-        &loaded,
-        scratch.path().to_owned(),
-        request.supervisor.clone(),
-        cancel,
-        request.environment.clone(),
-        plan.seed,
-    );
+    let mut context =
+        RunContext::new(&loaded, scratch.path.clone(), &request.supervisor, cancel, &request.environment, plan.seed);
     // Neither the store nor files with recorded answers may be seen.
     let files = plan.tools.iter().flat_map(|tool| [&tool.manifest.submission, &tool.manifest.llm.file]);
     let recorded = files.flatten().map(Path::new).filter(|path| path.is_absolute());
@@ -138,22 +125,23 @@ fn run_trials(
                 name: request.name.clone(),
                 plan: plan.clone(),
                 suite_snapshot: snapshot.map_err(|error| Failure::io("the suite", error.into()))?,
-                scratch: Some(scratch.path().to_owned()),
+                scratch: Some(scratch.path.clone()),
             })?;
             let lock = store.lock(&id)?;
             (id, lock)
         }
     };
     store.reopen(&id)?;
-    store.set_scratch(&id, Some(scratch.path()))?;
+    store.set_scratch(&id, Some(&scratch.path))?;
     note_changes(&mut store, &id, &facts, observer)?;
 
     let workers = Workers::new(runners, &tasks, &context, request.max_failures);
     let jobs = request.jobs.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
-    let ending = {
-        let mut sink = store.sink(&id);
-        run_with_events(&workers, jobs, &plan, &facts, &mut [&mut sink, &mut Observed(observer)])
-    };
+    let ending = run_with_events(&workers, jobs, &plan, &facts, &mut |event| {
+        store.store_event(&id, event)?;
+        observer.run_event(event);
+        Ok(())
+    });
     let ending = ending.map_err(|error| {
         let run = store.find(id.as_str()).map_or_else(|_| id.to_string(), |info| info.short_id);
         let _ = store.finish(&id, RunState::Stopped, None);
@@ -169,23 +157,23 @@ fn run_with_events(
     jobs: usize,
     plan: &PlanV1,
     facts: &Facts,
-    consumers: &mut [&mut dyn Consumer],
-) -> Result<Ending, ConsumerError> {
+    emit: &mut Emit<'_>,
+) -> io::Result<Ending> {
     let planned: usize = plan.tools.iter().map(|tool| tool.trials as usize * plan.cases.len()).sum();
     let left = workers.tasks.len();
-    emit(consumers, &RunEvent::Began { plan, done: planned - left, left })?;
+    emit(&RunEvent::Began { plan, done: planned - left, left }).map_err(io::Error::other)?;
     for tool in plan.tools.iter().map(|tool| ToolName::new(&tool.name)) {
         if let Some(facts) = facts.get(&tool) {
-            emit(consumers, &RunEvent::ToolReady { tool: &tool, facts })?;
+            emit(&RunEvent::ToolReady { tool: &tool, facts }).map_err(io::Error::other)?;
         }
     }
-    let ending = workers.run(jobs, consumers)?;
-    emit(consumers, &RunEvent::Ended(&ending))?;
+    let ending = workers.run(jobs, emit)?;
+    emit(&RunEvent::Ended(&ending)).map_err(io::Error::other)?;
     Ok(ending)
 }
 
 /// Refuses a name that is taken before anything is set up.
-fn require_free_name(request: &EvaluateRequest, store: &mut Store) -> Result<(), Failure> {
+fn require_free_name(request: &EvaluateRequest, store: &mut Store) -> Result<()> {
     let Some(name) = &request.name else { return Ok(()) };
     match store.find(name) {
         Ok(run) => Err(Failure::usage(format!("run {} is already named `{name}`; choose another name", run.short_id))),
@@ -195,7 +183,7 @@ fn require_free_name(request: &EvaluateRequest, store: &mut Store) -> Result<(),
 }
 
 /// Applies the required isolation to the trials that the run has already.
-fn require_isolation(request: &EvaluateRequest, store: &mut Store, id: &RunId) -> Result<(), Failure> {
+fn require_isolation(request: &EvaluateRequest, store: &mut Store, id: &RunId) -> Result<()> {
     let Some(required) = request.require_isolation else { return Ok(()) };
     let kind = isolation_kind(required);
     let is_weaker = |trial: &StoredTrial| trial.detail.isolation_kind.is_some_and(|used| used < kind);
@@ -215,7 +203,7 @@ fn prepare_tools<'a>(
     isolation: Isolation,
     context: &'a RunContext<'a>,
     observer: &mut dyn EvaluateObserver,
-) -> Result<(Runners<'a>, Facts), Failure> {
+) -> Result<(Runners<'a>, Facts)> {
     let wanted: HashSet<&str> = tasks.iter().map(|task| task.key.tool.as_str()).collect();
     let mut runners = HashMap::new();
     let mut facts = BTreeMap::new();
@@ -234,12 +222,7 @@ fn prepare_tools<'a>(
 }
 
 /// Warns if a tool's version or isolation has changed since the run began.
-fn note_changes(
-    store: &mut Store,
-    id: &RunId,
-    facts: &Facts,
-    observer: &mut dyn EvaluateObserver,
-) -> Result<(), Failure> {
+fn note_changes(store: &mut Store, id: &RunId, facts: &Facts, observer: &mut dyn EvaluateObserver) -> Result<()> {
     let before = store.tools(id)?;
     for (tool, now) in facts {
         let Some(then) = before.get(tool).filter(|then| *then != now) else { continue };

@@ -2,20 +2,24 @@
 
 mod csv;
 mod draw;
-mod files;
-mod golden_found;
 mod judgements;
 mod opinions;
 
-pub use csv::{from_csv, read_csv};
+pub use csv::from_csv;
 pub use draw::draw;
-pub use files::{AgreeRequest, agree_files};
 pub use opinions::{On, Opinions};
 
+use crate::failure::{Failure, Result};
+use crate::submissions::{load_suite, open_lines, refuse_repeated_stdin};
+use judgements::from_judgements;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::stats::agreement::{Estimate, Interval, PairEstimate, RESAMPLES, Rating, Ratings, measure};
+use karat_format::diagnostic::Faults;
+use karat_format::recorded::{NamedLines, read_judgements, read_trials};
 use opinions::{Item, Opinion, Scale};
 use serde::Serialize;
+use std::io::{BufRead, Read};
+use std::path::PathBuf;
 
 /// With more raters, pairs are not compared.
 const MOST_PAIRED: usize = 40;
@@ -117,6 +121,82 @@ struct StatedRating {
     value: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     explanation: Option<String>,
+}
+
+/// Whose decisions to compare.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct AgreeRequest {
+    /// Judgements or CSV; `-` is standard input.
+    pub files: Vec<PathBuf>,
+    /// Default: matches if there are pair judgements, else verdicts.
+    pub on: Option<On>,
+    /// The suite with the goldens, and the submissions that were judged, for [`On::Found`].
+    pub suite: Option<String>,
+    pub submissions: Vec<PathBuf>,
+    pub most_disagreements: usize,
+    pub seed: Option<u64>,
+}
+
+/// Measures how far the decisions in files agree.
+pub fn agree_files(request: &AgreeRequest) -> Result<Agreement> {
+    Ok(agree(&opinions(request)?, request.seed, request.most_disagreements))
+}
+
+fn opinions(request: &AgreeRequest) -> Result<Opinions> {
+    refuse_repeated_stdin(request.files.iter().chain(&request.submissions))?;
+    let on = request.on;
+    if request.suite.is_some() && on != Some(On::Found) {
+        return Err(Failure::usage("--suite and --submission require --on found"));
+    }
+    let (mut judgements, mut tables) = (Vec::new(), Vec::new());
+    for path in &request.files {
+        let mut lines = open_lines(path)?;
+        let named = path.extension().is_some_and(|extension| extension == "jsonl");
+        if named || is_json(&mut lines)? { judgements.push(lines) } else { tables.push(lines) }
+    }
+    if !tables.is_empty() && !judgements.is_empty() {
+        return Err(Failure::usage("judgements and CSV files cannot be combined: their items have different names"));
+    }
+    if !tables.is_empty() {
+        return from_tables(tables, on);
+    }
+    let Some(place) = &request.suite else {
+        return from_judgements(&read_judgements(judgements, None)?, on, None);
+    };
+    let loaded = load_suite(place)?;
+    let submissions = request.submissions.iter().map(|path| open_lines(path)).collect::<Result<Vec<_>>>()?;
+    let (mut trials, mut faults) = (Vec::new(), Vec::new());
+    // One by one, because the judges of the same trials may have seen different submissions.
+    for input in submissions {
+        match read_trials(vec![input], Some(&loaded.suite)) {
+            Ok(own) => trials.extend(own),
+            Err(own) => faults.extend(own.0),
+        }
+    }
+    if !faults.is_empty() {
+        return Err(Faults(faults).into());
+    }
+    let judgements = read_judgements(judgements, Some(&loaded.suite))?;
+    from_judgements(&judgements, on, Some((&loaded.suite, &trials)))
+}
+
+/// Whether a file starts like JSON. Consumes nothing.
+fn is_json(lines: &mut NamedLines<'_>) -> Result<bool> {
+    let start = lines.reader.fill_buf().map_err(|error| Failure::io(&lines.file, error))?;
+    Ok(start.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| matches!(byte, b'{' | b'[')))
+}
+
+fn from_tables(tables: Vec<NamedLines<'_>>, on: Option<On>) -> Result<Opinions> {
+    if on.is_some() {
+        return Err(Failure::usage("--on applies to judgements; a CSV file has only one value for each rating"));
+    }
+    let mut texts = Vec::new();
+    for mut table in tables {
+        let mut text = String::new();
+        table.reader.read_to_string(&mut text).map_err(|error| Failure::io(&table.file, error))?;
+        texts.push((table.file, text));
+    }
+    from_csv(&texts)
 }
 
 /// Measures how far opinions agree, and picks out at most `most` disagreements.

@@ -5,7 +5,7 @@
 
 use super::template::audit::{AUDIT, AUDIT_SAFE, as_judge_sees, fields, neutral, schema};
 use karat_core::ids::FindingId;
-use karat_core::judgement::{AuditDecision, Classification, ClassifiedFinding, TargetAssessment, TypeMatch};
+use karat_core::judgement::{AuditDecision, Classification, ClassifiedFinding, TargetAssessment};
 use karat_core::suite::{Case, Verdict};
 use karat_core::trial::{Outcome, Trial};
 use karat_llm::prompt::{AnswerCheck, AnswerSpec, Question};
@@ -29,10 +29,7 @@ pub fn question(id: impl Into<String>, case: &Case, trial: &Trial, code: Option<
     }
     let rubric = Rubric::new(case, trial);
     let template = if rubric.safe { &AUDIT_SAFE } else { &AUDIT };
-    let names = match &rubric.content {
-        ResponseContent::Listed(count) => Some(*count),
-        ResponseContent::Text(_) => None,
-    };
+    let names = rubric.listed;
     let needed = |findings: usize| 1024 + 96 * u32::try_from(findings).unwrap_or(u32::MAX / 128);
     let max_tokens = names.map_or(template.max_tokens, |findings| needed(findings).clamp(2048, 16_384));
     let form = AnswerSpec { schema: schema(rubric.safe, names), max_tokens, check: Arc::new(rubric) };
@@ -75,14 +72,10 @@ pub fn decision(answer: &Value, case: &Case, trial: &Trial) -> Result<AuditDecis
 #[derive(Debug)]
 struct Rubric {
     safe: bool,
-    content: ResponseContent,
-}
-
-#[derive(Debug)]
-enum ResponseContent {
-    Listed(usize),
-    /// Text as the judge sees it, with normalised white space.
-    Text(String),
+    /// How many findings are listed; `None`: the judge lists the claims of a text.
+    listed: Option<usize>,
+    /// The text as the judge sees it, with normalised white space.
+    text: String,
 }
 
 #[derive(Deserialize)]
@@ -90,7 +83,7 @@ struct Answer {
     said_vulnerable: Option<bool>,
     confidence_expressed: Option<f64>,
     findings: Vec<Entry>,
-    target: Option<Target>,
+    target: Option<TargetAssessment>,
     explanation: Option<String>,
 }
 
@@ -103,16 +96,6 @@ struct Entry {
     is_valid_concern: bool,
 }
 
-#[derive(Deserialize)]
-struct Target {
-    found: bool,
-    finding: Option<String>,
-    type_match: Option<TypeMatch>,
-    rcir: Option<f64>,
-    ava: Option<f64>,
-    fsv: Option<f64>,
-}
-
 impl AnswerCheck for Rubric {
     fn check(&self, answer: &Value) -> Result<(), String> {
         self.parse(answer).map(drop)
@@ -121,11 +104,11 @@ impl AnswerCheck for Rubric {
 
 impl Rubric {
     fn new(case: &Case, trial: &Trial) -> Self {
-        let content = match (trial.findings.len(), trial.response.as_deref()) {
-            (0, Some(response)) => ResponseContent::Text(normalise(&as_judge_sees(response))),
-            (count, _) => ResponseContent::Listed(count),
+        let (listed, text) = match (trial.findings.len(), trial.response.as_deref()) {
+            (0, Some(response)) => (None, normalise(&as_judge_sees(response))),
+            (count, _) => (Some(count), String::new()),
         };
-        Self { safe: case.verdict == Verdict::Safe, content }
+        Self { safe: case.verdict == Verdict::Safe, listed, text }
     }
 
     /// The audit, with findings in order under the names f1, f2 and so on.
@@ -147,10 +130,8 @@ impl Rubric {
 
     /// The entries in the order of their names; each name must occur exactly once.
     fn sort_entries(&self, entries: Vec<Entry>) -> Result<Vec<Entry>, String> {
-        let (count, most) = match self.content {
-            ResponseContent::Listed(count) => (count, count),
-            ResponseContent::Text(_) => (entries.len(), usize::MAX),
-        };
+        let count = self.listed.unwrap_or(entries.len());
+        let most = self.listed.unwrap_or(usize::MAX);
         let mut named: BTreeMap<usize, Entry> = BTreeMap::new();
         for entry in entries {
             let Some(index) = index(&entry.finding).filter(|index| *index < most) else {
@@ -163,12 +144,12 @@ impl Rubric {
             }
         }
         let missing: Vec<String> = (0..count).filter(|index| !named.contains_key(index)).map(neutral).collect();
-        match (&self.content, missing.first()) {
+        match (self.listed, missing.first()) {
             (_, None) => Ok(named.into_values().collect()),
-            (ResponseContent::Text(_), Some(first)) => {
+            (None, Some(first)) => {
                 Err(format!("the claims of a text are named f1, f2 and so on without a gap, and `{first}` is missing"))
             }
-            (ResponseContent::Listed(_), Some(_)) => {
+            (Some(_), Some(_)) => {
                 let missing = missing.join(", ");
                 Err(format!("no class is given for {missing}; classify every finding that is listed"))
             }
@@ -176,26 +157,28 @@ impl Rubric {
     }
 
     fn unknown(&self, finding: &str) -> String {
-        let known = match self.content {
-            ResponseContent::Listed(0) => "the response lists none".to_owned(),
-            ResponseContent::Listed(1) => "the only one is `f1`".to_owned(),
-            ResponseContent::Listed(count) => format!("there are `f1` to `{}`", neutral(count - 1)),
-            ResponseContent::Text(_) => "the claims of a text are named f1, f2 and so on".to_owned(),
+        let known = match self.listed {
+            Some(0) => "the response lists none".to_owned(),
+            Some(1) => "the only one is `f1`".to_owned(),
+            Some(count) => format!("there are `f1` to `{}`", neutral(count - 1)),
+            None => "the claims of a text are named f1, f2 and so on".to_owned(),
         };
         format!("there is no finding `{finding}`; {known}")
     }
 
     /// Every claim of a text must quote it, no two the same passage.
     fn check_quotes(&self, entries: &[Entry]) -> Result<(), String> {
-        let ResponseContent::Text(text) = &self.content else { return Ok(()) };
+        if self.listed.is_some() {
+            return Ok(());
+        }
         let mut seen: BTreeMap<String, &str> = BTreeMap::new();
         for entry in entries {
             let (finding, quote) = (&entry.finding, normalise(entry.quote.as_deref().unwrap_or_default()));
-            if quote.is_empty() || !text.contains(&quote) {
+            if quote.is_empty() || !self.text.contains(&quote) {
                 let help = "copy a passage of it letter by letter";
                 return Err(format!("the `quote` of `{finding}` does not occur in the text of the response; {help}"));
             }
-            if quote.chars().count() < SHORTEST_QUOTE && quote != *text {
+            if quote.chars().count() < SHORTEST_QUOTE && quote != self.text {
                 let help = "quote the passage that makes the claim";
                 return Err(format!("the `quote` of `{finding}` is shorter than {SHORTEST_QUOTE} letters; {help}"));
             }
@@ -230,35 +213,34 @@ impl Rubric {
 
     fn assess_target(
         &self,
-        target: Option<Target>,
+        target: Option<TargetAssessment>,
         findings: &[ClassifiedFinding],
     ) -> Result<Option<TargetAssessment>, String> {
         if self.safe {
             return match target {
-                Some(Target { found: true, .. }) => {
+                Some(TargetAssessment { found: true, .. }) => {
                     Err("`target` says that the target was found, and the code is safe, so it has none".to_owned())
                 }
                 _ => Ok(None),
             };
         }
-        let Target { found, finding, type_match, rcir, ava, fsv } =
-            target.ok_or("`target` is missing; say whether the target was found")?;
+        let target = target.ok_or("`target` is missing; say whether the target was found")?;
         let whole = findings.iter().find(|found| found.classification == Classification::TargetMatch);
         let whole = whole.map(|found| found.finding.to_string());
-        let scores = [("rcir", rcir), ("ava", ava), ("fsv", fsv)];
-        if !found {
+        let scores = [("rcir", target.rcir), ("ava", target.ava), ("fsv", target.fsv)];
+        if !target.found {
             if let Some(whole) = whole {
                 return Err(format!("`{whole}` is TARGET_MATCH, so `target.found` must be true"));
             }
             let given = scores.into_iter().find(|(_, score)| score.is_some()).map(|(field, _)| field);
-            if let Some(field) = given.or(finding.is_some().then_some("finding")) {
+            if let Some(field) = given.or(target.finding.is_some().then_some("finding")) {
                 return Err(format!("`target.{field}` must be null where `target.found` is false"));
             }
         } else {
-            self.check_found_by(finding.as_deref(), whole, findings)?;
+            self.check_found_by(target.finding.as_ref().map(FindingId::as_str), whole, findings)?;
             let missing =
                 |field: &str| format!("`target.{field}` is missing, and is needed where `target.found` is true");
-            if type_match.is_none() {
+            if target.type_match.is_none() {
                 return Err(missing("type_match"));
             }
             for (field, score) in scores {
@@ -268,7 +250,7 @@ impl Rubric {
                 }
             }
         }
-        Ok(Some(TargetAssessment { found, finding: finding.map(FindingId::new), type_match, rcir, ava, fsv }))
+        Ok(Some(target))
     }
 
     /// The finding that reports the target must be about it, and none may report it better.

@@ -1,89 +1,29 @@
 //! The local judge's parameters: one set in the binary, others in files written by `karat judge fit`.
 
+use crate::failure::{Failure, Result};
 use karat_core::local_judge::LocalJudge;
 use karat_core::local_judge::features::FEATURES;
 use karat_core::local_judge::params::Params;
-use karat_core::suite::Case;
 use std::path::Path;
 
 const SHIPPED: &str = include_str!("../../judges/local.toml");
 
-/// Why parameters cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum ParamsError {
-    #[error("{file}: {source}")]
-    Unreadable { file: String, source: std::io::Error },
-    #[error("{file}: {message}; `karat judge fit` writes such files")]
-    Invalid { file: String, message: String },
-}
-
-/// A field that cases are grouped by.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "variant names say it")]
-pub enum Field {
-    Case,
-    Repo,
-    Language,
-    Difficulty,
-    Tier,
-    Meta(String),
-}
-
-impl std::str::FromStr for Field {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Ok(match text {
-            "case" => Self::Case,
-            "repo" => Self::Repo,
-            "language" => Self::Language,
-            "difficulty" => Self::Difficulty,
-            "tier" => Self::Tier,
-            _ => match text.strip_prefix("meta.").filter(|name| !name.is_empty()) {
-                Some(name) => Self::Meta(name.to_owned()),
-                None => {
-                    let known = "expected case, repo, language, difficulty, tier, or meta.NAME";
-                    return Err(format!("cases cannot be grouped by `{text}`: {known}"));
-                }
-            },
-        })
-    }
-}
-
-impl Field {
-    /// The value of a case; cases without one are a group of their own.
-    pub fn value(&self, case: &Case) -> String {
-        let value = match self {
-            Self::Case => Some(case.id.as_str()),
-            Self::Repo => case.repo.as_deref(),
-            Self::Language => case.language.as_deref(),
-            Self::Difficulty => case.difficulty.map(|difficulty| difficulty.as_str()),
-            Self::Tier => case.tier.as_deref(),
-            Self::Meta(name) => case.meta.get(name).map(String::as_str),
-        };
-        value.unwrap_or("(none)").to_owned()
-    }
-}
-
 /// The judge with the parameters in the binary.
-pub fn shipped() -> Result<LocalJudge, ParamsError> {
+pub fn shipped() -> Result<LocalJudge> {
     parse("the shipped parameters", SHIPPED)
 }
 
 /// The judge with the parameters of a file.
-pub fn read(path: &Path) -> Result<LocalJudge, ParamsError> {
+pub fn read(path: &Path) -> Result<LocalJudge> {
     let file = path.display().to_string();
-    match karat_io::regular_file::read_named(path) {
-        Ok(text) => parse(&file, &text),
-        Err(source) => Err(ParamsError::Unreadable { file, source }),
-    }
+    let text = karat_io::regular_file::read_named(path).map_err(|error| Failure::io(&file, error))?;
+    parse(&file, &text)
 }
 
-fn parse(file: &str, text: &str) -> Result<LocalJudge, ParamsError> {
-    let invalid = |message: String| ParamsError::Invalid { file: file.to_owned(), message };
-    let params: Params = toml::from_str(text).map_err(|error| invalid(error.to_string().trim_end().to_owned()))?;
-    LocalJudge::new(params).map_err(|faults| invalid(faults.join("; ")))
+fn parse(file: &str, text: &str) -> Result<LocalJudge> {
+    let invalid = |message: &str| Failure::bad_input(format!("{file}: {message}; `karat judge fit` writes such files"));
+    let params: Params = toml::from_str(text).map_err(|error| invalid(error.to_string().trim_end()))?;
+    LocalJudge::new(params).map_err(|faults| invalid(&faults.join("; ")))
 }
 
 /// Formats parameters as a file, with the meaning of every feature.
@@ -122,7 +62,7 @@ mod tests {
             assert!(SHIPPED.contains(from), "{from} is not there");
             let Err(error) = parse("p.toml", &SHIPPED.replacen(from, to, 1)) else { panic!("{to} was taken") };
             for part in expect {
-                assert!(error.to_string().contains(part), "{error}");
+                assert!(error.text().contains(part), "{}", error.text());
             }
         };
         check(
@@ -134,16 +74,5 @@ mod tests {
         check("threshold = ", "threshold = 1", &["from 0 to 1"]);
         check("base = ", "base = nan # ", &["finite"]);
         check("[rivals]", "[rivals]\nfree = 1", &["free"]);
-    }
-
-    #[test]
-    fn cases_are_grouped_by_what_they_say() {
-        let mut case = Case::new("c");
-        case.repo = Some("a/b".to_owned());
-        case.meta.insert("team".to_owned(), "red".to_owned());
-        let group = |field: &str| field.parse::<Field>().map(|field| field.value(&case));
-        assert_eq!([group("repo"), group("meta.team")], [Ok("a/b".to_owned()), Ok("red".to_owned())]);
-        assert_eq!([group("case"), group("language")], [Ok("c".to_owned()), Ok("(none)".to_owned())]);
-        assert!(group("colour").unwrap_err().contains("meta.NAME"));
     }
 }

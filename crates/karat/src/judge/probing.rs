@@ -1,8 +1,10 @@
 //! Probes a judge with pairs whose answer is known, plain and disturbed.
 
+#![expect(missing_docs, reason = "names of fields say it")]
+
 use super::registry::Judge;
 use super::run::{JudgeEnv, JudgeObserver, JudgeRequest, open_judge};
-use super::session::{JudgeContext, SessionResult, ask_about, no_answer};
+use super::session::{JudgeContext, SessionResult, no_answer};
 use crate::failure::{Failure, Result};
 use crate::submissions::load_suite;
 use karat_core::ids::{FindingId, JudgeName, ToolName};
@@ -16,22 +18,8 @@ use karat_store::Store;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// The result of probing a judge.
-#[derive(Debug)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Probing {
-    pub scorecard: ProbeV1,
-    /// Kinds of probes that do not apply to this judge.
-    pub left_out: Vec<ProbeKind>,
-    pub wrong: Vec<Wrong>,
-    /// Why probes have no answer, and how often.
-    pub failures: BTreeMap<String, usize>,
-    pub asked: SessionResult,
-}
-
 /// A wrong answer.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Wrong {
     pub kind: ProbeKind,
     pub case: String,
@@ -44,7 +32,6 @@ pub struct Wrong {
 }
 
 /// The judge to probe, and the suite that the probes are made from.
-#[expect(missing_docs, reason = "field names say it")]
 pub struct ProbeRequest {
     pub suite: String,
     /// Maximum number of known-right and of known-wrong pairs.
@@ -54,11 +41,16 @@ pub struct ProbeRequest {
 }
 
 /// A probed judge.
-#[expect(missing_docs, reason = "field names say it")]
 pub struct ProbedJudge {
     pub judge: JudgeName,
     pub identity: JudgeId,
-    pub probing: Probing,
+    pub scorecard: ProbeV1,
+    /// Kinds of probes that do not apply to this judge.
+    pub left_out: Vec<ProbeKind>,
+    pub wrong: Vec<Wrong>,
+    /// Why probes have no answer, and how often.
+    pub failures: BTreeMap<String, usize>,
+    pub asked: SessionResult,
     /// The folder of the store that holds the scorecard.
     pub stored_in: PathBuf,
 }
@@ -71,14 +63,15 @@ pub fn probe_judge(request: &ProbeRequest, observer: &mut dyn JudgeObserver) -> 
     // Open the store before asking, so that paid answers cannot be lost.
     let folder = &request.store_folder;
     let mut store = Store::create(folder)?;
+    let stored_in = store.folder().to_owned();
     let env = JudgeEnv { request: &request.judge, store_folder: folder, store: Some(&mut store), observer };
-    let probing = env.with(&judge, &loaded, &[], |context| probe(&judge, request.pairs, context))?;
-    let Some(probing) = probing else {
+    let ask = |context: &mut JudgeContext<'_>| probe(&judge, identity, stored_in, request.pairs, context);
+    let Some(probed) = env.with(&judge, &loaded, &[], ask)? else {
         let message = "has no golden with a title or a description, from which probes are made";
         return Err(Failure::bad_input(format!("the suite {} {message}", loaded.suite.name)));
     };
-    store.add_probe(&identity, &probing.scorecard)?;
-    Ok(ProbedJudge { judge: judge.name, identity, probing, stored_in: store.folder().to_owned() })
+    store.add_probe(&probed.identity, &probed.scorecard)?;
+    Ok(probed)
 }
 
 fn refusal(judge: &Judge, suite: &str) -> Failure {
@@ -95,7 +88,13 @@ fn refusal(judge: &Judge, suite: &str) -> Failure {
 }
 
 /// Probes a judge with at most `most` right and `most` wrong pairs made from the suite's goldens. `None` if no golden has text.
-fn probe(judge: &Judge, most: usize, context: &mut JudgeContext<'_>) -> Result<Option<Probing>> {
+fn probe(
+    judge: &Judge,
+    identity: JudgeId,
+    stored_in: PathBuf,
+    most: usize,
+    context: &mut JudgeContext<'_>,
+) -> Result<Option<ProbedJudge>> {
     let suite = &context.loaded.suite;
     // Only models see the halves of a pair in an order.
     let left_out = if judge.asks_models() { Vec::new() } else { vec![ProbeKind::SwappedOrder] };
@@ -107,8 +106,8 @@ fn probe(judge: &Judge, most: usize, context: &mut JudgeContext<'_>) -> Result<O
     }
     let trials: Vec<Trial> = (1..).zip(&probes).map(|(number, probe)| trial(number, probe)).collect();
     let questions: Vec<PairQuestion<'_>> =
-        probes.iter().zip(&trials).filter_map(|(probe, trial)| question(probe, trial)).collect();
-    let asked = ask_about(judge, &questions, context)?;
+        probes.iter().zip(&trials).map(|(probe, trial)| question(probe, trial)).collect();
+    let asked = context.ask_about(judge, &questions)?;
     let by_number: BTreeMap<u32, &Judgement> = asked.judgements.iter().map(|own| (own.trial, own)).collect();
     let judgement = |index: usize| by_number.get(&trials.get(index)?.number).copied();
     let answer = |index: usize| match &judgement(index)?.decision {
@@ -136,7 +135,8 @@ fn probe(judge: &Judge, most: usize, context: &mut JudgeContext<'_>) -> Result<O
     });
     let pairs = probes.iter().filter(|probe| probe.plain.is_none()).count();
     let scorecard = ProbeV1::new(&suite.name, &suite.digest, pairs, &score(&probes, &answers));
-    Ok(Some(Probing { scorecard, left_out, wrong: wrong.collect(), failures, asked }))
+    let (judge, wrong) = (judge.name.clone(), wrong.collect());
+    Ok(Some(ProbedJudge { judge, identity, scorecard, left_out, wrong, failures, asked, stored_in }))
 }
 
 /// A trial with one finding, whose id is the kind of probe, for scripts; no judge sees it, nor the tool.
@@ -148,8 +148,7 @@ fn trial(number: u32, probe: &Probe<'_>) -> Trial {
     trial
 }
 
-fn question<'a>(probe: &Probe<'a>, trial: &'a Trial) -> Option<PairQuestion<'a>> {
+fn question<'a>(probe: &Probe<'a>, trial: &'a Trial) -> PairQuestion<'a> {
     let order = if probe.kind == ProbeKind::SwappedOrder { PairOrder::FindingFirst } else { PairOrder::GoldenFirst };
-    let finding = trial.findings.first()?;
-    Some(PairQuestion { case: probe.case, trial, golden: probe.golden, finding, score: 0.0, order })
+    PairQuestion { case: probe.case, trial, golden: probe.golden, finding: &trial.findings[0], score: 0.0, order }
 }

@@ -1,7 +1,6 @@
 //! Asks a judge one question: does a report describe a known problem?
 
 use super::run::{JudgeEnv, JudgeObserver, JudgeRequest, open_judge};
-use super::session::ask_about;
 use crate::failure::{Failure, Result};
 use crate::submissions::load_suite;
 use crate::suite::LoadedSuite;
@@ -81,14 +80,12 @@ pub fn ask_question(request: &QuestionRequest, observer: &mut dyn JudgeObserver)
     let (case, golden) = known_problem(request, &loaded)?;
     let mut trial = Trial::reported(case.id.clone(), ToolName::new("asked"), 1);
     trial.findings.push(report(request)?);
-    let (Some(golden), Some(finding)) = (case.goldens.get(golden), trial.findings.first()) else {
-        return Err(Failure::usage("nothing to ask"));
-    };
+    let (golden, finding) = (&case.goldens[golden], &trial.findings[0]);
     let question =
         PairQuestion { case: &case, trial: &trial, golden, finding, score: 0.0, order: PairOrder::GoldenFirst };
     let env = JudgeEnv { request: &request.judge, store_folder: &request.store_folder, store: None, observer };
     let trials = std::slice::from_ref(&trial);
-    let asked = env.with(&judge, &loaded, trials, |context| ask_about(&judge, &[question], context))?;
+    let asked = env.with(&judge, &loaded, trials, |context| context.ask_about(&judge, &[question]))?;
     let Some(first) = asked.judgements.first() else {
         return Err(Failure::failed(format!("the judge {} gave no answer", judge.name)));
     };
@@ -102,12 +99,7 @@ fn suite(request: &QuestionRequest) -> Result<LoadedSuite> {
     match &request.suite {
         Some(place) => load_suite(place),
         None if request.case.is_some() || Path::new("karat.toml").is_file() => load_suite("."),
-        None => Ok(LoadedSuite::remembered(SnapshotV1 {
-            config: Default::default(),
-            name: String::new(),
-            digest: String::new(),
-            cases: Vec::new(),
-        })),
+        None => Ok(LoadedSuite::remembered(SnapshotV1::default())),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Opens judges by name: the local model, language models, people's labels, and panels of these.
 
-use super::local::{self, ParamsError};
+use super::local;
 use super::template::PAIR;
+use crate::failure::{Failure, Result};
 use karat_core::ids::JudgeName;
 use karat_core::local_judge::LocalJudge;
 use karat_core::panel::Consensus;
@@ -57,7 +58,7 @@ impl JudgeRegistry<'_> {
 
     /// Opens the judge of this name: `none`, `local`, `human`, a judge of the suite, a provider, or a provider with a model as
     /// in `anthropic/claude-sonnet-4-20250514`. Several names with commas between them are a panel.
-    pub(super) fn open(&self, name: &str) -> Result<Option<Judge>, RegistryError> {
+    pub(super) fn open(&self, name: &str) -> Result<Option<Judge>> {
         if name == NONE {
             return Ok(None);
         }
@@ -68,7 +69,7 @@ impl JudgeRegistry<'_> {
         self.open_single(name).map(Some)
     }
 
-    fn open_single(&self, name: &str) -> Result<Judge, RegistryError> {
+    fn open_single(&self, name: &str) -> Result<Judge> {
         if let Some(config) = self.declared.get(name) {
             return self.open_configured(name, config);
         }
@@ -84,35 +85,37 @@ impl JudgeRegistry<'_> {
         self.open_configured(name, &config)
     }
 
-    fn open_panel(&self, name: &str, members: &[String], consensus: Consensus) -> Result<Judge, RegistryError> {
-        let wrong = |why: String| RegistryError::Panel { panel: name.to_owned(), why };
+    fn open_panel(&self, name: &str, members: &[String], consensus: Consensus) -> Result<Judge> {
         let mut opened: Vec<Judge> = Vec::with_capacity(members.len());
         for member in members {
-            if opened.iter().any(|other| other.name.as_str() == member) {
-                return Err(wrong(format!("`{member}` is given twice; each panel member votes once")));
-            }
-            if member == NONE || member.is_empty() {
-                return Err(wrong("`none` cannot be a panel member".to_owned()));
-            }
-            if member == name {
-                return Err(wrong("it lists itself as a member; name other judges, or rename the panel".to_owned()));
-            }
-            // Checked before it is opened, since its members may include this panel.
-            if self.declared.get(member).is_some_and(|config| config.provider == "panel") {
-                return Err(wrong(format!("`{member}` is a panel itself; name its members instead")));
-            }
-            opened.push(self.open_single(member)?);
+            let why = if opened.iter().any(|other| other.name.as_str() == member) {
+                format!("`{member}` is given twice; each panel member votes once")
+            } else if member == NONE || member.is_empty() {
+                "`none` cannot be a panel member".to_owned()
+            } else if member == name {
+                "it lists itself as a member; name other judges, or rename the panel".to_owned()
+            } else if self.declared.get(member).is_some_and(|config| config.provider == "panel") {
+                // Checked before it is opened, since its members may include this panel.
+                format!("`{member}` is a panel itself; name its members instead")
+            } else {
+                opened.push(self.open_single(member)?);
+                continue;
+            };
+            return Err(wrong_panel(name, &why));
         }
         if opened.len() < 2 {
-            return Err(wrong("a panel needs at least two members".to_owned()));
+            return Err(wrong_panel(name, "a panel needs at least two members"));
         }
         Ok(Judge { name: JudgeName::new(name), kind: JudgeKind::Panel(Panel { members: opened, consensus }) })
     }
 
-    fn open_configured(&self, name: &str, config: &JudgeConfigV1) -> Result<Judge, RegistryError> {
+    fn open_configured(&self, name: &str, config: &JudgeConfigV1) -> Result<Judge> {
         let kind = match config.provider.as_str() {
             "local" => JudgeKind::Local(Box::new(match &config.file {
-                Some(file) => local::read(&self.env.folder.join(file))?,
+                // Whatever keeps it from being read, the suite names the wrong file.
+                Some(file) => {
+                    local::read(&self.env.folder.join(file)).map_err(|failure| Failure::bad_input(failure.text()))?
+                }
                 None => local::shipped()?,
             })),
             "human" => JudgeKind::People,
@@ -120,13 +123,15 @@ impl JudgeRegistry<'_> {
                 let stated = config.consensus.as_deref();
                 let consensus = stated.map_or(Some(self.consensus), Consensus::parse).ok_or_else(|| {
                     let known = Consensus::NAMES.map(|(name, _)| name).join(" and ");
-                    let why = format!("unknown consensus `{}`; available: {known}", stated.unwrap_or_default());
-                    RegistryError::Panel { panel: name.to_owned(), why }
+                    wrong_panel(
+                        name,
+                        &format!("unknown consensus `{}`; available: {known}", stated.unwrap_or_default()),
+                    )
                 })?;
                 return self.open_panel(name, &config.members, consensus);
             }
             _ => {
-                let wrong = |source| RegistryError::Provider { judge: name.to_owned(), source };
+                let wrong = |error: ProviderError| Failure::bad_input(format!("the judge `{name}`: {error}"));
                 let named = || providers::judge_model(&self.env);
                 let remote = providers::entry(&config.provider).map_err(wrong)?.remote.is_some();
                 let model = config.model.clone().or_else(|| named().filter(|_| remote));
@@ -148,14 +153,15 @@ impl JudgeRegistry<'_> {
         Some(if stated { model } else { format!("{provider}/{model}") })
     }
 
-    fn unknown(&self, name: &str) -> RegistryError {
+    /// The only usage error: all others are faults of the suite's judges.
+    fn unknown(&self, name: &str) -> Failure {
         let declared = self.declared.keys().map(String::as_str);
         let known: Vec<&str> = declared.chain([NONE]).chain(PROVIDERS.iter().map(|entry| entry.name)).collect();
         let hint = nearest(name, known.iter().copied()).map_or_else(
             || format!("there are {}, and PROVIDER/MODEL", known.join(", ")),
             |near| format!("did you mean `{near}`?"),
         );
-        RegistryError::Unknown { name: name.to_owned(), hint }
+        Failure::usage(format!("unknown judge `{name}`: {hint}"))
     }
 }
 
@@ -168,7 +174,7 @@ impl Judge {
         }
     }
 
-    fn engines(&self) -> impl Iterator<Item = &Engine> {
+    pub(super) fn engines(&self) -> impl Iterator<Item = &Engine> {
         self.members().iter().filter_map(Self::engine)
     }
 
@@ -179,25 +185,9 @@ impl Judge {
         }
     }
 
-    /// What must be set before it can be asked, such as a key.
-    pub(super) fn missing_setting(&self) -> Option<&str> {
-        self.engines().find_map(|engine| engine.provider().missing_setup())
-    }
-
     /// The first member that cannot audit a whole response.
     pub(super) fn cannot_audit(&self) -> Option<&JudgeName> {
         self.members().iter().find(|member| member.engine().is_none()).map(|member| &member.name)
-    }
-
-    /// A host to which a key would be sent only because the suite says so.
-    pub(super) fn unconfirmed_key_host(&self) -> Option<&str> {
-        self.engines().find_map(|engine| engine.provider().key_recipient())
-    }
-
-    /// The vendors of its models, such as `anthropic`.
-    pub(super) fn vendors(&self) -> Vec<&str> {
-        let ids = self.engines().map(|engine| engine.provider().id());
-        ids.map(|id| vendor::vendor_of_model(&id.model).unwrap_or(&id.provider)).collect()
     }
 
     pub(super) fn asks_models(&self) -> bool {
@@ -228,18 +218,8 @@ impl Judge {
     }
 }
 
-/// Why a judge cannot be opened.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum RegistryError {
-    #[error("unknown judge `{name}`: {hint}")]
-    Unknown { name: String, hint: String },
-    #[error("the judge `{judge}`: {source}")]
-    Provider { judge: String, source: ProviderError },
-    #[error("the panel `{panel}`: {why}")]
-    Panel { panel: String, why: String },
-    #[error(transparent)]
-    Params(#[from] ParamsError),
+fn wrong_panel(name: &str, why: &str) -> Failure {
+    Failure::bad_input(format!("the panel `{name}`: {why}"))
 }
 
 #[cfg(test)]
@@ -297,7 +277,7 @@ provider = \"antropic\"
                     format!("{}: {} {}", judge.name, id.provider, id.model)
                 }
             },
-            Err(error) => error.to_string(),
+            Err(failure) => failure.text(),
         }
     }
 

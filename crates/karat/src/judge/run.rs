@@ -1,8 +1,8 @@
 //! Runs a judge on what is to be scored: it is asked about the pairs that the given judgements leave open.
 
-use super::registry::{Judge, JudgeRegistry, NONE, RegistryError};
+use super::registry::{Judge, JudgeRegistry, NONE};
 use super::session::{JudgeContext, JudgeEvent, ask, cannot_audit};
-use crate::failure::{Failure, Result};
+use crate::failure::{Category, Failure, Result};
 use crate::suite::LoadedSuite;
 use crate::work::Work;
 use karat_core::ids::JudgeName;
@@ -39,26 +39,22 @@ pub struct JudgeRequest {
 /// Observes a judge. Models take a while and cost money, so an observer can also cancel them.
 pub trait JudgeObserver {
     /// A judge that asks models begins; the returned value cancels it.
-    fn start(&mut self, judge: &JudgeName) -> Result<Cancel>;
+    fn start(&mut self, _judge: &JudgeName) -> Result<Cancel> {
+        Ok(Cancel::default())
+    }
+
     /// Shows progress.
-    fn observe(&mut self, event: &JudgeEvent<'_>);
+    fn observe(&mut self, _event: &JudgeEvent<'_>) {}
+
     /// The judge has ended, successfully or not.
-    fn end(&mut self);
+    fn end(&mut self) {}
 }
 
 /// Shows nothing and never cancels.
 #[derive(Default)]
-pub struct NoObserver;
+pub(crate) struct NoObserver;
 
-impl JudgeObserver for NoObserver {
-    fn start(&mut self, _: &JudgeName) -> Result<Cancel> {
-        Ok(Cancel::default())
-    }
-
-    fn observe(&mut self, _: &JudgeEvent<'_>) {}
-
-    fn end(&mut self) {}
-}
+impl JudgeObserver for NoObserver {}
 
 /// What a judge works with.
 #[expect(missing_docs, reason = "field names say it")]
@@ -82,9 +78,9 @@ pub fn run_judge(
     let registry = registry(loaded, env.request);
     let name = env.request.judge.clone().unwrap_or_else(|| registry.default_name(&work.profile));
     let judge = match registry.open(&name) {
-        // A judge whose decisions were given need not be one that can be asked.
-        Err(RegistryError::Unknown { .. }) if recorded => None,
-        Err(error @ RegistryError::Unknown { .. }) if !work.judgements.is_empty() => {
+        // It is unknown. A judge whose decisions were given need not be one that can be asked.
+        Err(Failure::Message(Category::Usage, _)) if recorded => None,
+        Err(Failure::Message(Category::Usage, error)) if !work.judgements.is_empty() => {
             let given: BTreeSet<&str> = work.judgements.iter().map(|judgement| judgement.judge.as_str()).collect();
             let given = Vec::from_iter(given).join(", ");
             return Err(Failure::usage(format!("{error}; judgements were given of {given}")));
@@ -140,8 +136,8 @@ pub(crate) fn plan_judge(request: &JudgeRequest, loaded: &LoadedSuite, profile: 
     let name = request.judge.clone().unwrap_or_else(|| registry.default_name(profile));
     let judge = registry.open(&name)?;
     require_key_consent(request, judge.as_ref())?;
-    if let Some(missing) = judge.as_ref().and_then(Judge::missing_setting).filter(|_| request.cache != CacheMode::Only)
-    {
+    let mut engines = judge.iter().flat_map(Judge::engines).filter(|_| request.cache != CacheMode::Only);
+    if let Some(missing) = engines.find_map(|engine| engine.provider().endpoint()?.missing_setup()) {
         return Err(Failure::usage(format!("the judge `{name}` cannot be asked: {missing}")));
     }
     if let (Method::Audit, Some(name)) = (profile.method, judge.as_ref().and_then(Judge::cannot_audit)) {
@@ -161,8 +157,10 @@ pub fn open_judge(loaded: &LoadedSuite, request: &JudgeRequest) -> Result<Judge>
 
 /// Suites are untrusted: a key is sent to a host that only the suite names if the user named the judge.
 fn require_key_consent(request: &JudgeRequest, judge: Option<&Judge>) -> Result<()> {
-    let unconfirmed = judge.filter(|_| request.judge.is_none() && request.cache != CacheMode::Only);
-    let Some((judge, host)) = unconfirmed.and_then(|judge| Some((judge, judge.unconfirmed_key_host()?))) else {
+    let Some(judge) = judge.filter(|_| request.judge.is_none() && request.cache != CacheMode::Only) else {
+        return Ok(());
+    };
+    let Some(host) = judge.engines().find_map(|engine| engine.provider().endpoint()?.key_recipient()) else {
         return Ok(());
     };
     let name = &judge.name;
@@ -188,8 +186,7 @@ fn registry<'a>(loaded: &'a LoadedSuite, request: &JudgeRequest) -> JudgeRegistr
 
 /// If the requested judge is one whose judgements were given, keeps only these, and returns true.
 fn use_recorded_only(request: &JudgeRequest, work: &mut Work) -> bool {
-    let Some(name) = request.judge.as_deref() else { return false };
-    let is_own = |judgement: &Judgement| judgement.judge.as_str() == name;
+    let is_own = |judgement: &Judgement| request.judge.as_deref() == Some(judgement.judge.as_str());
     let recorded = work.judgements.iter().any(is_own);
     if recorded {
         work.judgements.retain(is_own);
@@ -323,7 +320,8 @@ impl JudgeEnv<'_> {
 }
 
 fn same_vendor_note(judge: &Judge, models: &[(String, String)]) -> Option<String> {
-    let vendors = judge.vendors();
+    let ids = judge.engines().map(|engine| engine.provider().id());
+    let vendors: Vec<&str> = ids.map(|id| vendor::vendor_of_model(&id.model).unwrap_or(&id.provider)).collect();
     let same = |model: &str| vendor::vendor_of_model(model).is_some_and(|vendor| vendors.contains(&vendor));
     let tools: Vec<&str> = models.iter().filter(|(_, model)| same(model)).map(|(tool, _)| tool.as_str()).collect();
     if tools.is_empty() {

@@ -28,8 +28,8 @@ pub static TEMPLATES: &[&Template] = &[
     &review::AUDIT_DIRECT,
     &review::AUDIT_NATURALISTIC,
     &review::AUDIT_ADVERSARIAL,
-    &karat_documents::assess::prompt::RELEVANCE,
-    &karat_documents::assess::prompt::COMPLIANCE,
+    &karat_documents::assess::assessor::model::RELEVANCE,
+    &karat_documents::assess::assessor::model::COMPLIANCE,
 ];
 
 /// Asks whether a finding reports a golden. The prompt does not tell tool, trial and case.
@@ -86,17 +86,18 @@ fn lines(lines: Lines) -> String {
 }
 
 fn pair_schema() -> Arc<Value> {
-    Arc::new(json!({
-        "type": "object",
-        "properties": {
-            "match": { "type": "boolean", "description": "whether the report describes the known problem" },
-            "confidence": { "type": "number", "minimum": 0, "maximum": 1, "description": "how sure the decision is" },
-            "partial": { "type": ["boolean", "null"], "description": "whether only a part of it is described" },
-            "explanation": { "type": "string", "description": "one or two sentences, why" }
-        },
-        "required": ["match", "confidence", "partial", "explanation"],
-        "additionalProperties": false
-    }))
+    Arc::new(object_schema(json!({
+        "match": { "type": "boolean", "description": "whether the report describes the known problem" },
+        "confidence": { "type": "number", "minimum": 0, "maximum": 1, "description": "how sure the decision is" },
+        "partial": { "type": ["boolean", "null"], "description": "whether only a part of it is described" },
+        "explanation": { "type": "string", "description": "one or two sentences, why" }
+    })))
+}
+
+/// Every key is required, as strict providers want it; unknown values are null.
+fn object_schema(properties: Value) -> Value {
+    let required: Vec<&String> = properties.as_object().into_iter().flat_map(Map::keys).collect();
+    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 
 #[cfg(test)]

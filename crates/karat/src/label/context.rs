@@ -1,11 +1,14 @@
 //! Scored trials whose items people label.
 
 use super::session::Queue;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::judge::local;
 use crate::judge::registry::NONE;
 use crate::judge::run::{JudgeEnv, JudgeRequest, NoObserver, run_judge};
-use crate::suite::LoadedSuite;
+use crate::profile::ProfileRequest;
+use crate::run_loader;
+use crate::suite::adopt::{Proposals, proposals};
+use crate::suite::{LoadedSuite, load};
 use crate::work::Work;
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::local_judge::NAME;
@@ -13,8 +16,11 @@ use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::label_priority::case_half_width;
 use karat_core::scorecard::{Intervals, Scorecard, score};
 use karat_core::trial::Trial;
+use karat_format::shipped_suites::locate;
+use karat_io::files::Files;
 use karat_store::label::{Label, Sample, labels_as_judgements};
-use std::path::Path;
+use karat_store::{RunInfo, Store};
+use std::path::{Path, PathBuf};
 
 /// Enough samples for the digits of an interval's width that are shown.
 const SAMPLES: usize = 1_000;
@@ -32,7 +38,7 @@ pub struct LabelContext {
 impl LabelContext {
     /// Scores trials by the given judgements or, without any, by the local judge, which costs nothing. Human judgements are
     /// left out, so that the order of the items does not reveal them.
-    pub fn new(
+    pub(super) fn new(
         loaded: LoadedSuite,
         trials: Vec<Trial>,
         profile: Profile,
@@ -55,33 +61,54 @@ impl LabelContext {
         Self { loaded, trials, profile, scorecard, judgements }
     }
 
-    /// Pairs to label.
-    pub fn pairs(&self, sample: Option<Sample>) -> Result<Queue> {
-        let judge = local::shipped().map_err(|error| Failure::bad_input(error.to_string()))?;
+    /// A run's trials by its own profile, compared with its suite or another version of it.
+    pub(super) fn from_run(
+        store: &mut Store,
+        run: &RunInfo,
+        suite: impl FnOnce(LoadedSuite) -> LoadedSuite,
+    ) -> Result<Self> {
+        let read = run_loader::run(store, run.id.as_str())?;
+        let (profile, judgements) = (read.profile(&ProfileRequest::default())?, run_loader::judgements(store, run)?);
+        let trials = read.trials.into_iter().map(|stored| stored.trial).collect();
+        Self::new(suite(read.loaded), trials, profile, judgements)
+    }
+
+    /// A run's trials, compared with its suite as it is now, and the suite's folder, or why that cannot be changed.
+    pub fn with_current_suite(store: &mut Store, run: &RunInfo) -> Result<(Self, Result<PathBuf, &'static str>)> {
+        let place = store.plan(&run.id)?.suite.place;
+        let mut root = Err("The suite's folder is missing or has moved since the run, so nothing can be added to it.");
+        let context = Self::from_run(store, run, |remembered| {
+            let Ok(now) = load(locate(&place)) else { return remembered };
+            root = match &now.files {
+                Files::Disk(root) => Ok(root.clone()),
+                Files::Embedded(..) => Err("A built-in suite is read-only; copy it first."),
+            };
+            now
+        })?;
+        Ok((context, root))
+    }
+
+    pub(super) fn pairs(&self, sample: Option<Sample>) -> Result<Queue> {
         let (suite, profile) = (&self.loaded.suite, &self.profile);
         let mut scorecard = self.scorecard.clone();
         let intervals = Intervals { seed: Some(0), resamples: SAMPLES, ..Intervals::default() };
         scorecard.add_intervals(suite, profile, &intervals);
         let cases = case_half_width(&scorecard, profile);
-        Ok(Queue::pairs(suite, &self.trials, &self.judgements, profile, &judge, cases, sample))
+        Ok(Queue::pairs(suite, &self.trials, &self.judgements, profile, &local::shipped()?, cases, sample))
     }
 
     /// Extras to label that at least so many tools report.
-    pub fn extras(&self, min_tools: usize) -> Queue {
+    pub(super) fn extras(&self, min_tools: usize) -> Queue {
         Queue::extras(&self.loaded.suite, &self.trials, &self.profile, &self.scorecard, min_tools)
     }
 
-    /// Findings to classify.
-    pub fn audits(&self) -> Queue {
-        Queue::audits(&self.loaded.suite, &self.trials)
-    }
-
-    /// The scores with these labels of extras, in place of all other judgements of extras.
-    pub fn with_extras(&self, labels: &[Label]) -> Scorecard {
+    /// The goldens that the suite should have by these labels of extras, in place of all other judgements of extras.
+    pub fn proposals(&self, labels: &[Label]) -> Proposals<'_> {
         let is_extra = |judgement: &Judgement| matches!(judgement.decision, Decision::Extra(_));
         let mut judgements = self.judgements.clone();
         judgements.retain(|judgement| !is_extra(judgement));
         judgements.extend(labels_as_judgements(labels, &self.loaded.suite, &self.trials).into_iter().filter(is_extra));
-        score(&self.loaded.suite, &self.trials, &judgements, &self.profile)
+        let scorecard = score(&self.loaded.suite, &self.trials, &judgements, &self.profile);
+        proposals(&self.loaded, &self.trials, &scorecard, &self.profile)
     }
 }

@@ -8,7 +8,7 @@ use karat_report::TerminalStyle;
 use karat_report::grid::fit;
 use karat_store::label::{FindingText, GoldenText, LabelKind, Subject};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 const BOLD: Style = Style::new().bold();
@@ -42,40 +42,33 @@ pub struct CodeLine {
 /// Reads a file of a case.
 pub type SourceOf<'a> = dyn Fn(&CaseId, &RepoPath) -> Option<String> + 'a;
 
-/// A file, and the first and the last line of a place in it.
-type Place<'a> = (Option<&'a str>, Option<(u32, u32)>);
-
 /// The code around the golden and the finding, the golden's file first; unavailable files are left out.
 pub fn excerpts(subject: &Subject, source: &SourceOf<'_>) -> Vec<Excerpt> {
-    let golden: Place<'_> =
-        subject.golden.as_ref().map_or((None, None), |golden| (golden.file.as_deref(), golden.lines));
-    let finding: Place<'_> = (subject.finding.file.as_deref(), subject.finding.lines);
-    let mut files: Vec<RepoPath> = Vec::new();
-    let mut shown: BTreeMap<RepoPath, BTreeSet<u32>> = BTreeMap::new();
-    for (file, lines) in [golden, finding] {
-        let (Some(path), Some((start, end))) = (file.and_then(RepoPath::new), lines) else { continue };
-        let end = end.min(start.saturating_add(LONGEST_PLACE)).saturating_add(AROUND);
-        shown.entry(path.clone()).or_default().extend(start.saturating_sub(AROUND).max(1)..=end);
-        if !files.contains(&path) {
-            files.push(path);
+    let place = |file: Option<&str>, lines: Option<(u32, u32)>| Some((file.and_then(RepoPath::new)?, lines?));
+    let golden = subject.golden.as_ref().and_then(|golden| place(golden.file.as_deref(), golden.lines));
+    let finding = place(subject.finding.file.as_deref(), subject.finding.lines);
+    let mut shown: Vec<(&RepoPath, BTreeSet<u32>)> = Vec::new();
+    for (path, (start, end)) in golden.iter().chain(&finding) {
+        let end = (*end).min(start.saturating_add(LONGEST_PLACE)).saturating_add(AROUND);
+        let numbers = start.saturating_sub(AROUND).max(1)..=end;
+        match shown.iter_mut().find(|(other, _)| *other == path) {
+            Some((_, wanted)) => wanted.extend(numbers),
+            None => shown.push((path, numbers.collect())),
         }
     }
-    let lies = |place: Place<'_>, path: &RepoPath, number: u32| {
-        let here = place.0.and_then(RepoPath::new).as_ref() == Some(path);
-        here && place.1.is_some_and(|(start, end)| (start..=end).contains(&number))
-    };
-    let excerpt = |path: RepoPath| {
-        let text = source(&subject.case, &path)?;
-        let wanted = shown.get(&path)?;
+    let excerpt = |(path, wanted): (&RepoPath, BTreeSet<u32>)| {
+        let text = source(&subject.case, path)?;
         let numbered = (1_u32..).zip(text.lines()).filter(|(number, _)| wanted.contains(number));
         let line = |(number, text): (u32, &str)| {
-            let [golden, finding] = [golden, finding].map(|place| lies(place, &path, number));
+            let [golden, finding] = [&golden, &finding].map(|place| {
+                place.as_ref().is_some_and(|(own, (start, end))| own == path && (*start..=*end).contains(&number))
+            });
             CodeLine { number, text: text.to_owned(), golden, finding }
         };
         let lines: Vec<CodeLine> = numbered.map(line).collect();
         (!lines.is_empty()).then(|| Excerpt { file: path.to_string(), lines })
     };
-    files.into_iter().filter_map(excerpt).collect()
+    shown.into_iter().filter_map(excerpt).collect()
 }
 
 /// Formats an item for a terminal.

@@ -18,8 +18,9 @@ const LOCK: &str = "lock";
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 /// A folder for the time of a run.
+#[expect(missing_docs, reason = "field names say it")]
 pub struct Scratch {
-    folder: PathBuf,
+    pub path: PathBuf,
     _lock: File,
 }
 
@@ -39,19 +40,14 @@ impl Scratch {
         lock.lock()?;
         let folder = parent.join(format!("{PREFIX}{name}"));
         fs::rename(&unlocked, &folder)?;
-        Ok(Self { folder: folder.canonicalize()?, _lock: lock })
-    }
-
-    /// The folder.
-    pub fn path(&self) -> &Path {
-        &self.folder
+        Ok(Self { path: folder.canonicalize()?, _lock: lock })
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
         // What cannot be removed now is tried again by the next run.
-        let _ = remove_tree(&self.folder);
+        let _ = remove_tree(&self.path);
     }
 }
 
@@ -80,7 +76,7 @@ mod tests {
         let made_by_many = || {
             for _ in 0..200 {
                 let own = Scratch::make(parent.path()).unwrap();
-                assert!(own.path().join(LOCK).exists());
+                assert!(own.path.join(LOCK).exists());
             }
         };
         std::thread::scope(|scope| {
@@ -101,8 +97,8 @@ mod tests {
         let foreign = parent.path().join("karat-runner");
         fs::create_dir(&foreign).unwrap();
         let next = Scratch::make(parent.path()).unwrap();
-        assert!(!left.exists() && held.path().exists() && foreign.exists());
-        let path = next.path().to_owned();
+        assert!(!left.exists() && held.path.exists() && foreign.exists());
+        let path = next.path.clone();
         drop(next);
         assert!(!path.exists());
     }

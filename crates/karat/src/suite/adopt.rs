@@ -1,7 +1,7 @@
 //! Adds extras that people confirmed to a suite as acceptable goldens.
 
 use super::LoadedSuite;
-use super::edit::{EditError, edit_cases, line_start, parse, splice};
+use super::edit::{edit_cases, line_start, parse, splice};
 use super::from_commit::slug;
 use super::yaml_text::{block_or_quoted, quoted};
 use karat_core::finding::Finding;
@@ -150,15 +150,11 @@ pub fn as_yaml(issue: &IssueV1, origin: &str, indent: &str) -> String {
     out
 }
 
-/// Adds the goldens to their cases and returns the new content of each file that changes, or why nothing can be added.
-/// Nothing is written.
+/// The new content of each file that changes with these goldens, or why nothing can be added. Nothing is written.
 pub fn adopt(loaded: &LoadedSuite, goldens: &[Proposal<'_>]) -> Result<BTreeMap<String, String>, String> {
-    edit_cases(loaded, goldens, |golden| &golden.case.id, edited).map_err(|error| match error {
-        EditError::Changed(_) => format!("{error}; try again. Nothing was written"),
-        EditError::Unwritable(_) => {
-            format!("{error}; add the goldens by hand, which --dry-run prints. Nothing was written")
-        }
-    })
+    let advice =
+        ["; try again. Nothing was written", "; add the goldens by hand, which --dry-run prints. Nothing was written"];
+    edit_cases(loaded, goldens, |golden| &golden.case.id, edited, advice)
 }
 
 /// The text of a case with further goldens; `None` if it would not read as just that.

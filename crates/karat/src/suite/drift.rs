@@ -6,9 +6,10 @@ use crate::failure::{Failure, Result};
 use crate::submissions::load_suite;
 use karat_core::golden::Golden;
 use karat_core::identity::key;
+use karat_core::ids::CaseId;
 use karat_core::path::RepoPath;
 use karat_io::files::Files;
-use karat_source::drift::{DriftInput, DriftOutcome, Location, drift};
+use karat_source::drift::{DriftOutcome, Location, drift};
 use karat_source::git::Repository;
 use serde_json::json;
 use std::path::PathBuf;
@@ -36,17 +37,9 @@ pub fn drift_suite(request: &DriftRequest) -> Result<DriftReport> {
     let loaded = load_suite(&request.suite)?;
     let repository = Repository::open(&request.repo).map_err(Failure::bad_input)?;
     let prefix = request.prefix.as_deref().and_then(RepoPath::new);
-    let all = loaded.suite.cases.iter().flat_map(|case| case.goldens.iter().map(move |golden| (case, golden)));
-    let inputs: Vec<DriftInput> = all
-        .map(|(case, golden)| DriftInput {
-            case: case.id.clone(),
-            golden: golden.id.clone(),
-            file: golden.file.clone(),
-            lines: golden.lines,
-            anchor: golden.anchor.clone(),
-        })
-        .collect();
-    let outcomes = drift(&repository, &request.from, &request.to, prefix.as_ref(), &inputs);
+    let all = loaded.suite.cases.iter().flat_map(|case| case.goldens.iter().map(move |golden| (&case.id, golden)));
+    let goldens: Vec<(&CaseId, &Golden)> = all.collect();
+    let outcomes = drift(&repository, &request.from, &request.to, prefix.as_ref(), &goldens);
     Ok(DriftReport { outcomes: outcomes.map_err(Failure::bad_input)?, loaded })
 }
 

@@ -21,30 +21,26 @@ pub struct Edit {
     pub needless: bool,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub(super) enum EditError {
-    #[error("{0} changed while it was being read")]
-    Changed(String),
-    #[error("{0} is laid out in a way that cannot be edited safely")]
-    Unwritable(String),
-}
-
 /// Applies the edits and returns the new content of each file that changes, by its path in the suite. Nothing is written.
 pub fn apply(loaded: &LoadedSuite, edits: &[Edit]) -> io::Result<BTreeMap<String, String>> {
-    edit_cases(loaded, edits, |edit| &edit.case, edited).map_err(|error| {
-        let advice = if matches!(error, EditError::Changed(_)) { "" } else { "; change its lines by hand" };
-        io::Error::new(io::ErrorKind::InvalidData, format!("{error}{advice}"))
-    })
+    edit_cases(loaded, edits, |edit| &edit.case, edited, ["", "; change its lines by hand"])
+        .map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why))
 }
 
 /// Edits the text of each case and returns the new content of each file that changes; nothing if `edit` fails for any.
+/// `advice` is for a file that changed meanwhile, and for one that cannot be edited.
 pub(super) fn edit_cases<T>(
     loaded: &LoadedSuite,
     edits: &[T],
     case: impl Fn(&T) -> &CaseId,
     edit: impl Fn(&str, &[&T], Syntax) -> Option<String>,
-) -> Result<BTreeMap<String, String>, EditError> {
+    advice: [&str; 2],
+) -> Result<BTreeMap<String, String>, String> {
     const LISTED: &str = "cases.jsonl";
+    let read = |file: &str| {
+        let changed = || format!("{} changed while it was being read{}", loaded.files.display(file), advice[0]);
+        loaded.text(file).ok_or_else(changed)
+    };
     let mut by_case: BTreeMap<&CaseId, Vec<&T>> = BTreeMap::new();
     for edit in edits {
         by_case.entry(case(edit)).or_default().push(edit);
@@ -54,7 +50,7 @@ pub(super) fn edit_cases<T>(
     let mut listed: BTreeMap<usize, Vec<&T>> = BTreeMap::new();
     for (case, edits) in by_case {
         match loaded.stated_in.get(case) {
-            Some(StatedIn::File(file)) => match edit(&read(loaded, file)?, &edits, Syntax::Yaml) {
+            Some(StatedIn::File(file)) => match edit(&read(file)?, &edits, Syntax::Yaml) {
                 Some(text) => drop(changed.insert(file.clone(), text)),
                 None => unwritable.push(loaded.files.display(file)),
             },
@@ -63,7 +59,7 @@ pub(super) fn edit_cases<T>(
         }
     }
     if !listed.is_empty() {
-        let text = read(loaded, LISTED)?;
+        let text = read(LISTED)?;
         let mut out = String::with_capacity(text.len());
         for (number, line) in (1..).zip(text.split_inclusive('\n')) {
             let body = line.trim_end_matches(['\n', '\r']);
@@ -76,11 +72,10 @@ pub(super) fn edit_cases<T>(
         }
         changed.insert(LISTED.to_owned(), out);
     }
-    if unwritable.is_empty() { Ok(changed) } else { Err(EditError::Unwritable(unwritable.join(", "))) }
-}
-
-fn read(loaded: &LoadedSuite, file: &str) -> Result<String, EditError> {
-    loaded.text(file).ok_or_else(|| EditError::Changed(loaded.files.display(file)))
+    if unwritable.is_empty() {
+        return Ok(changed);
+    }
+    Err(format!("{} is laid out in a way that cannot be edited safely{}", unwritable.join(", "), advice[1]))
 }
 
 pub(super) fn parse(text: &str, syntax: Syntax) -> Option<Node> {

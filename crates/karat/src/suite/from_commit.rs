@@ -1,11 +1,12 @@
 //! Drafts a case from a commit.
 
 use super::yaml_text::{block_or_quoted, quoted};
+use crate::failure::{Failure, Result};
 use karat_core::ids::CaseId;
 use karat_core::lines::Lines;
 use karat_core::path::RepoPath;
 use karat_source::change::touched_lines;
-use karat_source::git::{Blob, CommitId, Entry, EntryKind, GitError, Repository, is_binary};
+use karat_source::git::{CommitId, Entry, GitError, Repository, is_binary};
 use karat_source::language::Language;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -35,27 +36,17 @@ pub struct CaseSkeleton {
     pub notes: Vec<String>,
 }
 
-/// Why a commit gives no case.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum SkeletonError {
-    #[error(transparent)]
-    Git(#[from] GitError),
-    #[error(
-        "invalid case id {id:?}: expected at most 100 letters, digits, `-`, `_` and `.`, with a letter or digit first"
-    )]
-    BadId { id: String },
-    #[error("commit {commit} changes no text file that a case could hold{}", .notes.iter().map(|n| format!("; {n}")).collect::<String>())]
-    NothingChanged { commit: CommitId, notes: Vec<String> },
-}
-
 /// Takes a case from the change that a commit made to its first parent.
-pub fn skeleton(repo: &Repository, rev: &str, id: Option<&str>) -> Result<CaseSkeleton, SkeletonError> {
+pub fn skeleton(repo: &Repository, rev: &str, id: Option<&str>) -> Result<CaseSkeleton> {
     let commit = repo.resolve(rev)?;
     let (title, description) = repo.message(&commit)?;
     let id = match id {
         Some(id) if valid_id(id) => id.to_owned(),
-        Some(id) => return Err(SkeletonError::BadId { id: id.to_owned() }),
+        Some(id) => {
+            return Err(Failure::bad_input(format!(
+                "invalid case id {id:?}: expected at most 100 letters, digits, `-`, `_` and `.`, with a letter or digit first"
+            )));
+        }
         None => slug(&title).unwrap_or_else(|| format!("commit-{}", commit.short())),
     };
     let parents = repo.parents(&commit)?;
@@ -87,7 +78,8 @@ pub fn skeleton(repo: &Repository, rev: &str, id: Option<&str>) -> Result<CaseSk
         notes.push(format!("commit {commit} is a merge; the change to its first parent was taken"));
     }
     if files.is_empty() {
-        return Err(SkeletonError::NothingChanged { commit, notes });
+        let notes: String = notes.iter().map(|note| format!("; {note}")).collect();
+        return Err(Failure::bad_input(format!("commit {commit} changes no text file that a case could hold{notes}")));
     }
     let language = most_common_language(&files);
     let first_touched = first_touched(&files, language);
@@ -199,16 +191,16 @@ fn take(
     let mut used = 0;
     for (side, entry) in sides.iter_mut().zip([old, new]) {
         let Some(entry) = entry else { continue };
-        if entry.kind != EntryKind::File {
+        if !entry.is_file {
             return Ok(Err("being a link or a submodule"));
         }
         if !safe(&entry.path) {
             return Ok(Err("leading out of the case or into `.git`"));
         }
         match repo.content(entry, MAX_FILE)? {
-            Blob::TooLong => return Ok(Err("being longer than 1 MiB")),
-            Blob::Whole(bytes) if is_binary(&bytes) => return Ok(Err("being binary")),
-            Blob::Whole(bytes) => {
+            None => return Ok(Err("being longer than 1 MiB")),
+            Some(bytes) if is_binary(&bytes) => return Ok(Err("being binary")),
+            Some(bytes) => {
                 used += bytes.len();
                 *side = Some((entry.path.clone(), bytes));
             }

@@ -4,22 +4,22 @@ use karat_io::atomic_write;
 use std::io;
 use std::path::Path;
 
+macro_rules! template {
+    ($path:literal) => {
+        ($path, include_str!(concat!("../../templates/suite/", $path)))
+    };
+}
+
 /// The files of the suite that `karat init` writes, with their paths.
 pub static TEMPLATE: &[(&str, &str)] = &[
-    ("karat.toml", include_str!("../../templates/suite/karat.toml")),
-    ("cases/unchecked-index/case.yaml", include_str!("../../templates/suite/cases/unchecked-index/case.yaml")),
-    (
-        "cases/unchecked-index/before/pager.py",
-        include_str!("../../templates/suite/cases/unchecked-index/before/pager.py"),
-    ),
-    (
-        "cases/unchecked-index/after/pager.py",
-        include_str!("../../templates/suite/cases/unchecked-index/after/pager.py"),
-    ),
-    ("cases/tidy-rename/case.yaml", include_str!("../../templates/suite/cases/tidy-rename/case.yaml")),
-    ("cases/tidy-rename/before/greet.py", include_str!("../../templates/suite/cases/tidy-rename/before/greet.py")),
-    ("cases/tidy-rename/after/greet.py", include_str!("../../templates/suite/cases/tidy-rename/after/greet.py")),
-    ("submissions/example-reviewer.jsonl", include_str!("../../templates/suite/submissions/example-reviewer.jsonl")),
+    template!("karat.toml"),
+    template!("cases/unchecked-index/case.yaml"),
+    template!("cases/unchecked-index/before/pager.py"),
+    template!("cases/unchecked-index/after/pager.py"),
+    template!("cases/tidy-rename/case.yaml"),
+    template!("cases/tidy-rename/before/greet.py"),
+    template!("cases/tidy-rename/after/greet.py"),
+    template!("submissions/example-reviewer.jsonl"),
 ];
 
 /// Writes the template into a folder that has no suite yet, and says which files it wrote. Nothing is overwritten.

@@ -12,15 +12,18 @@ use karat_core::path::FilePattern;
 use karat_core::profile::{Evidence, Method, Profile, Requirement, Unstated};
 use karat_core::suite::{Case, Verdict};
 use karat_format::diagnostic::{Diagnostic, Level};
-use karat_format::document::{Node, Segment, Source, json, yaml};
+use karat_format::document::{Fault, Node, Segment, Source, json, yaml};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All problems, in the order of the cases. A suite with errors cannot be used.
 pub fn lint(loaded: &LoadedSuite, profile: &Profile) -> Vec<Diagnostic> {
-    let mut found: BTreeMap<usize, Vec<Lint>> = BTreeMap::new();
+    let has_listed = loaded.stated_in.values().any(|at| matches!(at, StatedIn::Line(_)));
+    let listed: Option<String> = has_listed.then(|| loaded.text("cases.jsonl")).flatten();
+    let lines: Vec<&str> = listed.as_deref().map(|text| text.lines().collect()).unwrap_or_default();
     let cases = &loaded.suite.cases;
     let index: BTreeMap<&str, &Case> = cases.iter().map(|c| (c.id.as_str(), c)).collect();
-    for (i, case) in cases.iter().enumerate() {
+    let mut diagnostics = Vec::new();
+    for case in cases {
         let mut lints = Vec::new();
         case_lints(loaded, case, &index, &mut lints);
         for (g, golden) in case.goldens.iter().enumerate() {
@@ -28,10 +31,10 @@ pub fn lint(loaded: &LoadedSuite, profile: &Profile) -> Vec<Diagnostic> {
         }
         duplicate_goldens(case, &mut lints);
         if !lints.is_empty() {
-            found.insert(i, lints);
+            diagnostics.extend(place(loaded, case, lints, &lines));
         }
     }
-    place(loaded, found)
+    diagnostics
 }
 
 struct Lint {
@@ -107,7 +110,7 @@ fn golden_lints(
         let message = format!("`{}` has the keyword {keyword:?} more than once; it counts once", golden.id);
         lints.push(warning("repeated-keyword", issue(index, "keywords"), message));
     }
-    let distinct: BTreeSet<String> = words(&text).collect();
+    let distinct: BTreeSet<_> = words(&text).collect();
     if distinct.len() < 3 && profile.method == Method::Score {
         let message = format!("`{}` says almost nothing; describe what is wrong and where", golden.id);
         lints.push(warning("vague-golden", issue(index, "title"), message));
@@ -253,7 +256,7 @@ fn key_lints(index: usize, golden: &Golden, profile: &Profile, lints: &mut Vec<L
 fn identity_lints(index: usize, golden: &Golden, profile: &Profile, lints: &mut Vec<Lint>) {
     if !golden.rules().any(|rule| !rule.trim().is_empty()) {
         let message = format!("`{}` has no rule_id; goldens of an identity suite need one", golden.id);
-        let named = golden.identity_key.as_deref().and_then(key::parse).map(|parts| parts.rule().to_owned());
+        let named = golden.identity_key.as_deref().and_then(key::parse).map(|parts| parts.rule.to_owned());
         let help = named.map(|rule| format!("its key names the rule {rule:?}"));
         lints.push(Lint { help, ..warning("no-rule-id", issue(index, "id"), message) });
     }
@@ -266,7 +269,7 @@ fn identity_lints(index: usize, golden: &Golden, profile: &Profile, lints: &mut 
 
 fn duplicate_goldens(case: &Case, lints: &mut Vec<Lint>) {
     let prepared: Vec<BTreeSet<String>> =
-        case.goldens.iter().map(|g| words(&karat_core::matching::pair::prose(g)).collect()).collect();
+        case.goldens.iter().map(|g| words(&karat_core::matching::pair::prose(g)).map(Into::into).collect()).collect();
     // Files with thousands of goldens are generated; comparing all pairs would take too long.
     for (b, golden) in case.goldens.iter().enumerate().take(500) {
         for a in 0..b {
@@ -283,35 +286,24 @@ fn duplicate_goldens(case: &Case, lints: &mut Vec<Lint>) {
     }
 }
 
-fn place(loaded: &LoadedSuite, found: BTreeMap<usize, Vec<Lint>>) -> Vec<Diagnostic> {
-    let has_listed = loaded.stated_in.values().any(|at| matches!(at, StatedIn::Line(_)));
-    let listed: Option<String> = has_listed.then(|| loaded.text("cases.jsonl")).flatten();
-    let lines: Vec<&str> = listed.as_deref().map(|text| text.lines().collect()).unwrap_or_default();
-    let mut diagnostics = Vec::new();
-    for (index, lints) in found {
-        let case = &loaded.suite.cases[index];
-        let parsed: Option<(Source<'_>, Node)> = match loaded.stated_in.get(&case.id) {
-            Some(StatedIn::File(file)) => loaded.text(file).and_then(|text| {
-                let node = yaml::parse_recoverable(&text).0?;
-                Some((Source::new(loaded.files.display(file), text), node))
-            }),
-            Some(StatedIn::Line(number)) => lines.get(number - 1).and_then(|line| {
-                let node = json::parse_recoverable(line).0?;
-                Some((Source::part(loaded.files.display("cases.jsonl"), *line, *number, 0), node))
-            }),
-            None => None,
+/// Finds the lints of a case in its text, which is parsed only if there are any.
+fn place(loaded: &LoadedSuite, case: &Case, lints: Vec<Lint>, lines: &[&str]) -> impl Iterator<Item = Diagnostic> {
+    let parsed: Option<(Source<'_>, Node)> = match loaded.stated_in.get(&case.id) {
+        Some(StatedIn::File(file)) => loaded.text(file).and_then(|text| {
+            let node = yaml::parse_recoverable(&text).0?;
+            Some((Source::new(loaded.files.display(file), text), node))
+        }),
+        Some(StatedIn::Line(number)) => lines.get(number - 1).and_then(|line| {
+            let node = json::parse_recoverable(line).0?;
+            Some((Source::part(loaded.files.display("cases.jsonl"), *line, *number, 0), node))
+        }),
+        None => None,
+    };
+    lints.into_iter().map(move |Lint { level, code, at, message, help }| {
+        let diagnostic = match &parsed {
+            Some((source, node)) => source.diagnostic(Fault::new(code, node.place(&at), message)),
+            None => Diagnostic::of_file(loaded.files.display(""), code, message),
         };
-        for lint in lints {
-            let mut diagnostic = match &parsed {
-                Some((source, node)) => {
-                    source.diagnostic(karat_format::document::Fault::new(lint.code, node.place(&lint.at), lint.message))
-                }
-                None => Diagnostic::of_file(loaded.files.display(""), lint.code, lint.message),
-            };
-            diagnostic.level = lint.level;
-            diagnostic.help = lint.help;
-            diagnostics.push(diagnostic);
-        }
-    }
-    diagnostics
+        Diagnostic { level, help, ..diagnostic }
+    })
 }

@@ -1,7 +1,6 @@
 //! Ready manifests of well-known tools, shipped in the binary as TOML with comments, to be used or copied.
 
 use karat_format::diagnostic::Faults;
-use karat_format::document::suggest::nearest;
 use karat_format::document::{Syntax, decode, schema_of};
 use karat_format::tool::ToolManifestV1;
 use schemars::JsonSchema;
@@ -48,11 +47,6 @@ pub fn shipped(name: &str) -> Option<&'static Shipped> {
     CATALOGUE.iter().find(|shipped| shipped.name == name)
 }
 
-/// The shipped name that a mistyped one probably stands for.
-pub fn nearest_name(name: &str) -> Option<&'static str> {
-    nearest(name, CATALOGUE.iter().map(|shipped| shipped.name))
-}
-
 /// A manifest as the table that goes into `karat.toml`.
 pub fn to_toml(name: &str, manifest: &ToolManifestV1) -> String {
     toml::to_string(&BTreeMap::from([("tools", BTreeMap::from([(name, manifest)]))])).unwrap_or_default()
@@ -82,6 +76,7 @@ mod tests {
     use super::super::output;
     use super::*;
     use karat_core::ids::{CaseId, ToolName};
+    use karat_core::trial::Trial;
     use karat_format::tool::ToolKindV1;
     use std::path::Path;
 
@@ -124,17 +119,23 @@ mod tests {
         // The form that is asked for is the form that is read.
         let filled = prompt("codex").replace("{{", "{").replace("}}", "}");
         let form = filled.lines().find(|line| line.starts_with("{\"findings\"")).unwrap();
-        let (case, tool) = (CaseId::new("c"), ToolName::new("t"));
-        let written = output::Output { format: "karat", bytes: Some(form.as_bytes()), caps: Default::default() };
-        let about = output::About { case: &case, tool: &tool, number: 1, roots: &[], rules: None, sources: &|_| None };
-        let read = output::read(&written, &about);
+        let read = output::read(&output::Output {
+            trial: &Trial::reported(CaseId::new("c"), ToolName::new("t"), 1),
+            format: "karat",
+            bytes: Some(form.as_bytes()),
+            caps: Default::default(),
+            roots: &[],
+            rules: None,
+            sources: &|_| None,
+        });
         assert_eq!((read.problem, read.trial.findings.len()), (None, 1));
     }
 
     #[test]
     fn mistyped_names_are_seen() {
-        assert_eq!(nearest_name("bandti"), Some("bandit"));
-        assert_eq!(nearest_name("golangcilint"), Some("golangci-lint"));
-        assert!(shipped("nothing").is_none() && nearest_name("nothing").is_none());
+        let hint = |name: &str| crate::did_you_mean(name, CATALOGUE.iter().map(|shipped| shipped.name));
+        assert_eq!(hint("bandti").as_deref(), Some(", did you mean `bandit`?"));
+        assert_eq!(hint("golangcilint").as_deref(), Some(", did you mean `golangci-lint`?"));
+        assert!(shipped("nothing").is_none() && hint("nothing").is_none());
     }
 }

@@ -21,7 +21,7 @@ use karat_format::run::IsolationV1;
 use karat_format::tool::ToolManifestV1;
 use karat_import::rule_map::RuleMap;
 use karat_io::regular_file;
-use karat_sandbox::Isolation;
+use karat_sandbox::{Isolation, NetworkAccess};
 use runner::CommandTool;
 use std::path::{Path, PathBuf};
 
@@ -65,10 +65,13 @@ pub(crate) fn isolation_kind(isolation: Isolation) -> IsolationV1 {
 fn isolation_text(isolation: Isolation, program: &Program) -> String {
     let missing = isolation.missing().map(|missing| format!(" ({missing})")).unwrap_or_default();
     let mut parts = vec![format!("{}{missing}", isolation.as_str())];
-    if program.network {
-        let elsewhere = isolation == Isolation::Bubblewrap && !program.manifest.loopback;
-        parts.push(if elsewhere { "network allowed, but for this machine" } else { "network allowed" }.to_owned());
-    }
+    parts.extend(match program.network {
+        NetworkAccess::None => None,
+        NetworkAccess::External if isolation == Isolation::Bubblewrap => {
+            Some("network allowed, but for this machine".to_owned())
+        }
+        _ => Some("network allowed".to_owned()),
+    });
     let (expose, writable) = (join_paths(&program.expose, " "), join_paths(&program.writable, " "));
     let given = [("gets", program.manifest.pass_env.join(" ")), ("reads", expose), ("writes", writable)];
     parts.extend(given.iter().filter(|(_, what)| !what.is_empty()).map(|(verb, what)| format!("{verb} {what}")));

@@ -39,7 +39,6 @@ impl FreeDisk {
         Self { folder: folder.to_owned(), at_first: free(folder), trials: Mutex::default(), making: Mutex::default() }
     }
 
-    /// Registers a trial, with the way to end it.
     pub(super) fn occupy(&self, folder: &Path, end: &Cancel) -> Occupied<'_> {
         locked(&self.trials).insert(folder.to_owned(), end.clone());
         Occupied { room: self, folder: folder.to_owned() }
@@ -71,8 +70,7 @@ impl FreeDisk {
         self.is_left()
     }
 
-    /// The trial with the largest folder, if trials together use more than half of what was free at first. Otherwise
-    /// something else filled the disk.
+    /// The trial with the largest folder, unless something else than trials filled the disk.
     fn culprit(&self) -> Option<PathBuf> {
         let folders: Vec<PathBuf> = locked(&self.trials).keys().cloned().collect();
         let sizes: Vec<u64> = folders.iter().map(|folder| DiskUsage::total(folder)).collect();

@@ -12,75 +12,57 @@ use std::io;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// One thing that the closed sandbox does not give: what is given, and its name, path or address where it has one.
+/// One thing that the closed sandbox does not give: its index in [`GRANTS`], and its name, path or address where it has one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Grant(GrantKind, String);
+pub(crate) struct Grant(usize, String);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum GrantKind {
-    Network,
-    Loopback,
-    Env,
-    Read,
-    Write,
-    Setup,
-    Key,
-}
+/// How a grant is written, where a value follows a `=`; what it lets a tool do; and the values that a manifest asks for.
+type GrantKind = (&'static str, &'static str, fn(&ToolManifestV1) -> Vec<String>);
 
-/// How each grant is written, where a value follows a `=`, and what it lets a tool do.
-const GRANTS: [(GrantKind, &str, &str); 7] = [
-    (GrantKind::Network, "network", "use the network"),
-    (GrantKind::Loopback, "loopback", "use the services of this machine"),
-    (GrantKind::Setup, "setup", "run a set-up command with the network before the first trial"),
-    (GrantKind::Env, "env=", "read your variable "),
-    (GrantKind::Read, "read=", "read "),
-    (GrantKind::Write, "write=", "write to "),
-    (GrantKind::Key, "key=", "have your key sent to "),
+/// In the order in which they are listed.
+const GRANTS: [GrantKind; 7] = [
+    ("network", "use the network", |tool| flag(tool.network)),
+    ("loopback", "use the services of this machine", |tool| flag(tool.loopback)),
+    ("env=", "read your variable ", |tool| tool.pass_env.clone()),
+    ("read=", "read ", |tool| tool.expose.clone()),
+    ("write=", "write to ", |tool| tool.writable.clone()),
+    ("setup", "run a set-up command with the network before the first trial", |tool| flag(!tool.setup.is_empty())),
+    ("key=", "have your key sent to ", |tool| {
+        tool.llm.base_url.iter().filter(|url| !is_local_address(url)).cloned().collect()
+    }),
 ];
 
-/// A grant or a list of grants that cannot be parsed.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "invalid grant `{0}`: expected TOOL, or TOOL: followed by network, loopback, setup, env=NAME, read=PATH, write=PATH or key=ADDRESS, \
-     separated by commas"
-)]
-pub struct InvalidGrant(String);
+/// A grant without a value has an empty one.
+fn flag(is_asked: bool) -> Vec<String> {
+    if is_asked { vec![String::new()] } else { Vec::new() }
+}
 
-impl FromStr for Grant {
-    type Err = InvalidGrant;
-
-    fn from_str(text: &str) -> Result<Self, InvalidGrant> {
-        let parse = |(kind, name, _): &(GrantKind, &str, &str)| {
-            let value = text.strip_prefix(name)?;
-            (value.is_empty() != name.ends_with('=')).then(|| Self(*kind, value.to_owned()))
-        };
-        GRANTS.iter().find_map(parse).ok_or_else(|| InvalidGrant(text.to_owned()))
-    }
+fn invalid_grant(text: &str) -> String {
+    format!(
+        "invalid grant `{text}`: expected TOOL, or TOOL: followed by network, loopback, setup, env=NAME, read=PATH, write=PATH or key=ADDRESS, \
+         separated by commas"
+    )
 }
 
 impl Grant {
+    fn parse(text: &str) -> Result<Self, String> {
+        let parse = |(kind, (name, ..)): (usize, &GrantKind)| {
+            let value = text.strip_prefix(*name)?;
+            (value.is_empty() != name.ends_with('=')).then(|| Self(kind, value.to_owned()))
+        };
+        GRANTS.iter().enumerate().find_map(parse).ok_or_else(|| invalid_grant(text))
+    }
+
     /// How it is written, and what it lets a tool do.
     fn texts(&self) -> (String, String) {
-        let texts = GRANTS.iter().find(|(kind, ..)| *kind == self.0).map(|(_, name, effect)| (*name, *effect));
-        let (name, effect) = texts.unwrap_or_default();
+        let (name, effect, _) = GRANTS[self.0];
         (format!("{name}{}", self.1), format!("{effect}{}", self.1))
     }
 }
 
 pub(crate) fn requested(manifest: &ToolManifestV1) -> BTreeSet<Grant> {
-    let setup = !manifest.setup.is_empty();
-    let flags =
-        [(manifest.network, GrantKind::Network), (manifest.loopback, GrantKind::Loopback), (setup, GrantKind::Setup)];
-    let flags = flags.into_iter().filter(|(asked, _)| *asked).map(|(_, kind)| Grant(kind, String::new()));
-    let urls: Vec<String> = manifest.llm.base_url.iter().filter(|url| !is_local_address(url)).cloned().collect();
-    let values = [
-        (GrantKind::Env, &manifest.pass_env),
-        (GrantKind::Read, &manifest.expose),
-        (GrantKind::Write, &manifest.writable),
-        (GrantKind::Key, &urls),
-    ];
-    let values = values.into_iter().flat_map(|(kind, all)| all.iter().map(move |value| Grant(kind, value.clone())));
-    flags.chain(values).collect()
+    let kinds = GRANTS.iter().enumerate();
+    kinds.flat_map(|(kind, (.., asked))| asked(manifest).into_iter().map(move |value| Grant(kind, value))).collect()
 }
 
 /// What `--allow` says: a tool, and what it may have beyond the closed sandbox.
@@ -92,14 +74,14 @@ pub struct Allowance {
 }
 
 impl FromStr for Allowance {
-    type Err = InvalidGrant;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, InvalidGrant> {
+    fn from_str(text: &str) -> Result<Self, String> {
         if text.is_empty() {
-            return Err(InvalidGrant(text.to_owned()));
+            return Err(invalid_grant(text));
         }
         let Some((tool, list)) = text.split_once(':') else { return Ok(Self { tool: text.to_owned(), grants: None }) };
-        let grants = list.split(',').map(str::parse).collect::<Result<_, _>>()?;
+        let grants = list.split(',').map(Grant::parse).collect::<Result<_, _>>()?;
         Ok(Self { tool: tool.to_owned(), grants: Some(grants) })
     }
 }
@@ -222,7 +204,7 @@ mod tests {
         assert_eq!(grants.len(), 7, "{grants:?}");
         for grant in &grants {
             let (written, effect) = grant.texts();
-            assert_eq!(written.parse(), Ok(grant.clone()));
+            assert_eq!(Grant::parse(&written), Ok(grant.clone()));
             assert!(!effect.is_empty());
         }
         assert!(requested(&ToolManifestV1::default()).is_empty());

@@ -6,8 +6,8 @@ use super::doctor::{Examined, Surroundings, Variable, remark_open_model};
 use super::manifest::{Check, NO_MODEL};
 use super::replay::Recordings;
 use super::run_context::RunContext;
-use super::{Declaration, Kind, LoadResult, NO_CODE, PrepareResult, ReadyError, RunResult, Task, Tool, TrialRunner};
-use super::{facts_without_program, milliseconds};
+use super::{Declaration, Kind, LoadResult, NO_CODE, PrepareResult, RunResult, Task, Tool, TrialRunner};
+use super::{checkout_error, facts_without_program, milliseconds};
 use crate::checkout::Template as Checkout;
 use crate::judge::template::review::{self, REVIEW, audit};
 use crate::suite::LoadedSuite;
@@ -20,7 +20,7 @@ use karat_format::llm::{RoleV1, StyleV1};
 use karat_format::run::PlannedLlmV1;
 use karat_format::tool::ToolManifestV1;
 use karat_io::files::Files;
-use karat_llm::adaptation::AdaptationRecord;
+use karat_llm::adaptation::Adaptation;
 use karat_llm::engine::{Engine, EngineOptions, StartMode};
 use karat_llm::ledger::{Answer, CacheMode, Exchange, FailureReason, MemoryLedger};
 use karat_llm::prompt::{Question, Template};
@@ -60,7 +60,6 @@ pub(super) static KIND: Kind = Kind {
 
 struct LlmTool {
     role: RoleV1,
-    /// How an auditor is asked.
     style: StyleV1,
     /// Who is asked, and how, in the terms of a judge.
     config: JudgeConfigV1,
@@ -171,9 +170,9 @@ impl Tool for LlmTool {
             Files::Embedded(..) => Path::new(""),
         };
         let provider =
-            open_ready(&self.config, &ProviderEnv { variable: &variable, folder }).map_err(ReadyError::other)?;
+            open_ready(&self.config, &ProviderEnv { variable: &variable, folder }).map_err(io::Error::other)?;
         // Trials are independent samples, so no answer is used twice.
-        let defaults = EngineOptions::from_config(&self.config, CacheMode::Off).map_err(ReadyError::other)?;
+        let defaults = EngineOptions::from_config(&self.config, CacheMode::Off).map_err(io::Error::other)?;
         let options = EngineOptions { seed: context.seed, start: StartMode::Independent, ..defaults };
         let engine = Engine::new(provider, options).shared();
         // The model and the prompts are to a model what a version is to a program.
@@ -206,10 +205,10 @@ impl TrialRunner for LlmRunner<'_> {
     /// An error means that no other question would be answered either.
     fn run_trial(&self, task: &Task, case: Option<&Case>, _: Option<&Checkout>) -> RunResult {
         let Some(case) = case else { return Ok(Some(task.skipped(NO_CODE))) };
-        let (question, notes) = self.question(task, case).map_err(|error| ReadyError::checkout(case, &error))?;
+        let (question, notes) = self.question(task, case).map_err(|error| checkout_error(case, &error))?;
         let began = Instant::now();
         let answered = self.engine.ask_all(vec![question], &mut MemoryLedger::default(), &self.context.cancel);
-        let Some(exchange) = answered.map_err(ReadyError::other)?.0.into_iter().next() else { return Ok(None) };
+        let Some(exchange) = answered.map_err(io::Error::other)?.0.into_iter().next() else { return Ok(None) };
         if matches!(exchange.answer, Answer::Missing { reason: FailureReason::Cancelled, .. }) {
             return Ok(None);
         }
@@ -220,7 +219,7 @@ impl TrialRunner for LlmRunner<'_> {
             detail.remarks.push(format!("{} requests were made", exchange.attempts));
         }
         // Waiting for a turn, and between requests that failed, is not the model's time.
-        trial.latency_ms = (exchange.attempts > 0).then(|| milliseconds(exchange.timing.time));
+        trial.latency_ms = (exchange.attempts > 0).then(|| milliseconds(exchange.request_time));
         // Some servers count no tokens, which is not the same as none used.
         if exchange.tokens_in > 0 || exchange.tokens_out > 0 {
             trial.tokens_in = Some(exchange.tokens_in);
@@ -232,7 +231,7 @@ impl TrialRunner for LlmRunner<'_> {
             detail.reason = Some(reason);
         } else {
             trial.notes = notes;
-            trial.notes.extend(AdaptationRecord::from_parameters(&exchange.provider.parameters).describe());
+            trial.notes.extend(Adaptation::from_parameters(&exchange.provider.parameters).describe());
         }
         let mut bytes = serde_json::to_vec(&exchange).unwrap_or_default();
         bytes.push(b'\n');
@@ -280,7 +279,7 @@ fn read_answer(exchange: &Exchange, trial: &mut Trial) -> Result<(), (Outcome, S
     };
     Err(match reason {
         FailureReason::Unreadable => (Outcome::Unparsable, format!("{why}{}", last_reply(exchange))),
-        FailureReason::Unanswered if exchange.timing.timed_out => (Outcome::TimedOut, why.clone()),
+        FailureReason::Unanswered if exchange.timed_out => (Outcome::TimedOut, why.clone()),
         FailureReason::Budget => (Outcome::Crashed, format!("it was not asked: {why} (budget_usd, budget_calls)")),
         FailureReason::Unanswered | FailureReason::Rejected | FailureReason::Cancelled => {
             (Outcome::Crashed, why.clone())

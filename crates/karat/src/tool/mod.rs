@@ -58,7 +58,6 @@ pub(crate) trait Tool {
         None
     }
 
-    /// What the plan states about a model that is asked.
     fn planned_llm(&self) -> Option<PlannedLlmV1> {
         None
     }
@@ -67,35 +66,14 @@ pub(crate) trait Tool {
     fn prepare<'a>(self: Box<Self>, isolation: Isolation, context: &'a RunContext<'a>) -> PrepareResult<'a>;
 }
 
-type PrepareResult<'a> = Result<(Box<dyn TrialRunner + 'a>, ToolFactsV1), ReadyError>;
+type PrepareResult<'a> = io::Result<(Box<dyn TrialRunner + 'a>, ToolFactsV1)>;
 
-/// Why a tool cannot be run at all.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ReadyError {
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    #[error("{0}")]
-    Other(String),
-}
-
-impl ReadyError {
-    fn other(why: impl std::fmt::Display) -> Self {
-        Self::Other(why.to_string())
-    }
-
-    pub(crate) fn checkout(case: &Case, error: &io::Error) -> Self {
-        Self::Other(format!("the checkout of {} could not be created: {error}", case.id))
-    }
-
-    fn is_full_disk(&self) -> bool {
-        use io::ErrorKind::{QuotaExceeded, StorageFull};
-        matches!(self, Self::Io(error) if matches!(error.kind(), StorageFull | QuotaExceeded))
-    }
+pub(crate) fn checkout_error(case: &Case, error: &io::Error) -> io::Error {
+    io::Error::other(format!("the checkout of {} could not be created: {error}", case.id))
 }
 
 /// A tool that is ready to execute trials.
 pub(crate) trait TrialRunner: Sync {
-    /// Whether it works on a checkout of the case.
     fn needs_checkout(&self) -> bool {
         false
     }
@@ -105,13 +83,12 @@ pub(crate) trait TrialRunner: Sync {
     fn run_trial(&self, task: &Task, case: Option<&Case>, checkout: Option<&Template>) -> RunResult;
 }
 
-type RunResult = Result<Option<TrialRecord>, ReadyError>;
+pub(crate) type RunResult = io::Result<Option<TrialRecord>>;
 
 fn facts_without_program(version: Option<String>) -> ToolFactsV1 {
     ToolFactsV1 { version, isolation: NOTHING_EXECUTED.to_owned(), ..ToolFactsV1::default() }
 }
 
-/// A trial to be executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Task {
     pub(crate) key: TrialKey,
@@ -127,7 +104,6 @@ impl Task {
         TrialRecord { trial, attempt: self.attempt, detail: TrialDetailV1::default(), artifacts: Vec::new() }
     }
 
-    /// The record of a trial that was not executed.
     fn skipped(&self, reason: &str) -> TrialRecord {
         let mut record = self.record();
         record.trial.outcome = Outcome::Skipped;

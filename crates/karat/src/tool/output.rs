@@ -4,7 +4,7 @@ mod answer;
 mod paths;
 
 use karat_core::finding::Finding;
-use karat_core::ids::{CaseId, FindingId, ToolName};
+use karat_core::ids::FindingId;
 use karat_core::trial::{Outcome, Trial};
 use karat_core::wording::count;
 use karat_import::rule_map::RuleMap;
@@ -31,14 +31,21 @@ pub fn formats() -> impl Iterator<Item = &'static str> {
 }
 
 /// The output of a tool that ended with an accepted exit code.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Output<'a> {
+    /// The trial that it belongs to, which has no findings yet.
+    pub trial: &'a Trial,
     /// One of [`formats`].
     pub format: &'a str,
     /// `None` if the result file is missing.
     pub bytes: Option<&'a [u8]>,
     pub caps: Caps,
+    /// The absolute paths under which the tool may have seen the checkout.
+    pub roots: &'a [String],
+    pub rules: Option<&'a RuleMap>,
+    /// The code that was checked out.
+    pub sources: Sources<'a>,
 }
 
 /// The most that is read from the output of one trial.
@@ -56,21 +63,6 @@ impl Default for Caps {
     }
 }
 
-/// The trial that an output belongs to.
-#[derive(Clone, Copy)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct About<'a> {
-    pub case: &'a CaseId,
-    pub tool: &'a ToolName,
-    /// The repetition, counted from 1.
-    pub number: u32,
-    /// The absolute paths under which the tool may have seen the checkout.
-    pub roots: &'a [&'a str],
-    pub rules: Option<&'a RuleMap>,
-    /// The code that was checked out.
-    pub sources: Sources<'a>,
-}
-
 /// A trial as it was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Read {
@@ -83,10 +75,10 @@ pub struct Read {
 }
 
 /// Reads what a tool wrote.
-pub fn read(output: &Output<'_>, about: &About<'_>) -> Read {
-    let mut trial = Trial::reported(about.case.clone(), about.tool.clone(), about.number);
+pub fn read(output: &Output<'_>) -> Read {
+    let mut trial = output.trial.clone();
     let mut notes = Vec::new();
-    let problem = fill(&mut trial, output, about, &mut notes).err();
+    let problem = fill(&mut trial, output, &mut notes).err();
     if problem.is_some() {
         trial.outcome = Outcome::Unparsable;
         trial.findings = Vec::new();
@@ -94,14 +86,14 @@ pub fn read(output: &Output<'_>, about: &About<'_>) -> Read {
     Read { trial, problem, notes }
 }
 
-fn fill(trial: &mut Trial, output: &Output<'_>, about: &About<'_>, notes: &mut Vec<String>) -> Result<(), String> {
+fn fill(trial: &mut Trial, output: &Output<'_>, notes: &mut Vec<String>) -> Result<(), String> {
     let bytes = output.bytes.ok_or("the tool succeeded but wrote no result file")?;
     if bytes.iter().all(u8::is_ascii_whitespace) {
         let problem =
             || format!("the tool succeeded but its result is empty, which is not a {} document", output.format);
         return if output.format == EMPTY_IS_NONE { Ok(()) } else { Err(problem()) };
     }
-    let roots = Roots::new(about.roots, about.sources);
+    let roots = Roots::new(output.roots, output.sources);
     if output.format == KARAT {
         answer::read(bytes, trial)?;
     } else {
@@ -119,7 +111,7 @@ fn fill(trial: &mut Trial, output: &Output<'_>, about: &About<'_>, notes: &mut V
     }
     for finding in &mut trial.findings {
         roots.strip(finding);
-        if let Some(rules) = about.rules {
+        if let Some(rules) = output.rules {
             rules.apply(finding);
         }
     }

@@ -37,35 +37,27 @@ const BAD: &str = "bad-placeholder";
 /// The text with values in the place of placeholders; `{{` and `}}` are braces.
 pub fn fill(text: &str, values: &BTreeMap<&str, String>) -> Result<String, PlaceholderError> {
     let mut filled = String::with_capacity(text.len());
-    for piece in pieces(text)? {
-        match piece {
-            Piece::Text(text) => filled.push_str(text),
-            Piece::Placeholder(name) => match values.get(name) {
-                Some(value) => filled.push_str(value),
-                None => {
-                    let known = PLACEHOLDERS.iter().find(|(known, _)| *known == name);
-                    let meaning = known.map_or("nothing", |(_, meaning)| meaning);
-                    let message = format!("`{{{name}}}` has no value here; it stands for {meaning}");
-                    return Err(PlaceholderError { code: BAD, message });
-                }
-            },
-        }
+    for (text, name) in pieces(text)? {
+        filled.push_str(text);
+        let Some(name) = name else { continue };
+        let Some(value) = values.get(name) else {
+            let known = PLACEHOLDERS.iter().find(|(known, _)| *known == name);
+            let meaning = known.map_or("nothing", |(_, meaning)| meaning);
+            let message = format!("`{{{name}}}` has no value here; it stands for {meaning}");
+            return Err(PlaceholderError { code: BAD, message });
+        };
+        filled.push_str(value);
     }
     Ok(filled)
 }
 
 /// The placeholders that a text uses, in their order.
 pub fn used(text: &str) -> Result<Vec<&str>, PlaceholderError> {
-    let name = |piece| if let Piece::Placeholder(name) = piece { Some(name) } else { None };
-    Ok(pieces(text)?.into_iter().filter_map(name).collect())
+    Ok(pieces(text)?.into_iter().filter_map(|(_, name)| name).collect())
 }
 
-enum Piece<'t> {
-    Text(&'t str),
-    Placeholder(&'t str),
-}
-
-fn pieces(text: &str) -> Result<Vec<Piece<'_>>, PlaceholderError> {
+/// Plain texts, each with the placeholder that follows it, if any.
+fn pieces(text: &str) -> Result<Vec<(&str, Option<&str>)>, PlaceholderError> {
     let mut found = Vec::new();
     let mut rest = text;
     let stray = |brace: char, rest: &str| {
@@ -76,11 +68,10 @@ fn pieces(text: &str) -> Result<Vec<Piece<'_>>, PlaceholderError> {
         PlaceholderError { code: BAD, message }
     };
     while let Some(at) = rest.find(['{', '}']) {
-        let (before, after) = rest.split_at(at);
-        found.push(Piece::Text(before));
-        rest = after;
-        if let Some(doubled) = ["{{", "}}"].iter().find(|doubled| rest.starts_with(**doubled)) {
-            found.push(Piece::Text(&doubled[..1]));
+        let before = &rest[..at];
+        rest = &rest[at..];
+        if rest.starts_with("{{") || rest.starts_with("}}") {
+            found.extend([(before, None), (&rest[..1], None)]);
             rest = &rest[2..];
             continue;
         }
@@ -97,10 +88,10 @@ fn pieces(text: &str) -> Result<Vec<Piece<'_>>, PlaceholderError> {
             let message = format!("unknown placeholder `{{{name}}}`{hint}; available: {}", all.join(" "));
             return Err(PlaceholderError { code: "unknown-placeholder", message });
         }
-        found.push(Piece::Placeholder(name));
+        found.push((before, Some(name)));
         rest = after;
     }
-    found.push(Piece::Text(rest));
+    found.push((rest, None));
     Ok(found)
 }
 

@@ -15,12 +15,12 @@ pub(crate) struct RunContext<'a> {
     pub(crate) loaded: &'a LoadedSuite,
     /// The folder that contains the folder of each trial.
     pub(crate) scratch: PathBuf,
-    pub(crate) supervisor: Supervisor,
+    pub(crate) supervisor: &'a Supervisor,
     pub(crate) cancel: Cancel,
     /// What no tool may ever see: suite, store, and what would give their content away.
     pub(crate) secret: Vec<PathBuf>,
     /// The user's environment, of which tools see only what is allowed.
-    environment: BTreeMap<String, OsString>,
+    environment: &'a BTreeMap<String, OsString>,
     pub(crate) seed: u64,
     pub(crate) room: FreeDisk,
     next: AtomicUsize,
@@ -31,9 +31,9 @@ impl<'a> RunContext<'a> {
     pub(crate) fn new(
         loaded: &'a LoadedSuite,
         scratch: PathBuf,
-        supervisor: Supervisor,
+        supervisor: &'a Supervisor,
         cancel: Cancel,
-        environment: BTreeMap<String, OsString>,
+        environment: &'a BTreeMap<String, OsString>,
         seed: u64,
     ) -> Self {
         let mut secret = Vec::new();

@@ -3,7 +3,7 @@
 use super::short_key;
 use crate::args::ExchangeArgs;
 use crate::exit::{Exit, Failure, Result};
-use crate::terminal::{draw_table, print, print_json, print_stderr, show};
+use crate::terminal::{draw_table, merged, print, print_json, print_stderr, show};
 use karat::judge::template::TEMPLATES;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
@@ -61,9 +61,7 @@ fn list(store: &mut Store, json: bool) -> Result<Exit> {
             })
         };
         let total = |((provider, model), total): (&(String, String), &Total)| {
-            let mut value = json!(total);
-            (value["provider"], value["model"]) = (json!(provider), json!(model));
-            value
+            merged(json!(total), &json!({ "provider": provider, "model": model }))
         };
         let newest: Vec<Value> = newest.iter().map(brief).collect();
         return print_json(&json!({ "newest": newest, "models": models.iter().map(total).collect::<Vec<_>>() }));
@@ -172,9 +170,8 @@ fn section(text: &mut String, title: &str, body: &str) {
 
 /// A model's reply: its text and its structured value.
 fn words(reply: &Reply) -> String {
-    let value = reply.structured.as_ref().map(pretty);
-    let parts: Vec<&str> = [Some(reply.text.as_str()), value.as_deref()].into_iter().flatten().collect();
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+    let value = reply.structured.as_ref().map(pretty).unwrap_or_default();
+    [reply.text.as_str(), &value].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 fn ending(reply: &Reply) -> String {

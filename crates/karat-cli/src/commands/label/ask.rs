@@ -61,7 +61,7 @@ impl LabelPrompt<'_> {
         });
         let progress = session.progress();
         print_json(&json!({
-            "annotator": session.annotator(), "labelled": progress.done, self.noun: self.queue.items().len(),
+            "annotator": session.annotator, "labelled": progress.done, self.noun: self.queue.items.len(),
             "progress": progress, "next": shown,
         }))
     }
@@ -72,7 +72,7 @@ impl LabelPrompt<'_> {
         while let Some(item) = session.next() {
             print(&format!("\n{}\n", self.drawn(item)))?;
             self.print_progress(session, "");
-            match Input::read(input, &question, self.queue.kind())? {
+            match Input::read(input, &question, self.queue.kind)? {
                 Input::Quit => return Ok(Exit::Ok),
                 Input::Skip => session.skip(&item.key),
                 Input::Undo => self.undo(session)?,
@@ -87,13 +87,13 @@ impl LabelPrompt<'_> {
                 }
             }
         }
-        self.print_progress(session, &format!("this is the last {}", self.queue.kind().noun()));
+        self.print_progress(session, &format!("this is the last {}", self.queue.kind.noun()));
         Ok(Exit::Ok)
     }
 
     fn undo(&self, session: &mut AnnotationSession<'_>) -> Result<()> {
         let mut store = Store::create(self.folder)?;
-        match store.undo_label(session.annotator(), Some(self.queue.kind()), &|key| self.queue.holds(key).is_some())? {
+        match store.undo_label(&session.annotator, Some(self.queue.kind), &|key| self.queue.holds(key).is_some())? {
             None => print_stderr("nothing to undo"),
             Some(undone) => {
                 session.undone(&undone.keys);
@@ -108,8 +108,8 @@ impl LabelPrompt<'_> {
     }
 
     fn print_progress(&self, session: &AnnotationSession<'_>, more: &str) {
-        let (progress, all) = (session.progress(), self.queue.items().len());
-        let told = format!("{} of {all} {} labelled by {}", progress.done, self.noun, session.annotator());
+        let (progress, all) = (session.progress(), self.queue.items.len());
+        let told = format!("{} of {all} {} labelled by {}", progress.done, self.noun, session.annotator);
         print_stderr(&harmless(&if more.is_empty() { told } else { format!("{told}; {more}") }));
         if progress.labels > 0 && progress.bounds.is_some() {
             let remarks: String = progress.remarks().iter().map(|remark| format!("; {remark}")).collect();
@@ -118,25 +118,25 @@ impl LabelPrompt<'_> {
     }
 
     fn command(&self, session: &AnnotationSession<'_>, item: &Item) -> String {
-        let answer = if self.queue.kind() == LabelKind::Audit { "TARGET_MATCH" } else { "yes" };
-        let (id, name) = (item.id(), word(session.annotator().as_str()));
+        let answer = if self.queue.kind == LabelKind::Audit { "TARGET_MATCH" } else { "yes" };
+        let (id, name) = (item.id(), word(session.annotator.as_str()));
         harmless(&format!("karat label add {id} {answer} --as {name}{}", self.flags)).into_owned()
     }
 
     /// The question, the answers of `karat label add`, and the keys to type.
     fn question(&self) -> (&'static str, String, String) {
-        match self.queue.kind() {
+        let (question, answers, keys) = match self.queue.kind {
             LabelKind::Pair => {
-                let (answers, keys) = ("yes, no or partial", "y(es) n(o) p(artial)");
-                ("Does the report describe the known problem?", answers.to_owned(), keys.to_owned())
+                ("Does the report describe the known problem?", "yes, no or partial", "y(es) n(o) p(artial)")
             }
-            LabelKind::Extra => ("Is it a real problem?", "yes or no".to_owned(), "y(es) n(o)".to_owned()),
+            LabelKind::Extra => ("Is it a real problem?", "yes or no", "y(es) n(o)"),
             LabelKind::Audit => {
                 let classes = Classification::ALL.map(Classification::as_str);
                 let keys: Vec<String> = (1..).zip(classes).map(|(at, class)| format!("{at} {class},")).collect();
-                ("What is it?", format!("one of {}", classes.join(", ")), keys.join(" "))
+                return ("What is it?", format!("one of {}", classes.join(", ")), keys.join(" "));
             }
-        }
+        };
+        (question, answers.to_owned(), keys.to_owned())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{made, size, value};
 use crate::exit::{Exit, Failure, Result};
-use crate::terminal::{draw_table, look, print, print_json, print_stderr, word};
+use crate::terminal::{draw_table, look, merged, print, print_json, print_stderr, word};
 use karat::tool::failed;
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::trial::Outcome;
@@ -36,14 +36,13 @@ pub(super) fn run(store: &mut Store, reference: &str, json: bool) -> Result<Exit
                 "outcome": t.trial.outcome, "detail": t.detail,
             })
         };
-        let mut whole = value(store, &info);
-        whole["tools"] = json!(tools);
-        whole["tool_history"] = json!(history);
-        whole["judgements"] = json!(judgements);
-        whole["attempts"] = json!(trials.iter().map(|trial| u64::from(trial.attempt)).sum::<u64>());
-        whole["failures"] = failures.iter().map(failure).collect();
-        whole["plan"] = json!(plan);
-        return print_json(&whole);
+        let attempts: u64 = trials.iter().map(|trial| u64::from(trial.attempt)).sum();
+        let failures: Vec<_> = failures.iter().map(failure).collect();
+        let rest = json!({
+            "tools": tools, "tool_history": history, "judgements": judgements, "attempts": attempts,
+            "failures": failures, "plan": plan,
+        });
+        return print_json(&merged(value(store, &info), &rest));
     }
     let mut text = head(store, &info, &plan, judgements);
     text.push_str(&tool_table(&plan, &tools, &trials));
@@ -61,19 +60,13 @@ pub(super) fn run(store: &mut Store, reference: &str, json: bool) -> Result<Exit
     Ok(Exit::Ok)
 }
 
-pub(super) fn trial(
-    store: &mut Store,
-    reference: &str,
-    words: &[String],
-    artifact: Option<&str>,
-    json: bool,
-) -> Result<Exit> {
-    let info = store.find(reference)?;
+pub(super) fn trial(store: &mut Store, run: &str, words: &[String], wanted: Option<&str>, json: bool) -> Result<Exit> {
+    let info = store.find(run)?;
     let key = key(words)?;
     let stored = store.trials(&info.id)?.into_iter().find(|stored| TrialKey::from_trial(&stored.trial) == key);
     let Some(stored) = stored else { return Err(unknown(store, &info, &key)?) };
     let artifacts = store.artifacts(&info.id, &key)?;
-    if let Some(name) = artifact {
+    if let Some(name) = wanted {
         let Some(found) = artifacts.iter().find(|artifact| artifact.name == name) else {
             let names: Vec<&str> = artifacts.iter().map(|artifact| artifact.name.as_str()).collect();
             return Err(Failure::usage(format!("the trial has no artifact `{name}`; available: {}", names.join(", "))));

@@ -204,12 +204,12 @@ fn template_cannot_replace_built_in_models() {
     ));
     let template = project.read("templates/security/config.yml").replace("bm25_weight: 1", "bm25_weight: 0.9");
     let providers = format!(
-        "embedding_providers:\n  embedded:\n    provider: http\n    model: v\n    base_url: http://127.0.0.1:{port}/v1\n    key_env: HOME\n"
+        "embedding_providers:\n  none:\n    provider: http\n    model: v\n    base_url: http://127.0.0.1:{port}/v1\n    key_env: HOME\n"
     );
     project.write("templates/security/config.yml", format!("{template}{providers}"));
     let report = parse_json(assess(&project, &["--json"]).expect(0));
     assert_eq!(texts.load(Ordering::Relaxed), 0);
-    assert!(report["search"]["embedding"].as_str().unwrap().starts_with("pocket-encoder/"), "{}", report["search"]);
+    assert_eq!(report["search"]["embedding"], Value::Null, "{}", report["search"]);
     let mut command = project.command();
     command.env_remove("OPENAI_BASE_URL").env_remove("OPENAI_API_KEY");
     let ran = CommandOutput::start(command.args(["assess", RECORD_FILE, "--evaluation", "openai/gpt-4o", "-q"]));
@@ -277,7 +277,7 @@ fn names_and_keys_are_checked_before_work_starts() {
     refused(&["--evaluation", "baseline", "--evaluation", "baseline"], "`baseline` is given twice");
     refused(&["--evaluation", "openai/gpt-4o"], "OPENAI_API_KEY holds no key");
     refused(&["--requirement", "audit"], "did you mean `audits`?");
-    refused(&["--embedding", "embeded", "--bm25-weight", "0.5"], "did you mean `embedded`?");
+    refused(&["--embedding", "htp", "--bm25-weight", "0.5"], "did you mean `http`?");
     refused(&["--bm25-weight", "1.5"], "from 0 (vectors alone) to 1");
     refused(&["--stage", "retrieve", "--evaluation", "good"], "--stage retrieve uses no assessor");
     refused(&["--cluster", "language"], "only be clustered by bundle");

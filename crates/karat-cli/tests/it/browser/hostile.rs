@@ -68,7 +68,7 @@ fn hostile_text_in_cases_stays_text() {
             "(async () => {
                for (const item of document.querySelectorAll('#case button.item')) {
                  item.click();
-                 document.querySelectorAll('#case .told button').forEach((b) => b.click());
+                 document.querySelectorAll('#case .long-text button').forEach((b) => b.click());
                  await new Promise(requestAnimationFrame);
                }
              })()",

@@ -108,27 +108,27 @@ fn filtered_view_can_be_shared_by_url() {
     let starter = Starter::new();
     let tab = starter.open(&browser, "");
     let all = starter.report["suite"]["cases"].as_u64().unwrap();
-    tab.wait_text("#grid-told", &format!("{all} cases"));
+    tab.wait_text("#grid-status", &format!("{all} cases"));
     tab.click("#grid input[type=search]");
     tab.type_text("sqli");
-    tab.wait_text("#grid-told", " of ");
+    tab.wait_text("#grid-status", " of ");
     let ids = tab.texts("#grid .space .first a");
     assert!(!ids.is_empty() && (ids.len() as u64) < all, "{ids:?}");
     tab.choose("#grid select[name=tool]", "noisy-scanner");
     tab.choose("#grid select[name=outcome]", "with false");
     tab.choose("#grid select[name=order]", "hardest");
-    let (status, rows) = (tab.text("#grid-told"), tab.texts("#grid .space .row"));
+    let (status, rows) = (tab.text("#grid-status"), tab.texts("#grid .space .row"));
     assert!(!rows.is_empty());
     let sent = browser.page(&tab.url());
     sent.wait_for("html[data-ready]");
-    assert_eq!((sent.text("#grid-told"), sent.texts("#grid .space .row")), (status, rows));
+    assert_eq!((sent.text("#grid-status"), sent.texts("#grid .space .row")), (status, rows));
     assert_eq!(sent.eval("document.querySelector('#grid input[type=search]').value"), "sqli");
     sent.click("#grid .filters button");
-    sent.wait_text("#grid-told", &format!("{all} cases"));
+    sent.wait_text("#grid-status", &format!("{all} cases"));
     // A filter without matches says so.
     sent.click("#grid input[type=search]");
     sent.type_text("no such words");
-    sent.wait_text("#grid-told", "0 of");
+    sent.wait_text("#grid-status", "0 of");
     [tab, sent].iter().for_each(Tab::assert_clean);
 }
 
@@ -260,7 +260,7 @@ fn links_open_their_target_or_report_it_missing() {
     assert_eq!(tab.eval("document.querySelector('#case select[name=show]').value"), "extras");
     tab.assert_clean();
     let tab = starter.open(&browser, "#/case/gone?tool=nobody");
-    tab.wait_text("#grid-told", "there is no case gone");
+    tab.wait_text("#grid-status", "there is no case gone");
     tab.assert_clean();
     for odd in
         ["#/case/%E0%A4%A", "#/cases?tool=__proto__&by=__proto__&order=x", "#/case/", "#nothing", "#/case/a/b?item=g0"]
@@ -432,7 +432,7 @@ fn large_report_stays_small_and_usable() {
     tab.press("Escape");
     tab.click("#grid input[type=search]");
     tab.type_text("case-07");
-    tab.wait_text("#grid-told", "100 of");
+    tab.wait_text("#grid-status", "100 of");
     tab.emulate(Screen::NARROW);
     tab.assert_fits();
     tab.assert_clean();

@@ -110,7 +110,7 @@ fn unjudged_probes_are_counted() {
 }
 
 /// The key under which the store keeps a scorecard, computed from the printed identity.
-fn scorecard_key(card: &Value) -> karat_llm::judge_id::JudgeKey {
+fn scorecard_key(card: &Value) -> String {
     let identity: karat_llm::judge_id::JudgeId = serde_json::from_value(card["identity"].clone()).unwrap();
     assert_eq!(card["key"], identity.key().as_str());
     identity.key()

@@ -1,7 +1,7 @@
 //! Secret files cannot be read by a tool.
 
 use super::*;
-use karat_sandbox::{find_installation, locate_program};
+use karat_sandbox::{NetworkAccess, find_installation, locate_program};
 use std::os::unix::fs::symlink;
 
 /// A folder outside `/tmp` and all home directories.
@@ -72,7 +72,7 @@ fn other_access_rules_do_not_expose_a_secret() {
         writable: vec![path.parent().unwrap().to_owned()],
         ..access_with_secret(path)
     });
-    check_hidden(script, |path| Access { network: true, ..access_with_secret(path) });
+    check_hidden(script, |path| Access { network: NetworkAccess::External, ..access_with_secret(path) });
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn resolv_conf_is_readable_with_network_access() {
     let Ok(expected) = std::fs::read_to_string("/etc/resolv.conf") else { return };
     for_each_isolation(|isolation| {
         let mut trial = Trial::new(isolation, "cat /etc/resolv.conf");
-        trial.job.access.network = true;
+        trial.job.access.network = NetworkAccess::External;
         assert_eq!(text(&trial.run().stdout.bytes), expected, "{isolation:?}");
     });
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::project::report_skipped;
+use karat_sandbox::NetworkAccess;
 use std::net::TcpListener;
 
 #[test]
@@ -52,7 +53,7 @@ fn modes_and_times_outside_change_only_where_documented() {
 }
 
 /// Connects to a port of this machine; returns the stdout and whether the listener was reached.
-fn try_loopback(isolation: Isolation, network: bool, loopback: bool) -> (String, bool) {
+fn try_loopback(isolation: Isolation, network: NetworkAccess) -> (String, bool) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let mut trial = Trial::new(isolation, "");
@@ -60,7 +61,6 @@ fn try_loopback(isolation: Isolation, network: bool, loopback: bool) -> (String,
         format!("exec 3<>/dev/tcp/127.0.0.1/{} && echo connected; echo done", listener.local_addr().unwrap().port());
     trial.job.command = ["/bin/bash", "-c", &script].map(Into::into).to_vec();
     trial.job.access.network = network;
-    trial.job.access.loopback = loopback;
     (text(&trial.run().stdout.bytes), listener.accept().is_ok())
 }
 
@@ -74,10 +74,10 @@ fn network_is_blocked_unless_allowed() {
         let refused = ("done\n".to_owned(), false);
         let accepted = ("connected\ndone\n".to_owned(), true);
         let cut = if apart { &refused } else { &accepted };
-        assert_eq!(try_loopback(isolation, false, false), *cut, "{isolation:?}");
+        assert_eq!(try_loopback(isolation, NetworkAccess::None), *cut, "{isolation:?}");
         let elsewhere = if isolation == Isolation::Bubblewrap { &refused } else { &accepted };
-        assert_eq!(try_loopback(isolation, true, false), *elsewhere, "{isolation:?}");
-        assert_eq!(try_loopback(isolation, true, true), accepted, "{isolation:?}");
+        assert_eq!(try_loopback(isolation, NetworkAccess::External), *elsewhere, "{isolation:?}");
+        assert_eq!(try_loopback(isolation, NetworkAccess::Full), accepted, "{isolation:?}");
     });
 }
 
@@ -240,7 +240,7 @@ fn unix_sockets_of_daemons_are_unreachable() {
                       for (@ARGV[0, 1], \"\\0$ARGV[2]\") {
                           my $at = pack('S a*', AF_UNIX, $_) . (/^\\0/ ? '' : \"\\0\");
                           print socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, $at) ? 'in ' : 'out ' }";
-        let printed = |isolation: Isolation, network: bool| {
+        let printed = |isolation: Isolation, network: NetworkAccess| {
             let mut trial = Trial::new(isolation, "");
             trial.job.command = ["/usr/bin/perl", "-e", script].map(Into::into).to_vec();
             trial.job.command.extend([
@@ -252,9 +252,9 @@ fn unix_sockets_of_daemons_are_unreachable() {
             text(&trial.run().stdout.bytes)
         };
         // Control: without isolation the script reaches them.
-        assert_eq!(printed(Isolation::Process, false), "pair in in in ");
-        assert_eq!(printed(isolation, false), "pair out out out ", "{isolation:?}");
-        assert_eq!(printed(isolation, true), "pair out out out ", "{isolation:?}");
+        assert_eq!(printed(Isolation::Process, NetworkAccess::None), "pair in in in ");
+        assert_eq!(printed(isolation, NetworkAccess::None), "pair out out out ", "{isolation:?}");
+        assert_eq!(printed(isolation, NetworkAccess::External), "pair out out out ", "{isolation:?}");
     });
 }
 

@@ -98,19 +98,23 @@ fn interrupted_child() {
     signal_hook::flag::register(signal_hook::consts::SIGINT, flag.clone()).unwrap();
     let script = format!("touch {up}/up; sleep 1; exec {} __supervise", env!("CARGO_BIN_EXE_karat"));
     let slow = Supervisor { program: "/bin/sh".into(), args: vec!["-c".into(), script.into()] };
-    let trial = Trial::new(Isolation::from_name(name).unwrap(), "sleep 60");
+    let trial = Trial::new(isolation_named(name), "sleep 60");
     let ended = run(&trial.job, &slow, &Cancel::from(flag)).map(|finished| finished.exit);
     println!("ended: {}.", ended.map_or_else(|error| error.to_string(), |ended| format!("{ended:?}")));
 }
 
 const CALLER: &str = "KARAT_TEST_CALLER";
 
+fn isolation_named(name: &str) -> Isolation {
+    Isolation::ALL.into_iter().find(|isolation| isolation.as_str() == name).unwrap()
+}
+
 /// Not a test: the process that the test below starts and kills.
 #[test]
 fn killed_child() {
     let Ok(order) = std::env::var(CALLER) else { return };
     let [name, mark, up] = order.split(' ').collect::<Vec<_>>().try_into().unwrap();
-    let mut trial = tool_ignoring_signals(Isolation::from_name(name).unwrap(), mark);
+    let mut trial = tool_ignoring_signals(isolation_named(name), mark);
     trial.job.access.writable.push(up.into());
     trial.job.command[2] = trial.job.command[2].to_str().unwrap().replace("touch up", &format!("touch {up}/up")).into();
     trial.run();

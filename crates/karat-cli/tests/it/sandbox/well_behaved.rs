@@ -1,7 +1,7 @@
 //! Well-behaved tools: what they see, and the exit reason they get.
 
 use super::*;
-use karat_sandbox::{SandboxError, ToolFolder, tool_folder_in_sandbox};
+use karat_sandbox::{ToolFolder, tool_folder_in_sandbox};
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 
@@ -149,7 +149,7 @@ fn invalid_jobs_are_refused() {
         for_each_isolation(|isolation| {
             let mut trial = Trial::new(isolation, "true");
             change(&mut trial.job);
-            let error: SandboxError = run(&trial.job, &supervisor(), &Cancel::default()).unwrap_err();
+            let error = run(&trial.job, &supervisor(), &Cancel::default()).unwrap_err();
             assert!(error.to_string().contains(expect), "{error}");
         });
     }

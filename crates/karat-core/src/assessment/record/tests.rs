@@ -20,16 +20,6 @@ fn primary_parts_come_first() {
     let actual: Vec<String> =
         requirement.evidence_parts().map(|(role, part)| format!("{role:?} {}", part.id)).collect();
     assert_eq!(actual, ["Primary c", "Primary a", "Supporting b"]);
-    assert!(requirement.repeated_parts().is_empty());
-}
-
-#[test]
-fn repeated_parts_are_reported() {
-    let ids = |requirement: &Requirement| {
-        requirement.repeated_parts().iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
-    };
-    assert_eq!(ids(&requirement(&["a", "b"], &["b", "c"])), "b");
-    assert_eq!(ids(&requirement(&["a", "a"], &["a"])), "a a");
 }
 
 #[test]

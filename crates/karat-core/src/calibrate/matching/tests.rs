@@ -74,9 +74,8 @@ fn weights_stay_where_a_new_threshold_does_as_well() {
 
 #[test]
 fn curves_count_what_each_threshold_takes() {
-    let decided = |score: f64, allowed: bool, matched: bool| Decided { score, allowed, taken: false, matched };
-    let pairs =
-        [decided(0.9, true, true), decided(0.6, true, false), decided(0.5, true, true), decided(0.0, false, true)];
+    let decided = |score: Option<f64>, matched: bool| Decided { score, taken: false, matched };
+    let pairs = [decided(Some(0.9), true), decided(Some(0.6), false), decided(Some(0.5), true), decided(None, true)];
     let points = curve(&pairs);
     let at = |threshold: f64| points.iter().find(|point| (point.threshold - threshold).abs() < 1e-9).unwrap();
     let shown = |threshold: f64| {

@@ -14,8 +14,7 @@ const RIDGE: f64 = 10.0;
 /// A part that is the same in more than this share of the pairs keeps its weight: the data says too little about it.
 const MOST_ALIKE: f64 = 0.95;
 
-/// The maximum-likelihood weights, with scores mapped to probabilities. Parts that no pair has, or that are nearly the same in
-/// all pairs, keep their share.
+/// The maximum-likelihood weights. Parts that no pair has, or that are nearly the same in all pairs, keep their share.
 /// With parts left out the loss is not convex, so the descent starts twice: from the present weights and from equal ones.
 pub(super) fn fitted_weights(rows: &[(&Parts, bool)], profile: &Profile) -> Weights {
     let own = &profile.weights;

@@ -2,6 +2,7 @@ use super::*;
 
 #[test]
 fn stop_words_are_sorted_so_that_they_are_found() {
+    assert!(STOP_WORDS.is_sorted());
     assert!(["about", "don", "your"].iter().all(|word| STOP_WORDS.contains(word)));
     assert!(NEGATIONS.iter().chain(&["", "zebra", "{", "\u{e9}t\u{e9}", "a"]).all(|word| !STOP_WORDS.contains(word)));
 }

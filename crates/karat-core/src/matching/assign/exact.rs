@@ -134,27 +134,25 @@ enum End {
     GivenUpBy(u32),
 }
 
+/// How a column was reached in a round: the least loss, and from which row.
+#[derive(Clone, Copy, Default)]
+struct Reached<W> {
+    loss: W,
+    from: u32,
+    round: u32,
+    settled: bool,
+}
+
 /// Scratch space of the shortest-path search, kept between rows.
 struct Search<W> {
-    /// The least loss at which a column was reached in this round.
-    loss: Vec<W>,
-    reached_from: Vec<u32>,
-    round_of: Vec<u32>,
-    settled: Vec<bool>,
+    columns: Vec<Reached<W>>,
     round: u32,
     heap: BinaryHeap<Reverse<(W, u32)>>,
 }
 
 impl<W: Weight> Search<W> {
     fn new(graph: &Graph<'_>) -> Self {
-        Self {
-            loss: vec![W::default(); graph.columns],
-            reached_from: vec![FREE; graph.columns],
-            round_of: vec![0; graph.columns],
-            settled: vec![false; graph.columns],
-            round: 0,
-            heap: BinaryHeap::new(),
-        }
+        Self { columns: vec![Reached::default(); graph.columns], round: 0, heap: BinaryHeap::new() }
     }
 
     /// Puts one more row in along the cheapest alternating path, to a free column or a row that gives its column up.
@@ -187,14 +185,11 @@ impl<W: Weight> Search<W> {
                 if loss >= total {
                     continue;
                 }
-                if self.round_of[c] != self.round {
-                    self.round_of[c] = self.round;
-                    self.settled[c] = false;
-                } else if self.settled[c] || loss >= self.loss[c] {
+                let reached = &mut self.columns[c];
+                if reached.round == self.round && (reached.settled || loss >= reached.loss) {
                     continue;
                 }
-                self.loss[c] = loss;
-                self.reached_from[c] = row;
+                *reached = Reached { loss, from: row, round: self.round, settled: false };
                 if solution.row_of[c] == FREE {
                     (total, end) = (loss, End::Free(column));
                     if loss == at {
@@ -204,18 +199,12 @@ impl<W: Weight> Search<W> {
                     self.heap.push(Reverse((loss, column)));
                 }
             }
-            let next = loop {
-                match self.heap.pop() {
-                    Some(Reverse((loss, _))) if loss >= total => break None,
-                    Some(Reverse((loss, c))) if !self.settled[c as usize] && loss == self.loss[c as usize] => {
-                        break Some((loss, c));
-                    }
-                    Some(_) => {}
-                    None => break None,
-                }
-            };
-            let Some((loss, column)) = next else { break };
-            self.settled[column as usize] = true;
+            // An entry that a shorter path has replaced is passed over.
+            let is_current = |reached: &Reached<W>, loss: W| !reached.settled && loss == reached.loss;
+            let next = std::iter::from_fn(|| self.heap.pop())
+                .find(|Reverse((loss, c))| *loss >= total || is_current(&self.columns[*c as usize], *loss));
+            let Some(Reverse((loss, column))) = next.filter(|Reverse((loss, _))| *loss < total) else { break };
+            self.columns[column as usize].settled = true;
             at = loss;
             settled_columns.push(column);
             row = solution.row_of[column as usize];
@@ -224,7 +213,7 @@ impl<W: Weight> Search<W> {
         // Profits fall and prices rise along the searched tree by what the path cost beyond each node.
         solution.profit[start as usize] = solution.profit[start as usize] - total;
         for &column in &settled_columns {
-            let slack = total - self.loss[column as usize];
+            let slack = total - self.columns[column as usize].loss;
             solution.price[column as usize] = solution.price[column as usize] + slack;
             let owner = solution.row_of[column as usize] as usize;
             solution.profit[owner] = solution.profit[owner] - slack;
@@ -240,7 +229,7 @@ impl<W: Weight> Search<W> {
             }
         };
         loop {
-            let row = self.reached_from[column as usize];
+            let row = self.columns[column as usize].from;
             let previous = solution.column_of[row as usize];
             solution.column_of[row as usize] = column;
             solution.row_of[column as usize] = row;

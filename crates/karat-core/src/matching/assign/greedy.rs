@@ -9,8 +9,12 @@ pub fn assign(rows: usize, columns: usize, edges: &[Edge]) -> Vec<Chosen> {
     let mut row_taken = vec![false; rows];
     let mut column_taken = vec![false; columns];
     let mut chosen = Vec::new();
+    // Edges of equal weight by column, so that looking for rivals never walks over all of them.
+    let mut by_column: Vec<&Edge> = Vec::new();
     for group in sorted.chunk_by(|a, b| a.weight == b.weight) {
-        let columns = ByColumn::new(group);
+        by_column.clear();
+        by_column.extend(group);
+        by_column.sort_unstable_by_key(|e| (e.column, e.row));
         for (i, edge) in group.iter().enumerate() {
             let (row, column) = (edge.row as usize, edge.column as usize);
             if row_taken[row] || column_taken[column] {
@@ -19,7 +23,9 @@ pub fn assign(rows: usize, columns: usize, edges: &[Edge]) -> Vec<Chosen> {
             // A rival is as good, wants the same golden or finding, and could have been taken instead.
             let rest_of_row = group[i + 1..].iter().take_while(|other| other.row == edge.row);
             let rivals_of_row = rest_of_row.map(|other| column_taken[other.column as usize]);
-            let rivals_of_column = columns.below(edge).map(|other| row_taken[other.row as usize]);
+            let below = by_column.partition_point(|other| (other.column, other.row) <= (edge.column, edge.row));
+            let rest_of_column = by_column[below..].iter().take_while(|other| other.column == edge.column);
+            let rivals_of_column = rest_of_column.map(|other| row_taken[other.row as usize]);
             let ambiguous = rivals_of_row.chain(rivals_of_column).any(|taken| !taken);
             row_taken[row] = true;
             column_taken[column] = true;
@@ -28,29 +34,6 @@ pub fn assign(rows: usize, columns: usize, edges: &[Edge]) -> Vec<Chosen> {
     }
     chosen.sort_unstable();
     chosen
-}
-
-/// Edges of equal weight in the order of their columns, so that looking for rivals never walks over all of them.
-struct ByColumn<'e> {
-    group: &'e [Edge],
-    order: Vec<u32>,
-}
-
-impl<'e> ByColumn<'e> {
-    fn new(group: &'e [Edge]) -> Self {
-        let mut order: Vec<u32> = if group.len() > 1 { (0..group.len() as u32).collect() } else { Vec::new() };
-        order.sort_unstable_by_key(|&i| (group[i as usize].column, group[i as usize].row));
-        Self { group, order }
-    }
-
-    /// The edges of the same column in later rows.
-    fn below(&self, edge: &Edge) -> impl Iterator<Item = &'e Edge> {
-        let place = |i: &u32| (self.group[*i as usize].column, self.group[*i as usize].row);
-        let from = self.order.partition_point(|i| place(i) <= (edge.column, edge.row));
-        let column = edge.column;
-        let group = self.group;
-        self.order[from..].iter().map(move |&i| &group[i as usize]).take_while(move |other| other.column == column)
-    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use crate::golden::{Acceptance, Golden};
 
 /// A pair that counts: rows are goldens, columns are findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Edge {
     pub row: u32,
     pub column: u32,
@@ -17,9 +16,7 @@ pub struct Edge {
     pub weight: i64,
 }
 
-/// A chosen pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Chosen {
     pub row: u32,
     pub column: u32,

@@ -25,7 +25,7 @@ pub(super) struct TrialPairs<'a> {
     pub(super) drawn: Vec<Drawn>,
 }
 
-/// Pairs that were picked together and that the judge gave the same answer.
+/// Pairs of one finding that were picked together and that the judge gave the same answer.
 pub(super) struct Drawn {
     pub(super) pairs: Vec<PairIndex>,
     pub(super) matches: usize,
@@ -55,13 +55,6 @@ impl TrialPairs<'_> {
             let (a, b) = (root(&mut parents, golden), root(&mut parents, goldens + finding));
             parents[a] = b;
         }
-        for draw in draws {
-            let places: Vec<usize> = self.drawn[*draw].pairs.iter().map(|place| place.0).collect();
-            for pair in places.windows(2) {
-                let (a, b) = (root(&mut parents, pair[0]), root(&mut parents, pair[1]));
-                parents[a] = b;
-            }
-        }
         let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for draw in draws {
             let golden = self.drawn[*draw].pairs.first().map_or(0, |place| place.0);
@@ -77,17 +70,6 @@ fn root(parents: &mut [usize], mut at: usize) -> usize {
         at = parents[at];
     }
     at
-}
-
-/// By place of the trial: goldens or findings of labelled pairs.
-pub(super) fn labelled_sides(
-    trials: &[TrialPairs<'_>],
-    side: impl Fn(&PairIndex) -> usize,
-) -> BTreeSet<(usize, usize)> {
-    let of_trial = |(at, own): (usize, &TrialPairs<'_>)| -> Vec<(usize, usize)> {
-        own.drawn.iter().flat_map(|draw| &draw.pairs).map(|place| (at, side(place))).collect()
-    };
-    trials.iter().enumerate().flat_map(of_trial).collect()
 }
 
 pub(super) fn first_phase(trials: &[TrialPairs<'_>]) -> TwoPhase {
@@ -172,8 +154,7 @@ pub(super) fn recorded_candidates(
     (matches, places().filter(|place| refused(place) || decisions.unjudged.contains(place)).collect())
 }
 
-/// What people said of this trial. "Reports no golden" is about all pairs of a finding. Of several labels of one pair the highest
-/// probability is taken.
+/// What people said of this trial. "Reports no golden" is about all pairs of a finding; the highest probability is taken.
 pub(super) fn draws(
     case: &Case,
     trial: &Trial,

@@ -76,7 +76,7 @@ pub fn measure(ratings: &Ratings, pairs: &[(usize, usize)], seed: u64) -> Agreem
     let prepared: Vec<cohen::Pair> = pairs.iter().map(|&(a, b)| cohen::Pair::new(ratings, a, b)).collect();
     let figures = |times: &[f64]| {
         let shares = shares::Shares::new(ratings, times);
-        let mut all = vec![shares.percent(), shares.fleiss(), shares.ac1()];
+        let mut all = vec![shares.percent, shares.fleiss(), shares.ac1()];
         all.extend([Level::Nominal, Level::Ordinal, Level::Interval].map(|l| krippendorff::alpha(ratings, times, l)));
         for pair in &prepared {
             let sums = pair.sums(ratings, times);

@@ -16,7 +16,7 @@ pub struct Rating {
 /// Items that were rated alike are kept once, with their number: a thousand items and three yes-or-no judges make 27 patterns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ratings {
-    raters: usize,
+    pub(crate) raters: usize,
     /// The place of each category on the scale, from 0 to 1.
     pub(super) scores: Vec<f64>,
     /// How many categories were given at least once.
@@ -72,13 +72,8 @@ impl Ratings {
         if rising && scores.len() >= self.scores.len() { Self { scores: scaled(scores), ..self } } else { self }
     }
 
-    /// How many raters there are.
-    pub fn raters(&self) -> usize {
-        self.raters
-    }
-
     /// How many categories there are, used or not.
-    pub fn categories(&self) -> usize {
+    pub(in crate::stats) fn categories(&self) -> usize {
         self.scores.len()
     }
 

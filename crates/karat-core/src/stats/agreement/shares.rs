@@ -4,7 +4,7 @@ use super::{NO_OVERLAP, ONE_CATEGORY, Ratings, Value};
 
 /// The share of agreeing pairs of ratings of an item, averaged over the items with two ratings or more.
 pub fn percent(ratings: &Ratings) -> Value {
-    Shares::new(ratings, &ratings.times()).percent()
+    Shares::new(ratings, &ratings.times()).percent
 }
 
 /// Fleiss' kappa (Fleiss 1971), for any number of ratings an item.
@@ -23,7 +23,8 @@ pub fn ac1(ratings: &Ratings) -> Value {
 }
 
 pub(super) struct Shares {
-    agreeing: Option<f64>,
+    /// How often raters agree.
+    pub(super) percent: Value,
     /// The size of each category; they add up to 1.
     sizes: Vec<f64>,
     /// How many categories occur among all items, drawn or not.
@@ -49,15 +50,12 @@ impl Shares {
             }
         }
         sizes.iter_mut().for_each(|size| *size /= f64::max(rated, 1.0));
-        Self { agreeing: (pairable > 0.0).then(|| agreeing / pairable), sizes, categories: ratings.used }
-    }
-
-    pub(super) fn percent(&self) -> Value {
-        self.agreeing.ok_or(NO_OVERLAP)
+        let percent = if pairable > 0.0 { Ok(agreeing / pairable) } else { Err(NO_OVERLAP) };
+        Self { percent, sizes, categories: ratings.used }
     }
 
     pub(super) fn fleiss(&self) -> Value {
-        let agreeing = self.percent()?;
+        let agreeing = self.percent?;
         if self.sizes.iter().filter(|size| **size > 0.0).count() < 2 {
             return Err(ONE_CATEGORY);
         }
@@ -66,7 +64,7 @@ impl Shares {
     }
 
     pub(super) fn ac1(&self) -> Value {
-        let agreeing = self.percent()?;
+        let agreeing = self.percent?;
         if self.categories < 2 {
             return Err(ONE_CATEGORY);
         }

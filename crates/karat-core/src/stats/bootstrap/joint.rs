@@ -1,7 +1,7 @@
 //! Bootstraps many figures of the same cases with one set of resamples.
 
-use super::{BootstrapKind, BootstrapOptions, acceleration, by_cluster, ends, first, method};
-use crate::stats::interval::{Interval, IntervalEstimate, NoInterval, checked};
+use super::{BootstrapKind, BootstrapOptions, by_cluster, estimate, first, method};
+use crate::stats::interval::IntervalEstimate;
 use crate::stats::random::{Random, seed_of};
 use crate::stats::summary::sum;
 use rayon::prelude::*;
@@ -54,12 +54,15 @@ pub fn joint_estimates(
         BootstrapKind::Percentile => Vec::new(),
         BootstrapKind::Bca => sample.left_out(figures),
     };
-    let estimate = |at: usize| {
+    let figure = |at: usize| {
         let column = || drawn.iter().skip(at).step_by(width).copied().filter(|v| v.is_finite()).collect();
-        let without: Vec<f64> = left_out.iter().filter_map(|values| values[at]).filter(|v| v.is_finite()).collect();
-        sample.estimate(at, known[at], column, &without, options)
+        let without = || left_out.iter().filter_map(|values| values[at]).filter(|v| v.is_finite()).collect();
+        let units = sample.defined.get(at).copied().unwrap_or(sample.units());
+        let clustered = sample.units() + 1 < sample.places.len();
+        let method = method(options.kind, clustered, sample.again && at < sample.means);
+        estimate(known[at], units, method, options, column, without)
     };
-    let mut means: Vec<IntervalEstimate> = (0..width).into_par_iter().map(estimate).collect();
+    let mut means: Vec<IntervalEstimate> = (0..width).into_par_iter().map(figure).collect();
     JointEstimates { figures: means.split_off(sample.means), means }
 }
 
@@ -85,10 +88,8 @@ struct Sample {
     seed: u64,
 }
 
-struct Totals {
-    means: Vec<f64>,
-    rows: Vec<f64>,
-}
+/// Sum and count of every mean, then the columns that are not 0 everywhere.
+type Totals = Vec<f64>;
 
 fn add(sums: &mut [f64], values: &[f64], times: f64) {
     sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += times * value);
@@ -175,7 +176,7 @@ impl Sample {
     }
 
     fn empty(&self) -> Totals {
-        Totals { means: vec![0.0; self.means * 2], rows: vec![0.0; self.live.len()] }
+        vec![0.0; self.means * 2 + self.live.len()]
     }
 
     fn all(&self) -> Totals {
@@ -187,8 +188,8 @@ impl Sample {
     /// Adds a case as it is, or takes it away.
     fn add(&self, case: usize, times: f64, totals: &mut Totals) {
         let (means, rows) = (self.means * 2, self.live.len());
-        add(&mut totals.means, &self.plain[case * means..(case + 1) * means], times);
-        add(&mut totals.rows, &self.rows[case * rows..(case + 1) * rows], times);
+        add(&mut totals[..means], &self.plain[case * means..(case + 1) * means], times);
+        add(&mut totals[means..], &self.rows[case * rows..(case + 1) * rows], times);
     }
 
     /// The sums of so many samples, from that number on.
@@ -196,7 +197,7 @@ impl Sample {
     /// add is then read once for all of them, and in the order in which it lies in memory.
     fn draw(&self, first: usize, count: usize) -> Vec<Totals> {
         let (means, rows) = (self.means * 2, self.live.len());
-        let mut all: Vec<Totals> = (0..count).map(|_| self.empty()).collect();
+        let mut all: Vec<Totals> = vec![self.empty(); count];
         // Each sample has a stream of its own, whichever thread draws it.
         let mut streams: Vec<Random> =
             (0..count).map(|number| Random::new(self.seed, (first + number) as u64)).collect();
@@ -213,14 +214,14 @@ impl Sample {
                     if *times == 0 {
                         continue;
                     }
-                    add(&mut totals.rows, row, f64::from(*times));
+                    add(&mut totals[means..], row, f64::from(*times));
                     if choices_there == 1 {
-                        add(&mut totals.means, choices, f64::from(*times));
+                        add(&mut totals[..means], choices, f64::from(*times));
                         continue;
                     }
                     for _ in 0..*times {
                         let choice = random.below(choices_there) * means;
-                        add(&mut totals.means, &choices[choice..choice + means], 1.0);
+                        add(&mut totals[..means], &choices[choice..choice + means], 1.0);
                     }
                 }
             }
@@ -230,45 +231,25 @@ impl Sample {
 
     /// All means, then all figures.
     fn figures_of(&self, totals: &Totals, figures: &(impl Fn(&[f64]) -> Vec<Option<f64>> + Sync)) -> Vec<Option<f64>> {
+        let (means, rows) = totals.split_at(self.means * 2);
         let mut row = vec![0.0; self.width];
-        for (at, value) in self.live.iter().zip(&totals.rows) {
+        for (at, value) in self.live.iter().zip(rows) {
             row[*at] = *value;
         }
-        let means = totals.means.chunks_exact(2).map(|pair| (pair[1] > 0.0).then(|| pair[0] / pair[1]));
+        let means = means.chunks_exact(2).map(|pair| (pair[1] > 0.0).then(|| pair[0] / pair[1]));
         means.chain(figures(&row)).collect()
     }
 
     fn left_out(&self, figures: &(impl Fn(&[f64]) -> Vec<Option<f64>> + Sync)) -> Vec<Vec<Option<f64>>> {
         let all = self.all();
         let without = |cluster: &[usize]| {
-            let mut rest = Totals { means: all.means.clone(), rows: all.rows.clone() };
+            let mut rest = all.clone();
             (cluster[0]..cluster[1]).for_each(|case| self.add(case, -1.0, &mut rest));
             // What is left of a sum when all that it was made of is taken away may not be exactly 0.
-            rest.means.iter_mut().chain(&mut rest.rows).filter(|v| v.abs() < 1e-9).for_each(|v| *v = 0.0);
+            rest.iter_mut().filter(|v| v.abs() < 1e-9).for_each(|v| *v = 0.0);
             self.figures_of(&rest, figures)
         };
         self.starts.par_windows(2).map(without).collect()
-    }
-
-    fn estimate(
-        &self,
-        at: usize,
-        value: Option<f64>,
-        drawn: impl Fn() -> Vec<f64>,
-        left_out: &[f64],
-        options: &BootstrapOptions,
-    ) -> IntervalEstimate {
-        let value = value.filter(|v| v.is_finite());
-        let units = self.defined.get(at).copied().unwrap_or(self.units());
-        let Some(known) = value else { return IntervalEstimate { value, interval: Err(NoInterval::Undefined) } };
-        if units < 2 {
-            return IntervalEstimate { value, interval: Err(NoInterval::OneUnit) };
-        }
-        let skewed = (options.kind == BootstrapKind::Bca).then(|| acceleration(left_out));
-        let ends = checked(options.level).and_then(|level| ends(known, drawn(), skewed, level, options.resamples));
-        let method = method(options.kind, self.units() + 1 < self.places.len(), self.again && at < self.means);
-        let of = |(low, high)| Interval { low, high, method, level: options.level, n: units };
-        IntervalEstimate { value, interval: ends.map(of) }
     }
 }
 

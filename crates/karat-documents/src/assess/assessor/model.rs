@@ -1,25 +1,36 @@
 //! A language model as an assessor: it is asked which parts are relevant, then whether the requirement is met.
 
 use super::{Assessed, CitedPart, Opinion, RequirementInput};
+use crate::assess::AssessEvent;
 use crate::assess::bundle::RequirementRef;
-use crate::assess::prompt::{COMPLIANCE, RELEVANCE};
-use crate::assess::{AssessEvent, Call};
 use karat_core::assessment::record::{Compliance, Role};
 use karat_format::assessment::{StepV1 as Step, UnansweredV1};
 use karat_format::judge::JudgeConfigV1;
 use karat_io::cancel::Cancel;
-use karat_llm::engine::{Engine, EngineError, EngineEvent, EngineOptions, EngineStats};
-use karat_llm::ledger::{Answer, CacheMode, Exchange, FailureReason, Ledger};
+use karat_llm::engine::{Engine, EngineError, EngineEvent, EngineStats};
+use karat_llm::ledger::{Answer, Exchange, FailureReason, Ledger};
 use karat_llm::prompt::{Question, Template};
-use karat_llm::provider::{ProviderEnv, ProviderError};
-use karat_llm::providers;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::Arc;
 
-/// A model. All its questions share a budget.
-pub struct Model {
+/// Which parts are relevant to a requirement?
+pub static RELEVANCE: Template =
+    Template::new("relevance/v1", 2048, include_str!("../../../prompts/relevance/v1.md"), relevance_schema);
+
+/// Is a requirement met, and which parts show it?
+pub static COMPLIANCE: Template =
+    Template::new("compliance/v1", 2048, include_str!("../../../prompts/compliance/v1.md"), compliance_schema);
+
+/// A model, which all templates with the same description share. All its questions share a budget.
+pub(in crate::assess) struct Model {
     /// The name given to `--evaluation`.
-    pub name: String,
+    pub(in crate::assess) name: String,
+    pub(in crate::assess) config: JudgeConfigV1,
+    /// What relative file names are resolved against, if there are any.
+    pub(in crate::assess) folder: Option<PathBuf>,
+    pub(in crate::assess) templates: Vec<String>,
     pub(in crate::assess) engine: Engine,
 }
 
@@ -30,21 +41,9 @@ pub struct EvaluationContext<'a> {
 }
 
 impl Model {
-    /// Opens a model. No connection is made before the first question.
-    pub fn open(
-        name: &str,
-        config: &JudgeConfigV1,
-        env: &ProviderEnv<'_>,
-        cache: CacheMode,
-    ) -> Result<Self, ProviderError> {
-        let provider = providers::open(config, env)?;
-        let engine = Engine::new(provider, EngineOptions::from_config(config, cache)?).shared();
-        Ok(Self { name: name.to_owned(), engine })
-    }
-
     /// Asks about all requirements: first which parts are relevant, then whether they are met. Unanswered questions are part
     /// of the result; an error means that the provider cannot be used at all or that the ledger failed.
-    pub fn assess(
+    pub(in crate::assess) fn assess(
         &self,
         inputs: &[RequirementInput<'_>],
         context: &mut EvaluationContext<'_>,
@@ -88,9 +87,8 @@ impl Model {
             EngineEvent::Retrying { wait, why } => observer(AssessEvent::Retrying { model, wait, why }),
             EngineEvent::Settled { index, exchange } => {
                 let answer = answer(step, &exchange);
-                let failure = answer.as_ref().err();
-                let call = Call { about: inputs[index].about, step, exchange: &exchange, failure };
-                observer(AssessEvent::Settled { model, call });
+                let (about, failure) = (inputs[index].about, answer.as_ref().err());
+                observer(AssessEvent::Settled { model, about, step, exchange: &exchange, failure });
                 answers[index] = Some(answer);
             }
         };
@@ -119,6 +117,49 @@ fn answer(step: Step, exchange: &Exchange) -> Result<Value, UnansweredV1> {
             Err(unanswered(step, kind, why))
         }
     }
+}
+
+fn relevance_schema() -> Arc<Value> {
+    Arc::new(json!({
+        "type": "object",
+        "properties": {
+            "relevant": {
+                "type": "array",
+                "description": "the parts that bear on the requirement",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "part": { "type": "string", "description": "the id of the part, as it is given" },
+                        "reason": { "type": "string", "description": "a few words, why it matters" }
+                    },
+                    "required": ["part", "reason"],
+                    "additionalProperties": false
+                }
+            }
+        },
+        "required": ["relevant"],
+        "additionalProperties": false
+    }))
+}
+
+fn compliance_schema() -> Arc<Value> {
+    let parts =
+        |description: &str| json!({ "type": "array", "items": { "type": "string" }, "description": description });
+    Arc::new(json!({
+        "type": "object",
+        "properties": {
+            "verdict": {
+                "type": "string",
+                "enum": ["yes", "partial", "no", "not_applicable"],
+                "description": "how far the documents meet the requirement"
+            },
+            "primary": parts("the ids of the parts that decide"),
+            "supporting": parts("the ids of the parts that back them"),
+            "rationale": { "type": "string", "description": "one to three sentences, why" }
+        },
+        "required": ["verdict", "primary", "supporting", "rationale"],
+        "additionalProperties": false
+    }))
 }
 
 fn relevance(input: &RequirementInput<'_>) -> Question {

@@ -2,7 +2,7 @@
 
 use super::numbering::Numbering;
 use super::styles::{Properties, Styles};
-use super::xml::{Node, Tag, Xml};
+use super::xml::{Tag, Xml};
 use crate::ingest::Result;
 use std::collections::BTreeMap;
 
@@ -70,30 +70,29 @@ impl BodyReader {
             match tag.name() {
                 "p" => self.paragraph(xml, &mut items)?,
                 "tbl" => items.push(Item::Table(self.table(xml)?)),
-                _ => return self.passed_over(xml, tag),
+                _ => self.skip_unless_text(xml, tag)?,
             }
-            Ok(true)
+            Ok(())
         })?;
         Ok(items)
     }
 
-    /// Skips an element that has no document text; returns whether it did.
-    fn passed_over(&mut self, xml: &mut Xml<'_>, tag: &Tag<'_>) -> Result<bool> {
+    /// Skips an element that has no document text.
+    fn skip_unless_text(&mut self, xml: &mut Xml<'_>, tag: &Tag<'_>) -> Result<()> {
         match tag.name() {
             "del" | "moveFrom" => *self.counts.entry(DELETED).or_default() += 1,
             "commentReference" => *self.counts.entry(COMMENTS).or_default() += 1,
             "ins" | "moveTo" => {
                 *self.counts.entry(INSERTED).or_default() += 1;
-                return Ok(false);
+                return Ok(());
             }
             // Alternatives for programs that cannot draw the first choice, and properties.
             "Fallback" | "sectPr" | "sdtPr" | "sdtEndPr" | "tblPr" | "tblGrid" | "tcPr" | "trPr" | "tblPrEx"
             | "delText" | "delInstrText" | "instrText" | "docPr" | "cNvPr" | "posOffset" | "align" | "pctWidth"
             | "pctHeight" => {}
-            _ => return Ok(false),
+            _ => return Ok(()),
         }
-        xml.skip()?;
-        Ok(true)
+        xml.skip()
     }
 
     fn table(&mut self, xml: &mut Xml<'_>) -> Result<Table> {
@@ -107,11 +106,10 @@ impl BodyReader {
                         Some(row) => row.push(cell),
                         None => table.push(vec![cell]),
                     }
-                    return Ok(true);
                 }
-                _ => return self.passed_over(xml, tag),
+                _ => self.skip_unless_text(xml, tag)?,
             }
-            Ok(false)
+            Ok(())
         })?;
         Ok(table)
     }
@@ -132,9 +130,9 @@ impl BodyReader {
                 }
                 "r" => self.run(xml, &looks, &mut paragraph, &mut boxes)?,
                 "txbxContent" => boxes.extend(self.blocks(xml)?),
-                _ => return self.passed_over(xml, tag),
+                _ => self.skip_unless_text(xml, tag)?,
             }
-            Ok(true)
+            Ok(())
         })?;
         // An empty paragraph keeps its number unless it was deleted or only ends a section.
         let gone = (own.mark_deleted || own.ends_pages) && paragraph.text().trim().is_empty();
@@ -163,17 +161,12 @@ impl BodyReader {
         let mut text = String::new();
         xml.each(|xml, tag| {
             match tag.name() {
-                "rPr" => {
-                    let own = Properties::read(xml)?;
-                    looks = self.styles.run(own, paragraph_looks);
-                    return Ok(true);
-                }
+                "rPr" => looks = self.styles.run(Properties::read(xml)?, paragraph_looks),
                 "t" => {
-                    let words = words(xml)?;
+                    let words = xml.text()?;
                     if !self.fields.contains(&true) {
                         text.push_str(&words);
                     }
-                    return Ok(true);
                 }
                 "tab" | "ptab" => text.push('\t'),
                 // Page and column breaks are not text.
@@ -194,13 +187,10 @@ impl BodyReader {
                     let kind = if name == "footnoteReference" { "footnote" } else { "endnote" };
                     paragraph.notes.push((mark, (kind, tag.attribute("id").unwrap_or_default())));
                 }
-                "txbxContent" => {
-                    boxes.extend(self.blocks(xml)?);
-                    return Ok(true);
-                }
-                _ => return self.passed_over(xml, tag),
+                "txbxContent" => boxes.extend(self.blocks(xml)?),
+                _ => self.skip_unless_text(xml, tag)?,
             }
-            Ok(false)
+            Ok(())
         })?;
         if looks.hidden == Some(true) {
             if !text.trim().is_empty() {
@@ -222,14 +212,13 @@ impl BodyReader {
     pub(super) fn note_texts(&mut self, kind: &'static str, mut xml: Xml<'_>) -> Result<BTreeMap<NoteId, String>> {
         let mut found = BTreeMap::new();
         xml.each(|xml, tag| {
-            let is_note = matches!(tag.name(), "footnote" | "endnote");
-            if is_note {
+            if matches!(tag.name(), "footnote" | "endnote") {
                 let ordinal = self.ordinal;
                 let items = self.blocks(xml)?;
                 self.ordinal = ordinal;
                 found.insert((kind, tag.attribute("id").unwrap_or_default()), flat(&items));
             }
-            Ok(is_note)
+            Ok(())
         })?;
         Ok(found)
     }
@@ -248,20 +237,6 @@ pub(super) fn flat(items: &[Item]) -> String {
         }
     }
     words.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn words(xml: &mut Xml<'_>) -> Result<String> {
-    let mut text = String::new();
-    let mut open = 1;
-    while open > 0 {
-        match xml.next()? {
-            Node::Text(words) => text.push_str(&words),
-            Node::Open(_) => open += 1,
-            Node::Close => open -= 1,
-            Node::End => break,
-        }
-    }
-    Ok(text)
 }
 
 /// A character of a symbol font: only check boxes have a meaning as text.

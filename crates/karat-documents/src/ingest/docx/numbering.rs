@@ -57,9 +57,9 @@ impl Numbering {
                     _ = all.schemes.insert(tag.attribute("abstractNumId").unwrap_or_default(), scheme(xml)?)
                 }
                 "num" => _ = all.lists.insert(tag.attribute("numId").unwrap_or_default(), list(xml)?),
-                _ => return Ok(false),
+                _ => {}
             }
-            Ok(true)
+            Ok(())
         })?;
         all.follow_links();
         Ok(all)
@@ -131,11 +131,10 @@ fn scheme(xml: &mut Xml<'_>) -> Result<Scheme> {
             "lvl" => {
                 let n = tag.attribute("ilvl").and_then(|v| v.parse().ok()).unwrap_or(0);
                 scheme.levels.insert(n, level(xml)?);
-                return Ok(true);
             }
             _ => {}
         }
-        Ok(false)
+        Ok(())
     })?;
     Ok(scheme)
 }
@@ -148,13 +147,10 @@ fn list(xml: &mut Xml<'_>) -> Result<List> {
             "abstractNumId" => list.scheme = tag.value().unwrap_or_default(),
             "lvlOverride" => at = tag.attribute("ilvl").and_then(|v| v.parse().ok()).unwrap_or(0),
             "startOverride" => _ = list.starts.insert(at, tag.value().and_then(|v| v.parse().ok()).unwrap_or(1)),
-            "lvl" => {
-                list.levels.insert(at, level(xml)?);
-                return Ok(true);
-            }
+            "lvl" => _ = list.levels.insert(at, level(xml)?),
             _ => {}
         }
-        Ok(false)
+        Ok(())
     })?;
     Ok(list)
 }
@@ -171,7 +167,7 @@ fn level(xml: &mut Xml<'_>) -> Result<Level> {
             "pStyle" => level.style = tag.value(),
             _ => {}
         }
-        Ok(false)
+        Ok(())
     })?;
     Ok(level)
 }

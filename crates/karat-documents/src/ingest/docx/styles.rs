@@ -44,11 +44,10 @@ impl Properties {
                 name @ ("pPrChange" | "rPrChange" | "sectPr" | "numberingChange") => {
                     own.ends_pages |= name == "sectPr";
                     xml.skip()?;
-                    return Ok(true);
                 }
                 _ => {}
             }
-            Ok(false)
+            Ok(())
         })?;
         if number.0.is_some() || number.1.is_some() {
             own.numbered = Some(Numbered { list: number.0, level: number.1 });
@@ -116,9 +115,9 @@ impl Styles {
                     }
                     styles.by_id.insert(id, style(xml)?);
                 }
-                _ => return Ok(false),
+                _ => {}
             }
-            Ok(true)
+            Ok(())
         })?;
         Ok(styles)
     }
@@ -173,16 +172,12 @@ fn style(xml: &mut Xml<'_>) -> Result<Style> {
             "pPr" | "rPr" => {
                 let read = Properties::read(xml)?;
                 style.own = std::mem::take(&mut style.own).or(&read);
-                return Ok(true);
             }
             // Table formatting is irrelevant.
-            "tblStylePr" => {
-                xml.skip()?;
-                return Ok(true);
-            }
+            "tblStylePr" => xml.skip()?,
             _ => {}
         }
-        Ok(false)
+        Ok(())
     })?;
     Ok(style)
 }

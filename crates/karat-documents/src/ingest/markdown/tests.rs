@@ -1,5 +1,5 @@
 use super::decode;
-use crate::ingest::testing::{draw, refusal};
+use crate::ingest::tests::{draw, refusal};
 use crate::ingest::{IngestLimits, Source};
 use insta::assert_snapshot;
 
@@ -167,8 +167,8 @@ Again[^n].
 
 #[test]
 fn equal_sections_have_different_ids() {
-    let ids = crate::ingest::testing::read("a.md", b"# A\nx\n# A\nx\n# A\ny\n").sections;
-    let ids: Vec<&str> = ids.iter().map(|section| section.id.0.as_str()).collect();
+    let ids = crate::ingest::tests::read("a.md", b"# A\nx\n# A\nx\n# A\ny\n").sections;
+    let ids: Vec<&str> = ids.iter().map(|section| section.id.as_str()).collect();
     assert_eq!(format!("{}#2", ids[0]), ids[1]);
     assert_ne!(ids[0], ids[2]);
 }
@@ -196,7 +196,7 @@ fn malicious_markdown_is_bounded() {
         "\r".repeat(10_000),
         "---\n".to_owned(),
     ] {
-        crate::ingest::testing::read("a.md", text.as_bytes());
+        crate::ingest::tests::read("a.md", text.as_bytes());
     }
 }
 

@@ -17,16 +17,13 @@ pub(super) struct Glyph {
 pub(super) struct Canvas {
     pub(super) glyphs: Vec<Glyph>,
     pub(super) turned: usize,
-    bold: Vec<bool>,
-    most: usize,
-    font: usize,
+    /// By number of the font.
+    pub(super) bold: Vec<bool>,
+    pub(super) font: usize,
 }
 
-impl Canvas {
-    pub(super) fn new(bold: &[bool], most: usize) -> Self {
-        Self { bold: bold.to_vec(), most, ..Self::default() }
-    }
-}
+/// A page of small print has about ten thousand.
+const MOST_GLYPHS: usize = 200_000;
 
 impl OutputDev for Canvas {
     fn begin_page(&mut self, _: u32, _: &MediaBox, _: Option<(f64, f64, f64, f64)>) -> Result<(), OutputError> {
@@ -48,7 +45,7 @@ impl OutputDev for Canvas {
         let size = (font_size * at.m21.hypot(at.m22)).abs();
         let end = at.m31 + width * font_size * at.m11;
         let sound = [at.m31, at.m32, size, end].iter().all(|n| n.is_finite() && n.abs() < 1e6);
-        if text.is_empty() || !sound || size < 0.5 || self.glyphs.len() >= self.most {
+        if text.is_empty() || !sound || size < 0.5 || self.glyphs.len() >= MOST_GLYPHS {
             return Ok(());
         }
         if at.m12.abs() > at.m11.abs() * 0.3 {

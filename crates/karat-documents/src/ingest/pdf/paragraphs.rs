@@ -3,7 +3,7 @@
 use super::layout::Line;
 use crate::ingest::clause::{self, Number, Span, joined, lead};
 use crate::ingest::outline::{Kind, Outline};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Lines larger than the text by this factor are headings.
 const LARGER: f64 = 1.15;
@@ -42,21 +42,15 @@ struct BodyStyle {
 
 impl BodyStyle {
     fn from_lines(lines: &[Line]) -> Self {
-        let mut sizes: BTreeMap<i64, usize> = BTreeMap::new();
-        let (mut bold, mut all) = (0, 0);
-        for line in lines {
-            let n = line.text().len();
-            *sizes.entry(halves(line.size)).or_default() += n;
-            all += n;
-            bold += if line.is_bold() { n } else { 0 };
-        }
-        let size = sizes.into_iter().max_by_key(|(size, n)| (*n, *size)).map_or(10.0, |(size, _)| size as f64 / 2.0);
+        let runs = lines.iter().map(|line| (halves(line.size), line.is_bold(), line.text().len()));
+        let (size, bold) = clause::prevailing(runs);
+        let size = size.map_or(10.0, |size| size as f64 / 2.0);
         let together = |pair: &&[Line]| pair[0].page == pair[1].page && pair[0].column == pair[1].column;
         let steps = lines.windows(2).filter(together).map(|pair| (pair[0].y - pair[1].y) / pair[0].size);
         let mut steps: Vec<f64> = steps.filter(|step| (0.8..2.5).contains(step)).collect();
         steps.sort_by(f64::total_cmp);
         let leading = steps.get(steps.len() / 3).copied().unwrap_or(1.2);
-        Self { size, bold: bold * 3 > all * 2, leading }
+        Self { size, bold, leading }
     }
 
     fn spans(&self, paragraph: &Paragraph) -> Vec<Span> {

@@ -1,4 +1,4 @@
-use crate::ingest::testing::{draw, refusal};
+use crate::ingest::tests::{draw, refusal};
 use crate::ingest::{IngestLimits, ingest};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;

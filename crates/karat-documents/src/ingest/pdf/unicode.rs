@@ -7,26 +7,26 @@ const MOST_CODES: usize = 65_536;
 /// Parses what it can. Ranges are bounded, so that a few bytes cannot stand for millions.
 pub(super) fn read(table: &[u8]) -> BTreeMap<u32, String> {
     let mut found = BTreeMap::new();
-    let mut tokens = Tokens { rest: table };
+    let mut rest = table;
     let mut mode = Mode::None;
-    while let Some(token) = tokens.next() {
+    while let Some(token) = next_token(&mut rest) {
         match (token, &mode) {
             (Token::Word(b"beginbfchar"), _) => mode = Mode::Single,
             (Token::Word(b"beginbfrange"), _) => mode = Mode::Range,
             (Token::Word(b"endbfchar" | b"endbfrange"), _) => mode = Mode::None,
             (Token::Hex(code), Mode::Single) => {
-                if let Some(Token::Hex(text)) = tokens.next() {
+                if let Some(Token::Hex(text)) = next_token(&mut rest) {
                     insert(&mut found, number(&code), &text);
                 }
             }
             (Token::Hex(low), Mode::Range) => {
-                let Some(Token::Hex(high)) = tokens.next() else { continue };
+                let Some(Token::Hex(high)) = next_token(&mut rest) else { continue };
                 let (low, high) = (number(&low), number(&high));
-                match tokens.next() {
+                match next_token(&mut rest) {
                     Some(Token::Hex(text)) => range(&mut found, low, high, &text),
                     Some(Token::Open) => {
                         let mut code = low;
-                        while let Some(Token::Hex(text)) = tokens.next() {
+                        while let Some(Token::Hex(text)) = next_token(&mut rest) {
                             insert(&mut found, code, &text);
                             code = code.saturating_add(1);
                         }
@@ -94,39 +94,29 @@ enum Token<'a> {
     Word(&'a [u8]),
 }
 
-struct Tokens<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Iterator for Tokens<'a> {
-    type Item = Token<'a>;
-
-    fn next(&mut self) -> Option<Token<'a>> {
-        loop {
-            self.rest = self.rest.trim_ascii_start();
-            let first = *self.rest.first()?;
-            let until =
-                |rest: &[u8], ends: &dyn Fn(u8) -> bool| rest.iter().position(|b| ends(*b)).unwrap_or(rest.len());
-            match first {
-                b'%' => self.rest = &self.rest[until(self.rest, &|b| b == b'\n' || b == b'\r')..],
-                b'<' if self.rest.get(1) != Some(&b'<') => {
-                    let end = until(self.rest, &|b| b == b'>');
-                    let digits: Vec<u8> = self.rest[1..end].iter().filter_map(|b| hex(*b)).collect();
-                    self.rest = self.rest.get(end + 1..).unwrap_or_default();
-                    let bytes = digits.chunks(2).map(|pair| pair[0] << 4 | pair.get(1).unwrap_or(&0));
-                    return Some(Token::Hex(bytes.collect()));
-                }
-                b'[' => {
-                    self.rest = &self.rest[1..];
-                    return Some(Token::Open);
-                }
-                b'<' | b'>' | b']' | b'/' | b'(' | b')' | b'{' | b'}' => self.rest = &self.rest[1..],
-                _ => {
-                    let end = until(self.rest, &|b| b.is_ascii_whitespace() || b"<>[]()/%{}".contains(&b)).max(1);
-                    let (word, rest) = self.rest.split_at(end);
-                    self.rest = rest;
-                    return Some(Token::Word(word));
-                }
+fn next_token<'a>(rest: &mut &'a [u8]) -> Option<Token<'a>> {
+    let until = |rest: &[u8], ends: &dyn Fn(u8) -> bool| rest.iter().position(|b| ends(*b)).unwrap_or(rest.len());
+    loop {
+        *rest = rest.trim_ascii_start();
+        match *rest.first()? {
+            b'%' => *rest = &rest[until(rest, &|b| b == b'\n' || b == b'\r')..],
+            b'<' if rest.get(1) != Some(&b'<') => {
+                let end = until(rest, &|b| b == b'>');
+                let digits: Vec<u8> = rest[1..end].iter().filter_map(|b| hex(*b)).collect();
+                *rest = rest.get(end + 1..).unwrap_or_default();
+                let bytes = digits.chunks(2).map(|pair| pair[0] << 4 | pair.get(1).unwrap_or(&0));
+                return Some(Token::Hex(bytes.collect()));
+            }
+            b'[' => {
+                *rest = &rest[1..];
+                return Some(Token::Open);
+            }
+            b'<' | b'>' | b']' | b'/' | b'(' | b')' | b'{' | b'}' => *rest = &rest[1..],
+            _ => {
+                let end = until(rest, &|b| b.is_ascii_whitespace() || b"<>[]()/%{}".contains(&b)).max(1);
+                let (word, behind) = rest.split_at(end);
+                *rest = behind;
+                return Some(Token::Word(word));
             }
         }
     }

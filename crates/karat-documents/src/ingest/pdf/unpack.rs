@@ -1,6 +1,6 @@
 //! Unpacks PDF streams within limits.
 
-use crate::ingest::{IngestError, Result, Source, size};
+use crate::ingest::{DocumentError, Result, Source, size};
 use flate2::read::ZlibDecoder;
 use pdf_extract::{Object, Stream, dictionary};
 use std::io::Read;
@@ -40,7 +40,7 @@ impl<'a> Unpacker<'a> {
                 .filter(|at| !dictionary[*at..].starts_with(b"DecodeParms"));
             if twice.count() > 1 || states(b"LZW") {
                 let message = "its objects are packed in a way that no program uses; open it and print it to a new PDF";
-                return Err(self.source.malformed("", message));
+                return Err(self.source.unreadable(message));
             }
             self.left -= self.inflated(packed)?;
         }
@@ -88,7 +88,7 @@ impl<'a> Unpacker<'a> {
         Ok(size)
     }
 
-    fn too_much(&self) -> IngestError {
+    fn too_much(&self) -> DocumentError {
         self.source.too_much("what is packed in it", size(self.source.limits.unpacked_bytes))
     }
 }

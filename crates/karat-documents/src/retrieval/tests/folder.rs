@@ -2,6 +2,7 @@
 
 use super::*;
 use candle_core::{Device, Tensor};
+use karat_format::assessment::CutV1;
 use std::collections::{BTreeMap, HashMap};
 
 #[test]
@@ -98,9 +99,9 @@ fn models_are_loaded_from_folders() {
     let embedded = embedder.embed(&texts, Side::Passage).unwrap();
     let windows: Vec<usize> = embedded.vectors.iter().map(Vec::len).collect();
     assert_eq!(windows, [1, 1, 1, 0, 64]);
-    assert_eq!(embedded.cut.texts, 1);
+    assert_eq!(embedded.used.cut.texts, 1);
     // 64 windows of 14 words that overlap by 4; the rest is cut, two characters per word.
-    assert_eq!(embedded.cut.chars, 16_000 - (64 * 10 + 4) * 2 + 1);
+    assert_eq!(embedded.used.cut.characters, 16_000 - (64 * 10 + 4) * 2 + 1);
     assert!(embedded.vectors[0] == embedded.vectors[2] && embedded.vectors[0] != embedded.vectors[1]);
     let length: f32 = embedded.vectors[0][0].iter().map(|number| number * number).sum();
     assert!((length - 1.0).abs() < 1e-5, "{length}");
@@ -117,7 +118,7 @@ fn models_are_loaded_from_folders() {
     };
     let (scores, effort) = search("b");
     assert!(scores.len() == 4 && scores[&0] == scores[&2] && scores[&0] != scores[&1], "{scores:?}");
-    assert!(effort.calls > 4 && effort.cut == Truncation::default(), "{effort:?}");
+    assert!(effort.calls > 4 && effort.cut == CutV1::default(), "{effort:?}");
     // A query that leaves no room for the text is cut, and the long text exceeds the number of windows.
     assert_eq!(search(&"b ".repeat(50)).1.cut.texts, 2);
 }

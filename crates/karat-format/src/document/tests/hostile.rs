@@ -2,7 +2,8 @@
 
 use super::{Sample, brief, check, faults};
 use crate::diagnostic::render;
-use crate::document::{Limits, Syntax, decode_bytes, decode_lines_within, schema_of};
+use crate::document::lines::decode_lines_within;
+use crate::document::{Syntax, decode_bytes, schema_of};
 
 const ALL: [Syntax; 3] = [Syntax::Yaml, Syntax::Toml, Syntax::Json];
 
@@ -134,8 +135,7 @@ fn mutated_texts_do_not_panic() {
                 assert!(span.start <= span.end && span.end <= bytes.len(), "{fault:?}");
             }
         }
-        let limits = Limits { line_bytes: 80, faults: 5 };
-        let found = decode_lines_within::<Sample>(limits, "x", bytes.as_slice(), &schema, |_, _, _| Vec::new());
+        let found = decode_lines_within::<Sample>(80, 5, "x", bytes.as_slice(), &schema, |_, _, _| Vec::new());
         assert!(found.len() <= 6);
     }
 }

@@ -2,14 +2,15 @@
 
 use super::{Sample, brief};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::document::{Limits, decode_lines_within, schema_of};
+use crate::document::lines::{MAX_DIAGNOSTICS, MAX_LINE_BYTES, decode_lines_within};
+use crate::document::{decode_lines, schema_of};
 
-fn read(limits: Limits, bytes: &[u8]) -> (Vec<(usize, String)>, Vec<Diagnostic>) {
+fn read(line_bytes: usize, faults: usize, bytes: &[u8]) -> (Vec<(usize, String)>, Vec<Diagnostic>) {
     let mut ids = Vec::new();
     // A small buffer makes lines span several reads.
     let reader = std::io::BufReader::with_capacity(7, bytes);
     let schema = schema_of::<Sample>();
-    let faults = decode_lines_within::<Sample>(limits, "cases.jsonl", reader, &schema, |n, value, line| {
+    let faults = decode_lines_within::<Sample>(line_bytes, faults, "cases.jsonl", reader, &schema, |n, value, line| {
         ids.push((n, value.id.clone()));
         if value.id == "reserved" {
             return vec![line.at(&["id".into()], "reserved", "this name is reserved").with_level(Level::Warning)];
@@ -21,7 +22,7 @@ fn read(limits: Limits, bytes: &[u8]) -> (Vec<(usize, String)>, Vec<Diagnostic>)
 
 #[track_caller]
 fn check(bytes: &[u8], ids: &[(usize, &str)], expect: &str) {
-    let (found, faults) = read(Limits::default(), bytes);
+    let (found, faults) = read(MAX_LINE_BYTES, MAX_DIAGNOSTICS, bytes);
     let found: Vec<(usize, &str)> = found.iter().map(|(n, id)| (*n, id.as_str())).collect();
     assert_eq!(found, ids);
     let expect: Vec<&str> = expect.trim().lines().map(str::trim).collect();
@@ -74,14 +75,14 @@ fn invalid_utf8_is_reported_with_its_position() {
 #[test]
 fn too_long_line_is_a_fault_and_the_next_is_read() {
     let text = format!("{{\"id\":\"{}\"}}\n{{\"id\":\"b\"}}\n", "a".repeat(500));
-    let (ids, faults) = read(Limits { line_bytes: 100, ..Limits::default() }, text.as_bytes());
+    let (ids, faults) = read(100, MAX_DIAGNOSTICS, text.as_bytes());
     assert_eq!(ids, [(2, "b".to_owned())]);
     assert_eq!(brief(&faults), "1:1 line-too-long: a line of more than 100 bytes [write one value on each line]");
 }
 
 #[test]
 fn faults_past_the_limit_are_counted() {
-    let (_, faults) = read(Limits { faults: 2, ..Limits::default() }, "{}\n".repeat(10).as_bytes());
+    let (_, faults) = read(MAX_LINE_BYTES, 2, "{}\n".repeat(10).as_bytes());
     assert_eq!(faults.len(), 3);
     assert_eq!(brief(&faults[2..]), "0:0 more-faults: 8 more errors are not shown");
     assert_eq!(faults[2].level, Level::Error);
@@ -97,6 +98,6 @@ fn read_errors_are_faults() {
     }
     let schema = schema_of::<Sample>();
     let reader = std::io::BufReader::new(Broken);
-    let faults = decode_lines_within::<Sample>(Limits::default(), "x", reader, &schema, |_, _, _| Vec::new());
+    let faults = decode_lines::<Sample>("x", reader, &schema, |_, _, _| Vec::new());
     assert_eq!(brief(&faults), "0:0 unreadable: could not be read after line 1: gone");
 }

@@ -8,19 +8,20 @@ use karat_format::document::rows::{Header, Row, read_rows};
 use karat_format::document::{Fault, Source, suggest};
 use std::collections::HashMap;
 
-/// The ratings of CSV files.
-#[derive(Clone, Debug, Default)]
-pub struct Sheets {
+#[derive(Default)]
+struct Sheets {
     file: String,
     rated: Vec<Rated>,
+    /// The value of each rating as it stands there.
+    words: Vec<String>,
     notes: Vec<String>,
     /// Where each item and rater was rated.
     places: HashMap<(String, String), String>,
     blank: usize,
 }
 
-/// Reads CSV files, each a name and a text, or returns all their faults.
-pub fn read_csv(files: &[(String, String)]) -> Result<Sheets, Faults> {
+/// The opinions in CSV files, each a name and a text, or all their faults. Values are numbers if all of them are.
+pub fn from_csv(files: &[(String, String)]) -> Result<Opinions> {
     let mut sheets = Sheets::default();
     let mut faults: Vec<Diagnostic> = Vec::new();
     for (file, text) in files {
@@ -29,41 +30,29 @@ pub fn read_csv(files: &[(String, String)]) -> Result<Sheets, Faults> {
         faults.extend(Source::new(file.as_str(), text.as_str()).diagnostics(found));
     }
     if !faults.is_empty() {
-        return Err(Faults(faults));
+        return Err(Faults(faults).into());
     }
-    if sheets.blank > 0 {
-        sheets.notes.push(format!("{} no value: missing ratings", plural(sheets.blank, "row has", "rows have")));
-    }
-    Ok(sheets)
-}
-
-/// The opinions of CSV files. Values are numbers if all of them are.
-pub fn from_csv(sheets: Sheets) -> Result<Opinions> {
-    let Sheets { mut rated, mut notes, .. } = sheets;
+    let Sheets { mut rated, words, mut notes, blank, .. } = sheets;
     if rated.is_empty() {
         let there = "the files contain no rating; each row below the header is one: item,rater,value";
         return Err(no_ratings(On::Value, there));
     }
-    let odd = rated.iter().filter_map(|one| word(&one.value)).find(|word| number(word).is_none()).map(str::to_owned);
-    match odd {
+    if blank > 0 {
+        notes.push(format!("{} no value: missing ratings", plural(blank, "row has", "rows have")));
+    }
+    let numbers: Vec<Option<f64>> = words.iter().map(|word| number(word)).collect();
+    match numbers.iter().position(Option::is_none) {
         None => {
-            for one in &mut rated {
-                one.value = word(&one.value).and_then(number).map_or_else(|| one.value.clone(), RatingValue::Number);
+            for (one, number) in rated.iter_mut().zip(numbers.into_iter().flatten()) {
+                one.value = RatingValue::Number(number);
             }
         }
-        Some(odd) if rated.iter().any(|one| word(&one.value).is_some_and(|word| number(word).is_some())) => {
-            notes.push(format!("values are treated as unordered words: {odd:?} is not a number"));
+        Some(odd) if numbers.iter().any(Option::is_some) => {
+            notes.push(format!("values are treated as unordered words: {:?} is not a number", words[odd]));
         }
         Some(_) => {}
     }
     gather(On::Value, rated, None, notes)
-}
-
-fn word(value: &RatingValue) -> Option<&str> {
-    match value {
-        RatingValue::Word(word) => Some(word),
-        RatingValue::Listed(_) | RatingValue::Number(_) => None,
-    }
 }
 
 /// A finite number; -0 is 0.
@@ -76,7 +65,6 @@ struct Columns {
     rater: usize,
     value: usize,
     explanation: Option<usize>,
-    count: usize,
 }
 
 const HEADER: &str = "ratings start with the line `item,rater,value`";
@@ -104,24 +92,16 @@ impl Sheets {
             let names: Vec<&str> = others.iter().take(8).map(|(_, name)| name.as_str()).collect();
             self.notes.push(format!("{}: ignored columns: {}", self.file, names.join(", ")));
         }
-        Ok(Columns { item, rater, value, explanation, count: row.record.len() })
+        Ok(Columns { item, rater, value, explanation })
     }
 
     fn read_row(&mut self, row: &Row<'_>, columns: &Columns) -> Vec<Fault> {
-        if row.is_blank() {
-            return Vec::new();
-        }
-        if let Some(fault) = row.wrong_width(columns.count) {
-            return vec![fault];
-        }
         let field = |at: usize| row.field(at).to_owned();
-        let mut faults = Vec::new();
-        for (at, name) in [(columns.item, "item"), (columns.rater, "rater")] {
-            if field(at).is_empty() {
-                faults.push(Fault::new("missing-value", row.span(at), format!("the {name} is missing")));
-            }
-        }
         let (item, rater, value) = (field(columns.item), field(columns.rater), field(columns.value));
+        let empty =
+            [(columns.item, "item"), (columns.rater, "rater")].into_iter().filter(|(at, _)| row.field(*at).is_empty());
+        let fault = |(at, name)| Fault::new("missing-value", row.span(at), format!("the {name} is missing"));
+        let faults: Vec<Fault> = empty.map(fault).collect();
         if !faults.is_empty() {
             return faults;
         }
@@ -136,6 +116,7 @@ impl Sheets {
         }
         let explanation = columns.explanation.map(field).filter(|text| !text.is_empty());
         let item = Item { item: Some(item), ..Item::default() };
+        self.words.push(value.clone());
         self.rated.push(Rated { item, rater, value: RatingValue::Word(value), explanation });
         faults
     }
@@ -144,13 +125,16 @@ impl Sheets {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure::Failure;
 
     fn read(text: &str) -> Result<Opinions, String> {
-        let sheets = read_csv(&[("in.csv".to_owned(), text.to_owned())]).map_err(|faults| {
-            let lines = faults.0.iter().map(|f| format!("{}:{}:{} {}", f.file, f.line, f.column, f.message));
-            lines.collect::<Vec<_>>().join("\n")
-        })?;
-        from_csv(sheets).map_err(|failure| failure.text())
+        from_csv(&[("in.csv".to_owned(), text.to_owned())]).map_err(|failure| match failure {
+            Failure::Faults(faults) => {
+                let lines = faults.0.iter().map(|f| format!("{}:{}:{} {}", f.file, f.line, f.column, f.message));
+                lines.collect::<Vec<_>>().join("\n")
+            }
+            other => other.text(),
+        })
     }
 
     #[test]

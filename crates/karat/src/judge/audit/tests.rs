@@ -4,6 +4,7 @@ use super::*;
 use karat_core::finding::Finding;
 use karat_core::golden::{Acceptance, Golden, Severity};
 use karat_core::ids::{CaseId, ToolName};
+use karat_core::judgement::TypeMatch;
 use karat_core::lines::Lines;
 use karat_core::path::{FilePattern, RepoPath};
 use karat_core::suite::PullRequest;

@@ -1,7 +1,6 @@
 //! Asks about whole trials: one audit each.
 
-use super::context::{JudgeContext, JudgeEvent, NO_DECISION, cannot_audit, judgement};
-use super::usage::UsageTable;
+use super::{JudgeEvent, JudgeSession, NO_DECISION, cannot_audit, judgement};
 use crate::failure::{Failure, Result};
 use crate::judge::registry::{Judge, JudgeKind};
 use crate::judge::{audit, code_context};
@@ -20,45 +19,78 @@ type OpenTrial<'a> = (&'a Case, &'a Trial);
 /// An audit, and the key of the exchange that it comes from.
 type Audited = Option<(AuditDecision, Option<String>)>;
 
-/// Audits every trial that no given judgement audits. Those given come first, then the others in the order of the trials.
-pub(super) fn ask(
-    judge: &Judge,
-    trials: &[Trial],
-    mut given: Vec<Judgement>,
-    context: &mut JudgeContext<'_>,
-    usage: &mut UsageTable,
-) -> Result<Vec<Judgement>> {
-    // Before any model is paid.
-    if let Some(name) = judge.cannot_audit() {
-        return Err(Failure::failed(cannot_audit(name)));
-    }
-    let cases: HashMap<&str, &Case> = context.loaded.suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
-    let mut by_trial: HashMap<(&str, &str, u32), Vec<&Judgement>> = HashMap::new();
-    for judgement in &given {
-        let key = (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial);
-        by_trial.entry(key).or_default().push(judgement);
-    }
-    let is_open = |trial: &&Trial| {
-        let judgements = by_trial.get(&(trial.case.as_str(), trial.tool.as_str(), trial.number));
-        trial.outcome == Outcome::Reported && !judgements.is_some_and(|judgements| is_audited(trial, judgements))
-    };
-    let open: Vec<OpenTrial<'_>> =
-        trials.iter().filter(is_open).filter_map(|trial| Some((*cases.get(trial.case.as_str())?, trial))).collect();
-    let audits = match &judge.kind {
-        JudgeKind::Panel(panel) => {
-            let voices = panel.members.iter().map(|member| audit_alone(member, &open, context, usage));
-            let voices = voices.collect::<Result<Vec<_>, _>>()?;
-            let audits = settle(&voices, open.len());
-            let own = usage.for_judge(judge);
-            own.asked += open.iter().filter(|(case, trial)| audit::by_rule(case, trial).is_none()).count();
-            audits.iter().filter(|audit| audit.is_none()).for_each(|_| own.fail(NO_DECISION));
-            usage.set_agreement(&panel.members, (0..open.len()).map(|index| verdicts(&voices, index)));
-            audits
+impl JudgeSession<'_, '_> {
+    /// Audits every trial that no given judgement audits. Those given come first, then the others in the order of the trials.
+    pub(super) fn audit(&mut self, trials: &[Trial], mut given: Vec<Judgement>) -> Result<Vec<Judgement>> {
+        let judge = self.judge;
+        // Before any model is paid.
+        if let Some(name) = judge.cannot_audit() {
+            return Err(Failure::failed(cannot_audit(name)));
         }
-        _ => audit_alone(judge, &open, context, usage)?,
-    };
-    given.extend(judgements(judge, &open, audits));
-    Ok(given)
+        let cases: HashMap<&str, &Case> =
+            self.context.loaded.suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
+        let mut by_trial: HashMap<(&str, &str, u32), Vec<&Judgement>> = HashMap::new();
+        for judgement in &given {
+            let key = (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial);
+            by_trial.entry(key).or_default().push(judgement);
+        }
+        let is_open = |trial: &&Trial| {
+            let judgements = by_trial.get(&(trial.case.as_str(), trial.tool.as_str(), trial.number));
+            trial.outcome == Outcome::Reported && !judgements.is_some_and(|judgements| is_audited(trial, judgements))
+        };
+        let open: Vec<OpenTrial<'_>> =
+            trials.iter().filter(is_open).filter_map(|trial| Some((*cases.get(trial.case.as_str())?, trial))).collect();
+        let audits = match &judge.kind {
+            JudgeKind::Panel(panel) => {
+                let voices = panel.members.iter().map(|member| self.audit_alone(member, &open));
+                let voices = voices.collect::<Result<Vec<_>, _>>()?;
+                let audits = settle(&voices, open.len());
+                let own = self.usage.for_judge(judge);
+                own.asked += open.iter().filter(|(case, trial)| audit::by_rule(case, trial).is_none()).count();
+                audits.iter().filter(|audit| audit.is_none()).for_each(|_| own.fail(NO_DECISION));
+                self.usage.set_agreement(&panel.members, (0..open.len()).map(|index| verdicts(&voices, index)));
+                audits
+            }
+            _ => self.audit_alone(judge, &open)?,
+        };
+        given.extend(judgements(judge, &open, audits));
+        Ok(given)
+    }
+
+    /// The audits of a single judge; trials without a response are audited by rule.
+    fn audit_alone(&mut self, judge: &Judge, open: &[OpenTrial<'_>]) -> Result<Vec<Audited>> {
+        let Some(engine) = judge.engine() else {
+            return Err(Failure::failed(cannot_audit(&judge.name)));
+        };
+        let mut audits: Vec<Audited> =
+            open.iter().map(|(case, trial)| audit::by_rule(case, trial).map(|audit| (audit, None))).collect();
+        let mut indices: Vec<usize> = Vec::new();
+        let mut questions: Vec<Question> = Vec::new();
+        for (index, (case, trial)) in open.iter().enumerate() {
+            let id = format!("{}/{}/{}", trial.case, trial.tool, trial.number);
+            let code = code_context::excerpts(self.context.loaded, &case.id, &case.goldens, &trial.findings);
+            if let Some(question) = audit::question(id, case, trial, code.as_deref()) {
+                indices.push(index);
+                questions.push(question);
+            }
+        }
+        (self.context.report)(JudgeEvent::Round(questions.len()));
+        let own = self.usage.for_judge(judge);
+        own.asked += questions.len();
+        let mut faults: Vec<String> = Vec::new();
+        let mut receive = |number: usize, exchange: &Exchange| {
+            let (Some(&index), Some(answer)) = (indices.get(number), exchange.answer.value()) else { return };
+            let (case, trial) = open[index];
+            match audit::decision(answer, case, trial) {
+                Ok(audit) => audits[index] = Some((audit, Some(exchange.key.to_string()))),
+                Err(fault) => faults.push(fault),
+            }
+        };
+        own.ask_model(engine, questions, self.context, &mut receive)?;
+        faults.iter().for_each(|why| own.fail(why));
+        self.usage.voices.extend(judgements(judge, open, audits.clone()));
+        Ok(audits)
+    }
 }
 
 /// Whether nothing about a trial is left to ask. A person may have looked at some of its findings only.
@@ -72,46 +104,6 @@ fn is_audited(trial: &Trial, judgements: &[&Judgement]) -> bool {
         people.iter().any(|(_, audit)| audit.findings.iter().any(|found| found.finding == finding.id))
     };
     !models.is_empty() || !people.is_empty() && trial.findings.iter().all(is_classified)
-}
-
-/// The audits of a single judge; trials without a response are audited by rule.
-fn audit_alone(
-    judge: &Judge,
-    open: &[OpenTrial<'_>],
-    context: &mut JudgeContext<'_>,
-    usage: &mut UsageTable,
-) -> Result<Vec<Audited>> {
-    let Some(engine) = judge.engine() else {
-        return Err(Failure::failed(cannot_audit(&judge.name)));
-    };
-    let mut audits: Vec<Audited> =
-        open.iter().map(|(case, trial)| audit::by_rule(case, trial).map(|audit| (audit, None))).collect();
-    let mut indices: Vec<usize> = Vec::new();
-    let mut questions: Vec<Question> = Vec::new();
-    for (index, (case, trial)) in open.iter().enumerate() {
-        let id = format!("{}/{}/{}", trial.case, trial.tool, trial.number);
-        let code = code_context::excerpts(context.loaded, &case.id, &case.goldens, &trial.findings);
-        if let Some(question) = audit::question(id, case, trial, code.as_deref()) {
-            indices.push(index);
-            questions.push(question);
-        }
-    }
-    (context.report)(JudgeEvent::Round(questions.len()));
-    let own = usage.for_judge(judge);
-    own.asked += questions.len();
-    let mut faults: Vec<String> = Vec::new();
-    let mut receive = |number: usize, exchange: &Exchange| {
-        let (Some(&index), Some(answer)) = (indices.get(number), exchange.answer.value()) else { return };
-        let (case, trial) = open[index];
-        match audit::decision(answer, case, trial) {
-            Ok(audit) => audits[index] = Some((audit, Some(exchange.key.to_string()))),
-            Err(fault) => faults.push(fault),
-        }
-    };
-    own.ask_model(engine, questions, context, &mut receive)?;
-    faults.iter().for_each(|why| own.fail(why));
-    usage.voices.extend(judgements(judge, open, audits.clone()));
-    Ok(audits)
 }
 
 fn judgements(judge: &Judge, open: &[OpenTrial<'_>], audits: Vec<Audited>) -> impl Iterator<Item = Judgement> {

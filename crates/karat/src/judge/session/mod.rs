@@ -1,23 +1,63 @@
 //! Asks a judge about many trials, and counts what that took.
 
 mod audits;
-mod context;
 mod pairs;
 mod usage;
 
-pub use context::{JudgeContext, JudgeEvent};
-pub(super) use context::{cannot_audit, no_answer};
 pub use usage::SessionResult;
 
-use super::registry::{Judge, JudgeKind};
-use crate::failure::Result;
+use super::registry::Judge;
+use crate::failure::{Failure, Result};
+use crate::suite::LoadedSuite;
+use karat_core::ids::JudgeName;
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::profile::{Method, Profile};
-use karat_core::scorecard::{PairQuestion, run_judge_rounds};
+use karat_core::scorecard::PairQuestion;
 use karat_core::trial::Trial;
-use pairs::{PanelVotes, answer_alone};
+use karat_io::cancel::Cancel;
+use karat_llm::ledger::Ledger;
+use pairs::PanelVotes;
 use std::collections::BTreeSet;
+use std::time::Duration;
 use usage::UsageTable;
+
+/// What a judge needs to answer.
+pub struct JudgeContext<'a> {
+    pub(super) loaded: &'a LoadedSuite,
+    pub(super) ledger: &'a mut dyn Ledger,
+    pub(super) labels: &'a [Judgement],
+    pub(super) cancel: &'a Cancel,
+    pub(super) report: &'a mut dyn FnMut(JudgeEvent<'_>),
+}
+
+/// Progress of a judge.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "field names say it")]
+pub enum JudgeEvent<'a> {
+    /// The number of further questions.
+    Round(usize),
+    /// A question is done, with or without a decision.
+    Settled { answered: bool },
+    /// A request failed and is repeated.
+    Retrying { wait: Duration, why: &'a str },
+}
+
+pub(super) fn cannot_audit(judge: &JudgeName) -> String {
+    let help = "name a model with --judge";
+    format!("the judge {judge} decides about pairs alone, and this profile audits whole responses; {help}")
+}
+
+pub(super) fn no_answer(judge: &JudgeName, questions: usize, why: &str) -> Failure {
+    Failure::failed(format!("the judge {judge} answered none of {questions} questions, the first because {why}"))
+}
+
+/// The reason if a panel has no answer or equally many votes for both.
+const NO_DECISION: &str = "the panel came to no decision";
+
+fn judgement(trial: &Trial, judge: &JudgeName, exchange: Option<String>, decision: Decision) -> Judgement {
+    let Trial { case, tool, number, .. } = trial;
+    Judgement { case: case.clone(), tool: tool.clone(), trial: *number, judge: judge.clone(), exchange, decision }
+}
 
 /// Asks a judge what the profile needs: about every pair that can still change the assignment of a trial, or about every trial
 /// as a whole. What the given judgements decide is not asked about.
@@ -28,55 +68,35 @@ pub(super) fn ask(
     profile: &Profile,
     context: &mut JudgeContext<'_>,
 ) -> Result<SessionResult> {
-    let mut usage = UsageTable::default();
+    let mut session = JudgeSession::new(judge, context);
     let (mut judgements, saved) = match profile.method {
-        Method::Audit => (audits::ask(judge, trials, given, context, &mut usage)?, 0),
-        _ => ask_pairs(judge, trials, given, profile, context, &mut usage)?,
+        Method::Audit => (session.audit(trials, given)?, 0),
+        _ => session.ask_pairs(trials, &given, profile)?,
     };
-    usage.require_answers(judge)?;
-    add_extra_labels(&mut judgements, context.labels);
-    Ok(SessionResult { judgements, ..usage.finish(judge, saved) })
+    session.usage.require_answers(judge)?;
+    add_extra_labels(&mut judgements, session.context.labels);
+    Ok(SessionResult { judgements, ..session.usage.finish(judge, saved) })
 }
 
-/// Asks a judge about exactly these pairs. There is a judgement for each of them.
-pub fn ask_about(
-    judge: &Judge,
-    questions: &[PairQuestion<'_>],
-    context: &mut JudgeContext<'_>,
-) -> Result<SessionResult> {
-    let mut usage = UsageTable::default();
-    let judgements = match &judge.kind {
-        JudgeKind::Panel(panel) => PanelVotes::new(judge, panel).answer(questions, context, &mut usage)?,
-        _ => answer_alone(judge, questions, context, &mut usage)?,
-    };
-    Ok(SessionResult { judgements, ..usage.finish(judge, 0) })
+impl JudgeContext<'_> {
+    /// Asks a judge about exactly these pairs. There is a judgement for each of them.
+    pub(crate) fn ask_about(&mut self, judge: &Judge, questions: &[PairQuestion<'_>]) -> Result<SessionResult> {
+        let mut session = JudgeSession::new(judge, self);
+        let judgements = session.answer(questions)?;
+        Ok(SessionResult { judgements, ..session.usage.finish(judge, 0) })
+    }
 }
 
-/// The judgements, and how many open pairs could not change anything.
-fn ask_pairs(
-    judge: &Judge,
-    trials: &[Trial],
-    given: Vec<Judgement>,
-    profile: &Profile,
-    context: &mut JudgeContext<'_>,
-    usage: &mut UsageTable,
-) -> Result<(Vec<Judgement>, usize)> {
-    let suite = &context.loaded.suite;
-    let JudgeKind::Panel(panel) = &judge.kind else {
-        let mut answer = |questions: &[PairQuestion<'_>]| answer_alone(judge, questions, context, usage);
-        let rounds = run_judge_rounds(suite, trials, given, profile, &judge.name, &mut answer)?;
-        return Ok((rounds.judgements, rounds.saved));
-    };
-    let mut votes = PanelVotes::new(judge, panel);
-    loop {
-        votes.returned.clear();
-        let mut answer = |questions: &[PairQuestion<'_>]| votes.answer(questions, context, usage);
-        let rounds = run_judge_rounds(suite, trials, given.clone(), profile, &judge.name, &mut answer)?;
-        // Votes on later pairs may change a panel's decision about earlier ones, and then other pairs may matter.
-        if votes.is_settled() {
-            usage.notes.extend(votes.note());
-            return Ok((rounds.judgements, rounds.saved));
-        }
+struct JudgeSession<'a, 'c> {
+    judge: &'a Judge,
+    context: &'a mut JudgeContext<'c>,
+    usage: UsageTable,
+    votes: PanelVotes,
+}
+
+impl<'a, 'c> JudgeSession<'a, 'c> {
+    fn new(judge: &'a Judge, context: &'a mut JudgeContext<'c>) -> Self {
+        Self { judge, context, usage: UsageTable::default(), votes: PanelVotes::default() }
     }
 }
 

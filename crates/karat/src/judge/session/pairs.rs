@@ -1,7 +1,6 @@
 //! Answers questions about pairs: by a single judge, or by the votes of a panel.
 
-use super::context::{JudgeContext, JudgeEvent, NO_DECISION, judgement};
-use super::usage::{Usage, UsageTable};
+use super::{JudgeEvent, JudgeSession, NO_DECISION, judgement};
 use crate::failure::Result;
 use crate::judge::code_context;
 use crate::judge::registry::{Judge, JudgeKind, Panel};
@@ -10,8 +9,10 @@ use karat_core::ids::{CaseId, FindingId, GoldenId, JudgeName, ToolName};
 use karat_core::judgement::{Decision, Judgement, PairDecision, UnjudgedPair};
 use karat_core::local_judge::LocalJudge;
 use karat_core::panel::{PanelDecision, Vote, settle_pairs};
-use karat_core::scorecard::{PairOrder, PairQuestion};
+use karat_core::profile::Profile;
+use karat_core::scorecard::{PairOrder, PairQuestion, run_judge_rounds};
 use karat_core::stats::agreement::Rating;
+use karat_core::trial::Trial;
 use karat_llm::engine::Engine;
 use karat_llm::ledger::{Answer, Exchange};
 use karat_llm::prompt::Question;
@@ -31,38 +32,150 @@ fn decided_pair(judgement: &Judgement) -> Option<(PairKey, &PairDecision)> {
     Some(((case.clone(), tool.clone(), *trial, pair.golden.clone()?, pair.finding.clone()), pair))
 }
 
-/// The answers of a single judge: a judgement for each question, which may be that there is none.
-pub(super) fn answer_alone(
-    judge: &Judge,
-    questions: &[PairQuestion<'_>],
-    context: &mut JudgeContext<'_>,
-    usage: &mut UsageTable,
-) -> Result<Vec<Judgement>> {
-    (context.report)(JudgeEvent::Round(questions.len()));
-    answer_as_member(judge, questions, context, usage)
+/// The votes of a panel, and what came of them.
+#[derive(Default)]
+pub(super) struct PanelVotes {
+    by_pair: BTreeMap<PairKey, Vec<Vote>>,
+    /// The decisions that the current rounds rely on.
+    returned: BTreeMap<PairKey, Option<bool>>,
+    note: Option<String>,
 }
 
-fn answer_as_member(
-    judge: &Judge,
-    questions: &[PairQuestion<'_>],
-    context: &mut JudgeContext<'_>,
-    usage: &mut UsageTable,
-) -> Result<Vec<Judgement>> {
-    let own = usage.for_judge(judge);
-    own.asked += questions.len();
-    let answers = match &judge.kind {
-        JudgeKind::Local(local) => {
-            let answers = answer_locally(local, &judge.name, questions);
-            questions.iter().for_each(|_| (context.report)(JudgeEvent::Settled { answered: true }));
-            answers
+impl JudgeSession<'_, '_> {
+    /// The judgements, and how many open pairs could not change anything.
+    pub(super) fn ask_pairs(
+        &mut self,
+        trials: &[Trial],
+        given: &[Judgement],
+        profile: &Profile,
+    ) -> Result<(Vec<Judgement>, usize)> {
+        let (judge, suite) = (self.judge, &self.context.loaded.suite);
+        loop {
+            self.votes.returned.clear();
+            let mut answer = |questions: &[PairQuestion<'_>]| self.answer(questions);
+            let rounds = run_judge_rounds(suite, trials, given.to_vec(), profile, &judge.name, &mut answer)?;
+            // Votes on later pairs may change a panel's decision about earlier ones, and then other pairs may matter.
+            if self.is_settled() {
+                self.usage.notes.extend(self.votes.note.as_ref().map(|note| format!("{}: {note}", judge.name)));
+                return Ok((rounds.judgements, rounds.saved));
+            }
         }
-        JudgeKind::Model(engine) => answer_by_model(engine, &judge.name, questions, context, own)?,
-        JudgeKind::People => answer_from_labels(&judge.name, questions, context.labels, own),
-        // The registry makes no panels of panels.
-        JudgeKind::Panel(_) => Vec::new(),
-    };
-    usage.voices.extend_from_slice(&answers);
-    Ok(answers)
+    }
+
+    /// A judgement for each question, which may be that there is none. Members of a panel are asked only about pairs they have
+    /// not voted on.
+    pub(super) fn answer(&mut self, questions: &[PairQuestion<'_>]) -> Result<Vec<Judgement>> {
+        (self.context.report)(JudgeEvent::Round(questions.len()));
+        let judge = self.judge;
+        let JudgeKind::Panel(panel) = &judge.kind else { return self.answer_alone(judge, questions) };
+        let is_new = |question: &&PairQuestion<'_>| !self.votes.by_pair.contains_key(&question_key(question));
+        let new: Vec<PairQuestion<'_>> = questions.iter().filter(is_new).copied().collect();
+        self.usage.for_judge(judge).asked += new.len();
+        self.votes.by_pair.extend(new.iter().map(|question| (question_key(question), Vec::new())));
+        for (number, member) in panel.members.iter().enumerate() {
+            let answers = self.answer_alone(member, &new)?;
+            for (key, pair) in answers.iter().filter_map(decided_pair) {
+                let vote = Vote { judge: number, matched: pair.matched, confidence: pair.confidence };
+                self.votes.by_pair.entry(key).or_default().push(vote);
+            }
+        }
+        let ratings = self.votes.by_pair.values().map(|votes| {
+            votes.iter().map(|vote| Rating { rater: vote.judge, category: usize::from(vote.matched) }).collect()
+        });
+        self.usage.set_agreement(&panel.members, ratings);
+        let decisions = self.votes.settle(panel);
+        for question in &new {
+            if !decisions.contains_key(&question_key(question)) {
+                self.usage.for_judge(judge).fail(NO_DECISION);
+            }
+        }
+        let mut answers = Vec::with_capacity(questions.len());
+        for question in questions {
+            let key = question_key(question);
+            let decided = decisions.get(&key);
+            let decision = match decided {
+                None => leave_open(question, NO_DECISION),
+                Some(decided) => Decision::Pair(PairDecision {
+                    confidence: Some(decided.confidence),
+                    explanation: Some(self.votes.list(&key, panel)),
+                    ..decide(question, decided.matched)
+                }),
+            };
+            answers.push(judgement(question.trial, &judge.name, None, decision));
+            self.votes.returned.insert(key, decided.map(|decided| decided.matched));
+        }
+        Ok(answers)
+    }
+
+    /// Whether the decisions of these rounds still hold after all votes; those of a single judge do.
+    fn is_settled(&mut self) -> bool {
+        let JudgeKind::Panel(panel) = &self.judge.kind else { return true };
+        let decisions = self.votes.settle(panel);
+        let holds = |(key, matched): (&PairKey, &Option<bool>)| *matched == decisions.get(key).map(|own| own.matched);
+        self.votes.returned.iter().all(holds)
+    }
+
+    fn answer_alone(&mut self, judge: &Judge, questions: &[PairQuestion<'_>]) -> Result<Vec<Judgement>> {
+        self.usage.for_judge(judge).asked += questions.len();
+        let answers = match &judge.kind {
+            JudgeKind::Local(local) => {
+                let answers = answer_locally(local, &judge.name, questions);
+                questions.iter().for_each(|_| (self.context.report)(JudgeEvent::Settled { answered: true }));
+                answers
+            }
+            JudgeKind::Model(engine) => self.by_model(engine, judge, questions)?,
+            JudgeKind::People => self.by_labels(judge, questions),
+            // The registry makes no panels of panels.
+            JudgeKind::Panel(_) => Vec::new(),
+        };
+        self.usage.voices.extend_from_slice(&answers);
+        Ok(answers)
+    }
+
+    fn by_model(&mut self, engine: &Engine, judge: &Judge, questions: &[PairQuestion<'_>]) -> Result<Vec<Judgement>> {
+        let loaded = self.context.loaded;
+        let prompts = questions.iter().map(|question| {
+            let PairQuestion { case, trial, golden, finding, order, .. } = question;
+            // For scripts and messages; no model sees it.
+            let id = format!("{}/{}/{}/{}/{}", trial.case, golden.id, trial.tool, trial.number, finding.id);
+            let code = code_context::excerpts(loaded, &case.id, [*golden], [*finding]);
+            let prompt = pair_question(id, golden, finding, code.as_deref());
+            match order {
+                PairOrder::GoldenFirst => prompt,
+                PairOrder::FindingFirst => Question { template: &PAIR_SWAPPED, ..prompt },
+            }
+        });
+        let mut judgements: Vec<Option<Judgement>> = vec![None; questions.len()];
+        self.usage.for_judge(judge).ask_model(engine, prompts, self.context, &mut |index, exchange| {
+            if let (Some(slot), Some(question)) = (judgements.get_mut(index), questions.get(index)) {
+                let key = exchange.is_final().then(|| exchange.key.to_string());
+                *slot = Some(judgement(question.trial, &judge.name, key, decision_from_answer(question, exchange)));
+            }
+        })?;
+        Ok(judgements.into_iter().flatten().collect())
+    }
+
+    /// People's labels of these pairs; a pair may have several.
+    fn by_labels(&mut self, judge: &Judge, questions: &[PairQuestion<'_>]) -> Vec<Judgement> {
+        const UNLABELLED: &str = "it is unlabelled; `karat label next` shows it";
+        let mut by_pair: BTreeMap<PairKey, Vec<&Judgement>> = BTreeMap::new();
+        for label in self.context.labels {
+            if let Some((key, _)) = decided_pair(label) {
+                by_pair.entry(key).or_default().push(label);
+            }
+        }
+        let mut judgements = Vec::new();
+        for question in questions {
+            match by_pair.get(&question_key(question)) {
+                Some(labels) => judgements.extend(labels.iter().copied().cloned()),
+                None => {
+                    self.usage.for_judge(judge).fail(UNLABELLED);
+                    judgements.push(judgement(question.trial, &judge.name, None, leave_open(question, UNLABELLED)));
+                }
+            }
+        }
+        judgements
+    }
 }
 
 /// The local judge looks at a trial as a whole, since its other findings are rivals.
@@ -89,35 +202,6 @@ fn answer_locally(local: &LocalJudge, name: &JudgeName, questions: &[PairQuestio
         judged.collect()
     };
     trials.par_iter().map(answer_trial).collect::<Vec<_>>().concat()
-}
-
-fn answer_by_model(
-    engine: &Engine,
-    name: &JudgeName,
-    questions: &[PairQuestion<'_>],
-    context: &mut JudgeContext<'_>,
-    usage: &mut Usage,
-) -> Result<Vec<Judgement>> {
-    let loaded = context.loaded;
-    let prompts = questions.iter().map(|question| {
-        let PairQuestion { case, trial, golden, finding, order, .. } = question;
-        // For scripts and messages; no model sees it.
-        let id = format!("{}/{}/{}/{}/{}", trial.case, golden.id, trial.tool, trial.number, finding.id);
-        let code = code_context::excerpts(loaded, &case.id, [*golden], [*finding]);
-        let prompt = pair_question(id, golden, finding, code.as_deref());
-        match order {
-            PairOrder::GoldenFirst => prompt,
-            PairOrder::FindingFirst => Question { template: &PAIR_SWAPPED, ..prompt },
-        }
-    });
-    let mut judgements: Vec<Option<Judgement>> = vec![None; questions.len()];
-    usage.ask_model(engine, prompts, context, &mut |index, exchange| {
-        if let (Some(slot), Some(question)) = (judgements.get_mut(index), questions.get(index)) {
-            let key = exchange.is_final().then(|| exchange.key.to_string());
-            *slot = Some(judgement(question.trial, name, key, decision_from_answer(question, exchange)));
-        }
-    })?;
-    Ok(judgements.into_iter().flatten().collect())
 }
 
 fn decision_from_answer(question: &PairQuestion<'_>, exchange: &Exchange) -> Decision {
@@ -150,117 +234,19 @@ fn leave_open(question: &PairQuestion<'_>, why: &str) -> Decision {
     Decision::Unjudged(UnjudgedPair { golden, finding, why: why.to_owned() })
 }
 
-/// People's labels of these pairs; a pair may have several.
-fn answer_from_labels(
-    name: &JudgeName,
-    questions: &[PairQuestion<'_>],
-    labels: &[Judgement],
-    usage: &mut Usage,
-) -> Vec<Judgement> {
-    const UNLABELLED: &str = "it is unlabelled; `karat label next` shows it";
-    let mut by_pair: BTreeMap<PairKey, Vec<&Judgement>> = BTreeMap::new();
-    for label in labels {
-        if let Some((key, _)) = decided_pair(label) {
-            by_pair.entry(key).or_default().push(label);
-        }
-    }
-    let mut judgements = Vec::new();
-    for question in questions {
-        match by_pair.get(&question_key(question)) {
-            Some(labels) => judgements.extend(labels.iter().copied().cloned()),
-            None => {
-                usage.fail(UNLABELLED);
-                judgements.push(judgement(question.trial, name, None, leave_open(question, UNLABELLED)));
-            }
-        }
-    }
-    judgements
-}
-
-pub(super) struct PanelVotes<'a> {
-    judge: &'a Judge,
-    panel: &'a Panel,
-    votes: BTreeMap<PairKey, Vec<Vote>>,
-    /// The decisions that the current rounds rely on.
-    pub(super) returned: BTreeMap<PairKey, Option<bool>>,
-    note: Option<String>,
-}
-
-impl<'a> PanelVotes<'a> {
-    pub(super) fn new(judge: &'a Judge, panel: &'a Panel) -> Self {
-        Self { judge, panel, votes: BTreeMap::new(), returned: BTreeMap::new(), note: None }
-    }
-
-    /// The panel's judgement for each question. Members are asked only about pairs they have not voted on.
-    pub(super) fn answer(
-        &mut self,
-        questions: &[PairQuestion<'_>],
-        context: &mut JudgeContext<'_>,
-        usage: &mut UsageTable,
-    ) -> Result<Vec<Judgement>> {
-        (context.report)(JudgeEvent::Round(questions.len()));
-        let is_new = |question: &&PairQuestion<'_>| !self.votes.contains_key(&question_key(question));
-        let new: Vec<PairQuestion<'_>> = questions.iter().filter(is_new).copied().collect();
-        usage.for_judge(self.judge).asked += new.len();
-        self.votes.extend(new.iter().map(|question| (question_key(question), Vec::new())));
-        for (number, member) in self.panel.members.iter().enumerate() {
-            let answers = answer_as_member(member, &new, context, usage)?;
-            for (key, pair) in answers.iter().filter_map(decided_pair) {
-                let vote = Vote { judge: number, matched: pair.matched, confidence: pair.confidence };
-                self.votes.entry(key).or_default().push(vote);
-            }
-        }
-        let ratings = self.votes.values().map(|votes| {
-            votes.iter().map(|vote| Rating { rater: vote.judge, category: usize::from(vote.matched) }).collect()
-        });
-        usage.set_agreement(&self.panel.members, ratings);
-        let decisions = self.settle();
-        for question in &new {
-            if !decisions.contains_key(&question_key(question)) {
-                usage.for_judge(self.judge).fail(NO_DECISION);
-            }
-        }
-        let mut answers = Vec::with_capacity(questions.len());
-        for question in questions {
-            let key = question_key(question);
-            let decided = decisions.get(&key);
-            let decision = match decided {
-                None => leave_open(question, NO_DECISION),
-                Some(decided) => Decision::Pair(PairDecision {
-                    confidence: Some(decided.confidence),
-                    explanation: Some(self.list_votes(&key)),
-                    ..decide(question, decided.matched)
-                }),
-            };
-            answers.push(judgement(question.trial, &self.judge.name, None, decision));
-            self.returned.insert(key, decided.map(|decided| decided.matched));
-        }
-        Ok(answers)
-    }
-
-    /// Whether the decisions of these rounds still hold after all votes.
-    pub(super) fn is_settled(&mut self) -> bool {
-        let decisions = self.settle();
-        self.returned.iter().all(|(key, matched)| *matched == decisions.get(key).map(|decided| decided.matched))
-    }
-
-    /// What a reader should know about how the panel decided.
-    pub(super) fn note(&self) -> Option<String> {
-        self.note.as_ref().map(|note| format!("{}: {note}", self.judge.name))
-    }
-
+impl PanelVotes {
     /// The panel's decisions; pairs without one are left out.
-    fn settle(&mut self) -> BTreeMap<PairKey, PanelDecision> {
-        let votes: Vec<Vec<Vote>> = self.votes.values().cloned().collect();
-        let settled = settle_pairs(&votes, self.panel.consensus);
+    fn settle(&mut self, panel: &Panel) -> BTreeMap<PairKey, PanelDecision> {
+        let votes: Vec<Vec<Vote>> = self.by_pair.values().cloned().collect();
+        let settled = settle_pairs(&votes, panel.consensus);
         self.note = settled.note;
-        self.votes.keys().zip(settled.items).filter_map(|(key, decided)| Some((key.clone(), decided?))).collect()
+        self.by_pair.keys().zip(settled.items).filter_map(|(key, decided)| Some((key.clone(), decided?))).collect()
     }
 
     /// Such as `local: yes, human: no answer`.
-    fn list_votes(&self, key: &PairKey) -> String {
-        let votes = &self.votes[key];
-        let words = self.panel.members.iter().enumerate().map(|(number, member)| {
+    fn list(&self, key: &PairKey, panel: &Panel) -> String {
+        let votes = &self.by_pair[key];
+        let words = panel.members.iter().enumerate().map(|(number, member)| {
             let word = match votes.iter().find(|vote| vote.judge == number) {
                 Some(vote) if vote.matched => "yes",
                 Some(_) => "no",

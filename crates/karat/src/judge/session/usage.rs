@@ -1,13 +1,13 @@
 //! Counts what judges did.
 
-use super::context::{JudgeContext, JudgeEvent, no_answer};
+use super::{JudgeContext, JudgeEvent, no_answer};
 use crate::failure::{Failure, Result};
 use crate::judge::registry::Judge;
 use karat_core::judgement::Judgement;
 use karat_core::stats::agreement::{Rating, Ratings, measure};
 use karat_core::wording::plural;
 use karat_format::report::{AgreementV1, AnswerFormatV1, JudgeSpentV1, JudgeV1, SamplingV1};
-use karat_llm::adaptation::{AdaptationRecord, AnswerFormat};
+use karat_llm::adaptation::{Adaptation, AnswerFormat};
 use karat_llm::engine::{Engine, EngineEvent, EngineStats};
 use karat_llm::ledger::{Answer, Exchange, LedgerKey};
 use karat_llm::prompt::Question;
@@ -99,7 +99,7 @@ pub(super) struct Usage {
     /// Over all rounds, if it is a model.
     spent: Option<EngineStats>,
     /// How requests were adapted to the provider, and how many answers that gave.
-    adapted: BTreeMap<AdaptationRecord, usize>,
+    adapted: BTreeMap<Adaptation, usize>,
 }
 
 impl Usage {
@@ -138,18 +138,14 @@ impl Usage {
                 self.fail(&format!("it refused to answer: {why}"));
             }
         }
-        let kept = exchange.is_final();
-        let paid = Paid {
-            tokens_in: if kept { exchange.tokens_in } else { 0 },
-            tokens_out: if kept { exchange.tokens_out } else { 0 },
-            usd: exchange.usd.filter(|_| kept),
-        };
+        let Exchange { tokens_in, tokens_out, usd, .. } = *exchange;
+        let paid = if exchange.is_final() { Paid { tokens_in, tokens_out, usd } } else { Paid::default() };
         if self.seen.insert(exchange.key.clone(), paid).is_some() {
             self.equal += 1;
             return;
         }
         if !exchange.replies.is_empty() {
-            *self.adapted.entry(AdaptationRecord::from_parameters(&exchange.provider.parameters)).or_default() += 1;
+            *self.adapted.entry(Adaptation::from_parameters(&exchange.provider.parameters)).or_default() += 1;
         }
     }
 
@@ -222,7 +218,7 @@ impl Usage {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Paid {
     tokens_in: u64,
     tokens_out: u64,

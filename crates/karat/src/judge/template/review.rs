@@ -1,5 +1,6 @@
 //! Prompts for a language model as a tool: to review a change, or to audit code.
 
+use super::object_schema;
 use karat_format::llm::StyleV1;
 use karat_llm::prompt::{Question, Template};
 use serde_json::{Value, json};
@@ -46,58 +47,37 @@ pub(crate) fn audit(style: StyleV1) -> &'static Template {
 }
 
 fn review_schema() -> Arc<Value> {
-    Arc::new(json!({
-        "type": "object",
-        "properties": { "findings": findings() },
-        "required": ["findings"],
-        "additionalProperties": false
-    }))
+    Arc::new(object_schema(json!({ "findings": findings() })))
 }
 
 fn audit_schema() -> Arc<Value> {
-    Arc::new(json!({
-        "type": "object",
-        "properties": {
-            "verdict": { "type": "string", "enum": ["vulnerable", "safe"], "description": "what the code is" },
-            "confidence": { "type": "number", "minimum": 0, "maximum": 1, "description": "how sure the verdict is" },
-            "findings": findings()
-        },
-        "required": ["verdict", "confidence", "findings"],
-        "additionalProperties": false
-    }))
+    Arc::new(object_schema(json!({
+        "verdict": { "type": "string", "enum": ["vulnerable", "safe"], "description": "what the code is" },
+        "confidence": { "type": "number", "minimum": 0, "maximum": 1, "description": "how sure the verdict is" },
+        "findings": findings()
+    })))
 }
 
-/// Every key is required, as strict providers want it; unknown values are null.
 fn findings() -> Value {
-    json!({
-        "type": "array",
-        "description": "one item for each problem",
-        "items": {
-            "type": "object",
-            "properties": {
-                "title": { "type": "string", "description": "one line that names the problem" },
-                "message": { "type": "string", "description": "what is wrong, what follows, how to fix it" },
-                "file": { "type": ["string", "null"], "description": "the path of the file as it is given" },
-                "line_start": { "type": ["integer", "null"], "description": "the first line of the faulty code" },
-                "line_end": { "type": ["integer", "null"], "description": "its last line" },
-                "severity": {
-                    "type": ["string", "null"],
-                    "enum": ["critical", "high", "medium", "low", "info", null],
-                    "description": "how bad it is"
-                },
-                "category": { "type": ["string", "null"], "description": "the kind of problem" },
-                "confidence": {
-                    "type": ["number", "null"],
-                    "minimum": 0,
-                    "maximum": 1,
-                    "description": "how sure it is that the problem is real"
-                },
-                "cwe": { "type": ["integer", "null"], "description": "the number of the weakness" }
-            },
-            "required": [
-                "title", "message", "file", "line_start", "line_end", "severity", "category", "confidence", "cwe"
-            ],
-            "additionalProperties": false
-        }
-    })
+    let finding = object_schema(json!({
+        "title": { "type": "string", "description": "one line that names the problem" },
+        "message": { "type": "string", "description": "what is wrong, what follows, how to fix it" },
+        "file": { "type": ["string", "null"], "description": "the path of the file as it is given" },
+        "line_start": { "type": ["integer", "null"], "description": "the first line of the faulty code" },
+        "line_end": { "type": ["integer", "null"], "description": "its last line" },
+        "severity": {
+            "type": ["string", "null"],
+            "enum": ["critical", "high", "medium", "low", "info", null],
+            "description": "how bad it is"
+        },
+        "category": { "type": ["string", "null"], "description": "the kind of problem" },
+        "confidence": {
+            "type": ["number", "null"],
+            "minimum": 0,
+            "maximum": 1,
+            "description": "how sure it is that the problem is real"
+        },
+        "cwe": { "type": ["integer", "null"], "description": "the number of the weakness" }
+    }));
+    json!({ "type": "array", "description": "one item for each problem", "items": finding })
 }

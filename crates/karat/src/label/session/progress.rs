@@ -1,5 +1,7 @@
 //! The progress of an annotator, and what the labels have achieved.
 
+#![expect(missing_docs, reason = "names of fields say it")]
+
 use super::{AnnotationSession, Item};
 use karat_core::scorecard::Intervals;
 use karat_core::scorecard::label_priority::{LabelVotes, Narrowing, Uncertainty, narrowing};
@@ -10,7 +12,6 @@ use std::collections::BTreeSet;
 
 /// The progress of an annotator.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Progress {
     pub done: usize,
     pub open: usize,
@@ -30,7 +31,6 @@ pub struct Progress {
 
 /// The width of a metric's interval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Bounds {
     pub metric: String,
     /// Half the width of its interval before any label; for extras, the distance between the bounds.
@@ -59,7 +59,6 @@ const FEWEST: usize = 10;
 
 /// How far an annotator agrees with the others, on items that they have labelled themselves.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct Agreement {
     /// How many others have labelled one of these items.
     pub others: usize,
@@ -74,7 +73,6 @@ pub struct Agreement {
 
 /// How far an annotator agrees with another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct With {
     pub annotator: Annotator,
     /// Cohen's kappa, if it is defined.
@@ -84,32 +82,28 @@ pub struct With {
 
 impl Progress {
     pub(super) fn new(session: &AnnotationSession<'_>) -> Self {
-        let items = session.queue.items();
+        let items = &session.queue.items;
         let open = items.iter().filter(|item| session.is_open(item)).count();
         let voices = |key: &str| session.voices.get(key).map_or(0, |voices| voices.len());
-        let of_pairs = session.queue.kind() == LabelKind::Pair;
-        let narrowed_by = |heard: &dyn Fn(&Annotator) -> bool| of_pairs.then(|| narrowed(session, heard));
-        let (narrowed, own) = (narrowed_by(&|_| true), narrowed_by(&|name| *name == session.annotator));
-        let metric = session.queue.metric.clone();
+        let (bounds, contradicted) = match session.queue.kind {
+            LabelKind::Pair => {
+                let Narrowing { before, now, cases, .. } = narrowed(session, &|_| true);
+                let bounds = Bounds { metric: session.queue.metric.clone(), before, now, cases };
+                let own = narrowed(session, &|name| *name == session.annotator);
+                let Narrowing { labelled: of, wrong, expected, overconfident, .. } = own;
+                (Some(bounds), (of >= FEWEST).then_some(JudgeErrors { of, wrong, expected, overconfident }))
+            }
+            LabelKind::Extra => (Some(apart(session)), None),
+            LabelKind::Audit => (None, None),
+        };
         Self {
             done: items.len() - open,
             open,
             labels: items.iter().map(|item| voices(&item.key)).sum(),
-            bounds: match session.queue.kind() {
-                LabelKind::Pair => {
-                    narrowed.map(|Narrowing { before, now, cases, .. }| Bounds { metric, before, now, cases })
-                }
-                LabelKind::Extra => Some(apart(session)),
-                LabelKind::Audit => None,
-            },
-            contradicted: own.filter(|own| own.labelled >= FEWEST).map(|own| JudgeErrors {
-                of: own.labelled,
-                wrong: own.wrong,
-                expected: own.expected,
-                overconfident: own.overconfident,
-            }),
+            bounds,
+            contradicted,
             agreement: agreement(session),
-            of_extras: session.queue.kind() == LabelKind::Extra,
+            of_extras: session.queue.kind == LabelKind::Extra,
         }
     }
 
@@ -151,7 +145,7 @@ impl Progress {
 
 /// How the labels of some annotators narrow the interval.
 fn narrowed(session: &AnnotationSession<'_>, heard: &dyn Fn(&Annotator) -> bool) -> Narrowing {
-    let items = session.queue.items();
+    let items = &session.queue.items;
     let doubts: Vec<Uncertainty> = items.iter().map(|item| item.doubt).collect();
     let votes = |item: &Item| {
         let answers = session.voices.get(&item.key).into_iter().flatten().filter(|(name, _)| heard(name));
@@ -166,7 +160,7 @@ fn narrowed(session: &AnnotationSession<'_>, heard: &dyn Fn(&Annotator) -> bool)
 fn apart(session: &AnnotationSession<'_>) -> Bounds {
     let undecided =
         |key: &str| session.voices.get(key).is_none_or(|voices| 2 * voices.values().sum::<usize>() == voices.len());
-    let items = session.queue.items().iter();
+    let items = session.queue.items.iter();
     let now = items.clone().filter(|item| undecided(&item.key)).map(|item| item.width).sum::<f64>();
     let before = items.map(|item| item.width).sum::<f64>();
     // An empty sum of floats is -0.
@@ -176,8 +170,7 @@ fn apart(session: &AnnotationSession<'_>) -> Bounds {
 /// Uses only items that the annotator has labelled, and not just a few, so that it does not reveal labels of others.
 fn agreement(session: &AnnotationSession<'_>) -> Option<Agreement> {
     let own = |key: &str| session.voices.get(key).filter(|voices| voices.contains_key(&session.annotator));
-    let shared: Vec<_> =
-        session.queue.items().iter().filter_map(|item| own(&item.key)).filter(|v| v.len() > 1).collect();
+    let shared: Vec<_> = session.queue.items.iter().filter_map(|item| own(&item.key)).filter(|v| v.len() > 1).collect();
     if shared.len() < FEWEST {
         return None;
     }
@@ -186,7 +179,7 @@ fn agreement(session: &AnnotationSession<'_>) -> Option<Agreement> {
     let number = |name: &Annotator| people.iter().position(|other| *other == name).unwrap_or_default();
     // A partial match of a pair is not a match.
     let category =
-        |answer: usize| if session.queue.kind() == LabelKind::Pair { usize::from(answer == 2) } else { answer };
+        |answer: usize| if session.queue.kind == LabelKind::Pair { usize::from(answer == 2) } else { answer };
     let ratings = Ratings::new(shared.iter().map(|voices| {
         let rating = |(name, answer): (&Annotator, &usize)| Rating { rater: number(name), category: category(*answer) };
         voices.iter().map(rating).collect::<Vec<_>>()

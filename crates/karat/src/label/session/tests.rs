@@ -6,11 +6,8 @@ use karat_core::ids::ToolName;
 use karat_core::judgement::Classification;
 use karat_core::lines::Lines;
 use karat_core::path::{FilePattern, RepoPath};
-use karat_core::profile::Profile;
 use karat_core::scorecard::score;
-use karat_core::suite::{Case, Suite};
-use karat_core::trial::Trial;
-use karat_store::label::LabelKind;
+use karat_core::suite::Case;
 
 fn suite() -> Suite {
     let golden = |id: &str, title: &str, line: u32| Golden {
@@ -87,7 +84,7 @@ fn one_after_the_other_with_what_was_put_off_at_the_end() {
     let order: Vec<&str> = session.open().iter().map(|item| item.id()).collect();
     assert!(order.len() > 2, "{order:?}");
     session.skip(order[0].to_owned().as_str());
-    let key = |at: usize| queue.items()[at].key.clone();
+    let key = |at: usize| queue.items[at].key.clone();
     session.skip(&key(0));
     session.skip(&key(1));
     let after: Vec<String> = session.open().iter().map(|item| item.key.clone()).collect();
@@ -146,14 +143,14 @@ fn agreement_is_told_of_what_somebody_has_labelled_themselves_and_of_no_few() {
     let (remark, target) = (audit(Classification::Informational), audit(Classification::TargetMatch));
     let mut theirs = Vec::new();
     // Ben has labelled everything, and Carl one thing.
-    for (name, items) in [("ben", queue.items()), ("carl", &queue.items()[..1])] {
+    for (name, items) in [("ben", &queue.items[..]), ("carl", &queue.items[..1])] {
         let session = AnnotationSession::new(&queue, &[], ann(name));
         for item in items {
             theirs.extend(session.labels(item, remark, None, Source::Asked).unwrap());
         }
     }
     let mut anna = AnnotationSession::new(&queue, &stored(&theirs), ann("anna"));
-    for (done, item) in queue.items().iter().enumerate() {
+    for (done, item) in queue.items.iter().enumerate() {
         let told = anna.progress();
         assert_eq!(told.agreement.is_some(), done >= 10, "after {done}: {told:?}");
         assert_eq!(told.remarks().is_empty(), done < 10, "after {done}: {:?}", told.remarks());
@@ -173,8 +170,8 @@ fn extras_that_report_the_same_are_answered_at_once() {
     let (suite, trials, profile) = (suite(), trials(), Profile { judge: "none".to_owned(), ..profile() });
     let card = score(&suite, &trials, &[], &profile);
     let queue = Queue::extras(&suite, &trials, &profile, &card, 2);
-    let item = &queue.items()[0];
-    assert_eq!((item.tools, item.kind()), (2, LabelKind::Extra));
+    let item = &queue.items[0];
+    assert_eq!((item.tools, item.shown.kind), (2, LabelKind::Extra));
     let mut session = AnnotationSession::new(&queue, &[], ann("anna"));
     assert_eq!(LabelAnswer::parse(LabelKind::Extra, "partial"), None);
     let labels = session.labels(item, LabelAnswer::Extra { valid: true }, None, Source::Asked).unwrap();
@@ -208,10 +205,10 @@ fn audited_findings_have_nine_answers_and_their_numbers() {
 #[test]
 fn what_is_shown_tells_neither_tools_nor_judges() {
     let queue = pairs();
-    let shown: String = queue.items().iter().map(|item| item.as_json(&|_, _| None).to_string()).collect();
+    let shown: String = queue.items.iter().map(|item| item.as_json(&|_, _| None).to_string()).collect();
     for word in ["one", "two", "probab", "doubt", "swing", "tool", "trial", "\"f1\""] {
         assert!(!shown.contains(word), "{word} is told: {shown}");
     }
     assert!(shown.contains("query built from text"));
-    assert!(queue.find("").is_none() && queue.find(queue.items()[0].id()).is_some());
+    assert!(queue.find("").is_none() && queue.find(queue.items[0].id()).is_some());
 }

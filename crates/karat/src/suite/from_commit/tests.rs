@@ -124,7 +124,7 @@ fn an_empty_change_is_no_case() {
     scratch.write("a.bin", b"\0").commit("one").commit("two");
     let check = |rev: &str, expect: &str| {
         let error = skeleton(&scratch.open(), rev, None).expect_err(rev);
-        assert!(error.to_string().ends_with(expect), "{error}");
+        assert!(error.text().ends_with(expect), "{}", error.text());
     };
     check("HEAD", "changes no text file that a case could hold");
     check("HEAD~1", "could hold; left out for being binary: \"a.bin\"");
@@ -156,6 +156,6 @@ fn ids_are_names_of_folders() {
     for id in ["../x", "a/b", "", ".hidden", "_skipped", "-x", "a b", "a.", "\u{e9}"] {
         assert!(!valid_id(id), "{id:?}");
         let error = skeleton(&scratch().open(), "HEAD", Some(id)).expect_err(id);
-        assert!(error.to_string().contains("invalid case id"), "{error}");
+        assert!(error.text().contains("invalid case id"), "{}", error.text());
     }
 }

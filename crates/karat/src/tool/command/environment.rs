@@ -1,6 +1,7 @@
 //! What a tool finds when it starts: the folders of its trial, and a short list of variables.
 
 use crate::tool::run_context::RunContext;
+use karat_sandbox::NetworkAccess;
 use rustix::fs::{Mode, OFlags, openat};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -57,13 +58,13 @@ const FIXED: &[(&str, &str)] = &[
 /// The variables of one execution whose folder the tool sees as `seen`.
 pub(super) fn environment(
     context: &RunContext<'_>,
-    network: bool,
+    network: NetworkAccess,
     passed: &[String],
     seen: &Path,
 ) -> BTreeMap<String, OsString> {
     let mut variables: BTreeMap<String, OsString> = BTreeMap::new();
     variables.extend(FIXED.iter().map(|(name, value)| ((*name).to_owned(), OsString::from(value))));
-    let with_network = if network { ALLOWED_WITH_NETWORK } else { &[] };
+    let with_network = if network == NetworkAccess::None { &[] } else { ALLOWED_WITH_NETWORK };
     let names = ["PATH"].into_iter().chain(with_network.iter().copied()).chain(passed.iter().map(String::as_str));
     variables.extend(names.filter_map(|name| Some((name.to_owned(), context.variable(name)?.clone()))));
     // A relative entry would be a folder of the case under review.
@@ -86,36 +87,32 @@ pub(super) fn environment(
 }
 
 /// Makes the folders of a trial, and opens the one for the result.
-pub(super) fn make_folders(root: &Path) -> io::Result<ResultFolder> {
+pub(super) fn make_folders(root: &Path) -> io::Result<fs::File> {
     fs::create_dir_all(root)?;
     for folder in [HOME, TMP, RESULTS, REQUEST] {
         fs::create_dir(root.join(folder))?;
     }
-    Ok(ResultFolder(fs::File::open(root.join(RESULTS))?))
+    fs::File::open(root.join(RESULTS))
 }
 
-/// The open folder of the result: a tool may put a link in its place, which must not be followed.
-pub(super) struct ResultFolder(fs::File);
-
-impl ResultFolder {
-    /// The result; `None` if there is none. Anything but a regular file of at most this size is an error.
-    pub(super) fn read(&self, most: usize) -> Result<Option<Vec<u8>>, String> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = match openat(&self.0, RESULT, flags, Mode::empty()) {
-            Ok(file) => fs::File::from(file),
-            Err(rustix::io::Errno::NOENT) => return Ok(None),
-            Err(rustix::io::Errno::LOOP) => return Err("its result is a link, which is not followed".to_owned()),
-            Err(error) => return Err(format!("its result could not be read: {error}")),
-        };
-        if !file.metadata().is_ok_and(|meta| meta.is_file()) {
-            return Err("its result is not a regular file".to_owned());
-        }
-        let mut bytes = Vec::new();
-        let read = file.take(most as u64 + 1).read_to_end(&mut bytes);
-        read.map_err(|error| format!("its result could not be read: {error}"))?;
-        if bytes.len() > most {
-            return Err(format!("its result is larger than {most} bytes (limits.output)"));
-        }
-        Ok(Some(bytes))
+/// The result in a folder that was open before the tool ran, since a tool may put a link in its place; `None` if there is none.
+/// Anything but a regular file of at most this size is an error.
+pub(super) fn read_result(folder: &fs::File, most: usize) -> Result<Option<Vec<u8>>, String> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = match openat(folder, RESULT, flags, Mode::empty()) {
+        Ok(file) => fs::File::from(file),
+        Err(rustix::io::Errno::NOENT) => return Ok(None),
+        Err(rustix::io::Errno::LOOP) => return Err("its result is a link, which is not followed".to_owned()),
+        Err(error) => return Err(format!("its result could not be read: {error}")),
+    };
+    if !file.metadata().is_ok_and(|meta| meta.is_file()) {
+        return Err("its result is not a regular file".to_owned());
     }
+    let mut bytes = Vec::new();
+    let read = file.take(most as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(|error| format!("its result could not be read: {error}"))?;
+    if bytes.len() > most {
+        return Err(format!("its result is larger than {most} bytes (limits.output)"));
+    }
+    Ok(Some(bytes))
 }

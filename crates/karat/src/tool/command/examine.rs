@@ -8,11 +8,12 @@ use crate::tool::doctor::{Examined, NeededProgram, Surroundings, Variable, remar
 use crate::tool::placeholders;
 use karat_io::cancel::Cancel;
 use karat_io::remove_tree::remove_tree;
-use karat_sandbox::{Access, ExitReason, Job, JobResult, Limits};
+use karat_sandbox::{Access, ExitReason, Job, JobResult, Limits, NetworkAccess};
 use karat_sandbox::{available, find_installation, locate_program, python_user_base, root_in_sandbox};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -48,7 +49,7 @@ pub(super) fn examine_program(program: &Program, around: &Surroundings<'_>, exam
     if !raw.setup.is_empty() {
         examined.remarks.push("set-up is run once before the first trial, with the network".to_owned());
     }
-    examined.isolation = if program.network { "network open" } else { "no network" }.to_owned();
+    examined.isolation = if program.network == NetworkAccess::None { "no network" } else { "network open" }.to_owned();
     for (verb, places) in [("reads", &program.expose), ("writes", &program.writable)] {
         if !places.is_empty() {
             examined.isolation.push_str(&format!("; {verb} {}", join_paths(places, ", ")));
@@ -71,7 +72,7 @@ fn ask_version(found: &Path, program: &Program, around: &Surroundings<'_>) -> Re
     let root = around.scratch.join("version");
     let finished = run_isolated(&root, found, program, around);
     let _ = remove_tree(&root);
-    let finished = finished?;
+    let finished = finished.map_err(|error| format!("its version could not be asked for: {error}"))?;
     let command = program.manifest.version.join(" ");
     if finished.exit != ExitReason::Exited(0) {
         return Err(format!("`{command}` does not print its version: it {}", finished.exit));
@@ -81,10 +82,9 @@ fn ask_version(found: &Path, program: &Program, around: &Surroundings<'_>) -> Re
     Ok(line.chars().take(MAX_VERSION_CHARS).collect())
 }
 
-fn run_isolated(root: &Path, found: &Path, program: &Program, around: &Surroundings<'_>) -> Result<JobResult, String> {
-    let failed = |error: &dyn std::error::Error| format!("its version could not be asked for: {error}");
+fn run_isolated(root: &Path, found: &Path, program: &Program, around: &Surroundings<'_>) -> io::Result<JobResult> {
     for folder in [HOME, TMP] {
-        fs::create_dir_all(root.join(folder)).map_err(|error| failed(&error))?;
+        fs::create_dir_all(root.join(folder))?;
     }
     let isolation = available().strongest();
     let seen = root_in_sandbox(isolation, root);
@@ -109,5 +109,5 @@ fn run_isolated(root: &Path, found: &Path, program: &Program, around: &Surroundi
         limits: Limits { time: VERSION_TIME, output: MAX_OUTPUT, ..Limits::default() },
         isolation,
     };
-    karat_sandbox::run(&job, around.supervisor, &Cancel::default()).map_err(|error| failed(&error))
+    karat_sandbox::run(&job, around.supervisor, &Cancel::default())
 }

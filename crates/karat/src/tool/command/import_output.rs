@@ -1,12 +1,12 @@
 //! A trial's output, imported under the trial's own limits: in a worker, where it is not small.
 
-use crate::tool::output::{About, Caps, Output, Read, read};
+use crate::tool::output::{Caps, Output, Read, read};
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::path::RepoPath;
 use karat_core::trial::{Outcome, Trial};
 use karat_format::submission::TrialV1;
 use karat_io::cancel::Cancel;
-use karat_sandbox::{Connection, ExitReason, Resource, SandboxError, Supervisor, WorkerLimits, run_worker};
+use karat_sandbox::{Connection, ExitReason, Resource, Supervisor, WorkerLimits, run_worker};
 use serde::{Deserialize, Serialize};
 use std::io;
 
@@ -23,8 +23,8 @@ const MOST_REPEATED: u64 = 4;
 #[derive(Serialize, Deserialize)]
 struct RequestV1 {
     format: String,
-    case: String,
-    tool: String,
+    case: CaseId,
+    tool: ToolName,
     number: u32,
     roots: Vec<String>,
     caps: Caps,
@@ -41,22 +41,20 @@ enum MessageV1 {
     },
 }
 
-/// Imports what a tool wrote in what is left of its time and memory; `None` when it was cancelled. An error is Karat's or the
-/// system's, never the tool's.
+/// Imports what a tool wrote in what is left of its time; `None` when cancelled. An error is never the tool's.
 pub(super) fn import(
     output: &Output<'_>,
-    about: &About<'_>,
     limits: WorkerLimits,
     supervisor: &Supervisor,
     cancel: &Cancel,
-) -> Result<Option<Read>, SandboxError> {
+) -> io::Result<Option<Read>> {
     let Some(bytes) = output.bytes.filter(|bytes| bytes.len() > SMALL || bytes.starts_with(&GZIP)) else {
-        return Ok(Some(read(output, about)));
+        return Ok(Some(read(output)));
     };
-    let done = run_worker(limits, supervisor, cancel, |worker| ask(worker, output, bytes, about))?;
+    let done = run_worker(limits, supervisor, cancel, |worker| ask(worker, output, bytes))?;
     let ended = match done {
         Ok(mut read) => {
-            if let Some(rules) = about.rules {
+            if let Some(rules) = output.rules {
                 for finding in &mut read.trial.findings {
                     rules.apply(finding);
                 }
@@ -76,25 +74,25 @@ pub(super) fn import(
         }
         other => (Outcome::Unparsable, format!("its output could not be imported: the importer {other}")),
     };
-    let trial = Trial { outcome, ..Trial::reported(about.case.clone(), about.tool.clone(), about.number) };
+    let trial = Trial { outcome, ..output.trial.clone() };
     Ok(Some(Read { trial, problem: Some(problem), notes: Vec::new() }))
 }
 
 /// Karat's side: hands the output over, and the code that the importer asks for.
-fn ask(worker: &Connection, output: &Output<'_>, bytes: &[u8], about: &About<'_>) -> io::Result<Read> {
+fn ask(worker: &Connection, output: &Output<'_>, bytes: &[u8]) -> io::Result<Read> {
     worker.send(&RequestV1 {
         format: output.format.to_owned(),
-        case: about.case.to_string(),
-        tool: about.tool.to_string(),
-        number: about.number,
-        roots: about.roots.iter().map(|root| (*root).to_owned()).collect(),
+        case: output.trial.case.clone(),
+        tool: output.trial.tool.clone(),
+        number: output.trial.number,
+        roots: output.roots.to_vec(),
         caps: output.caps,
     })?;
     worker.send_bytes(bytes)?;
     loop {
         match worker.receive()? {
             MessageV1::Source(path) => {
-                worker.send(&RepoPath::new(&path).and_then(|path| (about.sources)(&path)))?;
+                worker.send(&RepoPath::new(&path).and_then(|path| (output.sources)(&path)))?;
             }
             MessageV1::Done { trial, problem, notes } => {
                 return Ok(Read { trial: trial.into_trial().0, problem, notes });
@@ -107,22 +105,26 @@ fn ask(worker: &Connection, output: &Output<'_>, bytes: &[u8], about: &About<'_>
 pub fn serve(karat: &Connection) -> io::Result<()> {
     let request: RequestV1 = karat.receive()?;
     let bytes = karat.receive_bytes()?;
-    let roots: Vec<&str> = request.roots.iter().map(String::as_str).collect();
     let source = |path: &RepoPath| {
         karat.send(&MessageV1::Source(path.to_string())).ok()?;
         karat.receive().ok()?
     };
-    let (case, tool) = (CaseId::new(&request.case), ToolName::new(&request.tool));
-    let about =
-        About { case: &case, tool: &tool, number: request.number, roots: &roots, rules: None, sources: &source };
-    let Read { trial, problem, notes } =
-        read(&Output { format: &request.format, bytes: Some(&bytes), caps: request.caps }, &about);
+    let empty = Trial::reported(request.case, request.tool, request.number);
+    let Read { trial, problem, notes } = read(&Output {
+        trial: &empty,
+        format: &request.format,
+        bytes: Some(&bytes),
+        caps: request.caps,
+        roots: &request.roots,
+        rules: None,
+        sources: &source,
+    });
     let done = serde_json::to_vec(&MessageV1::Done { trial: Box::new(TrialV1::from(&trial)), problem, notes })?;
     let most = request.caps.unpacked.saturating_mul(MOST_REPEATED);
     if done.len() as u64 <= most {
         return karat.send_bytes(&done);
     }
-    let trial = Trial { outcome: Outcome::Unparsable, ..Trial::reported(case.clone(), tool.clone(), request.number) };
+    let trial = Trial { outcome: Outcome::Unparsable, ..empty };
     let problem = format!("its findings come to {} bytes, and {most} are the most (limits.output)", done.len());
     karat.send(&MessageV1::Done { trial: Box::new(TrialV1::from(&trial)), problem: Some(problem), notes: Vec::new() })
 }

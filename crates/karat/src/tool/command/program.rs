@@ -5,7 +5,7 @@ use crate::tool::manifest::Check;
 use crate::tool::output;
 use karat_format::quantity;
 use karat_format::tool::ToolManifestV1;
-use karat_sandbox::Limits;
+use karat_sandbox::{Limits, NetworkAccess};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -16,13 +16,12 @@ pub(crate) struct Program {
     /// One of [`output::formats`].
     pub(crate) format: &'static str,
     pub(crate) result: ResultFrom,
-    /// Exit codes that do not mean failure.
     pub(crate) ok_exit: Vec<i32>,
     pub(crate) limits: Limits,
     /// Bytes of memory that importing the output may use.
     pub(crate) import_memory: u64,
-    pub(crate) max_findings: usize,
-    pub(crate) network: bool,
+    pub(crate) caps: output::Caps,
+    pub(crate) network: NetworkAccess,
     /// What it may read beside its checkout and the system.
     pub(crate) expose: Vec<PathBuf>,
     /// What it may write beside its checkout.
@@ -93,17 +92,23 @@ impl Check<'_> {
         let ok_exit = self.ok_exit();
         let limits = self.limits();
         let stated = raw.limits.as_ref();
+        let findings = stated.and_then(|stated| stated.findings);
         Program {
             manifest: raw.clone(),
             format,
             result: if is_result_file { ResultFrom::File } else { ResultFrom::Stdout },
             ok_exit,
             import_memory: stated.and_then(|stated| stated.memory.as_ref()).map_or(IMPORT_MEMORY, |_| limits.memory),
-            max_findings: stated
-                .and_then(|stated| stated.findings)
-                .map_or(output::Caps::default().findings, |most| most as usize),
+            caps: output::Caps {
+                unpacked: limits.output as u64,
+                findings: findings.map_or(output::Caps::default().findings, |most| most as usize),
+            },
             limits,
-            network: raw.network || raw.loopback,
+            network: match (raw.network, raw.loopback) {
+                (_, true) => NetworkAccess::Full,
+                (true, false) => NetworkAccess::External,
+                (false, false) => NetworkAccess::None,
+            },
             expose: self.places("expose", &raw.expose),
             writable: self.places("writable", &raw.writable),
             files_anywhere: self.context.files_anywhere,

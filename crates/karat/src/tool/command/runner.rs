@@ -6,7 +6,7 @@ use super::{isolation_kind, isolation_text};
 use crate::checkout::Template;
 use crate::tool::placeholders::fill;
 use crate::tool::run_context::RunContext;
-use crate::tool::{NO_CODE, PrepareResult, ReadyError, RunResult, Task, Tool, TrialRunner};
+use crate::tool::{NO_CODE, PrepareResult, RunResult, Task, Tool, TrialRunner};
 use karat_core::suite::Case;
 use karat_format::run::ToolFactsV1;
 use karat_import::rule_map::RuleMap;
@@ -14,12 +14,16 @@ use karat_io::cancel::Cancel;
 use karat_io::files::Files;
 use karat_io::remove_tree::remove_tree;
 use karat_io::secret::Secret;
-use karat_sandbox::{Access, ExitReason, Isolation, Job, JobResult, Limits, ToolFolder, describe_limits};
+use karat_sandbox::{
+    Access, ExitReason, Isolation, Job, JobResult, Limits, NetworkAccess, ToolFolder, describe_limits,
+};
 use karat_sandbox::{find_installation, is_system_path, locate_program, python_user_base, root_in_sandbox, run};
 use karat_sandbox::{tool_folder_in_sandbox, tool_user};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
+use std::io;
+use std::io::ErrorKind::{QuotaExceeded, StorageFull};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -54,13 +58,14 @@ impl TrialRunner for CommandRunner<'_> {
     fn run_trial(&self, task: &Task, _: Option<&Case>, checkout: Option<&Template>) -> RunResult {
         let Some(template) = checkout else { return Ok(Some(task.skipped(NO_CODE))) };
         let RunContext { room, cancel, .. } = self.context;
-        let mut restarts = 0;
-        loop {
-            match self.run_once(task, template) {
-                Err(error) if error.is_full_disk() && restarts < MAX_RESTARTS && room.make(cancel) => restarts += 1,
-                done => return done,
+        let is_disk_full = |error: &io::Error| matches!(error.kind(), StorageFull | QuotaExceeded);
+        for _ in 0..MAX_RESTARTS {
+            let done = self.run_once(task, template);
+            if !done.as_ref().is_err_and(is_disk_full) || !room.make(cancel) {
+                return done;
             }
         }
+        self.run_once(task, template)
     }
 }
 
@@ -78,14 +83,14 @@ impl Tool for CommandTool {
         let Self { program, rules } = *self;
         for path in program.expose.iter().chain(&program.writable) {
             if program.writable.contains(path) && !path.exists() {
-                return Err(ReadyError::other(format!(
+                return Err(io::Error::other(format!(
                     "`{}`, which it is to write to, does not exist; make it, or take it out of `writable`",
                     path.display()
                 )));
             }
             let real = path.canonicalize().unwrap_or_else(|_| path.clone());
             if context.secret.iter().any(|secret| real.starts_with(secret) || secret.starts_with(&real)) {
-                return Err(ReadyError::other(format!(
+                return Err(io::Error::other(format!(
                     "`{}` would let it see the suite or the store, which no tool may; take it out of `expose` and `writable`",
                     path.display()
                 )));
@@ -96,7 +101,7 @@ impl Tool for CommandTool {
             let names = missing.join(" or ");
             let message =
                 format!("it needs {names}, which is not set; set it in the environment that Karat is started from");
-            return Err(ReadyError::other(message));
+            return Err(io::Error::other(message));
         }
         let own_folder = context.new_folder();
         fs::create_dir_all(&own_folder)?;
@@ -110,7 +115,7 @@ impl Tool for CommandTool {
             tool.find_required(program)?;
         }
         if context.secret.iter().any(|secret| found.starts_with(secret)) {
-            return Err(ReadyError::other(format!(
+            return Err(io::Error::other(format!(
                 "{} is in the suite or the store, which no tool may see; keep it elsewhere",
                 found.display()
             )));
@@ -139,23 +144,23 @@ impl CommandRunner<'_> {
         parts.join(", ")
     }
 
-    fn set_up(&self) -> Result<(), ReadyError> {
+    fn set_up(&self) -> io::Result<()> {
         let finished = self.run_outside_trial(&self.program.manifest.setup, SETUP_TIME, true)?;
         match finished.exit {
             ExitReason::Exited(0) => Ok(()),
-            ExitReason::Cancelled => Err(ReadyError::other(STOPPED)),
+            ExitReason::Cancelled => Err(io::Error::other(STOPPED)),
             ref other => {
                 let last = last_line(&finished);
-                Err(ReadyError::other(format!("its set-up command failed: it {other}{last}")))
+                Err(io::Error::other(format!("its set-up command failed: it {other}{last}")))
             }
         }
     }
 
     /// The first line that the version command prints; a tool without one is run all the same.
-    fn ask_version(&self) -> Result<Option<String>, ReadyError> {
+    fn ask_version(&self) -> io::Result<Option<String>> {
         let finished = self.run_outside_trial(&self.program.manifest.version, VERSION_TIME, false)?;
         match finished.exit {
-            ExitReason::Cancelled => Err(ReadyError::other(STOPPED)),
+            ExitReason::Cancelled => Err(io::Error::other(STOPPED)),
             ExitReason::Exited(_) => {
                 let line = first_line(&finished, |line| !line.is_empty());
                 Ok(line.map(|line| line.chars().take(100).collect()))
@@ -164,12 +169,13 @@ impl CommandRunner<'_> {
         }
     }
 
-    fn run_outside_trial(&self, command: &[String], time: Duration, is_setup: bool) -> Result<JobResult, ReadyError> {
+    fn run_outside_trial(&self, command: &[String], time: Duration, is_setup: bool) -> io::Result<JobResult> {
         let root = self.context.new_folder();
         make_folders(&root)?;
         fs::create_dir(root.join(CHECKOUT))?;
         let seen = root_in_sandbox(self.isolation, &root);
-        let network = is_setup || self.program.network;
+        let at_least = if is_setup { NetworkAccess::External } else { NetworkAccess::None };
+        let network = self.program.network.max(at_least);
         // Set-up may run what others wrote, with the network: it gets no key.
         let passed = if is_setup { &[][..] } else { &self.program.manifest.pass_env };
         let env = environment(self.context, network, passed, &seen);
@@ -183,8 +189,8 @@ impl CommandRunner<'_> {
     }
 
     /// Runs a job. The values of variables that were handed over are removed from its output: they are never stored.
-    pub(super) fn run_job(&self, job: &Job, cancel: &Cancel) -> Result<JobResult, ReadyError> {
-        let mut finished = run(job, &self.context.supervisor, cancel).map_err(ReadyError::other)?;
+    pub(super) fn run_job(&self, job: &Job, cancel: &Cancel) -> io::Result<JobResult> {
+        let mut finished = run(job, self.context.supervisor, cancel)?;
         finished.stdout.bytes = self.redact(finished.stdout.bytes);
         finished.stderr.bytes = self.redact(finished.stderr.bytes);
         Ok(finished)
@@ -217,7 +223,7 @@ impl CommandRunner<'_> {
         mut env: BTreeMap<String, OsString>,
         root: &Path,
         limits: Limits,
-        network: bool,
+        network: NetworkAccess,
     ) -> Job {
         if let Some(base) = python_user_base(&self.installed, self.context.variable("HOME").map(Path::new)) {
             env.entry("PYTHONUSERBASE".to_owned()).or_insert_with(|| base.into());
@@ -234,22 +240,20 @@ impl CommandRunner<'_> {
         }
     }
 
-    fn access(&self, network: bool) -> Access {
+    fn access(&self, network: NetworkAccess) -> Access {
         Access {
             // Other trials are beside this one, and their common folder may be within what every tool reads.
             secret: self.context.secret.iter().chain([&self.context.scratch]).cloned().collect(),
             readable: self.installed.iter().chain(&self.program.expose).cloned().collect(),
             writable: self.program.writable.clone(),
             network,
-            loopback: self.program.manifest.loopback,
         }
     }
 
-    /// The command with its placeholders filled and its program by the full path: a name or a relative path would be
-    /// searched for again in the case under review.
-    pub(super) fn fill_command(&self, words: &[String], values: &Values) -> Result<Vec<OsString>, ReadyError> {
+    /// The command, filled in, and its program by the full path: a name would be searched for in the case under review.
+    pub(super) fn fill_command(&self, words: &[String], values: &Values) -> io::Result<Vec<OsString>> {
         let filled = words.iter().map(|word| fill(word, values).map(OsString::from));
-        let mut command = filled.collect::<Result<Vec<_>, _>>().map_err(ReadyError::other)?;
+        let mut command = filled.collect::<Result<Vec<_>, _>>().map_err(io::Error::other)?;
         if let Some(program) = command.first_mut()
             && let Some(found) = locate_program(program, &self.context.path())
         {
@@ -259,8 +263,8 @@ impl CommandRunner<'_> {
     }
 
     /// Finds a program; a relative path is in the suite.
-    fn find(&self, program: &str) -> Result<Option<PathBuf>, ReadyError> {
-        let program = fill(program, &self.values(&self.own_folder, &self.own_folder)).map_err(ReadyError::other)?;
+    fn find(&self, program: &str) -> io::Result<Option<PathBuf>> {
+        let program = fill(program, &self.values(&self.own_folder, &self.own_folder)).map_err(io::Error::other)?;
         if program.contains('/') && !Path::new(&program).is_absolute() {
             return Ok(match &self.context.loaded.files {
                 Files::Disk(root) => root.canonicalize().ok().map(|root| root.join(program)),
@@ -270,17 +274,17 @@ impl CommandRunner<'_> {
         Ok(locate_program(program.as_ref(), &self.context.path()))
     }
 
-    fn find_required(&self, program: &str) -> Result<PathBuf, ReadyError> {
+    fn find_required(&self, program: &str) -> io::Result<PathBuf> {
         self.find(program)?.ok_or_else(|| {
             let install = self.program.manifest.install.as_ref().map(|how| format!("; install it with: {how}"));
             let install = install.unwrap_or_default();
-            ReadyError::other(format!("the program `{program}` was not found on the PATH{install}"))
+            io::Error::other(format!("the program `{program}` was not found on the PATH{install}"))
         })
     }
 
     /// What must be readable for a command: what its programs need, and, if the user wrote the command, the files that its
     /// arguments name by their full path. A program made by set-up needs what set-up needed, wherever its links lead.
-    fn readable_for(&self, command: &[String], of_setup: &[PathBuf]) -> Result<Vec<PathBuf>, ReadyError> {
+    fn readable_for(&self, command: &[String], of_setup: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
         let anywhere = self.program.files_anywhere;
         let mut readable = Vec::new();
         for name in command.first().into_iter().chain(&self.program.manifest.needs) {

@@ -1,15 +1,15 @@
 //! One trial of a program: a checkout, the program under its limits, and the outcome.
 
-use super::environment::{CHECKOUT, DESCRIPTION, DIFF, RESULT, RESULTS, ResultFolder, TITLE};
-use super::environment::{environment, make_folders};
+use super::environment::{CHECKOUT, DESCRIPTION, DIFF, RESULT, RESULTS, TITLE};
+use super::environment::{environment, make_folders, read_result};
 use super::import_output::import;
 use super::isolation_kind;
 use super::program::ResultFrom;
 use super::runner::{CommandRunner, last_line};
 use crate::checkout::{BASE, HEAD, Template};
-use crate::tool::output::{About, Caps, Output};
+use crate::tool::output::Output;
 use crate::tool::placeholders::fill;
-use crate::tool::{ReadyError, RunResult, Task, failed, milliseconds};
+use crate::tool::{RunResult, Task, failed, milliseconds};
 use karat_core::trial::{Outcome, Trial};
 use karat_io::cancel::Cancel;
 use karat_io::remove_tree::remove_tree;
@@ -23,7 +23,6 @@ use std::time::{Duration, Instant};
 
 /// An import has at least this long, since a tool may end at the last moment of its time.
 const MIN_IMPORT_TIME: Duration = Duration::from_secs(1);
-/// The reason of a trial that left no room for others on the disk.
 const FILLED_DISK: &str = "its files filled the disk that all trials share (lower limits.disk)";
 
 impl CommandRunner<'_> {
@@ -84,7 +83,7 @@ struct RunningTrial<'a> {
 }
 
 impl RunningTrial<'_> {
-    fn run(&mut self) -> Result<bool, ReadyError> {
+    fn run(&mut self) -> io::Result<bool> {
         let (finished, results, seen) = self.execute()?;
         // A trial that was cancelled by itself had filled the disk.
         if finished.exit == ExitReason::Cancelled && !self.cancel.is_cancelled_itself() {
@@ -100,7 +99,7 @@ impl RunningTrial<'_> {
                 let folder = context.scratch.display();
                 let message =
                     format!("less than 1 MiB free in {folder}; free some space, or name another folder with TMPDIR");
-                return Err(io::Error::new(io::ErrorKind::StorageFull, message).into());
+                return Err(io::Error::new(io::ErrorKind::StorageFull, message));
             }
             record.detail.reason = Some(FILLED_DISK.to_owned());
         }
@@ -108,7 +107,7 @@ impl RunningTrial<'_> {
     }
 
     /// Runs the program. Returns the open folder of its result, and its own folder as it saw it.
-    fn execute(&mut self) -> Result<(JobResult, ResultFolder, PathBuf), ReadyError> {
+    fn execute(&mut self) -> io::Result<(JobResult, fs::File, PathBuf)> {
         let Self { tool, template, root, cancel, record } = self;
         let began = Instant::now();
         let results = make_folders(root)?;
@@ -142,7 +141,7 @@ impl RunningTrial<'_> {
         env.insert("KARAT_PR_TITLE".to_owned(), as_variable(&template.title));
         env.insert("KARAT_PR_DESCRIPTION".to_owned(), as_variable(&template.description));
         for (name, text) in &program.manifest.env {
-            env.insert(name.clone(), fill(text, &values).map_err(ReadyError::other)?.into());
+            env.insert(name.clone(), fill(text, &values).map_err(io::Error::other)?.into());
         }
         let command = tool.fill_command(&program.manifest.command, &values)?;
         let job = tool.job(command, env, root, program.limits.clone(), program.network);
@@ -152,8 +151,7 @@ impl RunningTrial<'_> {
         Ok((finished, results, seen))
     }
 
-    /// Records the outcome, its reason and the findings.
-    fn record_outcome(&mut self, finished: JobResult, results: &ResultFolder, seen: &Path) -> Result<bool, ReadyError> {
+    fn record_outcome(&mut self, finished: JobResult, results: &fs::File, seen: &Path) -> io::Result<bool> {
         let (tool, record) = (self.tool, &mut self.record);
         record.trial.latency_ms = Some(milliseconds(finished.wall));
         match finished.exit {
@@ -172,7 +170,7 @@ impl RunningTrial<'_> {
         }
         let result = match tool.program.result {
             ResultFrom::Stdout => Ok(None),
-            ResultFrom::File => results.read(tool.program.limits.output),
+            ResultFrom::File => read_result(results, tool.program.limits.output),
         };
         let began = Instant::now();
         let file = match result {
@@ -194,8 +192,7 @@ impl RunningTrial<'_> {
         Ok(true)
     }
 
-    /// Reads the findings from the result.
-    fn import(&mut self, finished: &JobResult, file: Option<&[u8]>, seen: &Path) -> Result<bool, ReadyError> {
+    fn import(&mut self, finished: &JobResult, file: Option<&[u8]>, seen: &Path) -> io::Result<bool> {
         let (tool, record) = (self.tool, &mut self.record);
         let (program, trial) = (&tool.program, &record.trial);
         let roots = [seen, self.root].map(|folder| folder.join(CHECKOUT).display().to_string());
@@ -204,23 +201,19 @@ impl RunningTrial<'_> {
             memory: program.import_memory,
         };
         let output = Output {
+            trial,
             format: program.format,
             bytes: match program.result {
                 ResultFrom::Stdout => Some(&finished.stdout.bytes),
                 ResultFrom::File => file,
             },
-            caps: Caps { unpacked: program.limits.output as u64, findings: program.max_findings },
-        };
-        let about = About {
-            case: &trial.case,
-            tool: &trial.tool,
-            number: trial.number,
-            roots: &roots.each_ref().map(String::as_str),
+            caps: program.caps,
+            roots: &roots,
             rules: tool.rules.as_ref(),
             sources: &|path| tool.context.loaded.source(&trial.case, path),
         };
-        let (supervisor, cancel) = (&tool.context.supervisor, &tool.context.cancel);
-        let read = import(&output, &about, limits, supervisor, cancel).map_err(ReadyError::other)?;
+        let (supervisor, cancel) = (tool.context.supervisor, &tool.context.cancel);
+        let read = import(&output, limits, supervisor, cancel)?;
         let Some(read) = read else { return Ok(false) };
         record.detail.remarks.extend(read.notes);
         record.detail.reason = read.problem;

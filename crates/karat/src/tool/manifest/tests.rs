@@ -1,6 +1,7 @@
 use super::*;
 use crate::tool::command::{Program, ResultFrom};
 use karat_format::document::{Syntax, decode, schema_of};
+use karat_sandbox::NetworkAccess;
 
 fn manifest(text: &str) -> ToolManifestV1 {
     let decoded = decode::<ToolManifestV1>("tool.toml", text, Syntax::Toml, &schema_of::<ToolManifestV1>());
@@ -34,8 +35,12 @@ fn defaults_are_stated() {
     assert_eq!(program.ok_exit, [0]);
     assert_eq!((program.format, program.result), ("sarif", ResultFrom::Stdout));
     assert_eq!(program.limits, karat_sandbox::Limits::default());
-    assert_eq!((program.limits.time.as_secs(), program.import_memory, program.max_findings), (600, 2 << 30, 100_000));
-    assert!(!program.network && program.manifest.setup.is_empty() && program.manifest.version.is_empty());
+    assert_eq!((program.limits.time.as_secs(), program.import_memory, program.caps.findings), (600, 2 << 30, 100_000));
+    assert!(
+        program.network == NetworkAccess::None
+            && program.manifest.setup.is_empty()
+            && program.manifest.version.is_empty()
+    );
 }
 
 #[test]
@@ -58,7 +63,7 @@ fn every_value_is_read() {
     assert_eq!((program.result, program.limits.time.as_secs()), (ResultFrom::File, 5400));
     assert_eq!((program.limits.memory, program.import_memory, program.limits.cpus), (4 << 30, 4 << 30, Some(2)));
     assert_eq!((program.limits.file_size, program.limits.output), (1_000_000_000, 100));
-    assert_eq!((program.limits.disk, program.limits.processes, program.max_findings), (3_000_000_000, 64, 7));
+    assert_eq!((program.limits.disk, program.limits.processes, program.caps.findings), (3_000_000_000, 64, 7));
     let expose: Vec<String> = program.expose.iter().map(|path| path.display().to_string()).collect();
     assert_eq!(expose, ["/home/me/.config/scan", "/home/me/", "/opt/scan", "rules", "~other"]);
 }

@@ -13,7 +13,7 @@ pub(super) struct Roots<'a> {
 }
 
 impl<'a> Roots<'a> {
-    pub(super) fn new(roots: &[&str], sources: Sources<'a>) -> Self {
+    pub(super) fn new(roots: &[String], sources: Sources<'a>) -> Self {
         let whole = roots.iter().filter(|root| root.starts_with('/') && root.len() > 1);
         let mut absolute: Vec<String> = whole.map(|root| format!("{}/", root.trim_end_matches('/'))).collect();
         absolute.sort_by_key(|root| std::cmp::Reverse(root.len()));
@@ -44,7 +44,6 @@ impl<'a> Roots<'a> {
         path.clone()
     }
 
-    /// The code at a path that the tool names.
     pub(super) fn source(&self, path: &RepoPath) -> Option<String> {
         (self.sources)(&self.relative(path))
     }
@@ -67,7 +66,7 @@ mod tests {
     #[test]
     fn paths_become_relative() {
         let there = |path: &RepoPath| (path.as_str() == "tmp/a b/own.py").then(String::new);
-        let roots = Roots::new(&["/tmp/a b", "/tmp/a b/deep/", "/"], &there);
+        let roots = Roots::new(&["/tmp/a b", "/tmp/a b/deep/", "/"].map(String::from), &there);
         let check = |raw: &str, expect: &str| {
             assert_eq!(roots.relative(&RepoPath::new(raw).unwrap()).as_str(), expect, "{raw}");
         };

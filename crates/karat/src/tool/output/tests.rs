@@ -1,13 +1,15 @@
 use super::*;
+use karat_core::ids::{CaseId, ToolName};
 use karat_format::submission::TrialV1;
 
-fn about<'a>(case: &'a CaseId, tool: &'a ToolName, sources: Sources<'a>) -> About<'a> {
-    About { case, tool, number: 2, roots: &["/run/co"], rules: None, sources }
+fn read_with_rules(format: &str, bytes: Option<&[u8]>, rules: Option<&RuleMap>) -> Read {
+    let trial = Trial::reported(CaseId::new("src"), ToolName::new("mine"), 2);
+    let roots = &["/run/co".to_owned()];
+    read(&Output { trial: &trial, format, bytes, caps: Caps::default(), roots, rules, sources: &|_| None })
 }
 
 fn read_text(format: &str, bytes: Option<&[u8]>) -> Read {
-    let (case, tool) = (CaseId::new("src"), ToolName::new("mine"));
-    read(&Output { format, bytes, caps: Caps::default() }, &about(&case, &tool, &|_| None))
+    read_with_rules(format, bytes, None)
 }
 
 /// What a text is read as: the outcome, then the problem or the findings and notes.
@@ -161,10 +163,7 @@ fn the_rule_map_is_applied() {
     let path = folder.path().join("map.csv");
     std::fs::write(&path, "rule_id,category,cwe\nB1,injection,89\n").unwrap();
     let rules = RuleMap::read(&path).unwrap();
-    let (case, tool) = (CaseId::new("c"), ToolName::new("t"));
-    let about = About { rules: Some(&rules), ..about(&case, &tool, &|_| None) };
-    let bytes = br#"[{"rule_id":"B1"}]"#;
-    let read = read(&Output { format: KARAT, bytes: Some(bytes), caps: Caps::default() }, &about);
+    let read = read_with_rules(KARAT, Some(br#"[{"rule_id":"B1"}]"#), Some(&rules));
     assert_eq!(
         (read.trial.findings[0].category.as_deref(), &read.trial.findings[0].cwe[..]),
         (Some("injection"), &[89][..])

@@ -1,21 +1,56 @@
-//! Plots precision, recall and F1 by threshold.
+//! Plots with a diagram per tool: accuracy against stated confidence, and precision, recall and F1 by threshold.
 
 use super::axes::{BELOW, Frame, finish};
 use super::subject::{self, DrawnTool, is_share};
 use super::svg::{Anchor, Scale, Svg, domain, ticks};
-use super::{NothingToDraw, Plot, PlotOptions};
-use crate::number::{SEVERITIES, threshold};
+use super::{DrawnPlots, Plot, PlotOptions};
+use crate::number::{SEVERITIES, three, threshold};
 use crate::report_view::ReportView;
-use karat_format::report::{OperatingV1, ReportV1, SweepV1};
+use karat_format::report::{BinV1, OperatingV1, ReportV1, SweepV1};
 
-const WIDTH: f64 = 340.0;
+const RELIABILITY_WIDTH: f64 = 300.0;
+const SWEEP_WIDTH: f64 = 340.0;
+
+pub(super) fn reliability(view: &ReportView<'_>, options: &PlotOptions) -> DrawnPlots {
+    subject::no_metric(options, "accuracy of verdicts")?;
+    let tools = subject::tools(view, options)?;
+    let plots = tools.iter().filter_map(|drawn| draw_reliability(view.report, drawn)).collect();
+    let why = "no tool reports the confidence of its verdicts; a trial may have a `verdict` with a `confidence`";
+    subject::not_empty(plots, || why.to_owned())
+}
+
+fn draw_reliability(report: &ReportV1, drawn: &DrawnTool<'_>) -> Option<Plot> {
+    let is_good = |bin: &&BinV1| {
+        is_share(bin.confidence) && is_share(bin.accuracy) && subject::is_drawable(bin.weight) && bin.weight > 0.0
+    };
+    let bins: Vec<&BinV1> = drawn.tool.reliability.iter().filter(is_good).collect();
+    let most = bins.iter().map(|bin| bin.weight).reduce(f64::max)?;
+    let frame = Frame { left: 52.0, top: 8.0, right: RELIABILITY_WIDTH - 16.0, bottom: 240.0 };
+    let mut svg = Svg::default();
+    let (x, y) = frame.share_axes(&mut svg, "confidence", "share correct");
+    svg.line("faint", (x.at(0.0), y.at(0.0)), (x.at(1.0), y.at(1.0)));
+    let points: Vec<(f64, f64)> = bins.iter().map(|bin| (x.at(bin.confidence), y.at(bin.accuracy))).collect();
+    svg.series(drawn.series, |svg| svg.path("thin", &points));
+    for (bin, at) in bins.iter().zip(&points) {
+        let n = (bin.weight * 10.0).round() / 10.0;
+        let words = format!("confidence {:.2}: {:.2} correct, n = {n}", bin.confidence, bin.accuracy);
+        let radius = 3.0 + 7.0 * (bin.weight / most).sqrt();
+        svg.mark(drawn.series, words, |svg| svg.circle("dot", *at, radius));
+    }
+    let ece = subject::figure(report, drawn.tool, "ece").ok().map(|figure| figure.value);
+    let notes = [format!("ECE {}. The larger a point, the more cases.", three(ece))];
+    let title = format!("Reliability of {}", drawn.name());
+    let description = format!("{}: ECE {}; {}", drawn.name(), three(ece), svg.description());
+    Some(Plot { description, ..finish(svg, report, (RELIABILITY_WIDTH, frame.bottom + BELOW), &notes, title) })
+}
+
 type Line = (&'static str, &'static str, fn(&OperatingV1) -> f64);
 
 /// Line styles differ too, so that colour is not the only difference.
 const LINES: [Line; 3] =
     [("precision", "run dash", |p| p.precision), ("recall", "run dots", |p| p.recall), ("F1", "run", |p| p.f1)];
 
-pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> Result<Vec<Plot>, NothingToDraw> {
+pub(super) fn sweep(view: &ReportView<'_>, options: &PlotOptions) -> DrawnPlots {
     subject::no_metric(options, "precision, recall and F1")?;
     let tools = subject::tools(view, options)?;
     let all = tools.iter().flat_map(|drawn| drawn.tool.sweeps.iter().map(move |sweep| (drawn, sweep)));
@@ -35,7 +70,7 @@ fn draw_sweep(report: &ReportV1, drawn: &DrawnTool<'_>, sweep: &SweepV1) -> Opti
     }
     let is_severity = sweep.by == "severity";
     let ends = if is_severity { (0.5, 5.5) } else { domain(stated) };
-    let frame = Frame { left: 52.0, top: 26.0, right: WIDTH - 16.0, bottom: 228.0 };
+    let frame = Frame { left: 52.0, top: 26.0, right: SWEEP_WIDTH - 16.0, bottom: 228.0 };
     // Without a threshold everything is shown, which lies before the lowest one.
     let has_all = points.iter().any(|point| point.threshold.is_none());
     let first = if has_all { frame.left + 40.0 } else { frame.left };
@@ -79,5 +114,5 @@ fn draw_sweep(report: &ReportV1, drawn: &DrawnTool<'_>, sweep: &SweepV1) -> Opti
     let remarks = format!("{words}Pooled over cases; chosen on the same cases, so it is optimistic.");
     let title = format!("Thresholds on the {} of {}", sweep.by, drawn.name());
     let description = format!("{}: {remarks}", drawn.name());
-    Some(finish(svg, report, (WIDTH, frame.bottom + BELOW), &[remarks], title, description))
+    Some(Plot { description, ..finish(svg, report, (SWEEP_WIDTH, frame.bottom + BELOW), &[remarks], title) })
 }

@@ -1,7 +1,7 @@
 //! Helpers: records in temporary folders, and checks of their diagnostics.
 
-use super::lint::lint;
-use super::{Bundle, discover, load};
+use crate::assess::lint::lint;
+use crate::assess::{Bundle, discover, load};
 use crate::ingest::{IngestLimits, ingest};
 use karat_format::diagnostic::Diagnostic;
 use tempfile::TempDir;

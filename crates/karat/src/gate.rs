@@ -1,0 +1,372 @@
+//! Checks results against demands, for CI: each holds, fails, or is inconclusive.
+
+use crate::comparison::{Request, Side, compare};
+use crate::did_you_mean;
+use crate::failure::{Failure, Result};
+use crate::judge::run::JudgeObserver;
+use crate::report_source::{ReportLoader, find_metric, names_run, select_tools, tool_names};
+use karat_core::comparison::{MARGIN, Rules};
+use karat_core::metric::estimate::RELIABLE_N;
+use karat_core::metric::table::{Aggregation, Direction, METRICS, find};
+use karat_core::wording::count;
+use karat_format::comparison::DifferenceV1;
+use karat_format::diagnostic::{Diagnostic, Faults};
+use karat_format::document::{Document, Segment, Syntax, decode, schema_of};
+use karat_format::gate::{BoundV1, DemandOutcomeV1, DemandV1, DemandsV1, GateV1, SCHEMA};
+use karat_format::report::{CostV1, ReportV1, ToolV1};
+use karat_report::judge_licence::licences;
+use karat_report::number::{signed, stated, three, title};
+use std::path::{Path, PathBuf};
+
+/// A result and the demands on it.
+#[derive(Default)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct GateRequest {
+    /// A run, or a report file.
+    pub report: String,
+    /// Default: all.
+    pub tools: Vec<String>,
+    /// Take precedence over those of the rules file.
+    pub demands: DemandsV1,
+    /// Whether another version of the suite is compared on the cases with the same goldens.
+    pub intersection: bool,
+    /// The expected digest of the report, `blake3:HEX`.
+    pub digest: Option<String>,
+    pub rules: Option<PathBuf>,
+    pub seed: Option<u64>,
+    pub store_folder: PathBuf,
+}
+
+/// Checks a report against all demands.
+pub fn gate(request: &GateRequest, observer: &mut dyn JudgeObserver) -> Result<GateV1> {
+    for id in request.demands.rules.iter().map(|bound| &bound.metric).chain(&request.demands.metrics) {
+        find_metric(id)?;
+    }
+    let stated = match &request.rules {
+        None => DemandsV1::default(),
+        Some(path) => {
+            let shown = path.display().to_string();
+            read(&std::fs::read_to_string(path).map_err(|error| Failure::io(&shown, error))?, &shown)?
+        }
+    };
+    let mut reports = ReportLoader { store_folder: &request.store_folder, observer };
+    let (report, digest) = reports.report_and_digest(&request.report)?;
+    if let Some(expected) = request.digest.as_ref().filter(|expected| **expected != digest) {
+        return Err(Failure::bad_input(format!(
+            "{} has the digest {digest}, but --digest is {expected}: it is not the pinned file; find out who \
+             changed it, or pin the new one",
+            request.report
+        )));
+    }
+    let tools = select_tools(&report, &request.tools, &request.report)?;
+    let demands = join_demands(request, stated, &report)?;
+    let no_worse = match &demands.no_worse_than {
+        None => None,
+        Some(name) => Some(load_earlier(name, &demands, request, &mut reports)?),
+    };
+    Ok(GateV1 { digest: Some(digest), ..check(&report, &tools, &demands, no_worse.as_ref())? })
+}
+
+/// Joins the demands of the request and of the rules file; the request takes precedence.
+fn join_demands(request: &GateRequest, stated: DemandsV1, report: &ReportV1) -> Result<DemandsV1> {
+    let there = tool_names(report);
+    let unknown =
+        stated.rules.iter().filter_map(|rule| rule.tool.as_ref()).find(|tool| !there.contains(&tool.as_str()));
+    if let (Some(tool), Some(file)) = (unknown, &request.rules) {
+        let message =
+            format!("{}: {} has no tool `{tool}`; available: {}", file.display(), request.report, there.join(", "));
+        return Err(Failure::bad_input(message));
+    }
+    let beside = |name: String| match request.rules.as_deref().and_then(Path::parent) {
+        // A run's name does not depend on the location of the rules file.
+        Some(folder) if folder.join(&name).is_file() => folder.join(name).display().to_string(),
+        _ => name,
+    };
+    let mut joined = request.demands.clone();
+    joined.rules.extend(stated.rules);
+    joined.no_worse_than = joined.no_worse_than.or_else(|| stated.no_worse_than.map(beside));
+    if joined.metrics.is_empty() {
+        joined.metrics = stated.metrics;
+    }
+    joined.margin = joined.margin.or(stated.margin);
+    joined.max_cost = joined.max_cost.or(stated.max_cost);
+    joined.judge_licence = joined.judge_licence.or(stated.judge_licence);
+    joined.allow_small_n |= stated.allow_small_n;
+    let nothing = joined.rules.is_empty() && joined.no_worse_than.is_none();
+    if nothing && joined.max_cost.is_none() && joined.judge_licence.is_none() {
+        return Err(Failure::usage("no demands; use --min f1=0.6, --no-worse-than BASELINE or --rules FILE"));
+    }
+    Ok(joined)
+}
+
+fn load_earlier(
+    name: &str,
+    demands: &DemandsV1,
+    request: &GateRequest,
+    reports: &mut ReportLoader<'_>,
+) -> Result<NoWorse> {
+    if !names_run(name, reports.store_folder) && !Path::new(name).exists() {
+        let message = format!("{name} is missing; write it with: karat baseline write RUN -o {name}");
+        return Err(Failure::bad_input(message));
+    }
+    let side = |side: Side| Side { label: format!("{} ({name})", side.tool), ..side };
+    let margin = demands.margin.unwrap_or(MARGIN);
+    Ok(NoWorse {
+        label: name.to_owned(),
+        sides: reports.sides(name)?.into_iter().map(side).collect(),
+        rules: Rules { margin, seed: request.seed, ..Rules::default() },
+        intersection: request.intersection,
+    })
+}
+
+/// Reads a file with demands. All its faults are reported at once.
+pub fn read(text: &str, file: &str) -> Result<DemandsV1, Faults> {
+    let (stated, document) = decode::<DemandsV1>(file, text, Syntax::Toml, &schema_of::<DemandsV1>()).into_result()?;
+    let mut faults = Vec::new();
+    for (at, id) in stated.metrics.iter().enumerate() {
+        faults.extend(unknown(&document, &["metrics".into(), at.into()], id));
+    }
+    for (at, rule) in stated.rules.iter().enumerate() {
+        let place = |key: &'static str| [Segment::Key("rule"), Segment::Index(at), Segment::Key(key)];
+        faults.extend(unknown(&document, &place("metric"), &rule.metric));
+        match (rule.min, rule.max) {
+            (None, None) => {
+                let message = format!("no demand on `{}`; give `min` or `max`", rule.metric);
+                faults.push(document.at(&place("metric"), "no-bound", message));
+            }
+            (Some(min), Some(max)) if min > max => {
+                let message = format!("no value is at least {min} and at most {max}");
+                faults.push(document.at(&place("max"), "empty-range", message));
+            }
+            _ => {}
+        }
+    }
+    if stated.no_worse_than.is_none() && !stated.metrics.is_empty() {
+        let message = "`metrics` needs `no_worse_than`, which is missing";
+        faults.push(document.at(&["metrics".into()], "no-baseline", message));
+    }
+    if faults.is_empty() { Ok(stated) } else { Err(Faults(faults)) }
+}
+
+fn unknown(document: &Document, path: &[Segment<'_>], id: &str) -> Option<Diagnostic> {
+    if find(id).is_some() {
+        return None;
+    }
+    let hint = did_you_mean(id, METRICS.iter().map(|metric| metric.id)).unwrap_or_default();
+    Some(document.at(path, "unknown-metric", format!("unknown metric `{id}`{hint}; see `karat metrics list`")))
+}
+
+/// An earlier result that no tool may be worse than.
+struct NoWorse {
+    label: String,
+    sides: Vec<Side>,
+    rules: Rules,
+    intersection: bool,
+}
+
+fn check(report: &ReportV1, tools: &[&ToolV1], demands: &DemandsV1, no_worse: Option<&NoWorse>) -> Result<GateV1> {
+    let mut all = Vec::new();
+    let mut warnings = Vec::new();
+    for tool in tools {
+        let own = |bound: &&BoundV1| bound.tool.as_ref().is_none_or(|name| *name == tool.tool);
+        for bound in demands.rules.iter().filter(own) {
+            for (limit, least) in [(bound.min, true), (bound.max, false)] {
+                let check = |limit| check_bound(report, tool, &bound.metric, limit, least, demands.allow_small_n);
+                all.extend(limit.map(check));
+            }
+        }
+        if let Some(no_worse) = no_worse {
+            all.extend(against(report, tool, tools.len(), no_worse, demands, &mut warnings)?);
+        }
+    }
+    all.extend(demands.max_cost.map(|most| cost(report, tools, most)));
+    if let Some(most) = demands.judge_licence {
+        all.extend(licences(report, most));
+    }
+    Ok(GateV1 {
+        schema: SCHEMA.to_owned(),
+        suite: report.suite.name.clone(),
+        profile: report.profile.name.clone(),
+        cases: report.cases.len(),
+        digest: None,
+        outcome: all.iter().map(|demand| demand.outcome).max().unwrap_or(DemandOutcomeV1::Holds),
+        demands: all,
+        warnings,
+    })
+}
+
+/// Compares a tool with its earlier result, metric by metric.
+fn against(
+    report: &ReportV1,
+    tool: &ToolV1,
+    tools: usize,
+    no_worse: &NoWorse,
+    demands: &DemandsV1,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<DemandV1>> {
+    let named = no_worse.sides.iter().find(|side| side.tool == tool.tool);
+    // A tool may have been renamed in between; where there is one on either side, there is no doubt.
+    let only = no_worse.sides.first().filter(|_| no_worse.sides.len() == 1 && tools == 1);
+    let Some(old) = named.or(only) else {
+        let there: Vec<&str> = no_worse.sides.iter().map(|side| side.tool.as_str()).collect();
+        let why = format!("{} has no such tool; available: {}", no_worse.label, there.join(", "));
+        let demand = format!("no worse than {}", no_worse.label);
+        return Ok(vec![DemandV1 { tool: Some(tool.tool.clone()), demand, why, ..DemandV1::default() }]);
+    };
+    let new = Side::of_report(report, tool, format!("{} (new)", tool.tool));
+    let metrics = if demands.metrics.is_empty() { &old.headline } else { &demands.metrics };
+    let NoWorse { rules, intersection, .. } = *no_worse;
+    let request = Request { metrics, cluster: &report.intervals.cluster_by(), rules, intersection };
+    let compared = compare(&[(old, &new)], &request)?;
+    for warning in compared.warnings {
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    }
+    let differences = compared.comparisons.into_iter().flat_map(|pair| pair.metrics);
+    Ok(differences.map(|difference| check_difference(tool, &difference, no_worse, demands.allow_small_n)).collect())
+}
+
+fn check_difference(tool: &ToolV1, difference: &DifferenceV1, no_worse: &NoWorse, allow_small_n: bool) -> DemandV1 {
+    let NoWorse { label, rules: Rules { margin, .. }, .. } = no_worse;
+    let demand = format!("{} no worse than {label} by {margin}", title(&difference.metric));
+    let none = DemandV1 {
+        value: difference.difference,
+        ci: difference.ci,
+        n: Some(difference.units),
+        tool: Some(tool.tool.clone()),
+        demand,
+        metric: Some(difference.metric.clone()),
+        ..DemandV1::default()
+    };
+    // Where every case moved by the same amount, that amount is all there is.
+    let same = difference.difference.filter(|_| difference.p.is_some()).map(|value| [value, value]);
+    let (Some(value), Some([low, high])) = (difference.difference, difference.ci.or(same)) else {
+        let figures = match (difference.a, difference.b) {
+            (None, None) => String::new(),
+            (a, b) => format!("{} → {}: ", three(a), three(b)),
+        };
+        return DemandV1 { why: format!("{figures}{}", difference.because), ..none };
+    };
+    let (value, low, high) = match difference.direction {
+        Direction::Up => (value, low, high),
+        Direction::Down => (-value, -high, -low),
+    };
+    let few = difference.unreliable && !allow_small_n;
+    let wanted = Evidence { n: difference.units, cases: difference.n, few };
+    // The margin itself is too much, so that the lower end has to lie above it; what has not moved at all is no worse by any.
+    let meets = low > -*margin || (low == 0.0 && high == 0.0);
+    let (outcome, why, cases_wanted) = settle(value, [low, high], -*margin, meets, &wanted);
+    let shown = format!("{} → {}", three(difference.a), three(difference.b));
+    let interval = |[low, high]: [f64; 2]| format!(", interval {} … {}", signed(Some(low)), signed(Some(high)));
+    let ends = difference.ci.map(interval).unwrap_or_default();
+    DemandV1 { outcome, why: format!("{shown}, {}{ends}{why}", signed(difference.difference)), cases_wanted, ..none }
+}
+
+/// Compares the cost of tools and judges with its limit. An unknown cost is not 0.
+fn cost(report: &ReportV1, tools: &[&ToolV1], most: f64) -> DemandV1 {
+    let (mut known, mut unknown) = (0.0, Vec::new());
+    for tool in tools {
+        let cost = report.measured.cost.get(&tool.tool);
+        known += cost.map_or(0.0, |cost| cost.usd);
+        // Tokens without a known price have a cost of 0, which is not a price.
+        let has_price = |cost: &CostV1| cost.usd > 0.0 || cost.tokens_in.saturating_add(cost.tokens_out) == 0;
+        if !cost.is_some_and(|cost| cost.n >= tool.trials && has_price(cost)) {
+            unknown.push(tool.tool.as_str());
+        }
+    }
+    for (judge, spent) in &report.measured.judges {
+        known += spent.usd.unwrap_or(0.0);
+        if spent.usd.is_none() && spent.requests > 0 {
+            unknown.push(judge);
+        }
+    }
+    let none = DemandV1 { demand: format!("cost ≤ {most} USD"), value: Some(known), ..DemandV1::default() };
+    let (outcome, why) = if known > most {
+        (DemandOutcomeV1::Fails, format!("at least {known:.2} USD were spent"))
+    } else if unknown.is_empty() {
+        (DemandOutcomeV1::Holds, format!("{known:.2} USD"))
+    } else {
+        let who = unknown.join(", ");
+        (DemandOutcomeV1::Inconclusive, format!("{known:.2} USD are known; not all trials of {who} report their cost"))
+    };
+    DemandV1 { outcome, why, ..none }
+}
+
+/// Tolerance for sums of the same numbers in another order.
+const NEAR: f64 = 1e-9;
+
+/// The evidence behind a figure.
+struct Evidence {
+    /// How many cases, clusters or items.
+    n: usize,
+    cases: usize,
+    /// Too few to rely on, unless that is allowed.
+    few: bool,
+}
+
+/// Checks whether a metric is at least so much, or at most.
+fn check_bound(report: &ReportV1, tool: &ToolV1, id: &str, bound: f64, least: bool, allow_small_n: bool) -> DemandV1 {
+    let demand = format!("{} {} {bound}", title(id), if least { "≥" } else { "≤" });
+    let none = DemandV1 { tool: Some(tool.tool.clone()), demand, metric: Some(id.to_owned()), ..DemandV1::default() };
+    let Some(estimate) = stated(report, tool, id) else {
+        return DemandV1 { why: "the report does not contain it; score again to add it".to_owned(), ..none };
+    };
+    let none = DemandV1 { value: estimate.value, ci: estimate.ci, n: Some(estimate.n), ..none };
+    let Some(value) = estimate.value else {
+        let reason = estimate.undefined.as_deref().unwrap_or("no reason given");
+        return DemandV1 { why: format!("it has no value: {reason}"), ..none };
+    };
+    let Some([low, high]) = estimate.ci else {
+        let reason = estimate.no_ci.as_deref().unwrap_or("the report was made without intervals; score again");
+        return DemandV1 { why: format!("{} has no interval: {reason}", three(Some(value))), ..none };
+    };
+    // A pooled metric rests on all cases of the suite.
+    let mean = find(id).is_some_and(|metric| metric.aggregation == Aggregation::MeanOfCases);
+    let cases = if mean { estimate.n } else { report.cases.len() };
+    let wanted = Evidence { n: estimate.n, cases, few: estimate.unreliable && !allow_small_n };
+    let (outcome, why, cases_wanted) = if least {
+        settle(value, [low, high], bound, low >= bound - NEAR, &wanted)
+    } else {
+        settle(-value, [-high, -low], -bound, high <= bound + NEAR, &wanted)
+    };
+    let [value, low, high] = [value, low, high].map(|number| three(Some(number)));
+    DemandV1 { outcome, why: format!("{value}, interval {low} … {high}{why}"), cases_wanted, ..none }
+}
+
+/// Compares an interval with a lower bound: the outcome, the rest of its explanation, and how many cases would decide it.
+fn settle(
+    value: f64,
+    [low, high]: [f64; 2],
+    bound: f64,
+    meets: bool,
+    wanted: &Evidence,
+) -> (DemandOutcomeV1, String, Option<usize>) {
+    let n = wanted.n;
+    if high < bound - NEAR {
+        return (DemandOutcomeV1::Fails, format!(", n = {n}"), None);
+    }
+    if meets && !wanted.few {
+        return (DemandOutcomeV1::Holds, format!(", n = {n}"), None);
+    }
+    if meets {
+        let cases = enough(wanted);
+        let why =
+            format!(": it would pass, but n = {n} is too few to rely on; {} would be enough", count(cases, "case"));
+        return (DemandOutcomeV1::Inconclusive, why, Some(cases));
+    }
+    let why = format!(": n = {n} is too small to decide");
+    // The interval shrinks as the root of the cases grows, and has to shrink until it no longer reaches the bound.
+    let (distance, reach) = if value > bound { (value - bound, value - low) } else { (bound - value, high - value) };
+    let cases = (wanted.cases as f64 * (reach / distance).powi(2)).ceil();
+    if !(distance > 0.0 && cases < 1e7) {
+        return (DemandOutcomeV1::Inconclusive, format!("{why}: the value equals the bound"), None);
+    }
+    let cases = (cases as usize).max(wanted.cases + 1).max(enough(wanted));
+    (DemandOutcomeV1::Inconclusive, format!("{why}; about {} would be enough", count(cases, "case")), Some(cases))
+}
+
+/// How many cases make the figure reliable, if clusters and items grow in proportion to cases.
+fn enough(wanted: &Evidence) -> usize {
+    if wanted.n == 0 { RELIABLE_N } else { (RELIABLE_N * wanted.cases).div_ceil(wanted.n) }
+}
