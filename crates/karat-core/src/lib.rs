@@ -8,6 +8,28 @@
     allow(clippy::disallowed_methods, reason = "expectations of tests may be computed by the standard library")
 )]
 
+/// Gives an enum all its variants in display order, and to each its name in every format.
+macro_rules! names {
+    ($type:ident { $($variant:ident = $name:tt),* $(,)? }) => {
+        impl $type {
+            /// All of them, in display order.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+
+            /// The name used in every format.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+
+            /// The one of that name.
+            pub fn parse(name: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|own| own.as_str() == name)
+            }
+        }
+    };
+}
+
 /// Defines an enum whose variants have these names in every format.
 macro_rules! named_enum {
     ($(#[$meta:meta])* $type:ident { $($(#[$doc:meta])* $variant:ident = $name:tt,)* }) => {
@@ -18,39 +40,7 @@ macro_rules! named_enum {
             $($(#[$doc])* #[serde(rename = $name)] $variant,)*
         }
 
-        impl $type {
-            /// All of them, in the order in which they are shown.
-            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
-
-            /// The name used in every format.
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $name,)*
-                }
-            }
-        }
-    };
-}
-
-/// Gives an enum all its variants in order, and to each its name in every format: `names!(Enum::method { Variant = "name" })`.
-macro_rules! names {
-    ($type:ident::$name:ident { $($variant:ident = $text:literal),* $(,)? }) => {
-        impl $type {
-            /// All of them, in display order.
-            pub const ALL: [Self; [$($text),*].len()] = [$(Self::$variant),*];
-
-            /// The name used in every format.
-            pub fn $name(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $text,)*
-                }
-            }
-
-            /// The one of that name.
-            pub fn parse(name: &str) -> Option<Self> {
-                Self::ALL.into_iter().find(|own| own.$name() == name)
-            }
-        }
+        names!($type { $($variant = $name,)* });
     };
 }
 
@@ -78,7 +68,7 @@ pub mod suite;
 pub mod trec;
 pub mod trial;
 
-/// Singular and plural in messages.
+/// Singular, plural and length of texts in messages.
 pub mod wording {
     /// `1 case`, `2 cases`.
     pub fn count(n: usize, noun: &str) -> String {
@@ -88,5 +78,13 @@ pub mod wording {
     /// A count with words that depend on it: `1 finding has`, `2 findings have`.
     pub fn plural(n: usize, one: &str, many: &str) -> String {
         format!("{n} {}", if n == 1 { one } else { many })
+    }
+
+    /// A text with at most so many characters, and `…` if it had more.
+    pub fn truncate(text: &str, max_chars: usize) -> String {
+        match text.char_indices().nth(max_chars) {
+            Some((end, _)) => format!("{}…", &text[..end]),
+            None => text.to_owned(),
+        }
     }
 }

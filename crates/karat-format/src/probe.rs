@@ -40,7 +40,7 @@ impl ProbeV1 {
     pub fn describe(&self) -> String {
         let plain = [(ProbeKind::KnownRight, "known-right"), (ProbeKind::KnownWrong, "known-wrong")];
         let wrong = |(kind, words): &(ProbeKind, &str)| {
-            let rate = self.kinds.get(kind.name())?;
+            let rate = self.kinds.get(kind.as_str())?;
             Some(format!("{} of {} {words}", rate.wrong, rate.n))
         };
         let wrong: Vec<String> = plain.iter().filter_map(wrong).collect();

@@ -7,6 +7,7 @@ mod lenient;
 pub(crate) use lenient::{Lenient, Loose, Object, Word, records};
 
 use crate::{ImportError, Input, check_count, input};
+use karat_core::wording;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{
     Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected,
@@ -92,7 +93,7 @@ pub(crate) fn fault(path: &Path, error: serde_json::Error) -> ImportError {
     }
     let place = format!(" at line {line} column {column}");
     let text = error.to_string();
-    let text = truncated(text.strip_suffix(&place).unwrap_or(&text));
+    let text = wording::truncate(text.strip_suffix(&place).unwrap_or(&text), 300);
     let message = if error.is_eof() {
         format!("the file ends in the middle of its JSON ({text}); copy the whole file, or run the tool to its end")
     } else if text == "recursion limit exceeded" {
@@ -134,13 +135,6 @@ fn buffered<'a>(input: Input<'a>) -> Result<BufReader<Box<dyn Read + 'a>>, Impor
     let line = 1 + space.iter().filter(|&&byte| byte == b'\n').count();
     let column = 1 + space.iter().rev().take_while(|&&byte| byte != b'\n').count();
     Err(ImportError { path: input::display_path(input.path), line, column, message })
-}
-
-fn truncated(text: &str) -> String {
-    match text.char_indices().nth(300) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 /// An object, an array or any value, read by a visitor.

@@ -229,7 +229,7 @@ fn hits(one: &RetrievedV1) -> String {
 pub(super) fn verdict(verdict: Option<Compliance>) -> &'static str {
     verdict.map_or("no answer", |verdict| match verdict {
         Compliance::NotApplicable => "n/a",
-        other => other.name(),
+        other => other.as_str(),
     })
 }
 

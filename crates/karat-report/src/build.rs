@@ -20,6 +20,7 @@ use karat_core::scorecard::{
 use karat_core::stats::correct::{CorrectedEstimate, CorrectionError};
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::{Outcome, Trial};
+use karat_core::wording;
 use karat_format::report::{
     AuditInfoV1, CandidateV1, CaseInfoV1, CaseResultV1, CorrectedMetricV1, CorrectedToolV1, CorrectedV1, CostV1,
     DuplicateV1, EstimateV1, ExtraV1, FindingInfoV1, IntervalsV1, IssueInfoV1, JudgeSpentV1, JudgeV1, JudgementInfoV1,
@@ -118,12 +119,7 @@ fn case_info(case: &Case) -> CaseInfoV1 {
 }
 
 fn one_line(text: &str) -> String {
-    const MOST: usize = 300;
-    let line = text.trim().lines().next().unwrap_or_default();
-    match line.char_indices().nth(MOST) {
-        Some((cut, _)) => format!("{}…", &line[..cut]),
-        None => line.to_owned(),
-    }
+    wording::truncate(text.trim().lines().next().unwrap_or_default(), 300)
 }
 
 fn tool(at: usize, score: &ToolScore, input: &ReportInput<'_>) -> ToolV1 {

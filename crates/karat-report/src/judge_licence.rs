@@ -53,13 +53,13 @@ pub fn licence(judge: &str, probe: &ProbeV1, most: f64) -> Vec<DemandV1> {
     };
     let mut demands = Vec::new();
     for kind in ProbeKind::ALL {
-        let rate = probe.kinds.get(kind.name());
+        let rate = probe.kinds.get(kind.as_str());
         match kind {
             ProbeKind::KnownRight => demands.push(one("wrong about known-right pairs", rate)),
             ProbeKind::KnownWrong => demands.push(one("wrong about known-wrong pairs", rate)),
             // A disturbance that does not apply to a judge was not tried.
             _ => demands
-                .extend(rate.map(|rate| one(&format!("fooled by {}", kind.name().replace('_', " ")), Some(rate)))),
+                .extend(rate.map(|rate| one(&format!("fooled by {}", kind.as_str().replace('_', " ")), Some(rate)))),
         }
     }
     demands.push(one("fooled by any of these", Some(&probe.fooled)));

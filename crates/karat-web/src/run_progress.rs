@@ -2,6 +2,7 @@
 
 use karat::tool::failed;
 use karat_core::trial::{Outcome, Trial};
+use karat_core::wording;
 use karat_format::run::{PlanV1, PlannedToolV1};
 use karat_store::record::TrialKey;
 use karat_store::{RunId, Store, StoreError, StoredTrial};
@@ -96,7 +97,7 @@ impl RunProgress {
             tool.failed += u64::from(bad);
             tool.spent.join(&Spending::of_trial(trial));
         }
-        let reason = detail.reason.as_deref().map(shortened);
+        let reason = detail.reason.as_deref().map(|text| wording::truncate(text, LONGEST_REASON));
         if bad {
             let why = reason.clone().unwrap_or_else(|| "unknown reason".to_owned());
             let key = (trial.tool.to_string(), trial.outcome.as_str(), why);
@@ -186,11 +187,6 @@ fn push<T>(queue: &mut VecDeque<T>, value: T, most: usize) {
     if queue.len() > most {
         queue.pop_front();
     }
-}
-
-fn shortened(text: &str) -> String {
-    let end = text.char_indices().nth(LONGEST_REASON).map(|(end, _)| end);
-    end.map_or_else(|| text.to_owned(), |end| format!("{}…", &text[..end]))
 }
 
 #[cfg(test)]

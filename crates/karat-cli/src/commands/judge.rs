@@ -204,7 +204,7 @@ fn probe(args: ProbeArgs) -> Result<Exit> {
     for (why, times) in probed.failures.iter().take(MOST_REASONS) {
         note(&format!("{} without an answer: {why}", count(*times, "probe")));
     }
-    if !probed.scorecard.kinds.contains_key(ProbeKind::KnownWrong.name()) {
+    if !probed.scorecard.kinds.contains_key(ProbeKind::KnownWrong.as_str()) {
         note("no known-wrong pair could be made: the suite has no two goldens that are clearly different");
     }
     Ok(Exit::Ok)
@@ -257,7 +257,7 @@ fn probe_table(card: &ProbeV1) -> String {
         ]);
     };
     for kind in ProbeKind::ALL {
-        if let Some(rate) = card.kinds.get(kind.name()) {
+        if let Some(rate) = card.kinds.get(kind.as_str()) {
             add(&probe_name(kind), rate);
         }
     }
@@ -266,7 +266,7 @@ fn probe_table(card: &ProbeV1) -> String {
 }
 
 fn probe_name(kind: ProbeKind) -> String {
-    kind.name().replace('_', " ")
+    kind.as_str().replace('_', " ")
 }
 
 /// The result, and whether a gate would grant this judge a licence.

@@ -288,7 +288,7 @@ fn record_facts(bundles: &[Bundle]) -> String {
     let sum = |of: fn(&Bundle) -> usize| bundles.iter().map(of).sum::<usize>();
     let requirements = || bundles.iter().flat_map(|bundle| &bundle.record.requirements);
     let of = |verdict: Compliance| requirements().filter(|requirement| requirement.assessment == verdict).count();
-    let verdicts = Compliance::ALL.map(|verdict| format!("{} {}", of(verdict), verdict.name()));
+    let verdicts = Compliance::ALL.map(|verdict| format!("{} {}", of(verdict), verdict.as_str()));
     let primary: usize = requirements().map(|requirement| requirement.primary.len()).sum();
     let supporting: usize = requirements().map(|requirement| requirement.supporting.len()).sum();
     [

@@ -77,7 +77,7 @@ pub enum Compliance {
 }
 
 // From the best to the one that is off the axis.
-names!(Compliance::name { Yes = "yes", Partial = "partial", No = "no", NotApplicable = "not_applicable" });
+names!(Compliance { Yes = "yes", Partial = "partial", No = "no", NotApplicable = "not_applicable" });
 
 /// What a part is to a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]

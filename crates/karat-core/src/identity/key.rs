@@ -196,7 +196,7 @@ pub enum RefusedKey {
     NoSource,
 }
 
-names!(RefusedKey::as_str {
+names!(RefusedKey {
     Chunk = "chunk_anchors",
     NoAnchor = "require_anchor",
     NoSource = "include_source",

@@ -70,7 +70,7 @@ pub enum Flag {
     OutsideChange,
 }
 
-names!(Flag::as_str {
+names!(Flag {
     Trap = "trap",
     Ambiguous = "ambiguous",
     Unjudged = "unjudged",

@@ -12,7 +12,7 @@ pub enum Scale {
     Severity,
 }
 
-names!(Scale::as_str { Verdict = "verdict", Confidence = "confidence", Severity = "severity" });
+names!(Scale { Verdict = "verdict", Confidence = "confidence", Severity = "severity" });
 
 /// Countable findings of one score: how many are right, and how many wrong. Those of two lots of findings add up.
 #[derive(Clone, Copy, Debug, PartialEq)]

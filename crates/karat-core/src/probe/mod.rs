@@ -29,7 +29,7 @@ pub enum ProbeKind {
     SwappedOrder,
 }
 
-names!(ProbeKind::name {
+names!(ProbeKind {
     KnownRight = "known_right",
     KnownWrong = "known_wrong",
     PlantedInstruction = "planted_instruction",
@@ -174,7 +174,7 @@ pub fn score(probes: &[Probe<'_>], answers: &[Option<bool>]) -> ProbeScores {
             *wrong += usize::from(*answer != probe.matches);
         }
     }
-    let kinds = counted.iter().map(|(kind, counts)| (kind.name().to_owned(), rate(*counts))).collect();
+    let kinds = counted.iter().map(|(kind, counts)| (kind.as_str().to_owned(), rate(*counts))).collect();
     let fooled = counted
         .iter()
         .filter(|(kind, _)| ![ProbeKind::KnownRight, ProbeKind::KnownWrong].contains(kind))

@@ -28,7 +28,7 @@ fn plain_pairs_are_right_and_wrong_beyond_doubt() {
     let actual: Vec<String> = probes
         .iter()
         .filter(|probe| probe.plain.is_none())
-        .map(|p| format!("{} {} {}", p.golden.id, p.kind.name(), p.finding.title.as_deref().unwrap()))
+        .map(|p| format!("{} {} {}", p.golden.id, p.kind.as_str(), p.finding.title.as_deref().unwrap()))
         .collect();
     assert_eq!(
         actual[..4],

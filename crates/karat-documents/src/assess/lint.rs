@@ -251,7 +251,7 @@ fn ambiguous_part(context: &LintContext<'_>, own: &PartRef<'_>) -> Option<String
 fn no_primary(requirement: &Requirement) -> Option<String> {
     let verdict = requirement.assessment;
     (matches!(verdict, Compliance::Yes | Compliance::Partial) && requirement.primary.is_empty())
-        .then(|| format!("`{}` is `{}` without primary evidence", requirement.id, verdict.name()))
+        .then(|| format!("`{}` is `{}` without primary evidence", requirement.id, verdict.as_str()))
 }
 
 fn primary_not_applicable(requirement: &Requirement) -> Option<String> {
@@ -298,7 +298,7 @@ fn one_verdict(bundle: &Bundle) -> Option<String> {
     let first = requirements.first()?.assessment;
     // Two that agree are no pattern.
     (requirements.len() > 2 && requirements.iter().all(|requirement| requirement.assessment == first))
-        .then(|| format!("all of its {} are `{}`", count(requirements.len(), "requirement"), first.name()))
+        .then(|| format!("all of its {} are `{}`", count(requirements.len(), "requirement"), first.as_str()))
 }
 
 /// A section is similar if it shares this many distinctive words with a requirement and its evidence …

@@ -100,7 +100,7 @@ impl LogWriter {
             }
             AssessEvent::Assessed { model, about, assessed } => {
                 let detail = match assessed {
-                    Ok(opinion) => opinion.verdict.name().to_owned(),
+                    Ok(opinion) => opinion.verdict.as_str().to_owned(),
                     Err(none) => format!("no answer to {}", none.step.name()),
                 };
                 ("assessed", with_requirement(about, LogLineV1 { detail: Some(detail), ..by(model) }))

@@ -298,7 +298,7 @@ fn score_answers<'a>(shared: &Shared<'_>, answers: &EvaluationResult<'a>) -> Sco
         if let Some(why) = &one.unanswered {
             *unanswered.entry(why.kind.clone()).or_default() += 1;
         }
-        let said = one.said.map_or("unanswered", Compliance::name);
+        let said = one.said.map_or("unanswered", Compliance::as_str);
         *verdicts.entry(one.golden).or_default().entry(said.to_owned()).or_default() += 1;
     }
     let (provider, model) = answers.assessor.provider_and_model();

@@ -160,7 +160,7 @@ fn check_requirement(id: &str, requirement: &TemplateRequirementV1, template: &T
     for (verdict, text) in &requirement.guidance {
         let path = ["requirements", id, "guidance", verdict];
         if Compliance::parse(verdict).is_none() {
-            let names = Compliance::ALL.map(Compliance::name);
+            let names = Compliance::ALL.map(Compliance::as_str);
             let message = format!("unknown verdict `{verdict}`; expected one of {}", names.join(", "));
             let help = nearest(verdict, names).map(|near| format!("did you mean `{near}`?"));
             source.report_key(&path, "unknown-verdict", message, help);

@@ -2,7 +2,7 @@
 
 use super::Fault;
 use crate::diagnostic::{Diagnostic, stand_in};
-use karat_core::wording::plural;
+use karat_core::wording::{self, plural};
 use std::borrow::Cow;
 use std::ops::Range;
 use unicode_width::UnicodeWidthChar;
@@ -145,9 +145,6 @@ fn columns(c: char) -> usize {
     if c == '\t' { 4 } else { c.width().unwrap_or(1) }
 }
 
-pub(crate) fn truncated(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(40) {
-        None => Cow::Borrowed(text),
-        Some((at, _)) => Cow::Owned(format!("{}…", &text[..at])),
-    }
+pub(crate) fn truncated(text: &str) -> String {
+    wording::truncate(text, 40)
 }

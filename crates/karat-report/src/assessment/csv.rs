@@ -32,7 +32,7 @@ pub fn draw(report: &AssessmentReportV1) -> String {
         for one in &assessment.requirements {
             let [template, bundle, requirement] =
                 [&one.template_id, &one.bundle_id, &one.requirement_id].map(String::as_str);
-            let (golden, said) = (one.golden.name(), one.said.map_or("unanswered", |said| said.name()));
+            let (golden, said) = (one.golden.as_str(), one.said.map_or("unanswered", |said| said.as_str()));
             for (metric, value) in [
                 ("mean_combined_score", Some(one.combined)),
                 ("mean_compliance_score", Some(one.compliance)),

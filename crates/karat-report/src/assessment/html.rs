@@ -190,7 +190,7 @@ fn assessed(name: &str, one: &AssessedV1) -> Markup {
     };
     html! {
         p {
-            b { (name) } ": " (one.said.map_or("no answer", Compliance::name)) " (compliance " (two(Some(one.compliance)))
+            b { (name) } ": " (one.said.map_or("no answer", Compliance::as_str)) " (compliance " (two(Some(one.compliance)))
             ", evidence " (two(one.evidence)) ", combined " (two(Some(one.combined))) ")"
         }
         @if let Some(why) = &one.unanswered { p.bad { "No answer to " (why.step.name()) ": " (why.why) } }

@@ -143,7 +143,7 @@ fn probe(
 fn trial(number: u32, probe: &Probe<'_>) -> Trial {
     let mut trial = Trial::reported(probe.case.id.clone(), ToolName::new("probe"), number);
     let mut finding = probe.finding.clone();
-    finding.id = FindingId::new(probe.kind.name());
+    finding.id = FindingId::new(probe.kind.as_str());
     trial.findings.push(finding);
     trial
 }

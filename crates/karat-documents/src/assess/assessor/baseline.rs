@@ -121,7 +121,7 @@ mod tests {
         let cited: Vec<String> =
             opinion_found.citations.iter().map(|cited| format!("{:?} {}", cited.role, cited.name)).collect();
         assert_eq!(
-            format!("{} [{}] {}", opinion_found.verdict.name(), cited.join(", "), opinion_found.rationale),
+            format!("{} [{}] {}", opinion_found.verdict.as_str(), cited.join(", "), opinion_found.rationale),
             expect
         );
     }

@@ -171,7 +171,7 @@ fn relevance(input: &RequirementInput<'_>) -> Question {
 fn compliance(input: &RequirementInput<'_>, relevant: &[usize]) -> Question {
     let guidance = &input.requirement.guidance;
     let line = |name: &str| guidance.get(name).map(|when| format!("{name}: {}", when.trim()));
-    let in_order = Compliance::ALL.iter().filter_map(|verdict| line(verdict.name()));
+    let in_order = Compliance::ALL.iter().filter_map(|verdict| line(verdict.as_str()));
     let guidance = (!guidance.is_empty()).then(|| in_order.collect::<Vec<_>>().join("\n"));
     let shown = (!relevant.is_empty()).then(|| parts(input, relevant.iter().copied()));
     let fields = [("guidance", guidance), ("answers", answers(input)), ("parts", shown)];

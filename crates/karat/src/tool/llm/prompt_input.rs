@@ -6,6 +6,7 @@ use imara_diff::{Algorithm, Diff, InternedInput};
 use karat_core::suite::Case;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
+use karat_llm::prompt::truncate_text;
 use karat_source::git::is_binary;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -51,13 +52,11 @@ pub(super) fn code(loaded: &LoadedSuite, case: &Case) -> io::Result<PromptInput>
 
 /// A pull request's description, cut if it is very long.
 pub(super) fn description(text: &str, notes: &mut Vec<String>) -> String {
-    match text.char_indices().nth(MAX_DESCRIPTION) {
-        None => text.to_owned(),
-        Some((end, _)) => {
-            notes.push("incomplete: the description of the pull request was too long to be shown whole".to_owned());
-            format!("{} [cut here]", &text[..end])
-        }
+    let shown = truncate_text(text, MAX_DESCRIPTION);
+    if shown != text {
+        notes.push("incomplete: the description of the pull request was too long to be shown whole".to_owned());
     }
+    shown
 }
 
 struct Piece {
