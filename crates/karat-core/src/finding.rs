@@ -77,6 +77,11 @@ impl Finding {
         self.title.as_deref().or(self.message.as_deref()).or(self.rule_id.as_deref()).unwrap_or(self.id.as_str())
     }
 
+    /// Whether it comes from a scanner, which names its rule or a CWE number, rather than from somebody who writes prose.
+    pub fn is_from_scanner(&self) -> bool {
+        self.rule_id.is_some() || !self.cwe.is_empty()
+    }
+
     /// Its rule and the rules folded into it.
     pub fn rules(&self) -> impl Iterator<Item = &str> {
         self.rule_id.iter().chain(self.merged.iter().filter_map(|m| m.rule_id.as_ref())).map(String::as_str)

@@ -147,8 +147,15 @@ fn open_calibration(loaded: &LoadedSuite, path: &str) -> Result<NamedLines<'stat
     })
 }
 
-/// Fits parameters to judged pairs, and returns them with the text of their file. `note` receives what a reader should know.
-pub fn fit_judge(request: &JudgedPairsRequest, note: &mut dyn FnMut(&str)) -> Result<(Params, String)> {
+/// Fits parameters to judged pairs, and returns them with the text of their file; those that the pairs are not about are kept
+/// from `params`, by default the built-in ones. `note` receives what a reader should know.
+pub fn fit_judge(
+    request: &JudgedPairsRequest,
+    params: Option<&Path>,
+    note: &mut dyn FnMut(&str),
+) -> Result<FittedJudge> {
+    let start = params.map_or_else(shipped, read)?;
+    let start = start.params();
     let given = JudgedPairs::load(request)?;
     let labels = given.labels()?;
     skipped(&labels).iter().for_each(|text| note(text));
@@ -163,18 +170,35 @@ pub fn fit_judge(request: &JudgedPairsRequest, note: &mut dyn FnMut(&str)) -> Re
     let groups: BTreeSet<String> = labels.trials.iter().map(|own| group(field, own.case)).collect();
     if groups.len() > 1 {
         provenance.group_by = Some(field.to_owned());
-        hold_out_groups(&labels, field, &mut provenance, note);
+        hold_out_groups(&labels, field, start, &mut provenance, note);
     } else {
         note("all cases are in one group, so nothing was held out; choose other groups with --group-by FIELD");
     }
-    let params = fit(&labels.trials, provenance).map_err(Failure::bad_input)?;
+    let params = fit(&labels.trials, provenance, start).map_err(Failure::bad_input)?;
     let text = to_toml(&params).map_err(|error| Failure::Message(Category::Internal, error.to_string()))?;
-    Ok((params, text))
+    let is_scanner = labels.trials.iter().any(|own| own.trial.findings.iter().any(Finding::is_from_scanner));
+    let provenance = if is_scanner { params.scanner.provenance.clone() } else { params.provenance.clone() };
+    Ok(FittedJudge { params, text, provenance })
+}
+
+/// Fitted parameters.
+pub struct FittedJudge {
+    pub params: Params,
+    /// The content of their file.
+    pub text: String,
+    /// What was fitted now, and how well that went.
+    pub provenance: Provenance,
 }
 
 /// Holds out each group in turn. There are no figures if the rest is too small to fit.
-fn hold_out_groups(labels: &Labels<'_>, field: &str, provenance: &mut Provenance, note: &mut dyn FnMut(&str)) {
-    let held_out = match hold_out(&labels.trials, |case| group(field, case)) {
+fn hold_out_groups(
+    labels: &Labels<'_>,
+    field: &str,
+    start: &Params,
+    provenance: &mut Provenance,
+    note: &mut dyn FnMut(&str),
+) {
+    let held_out = match hold_out(&labels.trials, |case| group(field, case), start) {
         Ok(held_out) => held_out,
         Err(error) => return note(&format!("nothing could be held out: {error}")),
     };
@@ -304,7 +328,8 @@ struct Measured {
 
 /// Evaluates each group by parameters fitted on the others.
 fn by_held_out_groups(labels: &Labels<'_>, field: &str) -> Result<Measured> {
-    let held_out = hold_out(&labels.trials, |case| group(field, case)).map_err(|error| {
+    let start = shipped()?;
+    let held_out = hold_out(&labels.trials, |case| group(field, case), start.params()).map_err(|error| {
         let help = "choose larger groups with --group-by, or set parameters with --params";
         Failure::bad_input(format!("a group cannot be held out: {error}; {help}"))
     })?;

@@ -105,6 +105,9 @@ pub(crate) struct FitArgs {
     /// Group cases by this field: case, repo, language, difficulty, tier, or meta.NAME.
     #[arg(long, value_name = "FIELD")]
     pub(crate) group_by: Option<String>,
+    /// Keep from these parameters what the pairs are not about: prose or scanners' findings; default: the built-in ones.
+    #[arg(long, value_name = "PARAMS")]
+    pub(crate) params: Option<PathBuf>,
     /// Output file (TOML).
     #[arg(short = 'o', long = "output", value_name = "PARAMS")]
     pub(crate) output: PathBuf,

@@ -12,8 +12,8 @@ use karat::judge::agree::{self, AgreeRequest, agree_files};
 use karat::judge::probing::{ProbeRequest, ProbedJudge, probe_judge};
 use karat::judge::question::{JudgeAnswer, QuestionRequest, ask_question};
 use karat::judged_pairs::{
-    AgreementFigure, AskedFigures, EvaluateJudgeRequest, JudgeEvaluation, JudgedPairsRequest, PairAgreement,
-    UnjudgedPair, evaluate_judge, fit_judge,
+    AgreementFigure, AskedFigures, EvaluateJudgeRequest, FittedJudge, JudgeEvaluation, JudgedPairsRequest,
+    PairAgreement, UnjudgedPair, evaluate_judge, fit_judge,
 };
 use karat_core::local_judge::evaluate::Figures;
 use karat_core::probe::ProbeKind;
@@ -59,10 +59,11 @@ fn agree(args: AgreeArgs) -> Result<Exit> {
 }
 
 fn fit(args: FitArgs) -> Result<Exit> {
-    let FitArgs { suite, submissions, judgements, group_by, .. } = args;
-    let (params, text) = fit_judge(&JudgedPairsRequest { suite, submissions, judgements, group_by }, &mut note)?;
+    let FitArgs { suite, submissions, judgements, group_by, params, .. } = args;
+    let pairs = JudgedPairsRequest { suite, submissions, judgements, group_by };
+    let FittedJudge { params, text, provenance } = fit_judge(&pairs, params.as_deref(), &mut note)?;
     save(&args.output, text.as_bytes())?;
-    let (file, threshold, provenance) = (args.output.display(), params.threshold, &params.provenance);
+    let (file, threshold) = (args.output.display(), params.threshold);
     if args.json {
         return print_json(&json!({
             "output": file.to_string(), "features": params.features, "threshold": threshold, "provenance": provenance,

@@ -1,4 +1,4 @@
-//! Evidence for a match beyond the texts: location, category, CWE, severity, keywords.
+//! Evidence for a match beyond the texts: location, category, severity, keywords.
 //!
 //! The data that text weights are fitted on has none of these, so that their weights are set by reason. Each is an amount
 //! of log-odds, and what either side does not say counts as nothing.
@@ -53,10 +53,6 @@ reasoned! {
     same_category: f64 = 0.75;
     /// Another category.
     other_category: f64 = -0.25;
-    /// A weakness number in common.
-    same_cwe: f64 = 1.0;
-    /// Weakness numbers on both sides, none in common.
-    other_cwe: f64 = -0.5;
     /// The same function, or the golden's is named in the finding's text.
     same_function: f64 = 0.75;
     /// Another function.
@@ -78,7 +74,7 @@ pub(super) type Contribution = Option<(&'static str, f64)>;
 
 impl Reasoned {
     /// What golden `g` and finding `f` have beside their texts, which amount to `texts`, in a fixed order.
-    pub(super) fn contributions(&self, metadata: &PairMetadata, g: usize, f: usize, texts: f64) -> [Contribution; 8] {
+    pub(super) fn contributions(&self, metadata: &PairMetadata, g: usize, f: usize, texts: f64) -> [Contribution; 7] {
         let (golden, finding) = (&metadata.goldens[g], &metadata.findings[f]);
         let (place, category) = (self.place(golden, finding), self.category(golden, finding));
         let share = metadata.keyword_share(g, f);
@@ -90,7 +86,6 @@ impl Reasoned {
             place,
             self.rule(golden, finding),
             category,
-            self.cwe(golden, finding),
             self.function(metadata, g, f),
             self.severity(golden.severity, finding.severity),
             share.map(|share| ("keywords", self.keywords * (share - self.usual_keywords))),
@@ -124,14 +119,6 @@ impl Reasoned {
         let (own, other) = (golden.category?, finding.category?);
         let same = own.is_some() && own == other;
         Some(if same { ("same_category", self.same_category) } else { ("other_category", self.other_category) })
-    }
-
-    fn cwe(&self, golden: &GoldenMetadata, finding: &FindingMetadata) -> Contribution {
-        if golden.cwe.is_empty() || finding.cwe.is_empty() {
-            return None;
-        }
-        let same = golden.cwe.iter().any(|cwe| finding.cwe.contains(cwe));
-        Some(if same { ("same_cwe", self.same_cwe) } else { ("other_cwe", self.other_cwe) })
     }
 
     fn function(&self, metadata: &PairMetadata, g: usize, f: usize) -> Contribution {

@@ -21,7 +21,7 @@ pub(super) enum Sign {
 }
 
 /// The version of the features: parameters fitted for another version do not fit.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 pub(super) const COUNT: usize = 20;
 
@@ -96,7 +96,7 @@ fn ln_of_count(n: u32) -> f64 {
     if n == 0 { 0.0 } else { ln(1.0 + f64::from(n)) }
 }
 
-fn share(part: f64, whole: f64) -> f64 {
+pub(super) fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 

@@ -1,17 +1,19 @@
 //! Fits parameters to labelled trials, and measures them on groups of cases held out in turn.
 
 use super::evaluate::{Figures, Predictions, predict};
-use super::features::{COUNT, FEATURES, Sign, VERSION};
+use super::features::{FEATURES, Feature, Sign, VERSION};
 use super::labels::LabelledTrial;
-use super::params::{Params, Provenance, RivalWeights, SCHEMA, TextWeights, Weight};
+use super::params::{Params, Provenance, RivalWeights, SCHEMA, ScannerParams, TextWeights, Weight};
+use super::scanner;
 use super::table::{Table, Texts};
 use super::text_index::TextParts;
 use super::{LocalJudge, Rarity, Reasoned, finding_text, golden_text};
+use crate::finding::Finding;
 use crate::stats::agreement::binary_kappa;
-use crate::stats::logistic;
+use crate::stats::logistic::{self, Observation};
 use crate::suite::Case;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Ridge penalty, worth about ten uninformative pairs.
 const RIDGE: f64 = 10.0;
@@ -25,49 +27,118 @@ const NO_MATCHES: &str = "no judged pair matches, so there is nothing to learn; 
 const NO_MISMATCHES: &str =
     "no judged pair does not match, so there is nothing to learn; give judgements of both kinds";
 
-/// Fits everything the judge knows, or says why it cannot. The caller adds the figures of held-out groups to the provenance.
-pub fn fit(trials: &[LabelledTrial<'_>], provenance: Provenance) -> Result<Params, &'static str> {
+/// Fits what the labels are about, or says why it cannot: prose, scanners' findings, or both. The rest stays as in `start`. The
+/// caller adds the figures of held-out groups to the provenance.
+pub fn fit(trials: &[LabelledTrial<'_>], provenance: Provenance, start: &Params) -> Result<Params, &'static str> {
+    let is_scanner = |own: &LabelledTrial<'_>| own.trial.findings.iter().any(Finding::is_from_scanner);
+    let (scanner, prose): (Vec<LabelledTrial<'_>>, Vec<LabelledTrial<'_>>) =
+        trials.iter().cloned().partition(|own| is_scanner(own));
+    let fitted = if prose.is_empty() { Err(NO_MATCHES) } else { fit_texts(&prose, provenance.clone(), start) };
+    match (fitted, scanner.is_empty()) {
+        (fitted, true) => fitted,
+        (Ok(params), false) => fit_scanner(&scanner, provenance, &params),
+        (Err(_), false) => fit_scanner(&scanner, provenance, start),
+    }
+}
+
+/// Fits everything but what is about scanners' findings.
+fn fit_texts(trials: &[LabelledTrial<'_>], provenance: Provenance, start: &Params) -> Result<Params, &'static str> {
     let known: Vec<Vec<Option<bool>>> = trials.iter().map(LabelledTrial::known).collect();
     let outcomes: Vec<bool> = known.iter().flatten().flatten().copied().collect();
-    if !outcomes.contains(&true) {
-        return Err(NO_MATCHES);
-    }
-    if !outcomes.contains(&false) {
-        return Err(NO_MISMATCHES);
-    }
     let goldens = trials.iter().flat_map(|own| own.case.goldens.iter().map(golden_text));
     let texts: Vec<String> =
         goldens.chain(trials.iter().flat_map(|own| own.trial.findings.iter().map(finding_text))).collect();
-    let matches = outcomes.iter().filter(|hit| **hit).count();
-    let blank = Weight { weight: 0.0, mean: 0.0, spread: 1.0 };
-    let weights = FEATURES.iter().map(|feature| (feature.name.to_owned(), blank)).collect();
     let mut params = Params {
         schema: SCHEMA.to_owned(),
         features: VERSION,
         threshold: 0.5,
-        provenance: Provenance { trials: trials.len(), pairs: outcomes.len(), matches, ..provenance },
-        text: TextWeights { base: 0.0, weights },
+        provenance: counted(provenance, trials, &outcomes)?,
+        text: TextWeights { base: 0.0, weights: blank(&FEATURES) },
         rivals: RivalWeights { base: 0.0, score: 1.0, behind_golden: 0.0, behind_finding: 0.0 },
         reasoned: Reasoned::default(),
         rarity: Rarity::learn(texts.iter().map(String::as_str)),
+        scanner: start.scanner.clone(),
     };
 
     // What is read depends on how rare words are, and on nothing that is fitted after that.
     let judge = ready(&params)?;
-    let all = TextParts { phrases: true, grams: true };
-    let read = |own: &LabelledTrial<'_>| Texts::read(&judge, &own.case.goldens, &own.trial.findings, all);
-    let texts: Vec<Texts> = trials.par_iter().map(read).collect();
+    let texts = read_all(&judge, trials);
     let rows = per_pair(&texts, &known, |texts| texts.features().iter().map(|values| values.to_vec()).collect());
-    params.text = text_weights(rows, &outcomes);
+    let (base, weights) = feature_weights(observations(rows, &outcomes), &FEATURES);
+    params.text = TextWeights { base, weights };
 
     let judge = ready(&params)?;
     let scored = tables(&judge, &texts);
     let rows = per_pair(&scored, &known, |table| table.ranked().map(|row| row.to_vec()).collect());
-    params.rivals = rival_weights(&rows, &outcomes);
+    params.rivals = rival_weights(&observations(rows, &outcomes));
 
     let judge = ready(&params)?;
     params.threshold = threshold(trials, tables(&judge, &texts));
     Ok(params)
+}
+
+/// Fits what is about scanners' findings; all else is that of `start`.
+fn fit_scanner(trials: &[LabelledTrial<'_>], provenance: Provenance, start: &Params) -> Result<Params, &'static str> {
+    let known: Vec<Vec<Option<bool>>> = trials.iter().map(LabelledTrial::known).collect();
+    let goldens = trials.iter().flat_map(|own| own.case.goldens.iter().map(scanner::golden_words));
+    let findings = trials.iter().flat_map(|own| own.trial.findings.iter().map(scanner::finding_words));
+    let words: BTreeSet<Vec<String>> = goldens.chain(findings).collect();
+    let mut params = start.clone();
+    params.scanner = ScannerParams {
+        base: 0.0,
+        provenance: Provenance::default(),
+        weights: blank(&scanner::FEATURES),
+        rarity: Rarity::count(words.into_iter()),
+    };
+    let judge = ready(&params)?;
+    let texts = read_all(&judge, trials);
+    let rivals = params.rivals.clone();
+    let of_trial = |(texts, known): (&Texts, &Vec<Option<bool>>)| -> Vec<Observation> {
+        let features = texts.scanner_features(&judge, &judge.text_log_odds(texts));
+        let pairs = features.into_iter().zip(known);
+        let observed = |(features, known): (Option<([f64; scanner::COUNT], f64)>, &Option<bool>)| {
+            let ((row, beside), outcome) = (features?, (*known)?);
+            Some(Observation { row: row.to_vec(), known: rivals.base + rivals.score * beside, outcome })
+        };
+        pairs.filter_map(observed).collect()
+    };
+    let observed: Vec<Observation> =
+        texts.par_iter().zip(&known).map(of_trial).collect::<Vec<_>>().into_iter().flatten().collect();
+    let outcomes: Vec<bool> = observed.iter().map(|own| own.outcome).collect();
+    params.scanner.provenance = counted(provenance, trials, &outcomes)?;
+    let (base, mut weights) = feature_weights(observed, &scanner::FEATURES);
+    // Among rivals a score is stretched by its weight there, which has to give what was fitted.
+    let stretch = if rivals.score > 0.0 { rivals.score } else { 1.0 };
+    weights.values_mut().for_each(|weight| weight.weight = rounded(weight.weight / stretch));
+    params.scanner.base = rounded(base / stretch);
+    params.scanner.weights = weights;
+    Ok(params)
+}
+
+/// The provenance with how much was learned from; there must be something.
+fn counted(own: Provenance, trials: &[LabelledTrial<'_>], outcomes: &[bool]) -> Result<Provenance, &'static str> {
+    let matches = outcomes.iter().filter(|hit| **hit).count();
+    if matches == 0 {
+        return Err(NO_MATCHES);
+    }
+    if matches == outcomes.len() {
+        return Err(NO_MISMATCHES);
+    }
+    Ok(Provenance { trials: trials.len(), pairs: outcomes.len(), matches, ..own })
+}
+
+fn blank(features: &[Feature]) -> BTreeMap<String, Weight> {
+    let blank = Weight { weight: 0.0, mean: 0.0, spread: 1.0 };
+    features.iter().map(|feature| (feature.name.to_owned(), blank)).collect()
+}
+
+fn read_all(judge: &LocalJudge, trials: &[LabelledTrial<'_>]) -> Vec<Texts> {
+    let all = TextParts { phrases: true, grams: true };
+    trials.par_iter().map(|own| Texts::read(judge, &own.case.goldens, &own.trial.findings, all)).collect()
+}
+
+fn observations(rows: Vec<Vec<f64>>, outcomes: &[bool]) -> Vec<Observation> {
+    rows.into_iter().zip(outcomes).map(|(row, &outcome)| Observation { row, known: 0.0, outcome }).collect()
 }
 
 fn tables<'a>(judge: &'a LocalJudge, texts: &'a [Texts]) -> Vec<Table<'a>> {
@@ -91,52 +162,50 @@ fn per_pair<T: Sync>(
     trials.par_iter().zip(known).map(kept).collect::<Vec<_>>().into_iter().flatten().collect()
 }
 
-fn text_weights(mut rows: Vec<Vec<f64>>, outcomes: &[bool]) -> TextWeights {
-    let total = rows.len() as f64;
-    let mut scales = Vec::with_capacity(COUNT);
-    for column in 0..COUNT {
-        let mean = rounded(rows.iter().map(|row| row[column]).sum::<f64>() / total);
-        let variance = rows.iter().map(|row| (row[column] - mean) * (row[column] - mean)).sum::<f64>() / total;
+/// The base and a weight for each feature, whose sign is the one it may have.
+fn feature_weights(mut observed: Vec<Observation>, features: &[Feature]) -> (f64, BTreeMap<String, Weight>) {
+    let total = observed.len() as f64;
+    let mut scales = Vec::with_capacity(features.len());
+    for column in 0..features.len() {
+        let mean = rounded(observed.iter().map(|own| own.row[column]).sum::<f64>() / total);
+        let variance =
+            observed.iter().map(|own| (own.row[column] - mean) * (own.row[column] - mean)).sum::<f64>() / total;
         let spread = rounded(variance.sqrt());
         scales.push((mean, if spread > 0.0 { spread } else { 1.0 }));
     }
-    for row in &mut rows {
-        for (value, (mean, spread)) in row.iter_mut().zip(&scales) {
+    for own in &mut observed {
+        for (value, (mean, spread)) in own.row.iter_mut().zip(&scales) {
             *value = (*value - mean) / spread;
         }
     }
-    let allowed = |column: usize, weight: f64| match FEATURES[column].sign {
+    let allowed = |column: usize, weight: f64| match features[column].sign {
         Sign::For => weight >= 0.0,
         Sign::Against => weight <= 0.0,
         Sign::Either => true,
     };
-    let (base, weights) = constrained(&rows, outcomes, RIDGE, allowed);
-    let entry = |((feature, weight), (mean, spread)): ((&super::features::Feature, f64), (f64, f64))| {
+    let (base, weights) = constrained(&observed, RIDGE, allowed);
+    let entry = |((feature, weight), (mean, spread)): ((&Feature, f64), (f64, f64))| {
         (feature.name.to_owned(), Weight { weight: rounded(weight), mean, spread })
     };
-    let weights: BTreeMap<String, Weight> = FEATURES.iter().zip(weights).zip(scales).map(entry).collect();
-    TextWeights { base: rounded(base), weights }
+    (rounded(base), features.iter().zip(weights).zip(scales).map(entry).collect())
 }
 
-fn rival_weights(rows: &[Vec<f64>], outcomes: &[bool]) -> RivalWeights {
-    let (base, weights) = constrained(rows, outcomes, RIVAL_RIDGE, |_, weight| weight >= 0.0);
+fn rival_weights(observed: &[Observation]) -> RivalWeights {
+    let (base, weights) = constrained(observed, RIVAL_RIDGE, |_, weight| weight >= 0.0);
     let weight = |at: usize| weights.get(at).copied().map_or(0.0, rounded);
     RivalWeights { base: rounded(base), score: weight(0), behind_golden: weight(1), behind_finding: weight(2) }
 }
 
 /// A fit in which a column whose weight goes against reason has none, and the others are fitted without it.
-fn constrained(
-    rows: &[Vec<f64>],
-    outcomes: &[bool],
-    ridge: f64,
-    allowed: impl Fn(usize, f64) -> bool,
-) -> (f64, Vec<f64>) {
-    let width = rows.first().map_or(0, Vec::len);
+fn constrained(observed: &[Observation], ridge: f64, allowed: impl Fn(usize, f64) -> bool) -> (f64, Vec<f64>) {
+    let width = observed.first().map_or(0, |own| own.row.len());
     let mut columns: Vec<usize> = (0..width).collect();
     loop {
-        let narrow: Vec<Vec<f64>> =
-            rows.iter().map(|row| columns.iter().map(|&column| row[column]).collect()).collect();
-        let (base, weights) = logistic::fit(&narrow, outcomes, ridge);
+        let narrow = |own: &Observation| Observation {
+            row: columns.iter().map(|&column| own.row[column]).collect(),
+            ..own.clone()
+        };
+        let (base, weights) = logistic::fit(&observed.iter().map(narrow).collect::<Vec<_>>(), ridge);
         let sound = columns.iter().zip(&weights).filter(|(column, weight)| allowed(**column, **weight));
         let kept: Vec<usize> = sound.map(|(column, _)| *column).collect();
         if kept.len() == columns.len() {
@@ -189,11 +258,16 @@ pub struct HeldOut {
     pub pooled: Figures,
 }
 
-/// Judges each group by parameters that were fitted on all others; `group` names the group of each trial.
-pub fn hold_out(trials: &[LabelledTrial<'_>], group: impl Fn(&Case) -> String) -> Result<HeldOut, &'static str> {
+/// Judges each group by parameters that were fitted on all others; `group` names the group of each trial. What the labels are
+/// not about is that of `start`.
+pub fn hold_out(
+    trials: &[LabelledTrial<'_>],
+    group: impl Fn(&Case) -> String,
+    start: &Params,
+) -> Result<HeldOut, &'static str> {
     let folds = folds(trials, |own| group(own.case));
     let judged = folds.into_par_iter().map(|Fold { name, others, own }| {
-        let params = fit(&others, Provenance::default())?;
+        let params = fit(&others, Provenance::default(), start)?;
         Ok((name, predict(&ready(&params)?, &own), params.threshold))
     });
     let judged = judged.collect::<Result<Vec<(String, Predictions, f64)>, &'static str>>()?;

@@ -25,7 +25,6 @@ pub(super) struct GoldenMetadata {
     pub(super) lines: Option<Lines>,
     pub(super) rules: Vec<u32>,
     pub(super) category: Option<Kind>,
-    pub(super) cwe: Vec<u32>,
     pub(super) function: Option<u32>,
     pub(super) severity: Option<Severity>,
     pub(super) keywords: Vec<u32>,
@@ -38,7 +37,6 @@ pub(super) struct FindingMetadata {
     pub(super) lines: Option<Lines>,
     pub(super) rules: Vec<u32>,
     pub(super) category: Option<Kind>,
-    pub(super) cwe: Vec<u32>,
     /// Its function: one of the goldens', or another one.
     pub(super) function: Option<Option<u32>>,
     pub(super) severity: Option<Severity>,
@@ -93,7 +91,6 @@ impl PairMetadata {
                 lines: golden.lines,
                 rules: golden.rules().filter_map(|rule| kind(rule, &mut kinds)).collect(),
                 category: golden.category.as_ref().map(|category| kind(category, &mut kinds)),
-                cwe: golden.cwe.clone(),
                 function,
                 severity: golden.severity,
                 keywords: golden.keywords.iter().filter_map(|word| wanted.number(word)).collect(),
@@ -106,7 +103,6 @@ impl PairMetadata {
             lines: finding.lines(),
             rules: finding.rules().filter_map(|rule| kind(rule, &mut kinds)).collect(),
             category: finding.category.as_ref().map(|category| kind(category, &mut kinds)),
-            cwe: finding.cwe.clone(),
             function: finding.function.as_deref().map(str::trim).and_then(named),
             severity: finding.severity,
         };

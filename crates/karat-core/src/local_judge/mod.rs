@@ -1,12 +1,13 @@
 //! The local judge: a small deterministic model that decides whether a finding reports a golden, without a network.
 //!
 //! A pair is scored in three steps. Its texts are compared by twenty [features](features::FEATURES) whose weights are
-//! fitted on labelled pairs; what lies beside the texts, such as places, adds log-odds that are set by reason; and a pair
+//! fitted on labelled pairs, and for a scanner's finding further by [what scanners state](scanner::FEATURES); what lies beside the texts, such as places, adds log-odds that are set by reason; and a pair
 //! that lies behind a better golden for its finding, or a better finding for its golden, loses some of them. The same
 //! values in give the same bits out, on every machine.
 
 mod agreement;
 mod concepts;
+mod cwe;
 pub mod evaluate;
 pub mod features;
 pub mod fit;
@@ -15,9 +16,11 @@ pub mod labels;
 mod metadata;
 pub mod params;
 mod rarity;
+pub mod scanner;
 mod shared;
 mod table;
 mod text_index;
+mod weaknesses;
 mod words;
 
 use crate::finding::Finding;
@@ -28,6 +31,7 @@ use features::{COUNT, FEATURES};
 use params::Params;
 pub use rarity::Rarity;
 use rarity::Weights;
+use scanner::ScannerModel;
 use table::{Table, Texts};
 use text_index::TextParts;
 pub(crate) use words::stems;
@@ -69,6 +73,7 @@ pub struct LocalJudge {
     wanted: TextParts,
     words: Weights,
     concepts: Concepts,
+    scanner: ScannerModel,
 }
 
 impl LocalJudge {
@@ -87,7 +92,8 @@ impl LocalJudge {
         let weighs = |name: &str| params.text.weights.get(name).is_some_and(|weight| weight.weight != 0.0);
         let wanted = TextParts { phrases: weighs("phrases"), grams: weighs("letters") || weighs("golden_letters") };
         let words = params.rarity.weights();
-        Ok(Self { scale, wanted, words, concepts: Concepts::new(), params })
+        let scanner = ScannerModel::new(&params.scanner);
+        Ok(Self { scale, wanted, words, concepts: Concepts::new(), scanner, params })
     }
 
     /// The parameters it decides by.

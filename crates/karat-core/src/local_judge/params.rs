@@ -1,8 +1,9 @@
 //! Parameters of the local judge, with their provenance.
 
 use super::agreement::Reasoned;
-use super::features::{FEATURES, VERSION};
+use super::features::{FEATURES, Feature, VERSION};
 use super::rarity::Rarity;
+use super::scanner;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -29,6 +30,22 @@ pub struct Params {
     /// Weights of what is beside the texts, set by reason.
     pub reasoned: Reasoned,
     /// How much words tell.
+    pub rarity: Rarity,
+    /// How pairs with a scanner's finding are weighed, instead of by their texts alone.
+    pub scanner: ScannerParams,
+}
+
+/// How the pairs of scanners' findings are weighed: log-odds are `base` plus, for each feature, `weight · (value − mean) / spread`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScannerParams {
+    /// The log-odds of a pair that is average in everything.
+    pub base: f64,
+    /// What it was fitted on, and how well that went.
+    pub provenance: Provenance,
+    /// By the name of the feature.
+    pub weights: BTreeMap<String, Weight>,
+    /// How much words of messages, rules and goldens tell.
     pub rarity: Rarity,
 }
 
@@ -128,23 +145,60 @@ impl Params {
         if !(0.0..=1.0).contains(&self.threshold) {
             faults.push(format!("threshold is {}, expected a number from 0 to 1", self.threshold));
         }
-        for name in self.text.weights.keys().filter(|name| FEATURES.iter().all(|feature| feature.name != **name)) {
-            faults.push(format!("text.weights.{name}: unknown feature"));
-        }
-        for feature in FEATURES.iter().filter(|feature| !self.text.weights.contains_key(feature.name)) {
-            faults.push(format!("text.weights.{} is missing", feature.name));
-        }
-        for (name, weight) in &self.text.weights {
-            let sound = weight.weight.is_finite() && weight.mean.is_finite() && weight.spread.is_finite();
-            if !sound || weight.spread <= 0.0 {
-                faults.push(format!("text.weights.{name}: expected finite numbers and a spread above 0"));
-            }
-        }
+        faults.extend(weight_faults("text", &self.text.weights, &FEATURES));
+        faults.extend(weight_faults("scanner", &self.scanner.weights, &scanner::FEATURES));
         let rivals = &self.rivals;
-        let all = [self.text.base, rivals.base, rivals.score, rivals.behind_golden, rivals.behind_finding];
+        let all =
+            [self.text.base, self.scanner.base, rivals.base, rivals.score, rivals.behind_golden, rivals.behind_finding];
         if !all.iter().all(|number| number.is_finite()) || !self.reasoned.is_finite() {
-            faults.push("text.base, rivals and reasoned: expected finite numbers".to_owned());
+            faults.push("text.base, scanner.base, rivals and reasoned: expected finite numbers".to_owned());
         }
         faults
+    }
+}
+
+fn weight_faults(part: &str, weights: &BTreeMap<String, Weight>, features: &[Feature]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for name in weights.keys().filter(|name| features.iter().all(|feature| feature.name != **name)) {
+        faults.push(format!("{part}.weights.{name}: unknown feature"));
+    }
+    for feature in features.iter().filter(|feature| !weights.contains_key(feature.name)) {
+        faults.push(format!("{part}.weights.{} is missing", feature.name));
+    }
+    for (name, weight) in weights {
+        let sound = weight.weight.is_finite() && weight.mean.is_finite() && weight.spread.is_finite();
+        if !sound || weight.spread <= 0.0 {
+            faults.push(format!("{part}.weights.{name}: expected finite numbers and a spread above 0"));
+        }
+    }
+    faults
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// Parameters that decide nothing.
+    pub(in crate::local_judge) fn blank() -> Params {
+        let weights = |features: &[Feature]| {
+            let blank = Weight { weight: 0.0, mean: 0.0, spread: 1.0 };
+            features.iter().map(|feature| (feature.name.to_owned(), blank)).collect()
+        };
+        Params {
+            schema: SCHEMA.to_owned(),
+            features: VERSION,
+            threshold: 0.5,
+            provenance: Provenance::default(),
+            text: TextWeights { base: 0.0, weights: weights(&FEATURES) },
+            rivals: RivalWeights { base: 0.0, score: 1.0, behind_golden: 0.0, behind_finding: 0.0 },
+            reasoned: Reasoned::default(),
+            rarity: Rarity::default(),
+            scanner: ScannerParams {
+                base: 0.0,
+                provenance: Provenance::default(),
+                weights: weights(&scanner::FEATURES),
+                rarity: Rarity::default(),
+            },
+        }
     }
 }

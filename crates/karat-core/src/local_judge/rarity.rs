@@ -25,16 +25,23 @@ pub struct Rarity {
 impl Rarity {
     pub(super) fn learn<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
         let texts: BTreeSet<&str> = texts.collect();
+        Self::count(texts.into_iter().map(stems))
+    }
+
+    /// How many texts, each given by its words, use each word.
+    pub(super) fn count(texts: impl Iterator<Item = Vec<String>>) -> Self {
         let mut uses: BTreeMap<String, u32> = BTreeMap::new();
-        for text in &texts {
-            for stem in stems(text).into_iter().collect::<BTreeSet<String>>() {
-                *uses.entry(stem).or_default() += 1;
+        let mut all = 0;
+        for words in texts {
+            all += 1;
+            for word in words.into_iter().collect::<BTreeSet<String>>() {
+                *uses.entry(word).or_default() += 1;
             }
         }
         let mut commonest: Vec<(String, u32)> = uses.into_iter().collect();
         commonest.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         commonest.truncate(KEPT);
-        Self { texts: texts.len() as u32, words: commonest.into_iter().collect() }
+        Self { texts: all, words: commonest.into_iter().collect() }
     }
 
     pub(super) fn weights(&self) -> Weights {
@@ -58,6 +65,11 @@ pub(super) struct Weights {
 impl Weights {
     pub(super) fn get(&self, stem: &str) -> f64 {
         self.words.get(stem).copied().unwrap_or(self.unseen)
+    }
+
+    /// The weight of a word that is not in the table, which no word exceeds.
+    pub(super) fn unseen(&self) -> f64 {
+        self.unseen
     }
 }
 

@@ -1,8 +1,9 @@
 //! Scores every pair of a case's goldens and a trial's findings, relative to its rivals.
 
-use super::features::{COUNT, FEATURES, features};
+use super::features::{COUNT, FEATURES, Feature, features};
 use super::metadata::PairMetadata;
 use super::rarity::ln;
+use super::scanner::{self, ScannerTexts};
 use super::shared::GoldenLookup;
 use super::text_index::{IndexedText, Sizes, TextIndexer, TextParts};
 use super::{LocalJudge, PairOpinion, finding_text, golden_text};
@@ -23,6 +24,7 @@ pub(super) struct Texts {
     findings: Vec<IndexedText>,
     sizes: Sizes,
     metadata: PairMetadata,
+    scanner: Option<ScannerTexts>,
 }
 
 impl Texts {
@@ -36,7 +38,8 @@ impl Texts {
         let mut others: Vec<IndexedText> = said.iter().map(|text| reader.read(text)).collect();
         let rarity = |uses: usize, all: usize| ln((all as f64 + 1.0) / (uses as f64 + 0.5));
         reader.weigh(own.iter_mut().chain(&mut others), rarity);
-        Self { goldens: own, findings: others, sizes, metadata: PairMetadata::new(goldens, findings, &said) }
+        let metadata = PairMetadata::new(goldens, findings, &said);
+        Self { goldens: own, findings: others, sizes, metadata, scanner: judge.scanner.read(goldens, findings) }
     }
 
     /// The features of every pair, all findings of the first golden first.
@@ -49,6 +52,40 @@ impl Texts {
             lookup.clear(golden);
         }
         all
+    }
+
+    /// The features of every pair of a scanner's finding, whose texts amount to `texts`, with what lies beside them, in the same
+    /// order; nothing for other findings.
+    pub(super) fn scanner_features(
+        &self,
+        judge: &LocalJudge,
+        texts: &[f64],
+    ) -> Vec<Option<([f64; scanner::COUNT], f64)>> {
+        let width = self.findings.len();
+        let pair = |(at, &own): (usize, &f64)| {
+            let (g, f) = (at / width, at % width);
+            let features = self.scanner.as_ref()?.features(g, f, own)?;
+            let beside = judge.params.reasoned.contributions(&self.metadata, g, f, f64::INFINITY);
+            Some((features, beside.iter().flatten().map(|(_, log_odds)| log_odds).sum()))
+        };
+        texts.iter().enumerate().map(pair).collect()
+    }
+}
+
+impl LocalJudge {
+    /// What the texts of every pair amount to by the weights for prose, all findings of the first golden first.
+    pub(super) fn text_log_odds(&self, texts: &Texts) -> Vec<f64> {
+        let one = |mut values: [f64; COUNT]| {
+            self.scale_features(&mut values);
+            self.params.text.base + sum(&values)
+        };
+        texts.features().into_iter().map(one).collect()
+    }
+
+    fn scale_features(&self, values: &mut [f64; COUNT]) {
+        for (value, (weight, mean)) in values.iter_mut().zip(&self.scale) {
+            *value = weight * (*value - mean);
+        }
     }
 }
 
@@ -143,9 +180,10 @@ impl<'a> Table<'a> {
     fn score_row(&self, g: usize, lookup: &mut GoldenLookup, scores: &mut [f64]) {
         lookup.load(&self.texts.goldens[g]);
         for (f, score) in scores.iter_mut().enumerate() {
-            let text = self.judge.params.text.base + self.scaled(g, f, lookup).iter().sum::<f64>();
-            let beside = self.judge.params.reasoned.contributions(&self.texts.metadata, g, f, text);
-            *score = text + beside.iter().flatten().map(|(_, log_odds)| log_odds).sum::<f64>();
+            let texts = self.judge.params.text.base + sum(&self.scaled(g, f, lookup));
+            let texts = self.of_scanner(g, f, texts).map_or(texts, |scaled| self.judge.scanner.base() + sum(&scaled));
+            let beside = self.judge.params.reasoned.contributions(&self.texts.metadata, g, f, texts);
+            *score = texts + beside.iter().flatten().map(|(_, log_odds)| log_odds).sum::<f64>();
         }
         lookup.clear(&self.texts.goldens[g]);
     }
@@ -154,10 +192,14 @@ impl<'a> Table<'a> {
     fn scaled(&self, g: usize, f: usize, lookup: &GoldenLookup) -> [f64; COUNT] {
         let (golden, finding) = (&self.texts.goldens[g], &self.texts.findings[f]);
         let mut values = features(golden, finding, &lookup.shared(finding));
-        for (value, (weight, mean)) in values.iter_mut().zip(&self.judge.scale) {
-            *value = weight * (*value - mean);
-        }
+        self.judge.scale_features(&mut values);
         values
+    }
+
+    /// What each feature of a pair adds whose finding comes from a scanner; its texts amount to `texts`.
+    fn of_scanner(&self, g: usize, f: usize, texts: f64) -> Option<[f64; scanner::COUNT]> {
+        let features = self.texts.scanner.as_ref()?.features(g, f, texts)?;
+        Some(self.judge.scanner.scaled(features))
     }
 
     /// How far a pair with this score lies behind the best golden for its finding, and behind the best finding for its golden.
@@ -175,9 +217,13 @@ impl<'a> Table<'a> {
     fn reasons(&self, g: usize, f: usize, score: f64, lookup: &GoldenLookup) -> Vec<(&'static str, f64)> {
         let rivals = &self.judge.params.rivals;
         let scaled = self.scaled(g, f, lookup);
-        let text = self.judge.params.text.base + scaled.iter().sum::<f64>();
-        let beside = self.judge.params.reasoned.contributions(&self.texts.metadata, g, f, text);
-        let own = FEATURES.iter().map(|feature| feature.name).zip(scaled).chain(beside.into_iter().flatten());
+        let texts = self.judge.params.text.base + sum(&scaled);
+        let (texts, own): (f64, Vec<(&str, f64)>) = match self.of_scanner(g, f, texts) {
+            None => (texts, names(&FEATURES).zip(scaled).collect()),
+            Some(scaled) => (self.judge.scanner.base() + sum(&scaled), names(&scanner::FEATURES).zip(scaled).collect()),
+        };
+        let beside = self.judge.params.reasoned.contributions(&self.texts.metadata, g, f, texts);
+        let own = own.into_iter().chain(beside.into_iter().flatten());
         let (golden, finding) = self.behind(g, f, score);
         let all = own.map(|(name, log_odds)| (name, log_odds * rivals.score)).chain([
             ("another_golden", rivals.behind_golden * golden),
@@ -202,4 +248,12 @@ fn each_part(values: &mut [f64], part: usize, act: impl Fn(usize, &mut [f64]) + 
     } else {
         values.par_chunks_mut(part).enumerate().for_each(|(number, values)| act(number, values));
     }
+}
+
+fn sum(log_odds: &[f64]) -> f64 {
+    log_odds.iter().sum()
+}
+
+fn names(features: &'static [Feature]) -> impl Iterator<Item = &'static str> {
+    features.iter().map(|feature| feature.name)
 }

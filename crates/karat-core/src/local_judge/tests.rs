@@ -40,7 +40,7 @@ fn judge() -> LocalJudge {
     trial.findings = SAID.iter().map(|(_, text)| finding(text)).collect();
     let stated = (0..16).map(|pair| Some(pair / 4 == pair % 4)).collect();
     let labelled = LabelledTrial { case: &case, trial: &trial, stated, whole: true };
-    LocalJudge::new(fit(&[labelled], Provenance::default()).unwrap()).unwrap()
+    LocalJudge::new(fit(&[labelled], Provenance::default(), &params::tests::blank()).unwrap()).unwrap()
 }
 
 #[test]

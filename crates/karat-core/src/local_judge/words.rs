@@ -86,7 +86,7 @@ impl<'w> Spelling<'w> {
     pub(super) fn new(word: &'w str, mut emit: impl FnMut(&str)) -> Self {
         parts(word, |part| {
             let part = lowercase(part);
-            if part.chars().nth(1).is_some() && STOP_WORDS.binary_search(&&*part).is_err() {
+            if part.chars().nth(1).is_some() && !is_stop_word(&part) {
                 emit(&stem(&part));
             }
         });
@@ -95,7 +95,7 @@ impl<'w> Spelling<'w> {
         let camel = word.chars().any(|c| std::mem::replace(&mut last, c).is_lowercase() && c.is_uppercase());
         Self {
             is_name: camel || word.trim_matches('_').contains('_'),
-            is_stop_word: STOP_WORDS.binary_search(&&*lower).is_ok(),
+            is_stop_word: is_stop_word(&lower),
             denies: NEGATIONS.contains(&&*lower),
             lower,
         }
@@ -117,6 +117,19 @@ pub(crate) fn stems(text: &str) -> Vec<String> {
         }
     });
     stems
+}
+
+/// The stems of all words of a text in their order, stop words included, names split into theirs.
+pub(super) fn sequence(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for run in bounded(text).split(|c: char| !c.is_alphanumeric() && c != '_') {
+        parts(run, |part| words.push(stem(&lowercase(part)).into_owned()));
+    }
+    words
+}
+
+pub(super) fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.binary_search(&word).is_ok()
 }
 
 /// Runs of four characters, each as a number, of letters and digits in lowercase with one blank for everything between them.

@@ -10,17 +10,28 @@ pub(crate) fn log_loss(log_odds: f64) -> f64 {
     if log_odds < 0.0 { beyond - log_odds } else { beyond }
 }
 
+/// A row, the log-odds that are known of it already, and what came of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Observation {
+    pub(crate) row: Vec<f64>,
+    pub(crate) known: f64,
+    pub(crate) outcome: bool,
+}
+
 /// Finds `base` and weights that make the outcomes likeliest, weights held back by `ridge`.
 /// Rows may be of any length, the same for all. Where the outcomes are all alike the weights are 0 for want of contrast.
-pub(crate) fn fit(rows: &[Vec<f64>], outcomes: &[bool], ridge: f64) -> (f64, Vec<f64>) {
-    let width = rows.first().map_or(0, Vec::len);
+pub(crate) fn fit(observations: &[Observation], ridge: f64) -> (f64, Vec<f64>) {
+    let width = observations.first().map_or(0, |own| own.row.len());
     let mut solution = vec![0.0; width + 1];
-    let hits = outcomes.iter().filter(|hit| **hit).count();
-    if hits == 0 || hits == outcomes.len() {
+    let hits = observations.iter().filter(|own| own.outcome).count();
+    if hits == 0 || hits == observations.len() {
         return (0.0, vec![0.0; width]);
     }
+    // Newton's method overshoots from where nearly all outcomes look certain, so it starts at the share of hits.
+    let known = observations.iter().map(|own| own.known).sum::<f64>() / observations.len() as f64;
+    solution[0] = libm::log(hits as f64 / (observations.len() - hits) as f64) - known;
     for _ in 0..MOST_STEPS {
-        let (gradient, curvature) = slopes(rows, outcomes, &solution, ridge);
+        let (gradient, curvature) = slopes(observations, &solution, ridge);
         let step = solve(curvature, gradient);
         for (value, step) in solution.iter_mut().zip(&step) {
             *value += step.clamp(-LONGEST_STEP, LONGEST_STEP);
@@ -40,16 +51,16 @@ const MOST_STEPS: usize = 60;
 const LONGEST_STEP: f64 = 4.0;
 
 /// The gradient of the likelihood and its negative curvature; the base stands first.
-fn slopes(rows: &[Vec<f64>], outcomes: &[bool], solution: &[f64], ridge: f64) -> (Vec<f64>, Vec<Vec<f64>>) {
+fn slopes(observations: &[Observation], solution: &[f64], ridge: f64) -> (Vec<f64>, Vec<Vec<f64>>) {
     let size = solution.len();
     let mut gradient = vec![0.0; size];
     let mut curvature = vec![vec![0.0; size]; size];
     let mut full = vec![1.0; size];
-    for (row, &hit) in rows.iter().zip(outcomes) {
+    for Observation { row, known, outcome } in observations {
         full[1..].copy_from_slice(row);
-        let p = probability(full.iter().zip(solution).map(|(x, w)| x * w).sum());
+        let p = probability(known + full.iter().zip(solution).map(|(x, w)| x * w).sum::<f64>());
         let weight = (p * (1.0 - p)).max(1e-9);
-        let error = f64::from(hit) - p;
+        let error = f64::from(*outcome) - p;
         for i in 0..size {
             gradient[i] += error * full[i];
             for (sum, value) in curvature[i].iter_mut().zip(&full) {
@@ -192,25 +203,37 @@ mod tests {
     /// One feature that is 0 or 1 has a solution by hand: without a ridge, the log-odds of the shares.
     #[test]
     fn shares_become_log_odds() {
-        let mut rows = Vec::new();
-        let mut outcomes = Vec::new();
-        for (value, hits, misses) in [(0.0, 20, 80), (1.0, 75, 25)] {
-            rows.extend((0..100).map(|_| vec![value]));
-            outcomes.extend((0..hits).map(|_| true).chain((0..misses).map(|_| false)));
+        let mut observed = Vec::new();
+        for (value, hits) in [(0.0, 20), (1.0, 75)] {
+            observed.extend((0..100).map(|n| Observation { row: vec![value], known: 0.0, outcome: n < hits }));
         }
-        let (base, weights) = fit(&rows, &outcomes, 0.0);
+        let (base, weights) = fit(&observed, 0.0);
         assert!((base - 0.25_f64.ln()).abs() < 1e-9, "{base}");
         assert!((weights[0] - (3.0_f64.ln() - 0.25_f64.ln())).abs() < 1e-9, "{weights:?}");
-        let (_, held_back) = fit(&rows, &outcomes, 20.0);
+        let (_, held_back) = fit(&observed, 20.0);
         assert!(held_back[0] > 0.0 && held_back[0] < weights[0]);
+        // What is known already need not be fitted.
+        observed.iter_mut().for_each(|own| own.known = 0.25_f64.ln() + own.row[0]);
+        let (rest, more) = fit(&observed, 0.0);
+        assert!(rest.abs() < 1e-9 && (more[0] + 1.0 - weights[0]).abs() < 1e-9, "{rest} {more:?}");
+        // However far from the truth it is.
+        observed.iter_mut().for_each(|own| own.known = 6.0);
+        let (rest, more) = fit(&observed, 0.0);
+        assert!((rest + 6.0 - base).abs() < 1e-9 && (more[0] - weights[0]).abs() < 1e-9, "{rest} {more:?}");
     }
 
     #[test]
     fn outcomes_that_are_alike_or_told_apart_at_once_stay_finite() {
-        let rows = vec![vec![0.0, 1.0], vec![1.0, 1.0]];
-        assert_eq!(fit(&rows, &[true, true], 1.0), (0.0, vec![0.0, 0.0]));
-        assert_eq!(fit(&[], &[], 1.0), (0.0, Vec::new()));
-        let (base, weights) = fit(&rows, &[false, true], 0.0);
+        let two = |outcomes: [bool; 2]| {
+            let rows = [vec![0.0, 1.0], vec![1.0, 1.0]];
+            rows.into_iter()
+                .zip(outcomes)
+                .map(|(row, outcome)| Observation { row, known: 0.0, outcome })
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(fit(&two([true, true]), 1.0), (0.0, vec![0.0, 0.0]));
+        assert_eq!(fit(&[], 1.0), (0.0, Vec::new()));
+        let (base, weights) = fit(&two([false, true]), 0.0);
         assert!(base.is_finite() && weights.iter().all(|weight| weight.is_finite()));
     }
 

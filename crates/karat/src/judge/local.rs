@@ -4,6 +4,7 @@ use crate::failure::{Failure, Result};
 use karat_core::local_judge::LocalJudge;
 use karat_core::local_judge::features::FEATURES;
 use karat_core::local_judge::params::Params;
+use karat_core::local_judge::scanner;
 use std::path::Path;
 
 const SHIPPED: &str = include_str!("../../judges/local.toml");
@@ -30,9 +31,11 @@ fn parse(file: &str, text: &str) -> Result<LocalJudge> {
 pub fn to_toml(params: &Params) -> Result<String, toml::ser::Error> {
     let mut text = HEAD.to_owned();
     for line in toml::to_string(params)?.lines() {
-        let name = line.strip_prefix("[text.weights.").and_then(|rest| rest.strip_suffix(']'));
-        if let Some(feature) = FEATURES.iter().find(|feature| Some(feature.name) == name) {
-            text.push_str(&format!("# {}\n", feature.meaning));
+        for (part, features) in [("[text.weights.", &FEATURES[..]), ("[scanner.weights.", &scanner::FEATURES)] {
+            let name = line.strip_prefix(part).and_then(|rest| rest.strip_suffix(']'));
+            if let Some(feature) = features.iter().find(|feature| Some(feature.name) == name) {
+                text.push_str(&format!("# {}\n", feature.meaning));
+            }
         }
         text.push_str(line);
         text.push('\n');
@@ -42,7 +45,8 @@ pub fn to_toml(params: &Params) -> Result<String, toml::ser::Error> {
 
 const HEAD: &str = "\
 # Parameters of Karat's local judge, written by `karat judge fit`. docs/local-judge.md explains them.
-# log-odds of the texts = text.base + the sum of weight * (value - mean) / spread over all features
+# log-odds of the texts = text.base + the sum of weight * (value - mean) / spread over all features; the same for [scanner],
+# which weighs pairs whose finding comes from a scanner
 ";
 
 #[cfg(test)]
@@ -70,7 +74,7 @@ mod tests {
             "[text.weights.leters]",
             &["p.toml", "leters: unknown feature", "letters is missing"],
         );
-        check("features = 1", "features = 99", &["fit the parameters again"]);
+        check("features = 2", "features = 99", &["fit the parameters again"]);
         check("threshold = ", "threshold = 1", &["from 0 to 1"]);
         check("base = ", "base = nan # ", &["finite"]);
         check("[rivals]", "[rivals]\nfree = 1", &["free"]);
