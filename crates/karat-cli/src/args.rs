@@ -166,6 +166,7 @@ Examples:
   karat score my-suite --set line_tolerance=3 --set 'require=[\"file\", \"category\"]'
 
   karat score latest --set threshold=0.5         rescore a stored run by other rules
+  karat score latest --count-untouched           count findings on lines the change did not touch as false
 
 Without --submission the files in SUITE/submissions/ are scored.")]
     Score(ScoreArgs),

@@ -192,9 +192,10 @@ pub enum FailedTrials {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OutsideChange {
-    /// They count as all others, and carry a flag.
+    /// They count as all others, and carry a flag. May also be written `count`.
+    #[serde(alias = "count")]
     Keep,
-    /// They may match, and where they match nothing they are no false positives.
+    /// They may match, and where they match nothing they are counted apart and are no false positives.
     LeaveOut,
 }
 

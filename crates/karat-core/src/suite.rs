@@ -101,7 +101,7 @@ impl Case {
     }
 }
 
-/// Lines of the after side that a change touched, by file, sorted and disjoint.
+/// Lines of the after side that a change touched, by file, sorted and disjoint. All lines of a removed file are touched.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Change {
     /// A file that did not change is absent.
@@ -109,14 +109,24 @@ pub struct Change {
 }
 
 impl Change {
-    /// Whether a place lies outside the change. A place without a file counts as inside.
-    pub fn excludes(&self, file: Option<&RepoPath>, lines: Option<Lines>) -> bool {
+    /// Whether a place is more than `tolerance` lines away from everything the change touched. A place without a file, or without
+    /// lines in a touched file, counts as inside.
+    pub fn excludes(&self, file: Option<&RepoPath>, lines: Option<Lines>, tolerance: u32) -> bool {
         let Some(file) = file else { return false };
-        match (self.touched.get(file), lines) {
+        match (self.touched_in(file), lines) {
             (None, _) => true,
             (Some(_), None) => false,
-            (Some(touched), Some(lines)) => !touched.iter().any(|t| t.overlaps(lines)),
+            (Some(touched), Some(lines)) => !touched.iter().any(|t| t.gap(lines) <= tolerance),
         }
+    }
+
+    /// Tools may name files from another root, such as `repo/src/a.py` for `src/a.py`: that must not look like another file.
+    fn touched_in(&self, file: &RepoPath) -> Option<&Vec<Lines>> {
+        let ends_with = |long: &RepoPath, short: &RepoPath| {
+            long.as_str().strip_suffix(short.as_str()).is_some_and(|root| root.ends_with('/'))
+        };
+        let is_same = |own: &RepoPath| ends_with(own, file) || ends_with(file, own);
+        self.touched.get(file).or_else(|| self.touched.iter().find(|(own, _)| is_same(own)).map(|(_, lines)| lines))
     }
 }
 

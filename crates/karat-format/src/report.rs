@@ -309,6 +309,12 @@ pub struct ToolV1 {
     pub pass: bool,
     /// Pooled counts.
     pub counts: CountsV1,
+    /// Findings that matched nothing, traps among them, whether they count or not.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub extras: usize,
+    /// Extras that are no false positives because they are on lines the change did not touch; 0 if the profile counts them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub untouched_extras: usize,
     /// Extras that count and that nobody has labelled; until somebody does, precision lies between `precision_lower` and
     /// `precision_upper`.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -380,6 +386,9 @@ pub struct CaseResultV1 {
     /// that confidence that are right, `severity@4.wrong` those of that severity that are not, and `verdict@0.9.right` verdicts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sums: BTreeMap<String, f64>,
+    /// Extras of the trials that count which are no false positives because they are on lines the change did not touch.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub untouched_extras: usize,
     /// The trials, by number.
     pub trials: Vec<TrialResultV1>,
 }

@@ -27,7 +27,7 @@ use karat_format::report::{
     LatencyV1, MatchV1, MeasuredV1, MetricsV1, MissV1, PooledExtraV1, PooledMemberV1, ProfileV1, ReportV1, SCHEMA,
     SliceV1, SuiteV1, SweepV1, ToolV1, TrialResultV1,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What a report is built from.
 #[expect(missing_docs, reason = "field names say it")]
@@ -127,7 +127,8 @@ fn tool(at: usize, score: &ToolScore, input: &ReportInput<'_>) -> ToolV1 {
     let slices = |values: &BTreeMap<String, Slice>| {
         values.iter().map(|(value, s)| (value.clone(), slice(s))).collect::<BTreeMap<_, _>>()
     };
-    let trials = score.cases.iter().flat_map(|case| &case.trials);
+    let trials = || score.cases.iter().flat_map(|case| &case.trials);
+    let compared = || trials().filter(|trial| trial.counted && input.profile.method != Method::Verdict);
     ToolV1 {
         tool: score.tool.to_string(),
         trials: score.trials,
@@ -135,7 +136,9 @@ fn tool(at: usize, score: &ToolScore, input: &ReportInput<'_>) -> ToolV1 {
         incomplete: score.incomplete,
         pass: score.pass,
         counts: score.counts,
-        unlabelled_extras: trials.map(|trial| unlabelled_extras(trial, input.profile).len()).sum(),
+        extras: compared().map(|trial| trial.result.extras.len()).sum(),
+        untouched_extras: compared().map(|trial| trial.untouched_extras(input.profile).len()).sum(),
+        unlabelled_extras: trials().map(|trial| unlabelled_extras(trial, input.profile).len()).sum(),
         one_to_one: score.one_to_one,
         verdicts: score.verdicts,
         metrics: metrics(&score.metrics),
@@ -199,12 +202,14 @@ fn case_result(score: &CaseScore, input: &ReportInput<'_>) -> CaseResultV1 {
     };
     let bins = input.profile.calibration.bins as usize;
     let sums = Sums::names(bins).into_iter().zip(score.sums.to_row(bins));
+    let trial_results: Vec<TrialResultV1> = score.trials.iter().map(|t| trial_result(t, case, input)).collect();
     CaseResultV1 {
         case: case.id.to_string(),
         pass: score.pass,
         metrics: score.values.iter().map(|(id, value)| ((*id).to_owned(), estimate(id, *value))).collect(),
         sums: sums.chain(score.levels.by_name()).filter(|(_, value)| *value != 0.0).collect(),
-        trials: score.trials.iter().map(|t| trial_result(t, case, input)).collect(),
+        untouched_extras: trial_results.iter().filter(|t| t.counted).map(|t| t.untouched_extras).sum(),
+        trials: trial_results,
     }
 }
 
@@ -242,6 +247,10 @@ fn trial_result(score: &TrialScore, case: &Case, input: &ReportInput<'_>) -> Tri
             flags: m.flags.clone(),
         }
     };
+    let untouched = match input.profile.method {
+        Method::Verdict => BTreeSet::new(),
+        _ => BTreeSet::from_iter(score.untouched_extras(input.profile)),
+    };
     let extra = |e: &Extra| {
         let reason = names.extra(e.finding, e.why);
         ExtraV1 {
@@ -250,6 +259,7 @@ fn trial_result(score: &TrialScore, case: &Case, input: &ReportInput<'_>) -> Tri
             reason: Some(reason),
             best: e.best.as_ref().map(of_finding),
             flags: e.flags.clone(),
+            left_out: untouched.contains(&e.finding),
         }
     };
     TrialResultV1 {
@@ -265,6 +275,7 @@ fn trial_result(score: &TrialScore, case: &Case, input: &ReportInput<'_>) -> Tri
         tp: score.counts.tp,
         fp: score.counts.fp,
         r#fn: score.counts.fn_,
+        untouched_extras: untouched.len(),
         findings: findings.iter().map(finding_info).collect(),
         matches: result.matches.iter().map(matched).collect(),
         misses: result.misses.iter().map(miss).collect(),

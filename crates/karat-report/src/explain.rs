@@ -18,6 +18,7 @@ use karat_core::trial::{Outcome, Trial};
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
 use karat_format::report::CandidateV1;
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use unicode_width::UnicodeWidthStr;
 
@@ -39,7 +40,8 @@ pub struct CaseExplanation<'a> {
 /// Renders the explanation.
 pub fn draw(input: &CaseExplanation<'_>, tool: &str, terminal: &TerminalStyle) -> String {
     let findings = input.reported.map_or(&[][..], |trial| &trial.findings);
-    let mut writer = TextWriter { out: String::new(), terminal, input, findings };
+    let untouched = BTreeSet::from_iter(input.trial.untouched_extras(input.profile));
+    let mut writer = TextWriter { out: String::new(), terminal, input, findings, untouched };
     writer.head(tool);
     let result = &input.trial.result;
     (0..input.case.goldens.len()).for_each(|index| writer.golden(index));
@@ -65,7 +67,11 @@ struct TextWriter<'a> {
     terminal: &'a TerminalStyle,
     input: &'a CaseExplanation<'a>,
     findings: &'a [Finding],
+    /// Extras that are not counted because the change did not touch their lines.
+    untouched: BTreeSet<usize>,
 }
+
+const OUTSIDE_CHANGE: &str = "on lines the change did not touch";
 
 impl TextWriter<'_> {
     fn paint(&self, text: &str, style: Style) -> String {
@@ -136,6 +142,10 @@ impl TextWriter<'_> {
         let title = format!("{} · {} · trial {}", harmless(self.input.case.id.as_str()), harmless(tool), trial.number);
         let counts = trial.counts;
         let some = |n: usize, style: Style| if n > 0 { style } else { DIM };
+        let not_counted = match self.untouched.len() {
+            0 => String::new(),
+            n => format!(", {n} not counted"),
+        };
         let facts = [
             (&*format!("{what}: "), DIM),
             (&*format!("{} found", counts.tp), some(counts.tp, GOOD)),
@@ -143,6 +153,7 @@ impl TextWriter<'_> {
             (&*format!("{} missed", counts.fn_), some(counts.fn_, BAD)),
             (", ", DIM),
             (&*format!("{} false", counts.fp), some(counts.fp, WARNING)),
+            (&*not_counted, DIM),
         ];
         self.beside(0, &[(&title, BOLD)], &facts);
         if let Some(name) = &self.input.case.name {
@@ -268,7 +279,14 @@ impl TextWriter<'_> {
         self.finding("extra", extra.finding, score(extra.best.as_ref()));
         let reason = self.names().extra(extra.finding, extra.why);
         self.quote_whole(6, &extra_in_words(&reason), DIM);
-        self.flags(&extra.flags);
+        for flag in &extra.flags {
+            match flag {
+                Flag::OutsideChange if self.untouched.contains(&extra.finding) => {
+                    self.painted_line(6, &format!("{OUTSIDE_CHANGE}; not counted"), WARNING);
+                }
+                flag => self.flags(&[*flag]),
+            }
+        }
     }
 
     fn finding(&mut self, role: &str, index: usize, score: Option<(f64, Parts)>) {
@@ -288,7 +306,7 @@ impl TextWriter<'_> {
         for flag in flags {
             let words = match flag {
                 Flag::Ambiguous => "ambiguous: another assignment has the same score",
-                Flag::OutsideChange => "outside the changed lines",
+                Flag::OutsideChange => OUTSIDE_CHANGE,
                 Flag::Unjudged => "unjudged: no judge answered about this pair",
                 Flag::Trap => "a known false alarm",
             };

@@ -1,9 +1,10 @@
-//! What several formats state about a report: clusters of cases, judges and the variation over trials.
+//! What several formats state about a report: clusters of cases, judges, pooled counts and the variation over trials.
 
 use super::number::{decimals, headline, or_dash, rank_metric, ranked, three, title};
+use karat_core::profile::Method;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
-use karat_format::report::{ClustersV1, JudgeV1, ReportV1, SamplingV1};
+use karat_format::report::{ClustersV1, JudgeV1, ReportV1, SamplingV1, ToolV1};
 
 /// How cases are clustered and how intervals account for it.
 pub(super) fn clusters_sentence(report: &ReportV1) -> Option<String> {
@@ -78,15 +79,46 @@ fn judge_line(report: &ReportV1, judge: &JudgeV1) -> String {
 pub(super) const SPREAD_TITLE: &str = "Variation over trials";
 pub(super) const SPREAD_CELLS: &str = "mean ± standard deviation of the suite's figure";
 
-/// Mean and standard deviation over trials of each tool, for the headline metrics that have a deviation.
-pub(super) struct TrialSpread {
+/// A table with a row of numbers for each tool.
+pub(super) struct ToolTable {
     pub(super) columns: Vec<String>,
-    /// Each tool with its cells, such as `0.812 ± 0.021`.
+    /// Each tool with its cells.
     pub(super) rows: Vec<(String, Vec<String>)>,
 }
 
-/// The table, ranking metric first; `None` if no tool was tried more than once.
-pub(super) fn trial_spread(report: &ReportV1) -> Option<TrialSpread> {
+pub(super) const POOLED_TITLE: &str = "Pooled";
+pub(super) const POOLED_CELLS: &str = "sums over cases and trials, and the figures they give";
+
+/// Counts beside the figures that follow from them, because those of the leaderboard are means over cases. `None` if findings
+/// are not counted.
+pub(super) fn pooled_table(report: &ReportV1) -> Option<ToolTable> {
+    if report.profile.method == Method::Verdict || report.tools.is_empty() {
+        return None;
+    }
+    let figures = ["precision", "recall", "f1"];
+    let row = |tool: &ToolV1| {
+        let counts = [tool.counts.tp, tool.counts.fp, tool.counts.fn_].map(|count| count.to_string());
+        let figure = |id: &str| three(tool.micro.get(id).and_then(|estimate| estimate.value));
+        (tool.tool.clone(), counts.into_iter().chain(figures.map(figure)).collect())
+    };
+    Some(ToolTable {
+        columns: ["TP", "FP", "FN"].into_iter().chain(figures.map(title)).map(str::to_owned).collect(),
+        rows: ranked(report).into_iter().map(row).collect(),
+    })
+}
+
+/// How many extras of each tool are not counted because the change did not touch their lines; `None` if there are none.
+pub(super) fn untouched_sentence(report: &ReportV1) -> Option<String> {
+    let tools = ranked(report).into_iter().filter(|tool| tool.untouched_extras > 0);
+    let parts: Vec<String> =
+        tools.map(|tool| format!("{} of {} extras of {}", tool.untouched_extras, tool.extras, tool.tool)).collect();
+    let why = "are on lines the change did not touch, and count as FP only with --count-untouched";
+    (!parts.is_empty()).then(|| format!("{} {why}", parts.join(", ")))
+}
+
+/// Mean and standard deviation over trials of each tool, such as `0.812 ± 0.021`, for the headline metrics that have a
+/// deviation, ranking metric first; `None` if no tool was tried more than once.
+pub(super) fn trial_spread(report: &ReportV1) -> Option<ToolTable> {
     let tools = ranked(report);
     let deviates = |id: &&String| {
         tools.iter().any(|tool| headline(report, tool).get(*id).is_some_and(|estimate| estimate.std_trials.is_some()))
@@ -104,7 +136,7 @@ pub(super) fn trial_spread(report: &ReportV1) -> Option<TrialSpread> {
         }
     };
     let row = |tool| ids.iter().map(|id| cell(tool, id)).collect();
-    Some(TrialSpread {
+    Some(ToolTable {
         columns: ids.iter().map(|id| title(id).to_owned()).collect(),
         rows: tools.iter().map(|tool| (tool.tool.clone(), row(*tool))).collect(),
     })

@@ -11,7 +11,9 @@ mod slices;
 mod tests;
 
 use super::TerminalStyle;
-use super::facts::{SPREAD_CELLS, SPREAD_TITLE, clusters_sentence, trial_spread};
+use super::facts::{
+    POOLED_CELLS, POOLED_TITLE, SPREAD_CELLS, SPREAD_TITLE, ToolTable, clusters_sentence, pooled_table, trial_spread,
+};
 use super::number::{rank_metric, ranked, statement, three, title, too_few_cases};
 use super::page::{PLAIN, Page, THEME, drawing};
 use super::plot::{self, Plot, PlotOptions};
@@ -39,7 +41,8 @@ pub fn page<'a>(view: &ReportView<'_>, title: &'a str) -> Page<'a> {
             (head(view))
             (warnings(report))
             (leaderboard::draw(report))
-            (spread(report))
+            (tool_table("pooled", POOLED_TITLE, POOLED_CELLS, pooled_table(report)))
+            (tool_table("trials", SPREAD_TITLE, SPREAD_CELLS, trial_spread(report)))
             (figures("quality", "Quality and cost", view, &["precision-recall", "cost-quality"]))
             (figures("significance", "Pairwise comparison", view, &["ranks", "significance"]))
             (cases(report, left_out))
@@ -139,15 +142,15 @@ fn warnings(report: &ReportV1) -> Markup {
     }
 }
 
-fn spread(report: &ReportV1) -> Markup {
-    let Some(spread) = trial_spread(report) else { return Markup::default() };
-    let head = html! { th { "tool" } @for column in spread.columns { th.n { (column) } } };
+fn tool_table(id: &str, title: &str, cells: &str, content: Option<ToolTable>) -> Markup {
+    let Some(content) = content else { return Markup::default() };
+    let head = html! { th { "tool" } @for column in content.columns { th.n { (column) } } };
     let rows = html! {
-        @for (tool, values) in spread.rows {
+        @for (tool, values) in content.rows {
             tr { th scope="row" { (tool) } @for value in values { td.n { (value) } } }
         }
     };
-    section("trials", SPREAD_TITLE, &html! { p.dim { (SPREAD_CELLS) } (table(&head, &rows)) })
+    section(id, title, &html! { p.dim { (cells) } (table(&head, &rows)) })
 }
 
 /// A table that scrolls sideways on small screens.
@@ -183,8 +186,8 @@ fn cases(report: &ReportV1, left_out: Option<&str>) -> Markup {
                 "The share of correct verdicts on each case, over all trials."
             } @else {
                 (title(rank_metric(report)))
-                " of each case, and how many of its required goldens were found over all trials. A case without goldens \
-                 counts false alarms. Open a cell to see the code."
+                " of each case, a mean over trials, and how many of its required goldens were found over all trials. A \
+                 case without goldens counts false alarms. Open a cell to see the code."
             }
         }
         @if let Some(note) = left_out { p.dim { (note) } }

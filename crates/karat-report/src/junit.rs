@@ -80,7 +80,7 @@ fn failure(case: &CaseResultV1, info: &CaseInfoV1) -> Option<Failure> {
         return None;
     }
     let misses: usize = case.trials.iter().map(|t| t.misses.len()).sum();
-    let extras: usize = case.trials.iter().map(|t| t.extras.len()).sum();
+    let extras: usize = case.trials.iter().map(|t| t.extras.iter().filter(|extra| !extra.left_out).count()).sum();
     let lines: Vec<String> = case.trials.iter().flat_map(|trial| failure_lines(trial, info)).collect();
     Some(Failure {
         element: if has_failed_trial(case) { "error" } else { "failure" },
@@ -138,7 +138,7 @@ fn failure_lines(trial: &TrialResultV1, info: &CaseInfoV1) -> Vec<String> {
         let title = issues.get(miss.golden.as_str()).copied().unwrap_or_default();
         lines.push(format!("trial {number}: missed {} ({title}): {}", miss.golden, miss.why));
     }
-    for extra in &trial.extras {
+    for extra in trial.extras.iter().filter(|extra| !extra.left_out) {
         let title = findings.get(extra.finding.as_str()).copied().unwrap_or_default();
         lines.push(format!("trial {number}: unexpected {} ({title}): {}", extra.finding, extra.why));
     }

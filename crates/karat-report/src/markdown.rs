@@ -1,7 +1,10 @@
 //! Renders a report as Markdown.
 
 use super::TerminalStyle;
-use super::facts::{SPREAD_CELLS, SPREAD_TITLE, TrialSpread, clusters_sentence, judge_lines, trial_spread};
+use super::facts::{
+    POOLED_CELLS, POOLED_TITLE, SPREAD_CELLS, SPREAD_TITLE, ToolTable, clusters_sentence, judge_lines, pooled_table,
+    trial_spread, untouched_sentence,
+};
 use super::number::{
     failed_trials, headline, is_best, or_dash, rank_of, ranked, span, statement, three, title, too_few_cases,
 };
@@ -22,9 +25,9 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
     let (rank_head, rank_rule) = if has_ranks { (" rank |", "---:|") } else { ("", "") };
     let expected = if report.profile.expect_pass { " result |" } else { "" };
     let heads: Vec<String> = ids.iter().map(|id| format!(" {} |", escape(title(id)))).collect();
-    out.push_str(&format!("| tool |{rank_head}{}{expected} TP | FP | FN | failed trials |\n", heads.concat()));
+    out.push_str(&format!("| tool |{rank_head}{}{expected} failed trials |\n", heads.concat()));
     let rules = "---:|".repeat(ids.len() + usize::from(!expected.is_empty()));
-    out.push_str(&format!("|---|{rank_rule}{rules}---:|---:|---:|---:|\n"));
+    out.push_str(&format!("|---|{rank_rule}{rules}---:|\n"));
     for tool in ranked(report) {
         out.push_str(&format!("| {} |", escape(&tool.tool)));
         if has_ranks {
@@ -40,14 +43,22 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
         if report.profile.expect_pass {
             out.push_str(if tool.pass { " pass |" } else { " **FAIL** |" });
         }
-        let counts = tool.counts;
-        out.push_str(&format!(" {} | {} | {} |", counts.tp, counts.fp, counts.fn_));
         out.push_str(&format!(" {}/{} |\n", failed_trials(tool), tool.trials));
     }
     let percent = report.intervals.level * 100.0;
     let alike = clusters_sentence(report).map_or_else(String::new, |sentence| format!(" {}.", escape(&sentence)));
-    out.push_str(&format!("\nIn brackets: {percent} % intervals.{alike}\n"));
-    out.push_str(&spread(report));
+    let over = report.profile.headline_macro_by.as_deref().unwrap_or("cases");
+    out.push_str(&format!("\nMeans over {}. In brackets: {percent} % intervals.{alike}\n", escape(over)));
+    if let Some(sentence) = untouched_sentence(report) {
+        out.push_str(&format!("\n{}.\n", escape(&sentence)));
+    }
+    if let Some(table) = pooled_table(report) {
+        out.push_str(&format!("\n{POOLED_TITLE}: {POOLED_CELLS}.\n\n{}", tool_table(&table)));
+    }
+    if let Some(table) = trial_spread(report) {
+        let summary = format!("{SPREAD_TITLE} ({SPREAD_CELLS})");
+        out.push_str(&format!("\n<details><summary>{summary}</summary>\n\n{}\n</details>\n", tool_table(&table)));
+    }
     if let Some(n) = too_few_cases(report) {
         out.push_str(&format!("\nn = {n}: too few cases to rely on ({RELIABLE_N} wanted).\n"));
     }
@@ -69,15 +80,12 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
     out
 }
 
-fn spread(report: &ReportV1) -> String {
-    let Some(TrialSpread { columns, rows }) = trial_spread(report) else { return String::new() };
-    let mut out = format!("\n<details><summary>{SPREAD_TITLE} ({SPREAD_CELLS})</summary>\n\n| tool |");
-    columns.iter().for_each(|column| out.push_str(&format!(" {} |", escape(column))));
-    out.push_str(&format!("\n|---|{}\n", "---:|".repeat(columns.len())));
-    for (tool, values) in rows {
-        out.push_str(&format!("| {} | {} |\n", escape(&tool), values.join(" | ")));
+fn tool_table(table: &ToolTable) -> String {
+    let heads: String = table.columns.iter().map(|column| format!(" {} |", escape(column))).collect();
+    let mut out = format!("| tool |{heads}\n|---|{}\n", "---:|".repeat(table.columns.len()));
+    for (tool, values) in &table.rows {
+        out.push_str(&format!("| {} | {} |\n", escape(tool), values.join(" | ")));
     }
-    out.push_str("\n</details>\n");
     out
 }
 

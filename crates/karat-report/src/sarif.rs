@@ -71,7 +71,13 @@ fn trial_results(case: &str, trial: &TrialResultV1, issues: &BTreeMap<&str, &Iss
     for e in &trial.extras {
         let golden = e.best.as_ref().and_then(|b| b.golden.as_deref());
         let rule = if e.flags.contains(&Flag::Trap) { "karat/trap" } else { "karat/extra" };
-        finding(rule, "fail", "note", &e.finding, golden, &e.why, e.best.as_ref().map(|b| b.score));
+        let score = e.best.as_ref().map(|b| b.score);
+        if e.left_out {
+            let why = format!("{}; on lines the change did not touch, not counted", e.why);
+            finding(rule, "informational", "none", &e.finding, golden, &why, score);
+        } else {
+            finding(rule, "fail", "note", &e.finding, golden, &e.why, score);
+        }
     }
     for miss in &trial.misses {
         let Some(issue) = issues.get(miss.golden.as_str()) else { continue };

@@ -4,7 +4,10 @@ mod leaderboard;
 mod sections;
 mod sparkline;
 
-use super::facts::{SPREAD_CELLS, SPREAD_TITLE, TrialSpread, clusters_sentence, judge_lines, trial_spread};
+use super::facts::{
+    POOLED_CELLS, POOLED_TITLE, SPREAD_CELLS, SPREAD_TITLE, ToolTable, clusters_sentence, judge_lines, pooled_table,
+    trial_spread, untouched_sentence,
+};
 use super::grid::{self, Cell};
 use super::number::{rank_metric, ranked, statement, three, threshold, title, too_few_cases};
 use super::terminal::{BOLD, DIM, GOOD, RED, TerminalStyle, WARNING, beside, folded, heading, indented, more, paint};
@@ -32,7 +35,7 @@ pub fn draw(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let (board, remarks) = leaderboard::draw(report, terminal);
     out.push_str(&board);
     out.push_str(&footnotes(report, remarks, terminal));
-    let sections = [sections::composites, sections::corrected, judges, isolation, spread];
+    let sections = [judges, isolation, pooled, sections::composites, sections::corrected, spread];
     out.extend(sections.map(|section| section(report, terminal)));
     if report.profile.method == Method::Recorded {
         out.push_str(&one_to_one(report, terminal));
@@ -94,12 +97,23 @@ fn footnotes(report: &ReportV1, remarks: Vec<String>, terminal: &TerminalStyle) 
         notes.push(format!("n = {}: too few to rely on ({RELIABLE_N} wanted)", count(n, what)));
     }
     notes.extend(remarks);
-    let sentence = clusters_sentence(report).map(|sentence| indented(&sentence, DIM, terminal));
-    indented(&notes.join(" · "), DIM, terminal) + &sentence.unwrap_or_default()
+    let sentences = clusters_sentence(report).into_iter().chain(untouched_sentence(report));
+    let sentences: String = sentences.map(|sentence| indented(&sentence, DIM, terminal)).collect();
+    indented(&notes.join(" · "), DIM, terminal) + &sentences
+}
+
+fn pooled(report: &ReportV1, terminal: &TerminalStyle) -> String {
+    let Some(ToolTable { columns, rows }) = pooled_table(report) else { return String::new() };
+    let mut cells = vec![grid::header("tool", columns)];
+    for (tool, values) in rows {
+        cells.push(std::iter::once(Cell::left(tool)).chain(values.into_iter().map(Cell::right)).collect());
+    }
+    let heading = beside(POOLED_TITLE, " ", &format!("({POOLED_CELLS})"), terminal);
+    format!("\n{heading}{}", grid::draw(&cells, terminal.width, terminal.colour))
 }
 
 fn spread(report: &ReportV1, terminal: &TerminalStyle) -> String {
-    let Some(TrialSpread { columns, rows }) = trial_spread(report) else { return String::new() };
+    let Some(ToolTable { columns, rows }) = trial_spread(report) else { return String::new() };
     let mut cells = vec![grid::header("tool", columns)];
     for (tool, values) in rows {
         cells.push(std::iter::once(Cell::left(tool)).chain(values.into_iter().map(Cell::right)).collect());
@@ -194,7 +208,12 @@ fn cases(report: &ReportV1, terminal: &TerminalStyle) -> String {
         row.extend(shown.iter().map(|tool| case_cell(report, tool, case, short)));
         rows.push(row);
     }
-    let mut out = self::heading(&heading, terminal) + &grid::draw(&rows, terminal.width, terminal.colour);
+    let repeated = shown.iter().flat_map(|tool| &tool.cases).any(|case| case.trials.len() > 1);
+    let heading = match repeated {
+        true => format!("\n{}", beside(&heading, " ", "(mean over trials; goldens found over all trials)", terminal)),
+        false => self::heading(&heading, terminal),
+    };
+    let mut out = heading + &grid::draw(&rows, terminal.width, terminal.colour);
     if shown.len() < tools.len() {
         let note = format!("{} in the JSON report", count(tools.len() - shown.len(), "more tool"));
         out.push_str(&format!("  {}\n", paint(&note, DIM, terminal)));
@@ -306,7 +325,7 @@ fn thresholds(report: &ReportV1, terminal: &TerminalStyle) -> String {
             tool.tool, best.f1, best.precision, best.recall
         ))
     });
-    let aside = "(chosen on the same cases, so it is optimistic)";
+    let aside = "(pooled; chosen on the same cases, so optimistic)";
     let heading = format!("\n{}", beside("A threshold would help", " ", aside, terminal));
     listed(heading, lines, terminal)
 }
@@ -326,7 +345,7 @@ fn expectations(report: &ReportV1, terminal: &TerminalStyle) -> String {
                 }
                 let titles: BTreeMap<&str, &str> =
                     trial.findings.iter().map(|f| (f.id.as_str(), f.title.as_str())).collect();
-                for extra in &trial.extras {
+                for extra in trial.extras.iter().filter(|extra| !extra.left_out) {
                     let title = titles.get(extra.finding.as_str()).copied().unwrap_or(&extra.finding);
                     lines.push(("unexpected", WARNING, format!("{} · {title} ({})", info.case, extra.why)));
                 }

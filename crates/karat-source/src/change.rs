@@ -2,6 +2,7 @@
 
 use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
 use karat_core::lines::Lines;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::thread;
 
@@ -25,6 +26,22 @@ pub fn touched_lines(before: &str, after: &str) -> Vec<Lines> {
         }
     }
     touched
+}
+
+/// How much of two texts is the same, as the share of the longer one's lines that both have, in any order.
+pub fn line_similarity(before: &str, after: &str) -> f64 {
+    let mut left: HashMap<&str, usize> = HashMap::new();
+    before.lines().for_each(|line| *left.entry(line).or_default() += 1);
+    let (mut shared, mut lines) = (0_usize, 0_usize);
+    for line in after.lines() {
+        lines += 1;
+        if let Some(count) = left.get_mut(line).filter(|count| **count > 0) {
+            *count -= 1;
+            shared += 1;
+        }
+    }
+    let longer = lines.max(before.lines().count());
+    if longer == 0 { 1.0 } else { shared as f64 / longer as f64 }
 }
 
 pub(crate) fn line_map(before: &str, after: &str) -> LineMap {
@@ -193,6 +210,20 @@ mod tests {
         check("abcdefgh", "xbcdefgy", &[(1, 1), (8, 8)]);
         check("abcdef", "xbydef", &[(1, 1), (3, 3)]);
         check("abcdef", "acxdef", &[(1, 3)]);
+    }
+
+    #[test]
+    fn similarity_is_the_share_of_equal_lines() {
+        let check = |before: &str, after: &str, expect: f64| {
+            let found = line_similarity(&text(before), &text(after));
+            assert!((found - expect).abs() < 1e-12, "{before} to {after}: {found}");
+        };
+        check("abcd", "abcd", 1.0);
+        check("abcd", "abxy", 0.5);
+        check("aaab", "ab", 0.5);
+        check("ab", "xy", 0.0);
+        check("", "ab", 0.0);
+        check("", "", 1.0);
     }
 
     #[test]

@@ -147,6 +147,9 @@ fn check_tool(found: &mut Violations, path: &str, report: &ReportV1, tool: &Tool
         }
     }
     let mut counts = [0, 0, 0];
+    let untouched: usize = tool.cases.iter().map(|case| case.untouched_extras).sum();
+    let rule = format_args!("it is {}, and the cases come to {untouched}", tool.untouched_extras);
+    found.check(tool.untouched_extras == untouched, format_args!("{path}.untouched_extras"), rule);
     for (at, (info, case)) in report.cases.iter().zip(&tool.cases).enumerate() {
         check_case(found, &format!("{path}.cases[{at}]"), info, case, &mut counts);
     }
@@ -161,6 +164,9 @@ fn check_tool(found: &mut Violations, path: &str, report: &ReportV1, tool: &Tool
 
 fn check_case(found: &mut Violations, path: &str, info: &CaseInfoV1, case: &CaseResultV1, counts: &mut [usize; 3]) {
     found.metrics(&format!("{path}.metrics"), &case.metrics, None);
+    let untouched: usize = case.counted().map(|trial| trial.untouched_extras).sum();
+    let rule = format_args!("it is {}, and the trials come to {untouched}", case.untouched_extras);
+    found.check(case.untouched_extras == untouched, format_args!("{path}.untouched_extras"), rule);
     let mut numbers = BTreeSet::new();
     for (at, trial) in case.trials.iter().enumerate() {
         let path = format_args!("{path}.trials[{at}]");
@@ -183,6 +189,9 @@ fn check_trial(found: &mut Violations, path: Arguments<'_>, info: &CaseInfoV1, t
     }
     let rule = format_args!("it is {}, and the trial has {}", trial.fp, count(trial.findings.len(), "finding"));
     found.check(trial.fp <= trial.findings.len(), format_args!("{path}.fp"), rule);
+    let left_out = trial.extras.iter().filter(|extra| extra.left_out).count();
+    let rule = format_args!("it is {}, and {left_out} extras are left out", trial.untouched_extras);
+    found.check(trial.untouched_extras == left_out, format_args!("{path}.untouched_extras"), rule);
     found.within(format_args!("{path}.confidence"), trial.confidence, SHARE);
     let goldens: BTreeSet<&str> = info.issues.iter().map(|issue| issue.id.as_str()).collect();
     let findings: BTreeSet<&str> = trial.findings.iter().map(|finding| finding.id.as_str()).collect();

@@ -65,6 +65,9 @@ pub(crate) struct RuleArgs {
     /// Change one value of the profile; repeatable.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) sets: Vec<String>,
+    /// Count findings on lines the change did not touch as false positives, like --set outside_change=count.
+    #[arg(long)]
+    pub(crate) count_untouched: bool,
 }
 
 /// The trials to score, and recorded judgements.
@@ -132,8 +135,9 @@ impl AskArgs {
 impl RuleArgs {
     /// The flags that select the same profile.
     pub(crate) fn flags(&self) -> Vec<(&'static str, String)> {
-        let profile = self.profile.iter().map(|name| ("--profile", name.clone()));
-        profile.chain(self.sets.iter().map(|set| ("--set", set.clone()))).collect()
+        let request = ProfileRequest::from(self);
+        let profile = request.profile.into_iter().map(|name| ("--profile", name));
+        profile.chain(request.sets.into_iter().map(|set| ("--set", set))).collect()
     }
 }
 
@@ -171,7 +175,8 @@ impl IntervalArgs {
 
 impl From<&RuleArgs> for ProfileRequest {
     fn from(rules: &RuleArgs) -> Self {
-        Self { profile: rules.profile.clone(), sets: rules.sets.clone() }
+        let untouched = rules.count_untouched.then(|| "outside_change=count".to_owned());
+        Self { profile: rules.profile.clone(), sets: rules.sets.iter().cloned().chain(untouched).collect() }
     }
 }
 

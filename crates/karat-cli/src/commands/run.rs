@@ -89,6 +89,7 @@ fn print_ignored(args: &RunArgs) {
         ("--consensus", args.ask.panel.consensus.is_some()),
         ("--profile", args.rules.profile.is_some()),
         ("--set", !args.rules.sets.is_empty()),
+        ("--count-untouched", args.rules.count_untouched),
     ];
     let ignored: Vec<&str> = typed.iter().filter(|(_, typed)| *typed).map(|(flag, _)| *flag).collect();
     if !ignored.is_empty() {

@@ -6,7 +6,7 @@ use crate::outputs::save;
 use crate::progress::JudgeProgress;
 use crate::terminal::{draw_diagnostics, note, notes, print, print_json, print_stderr, show};
 use karat::label::{LabelRequest, score_for_adoption};
-use karat::profile::resolve_for_suite;
+use karat::profile::{ProfileRequest, resolve_for_suite};
 use karat::suite::adopt::{Proposal, Proposals, adopt, as_yaml, origin, proposals};
 use karat::suite::drift::{DriftRequest, drift_suite};
 use karat::suite::from_commit::skeleton;
@@ -269,8 +269,9 @@ fn print_diagnostics(args: &CheckArgs, diagnostics: &[Diagnostic], facts: Option
 }
 
 fn check_records(args: &CheckArgs) -> Result<Exit> {
-    if args.rules.profile.is_some() || !args.rules.sets.is_empty() {
-        let message = "--profile and --set apply to findings; golden records have their rules in the template";
+    if !ProfileRequest::from(&args.rules).is_empty() {
+        let message =
+            "--profile, --set and --count-untouched apply to findings; golden records have their rules in the template";
         return Err(Failure::usage(message));
     }
     let limits = IngestLimits::default();

@@ -354,8 +354,8 @@ fn report_lists_unlabelled_extras() {
     };
     insta::assert_snapshot!(unlabelled_section(&project, "").unwrap(), @r"
     Unlabelled extras
-      tool-b: 1; precision is between 0.500 and 1.000 until labelled
-      marktool: 4; precision is between 0.333 and 1.000 until labelled
+      tool-b: 1; mean precision is between 0.500 and 1.000 until labelled
+      marktool: 4; mean precision is between 0.333 and 1.000 until labelled
       2 tools on orders: orders.py:20 Connection leak
       `karat label extras` shows them, those that affect precision most first
     ");

@@ -164,7 +164,8 @@ fn apply_extra_decisions(result: &mut TrialResult, findings: &[Finding], decisio
 
 fn flag_outside_change(result: &mut TrialResult, case: &PreparedCase<'_>, findings: &[Finding]) {
     let Some(change) = &case.case.change else { return };
-    let outside = |f: usize| change.excludes(findings[f].file.as_ref(), findings[f].lines());
+    let tolerance = case.profile.line_tolerance.unwrap_or(0);
+    let outside = |f: usize| change.excludes(findings[f].file.as_ref(), findings[f].lines(), tolerance);
     let matches = result.matches.iter_mut().chain(&mut result.acceptable).map(|m| (m.finding, &mut m.flags));
     let extras = result.extras.iter_mut().map(|e| (e.finding, &mut e.flags));
     let duplicates = result.duplicates.iter_mut().map(|d| (d.finding, &mut d.flags));

@@ -62,7 +62,8 @@ impl TrialScore {
         } else if let Some(audit) = audit {
             audit.said_vulnerable.map(|yes| if yes { Verdict::Vulnerable } else { Verdict::Safe })
         } else {
-            Some(stated_verdict(case, trial))
+            let left_out: BTreeSet<usize> = untouched_extras(&result, profile).collect();
+            Some(verdict_by(case, trial, |finding| !left_out.contains(&finding)))
         };
         let audited = audit.map(|audit| AuditSummary::new(audit, decisions));
         // A silent trial found nothing and needs no audit.
@@ -102,7 +103,7 @@ impl TrialScore {
             pass: !failed
                 && result.misses.is_empty()
                 && (case.allow_unexpected || counted_extras(&result, profile).next().is_none()),
-            one_to_one: (profile.method == Method::Recorded).then(|| one_to_one(case, trial, &result)),
+            one_to_one: (profile.method == Method::Recorded).then(|| one_to_one(case, trial, &result, profile)),
             shared_findings: if profile.method == Method::Recorded { shared_findings(&result) } else { 0 },
             unknown_judgements: decisions.unknown.len(),
             split_audit: decisions.split_audit,
@@ -142,8 +143,13 @@ impl TrialScore {
     /// Extras that a person may be asked about, whatever was said of them: neither traps nor audited nor left out.
     pub fn extras_to_label(&self, profile: &Profile) -> Vec<usize> {
         let settled = |why: ExtraReason| matches!(why, ExtraReason::Trap { .. } | ExtraReason::Audited(_));
-        let open = self.result.extras.iter().filter(|e| !is_left_out(&e.flags, profile) && !settled(e.why));
+        let open = self.result.extras.iter().filter(|e| !is_left_out(e, profile) && !settled(e.why));
         open.map(|e| e.finding).collect()
+    }
+
+    /// Extras that are no false positives only because the change did not touch their lines, by index of the finding.
+    pub fn untouched_extras(&self, profile: &Profile) -> Vec<usize> {
+        untouched_extras(&self.result, profile).collect()
     }
 
     /// Countable extras without a trap, audit or label, by index of the finding.
@@ -161,11 +167,19 @@ fn counts(result: &TrialResult, profile: &Profile) -> Counts {
 
 /// Extras, without valid ones and those the profile leaves out as outside the change.
 fn counted_extras<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = &'r Extra> {
-    result.extras.iter().filter(move |e| !is_left_out(&e.flags, profile) && !e.why.is_valid())
+    result.extras.iter().filter(move |e| !is_left_out(e, profile) && !e.why.is_valid())
 }
 
-fn is_left_out(flags: &[Flag], profile: &Profile) -> bool {
-    profile.outside_change == OutsideChange::LeaveOut && flags.contains(&Flag::OutsideChange)
+/// What reports a golden counts wherever it lies, and a trap is a golden. A valid extra is no false positive anyway.
+fn is_left_out(extra: &Extra, profile: &Profile) -> bool {
+    profile.outside_change == OutsideChange::LeaveOut
+        && extra.flags.contains(&Flag::OutsideChange)
+        && !extra.flags.contains(&Flag::Trap)
+        && !extra.why.is_valid()
+}
+
+fn untouched_extras<'r>(result: &'r TrialResult, profile: &'r Profile) -> impl Iterator<Item = usize> + 'r {
+    result.extras.iter().filter(move |extra| is_left_out(extra, profile)).map(|extra| extra.finding)
 }
 
 /// Findings that count against the tool, by index.
@@ -177,14 +191,15 @@ pub(super) fn false_findings<'r>(result: &'r TrialResult, profile: &'r Profile) 
 
 /// The verdict of a trial on its case: the stated one, else the one that its findings imply.
 pub fn stated_verdict(case: &Case, trial: &Trial) -> Verdict {
+    verdict_by(case, trial, |_| true)
+}
+
+fn verdict_by(case: &Case, trial: &Trial, counts: impl Fn(usize) -> bool) -> Verdict {
     if let Some(stated) = trial.verdict {
         return stated;
     }
-    let alarm = if case.cwe.is_empty() {
-        !trial.findings.is_empty()
-    } else {
-        trial.findings.iter().any(|f| f.cwe.iter().any(|n| case.cwe.contains(n)))
-    };
+    let is_alarm = |f: &Finding| case.cwe.is_empty() || f.cwe.iter().any(|n| case.cwe.contains(n));
+    let alarm = trial.findings.iter().enumerate().any(|(index, finding)| counts(index) && is_alarm(finding));
     if alarm { Verdict::Vulnerable } else { Verdict::Safe }
 }
 
@@ -212,7 +227,7 @@ fn shared_findings(result: &TrialResult) -> usize {
     pairs.len() - pairs.iter().map(|(finding, _)| finding).collect::<BTreeSet<_>>().len()
 }
 
-fn one_to_one(case: &Case, trial: &Trial, result: &TrialResult) -> Counts {
+fn one_to_one(case: &Case, trial: &Trial, result: &TrialResult, profile: &Profile) -> Counts {
     let edge = |m: &Match| {
         let weight = assign::quantum(m.score.unwrap_or(1.0)).max(1);
         Edge { row: m.golden as u32, column: m.finding as u32, weight }
@@ -222,7 +237,7 @@ fn one_to_one(case: &Case, trial: &Trial, result: &TrialResult) -> Counts {
     Counts {
         tp: chosen.len(),
         // What was matched and is now left over repeats a golden that was found: no false positive.
-        fp: result.extras.iter().filter(|extra| !extra.why.is_valid()).count(),
+        fp: counted_extras(result, profile).count(),
         fn_: case.required().count() - chosen.len(),
     }
 }

@@ -284,13 +284,41 @@ fn findings_outside_the_change_are_flagged_and_may_be_left_out() {
     suite.cases[0].change = Some(karat_core::suite::Change { touched: [(path, vec![touched])].into() });
     let trials = [trial("c", 1, "f1 a.py:5 | sql\n f2 a.py:90 | noise\n f3 b.py:1 | noise\n f4 - | noise")];
     let strict = "threshold = 0.9";
-    let (kept, _) = scored(&suite, &trials, &profile("karat", strict));
+    let (kept, _) = scored(&suite, &trials, &profile("karat", &format!("{strict}\noutside_change = \"count\"")));
     let flagged: Vec<bool> = kept.cases[0].trials[0].result.extras.iter().map(|e| !e.flags.is_empty()).collect();
     assert_eq!(flagged, [true, true, false]);
     assert_eq!(kept.counts.fp, 3);
-    let (left_out, _) =
-        scored(&suite, &trials, &profile("karat", &format!("{strict}\noutside_change = \"leave_out\"")));
+    let rules = profile("karat", strict);
+    let (left_out, _) = scored(&suite, &trials, &rules);
     assert_eq!(left_out.counts.fp, 1);
+    assert_eq!(left_out.cases[0].trials[0].untouched_extras(&rules), [1, 2]);
+    // Within the tolerance of the profile, lines count as touched.
+    let (near, _) = scored(&suite, &trials, &profile("karat", &format!("{strict}\nline_tolerance = 84")));
+    assert_eq!(near.counts.fp, 2);
+    assert_eq!(scored(&suite, &trials, &profile("crb", strict)).0.counts.fp, 3);
+}
+
+/// The file from another root is the same file; a trap and a match count wherever they lie.
+#[test]
+fn goldens_and_files_from_another_root_count_outside_the_change() {
+    let mut suite = suite(vec![case("c", "g src/a.py:90 kw=sql | x"), case("clean", "")]);
+    let path = karat_core::path::RepoPath::new("src/a.py").unwrap();
+    let touched = karat_core::lines::Lines { start: 4, end: 6 };
+    let change = karat_core::suite::Change { touched: [(path, vec![touched])].into() };
+    suite.cases.iter_mut().for_each(|case| case.change = Some(change.clone()));
+    let trials = [
+        trial("c", 1, "f1 src/a.py:90 | sql\n f2 repo/src/a.py:5 | noise\n f3 repo/src/a.py:50 | noise"),
+        trial("clean", 1, "f1 src/a.py:50 | noise"),
+    ];
+    let (tool, _) = scored(&suite, &trials, &profile("karat", "threshold = 0.9"));
+    assert_eq!((tool.counts.tp, tool.counts.fp, tool.counts.fn_), (1, 1, 0));
+    // A finding that does not count raises no alarm either.
+    assert!(tool.cases[1].pass && tool.cases[1].trials[0].verdict_correct);
+    let (counted, _) = scored(&suite, &trials, &profile("karat", "threshold = 0.9\noutside_change = \"count\""));
+    assert!(!counted.cases[1].pass && !counted.cases[1].trials[0].verdict_correct);
+    suite.cases[0].goldens[0].acceptance = karat_core::golden::Acceptance::Trap;
+    let (trapped, _) = scored(&suite, &trials, &profile("karat", "threshold = 0.9"));
+    assert_eq!(trapped.cases[0].trials[0].counts.fp, 2);
 }
 
 /// A row of sums any of which may be missing, so that every way of being undefined comes up.

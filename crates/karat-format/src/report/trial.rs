@@ -40,6 +40,9 @@ pub struct TrialResultV1 {
     pub fp: usize,
     /// Required goldens missed.
     pub r#fn: usize,
+    /// Extras that are no false positives because they are on lines the change did not touch.
+    #[serde(default, skip_serializing_if = "super::is_zero")]
+    pub untouched_extras: usize,
     /// The findings, as far as a reader needs them.
     pub findings: Vec<FindingInfoV1>,
     /// Required goldens that were found.
@@ -198,6 +201,9 @@ pub struct ExtraV1 {
     pub best: Option<CandidateV1>,
     /// What to know of it.
     pub flags: Vec<Flag>,
+    /// Whether it is no false positive because it is on lines the change did not touch.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub left_out: bool,
 }
 
 /// A further report of a found golden.

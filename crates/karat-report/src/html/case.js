@@ -172,7 +172,7 @@ const caseView = (() => {
   function filters(data) {
     const choice = (label, name, options, value, change) => make("label", {}, make("span", {}, label), make("select", { name, change: (event) => go(change(event.target.value)) },
       options.map(([key, text]) => make("option", { value: key, selected: key === String(value) }, text))));
-    const ended = (result) => (result.outcome === "reported" ? `${result.tp} found, ${result.fn} missed, ${result.fp} false` : ending(result));
+    const ended = (result) => (result.outcome === "reported" ? `${result.tp} found, ${result.fn} missed, ${result.fp} false${result.untouched_extras ? `, ${result.untouched_extras} not counted` : ""}` : ending(result));
     const trials = (data.tools[now.tool] ?? []).map((one) => [String(one.result.trial), `${one.result.trial}: ${ended(one.result)}`]);
     return make("form", { class: "filters", "aria-label": "What is shown", submit: (event) => event.preventDefault() },
       choice("Tool", "tool", index.tools.map((tool, at) => [String(at), tool]), now.tool, (value) => ({ tool: Number(value), trial: null })),
@@ -290,6 +290,7 @@ const caseView = (() => {
     if (beyond) out.push(make("p", { class: "careful" }, `This location is beyond the end of the file, which has ${many(beyond.length, "line")}.`));
     if (item.extra) {
       out.push(make("h3", {}, item.state === "trap" ? "A known false alarm" : "Matches no golden"), make("p", {}, `${item.extra.why}${flags(item.extra)}`));
+      if (item.extra.left_out) out.push(make("p", { class: "dim" }, "On lines the change did not touch; not counted."));
       if (item.extra.best) out.push(candidate("Nearest golden", item.extra.best));
     }
     if (item.state === "open") {

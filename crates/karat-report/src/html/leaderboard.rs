@@ -1,11 +1,11 @@
 //! The sortable leaderboard: a row per tool, a bar per interval.
 
 use super::section;
+use crate::facts::untouched_sentence;
 use crate::number::{failed_trials, headline, is_best, rank_metric, rank_of, ranked, span, three, title};
 use crate::page::drawing;
 use crate::plot;
 use karat_core::metric::table::{Direction, find};
-use karat_core::profile::Method;
 use karat_format::report::{ReportV1, ToolV1};
 use maud::{Markup, Render, html};
 
@@ -29,6 +29,7 @@ pub(super) fn draw(report: &ReportV1) -> Markup {
                 }
             }
         }
+        @if let Some(sentence) = untouched_sentence(report) { p.dim { (sentence) "." } }
     };
     section("leaderboard", "Leaderboard", &content)
 }
@@ -69,11 +70,6 @@ fn columns(report: &ReportV1) -> Vec<Column<'_>> {
         let less_is_better = find(id).is_some_and(|metric| metric.direction == Direction::Down);
         let column = Column::new(title(id), less_is_better, move |tool| metric(report, tool, id));
         columns.push(Column { ranks: id == rank_metric(report), ..column });
-    }
-    if report.profile.method != Method::Verdict {
-        columns.push(Column::new("TP", false, |tool| cell(tool.counts.tp, tool.counts.tp)));
-        columns.push(Column::new("FP", true, |tool| cell(tool.counts.fp, tool.counts.fp)));
-        columns.push(Column::new("FN", true, |tool| cell(tool.counts.fn_, tool.counts.fn_)));
     }
     if report.tools.iter().any(|tool| failed_trials(tool) > 0) {
         columns.push(Column::new("Failed", true, |tool| {

@@ -98,18 +98,9 @@ fn further(report: &ReportV1) -> Vec<(Vec<Column<'_>>, usize)> {
     let (latency, cost) = (&report.measured.latency, &report.measured.cost);
     let has_any = |is_known: &dyn Fn(&ToolV1) -> bool| report.tools.iter().any(is_known);
     let counts_findings = report.profile.method != Method::Verdict;
-    // The interval track is more useful than what comes after counts and failures.
+    // The interval track is more useful than what comes after failures.
     let track = sparkline::COLUMN + 2;
     let mut groups = Vec::new();
-    if counts_findings && !report.tools.is_empty() {
-        let count = |n: usize| Cell::right(n.to_string());
-        let counts = vec![
-            Column::new(1, "TP", move |tool| count(tool.counts.tp)),
-            Column::new(1, "FP", move |tool| count(tool.counts.fp)),
-            Column::new(1, "FN", move |tool| count(tool.counts.fn_)),
-        ];
-        groups.push((counts, 0));
-    }
     if has_any(&|tool| failed_trials(tool) > 0) {
         let failed = |tool: &ToolV1| {
             let n = failed_trials(tool);
@@ -130,10 +121,6 @@ fn further(report: &ReportV1) -> Vec<(Vec<Column<'_>>, usize)> {
         if counts_findings && has_any(&|tool| value(tool).is_some()) {
             groups.push((vec![Column::new(4, title(id), move |tool| Cell::right(three(value(tool))))], track));
         }
-    }
-    if report.profile.method == Method::Audit && !groups.is_empty() {
-        // Audits do not count findings.
-        groups.rotate_left(1);
     }
     groups
 }

@@ -104,7 +104,7 @@ pub(super) fn extras(report: &ReportV1, terminal: &TerminalStyle) -> String {
         let bound = |id: &str| tool.metrics.get(id).and_then(|estimate| estimate.value);
         let bounds = match (bound("precision_lower"), bound("precision_upper")) {
             (Some(low), Some(high)) => {
-                format!("; precision is between {} and {} until labelled", three(Some(low)), three(Some(high)))
+                format!("; mean precision is between {} and {} until labelled", three(Some(low)), three(Some(high)))
             }
             _ => String::new(),
         };

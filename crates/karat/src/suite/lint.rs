@@ -146,7 +146,7 @@ fn place_lints(loaded: &LoadedSuite, case: &Case, index: usize, golden: &Golden,
                     let lines = karat_core::wording::count(count as usize, "line");
                     let message = format!("line {line} lies outside `{path}`, which has {lines}");
                     lints.push(error("lines-outside-file", issue(index, key), message));
-                } else if case.change.as_ref().is_some_and(|c| c.excludes(Some(path), golden.lines)) {
+                } else if case.change.as_ref().is_some_and(|c| c.excludes(Some(path), golden.lines, 0)) {
                     let message = format!("`{}` is outside the changed lines", golden.id);
                     lints.push(warning("golden-outside-change", issue(index, "line_start"), message));
                 }

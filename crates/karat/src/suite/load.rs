@@ -2,6 +2,7 @@
 
 use super::{CaseFolder, LoadedSuite, StatedIn};
 use karat_core::ids::CaseId;
+use karat_core::lines::Lines;
 use karat_core::path::RepoPath;
 use karat_core::suite::{Case, Change, Suite};
 use karat_format::case::CaseV1;
@@ -11,7 +12,7 @@ use karat_format::document::suggest;
 use karat_format::document::{Syntax, decode_bytes, decode_lines, schema_of};
 use karat_format::value_diagnostics;
 use karat_io::files::Files;
-use karat_source::change::touched_lines;
+use karat_source::change::{line_similarity, touched_lines};
 use rayon::prelude::*;
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -268,6 +269,8 @@ fn read_tree(files: &Files, folder: Option<&str>) -> io::Result<Tree> {
     let after = files.walk(&format!("{folder}/after"))?;
     let compared = files.has_folder(&format!("{folder}/before")) && files.has_folder(&format!("{folder}/after"));
     let mut change = Change::default();
+    let mut removed: BTreeMap<RepoPath, Vec<u8>> = BTreeMap::new();
+    let mut added: BTreeMap<RepoPath, Vec<u8>> = BTreeMap::new();
     let names: BTreeSet<&String> = before.files.iter().chain(&after.files).collect();
     for name in names {
         let old = files.read(&format!("{folder}/before/{name}"))?;
@@ -277,22 +280,75 @@ fn read_tree(files: &Files, folder: Option<&str>) -> io::Result<Tree> {
                 tree.hashes.push((format!("{side}/{name}"), blake3::hash(content)));
             }
         }
-        if let (true, Some(new), Some(path)) = (old != new, new, RepoPath::new(name)) {
-            let small = new.len() <= LARGEST_COMPARED && old.as_ref().is_none_or(|old| old.len() <= LARGEST_COMPARED);
-            let lines = if small {
-                let old = String::from_utf8_lossy(old.as_deref().unwrap_or_default());
-                touched_lines(&old, &String::from_utf8_lossy(&new))
-            } else {
-                vec![karat_core::lines::Lines { start: 1, end: u32::MAX }]
-            };
-            change.touched.insert(path, lines);
+        let Some(path) = RepoPath::new(name).filter(|_| compared) else { continue };
+        match (old, new) {
+            (Some(old), Some(new)) if old != new => drop(change.touched.insert(path, touched(&old, &new))),
+            (Some(old), None) => drop(removed.insert(path, old)),
+            (None, Some(new)) => drop(added.insert(path, new)),
+            _ => {}
         }
     }
+    let renamed = find_renames(&removed, &added);
+    for (path, new) in &added {
+        let old = renamed.get(path).and_then(|old| removed.get(*old)).map_or(&[][..], Vec::as_slice);
+        change.touched.insert(path.clone(), touched(old, new));
+    }
+    change.touched.extend(removed.into_keys().map(|path| (path, vec![EVERY_LINE])));
     tree.refused = before.refused.into_iter().map(|link| format!("before/{link}")).collect();
     tree.refused.extend(after.refused.into_iter().map(|link| format!("after/{link}")));
     tree.change = compared.then_some(change);
     tree.after = after.files;
     Ok(tree)
+}
+
+const EVERY_LINE: Lines = Lines { start: 1, end: u32::MAX };
+
+fn touched(old: &[u8], new: &[u8]) -> Vec<Lines> {
+    // An emptied file has no lines left, and what is said of it is about the change.
+    if new.is_empty() || old.len().max(new.len()) > LARGEST_COMPARED {
+        return vec![EVERY_LINE];
+    }
+    touched_lines(&String::from_utf8_lossy(old), &String::from_utf8_lossy(new))
+}
+
+/// From this share of equal lines on, an added file is a removed one under another name; git's default.
+const RENAMED: f64 = 0.5;
+
+/// With more pairs of removed and added files, only equal contents are looked for.
+const MOST_RENAME_PAIRS: usize = 10_000;
+
+/// The removed file that each added one was before: equal ones first, then the most similar.
+fn find_renames<'t>(
+    removed: &'t BTreeMap<RepoPath, Vec<u8>>,
+    added: &'t BTreeMap<RepoPath, Vec<u8>>,
+) -> BTreeMap<&'t RepoPath, &'t RepoPath> {
+    let few = removed.len() * added.len() <= MOST_RENAME_PAIRS;
+    let similarity = |old: &[u8], new: &[u8]| {
+        if old == new {
+            1.0
+        } else if few && old.len().max(new.len()) <= LARGEST_COMPARED {
+            line_similarity(&String::from_utf8_lossy(old), &String::from_utf8_lossy(new))
+        } else {
+            0.0
+        }
+    };
+    let mut pairs: Vec<(f64, &RepoPath, &RepoPath)> = Vec::new();
+    for (path, new) in added.iter().filter(|(_, new)| !new.is_empty()) {
+        let near = removed.iter().map(|(old_path, old)| (similarity(old, new), path, old_path));
+        pairs.extend(near.filter(|(share, ..)| *share >= RENAMED));
+    }
+    // Ties go to equal file names, then to the first paths.
+    let other_name = |path: &RepoPath, old: &RepoPath| path.file_name() != old.file_name();
+    pairs.sort_by(|a, b| {
+        b.0.total_cmp(&a.0).then_with(|| (other_name(a.1, a.2), a.1, a.2).cmp(&(other_name(b.1, b.2), b.1, b.2)))
+    });
+    let (mut renamed, mut used) = (BTreeMap::new(), BTreeSet::new());
+    for (_, path, old) in pairs {
+        if !renamed.contains_key(path) && used.insert(old) {
+            renamed.insert(path, old);
+        }
+    }
+    renamed
 }
 
 impl Tree {

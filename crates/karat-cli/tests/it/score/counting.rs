@@ -215,11 +215,83 @@ fn findings_outside_the_change_are_flagged() {
     let outside = json!({ "id": "f2", "message": "elsewhere", "file": "zz.py", "line_start": 3 });
     let inside = json!({ "id": "f1", "message": "two", "file": "a.py", "line_start": 2 });
     project.write("s.jsonl", lines(&[trial("c", "t", 1, json!([inside, outside]))]));
+    for flags in ["--count-untouched", "--set outside_change=count", "--set outside_change=keep", "--profile crb"] {
+        let report = project.json(&format!("score . --json --submission s.jsonl {flags}"));
+        assert_eq!(first_trial(&report)["extras"][0]["flags"], json!(["outside_change"]));
+        assert_eq!(first_trial(&report)["matches"][0]["flags"], json!([]));
+        assert_eq!(counts(&report), [1, 1, 0], "{flags}");
+        assert_eq!(report["tools"][0]["untouched_extras"], Value::Null);
+    }
     let report = project.json("score . --json --submission s.jsonl");
     assert_eq!(first_trial(&report)["extras"][0]["flags"], json!(["outside_change"]));
-    assert_eq!(first_trial(&report)["matches"][0]["flags"], json!([]));
-    assert_eq!(counts(&report), [1, 1, 0]);
-    let report = project.json("score . --json --submission s.jsonl --set outside_change=leave_out");
-    assert_eq!(first_trial(&report)["extras"][0]["flags"], json!(["outside_change"]));
+    assert_eq!(first_trial(&report)["extras"][0]["left_out"], json!(true));
     assert_eq!(counts(&report), [1, 0, 0]);
+    let tool = &report["tools"][0];
+    assert_eq!((&tool["extras"], &tool["untouched_extras"]), (&json!(1), &json!(1)));
+    assert_eq!(tool["cases"][0]["untouched_extras"], 1);
+    assert_eq!(first_trial(&report)["untouched_extras"], 1);
+    let said = "1 of 1 extras of t are on lines the change did not touch";
+    for format in ["table", "markdown", "html"] {
+        let text = project.ok(&format!("score . --submission s.jsonl --format {format}"));
+        assert!(text.contains(said), "{format}:\n{text}");
+        let text = project.ok(&format!("score . --submission s.jsonl --format {format} --count-untouched"));
+        assert!(!text.contains(said), "{format}:\n{text}");
+    }
+    let explained = project.ok("explain c --suite . --submission s.jsonl");
+    assert!(explained.contains("on lines the change did not touch; not counted"), "{explained}");
+    assert!(explained.contains("0 false, 1 not counted"), "{explained}");
+    let explained = project.ok("explain c --suite . --submission s.jsonl --count-untouched");
+    assert!(explained.contains("on lines the change did not touch\n"), "{explained}");
+}
+
+/// Which of the findings of a case on a clean change are counted, as `file:line` or `file`.
+#[test]
+fn touched_lines_follow_removals_renames_and_new_files() {
+    let project = Project::new()
+        .with("karat.toml", "[suite]\nname = \"s\"\n")
+        .with("cases/c/case.yaml", "id: c\nissues: []\n")
+        .with("cases/c/before/cut.py", "a\nb\nc\nd\ne\n")
+        .with("cases/c/after/cut.py", "a\nb\nd\ne\n")
+        .with("cases/c/before/old/name.py", "one\ntwo\nthree\nfour\n")
+        .with("cases/c/after/new/name.py", "one\ntwo\n3\nfour\n")
+        .with("cases/c/before/moved.py", "x\ny\n")
+        .with("cases/c/after/sub/moved.py", "x\ny\n")
+        .with("cases/c/before/gone.py", "alone\n")
+        .with("cases/c/before/emptied.py", "something\n")
+        .with("cases/c/after/emptied.py", "")
+        .with("cases/c/after/added.py", "p\nq\n")
+        .with("cases/c/before/same.py", "k\n")
+        .with("cases/c/after/same.py", "k\n");
+    let places = [
+        ("cut.py", Some(1), false),
+        ("cut.py", Some(2), true),
+        ("cut.py", Some(3), true),
+        ("cut.py", Some(4), false),
+        ("cut.py", None, true),
+        ("new/name.py", Some(2), false),
+        ("new/name.py", Some(3), true),
+        ("sub/moved.py", Some(1), false),
+        ("gone.py", Some(1), true),
+        ("emptied.py", Some(1), true),
+        ("added.py", Some(2), true),
+        ("same.py", Some(1), false),
+        ("same.py", None, false),
+        ("elsewhere.py", Some(1), false),
+    ];
+    let findings = places.iter().enumerate().map(|(at, (file, line, _))| {
+        let mut finding = json!({ "id": format!("f{at}"), "message": format!("remark {at}"), "file": file });
+        if let Some(line) = line {
+            finding["line_start"] = json!(line);
+        }
+        finding
+    });
+    project.write("s.jsonl", lines(&[trial("c", "t", 1, findings.collect())]));
+    let report = project.json("score . --json --submission s.jsonl");
+    let extras = first_trial(&report)["extras"].as_array().unwrap();
+    let counted = |id: &str| extras.iter().any(|extra| extra["finding"] == id && extra["left_out"] != true);
+    for (at, (file, line, expect)) in places.iter().enumerate() {
+        assert_eq!(counted(&format!("f{at}")), *expect, "{file}:{line:?}");
+    }
+    let expected = places.iter().filter(|(.., counts)| *counts).count() as u64;
+    assert_eq!(counts(&report), [0, expected, 0]);
 }

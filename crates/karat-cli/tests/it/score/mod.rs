@@ -4,6 +4,7 @@ mod corrected;
 mod counting;
 mod formats;
 mod judgements;
+mod pooled;
 mod rules;
 mod terminal;
 mod trials;
