@@ -60,6 +60,57 @@ pub struct PairDecision {
     pub explanation: Option<String>,
     /// The probability with which the pair was picked to be looked at; `None` where chance had no part in it.
     pub probability: Option<f64>,
+    /// What the decision was calculated from; `None` for people and models, which do not calculate.
+    pub grounds: Option<Grounds>,
+}
+
+impl PairDecision {
+    /// How likely the judge thinks a match is; `None` where it does not say how sure it was.
+    pub fn match_probability(&self) -> Option<f64> {
+        self.confidence.map(|sure| if self.matched { sure } else { 1.0 - sure })
+    }
+
+    /// The probability from which its judge calls a pair a match.
+    pub fn threshold(&self) -> f64 {
+        self.grounds.as_ref().map_or(0.5, |grounds| grounds.threshold)
+    }
+
+    /// Whether the probability lies so near the threshold that the decision could as well be the other one.
+    pub fn is_unsure(&self) -> bool {
+        self.match_probability().is_some_and(|probability| (probability - self.threshold()).abs() <= UNSURE)
+    }
+}
+
+/// How far from its threshold a judge's probability may lie for the decision to be unsure.
+pub const UNSURE: f64 = 0.1;
+
+/// What a judge that calculates probabilities decided a pair by.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "GroundsV1")]
+pub struct Grounds {
+    /// From this probability on, the pair would have matched.
+    pub threshold: f64,
+    /// The strongest reasons for a match, the strongest first, then the strongest against.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Reason>,
+}
+
+/// Something that speaks for a match, with positive log-odds, or against it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "ReasonV1")]
+pub struct Reason {
+    /// A feature of the local judge, or a part of the score: `file`, `line`, `keyword` or `text`.
+    pub name: String,
+    /// How much it adds to the log-odds of a match, rounded to four decimals.
+    pub log_odds: f64,
+}
+
+impl Reason {
+    pub fn new(name: &str, log_odds: f64) -> Self {
+        Self { name: name.to_owned(), log_odds: (log_odds * 1e4).round() / 1e4 }
+    }
 }
 
 /// The decisions an audit makes about one trial.

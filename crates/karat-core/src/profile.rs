@@ -393,6 +393,11 @@ macro_rules! named_numbers {
 }
 
 impl Profile {
+    /// Whether some pairs are forbidden, however similar they are.
+    pub(crate) fn forbids_pairs(&self) -> bool {
+        !self.require.is_empty() || self.line_tolerance.is_some()
+    }
+
     /// Whether a judge is asked. If so, a pair without a decision never counts.
     pub fn uses_judge(&self) -> bool {
         self.judge != "none"

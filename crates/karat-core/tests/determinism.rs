@@ -48,6 +48,7 @@ fn judgements(suite: &Suite, tool: &str) -> Vec<Judgement> {
             partial: None,
             confidence: Some(0.75),
             explanation: None,
+            grounds: None,
         }),
     };
     (0..suite.cases.len()).step_by(3).map(about).collect()

@@ -3,8 +3,8 @@
 use super::ValueFault;
 use karat_core::ids::{CaseId, FindingId, GoldenId, JudgeName, ToolName};
 use karat_core::judgement::{
-    AuditDecision, ClassifiedFinding, Decision, ExtraDecision, Judgement, PairDecision, TargetAssessment, TypeMatch,
-    UnjudgedPair,
+    AuditDecision, ClassifiedFinding, Decision, ExtraDecision, Grounds, Judgement, PairDecision, TargetAssessment,
+    TypeMatch, UnjudgedPair,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,6 +48,9 @@ pub enum JudgementV1 {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(range(min = 0.0, max = 1.0))]
         probability: Option<f64>,
+        /// What the decision was calculated from, where the judge calculates: its threshold, and what spoke for and against.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        grounds: Option<Grounds>,
     },
     /// Nothing: the judge was asked whether a finding reports a golden, and failed to answer.
     Unjudged {
@@ -168,9 +171,10 @@ impl JudgementV1 {
         let (case, tool, judge) = (CaseId::new(case), ToolName::new(tool), JudgeName::new(judge));
         let (trial, exchange) = (*trial, exchange.clone());
         let decision = match self {
-            Self::Pair { golden, finding, r#match, partial, confidence, explanation, probability, .. } => {
+            Self::Pair { golden, finding, r#match, partial, confidence, explanation, probability, grounds, .. } => {
                 share(&["confidence"], confidence);
                 share(&["probability"], probability);
+                share(&["grounds", "threshold"], grounds.as_ref().map(|grounds| grounds.threshold));
                 Decision::Pair(PairDecision {
                     golden: golden.map(GoldenId::new),
                     finding: FindingId::new(finding),
@@ -179,6 +183,7 @@ impl JudgementV1 {
                     confidence,
                     explanation,
                     probability,
+                    grounds,
                 })
             }
             Self::Unjudged { golden, finding, why, .. } => {
@@ -236,6 +241,7 @@ impl From<&Judgement> for JudgementV1 {
                 explanation: pair.explanation.clone(),
                 exchange,
                 probability: pair.probability,
+                grounds: pair.grounds.clone(),
             },
             Decision::Unjudged(pair) => {
                 let (golden, finding, why) = (pair.golden.to_string(), pair.finding.to_string(), pair.why.clone());

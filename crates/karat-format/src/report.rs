@@ -2,18 +2,21 @@
 
 mod measured;
 mod reason;
+mod sensitivity;
 mod trial;
 
 pub use measured::{
-    AgreementV1, AnswerFormatV1, CorrectedMetricV1, CorrectedToolV1, CorrectedV1, CostV1, JudgeSpentV1, JudgeV1,
-    LatencyV1, MeasuredV1, SamplingV1,
+    AgreementV1, AnswerFormatV1, CorrectedMetricV1, CorrectedToolV1, CorrectedV1, CostV1, FindingKindV1, JudgeSpentV1,
+    JudgeV1, LatencyV1, MeasuredAgreementV1, MeasuredV1, SamplingV1,
 };
 pub use reason::{ExtraReasonV1, MissReasonV1};
+pub use sensitivity::{ChangeV1, SensitivityV1};
 pub use trial::{
     AuditInfoV1, CandidateV1, DuplicateV1, ExtraV1, FindingInfoV1, JudgementInfoV1, MatchV1, MissV1, PooledExtraV1,
-    PooledMemberV1, TrialResultV1,
+    PooledMemberV1, RefusedV1, TrialResultV1,
 };
 
+pub use karat_core::judgement::Reason as ReasonV1;
 pub use karat_core::metric::calibration::Bin as BinV1;
 pub use karat_core::metric::counts::{Confusion as ConfusionV1, Counts as CountsV1};
 pub use karat_core::metric::sweep::OperatingPoint as OperatingV1;
@@ -66,6 +69,10 @@ pub struct ReportV1 {
     pub pooled_extras: Vec<PooledExtraV1>,
     /// Who decided pairs, and how often.
     pub judges: Vec<JudgeV1>,
+    /// What rests on the judge: absent if neither the ranking nor a verdict would change without it or with other answers to the
+    /// pairs it is unsure of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sensitivity: Option<SensitivityV1>,
     /// What can differ between two executions of the same work.
     pub measured: MeasuredV1,
     /// What a reader must know before believing a number.

@@ -4,6 +4,7 @@
 mod tests;
 
 use super::reason::{self, Names, matched_by};
+use super::refused::refused;
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
 use karat_core::judgement::{Decision, Judgement};
@@ -24,8 +25,8 @@ use karat_core::wording;
 use karat_format::report::{
     AuditInfoV1, CandidateV1, CaseInfoV1, CaseResultV1, CorrectedMetricV1, CorrectedToolV1, CorrectedV1, CostV1,
     DuplicateV1, EstimateV1, ExtraV1, FindingInfoV1, IntervalsV1, IssueInfoV1, JudgeSpentV1, JudgeV1, JudgementInfoV1,
-    LatencyV1, MatchV1, MeasuredV1, MetricsV1, MissV1, PooledExtraV1, PooledMemberV1, ProfileV1, ReportV1, SCHEMA,
-    SliceV1, SuiteV1, SweepV1, ToolV1, TrialResultV1,
+    LatencyV1, MatchV1, MeasuredV1, MetricsV1, MissV1, PooledExtraV1, PooledMemberV1, ProfileV1, RefusedV1, ReportV1,
+    SCHEMA, SliceV1, SuiteV1, SweepV1, ToolV1, TrialResultV1,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -67,6 +68,7 @@ pub fn report(input: &ReportInput<'_>) -> ReportV1 {
         ranking: None,
         pooled_extras: pooled_extras(input),
         judges: judges(input),
+        sensitivity: None,
         measured: measured(input),
         warnings: input.notes.iter().chain(&input.scorecard.warnings).cloned().collect(),
     }
@@ -229,6 +231,20 @@ fn trial_result(score: &TrialScore, case: &Case, input: &ReportInput<'_>) -> Tri
         runner_up: m.runner_up.as_ref().map(of_golden),
         flags: m.flags.clone(),
     };
+    let refused_findings = |refused: &[Candidate]| {
+        let one = |c: &Candidate| {
+            let found = self::refused(c, input.judgements, input.profile)?;
+            Some(RefusedV1 { finding: Some(finding(c.index)), ..found })
+        };
+        refused.iter().filter_map(one).collect()
+    };
+    let refused_goldens = |refused: &[Candidate]| {
+        let one = |c: &Candidate| {
+            let found = self::refused(c, input.judgements, input.profile)?;
+            Some(RefusedV1 { golden: Some(golden(c.index)), ..found })
+        };
+        refused.iter().filter_map(one).collect()
+    };
     let result = &score.result;
     let names = Names { case, findings, judgements: input.judgements, rules: &input.profile.identity };
     let duplicate = |d: &Duplicate| DuplicateV1 {
@@ -244,6 +260,7 @@ fn trial_result(score: &TrialScore, case: &Case, input: &ReportInput<'_>) -> Tri
             why: reason::miss_in_words(&reason),
             reason: Some(reason),
             best: m.best.as_ref().map(of_golden),
+            refused: refused_findings(&m.refused),
             flags: m.flags.clone(),
         }
     };
@@ -258,6 +275,7 @@ fn trial_result(score: &TrialScore, case: &Case, input: &ReportInput<'_>) -> Tri
             why: reason::extra_in_words(&reason),
             reason: Some(reason),
             best: e.best.as_ref().map(of_finding),
+            refused: refused_goldens(&e.refused),
             flags: e.flags.clone(),
             left_out: untouched.contains(&e.finding),
         }

@@ -2,6 +2,7 @@
 
 use super::number::at_most;
 use super::reason::{Names, extra_in_words, miss_in_words};
+use super::refused::{odds, refused, sides};
 use super::terminal::{BAD, BOLD, DIM, GOOD, TerminalStyle, WARNING, paint};
 use super::{build, grid};
 use anstyle::Style;
@@ -17,7 +18,7 @@ use karat_core::suite::Case;
 use karat_core::trial::{Outcome, Trial};
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
-use karat_format::report::CandidateV1;
+use karat_format::report::{CandidateV1, RefusedV1};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use unicode_width::UnicodeWidthStr;
@@ -61,6 +62,8 @@ pub fn draw(input: &CaseExplanation<'_>, tool: &str, terminal: &TerminalStyle) -
 const MOST_LINES: usize = 4;
 
 const SHORT_KEY: usize = 12;
+
+const MOST_NAME: usize = 30;
 
 struct TextWriter<'a> {
     out: String,
@@ -221,6 +224,40 @@ impl TextWriter<'_> {
         for candidate in candidates.filter(|c| Some(c.index) != shown).take(2) {
             self.finding("also near", candidate.index, score(Some(candidate)));
         }
+        if miss.is_some() {
+            let refused = refused_findings(self.input, index);
+            self.refused(4, &refused);
+        }
+    }
+
+    /// Who refused which candidate, with the strongest reasons for and against a match.
+    fn refused(&mut self, indent: usize, list: &[RefusedV1]) {
+        if list.is_empty() {
+            return;
+        }
+        self.painted_line(indent, "refused candidates: probability of a match, and reasons in log-odds", DIM);
+        let name = |refused: &RefusedV1| {
+            let id = refused.finding.as_deref().or(refused.golden.as_deref()).unwrap_or_default();
+            grid::fit(&harmless(id), MOST_NAME)
+        };
+        let judge = |refused: &RefusedV1| grid::fit(&harmless(&refused.judge), MOST_NAME);
+        let widest =
+            |texts: &dyn Fn(&RefusedV1) -> String| list.iter().map(|one| texts(one).width()).max().unwrap_or(0);
+        let (names, judges) = (widest(&name), widest(&judge));
+        let pad = |text: String, width: usize| {
+            let blanks = width - text.width();
+            text + &" ".repeat(blanks)
+        };
+        for one in list {
+            let line = format!("{}  {}  {}", pad(name(one), names), pad(judge(one), judges), odds(one));
+            self.quote(indent + 2, &line, Style::new());
+            for (word, side) in ["for    ", "against"].iter().zip(sides(one)).filter(|(_, side)| !side.is_empty()) {
+                self.quote(indent + 4, &format!("{word}  {side}"), DIM);
+            }
+            if let Some(words) = &one.explanation {
+                self.quote(indent + 4, &format!("says     {words}"), DIM);
+            }
+        }
     }
 
     fn matched(&mut self, golden: &Golden, found: &Match) {
@@ -287,6 +324,8 @@ impl TextWriter<'_> {
                 flag => self.flags(&[*flag]),
             }
         }
+        let refused = refused_goldens(self.input, extra);
+        self.refused(6, &refused);
     }
 
     fn finding(&mut self, role: &str, index: usize, score: Option<(f64, Parts)>) {
@@ -375,6 +414,29 @@ fn place(file: Option<&impl Display>, lines: Option<Lines>) -> String {
         (None, Some(Lines { start, end })) => format!("lines {start}-{end}"),
         (None, None) => String::new(),
     }
+}
+
+/// The refused candidates of a golden, those first that its miss names.
+pub fn refused_findings(input: &CaseExplanation<'_>, golden: usize) -> Vec<RefusedV1> {
+    let findings = input.reported.map_or(&[][..], |trial| &trial.findings);
+    let miss = input.trial.result.misses.iter().find(|miss| miss.golden == golden);
+    let named = miss.map_or(&[][..], |miss| &miss.refused);
+    let near = input.candidates.get(golden).into_iter().flatten();
+    let others = near.filter(|near| named.iter().all(|named| named.index != near.index));
+    let refused = |candidate: &Candidate| {
+        let finding = findings.get(candidate.index).map(|finding| finding.id.to_string());
+        Some(RefusedV1 { finding, ..refused(candidate, input.judgements, input.profile)? })
+    };
+    named.iter().chain(others).filter_map(refused).collect()
+}
+
+/// The goldens that an extra was refused for.
+fn refused_goldens(input: &CaseExplanation<'_>, extra: &Extra) -> Vec<RefusedV1> {
+    let refused = |candidate: &Candidate| {
+        let golden = input.case.goldens.get(candidate.index).map(|golden| golden.id.to_string());
+        Some(RefusedV1 { golden, ..refused(candidate, input.judgements, input.profile)? })
+    };
+    extra.refused.iter().filter_map(refused).collect()
 }
 
 /// A candidate as in reports, for JSON output.

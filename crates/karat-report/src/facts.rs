@@ -4,7 +4,7 @@ use super::number::{decimals, headline, or_dash, rank_metric, ranked, three, tit
 use karat_core::profile::Method;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
-use karat_format::report::{ClustersV1, JudgeV1, ReportV1, SamplingV1, ToolV1};
+use karat_format::report::{ChangeV1, ClustersV1, JudgeV1, MeasuredAgreementV1, ReportV1, SamplingV1, ToolV1};
 
 /// How cases are clustered and how intervals account for it.
 pub(super) fn clusters_sentence(report: &ReportV1) -> Option<String> {
@@ -73,7 +73,60 @@ fn judge_line(report: &ReportV1, judge: &JudgeV1) -> String {
     if let Some(probe) = &judge.probe {
         parts.push(probe.describe());
     }
-    format!("{}: {}", harmless(&judge.judge), parts.join(" · "))
+    let agreement = agreement_words(judge).map(|words| format!(" ({words})")).unwrap_or_default();
+    format!("{}{agreement}: {}", harmless(&judge.judge), parts.join(" · "))
+}
+
+/// Such as `κ 0.81 on review comments`; says so if most findings are of a kind that was not measured.
+pub(super) fn agreement_words(judge: &JudgeV1) -> Option<String> {
+    let MeasuredAgreementV1 { kappa, on, most_findings } = judge.measured_agreement?;
+    let figure = format!("κ {} on {}", decimals(kappa, 2), on.words());
+    Some(if on == most_findings { figure } else { format!("{figure}, not measured on {}", most_findings.words()) })
+}
+
+/// What of the ranking or the verdicts rests on the judge, and the command that shows the pairs in question.
+pub(super) fn sensitivity_sentence(report: &ReportV1) -> Option<String> {
+    let found = report.sensitivity.as_ref()?;
+    let judges = format!("the judge {}", harmless(&found.judges.join(", ")));
+    let command = |flag: &str| {
+        let source = report.measured.label_source.as_ref()?;
+        Some(format!("karat label next {} {flag} --as NAME", harmless(source)))
+    };
+    let shown = |flag: &str| command(flag).map(|command| format!(": `{command}`")).unwrap_or_default();
+    let unsure = format!("{} that {judges} is unsure of", count(found.unsure, "pair"));
+    if let Some(change) = &found.without_judge {
+        let refused = match (found.refused, found.refused_on_same_lines) {
+            (0, _) => "none refused".to_owned(),
+            (refused, 0) => format!("{refused} refused"),
+            (refused, same) => format!("{refused} refused, {same} of them on the same lines"),
+        };
+        let pairs = count(found.disputed, "pair");
+        let also = found.if_unsure_flip.as_ref().map(|_| format!("; so may {unsure}")).unwrap_or_default();
+        let change = change_words(change, "would");
+        let (disputed, also) = (shown("--disputed"), also.replacen(&judges, "it", 1));
+        return Some(format!(
+            "{judges} and the rules alone disagree on {pairs} ({refused}); without it {change}{also}{disputed}"
+        ));
+    }
+    let change = found.if_unsure_flip.as_ref()?;
+    Some(format!("{} if {unsure} were decided otherwise{}", change_words(change, "could"), shown("--unsure")))
+}
+
+/// Such as `ruff would lead`.
+fn change_words(change: &ChangeV1, would: &str) -> String {
+    let list = |names: &[String]| match names {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        names => names.concat(),
+    };
+    let leads = change.leader.as_ref().map(|tool| format!("{tool} {would} lead"));
+    let moved =
+        (leads.is_none() && !change.moved.is_empty()).then(|| format!("{} {would} change places", list(&change.moved)));
+    let verdicts = (!change.verdicts.is_empty()).then(|| {
+        let verdicts = if change.verdicts.len() == 1 { "verdict on" } else { "verdicts on" };
+        format!("the {verdicts} {} {would} change", list(&change.verdicts))
+    });
+    let all: Vec<String> = [leads, moved, verdicts].into_iter().flatten().collect();
+    harmless(&all.join(" and ")).into_owned()
 }
 
 pub(super) const SPREAD_TITLE: &str = "Variation over trials";

@@ -18,6 +18,7 @@ pub mod page;
 pub mod plot;
 pub mod power;
 mod reason;
+mod refused;
 pub mod report_view;
 pub mod sarif;
 pub mod table;

@@ -3,7 +3,7 @@
 use super::TerminalStyle;
 use super::facts::{
     POOLED_CELLS, POOLED_TITLE, SPREAD_CELLS, SPREAD_TITLE, ToolTable, clusters_sentence, judge_lines, pooled_table,
-    trial_spread, untouched_sentence,
+    sensitivity_sentence, trial_spread, untouched_sentence,
 };
 use super::number::{
     failed_trials, headline, is_best, or_dash, rank_of, ranked, span, statement, three, title, too_few_cases,
@@ -51,6 +51,9 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
     out.push_str(&format!("\nMeans over {}. In brackets: {percent} % intervals.{alike}\n", escape(over)));
     if let Some(sentence) = untouched_sentence(report) {
         out.push_str(&format!("\n{}.\n", escape(&sentence)));
+    }
+    if let Some(sentence) = sensitivity_sentence(report) {
+        out.push_str(&format!("\n{}\n", escape(&sentence)));
     }
     if let Some(table) = pooled_table(report) {
         out.push_str(&format!("\n{POOLED_TITLE}: {POOLED_CELLS}.\n\n{}", tool_table(&table)));

@@ -38,6 +38,7 @@ impl Names<'_> {
             MissReason::TrialFailed(outcome) => MissReasonV1::TrialFailed { outcome },
             MissReason::NothingReported => MissReasonV1::NothingReported,
             MissReason::NoCandidate => MissReasonV1::NoCandidate,
+            MissReason::NoneAllowed => MissReasonV1::NoneAllowed,
             MissReason::BelowThreshold { finding, score, threshold } => {
                 MissReasonV1::BelowThreshold { finding: self.finding(finding), score, threshold }
             }
@@ -66,6 +67,7 @@ impl Names<'_> {
             MissReason::KeyRefused(why) => MissReasonV1::KeyRefused { setting: why.as_str().to_owned(), keys: keys() },
             MissReason::NoKey(missing) => MissReasonV1::NoKey { missing: Self::missing(missing) },
             MissReason::AuditedMissing => MissReasonV1::AuditedMissing,
+            MissReason::AuditedUnnamed => MissReasonV1::AuditedUnnamed,
             MissReason::NotRecorded => MissReasonV1::NotRecorded,
             MissReason::NotCompared => MissReasonV1::NotCompared,
         }
@@ -76,6 +78,7 @@ impl Names<'_> {
         match why {
             ExtraReason::CleanCase => ExtraReasonV1::CleanCase,
             ExtraReason::NothingNear => ExtraReasonV1::NothingNear,
+            ExtraReason::NoneAllowed => ExtraReasonV1::NoneAllowed,
             ExtraReason::BelowThreshold { golden, score, threshold } => {
                 ExtraReasonV1::BelowThreshold { golden: self.golden(golden), score, threshold }
             }
@@ -106,21 +109,27 @@ impl Names<'_> {
     }
 }
 
+/// What a pair lacks whose score alone would do.
+pub(super) const NO_EVIDENCE: &str = "the pair has none of the evidence that the profile asks for";
+
 pub(super) fn miss_in_words(reason: &MissReasonV1) -> String {
     use MissReasonV1 as Reason;
     match reason {
         Reason::TrialFailed { outcome } => format!("the trial {}", outcome.ended()),
         Reason::NothingReported => "the tool reported nothing".to_owned(),
         Reason::NoCandidate => "no finding is similar to it".to_owned(),
+        Reason::NoneAllowed => "no finding that the profile's requirements allow is similar to it".to_owned(),
         Reason::BelowThreshold { finding, score, threshold } => {
             format!("the best candidate, {finding}, scores {score:.3}; a match needs {threshold}")
         }
-        Reason::PathAlone { finding } => format!("the best candidate, {finding}, shares its path and nothing else"),
+        Reason::PathAlone { finding } => {
+            format!("the best candidate, {finding}, scores enough, but {NO_EVIDENCE}")
+        }
         Reason::NotWorthAsking { finding, score, threshold } => {
             format!("the best candidate, {finding}, scores {score:.3}; judges are asked from {threshold} on")
         }
         Reason::Taken { finding, matched_to } => format!("the best candidate, {finding}, is matched to {matched_to}"),
-        Reason::Refused { finding, judge } => format!("the best candidate, {finding}, was rejected by {judge}"),
+        Reason::Refused { finding, judge } => format!("{finding} was rejected by {judge}"),
         Reason::Unjudged { finding: Some(finding) } => format!("no judge answered about {finding}"),
         Reason::Unjudged { finding: None } => "no judge answered".to_owned(),
         Reason::NotAsked { finding, matched_to: Some(golden) } => {
@@ -136,7 +145,8 @@ pub(super) fn miss_in_words(reason: &MissReasonV1) -> String {
         Reason::KeyRefused { setting, .. } => setting_reason(setting),
         Reason::NoKey { missing } => format!("no key can be built for it: it has no {}", list(missing)),
         Reason::AuditedMissing => "the audit reports it as not found".to_owned(),
-        Reason::NotRecorded => "no recorded judgement matches it".to_owned(),
+        Reason::AuditedUnnamed => "the audit reports it as found, but in none of the findings".to_owned(),
+        Reason::NotRecorded => "the recorded judgements match no finding to it".to_owned(),
         Reason::NotCompared => "the profile does not compare it".to_owned(),
     }
 }
@@ -146,14 +156,15 @@ pub(super) fn extra_in_words(reason: &ExtraReasonV1) -> String {
     match reason {
         Reason::CleanCase => "the case has no goldens".to_owned(),
         Reason::NothingNear => "no golden is similar to it".to_owned(),
+        Reason::NoneAllowed => "no golden that the profile's requirements allow is similar to it".to_owned(),
         Reason::BelowThreshold { golden, score, threshold } => {
             format!("its best golden, {golden}, scores {score:.3}; a match needs {threshold}")
         }
-        Reason::PathAlone { golden } => format!("it shares the path of its best golden, {golden}, and nothing else"),
+        Reason::PathAlone { golden } => format!("its best golden, {golden}, scores enough, but {NO_EVIDENCE}"),
         Reason::NotWorthAsking { golden, score, threshold } => {
             format!("its best golden, {golden}, scores {score:.3}; judges are asked from {threshold} on")
         }
-        Reason::Refused { golden, judge } => format!("its best golden, {golden}, was rejected by {judge}"),
+        Reason::Refused { golden, judge } => format!("as a report of {golden} it was rejected by {judge}"),
         Reason::Unjudged { golden: Some(golden) } => format!("no judge answered about {golden}"),
         Reason::Unjudged { golden: None } => "no judge answered".to_owned(),
         Reason::NotAsked { golden, matched_to: Some(finding) } => {
@@ -165,7 +176,7 @@ pub(super) fn extra_in_words(reason: &ExtraReasonV1) -> String {
         Reason::KeyRefused { setting, .. } => setting_reason(setting),
         Reason::NoKey { missing } => format!("it has no key: it has no {}", list(missing)),
         Reason::Audited { class } => class.meaning().to_owned(),
-        Reason::NotRecorded => "no recorded judgement matches it".to_owned(),
+        Reason::NotRecorded => "the recorded judgements match it to no golden".to_owned(),
         Reason::NotCompared => "the profile does not compare it".to_owned(),
         Reason::Confirmed => "a real problem that no golden describes".to_owned(),
         Reason::Refuted => "reviewed: not a problem".to_owned(),

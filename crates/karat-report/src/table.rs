@@ -6,7 +6,7 @@ mod sparkline;
 
 use super::facts::{
     POOLED_CELLS, POOLED_TITLE, SPREAD_CELLS, SPREAD_TITLE, ToolTable, clusters_sentence, judge_lines, pooled_table,
-    trial_spread, untouched_sentence,
+    sensitivity_sentence, trial_spread, untouched_sentence,
 };
 use super::grid::{self, Cell};
 use super::number::{rank_metric, ranked, statement, three, threshold, title, too_few_cases};
@@ -99,7 +99,8 @@ fn footnotes(report: &ReportV1, remarks: Vec<String>, terminal: &TerminalStyle) 
     notes.extend(remarks);
     let sentences = clusters_sentence(report).into_iter().chain(untouched_sentence(report));
     let sentences: String = sentences.map(|sentence| indented(&sentence, DIM, terminal)).collect();
-    indented(&notes.join(" · "), DIM, terminal) + &sentences
+    let sensitivity = sensitivity_sentence(report).map(|sentence| indented(&sentence, WARNING, terminal));
+    indented(&notes.join(" · "), DIM, terminal) + &sentences + &sensitivity.unwrap_or_default()
 }
 
 fn pooled(report: &ReportV1, terminal: &TerminalStyle) -> String {

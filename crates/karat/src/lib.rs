@@ -28,6 +28,7 @@ pub mod report_view;
 pub mod run;
 pub mod run_loader;
 pub mod score;
+mod sensitivity;
 pub mod submissions;
 pub mod suite;
 pub mod tool;

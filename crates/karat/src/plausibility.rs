@@ -3,6 +3,7 @@
 
 use crate::comparison::{Side, recomputed};
 use crate::failure::{Failure, Result};
+use crate::sensitivity::is_plain;
 use karat_core::golden::Acceptance;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::metric::table::{self, Aggregation};
@@ -64,7 +65,19 @@ pub fn check_report(report: &ReportV1) -> Vec<String> {
         let rule = format_args!("it is {}, and {} are unjudged", judge.refused, judge.unjudged);
         found.check(judge.refused <= judge.unjudged, format_args!("{path}.refused"), rule);
         found.within(format_args!("{path}.usd"), judge.usd, AT_LEAST_ZERO);
+        let kappa = judge.measured_agreement.map(|agreement| agreement.kappa);
+        found.within(format_args!("{path}.measured_agreement.kappa"), kappa, (-1.0, 1.0));
     }
+    if let Some(own) = &report.sensitivity {
+        let counts = [own.disputed, own.refused, own.refused_on_same_lines];
+        let rule =
+            format_args!("{counts:?} are the disputed pairs, those among them refused, and those on the same lines");
+        found.check(counts.is_sorted_by(|a, b| a >= b), format_args!("sensitivity.disputed"), rule);
+        found.within(format_args!("sensitivity.band"), Some(own.band), SHARE);
+    }
+    let is_plain = report.measured.label_source.as_deref().is_none_or(is_plain);
+    let rule = format_args!("it has characters that a shell reads");
+    found.check(is_plain, format_args!("measured.label_source"), rule);
     for (tool, cost) in &report.measured.cost {
         found.within(format_args!("measured.cost.{tool}.usd"), Some(cost.usd), AT_LEAST_ZERO);
     }

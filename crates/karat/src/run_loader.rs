@@ -268,6 +268,7 @@ impl StoredRun {
         notes.extend(self.reasons());
         let isolation = self.isolation();
         let trials = std::mem::take(&mut self.trials).into_iter().map(|stored| stored.trial).collect();
-        Work { seed: seed.or(Some(self.plan.seed)), notes, isolation, ..Work::new(trials, profile) }
+        let label_source = Some(self.info.short_id.clone());
+        Work { seed: seed.or(Some(self.plan.seed)), notes, isolation, label_source, ..Work::new(trials, profile) }
     }
 }

@@ -54,6 +54,8 @@ pub struct ScoreRequest {
     /// Seed of random numbers; default: derived from the data.
     pub seed: Option<u64>,
     pub store_folder: PathBuf,
+    /// What follows `karat label next` to select the same trials, profile and judge; `None` where it cannot.
+    pub label_source: Option<String>,
 }
 
 impl ScoreRequest {
@@ -70,6 +72,7 @@ impl ScoreRequest {
             intervals: Intervals::default(),
             seed: None,
             store_folder,
+            label_source: None,
         }
     }
 }
@@ -98,6 +101,7 @@ pub fn score(request: &ScoreRequest, observer: &mut dyn JudgeObserver) -> Result
     input.work.labels = read_judgement_files(&request.labels, &input.loaded.suite)?;
     check_cluster_field(&request.intervals.cluster, &input.loaded.suite)?;
     input.work.intervals = request.intervals.clone();
+    input.work.label_source = request.label_source.clone();
     let scoring = input.work.score(&input.loaded);
     Ok(Scored { loaded: input.loaded, scoring })
 }

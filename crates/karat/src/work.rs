@@ -1,6 +1,7 @@
 //! Scores trials that are loaded and judged, and builds their report.
 
 use crate::comparison::{self, Side};
+use crate::sensitivity::{SensitivityInput, is_plain, sensitivity};
 use crate::suite::LoadedSuite;
 use karat_core::clusters::{ClusterBy, Clustering};
 use karat_core::judgement::Judgement;
@@ -48,6 +49,8 @@ pub struct Work {
     pub asked: Vec<JudgeV1>,
     /// The cost of each judge that is a model, this time.
     pub spent: BTreeMap<String, JudgeSpentV1>,
+    /// What follows `karat label next` to select the same trials and judge; `None` where it cannot.
+    pub label_source: Option<String>,
 }
 
 impl Work {
@@ -65,6 +68,7 @@ impl Work {
             voices: Vec::new(),
             asked: Vec::new(),
             spent: BTreeMap::new(),
+            label_source: None,
         }
     }
 
@@ -110,6 +114,15 @@ impl Work {
         });
         report.intervals.clusters = clusters(&report, &clustering);
         report.ranking = comparison::ranking(&report);
+        report.sensitivity = sensitivity(&SensitivityInput {
+            suite: &loaded.suite,
+            trials: &trials,
+            judgements: &judgements,
+            profile: &profile,
+            scorecard: &scorecard,
+        });
+        let label_source = self.label_source.filter(|source| report.sensitivity.is_some() && is_plain(source));
+        report.measured.label_source = label_source;
         Scoring { trials, judgements, voices, profile, scorecard, report }
     }
 }

@@ -25,10 +25,14 @@ Examples:
   karat label next --suite my-suite --submission scan.jsonl --as anna
   karat label next --as anna --sample 0.2          a random sample, for corrected metrics
   karat label next --as anna --json                for another program
+  karat label next nightly --as anna --disputed    pairs that the ranking may rest on, as the leaderboard says
+  karat label next nightly --as anna --unsure
 
 The pair whose label narrows the metric's interval most comes first. On a terminal, it asks y(es), n(o), p(artial), s(kip),
 u(ndo) or q(uit), with an optional note after the letter, and continues with the next pair.
-Elsewhere, it prints one pair and the command that answers. It never shows which tool reported it, or other people's labels.")]
+Elsewhere, it prints one pair and the command that answers. It never shows which tool reported it, or other people's labels.
+
+--disputed and --unsure select by what the judge decided: the run's, or that of --judge.")]
     Next(LabelNextArgs),
     /// Show the next finding that reports no golden, and ask whether it is a real problem.
     #[command(after_help = "\
@@ -144,6 +148,14 @@ pub(crate) struct LabelNextArgs {
     pub(crate) source: QueueArgs,
     #[command(flatten)]
     pub(crate) sample: SampleArgs,
+    /// Show only pairs on which the judge and the profile's rules alone disagree.
+    #[arg(long, conflicts_with_all = ["unsure", "probability"])]
+    pub(crate) disputed: bool,
+    /// Show only pairs whose probability lies within 0.1 of the judge's threshold.
+    #[arg(long, conflicts_with = "probability")]
+    pub(crate) unsure: bool,
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
     /// Skip this many pairs.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) skip: usize,

@@ -188,7 +188,7 @@ pub(crate) struct ExplainArgs {
     /// Trial to explain in full; default: the first.
     #[arg(long, value_name = "N")]
     pub(crate) trial: Option<u32>,
-    /// Print this case of the report as JSON, with the best candidates of each golden.
+    /// Print this case of the report as JSON, with the best candidates of each golden and why each was refused.
     #[arg(long)]
     pub(crate) json: bool,
 }

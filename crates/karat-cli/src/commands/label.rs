@@ -11,10 +11,12 @@ use crate::outputs::save;
 use crate::progress::JudgeProgress;
 use crate::terminal::{draw_table, flags, note, notes, print, print_done, print_json, print_stderr};
 use ask::LabelPrompt;
+use karat::label::session::ShownPairs;
 use karat::label::{
     AddLabelRequest, AddedLabel, LabelItems, LabelRequest, QueueRequest, add_label, export_labels, import_labels,
     label_queue,
 };
+use karat_core::scorecard::PairSelection;
 use karat_core::wording::count;
 use karat_format::recorded::write_judgements;
 use karat_report::grid::Cell;
@@ -27,9 +29,15 @@ pub(crate) fn run(args: LabellingArgs) -> Result<Exit> {
     let store = &StorePlace { folder: args.store };
     match args.command {
         LabellingCommand::Next(args) => {
-            let items = QueueRequest::Pairs { sample: sample(&args.sample)? };
+            let only = match (args.disputed, args.unsure) {
+                (true, _) => Some(PairSelection::Disputed),
+                (false, true) => Some(PairSelection::Unsure),
+                (false, false) => None,
+            };
+            let items = QueueRequest::Pairs(ShownPairs { sample: sample(&args.sample)?, only });
             let drawn = args.sample.probability.map(|share| format!(" --sample {share} --seed {}", args.sample.seed));
-            prompt(&args.source, None, &items, &drawn.unwrap_or_default(), (args.skip, args.json), store)
+            let ask = only.map(|_| &args.ask);
+            prompt(&args.source, ask, &items, &drawn.unwrap_or_default(), (args.skip, args.json), store)
         }
         LabellingCommand::Extras(args) => {
             let items = QueueRequest::Extras { min_tools: args.min_tools };
@@ -71,7 +79,7 @@ fn prompt(
         }
     };
     let noun = match items {
-        QueueRequest::Pairs { .. } => "pairs",
+        QueueRequest::Pairs(_) => "pairs",
         QueueRequest::Extras { .. } => "extras",
         QueueRequest::Audits => "findings",
     };

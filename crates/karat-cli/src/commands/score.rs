@@ -8,11 +8,10 @@ use crate::terminal::{flags, notes, print_stderr, show, word};
 use karat::explain::{ExplainRequest, Explained, explain as explain_case};
 use karat::judge::run::refuse_incomplete;
 use karat::score::{ScoreRequest, ScoreSource, score};
-use karat_core::matching::outcome::Candidate;
 use karat_format::diagnostic::harmless;
 use karat_format::recorded::write_judgements;
 use karat_format::report::ReportV1;
-use karat_report::explain::{CaseExplanation, candidate_json, draw};
+use karat_report::explain::{CaseExplanation, candidate_json, draw, refused_findings};
 use karat_store::Store;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -29,6 +28,7 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit> {
         tools: args.tools.clone(),
         intervals: args.intervals.options(None),
         seed: args.seed,
+        label_source: label_source(args, &source),
         ..args.trials.request(source, &args.ask, &args.rules, store_folder)
     };
     let scored = score(&request, &mut JudgeProgress::new(false))?;
@@ -62,6 +62,27 @@ fn next_steps(args: &ScoreArgs, source: &ScoreSource, report: &ReportV1) {
     print_stderr(&format!("\nNext:\n  {}", steps.map(|step| harmless(&step).into_owned()).join("\n  ")));
 }
 
+/// The arguments with which `karat label next` selects the same pairs; it reads neither judgements nor scanners' files, and all
+/// tools.
+fn label_source(args: &ScoreArgs, source: &ScoreSource) -> Option<String> {
+    let (trials, place) = (&args.trials, &args.trials.place);
+    let is_submission = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "jsonl");
+    let is_plain = place.from.is_none() && trials.judgements.is_empty() && args.tools.is_empty();
+    if !is_plain || !trials.submissions.iter().all(is_submission) {
+        return None;
+    }
+    let rules = || args.rules.flags().into_iter().chain(args.ask.flags());
+    match source {
+        ScoreSource::Run(_) if !trials.submissions.is_empty() => None,
+        ScoreSource::Run(run) => Some(word(run) + &flags(&rules().collect::<Vec<_>>())),
+        ScoreSource::Suite(suite) => {
+            let files = trials.submissions.iter().map(|file| ("--submission", file.display().to_string()));
+            let all: Vec<_> = std::iter::once(("--suite", suite.clone())).chain(files).chain(rules()).collect();
+            Some(flags(&all).trim_start().to_owned())
+        }
+    }
+}
+
 /// The flags with which another command loads the same trials and profile.
 fn same_flags(args: &ScoreArgs) -> String {
     let (trials, place) = (&args.trials, &args.trials.place);
@@ -91,18 +112,16 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit> {
     notes(&explained.notes);
     let candidates = explained.candidates(CANDIDATES);
     let tool = &explained.scoring.report.tools[explained.tool_index].tool;
-    show(args.json, &explained_json(&explained, &candidates), |look| {
-        let explanation = CaseExplanation {
-            case: explained.case(),
-            score: explained.score(),
-            trial: explained.trial(),
-            reported: explained.reported(),
-            judgements: &explained.scoring.judgements,
-            candidates: &candidates,
-            profile: &explained.scoring.profile,
-        };
-        draw(&explanation, tool, look)
-    })
+    let explanation = CaseExplanation {
+        case: explained.case(),
+        score: explained.score(),
+        trial: explained.trial(),
+        reported: explained.reported(),
+        judgements: &explained.scoring.judgements,
+        candidates: &candidates,
+        profile: &explained.scoring.profile,
+    };
+    show(args.json, &explained_json(&explained, &explanation), |look| draw(&explanation, tool, look))
 }
 
 /// The named run or suite; default: the current folder, or the latest run if the folder is not a suite.
@@ -118,12 +137,14 @@ fn explain_source(args: &ExplainArgs, store_folder: &Path) -> ScoreSource {
     ScoreSource::Suite(args.suite.clone().unwrap_or_else(|| ".".to_owned()))
 }
 
-fn explained_json(explained: &Explained, candidates: &[Vec<Candidate>]) -> Value {
+fn explained_json(explained: &Explained, explanation: &CaseExplanation<'_>) -> Value {
     let findings = explained.reported().map_or(&[][..], |trial| &trial.findings);
-    let mut best = serde_json::Map::new();
-    for (golden, candidates) in explained.case().goldens.iter().zip(candidates) {
+    let (mut best, mut refused) = (serde_json::Map::new(), serde_json::Map::new());
+    for (index, golden) in explained.case().goldens.iter().enumerate() {
+        let Some(candidates) = explanation.candidates.get(index) else { continue };
         let list: Vec<_> = candidates.iter().map(|candidate| candidate_json(candidate, findings)).collect();
         best.insert(golden.id.to_string(), json!(list));
+        refused.insert(golden.id.to_string(), json!(refused_findings(explanation, index)));
     }
     let report = &explained.scoring.report;
     let tool = &report.tools[explained.tool_index];
@@ -133,5 +154,6 @@ fn explained_json(explained: &Explained, candidates: &[Vec<Candidate>]) -> Value
         "trial": explained.trial().number,
         "result": tool.cases[explained.case_index],
         "candidates": best,
+        "refused": refused,
     })
 }

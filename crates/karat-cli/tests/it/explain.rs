@@ -59,6 +59,28 @@ fn explanation_as_json() {
 }
 
 #[test]
+fn refusals_state_reasons_on_one_scale() {
+    let line = "explain rust-quote-cache-lock --suite starter --tool noisy-scanner --trial 2";
+    let value = Project::new().json(&format!("{line} --json"));
+    let refused = &value["refused"]["cache-never-shrinks"][0];
+    assert_eq!((&refused["finding"], &refused["judge"]), (&json!("f3"), &json!("local")));
+    let figure = |key: &str| refused[key].as_f64().unwrap_or_else(|| panic!("no {key}: {refused}"));
+    assert!(figure("probability") < figure("threshold"), "{refused}");
+    let reasons = refused["reasons"].as_array().unwrap();
+    assert!(reasons.iter().any(|reason| reason["name"] == "same_lines" && reason["log_odds"].as_f64() > Some(0.0)));
+    assert!(reasons.iter().any(|reason| reason["log_odds"].as_f64() < Some(0.0)), "{refused}");
+    let miss = &value["result"]["trials"][1]["misses"][1];
+    assert_eq!((&miss["golden"], &miss["refused"][0]), (&json!("cache-never-shrinks"), refused));
+    let out = explain(line).expect(0).out;
+    assert!(out.contains("refused candidates: probability of a match") && out.contains("for      same_lines"), "{out}");
+    // Without a judge, the parts of the score are the reasons.
+    let value = Project::new().json(&format!("{line} --judge none --json"));
+    let refused = &value["refused"]["cache-never-shrinks"][0];
+    assert_eq!(refused["judge"], "score");
+    assert!(refused["reasons"].as_array().is_some_and(|reasons| !reasons.is_empty()), "{refused}");
+}
+
+#[test]
 fn unknown_names_get_suggestions() {
     explain("explain py-order-search-sql --suite starter --tool careful-reviewer")
         .expect_error(2, &["has no case `py-order-search-sql`", "did you mean `py-order-search-sqli`?"]);

@@ -25,6 +25,7 @@ mod words;
 
 use crate::finding::Finding;
 use crate::golden::Golden;
+use crate::judgement::Reason;
 pub use agreement::Reasoned;
 use concepts::Concepts;
 use features::{COUNT, FEATURES};
@@ -53,6 +54,11 @@ pub struct PairOpinion {
 }
 
 impl PairOpinion {
+    /// The reasons as a judgement keeps them.
+    pub fn reasons(&self) -> Vec<Reason> {
+        self.reasons.iter().map(|(name, log_odds)| Reason::new(name, *log_odds)).collect()
+    }
+
     /// The reasons in one line, for a judgement's explanation.
     pub fn explanation(&self) -> String {
         let side = |word: &str, wanted: fn(f64) -> bool| {

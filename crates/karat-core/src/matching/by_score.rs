@@ -1,16 +1,18 @@
 //! Matches a trial by score: assigns findings to goldens, and explains what is left over.
 
 use super::assign::{self, Chosen, Edge};
-use super::decisions::Decisions;
+use super::decisions::{Decisions, SettledPair};
 use super::outcome::{
-    Candidate, DecidedBy, Duplicate, Extra, ExtraReason, Flag, Match, Miss, MissReason, TrialResult, place_match,
+    Candidate, DecidedBy, Duplicate, Extra, ExtraReason, Flag, Match, Miss, MissReason, RefusedBy, TrialResult,
+    place_match,
 };
 use super::pair::PreparedCase;
 use super::pair_scorer::{PairScorer, Ranked};
+use super::refusal::{MOST_REFUSED, place_rank};
 use super::search::{Search, TrialPairs};
 use crate::finding::Finding;
 use crate::golden::{Acceptance, Golden};
-use crate::profile::Assignment;
+use crate::profile::{Assignment, Profile};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -47,17 +49,30 @@ pub(super) fn by_score(case: &PreparedCase<'_>, findings: &[Finding], decisions:
     for (g, golden) in goldens.iter().enumerate() {
         if golden.is_required() && finding_of[g].is_none() {
             let first = pairs.of_golden[g].first().copied();
-            let best = search.golden_candidate(g, first);
             let counts = first.is_some_and(|first| first.counts);
+            let by_judges = refused(profile, decisions.pairs.range((g, 0)..(g + 1, 0)), |(_, f)| {
+                search.scorer.score(g, f)?.candidate(f)
+            });
             let unanswered = decisions.unjudged.range((g, 0)..(g + 1, 0));
-            let unjudged = unanswered.filter_map(|&(_, f)| search.scorer.score(g, f)?.candidate(f));
-            let why = match unjudged.max_by_key(|asked| (assign::quantum(asked.heuristic), Reverse(asked.index))) {
-                Some(nearest) => MissReason::Unjudged { finding: Some(nearest.index) },
-                None if findings.is_empty() => MissReason::NothingReported,
-                None => miss_reason(&search.scorer, g, best.as_ref(), counts, &golden_of),
+            let unjudged = nearest(unanswered.filter_map(|&(_, f)| search.scorer.score(g, f)?.candidate(f)));
+            let is_unjudged = unjudged.is_some();
+            // A candidate that a judge refused tells more than one that scores higher and that nobody was asked about.
+            let best = unjudged
+                .or_else(|| by_judges.first().filter(|_| !counts).cloned())
+                .or_else(|| search.golden_candidate(g, first));
+            let why = match &best {
+                Some(asked) if is_unjudged => MissReason::Unjudged { finding: Some(asked.index) },
+                _ if findings.is_empty() => MissReason::NothingReported,
+                best => miss_reason(profile, best.as_ref(), counts, &golden_of),
             };
-            let flags = if matches!(why, MissReason::Unjudged { .. }) { vec![Flag::Unjudged] } else { Vec::new() };
-            result.misses.push(Miss { golden: g, best, why, flags });
+            let refused = if by_judges.is_empty() {
+                let near = pairs.of_golden[g].iter().filter_map(|near| search.golden_candidate(g, Some(*near)));
+                near.filter(|near| near.refused_by.is_some()).collect()
+            } else {
+                by_judges
+            };
+            let flags = if is_unjudged { vec![Flag::Unjudged] } else { Vec::new() };
+            result.misses.push(Miss { golden: g, best, refused, why, flags });
         }
     }
     let mut repeats = repeats(&pairs.edges, &finding_of, &golden_of, goldens);
@@ -73,29 +88,49 @@ pub(super) fn by_score(case: &PreparedCase<'_>, findings: &[Finding], decisions:
         }
     }
     let best_of: BTreeMap<usize, Option<Ranked>> = left.into_iter().zip(best_goldens).collect();
-    let unjudged: BTreeMap<usize, usize> = decisions.unjudged.iter().rev().map(|&(g, f)| (f, g)).collect();
+    let mut unjudged: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for &(g, f) in &decisions.unjudged {
+        unjudged.entry(f).or_default().push(g);
+    }
+    let mut judged: BTreeMap<usize, Vec<(&(usize, usize), &SettledPair<'_>)>> = BTreeMap::new();
+    for (place, decided) in &decisions.pairs {
+        judged.entry(place.1).or_default().push((place, decided));
+    }
     for f in (0..findings.len()).filter(|f| golden_of[*f].is_none()) {
         if let Some(golden) = repeats[f] {
             let scored = search.scorer.score(golden, f);
             if goldens[golden].acceptance == Acceptance::Trap {
                 let best = scored.and_then(|scored| scored.candidate(golden));
                 let why = ExtraReason::Trap { golden };
-                result.extras.push(Extra { finding: f, best, why, flags: vec![Flag::Trap] });
+                result.extras.push(Extra { best, flags: vec![Flag::Trap], ..Extra::new(f, why) });
             } else {
                 let score = scored.map(|scored| scored.score);
                 result.duplicates.push(Duplicate { finding: f, golden: Some(golden), score, flags: Vec::new() });
             }
             continue;
         }
-        let best = best_of.get(&f).copied().flatten().map(|best| best.index());
-        let best = best.and_then(|golden| search.scorer.score(golden, f)?.candidate(golden));
-        let why = match unjudged.get(&f) {
-            Some(golden) => ExtraReason::Unjudged { golden: Some(*golden) },
-            None if goldens.is_empty() => ExtraReason::CleanCase,
-            None => extra_reason(&search.scorer, f, best.as_ref(), &finding_of),
+        let candidate = |golden: usize| search.scorer.score(golden, f)?.candidate(golden);
+        let by_judges = refused(profile, judged.remove(&f).into_iter().flatten(), |(golden, _)| candidate(golden));
+        let unanswered = unjudged.remove(&f).unwrap_or_default();
+        let is_unjudged = !unanswered.is_empty();
+        let first = best_of.get(&f).copied().flatten().map(|best| best.index());
+        let best = nearest(unanswered.iter().copied().filter_map(candidate))
+            .or_else(|| by_judges.first().filter(|_| !is_unjudged).cloned())
+            .or_else(|| candidate(first.filter(|_| !is_unjudged)?));
+        let why = match &best {
+            _ if goldens.is_empty() => ExtraReason::CleanCase,
+            best if is_unjudged => {
+                let golden = best.as_ref().map(|best| best.index).or(unanswered.first().copied());
+                ExtraReason::Unjudged { golden }
+            }
+            best => extra_reason(profile, best.as_ref(), &finding_of),
         };
-        let flags = if matches!(why, ExtraReason::Unjudged { .. }) { vec![Flag::Unjudged] } else { Vec::new() };
-        result.extras.push(Extra { finding: f, best, why, flags });
+        let refused = match &best {
+            Some(best) if by_judges.is_empty() && best.refused_by.is_some() => vec![best.clone()],
+            _ => by_judges,
+        };
+        let flags = if is_unjudged { vec![Flag::Unjudged] } else { Vec::new() };
+        result.extras.push(Extra { finding: f, best, refused, why, flags });
     }
     result.extras.sort_by_key(|extra| extra.finding);
     result
@@ -121,50 +156,56 @@ fn assign_cut_goldens(search: &Search<'_>, pairs: &TrialPairs, chosen: &mut Vec<
     chosen.sort_unstable();
 }
 
-fn miss_reason(
-    scorer: &PairScorer<'_>,
-    g: usize,
-    best: Option<&Candidate>,
-    counts: bool,
-    golden_of: &[Option<usize>],
-) -> MissReason {
-    let profile = scorer.case.profile;
-    let Some(best) = best else { return MissReason::NoCandidate };
+/// The candidates among these pairs that judges refused, the nearest by place first.
+fn refused<'p>(
+    profile: &Profile,
+    judged: impl Iterator<Item = (&'p (usize, usize), &'p SettledPair<'p>)>,
+    candidate: impl Fn((usize, usize)) -> Option<Candidate>,
+) -> Vec<Candidate> {
+    let mut refused: Vec<Candidate> =
+        judged.filter(|(_, decided)| !decided.matched).filter_map(|(place, _)| candidate(*place)).collect();
+    refused.sort_by_key(|candidate| Reverse(place_rank(candidate, profile)));
+    refused.truncate(MOST_REFUSED);
+    refused
+}
+
+fn nearest(candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
+    candidates.max_by_key(|candidate| (assign::quantum(candidate.heuristic), Reverse(candidate.index)))
+}
+
+/// Why a golden with these candidates was missed; `counts` says whether the best one counts, and then it is assigned elsewhere.
+fn miss_reason(profile: &Profile, best: Option<&Candidate>, counts: bool, golden_of: &[Option<usize>]) -> MissReason {
+    let Some(best) = best else {
+        return if profile.forbids_pairs() { MissReason::NoneAllowed } else { MissReason::NoCandidate };
+    };
     let (finding, score) = (best.index, best.heuristic);
-    match (golden_of[finding], scorer.decisions.pair(g, finding)) {
-        (Some(by), _) if counts => MissReason::Taken { finding, by },
-        (_, Some(decided)) => MissReason::Refused { finding, judgement: decided.judgement },
-        (_, None) if !profile.uses_judge() && reaches(best, profile.threshold) => MissReason::PathAlone { finding },
-        (_, None) if !profile.uses_judge() => {
-            MissReason::BelowThreshold { finding, score, threshold: profile.threshold }
+    match (golden_of[finding], best.refused_by) {
+        (Some(by), None) if counts => MissReason::Taken { finding, by },
+        (_, Some(RefusedBy::Judge(judgement))) => MissReason::Refused { finding, judgement },
+        (_, Some(RefusedBy::NoEvidence)) => MissReason::PathAlone { finding },
+        (_, Some(RefusedBy::Score { threshold })) if profile.uses_judge() => {
+            MissReason::NotWorthAsking { finding, score, threshold }
         }
-        (matched_to, None) if reaches(best, profile.judge_threshold) => MissReason::NotAsked { finding, matched_to },
-        (_, None) => MissReason::NotWorthAsking { finding, score, threshold: profile.judge_threshold },
+        (_, Some(RefusedBy::Score { threshold })) => MissReason::BelowThreshold { finding, score, threshold },
+        (matched_to, None) => MissReason::NotAsked { finding, matched_to },
     }
 }
 
-fn extra_reason(
-    scorer: &PairScorer<'_>,
-    f: usize,
-    best: Option<&Candidate>,
-    finding_of: &[Option<usize>],
-) -> ExtraReason {
-    let profile = scorer.case.profile;
-    let Some(best) = best else { return ExtraReason::NothingNear };
+/// Why a finding with this best golden matched nothing. Were the pair to count, the finding would be assigned or a repeat.
+fn extra_reason(profile: &Profile, best: Option<&Candidate>, finding_of: &[Option<usize>]) -> ExtraReason {
+    let Some(best) = best else {
+        return if profile.forbids_pairs() { ExtraReason::NoneAllowed } else { ExtraReason::NothingNear };
+    };
     let (golden, score) = (best.index, best.heuristic);
-    match (finding_of[golden], scorer.decisions.pair(golden, f)) {
-        (_, Some(decided)) => ExtraReason::Refused { golden, judgement: decided.judgement },
-        (_, None) if !profile.uses_judge() && reaches(best, profile.threshold) => ExtraReason::PathAlone { golden },
-        (_, None) if !profile.uses_judge() => {
-            ExtraReason::BelowThreshold { golden, score, threshold: profile.threshold }
+    match best.refused_by {
+        Some(RefusedBy::Judge(judgement)) => ExtraReason::Refused { golden, judgement },
+        Some(RefusedBy::NoEvidence) => ExtraReason::PathAlone { golden },
+        Some(RefusedBy::Score { threshold }) if profile.uses_judge() => {
+            ExtraReason::NotWorthAsking { golden, score, threshold }
         }
-        (matched_to, None) if reaches(best, profile.judge_threshold) => ExtraReason::NotAsked { golden, matched_to },
-        (_, None) => ExtraReason::NotWorthAsking { golden, score, threshold: profile.judge_threshold },
+        Some(RefusedBy::Score { threshold }) => ExtraReason::BelowThreshold { golden, score, threshold },
+        None => ExtraReason::NotAsked { golden, matched_to: finding_of[golden] },
     }
-}
-
-fn reaches(candidate: &Candidate, threshold: f64) -> bool {
-    assign::quantum(candidate.heuristic) >= assign::quantum(threshold)
 }
 
 /// For each unassigned finding, the assigned golden that it repeats: the best pair that counts, true goldens before traps.

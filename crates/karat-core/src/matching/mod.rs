@@ -14,6 +14,7 @@ pub mod pair;
 mod pair_scorer;
 mod place;
 pub mod questions;
+pub mod refusal;
 mod scratch;
 mod search;
 pub mod text;

@@ -46,6 +46,19 @@ pub struct Candidate {
     pub heuristic: f64,
     pub parts: Parts,
     pub judged: Option<bool>,
+    /// Who refused it; `None` where it counts, or where nobody decided about it.
+    pub refused_by: Option<RefusedBy>,
+}
+
+/// Who or what refused a candidate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RefusedBy {
+    /// A judgement, by index.
+    Judge(usize),
+    /// Its score is below this threshold.
+    Score { threshold: f64 },
+    /// Its score is high enough, and it shows none of the evidence that the profile asks for.
+    NoEvidence,
 }
 
 /// Who decided that a pair is a match.
@@ -102,14 +115,17 @@ impl Match {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Miss {
     pub golden: usize,
+    /// The candidate that the reason names, else the one that ranks first.
     pub best: Option<Candidate>,
+    /// Candidates that were refused: those that judges refused, the nearest by place first, else the best by score.
+    pub refused: Vec<Candidate>,
     pub why: MissReason,
     pub flags: Vec<Flag>,
 }
 
 impl Miss {
     pub(crate) fn new(golden: usize, why: MissReason) -> Self {
-        Self { golden, best: None, why, flags: Vec::new() }
+        Self { golden, best: None, refused: Vec::new(), why, flags: Vec::new() }
     }
 }
 
@@ -119,6 +135,7 @@ pub enum MissReason {
     TrialFailed(Outcome),
     NothingReported,
     NoCandidate,
+    NoneAllowed,
     BelowThreshold { finding: usize, score: f64, threshold: f64 },
     PathAlone { finding: usize },
     NotWorthAsking { finding: usize, score: f64, threshold: f64 },
@@ -131,6 +148,7 @@ pub enum MissReason {
     KeyRefused(RefusedKey),
     NoKey(MissingKeyFields),
     AuditedMissing,
+    AuditedUnnamed,
     NotRecorded,
     NotCompared,
 }
@@ -139,14 +157,17 @@ pub enum MissReason {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Extra {
     pub finding: usize,
+    /// The golden that the reason names, else the one that ranks first.
     pub best: Option<Candidate>,
+    /// Goldens it was refused for: those that judges refused, the nearest by place first, else the best by score.
+    pub refused: Vec<Candidate>,
     pub why: ExtraReason,
     pub flags: Vec<Flag>,
 }
 
 impl Extra {
     pub(super) fn new(finding: usize, why: ExtraReason) -> Self {
-        Self { finding, best: None, why, flags: Vec::new() }
+        Self { finding, best: None, refused: Vec::new(), why, flags: Vec::new() }
     }
 }
 
@@ -155,6 +176,7 @@ impl Extra {
 pub enum ExtraReason {
     CleanCase,
     NothingNear,
+    NoneAllowed,
     BelowThreshold { golden: usize, score: f64, threshold: f64 },
     PathAlone { golden: usize },
     NotWorthAsking { golden: usize, score: f64, threshold: f64 },
@@ -234,9 +256,10 @@ pub(super) fn place_match(result: &mut TrialResult, found: Match, acceptance: Ac
                 heuristic: score,
                 parts: found.parts,
                 judged: found.judgement.map(|_| true),
+                refused_by: None,
             };
             let why = ExtraReason::Trap { golden: found.golden };
-            result.extras.push(Extra { finding: found.finding, best: Some(best), why, flags });
+            result.extras.push(Extra { best: Some(best), flags, ..Extra::new(found.finding, why) });
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Scores a golden against a finding.
 
+use super::assign::quantum;
 use super::keywords::{KeywordIndex, Keywords};
 use super::lists::{Lists, Sets};
 use super::outcome::Parts;
@@ -179,6 +180,13 @@ impl<'a> PreparedCase<'a> {
         let text = g.prose.as_ref().map(|prose| prose.share(prose.terms.iter().map(used).sum()));
         let parts = Parts { file, line, keyword, text, judge: None };
         Some((weigh(&parts, &profile.weights, profile.unstated), parts))
+    }
+
+    /// Whether the profile's rules alone match a pair, whatever judges say.
+    pub fn matches_by_score(&self, golden: usize, findings: &PreparedFindings<'_>, finding: usize) -> bool {
+        self.score(golden, findings, finding).is_some_and(|(score, parts)| {
+            quantum(score) >= quantum(self.profile.threshold) && self.has_evidence(golden, findings, finding, &parts)
+        })
     }
 
     /// Whether there is evidence beyond the path that the finding is about the golden, if the profile requires it.

@@ -2,7 +2,7 @@
 
 use super::assign::{Edge, quantum};
 use super::decisions::Decisions;
-use super::outcome::{Candidate, Parts};
+use super::outcome::{Candidate, Parts, RefusedBy};
 use super::pair::{PreparedCase, PreparedFindings};
 use super::scratch::PairVisitor;
 use std::cmp::Reverse;
@@ -29,6 +29,7 @@ pub(super) struct PairScore {
     pub(super) score: f64,
     pub(super) parts: Parts,
     pub(super) judged: Option<bool>,
+    pub(super) refused_by: Option<RefusedBy>,
     pub(super) named: bool,
 }
 
@@ -49,8 +50,8 @@ impl PairScore {
     }
 
     pub(super) fn candidate(self, index: usize) -> Option<Candidate> {
-        let Self { heuristic, score, parts, judged, .. } = self;
-        self.is_candidate().then_some(Candidate { index, score, heuristic, parts, judged })
+        let Self { heuristic, score, parts, judged, refused_by, .. } = self;
+        self.is_candidate().then_some(Candidate { index, score, heuristic, parts, judged, refused_by })
     }
 }
 
@@ -73,16 +74,27 @@ impl<'a> PairScorer<'a> {
         let decided = self.decisions.pair(golden, finding);
         let judge = decided.map(|d| if d.matched { d.confidence.unwrap_or(1.0) } else { 0.0 });
         parts.judge = judge;
-        let share = self.case.profile.heuristic_share;
+        let profile = self.case.profile;
+        let share = profile.heuristic_share;
+        let (counts, refused_by) = match decided {
+            Some(decided) if decided.matched => (true, None),
+            Some(decided) => (false, Some(RefusedBy::Judge(decided.judgement))),
+            None if self.decisions.unjudged.contains(&(golden, finding)) => (false, None),
+            None if profile.uses_judge() => {
+                let threshold = profile.judge_threshold;
+                (false, (quantum(heuristic) < quantum(threshold)).then_some(RefusedBy::Score { threshold }))
+            }
+            None if quantum(heuristic) < self.threshold => {
+                (false, Some(RefusedBy::Score { threshold: profile.threshold }))
+            }
+            None if !self.case.has_evidence(golden, &self.findings, finding, &parts) => {
+                (false, Some(RefusedBy::NoEvidence))
+            }
+            None => (true, None),
+        };
         Some(PairScore {
-            counts: match decided {
-                Some(decided) => decided.matched,
-                None if self.case.profile.uses_judge() || self.decisions.unjudged.contains(&(golden, finding)) => false,
-                None => {
-                    quantum(heuristic) >= self.threshold
-                        && self.case.has_evidence(golden, &self.findings, finding, &parts)
-                }
-            },
+            counts,
+            refused_by,
             heuristic,
             score: judge.map_or(heuristic, |judge| share * heuristic + (1.0 - share) * judge),
             parts,

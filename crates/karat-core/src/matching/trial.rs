@@ -120,7 +120,12 @@ fn by_audit(case: &PreparedCase<'_>, findings: &[Finding], decisions: &Decisions
     }
     let missed = |golden: &usize| !result.matches.iter().any(|found| found.golden == *golden);
     let required = (0..goldens.len()).filter(|golden| goldens[*golden].is_required()).filter(missed);
-    let why = |golden| if Some(golden) == target { MissReason::AuditedMissing } else { MissReason::NotCompared };
+    let is_found = audit.target.as_ref().is_some_and(|target| target.found);
+    let why = |golden| match Some(golden) == target {
+        true if is_found => MissReason::AuditedUnnamed,
+        true => MissReason::AuditedMissing,
+        false => MissReason::NotCompared,
+    };
     result.misses = required.map(|golden| Miss::new(golden, why(golden))).collect();
     // Of several classes of one finding the first stands.
     let classes: HashMap<&str, Classification> =

@@ -5,6 +5,7 @@
 mod aggregate;
 mod corrected;
 mod intervals;
+mod judge_effect;
 mod judge_rounds;
 pub mod label_priority;
 mod slice;
@@ -14,6 +15,7 @@ mod warnings;
 
 pub use corrected::{CorrectedMetric, CorrectedTool, CorrectionInput, LabelSampling, correct_scores, label_sampling};
 pub use intervals::{Intervals, Proportions};
+pub use judge_effect::{PairSelection, SelectedPair, select_pairs, with_unsure_decided, without_judges};
 pub use judge_rounds::{JudgeRounds, PairOrder, PairQuestion, mark_unjudged, run_judge_rounds};
 pub use slice::{Slice, Slices};
 pub use trial::{AuditSummary, TrialScore, stated_verdict};

@@ -70,6 +70,7 @@ fn judgement(trial: &Trial, golden: &str, finding: &str, answers: &[(bool, f64)]
             partial: None,
             confidence: Some(confidence),
             explanation: None,
+            grounds: None,
         }),
     }
 }

@@ -10,5 +10,6 @@ mod label_priority;
 mod metrics;
 mod outcomes;
 mod properties;
+mod reasons;
 mod story;
 mod thresholds;

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 const FILES: [&str; 4] = ["src/a.py", "src/b.py", "lib/a.py", "web/x/c.ts"];
 const WORDS: [&str; 6] = ["sql", "race", "leak", "lock", "token", "path"];
 
-fn goldens() -> impl Strategy<Value = Vec<Golden>> {
+pub(crate) fn goldens() -> impl Strategy<Value = Vec<Golden>> {
     let one = (0..4_usize, proptest::option::of(1_u32..30), proptest::collection::vec(0..6_usize, 0..3), 0..6_u8);
     proptest::collection::vec(one, 0..7).prop_map(|list| {
         let build = |(i, (file, line, words, kind)): (usize, (usize, Option<u32>, Vec<usize>, u8))| Golden {
@@ -34,7 +34,7 @@ fn goldens() -> impl Strategy<Value = Vec<Golden>> {
     })
 }
 
-fn findings() -> impl Strategy<Value = Vec<Finding>> {
+pub(crate) fn findings() -> impl Strategy<Value = Vec<Finding>> {
     let one = (0..5_usize, proptest::option::of(1_u32..30), proptest::collection::vec(0..6_usize, 0..4), 0..3_u8);
     proptest::collection::vec(one, 0..9).prop_map(|list| {
         let build = |(i, (file, line, words, rule)): (usize, (usize, Option<u32>, Vec<usize>, u8))| Finding {

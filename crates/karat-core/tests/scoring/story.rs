@@ -136,6 +136,7 @@ pub(crate) fn judgement(line: &str) -> Judgement {
             partial: None,
             confidence: rest.first().map(|c| c.parse().unwrap()),
             explanation: None,
+            grounds: None,
         }),
     };
     Judgement {
@@ -194,6 +195,7 @@ fn miss(why: MissReason) -> String {
         MissReason::TrialFailed(outcome) => return format!("the trial {}", outcome.ended()),
         MissReason::NothingReported => "the tool reported nothing",
         MissReason::NoCandidate => "no finding is similar to it",
+        MissReason::NoneAllowed => "no finding that may be paired with it is similar to it",
         MissReason::BelowThreshold { .. } => "the best candidate scores too low",
         MissReason::PathAlone { .. } => "the best candidate shares its path and nothing else",
         MissReason::NotWorthAsking { .. } => "the best candidate scores too low to ask",
@@ -207,6 +209,7 @@ fn miss(why: MissReason) -> String {
         MissReason::KeyRefused(_) => "its key is refused",
         MissReason::NoKey(_) => "no key can be built for it",
         MissReason::AuditedMissing => "the audit reports it as not found",
+        MissReason::AuditedUnnamed => "the audit reports it as found, and in no finding",
         MissReason::NotRecorded => "no recorded judgement matches it",
         MissReason::NotCompared => "the profile does not compare it",
     }
@@ -217,6 +220,7 @@ fn extra(why: ExtraReason) -> &'static str {
     match why {
         ExtraReason::CleanCase => "the case has no goldens",
         ExtraReason::NothingNear => "no golden is similar to it",
+        ExtraReason::NoneAllowed => "no golden that it may be paired with is similar to it",
         ExtraReason::BelowThreshold { .. } => "its best golden scores too low",
         ExtraReason::PathAlone { .. } => "it shares the path of its best golden and nothing else",
         ExtraReason::NotWorthAsking { .. } => "its best golden scores too low to ask",

@@ -45,6 +45,41 @@ pub struct JudgeV1 {
     /// How it did the last time it was probed; absent if it never was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<ProbeV1>,
+    /// How far it agrees with the judgements it was measured against, for the kind of findings that most of the judged ones are;
+    /// absent for judges without such a figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_agreement: Option<MeasuredAgreementV1>,
+}
+
+/// How far a judge agreed with judgements that it had not seen.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MeasuredAgreementV1 {
+    /// Cohen's kappa on goldens found.
+    pub kappa: f64,
+    /// The findings it was measured on.
+    pub on: FindingKindV1,
+    /// What most of the findings of this report are. Where that is another kind, the figure was not measured on it.
+    pub most_findings: FindingKindV1,
+}
+
+/// Who reports findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FindingKindV1 {
+    /// Reviewers, in their own words.
+    ReviewComments,
+    /// Scanners: they name a rule or a weakness.
+    ScannerFindings,
+}
+
+impl FindingKindV1 {
+    /// As in a sentence.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::ReviewComments => "review comments",
+            Self::ScannerFindings => "scanner findings",
+        }
+    }
 }
 
 /// How a model chose its words, where that was not as configured.
@@ -117,6 +152,9 @@ pub struct MeasuredV1 {
     /// Seconds by stage.
     #[serde(default)]
     pub times: BTreeMap<String, f64>,
+    /// What follows `karat label next` to select the trials of a report with `sensitivity`; absent where it cannot load them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label_source: Option<String>,
 }
 
 /// How long trials took.

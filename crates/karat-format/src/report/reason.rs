@@ -18,6 +18,8 @@ pub enum MissReasonV1 {
     NothingReported,
     /// No finding has anything in common with it.
     NoCandidate,
+    /// No finding that the profile's requirements (`require`, `line_tolerance`) allow has anything in common with it.
+    NoneAllowed,
     /// The best candidate scores too low, and no judge is asked.
     BelowThreshold {
         /// The best candidate.
@@ -27,7 +29,7 @@ pub enum MissReasonV1 {
         /// The score that it takes.
         threshold: f64,
     },
-    /// The best candidate scores enough by its path, and nothing else shows that it is about the golden.
+    /// The best candidate scores enough, and shows none of the profile's `evidence` that it is about the golden.
     PathAlone {
         /// The best candidate.
         finding: String,
@@ -48,9 +50,9 @@ pub enum MissReasonV1 {
         /// The golden that it is matched to.
         matched_to: String,
     },
-    /// A judge said that the best candidate does not report it.
+    /// A judge said that a candidate does not report it.
     Refused {
-        /// The best candidate.
+        /// Of the candidates that judges refused, the nearest by place.
         finding: String,
         /// Who said so.
         judge: String,
@@ -103,7 +105,9 @@ pub enum MissReasonV1 {
     },
     /// An audit says that it was not found.
     AuditedMissing,
-    /// No recorded judgement matches it.
+    /// An audit says that it was found, and names no finding of the trial that reports it.
+    AuditedUnnamed,
+    /// The recorded judgements match no finding to it.
     NotRecorded,
     /// The profile does not compare it.
     NotCompared,
@@ -117,6 +121,8 @@ pub enum ExtraReasonV1 {
     CleanCase,
     /// It has nothing in common with any golden.
     NothingNear,
+    /// It has nothing in common with any golden that the profile's requirements (`require`, `line_tolerance`) allow.
+    NoneAllowed,
     /// Its best golden scores too low, and no judge is asked.
     BelowThreshold {
         /// The best golden.
@@ -126,7 +132,7 @@ pub enum ExtraReasonV1 {
         /// The score that it takes.
         threshold: f64,
     },
-    /// It scores enough by the path, and nothing else shows that it is about its best golden.
+    /// It scores enough, and shows none of the profile's `evidence` that it is about its best golden.
     PathAlone {
         /// The best golden.
         golden: String,
@@ -140,9 +146,9 @@ pub enum ExtraReasonV1 {
         /// The score from which a judge is asked.
         threshold: f64,
     },
-    /// A judge said that it does not report its best golden.
+    /// A judge said that it does not report a golden.
     Refused {
-        /// The best golden.
+        /// Of the goldens that judges refused, the nearest by place.
         golden: String,
         /// Who said so.
         judge: String,
@@ -188,7 +194,7 @@ pub enum ExtraReasonV1 {
         /// The class.
         class: Classification,
     },
-    /// No recorded judgement matches it to a golden.
+    /// The recorded judgements match it to no golden.
     NotRecorded,
     /// The profile does not compare it.
     NotCompared,

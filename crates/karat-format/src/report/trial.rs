@@ -2,7 +2,7 @@
 
 use super::reason::{ExtraReasonV1, MissReasonV1};
 use karat_core::golden::Severity;
-use karat_core::judgement::{Classification, TypeMatch};
+use karat_core::judgement::{Classification, Reason, TypeMatch};
 use karat_core::matching::outcome::{Flag, Parts};
 use karat_core::suite::Verdict;
 use karat_core::trial::Outcome;
@@ -129,6 +129,32 @@ pub struct CandidateV1 {
     pub judged: Option<bool>,
 }
 
+/// A candidate that was refused. Probabilities and log-odds are of a match, whoever refused it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RefusedV1 {
+    /// The golden, where the candidate is a finding's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub golden: Option<String>,
+    /// The finding, where the candidate is a golden's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finding: Option<String>,
+    /// Who refused it: a judge, or `score` for the profile's rules.
+    pub judge: String,
+    /// How likely a match is; of a pair that was refused by its score, the score. Absent for a judge that does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probability: Option<f64>,
+    /// From this probability on, it would have matched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
+    /// What spoke for a match, the strongest first, then what spoke against it. Those of a score add up to how far its log-odds
+    /// lie from those of the threshold; the local judge's strongest are kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Reason>,
+    /// What a judge that gives no log-odds said, or what the rules miss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<String>,
+}
+
 /// A judge's words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JudgementInfoV1 {
@@ -179,9 +205,13 @@ pub struct MissV1 {
     /// The same as data; absent in reports of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<MissReasonV1>,
-    /// Its best candidate: of those that count the one with the highest score, else the one that file, lines and words rank
-    /// highest, whatever a judge said of it.
+    /// The candidate that the reason names. Of those that count it is the one with the highest score; else of those that judges
+    /// refused the nearest by place; else the one that file, lines and words rank highest.
     pub best: Option<CandidateV1>,
+    /// Candidates that were refused, with what spoke for and against them: those that judges refused, the nearest by place
+    /// first, else the best by score.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedV1>,
     /// What to know of it.
     pub flags: Vec<Flag>,
 }
@@ -196,9 +226,12 @@ pub struct ExtraV1 {
     /// The same as data; absent in reports of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<ExtraReasonV1>,
-    /// Its best golden.
+    /// The golden that the reason names, chosen as for misses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub best: Option<CandidateV1>,
+    /// Goldens it was refused for, with what spoke for and against each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedV1>,
     /// What to know of it.
     pub flags: Vec<Flag>,
     /// Whether it is no false positive because it is on lines the change did not touch.

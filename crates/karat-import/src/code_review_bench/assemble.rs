@@ -254,7 +254,16 @@ fn decide(
 }
 
 fn decision(finding: FindingId, matched: bool, explanation: Option<String>) -> PairDecision {
-    PairDecision { golden: None, finding, matched, partial: None, confidence: None, explanation, probability: None }
+    PairDecision {
+        golden: None,
+        finding,
+        matched,
+        partial: None,
+        confidence: None,
+        explanation,
+        probability: None,
+        grounds: None,
+    }
 }
 
 #[derive(Default)]

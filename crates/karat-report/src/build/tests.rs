@@ -203,6 +203,7 @@ fn judgement(trial: &Trial, judge: &JudgeName, golden: &str, finding: &str, matc
             confidence: Some(0.9),
             explanation: None,
             probability: None,
+            grounds: None,
         }),
     }
 }

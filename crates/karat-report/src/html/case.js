@@ -282,6 +282,7 @@ const caseView = (() => {
     if (item.miss) {
       out.push(make("h3", {}, "Missed"), make("p", {}, `${item.miss.why}${flags(item.miss)}`));
       if (item.miss.best) out.push(candidate("Best candidate", item.miss.best));
+      out.push(...refused(item.miss.refused));
     }
     if (item.kind === "golden" && item.state === "trap") {
       out.push(make("h3", {}, "A known false alarm"), make("p", {}, "Reporting it is an error, and this trial did: ", item.other ? jump(item.other) : "", "."));
@@ -292,6 +293,7 @@ const caseView = (() => {
       out.push(make("h3", {}, item.state === "trap" ? "A known false alarm" : "Matches no golden"), make("p", {}, `${item.extra.why}${flags(item.extra)}`));
       if (item.extra.left_out) out.push(make("p", { class: "dim" }, "On lines the change did not touch; not counted."));
       if (item.extra.best) out.push(candidate("Nearest golden", item.extra.best));
+      out.push(...refused(item.extra.refused));
     }
     if (item.state === "open") {
       const trap = item.info.acceptance === "trap";
@@ -316,6 +318,21 @@ const caseView = (() => {
     const item = of.golden != null ? now.story.golden.get(of.golden) : now.story.finding.get(of.finding);
     const judged = of.judged === true ? ", a judge said yes" : of.judged === false ? ", a judge said no" : "";
     return make("div", { class: "candidate" }, make("p", {}, make("strong", {}, title), " ", item ? jump(item) : (of.golden ?? of.finding), ` ${item ? item.info.title.slice(0, 160) : ""} · score ${three(of.score)}${judged}`), parts(of.parts));
+  }
+
+  // Who refused which candidate, how likely a match is, and the strongest reasons for and against it.
+  function refused(list) {
+    if (!list?.length) return [];
+    const side = (of, wanted) => (of.reasons ?? []).filter((reason) => wanted(reason.log_odds)).map((reason) => `${reason.name} ${reason.log_odds > 0 ? "+" : "−"}${Math.abs(reason.log_odds).toFixed(1)}`).join(", ");
+    const row = (of) => {
+      const item = of.golden != null ? now.story.golden.get(of.golden) : now.story.finding.get(of.finding);
+      const odds = of.probability == null ? "–" : `${three(of.probability)} ${of.probability < of.threshold ? "<" : "≥"} ${three(of.threshold)}`;
+      return make("tr", {}, make("th", { scope: "row" }, item ? jump(item) : (of.golden ?? of.finding)), make("td", {}, of.judge), make("td", { class: "n" }, odds),
+        make("td", {}, side(of, (value) => value > 0)), make("td", {}, side(of, (value) => value < 0), of.explanation ? make("div", { class: "dim" }, folded(of.explanation, 300)) : null));
+    };
+    const head = ["candidate", "refused by", "probability", "for (log-odds)", "against (log-odds)"];
+    return [make("h3", {}, "Refused candidates"), make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Refused candidates, scrolls sideways" },
+      make("table", { class: "refused" }, make("thead", {}, make("tr", {}, head.map((title) => make("th", { scope: "col" }, title)))), make("tbody", {}, list.map(row))))];
   }
 
   // The code, with a sign on the first line of everything and a bar along the rest.

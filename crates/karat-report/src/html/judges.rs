@@ -1,6 +1,7 @@
 //! The table of judges: questions, cost and reliability.
 
 use super::{section, table};
+use crate::facts::agreement_words;
 use crate::judge_licence::{MAX_ERROR_RATE, licence};
 use crate::number::{decimals, three};
 use karat_core::wording::count;
@@ -37,7 +38,10 @@ fn row(report: &ReportV1, judge: &JudgeV1) -> Markup {
     let now = report.measured.judges.get(&judge.judge);
     html! {
         tr {
-            th scope="row" { (judge.judge) }
+            th scope="row" {
+                (judge.judge)
+                @if let Some(words) = agreement_words(judge) { br; span.dim.small { (words) } }
+            }
             @for number in [judge.asked, judge.cached, judge.saved] { td.n { (number) } }
             td.n.warn[judge.unjudged > 0] {
                 (judge.unjudged) @if judge.refused > 0 { " (" (judge.refused) " refused)" }

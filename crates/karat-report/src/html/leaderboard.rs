@@ -1,7 +1,7 @@
 //! The sortable leaderboard: a row per tool, a bar per interval.
 
 use super::section;
-use crate::facts::untouched_sentence;
+use crate::facts::{sensitivity_sentence, untouched_sentence};
 use crate::number::{failed_trials, headline, is_best, rank_metric, rank_of, ranked, span, three, title};
 use crate::page::drawing;
 use crate::plot;
@@ -30,6 +30,7 @@ pub(super) fn draw(report: &ReportV1) -> Markup {
             }
         }
         @if let Some(sentence) = untouched_sentence(report) { p.dim { (sentence) "." } }
+        @if let Some(sentence) = sensitivity_sentence(report) { p.warn { (sentence) } }
     };
     section("leaderboard", "Leaderboard", &content)
 }

@@ -81,6 +81,7 @@ impl<'l, 's> CurrentLabels<'l, 's> {
                     partial,
                     confidence,
                     explanation: label.note.clone(),
+                    grounds: None,
                 };
                 Some((vec![label], judgement(trial, label.annotator.judge(), Decision::Pair(decision))))
             }));

@@ -13,10 +13,10 @@ use karat_core::matching::text::Vocabulary;
 use karat_core::matching::trial::best_candidates;
 use karat_core::pooling::{Pool, pool_extras};
 use karat_core::profile::{Method, Profile};
-use karat_core::scorecard::Scorecard;
 use karat_core::scorecard::label_priority::{
     PairInstance, PriorityInput, Uncertainty, extra_bound_widths, uncertainties,
 };
+use karat_core::scorecard::{PairSelection, Scorecard, SelectedPair, select_pairs};
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::{Outcome, Trial};
 use rayon::prelude::*;
@@ -38,20 +38,32 @@ pub struct OpenPair<'a> {
     pub doubt: Uncertainty,
 }
 
-/// The distinct pairs that a judge would be asked about, those that would narrow the figure's interval most first.
+/// The distinct pairs that a judge would be asked about, or the selected ones; those that would narrow the figure's interval most
+/// first.
 pub fn pair_queue<'a>(
     suite: &'a Suite,
     trials: &'a [Trial],
     judgements: &[Judgement],
     profile: &Profile,
     judge: &LocalJudge,
+    only: Option<PairSelection>,
 ) -> Vec<OpenPair<'a>> {
+    let selected = only.map(|selection| {
+        let mut by_trial: HashMap<usize, Vec<(usize, usize)>> = HashMap::new();
+        for SelectedPair { trial, golden, finding, .. } in select_pairs(suite, trials, judgements, profile, selection) {
+            by_trial.entry(trial).or_default().push((golden, finding));
+        }
+        by_trial
+    });
     let cases: HashMap<&str, &Case> = suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
     let goldens: Vec<&Golden> = suite.cases.iter().flat_map(|case| &case.goldens).collect();
     let vocabulary = Vocabulary::learn(&goldens, |golden| prose(golden));
     let of_trial = |(at, trial): (usize, &'a Trial)| -> Vec<(LabelKey, PairInstance)> {
         let Some(&case) = cases.get(trial.case.as_str()) else { return Vec::new() };
-        let candidates = candidates(case, trial, &vocabulary, profile);
+        let candidates = match &selected {
+            Some(selected) => selected.get(&at).cloned().unwrap_or_default(),
+            None => candidates(case, trial, &vocabulary, profile),
+        };
         if candidates.is_empty() {
             return Vec::new();
         }

@@ -185,6 +185,13 @@ impl Judge {
         }
     }
 
+    pub(super) fn local(&self) -> Option<&LocalJudge> {
+        match &self.kind {
+            JudgeKind::Local(local) => Some(local),
+            _ => None,
+        }
+    }
+
     /// The first member that cannot audit a whole response.
     pub(super) fn cannot_audit(&self) -> Option<&JudgeName> {
         self.members().iter().find(|member| member.engine().is_none()).map(|member| &member.name)

@@ -14,7 +14,7 @@ use karat_core::scorecard::mark_unjudged;
 use karat_core::trial::Trial;
 use karat_core::wording::plural;
 use karat_format::probe::ProbeV1;
-use karat_format::report::{JudgeV1, ReportV1};
+use karat_format::report::{FindingKindV1, JudgeV1, MeasuredAgreementV1, ReportV1};
 use karat_io::cancel::Cancel;
 use karat_io::files::Files;
 use karat_llm::ledger::{CacheMode, Ledger, MemoryLedger};
@@ -101,11 +101,13 @@ pub fn run_judge(
     }
     work.notes.extend(same_vendor_note(&judge, models));
     let probes = latest_probes(&judge, &mut env, work);
+    let agreements = measured_agreements(&judge, &work.trials);
     let given = std::mem::take(&mut work.judgements);
     let mut result =
         env.with(&judge, loaded, &work.trials, |context| ask(&judge, &work.trials, given, &work.profile, context))?;
     for judge in &mut result.judges {
         judge.probe = probes.get(&judge.judge).cloned();
+        judge.measured_agreement = agreements.get(&judge.judge).copied();
     }
     work.judgements = result.judgements;
     work.voices = result.voices;
@@ -235,6 +237,24 @@ fn add_human_labels(judge: &Judge, env: &mut JudgeEnv<'_>, loaded: &LoadedSuite,
     let labels = labels_as_judgements(&labels, &loaded.suite, &work.trials).into_iter();
     work.judgements.extend(labels.filter(|judgement| applies(judgement) && !given.contains(&judgement.judge)));
     Ok(())
+}
+
+/// How far the judge or a panel's members agree with what they were measured against, by name, for the kind of findings that most
+/// are of; where nothing was measured on that kind, on the other.
+fn measured_agreements(judge: &Judge, trials: &[Trial]) -> BTreeMap<String, MeasuredAgreementV1> {
+    let findings = || trials.iter().flat_map(|trial| &trial.findings);
+    let scanned = findings().filter(|finding| finding.is_from_scanner()).count();
+    let is_scanned = 2 * scanned > findings().count();
+    let (review, scanner) = (FindingKindV1::ReviewComments, FindingKindV1::ScannerFindings);
+    let most_findings = if is_scanned { scanner } else { review };
+    let agreement = |member: &Judge| {
+        let params = member.local()?.params();
+        let on_reviews = params.provenance.held_out.as_ref().map(|held_out| (held_out.kappa, review));
+        let on_scanners = params.scanner.provenance.held_out.as_ref().map(|held_out| (held_out.kappa, scanner));
+        let (kappa, on) = if is_scanned { on_scanners.or(on_reviews) } else { on_reviews.or(on_scanners) }?;
+        Some((member.name.to_string(), MeasuredAgreementV1 { kappa, on, most_findings }))
+    };
+    judge.members().iter().filter_map(agreement).collect()
 }
 
 /// The latest probes of the judge or of a panel's members, by name. No store is created for that.

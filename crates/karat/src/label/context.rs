@@ -1,6 +1,6 @@
 //! Scored trials whose items people label.
 
-use super::session::Queue;
+use super::session::{Queue, ShownPairs};
 use crate::failure::Result;
 use crate::judge::local;
 use crate::judge::registry::NONE;
@@ -18,7 +18,7 @@ use karat_core::scorecard::{Intervals, Scorecard, score};
 use karat_core::trial::Trial;
 use karat_format::shipped_suites::locate;
 use karat_io::files::Files;
-use karat_store::label::{Label, Sample, labels_as_judgements};
+use karat_store::label::{Label, labels_as_judgements};
 use karat_store::{RunInfo, Store};
 use std::path::{Path, PathBuf};
 
@@ -88,13 +88,18 @@ impl LabelContext {
         Ok((context, root))
     }
 
-    pub(super) fn pairs(&self, sample: Option<Sample>) -> Result<Queue> {
+    /// Leaves out what people decided, which the order of the items would reveal.
+    pub(super) fn leave_out_people(&mut self) {
+        self.judgements.retain(|judgement| !judgement.judge.is_human());
+    }
+
+    pub(super) fn pairs(&self, shown: ShownPairs) -> Result<Queue> {
         let (suite, profile) = (&self.loaded.suite, &self.profile);
         let mut scorecard = self.scorecard.clone();
         let intervals = Intervals { seed: Some(0), resamples: SAMPLES, ..Intervals::default() };
         scorecard.add_intervals(suite, profile, &intervals);
         let cases = case_half_width(&scorecard, profile);
-        Ok(Queue::pairs(suite, &self.trials, &self.judgements, profile, &local::shipped()?, cases, sample))
+        Ok(Queue::pairs(suite, &self.trials, &self.judgements, profile, &local::shipped()?, cases, shown))
     }
 
     /// Extras to label that at least so many tools report.

@@ -11,8 +11,8 @@ use super::page::{Excerpt, SourceOf, excerpts};
 use karat_core::judgement::Judgement;
 use karat_core::local_judge::LocalJudge;
 use karat_core::profile::Profile;
-use karat_core::scorecard::Scorecard;
 use karat_core::scorecard::label_priority::{Uncertainty, figure_metric};
+use karat_core::scorecard::{PairSelection, Scorecard};
 use karat_core::suite::Suite;
 use karat_core::trial::Trial;
 use karat_store::label::{
@@ -73,6 +73,14 @@ impl Item {
     }
 }
 
+/// Which pairs are shown; default: all.
+#[derive(Clone, Copy, Debug, Default)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct ShownPairs {
+    pub sample: Option<Sample>,
+    pub only: Option<PairSelection>,
+}
+
 /// All items of one kind to label. It is the same for every annotator, whatever has been labelled.
 pub struct Queue {
     /// The kind of its items.
@@ -91,9 +99,9 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Pairs, those first whose labels narrow the metric's interval most; a sample comes in random order instead. `cases` is the
-    /// part of the interval's half width that is due to the choice of cases. `judgements` must not contain human ones, since the
-    /// order would reveal them.
+    /// Pairs, all or those selected, those first whose labels narrow the metric's interval most; a sample comes in random order
+    /// instead. `cases` is the part of the interval's half width that is due to the choice of cases. `judgements` must not contain
+    /// human ones, since the order would reveal them.
     pub fn pairs(
         suite: &Suite,
         trials: &[Trial],
@@ -101,9 +109,10 @@ impl Queue {
         profile: &Profile,
         judge: &LocalJudge,
         cases: Option<f64>,
-        sample: Option<Sample>,
+        shown: ShownPairs,
     ) -> Self {
-        let mut open = pair_queue(suite, trials, judgements, profile, judge);
+        let ShownPairs { sample, only } = shown;
+        let mut open = pair_queue(suite, trials, judgements, profile, judge, only);
         if let Some(sample) = sample {
             // In random order, so that the first of them are a sample too if the rest is never labelled.
             let placed = open.into_iter().filter_map(|open| Some((sample.place(&open.key)?, open)));

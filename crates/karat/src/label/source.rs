@@ -4,7 +4,7 @@
 #![expect(missing_docs, reason = "names of fields say it")]
 
 use super::context::LabelContext;
-use super::session::{Item, Queue};
+use super::session::{Item, Queue, ShownPairs};
 use crate::failure::{Failure, Result};
 use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, run_judge};
 use crate::profile::{ProfileRequest, resolve_for_suite};
@@ -42,10 +42,17 @@ pub struct LabelRequest {
     pub store_folder: PathBuf,
 }
 
+impl LabelRequest {
+    /// Whether no stored judgements were made by this judge and profile.
+    fn needs_judging(&self) -> bool {
+        self.suite.is_some() || self.judge.judge.is_some() || !self.profile.is_empty()
+    }
+}
+
 /// Which items are labelled.
 pub enum QueueRequest {
-    /// Pairs, or a random sample of them.
-    Pairs { sample: Option<Sample> },
+    /// Pairs: all, a random sample, or those that a ranking may rest on.
+    Pairs(ShownPairs),
     /// Extras that at least so many tools report.
     Extras { min_tools: usize },
     /// Findings of audited cases.
@@ -65,7 +72,7 @@ impl LabelItems {
     pub fn load_run(store: &mut Store, run: &RunInfo, kind: LabelKind) -> Result<Self> {
         let context = LabelContext::from_run(store, run, |loaded| loaded)?;
         let queue = match kind {
-            LabelKind::Pair => context.pairs(None)?,
+            LabelKind::Pair => context.pairs(ShownPairs::default())?,
             LabelKind::Extra => context.extras(1),
             LabelKind::Audit => Queue::audits(&context.loaded.suite, &context.trials),
         };
@@ -87,9 +94,15 @@ pub fn label_queue(
     let (source, profile) = LabelSource::load(request)?;
     let (profile, run) = (profile?, source.run.clone());
     let (queue, loaded) = match items {
-        QueueRequest::Pairs { sample } => {
+        // Selected are the decisions of the judge that was asked: the stored ones of a run, unless other rules are named.
+        QueueRequest::Pairs(shown) if shown.only.is_some() && request.needs_judging() => {
+            let mut context = source.score(profile, request, observer)?;
+            context.leave_out_people();
+            (context.pairs(*shown)?, context.loaded)
+        }
+        QueueRequest::Pairs(shown) => {
             let context = LabelContext::new(source.loaded, source.trials, profile, source.judgements)?;
-            (context.pairs(*sample)?, context.loaded)
+            (context.pairs(*shown)?, context.loaded)
         }
         QueueRequest::Extras { min_tools } => {
             let context = source.score(profile, request, observer)?;

@@ -137,7 +137,7 @@ fn the_worklist_has_each_near_pair_once_and_the_most_informative_first() {
     ];
     let judge = local::shipped().unwrap();
     let told = |trials: &[Trial], profile: &Profile| -> Vec<String> {
-        let open = pair_queue(&suite, trials, &[], profile, &judge);
+        let open = pair_queue(&suite, trials, &[], profile, &judge, None);
         assert!(open.is_sorted_by(|a, b| a.doubt.variance() >= b.doubt.variance()));
         open.iter().map(|open| format!("{} {}", open.golden.id, open.finding.id)).collect()
     };
@@ -150,7 +150,7 @@ fn the_worklist_has_each_near_pair_once_and_the_most_informative_first() {
     // Where the best report of a golden is none, more hangs on the second best.
     let said = labels_as_judgements(&[label(&suite, &plain, "anna", Answer::NO)], &suite, &trials);
     let swing = |judgements: &[Judgement]| {
-        let open = pair_queue(&suite, &trials, judgements, &profile(), &judge);
+        let open = pair_queue(&suite, &trials, judgements, &profile(), &judge, None);
         open.into_iter().find(|open| open.golden.id.as_str() == "g1" && open.finding.id.as_str() == "f2").unwrap().doubt
     };
     assert!(swing(&said).swing > swing(&[]).swing, "{:?} {:?}", swing(&said), swing(&[]));

@@ -40,8 +40,8 @@ fn judgements_decide_pairs() {
     check(
         &[judgement("m", "aa", "f1", false)],
         "",
-        "miss aa: the best candidate, f1, was rejected by m\nmiss bb: no finding is similar to it\n\
-         extra f1: its best golden, aa, was rejected by m\nextra f2: no golden is similar to it",
+        "miss aa: f1 was rejected by m\nmiss bb: no finding is similar to it\n\
+         extra f1: as a report of aa it was rejected by m\nextra f2: no golden is similar to it",
     );
     let nothing = [judgement("m", Value::Null, "f1", false)];
     assert_eq!(counts(&score_with(&nothing, "")), [0, 2, 2], "judged to match nothing");

@@ -6,6 +6,7 @@ mod formats;
 mod judgements;
 mod pooled;
 mod rules;
+mod sensitivity;
 mod terminal;
 mod trials;
 mod trust;

@@ -22,6 +22,7 @@ fn labels(said: &str) -> (String, String, Vec<Option<bool>>, bool) {
             partial: None,
             confidence: None,
             explanation: None,
+            grounds: None,
         };
         let decision = Decision::Pair(pair);
         Judgement { case: "c".into(), tool: "t".into(), trial: 1, judge: "j".into(), exchange: None, decision }

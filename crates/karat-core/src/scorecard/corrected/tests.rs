@@ -33,6 +33,7 @@ fn says(judge: &str, place: PairIndex, matched: bool, probability: Option<f64>) 
             confidence: None,
             explanation: None,
             probability,
+            grounds: None,
         }),
     }
 }

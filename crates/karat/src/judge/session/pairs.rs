@@ -6,7 +6,7 @@ use crate::judge::code_context;
 use crate::judge::registry::{Judge, JudgeKind, Panel};
 use crate::judge::template::{PAIR_SWAPPED, pair_question};
 use karat_core::ids::{CaseId, FindingId, GoldenId, JudgeName, ToolName};
-use karat_core::judgement::{Decision, Judgement, PairDecision, UnjudgedPair};
+use karat_core::judgement::{Decision, Grounds, Judgement, PairDecision, UnjudgedPair};
 use karat_core::local_judge::LocalJudge;
 use karat_core::panel::{PanelDecision, Vote, settle_pairs};
 use karat_core::profile::Profile;
@@ -195,6 +195,7 @@ fn answer_locally(local: &LocalJudge, name: &JudgeName, questions: &[PairQuestio
             let decision = PairDecision {
                 confidence: Some(if opinion.matched { opinion.probability } else { 1.0 - opinion.probability }),
                 explanation: Some(opinion.explanation()),
+                grounds: Some(Grounds { threshold: local.params().threshold, reasons: opinion.reasons() }),
                 ..decide(question, opinion.matched)
             };
             judgement(question.trial, name, None, Decision::Pair(decision))
@@ -226,6 +227,7 @@ fn decide(question: &PairQuestion<'_>, matched: bool) -> PairDecision {
         confidence: None,
         explanation: None,
         probability: None,
+        grounds: None,
     }
 }
 

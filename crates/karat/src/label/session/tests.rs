@@ -55,7 +55,7 @@ fn audit(classification: Classification) -> LabelAnswer {
 
 fn pairs() -> Queue {
     let (suite, trials, profile) = (suite(), trials(), profile());
-    Queue::pairs(&suite, &trials, &[], &profile, &local::shipped().unwrap(), Some(0.05), None)
+    Queue::pairs(&suite, &trials, &[], &profile, &local::shipped().unwrap(), Some(0.05), ShownPairs::default())
 }
 
 /// Labels as a store would give them back.
