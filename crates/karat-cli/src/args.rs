@@ -28,7 +28,10 @@ pub(crate) use store::{ServeArgs, StoreArgs, StoreCommand};
 pub(crate) use suite::{CheckArgs, DriftArgs, ExpectArgs, ImportArgs, KeyArgs, SuiteAdoptArgs, SuiteCommand};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use karat_format::document::suggest::nearest;
+use std::ffi::OsString;
 use std::ops::Bound::{Excluded, Included};
 use std::ops::RangeBounds;
 use std::path::PathBuf;
@@ -40,7 +43,24 @@ pub(crate) fn command() -> clap::Command {
 
 /// Parses this process's arguments. Exits with a message if they are invalid.
 pub(crate) fn parse() -> Arguments {
-    Arguments::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit())
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let matches = command().try_get_matches_from(&words).unwrap_or_else(|error| with_suggestion(error, &words).exit());
+    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+/// Adds the command that a mistyped one is nearest to. Clap's own measure does not know swapped letters.
+fn with_suggestion(mut error: clap::Error, words: &[OsString]) -> clap::Error {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+    let mut parent = command();
+    for word in words.iter().skip(1).filter_map(|word| word.to_str()).take_while(|word| word != typed) {
+        parent = parent.find_subcommand(word).cloned().unwrap_or(parent);
+    }
+    let names =
+        parent.get_subcommands().flat_map(|one| std::iter::once(one.get_name()).chain(one.get_visible_aliases()));
+    if let Some(near) = nearest(typed, names).map(str::to_owned) {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![near]));
+    }
+    error
 }
 
 /// Measure how good a findings producer is: compare a tool's output with golden findings and report metrics.
@@ -140,6 +160,7 @@ Examples:
   karat gate latest --no-worse-than main.json --metric recall --margin 0.05
   karat gate latest --rules gate.toml --max-cost 5 -o gate.xml
   karat gate latest --min f1=0.6 --require-judge-licence
+  karat gate latest --min f1=0.6 --verbose       every demand with its reason
   karat gate report.json --min f1=0.6 --digest blake3:af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262
 
 A demand is checked against the confidence interval, not the value: it passes if the whole interval meets it, and fails if none does.

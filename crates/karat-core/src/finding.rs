@@ -72,9 +72,10 @@ impl Finding {
         Lines::from_start(self.line_start, self.line_end)
     }
 
-    /// One-line summary: title, message, rule or id.
+    /// One-line summary: title, the beginning of the message, rule or id.
     pub fn headline(&self) -> &str {
-        self.title.as_deref().or(self.message.as_deref()).or(self.rule_id.as_deref()).unwrap_or(self.id.as_str())
+        let said = self.title.as_deref().or_else(|| self.message.as_deref().map(first_sentence));
+        said.or(self.rule_id.as_deref()).unwrap_or(self.id.as_str())
     }
 
     /// Whether it comes from a scanner, which names its rule or a CWE number, rather than from somebody who writes prose.
@@ -85,5 +86,45 @@ impl Finding {
     /// Its rule and the rules folded into it.
     pub fn rules(&self) -> impl Iterator<Item = &str> {
         self.rule_id.iter().chain(self.merged.iter().filter_map(|m| m.rule_id.as_ref())).map(String::as_str)
+    }
+}
+
+/// Longer lines are shortened to their first sentence.
+const LONGEST_HEADLINE: usize = 120;
+
+/// The first line of a text with anything on it; of a long line the first sentence.
+fn first_sentence(text: &str) -> &str {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    if line.chars().nth(LONGEST_HEADLINE).is_none() {
+        return line;
+    }
+    let mut ends = line.match_indices(['.', '!', '?']).map(|(at, sign)| at + sign.len());
+    // A point within a name or a number, or after an abbreviated word, ends no sentence.
+    let is_end = |end: &usize| {
+        let next = line[*end..].strip_prefix(' ').and_then(|rest| rest.chars().next());
+        *end > 20 && next.is_some_and(|c| !c.is_lowercase())
+    };
+    ends.find(is_end).map_or(line, |end| &line[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headlines_are_one_line() {
+        let check = |title: Option<&str>, message: &str, expect: &str| {
+            let message = Some(message.to_owned());
+            let finding = Finding { title: title.map(str::to_owned), message, ..Finding::new("f1") };
+            assert_eq!(finding.headline(), expect);
+        };
+        check(Some("Own title"), "Message. More.", "Own title");
+        check(None, "Short. Two sentences.", "Short. Two sentences.");
+        check(None, "\n  First line  \nsecond line", "First line");
+        let long = "The query is built from e.g. app.request.args by hand. ";
+        check(None, &long.repeat(4), "The query is built from e.g. app.request.args by hand.");
+        check(None, &"word ".repeat(60), "word ".repeat(60).trim_end());
+        assert_eq!(Finding { rule_id: Some("R1".to_owned()), ..Finding::new("f1") }.headline(), "R1");
+        assert_eq!(Finding::new("f1").headline(), "f1");
     }
 }

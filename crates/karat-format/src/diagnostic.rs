@@ -1,5 +1,6 @@
 //! Diagnostics about inputs, rendered for people or written as JSON.
 
+use crate::diagnostic_groups::grouped;
 use annotate_snippets::{AnnotationKind, Level as Heading, Origin, Renderer, Snippet};
 use karat_core::wording::count;
 use serde::Serialize;
@@ -41,6 +42,9 @@ pub struct Diagnostic {
     pub underline: Range<usize>,
     pub label: Option<String>,
     pub help: Option<String>,
+    /// How many more of the same kind there are, which are not shown.
+    #[serde(skip_serializing_if = "crate::report::is_zero")]
+    pub more: usize,
 }
 
 #[expect(missing_docs, reason = "method names say it")]
@@ -59,6 +63,7 @@ impl Diagnostic {
             underline: 0..0,
             label: None,
             help: None,
+            more: 0,
         }
     }
 
@@ -79,8 +84,15 @@ pub struct Faults(pub Vec<Diagnostic>);
 
 impl fmt::Display for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let files: BTreeSet<&str> = self.0.iter().map(|d| d.file.as_str()).collect();
-        write!(f, "{} in {}", count(self.0.len(), "fault"), count(files.len(), "file"))
+        let faults = || self.0.iter().filter(|d| d.level != Level::Note);
+        let (shown, all) = (faults().count(), faults().map(|d| 1 + d.more).sum());
+        write!(f, "{}", count(all, "fault"))?;
+        // Those that are not shown may be in other files.
+        if shown < all {
+            return Ok(());
+        }
+        let files: BTreeSet<&str> = faults().map(|d| d.file.as_str()).collect();
+        write!(f, " in {}", count(files.len(), "file"))
     }
 }
 
@@ -92,11 +104,12 @@ impl From<Vec<Diagnostic>> for Faults {
     }
 }
 
-/// Renders diagnostics like rustc, each followed by an empty line.
+/// Renders diagnostics like rustc, each followed by an empty line; those of one kind are grouped.
 pub fn render(diagnostics: &[Diagnostic], colour: bool, width: usize) -> String {
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.term_width(width.max(40));
-    diagnostics.iter().map(|diagnostic| draw(diagnostic, &renderer) + "\n\n").collect()
+    let shown = grouped(diagnostics.iter().cloned());
+    shown.iter().map(|diagnostic| draw(diagnostic, &renderer) + "\n\n").collect()
 }
 
 fn draw(diagnostic: &Diagnostic, renderer: &Renderer) -> String {
@@ -122,6 +135,9 @@ fn draw(diagnostic: &Diagnostic, renderer: &Renderer) -> String {
     }
     if let Some(help) = &diagnostic.help {
         group = group.element(Heading::HELP.message(harmless(help)));
+    }
+    if diagnostic.more > 0 {
+        group = group.element(Heading::NOTE.message(format!("{} more like this", diagnostic.more)));
     }
     let drawn = renderer.render(&[group]);
     // The renderer takes a snippet after a position for one of another file, and marks it with `:::`.

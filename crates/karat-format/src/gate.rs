@@ -95,6 +95,9 @@ pub struct DemandV1 {
     /// About how many cases would settle it, where it is not settled and any number would.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cases_wanted: Option<usize>,
+    /// Whether no case differs from the earlier result.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unchanged: bool,
 }
 
 /// Whether a demand is met.

@@ -7,6 +7,7 @@ pub mod case;
 pub mod comparison;
 pub mod config;
 pub mod diagnostic;
+pub mod diagnostic_groups;
 pub mod document;
 pub mod gate;
 pub mod golden_record;

@@ -296,7 +296,7 @@ impl From<&Estimate> for EstimateV1 {
     }
 }
 
-fn is_zero(n: &usize) -> bool {
+pub(crate) fn is_zero(n: &usize) -> bool {
     *n == 0
 }
 

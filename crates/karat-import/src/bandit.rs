@@ -34,8 +34,9 @@ pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), Im
     let kept = json::for_each(input, ArrayPlace::Under("results"), &["errors"], |issue: Issue| {
         let mut finding = Finding::new("");
         finding.rule_id = Some(issue.test_id);
-        finding.title = issue.test_name.0;
-        finding.message = issue.issue_text.0;
+        finding.message = issue.issue_text.0.filter(|text| !text.trim().is_empty());
+        // The test's name, such as `blacklist`, only stands in for a text.
+        finding.title = issue.test_name.0.filter(|_| finding.message.is_none());
         finding.file = RepoPath::new(&issue.filename);
         let line = issue.line_number.number(&mut data.counter);
         // The range is the whole statement, as in Bandit's SARIF output.
@@ -69,8 +70,8 @@ mod tests {
             &import_fixture("bandit", "bandit/report.json"),
             r#"
             ran bandit
-            finding bandit: rule="B608" title="hardcoded_sql" message="Query built by hand" file="app/db.py" start="11" end="14" severity="medium" cwe=[89]
-            finding bandit: rule="B608" title="hardcoded_sql" message="Query built by hand" file="app/db.py" start="11" end="14" severity="medium" cwe=[89]
+            finding bandit: rule="B608" message="Query built by hand" file="app/db.py" start="11" end="14" severity="medium" cwe=[89]
+            finding bandit: rule="B608" message="Query built by hand" file="app/db.py" start="11" end="14" severity="medium" cwe=[89]
             finding bandit: rule="B000" file="app/odd.py" confidence="0.25"
             finding bandit: rule="B001" file="app/bare.py"
             partial failure bandit app/broken.py: syntax error while parsing AST from file

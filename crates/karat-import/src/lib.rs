@@ -293,6 +293,56 @@ mod tests {
         assert!(importer("no such format").is_none());
     }
 
+    /// Findings are named by their own messages, never by the text of their rule.
+    #[test]
+    fn findings_of_every_importer_are_named_by_their_message() {
+        let said = "First line of the message.\\nThe rest of it.";
+        for one in IMPORTERS {
+            let text = match one.name {
+                "sarif" => format!(
+                    r#"{{"version":"2.1.0","runs":[{{"tool":{{"driver":{{"name":"t","rules":[{{"id":"R","name":"blacklist",
+                    "shortDescription":{{"text":"blacklist"}}}}]}}}},"results":[{{"ruleId":"R","message":{{"text":"{said}"}}}}]}}]}}"#
+                ),
+                "semgrep" => format!(
+                    r#"{{"results":[{{"check_id":"blacklist","path":"a.py","extra":{{"message":"{said}"}}}}],"errors":[]}}"#
+                ),
+                "bandit" => format!(
+                    r#"{{"results":[{{"filename":"a.py","test_id":"B1","test_name":"blacklist","issue_text":"{said}"}}],"errors":[]}}"#
+                ),
+                "eslint" => format!(
+                    r#"[{{"filePath":"a.js","messages":[{{"ruleId":"blacklist","severity":2,"message":"{said}"}}]}}]"#
+                ),
+                "slither" => format!(
+                    r#"{{"success":true,"results":{{"detectors":[{{"check":"blacklist","description":"{said}"}}]}}}}"#
+                ),
+                "rdjson" => {
+                    format!(r#"{{"diagnostics":[{{"message":"{said}","code":{{"value":"blacklist"}}}}]}}"#)
+                }
+                "rdjsonl" => format!(r#"{{"message":"{said}","code":{{"value":"blacklist"}}}}"#),
+                "github-review" => {
+                    format!(r#"[{{"id":1,"user":{{"login":"u"}},"path":"a.py","line":1,"body":"{said}"}}]"#)
+                }
+                "review-text" => "## a.py:3\n\nFirst line of the message.\nThe rest of it.\n".to_owned(),
+                "scan-findings" => format!(r#"[{{"message":"{said}","details":{{"ruleId":"blacklist"}}}}]"#),
+                "csv" => "rule_id,message\nblacklist,\"First line of the message.\nThe rest of it.\"\n".to_owned(),
+                // Its findings are texts without rules, in files that only make sense together.
+                "code-review-bench" => continue,
+                // They have goldens or verdicts, and no findings.
+                "eval-spec" | "owasp" => continue,
+                other => panic!("what does a finding of {other} look like?"),
+            };
+            let mut data = ImportedData::default();
+            let input = Input { path: Path::new("in"), reader: Box::new(text.as_bytes()), sources: &|_| None };
+            one.read(input, &mut data).unwrap_or_else(|error| panic!("{}: {error}", one.name));
+            let [found] = data.findings.as_slice() else { panic!("{}: {:?}", one.name, data.findings) };
+            // The title of prose is a whole paragraph, whose lines are joined.
+            let headline = found.finding.headline();
+            assert!(headline.starts_with("First line of the message."), "{}: {headline:?}", one.name);
+            assert_eq!(headline.lines().count(), 1, "{}: {headline:?}", one.name);
+            assert!(found.finding.message.as_deref().is_none_or(|all| all.contains("The rest of it.")), "{}", one.name);
+        }
+    }
+
     #[test]
     fn damaged_inputs_do_not_panic() {
         let all: Vec<Vec<u8>> =

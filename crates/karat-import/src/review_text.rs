@@ -221,9 +221,13 @@ impl Reader {
     fn close(&mut self) {
         let Some(OpenFinding { mut finding, text, .. }) = self.open.take() else { return };
         let named = finding.title.is_some() && has_lines(&finding);
-        if !named && markdown::title(&location::strip_leading(&text)).is_none() {
+        let first = markdown::title(&location::strip_leading(&text));
+        if !named && first.is_none() {
             // A file without text is a heading for what follows, not a remark.
             return;
+        }
+        if finding.title.is_none() && label_of(&text).is_none() {
+            finding.title = first.as_deref().map(truncated);
         }
         finding.message = Some(text);
         self.found.push(finding);

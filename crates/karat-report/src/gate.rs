@@ -7,15 +7,66 @@ use anstyle::Style;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
 use karat_format::gate::{DemandOutcomeV1, DemandV1, GateV1};
+use unicode_width::UnicodeWidthStr;
 
-/// Renders one line per demand with its reason, then the outcome.
+/// Renders one line per tool, then the outcome.
 pub fn draw(gate: &GateV1, terminal: &TerminalStyle) -> String {
+    let mut out = suite_line(gate, terminal);
+    let mut tools: Vec<&str> = Vec::new();
+    for name in gate.demands.iter().map(tool_name) {
+        if !tools.contains(&name) {
+            tools.push(name);
+        }
+    }
+    let names = tools.iter().map(|name| harmless(name).width()).max().unwrap_or(0);
+    for name in tools {
+        let demands: Vec<&DemandV1> = gate.demands.iter().filter(|demand| tool_name(demand) == name).collect();
+        let (word, style, text) = summary(&demands);
+        let name = harmless(name);
+        let line = format!("{name}{}  {}", " ".repeat(names - name.width()), harmless(&text));
+        let line = grid::fit(&line, terminal.width.saturating_sub(16));
+        out.push_str(&format!("  {}  {line}\n", paint(&format!("{word:12}"), style, terminal)));
+    }
+    let more = match gate.warnings.len() {
+        0 if gate.outcome == DemandOutcomeV1::Holds || is_only_unchanged(gate) => String::new(),
+        0 => " Details: --verbose.".to_owned(),
+        warnings => format!(" {}, details: --verbose.", count(warnings, "warning")),
+    };
+    out + &format!("{}{more}\n", paint(&sentence(gate), shown(gate.outcome).0, terminal))
+}
+
+fn suite_line(gate: &GateV1, terminal: &TerminalStyle) -> String {
     let facts = format!("{} · profile {}", count(gate.cases, "case"), harmless(&gate.profile));
-    let mut out = format!("{}  {}\n", paint(&harmless(&gate.suite), BOLD, terminal), paint(&facts, DIM, terminal));
+    format!("{}  {}\n", paint(&harmless(&gate.suite), BOLD, terminal), paint(&facts, DIM, terminal))
+}
+
+fn tool_name(demand: &DemandV1) -> &str {
+    demand.tool.as_deref().unwrap_or("all tools")
+}
+
+/// What came of the demands on one tool: the outcome, its style, and the demand that decided it.
+fn summary(demands: &[&DemandV1]) -> (&'static str, Style, String) {
+    if demands.iter().all(|demand| demand.unchanged) {
+        return ("unchanged", GOOD, format!("{} as before", count(demands.len(), "metric")));
+    }
+    let outcome = demands.iter().map(|demand| demand.outcome).max().unwrap_or(DemandOutcomeV1::Holds);
+    // What has not changed says least.
+    let decisive: Vec<&&DemandV1> = demands.iter().filter(|demand| demand.outcome == outcome).collect();
+    let text = match decisive.iter().find(|demand| !demand.unchanged).or(decisive.first()) {
+        Some(first) if decisive.len() == 1 => format!("{}: {}", first.demand, first.why),
+        Some(first) => format!("{} and {} more: {}", first.demand, decisive.len() - 1, first.why),
+        None => String::new(),
+    };
+    (outcome.word(), shown(outcome).0, text)
+}
+
+/// Renders every demand with its reason, then the outcome.
+pub fn draw_demands(gate: &GateV1, terminal: &TerminalStyle) -> String {
+    let mut out = suite_line(gate, terminal);
     let mut tool = None;
     for demand in &gate.demands {
         if tool != Some(&demand.tool) {
-            out.push_str(&heading(&harmless(demand.tool.as_deref().unwrap_or("all tools")), terminal));
+            out.push_str(&heading(&harmless(tool_name(demand)), terminal));
             tool = Some(&demand.tool);
         }
         let word = paint(&format!("{:12}", demand.outcome.word()), shown(demand.outcome).0, terminal);
@@ -39,7 +90,16 @@ fn sentence(gate: &GateV1) -> String {
     let counts = outcomes.map(|(outcome, word)| (count_outcomes(gate, outcome), word)).into_iter();
     let counts = counts.filter(|(n, _)| *n > 0).map(|(n, word)| format!("{} {word}", count(n, "demand")));
     let (.., word) = shown(gate.outcome);
+    if is_only_unchanged(gate) {
+        return format!("{word}: unchanged, but {} are too few (--allow-small-n).", count(gate.cases, "case"));
+    }
     format!("{word}: {}.", counts.collect::<Vec<_>>().join(", "))
+}
+
+/// Whether the gate would pass if the cases that did not change were more.
+fn is_only_unchanged(gate: &GateV1) -> bool {
+    let mut open = gate.demands.iter().filter(|demand| demand.outcome != DemandOutcomeV1::Holds).peekable();
+    open.peek().is_some() && open.all(|demand| demand.unchanged)
 }
 
 pub(crate) fn count_outcomes(gate: &GateV1, outcome: DemandOutcomeV1) -> usize {

@@ -64,7 +64,7 @@ pub use gc::{GcOptions, GcReport};
 pub use labels::{AddedLabels, OnExisting, UndoneLabels};
 pub use ledger::ImportedExchanges;
 pub use lock::RunLock;
-pub use naming::RunId;
+pub use naming::{LATEST, RunId};
 pub use portable::ImportedRun;
 pub use runs::{NewRun, RunInfo, RunState};
 pub use sessions::{NewDocument, SessionInfo};

@@ -4,7 +4,8 @@ use super::{Result, StoreError, Value};
 use serde::Serialize;
 use std::fmt;
 
-pub(super) const LATEST: &str = "latest";
+/// The name of the newest run.
+pub const LATEST: &str = "latest";
 
 /// Ids start with a timestamp; this prefix has millisecond resolution, so short ids stay unique as runs are added.
 const SHORTEST: usize = 13;

@@ -7,7 +7,7 @@ use crate::judge::run::JudgeObserver;
 use crate::report_source::{ReportLoader, find_metric, names_run, select_tools, tool_names};
 use karat_core::comparison::{MARGIN, Rules};
 use karat_core::metric::estimate::RELIABLE_N;
-use karat_core::metric::table::{Aggregation, Direction, METRICS, find};
+use karat_core::metric::table::{Aggregation, Direction, METRICS, Metric, find};
 use karat_core::wording::count;
 use karat_format::comparison::DifferenceV1;
 use karat_format::diagnostic::{Diagnostic, Faults};
@@ -39,8 +39,16 @@ pub struct GateRequest {
 
 /// Checks a report against all demands.
 pub fn gate(request: &GateRequest, observer: &mut dyn JudgeObserver) -> Result<GateV1> {
-    for id in request.demands.rules.iter().map(|bound| &bound.metric).chain(&request.demands.metrics) {
+    for id in &request.demands.metrics {
         find_metric(id)?;
+    }
+    for bound in &request.demands.rules {
+        let metric = find_metric(&bound.metric)?;
+        if let Some(message) =
+            [bound.min, bound.max].into_iter().flatten().find_map(|limit| out_of_range(metric, limit))
+        {
+            return Err(Failure::usage(message));
+        }
     }
     let stated = match &request.rules {
         None => DemandsV1::default(),
@@ -129,6 +137,10 @@ pub fn read(text: &str, file: &str) -> Result<DemandsV1, Faults> {
     for (at, rule) in stated.rules.iter().enumerate() {
         let place = |key: &'static str| [Segment::Key("rule"), Segment::Index(at), Segment::Key(key)];
         faults.extend(unknown(&document, &place("metric"), &rule.metric));
+        for (key, limit) in [("min", rule.min), ("max", rule.max)] {
+            let message = find(&rule.metric).zip(limit).and_then(|(metric, limit)| out_of_range(metric, limit));
+            faults.extend(message.map(|message| document.at(&place(key), "out-of-range", message)));
+        }
         match (rule.min, rule.max) {
             (None, None) => {
                 let message = format!("no demand on `{}`; give `min` or `max`", rule.metric);
@@ -154,6 +166,19 @@ fn unknown(document: &Document, path: &[Segment<'_>], id: &str) -> Option<Diagno
     }
     let hint = did_you_mean(id, METRICS.iter().map(|metric| metric.id)).unwrap_or_default();
     Some(document.at(path, "unknown-metric", format!("unknown metric `{id}`{hint}; see `karat metrics list`")))
+}
+
+/// Why no value of a metric can reach a limit.
+fn out_of_range(metric: &Metric, limit: f64) -> Option<String> {
+    let (least, most) = metric.range();
+    if (least..=most).contains(&limit) {
+        return None;
+    }
+    let is_percent = most <= 1.0 && (1.0..=100.0).contains(&limit);
+    let percent = if is_percent { format!("; did you mean {}?", limit / 100.0) } else { String::new() };
+    let range =
+        if most < f64::MAX { format!("lies between {least} and {most}") } else { format!("is at least {least}") };
+    Some(format!("{} {range}, and the demand is {limit}{percent}", metric.title))
 }
 
 /// An earlier result that no tool may be worse than.
@@ -259,8 +284,12 @@ fn check_difference(tool: &ToolV1, difference: &DifferenceV1, no_worse: &NoWorse
     let (outcome, why, cases_wanted) = settle(value, [low, high], -*margin, meets, &wanted);
     let shown = format!("{} → {}", three(difference.a), three(difference.b));
     let interval = |[low, high]: [f64; 2]| format!(", interval {} … {}", signed(Some(low)), signed(Some(high)));
-    let ends = difference.ci.map(interval).unwrap_or_default();
-    DemandV1 { outcome, why: format!("{shown}, {}{ends}{why}", signed(difference.difference)), cases_wanted, ..none }
+    let unchanged = [value, low, high].iter().all(|number| number.abs() <= NEAR);
+    let moved = match unchanged {
+        true => "unchanged".to_owned(),
+        false => signed(difference.difference) + &difference.ci.map(interval).unwrap_or_default(),
+    };
+    DemandV1 { outcome, why: format!("{shown}, {moved}{why}"), cases_wanted, unchanged, ..none }
 }
 
 /// Compares the cost of tools and judges with its limit. An unknown cost is not 0.

@@ -8,7 +8,7 @@ use karat_core::metric::composite::SuiParts;
 use karat_core::metric::{Undefined, Value};
 use karat_format::diagnostic::{Diagnostic, Faults, Level};
 use karat_format::document::rows::{Header, Row, read_rows};
-use karat_format::document::{Fault, Source, decode_lines, schema_of, suggest};
+use karat_format::document::{Fault, decode_lines, schema_of, suggest};
 use karat_format::ranking::RankedV1;
 use karat_format::report::{MetricsV1, ReportV1, ToolV1};
 use std::collections::{BTreeMap, HashMap};
@@ -108,8 +108,7 @@ pub fn read(file: &str, text: &str, tools: &[&str]) -> Result<Rankings, Faults> 
     let faults = if text.trim_start().starts_with('{') {
         reader.lines(text)
     } else {
-        let found = read_rows(text, HEADER, &mut reader, RankingReader::header, RankingReader::row);
-        Source::new(file, text).diagnostics(found)
+        read_rows(file, text, HEADER, &mut reader, RankingReader::header, RankingReader::row)
     };
     if faults.iter().any(|fault| fault.level == Level::Error) {
         return Err(Faults(faults));

@@ -16,6 +16,7 @@ use karat_store::Store;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// Whether a name is that of a stored run: a store exists, and no file, folder or built-in suite has this name. A name that
@@ -24,10 +25,20 @@ pub fn names_run(name: &str, store_folder: &Path) -> bool {
     if Path::new(name).exists() || embedded(name).is_some() || !Store::is_at(store_folder) {
         return false;
     }
+    !reads_as_file(name) || Store::open(store_folder).is_ok_and(|mut store| store.find(name).is_ok())
+}
+
+fn reads_as_file(name: &str) -> bool {
     let extension = Path::new(name).extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    let reads_as_file = name.contains(std::path::is_separator)
-        || ["json", "jsonl"].iter().any(|own| extension.eq_ignore_ascii_case(own));
-    !reads_as_file || Store::open(store_folder).is_ok_and(|mut store| store.find(name).is_ok())
+    name.contains(std::path::is_separator) || ["json", "jsonl"].iter().any(|own| extension.eq_ignore_ascii_case(own))
+}
+
+/// The error for a name that is no file, where there is no store that could have a run of this name.
+pub(crate) fn no_store(name: &str) -> Failure {
+    Failure::bad_input(format!(
+        "there is no file `{name}`, and no store in this folder or above it that could have a run of this name; \
+         `karat run` makes one, and --store DIR or KARAT_STORE names another"
+    ))
 }
 
 /// Loads finished results by name. A run without a report is scored, which may ask a judge.
@@ -129,7 +140,13 @@ pub fn find_metric(id: &str) -> Result<&'static Metric> {
 /// Reads a complete report of this version, and returns the bytes of the file too.
 pub fn read_report(path: &Path) -> Result<(ReportV1, Vec<u8>)> {
     let shown = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|error| Failure::io(&shown, error))?;
+    let bytes = std::fs::read(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound if embedded(&shown).is_some() => Failure::bad_input(format!(
+            "{shown} is a suite, not a report; `karat score {shown} -o report.json` writes one"
+        )),
+        ErrorKind::NotFound if !reads_as_file(&shown) => no_store(&shown),
+        _ => Failure::io(&shown, error),
+    })?;
     let report: ReportV1 = decode(&shown, &bytes)?;
     refuse_schema(&shown, &report.schema, report::SCHEMA)?;
     plausibility::require(&shown, &plausibility::check_report(&report))?;

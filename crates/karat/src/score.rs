@@ -17,7 +17,7 @@ use karat_core::scorecard::Intervals;
 use karat_core::suite::Suite;
 use karat_core::trial::Trial;
 use karat_format::judgement::JudgementV1;
-use karat_store::{RunId, RunState, Store};
+use karat_store::{LATEST, RunId, RunState, Store, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -34,6 +34,31 @@ impl ScoreSource {
     /// Decides whether a name is that of a stored run.
     pub fn resolve(name: &str, store_folder: &Path) -> Self {
         if names_run(name, store_folder) { Self::Run(name.to_owned()) } else { Self::Suite(name.to_owned()) }
+    }
+
+    /// The latest run of the suite in a folder; the suite itself if the store has none. A folder without a suite stands for
+    /// the latest run of any suite.
+    pub fn latest_of(folder: &Path, store_folder: &Path) -> Self {
+        let suite = || Self::Suite(folder.display().to_string());
+        if !Store::is_at(store_folder) {
+            return suite();
+        }
+        let has_suite = ["karat.toml", "cases.jsonl", "cases"].iter().any(|file| folder.join(file).exists());
+        if !has_suite {
+            return Self::Run(LATEST.to_owned());
+        }
+        let place = folder.canonicalize().unwrap_or_else(|_| folder.to_owned()).display().to_string();
+        let find = || -> Result<Option<RunId>, StoreError> {
+            let mut store = Store::open(store_folder)?;
+            for run in store.overview()? {
+                if store.plan(&run.id)?.suite.place == place {
+                    return Ok(Some(run.id));
+                }
+            }
+            Ok(None)
+        };
+        // A damaged store must not keep the suite from being explained.
+        find().ok().flatten().map_or_else(suite, |run| Self::Run(run.to_string()))
     }
 }
 

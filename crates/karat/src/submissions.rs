@@ -2,18 +2,22 @@
 
 use crate::did_you_mean;
 use crate::failure::{Failure, Result};
+use crate::report_source::no_store;
 use crate::suite::{LoadedSuite, load};
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::judgement::Judgement;
 use karat_core::suite::Suite;
 use karat_core::trial::Trial;
 use karat_core::wording::count;
+use karat_format::diagnostic::Faults;
+use karat_format::document::lines::NOT_LINES;
 use karat_format::recorded::{NamedLines, read_judgements, read_trials};
 use karat_format::shipped_suites::locate;
 use karat_import::import_files::{detect_importer, import_files};
 use karat_import::placement::{CaseRule, Placement, PlacementResult, case_regex, place};
 use karat_import::rule_map::RuleMap;
 use karat_import::{IMPORTERS, Importer, importer, input};
+use karat_store::LATEST;
 use std::collections::HashSet;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -43,6 +47,9 @@ pub struct PlacementRequest {
 
 /// Loads a suite by folder or by name.
 pub fn load_suite(name: &str) -> Result<LoadedSuite> {
+    if name == LATEST && !Path::new(name).exists() {
+        return Err(no_store(name));
+    }
     Ok(load(locate(name))?)
 }
 
@@ -69,7 +76,7 @@ pub fn read_submissions(
             },
         }
     }
-    let mut trials = read_trials(own, Some(&loaded.suite))?;
+    let mut trials = read_trials(own, Some(&loaded.suite)).map_err(with_formats)?;
     let mut notes = Vec::new();
     for (importer, paths) in foreign {
         let placed = import_findings(importer, &paths, &request.placement, Some(loaded), tool)?;
@@ -84,6 +91,19 @@ pub fn read_submissions(
     }
     refuse_duplicates(&trials)?;
     Ok((trials, notes))
+}
+
+/// Says what a submission can be, where a file is none.
+fn with_formats(mut faults: Faults) -> Failure {
+    for fault in faults.0.iter_mut().filter(|fault| fault.code == NOT_LINES && fault.help.is_none()) {
+        let formats: Vec<&str> = IMPORTERS.iter().map(|importer| importer.name).collect();
+        fault.help = Some(format!(
+            "a submission is JSONL with one trial on each line, or SARIF; with --from FORMAT, the output of another \
+             program: {}",
+            formats.join(", ")
+        ));
+    }
+    faults.into()
 }
 
 pub(crate) fn refuse_duplicates<'t>(trials: impl IntoIterator<Item = &'t Trial>) -> Result<()> {

@@ -1,8 +1,9 @@
 //! Rankings and judgements in the text formats of TREC, with results in the layout of `trec_eval` and as JSON.
 
 use karat_core::trec::{Evaluation, Measure, Qrels, TrecRun};
-use karat_core::wording::{count, plural};
+use karat_core::wording::count;
 use karat_format::diagnostic::{Diagnostic, Faults, harmless};
+use karat_format::diagnostic_groups::{DiagnosticGroups, stopped};
 use karat_format::document::{Fault, Source};
 use karat_format::recorded::NamedLines;
 use serde::Serialize;
@@ -84,8 +85,6 @@ fn line(name: &str, topic: &str, value: &str) -> String {
 const QRELS: &str = "a line of judgements is `topic 0 document relevance`";
 const RUN: &str = "a line of a run is `topic Q0 document rank score name`";
 
-/// Further faults are only counted.
-const MOST_FAULTS: usize = 200;
 /// In bytes.
 const LONGEST_LINE: u64 = 1 << 16;
 
@@ -180,8 +179,8 @@ fn each_line(
     mut each: impl FnMut(usize, &str, &[&str]) -> Result<(), Fault>,
 ) -> Result<(), Faults> {
     let file = input.file;
-    let mut faults: Vec<Diagnostic> = Vec::new();
-    let (mut number, mut offset, mut lines, mut more) = (0, 0, 0_usize, 0_usize);
+    let mut faults = DiagnosticGroups::default();
+    let (mut number, mut offset, mut lines) = (0, 0, 0_usize);
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -212,22 +211,19 @@ fn each_line(
             each(number, text, &text.split_whitespace().collect::<Vec<_>>())
         };
         if let Err(fault) = result {
-            if faults.len() < MOST_FAULTS {
-                faults.push(Source::part(&*file, text, number, offset + mark).diagnostic(fault));
-            } else {
-                more += 1;
-            }
+            faults.push(Source::part(&*file, text, number, offset + mark).diagnostic(fault));
         }
         if is_endless {
             // The rest would be reported as further lines.
             break;
         }
+        if faults.is_full() {
+            faults.push(stopped(&file, &format!("line {number}")));
+            break;
+        }
         offset += line.len();
     }
-    if more > 0 {
-        let message = format!("{} not shown", plural(more, "more error is", "more errors are"));
-        faults.push(Diagnostic::of_file(&file, "more-faults", message));
-    }
+    let mut faults = faults.into_diagnostics();
     if lines == 0 && faults.is_empty() {
         let fault = Diagnostic::of_file(&file, "empty-file", "the file has no line that says anything");
         faults.push(fault.with_help(format!("{format}; fields are separated by spaces or tabs")));
@@ -306,9 +302,7 @@ f:4:6 a is ranked for topic 1 already, at line 3",
     fn no_text_is_endless() {
         let long = "x".repeat(1 << 17);
         qrels_fault(&long, "f:1:1 this line is longer than 65536 bytes");
-        let many = "1\n".repeat(1000);
-        let faults = read_run(lines(&many)).unwrap_err();
-        assert_eq!(faults.0.len(), 201);
-        assert_eq!(faults.0[200].message, "800 more errors are not shown");
+        let faults = read_run(lines(&"1\n".repeat(100_000))).unwrap_err();
+        assert_eq!((faults.0.len(), faults.0[4].more, faults.0[5].code), (6, 995, "stopped"));
     }
 }

@@ -93,6 +93,9 @@ pub(crate) struct GateArgs {
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) store: StorePlace,
+    /// Show every demand with its reason, and the warnings.
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
     /// Also write the result to a file; the extension selects the format (.json .md .xml .txt); repeatable.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) outputs: Vec<PathBuf>,

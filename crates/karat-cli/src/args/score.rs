@@ -171,7 +171,7 @@ pub(crate) struct ExplainArgs {
     /// Tool; optional if there is only one.
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
-    /// Suite; default: the current folder, or the latest run if the folder is not a suite.
+    /// Suite; default: the latest run of the suite in the current folder, or that suite if it has no run.
     #[arg(long, value_name = "SUITE", conflicts_with = "run")]
     pub(crate) suite: Option<String>,
     /// Stored run: id, id prefix, name, or latest.

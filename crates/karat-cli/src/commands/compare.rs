@@ -50,12 +50,16 @@ pub(crate) fn run_gate(args: GateArgs) -> Result<Exit> {
         store_folder,
     };
     let gate = gate(&request, &mut JudgeProgress::new(false))?;
-    show(args.json, &gate, |look| gate_report::draw(&gate, look))?;
+    let verbose = args.verbose;
+    show(args.json, &gate, |look| match verbose {
+        true => gate_report::draw_demands(&gate, look),
+        false => gate_report::draw(&gate, look),
+    })?;
     save_drawn(&args.outputs, false, |extension| match extension {
         "json" => json(&gate),
         "md" => gate_report::markdown(&gate),
         "xml" => draw_gate(&gate),
-        _ => gate_report::draw(&gate, &PLAIN),
+        _ => gate_report::draw_demands(&gate, &PLAIN),
     })?;
     add_to_summary(&|| gate_report::markdown(&gate))?;
     Ok(match gate.outcome {

@@ -12,7 +12,6 @@ use karat_format::diagnostic::harmless;
 use karat_format::recorded::write_judgements;
 use karat_format::report::ReportV1;
 use karat_report::explain::{CaseExplanation, candidate_json, draw, refused_findings};
-use karat_store::Store;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -51,7 +50,6 @@ fn next_steps(args: &ScoreArgs, source: &ScoreSource, report: &ReportV1) {
     let Some((tool, case)) = worst_case(report) else { return };
     let from = match source {
         ScoreSource::Run(run) => format!(" --run {}", word(run)),
-        ScoreSource::Suite(suite) if suite == "." => String::new(),
         ScoreSource::Suite(suite) => format!(" --suite {}", word(suite)),
     };
     let files = same_flags(args);
@@ -124,17 +122,14 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit> {
     show(args.json, &explained_json(&explained, &explanation), |look| draw(&explanation, tool, look))
 }
 
-/// The named run or suite; default: the current folder, or the latest run if the folder is not a suite.
+/// The named run or suite; default: the latest run of the suite in the current folder, else that suite.
 fn explain_source(args: &ExplainArgs, store_folder: &Path) -> ScoreSource {
-    if let Some(run) = &args.run {
-        return ScoreSource::Run(run.clone());
+    match (&args.run, &args.suite) {
+        (Some(run), _) => ScoreSource::Run(run.clone()),
+        (None, Some(suite)) => ScoreSource::Suite(suite.clone()),
+        (None, None) if args.trials.submissions.is_empty() => ScoreSource::latest_of(Path::new("."), store_folder),
+        (None, None) => ScoreSource::Suite(".".to_owned()),
     }
-    let nothing_named = args.suite.is_none() && args.trials.submissions.is_empty();
-    let is_suite_here = || ["karat.toml", "cases.jsonl", "cases"].iter().any(|file| Path::new(file).exists());
-    if nothing_named && !is_suite_here() && Store::is_at(store_folder) {
-        return ScoreSource::Run("latest".to_owned());
-    }
-    ScoreSource::Suite(args.suite.clone().unwrap_or_else(|| ".".to_owned()))
 }
 
 fn explained_json(explained: &Explained, explanation: &CaseExplanation<'_>) -> Value {

@@ -52,15 +52,17 @@ fn list(store: &mut Store, json: bool) -> Result<Exit> {
         print_stderr(&format!("no runs in {}; create one with `karat run SUITE`", store.folder().display()));
         return Ok(Exit::Ok);
     }
-    let header = ["run", "name", "suite", "started (UTC)", "state", "trials", "failed"];
+    // Six columns, with the name below or beside the id, fit 80 characters.
+    let header = ["run", "suite", "started (UTC)", "state", "trials", "failed"];
     let mut rows = vec![header.map(Cell::left).to_vec()];
     for run in &runs {
+        let started = format_utc(run.created_ms);
+        let minutes = started.get(.."2026-03-01 14:05".len()).unwrap_or(&started);
         let failures = run.outcomes.iter().filter(|(outcome, _)| failed(**outcome)).map(|(_, trials)| trials);
         rows.push(vec![
-            Cell::left(&run.short_id),
-            Cell::folded(run.name.as_deref().unwrap_or("–")),
+            Cell::folded(format!("{} {}", run.short_id, run.name.as_deref().unwrap_or_default()).trim_end()),
             Cell::folded(&run.suite),
-            Cell::left(format_utc(run.created_ms)),
+            Cell::left(minutes),
             Cell::left(store.state_word(run)),
             Cell::right(format!("{}/{}", made(run), run.planned)),
             Cell::right(failures.sum::<u64>().to_string()),

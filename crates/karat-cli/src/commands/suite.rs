@@ -253,7 +253,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit> {
 }
 
 fn print_diagnostics(args: &CheckArgs, diagnostics: &[Diagnostic], facts: Option<String>) -> Result<Exit> {
-    let of = |level: Level| diagnostics.iter().filter(|d| d.level == level).count();
+    let of = |level: Level| diagnostics.iter().filter(|d| d.level == level).map(|d| 1 + d.more).sum::<usize>();
     let (errors, warnings) = (of(Level::Error), of(Level::Warning));
     show(args.json, &diagnostics, |_| {
         let verdict = match (errors, warnings) {

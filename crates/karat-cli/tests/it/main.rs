@@ -32,6 +32,7 @@ mod llm_tool;
 mod local_judge;
 mod machine;
 mod matching_rules;
+mod messages;
 mod metrics;
 mod plot;
 mod project;

@@ -94,6 +94,7 @@ fn tables_fit_80_columns_without_truncation() {
             assert!(shown.chars().count() <= 80, "{line}: {} columns\n{shown}\n{}", shown.chars().count(), ran.out);
         }
         assert!(!ran.out.contains('…') || line == compare, "{line} is cut:\n{}", ran.out);
+        assert!(line != "store list" || !ran.out.contains("\n\n"), "{line} is split:\n{}", ran.out);
     }
 }
 

@@ -9,6 +9,7 @@ use crate::ingest::{Document, IngestLimits, format_of};
 use crate::{DocumentError, did_you_mean};
 use karat_core::assessment::record::GoldenRecord;
 use karat_format::diagnostic::{Diagnostic, Faults};
+use karat_format::diagnostic_groups::{ERROR_LIMIT, stopped};
 use karat_format::golden_record::GoldenRecordV0_4;
 use karat_format::template::TemplateV1;
 use std::collections::BTreeMap;
@@ -50,6 +51,10 @@ pub type Ingest<'i> = dyn FnMut(&str, &[u8]) -> Result<Document, DocumentError> 
 pub fn load_all(places: &[RecordPlace], ingest: &mut Ingest<'_>) -> Result<Vec<Bundle>, Faults> {
     let (mut bundles, mut faults): (Vec<Bundle>, Vec<Diagnostic>) = (Vec::new(), Vec::new());
     for place in places {
+        if faults.len() >= ERROR_LIMIT {
+            faults.push(stopped(&place.display_path(), "this record"));
+            break;
+        }
         match load(place, ingest) {
             Ok(bundle) => bundles.push(bundle),
             // Records share templates, whose faults are reported once.

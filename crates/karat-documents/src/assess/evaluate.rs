@@ -49,7 +49,7 @@ pub fn open(
         let provider = providers::open(&config, &env).map_err(wrong)?;
         let options = EngineOptions::from_config(&config, cache).map_err(wrong)?;
         if let Some(why) = provider.endpoint().and_then(Endpoint::missing_setup).filter(|_| cache != CacheMode::Only) {
-            return Err(DocumentError::Usage(format!("the model `{name}` cannot be asked: {why}")));
+            return Err(DocumentError::Failed(format!("the model `{name}` cannot be asked: {why}")));
         }
         let (engine, templates) = (Engine::new(provider, options).shared(), vec![template.display_path()]);
         models.push(Model { name: name.to_owned(), config, folder: files, templates, engine });

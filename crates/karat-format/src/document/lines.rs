@@ -1,9 +1,9 @@
-//! Streams JSONL, one value a line, and reports all faults of all lines.
+//! Streams JSONL, one value a line, and reports the faults of its lines.
 
 use super::decode::{is_authors_own, not_utf8, read};
 use super::{Fault, Node, Segment, Source, Syntax, json};
-use crate::diagnostic::{Diagnostic, Level};
-use karat_core::wording::plural;
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic_groups::DiagnosticGroups;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 use std::io::{BufRead, Read};
@@ -11,8 +11,9 @@ use std::ops::Range;
 
 /// The most bytes in a line.
 pub(super) const MAX_LINE_BYTES: usize = 64 << 20;
-/// The most diagnostics; further ones are counted.
-pub(super) const MAX_DIAGNOSTICS: usize = 200;
+
+/// The code of a file that is not JSONL at all.
+pub const NOT_LINES: &str = "not-jsonl";
 
 /// In longer lines only the first fault is reported.
 const MAX_SALVAGED_BYTES: usize = 4 << 20;
@@ -67,6 +68,7 @@ impl Line<'_> {
 /// Reads a JSONL file line by line and passes each value to `each`, whose diagnostics are added to the result.
 ///
 /// A line with faults is passed on too, as far as it can be salvaged, so that all its faults are reported at once.
+/// Faults of one kind are grouped, and after [`crate::diagnostic_groups::ERROR_LIMIT`] of them reading stops.
 ///
 /// Blank lines are skipped. The type must deny unknown keys, since lines that serde accepts are not checked further.
 pub fn decode_lines<T: DeserializeOwned>(
@@ -75,21 +77,25 @@ pub fn decode_lines<T: DeserializeOwned>(
     schema: &Json,
     each: impl FnMut(usize, T, &Line<'_>) -> Vec<Diagnostic>,
 ) -> Vec<Diagnostic> {
-    decode_lines_within(MAX_LINE_BYTES, MAX_DIAGNOSTICS, file, reader, schema, each)
+    decode_lines_within(MAX_LINE_BYTES, file, reader, schema, each)
 }
 
 pub(super) fn decode_lines_within<T: DeserializeOwned>(
     max_line_bytes: usize,
-    max_diagnostics: usize,
     file: &str,
     mut reader: impl BufRead,
     schema: &Json,
     mut each: impl FnMut(usize, T, &Line<'_>) -> Vec<Diagnostic>,
 ) -> Vec<Diagnostic> {
-    let mut capped = CappedDiagnostics { limit: max_diagnostics, diagnostics: Vec::new(), more: 0, worst: Level::Note };
+    let mut groups = DiagnosticGroups::default();
     let mut buffer = Vec::new();
     let (mut number, mut offset) = (0, 0);
+    let mut is_first = true;
     loop {
+        if groups.is_full() {
+            groups.stop_at(file, number);
+            break;
+        }
         buffer.clear();
         number += 1;
         let length = match next_line(&mut reader, &mut buffer, max_line_bytes) {
@@ -97,14 +103,14 @@ pub(super) fn decode_lines_within<T: DeserializeOwned>(
             Ok(length) => length,
             Err(error) => {
                 let message = format!("could not be read after line {number}: {error}");
-                capped.push(Diagnostic::of_file(file, "unreadable", message));
+                groups.push(Diagnostic::of_file(file, "unreadable", message));
                 break;
             }
         };
         let mut start = offset;
         offset += length;
         if length > buffer.len() {
-            capped.push(too_long(file, number, start, &buffer, max_line_bytes));
+            groups.push(too_long(file, number, start, &buffer, max_line_bytes));
             continue;
         }
         let mut bytes = buffer.as_slice();
@@ -117,7 +123,7 @@ pub(super) fn decode_lines_within<T: DeserializeOwned>(
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => text.trim_end_matches(['\n', '\r']),
             Err(error) => {
-                capped.push(not_utf8(file, bytes, error, number, start));
+                groups.push(not_utf8(file, bytes, error, number, start));
                 continue;
             }
         };
@@ -125,28 +131,34 @@ pub(super) fn decode_lines_within<T: DeserializeOwned>(
             continue;
         }
         let mut line = Line { file, number, text, offset: start, wrong: &[] };
+        if std::mem::take(&mut is_first)
+            && let Some(fault) = not_lines(text)
+        {
+            groups.push(line.source().diagnostic(fault));
+            break;
+        }
         let wrong: Vec<Range<usize>>;
         let value = match serde_json::from_str(text) {
             Ok(value) => Some(value),
             // Nodes take far more memory than the line.
             Err(error) if text.len() > MAX_SALVAGED_BYTES => {
                 let at = error.column().saturating_sub(1).min(text.len());
-                capped.push(line.source().diagnostic(Fault::new("bad-line", at..at, error.to_string())));
+                groups.push(line.source().diagnostic(Fault::new("bad-line", at..at, error.to_string())));
                 continue;
             }
             Err(_) => {
                 let (value, faults) = read(text, Syntax::Json, schema);
                 wrong = faults.iter().map(|fault| fault.span.clone()).collect();
-                line.source().diagnostics(faults).into_iter().for_each(|d| capped.push(d));
+                groups.extend(line.source().diagnostics(faults));
                 line.wrong = &wrong;
                 value.map(|(value, _)| value)
             }
         };
         if let Some(value) = value {
-            each(number, value, &line).into_iter().for_each(|d| capped.push(d));
+            groups.extend(each(number, value, &line));
         }
     }
-    capped.into_diagnostics(file)
+    groups.into_diagnostics()
 }
 
 /// Reads a line with its line break, and returns its full length, of which the buffer holds no more than the limit.
@@ -166,29 +178,28 @@ fn too_long(file: &str, number: usize, offset: usize, buffer: &[u8], limit: usiz
     Source::part(file, beginning, number, offset).diagnostic(fault)
 }
 
-struct CappedDiagnostics {
-    limit: usize,
-    diagnostics: Vec<Diagnostic>,
-    more: usize,
-    worst: Level,
-}
-
-impl CappedDiagnostics {
-    fn push(&mut self, diagnostic: Diagnostic) {
-        if self.diagnostics.len() < self.limit {
-            self.diagnostics.push(diagnostic);
-        } else {
-            self.more += 1;
-            self.worst = self.worst.min(diagnostic.level);
-        }
-    }
-
-    fn into_diagnostics(mut self, file: &str) -> Vec<Diagnostic> {
-        if self.more > 0 {
-            let message = format!("{} not shown", plural(self.more, "more error is", "more errors are"));
-            // Has the worst level of them, so that an error which is not shown still rejects the file.
-            self.diagnostics.push(Diagnostic::of_file(file, "more-faults", message).with_level(self.worst));
-        }
-        self.diagnostics
-    }
+/// The fault of a text whose first line shows that it is not JSONL at all.
+fn not_lines(first: &str) -> Option<Fault> {
+    let start = first.trim_start();
+    let has = |opening: &str| start.get(..opening.len()).is_some_and(|head| head.eq_ignore_ascii_case(opening));
+    let (found, help) = if has("<!doctype html") || has("<html") {
+        ("HTML", None)
+    } else if has("<") {
+        ("XML", None)
+    } else if has("%PDF-") {
+        ("a PDF file", None)
+    } else if start.trim_end() == "{" {
+        ("JSON over several lines", Some("write each object on a line of its own, such as with `jq -c .`"))
+    } else if start.trim_end() == "[" {
+        ("a JSON list over several lines", Some("write each item on a line of its own, such as with `jq -c '.[]'`"))
+    // A comment gets its own advice from the parser.
+    } else if !start.starts_with(['{', '#', '/']) && json::parse_recoverable(start).0.is_none() {
+        ("not JSON", None)
+    } else {
+        return None;
+    };
+    let at = first.len() - start.len();
+    let message = format!("this is {found}; expected one JSON object on each line");
+    let fault = Fault::new(NOT_LINES, at..first.trim_end().len(), message);
+    Some(Fault { help: help.map(str::to_owned), ..fault })
 }

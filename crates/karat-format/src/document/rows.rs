@@ -1,6 +1,8 @@
 //! Rows of delimited text with their positions.
 
-use super::Fault;
+use super::{Fault, Source};
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic_groups::{ERROR_LIMIT, stopped};
 use std::ops::Range;
 
 /// A row and its position.
@@ -13,22 +15,28 @@ pub struct Row<'a> {
     record: &'a ::csv::StringRecord,
 }
 
-/// Reads text with a header and returns all faults; a wrong header ends the reading, and blank rows are skipped. `expected`
-/// describes the header.
+/// Reads text with a header and returns its faults; a wrong header or too many faults end the reading, and blank rows are
+/// skipped. `expected` describes the header.
 pub fn read_rows<S, C>(
+    file: &str,
     text: &str,
     expected: &str,
     state: &mut S,
     header: fn(&mut S, &Row<'_>) -> Result<C, Vec<Fault>>,
     row: fn(&mut S, &Row<'_>, &C) -> Vec<Fault>,
-) -> Vec<Fault> {
+) -> Vec<Diagnostic> {
     let delimiter = delimiter(text);
     let mut reader =
         ::csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
     let mut record = ::csv::StringRecord::new();
     let mut columns = None;
     let mut faults = Vec::new();
+    let mut stop = None;
     loop {
+        if faults.len() >= ERROR_LIMIT {
+            stop = Some(stopped(file, &format!("line {}", reader.position().line())));
+            break;
+        }
         match reader.read_record(&mut record) {
             Ok(true) => {}
             Ok(false) => break,
@@ -62,7 +70,9 @@ pub fn read_rows<S, C>(
     if columns.is_none() && faults.is_empty() {
         faults.push(Fault::new("no-header", 0..0, format!("the file is empty; {expected}")));
     }
-    faults
+    let mut diagnostics = Source::new(file, text).diagnostics(faults);
+    diagnostics.extend(stop);
+    diagnostics
 }
 
 /// The columns of a header.

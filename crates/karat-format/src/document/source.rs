@@ -2,7 +2,8 @@
 
 use super::Fault;
 use crate::diagnostic::{Diagnostic, stand_in};
-use karat_core::wording::{self, plural};
+use crate::diagnostic_groups::DiagnosticGroups;
+use karat_core::wording;
 use std::borrow::Cow;
 use std::ops::Range;
 use unicode_width::UnicodeWidthChar;
@@ -10,7 +11,6 @@ use unicode_width::UnicodeWidthChar;
 const MAX_SHOWN_COLUMNS: usize = 160;
 /// How many of them may come before the span.
 const MAX_COLUMNS_BEFORE: usize = 60;
-const MAX_REPORTED: usize = 200;
 
 /// A text, its file, and its position in the file.
 #[derive(Clone, Debug)]
@@ -76,18 +76,13 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The faults as diagnostics, sorted by position, without duplicates; the first 200, and a count of the rest.
+    /// The faults as diagnostics, sorted by position, without duplicates; of each kind a few examples and a count.
     pub fn diagnostics(&self, mut faults: Vec<Fault>) -> Vec<Diagnostic> {
         faults.sort_by_key(|fault| (fault.span.start, fault.span.end));
         faults.dedup();
-        let more = faults.len().saturating_sub(MAX_REPORTED);
-        faults.truncate(MAX_REPORTED);
-        let mut diagnostics: Vec<Diagnostic> = faults.into_iter().map(|fault| self.diagnostic(fault)).collect();
-        if more > 0 {
-            let message = format!("{} not shown", plural(more, "more error is", "more errors are"));
-            diagnostics.push(Diagnostic::of_file(&*self.file, "more-faults", message));
-        }
-        diagnostics
+        let mut groups = DiagnosticGroups::default();
+        faults.into_iter().for_each(|fault| groups.push_fault(fault, |fault| self.diagnostic(fault)));
+        groups.into_diagnostics()
     }
 }
 

@@ -231,11 +231,20 @@ impl<'a> Reader<'a> {
                 if error.info().contains("recursion limit") {
                     return self.faults.too_deep(at..at);
                 }
-                let message = format!("not valid YAML: {}", error.info());
+                let quoted = self.offsets.quoted_line(at);
+                let what = match error.info() {
+                    "mapping values are not allowed in this context" if quoted.is_some() => {
+                        "a colon within text that is not quoted"
+                    }
+                    info => info,
+                };
                 let tabs = self.offsets.tab_before(at) || error.info().contains("found a tab");
-                let help = tabs.then_some("indent with spaces: YAML does not allow tabs");
-                let fault = Fault { help: help.map(str::to_owned), ..Fault::new("syntax", at..at, message) };
-                self.faults.stop(fault)
+                let help = match quoted {
+                    _ if tabs => Some("indent with spaces: YAML does not allow tabs".to_owned()),
+                    quoted => quoted.map(|line| format!("quote the text: {line}")),
+                };
+                let fault = Fault::new("syntax", at..at, format!("not valid YAML: {what}"));
+                self.faults.stop(Fault { help, ..fault })
             }
             None => Ok((Event::StreamEnd, Span::default())),
         }
@@ -328,6 +337,22 @@ impl<'a> ByteOffsets<'a> {
         let Some(base) = self.marks.get(index / Self::STEP) else { return self.text.len() };
         let rest = &self.text[*base..];
         rest.char_indices().nth(index % Self::STEP).map_or(self.text.len(), |(at, _)| base + at)
+    }
+
+    /// The line of a position with its text quoted, if the text has a character that YAML gives a meaning.
+    fn quoted_line(&self, at: usize) -> Option<String> {
+        let start = self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        let line = self.text[start..].lines().next()?.trim().trim_start_matches("- ");
+        let (key, text) = line.split_once(": ")?;
+        let text = text.trim();
+        let has_meaning = text.starts_with(['@', '`', '%', '*', '&', '!', '[', '{', '-', '?', '\'', '"'])
+            || text.contains(": ")
+            || text.ends_with(':');
+        if !has_meaning || line.len() > 200 {
+            return None;
+        }
+        let inner = ['\'', '"'].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
+        Some(format!("{key}: {}", serde_json::Value::from(inner.unwrap_or(text))))
     }
 
     /// Whether the line of a position is indented by a tab.

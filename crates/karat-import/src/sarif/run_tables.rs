@@ -63,7 +63,6 @@ impl RunTables {
         finding.confidence = fields::confidence(item.properties.confidence);
         let own_category = item.properties.category.take();
         finding.category = own_category.or_else(|| rule?.1.properties.category.clone()).filter(|text| !blank(text));
-        finding.title = rule.and_then(|(_, rule)| title(rule));
         finding.rule_id = rule_id(&mut item, rule);
         let texts = |(name, text): (String, Option<String>)| Some((name, text?));
         finding.fingerprints = std::mem::take(&mut item.partial_fingerprints).into_iter().filter_map(texts).collect();
@@ -75,6 +74,10 @@ impl RunTables {
         let (has_unknown_lines, path) = self.locate(&mut finding, location.as_deref(), &item, sources);
         let templated = item.message.id.is_some();
         finding.message = message::render(item.message, rule);
+        // A rule's text is the same for all its results, so it only stands in for a message.
+        if finding.message.is_none() {
+            finding.title = rule.and_then(|(_, rule)| title(rule));
+        }
         if [&finding.title, &finding.message, &finding.rule_id].into_iter().all(Option::is_none) {
             return None;
         }

@@ -62,15 +62,15 @@ fn complete_document_is_imported() {
     let data = check(
         "full.sarif",
         &[
-            "scanner rule=py/sql title=SQL injection message=Query from user input. file=app/db layer.py lines=12-14 \
+            "scanner rule=py/sql message=Query from user input. file=app/db layer.py lines=12-14 \
              severity=critical confidence=0.75 category=injection cwe=[20, 89] function=db.query \
              fingerprints={\"full/v1\": \"def\", \"primaryLocationLineHash\": \"abc:1\"} key=v2|own|key|lines:1-1",
-            "scanner rule=pack/two title=Two message=From left to right. file=x.zip/in/side.c lines=3-3 severity=medium \
+            "scanner rule=pack/two message=From left to right. file=x.zip/in/side.c lines=3-3 severity=medium \
              cwe=[77, 78]",
-            "scanner rule=pack/two/sub/deeper title=Two message=**bold** words file=src/flow.c lines=7-7 severity=low \
+            "scanner rule=pack/two/sub/deeper message=**bold** words file=src/flow.c lines=7-7 severity=low \
              cwe=[77]",
             "scanner rule=unknown message=Look at this, {please} file=generated/gen.c severity=info category=own cwe=[79, 80]",
-            "scanner rule=py/sql title=SQL injection message=nowhere severity=info category=injection cwe=[89]",
+            "scanner rule=py/sql message=nowhere severity=info category=injection cwe=[89]",
             "scanner rule=s message=rejected severity=medium",
             "scanner rule=s message=same severity=medium",
         ],

@@ -103,7 +103,7 @@ pub(super) fn extras(report: &ReportV1, terminal: &TerminalStyle) -> String {
     for tool in tools {
         let bound = |id: &str| tool.metrics.get(id).and_then(|estimate| estimate.value);
         let bounds = match (bound("precision_lower"), bound("precision_upper")) {
-            (Some(low), Some(high)) => {
+            (Some(low), Some(high)) if three(Some(low)) != three(Some(high)) => {
                 format!("; mean precision is between {} and {} until labelled", three(Some(low)), three(Some(high)))
             }
             _ => String::new(),

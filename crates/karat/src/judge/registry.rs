@@ -2,12 +2,12 @@
 
 use super::local;
 use super::template::PAIR;
+use crate::did_you_mean;
 use crate::failure::{Failure, Result};
 use karat_core::ids::JudgeName;
 use karat_core::local_judge::LocalJudge;
 use karat_core::panel::Consensus;
 use karat_core::profile::Profile;
-use karat_format::document::suggest::nearest;
 use karat_format::judge::JudgeConfigV1;
 use karat_llm::engine::{Engine, EngineOptions};
 use karat_llm::judge_id::JudgeId;
@@ -157,11 +157,9 @@ impl JudgeRegistry<'_> {
     fn unknown(&self, name: &str) -> Failure {
         let declared = self.declared.keys().map(String::as_str);
         let known: Vec<&str> = declared.chain([NONE]).chain(PROVIDERS.iter().map(|entry| entry.name)).collect();
-        let hint = nearest(name, known.iter().copied()).map_or_else(
-            || format!("there are {}, and PROVIDER/MODEL", known.join(", ")),
-            |near| format!("did you mean `{near}`?"),
-        );
-        Failure::usage(format!("unknown judge `{name}`: {hint}"))
+        let provider = name.split_once('/').map_or(name, |(provider, _)| provider);
+        let hint = did_you_mean(provider, known.iter().copied()).unwrap_or_else(|| ";".to_owned());
+        Failure::usage(format!("unknown judge `{name}`{hint} choose one of: {}, or PROVIDER/MODEL", known.join(", ")))
     }
 }
 

@@ -140,7 +140,7 @@ pub(crate) fn plan_judge(request: &JudgeRequest, loaded: &LoadedSuite, profile: 
     require_key_consent(request, judge.as_ref())?;
     let mut engines = judge.iter().flat_map(Judge::engines).filter(|_| request.cache != CacheMode::Only);
     if let Some(missing) = engines.find_map(|engine| engine.provider().endpoint()?.missing_setup()) {
-        return Err(Failure::usage(format!("the judge `{name}` cannot be asked: {missing}")));
+        return Err(Failure::failed(format!("the judge `{name}` cannot be asked: {missing}")));
     }
     if let (Method::Audit, Some(name)) = (profile.method, judge.as_ref().and_then(Judge::cannot_audit)) {
         return Err(Failure::usage(cannot_audit(name)));

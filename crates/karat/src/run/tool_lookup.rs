@@ -43,9 +43,13 @@ pub(crate) fn lookup(text: &str, loaded: &LoadedSuite) -> Result<Vec<Named>> {
         return Ok(vec![(text.to_owned(), ready.manifest()?)]);
     }
     let known = loaded.config.tools.keys().map(String::as_str).chain(CATALOGUE.iter().map(|ready| ready.name));
+    if text.contains(',') {
+        let each: Vec<String> = text.split(',').map(|name| format!("--tool {}", name.trim())).collect();
+        return Err(Failure::usage(format!("unknown tool `{text}`; repeat the flag: {}", each.join(" "))));
+    }
     Err(Failure::usage(format!(
-        "unknown tool `{text}`{}; `karat tools list` shows all; a manifest file, replay:FILE or llm:PROVIDER/MODEL also works",
-        did_you_mean(text, known).unwrap_or_default()
+        "unknown tool `{text}`{} `karat tools list` shows all; a manifest file, replay:FILE or llm:PROVIDER/MODEL also works",
+        did_you_mean(text, known).unwrap_or_else(|| ";".to_owned())
     )))
 }
 

@@ -98,8 +98,8 @@ fn issue(finding: &Finding, taken: &mut BTreeSet<String>, profile: &Profile) -> 
     let compares = |what: Requirement| profile.require.contains(&what);
     IssueV1 {
         id,
+        description: finding.message.clone().filter(|message| *message != title),
         title: Some(title),
-        description: finding.message.clone().filter(|message| finding.title.as_ref() != Some(message)),
         file: finding.file.as_ref().map(ToString::to_string),
         line_start: finding.lines().map(|lines| lines.start),
         line_end: finding.lines().map(|lines| lines.end),

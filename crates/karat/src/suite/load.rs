@@ -8,8 +8,10 @@ use karat_core::suite::{Case, Change, Suite};
 use karat_format::case::CaseV1;
 use karat_format::config::{ConfigV1, SuiteKind};
 use karat_format::diagnostic::{Diagnostic, Faults};
+use karat_format::diagnostic_groups::{ERROR_LIMIT, STOPPED, stopped};
 use karat_format::document::suggest;
 use karat_format::document::{Syntax, decode_bytes, decode_lines, schema_of};
+use karat_format::shipped_suites;
 use karat_format::value_diagnostics;
 use karat_io::files::Files;
 use karat_source::change::{line_similarity, touched_lines};
@@ -36,6 +38,10 @@ pub fn load_what_is_there(files: Files) -> (LoadedSuite, Vec<Diagnostic>) {
     let mut refused = Vec::new();
     for (folder, file) in case_files(&files, &mut faults) {
         folders_seen = true;
+        if faults.len() >= ERROR_LIMIT {
+            faults.push(stopped(&files.display(""), &folder));
+            break;
+        }
         match read_case(&files, &folder, &file, &schema, &mut faults) {
             Some(case) => stated.push(case),
             None => refused.push(folder),
@@ -47,7 +53,10 @@ pub fn load_what_is_there(files: Files) -> (LoadedSuite, Vec<Diagnostic>) {
         faults.push(nothing_here(&files));
     }
     check_ids(&stated, &mut faults);
-    check_twins(&stated, &refused, &mut faults);
+    // A twin may be among the cases that were not read.
+    if faults.iter().all(|fault| fault.code != STOPPED) {
+        check_twins(&stated, &refused, &mut faults);
+    }
     if other_kind {
         let message = "kind = \"assessment\": this suite holds documents to assess, not findings to score";
         let help = "`karat check` checks its golden records";
@@ -214,13 +223,32 @@ fn unreadable(file: impl Into<String>, error: &io::Error) -> Diagnostic {
 }
 
 fn nothing_here(files: &Files) -> Diagnostic {
-    let message = if files.has_folder("") {
-        "no suite here: there is no karat.toml with cases/, no cases.jsonl, and no folder with a challenge.yaml"
-    } else {
-        "there is no such folder"
-    };
-    Diagnostic::of_file(files.display(""), "no-suite", message)
-        .with_help("`karat init DIR` writes a small working suite")
+    let shown = files.display("");
+    let fault = |message: &str, help: &str| Diagnostic::of_file(&shown, "no-suite", message).with_help(help);
+    let is_file = matches!(files, Files::Disk(root) if root.is_file());
+    let is_suite = matches!(files.read("karat.toml"), Ok(Some(_))) || files.has_folder("cases");
+    if is_file {
+        return fault(
+            "this is a file; a suite is a folder",
+            "name the folder that holds karat.toml; a file of findings goes to --submission FILE",
+        );
+    }
+    if is_suite {
+        return fault(
+            "the suite has no cases",
+            "`karat suite add --from-commit REV --repo DIR` makes a case of a commit; `karat init DIR` writes an example",
+        );
+    }
+    if files.has_folder("") {
+        return fault(
+            "no suite here: there is no karat.toml with cases/, no cases.jsonl, and no folder with a challenge.yaml",
+            "`karat init DIR` writes a small working suite",
+        );
+    }
+    match suggest::nearest(&shown, shipped_suites::names()) {
+        Some(near) => fault("there is no such folder", &format!("did you mean the built-in suite `{near}`?")),
+        None => fault("there is no such folder", "`karat init DIR` writes a small working suite"),
+    }
 }
 
 fn check_ids(stated: &[Stated], faults: &mut Vec<Diagnostic>) {

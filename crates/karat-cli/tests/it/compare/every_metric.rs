@@ -292,7 +292,7 @@ fn gate_fails_when_calibration_gets_worse() {
     super::score_to_file(&project, "new.json", "");
     project.run("baseline write old.json --metric ece --metric mce --metric brier -o base.json").expect(0);
     for old in ["base.json", "old.json --metric ece --metric mce --metric brier"] {
-        let ran = project.run(&format!("gate new.json --no-worse-than {old}")).expect(1);
+        let ran = project.run(&format!("gate new.json --no-worse-than {old} -v")).expect(1);
         assert_eq!(ran.out.matches("0.000 → 0.400").count(), 2, "{}", ran.out);
         project.run(&format!("gate old.json --no-worse-than {old}")).expect(0);
     }
@@ -319,7 +319,7 @@ fn baseline_without_sums_asks_to_be_rewritten() {
         assert_eq!(why.contains("write it again"), demand["metric"] != "f1", "{demand}");
     }
     // A metric missing from the baseline is named together with the flag that adds it.
-    let ran = project.run("gate r.json --no-worse-than base.json --metric sui").expect(3);
+    let ran = project.run("gate r.json --no-worse-than base.json --metric sui -v").expect(3);
     assert!(ran.out.contains("--metric sui"), "{}", ran.out);
 }
 

@@ -8,9 +8,57 @@ use serde_json::{Value, json};
 fn five_cases_are_inconclusive_and_state_the_sample_size() {
     let project = graded_suite(5, 1, &[("t", middling)]);
     score_to_file(&project, "r.json", "");
-    let ran = run_at_80_columns(&project, "gate r.json --min f1=0.6 --min recall=0.9").expect(3);
+    let ran = run_at_80_columns(&project, "gate r.json --min f1=0.6 --min recall=0.9 -v").expect(3);
     insta::assert_snapshot!("gate_of_five", ran.out);
     assert!(ran.out.contains("n = 5"), "{}", ran.out);
+}
+
+#[test]
+fn gate_prints_one_line_per_tool() {
+    let project = graded_suite(40, 1, &[("good", good), ("middling", middling), ("noisy", noisy)]);
+    score_to_file(&project, "r.json", "");
+    let ran = run_at_80_columns(&project, "gate r.json --min f1=0.7 --min recall=0.1").expect(1);
+    let lines: Vec<&str> = ran.out.lines().collect();
+    assert_eq!(lines.len(), 5, "{}", ran.out);
+    assert_eq!(lines[0], "tiny  40 cases · profile karat");
+    assert!(lines[1].starts_with("  pass          good      F1 ≥ 0.7 and 1 more: "), "{}", ran.out);
+    assert!(lines[2].starts_with("  inconclusive  middling  F1 ≥ 0.7: 0.728, interval "), "{}", ran.out);
+    assert!(lines[3].starts_with("  fail          noisy     F1 ≥ 0.7: 0.311, interval "), "{}", ran.out);
+    assert!(lines[4].starts_with("The gate fails: 1 demand failed, 1 demand inconclusive, 4 demands passed."));
+    assert!(lines[..4].iter().all(|line| line.chars().count() <= 80), "{}", ran.out);
+}
+
+#[test]
+fn equal_results_are_unchanged() {
+    let project = graded_suite(5, 1, &[("t", middling)]);
+    score_to_file(&project, "r.json", "");
+    project.ok("baseline write r.json -o base.json --metric f1 --metric recall");
+    let expected = "tiny  5 cases · profile karat\n  unchanged     t  2 metrics as before\n";
+    let few = "The gate is inconclusive: unchanged, but 5 cases are too few (--allow-small-n).";
+    let ran = project.run("gate r.json --no-worse-than base.json").expect(3);
+    assert_eq!(ran.out, format!("{expected}{few}\n"));
+    let ran = project.run("gate r.json --no-worse-than base.json --allow-small-n").expect(0);
+    assert_eq!(ran.out, format!("{expected}The gate passes: 2 demands passed.\n"));
+    let gate: Value = project.json("gate r.json --no-worse-than base.json --allow-small-n --json");
+    assert_eq!(gate["demands"][0]["unchanged"], true);
+    assert!(gate["demands"][0]["why"].as_str().unwrap().contains(", unchanged, n = "), "{gate}");
+}
+
+#[test]
+fn bounds_outside_the_range_of_a_metric_are_refused() {
+    let project = graded_suite(5, 1, &[("t", middling)]);
+    score_to_file(&project, "r.json", "");
+    for metric in karat_core::metric::table::METRICS {
+        let (least, most) = metric.range();
+        let line = |bound: f64| format!("gate r.json --min {}={bound}", metric.id);
+        project.run(&line(least - 1.0)).expect_error(2, &[metric.title, "the demand is"]);
+        if most < f64::MAX {
+            project.run(&line(most + 1.0)).expect_error(2, &[&format!("lies between {least} and {most}")]);
+        }
+    }
+    project.run("gate r.json --min f1=50").expect_error(2, &["F1 lies between 0 and 1", "did you mean 0.5?"]);
+    project.write("gate.toml", "[[rule]]\nmetric = \"f1\"\nmin = 50\n");
+    project.run("gate r.json --rules gate.toml").expect_error(4, &["gate.toml:3:7", "F1 lies between 0 and 1"]);
 }
 
 #[test]
@@ -64,7 +112,7 @@ fn gate_against_a_baseline() {
     project.run("gate old.json --no-worse-than base.json --margin 0").expect(0);
     submit(&project, 40, 1, &[("t", noisy)], "submissions/all.jsonl");
     score_to_file(&project, "worse.json", "");
-    let ran = run_at_80_columns(&project, "gate worse.json --no-worse-than base.json --metric f1").expect(1);
+    let ran = run_at_80_columns(&project, "gate worse.json --no-worse-than base.json --metric f1 -v").expect(1);
     insta::assert_snapshot!("gate_fails", ran.out);
     submit(&project, 40, 1, &[("t", good)], "submissions/all.jsonl");
     score_to_file(&project, "better.json", "");
@@ -190,10 +238,10 @@ fn unknown_cost_is_inconclusive() {
 fn require_judge_licence_checks_probe_error_rates() {
     let project = graded_suite(3, 1, &[("t", middling)]);
     score_to_file(&project, "none.json", "");
-    let output = project.run("gate none.json --require-judge-licence").expect(0).out;
+    let output = project.run("gate none.json --require-judge-licence -v").expect(0).out;
     assert!(output.contains("no judge decided a pair"), "{output}");
     project.ok("score . --judge local -o local.json");
-    let output = project.run("gate local.json --require-judge-licence").expect(3).out;
+    let output = project.run("gate local.json --require-judge-licence -v").expect(3).out;
     assert!(output.contains("never probed") && output.contains("karat judge probe"), "{output}");
     // A probe result with these error rates.
     let rate = |wrong: usize, n: usize| {

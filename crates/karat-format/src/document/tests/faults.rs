@@ -115,7 +115,21 @@ fn yaml_faults() {
         "2:1 several-documents: a second YAML document in the same file [keep one document per file: remove the `---` and everything after it]",
     );
     check(Yaml, "id: a\nname: !foo x", "2:7 unknown-tag: unexpected tag `!foo` [remove the tag]");
-    check(Yaml, "id: *a", "1:5 syntax: not valid YAML: while parsing node, found unknown anchor");
+    check(
+        Yaml,
+        "id: *a",
+        r#"1:5 syntax: not valid YAML: while parsing node, found unknown anchor [quote the text: id: "*a"]"#,
+    );
+    check(
+        Yaml,
+        "id: a\nname: Page: 0\n",
+        r#"2:11 syntax: not valid YAML: a colon within text that is not quoted [quote the text: name: "Page: 0"]"#,
+    );
+    check(
+        Yaml,
+        "id: a\nname: 'it's'\n",
+        r#"2:11 syntax: not valid YAML: invalid trailing content after double-quoted scalar [quote the text: name: "it's"]"#,
+    );
     check(Yaml, "id: &a [*a]", "1:9 recursive-alias: an alias inside its own anchor");
     check(
         Yaml,

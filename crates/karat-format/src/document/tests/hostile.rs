@@ -56,19 +56,18 @@ fn depth_within_the_limit_is_accepted() {
 
 #[test]
 fn number_of_reported_faults_is_bounded() {
-    let check = |syntax, text: String, count: usize| {
+    let check = |syntax, text: String| {
         let faults = faults(syntax, &text);
-        assert_eq!(faults.len(), count, "{syntax:?}");
-        assert!(faults.last().is_some_and(|last| count == 1 || last.code == "more-faults"));
+        assert!(faults.len() <= 15 && faults.iter().any(|fault| fault.more > 1_000), "{syntax:?} {}", brief(&faults));
     };
     let keys = |separator: &str| (0..50_000).map(|n| format!("k{n}{separator}")).collect::<String>();
-    check(Syntax::Yaml, keys(": 1\n"), 201);
-    check(Syntax::Toml, keys(" = 1\n"), 201);
-    check(Syntax::Toml, keys(" =\n"), 201);
-    check(Syntax::Toml, keys(" =                    \n"), 1);
-    check(Syntax::Json, format!("{{{}\"id\":1}}", keys("\":1,").replace('k', "\"k")), 201);
-    check(Syntax::Json, format!("\"{}\"", "\u{1}".repeat(1 << 20)), 201);
-    check(Syntax::Yaml, "a: 1\n".repeat(50_000), 201);
+    check(Syntax::Yaml, keys(": 1\n"));
+    check(Syntax::Toml, keys(" = 1\n"));
+    check(Syntax::Toml, keys(" =\n"));
+    check(Syntax::Json, format!("{{{}\"id\":1}}", keys("\":1,").replace('k', "\"k")));
+    check(Syntax::Json, format!("\"{}\"", "\u{1}".repeat(1 << 20)));
+    check(Syntax::Yaml, "a: 1\n".repeat(50_000));
+    assert_eq!(faults(Syntax::Toml, &keys(" =                    \n")).len(), 1);
 }
 
 #[test]
@@ -135,7 +134,7 @@ fn mutated_texts_do_not_panic() {
                 assert!(span.start <= span.end && span.end <= bytes.len(), "{fault:?}");
             }
         }
-        let found = decode_lines_within::<Sample>(80, 5, "x", bytes.as_slice(), &schema, |_, _, _| Vec::new());
-        assert!(found.len() <= 6);
+        let found = decode_lines_within::<Sample>(80, "x", bytes.as_slice(), &schema, |_, _, _| Vec::new());
+        assert!(found.len() <= 60);
     }
 }

@@ -2,15 +2,16 @@
 
 use super::{Sample, brief};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::document::lines::{MAX_DIAGNOSTICS, MAX_LINE_BYTES, decode_lines_within};
+use crate::diagnostic_groups::ERROR_LIMIT;
+use crate::document::lines::{MAX_LINE_BYTES, decode_lines_within};
 use crate::document::{decode_lines, schema_of};
 
-fn read(line_bytes: usize, faults: usize, bytes: &[u8]) -> (Vec<(usize, String)>, Vec<Diagnostic>) {
+fn read(line_bytes: usize, bytes: &[u8]) -> (Vec<(usize, String)>, Vec<Diagnostic>) {
     let mut ids = Vec::new();
     // A small buffer makes lines span several reads.
     let reader = std::io::BufReader::with_capacity(7, bytes);
     let schema = schema_of::<Sample>();
-    let faults = decode_lines_within::<Sample>(line_bytes, faults, "cases.jsonl", reader, &schema, |n, value, line| {
+    let faults = decode_lines_within::<Sample>(line_bytes, "cases.jsonl", reader, &schema, |n, value, line| {
         ids.push((n, value.id.clone()));
         if value.id == "reserved" {
             return vec![line.at(&["id".into()], "reserved", "this name is reserved").with_level(Level::Warning)];
@@ -22,7 +23,7 @@ fn read(line_bytes: usize, faults: usize, bytes: &[u8]) -> (Vec<(usize, String)>
 
 #[track_caller]
 fn check(bytes: &[u8], ids: &[(usize, &str)], expect: &str) {
-    let (found, faults) = read(MAX_LINE_BYTES, MAX_DIAGNOSTICS, bytes);
+    let (found, faults) = read(MAX_LINE_BYTES, bytes);
     let found: Vec<(usize, &str)> = found.iter().map(|(n, id)| (*n, id.as_str())).collect();
     assert_eq!(found, ids);
     let expect: Vec<&str> = expect.trim().lines().map(str::trim).collect();
@@ -75,17 +76,39 @@ fn invalid_utf8_is_reported_with_its_position() {
 #[test]
 fn too_long_line_is_a_fault_and_the_next_is_read() {
     let text = format!("{{\"id\":\"{}\"}}\n{{\"id\":\"b\"}}\n", "a".repeat(500));
-    let (ids, faults) = read(100, MAX_DIAGNOSTICS, text.as_bytes());
+    let (ids, faults) = read(100, text.as_bytes());
     assert_eq!(ids, [(2, "b".to_owned())]);
     assert_eq!(brief(&faults), "1:1 line-too-long: a line of more than 100 bytes [write one value on each line]");
 }
 
 #[test]
-fn faults_past_the_limit_are_counted() {
-    let (_, faults) = read(MAX_LINE_BYTES, 2, "{}\n".repeat(10).as_bytes());
-    assert_eq!(faults.len(), 3);
-    assert_eq!(brief(&faults[2..]), "0:0 more-faults: 8 more errors are not shown");
-    assert_eq!(faults[2].level, Level::Error);
+fn repeated_faults_are_grouped_and_end_the_reading() {
+    let (ids, faults) = read(MAX_LINE_BYTES, "{}\n".repeat(10).as_bytes());
+    assert_eq!((ids.len(), faults.len(), faults[4].more), (10, 5, 5));
+    let (ids, faults) = read(MAX_LINE_BYTES, "{}\n".repeat(1_000_000).as_bytes());
+    assert_eq!((ids.len(), faults.len(), faults[4].more), (ERROR_LIMIT, 6, ERROR_LIMIT - 5));
+    let expected = "0:0 stopped: reading stopped at line 1000, after 1000 faults; the rest was not checked";
+    assert_eq!(brief(&faults[5..]), expected);
+    assert_eq!(faults[5].level, Level::Note);
+    // Warnings do not end it.
+    let (ids, faults) = read(MAX_LINE_BYTES, "{\"id\":\"reserved\"}\n".repeat(2_000).as_bytes());
+    assert_eq!((ids.len(), faults.len(), faults[4].more), (2_000, 5, 1_995));
+}
+
+#[test]
+fn files_of_another_kind_are_named_and_read_no_further() {
+    let check = |text: &str, expect: &str| {
+        let (ids, faults) = read(MAX_LINE_BYTES, text.as_bytes());
+        assert!(ids.is_empty());
+        assert_eq!(brief(&faults), format!("1:1 not-jsonl: this is {expect}"), "{text}");
+    };
+    check("<!DOCTYPE html>\n<p>\n<p>\n", "HTML; expected one JSON object on each line");
+    check("<?xml version='1.0'?>\n<a/>\n", "XML; expected one JSON object on each line");
+    check("root:x:0:0\ndaemon:x:1:1\n", "not JSON; expected one JSON object on each line");
+    check(
+        "{\n  \"id\": 1\n}\n",
+        "JSON over several lines; expected one JSON object on each line [write each object on a line of its own, such as with `jq -c .`]",
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::failure::Result;
 use karat_core::wording::plural;
 use karat_format::diagnostic::{Diagnostic, Faults};
 use karat_format::document::rows::{Header, Row, read_rows};
-use karat_format::document::{Fault, Source, suggest};
+use karat_format::document::{Fault, suggest};
 use std::collections::HashMap;
 
 #[derive(Default)]
@@ -26,8 +26,7 @@ pub fn from_csv(files: &[(String, String)]) -> Result<Opinions> {
     let mut faults: Vec<Diagnostic> = Vec::new();
     for (file, text) in files {
         sheets.file.clone_from(file);
-        let found = read_rows(text, HEADER, &mut sheets, Sheets::read_header, Sheets::read_row);
-        faults.extend(Source::new(file.as_str(), text.as_str()).diagnostics(found));
+        faults.extend(read_rows(file, text, HEADER, &mut sheets, Sheets::read_header, Sheets::read_row));
     }
     if !faults.is_empty() {
         return Err(Faults(faults).into());

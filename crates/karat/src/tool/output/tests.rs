@@ -51,7 +51,7 @@ fn foreign_results_are_renamed_and_made_relative() {
         r#"{"errors":[],"results":[
             {"filename":"/run/co/src/app.py","test_id":"B1","test_name":"one","line_number":3,"issue_text":"in /run/co/src/app.py"},
             {"filename":"./src/b.py","test_id":"B2","test_name":"two"}]}"#,
-        "reported\nf1 src/app.py:3 one\nf2 src/b.py two",
+        "reported\nf1 src/app.py:3 in src/app.py\nf2 src/b.py two",
     );
     check(
         "sarif",
