@@ -25,7 +25,9 @@ pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, StorePlace, Tr
 pub(crate) use score::{ExplainArgs, OutputArgs, PlotArgs, ReplayArgs, ReportArgs, RunArgs, ScoreArgs};
 pub(crate) use shipped::{MetricsCommand, ProfileCommand, ToolsCommand};
 pub(crate) use store::{ServeArgs, StoreArgs, StoreCommand};
-pub(crate) use suite::{CheckArgs, DriftArgs, ExpectArgs, ImportArgs, KeyArgs, SuiteAdoptArgs, SuiteCommand};
+pub(crate) use suite::{
+    CheckArgs, DriftArgs, ExpectArgs, ImportArgs, KeyArgs, SuiteAddArgs, SuiteAdoptArgs, SuiteCommand,
+};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue};

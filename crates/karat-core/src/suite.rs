@@ -44,6 +44,18 @@ pub struct PullRequest {
     pub description: String,
 }
 
+/// The names of two trees among the suite's objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "TreesV1")]
+pub struct Trees {
+    /// The code before the change; absent: there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// The code after it.
+    pub after: String,
+}
+
 /// One unit of evaluation.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
@@ -60,6 +72,12 @@ pub struct Case {
     pub verdict: Verdict,
     pub cwe: Vec<u32>,
     pub repo: Option<String>,
+    /// The commit of `repo` whose change this is, where the code is not in the suite.
+    pub rev: Option<String>,
+    /// The commit that the change is compared with; default: the first parent of `rev`.
+    pub base_rev: Option<String>,
+    /// The whole code, where it is among the suite's objects.
+    pub trees: Option<Trees>,
     pub twin: Option<CaseId>,
     pub goldens: Vec<Golden>,
     pub allow_unexpected: bool,

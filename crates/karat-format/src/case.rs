@@ -5,7 +5,7 @@ use karat_core::golden::{Acceptance, Golden, Severity};
 use karat_core::ids::{CaseId, GoldenId};
 use karat_core::lines::Lines;
 use karat_core::path::FilePattern;
-use karat_core::suite::{Case, Difficulty, PullRequest, Verdict};
+use karat_core::suite::{Case, Difficulty, PullRequest, Trees, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,6 +47,15 @@ pub struct CaseV1 {
     /// The repository it was taken from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repo: Option<String>,
+    /// Full id of the commit of `repo` whose change this is; the code is read from a local mirror of the repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rev: Option<String>,
+    /// Full id of the commit that the change is compared with; absent: the first parent of `rev`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_rev: Option<String>,
+    /// The whole code before and after the change, by its names in the suite's `objects` folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trees: Option<Trees>,
     /// Id of its fixed or vulnerable sibling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub twin: Option<String>,
@@ -60,6 +69,9 @@ pub struct CaseV1 {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub meta: BTreeMap<String, Scalar>,
 }
+
+/// The title of the golden in a case that `karat suite add` drafted: a person has to replace it.
+pub const UNFILLED_TITLE: &str = "TODO: say what is wrong, in a few words";
 
 /// A text, a number or a truth value: what a free field may hold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -174,6 +186,7 @@ impl CaseV1 {
             faults.extend(own);
             goldens.push(golden);
         }
+        faults.extend(code_faults(self.repo.as_ref(), [&self.rev, &self.base_rev], self.trees.as_ref()));
         let required = goldens.iter().any(Golden::is_required);
         let case = Case {
             id: CaseId::new(self.id),
@@ -187,6 +200,9 @@ impl CaseV1 {
             verdict: self.verdict.unwrap_or(if required { Verdict::Vulnerable } else { Verdict::Safe }),
             cwe: self.cwe,
             repo: self.repo,
+            rev: self.rev,
+            base_rev: self.base_rev,
+            trees: self.trees,
             twin: self.twin.map(CaseId::new),
             goldens,
             allow_unexpected: self.allow_unexpected,
@@ -195,6 +211,39 @@ impl CaseV1 {
         };
         (case, faults)
     }
+}
+
+/// Faults of the keys that say where the code is.
+fn code_faults(repo: Option<&String>, revs: [&Option<String>; 2], trees: Option<&Trees>) -> Vec<ValueFault> {
+    let mut faults = Vec::new();
+    let is_hex = |text: &str, lengths: &[usize]| {
+        lengths.contains(&text.len()) && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    for (key, rev) in ["rev", "base_rev"].into_iter().zip(revs) {
+        if let Some(rev) = rev.as_ref().filter(|rev| !is_hex(rev, &[40, 64])) {
+            let message = format!("{rev:?} is not a full commit id; `git rev-parse {rev:?}` prints it");
+            faults.push(ValueFault::new(&[key], "bad-revision", message));
+        }
+    }
+    let [rev, base_rev] = revs.map(Option::is_some);
+    if rev && repo.is_none_or(|repo| repo.trim().is_empty()) {
+        faults.push(ValueFault::new(&["rev"], "no-repo", "`rev` without `repo`: name the repository of this commit"));
+    }
+    if base_rev && !rev {
+        faults.push(ValueFault::new(&["base_rev"], "no-rev", "`base_rev` without `rev`"));
+    }
+    let Some(trees) = trees else { return faults };
+    if rev {
+        let message = "`trees` and `rev`: the code must have one source; remove one of them";
+        faults.push(ValueFault::new(&["trees"], "code-twice", message));
+    }
+    for (key, name) in [("before", trees.before.as_ref()), ("after", Some(&trees.after))] {
+        if let Some(name) = name.filter(|name| !is_hex(name, &[64])) {
+            let message = format!("{name:?} is not the name of an object: expected 64 hexadecimal digits");
+            faults.push(ValueFault::new(&["trees", key], "bad-object-name", message));
+        }
+    }
+    faults
 }
 
 impl IssueV1 {
@@ -206,6 +255,10 @@ impl IssueV1 {
         let blank = |text: &Option<String>| text.as_ref().is_none_or(|t| t.trim().is_empty());
         if blank(&self.title) && blank(&self.description) {
             fault("id", "no-text", format!("the issue `{}` needs a title or a description", self.id));
+        }
+        if self.title.as_deref() == Some(UNFILLED_TITLE) {
+            let message = "this case is not filled in: replace the title, or write `issues: []` if nothing is wrong";
+            fault("title", "unfilled-case", message.to_owned());
         }
         let file = self.file.as_deref().and_then(FilePattern::new);
         match (&self.file, &file) {
@@ -264,6 +317,9 @@ impl From<&Case> for CaseV1 {
             verdict: (case.verdict != implied).then_some(case.verdict),
             cwe: case.cwe.clone(),
             repo: case.repo.clone(),
+            rev: case.rev.clone(),
+            base_rev: case.base_rev.clone(),
+            trees: case.trees.clone(),
             twin: case.twin.as_ref().map(ToString::to_string),
             issues: case.goldens.iter().map(IssueV1::from).collect(),
             allow_unexpected: case.allow_unexpected,

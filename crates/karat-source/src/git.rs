@@ -3,6 +3,12 @@
 //! Repositories are untrusted: nothing a repository configures is run (no pager, hooks, external diffs or signature checks),
 //! revisions that look like options are rejected, and after [`Repository::resolve`] only full commit ids are passed on.
 
+mod blame;
+mod tree;
+
+pub use blame::BlamedLine;
+pub use tree::{BlobReader, CommitTree, FileKind, TreeFile};
+
 use karat_core::path::RepoPath;
 use std::fmt;
 use std::io::{self, Read};
@@ -13,6 +19,8 @@ use std::process::{Command, Stdio};
 #[derive(Clone, Debug)]
 pub struct Repository {
     dir: PathBuf,
+    /// Given where no folder above `dir` may be searched for a repository.
+    git_dir: Option<PathBuf>,
 }
 
 /// The full id of an existing commit.
@@ -72,6 +80,8 @@ pub struct Changes {
 pub enum GitError {
     #[error("the `git` program was not found; install it (https://git-scm.com/downloads) and add it to the PATH")]
     NotInstalled,
+    #[error("{}: no such folder", .dir.display())]
+    NoSuchFolder { dir: PathBuf },
     #[error("{}: this folder is not in a git repository; name one that is, or run `git init` there", .dir.display())]
     NotARepository { dir: PathBuf },
     #[error("invalid revision {rev:?}: expected a commit id, a branch or a tag, without options")]
@@ -93,9 +103,9 @@ pub enum GitError {
 impl Repository {
     /// The repository that `dir` lies in.
     pub fn open(dir: &Path) -> Result<Self, GitError> {
-        let repository = Self { dir: dir.to_owned() };
+        let repository = Self { dir: dir.to_owned(), git_dir: None };
         if !dir.is_dir() {
-            return Err(GitError::NotARepository { dir: dir.to_owned() });
+            return Err(GitError::NoSuchFolder { dir: dir.to_owned() });
         }
         match repository.run(&["rev-parse", "--show-prefix"]) {
             Err(GitError::Failed { message, .. }) if message.contains("not a git repository") => {
@@ -103,6 +113,22 @@ impl Repository {
             }
             answer => answer.map(|_| repository),
         }
+    }
+
+    /// The repository in this very folder, with a working tree or bare. Folders above it are not searched, and a `.git` that
+    /// points elsewhere is not followed.
+    pub fn open_exactly(dir: &Path) -> Result<Self, GitError> {
+        if !dir.is_dir() {
+            return Err(GitError::NoSuchFolder { dir: dir.to_owned() });
+        }
+        let own = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+        let inner = dir.join(".git");
+        let git_dir = if own(&inner) { inner } else { dir.to_owned() };
+        if !own(&git_dir.join("objects")) || git_dir.join("commondir").exists() {
+            return Err(GitError::NotARepository { dir: dir.to_owned() });
+        }
+        let git_dir = git_dir.canonicalize().map_err(|source| GitError::Io { verb: "open".to_owned(), source })?;
+        Ok(Self { dir: dir.to_owned(), git_dir: Some(git_dir) })
     }
 
     /// The commit of a branch, a tag, an id or another expression.
@@ -217,6 +243,9 @@ impl Repository {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new("git");
+        if let Some(git_dir) = &self.git_dir {
+            command.arg("--git-dir").arg(git_dir);
+        }
         command.args(["--no-pager", "--literal-pathspecs", "--no-replace-objects"]);
         for setting in
             ["core.quotePath=false", "core.fsmonitor=false", "core.hooksPath=/dev/null", "log.showSignature=false"]
@@ -258,8 +287,7 @@ fn parse_changes(answer: &[u8]) -> Result<Changes, GitError> {
         let renamed = status.starts_with(['R', 'C']);
         let new_name = if renamed { fields.next().ok_or_else(|| unexpected("diff-tree", head))? } else { old_name };
         let mut side = |name: &[u8], mode: &str, id: &str| {
-            let path =
-                str::from_utf8(name).ok().and_then(|name| RepoPath::new(name).filter(|path| path.as_str() == name));
+            let path = portable_path(name);
             if path.is_none() {
                 let name = String::from_utf8_lossy(name).into_owned();
                 if changes.odd_paths.last() != Some(&name) {
@@ -275,6 +303,12 @@ fn parse_changes(answer: &[u8]) -> Result<Changes, GitError> {
         }
     }
     Ok(changes)
+}
+
+/// A path that every system can hold.
+fn portable_path(name: &[u8]) -> Option<RepoPath> {
+    let name = str::from_utf8(name).ok()?;
+    RepoPath::new(name).filter(|path| path.as_str() == name)
 }
 
 fn is_file(mode: &str) -> bool {

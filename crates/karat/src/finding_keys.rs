@@ -3,6 +3,7 @@
 use crate::failure::{Failure, Result};
 use crate::profile::{ProfileRequest, resolve_for_suite};
 use crate::submissions::{file_importer, open_lines};
+use crate::suite::load_what_is_there;
 use karat_core::identity::key;
 use karat_core::ids::{CaseId, FindingId, ToolName};
 use karat_core::path::RepoPath;
@@ -109,11 +110,17 @@ fn read(request: &KeyRequest, notes: &mut dyn FnMut(&[String])) -> Result<Vec<Tr
 /// Reads the symbol around each finding from a checkout or a suite folder.
 fn fill_symbols(trials: &mut [Trial], source: &Path) {
     let files = Files::Disk(source.to_owned());
+    // Of a suite, also the code that is not in the folder of its case.
+    let is_suite = files.has_folder("cases") || files.on_disk("cases.jsonl").is_some();
+    let suite = is_suite.then(|| load_what_is_there(files.clone()).0);
     let mut caches: BTreeMap<CaseId, SymbolCache> = BTreeMap::new();
     for trial in trials {
         let case = trial.case.clone();
         let cache = caches.entry(case.clone()).or_default();
         let mut read = |path: &RepoPath| {
+            if let Some(text) = suite.as_ref().and_then(|suite| suite.source(&case, path)) {
+                return Some(text);
+            }
             let places = [format!("cases/{case}/after/{path}"), format!("{case}/after/{path}"), path.to_string()];
             String::from_utf8(places.iter().find_map(|place| files.read(place).ok().flatten())?).ok()
         };

@@ -122,25 +122,17 @@ pub(crate) struct DriftArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SuiteCommand {
-    /// Create a case skeleton from a commit of any repository.
-    #[command(after_help = "Example:\n  karat suite add --from-commit HEAD~3 --repo ../app --suite my-suite")]
-    Add {
-        /// Commit that introduced or fixed the problem.
-        #[arg(long, value_name = "REV")]
-        from_commit: String,
-        /// Repository with the commit.
-        #[arg(long, value_name = "DIR", default_value = ".")]
-        repo: PathBuf,
-        /// Suite to add the case to.
-        #[arg(long, value_name = "SUITE", default_value = ".")]
-        suite: PathBuf,
-        /// Case id; default: derived from the commit's subject.
-        #[arg(long, value_name = "ID")]
-        id: Option<String>,
-        /// Print the folder and what was skipped as JSON.
-        #[arg(long)]
-        json: bool,
-    },
+    /// Add a case from a commit of any repository, or from a fix.
+    #[command(after_help = "\
+Examples:
+  karat suite add --from-commit HEAD~3 --repo ../app --suite my-suite
+  karat suite add --from-commit v1.2 --repo ../app --suite my-suite --whole-tree
+  karat suite add --from-fix HEAD --repo ../app --suite my-suite
+
+--from-fix takes the lines that the fix removes or changes, finds by blame the commit that most of them come from, and makes the
+case from that commit. Its golden has the fix's title and those lines; check both. The fix becomes the twin, with nothing to
+report.")]
+    Add(SuiteAddArgs),
     /// Add findings that people confirmed as real problems to the goldens, as acceptable.
     #[command(after_help = "\
 Examples:
@@ -152,6 +144,40 @@ Findings that report the same problem become one golden if most of the people wh
 golden. The new golden is acceptable: a tool that reports it is neither right nor wrong. Change it to required by hand if a good
 tool must find it. Comments and layout of the suite's files are kept. Adopting twice adds nothing.")]
     Adopt(SuiteAdoptArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SuiteAddArgs {
+    /// Commit whose change is the case.
+    #[arg(long, value_name = "REV", required_unless_present = "from_fix", conflicts_with = "from_fix")]
+    pub(crate) from_commit: Option<String>,
+    /// Commit that repaired a problem; the case is the change that introduced it.
+    #[arg(long, value_name = "REV")]
+    pub(crate) from_fix: Option<String>,
+    /// Commit that introduced the problem, instead of the one that blame finds.
+    #[arg(long, value_name = "REV", requires = "from_fix")]
+    pub(crate) introduced_by: Option<String>,
+    /// Title of the drafted golden; default: the fix's subject.
+    #[arg(long, value_name = "TEXT", requires = "from_fix")]
+    pub(crate) title: Option<String>,
+    /// Store all files of the repository, for tools that compile or explore; equal files of all cases exist once.
+    #[arg(long)]
+    pub(crate) whole_tree: bool,
+    /// Repository with the commit.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) repo: PathBuf,
+    /// Suite to add the case to.
+    #[arg(long, value_name = "SUITE", default_value = ".")]
+    pub(crate) suite: PathBuf,
+    /// Case id; default: derived from the commit's subject.
+    #[arg(long, value_name = "ID")]
+    pub(crate) id: Option<String>,
+    /// Keep the example cases of `karat init`, which are removed otherwise unless they were changed.
+    #[arg(long)]
+    pub(crate) keep_examples: bool,
+    /// Print the folders and what was skipped as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

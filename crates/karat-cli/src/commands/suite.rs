@@ -1,15 +1,15 @@
 //! `karat suite`, `init`, `check` and `drift`.
 
-use crate::args::{CheckArgs, DriftArgs, SuiteAdoptArgs, SuiteCommand};
+use crate::args::{CheckArgs, DriftArgs, SuiteAddArgs, SuiteAdoptArgs, SuiteCommand};
 use crate::exit::{Exit, Failure, Result};
 use crate::outputs::save;
 use crate::progress::JudgeProgress;
 use crate::terminal::{draw_diagnostics, note, notes, print, print_json, print_stderr, show};
 use karat::label::{LabelRequest, score_for_adoption};
 use karat::profile::{ProfileRequest, resolve_for_suite};
+use karat::suite::add::{AddReport, AddRequest, CaseOrigin, add_case};
 use karat::suite::adopt::{Proposal, Proposals, adopt, as_yaml, origin, proposals};
 use karat::suite::drift::{DriftRequest, drift_suite};
-use karat::suite::from_commit::skeleton;
 use karat::suite::lint::lint as lint_suite;
 use karat::suite::load_what_is_there;
 use karat::tool::manifest::{faults_of_suite, grants_of_suite};
@@ -24,7 +24,6 @@ use karat_format::shipped_suites::locate;
 use karat_report::TerminalStyle;
 use karat_report::grid::{Cell, draw};
 use karat_source::drift::{DriftOutcome, DriftStatus, Location};
-use karat_source::git::Repository;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -46,22 +45,40 @@ pub(crate) fn init(folder: &Path, json: bool) -> Result<Exit> {
 
 pub(crate) fn run(command: SuiteCommand) -> Result<Exit> {
     match command {
-        SuiteCommand::Add { from_commit, repo, suite, id, json } => {
-            add(&from_commit, &repo, &suite, id.as_deref(), json)
-        }
+        SuiteCommand::Add(args) => add(args),
         SuiteCommand::Adopt(args) => adopt_confirmed(args),
     }
 }
 
-fn add(from_commit: &str, repo: &Path, suite: &Path, id: Option<&str>, json: bool) -> Result<Exit> {
-    let made = skeleton(&Repository::open(repo)?, from_commit, id)?;
-    let folder = made.write(suite).map_err(|error| Failure::io(suite.display(), error))?;
+fn add(args: SuiteAddArgs) -> Result<Exit> {
+    let SuiteAddArgs { from_commit, from_fix, introduced_by, title, whole_tree, repo, suite, id, keep_examples, json } =
+        args;
+    let origin = match (from_commit, from_fix) {
+        (_, Some(rev)) => CaseOrigin::Fix { rev, introduced_by, title },
+        (Some(rev), None) => CaseOrigin::Commit(rev),
+        (None, None) => return Err(Failure::usage("name a commit with --from-commit or --from-fix")),
+    };
+    let is_fix = matches!(origin, CaseOrigin::Fix { .. });
+    let request = AddRequest { origin, repo, suite, id, whole_tree, keep_examples };
+    let AddReport { case, twin, candidates, commit, notes: remarks } = add_case(&request)?;
     if json {
-        return print_json(&json!({ "case": made.id, "folder": folder, "notes": made.notes }));
+        let mut value = json!({ "case": case.id, "folder": case.folder, "notes": remarks, "commit": commit.as_str() });
+        if let Some(twin) = twin {
+            let candidates =
+                candidates.iter().map(|(commit, lines)| json!({ "commit": commit.as_str(), "lines": lines }));
+            value["twin"] = json!({ "case": twin.id, "folder": twin.folder });
+            value["candidates"] = candidates.collect();
+        }
+        return print_json(&value);
     }
-    notes(&made.notes);
-    print(&format!("{}\n", folder.display()))?;
-    print_stderr(&format!("\nNext: fill in {}\n  karat check {}", folder.join("case.yaml").display(), suite.display()));
+    if is_fix {
+        note(&format!("introduced by {commit}"));
+    }
+    notes(&remarks);
+    let folders = std::iter::once(&case).chain(&twin).map(|case| format!("{}\n", case.folder.display()));
+    print(&folders.collect::<String>())?;
+    let (verb, suite) = (if is_fix { "check" } else { "fill in" }, request.suite.display());
+    print_stderr(&format!("\nNext: {verb} {}\n  karat check {suite}", case.folder.join("case.yaml").display()));
     Ok(Exit::Ok)
 }
 

@@ -305,8 +305,42 @@ fn initial_suite_passes_check_and_scores() {
     let report = project.json("score mine --json");
     assert_eq!(report["warnings"], json!([]));
     assert!(report["tools"][0]["metrics"]["f1"]["value"].as_f64().unwrap() > 0.0);
+    assert!(project.read("mine/karat.toml").contains("\nname = \"mine\"\n"), "named after its folder");
     // An existing suite is not overwritten.
     project.write("mine/karat.toml", "[suite]\nname = \"kept\"\n");
     project.run("init mine").expect_error(4, &["mine/karat.toml already exists"]);
     assert_eq!(project.read("mine/karat.toml"), "[suite]\nname = \"kept\"\n");
+    project.run("init mine/karat.toml").expect_error(4, &["mine/karat.toml is a file; name a folder"]);
+    // The name may hold what a string of TOML must escape.
+    project.run_list(&["init", "it's \"mine\""]).expect(0);
+    let checked = project.run_list(&["check", "it's \"mine\""]).expect(0).out;
+    assert!(checked.starts_with("it's \"mine\": 2 cases"), "{checked}");
+}
+
+#[test]
+fn missing_code_is_reported() {
+    let case = "id: c\nissues:\n  - id: g\n    title: The loop runs once too often\n    file: a.py\n";
+    let no_after = "error no-after 1:5 `c` has `before/` and no `after/`, so no tool can run on it\n";
+    check(case, &[("cases/c/before/a.py", "x\n")], "", no_after);
+    let other = [("cases/d/case.yaml", "id: d\n"), ("cases/d/after/a.py", "x\n")];
+    let no_code = "warning no-code 1:5 `c` has no file in `after/`, unlike other cases; tools that read code skip it\n";
+    check(case, &other, "", no_code);
+    check(case, &[], "", "");
+    check(case, &[("cases/c/before/a.py", "x\n"), ("cases/c/after/a.py", "y\n")], "", "");
+}
+
+#[test]
+fn keys_that_say_where_code_is_are_checked() {
+    check(
+        "id: c\nrepo: app\nrev: v1\n",
+        &[],
+        "",
+        "error bad-revision 3:6 \"v1\" is not a full commit id; `git rev-parse \"v1\"` prints it\n",
+    );
+    let rev = "0123456789012345678901234567890123456789";
+    let no_repo = "error no-repo 2:6 `rev` without `repo`: name the repository of this commit\n";
+    check(&format!("id: c\nrev: '{rev}'\n"), &[], "", no_repo);
+    check(&format!("id: c\nbase_rev: '{rev}'\n"), &[], "", "error no-rev 2:11 `base_rev` without `rev`\n");
+    let short = "error bad-object-name 3:10 \"ab\" is not the name of an object: expected 64 hexadecimal digits\n";
+    check("id: c\ntrees:\n  after: ab\n", &[], "", short);
 }

@@ -45,6 +45,7 @@ mod score;
 mod serve;
 mod special_files;
 mod store;
+mod suite_add;
 mod supply_chain;
 mod tools;
 mod trec;

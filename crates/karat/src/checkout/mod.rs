@@ -9,12 +9,14 @@ mod patch;
 pub use object::ObjectId;
 
 use crate::suite::LoadedSuite;
+use crate::suite::code::{CodeFile, FileMode, Side};
 use karat_core::suite::Case;
-use object::{ADDRESS, AUTHOR, Mode, Pack, Packed, index};
+use object::{ADDRESS, AUTHOR, Pack, Packed, index};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 /// The branch with the code before the change.
@@ -26,7 +28,8 @@ pub const HEAD: &str = "change";
 const BEFORE_SECONDS: u64 = 1_704_067_200;
 const AFTER_SECONDS: u64 = BEFORE_SECONDS + 3_600;
 
-/// Larger files are copied from the suite each time, and not kept in memory.
+/// Larger files, and those of whole trees, are copied from the suite each time, and not kept in memory. Where the file system can
+/// share the blocks of a copy, the kernel does; a tool that writes to its copy never changes the original.
 const MAX_IN_MEMORY: usize = 1 << 20;
 
 /// A case that can be checked out any number of times.
@@ -44,7 +47,7 @@ pub struct Template {
 
 struct CheckedFile {
     path: String,
-    mode: Mode,
+    mode: FileMode,
     id: ObjectId,
     content: Content,
 }
@@ -57,30 +60,36 @@ enum Content {
 impl Template {
     /// Prepares a case. `None` if it comes without code.
     pub fn build(loaded: &LoadedSuite, case: &Case) -> io::Result<Option<Self>> {
-        let Some(folder) = loaded.folder(&case.id).filter(|_| loaded.has_tree(&case.id)) else { return Ok(None) };
+        let Some(mut code) = loaded.read_code(&case.id)? else { return Ok(None) };
         let mut pack = Pack::default();
-        let before = paths(loaded, &format!("{folder}/before"))?;
-        let after = paths(loaded, &format!("{folder}/after"))?;
         let mut diff = String::new();
         let mut old_tree = Vec::new();
         let mut files = Vec::new();
-        for path in before.union(&after) {
-            let old = if before.contains(path) { side(loaded, format!("{folder}/before/{path}"))? } else { None };
-            let new = if after.contains(path) { side(loaded, format!("{folder}/after/{path}"))? } else { None };
-            let [before, after] = [&old, &new].map(|side| side.as_ref().map(|side| (side.mode, &side.bytes[..])));
-            patch::append(&mut diff, path, before, after);
+        for path in code.paths() {
+            let unchanged = code.is_unchanged(&path);
+            let read_old = !unchanged && code.has(Side::Before, &path);
+            let old = if read_old { code.read(Side::Before, &path)? } else { None };
+            let new = if code.has(Side::After, &path) { code.read(Side::After, &path)? } else { None };
+            if !unchanged {
+                let [before, after] = [&old, &new].map(|side| side.as_ref().map(|side| (side.mode, &side.bytes[..])));
+                patch::append(&mut diff, &path, before, after);
+            }
             if let Some(old) = old {
-                old_tree.push((path.as_str(), old.mode, pack.blob(&old.bytes)?));
+                old_tree.push((path.clone(), old.mode, pack.blob(&old.bytes)?));
             }
-            if let Some(new) = new {
-                let id = pack.blob(&new.bytes)?;
-                let content = match new.on_disk.filter(|_| new.bytes.len() > MAX_IN_MEMORY) {
-                    Some(path) => Content::OnDisk(path),
-                    None => Content::InMemory(new.bytes),
-                };
-                files.push(CheckedFile { path: path.clone(), mode: new.mode, id, content });
+            let Some(CodeFile { bytes, mode, on_disk }) = new else { continue };
+            let id = pack.blob(&bytes)?;
+            if unchanged {
+                old_tree.push((path.clone(), mode, id));
             }
+            let copied = mode != FileMode::Link && (code.is_whole() || bytes.len() > MAX_IN_MEMORY);
+            let content = match on_disk.filter(|_| copied) {
+                Some(path) => Content::OnDisk(path),
+                None => Content::InMemory(bytes),
+            };
+            files.push(CheckedFile { path, mode, id, content });
         }
+        let old_tree: Vec<_> = old_tree.iter().map(|(path, mode, id)| (path.as_str(), *mode, *id)).collect();
         let new_tree: Vec<_> = files.iter().map(|f| (f.path.as_str(), f.mode, f.id)).collect();
         let (old_tree, new_tree) = (pack.tree(&old_tree)?, pack.tree(&new_tree)?);
         let pr = case.pr.clone().unwrap_or_default();
@@ -131,6 +140,10 @@ impl Template {
 
 impl CheckedFile {
     fn write(&self, target: &Path) -> io::Result<fs::Metadata> {
+        if let (FileMode::Link, Content::InMemory(bytes)) = (self.mode, &self.content) {
+            symlink(std::ffi::OsStr::from_bytes(bytes), target)?;
+            return fs::symlink_metadata(target);
+        }
         let mut file =
             fs::OpenOptions::new().write(true).create_new(true).mode(self.mode as u32 & 0o777).open(target)?;
         match &self.content {
@@ -141,27 +154,6 @@ impl CheckedFile {
         }
         file.metadata()
     }
-}
-
-/// The paths of one side, without files of git itself.
-pub(crate) fn paths(loaded: &LoadedSuite, folder: &str) -> io::Result<BTreeSet<String>> {
-    let own = |path: &String| !path.split('/').any(|part| part.eq_ignore_ascii_case(".git"));
-    Ok(loaded.files.walk(folder)?.files.into_iter().filter(own).collect())
-}
-
-struct Side {
-    bytes: Vec<u8>,
-    mode: Mode,
-    on_disk: Option<PathBuf>,
-}
-
-fn side(loaded: &LoadedSuite, path: String) -> io::Result<Option<Side>> {
-    let Some(bytes) = loaded.files.read(&path)? else { return Ok(None) };
-    let on_disk = loaded.files.on_disk(&path);
-    let meta = on_disk.as_deref().and_then(|path| fs::metadata(path).ok());
-    let is_executable = meta.is_some_and(|meta| meta.permissions().mode() & 0o100 != 0);
-    let mode = if is_executable { Mode::Executable } else { Mode::Plain };
-    Ok(Some(Side { bytes, mode, on_disk }))
 }
 
 fn message(title: &str, description: &str) -> String {

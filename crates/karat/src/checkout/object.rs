@@ -3,6 +3,7 @@
 //! A repository is written without starting git: a suite has thousands of cases, and a few processes for each of them would
 //! cost more than many tools do.
 
+use crate::suite::code::FileMode as Mode;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use sha1_smol::Sha1;
@@ -20,13 +21,6 @@ impl fmt::Display for ObjectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
-}
-
-/// The mode of a file, by the number that git writes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
-    Plain = 0o100_644,
-    Executable = 0o100_755,
 }
 
 /// Objects that are being packed, each once.

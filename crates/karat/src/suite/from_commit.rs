@@ -1,10 +1,14 @@
 //! Drafts a case from a commit.
 
+use super::left_out_notes;
+use super::objects::{LeftOut, ObjectWriter, TreeError, is_safe_path};
 use super::yaml_text::{block_or_quoted, quoted};
 use crate::failure::{Failure, Result};
 use karat_core::ids::CaseId;
 use karat_core::lines::Lines;
 use karat_core::path::RepoPath;
+use karat_core::suite::Trees;
+use karat_format::case::UNFILLED_TITLE;
 use karat_source::change::touched_lines;
 use karat_source::git::{CommitId, Entry, GitError, Repository, is_binary};
 use karat_source::language::Language;
@@ -14,11 +18,22 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Longer files are left out.
-const MAX_FILE: u64 = 1 << 20;
+pub(super) const MAX_FILE: u64 = 1 << 20;
 
 const MAX_CASE: usize = 64 << 20;
 
-/// A case without its goldens, which a person has to write.
+/// What a drafted case says about its change.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum DraftedGoldens {
+    /// A person has to write them; until then the case cannot be used.
+    Unfilled,
+    /// What this commit repaired.
+    Repaired { fix: CommitId, title: String, description: String, place: Option<(RepoPath, Lines)> },
+    /// Nothing to report, as this change repaired what was wrong.
+    Fixed,
+}
+
+/// A drafted case, whose goldens a person has to write or to check.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct CaseSkeleton {
@@ -34,6 +49,10 @@ pub struct CaseSkeleton {
     /// The first lines that the commit touched, preferably in a file of the language.
     pub first_touched: Option<(RepoPath, Lines)>,
     pub notes: Vec<String>,
+    pub(super) goldens: DraftedGoldens,
+    pub(super) twin: Option<CaseId>,
+    /// The whole code before and after, if it is among the objects of the suite.
+    pub(super) trees: Option<Trees>,
 }
 
 /// Takes a case from the change that a commit made to its first parent.
@@ -52,7 +71,7 @@ pub fn skeleton(repo: &Repository, rev: &str, id: Option<&str>) -> Result<CaseSk
     let parents = repo.parents(&commit)?;
     let changes = repo.changed_files(parents.first(), &commit)?;
 
-    let mut left_out: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut left_out = LeftOut::new();
     if !changes.odd_paths.is_empty() {
         left_out.insert("having a name that not every system can hold", changes.odd_paths);
     }
@@ -67,13 +86,7 @@ pub fn skeleton(repo: &Repository, rev: &str, id: Option<&str>) -> Result<CaseSk
             }
         }
     }
-    let note = |(reason, paths): (&str, Vec<String>)| {
-        let named: Vec<String> = paths.iter().take(10).map(|path| format!("{path:?}")).collect();
-        let more = paths.len() - named.len();
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("left out for {reason}: {}{more}", named.join(", "))
-    };
-    let mut notes: Vec<String> = left_out.into_iter().map(note).collect();
+    let mut notes: Vec<String> = left_out_notes(left_out).collect();
     if parents.len() > 1 {
         notes.push(format!("commit {commit} is a merge; the change to its first parent was taken"));
     }
@@ -89,10 +102,45 @@ pub fn skeleton(repo: &Repository, rev: &str, id: Option<&str>) -> Result<CaseSk
         after.extend(new);
     }
     let id = CaseId::new(id);
-    Ok(CaseSkeleton { id, commit, title, description, language, before, after, first_touched, notes })
+    let (goldens, twin, trees) = (DraftedGoldens::Unfilled, None, None);
+    Ok(CaseSkeleton {
+        id,
+        commit,
+        title,
+        description,
+        language,
+        before,
+        after,
+        first_touched,
+        notes,
+        goldens,
+        twin,
+        trees,
+    })
 }
 
 impl CaseSkeleton {
+    /// Stores the whole trees of the commit and its first parent as objects of the suite, instead of the changed files alone.
+    pub(super) fn store_trees(&mut self, repo: &Repository, objects: &mut ObjectWriter) -> Result<()> {
+        let failed = |error: TreeError| match error {
+            TreeError::Io(error) => Failure::unwritten("an object of the suite", error),
+            TreeError::Git(error) => error.into(),
+            TreeError::TooLarge { .. } => Failure::bad_input(error),
+        };
+        let mut left_out = LeftOut::new();
+        let parents = repo.parents(&self.commit)?;
+        let before = match parents.first() {
+            Some(parent) => Some(objects.put_commit(repo, parent, &mut left_out).map_err(failed)?),
+            None => None,
+        };
+        let after = objects.put_commit(repo, &self.commit, &mut left_out).map_err(failed)?;
+        self.trees = Some(Trees { before, after });
+        // What the changed files alone could not hold is there now.
+        self.notes.retain(|note| !note.starts_with("left out"));
+        self.notes.extend(left_out_notes(left_out));
+        Ok(())
+    }
+
     /// Writes the case to `cases/<id>` below the suite's folder and returns that folder; an existing case is left alone.
     /// The case is written aside and then renamed, so that it is there as a whole or not at all.
     pub fn write(&self, suite_dir: &Path) -> io::Result<PathBuf> {
@@ -118,11 +166,14 @@ impl CaseSkeleton {
 
     fn write_into(&self, folder: &Path) -> io::Result<()> {
         File::create_new(folder.join("case.yaml"))?.write_all(self.to_yaml().as_bytes())?;
+        if self.trees.is_some() {
+            return Ok(());
+        }
         for (side, files) in [("before", &self.before), ("after", &self.after)] {
             let root = folder.join(side);
             fs::create_dir(&root)?;
             for (path, content) in files {
-                if !safe(path) {
+                if !is_safe_path(path) {
                     return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{path} leads out of the case")));
                 }
                 let target = root.join(path.as_str());
@@ -135,44 +186,80 @@ impl CaseSkeleton {
         Ok(())
     }
 
-    /// The case as YAML that loads as it is, with comments on what to fill in.
+    /// The case as YAML, with comments on what to fill in.
     fn to_yaml(&self) -> String {
         let title = quoted(&self.title);
         let language = match self.language {
             Some(language) => format!("language: {}", language.name()),
             None => "# language: python".to_owned(),
         };
-        let example = self.first_touched.as_ref().map(|(file, lines)| {
-            let (file, Lines { start, end }) = (quoted(file.as_str()), lines);
-            format!("#     file: {file}\n#     line_start: {start}\n#     line_end: {end}\n")
+        let twin = self.twin.as_ref().map(|twin| format!("twin: {}\n", quoted(twin.as_str()))).unwrap_or_default();
+        let trees = self.trees.as_ref().map(|Trees { before, after }| {
+            let before = before.as_ref().map(|before| format!("  before: {before}\n")).unwrap_or_default();
+            format!("# The whole code, in the suite's folder `objects`.\ntrees:\n{before}  after: {after}\n")
         });
         format!(
             "\
 # Taken from commit {commit}.
-# Say below what a good tool reports for this change, then run `karat check` on the suite.
-id: {id}
+{advice}id: {id}
 name: {title}
 {language}
 # difficulty: medium        # easy, medium or hard
 categories: []              # such as [security, performance]
-pr:
+{twin}{trees}pr:
   title: {title}
   description: {description}
 
-# One entry for each issue that the change brings in. A change without issues asks tools for silence.
-issues: []
-# issues:
-#   - id: issue-1
-#     title: What is wrong, in a few words
-#     description: Why it is wrong and what it does
-#     severity: high          # critical, high, medium, low or info
-#     category: security
-{example}#     keywords: [words, that, a, report, uses]
-",
+{goldens}",
             commit = self.commit.as_str(),
+            advice = match self.goldens {
+                DraftedGoldens::Fixed => "",
+                _ => "# Say below what a good tool reports for this change, then run `karat check` on the suite.\n",
+            },
             id = quoted(self.id.as_str()),
             description = block_or_quoted(&self.description, "    "),
-            example = example.unwrap_or_default(),
+            trees = trees.unwrap_or_default(),
+            goldens = self.goldens_yaml(),
+        )
+    }
+
+    fn goldens_yaml(&self) -> String {
+        let (head, title, description, place, target) = match &self.goldens {
+            DraftedGoldens::Fixed => {
+                let what = self.twin.as_ref().map(|twin| format!(" of `{twin}`")).unwrap_or_default();
+                return format!(
+                    "# This change is the fix{what}: there is nothing to report.\nverdict: safe\nissues: []\n"
+                );
+            }
+            DraftedGoldens::Unfilled => {
+                let head = "# One entry for each issue that the change brings in. Write `issues: []` if there is none: tools should \
+                            then stay silent.\n"
+                    .to_owned();
+                (head, UNFILLED_TITLE, "", &self.first_touched, "")
+            }
+            DraftedGoldens::Repaired { fix, title, description, place } => {
+                let head = format!("# Drafted from the fix {fix}: check the words and the lines.\n");
+                (head, title.as_str(), description.as_str(), place, "    target: true\n")
+            }
+        };
+        let description = match description {
+            "" => "    # description: Why it is wrong and what it does\n".to_owned(),
+            text => format!("    description: {}\n", block_or_quoted(text, "      ")),
+        };
+        let place = place.as_ref().map(|(file, Lines { start, end })| {
+            format!("    file: {}\n    line_start: {start}\n    line_end: {end}\n", quoted(file.as_str()))
+        });
+        format!(
+            "\
+{head}issues:
+  - id: issue-1
+    title: {title}
+{description}    # severity: high        # critical, high, medium, low or info
+    # category: security
+{place}    # keywords: [words, that, a, report, uses]
+{target}",
+            title = quoted(title),
+            place = place.unwrap_or_default(),
         )
     }
 }
@@ -194,7 +281,7 @@ fn take(
         if !entry.is_file {
             return Ok(Err("being a link or a submodule"));
         }
-        if !safe(&entry.path) {
+        if !is_safe_path(&entry.path) {
             return Ok(Err("leading out of the case or into `.git`"));
         }
         match repo.content(entry, MAX_FILE)? {
@@ -209,17 +296,6 @@ fn take(
     let Some(left) = room.checked_sub(used) else { return Ok(Err("coming after the first 64 MiB")) };
     *room = left;
     Ok(Ok(sides))
-}
-
-/// Whether a path stays inside its folder and creates no repository there.
-fn safe(path: &RepoPath) -> bool {
-    let odd = |segment: &str| {
-        segment.is_empty()
-            || segment == "."
-            || segment.eq_ignore_ascii_case(".git")
-            || segment.eq_ignore_ascii_case("git~1")
-    };
-    !path.escapes() && !path.as_str().split('/').any(odd)
 }
 
 fn most_common_language(files: &[Sides]) -> Option<Language> {
@@ -273,6 +349,6 @@ pub(super) fn slug(title: &str) -> Option<String> {
 
 #[cfg(test)]
 #[path = "../../../karat-source/src/git/tests/scratch_repository.rs"]
-mod scratch_repository;
+pub(super) mod scratch_repository;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,8 @@
 //! A small working suite to start from.
 
 use karat_io::atomic_write;
+use karat_io::files::Files;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -22,8 +24,16 @@ pub static TEMPLATE: &[(&str, &str)] = &[
     template!("submissions/example-reviewer.jsonl"),
 ];
 
-/// Writes the template into a folder that has no suite yet, and says which files it wrote. Nothing is overwritten.
+/// The name of the suite in the template, which becomes that of its folder.
+const NAME: &str = "name = \"my-suite\"";
+
+/// Writes the template into a folder that has no suite yet, and says which files it wrote. Nothing is overwritten. The suite is
+/// named after the folder.
 pub fn write(folder: &Path) -> io::Result<Vec<String>> {
+    if folder.is_file() {
+        let message = format!("{} is a file; name a folder for the suite", folder.display());
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
+    }
     for (path, _) in TEMPLATE {
         let full = folder.join(path);
         if std::fs::symlink_metadata(&full).is_ok() {
@@ -31,10 +41,48 @@ pub fn write(folder: &Path) -> io::Result<Vec<String>> {
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
         }
     }
+    std::fs::create_dir_all(folder)?;
+    let real = folder.canonicalize()?;
+    let name = real.file_name().map_or_else(|| "suite".to_owned(), |name| name.to_string_lossy().into_owned());
+    let name = format!("name = {}", toml::Value::String(name));
     for (path, content) in TEMPLATE {
         let full = folder.join(path);
         full.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-        atomic_write::write(&full, &mut |out| out.write_all(content.as_bytes()))?;
+        atomic_write::write(&full, &mut |out| out.write_all(content.replace(NAME, &name).as_bytes()))?;
     }
     Ok(TEMPLATE.iter().map(|(path, _)| (*path).to_owned()).collect())
+}
+
+/// Removes the example cases that are as `write` left them, with the example submission, and returns their ids.
+pub(super) fn remove_examples(suite: &Path) -> io::Result<Vec<String>> {
+    let mut examples: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
+    let mut submissions = Vec::new();
+    for (path, content) in TEMPLATE {
+        match path.strip_prefix("cases/").and_then(|path| path.split_once('/')) {
+            Some((id, _)) => examples.entry(id).or_default().push((path, content)),
+            None => submissions.extend(path.starts_with("submissions/").then_some((*path, *content))),
+        }
+    }
+    let files = Files::Disk(suite.to_owned());
+    let unchanged =
+        |(path, content): &(&str, &str)| matches!(files.read(path), Ok(Some(bytes)) if bytes == content.as_bytes());
+    // What was changed became the user's own.
+    let is_example = |id: &str, own: &[(&str, &str)]| {
+        let there = files.walk(&format!("cases/{id}")).map_or(0, |found| found.files.len() + found.refused.len());
+        there == own.len() && own.iter().all(unchanged)
+    };
+    let mut removed = Vec::new();
+    for (id, own) in &examples {
+        if is_example(id, own) {
+            std::fs::remove_dir_all(suite.join("cases").join(id))?;
+            removed.push((*id).to_owned());
+        }
+    }
+    // The submission is about all of them.
+    if removed.len() == examples.len() {
+        for (path, _) in submissions.iter().filter(|submission| unchanged(submission)) {
+            std::fs::remove_file(suite.join(path))?;
+        }
+    }
+    Ok(removed)
 }

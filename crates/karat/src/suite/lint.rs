@@ -1,5 +1,6 @@
 //! Problems of a suite that loads: goldens that cannot match, lines outside the file, keywords without effect.
 
+use super::code::{CodeSource, damaged_objects};
 use super::{LoadedSuite, StatedIn};
 use karat_core::golden::{Acceptance, Golden};
 use karat_core::identity::key::{MatchedVia, RefusedKey};
@@ -23,9 +24,12 @@ pub fn lint(loaded: &LoadedSuite, profile: &Profile) -> Vec<Diagnostic> {
     let cases = &loaded.suite.cases;
     let index: BTreeMap<&str, &Case> = cases.iter().map(|c| (c.id.as_str(), c)).collect();
     let mut diagnostics = Vec::new();
+    let with_code = cases.iter().any(|case| loaded.has_tree(&case.id));
+    let mut sound = BTreeSet::new();
     for case in cases {
         let mut lints = Vec::new();
         case_lints(loaded, case, &index, &mut lints);
+        code_lints(loaded, case, with_code, &mut sound, &mut lints);
         for (g, golden) in case.goldens.iter().enumerate() {
             golden_lints(loaded, case, g, golden, profile, &mut lints);
         }
@@ -81,6 +85,34 @@ fn case_lints(loaded: &LoadedSuite, case: &Case, index: &BTreeMap<&str, &Case>, 
             let message = format!("the id `{}` differs from the folder's name `{folder}`", case.id);
             lints.push(warning("id-differs", vec!["id".into()], message));
         }
+    }
+}
+
+/// Missing code, and code that cannot be read. `with_code` says whether any case has some, `sound` which objects are known to be.
+fn code_lints(loaded: &LoadedSuite, case: &Case, with_code: bool, sound: &mut BTreeSet<String>, lints: &mut Vec<Lint>) {
+    let code = loaded.codes.get(&case.id);
+    for message in code.map(|code| damaged_objects(&loaded.files, code, sound)).unwrap_or_default() {
+        lints.push(error("damaged-object", vec!["trees".into()], message));
+    }
+    if loaded.has_tree(&case.id) {
+        return;
+    }
+    let folder = match code.map(|code| &code.source) {
+        Some(CodeSource::Folder(folder)) => folder.as_str(),
+        _ => "",
+    };
+    let has = |side: &str| !folder.is_empty() && loaded.files.has_folder(&format!("{folder}/{side}"));
+    if has("before") && !has("after") {
+        let message = format!("`{}` has `before/` and no `after/`, so no tool can run on it", case.id);
+        let help = Some(format!(
+            "put the code as the change leaves it into {}",
+            loaded.files.display(&format!("{folder}/after"))
+        ));
+        lints.push(Lint { help, ..error("no-after", vec!["id".into()], message) });
+    } else if with_code && !folder.is_empty() {
+        let message =
+            format!("`{}` has no file in `after/`, unlike other cases; tools that read code skip it", case.id);
+        lints.push(warning("no-code", vec!["id".into()], message));
     }
 }
 

@@ -1,6 +1,8 @@
 //! Loads a suite, or reports everything that is wrong with it.
 
-use super::{CaseFolder, LoadedSuite, StatedIn};
+use super::code::{CaseCode, CodeFault, CodeReader, CodeSource, Side};
+use super::objects::LeftOut;
+use super::{LoadedSuite, StatedIn, left_out_notes};
 use karat_core::ids::CaseId;
 use karat_core::lines::Lines;
 use karat_core::path::RepoPath;
@@ -17,6 +19,7 @@ use karat_io::files::Files;
 use karat_source::change::{line_similarity, touched_lines};
 use rayon::prelude::*;
 use serde_json::Value as Json;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 
@@ -63,18 +66,27 @@ pub fn load_what_is_there(files: Files) -> (LoadedSuite, Vec<Diagnostic>) {
         faults.push(Diagnostic::of_file(files.display("karat.toml"), "wrong-kind", message).with_help(help));
     }
 
-    let trees: Vec<io::Result<Tree>> = stated.par_iter().map(|s| read_tree(&files, s.folder.as_deref())).collect();
+    let trees: Vec<Result<Tree, CodeFault>> = stated.par_iter().map(|stated| read_tree(&files, stated)).collect();
     let mut cases = Vec::with_capacity(stated.len());
     let mut digest = blake3::Hasher::new();
-    let mut folders = HashMap::new();
-    let mut code = HashMap::new();
+    let mut codes = HashMap::new();
+    let mut code_hashes = HashMap::new();
     let mut stated_in = BTreeMap::new();
     for (stated, tree) in stated.into_iter().zip(trees) {
         let shown = files.display(stated.folder.as_deref().unwrap_or_default());
         let mut case = stated.case;
-        let mut after = HashSet::new();
         match tree {
-            Err(error) => faults.push(unreadable(shown, &error)),
+            Err(fault) => {
+                let mut fault = fault.in_file(shown);
+                // Code that is not in the case's folder is named by the case itself.
+                if case.rev.is_some() || case.trees.is_some() {
+                    (fault.file, fault.line, fault.column) = match &stated.at {
+                        StatedIn::File(file) => (files.display(file), 1, 1),
+                        StatedIn::Line(number) => (files.display("cases.jsonl"), *number, 1),
+                    };
+                }
+                faults.push(fault);
+            }
             Ok(tree) => {
                 for link in &tree.refused {
                     let message =
@@ -83,19 +95,19 @@ pub fn load_what_is_there(files: Files) -> (LoadedSuite, Vec<Diagnostic>) {
                     faults.push(fault.with_help("put the file itself there"));
                 }
                 digest.update(&digest_of(&case, &tree));
-                code.extend(tree.code().map(|hash| (case.id.clone(), hash)));
+                notes.extend(left_out_notes(tree.left_out.clone()).map(|note| format!("{}: {note}", case.id)));
+                code_hashes.extend(tree.code().map(|hash| (case.id.clone(), hash)));
                 case.change = tree.change;
-                after.extend(tree.after);
+                codes.extend(tree.code.map(|code| (case.id.clone(), code)));
             }
         }
-        folders.extend(stated.folder.map(|path| (case.id.clone(), CaseFolder { path, after })));
         stated_in.insert(case.id.clone(), stated.at);
         cases.push(case);
     }
     faults.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
     let suite =
         Suite { name: config.suite.name.clone(), digest: format!("blake3:{}", digest.finalize().to_hex()), cases };
-    (LoadedSuite { suite, config, files, notes, folders, code, stated_in }, faults)
+    (LoadedSuite { suite, config, files, notes, codes, code_hashes, stated_in }, faults)
 }
 
 struct Stated {
@@ -285,30 +297,37 @@ const LARGEST_COMPARED: usize = 4 << 20;
 struct Tree {
     change: Option<Change>,
     refused: Vec<String>,
-    after: Vec<String>,
-    /// Side, path and hash of every file.
+    left_out: LeftOut,
+    code: Option<CaseCode>,
+    /// Side, path and hash of every file, or the hash of a whole side.
     hashes: Vec<(String, blake3::Hash)>,
 }
 
-fn read_tree(files: &Files, folder: Option<&str>) -> io::Result<Tree> {
+fn read_tree(files: &Files, stated: &Stated) -> Result<Tree, CodeFault> {
     let mut tree = Tree::default();
-    let Some(folder) = folder else { return Ok(tree) };
-    let before = files.walk(&format!("{folder}/before"))?;
-    let after = files.walk(&format!("{folder}/after"))?;
-    let compared = files.has_folder(&format!("{folder}/before")) && files.has_folder(&format!("{folder}/after"));
+    let Some(source) = CodeSource::find(files, &stated.case, stated.folder.as_deref())? else { return Ok(tree) };
+    let (before, after) = (source.list(files, Side::Before)?, source.list(files, Side::After)?);
+    tree.refused = before.refused.into_iter().map(|link| format!("before/{link}")).collect();
+    tree.refused.extend(after.refused.into_iter().map(|link| format!("after/{link}")));
+    tree.left_out = after.left_out;
+    tree.hashes = source.hashes()?;
+    let is_whole = source.is_whole();
     let mut change = Change::default();
     let mut removed: BTreeMap<RepoPath, Vec<u8>> = BTreeMap::new();
     let mut added: BTreeMap<RepoPath, Vec<u8>> = BTreeMap::new();
-    let names: BTreeSet<&String> = before.files.iter().chain(&after.files).collect();
-    for name in names {
-        let old = files.read(&format!("{folder}/before/{name}"))?;
-        let new = files.read(&format!("{folder}/after/{name}"))?;
+    let mut reader = CodeReader::new(files, &source, before.files, Cow::Owned(after.files));
+    for name in reader.paths() {
+        if reader.is_unchanged(&name) {
+            continue;
+        }
+        let old = reader.read(Side::Before, &name)?.map(|file| file.bytes);
+        let new = reader.read(Side::After, &name)?.map(|file| file.bytes);
         for (side, content) in [("before", &old), ("after", &new)] {
-            if let Some(content) = content {
+            if let Some(content) = content.as_ref().filter(|_| !is_whole) {
                 tree.hashes.push((format!("{side}/{name}"), blake3::hash(content)));
             }
         }
-        let Some(path) = RepoPath::new(name).filter(|_| compared) else { continue };
+        let Some(path) = RepoPath::new(&name) else { continue };
         match (old, new) {
             (Some(old), Some(new)) if old != new => drop(change.touched.insert(path, touched(&old, &new))),
             (Some(old), None) => drop(removed.insert(path, old)),
@@ -322,10 +341,9 @@ fn read_tree(files: &Files, folder: Option<&str>) -> io::Result<Tree> {
         change.touched.insert(path.clone(), touched(old, new));
     }
     change.touched.extend(removed.into_keys().map(|path| (path, vec![EVERY_LINE])));
-    tree.refused = before.refused.into_iter().map(|link| format!("before/{link}")).collect();
-    tree.refused.extend(after.refused.into_iter().map(|link| format!("after/{link}")));
-    tree.change = compared.then_some(change);
-    tree.after = after.files;
+    let after = reader.into_after();
+    tree.change = source.is_compared(files).then_some(change);
+    tree.code = Some(CaseCode { source, after });
     Ok(tree)
 }
 

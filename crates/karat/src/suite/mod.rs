@@ -1,19 +1,24 @@
 //! Suites: loading, checking, creating and editing.
 
+pub mod add;
 pub mod adopt;
+pub(crate) mod code;
 pub mod drift;
 pub mod edit;
 pub mod from_commit;
+mod from_fix;
 pub mod init;
 pub mod lint;
 mod load;
+mod objects;
 mod yaml_text;
 
 pub use load::{load, load_what_is_there};
 
+use code::{CaseCode, CodeReader, FileMode, Side};
 use karat_core::ids::CaseId;
 use karat_core::path::RepoPath;
-use karat_core::suite::Suite;
+use karat_core::suite::{Case, Suite};
 use karat_format::config::ConfigV1;
 use karat_format::diagnostic::Diagnostic;
 use karat_format::document::{Fault, Segment, Source, toml};
@@ -32,18 +37,10 @@ pub struct LoadedSuite {
     pub config: ConfigV1,
     pub files: Files,
     pub notes: Vec<String>,
-    folders: HashMap<CaseId, CaseFolder>,
+    codes: HashMap<CaseId, CaseCode>,
     /// A hash of the code of each case that comes with it.
-    code: HashMap<CaseId, String>,
+    code_hashes: HashMap<CaseId, String>,
     pub(crate) stated_in: BTreeMap<CaseId, StatedIn>,
-}
-
-#[derive(Debug)]
-struct CaseFolder {
-    /// Relative to the root.
-    path: String,
-    /// The files as the change left them.
-    after: HashSet<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,8 +55,21 @@ impl LoadedSuite {
         if path.escapes() {
             return None;
         }
-        let folder = self.folder(case)?;
-        as_text(self.files.read(&format!("{folder}/after/{path}")).ok()??)
+        read_text(&mut self.codes.get(case)?.after(&self.files), path)
+    }
+
+    /// The text files of a case after its change that its change touched, or all if that is unknown.
+    pub(crate) fn touched_sources(&self, case: &Case) -> impl Iterator<Item = (RepoPath, String)> {
+        let mut reader = self.codes.get(&case.id).map(|code| code.after(&self.files));
+        let touched = |path: &RepoPath| case.change.as_ref().is_none_or(|change| change.touched.contains_key(path));
+        let paths = self.after_paths(&case.id).into_iter().filter(touched);
+        paths.filter_map(move |path| Some((path.clone(), read_text(reader.as_mut()?, &path)?)))
+    }
+
+    /// Reads both sides of a case; `None` if it comes without code.
+    pub(crate) fn read_code(&self, case: &CaseId) -> io::Result<Option<CodeReader<'_>>> {
+        let code = self.codes.get(case).filter(|code| !code.after.is_empty());
+        code.map(|code| code.both(&self.files)).transpose()
     }
 
     /// The text of a file that exactly one case has, or that is in the suite under this path.
@@ -77,29 +87,30 @@ impl LoadedSuite {
 
     /// The suite as it is stored with a run.
     pub fn snapshot(&self) -> SnapshotV1 {
-        SnapshotV1::new(&self.suite, &self.config, &self.code)
+        SnapshotV1::new(&self.suite, &self.config, &self.code_hashes)
     }
 
     /// A suite without its code, as it is stored with a run.
     pub fn remembered(snapshot: SnapshotV1) -> Self {
-        let code = snapshot.cases.iter().filter_map(SnapshotCaseV1::code_by_id).collect();
+        let code_hashes = snapshot.cases.iter().filter_map(SnapshotCaseV1::code_by_id).collect();
         let (suite, config) = snapshot.into_suite();
         Self {
-            code,
+            code_hashes,
             suite,
             config,
             files: Files::Disk(PathBuf::new()),
             notes: Vec::new(),
-            folders: HashMap::new(),
+            codes: HashMap::new(),
             stated_in: BTreeMap::new(),
         }
     }
 
     /// Adds the code of the cases whose code has not changed since.
     pub fn with_code_of(mut self, mut now: Self) -> Self {
-        let same = |case: &CaseId| self.code.get(case).is_some_and(|hash| now.code.get(case) == Some(hash));
-        now.folders.retain(|case, _| same(case));
-        (self.files, self.folders) = (now.files, now.folders);
+        let same =
+            |case: &CaseId| self.code_hashes.get(case).is_some_and(|hash| now.code_hashes.get(case) == Some(hash));
+        now.codes.retain(|case, _| same(case));
+        (self.files, self.codes) = (now.files, now.codes);
         self
     }
 
@@ -108,25 +119,20 @@ impl LoadedSuite {
         self.suite.cases.retain(|case| cases.contains(case.id.as_str()));
     }
 
-    /// The folder of a case that has one, relative to the root.
-    pub fn folder(&self, case: &CaseId) -> Option<&str> {
-        Some(&self.folders.get(case)?.path)
-    }
-
     pub(crate) fn has_file(&self, case: &CaseId, path: &RepoPath) -> bool {
-        self.folders.get(case).is_some_and(|folder| folder.after.contains(path.as_str()))
+        self.codes.get(case).is_some_and(|code| code.after.contains_key(path.as_str()))
     }
 
     /// The files of a case after its change, sorted.
     pub(crate) fn after_paths(&self, case: &CaseId) -> Vec<RepoPath> {
-        let files = self.folders.get(case).into_iter().flat_map(|folder| &folder.after);
+        let files = self.codes.get(case).into_iter().flat_map(|code| code.after.keys());
         let mut paths: Vec<RepoPath> = files.filter_map(|file| RepoPath::new(file)).collect();
         paths.sort();
         paths
     }
 
     pub(crate) fn has_tree(&self, case: &CaseId) -> bool {
-        self.folders.get(case).is_some_and(|folder| !folder.after.is_empty())
+        self.codes.get(case).is_some_and(|code| !code.after.is_empty())
     }
 
     /// A fault at a place in the suite's `karat.toml`, or at the nearest existing value around it.
@@ -149,6 +155,24 @@ impl LoadedSuite {
         let direct = found.files.into_iter().filter(|file| !file.contains('/') && file.ends_with(".jsonl"));
         Ok(direct.map(|file| format!("submissions/{file}")).collect())
     }
+}
+
+/// A text file after the change. A link is none.
+fn read_text(code: &mut CodeReader<'_>, path: &RepoPath) -> Option<String> {
+    let file = code.read(Side::After, path.as_str()).ok()??;
+    as_text(file.bytes).filter(|_| file.mode != FileMode::Link)
+}
+
+/// What was left out and why, in words.
+fn left_out_notes(left_out: objects::LeftOut) -> impl Iterator<Item = String> {
+    left_out.into_iter().map(|(reason, mut paths)| {
+        paths.sort();
+        paths.dedup();
+        let named: Vec<String> = paths.iter().take(10).map(|path| format!("{path:?}")).collect();
+        let more = paths.len() - named.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("left out for {reason}: {}{more}", named.join(", "))
+    })
 }
 
 /// Decodes text. In older encodings, what is not ASCII is replaced, so that its lines can still be shown.

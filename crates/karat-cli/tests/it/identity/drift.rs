@@ -168,6 +168,19 @@ fn suite_add_creates_a_case_from_a_commit() {
     assert!(project.read(&format!("{folder}/before/src/app.py")).starts_with("app 1"));
     assert!(project.read(&format!("{folder}/after/src/app.py")).starts_with("one\nmore\napp 1"));
     assert!(!project.path(&format!("{folder}/before/src/new_name.py")).exists());
+    // Until somebody says what is wrong, the case is not taken for one where nothing is.
+    let unfilled = project.run("check suite").expect(4).out;
+    assert!(unfilled.contains("error[unfilled-case]") && unfilled.contains("case.yaml:"), "{unfilled}");
+    project.write("s.jsonl", lines(&[trial("second-move-things-about", "t", 1, json!([]))]));
+    project.run("score suite --submission s.jsonl").expect_error(4, &["unfilled-case", "replace the title"]);
+    project.run("run suite --tool patterns").expect_error(4, &["unfilled-case"]);
+    // One edit is enough, whichever it is.
+    let filled = yaml.replace("TODO: say what is wrong, in a few words", "Lines one and more are not wanted here");
+    project.write(&format!("{folder}/case.yaml"), filled);
+    let checked = project.ok("check suite");
+    assert!(checked.contains("s: 2 cases, 6 goldens"), "{checked}");
+    let (clean, _) = yaml.split_once("issues:\n").unwrap();
+    project.write(&format!("{folder}/case.yaml"), format!("{clean}issues: []\n"));
     let checked = project.ok("check suite");
     assert!(checked.contains("s: 2 cases, 5 goldens"), "{checked}");
     // The new case can be scored: findings outside the change are flagged.

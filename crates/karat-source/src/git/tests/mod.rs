@@ -1,6 +1,7 @@
 pub(crate) mod scratch_repository;
 
 use super::*;
+use karat_core::lines::Lines;
 use scratch_repository::Scratch;
 
 fn path(text: &str) -> RepoPath {
@@ -121,7 +122,7 @@ fn errors_have_help() {
     let error = Repository::open(empty.path()).expect_err("no repository");
     assert!(error.to_string().contains("is not in a git repository"), "{error}");
     let error = Repository::open(&empty.path().join("missing")).expect_err("no folder");
-    assert!(error.to_string().contains("is not in a git repository"), "{error}");
+    assert!(error.to_string().ends_with("missing: no such folder"), "{error}");
 
     let scratch = Scratch::new();
     scratch.write("a", "1").commit("one");
@@ -162,7 +163,63 @@ fn commands_configured_by_a_repository_are_not_run() {
     repo.changed_files(parent.as_ref(), &head).expect("changes");
     repo.message(&head).expect("a message");
     show(&repo, &head, "a.txt").expect("content");
+    repo.tree(&head).expect("a tree");
+    repo.blame(&head, &path("a.txt"), &[Lines { start: 1, end: 1 }]).expect("origins");
     assert!(!trap.exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn trees_are_listed_and_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let scratch = Scratch::new();
+    scratch.write("src/a.py", "x = 1\n").write("run.sh", "#!/bin/sh\n").write("empty", "");
+    std::fs::set_permissions(scratch.path().join("run.sh"), std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    std::os::unix::fs::symlink("src/a.py", scratch.path().join("link")).expect("a link");
+    scratch.commit("one");
+    let repo = Repository::open_exactly(scratch.path()).expect("a repository");
+    let head = repo.resolve("HEAD").expect("a commit");
+    let tree = repo.tree(&head).expect("a tree");
+    let mut blobs = repo.blobs().expect("a process");
+    let mut listed = String::new();
+    for file in &tree.files {
+        let content = String::from_utf8(blobs.read(&file.id).expect("content")).expect("text");
+        assert_eq!(content.len() as u64, file.size);
+        listed.push_str(&format!("{} {:?} {content:?}\n", file.path, file.kind));
+    }
+    let expect =
+        "empty Plain \"\"\nlink Link \"src/a.py\"\nrun.sh Executable \"#!/bin/sh\\n\"\nsrc/a.py Plain \"x = 1\\n\"\n";
+    assert_eq!(listed, expect);
+    assert!(blobs.read(&"0".repeat(40)).expect_err("nothing").to_string().contains("is not in this clone"));
+    assert!(blobs.read("HEAD").is_err());
+    // Neither the repository above a folder nor one that a file points to.
+    assert!(Repository::open_exactly(&scratch.path().join("src")).is_err());
+    let other = tempfile::tempdir().expect("a folder");
+    std::fs::write(other.path().join(".git"), format!("gitdir: {}\n", scratch.path().join(".git").display()))
+        .expect("a file");
+    assert!(Repository::open_exactly(other.path()).is_err());
+}
+
+#[test]
+fn lines_have_origins() {
+    let scratch = Scratch::new();
+    scratch.write("a.py", "one = 1\ntwo = 2\nthree = 3\nfour = 4\n").commit("first");
+    scratch.remove("a.py").write("b.py", "zero = 0\none = 1\ntwo = 22\nthree = 3\nfour = 4\n").commit("second");
+    scratch.write("b.py", "zero = 0\n  one = 1\ntwo = 22\nthree = 3\nfour = 4\n").commit("spaces");
+    let repo = scratch.open();
+    let head = repo.resolve("HEAD").expect("a commit");
+    let blamed = repo.blame(&head, &path("b.py"), &[Lines { start: 2, end: 3 }, Lines { start: 5, end: 5 }]);
+    let line = |line: &BlamedLine| {
+        let (title, _) = repo.message(&line.commit).expect("a message");
+        let file = line.file.as_ref().expect("a file");
+        format!("{} {title} {file}:{}", line.line, line.line_there)
+    };
+    let lines: Vec<String> = blamed.expect("origins").iter().map(line).collect();
+    assert_eq!(lines, ["2 first a.py:1", "3 second b.py:3", "5 first a.py:4"]);
+    assert_eq!(repo.blame(&head, &path("b.py"), &[]).expect("nothing"), []);
+    assert!(repo.blame(&head, &path("none.py"), &[Lines { start: 1, end: 1 }]).is_err());
+    let first = repo.resolve("HEAD~2").expect("a commit");
+    assert!(repo.is_ancestor(&first, &head) && !repo.is_ancestor(&head, &first));
 }
 
 #[test]

@@ -81,18 +81,17 @@ pr:
       - fast
       - loose
 
-# One entry for each issue that the change brings in. A change without issues asks tools for silence.
-issues: []
-# issues:
-#   - id: issue-1
-#     title: What is wrong, in a few words
-#     description: Why it is wrong and what it does
-#     severity: high          # critical, high, medium, low or info
-#     category: security
-#     file: "src/app.py"
-#     line_start: 3
-#     line_end: 4
-#     keywords: [words, that, a, report, uses]
+# One entry for each issue that the change brings in. Write `issues: []` if there is none: tools should then stay silent.
+issues:
+  - id: issue-1
+    title: "TODO: say what is wrong, in a few words"
+    # description: Why it is wrong and what it does
+    # severity: high        # critical, high, medium, low or info
+    # category: security
+    file: "src/app.py"
+    line_start: 3
+    line_end: 4
+    # keywords: [words, that, a, report, uses]
 "##;
     assert_eq!(read("case.yaml"), expect.replace("COMMIT", commit));
 

@@ -1,14 +1,14 @@
 //! What a model is shown of a case: its change or its code, with line numbers. What is too long is cut, with a note.
 
-use crate::checkout::paths;
 use crate::suite::LoadedSuite;
+use crate::suite::code::Side;
 use imara_diff::{Algorithm, Diff, InternedInput};
 use karat_core::suite::Case;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
 use karat_llm::prompt::truncate_text;
 use karat_source::git::is_binary;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 
 pub(super) struct PromptInput {
@@ -26,15 +26,23 @@ const MAX_LISTED: usize = 20;
 
 /// The change of a case. Without a `before`, everything is new.
 pub(super) fn change(loaded: &LoadedSuite, case: &Case) -> io::Result<PromptInput> {
-    let (before, after) = (side(loaded, case, "before")?, side(loaded, case, "after")?);
-    let paths: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let Some(mut code) = loaded.read_code(&case.id)? else { return Ok(fit(Vec::new(), "the change", MAX_CHARS)) };
+    let mut changed = Vec::new();
+    for path in code.paths() {
+        if code.is_unchanged(&path) {
+            continue;
+        }
+        let mut read = |side| Ok::<_, io::Error>(code.read(side, &path)?.map(|file| file.bytes));
+        let (old, new) = (read(Side::Before)?, read(Side::After)?);
+        if old != new {
+            changed.push((path, old, new));
+        }
+    }
     let mut pieces = Vec::new();
     for context in CONTEXT {
-        let changed = paths.iter().filter(|path| before.get(**path) != after.get(**path));
-        let drawn = changed.map(|path| {
-            let (old, new) = (before.get(*path), after.get(*path));
-            let text = file_change(path, old.map(Vec::as_slice), new.map(Vec::as_slice), context);
-            Piece { path: (*path).clone(), text }
+        let drawn = changed.iter().map(|(path, old, new)| {
+            let text = file_change(path, old.as_deref(), new.as_deref(), context);
+            Piece { path: path.clone(), text }
         });
         pieces = drawn.collect();
         if length(&pieces) <= MAX_CHARS {
@@ -44,10 +52,24 @@ pub(super) fn change(loaded: &LoadedSuite, case: &Case) -> io::Result<PromptInpu
     Ok(fit(pieces, "the change", MAX_CHARS))
 }
 
+/// The code of a case. Of a whole tree, the files that the change touches.
 pub(super) fn code(loaded: &LoadedSuite, case: &Case) -> io::Result<PromptInput> {
-    let files = side(loaded, case, "after")?;
-    let pieces = files.iter().map(|(path, bytes)| Piece { path: path.clone(), text: file_code(path, bytes) });
-    Ok(fit(pieces.collect(), "the code", MAX_CHARS))
+    let Some(mut code) = loaded.read_code(&case.id)? else { return Ok(fit(Vec::new(), "the code", MAX_CHARS)) };
+    let mut pieces = Vec::new();
+    let mut untouched = 0;
+    for path in code.after_paths() {
+        if code.is_whole() && case.change.is_some() && code.is_unchanged(&path) {
+            untouched += 1;
+        } else if let Some(file) = code.read(Side::After, &path)? {
+            pieces.push(Piece { text: file_code(&path, &file.bytes), path });
+        }
+    }
+    let mut input = fit(pieces, "the code", MAX_CHARS);
+    if untouched > 0 {
+        let others = count(untouched, "file");
+        input.notes.push(format!("{others} of the repository that the change does not touch are not shown"));
+    }
+    Ok(input)
 }
 
 /// A pull request's description, cut if it is very long.
@@ -66,18 +88,6 @@ struct Piece {
 
 fn length(pieces: &[Piece]) -> usize {
     pieces.iter().map(|piece| piece.text.chars().count()).sum()
-}
-
-fn side(loaded: &LoadedSuite, case: &Case, side: &str) -> io::Result<BTreeMap<String, Vec<u8>>> {
-    let Some(folder) = loaded.folder(&case.id) else { return Ok(BTreeMap::new()) };
-    let base = format!("{folder}/{side}");
-    let mut files = BTreeMap::new();
-    for path in paths(loaded, &base)? {
-        if let Some(bytes) = loaded.files.read(&format!("{base}/{path}"))? {
-            files.insert(path, bytes);
-        }
-    }
-    Ok(files)
 }
 
 /// As many files as fit, small ones first, in the order of their paths. Of the first that does not fit, as many lines as do.

@@ -59,9 +59,7 @@ impl TrialRunner for PatternsRunner<'_> {
     fn run_trial(&self, task: &Task, case: Option<&Case>, _: Option<&Template>) -> RunResult {
         let Some(case) = case else { return Ok(Some(task.skipped(NO_CODE))) };
         let mut record = task.record();
-        let paths = self.suite.after_paths(&case.id).into_iter();
-        let files = paths.filter_map(|path| self.suite.source(&case.id, &path).map(|text| (path, text)));
-        record.trial.findings = self.patterns.scan(files, case.change.as_ref());
+        record.trial.findings = self.patterns.scan(self.suite.touched_sources(case), case.change.as_ref());
         Ok(Some(record))
     }
 }
