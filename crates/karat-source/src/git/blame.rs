@@ -7,7 +7,6 @@ use std::collections::HashMap;
 
 /// A line, and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "field names say it")]
 pub struct BlamedLine {
     /// In the commit that was asked about.
     pub line: u32,
