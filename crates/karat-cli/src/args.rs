@@ -23,7 +23,7 @@ pub(crate) use label::{
 };
 pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, StorePlace, TrialArgs, check_store_variable};
 pub(crate) use score::{ExplainArgs, OutputArgs, PlotArgs, ReplayArgs, ReportArgs, RunArgs, ScoreArgs};
-pub(crate) use shipped::{MetricsCommand, ProfileCommand, ToolsCommand};
+pub(crate) use shipped::{DoctorArgs, MetricsCommand, ProfileCommand, ToolsCommand, TryArgs};
 pub(crate) use store::{ServeArgs, StoreArgs, StoreCommand};
 pub(crate) use suite::{
     CheckArgs, DriftArgs, ExpectArgs, ImportArgs, KeyArgs, SuiteAddArgs, SuiteAdoptArgs, SuiteCommand,
@@ -331,7 +331,7 @@ Documents are sorted by score, then by name, both descending; the rank column is
     /// List or print profiles, the rules of matching and scoring.
     #[command(subcommand)]
     Profile(ProfileCommand),
-    /// List tools, print their manifests, and check which can run here.
+    /// List tools, print their manifests, check which can run here, and try one on a case.
     #[command(subcommand)]
     Tools(ToolsCommand),
     /// Print completions for a shell.

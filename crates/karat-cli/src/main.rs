@@ -68,7 +68,7 @@ fn run(arguments: Arguments) -> Result<Exit> {
         Command::Trec(args) => commands::assess::trec(&args),
         Command::Metrics(args) => commands::shipped::metrics(&args),
         Command::Profile(args) => commands::shipped::profile(&args),
-        Command::Tools(args) => commands::shipped::tools(&args),
+        Command::Tools(args) => commands::tools::run(&args, arguments.threads),
         Command::Completions { shell } => commands::shipped::completions(shell),
     }
 }

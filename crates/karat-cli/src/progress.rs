@@ -19,11 +19,14 @@ use karat_store::event::{Ending, RunEvent};
 use karat_store::record::TrialRecord;
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 const MOST_FAILURES: usize = 12;
 const MOST_RETRIES: usize = 5;
+/// Lines of a failed tool's standard error that are printed.
+const SHOWN_LINES: usize = 5;
 
 /// A bar, or a line from time to time.
 struct Meter {
@@ -140,6 +143,11 @@ impl Progress {
         let why = record.detail.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
         let (tool, case, number, word) = (&trial.tool, &trial.case, trial.number, trial.outcome.words());
         self.meter.say(&harmless(&format!("  ✗ {tool} on {case}, trial {number}: {word}{why}")));
+        let lines = record.last_stderr_lines(SHOWN_LINES);
+        // The reason repeats the last line already.
+        for line in lines.iter().filter(|_| lines.len() > 1) {
+            self.meter.say(&harmless(&format!("    │ {line}")));
+        }
         if self.failures == MOST_FAILURES {
             self.meter.say("  ✗ further failures are stored but not printed");
         }
@@ -205,6 +213,37 @@ fn span(time: Duration) -> String {
         10..60 => format!("{seconds} s"),
         60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
         _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+/// Progress of something that is done for each of several things, by several threads.
+pub(crate) struct CountProgress {
+    meter: Mutex<(Meter, usize)>,
+    all: usize,
+}
+
+impl CountProgress {
+    /// Shows a bar, or says what begins.
+    pub(crate) fn new(what: &str, all: usize) -> Self {
+        let mut meter = Meter::new(false);
+        meter.show_bar(all, "  {wide_bar:.cyan/dim} {pos}/{len} · {elapsed}{msg}");
+        if meter.bar.is_none() {
+            meter.say(what);
+        }
+        Self { meter: Mutex::new((meter, 0)), all }
+    }
+
+    /// One more is done, and what it is called.
+    pub(crate) fn advance(&self, name: &str) {
+        let mut guard = self.meter.lock().unwrap_or_else(PoisonError::into_inner);
+        let (meter, done) = &mut *guard;
+        *done += 1;
+        let name = harmless(name);
+        meter.update(*done, format!(" · {name}"), &format!("  {done}/{}: {name}", self.all));
+    }
+
+    pub(crate) fn clear(&self) {
+        self.meter.lock().unwrap_or_else(PoisonError::into_inner).0.clear();
     }
 }
 

@@ -72,6 +72,9 @@ pub struct PlannedToolV1 {
     pub isolation: String,
     /// How it was declared. Values of variables handed over are not in it.
     pub manifest: ToolManifestV1,
+    /// The folder of its manifest, where that is a file of its own; the tool may read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest_dir: Option<String>,
 }
 
 /// A language model of a plan.

@@ -86,6 +86,9 @@ pub struct ToolManifestV1 {
     /// How to install it, in words a person can type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub install: Option<String>,
+    /// The folder of the manifest's own file, which the tool may read. It is known from where the file is, never stated in it.
+    #[serde(skip)]
+    pub manifest_dir: Option<String>,
 }
 
 /// How a tool comes to findings.

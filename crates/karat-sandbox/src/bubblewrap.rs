@@ -21,9 +21,9 @@ const EMPTY: &str = "1048576";
 /// Indexes of the arguments for file descriptors that are known only when bubblewrap is started: its status,
 pub(super) const STATUS_ARG: usize = 2;
 /// the seccomp filters,
-pub(super) const SECCOMP_ARGS: [usize; 2] = [4, 6];
+pub(super) const SECCOMP_ARGS: [usize; 3] = [4, 6, 8];
 /// and, where the network is proxied, the pipe bubblewrap waits for before it starts the tool.
-pub(super) const BLOCK_ARG: usize = 8;
+pub(super) const BLOCK_ARG: usize = 10;
 
 /// A bubblewrap that works on this system.
 #[derive(Clone, Debug)]

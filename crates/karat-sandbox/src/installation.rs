@@ -33,14 +33,50 @@ pub fn find_installation(program: &Path) -> Vec<PathBuf> {
     outermost(installation.0.into_iter())
 }
 
+/// What must be readable for a program that is kept in a folder with its other files: the folder, unless it holds a home or is
+/// everybody's, and, since links in it may lead out of it, the interpreters of its virtual environments and its Node packages.
+pub fn find_folder_installation(folder: &Path) -> Vec<PathBuf> {
+    let mut installation = Installation::default();
+    if !SHARED_FOLDERS.iter().any(|shared| Path::new(shared).starts_with(folder)) {
+        installation.add(folder, folder);
+    }
+    let inside = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    for part in inside.chain([folder.to_owned()]) {
+        if part.join("pyvenv.cfg").is_file() {
+            installation.add_program(&part.join("bin/python"), MAX_DEPTH);
+        }
+        let is_packages = |path: &Path| path.file_name() == Some(OsStr::new("node_modules"));
+        if is_packages(&part)
+            && let Ok(real) = part.canonicalize()
+            && is_packages(&real)
+        {
+            installation.add(&real, &real);
+        }
+    }
+    outermost(installation.0.into_iter())
+}
+
+/// Folders in which everybody keeps files, and which are empty in a sandbox.
+const SHARED_FOLDERS: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+
 #[derive(Default)]
 struct Installation(BTreeSet<PathBuf>);
 
-/// The value for `PYTHONUSERBASE`, if Python packages of the user are among the installed paths. Python would look for them below
-/// the home, which is empty in a sandbox.
-pub fn python_user_base(installed: &[PathBuf], home: Option<&Path>) -> Option<PathBuf> {
-    let base = home?.join(".local").canonicalize().ok()?;
-    installed.contains(&base.join("lib")).then_some(base)
+/// Variables by which Python finds packages among the installed paths that it would not look for: those of the user, below a home
+/// that is empty in a sandbox, and those that `pip install --target` put beside `bin`.
+pub fn python_variables(installed: &[PathBuf], home: Option<&Path>) -> Vec<(String, PathBuf)> {
+    let user_base = home.and_then(|home| home.join(".local").canonicalize().ok());
+    let user_base = user_base.filter(|base| installed.contains(&base.join("lib")));
+    let target = installed.iter().find(|path| is_pip_target(path)).cloned();
+    let variables = [("PYTHONUSERBASE", user_base), ("PYTHONPATH", target)];
+    variables.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// Whether `pip install --target` made a folder: it has packages and programs side by side.
+fn is_pip_target(folder: &Path) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_about = |name: &OsStr| name.as_bytes().ends_with(b".dist-info");
+    folder.join("bin").is_dir() && entries.map(|entry| entry.file_name()).any(|name| is_about(&name))
 }
 
 /// Folders of an installation that programs in its `bin` use.
@@ -92,6 +128,9 @@ impl Installation {
     }
 
     fn add_prefix(&mut self, prefix: &Path) {
+        if is_pip_target(prefix) {
+            self.add(prefix, prefix);
+        }
         for part in PARTS {
             self.add(&prefix.join(part), prefix);
         }
@@ -228,6 +267,37 @@ mod tests {
     }
 
     #[test]
+    fn folders_of_tools_are_included_with_what_their_links_need() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        for (path, content) in [
+            ("tool/main.py", ""),
+            ("tool/.venv/pyvenv.cfg", "home = ~/py/bin\n"),
+            ("tool/.venv/lib/m", ""),
+            ("py/bin/python3", "#!/bin/sh\n"),
+            ("py/lib/m", ""),
+            ("shared/node_modules/m/index.js", ""),
+            (".ssh/id", ""),
+        ] {
+            let path = top.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, content.replace('~', top.to_str().unwrap())).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        std::fs::create_dir(top.join("tool/.venv/bin")).unwrap();
+        symlink(top.join("py/bin/python3"), top.join("tool/.venv/bin/python")).unwrap();
+        symlink(top.join("shared/node_modules"), top.join("tool/node_modules")).unwrap();
+        symlink(top.join(".ssh"), top.join("tool/keys")).unwrap();
+        let found = find_folder_installation(&top.join("tool"));
+        let expect = ["py/bin", "py/lib", "shared/node_modules", "tool"].map(|path| top.join(path));
+        assert_eq!(found, expect);
+        for shared in ["/", "/tmp", "/var", "/home", "/root", "/usr/lib"] {
+            let found = find_folder_installation(Path::new(shared));
+            assert!(!found.contains(&PathBuf::from(shared)), "{shared}");
+        }
+    }
+
+    #[test]
     fn go_needs_its_tools_and_library() {
         let go = [("sdk/go/bin/go", ""), ("sdk/go/pkg/tool/compile", ""), ("sdk/go/src/fmt/print.go", "")];
         let go = go.into_iter().chain([("sdk/go/VERSION", ""), ("sdk/go/api/go1.txt", "")]).collect::<Vec<_>>();
@@ -238,14 +308,23 @@ mod tests {
     }
 
     #[test]
-    fn python_user_base_is_found_by_its_lib_folder() {
+    fn python_packages_outside_its_folders_are_found() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path().canonicalize().unwrap();
         let lib = home.join(".local/lib");
         std::fs::create_dir_all(&lib).unwrap();
-        assert_eq!(python_user_base(std::slice::from_ref(&lib), Some(&home)), Some(home.join(".local")));
-        assert_eq!(python_user_base(&[home.join(".local/bin")], Some(&home)), None);
-        assert_eq!(python_user_base(&[lib], None), None);
+        let variable = |name: &str, value: PathBuf| vec![(name.to_owned(), value)];
+        let user_base = variable("PYTHONUSERBASE", home.join(".local"));
+        assert_eq!(python_variables(std::slice::from_ref(&lib), Some(&home)), user_base);
+        assert_eq!(python_variables(&[home.join(".local/bin")], Some(&home)), []);
+        assert_eq!(python_variables(&[lib], None), []);
+        let target = home.join("packages");
+        std::fs::create_dir_all(target.join("bin")).unwrap();
+        assert_eq!(python_variables(std::slice::from_ref(&target), None), []);
+        std::fs::create_dir(target.join("scan-1.0.dist-info")).unwrap();
+        assert_eq!(python_variables(std::slice::from_ref(&target), None), variable("PYTHONPATH", target));
+        let files = [("p/bin/scan", "#!/bin/sh\n"), ("p/scan.py", ""), ("p/scan-1.dist-info/RECORD", "")];
+        check(&files, "p/bin/scan", "p");
     }
 
     #[test]

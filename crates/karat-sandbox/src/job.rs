@@ -202,6 +202,14 @@ impl Resource {
     }
 }
 
+/// One of a program's output streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "variant names say it")]
+pub enum OutputStream {
+    Stdout,
+    Stderr,
+}
+
 /// What a program wrote to one of its output streams.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CapturedOutput {

@@ -4,7 +4,8 @@ use super::cgroup::{self, Cgroup};
 use super::ipc::{CANCEL_POLL, Connection, is_disconnected};
 use super::isolation::{Isolation, available, unavailable};
 use super::job::{
-    CapturedOutput, ExitReason, Job, JobResult, MAX_DURATION, NetworkAccess, Resource, Supervisor, root_in_sandbox,
+    CapturedOutput, ExitReason, Job, JobResult, MAX_DURATION, NetworkAccess, OutputStream, Resource, Supervisor,
+    root_in_sandbox,
 };
 use super::protocol::{LaunchRequest, Report, Request, StartMethod, StopRequest, SuperviseRequest};
 use super::protocol::{SupervisorMessage, ToolCommand};
@@ -30,13 +31,28 @@ const READ_SIZE: usize = 64 << 10;
 
 /// Runs a job to its end. On return no process of the tool is left, however it ended.
 pub fn run(job: &Job, supervisor: &Supervisor, cancel: &Cancel) -> io::Result<JobResult> {
+    run_with_output(job, supervisor, cancel, &|_, _| {})
+}
+
+/// Runs a job to its end as [`run`] does, and calls `observe` with its output as it comes.
+pub fn run_with_output(
+    job: &Job,
+    supervisor: &Supervisor,
+    cancel: &Cancel,
+    observe: &dyn Fn(OutputStream, &[u8]),
+) -> io::Result<JobResult> {
     // The cgroup is dropped last, when it is empty.
     let (request, _cgroup) = build_request(job)?;
     let begun = Instant::now();
     let (mut child, channel) = supervisor.spawn(Stdio::piped())?;
-    let streams = [child.stdout.take().map(OwnedFd::from), child.stderr.take().map(OwnedFd::from)];
-    let streams =
-        streams.map(|pipe| Stream { pipe, captured: CapturedOutput::default(), max_bytes: job.limits.output });
+    let streams = [
+        (OutputStream::Stdout, child.stdout.take().map(OwnedFd::from)),
+        (OutputStream::Stderr, child.stderr.take().map(OwnedFd::from)),
+    ];
+    let streams = streams.map(|(name, pipe)| {
+        let captured = CapturedOutput::default();
+        Stream { name, pipe, captured, max_bytes: job.limits.output, observe }
+    });
     let mut running = RunningJob { channel, streams, main: None, stop_reason: None };
     let report = running.supervise(&request, job, &mut child, cancel, begun);
     if !matches!(report, Ok(Some(_))) {
@@ -173,15 +189,15 @@ fn explain_exit(exit: ExitReason, job: &Job, stderr: &CapturedOutput) -> ExitRea
     }
 }
 
-struct RunningJob {
+struct RunningJob<'a> {
     channel: Connection,
-    streams: [Stream; 2],
+    streams: [Stream<'a>; 2],
     /// The tool's first process, once it runs.
     main: Option<Pid>,
     stop_reason: Option<ExitReason>,
 }
 
-impl RunningJob {
+impl RunningJob<'_> {
     /// Sends the request and waits for the report; `None` where the supervisor is gone without one.
     fn supervise(
         &mut self,
@@ -250,19 +266,24 @@ impl RunningJob {
 }
 
 /// One of the tool's output streams. It is no longer read once its limit is reached.
-struct Stream {
+struct Stream<'a> {
+    name: OutputStream,
     pipe: Option<OwnedFd>,
     captured: CapturedOutput,
     max_bytes: usize,
+    observe: &'a dyn Fn(OutputStream, &[u8]),
 }
 
-impl Stream {
+impl Stream<'_> {
     /// Reads once; `false` when there is nothing to read now or ever.
     fn read(&mut self) -> bool {
         let Some(pipe) = &self.pipe else { return false };
         let bytes = &mut self.captured.bytes;
         bytes.reserve(READ_SIZE);
-        match rustix::io::read(pipe, rustix::buffer::spare_capacity(bytes)) {
+        let before = bytes.len();
+        let read = rustix::io::read(pipe, rustix::buffer::spare_capacity(bytes));
+        (self.observe)(self.name, bytes.get(before..bytes.len().min(self.max_bytes)).unwrap_or_default());
+        match read {
             Ok(0) => self.pipe = None,
             Ok(_) if bytes.len() > self.max_bytes => {
                 bytes.truncate(self.max_bytes);

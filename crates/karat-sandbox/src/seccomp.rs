@@ -14,11 +14,11 @@ mod number {
     pub(super) const PRLIMIT: i64 = 302;
     pub(super) const CLONE: i64 = 56;
     pub(super) const UNSHARE: i64 = 272;
-    /// ptrace, process_vm_readv, process_vm_writev, add_key, request_key, keyctl, bpf, perf_event_open, userfaultfd,
-    /// open_by_handle_at.
-    pub(super) const DENIED: [i64; 10] = [101, 310, 311, 248, 249, 250, 321, 298, 323, 304];
-    /// shmget, semget, msgget.
-    pub(super) const SYSTEM_V: [i64; 3] = [29, 64, 68];
+    /// ptrace, process_vm_readv, process_vm_writev, bpf, open_by_handle_at.
+    pub(super) const PRIVILEGED: [i64; 5] = [101, 310, 311, 321, 304];
+    pub(super) const PERF_EVENT_OPEN: i64 = 298;
+    /// shmget, semget, msgget, add_key, request_key, keyctl, userfaultfd.
+    pub(super) const OPTIONAL: [i64; 7] = [29, 64, 68, 248, 249, 250, 323];
 }
 #[cfg(not(target_arch = "x86_64"))]
 mod number {
@@ -26,19 +26,27 @@ mod number {
     pub(super) const PRLIMIT: i64 = 261;
     pub(super) const CLONE: i64 = 220;
     pub(super) const UNSHARE: i64 = 97;
-    pub(super) const DENIED: [i64; 10] = [117, 270, 271, 217, 218, 219, 280, 241, 282, 265];
-    pub(super) const SYSTEM_V: [i64; 3] = [194, 190, 186];
+    pub(super) const PRIVILEGED: [i64; 5] = [117, 270, 271, 280, 265];
+    pub(super) const PERF_EVENT_OPEN: i64 = 241;
+    pub(super) const OPTIONAL: [i64; 7] = [194, 190, 186, 217, 218, 219, 282];
 }
-/// io_uring_setup, io_uring_enter, io_uring_register, which bypass filters. The same numbers on every architecture.
+/// io_uring_setup, io_uring_enter, io_uring_register, which bypass filters. The same numbers on every architecture, as the
+/// following ones.
 const IO_URING: [i64; 3] = [425, 426, 427];
 /// clone3, whose arguments a filter cannot see; without it programs fall back to `clone`.
 const CLONE3: i64 = 435;
+/// Takes open files from another process.
+const PIDFD_GETFD: i64 = 438;
 /// Set in system call numbers of the x32 ABI, which some x86-64 kernels have.
 const X32: i64 = 0x4000_0000;
 /// The flag of `clone` and `unshare` for a new user namespace, in which a process has every capability.
 const CLONE_NEWUSER: u64 = 0x1000_0000;
+// The answer to a refused call is one that programs know from ordinary systems, as in container runtimes. EPERM is the kernel's
+// own answer to a process without the privilege, and EACCES that to sockets and performance counters that an administrator
+// closed. What a kernel can be built without gets ENOSYS, the only answer on which many programs use something else: a runtime
+// that is refused `io_uring_setup` with another error gives up.
+const EPERM: u32 = 1;
 const EACCES: u32 = 13;
-/// Makes programs fall back to another system call.
 const ENOSYS: u32 = 38;
 
 /// The families of sockets that may be opened; `None` for any. Socket pairs, which reach nobody else, stay possible.
@@ -57,7 +65,7 @@ pub(super) fn apply(families: Families<'_>) -> Result<(), String> {
 }
 
 /// The filters in the kernel's format, for another program to apply.
-pub(super) fn filter_bytes(families: Families<'_>) -> Result<[Vec<u8>; 2], String> {
+pub(super) fn filter_bytes(families: Families<'_>) -> Result<[Vec<u8>; 3], String> {
     let instruction = |step: &seccompiler::sock_filter| {
         let [code, last] = [step.code.to_ne_bytes(), [step.jt, step.jf]];
         code.into_iter().chain(last).chain(step.k.to_ne_bytes()).collect::<Vec<u8>>()
@@ -69,25 +77,27 @@ pub(super) fn filter_bytes(families: Families<'_>) -> Result<[Vec<u8>; 2], Strin
 type CallRules = Vec<(i64, Vec<SeccompRule>)>;
 
 /// One filter for each error code.
-fn programs(families: Families<'_>) -> Result<[BpfProgram; 2], String> {
+fn programs(families: Families<'_>) -> Result<[BpfProgram; 3], String> {
+    let always = |calls: &[i64]| calls.iter().map(|call| (*call, vec![])).collect::<CallRules>();
     let made = || -> seccompiler::Result<[CallRules; 2]> {
-        let mut denied: CallRules = number::DENIED.iter().map(|call| (*call, vec![])).collect();
+        let mut privileged = always(&[&number::PRIVILEGED[..], &[PIDFD_GETFD]].concat());
+        // Setting the supervisor's limits could kill it. Zero is the process itself.
+        privileged.push((number::PRLIMIT, vec![SeccompRule::new(vec![compare(SeccompCmpOp::Ne, 0)?])?]));
+        for call in [number::CLONE, number::UNSHARE] {
+            let new_user = compare(SeccompCmpOp::MaskedEq(CLONE_NEWUSER), CLONE_NEWUSER)?;
+            privileged.push((call, vec![SeccompRule::new(vec![new_user])?]));
+        }
+        let mut closed = always(&[number::PERF_EVENT_OPEN]);
         if let Some(families) = families {
             let others = families.iter().map(|family| compare(SeccompCmpOp::Ne, *family));
             let others = others.collect::<Result<Vec<_>, _>>()?;
-            denied.push((number::SOCKET, if others.is_empty() { vec![] } else { vec![SeccompRule::new(others)?] }));
+            closed.push((number::SOCKET, if others.is_empty() { vec![] } else { vec![SeccompRule::new(others)?] }));
         }
-        // Setting the supervisor's limits could kill it. Zero is the process itself.
-        denied.push((number::PRLIMIT, vec![SeccompRule::new(vec![compare(SeccompCmpOp::Ne, 0)?])?]));
-        for call in [number::CLONE, number::UNSHARE] {
-            let new_user = compare(SeccompCmpOp::MaskedEq(CLONE_NEWUSER), CLONE_NEWUSER)?;
-            denied.push((call, vec![SeccompRule::new(vec![new_user])?]));
-        }
-        let unknown = IO_URING.into_iter().chain([CLONE3]).chain(number::SYSTEM_V);
-        Ok([denied, unknown.map(|call| (call, vec![])).collect()])
+        Ok([privileged, closed])
     };
-    let [denied, unknown] = made().map_err(|error| not_made(&error))?;
-    Ok([program(denied, EACCES)?, program(unknown, ENOSYS)?])
+    let [privileged, closed] = made().map_err(|error| not_made(&error))?;
+    let optional = always(&[&IO_URING[..], &[CLONE3], &number::OPTIONAL].concat());
+    Ok([program(privileged, EPERM)?, program(closed, EACCES)?, program(optional, ENOSYS)?])
 }
 
 fn compare(operation: SeccompCmpOp, value: u64) -> Result<SeccompCondition, seccompiler::BackendError> {

@@ -33,6 +33,22 @@ pub struct TrialRecord {
     pub artifacts: Vec<Artifact>,
 }
 
+impl TrialRecord {
+    /// The last lines that the tool printed to standard error, without blank ones.
+    pub fn last_stderr_lines(&self, most: usize) -> Vec<String> {
+        let Some(stderr) = self.artifacts.iter().find(|artifact| artifact.name == "stderr") else { return Vec::new() };
+        let text = String::from_utf8_lossy(&stderr.bytes[stderr.bytes.len().saturating_sub(LAST_BYTES)..]);
+        let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
+        let last = lines.iter().skip(lines.len().saturating_sub(most));
+        last.map(|line| line.chars().take(LAST_CHARS).collect()).collect()
+    }
+}
+
+/// Bytes in which the last lines of an output are looked for.
+const LAST_BYTES: usize = 16 << 10;
+/// Characters of such a line that are kept.
+const LAST_CHARS: usize = 300;
+
 /// Named bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "field names say it")]

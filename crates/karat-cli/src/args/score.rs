@@ -27,9 +27,6 @@ pub(crate) struct RunArgs {
     /// Run one shard of the suite, such as 2/5.
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<String>,
-    /// Model for every tool that takes one; default: KARAT_TOOL_MODEL or CRB_TOOL_MODEL.
-    #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
-    pub(crate) model: Option<String>,
     /// Name of the run.
     #[arg(long, value_name = "NAME", conflicts_with = "resume")]
     pub(crate) name: Option<String>,
@@ -48,19 +45,13 @@ pub(crate) struct RunArgs {
     /// Stop after this many failed trials.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_failures: Option<u32>,
-    /// Isolate tools by exactly this: bubblewrap, landlock or process; default: the strongest available.
-    #[arg(long, value_name = "KIND", hide_possible_values = true)]
-    #[arg(value_parser = choice(&[("bubblewrap", Bubblewrap), ("landlock", Landlock), ("process", Process)]))]
-    pub(crate) isolation: Option<Isolation>,
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
     /// Refuse to run tools with less isolation: any sandbox (default without a value), bubblewrap or landlock.
     #[arg(long, value_name = "KIND", num_args = 0..=1, default_missing_value = "any", require_equals = true)]
     #[arg(hide_possible_values = true)]
     #[arg(value_parser = choice(&[("any", Landlock), ("bubblewrap", Bubblewrap), ("landlock", Landlock), ("process", Process)]))]
     pub(crate) require_isolation: Option<Isolation>,
-    /// Grant a tool of the suite what it requests beyond the closed sandbox: everything, or the listed grants, such as
-    /// x:network,env=X_TOKEN; repeatable.
-    #[arg(long, value_name = "TOOL[:GRANTS]")]
-    pub(crate) allow: Vec<Allowance>,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
     /// Exit with 0 even if a judge model answered fewer than half of its questions, for example because its budget ran out.
@@ -78,6 +69,29 @@ pub(crate) struct RunArgs {
     pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SandboxArgs {
+    /// Model for every tool that takes one; default: KARAT_TOOL_MODEL or CRB_TOOL_MODEL.
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) model: Option<String>,
+    /// Isolate tools by exactly this: bubblewrap, landlock or process; default: the strongest available.
+    #[arg(long, value_name = "KIND", hide_possible_values = true)]
+    #[arg(value_parser = choice(&[("bubblewrap", Bubblewrap), ("landlock", Landlock), ("process", Process)]))]
+    pub(crate) isolation: Option<Isolation>,
+    /// Grant a tool of the suite what it requests beyond the closed sandbox: everything, or the listed grants, such as
+    /// x:network,env=X_TOKEN; repeatable.
+    #[arg(long, value_name = "TOOL[:GRANTS]")]
+    pub(crate) allow: Vec<Allowance>,
+}
+
+impl SandboxArgs {
+    /// The model for every tool that takes one: the flag, else a variable.
+    pub(crate) fn tool_model(&self) -> Option<String> {
+        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        self.model.clone().or_else(|| variable("KARAT_TOOL_MODEL")).or_else(|| variable("CRB_TOOL_MODEL"))
+    }
 }
 
 #[derive(Debug, Args)]

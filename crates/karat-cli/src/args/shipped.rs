@@ -1,6 +1,8 @@
 //! `karat profile`, `metrics` and `tools`.
 
-use clap::Subcommand;
+use super::StorePlace;
+use super::score::SandboxArgs;
+use clap::{Args, Subcommand};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProfileCommand {
@@ -76,19 +78,50 @@ pub(crate) enum ToolsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Check which tools can run here: programs, versions and keys. Exit with 5 if a named tool cannot.
+    /// Check which tools can run here: programs, keys, and a trial in the sandbox. Exit with 5 if a named tool cannot.
     #[command(
-        after_help = "Examples:\n  karat tools doctor\n  karat tools doctor bandit ruff\n  karat tools doctor --suite my-suite --json"
+        after_help = "Examples:\n  karat tools doctor\n  karat tools doctor bandit ./my-reviewer.toml\n  karat tools doctor --suite my-suite --all"
     )]
-    Doctor {
-        /// Tools to check; default: all.
-        #[arg(value_name = "NAME")]
-        names: Vec<String>,
-        /// Also check the tools of this suite.
-        #[arg(long, value_name = "SUITE")]
-        suite: Option<String>,
-        /// Print JSON.
-        #[arg(long)]
-        json: bool,
-    },
+    Doctor(DoctorArgs),
+    /// Run one trial of a tool on one case in the sandbox and show what happened; nothing is stored. Exit with 5 if it failed.
+    #[command(
+        after_help = "Examples:\n  karat tools try ./my-reviewer.toml --case py-order-search-sqli starter\n  karat tools try bandit --case my-case my-suite --json"
+    )]
+    Try(TryArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Tools to check: names or manifest files (.toml); default: all.
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// Also check the tools of this suite.
+    #[arg(long, value_name = "SUITE")]
+    pub(crate) suite: Option<String>,
+    /// Print everything, also about tools that work.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TryArgs {
+    /// Tool name, manifest file (.toml), or llm:PROVIDER/MODEL[@STYLE].
+    #[arg(value_name = "TOOL")]
+    pub(crate) tool: String,
+    /// Suite with the case: a folder, or the name of a built-in suite.
+    #[arg(value_name = "SUITE", default_value = ".")]
+    pub(crate) suite: String,
+    /// Case to run the tool on.
+    #[arg(long, value_name = "ID")]
+    pub(crate) case: String,
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
+    #[command(flatten)]
+    pub(crate) store: StorePlace,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }

@@ -13,3 +13,4 @@ pub(crate) mod serve;
 pub(crate) mod shipped;
 pub(crate) mod store;
 pub(crate) mod suite;
+pub(crate) mod tools;

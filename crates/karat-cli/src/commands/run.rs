@@ -22,7 +22,7 @@ use karat_io::cancel::Cancel;
 use karat_report::number::failed_trials;
 use karat_sandbox::{Isolation, Supervisor};
 use karat_store::event::{Ending, RunEvent};
-use karat_store::record::TrialRecord;
+use karat_store::record::{TrialKey, TrialRecord};
 use karat_store::timestamp::format_utc;
 use karat_store::{RunInfo, RunState, Store, StoredTrial};
 use std::io::{BufRead, IsTerminal, Write};
@@ -58,14 +58,14 @@ fn request(args: &RunArgs, jobs: Option<usize>) -> Result<EvaluateRequest> {
         tools: args.tools.clone(),
         trials: args.trials,
         selection: selection(args)?,
-        model: args.model.clone().or_else(|| variable("KARAT_TOOL_MODEL")).or_else(|| variable("CRB_TOOL_MODEL")),
+        model: args.sandbox.tool_model(),
         name: args.name.clone(),
         resume: args.resume.clone(),
         retry_failed: args.retry_failed,
         max_failures: if args.fail_fast { Some(1) } else { args.max_failures.map(|most| most as usize) },
-        isolation: args.isolation,
+        isolation: args.sandbox.isolation,
         require_isolation: args.require_isolation,
-        allow: args.allow.clone(),
+        allow: args.sandbox.allow.clone(),
         judge: args.ask.request(),
         profile: (&args.rules).into(),
         seed: args.seed,
@@ -83,7 +83,7 @@ fn print_ignored(args: &RunArgs) {
         ("--only", !args.only.is_empty()),
         ("--skip", !args.skip.is_empty()),
         ("--shard", args.shard.is_some()),
-        ("--model", args.model.is_some()),
+        ("--model", args.sandbox.model.is_some()),
         ("--seed", args.seed.is_some()),
         ("--judge", args.ask.judge.is_some()),
         ("--consensus", args.ask.panel.consensus.is_some()),
@@ -101,10 +101,6 @@ fn selection(args: &RunArgs) -> Result<Selection> {
     let patterns = |texts: &[String]| texts.iter().map(|text| CasePattern::parse(text)).collect::<Result<Vec<_>, _>>();
     let shard = args.shard.as_deref().map(Shard::parse).transpose()?;
     Ok(Selection { only: patterns(&args.only)?, skip: patterns(&args.skip)?, shard })
-}
-
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 struct RunObserver {
@@ -125,7 +121,7 @@ impl EvaluateObserver for RunObserver {
     }
 
     fn consent(&mut self, request: &Request) -> Result<Option<bool>> {
-        if std::io::stdin().is_terminal() && at_terminal() { ask(request).map(Some) } else { Ok(None) }
+        ask_consent(request)
     }
 
     fn cancel(&mut self) -> Result<Cancel> {
@@ -145,7 +141,11 @@ impl EvaluateObserver for RunObserver {
     }
 }
 
-fn ask(request: &Request) -> Result<bool> {
+/// Asks at a terminal whether a tool may have what it requests; `None` without one.
+pub(crate) fn ask_consent(request: &Request) -> Result<Option<bool>> {
+    if !std::io::stdin().is_terminal() || !at_terminal() {
+        return Ok(None);
+    }
     print_stderr(&format!(
         "The suite's tool `{}` requests more than the closed sandbox allows:",
         harmless(&request.tool)
@@ -159,15 +159,16 @@ fn ask(request: &Request) -> Result<bool> {
         .and_then(|()| screen.flush())
         .and_then(|()| std::io::stdin().lock().read_line(&mut answer));
     read.map_err(|error| Failure::io("terminal", error))?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    Ok(Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")))
 }
 
 fn finish(args: &RunArgs, evaluated: Evaluated) -> Result<Exit> {
-    let Evaluated { store, run, scoring, ending, first_failure } = evaluated;
+    let Evaluated { mut store, run, scoring, ending, first_failure, first_failed } = evaluated;
+    let stderr = first_failed.and_then(|key| stderr_command(args, &run.info, &mut store, &key));
     outputs::write(ReportOutput::new(&scoring.report, &run.loaded, &scoring.trials), &args.output)?;
     outputs::step_summary(&scoring.report)?;
     if !args.output.json && args.output.format.is_none() && !args.quiet {
-        next_steps(args, &run, &scoring.report, &store);
+        next_steps(args, &run, &scoring.report, &store, stderr.as_deref());
     }
     if ending != Ending::Complete {
         return Err(stopped(args, &run.info, &ending));
@@ -175,7 +176,9 @@ fn finish(args: &RunArgs, evaluated: Evaluated) -> Result<Exit> {
     let reported = |tool: &ToolV1| tool.outcomes.get(&Outcome::Reported).is_some_and(|n| *n > 0);
     if !scoring.report.tools.iter().any(reported) {
         let reason = first_failure.as_deref().unwrap_or("unknown reason");
-        return Err(Failure::failed(format!("all trials failed; first error: {reason}")));
+        let stderr = stderr.map(|command| format!("\nshow all that it printed to standard error: {command}"));
+        let stderr = stderr.unwrap_or_default();
+        return Err(Failure::failed(format!("all trials failed; first error: {reason}{stderr}")));
     }
     refuse_incomplete(&scoring.report, args.allow_incomplete_judging)?;
     let passed = scoring.report.tools.iter().all(|tool| tool.pass);
@@ -223,7 +226,16 @@ fn stopped(args: &RunArgs, info: &RunInfo, ending: &Ending) -> Failure {
     Failure::failed(format!("{why}: {done} of {} trials are stored; resume with: {next}", info.planned))
 }
 
-fn next_steps(args: &RunArgs, run: &StoredRun, report: &ReportV1, store: &Store) {
+/// The command that prints the standard error of a trial, if it left any.
+fn stderr_command(args: &RunArgs, info: &RunInfo, store: &mut Store, key: &TrialKey) -> Option<String> {
+    let artifacts = store.artifacts(&info.id, key).ok()?;
+    artifacts.iter().find(|artifact| artifact.name == "stderr")?;
+    let (run, tool, case, place) =
+        (&info.short_id, word(key.tool.as_str()), word(key.case.as_str()), args.store.flag());
+    Some(format!("karat store show {run} --trial {tool} {case} {} --artifact stderr{place}", key.number))
+}
+
+fn next_steps(args: &RunArgs, run: &StoredRun, report: &ReportV1, store: &Store, stderr: Option<&str>) {
     let short = &run.info.short_id;
     let place = args.store.flag();
     let name = run.info.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
@@ -237,6 +249,7 @@ fn next_steps(args: &RunArgs, run: &StoredRun, report: &ReportV1, store: &Store)
     steps.push(format!("karat report {short}{place} -o report.html"));
     let failures: usize = report.tools.iter().map(failed_trials).sum();
     let executed = run.plan.tools.iter().any(|tool| matches!(tool.kind, ToolKindV1::Command | ToolKindV1::Llm));
+    steps.extend(stderr.map(str::to_owned));
     if failures > 0 && executed {
         steps.push(format!("karat run --resume {short} --retry-failed{place}"));
     }

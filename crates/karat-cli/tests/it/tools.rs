@@ -78,7 +78,7 @@ fn doctor_reports_missing_programs_without_secrets() {
 fn project_with_version_script(script: &str) -> Project {
     let project = Project::new().with("cases/c/case.yaml", "id: c\n");
     let config =
-        "[suite]\nname = \"s\"\n[tools.mine]\ncommand = [\"sh\"]\nformat = \"sarif\"\nversion = [\"sh\", \"./v\"]\n";
+        "[suite]\nname = \"s\"\n[tools.mine]\ncommand = [\"sh\"]\nformat = \"rdjsonl\"\nversion = [\"sh\", \"./v\"]\n";
     let words = format!("version = {}", serde_json::to_string(&["sh", "-c", script]).unwrap());
     project.with("karat.toml", config.replace("version = [\"sh\", \"./v\"]", &words))
 }
@@ -118,7 +118,7 @@ fn version_commands_get_no_secrets_files_or_network() {
     project.write(
         "suite/karat.toml",
         format!(
-            "[suite]\nname = \"s\"\n[tools.mine]\ncommand = [\"sh\"]\nformat = \"sarif\"\nversion = {}\n",
+            "[suite]\nname = \"s\"\n[tools.mine]\ncommand = [\"sh\"]\nformat = \"rdjsonl\"\nversion = {}\n",
             words.unwrap()
         ),
     );

@@ -1,12 +1,16 @@
 //! Evaluates tools: plans a run, executes its trials in the sandbox, stores them, has them judged and scores them.
 //!
-//! [`evaluate`] does all of it. A front end that shows the plan first calls [`prepare`] and then [`execute`].
+//! [`evaluate`] does all of it. A front end that shows the plan first calls [`prepare`] and then [`execute`]. [`try_tool`]
+//! executes one trial and stores nothing.
 
 mod prepare;
 mod run_and_score;
+mod try_tool;
 
 pub use prepare::{Prepared, prepare};
 pub use run_and_score::execute;
+pub(crate) use run_and_score::make_scratch;
+pub use try_tool::{Tried, try_tool};
 
 use crate::failure::{Failure, Result};
 use crate::judge::run::{JudgeObserver, JudgeRequest, NoObserver};
@@ -18,6 +22,7 @@ use crate::work::Scoring;
 use karat_io::cancel::Cancel;
 use karat_sandbox::{Isolation, Supervisor};
 use karat_store::event::{Ending, RunEvent};
+use karat_store::record::TrialKey;
 use karat_store::{RunInfo, Store};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -136,6 +141,7 @@ pub struct Evaluated {
     pub ending: Ending,
     /// Why the first failed trial failed.
     pub first_failure: Option<String>,
+    pub first_failed: Option<TrialKey>,
 }
 
 /// Why there is no score. What was reported done is stored, and the run can be resumed.

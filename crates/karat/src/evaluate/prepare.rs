@@ -15,7 +15,7 @@ use karat_core::panel::Consensus;
 use karat_format::run::{PLAN_SCHEMA, PlanV1, PlannedSuiteV1, PlannedToolV1};
 use karat_format::shipped_suites::locate;
 use karat_format::submission::MAX_TRIALS;
-use karat_format::tool::ToolKindV1;
+use karat_format::tool::{ToolKindV1, ToolManifestV1};
 use karat_io::files::Files;
 use karat_report::build::{profile_as_printed, seed_from};
 use karat_sandbox::{Isolation, available, strongest};
@@ -77,6 +77,7 @@ fn prepare_new(request: &EvaluateRequest, observer: &mut dyn EvaluateObserver) -
             llm: tool.planned_llm(),
             isolation: tool.isolation(isolation),
             manifest: manifest.clone(),
+            manifest_dir: manifest.manifest_dir.clone(),
         });
     }
     let consensus = Consensus::NAMES.iter().find(|(_, consensus)| Some(*consensus) == request.judge.consensus);
@@ -126,7 +127,11 @@ fn prepare_resumed(
     }
     // The store may have come with the suite, so its plan is trusted no more than the suite is.
     let trusted = |tool: &Named| came_with_karat(tool, &loaded);
-    let asked: Vec<Named> = plan.tools.iter().map(|tool| (tool.name.clone(), tool.manifest.clone())).collect();
+    let planned = plan.tools.iter().map(|tool| {
+        let manifest = ToolManifestV1 { manifest_dir: tool.manifest_dir.clone(), ..tool.manifest.clone() };
+        (tool.name.clone(), manifest)
+    });
+    let asked: Vec<Named> = planned.collect();
     let (tools, isolation) = load_tools(&asked, &trusted, &loaded, plan.model.as_deref(), request, observer)?;
     Ok(Prepared { loaded, plan, tools, isolation, earlier: Some((store, info.id)) })
 }

@@ -10,16 +10,18 @@ use crate::run::scratch::Scratch;
 use crate::run::workers::{Emit, Runners, Workers};
 use crate::run_loader;
 use crate::suite::{LoadedSuite, load};
-use crate::tool::Task;
 use crate::tool::command::isolation_kind;
 use crate::tool::run_context::RunContext;
+use crate::tool::{Task, failed};
 use karat_core::ids::ToolName;
 use karat_core::wording::plural;
 use karat_format::judgement::JudgementV1;
 use karat_format::run::{PlanV1, ToolFactsV1};
 use karat_format::shipped_suites::locate;
+use karat_io::cancel::Cancel;
 use karat_sandbox::Isolation;
 use karat_store::event::{Ending, RunEvent};
+use karat_store::record::TrialKey;
 use karat_store::{NewRun, RunId, RunLock, RunState, Store, StoreError, StoredTrial};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -51,6 +53,8 @@ pub fn execute(
     let mut run = run_loader::with_suite(&mut store, info, plan, loaded)?;
     let profile = run.profile(&ProfileRequest::default())?;
     let first_failure = run.trials.iter().find_map(|trial| trial.detail.reason.clone());
+    let first_failed = run.trials.iter().map(|stored| &stored.trial).find(|trial| failed(trial.outcome));
+    let first_failed = first_failed.map(TrialKey::from_trial);
     let mut work = run.work(profile, None);
     if changed {
         work.notes.push("the suite changed during the run, so not all trials saw the same code".to_owned());
@@ -71,7 +75,7 @@ pub fn execute(
     store.set_judgements(&id, &judgements)?;
     let report = serde_json::to_vec(&scoring.report).map_err(|error| Failure::io("the report", error.into()))?;
     store.finish(&id, RunState::Complete, Some(&report))?;
-    Ok(Evaluated { store, run, scoring, ending, first_failure })
+    Ok(Evaluated { store, run, scoring, ending, first_failure, first_failed })
 }
 
 /// A run in its store that only this process works on.
@@ -89,11 +93,7 @@ fn run_trials(
 ) -> Result<(LockedRun, Ending), EvaluateError> {
     let cancel = observer.cancel()?;
     let Prepared { loaded, plan, tools, isolation, earlier } = prepared;
-    let parent = std::env::temp_dir();
-    let scratch = Scratch::make(&parent).map_err(|error| {
-        let parent = parent.display();
-        Failure::failed(format!("could not create a folder for trials in {parent}: {error}; set TMPDIR to use another"))
-    })?;
+    let scratch = make_scratch()?;
     let folder = &request.store_folder;
     let (mut store, locked) = match earlier {
         Some((mut store, id)) => {
@@ -110,12 +110,7 @@ fn run_trials(
     let done = locked.as_ref().map(|(id, _)| store.finished_trials(id)).transpose()?.unwrap_or_default();
     let tasks = remaining_tasks(&plan, &done, request.retry_failed);
 
-    let mut context =
-        RunContext::new(&loaded, scratch.path.clone(), &request.supervisor, cancel, &request.environment, plan.seed);
-    // Neither the store nor files with recorded answers may be seen.
-    let files = plan.tools.iter().flat_map(|tool| [&tool.manifest.submission, &tool.manifest.llm.file]);
-    let recorded = files.flatten().map(Path::new).filter(|path| path.is_absolute());
-    context.secret.extend(recorded.chain([folder.as_path()]).filter_map(|path| path.canonicalize().ok()));
+    let context = new_context(request, &loaded, &plan, &scratch, cancel);
     let (runners, facts) = prepare_tools(&plan, tools, &tasks, isolation, &context, observer)?;
     let (id, lock) = match locked {
         Some(locked) => locked,
@@ -150,6 +145,31 @@ fn run_trials(
     store.set_scratch(&id, None)?;
     drop(workers);
     Ok((LockedRun { store, id, loaded, _lock: lock }, ending))
+}
+
+pub(crate) fn make_scratch() -> Result<Scratch> {
+    let parent = std::env::temp_dir();
+    Scratch::make(&parent).map_err(|error| {
+        let parent = parent.display();
+        Failure::failed(format!("could not create a folder for trials in {parent}: {error}; set TMPDIR to use another"))
+    })
+}
+
+pub(super) fn new_context<'a>(
+    request: &'a EvaluateRequest,
+    loaded: &'a LoadedSuite,
+    plan: &PlanV1,
+    scratch: &Scratch,
+    cancel: Cancel,
+) -> RunContext<'a> {
+    let mut context =
+        RunContext::new(loaded, scratch.path.clone(), &request.supervisor, cancel, &request.environment, plan.seed);
+    // Neither the store nor files with recorded answers may be seen.
+    let files = plan.tools.iter().flat_map(|tool| [&tool.manifest.submission, &tool.manifest.llm.file]);
+    let recorded = files.flatten().map(Path::new).filter(|path| path.is_absolute());
+    let store = request.store_folder.as_path();
+    context.secret.extend(recorded.chain([store]).filter_map(|path| path.canonicalize().ok()));
+    context
 }
 
 fn run_with_events(
@@ -196,7 +216,7 @@ fn require_isolation(request: &EvaluateRequest, store: &mut Store, id: &RunId) -
 }
 
 /// Prepares every tool with trials left. If one cannot be run, the run ends before it begins.
-fn prepare_tools<'a>(
+pub(super) fn prepare_tools<'a>(
     plan: &PlanV1,
     tools: Vec<LoadedTool>,
     tasks: &[Task],

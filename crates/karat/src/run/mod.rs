@@ -3,5 +3,5 @@
 pub mod plan;
 pub mod scratch;
 pub mod selection;
-pub(crate) mod tool_lookup;
+pub mod tool_lookup;
 pub mod workers;

@@ -99,6 +99,7 @@ mod tests {
             llm: None,
             isolation: String::new(),
             manifest: ToolManifestV1::default(),
+            manifest_dir: None,
         }
     }
 

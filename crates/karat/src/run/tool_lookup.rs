@@ -4,7 +4,7 @@ use crate::did_you_mean;
 use crate::failure::{Failure, Result};
 use crate::suite::LoadedSuite;
 use crate::tool::catalogue::{CATALOGUE, shipped};
-use crate::tool::replay;
+use crate::tool::{placeholders, replay};
 use karat_format::diagnostic::Faults;
 use karat_format::document::suggest::nearest;
 use karat_format::document::{Syntax, decode_bytes, schema_of};
@@ -37,7 +37,7 @@ pub(crate) fn lookup(text: &str, loaded: &LoadedSuite) -> Result<Vec<Named>> {
         return Ok(vec![parse_model(model).map_err(failed)?]);
     }
     if Path::new(text).extension().is_some_and(|extension| extension == "toml") {
-        return Ok(vec![from_file(Path::new(text))?]);
+        return Ok(vec![read_manifest(Path::new(text))?]);
     }
     if let Some(ready) = shipped(text) {
         return Ok(vec![(text.to_owned(), ready.manifest()?)]);
@@ -77,13 +77,14 @@ fn recorded(loaded: &LoadedSuite, submission: &Path) -> Result<Vec<Named>> {
 }
 
 /// A manifest in its own file; the tool is named like the file. Files that it names are relative to it.
-fn from_file(path: &Path) -> Result<Named> {
+pub fn read_manifest(path: &Path) -> Result<(String, ToolManifestV1)> {
     let shown = path.display().to_string();
     let failed = |error| Failure::io(&shown, error);
     let bytes = std::fs::read(path).map_err(failed)?;
     let decoded = decode_bytes::<ToolManifestV1>(&shown, &bytes, Syntax::Toml, &schema_of::<ToolManifestV1>());
     let (mut manifest, _) = decoded.into_result().map_err(Faults::from)?;
     let folder = std::path::absolute(path).map_err(failed)?.parent().map(Path::to_owned).unwrap_or_default();
+    let folder = folder.canonicalize().map_err(failed)?;
     let files = [&mut manifest.submission, &mut manifest.rules, &mut manifest.rule_map, &mut manifest.llm.file];
     for file in files.into_iter().flatten() {
         *file = folder.join(&*file).to_string_lossy().into_owned();
@@ -91,14 +92,31 @@ fn from_file(path: &Path) -> Result<Named> {
     for place in manifest.expose.iter_mut().chain(&mut manifest.writable).filter(|place| !place.starts_with('~')) {
         *place = folder.join(&*place).to_string_lossy().into_owned();
     }
-    // So is a program that is named by a path, in whatever folder trials run.
-    let commands = [&mut manifest.command, &mut manifest.setup, &mut manifest.version];
-    for program in commands.into_iter().filter_map(|command| command.first_mut()) {
-        if program.starts_with("./") || program.starts_with("../") {
-            *program = folder.join(&*program).to_string_lossy().into_owned();
+    for command in [&mut manifest.command, &mut manifest.setup, &mut manifest.version] {
+        resolve_words(command, &folder);
+    }
+    manifest.manifest_dir = Some(folder.to_string_lossy().into_owned());
+    Ok((path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default(), manifest))
+}
+
+/// Makes the relative paths of a command absolute, since trials run in another folder: a program with a slash, and arguments
+/// that name something in the manifest's folder, with `./` anything and without it a file.
+fn resolve_words(command: &mut [String], folder: &Path) {
+    for (index, word) in command.iter_mut().enumerate() {
+        let has_placeholder = placeholders::used(word).is_ok_and(|used| !used.is_empty());
+        if Path::new(&*word).is_absolute() || has_placeholder {
+            continue;
+        }
+        let path = folder.join(word.strip_prefix("./").unwrap_or(word));
+        let is_in_folder = match index {
+            0 => word.contains('/'),
+            _ if word.starts_with("./") || word.starts_with("../") => path.exists(),
+            _ => path.is_file(),
+        };
+        if is_in_folder {
+            *word = placeholders::escape(&path.to_string_lossy());
         }
     }
-    Ok((path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default(), manifest))
 }
 
 /// A tool named after its model, from `PROVIDER/MODEL` or `PROVIDER/MODEL@STYLE`; or what is wrong with the text. If answers
@@ -144,6 +162,28 @@ fn split_style(text: &str) -> Result<(&str, Option<StyleV1>), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn relative_words_of_a_manifest_are_in_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap().join("a{b");
+        std::fs::create_dir_all(folder.join("rules")).unwrap();
+        std::fs::write(folder.join("tool.py"), "").unwrap();
+        std::fs::write(folder.join("tool.toml"), "command = [\"x\"]\n").unwrap();
+        let escaped = folder.to_string_lossy().replace('{', "{{");
+        let check = |command: &str, expect: &str| {
+            let mut words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+            resolve_words(&mut words, &folder);
+            assert_eq!(words.join(" ").replace(&escaped, "~"), expect);
+        };
+        check("./tool.py {checkout}", "~/tool.py {checkout}");
+        check("venv/bin/python tool.py ./rules ./tool.py", "~/venv/bin/python ~/tool.py ~/rules ~/tool.py");
+        // Names of programs, folders without a `./`, and what is not there mean what they say.
+        check("tool.py rules ./... .", "tool.py rules ./... .");
+        check("{tool_dir}/bin/x /bin/sh", "{tool_dir}/bin/x /bin/sh");
+        let (name, manifest) = read_manifest(&folder.join("tool.toml")).unwrap();
+        assert_eq!((name.as_str(), manifest.manifest_dir.as_deref()), ("tool", folder.to_str()));
+    }
 
     #[test]
     fn words_stand_for_models() {

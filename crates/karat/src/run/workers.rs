@@ -2,7 +2,7 @@
 
 use crate::checkout::Template;
 use crate::tool::run_context::RunContext;
-use crate::tool::{RunResult, Task, TrialRunner, checkout_error, failed};
+use crate::tool::{Blocked, RunResult, Task, TrialRunner, checkout_error, failed};
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::suite::Case;
 use karat_store::StoreError;
@@ -99,7 +99,12 @@ impl<'a> Workers<'a> {
         })
     }
 
-    fn execute(&self, task: &Task) -> RunResult {
+    /// What the sandbox kept from the tool of a trial, as far as that is known.
+    pub(crate) fn blocked(&self, record: &TrialRecord) -> Vec<Blocked> {
+        self.runners.get(&record.trial.tool).map(|runner| runner.blocked(record)).unwrap_or_default()
+    }
+
+    pub(crate) fn execute(&self, task: &Task) -> RunResult {
         let started_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64);
         let Some(runner) = self.runners.get(&task.key.tool) else { return Ok(None) };
         let slot = self.cases.get(&task.key.case);

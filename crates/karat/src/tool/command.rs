@@ -1,5 +1,6 @@
 //! A tool that is a program, run on a fresh checkout of each case.
 
+mod blocked;
 mod environment;
 mod examine;
 mod import_output;

@@ -24,7 +24,7 @@ const GRANTS: [GrantKind; 7] = [
     ("network", "use the network", |tool| flag(tool.network)),
     ("loopback", "use the services of this machine", |tool| flag(tool.loopback)),
     ("env=", "read your variable ", |tool| tool.pass_env.clone()),
-    ("read=", "read ", |tool| tool.expose.clone()),
+    ("read=", "read ", |tool| tool.expose.iter().chain(&tool.manifest_dir).cloned().collect()),
     ("write=", "write to ", |tool| tool.writable.clone()),
     ("setup", "run a set-up command with the network before the first trial", |tool| flag(!tool.setup.is_empty())),
     ("key=", "have your key sent to ", |tool| {
@@ -138,13 +138,15 @@ struct RememberedFile {
 struct Answer {
     suite: String,
     tool: String,
-    /// BLAKE3 of the manifest.
+    /// BLAKE3 of the manifest and of the path of its folder.
     manifest: String,
 }
 
 impl Answer {
     fn new(suite: &str, tool: &str, manifest: &ToolManifestV1) -> Self {
-        let manifest = blake3::hash(&serde_json::to_vec(manifest).unwrap_or_default()).to_hex().to_string();
+        let mut bytes = serde_json::to_vec(manifest).unwrap_or_default();
+        bytes.extend(manifest.manifest_dir.iter().flat_map(|folder| folder.bytes()));
+        let manifest = blake3::hash(&bytes).to_hex().to_string();
         Self { suite: suite.to_owned(), tool: tool.to_owned(), manifest }
     }
 }

@@ -33,7 +33,9 @@ use karat_sandbox::Isolation;
 use karat_store::record::{TrialKey, TrialRecord};
 use manifest::Check;
 use replay::Recordings;
+pub use run_context::OutputObserver;
 use run_context::RunContext;
+use serde::Serialize;
 use std::io;
 
 /// The declaration of a tool: every value is checked, and no file is read yet.
@@ -81,6 +83,35 @@ pub(crate) trait TrialRunner: Sync {
     /// Executes one trial; `None` if it was cancelled. An error is a failure of Karat or the system, never of the tool.
     /// A case without code is `None`, and so is its checkout.
     fn run_trial(&self, task: &Task, case: Option<&Case>, checkout: Option<&Template>) -> RunResult;
+
+    /// What the sandbox kept from the tool in a trial, as far as that is known.
+    fn blocked(&self, _record: &TrialRecord) -> Vec<Blocked> {
+        Vec::new()
+    }
+}
+
+/// Something that the sandbox kept from a tool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Blocked {
+    /// What kind of thing it is.
+    pub kind: BlockedKind,
+    /// What was kept from it, in words.
+    pub what: String,
+    /// The line of its output that shows it.
+    pub line: String,
+    /// How to allow it, or what to use instead.
+    pub help: String,
+}
+
+/// What can be kept from a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "variant names say it")]
+pub enum BlockedKind {
+    Network,
+    Read,
+    Write,
+    SystemCall,
 }
 
 pub(crate) type RunResult = io::Result<Option<TrialRecord>>;

@@ -18,6 +18,7 @@ pub static PLACEHOLDERS: &[(&str, &str)] = &[
     ("description_file", "a file with the pull request's description"),
     ("diff_file", "a file with the change as a unified diff"),
     ("tool_dir", "the folder that the set-up command prepared"),
+    ("manifest_dir", "the folder of the manifest, if it is in its own file"),
     ("home", "the tool's home folder, empty at the start of every trial"),
     ("tmp", "the tool's folder for temporary files, empty at the start of every trial"),
     ("seed", "a number that differs between trials and is the same in every run"),
@@ -49,6 +50,11 @@ pub fn fill(text: &str, values: &BTreeMap<&str, String>) -> Result<String, Place
         filled.push_str(value);
     }
     Ok(filled)
+}
+
+/// The text such that [`fill`] yields it again.
+pub(crate) fn escape(text: &str) -> String {
+    text.replace('{', "{{").replace('}', "}}")
 }
 
 /// The placeholders that a text uses, in their order.

@@ -5,11 +5,14 @@ use crate::suite::LoadedSuite;
 use karat_io::cancel::Cancel;
 use karat_io::files::Files;
 use karat_io::regular_file;
-use karat_sandbox::Supervisor;
+use karat_sandbox::{OutputStream, Supervisor};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Observes the lines that tools print in their trials, as they are printed.
+pub type OutputObserver = dyn Fn(OutputStream, &str) + Sync;
 
 pub(crate) struct RunContext<'a> {
     pub(crate) loaded: &'a LoadedSuite,
@@ -23,6 +26,7 @@ pub(crate) struct RunContext<'a> {
     environment: &'a BTreeMap<String, OsString>,
     pub(crate) seed: u64,
     pub(crate) room: FreeDisk,
+    pub(crate) output: Option<&'a OutputObserver>,
     next: AtomicUsize,
 }
 
@@ -48,7 +52,7 @@ impl<'a> RunContext<'a> {
         let copies = std::env::split_paths(&path).filter_map(|folder| folder.join("karat").canonicalize().ok());
         secret.extend(copies.filter(|copy| copy.is_file()));
         let (room, next) = (FreeDisk::new(&scratch), AtomicUsize::new(0));
-        Self { loaded, scratch, supervisor, cancel, secret, environment, seed, room, next }
+        Self { loaded, scratch, supervisor, cancel, secret, environment, seed, room, output: None, next }
     }
 
     /// The path of a folder that does not exist yet; its name tells nothing about the trial.

@@ -69,7 +69,11 @@ pub(super) fn trial(store: &mut Store, run: &str, words: &[String], wanted: Opti
     if let Some(name) = wanted {
         let Some(found) = artifacts.iter().find(|artifact| artifact.name == name) else {
             let names: Vec<&str> = artifacts.iter().map(|artifact| artifact.name.as_str()).collect();
-            return Err(Failure::usage(format!("the trial has no artifact `{name}`; available: {}", names.join(", "))));
+            let others = match names.as_slice() {
+                [] => "it has none at all: the tool printed and wrote nothing".to_owned(),
+                names => format!("available: {}", names.join(", ")),
+            };
+            return Err(Failure::usage(format!("the trial has no artifact `{name}`; {others}")));
         };
         return print_bytes(&store.artifact(&found.hash)?).map(|()| Exit::Ok);
     }

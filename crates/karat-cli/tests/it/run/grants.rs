@@ -83,7 +83,9 @@ fn manifests_named_on_the_command_line_need_no_grant() {
     // On another machine, with the same folder and store, nothing has been granted.
     std::fs::remove_dir_all(project.path(".user")).unwrap();
     project.run("run --resume latest").expect_error(2, &["--allow"]);
-    project.run_list(&["run", "--resume", "latest", "--allow", &format!("it:read={place}")]).expect(0);
+    let folder = project.path("tools").canonicalize().unwrap();
+    let allowed = format!("it:read={place},read={}", folder.display());
+    project.run_list(&["run", "--resume", "latest", "--allow", &allowed]).expect(0);
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod grants;
 mod hostile;
 mod interrupted;
 mod outcomes;
+mod own_tools;
 mod plans;
 mod real_tools;
 mod tool_view;

@@ -9,7 +9,7 @@ use crate::tool::placeholders;
 use karat_io::cancel::Cancel;
 use karat_io::remove_tree::remove_tree;
 use karat_sandbox::{Access, ExitReason, Job, JobResult, Limits, NetworkAccess};
-use karat_sandbox::{available, find_installation, locate_program, python_user_base, root_in_sandbox};
+use karat_sandbox::{available, find_folder_installation, find_installation, python_variables, root_in_sandbox};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -26,11 +26,12 @@ pub(super) fn examine_program(program: &Program, around: &Surroundings<'_>, exam
     let has_no_placeholder = |word: &String| placeholders::used(word).is_ok_and(|used| used.is_empty());
     let first_words = [&raw.command, &raw.version, &raw.setup].map(|words| words.first());
     // A program that set-up prepares is not there yet.
-    for name in first_words.into_iter().flatten().chain(&raw.needs).filter(|word| has_no_placeholder(word)) {
+    for word in first_words.into_iter().flatten().chain(&raw.needs).filter(|word| has_no_placeholder(word)) {
+        let name = &placeholders::fill(word, &BTreeMap::new()).unwrap_or_default();
         if examined.programs.iter().any(|known| known.name == *name) {
             continue;
         }
-        let found = around.path.and_then(|path| locate_program(name.as_ref(), path));
+        let found = around.path.and_then(|path| program.locate(name.as_ref(), path));
         if found.is_none() {
             examined.usable = false;
             let install = raw.install.as_ref().map(|how| format!("; to install: {how}")).unwrap_or_default();
@@ -58,9 +59,11 @@ pub(super) fn examine_program(program: &Program, around: &Surroundings<'_>, exam
     if !raw.version.iter().all(has_no_placeholder) {
         return;
     }
-    let printer = examined.programs.iter().find(|known| Some(&known.name) == raw.version.first());
+    let words = raw.version.iter().map(|word| placeholders::fill(word, &BTreeMap::new()).unwrap_or_default());
+    let command: Vec<String> = words.collect();
+    let printer = examined.programs.iter().find(|known| Some(&known.name) == command.first());
     let Some(file) = printer.and_then(|printer| printer.found.as_deref()) else { return };
-    match ask_version(file, program, around) {
+    match ask_version(file, &command, program, around) {
         Ok(version) => examined.version = Some(version),
         Err(why) => examined.remarks.push(why),
     }
@@ -68,12 +71,16 @@ pub(super) fn examine_program(program: &Program, around: &Surroundings<'_>, exam
 
 /// The first line with words that a version command prints, or why there is none. The command is not trusted, so it is
 /// isolated as in a run: an empty folder, a short environment, no network.
-fn ask_version(found: &Path, program: &Program, around: &Surroundings<'_>) -> Result<String, String> {
-    let root = around.scratch.join("version");
-    let finished = run_isolated(&root, found, program, around);
-    let _ = remove_tree(&root);
+fn ask_version(
+    found: &Path,
+    command: &[String],
+    program: &Program,
+    around: &Surroundings<'_>,
+) -> Result<String, String> {
+    let finished = run_isolated(found, command, program, around);
+    let _ = remove_tree(around.scratch);
     let finished = finished.map_err(|error| format!("its version could not be asked for: {error}"))?;
-    let command = program.manifest.version.join(" ");
+    let command = command.join(" ");
     if finished.exit != ExitReason::Exited(0) {
         return Err(format!("`{command}` does not print its version: it {}", finished.exit));
     }
@@ -82,7 +89,13 @@ fn ask_version(found: &Path, program: &Program, around: &Surroundings<'_>) -> Re
     Ok(line.chars().take(MAX_VERSION_CHARS).collect())
 }
 
-fn run_isolated(root: &Path, found: &Path, program: &Program, around: &Surroundings<'_>) -> io::Result<JobResult> {
+fn run_isolated(
+    found: &Path,
+    command: &[String],
+    program: &Program,
+    around: &Surroundings<'_>,
+) -> io::Result<JobResult> {
+    let root = around.scratch;
     for folder in [HOME, TMP] {
         fs::create_dir_all(root.join(folder))?;
     }
@@ -94,11 +107,21 @@ fn run_isolated(root: &Path, found: &Path, program: &Program, around: &Surroundi
         ("LANG".to_owned(), "C.UTF-8".into()),
     ]);
     env.extend(around.path.map(|path| ("PATH".to_owned(), path.to_owned())));
-    let needs = program.manifest.needs.iter().filter_map(|name| locate_program(name.as_ref(), around.path?));
-    let mut readable: Vec<PathBuf> = program.expose.clone();
-    readable.extend([found.to_owned()].into_iter().chain(needs).flat_map(|program| find_installation(&program)));
-    env.extend(python_user_base(&readable, around.home).map(|base| ("PYTHONUSERBASE".to_owned(), base.into())));
-    let words = program.manifest.version.iter().skip(1).map(OsString::from);
+    let needs = program.manifest.needs.iter().filter_map(|name| program.locate(name.as_ref(), around.path?));
+    let programs = [found.to_owned()].into_iter().chain(needs);
+    // A suite cannot choose what is shown.
+    let readable: Vec<PathBuf> = if program.files_anywhere {
+        let folder = program.manifest.manifest_dir.as_deref().map(Path::new);
+        let of_folder = folder.map(find_folder_installation).unwrap_or_default();
+        let of_programs = programs.flat_map(|program| find_installation(&program));
+        program.expose.iter().cloned().chain(of_folder).chain(of_programs).collect()
+    } else {
+        let named = command.first().is_some_and(|name| name.contains('/'));
+        programs.flat_map(|program| if named { vec![program] } else { find_installation(&program) }).collect()
+    };
+    let python = python_variables(&readable, around.home).into_iter();
+    env.extend(python.map(|(name, value)| (name, value.into())));
+    let words = command.iter().skip(1).map(OsString::from);
     let job = Job {
         command: [found.into()].into_iter().chain(words).collect(),
         env,

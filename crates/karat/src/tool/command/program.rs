@@ -5,9 +5,10 @@ use crate::tool::manifest::Check;
 use crate::tool::output;
 use karat_format::quantity;
 use karat_format::tool::ToolManifestV1;
-use karat_sandbox::{Limits, NetworkAccess};
+use karat_sandbox::{Limits, NetworkAccess, locate_program};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 /// A program and all that is needed to run it. Placeholders are checked and not filled in yet.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,9 +45,15 @@ const MAX_OUTPUT: u64 = 256 << 20;
 /// The memory for an import if the manifest does not limit the tool's: ample for the largest output.
 const IMPORT_MEMORY: u64 = 2 << 30;
 /// Placeholders that have a value without a case.
-const WITHOUT_CASE: &[&str] = &["tool_dir", "home", "tmp", "model"];
+const WITHOUT_CASE: &[&str] = &["tool_dir", "manifest_dir", "home", "tmp", "model"];
 
 impl Program {
+    /// The program of a name: on the PATH, else beside the manifest.
+    pub(crate) fn locate(&self, name: &OsStr, path: &OsStr) -> Option<PathBuf> {
+        let beside = || Some(Path::new(self.manifest.manifest_dir.as_deref()?).join(name));
+        locate_program(name, path).or_else(|| locate_program(beside()?.as_os_str(), path))
+    }
+
     /// The keys it asks for, if none of them is set: it cannot work without any, and one is enough.
     pub(crate) fn missing_keys(&self, is_set: &dyn Fn(&str) -> bool) -> Vec<&str> {
         let is_key = |name: &&str| ["KEY", "TOKEN", "SECRET"].iter().any(|end| name.ends_with(end));
@@ -79,6 +86,11 @@ impl Check<'_> {
         if used.contains("tool_dir") && raw.setup.is_empty() {
             let message = "`{tool_dir}` is the folder that set-up prepares, and there is no `setup`";
             self.fault(&["command"], "no-setup", message);
+        }
+        if used.contains("manifest_dir") && raw.manifest_dir.is_none() {
+            let message = "`{manifest_dir}` is the folder of a manifest in its own file, and this tool has none; \
+                           write the manifest to a file beside the tool and name it with --tool FILE.toml";
+            self.fault(&["command"], "no-manifest-dir", message);
         }
         for (index, name) in raw.pass_env.iter().enumerate() {
             let path = ["pass_env", &index.to_string()];

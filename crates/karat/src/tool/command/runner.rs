@@ -2,11 +2,11 @@
 
 use super::environment::{CHECKOUT, HOME, TMP, environment, make_folders};
 use super::program::Program;
-use super::{isolation_kind, isolation_text};
+use super::{blocked, isolation_kind, isolation_text};
 use crate::checkout::Template;
 use crate::tool::placeholders::fill;
-use crate::tool::run_context::RunContext;
-use crate::tool::{NO_CODE, PrepareResult, RunResult, Task, Tool, TrialRunner};
+use crate::tool::run_context::{OutputObserver, RunContext};
+use crate::tool::{Blocked, NO_CODE, PrepareResult, RunResult, Task, Tool, TrialRunner};
 use karat_core::suite::Case;
 use karat_format::run::ToolFactsV1;
 use karat_import::rule_map::RuleMap;
@@ -17,8 +17,10 @@ use karat_io::secret::Secret;
 use karat_sandbox::{
     Access, ExitReason, Isolation, Job, JobResult, Limits, NetworkAccess, ToolFolder, describe_limits,
 };
-use karat_sandbox::{find_installation, is_system_path, locate_program, python_user_base, root_in_sandbox, run};
-use karat_sandbox::{tool_folder_in_sandbox, tool_user};
+use karat_sandbox::{OutputStream, find_folder_installation, find_installation, is_system_path, python_variables};
+use karat_sandbox::{root_in_sandbox, run_with_output, tool_folder_in_sandbox, tool_user};
+use karat_store::record::TrialRecord;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -67,6 +69,10 @@ impl TrialRunner for CommandRunner<'_> {
         }
         self.run_once(task, template)
     }
+
+    fn blocked(&self, record: &TrialRecord) -> Vec<Blocked> {
+        blocked::find_blocked(self, record)
+    }
 }
 
 pub(super) struct CommandTool {
@@ -114,10 +120,14 @@ impl Tool for CommandTool {
         for program in &tool.program.manifest.needs {
             tool.find_required(program)?;
         }
-        if context.secret.iter().any(|secret| found.starts_with(secret)) {
+        let folder = tool.program.manifest.manifest_dir.as_deref();
+        let named = tool.named_paths(&tool.program.manifest.command).into_iter();
+        let own_files = named.filter(|path| folder.is_some_and(|folder| path.starts_with(folder)));
+        let is_secret = |path: &PathBuf| context.secret.iter().any(|secret| path.starts_with(secret));
+        if let Some(path) = own_files.chain([found.clone()]).find(is_secret) {
             return Err(io::Error::other(format!(
-                "{} is in the suite or the store, which no tool may see; keep it elsewhere",
-                found.display()
+                "{} is in the suite or the store, which no tool may see; keep it elsewhere, in a folder with its manifest",
+                path.display()
             )));
         }
         tool.installed = tool.readable_for(&tool.program.manifest.command, &tool.installed)?;
@@ -183,14 +193,38 @@ impl CommandRunner<'_> {
         let limits = Limits { time, ..self.program.limits.clone() };
         let mut job = self.job(command, env, &root, limits, network);
         job.tool = Some(ToolFolder { path: self.own_folder.clone(), writable: is_setup });
-        let finished = self.run_job(&job, &self.context.cancel);
+        let finished = self.run_job(&job, &self.context.cancel, None);
         let _ = remove_tree(&root);
         finished
     }
 
     /// Runs a job. The values of variables that were handed over are removed from its output: they are never stored.
-    pub(super) fn run_job(&self, job: &Job, cancel: &Cancel) -> io::Result<JobResult> {
-        let mut finished = run(job, self.context.supervisor, cancel)?;
+    pub(super) fn run_job(
+        &self,
+        job: &Job,
+        cancel: &Cancel,
+        observer: Option<&OutputObserver>,
+    ) -> io::Result<JobResult> {
+        let pending = RefCell::new([Vec::new(), Vec::new()]);
+        let show_lines = |stream: OutputStream, bytes: &[u8]| {
+            let Some(observer) = observer else { return };
+            let mut pending = pending.borrow_mut();
+            let pending = &mut pending[stream as usize];
+            let complete = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| pending.len() + at + 1);
+            pending.extend_from_slice(bytes);
+            let lines: Vec<u8> = pending.drain(..complete).collect();
+            for line in lines.split_inclusive(|byte| *byte == b'\n') {
+                let line = self.redact(line.to_vec());
+                observer(stream, String::from_utf8_lossy(&line).trim_end());
+            }
+        };
+        let mut finished = run_with_output(job, self.context.supervisor, cancel, &show_lines)?;
+        for stream in [OutputStream::Stdout, OutputStream::Stderr] {
+            // The last line may have no end.
+            if !pending.borrow()[stream as usize].is_empty() {
+                show_lines(stream, b"\n");
+            }
+        }
         finished.stdout.bytes = self.redact(finished.stdout.bytes);
         finished.stderr.bytes = self.redact(finished.stderr.bytes);
         Ok(finished)
@@ -214,6 +248,7 @@ impl CommandRunner<'_> {
             ("tmp", seen.join(TMP).display().to_string()),
         ]);
         values.extend(self.program.model.clone().map(|model| ("model", model)));
+        values.extend(self.program.manifest.manifest_dir.clone().map(|folder| ("manifest_dir", folder)));
         values
     }
 
@@ -225,8 +260,8 @@ impl CommandRunner<'_> {
         limits: Limits,
         network: NetworkAccess,
     ) -> Job {
-        if let Some(base) = python_user_base(&self.installed, self.context.variable("HOME").map(Path::new)) {
-            env.entry("PYTHONUSERBASE".to_owned()).or_insert_with(|| base.into());
+        for (name, value) in python_variables(&self.installed, self.context.variable("HOME").map(Path::new)) {
+            env.entry(name).or_insert_with(|| value.into());
         }
         Job {
             command,
@@ -240,7 +275,7 @@ impl CommandRunner<'_> {
         }
     }
 
-    fn access(&self, network: NetworkAccess) -> Access {
+    pub(super) fn access(&self, network: NetworkAccess) -> Access {
         Access {
             // Other trials are beside this one, and their common folder may be within what every tool reads.
             secret: self.context.secret.iter().chain([&self.context.scratch]).cloned().collect(),
@@ -255,7 +290,7 @@ impl CommandRunner<'_> {
         let filled = words.iter().map(|word| fill(word, values).map(OsString::from));
         let mut command = filled.collect::<Result<Vec<_>, _>>().map_err(io::Error::other)?;
         if let Some(program) = command.first_mut()
-            && let Some(found) = locate_program(program, &self.context.path())
+            && let Some(found) = self.program.locate(program, &self.context.path())
         {
             *program = found.into();
         }
@@ -271,14 +306,21 @@ impl CommandRunner<'_> {
                 Files::Embedded(..) => None,
             });
         }
-        Ok(locate_program(program.as_ref(), &self.context.path()))
+        Ok(self.program.locate(program.as_ref(), &self.context.path()))
     }
 
     fn find_required(&self, program: &str) -> io::Result<PathBuf> {
         self.find(program)?.ok_or_else(|| {
             let install = self.program.manifest.install.as_ref().map(|how| format!("; install it with: {how}"));
             let install = install.unwrap_or_default();
-            io::Error::other(format!("the program `{program}` was not found on the PATH{install}"))
+            let what = if !program.contains('/') {
+                format!("the program `{program}` was not found on the PATH")
+            } else if Path::new(program).is_file() {
+                format!("`{program}` is not executable; run chmod +x, or name its interpreter first, as in [\"python3\", \"tool.py\"]")
+            } else {
+                format!("there is no program `{program}`")
+            };
+            io::Error::other(format!("{what}{install}"))
         })
     }
 
@@ -298,11 +340,22 @@ impl CommandRunner<'_> {
                 readable.extend(find_installation(&program));
             }
         }
-        let named = command.iter().skip(1).filter(|_| anywhere).map(PathBuf::from);
-        readable.extend(named.filter(|path| path.is_absolute() && path.is_file() && !is_system_path(path)));
+        if anywhere {
+            let named = self.named_paths(command).into_iter();
+            readable.extend(named.filter(|path| path.is_file() && !is_system_path(path)));
+            let folder = self.program.manifest.manifest_dir.as_deref().map(Path::new);
+            readable.extend(folder.map(find_folder_installation).unwrap_or_default());
+        }
         readable.sort();
         readable.dedup();
         Ok(readable)
+    }
+
+    /// What the arguments of a command name by their full path.
+    fn named_paths(&self, command: &[String]) -> Vec<PathBuf> {
+        let values = self.values(&self.own_folder, &self.own_folder);
+        let words = command.iter().skip(1).filter_map(|word| fill(word, &values).ok());
+        words.map(PathBuf::from).filter(|path| path.is_absolute() && path.exists()).collect()
     }
 }
 

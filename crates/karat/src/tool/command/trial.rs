@@ -146,7 +146,7 @@ impl RunningTrial<'_> {
         let command = tool.fill_command(&program.manifest.command, &values)?;
         let job = tool.job(command, env, root, program.limits.clone(), program.network);
         let began = Instant::now();
-        let finished = tool.run_job(&job, cancel)?;
+        let finished = tool.run_job(&job, cancel, tool.context.output)?;
         record.detail.stages_ms.insert("process".to_owned(), milliseconds(began.elapsed()));
         Ok((finished, results, seen))
     }

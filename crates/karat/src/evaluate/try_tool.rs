@@ -1,0 +1,56 @@
+//! Tries a tool: one trial on one case, in the sandbox of a run and with its limits. Nothing is stored.
+
+use super::run_and_score::{make_scratch, new_context, prepare_tools};
+use super::{EvaluateObserver, EvaluateRequest, prepare};
+use crate::failure::{Failure, Result};
+use crate::judge::run::JudgeRequest;
+use crate::run::plan::remaining_tasks;
+use crate::run::selection::{CasePattern, Selection};
+use crate::run::workers::Workers;
+use crate::tool::{Blocked, OutputObserver};
+use karat_core::wording::count;
+use karat_format::run::ToolFactsV1;
+use karat_store::record::TrialRecord;
+use std::collections::BTreeMap;
+
+/// A trial that was tried.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Tried {
+    pub record: TrialRecord,
+    pub facts: ToolFactsV1,
+    /// What the sandbox kept from the tool, as far as that is known.
+    pub blocked: Vec<Blocked>,
+}
+
+/// Runs the request's only tool once on a case. `output` gets the lines that the tool prints, as it prints them.
+pub fn try_tool(
+    request: EvaluateRequest,
+    case: &str,
+    observer: &mut dyn EvaluateObserver,
+    output: &OutputObserver,
+) -> Result<Tried> {
+    let request = EvaluateRequest {
+        trials: Some(1),
+        selection: Selection { only: vec![CasePattern::parse(case)?], ..Selection::default() },
+        // Findings are not scored.
+        judge: JudgeRequest { judge: Some("none".to_owned()), ..JudgeRequest::default() },
+        ..request
+    };
+    let prepared = prepare(&request, observer)?;
+    let (loaded, plan) = (prepared.loaded, prepared.plan);
+    if plan.tools.len() != 1 || plan.cases.len() != 1 {
+        let (tools, cases) = (count(plan.tools.len(), "tool"), count(plan.cases.len(), "case"));
+        return Err(Failure::usage(format!("name one tool and one case; these are {tools} and {cases}")));
+    }
+    let scratch = make_scratch()?;
+    let mut context = new_context(&request, &loaded, &plan, &scratch, observer.cancel()?);
+    context.output = Some(output);
+    let tasks = remaining_tasks(&plan, &BTreeMap::new(), false);
+    let (runners, facts) = prepare_tools(&plan, prepared.tools, &tasks, prepared.isolation, &context, observer)?;
+    let workers = Workers::new(runners, &tasks, &context, None);
+    let task = tasks.first().ok_or_else(|| Failure::failed("the tool has no trial on this case"))?;
+    let record = workers.execute(task).map_err(|error| Failure::failed(error.to_string()))?;
+    let record = record.ok_or_else(|| Failure::failed("stopped before the trial was done"))?;
+    let blocked = workers.blocked(&record);
+    Ok(Tried { record, facts: facts.into_values().next().unwrap_or_default(), blocked })
+}
