@@ -3,6 +3,7 @@
 use super::suite_tree::{END, NAMES};
 use super::{document, records, stored, symbols};
 use karat::baseline;
+use karat::comparison::Side;
 use karat_core::path::RepoPath;
 use karat_import::IMPORTERS;
 use karat_source::language::Language;
@@ -82,8 +83,8 @@ fn manifests(root: &Path) -> BTreeMap<String, Vec<u8>> {
 
 fn baseline_of_scene() -> Vec<u8> {
     let report = records::scene_report();
-    let tools: Vec<_> = report.tools.iter().collect();
-    baseline::text(&baseline::baseline(&report, &tools, &[])).into_bytes()
+    let sides: Vec<Side> = report.tools.iter().map(|tool| Side::of_report(&report, tool, tool.tool.as_str())).collect();
+    baseline::text(&baseline::baseline(&sides, &[])).into_bytes()
 }
 
 type Seeds = BTreeMap<String, Vec<u8>>;

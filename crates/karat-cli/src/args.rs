@@ -32,6 +32,7 @@ pub(crate) use suite::{
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use karat_format::config::SuiteKind;
 use karat_format::document::suggest::nearest;
 use std::ffi::OsString;
 use std::ops::Bound::{Excluded, Included};
@@ -107,11 +108,24 @@ fn choice<T: Copy + Send + Sync + 'static>(words: &'static [(&'static str, T)]) 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Write a small working suite, with comments, to start from.
-    #[command(after_help = "Example:\n  karat init my-suite && karat check my-suite && karat score my-suite")]
+    #[command(after_help = "\
+Examples:
+  karat init my-suite && karat check my-suite && karat score my-suite
+  karat init contracts --kind assessment && karat assess contracts")]
     Init {
         /// Folder to write to; created if missing.
         #[arg(value_name = "DIR", default_value = ".")]
         folder: PathBuf,
+        /// Kind of suite: findings, for tools that report issues, or assessment, for documents and requirements.
+        #[arg(
+            long,
+            value_name = "KIND",
+            default_value = "findings",
+            hide_default_value = true,
+            hide_possible_values = true
+        )]
+        #[arg(value_parser = choice(&[("findings", SuiteKind::Findings), ("assessment", SuiteKind::Assessment)]))]
+        kind: SuiteKind,
         /// Print the written files as JSON.
         #[arg(long)]
         json: bool,
@@ -150,6 +164,7 @@ Examples:
   karat compare latest --all-pairs --cluster repo   every pair of tools; cases of one repository are one cluster
   karat compare old.json new.json --intersection    if goldens were added in between
   karat compare before.json after.json -o compare.md
+  karat compare monday tuesday --cluster bundle     two assessments of documents, requirement by requirement
 
 The comparison is paired by case, so the difficulty of cases cancels out. The verdict is better, worse, equivalent or
 inconclusive; the exit code is 0 for all of them. For CI, use `karat gate`.")]
@@ -160,6 +175,7 @@ Examples:
   karat gate report.json --min f1=0.6 --max fpr=0.1
   karat gate latest --no-worse-than karat-baseline.json
   karat gate latest --no-worse-than main.json --metric recall --margin 0.05
+  karat gate latest --min assessment_accuracy=0.8   an assessment of documents
   karat gate latest --rules gate.toml --max-cost 5 -o gate.xml
   karat gate latest --min f1=0.6 --require-judge-licence
   karat gate latest --min f1=0.6 --verbose       every demand with its reason

@@ -40,7 +40,7 @@ fn run(arguments: Arguments) -> Result<Exit> {
     }
     args::check_store_variable()?;
     match arguments.command {
-        Command::Init { folder, json } => commands::suite::init(&folder, json),
+        Command::Init { folder, kind, json } => commands::suite::init(&folder, kind, json),
         Command::Check(args) => commands::suite::check(&args),
         Command::Run(args) => commands::run::run(&args, arguments.threads),
         Command::Replay(args) => commands::run::replay(&args),

@@ -4,7 +4,7 @@ use crate::exit::Result;
 use crate::signals::cancel_on_signals;
 use crate::terminal::{note, notes, print_stderr};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use karat::assess::{AssessObserver, DocumentsLoaded};
+use karat::assess::{AssessObserver, AssessmentWork, DocumentsLoaded};
 use karat::judge::run::JudgeObserver;
 use karat::judge::session::JudgeEvent;
 use karat::tool::failed;
@@ -255,11 +255,25 @@ pub(crate) struct JudgeProgress {
     answered: usize,
     failed: usize,
     retries: usize,
+    /// Requirements searched for, and all of them.
+    searched: (usize, usize),
 }
 
 impl JudgeProgress {
     pub(crate) fn new(quiet: bool) -> Self {
-        Self { model: String::new(), meter: Meter::new(quiet), asked: 0, answered: 0, failed: 0, retries: 0 }
+        let meter = Meter::new(quiet);
+        Self { model: String::new(), meter, asked: 0, answered: 0, failed: 0, retries: 0, searched: (0, 0) }
+    }
+
+    fn search_progress(&mut self, requirements: usize) {
+        self.searched.0 += requirements;
+        let (done, all) = self.searched;
+        let message = format!("searched for {done} of {}", count(all, "requirement"));
+        let line = format!("  {message}");
+        self.meter.update(done, message, &line);
+        if done >= all {
+            self.meter.clear();
+        }
     }
 
     fn start_model(&mut self, model: &str) {
@@ -334,6 +348,19 @@ impl AssessObserver for JudgeProgress {
         cancel_on_signals()
     }
 
+    fn began(&mut self, work: &AssessmentWork) {
+        let text = format!(
+            "{}  {} · {} · {}",
+            work.templates,
+            count(work.bundles, "bundle"),
+            count(work.requirements, "requirement"),
+            count(work.assessors, "assessor"),
+        );
+        self.meter.say(&harmless(&text));
+        self.searched = (0, work.requirements);
+        self.meter.show_bar(work.requirements, "  {wide_bar:.cyan/dim} {msg} · {elapsed}");
+    }
+
     fn event(&mut self, event: &AssessEvent<'_>) {
         let (model, event) = match event {
             AssessEvent::Round { model, questions } => (model, JudgeEvent::Round(*questions)),
@@ -343,7 +370,8 @@ impl AssessObserver for JudgeProgress {
                 self.end();
                 return print_stderr(&harmless(&format!("  {model} is unavailable: {why}")));
             }
-            AssessEvent::Read { .. } | AssessEvent::Searched { .. } | AssessEvent::Assessed { .. } => return,
+            AssessEvent::Searched { requirements, .. } => return self.search_progress(*requirements),
+            AssessEvent::Read { .. } | AssessEvent::Assessed { .. } => return,
         };
         if self.model != harmless(model) {
             self.start_model(model);

@@ -5,6 +5,7 @@ use super::ordered_map::OrderedMap;
 use super::report::EstimateV1;
 use karat_core::assessment::part_match::Category;
 use karat_core::assessment::record::{Compliance, Role};
+use karat_core::assessment::rules::Rules;
 use karat_core::assessment::scores::Stage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,9 @@ pub struct AssessmentReportV1 {
     pub bundles: Vec<BundleV1>,
     /// How documents were searched.
     pub search: SearchedV1,
+    /// The rules that answers and searches were scored by, by template.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub scoring: BTreeMap<String, Rules>,
     /// How intervals came about.
     pub intervals: IntervalsV1,
     /// What was retrieved; absent if only answers were measured.
@@ -39,6 +43,17 @@ pub struct AssessmentReportV1 {
     pub warnings: Vec<String>,
     /// What can differ between two executions of the same work.
     pub measured: MeasuredV1,
+}
+
+impl AssessmentReportV1 {
+    /// The name of a requirement of a bundle where results are paired or linked. It has the template only where several are
+    /// compared with the same bundle.
+    pub fn case_id(&self, bundle_id: &str, template_id: &str, requirement_id: &str) -> String {
+        match self.bundles.iter().filter(|bundle| bundle.bundle_id == bundle_id).nth(1) {
+            Some(_) => format!("{bundle_id}/{template_id}/{requirement_id}"),
+            None => format!("{bundle_id}/{requirement_id}"),
+        }
+    }
 }
 
 /// Which stages are measured.

@@ -47,6 +47,20 @@ pub enum SuiteKind {
     Assessment,
 }
 
+impl SuiteKind {
+    /// The word in formats and lists.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Findings => "findings",
+            Self::Assessment => "assessment",
+        }
+    }
+
+    pub(crate) fn is_findings(&self) -> bool {
+        *self == Self::Findings
+    }
+}
+
 /// `[scoring]`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -236,7 +236,7 @@ pub struct IssueInfoV1 {
 }
 
 /// A number with all that is known about how far to trust it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EstimateV1 {
     /// The value; null where it is undefined.
     pub value: Option<f64>,

@@ -1,5 +1,6 @@
 //! A stored run: its plan, and the details of each trial.
 
+use super::config::SuiteKind;
 use super::llm::{RoleV1, StyleV1};
 use super::report::ProfileV1;
 use super::tool::{ToolKindV1, ToolManifestV1};
@@ -19,6 +20,10 @@ pub const NOTHING_EXECUTED: &str = "nothing is executed";
 pub struct PlanV1 {
     /// Always `karat.plan/1`.
     pub schema: String,
+    /// What is run: tools that report findings, where absent, or assessors of documents. The plan of an assessment names its
+    /// assessors and no cases; its report has the requirements.
+    #[serde(default, skip_serializing_if = "SuiteKind::is_findings")]
+    pub kind: SuiteKind,
     /// What the tools run on.
     pub suite: PlannedSuiteV1,
     /// The rules the run is scored by.

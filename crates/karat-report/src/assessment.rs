@@ -72,7 +72,8 @@ pub(super) fn facts(report: &AssessmentReportV1) -> String {
     )
 }
 
-pub(super) fn templates(report: &AssessmentReportV1) -> String {
+/// The templates of an assessment, as the name of what was assessed.
+pub fn templates(report: &AssessmentReportV1) -> String {
     let mut names: Vec<&str> = report.bundles.iter().map(|bundle| bundle.template_id.as_str()).collect();
     names.sort_unstable();
     names.dedup();

@@ -62,7 +62,7 @@ pub fn page<'a>(view: &ReportView<'_>, title: &'a str) -> Page<'a> {
     Page { title, body, styles: &STYLES, scripts: &SCRIPTS, data: portions, ..Page::default() }
 }
 
-const STYLES: [&str; 2] = [plot::STYLE, include_str!("html/report.css")];
+pub(crate) const STYLES: [&str; 2] = [plot::STYLE, include_str!("html/report.css")];
 
 const SCRIPTS: [&str; 8] = [
     THEME,
@@ -79,7 +79,7 @@ const MOST_WARNINGS: usize = 6;
 const MOST_FIGURES: usize = 6;
 const MOST_NOTABLE: usize = 200;
 
-fn section(id: &str, title: &str, content: &Markup) -> Markup {
+pub(crate) fn section(id: &str, title: &str, content: &Markup) -> Markup {
     html! {
         section id=(id) aria-labelledby={ (id) "-title" } {
             h2 id={ (id) "-title" } { (title) }

@@ -4,6 +4,7 @@ use karat_core::ids::CaseId;
 use karat_core::path::RepoPath;
 use karat_core::suite::Suite;
 use karat_core::trial::Trial;
+use karat_format::assessment::AssessmentReportV1;
 use karat_format::power::VarianceV1;
 use karat_format::report::ReportV1;
 
@@ -39,5 +40,30 @@ impl<'a> ReportView<'a> {
     /// A view of the report alone.
     pub fn new(report: &'a ReportV1) -> Self {
         Self { name: None, report, variance: Vec::new(), earlier: Vec::new(), sources: None }
+    }
+}
+
+/// An assessment with everything that can be shown with it.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct AssessmentView<'a> {
+    /// Such as the name of a stored assessment; default: the names of its templates.
+    pub name: Option<String>,
+    pub report: &'a AssessmentReportV1,
+    /// Earlier assessments, oldest first.
+    pub earlier: Vec<EarlierAssessment>,
+}
+
+/// An earlier assessment.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct EarlierAssessment {
+    /// Its name or short id, or a file name.
+    pub label: String,
+    pub report: AssessmentReportV1,
+}
+
+impl<'a> AssessmentView<'a> {
+    /// A view of the report alone.
+    pub fn new(report: &'a AssessmentReportV1) -> Self {
+        Self { name: None, report, earlier: Vec::new() }
     }
 }

@@ -48,6 +48,10 @@ pub enum StoreError {
     NoRun { reference: String, hint: String },
     #[error("`{reference}` may be any of {candidates}; type more of the id")]
     Ambiguous { reference: String, candidates: String },
+    #[error(
+        "{run} is an assessment of documents, which has no trials; `karat report {run}` shows it, and `karat assess` makes another"
+    )]
+    Assessment { run: String },
     #[error("invalid run name {name:?}: {reason}")]
     BadName { name: String, reason: &'static str },
     #[error("the run {run} is already named `{name}`; choose another name")]

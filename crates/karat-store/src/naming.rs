@@ -20,7 +20,8 @@ impl RunId {
         Self(uuid::Uuid::now_v7().to_string())
     }
 
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    /// Reads an id; `None` if it is not one.
+    pub fn parse(text: &str) -> Option<Self> {
         let id = uuid::Uuid::try_parse(text).ok()?.to_string();
         (id == text).then_some(Self(id))
     }

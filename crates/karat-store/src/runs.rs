@@ -8,6 +8,7 @@ use super::timestamp::{format_utc, now_ms};
 use super::{Database, OnConflict, Result, Row, RunId, Store, StoreError, Value};
 use karat_core::ids::ToolName;
 use karat_core::trial::Outcome;
+use karat_format::config::SuiteKind;
 use karat_format::document::suggest;
 use karat_format::run::{PlanV1, PlannedSuiteV1, ToolFactsV1};
 use serde::{Deserialize, Serialize};
@@ -31,7 +32,8 @@ worded! {
 pub struct NewRun {
     pub name: Option<String>,
     pub plan: PlanV1,
-    /// The suite as it is now, so that the run can be scored after the suite has changed.
+    /// The suite as it is now, so that the run can be scored after the suite has changed; empty for an assessment, whose
+    /// report has everything.
     pub suite_snapshot: Vec<u8>,
     pub scratch: Option<PathBuf>,
 }
@@ -44,6 +46,7 @@ pub struct RunInfo {
     /// The shortest unique prefix of the id.
     pub short_id: String,
     pub name: Option<String>,
+    pub kind: SuiteKind,
     /// When it began, in milliseconds since 1970.
     pub created_ms: i64,
     pub ended_ms: Option<i64>,
@@ -64,6 +67,12 @@ impl Store {
     /// Stores a new run.
     pub fn begin(&mut self, new: &NewRun) -> Result<RunId> {
         let id = RunId::new();
+        self.begin_as(&id, new)?;
+        Ok(id)
+    }
+
+    /// Stores a new run under an id that something else, such as a log, already has.
+    pub fn begin_as(&mut self, id: &RunId, new: &NewRun) -> Result<()> {
         let snapshot = Packed::new(&new.suite_snapshot);
         let row = RunRow {
             id: id.clone(),
@@ -86,9 +95,9 @@ impl Store {
             row.insert(database)
         })?;
         if let Some(scratch) = &new.scratch {
-            self.set_scratch(&id, Some(scratch))?;
+            self.set_scratch(id, Some(scratch))?;
         }
-        Ok(id)
+        Ok(())
     }
 
     /// Ends a run, storing its report if there is one.
@@ -136,6 +145,22 @@ impl Store {
             run.outcomes = store.outcomes(&id)?;
             Ok(run)
         })
+    }
+
+    /// Finds a run of tools by reference; `latest` is the newest of them. An assessment is refused.
+    pub fn find_findings(&mut self, reference: &str) -> Result<RunInfo> {
+        let run = match reference.trim().eq_ignore_ascii_case(LATEST) {
+            false => self.find(reference)?,
+            true => {
+                let (runs, _) = readable_infos(&mut self.database)?;
+                let newest = runs.iter().find(|run| run.kind == SuiteKind::Findings);
+                self.find(newest.map_or(reference, |run| run.id.as_str()))?
+            }
+        };
+        match run.kind {
+            SuiteKind::Findings => Ok(run),
+            SuiteKind::Assessment => Err(StoreError::Assessment { run: run.short_id }),
+        }
     }
 
     /// Resolves a reference to a run id. No trial is read, so it works if trials, or rows of other runs, are damaged.
@@ -325,6 +350,7 @@ fn info(database: &Database, row: &Row) -> Result<RunInfo> {
         id: RunId::parse(&id).ok_or_else(|| database.damaged(format!("a run has the id `{id}`, which is none")))?,
         short_id: String::new(),
         name: row.get(1)?,
+        kind: kind(row.get(8)?),
         created_ms: row.get(2)?,
         ended_ms: row.get(3)?,
         state: state(database, row.get(4)?)?,
@@ -338,6 +364,16 @@ fn info(database: &Database, row: &Row) -> Result<RunInfo> {
         karat: row.get(12)?,
         imported: row.get::<i64>(13)? != 0,
     })
+}
+
+/// The kind that a plan states. A run with an unreadable plan is still listed; whoever reads the plan gets the error.
+fn kind(plan: &str) -> SuiteKind {
+    #[derive(Deserialize)]
+    struct Kind {
+        #[serde(default)]
+        kind: SuiteKind,
+    }
+    serde_json::from_str::<Kind>(plan).map(|plan| plan.kind).unwrap_or_default()
 }
 
 fn choose(runs: Vec<RunInfo>, reference: &str) -> Result<RunInfo> {

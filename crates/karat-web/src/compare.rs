@@ -2,17 +2,18 @@
 
 use super::markup::{code_spans, note, percent_encode, time};
 use super::reply::{Fault, Reply};
-use super::run_lookup::{display_name, find_run, stored_report, trial_counts};
+use super::run_lookup::{display_name, find_run, stored_result, trial_counts};
 use super::state::{LIST_LIFETIME, State, current_period};
 use axum::extract::{Query, State as Shared};
 use axum::http::StatusCode;
 use karat::comparison::{Request, Side, compare, pair_tools};
+use karat::report_source::AnyReport;
 use karat_core::clusters::ClusterBy;
 use karat_core::comparison::Rules;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::wording::count;
 use karat_format::comparison::{ComparisonV1, DifferenceV1, GoldenMovedV1, PairV1};
-use karat_format::report::ReportV1;
+use karat_format::config::SuiteKind;
 use karat_report::number::{p_value, signed, three, title};
 use karat_store::{RunInfo, Store};
 use maud::{Markup, html};
@@ -81,13 +82,13 @@ fn compare_runs(
             return Ok(Err(html! { @for reason in reasons.iter().flatten() { p { (code_spans(reason)) } } }));
         }
     };
-    let sides = match sides((a, &a_report), (b, &b_report)) {
+    let sides = match sides((a, &a_report.sides()), (b, &b_report.sides())) {
         Ok(sides) => sides,
         Err(reason) => return Ok(Err(html! { p { (code_spans(&reason)) } })),
     };
     let pairs: Vec<(&Side, &Side)> = sides.iter().map(|(a, b)| (a, b)).collect();
     // Use the same clusters in the comparison as in the reports.
-    let [asked, other] = [a_report, b_report].map(|report| report.intervals.cluster_by());
+    let [asked, other] = [a_report, b_report].map(|report| report.cluster_by());
     let cluster = if asked == other { asked } else { ClusterBy::Default };
     let request = Request { metrics: &[], cluster: &cluster, rules: Rules::default(), intersection };
     Ok(compare(&pairs, &request).map_err(|failure| {
@@ -104,12 +105,15 @@ fn compare_runs(
 }
 
 /// The report of a finished run, or why there is none: missing trials would count as missed.
-fn finished(store: &mut Store, run: &RunInfo) -> Result<Result<ReportV1, String>, Fault> {
+fn finished(store: &mut Store, run: &RunInfo) -> Result<Result<AnyReport, String>, Fault> {
     let done = trial_counts(store, &run.id)?.done;
-    let report = stored_report(store, run)?.filter(|_| done >= run.planned);
+    let report = stored_result(store, run)?.filter(|_| done >= run.planned);
     Ok(report.ok_or_else(|| {
         let word = store.state_word(run);
         let short = &run.short_id;
+        if run.kind == SuiteKind::Assessment {
+            return format!("The assessment {short} is {word} and has no report; run `karat assess` again.");
+        }
         let todo = if word == "running" {
             "wait until it has finished".to_owned()
         } else {
@@ -122,13 +126,13 @@ fn finished(store: &mut Store, run: &RunInfo) -> Result<Result<ReportV1, String>
     }))
 }
 
-fn sides(a: (&RunInfo, &ReportV1), b: (&RunInfo, &ReportV1)) -> Result<Vec<(Side, Side)>, String> {
-    fn names(report: &ReportV1) -> Vec<&str> {
-        report.tools.iter().map(|tool| tool.tool.as_str()).collect()
+fn sides(a: (&RunInfo, &[Side]), b: (&RunInfo, &[Side])) -> Result<Vec<(Side, Side)>, String> {
+    fn names(sides: &[Side]) -> Vec<&str> {
+        sides.iter().map(|side| side.tool.as_str()).collect()
     }
-    let side = |(run, report): (&RunInfo, &ReportV1), name: &str| {
-        let tool = report.tools.iter().find(|tool| tool.tool == name)?;
-        Some(Side::of_report(report, tool, format!("{name} ({})", display_name(run))))
+    let side = |(run, sides): (&RunInfo, &[Side]), name: &str| {
+        let found = sides.iter().find(|side| side.tool == name)?;
+        Some(Side { label: format!("{name} ({})", display_name(run)), ..found.clone() })
     };
     let shared = pair_tools(&names(a.1), &names(b.1), &[]);
     let pairs: Vec<(Side, Side)> =

@@ -5,6 +5,7 @@ use super::run_lookup::{display_name, find_run};
 use super::run_progress::RunProgress;
 use super::state::State;
 use axum::extract::{Path, State as Shared};
+use karat_format::config::SuiteKind;
 use karat_report::page::PLAIN;
 use karat_store::timestamp::format_utc;
 use karat_store::{RunInfo, Store};
@@ -16,6 +17,10 @@ use std::time::SystemTime;
 pub(super) async fn page(Shared(state): Shared<State>, Path(reference): Path<String>) -> Result<Reply, Fault> {
     let run = state.read(move |store| Ok(find_run(store, &reference)?.0)).await?;
     let link = format!("/runs/{}", run.id);
+    // An assessment has no trials to watch.
+    if run.kind == SuiteKind::Assessment {
+        return Ok(Reply::redirect(&link));
+    }
     let data = format!("{link}/progress.json");
     let body = html! {
         div #live data-progress=(data) data-report=(link) {

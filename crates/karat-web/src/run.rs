@@ -2,15 +2,16 @@
 
 use super::markup::percent_encode;
 use super::reply::{Fault, Reply};
-use super::run_lookup::{display_name, find_run, stored_report, trial_counts};
+use super::run_lookup::{display_name, find_run, stored_assessment, stored_report, trial_counts};
 use super::state::{STYLE, State, UNFINISHED_LIFETIME, current_period};
 use axum::extract::{Path, State as Shared};
 use axum::http::StatusCode;
 use karat::report_view::gather;
 use karat::run_loader::current_report;
+use karat_format::config::SuiteKind;
 use karat_format::report::ReportV1;
 use karat_report::page::Page;
-use karat_report::report_view::{EarlierReport, ReportView, Sources};
+use karat_report::report_view::{AssessmentView, EarlierAssessment, EarlierReport, ReportView, Sources};
 use karat_store::{RunInfo, RunState, Store};
 use maud::{Markup, html};
 
@@ -51,6 +52,7 @@ pub(super) async fn json(Shared(state): Shared<State>, Path(reference): Path<Str
 fn before<'r>(run: &RunInfo, all: &'r [RunInfo]) -> Vec<&'r RunInfo> {
     let fits = |other: &&RunInfo| {
         other.suite == run.suite
+            && other.kind == run.kind
             && other.state == RunState::Complete
             && other.has_report
             && (other.created_ms, &other.id) < (run.created_ms, &run.id)
@@ -60,6 +62,9 @@ fn before<'r>(run: &RunInfo, all: &'r [RunInfo]) -> Vec<&'r RunInfo> {
 
 fn draw(state: &State, store: &mut Store, id: &str) -> Result<Reply, Fault> {
     let (run, all) = find_run(store, id)?;
+    if run.kind == SuiteKind::Assessment {
+        return draw_assessment(state, store, &run, &before(&run, &all));
+    }
     let stored = stored_report(store, &run)?;
     let Some(shown) = current_report(store, &run, stored)? else {
         return Ok(Reply::redirect(&format!("/runs/{}/live", run.id)));
@@ -72,6 +77,35 @@ fn draw(state: &State, store: &mut Store, id: &str) -> Result<Reply, Fault> {
     let code = |case: &_, path: &_| loaded.source(case, path);
     let sources = Sources { suite: &loaded.suite, trials, code: &code };
     Ok(reply(gather(&shown.report, earlier, Some(sources)), &run, nav))
+}
+
+fn draw_assessment(state: &State, store: &mut Store, run: &RunInfo, before: &[&RunInfo]) -> Result<Reply, Fault> {
+    let Some(report) = stored_assessment(store, run)? else {
+        let word = store.state_word(run);
+        let body = html! {
+            h1 { (display_name(run)) }
+            p { "This assessment of " (run.suite) " is " (word) ", and has no report" @if word == "running" { " yet" } "." }
+            @if word == "running" { p.dim { "Reload the page when it has ended." } } @else {
+                p.dim { "Run " kbd { "karat assess" } " again; recorded answers of models are reused." }
+            }
+        };
+        return Ok(state.page("", &format!("Karat: {}", display_name(run)), body, &[], &[]));
+    };
+    let earlier = before.iter().filter_map(|run| {
+        let label = display_name(run).to_owned();
+        Some(EarlierAssessment { label, report: stored_assessment(store, run).ok()?? })
+    });
+    let mut earlier: Vec<EarlierAssessment> = earlier.take(EARLIER).collect();
+    earlier.reverse();
+    let title = format!("{} · {}", display_name(run), run.suite);
+    let view = AssessmentView { name: Some(display_name(run).to_owned()), report: &report, earlier };
+    let page = karat_report::assessment::html::page(&view, &title);
+    let nav = html! {
+        (state.links(""))
+        a href={ "/runs/" (percent_encode(run.id.as_str())) "/report.json" } { "JSON" }
+    };
+    let styles = [page.styles, &[STYLE]].concat();
+    Ok(Reply::page(&Page { nav, styles: &styles, connects: true, ..page }))
 }
 
 /// The reports of earlier runs by the same profile, oldest first. Unreadable ones are skipped.

@@ -2,7 +2,11 @@
 
 use super::reply::Fault;
 use axum::http::StatusCode;
+use karat::report_source::AnyReport;
+use karat::run_loader::assessment;
 use karat::tool::failed;
+use karat_format::assessment::AssessmentReportV1;
+use karat_format::config::SuiteKind;
 use karat_format::report::ReportV1;
 use karat_store::{RunId, RunInfo, Store, StoreError};
 
@@ -30,6 +34,18 @@ pub(crate) fn stored_report(store: &mut Store, run: &RunInfo) -> Result<Option<R
         );
         Fault::new(StatusCode::INTERNAL_SERVER_ERROR, said)
     })
+}
+
+/// The stored report of a run of either kind.
+pub(crate) fn stored_result(store: &mut Store, run: &RunInfo) -> Result<Option<AnyReport>, Fault> {
+    Ok(match run.kind {
+        SuiteKind::Findings => stored_report(store, run)?.map(|report| AnyReport::Findings(Box::new(report))),
+        SuiteKind::Assessment => stored_assessment(store, run)?.map(|report| AnyReport::Assessment(Box::new(report))),
+    })
+}
+
+pub(crate) fn stored_assessment(store: &mut Store, run: &RunInfo) -> Result<Option<AssessmentReportV1>, Fault> {
+    Ok(if run.has_report { Some(assessment(store, run)?) } else { None })
 }
 
 #[derive(Clone, Copy, Debug)]

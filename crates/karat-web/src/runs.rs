@@ -6,7 +6,10 @@ use super::run_lookup::{TrialCounts, display_name, trial_counts};
 use super::state::{LIST_LIFETIME, State, current_period, stamp};
 use axum::extract::{Query, State as Shared};
 use karat_core::wording::count;
-use karat_format::report::ReportV1;
+use karat_format::assessment::AssessmentReportV1;
+use karat_format::config::SuiteKind;
+use karat_format::ordered_map::OrderedMap;
+use karat_format::report::{EstimateV1, ReportV1};
 use karat_report::number::{headline, rank_metric, rank_of, ranked, span, three, title};
 use karat_report::page::drawing;
 use karat_report::plot;
@@ -95,11 +98,17 @@ fn row(state: &State, store: &mut Store, run: &RunInfo) -> Markup {
                     span.id { (run.short_id) }
                 }
             }
-            td data-label="Suite" { span { (run.suite) (tools(&summary)) } }
+            td data-label="Suite" {
+                span {
+                    (run.suite)
+                    @if run.kind == SuiteKind::Assessment { " " span.dim { (run.kind.as_str()) } }
+                    (tools(&summary))
+                }
+            }
             td data-label="State" {
                 span {
                     span class={ "state " (word) } { (word) }
-                    @if word == "running" { br; a href={ (link) "/live" } { "live" } }
+                    @if word == "running" && run.kind == SuiteKind::Findings { br; a href={ (link) "/live" } { "live" } }
                 }
             }
             td.best data-label="Best tool" { @match &summary.best { Ok(best) | Err(best) => { (best) } } }
@@ -156,6 +165,11 @@ fn best(store: &mut Store, run: &RunInfo) -> Result<Markup, Markup> {
     let no_report = || html! { span.dim { "–" } };
     let unread = |why: &str| html! { span.warn { (why) } };
     let bytes = store.report(&run.id).map_err(|_| unread("its report is damaged"))?.ok_or_else(no_report)?;
+    if run.kind == SuiteKind::Assessment {
+        let report: AssessmentReportV1 =
+            serde_json::from_slice(&bytes).map_err(|_| unread("its report is not readable by this version"))?;
+        return best_assessor(&report).ok_or_else(no_report);
+    }
     let report: ReportV1 =
         serde_json::from_slice(&bytes).map_err(|_| unread("its report is not readable by this version"))?;
     let tool = ranked(&report).into_iter().next().ok_or_else(no_report)?;
@@ -177,7 +191,31 @@ fn best(store: &mut Store, run: &RunInfo) -> Result<Markup, Markup> {
     })
 }
 
+/// The best assessor by its first metric; without assessors, the search.
+fn best_assessor(report: &AssessmentReportV1) -> Option<Markup> {
+    let first = |metrics: &OrderedMap<EstimateV1>| metrics.0.first().cloned();
+    let all = report.assessments.iter().filter_map(|(name, own)| Some((name, first(&own.metrics)?)));
+    let value = |(_, (_, estimate)): &(&str, (String, EstimateV1))| estimate.value.unwrap_or(f64::NEG_INFINITY);
+    let search = || Some(("search", first(&report.retrieval.as_ref()?.metrics)?));
+    // Of equal ones, the first.
+    let best = all.reduce(|best, other| if value(&other) > value(&best) { other } else { best });
+    let (name, (id, estimate)) = best.or_else(search)?;
+    let (value, ci) = (estimate.value, estimate.ci);
+    let bar = plot::interval(value, ci, plot::column([(value, ci)]));
+    Some(html! {
+        span {
+            (name)
+            @if report.assessments.0.len() > 1 { " " span.dim { "of " (report.assessments.0.len()) } }
+            br;
+            span title=(title(&id)) { (title(&id)) " " (three(value)) } " " span.dim { (span(ci)) } " " (drawing(bar))
+        }
+    })
+}
+
 fn trials(run: &RunInfo, summary: &Summary) -> Markup {
+    if run.kind == SuiteKind::Assessment {
+        return html! { span.dim { "–" } };
+    }
     let Some(made) = &summary.trials else { return html! { span.warn { "unreadable" } } };
     html! {
         span {
@@ -230,7 +268,7 @@ fn choose(runs: &[&RunInfo]) -> Markup {
     // A run that has not ended cannot be compared.
     let newest = runs.iter().copied().find(|run| run.has_report).unwrap_or(runs[0]);
     let others = || runs.iter().copied().filter(|run| run.id != newest.id);
-    let fits = |run: &&RunInfo| run.has_report && run.suite == newest.suite;
+    let fits = |run: &&RunInfo| run.has_report && run.suite == newest.suite && run.kind == newest.kind;
     let before = others().find(fits).or_else(|| others().next()).unwrap_or(newest);
     let options = |chosen: &RunInfo| {
         html! {

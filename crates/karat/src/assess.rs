@@ -1,5 +1,10 @@
 //! Assesses documents against golden records: loads them, searches every requirement, asks the assessors and scores them.
 
+mod storage;
+
+pub use storage::{NamedLog, find_log, named_logs};
+
+use crate::evaluate::require_free_name;
 use crate::failure::{Failure, Result};
 use karat_core::scorecard::Intervals;
 use karat_documents::DocumentError;
@@ -24,10 +29,11 @@ use karat_format::session::IngestedV1;
 use karat_io::atomic_write;
 use karat_io::cancel::Cancel;
 use karat_llm::ledger::{CacheMode, Ledger, MemoryLedger};
-use karat_store::{NewDocument, Store, StoreError};
+use karat_store::{NewDocument, RunId, Store, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use storage::{StoredAssessment, template_names, wanted_requirements};
 
 /// What is assessed, by whom and how.
 #[derive(Default)]
@@ -36,6 +42,8 @@ pub struct AssessRequest {
     /// Golden records, folders of them, or suites of assessments.
     pub paths: Vec<String>,
     pub recursive: bool,
+    /// The name to store it by.
+    pub name: Option<String>,
     pub stage: StageV1,
     /// Default: the rule-based one.
     pub assessors: Vec<String>,
@@ -49,7 +57,7 @@ pub struct AssessRequest {
     /// Differences between assessors within ± this are equivalent.
     pub margin: f64,
     pub trec_folder: Option<PathBuf>,
-    /// The store for the log, model exchanges and parsed documents.
+    /// The store for the result, the log, model exchanges and parsed documents.
     pub store_folder: PathBuf,
 }
 
@@ -81,10 +89,21 @@ pub trait AssessObserver {
     fn note(&mut self, text: &str);
     /// Reports that all documents were loaded.
     fn documents_loaded(&mut self, loaded: &DocumentsLoaded);
+    /// Reports that everything is ready, and searching begins.
+    fn began(&mut self, work: &AssessmentWork);
     /// Reports progress.
     fn event(&mut self, event: &AssessEvent<'_>);
     /// What cancels the assessors; called only if a model is asked.
     fn cancel(&mut self) -> Result<Cancel>;
+}
+
+/// What an assessment has to do.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct AssessmentWork {
+    pub templates: String,
+    pub bundles: usize,
+    pub requirements: usize,
+    pub assessors: usize,
 }
 
 /// The documents of an assessment.
@@ -101,7 +120,8 @@ pub struct DocumentsLoaded {
 #[expect(missing_docs, reason = "field names say it")]
 pub struct AssessmentResult {
     pub report: AssessmentReportV1,
-    pub log_id: Option<String>,
+    /// The id of the stored result and of its log.
+    pub id: Option<String>,
     /// Why lines of the log are missing.
     pub log_fault: Option<String>,
 }
@@ -127,11 +147,13 @@ pub fn assess(request: &AssessRequest, observer: &mut dyn AssessObserver) -> Res
     let places = discover(&request.paths, request.recursive)?;
     let mut run = AssessRun::begin(request, observer)?;
     run.log.write("run_began", LogLineV1 { detail: Some(request.paths.join(" ")), ..LogLineV1::default() });
-    match run.assess(&places) {
+    let result = run.assess(&places);
+    run.store_result(result.as_ref().ok());
+    match result {
         Ok(report) => {
             run.log.write("run_ended", LogLineV1::default());
-            let log_id = run.store.is_some().then(|| run.log.context.batch_run_id.clone());
-            Ok(AssessmentResult { report, log_id, log_fault: run.log.fault })
+            let id = run.store.is_some().then(|| run.log.context.batch_run_id.clone());
+            Ok(AssessmentResult { report, id, log_fault: run.log.fault })
         }
         Err(failure) => {
             let (stage, error_kind) = (Some("run".to_owned()), Some("stopped".to_owned()));
@@ -150,13 +172,14 @@ struct AssessRun<'a> {
     observer: &'a mut dyn AssessObserver,
     assessors: Vec<String>,
     store: Option<Store>,
+    stored: Option<StoredAssessment>,
     log: LogWriter,
     cancel: Cancel,
     measured: MeasuredV1,
 }
 
 impl<'a> AssessRun<'a> {
-    /// If the store cannot be created, only the log is lost, unless something must be stored.
+    /// If the store cannot be created, only the log and the stored result are lost, unless something must be stored.
     fn begin(request: &'a AssessRequest, observer: &'a mut dyn AssessObserver) -> Result<Self> {
         let assessors = match (request.stage, request.assessors.as_slice()) {
             (StageV1::Retrieve, _) => Vec::new(),
@@ -164,15 +187,19 @@ impl<'a> AssessRun<'a> {
             (_, some) => some.to_vec(),
         };
         let asks_models = assessors.iter().any(|name| name != BASELINE);
-        let needed = request.session.is_some() || asks_models && request.cache == CacheMode::ReadWrite;
-        let store = match Store::create(&request.store_folder) {
+        let asks_and_records = asks_models && request.cache == CacheMode::ReadWrite;
+        let needed = request.session.is_some() || request.name.is_some() || asks_and_records;
+        let mut store = match Store::create(&request.store_folder) {
             Ok(store) => Some(store),
             Err(error) if !needed => {
-                observer.note(&format!("no log is written: {error}"));
+                observer.note(&format!("nothing is stored, and no log is written: {error}"));
                 None
             }
             Err(error) => return Err(error.into()),
         };
+        if let Some(store) = &mut store {
+            require_free_name(request.name.as_deref(), store)?;
+        }
         let context = new_context(request.session.clone(), request.stage.name());
         let measured = MeasuredV1 {
             batch_run_id: Some(context.batch_run_id.clone()),
@@ -182,7 +209,7 @@ impl<'a> AssessRun<'a> {
         let log = LogWriter::begin(store.as_ref().map(Store::folder), context);
         // A stage that does not check for cancellation must not offer it.
         let cancel = if asks_models { observer.cancel()? } else { Cancel::default() };
-        Ok(Self { request, observer, assessors, store, log, cancel, measured })
+        Ok(Self { request, observer, assessors, store, stored: None, log, cancel, measured })
     }
 
     fn assess(&mut self, places: &[RecordPlace]) -> Result<AssessmentReportV1> {
@@ -195,6 +222,15 @@ impl<'a> AssessRun<'a> {
         let templates: Vec<&Template> = all.filter(|template| seen.insert(template.display_path())).collect();
         let assessors = self.open_assessors(&templates)?;
         let providers = self.open_providers(&templates)?;
+        if let (Some(store), Some(id)) = (&mut self.store, RunId::parse(&self.log.context.batch_run_id)) {
+            self.stored = Some(StoredAssessment::begin(store, id, self.request, &bundles, &assessors)?);
+        }
+        self.observer.began(&AssessmentWork {
+            templates: template_names(&bundles),
+            bundles: bundles.len(),
+            requirements: wanted_requirements(self.request, &bundles),
+            assessors: assessors.len(),
+        });
 
         let began = Instant::now();
         let (searched, cost) = self.search(&bundles, &providers)?;
@@ -206,6 +242,14 @@ impl<'a> AssessRun<'a> {
         let answers = self.ask(&assessors, &searched)?;
         self.took("assess", began);
         Ok(self.report(&searched, &cost, &answers, &providers))
+    }
+
+    /// A result that cannot be stored is still returned.
+    fn store_result(&mut self, report: Option<&AssessmentReportV1>) {
+        let (Some(stored), Some(store)) = (self.stored.take(), &mut self.store) else { return };
+        if let Err(failure) = stored.end(store, report) {
+            self.observer.note(&format!("the result is not stored: {}", failure.text()));
+        }
     }
 
     fn took(&mut self, stage: &str, began: Instant) {

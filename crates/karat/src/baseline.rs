@@ -1,13 +1,11 @@
-//! A baseline: results of tools, taken from a report and written so that a diff shows which case changed.
+//! A baseline: results of tools or assessors, taken from a report and written so that a diff shows which case changed.
 
-use crate::comparison::{CaseSide, Recipe, Side, profile_digest};
+use crate::comparison::{CaseSide, Recipe, Side};
 use crate::failure::Result;
 use crate::judge::run::JudgeObserver;
-use crate::report_source::{ReportLoader, find_metric, select_tools};
+use crate::report_source::{ReportLoader, find_metric, select_sides};
 use karat_core::clusters::DEFAULT_FIELD;
 use karat_format::baseline::{BaselineCaseV1, BaselineMetricV1, BaselineToolV1, BaselineV1, NamedDigestV1, SCHEMA};
-use karat_format::report::{ReportV1, ToolV1};
-use karat_report::number::stated;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -28,30 +26,31 @@ pub fn take_baseline(request: &BaselineRequest, observer: &mut dyn JudgeObserver
     for id in &request.metrics {
         find_metric(id)?;
     }
-    let report = ReportLoader { store_folder: &request.store_folder, observer }.report(&request.report)?;
-    Ok(baseline(&report, &select_tools(&report, &request.tools, &request.report)?, &request.metrics))
+    let (report, _) = ReportLoader { store_folder: &request.store_folder, observer }.load(&request.report)?;
+    Ok(baseline(&select_sides(report.sides(), &request.tools, &request.report)?, &request.metrics))
 }
 
-/// The baseline of some tools and metrics of a report; without metrics, those that the profile puts first.
-pub fn baseline(report: &ReportV1, tools: &[&ToolV1], metrics: &[String]) -> BaselineV1 {
-    let ids = if metrics.is_empty() { &report.profile.headline } else { metrics };
-    let sides: Vec<Side> = tools.iter().map(|tool| Side::of_report(report, tool, &tool.tool)).collect();
-    let profile = NamedDigestV1 { name: report.profile.name.clone(), digest: profile_digest(&report.profile) };
+/// The baseline of some metrics of the tools or assessors of a report; without metrics, those that the report puts first.
+pub fn baseline(sides: &[Side], metrics: &[String]) -> BaselineV1 {
+    let named = |of: fn(&Side) -> [&String; 2]| {
+        let [name, digest] = sides.first().map(|side| of(side).map(String::clone)).unwrap_or_default();
+        NamedDigestV1 { name, digest }
+    };
     BaselineV1 {
         schema: SCHEMA.to_owned(),
-        suite: NamedDigestV1 { name: report.suite.name.clone(), digest: report.suite.digest.clone() },
-        profile,
+        suite: named(|side| [&side.suite, &side.digest]),
+        profile: named(|side| [&side.profile, &side.profile_digest]),
         judges: sides.first().map(|side| side.judges.clone()).unwrap_or_default(),
-        tools: tools.iter().zip(&sides).map(|(tool, side)| of_tool(report, tool, side, ids)).collect(),
+        tools: sides.iter().map(|side| of_side(side, metrics)).collect(),
     }
 }
 
-fn of_tool(report: &ReportV1, tool: &ToolV1, side: &Side, ids: &[String]) -> BaselineToolV1 {
-    let recipes = ids.iter().filter_map(|id| Recipe::new(&[side], id).ok()).filter(|_| side.resolved.is_some());
-    let recipes: Vec<Recipe> = recipes.collect();
+fn of_side(side: &Side, metrics: &[String]) -> BaselineToolV1 {
+    let ids = if metrics.is_empty() { &side.headline } else { metrics };
+    let recipes: Vec<Recipe> = ids.iter().filter_map(|id| Recipe::new(&[side], id).ok()).collect();
     let over_parts = ids.iter().any(|id| side.over_parts.contains(id));
     let metric = |id: &String| {
-        let estimate = stated(report, tool, id)?;
+        let estimate = side.stated.get(id)?;
         let ci = estimate.ci.map(|ends| ends.map(rounded));
         Some((id.clone(), BaselineMetricV1 { value: estimate.value.map(rounded), ci, n: estimate.n }))
     };
@@ -72,7 +71,7 @@ fn of_tool(report: &ReportV1, tool: &ToolV1, side: &Side, ids: &[String]) -> Bas
         }
     };
     BaselineToolV1 {
-        tool: tool.tool.clone(),
+        tool: side.tool.clone(),
         metrics: ids.iter().filter_map(metric).collect(),
         cases: side.cases.iter().map(case).collect(),
     }

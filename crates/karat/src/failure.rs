@@ -127,6 +127,7 @@ impl From<StoreError> for Failure {
             E::Unwritten(error) => return Self::unwritten("the export", error),
             E::NoRun { .. }
             | E::Ambiguous { .. }
+            | E::Assessment { .. }
             | E::BadName { .. }
             | E::NameTaken { .. }
             | E::NoArtifact { .. }

@@ -4,18 +4,19 @@ use crate::comparison::{Request, Side, compare};
 use crate::did_you_mean;
 use crate::failure::{Failure, Result};
 use crate::judge::run::JudgeObserver;
-use crate::report_source::{ReportLoader, find_metric, names_run, select_tools, tool_names};
+use crate::report_source::{AnyReport, ReportLoader, find_metric, names_run, select_sides};
 use karat_core::comparison::{MARGIN, Rules};
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::metric::table::{Aggregation, Direction, METRICS, Metric, find};
 use karat_core::wording::count;
+use karat_format::assessment::AssessmentReportV1;
 use karat_format::comparison::DifferenceV1;
 use karat_format::diagnostic::{Diagnostic, Faults};
 use karat_format::document::{Document, Segment, Syntax, decode, schema_of};
 use karat_format::gate::{BoundV1, DemandOutcomeV1, DemandV1, DemandsV1, GateV1, SCHEMA};
-use karat_format::report::{CostV1, ReportV1, ToolV1};
+use karat_format::report::{CostV1, ReportV1};
 use karat_report::judge_licence::licences;
-use karat_report::number::{signed, stated, three, title};
+use karat_report::number::{signed, three, title};
 use std::path::{Path, PathBuf};
 
 /// A result and the demands on it.
@@ -58,7 +59,7 @@ pub fn gate(request: &GateRequest, observer: &mut dyn JudgeObserver) -> Result<G
         }
     };
     let mut reports = ReportLoader { store_folder: &request.store_folder, observer };
-    let (report, digest) = reports.report_and_digest(&request.report)?;
+    let (report, digest) = reports.load(&request.report)?;
     if let Some(expected) = request.digest.as_ref().filter(|expected| **expected != digest) {
         return Err(Failure::bad_input(format!(
             "{} has the digest {digest}, but --digest is {expected}: it is not the pinned file; find out who \
@@ -66,8 +67,9 @@ pub fn gate(request: &GateRequest, observer: &mut dyn JudgeObserver) -> Result<G
             request.report
         )));
     }
-    let tools = select_tools(&report, &request.tools, &request.report)?;
-    let demands = join_demands(request, stated, &report)?;
+    let all = report.sides();
+    let demands = join_demands(request, stated, &all)?;
+    let tools = select_sides(all, &request.tools, &request.report)?;
     let no_worse = match &demands.no_worse_than {
         None => None,
         Some(name) => Some(load_earlier(name, &demands, request, &mut reports)?),
@@ -76,8 +78,8 @@ pub fn gate(request: &GateRequest, observer: &mut dyn JudgeObserver) -> Result<G
 }
 
 /// Joins the demands of the request and of the rules file; the request takes precedence.
-fn join_demands(request: &GateRequest, stated: DemandsV1, report: &ReportV1) -> Result<DemandsV1> {
-    let there = tool_names(report);
+fn join_demands(request: &GateRequest, stated: DemandsV1, sides: &[Side]) -> Result<DemandsV1> {
+    let there: Vec<&str> = sides.iter().map(|side| side.tool.as_str()).collect();
     let unknown =
         stated.rules.iter().filter_map(|rule| rule.tool.as_ref()).find(|tool| !there.contains(&tool.as_str()));
     if let (Some(tool), Some(file)) = (unknown, &request.rules) {
@@ -189,14 +191,14 @@ struct NoWorse {
     intersection: bool,
 }
 
-fn check(report: &ReportV1, tools: &[&ToolV1], demands: &DemandsV1, no_worse: Option<&NoWorse>) -> Result<GateV1> {
+fn check(report: &AnyReport, tools: &[Side], demands: &DemandsV1, no_worse: Option<&NoWorse>) -> Result<GateV1> {
     let mut all = Vec::new();
     let mut warnings = Vec::new();
     for tool in tools {
         let own = |bound: &&BoundV1| bound.tool.as_ref().is_none_or(|name| *name == tool.tool);
         for bound in demands.rules.iter().filter(own) {
             for (limit, least) in [(bound.min, true), (bound.max, false)] {
-                let check = |limit| check_bound(report, tool, &bound.metric, limit, least, demands.allow_small_n);
+                let check = |limit| check_bound(tool, &bound.metric, limit, least, demands.allow_small_n);
                 all.extend(limit.map(check));
             }
         }
@@ -205,14 +207,19 @@ fn check(report: &ReportV1, tools: &[&ToolV1], demands: &DemandsV1, no_worse: Op
         }
     }
     all.extend(demands.max_cost.map(|most| cost(report, tools, most)));
-    if let Some(most) = demands.judge_licence {
-        all.extend(licences(report, most));
+    match (report, demands.judge_licence) {
+        (_, None) => {}
+        (AnyReport::Findings(report), Some(most)) => all.extend(licences(report, most)),
+        (AnyReport::Assessment(_), Some(_)) => {
+            return Err(Failure::usage("an assessment is scored without a judge; omit --require-judge-licence"));
+        }
     }
+    let first = tools.first();
     Ok(GateV1 {
         schema: SCHEMA.to_owned(),
-        suite: report.suite.name.clone(),
-        profile: report.profile.name.clone(),
-        cases: report.cases.len(),
+        suite: first.map_or_else(String::new, |side| side.suite.clone()),
+        profile: first.map_or_else(String::new, |side| side.profile.clone()),
+        cases: first.map_or(0, |side| side.cases.len()),
         digest: None,
         outcome: all.iter().map(|demand| demand.outcome).max().unwrap_or(DemandOutcomeV1::Holds),
         demands: all,
@@ -222,8 +229,8 @@ fn check(report: &ReportV1, tools: &[&ToolV1], demands: &DemandsV1, no_worse: Op
 
 /// Compares a tool with its earlier result, metric by metric.
 fn against(
-    report: &ReportV1,
-    tool: &ToolV1,
+    report: &AnyReport,
+    tool: &Side,
     tools: usize,
     no_worse: &NoWorse,
     demands: &DemandsV1,
@@ -238,10 +245,10 @@ fn against(
         let demand = format!("no worse than {}", no_worse.label);
         return Ok(vec![DemandV1 { tool: Some(tool.tool.clone()), demand, why, ..DemandV1::default() }]);
     };
-    let new = Side::of_report(report, tool, format!("{} (new)", tool.tool));
+    let new = Side { label: format!("{} (new)", tool.tool), ..tool.clone() };
     let metrics = if demands.metrics.is_empty() { &old.headline } else { &demands.metrics };
     let NoWorse { rules, intersection, .. } = *no_worse;
-    let request = Request { metrics, cluster: &report.intervals.cluster_by(), rules, intersection };
+    let request = Request { metrics, cluster: &report.cluster_by(), rules, intersection };
     let compared = compare(&[(old, &new)], &request)?;
     for warning in compared.warnings {
         if !warnings.contains(&warning) {
@@ -252,7 +259,7 @@ fn against(
     Ok(differences.map(|difference| check_difference(tool, &difference, no_worse, demands.allow_small_n)).collect())
 }
 
-fn check_difference(tool: &ToolV1, difference: &DifferenceV1, no_worse: &NoWorse, allow_small_n: bool) -> DemandV1 {
+fn check_difference(tool: &Side, difference: &DifferenceV1, no_worse: &NoWorse, allow_small_n: bool) -> DemandV1 {
     let NoWorse { label, rules: Rules { margin, .. }, .. } = no_worse;
     let demand = format!("{} no worse than {label} by {margin}", title(&difference.metric));
     let none = DemandV1 {
@@ -292,10 +299,28 @@ fn check_difference(tool: &ToolV1, difference: &DifferenceV1, no_worse: &NoWorse
     DemandV1 { outcome, why: format!("{shown}, {moved}{why}"), cases_wanted, unchanged, ..none }
 }
 
-/// Compares the cost of tools and judges with its limit. An unknown cost is not 0.
-fn cost(report: &ReportV1, tools: &[&ToolV1], most: f64) -> DemandV1 {
+/// Compares the cost of tools and judges, or of assessors, with its limit. An unknown cost is not 0.
+fn cost(report: &AnyReport, tools: &[Side], most: f64) -> DemandV1 {
+    let (known, unknown) = match report {
+        AnyReport::Findings(report) => tools_cost(report, tools),
+        AnyReport::Assessment(report) => assessors_cost(report, tools),
+    };
+    let none = DemandV1 { demand: format!("cost ≤ {most} USD"), value: Some(known), ..DemandV1::default() };
+    let (outcome, why) = if known > most {
+        (DemandOutcomeV1::Fails, format!("at least {known:.2} USD were spent"))
+    } else if unknown.is_empty() {
+        (DemandOutcomeV1::Holds, format!("{known:.2} USD"))
+    } else {
+        let who = unknown.join(", ");
+        (DemandOutcomeV1::Inconclusive, format!("{known:.2} USD are known; not all trials of {who} report their cost"))
+    };
+    DemandV1 { outcome, why, ..none }
+}
+
+/// The known cost of tools and judges in USD, and of whom some is unknown.
+fn tools_cost<'r>(report: &'r ReportV1, tools: &'r [Side]) -> (f64, Vec<&'r str>) {
     let (mut known, mut unknown) = (0.0, Vec::new());
-    for tool in tools {
+    for tool in report.tools.iter().filter(|tool| tools.iter().any(|side| side.tool == tool.tool)) {
         let cost = report.measured.cost.get(&tool.tool);
         known += cost.map_or(0.0, |cost| cost.usd);
         // Tokens without a known price have a cost of 0, which is not a price.
@@ -310,16 +335,16 @@ fn cost(report: &ReportV1, tools: &[&ToolV1], most: f64) -> DemandV1 {
             unknown.push(judge);
         }
     }
-    let none = DemandV1 { demand: format!("cost ≤ {most} USD"), value: Some(known), ..DemandV1::default() };
-    let (outcome, why) = if known > most {
-        (DemandOutcomeV1::Fails, format!("at least {known:.2} USD were spent"))
-    } else if unknown.is_empty() {
-        (DemandOutcomeV1::Holds, format!("{known:.2} USD"))
-    } else {
-        let who = unknown.join(", ");
-        (DemandOutcomeV1::Inconclusive, format!("{known:.2} USD are known; not all trials of {who} report their cost"))
-    };
-    DemandV1 { outcome, why, ..none }
+    (known, unknown)
+}
+
+/// The same of assessors; rules cost nothing, and so do answers from the ledger.
+fn assessors_cost<'r>(report: &'r AssessmentReportV1, tools: &'r [Side]) -> (f64, Vec<&'r str>) {
+    let models = &report.measured.models;
+    let own = models.iter().filter(|(name, _)| tools.iter().any(|side| side.tool == **name));
+    let known = own.clone().filter_map(|(_, spent)| spent.usd).sum();
+    let unknown = own.filter(|(_, spent)| spent.usd.is_none() && spent.requests > 0);
+    (known, unknown.map(|(name, _)| name.as_str()).collect())
 }
 
 /// Tolerance for sums of the same numbers in another order.
@@ -335,10 +360,10 @@ struct Evidence {
 }
 
 /// Checks whether a metric is at least so much, or at most.
-fn check_bound(report: &ReportV1, tool: &ToolV1, id: &str, bound: f64, least: bool, allow_small_n: bool) -> DemandV1 {
+fn check_bound(tool: &Side, id: &str, bound: f64, least: bool, allow_small_n: bool) -> DemandV1 {
     let demand = format!("{} {} {bound}", title(id), if least { "≥" } else { "≤" });
     let none = DemandV1 { tool: Some(tool.tool.clone()), demand, metric: Some(id.to_owned()), ..DemandV1::default() };
-    let Some(estimate) = stated(report, tool, id) else {
+    let Some(estimate) = tool.stated.get(id) else {
         return DemandV1 { why: "the report does not contain it; score again to add it".to_owned(), ..none };
     };
     let none = DemandV1 { value: estimate.value, ci: estimate.ci, n: Some(estimate.n), ..none };
@@ -351,8 +376,9 @@ fn check_bound(report: &ReportV1, tool: &ToolV1, id: &str, bound: f64, least: bo
         return DemandV1 { why: format!("{} has no interval: {reason}", three(Some(value))), ..none };
     };
     // A pooled metric rests on all cases of the suite.
-    let mean = find(id).is_some_and(|metric| metric.aggregation == Aggregation::MeanOfCases);
-    let cases = if mean { estimate.n } else { report.cases.len() };
+    let is_mean =
+        |metric: &Metric| matches!(metric.aggregation, Aggregation::MeanOfCases | Aggregation::MeanOfRequirements);
+    let cases = if find(id).is_some_and(is_mean) { estimate.n } else { tool.cases.len() };
     let wanted = Evidence { n: estimate.n, cases, few: estimate.unreliable && !allow_small_n };
     let (outcome, why, cases_wanted) = if least {
         settle(value, [low, high], bound, low >= bound - NEAR, &wanted)

@@ -6,9 +6,11 @@ use crate::failure::{Failure, Result};
 use crate::judge::run::JudgeObserver;
 use crate::plausibility;
 use crate::run_loader;
+use karat_core::clusters::ClusterBy;
 use karat_core::metric::table::{self, METRICS, Metric};
 use karat_format::assessment::{self, AssessmentReportV1};
 use karat_format::baseline::{self, BaselineV1};
+use karat_format::config::SuiteKind;
 use karat_format::document::{Syntax, decode_bytes, schema_of};
 use karat_format::report::{self, ReportV1, ToolV1};
 use karat_format::shipped_suites::embedded;
@@ -41,6 +43,33 @@ pub(crate) fn no_store(name: &str) -> Failure {
     ))
 }
 
+/// A finished result of either kind.
+#[expect(missing_docs, reason = "variant names say it")]
+pub enum AnyReport {
+    Findings(Box<ReportV1>),
+    Assessment(Box<AssessmentReportV1>),
+}
+
+impl AnyReport {
+    /// Its tools or assessors, with what each case adds to their metrics.
+    pub fn sides(&self) -> Vec<Side> {
+        match self {
+            Self::Findings(report) => {
+                report.tools.iter().map(|tool| Side::of_report(report, tool, &tool.tool)).collect()
+            }
+            Self::Assessment(report) => Side::of_assessment(report),
+        }
+    }
+
+    /// How its cases were clustered.
+    pub fn cluster_by(&self) -> ClusterBy {
+        match self {
+            Self::Findings(report) => report.intervals.cluster_by(),
+            Self::Assessment(report) => ClusterBy::parse(report.intervals.cluster.as_deref()),
+        }
+    }
+}
+
 /// Loads finished results by name. A run without a report is scored, which may ask a judge.
 #[expect(missing_docs, reason = "field names say it")]
 pub struct ReportLoader<'a> {
@@ -49,24 +78,43 @@ pub struct ReportLoader<'a> {
 }
 
 impl ReportLoader<'_> {
-    /// Loads the tools of a report, a run or a baseline.
+    /// Loads the tools or assessors of a report, a run or a baseline.
     pub(crate) fn sides(&mut self, name: &str) -> Result<Vec<Side>> {
         let path = Path::new(name);
         if !names_run(name, self.store_folder) && is_baseline(path) {
             let baseline = read_baseline(path)?;
             return Ok(baseline.tools.iter().map(|tool| Side::of_baseline(&baseline, tool, &tool.tool)).collect());
         }
-        let report = self.report(name)?;
-        Ok(report.tools.iter().map(|tool| Side::of_report(&report, tool, &tool.tool)).collect())
+        Ok(self.load(name)?.0.sides())
     }
 
-    /// Loads the report of a file or of a finished run.
+    /// Loads the report of tools of a file or of a finished run; `latest` is the newest run of tools.
     pub fn report(&mut self, name: &str) -> Result<ReportV1> {
-        Ok(self.report_and_digest(name)?.0)
+        let name = match name.eq_ignore_ascii_case("latest") && names_run(name, self.store_folder) {
+            true => Store::open(self.store_folder)?.find_findings(name)?.id.as_str().to_owned(),
+            false => name.to_owned(),
+        };
+        match self.load(&name)?.0 {
+            AnyReport::Findings(report) => Ok(*report),
+            AnyReport::Assessment(_) => Err(Failure::bad_input(format!(
+                "{name} is an assessment of documents, and this needs a report of tools; use `karat compare` or `karat report` for assessments"
+            ))),
+        }
     }
 
-    /// Loads a report with the digest of its bytes, as `blake3:HEX`.
-    pub fn report_and_digest(&mut self, name: &str) -> Result<(ReportV1, String)> {
+    /// Loads the assessment of a file or of a run; `None` if it is something else.
+    pub fn assessment(&mut self, name: &str) -> Result<Option<AssessmentReportV1>> {
+        if !names_run(name, self.store_folder) {
+            return read_assessment(Path::new(name));
+        }
+        let mut store = Store::open(self.store_folder)?;
+        let info = store.find(name)?;
+        let is_assessment = info.kind == SuiteKind::Assessment;
+        is_assessment.then(|| run_loader::assessment(&mut store, &info)).transpose()
+    }
+
+    /// Loads a report of either kind with the digest of its bytes, as `blake3:HEX`.
+    pub fn load(&mut self, name: &str) -> Result<(AnyReport, String)> {
         let digest = |bytes: &[u8]| format!("blake3:{}", karat_io::content_hash(bytes));
         if !names_run(name, self.store_folder) {
             let path = Path::new(name);
@@ -75,11 +123,22 @@ impl ReportLoader<'_> {
                     format!("{name} is a baseline, which has too little data for this; use a report or a run");
                 return Err(Failure::bad_input(message));
             }
+            if let Some(report) = read_assessment(path)? {
+                let bytes = std::fs::read(path).map_err(|error| Failure::io(name, error))?;
+                return Ok((AnyReport::Assessment(Box::new(report)), digest(&bytes)));
+            }
             let (report, bytes) = read_report(path)?;
-            return Ok((report, digest(&bytes)));
+            return Ok((AnyReport::Findings(Box::new(report)), digest(&bytes)));
         }
         let mut store = Store::open(self.store_folder)?;
-        let (info, report) = run_loader::report(&mut store, name, self.observer)?;
+        let info = store.find(name)?;
+        let encoded = |error: serde_json::Error| Failure::io("the report", error.into());
+        if info.kind == SuiteKind::Assessment {
+            let report = run_loader::assessment(&mut store, &info)?;
+            let bytes = store.report(&info.id)?.map_or_else(|| serde_json::to_vec(&report), Ok).map_err(encoded)?;
+            return Ok((AnyReport::Assessment(Box::new(report)), digest(&bytes)));
+        }
+        let (info, report) = run_loader::report(&mut store, info.id.as_str(), self.observer)?;
         let done: u64 = info.outcomes.values().sum();
         if done < info.planned {
             return Err(Failure::bad_input(format!(
@@ -87,11 +146,8 @@ impl ReportLoader<'_> {
                 info.short_id, info.planned, info.short_id
             )));
         }
-        let bytes = match store.report(&info.id)? {
-            Some(bytes) => bytes,
-            None => serde_json::to_vec(&report).map_err(|error| Failure::io("the report", error.into()))?,
-        };
-        Ok((report, digest(&bytes)))
+        let bytes = store.report(&info.id)?.map_or_else(|| serde_json::to_vec(&report), Ok).map_err(encoded)?;
+        Ok((AnyReport::Findings(Box::new(report)), digest(&bytes)))
     }
 
     /// A short label: a run's name or short id, or a file name without extension.
@@ -153,8 +209,24 @@ pub fn read_report(path: &Path) -> Result<(ReportV1, Vec<u8>)> {
     Ok((report, bytes))
 }
 
+/// The requested sides of a result; default: all. `place` names the result in errors.
+pub(crate) fn select_sides(sides: Vec<Side>, names: &[String], place: &str) -> Result<Vec<Side>> {
+    if sides.is_empty() {
+        return Err(Failure::bad_input(format!("{place} contains no tools; score a submission first")));
+    }
+    if names.is_empty() {
+        return Ok(sides);
+    }
+    let find = |name: &String| {
+        let there = || sides.iter().map(|side| side.tool.as_str()).collect::<Vec<_>>();
+        let found = sides.iter().find(|side| side.tool == *name).cloned();
+        found.ok_or_else(|| unknown_tool(place, name, &there()))
+    };
+    names.iter().map(find).collect()
+}
+
 /// Reads an assessment report; `None` if the file is something else or missing.
-pub fn read_assessment(path: &Path) -> Result<Option<AssessmentReportV1>> {
+fn read_assessment(path: &Path) -> Result<Option<AssessmentReportV1>> {
     let shown = path.display().to_string();
     let Ok(bytes) = std::fs::read(path) else { return Ok(None) };
     let Some(schema) = stated_schema(&bytes).filter(|schema| schema.starts_with("karat.assessment/")) else {

@@ -11,6 +11,7 @@ use karat_core::panel::Consensus;
 use karat_core::profile::Profile;
 use karat_core::trial::Trial;
 use karat_core::wording::count;
+use karat_format::assessment::AssessmentReportV1;
 use karat_format::judgement::JudgementV1;
 use karat_format::report::ReportV1;
 use karat_format::run::{PlanV1, ToolFactsV1};
@@ -36,7 +37,7 @@ pub struct StoredRun {
 /// Reads a run by id, prefix, name or `latest`, with its suite as it was: from its folder if that has not changed, else
 /// from the run's snapshot, with the code of those cases whose code has not changed.
 pub fn run(store: &mut Store, reference: &str) -> Result<StoredRun> {
-    let info = store.find(reference)?;
+    let info = store.find_findings(reference)?;
     let plan = store.plan(&info.id)?;
     let loaded = match load(locate(&plan.suite.place)) {
         Ok(loaded) if loaded.suite.digest == plan.suite.digest => loaded,
@@ -78,7 +79,7 @@ pub fn judgements(store: &mut Store, info: &RunInfo) -> Result<Vec<Judgement>> {
 
 /// The report of a run: the stored one, or a new one if the run has not ended yet.
 pub fn report(store: &mut Store, reference: &str, observer: &mut dyn JudgeObserver) -> Result<(RunInfo, ReportV1)> {
-    let info = store.find(reference)?;
+    let info = store.find_findings(reference)?;
     if let Some(bytes) = store.report(&info.id)? {
         let what = format!("the report of run {}", info.short_id);
         let report: ReportV1 =
@@ -87,13 +88,29 @@ pub fn report(store: &mut Store, reference: &str, observer: &mut dyn JudgeObserv
         crate::plausibility::require(&what, &crate::plausibility::check_report(&report))?;
         return Ok((info, report));
     }
-    let mut run = run(store, reference)?;
+    let mut run = run(store, info.id.as_str())?;
     let mut work = run.work(run.profile(&ProfileRequest::default())?, None);
     let request = run.judge_request(&JudgeRequest::default());
     let folder = store.folder().to_owned();
     let env = JudgeEnv { request: &request, store_folder: &folder, store: Some(store), observer };
     run_judge(env, &run.loaded, &run.models(), &mut work)?;
     Ok((info, work.score(&run.loaded).report))
+}
+
+/// The stored report of an assessment.
+pub fn assessment(store: &mut Store, info: &RunInfo) -> Result<AssessmentReportV1> {
+    let short = &info.short_id;
+    let Some(bytes) = store.report(&info.id)? else {
+        let word = store.state_word(info);
+        return Err(Failure::bad_input(format!(
+            "the assessment {short} is {word} and has no report; run `karat assess` again, which reuses recorded answers"
+        )));
+    };
+    let what = format!("the report of the assessment {short}");
+    let report: AssessmentReportV1 =
+        serde_json::from_slice(&bytes).map_err(|error| Failure::bad_input(format!("{what}: {error}")))?;
+    crate::plausibility::require(&what, &crate::plausibility::check_assessment(&report))?;
+    Ok(report)
 }
 
 /// A report, with texts and code if they can be read.

@@ -10,12 +10,15 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(crate) struct AssessArgs {
     /// Golden records (*.golden-assessment.yml), folders of them with -r, a suite of kind `assessment`, or the name of a built-in
-    /// one.
-    #[arg(value_name = "PATH", required = true)]
+    /// one; default: the current folder.
+    #[arg(value_name = "PATH", default_value = ".", hide_default_value = true)]
     pub(crate) paths: Vec<String>,
     /// Search folders for golden records recursively.
     #[arg(short = 'r', long)]
     pub(crate) recursive: bool,
+    /// Name the stored assessment, for `karat report`, `compare` and `gate`.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
     /// Stage to measure: retrieve, assess or full.
     #[arg(long, value_name = "STAGE", default_value = "full", hide_default_value = true, hide_possible_values = true)]
     #[arg(value_parser = choice(&[("retrieve", Retrieve), ("assess", Assess), ("full", Full)]))]
@@ -103,7 +106,7 @@ pub(crate) enum LogsCommand {
         after_help = "Examples:\n  karat logs summarize --run latest\n  karat logs summarize --run 01a1ddc8 --json"
     )]
     Summarize {
-        /// Id, id prefix, or `latest`.
+        /// Name of the assessment, id, id prefix, or `latest`.
         #[arg(long, value_name = "ID")]
         run: String,
         #[command(flatten)]

@@ -4,8 +4,8 @@ use crate::args::{AssessArgs, IngestArgs, LogsCommand, OutputArgs, TrecArgs};
 use crate::exit::{Exit, Failure, Result};
 use crate::outputs::{add_to_summary, check_extensions, json, save_drawn};
 use crate::progress::JudgeProgress;
-use crate::terminal::{look, note, notes, print, print_json, print_stderr, show};
-use karat::assess::{AssessRequest, SearchRequest, assess};
+use crate::terminal::{look, note, notes, print, print_json, print_stderr, show, word};
+use karat::assess::{AssessRequest, NamedLog, SearchRequest, assess, find_log, named_logs};
 use karat::did_you_mean;
 use karat::judge::run::JudgeObserver;
 use karat::submissions::{open_lines, refuse_repeated_stdin};
@@ -13,13 +13,13 @@ use karat::trec::draw as draw_trec;
 use karat::trec::{Evaluated, read_qrels, read_run};
 use karat_core::trec::{Cutoffs, Evaluation, FAMILIES, Measure, MeasureError, official};
 use karat_core::wording::count;
-use karat_documents::assess::log::{find, logs as all_logs, summarize};
+use karat_documents::assess::log::summarize;
 use karat_documents::ingest::ingest as ingest_document;
 use karat_documents::ingest::{Document, IngestLimits, Section};
-use karat_format::assessment::AssessmentReportV1;
 use karat_format::diagnostic::harmless;
 use karat_format::retrieval::SearchV1;
 use karat_report::assessment::{csv, draw, html, markdown};
+use karat_report::report_view::AssessmentView;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Read;
@@ -33,6 +33,7 @@ pub(crate) fn run(args: &AssessArgs) -> Result<Exit> {
     let request = AssessRequest {
         paths: args.paths.clone(),
         recursive: args.recursive,
+        name: args.name.clone(),
         stage: args.stage,
         assessors: args.evaluation.clone(),
         requirements: args.requirement.clone(),
@@ -64,20 +65,25 @@ pub(crate) fn run(args: &AssessArgs) -> Result<Exit> {
         true => print(&json(&result.report)),
         false => print(&draw(&result.report, args.verbose, &look())),
     };
-    write(&result.report, &args.outputs, args.quiet)?;
+    let view = AssessmentView { name: args.name.clone(), ..AssessmentView::new(&result.report) };
+    write(&view, &args.outputs, args.quiet)?;
     add_to_summary(&|| markdown::draw(&result.report))?;
     printed?;
     if let Some(fault) = &result.log_fault {
         note(&format!("the log is incomplete: {fault}"));
     }
-    if let Some(id) = result.log_id.as_ref().filter(|_| !args.quiet && !args.json) {
-        let short = &id[..13.min(id.len())];
-        print_stderr(&format!("\nRun {short}: karat logs summarize --run {short}"));
+    if let Some(id) = result.id.as_ref().filter(|_| !args.quiet && !args.json) {
+        let short = args.name.as_deref().map_or_else(|| id[..13.min(id.len())].to_owned(), word);
+        let flag = args.store.flag();
+        print_stderr(&harmless(&format!(
+            "\nRun {short}:\n  karat report {short} -o report.html{flag}\n  karat logs summarize --run {short}{flag}"
+        )));
     }
     Ok(if result.has_silent_assessor() { Exit::Failed } else { Exit::Ok })
 }
 
-pub(super) fn redraw(report: &AssessmentReportV1, args: &OutputArgs) -> Result<Exit> {
+pub(super) fn redraw(view: &AssessmentView<'_>, args: &OutputArgs) -> Result<Exit> {
+    let report = view.report;
     check_extensions(&args.outputs, &EXTENSIONS)?;
     let format = if args.json { "json" } else { args.format.as_deref().unwrap_or("table") };
     print(&match format {
@@ -85,40 +91,46 @@ pub(super) fn redraw(report: &AssessmentReportV1, args: &OutputArgs) -> Result<E
         "json" => json(report),
         "markdown" => markdown::draw(report),
         "csv" => csv::draw(report),
-        "html" => html::draw(report),
+        "html" => html::draw(view),
         other => {
             let message =
                 format!("unsupported format `{other}` of an assessment: expected table, json, markdown, csv or html");
             return Err(Failure::usage(message));
         }
     })?;
-    write(report, &args.outputs, false)?;
+    write(view, &args.outputs, false)?;
     Ok(Exit::Ok)
 }
 
-fn write(report: &AssessmentReportV1, outputs: &[PathBuf], quiet: bool) -> Result<()> {
+fn write(view: &AssessmentView<'_>, outputs: &[PathBuf], quiet: bool) -> Result<()> {
     save_drawn(outputs, quiet, |extension| match extension {
-        "json" => json(report),
-        "md" => markdown::draw(report),
-        "html" => html::draw(report),
-        _ => csv::draw(report),
+        "json" => json(view.report),
+        "md" => markdown::draw(view.report),
+        "html" => html::draw(view),
+        _ => csv::draw(view.report),
     })
 }
 
 pub(crate) fn logs(command: &LogsCommand) -> Result<Exit> {
     match command {
         LogsCommand::Summarize { run, store, json } => {
-            let summary = summarize(&find(&store.path(), run)?)?;
+            let summary = summarize(&find_log(&store.path(), run)?)?;
             show(*json, &summary, |look| karat_report::logs::draw(&summary, look))
         }
         LogsCommand::List { store, json } => {
             let folder = store.path();
-            let all = all_logs(&folder)?;
+            let all = named_logs(&folder)?;
             if all.is_empty() && !*json {
                 print_stderr(&format!("no logs in {}; `karat assess` writes one", folder.display()));
             }
-            let entries = all.iter().map(|log| json!({ "run": log.batch_run_id, "file": log.path }));
-            let lines = all.iter().map(|log| format!("{}\n", harmless(&log.batch_run_id)));
+            let entries = all
+                .iter()
+                .map(|NamedLog { log, name }| json!({ "run": log.batch_run_id, "name": name, "file": log.path }));
+            let line = |NamedLog { log, name }: &NamedLog| {
+                let name = name.as_ref().map(|name| format!("  {name}")).unwrap_or_default();
+                format!("{}\n", harmless(&format!("{}{name}", log.batch_run_id)))
+            };
+            let lines = all.iter().map(line);
             show(*json, &entries.collect::<Vec<_>>(), |_| lines.collect())
         }
     }

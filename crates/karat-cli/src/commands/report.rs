@@ -7,7 +7,7 @@ use crate::outputs::{self, ReportOutput, check_extensions, extension, print_writ
 use crate::progress::JudgeProgress;
 use crate::terminal::{note, show};
 use karat::did_you_mean;
-use karat::report_source::{ReportLoader, find_metric, names_run, read_assessment, read_report, select_tools};
+use karat::report_source::{ReportLoader, find_metric, names_run, read_report, select_tools};
 use karat::report_view::gather;
 use karat::run_loader::{self, StoredRun};
 use karat::submissions::{load_suite, open_lines};
@@ -17,7 +17,7 @@ use karat_format::recorded::read_trials;
 use karat_format::report::ReportV1;
 use karat_report::grid::{Cell, draw};
 use karat_report::plot::{KINDS, Plot, PlotKind, PlotOptions, RasterError, kind};
-use karat_report::report_view::{EarlierReport, ReportView};
+use karat_report::report_view::{AssessmentView, EarlierAssessment, EarlierReport, ReportView};
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -29,14 +29,13 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit> {
     let path = Path::new(last);
     let store_folder = args.store.path();
     let is_run = names_run(last, &store_folder);
-    if let Some(report) = (!is_run).then(|| read_assessment(path)).transpose()?.flatten() {
-        if !before.is_empty() {
-            return Err(Failure::usage("an assessment has no trend; use one report"));
-        }
-        return assess::redraw(&report, &args.output);
+    let mut reports = ReportLoader { store_folder: &store_folder, observer: &mut JudgeProgress::new(false) };
+    if let Some(report) = reports.assessment(last)? {
+        let earlier = load_earlier_assessments(&mut reports, before)?;
+        let name = (is_run || !before.is_empty()).then(|| reports.label(last)).transpose()?;
+        return assess::redraw(&AssessmentView { name, report: &report, earlier }, &args.output);
     }
     outputs::check(&args.output)?;
-    let mut reports = ReportLoader { store_folder: &store_folder, observer: &mut JudgeProgress::new(false) };
     let earlier = load_earlier(&mut reports, before)?;
     let more = outputs::shows_more(&args.output);
     let (report, from) = match is_run {
@@ -56,6 +55,16 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit> {
 
 fn load_earlier(reports: &mut ReportLoader<'_>, names: &[String]) -> Result<Vec<EarlierReport>> {
     names.iter().map(|name| Ok(EarlierReport { label: reports.label(name)?, report: reports.report(name)? })).collect()
+}
+
+fn load_earlier_assessments(reports: &mut ReportLoader<'_>, names: &[String]) -> Result<Vec<EarlierAssessment>> {
+    let load = |name: &String| {
+        let report = reports.assessment(name)?.ok_or_else(|| {
+            Failure::bad_input(format!("{name} is not an assessment, and the last report is; use reports of one kind"))
+        })?;
+        Ok(EarlierAssessment { label: reports.label(name)?, report })
+    };
+    names.iter().map(load).collect()
 }
 
 type LoadedSources = (LoadedSuite, Vec<Trial>);

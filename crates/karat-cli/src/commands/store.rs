@@ -6,6 +6,7 @@ use crate::outputs::save;
 use crate::terminal::{draw_table, merged, note, notes, print, print_done, print_json, print_stderr};
 use karat::tool::failed;
 use karat_core::wording::count;
+use karat_format::config::SuiteKind;
 use karat_format::diagnostic::harmless;
 use karat_report::grid::Cell;
 use karat_store::timestamp::format_utc;
@@ -59,14 +60,23 @@ fn list(store: &mut Store, json: bool) -> Result<Exit> {
         let started = format_utc(run.created_ms);
         let minutes = started.get(.."2026-03-01 14:05".len()).unwrap_or(&started);
         let failures = run.outcomes.iter().filter(|(outcome, _)| failed(**outcome)).map(|(_, trials)| trials);
+        let (trials, failures) = match run.kind {
+            SuiteKind::Findings => (format!("{}/{}", made(run), run.planned), failures.sum::<u64>().to_string()),
+            SuiteKind::Assessment => ("–".to_owned(), "–".to_owned()),
+        };
         rows.push(vec![
             Cell::folded(format!("{} {}", run.short_id, run.name.as_deref().unwrap_or_default()).trim_end()),
             Cell::folded(&run.suite),
             Cell::left(minutes),
             Cell::left(store.state_word(run)),
-            Cell::right(format!("{}/{}", made(run), run.planned)),
-            Cell::right(failures.sum::<u64>().to_string()),
+            Cell::right(trials),
+            Cell::right(failures),
         ]);
+    }
+    // A store with runs of tools only needs no kinds.
+    if runs.iter().any(|run| run.kind == SuiteKind::Assessment) {
+        let kinds = runs.iter().map(|run| run.kind.as_str());
+        rows.iter_mut().zip(["kind"].into_iter().chain(kinds)).for_each(|(row, kind)| row.insert(2, Cell::left(kind)));
     }
     print(&draw_table(&rows))?;
     // Runs are listed even if other data is damaged; `verify` reports that.
@@ -142,6 +152,11 @@ fn export(store: &mut Store, run: &str, whole: bool, output: Option<&Path>, json
         store.export_run_file(&run, path)?;
         let value = json!({ "run": run, "file": path, "whole": true });
         return print_done(json, &value, &format!("wrote {}, the whole run {run}", path.display()));
+    }
+    if store.plan(&run).is_ok_and(|plan| plan.kind == SuiteKind::Assessment) {
+        let message =
+            "an assessment has no trials to export; use --whole -o FILE, or `karat report RUN -o report.json`";
+        return Err(Failure::usage(message));
     }
     let mut lines = Vec::new();
     let exported = store.export(&run, &mut lines)?;

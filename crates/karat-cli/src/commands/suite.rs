@@ -19,6 +19,7 @@ use karat_core::wording::count;
 use karat_documents::assess::lint::lint as lint_record;
 use karat_documents::assess::{Bundle, discover, holds_records, load_all};
 use karat_documents::ingest::{IngestLimits, ingest};
+use karat_format::config::SuiteKind;
 use karat_format::diagnostic::{Diagnostic, Level, harmless};
 use karat_format::shipped_suites::locate;
 use karat_report::TerminalStyle;
@@ -28,8 +29,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-pub(crate) fn init(folder: &Path, json: bool) -> Result<Exit> {
-    let written = karat::suite::init::write(folder).map_err(|error| match error.kind() {
+pub(crate) fn init(folder: &Path, kind: SuiteKind, json: bool) -> Result<Exit> {
+    let written = karat::suite::init::write(folder, kind).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => Failure::bad_input(error),
         _ => Failure::unwritten(folder.display(), error),
     })?;
@@ -39,7 +40,11 @@ pub(crate) fn init(folder: &Path, json: bool) -> Result<Exit> {
     }
     print(&written.iter().map(shown).collect::<String>())?;
     let folder = folder.display();
-    print_stderr(&format!("\nNext:\n  karat check {folder}\n  karat score {folder}"));
+    let verb = match kind {
+        SuiteKind::Findings => "score",
+        SuiteKind::Assessment => "assess",
+    };
+    print_stderr(&format!("\nNext:\n  karat check {folder}\n  karat {verb} {folder}"));
     Ok(Exit::Ok)
 }
 

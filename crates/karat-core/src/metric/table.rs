@@ -338,15 +338,21 @@ pub enum Basis {
     /// The cases' own values of the metric, of which it is the mean.
     Values,
     Sums,
+    /// The share of the parts of all requirements in their wholes.
+    Share,
     Spread(&'static str),
     Levels(Scale),
     /// No sum over cases has it, for this reason.
     Whole(&'static str),
 }
 
-/// What the metric of that id is computed from; none where there is no such metric of findings.
+/// What the metric of that id is computed from; none where there is no such metric.
 pub fn basis(id: &str) -> Option<Basis> {
-    Some(match find(id).filter(|metric| metric.track == Track::Findings)?.source {
+    let metric = find(id)?;
+    if metric.track == Track::Assessment {
+        return Some(if metric.aggregation == Aggregation::Pooled { Basis::Share } else { Basis::Values });
+    }
+    Some(match metric.source {
         Source::Counts | Source::Trials | Source::Matches | Source::Audits | Source::Twins => Basis::Values,
         Source::Sums => Basis::Sums,
         Source::Spread(other) => Basis::Spread(other),

@@ -366,5 +366,7 @@ fn every_metric_knows_what_it_is_computed_from() {
             None => panic!("{}", metric.id),
         }
     }
-    assert_eq!(basis("mean_combined_score"), None);
+    assert_eq!(basis("mean_combined_score"), Some(Basis::Values));
+    assert_eq!(basis("citation_precision"), Some(Basis::Share));
+    assert_eq!(basis("unknown"), None);
 }

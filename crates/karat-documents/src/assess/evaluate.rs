@@ -94,6 +94,11 @@ impl Assessor {
         id.map_or(("", ""), |id| (&id.provider, &id.model))
     }
 
+    /// Whether a model answers, and not rules.
+    pub fn asks_model(&self) -> bool {
+        self.models.is_some()
+    }
+
     pub fn prompts(&self) -> Vec<String> {
         let templates = self.models.iter().flat_map(|_| [&RELEVANCE, &COMPLIANCE]);
         templates.map(|template| template.name.to_owned()).collect()

@@ -68,6 +68,11 @@ pub fn report(
         stage: how.stage,
         bundles: bundles.iter().map(bundle).collect(),
         search,
+        scoring: bundles
+            .iter()
+            .map(|own| &own.bundle.template)
+            .map(|own| (own.id.clone(), own.config.scoring))
+            .collect(),
         intervals: IntervalsV1 {
             level: Intervals::LEVEL,
             resamples: how.intervals.resamples,

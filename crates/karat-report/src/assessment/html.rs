@@ -1,50 +1,192 @@
-//! Renders an assessment report as a self-contained HTML page.
+//! Renders an assessment report as a self-contained HTML page. Everything is plain markup; a script only filters it.
+
+mod map;
+mod unit;
 
 use super::detail::{role, word};
 use super::{CATEGORIES, STAGES, facts, searched, templates, two, verdict};
+use crate::html::{self, section};
 use crate::number::{interval, p_value, signed, span, three, title};
-use crate::page::{Page, drawing};
+use crate::page::{Page, THEME, drawing};
 use crate::plot;
+use crate::report_view::AssessmentView;
 use karat_core::assessment::record::Compliance;
-use karat_format::assessment::{AssessedV1, AssessmentReportV1, BundleV1, RetrievalV1, RetrievedV1, ScoredV1};
+use karat_core::assessment::scores::Stage;
+use karat_core::wording::count;
+use karat_format::assessment::{
+    AssessedV1, AssessmentReportV1, AssessmentV1, BundleV1, RetrievalV1, RetrievedV1, ScoredV1, SideBySideV1,
+};
 use karat_format::comparison::{ConclusionV1, DifferenceV1};
 use karat_format::ordered_map::OrderedMap;
 use karat_format::report::EstimateV1;
 use maud::{Markup, html};
+use unit::all_units;
 
-/// Renders the page.
-pub fn draw(report: &AssessmentReportV1) -> String {
-    let name = templates(report);
+/// Renders the page on its own.
+pub fn draw(view: &AssessmentView<'_>) -> String {
+    page(view, &format!("{} · Karat assessment", templates(view.report))).draw()
+}
+
+/// The page of an assessment, standalone or one of several.
+pub fn page<'a>(view: &AssessmentView<'_>, title: &'a str) -> Page<'a> {
+    let report = view.report;
+    let has_answers = !report.assessments.is_empty();
+    let sections = [
+        ("assessors", "Assessors", has_answers.then(|| assessors(report))),
+        ("stages", "Stages", has_answers.then(|| stages(report))),
+        ("map", "Requirements and bundles", Some(map::draw(report))),
+        ("trend", "Trend", (!view.earlier.is_empty()).then(|| trend(view))),
+        ("retrieval", "Retrieval", report.retrieval.as_ref().map(|retrieval| retrieved(report, retrieval))),
+        ("side-by-side", "Side by side", report.comparison.as_ref().map(side_by_side)),
+        ("requirements", "Requirements", Some(all_requirements(report))),
+    ];
+    let shown: Vec<(&str, &str, Markup)> =
+        sections.into_iter().filter_map(|(id, title, content)| Some((id, title, content?))).collect();
     let body = html! {
-        h1 { (name) }
-        p.dim { (facts(report)) }
+        header.about {
+            h1 { (view.name.clone().unwrap_or_else(|| templates(report))) }
+            p.dim { @if view.name.is_some() { (templates(report)) " · " } (facts(report)) }
+            nav.toc aria-label="On this page" { @for (id, title, _) in &shown { a href={ "#" (id) } { (title) } " " } }
+            " "
+            button.theme type="button" hidden { "Theme" }
+        }
         @if !report.warnings.is_empty() {
-            div.careful role="note" { h2 { "Warnings" } ul { @for warning in &report.warnings { li { (warning) } } } }
-        }
-        @if !report.assessments.is_empty() {
-            h2 { "Assessors" }
-            @let sets: Vec<_> = report.assessments.iter().map(|(name, one)| (name, &one.metrics)).collect();
-            (figures(&sets, "Quality of the answers, with 95 % intervals"))
-            (lost(report))
-        }
-        @if let Some(retrieval) = &report.retrieval { (retrieved(report, retrieval)) }
-        @if let Some(comparison) = &report.comparison {
-            h2 { "Side by side" }
-            @for pair in &comparison.pairs {
-                @let head = heads(&["metric", "change", "95 % interval", "p", "verdict"]);
-                @let rows = html! { @for row in &pair.metrics { (difference(row)) } };
-                (table(&format!("{} → {}", pair.a, pair.b), &head, &rows))
+            section.careful #careful aria-labelledby="careful-title" {
+                h2 #careful-title { "Warnings" }
+                ul { @for warning in &report.warnings { li { (warning) } } }
             }
         }
-        h2 { "Requirements" }
+        @for (id, title, content) in &shown { (section(id, title, content)) }
+    };
+    Page { title, body, styles: &STYLES, scripts: &SCRIPTS, ..Page::default() }
+}
+
+const STYLES: [&str; 3] = [html::STYLES[0], html::STYLES[1], include_str!("assessment.css")];
+
+const SCRIPTS: [&str; 2] = [THEME, include_str!("assessment.js")];
+
+fn assessors(report: &AssessmentReportV1) -> Markup {
+    let sets: Vec<_> = report.assessments.iter().map(|(name, one)| (name, &one.metrics)).collect();
+    figures(&sets, "Quality of the answers, with 95 % intervals")
+}
+
+/// How many golden parts, and how many requirements, are left after each stage.
+fn stages(report: &AssessmentReportV1) -> Markup {
+    let head = html! { th scope="col" { "stage" } th.n scope="col" { "left" } th scope="col" { "share" } };
+    html! {
+        div.figures {
+            @for (name, one) in report.assessments.iter() {
+                @for (caption, steps) in funnels(report, one) {
+                    @let all = steps.first().map_or(0, |(_, n)| *n);
+                    @let rows = html! {
+                        @for (stage, n) in &steps {
+                            tr {
+                                th scope="row" { (stage) }
+                                td.n { (n) }
+                                td { (share(*n, all, stage)) }
+                            }
+                        }
+                    };
+                    (table(&format!("{name}: {caption}"), &head, &rows))
+                }
+            }
+        }
+        (lost(report))
+    }
+}
+
+/// The stages that golden parts and requirements pass. Of what a reranker dropped, reports only have what it left.
+fn funnels(report: &AssessmentReportV1, one: &AssessmentV1) -> [(&'static str, Vec<(&'static str, usize)>); 2] {
+    let lost = |stage: Stage| one.lost.get(&stage).copied().unwrap_or_default();
+    let cited = one.kept + lost(Stage::WrongRole);
+    let shown = cited + lost(Stage::NotCited);
+    let read = shown + lost(Stage::NotRetrieved);
+    let parts = vec![
+        ("golden parts", read + lost(Stage::NotIngested)),
+        ("in a section that was read", read),
+        (
+            if report.search.reranking.is_some() { "retrieved, reranked and shown" } else { "retrieved and shown" },
+            shown,
+        ),
+        ("cited", cited),
+        ("cited in the right role", one.kept),
+    ];
+    let right = one.requirements.iter().filter(|own| own.said == Some(own.golden)).count();
+    let requirements =
+        vec![("requirements", one.requirements.len()), ("answered", one.answered), ("right verdict", right)];
+    [("golden parts left after each stage", parts), ("requirements left after each stage", requirements)]
+}
+
+fn share(n: usize, all: usize, what: &str) -> Markup {
+    if all == 0 {
+        return html! { span.dim { "–" } };
+    }
+    let share = n as f64 / all as f64;
+    html! {
+        meter min="0" max=(all) value=(n) aria-label={ (what) ": " (n) " of " (all) } {} " " (format!("{:.0} %", 100.0 * share))
+    }
+}
+
+/// The metrics of the same assessors over several assessments, oldest first.
+fn trend(view: &AssessmentView<'_>) -> Markup {
+    let now = (view.name.as_deref().unwrap_or("now"), view.report);
+    let stops = view.earlier.iter().map(|earlier| (earlier.label.as_str(), &earlier.report)).chain([now]);
+    let stops: Vec<(&str, &AssessmentReportV1)> = stops.collect();
+    let sets = |of: &dyn Fn(&'_ AssessmentReportV1) -> Option<OrderedMap<EstimateV1>>| {
+        stops.iter().map(|(label, report)| (*label, of(report).unwrap_or_default())).collect::<Vec<_>>()
+    };
+    let drawn = |name: &str, sets: &[(&str, OrderedMap<EstimateV1>)]| {
+        let newest = sets.last().map(|(_, metrics)| metrics.names().map(str::to_owned).collect::<Vec<_>>());
+        let head = html! {
+            th scope="col" { "assessment" }
+            @for id in newest.iter().flatten() { th scope="colgroup" colspan="3" { (title(id)) } }
+        };
+        let rows = html! {
+            @for (label, metrics) in sets {
+                tr {
+                    th scope="row" { (label) }
+                    @for id in newest.iter().flatten() { (figure(metrics.get(id))) }
+                }
+            }
+        };
+        table(&format!("{name}, oldest first, with 95 % intervals"), &head, &rows)
+    };
+    let names: Vec<&str> = view.report.assessments.names().collect();
+    let others = view.earlier.iter().filter(|earlier| templates(&earlier.report) != templates(view.report)).count();
+    html! {
+        @for name in &names {
+            @let own = sets(&|report| report.assessments.get(name).map(|one| one.metrics.clone()));
+            (drawn(name, &own))
+        }
+        @if view.report.retrieval.is_some() {
+            @let own = sets(&|report| report.retrieval.as_ref().map(|retrieval| retrieval.metrics.clone()));
+            (drawn("retrieval", &own))
+        }
+        @if others > 0 { p.warn { (count(others, "assessment")) " used other templates, and cannot be compared." } }
+    }
+}
+
+fn side_by_side(comparison: &SideBySideV1) -> Markup {
+    html! {
+        @for pair in &comparison.pairs {
+            @let head = heads(&["metric", "change", "95 % interval", "p", "verdict"]);
+            @let rows = html! { @for row in &pair.metrics { (difference(row)) } };
+            (table(&format!("{} → {}", pair.a, pair.b), &head, &rows))
+        }
+    }
+}
+
+fn all_requirements(report: &AssessmentReportV1) -> Markup {
+    html! {
         @for bundle in &report.bundles {
             @let documents: Vec<&str> = bundle.documents.iter().map(|document| document.name.as_str()).collect();
-            h3 { (bundle.bundle_id) }
-            p.dim { (bundle.language) " · " (documents.join(", ")) }
-            (requirements(report, bundle))
+            div.bundle {
+                h3 { (bundle.bundle_id) }
+                p.dim { (bundle.language) " · " (documents.join(", ")) }
+                (requirements(report, bundle))
+            }
         }
-    };
-    Page { title: &format!("Karat: {name}"), body, styles: &[plot::STYLE], ..Page::default() }.draw()
+    }
 }
 
 /// On small screens the table scrolls within its frame; the frame is focusable and named so that keyboards can scroll it.
@@ -122,7 +264,6 @@ fn retrieved(report: &AssessmentReportV1, retrieval: &RetrievalV1) -> Markup {
         }
     };
     html! {
-        h2 { "Retrieval" }
         p.dim { (searched(report)) " · k = " (retrieval.k) }
         (figures(&[("retrieval", &retrieval.metrics)], "Quality of retrieval, with 95 % intervals"))
         (framed(caption, &overlaps))
@@ -147,29 +288,22 @@ fn difference(row: &DifferenceV1) -> Markup {
 }
 
 fn requirements(report: &AssessmentReportV1, bundle: &BundleV1) -> Markup {
-    let is_own =
-        |bundle_id: &str, template_id: &str| bundle_id == bundle.bundle_id && template_id == bundle.template_id;
-    let retrieved = report.retrieval.iter().flat_map(|retrieval| &retrieval.requirements);
-    let retrieved: Vec<&RetrievedV1> = retrieved.filter(|one| is_own(&one.bundle_id, &one.template_id)).collect();
-    let Some((_, first)) = report.assessments.0.first() else {
-        return html! { @for one in retrieved { details { summary { (one.requirement_id) } (found(one)) } } };
-    };
-    let own = first.requirements.iter().enumerate().filter(|(_, one)| is_own(&one.bundle_id, &one.template_id));
+    let own = all_units(report).into_iter();
+    let own = own.filter(|unit| unit.bundle == bundle.bundle_id && unit.template == bundle.template_id);
     html! {
-        @for (at, one) in own {
-            details {
+        @for unit in own {
+            details.requirement id=(unit.anchor()) data-case=(unit.case) data-requirement=(unit.requirement)
+                data-verdicts=(unit.verdicts()) data-wrong=(unit.is_wrong()) {
                 summary {
-                    b { (one.requirement_id) } " golden " (verdict(Some(one.golden)))
-                    @for (name, assessment) in report.assessments.iter() {
-                        @let own = &assessment.requirements[at];
+                    b { (unit.requirement) }
+                    @if let Some(golden) = unit.golden() { " golden " (verdict(Some(golden))) }
+                    @for (name, own) in &unit.answers {
                         @let class = if own.said == Some(own.golden) { "good" } else { "bad" };
                         " · " (name) " " span class=(class) { (verdict(own.said)) } " " (two(Some(own.combined)))
                     }
                 }
-                @for (name, assessment) in report.assessments.iter() { (assessed(name, &assessment.requirements[at])) }
-                @if let Some(retrieved) = retrieved.iter().find(|other| other.requirement_id == one.requirement_id) {
-                    (found(retrieved))
-                }
+                @for (name, own) in &unit.answers { (assessed(name, own)) }
+                @if let Some(retrieved) = unit.retrieved { (found(retrieved)) }
             }
         }
     }

@@ -7,6 +7,7 @@ use super::super::state::State;
 use super::{KINDS, ListQuery, annotator, check_enabled, kind_of};
 use axum::extract::{Path, Query, State as Shared};
 use karat_core::judgement::Classification;
+use karat_format::config::SuiteKind;
 use karat_report::page::PLAIN;
 use karat_store::RunInfo;
 use karat_store::label::{Annotator, LabelKind};
@@ -31,7 +32,9 @@ pub(super) struct Chosen {
 
 pub(super) async fn start(Shared(state): Shared<State>) -> Result<Reply, Fault> {
     check_enabled(&state)?;
-    let (runs, labels) = state.read(|store| Ok((store.overview()?, store.labels()?))).await?;
+    let (mut runs, labels) = state.read(|store| Ok((store.overview()?, store.labels()?))).await?;
+    // Assessments have no findings to label.
+    runs.retain(|run| run.kind == SuiteKind::Findings);
     let mut people: BTreeMap<String, usize> = BTreeMap::new();
     for name in labels.iter().map(|label| &label.annotator) {
         *people.entry(name.to_string()).or_default() += 1;

@@ -22,7 +22,7 @@ pub(super) fn direction(id: &str) -> Direction {
 pub(super) fn stated_figures(pair: &Paired<'_>, id: &str) -> (usize, [Option<f64>; 2]) {
     let left_out = pair.cases.iter().filter(|(_, a, b)| a.counted != b.counted).count();
     let same_cases = left_out == 0 && pair.left_out.is_empty();
-    let stated = |side: &Side| side.stated.get(id)?.as_ref().ok().copied().filter(|_| same_cases);
+    let stated = |side: &Side| side.stated.get(id)?.value.filter(|_| same_cases);
     (left_out, [stated(pair.a), stated(pair.b)])
 }
 
@@ -91,8 +91,10 @@ impl Recipe {
         for side in sides {
             let label = &side.label;
             return Err(match (side.stated.get(id), side.kept) {
-                (Some(Ok(_)), _) => continue,
-                (Some(Err(reason)), _) => format!("{label} has no value: {reason}"),
+                (Some(estimate), _) if estimate.value.is_some() => continue,
+                (Some(estimate), _) => {
+                    format!("{label} has no value: {}", estimate.undefined.as_deref().unwrap_or("no reason given"))
+                }
                 (None, SideKind::Report) => format!("the report of {label} does not contain it: score it again"),
                 (None, SideKind::Baseline) => {
                     format!("the baseline of {label} does not contain it: write it again with --metric {id}")
@@ -101,7 +103,7 @@ impl Recipe {
         }
         let recipe = Self::new(sides, id)?;
         for side in sides {
-            let Some(Ok(stated)) = side.stated.get(id) else { continue };
+            let Some(stated) = side.stated.get(id).and_then(|estimate| estimate.value) else { continue };
             let computed = recipe.figure(side);
             if computed.is_some_and(|computed| (computed - stated).abs() <= SAME * stated.abs().max(1.0)) {
                 continue;
@@ -135,6 +137,10 @@ impl Recipe {
                 let population = rules()?.audit_conventions.population_std;
                 let value = move |sums: &[f64]| spread_of_moments(sums[0], sums[1], sums[2], population).ok();
                 (Vec::new(), Box::new(value))
+            }
+            Basis::Share => {
+                let share = |sums: &[f64]| (sums[1] > 0.0).then(|| sums[0] / sums[1]);
+                (share_columns(id).to_vec(), Box::new(share))
             }
             Basis::Sums => {
                 let (profile, id) = (rules()?.clone(), id.to_owned());
@@ -271,6 +277,11 @@ impl Recipe {
 /// The mean of a figure over parts with so many columns each.
 fn over_parts(value: Box<Statistic<'static>>, width: usize) -> Box<Statistic<'static>> {
     Box::new(move |columns: &[f64]| mean(&columns.chunks(width.max(1)).filter_map(&value).collect::<Vec<_>>()))
+}
+
+/// The sums of a share: its parts, and their wholes.
+pub(super) fn share_columns(id: &str) -> [String; 2] {
+    [format!("{id}.part"), format!("{id}.whole")]
 }
 
 /// Pooled true positives, false positives and misses.

@@ -1,15 +1,16 @@
 //! Compares tools case by case, from finished reports; nothing is scored again.
 
+mod assessment;
 mod measure;
 mod pairing;
 mod ranks;
 mod reports;
 mod side;
 
+pub(crate) use assessment::digest as assessment_digest;
 pub(crate) use measure::{Recipe, recomputed};
 pub use ranks::ranking;
 pub use reports::{CompareRequest, compare_reports, pair_tools};
-pub(crate) use side::profile_digest;
 pub use side::{CaseSide, Side, SideKind};
 
 use crate::failure::{Failure, Result};

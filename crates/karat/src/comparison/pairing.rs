@@ -34,7 +34,12 @@ pub(super) fn pair<'a>(a: &'a Side, b: &'a Side, intersection: bool) -> Result<P
             reasons.push(format!(
                 "they are about different suites or versions of one ({a} and {b}): score both against the same suite, {use_intersection}"
             ));
-        } else if !(only_a.is_empty() && only_b.is_empty() && changed.is_empty()) {
+        } else if !changed.is_empty() {
+            let cases = count(changed.len(), "case");
+            reasons.push(format!(
+                "the goldens of {cases} differ: score both against the same goldens, {use_intersection}"
+            ));
+        } else if !(only_a.is_empty() && only_b.is_empty()) {
             reasons.push(format!(
                 "they were run on different cases of the suite: run both on the same ones, {use_intersection}"
             ));

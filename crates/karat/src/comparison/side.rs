@@ -1,17 +1,20 @@
-//! One side of a comparison: a tool of a report, or of a baseline.
+//! One side of a comparison: a tool of a report, an assessor of an assessment, or either of a baseline.
 
+use super::measure::direction;
 use karat_core::clusters::DEFAULT_FIELD;
 use karat_core::comparison::FoundCount;
 use karat_core::golden::Acceptance;
+use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::profile::Profile;
 use karat_format::baseline::{BaselineMetricV1, BaselineToolV1, BaselineV1};
-use karat_format::report::{CaseInfoV1, CaseResultV1, ProfileV1, ReportV1, ToolV1, TrialResultV1};
+use karat_format::report::{CaseInfoV1, CaseResultV1, EstimateV1, ProfileV1, ReportV1, ToolV1, TrialResultV1};
 use karat_llm::ledger::sorted;
 use karat_report::number::stated;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A tool of a report or of a baseline.
+/// A tool of a report, an assessor of an assessment, or either of a baseline: what is stated of each metric, and what each
+/// case, or each requirement of a bundle, adds to it.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Side {
@@ -32,8 +35,8 @@ pub struct Side {
     pub macro_by: Option<String>,
     /// The metrics that are macro averages.
     pub over_parts: BTreeSet<String>,
-    /// The stated figure of each metric, or why there is none.
-    pub stated: BTreeMap<String, Result<f64, String>>,
+    /// What is stated of each metric over all cases.
+    pub stated: BTreeMap<String, EstimateV1>,
     pub kept: SideKind,
     pub judges: Vec<String>,
     pub cases: BTreeMap<String, CaseSide>,
@@ -71,17 +74,13 @@ pub struct CaseSide {
 impl Side {
     /// A tool of a report.
     pub fn of_report(report: &ReportV1, tool: &ToolV1, label: impl Into<String>) -> Self {
+        let rules = rules(&report.profile);
         let resolved: Option<Profile> = serde_json::to_value(&report.profile).and_then(serde_json::from_value).ok();
         let macro_by = report.profile.headline_macro_by.clone().filter(|by| tool.macro_by.contains_key(by));
         let averaged = macro_by.iter().filter_map(|by| tool.macro_by.get(by));
         let over_parts: BTreeSet<String> = averaged.flat_map(|metrics| metrics.keys().cloned()).collect();
         let ids: BTreeSet<&String> = tool.metrics.keys().chain(&over_parts).collect();
-        let figure = |id: &String| {
-            let estimate = stated(report, tool, id)?;
-            let reason = || estimate.undefined.clone().unwrap_or_else(|| "no reason given".to_owned());
-            Some((id.clone(), estimate.value.ok_or_else(reason)))
-        };
-        let stated = ids.into_iter().filter_map(figure).collect();
+        let stated = ids.into_iter().filter_map(|id| Some((id.clone(), stated(report, tool, id)?.clone()))).collect();
         let case = |(info, result): (&CaseInfoV1, &CaseResultV1)| {
             let parts = macro_by.as_deref().map_or_else(Vec::new, |dimension| parts(info, dimension));
             (info.case.clone(), CaseSide { parts, ..case(info, result) })
@@ -92,8 +91,8 @@ impl Side {
             suite: report.suite.name.clone(),
             digest: report.suite.digest.clone(),
             profile: report.profile.name.clone(),
-            profile_digest: profile_digest(&report.profile),
-            rules: rules(&report.profile),
+            profile_digest: rules_digest(&rules),
+            rules,
             resolved,
             headline: report.profile.headline.clone(),
             judges: judges(report),
@@ -108,8 +107,12 @@ impl Side {
     /// A tool of a baseline.
     pub fn of_baseline(baseline: &BaselineV1, tool: &BaselineToolV1, label: impl Into<String>) -> Self {
         let tally = |[found, trials]: [usize; 2]| FoundCount { found, trials };
-        let figure =
-            |metric: &BaselineMetricV1| metric.value.ok_or_else(|| "it had no value when it was written".to_owned());
+        let estimate = |(id, metric): (&String, &BaselineMetricV1)| {
+            let undefined = metric.value.is_none().then(|| "it had no value when it was written".to_owned());
+            let BaselineMetricV1 { value, ci, n } = *metric;
+            let (direction, unreliable) = (direction(id), n < RELIABLE_N);
+            (id.clone(), EstimateV1 { value, undefined, ci, n, direction, unreliable, ..EstimateV1::default() })
+        };
         let case = |case: &karat_format::baseline::BaselineCaseV1| {
             let side = CaseSide {
                 goldens: case.goldens.clone(),
@@ -135,7 +138,7 @@ impl Side {
             headline: tool.metrics.keys().cloned().collect(),
             macro_by: None,
             over_parts: BTreeSet::new(),
-            stated: tool.metrics.iter().map(|(id, metric)| (id.clone(), figure(metric))).collect(),
+            stated: tool.metrics.iter().map(estimate).collect(),
             kept: SideKind::Baseline,
             judges: baseline.judges.clone(),
             cases: tool.cases.iter().map(case).collect(),
@@ -146,8 +149,10 @@ impl Side {
 /// Values of a profile that change no score of a case.
 const NO_RULES: [&str; 4] = ["name", "description", "judge", "judge_by_variable"];
 
-pub(crate) fn profile_digest(profile: &ProfileV1) -> String {
-    short_hash(sorted(&Value::Object(rules(profile).into_iter().collect())).to_string().as_bytes())
+/// A hash of the values that scores depend on.
+pub(super) fn rules_digest(rules: &BTreeMap<String, Value>) -> String {
+    let entries = rules.iter().map(|(name, value)| (name.clone(), value.clone()));
+    short_hash(sorted(&Value::Object(entries.collect())).to_string().as_bytes())
 }
 
 fn rules(profile: &ProfileV1) -> BTreeMap<String, Value> {
@@ -156,7 +161,7 @@ fn rules(profile: &ProfileV1) -> BTreeMap<String, Value> {
     others.map(|(name, value)| (name.clone(), value.clone())).chain([("method".to_owned(), method)]).collect()
 }
 
-fn short_hash(bytes: &[u8]) -> String {
+pub(super) fn short_hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().chars().take(16).collect()
 }
 

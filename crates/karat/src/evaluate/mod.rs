@@ -9,7 +9,7 @@ mod try_tool;
 
 pub use prepare::{Prepared, prepare};
 pub use run_and_score::execute;
-pub(crate) use run_and_score::make_scratch;
+pub(crate) use run_and_score::{make_scratch, require_free_name};
 pub use try_tool::{Tried, try_tool};
 
 use crate::failure::{Failure, Result};

@@ -12,6 +12,7 @@ use crate::tool::grants::{Remembered, Request as GrantRequest, requested};
 use crate::tool::manifest::{Context, Manifest, NO_MODEL, in_config};
 use crate::tool::replay::Recordings;
 use karat_core::panel::Consensus;
+use karat_format::config::SuiteKind;
 use karat_format::run::{PLAN_SCHEMA, PlanV1, PlannedSuiteV1, PlannedToolV1};
 use karat_format::shipped_suites::locate;
 use karat_format::submission::MAX_TRIALS;
@@ -83,6 +84,7 @@ fn prepare_new(request: &EvaluateRequest, observer: &mut dyn EvaluateObserver) -
     let consensus = Consensus::NAMES.iter().find(|(_, consensus)| Some(*consensus) == request.judge.consensus);
     let plan = PlanV1 {
         schema: PLAN_SCHEMA.to_owned(),
+        kind: SuiteKind::Findings,
         suite: PlannedSuiteV1 {
             name: suite.name.clone(),
             place: place_of(&loaded),
@@ -106,7 +108,7 @@ fn prepare_resumed(
     observer: &mut dyn EvaluateObserver,
 ) -> Result<Prepared> {
     let mut store = Store::open(&request.store_folder)?;
-    let info = store.find(reference)?;
+    let info = store.find_findings(reference)?;
     let run = &info.short_id;
     let plan = store.plan(&info.id)?;
     let place = request.suite.as_deref().unwrap_or(&plan.suite.place);

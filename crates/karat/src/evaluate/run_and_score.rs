@@ -103,7 +103,7 @@ fn run_trials(
         }
         None => {
             let mut store = Store::create(folder)?;
-            require_free_name(request, &mut store)?;
+            require_free_name(request.name.as_deref(), &mut store)?;
             (store, None)
         }
     };
@@ -193,8 +193,8 @@ fn run_with_events(
 }
 
 /// Refuses a name that is taken before anything is set up.
-fn require_free_name(request: &EvaluateRequest, store: &mut Store) -> Result<()> {
-    let Some(name) = &request.name else { return Ok(()) };
+pub(crate) fn require_free_name(name: Option<&str>, store: &mut Store) -> Result<()> {
+    let Some(name) = name else { return Ok(()) };
     match store.find(name) {
         Ok(run) => Err(Failure::usage(format!("run {} is already named `{name}`; choose another name", run.short_id))),
         Err(StoreError::NoRun { .. }) => Ok(()),

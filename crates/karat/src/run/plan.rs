@@ -72,6 +72,7 @@ pub fn describe(plan: &PlanV1) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use karat_format::config::SuiteKind;
     use karat_format::run::{PLAN_SCHEMA, PlannedSuiteV1, PlannedToolV1};
     use karat_format::tool::{ToolKindV1, ToolManifestV1};
 
@@ -79,6 +80,7 @@ mod tests {
         let profile = crate::profile::resolve("karat", &crate::profile::no_files, &[]).unwrap();
         PlanV1 {
             schema: PLAN_SCHEMA.to_owned(),
+            kind: SuiteKind::Findings,
             suite: PlannedSuiteV1 { name: "s".into(), place: "s".into(), digest: String::new(), cases: cases.len() },
             profile: karat_report::build::profile_as_printed(&profile),
             consensus: None,

@@ -1,5 +1,6 @@
-//! A small working suite to start from.
+//! A small working suite of either kind to start from.
 
+use karat_format::config::SuiteKind;
 use karat_io::atomic_write;
 use karat_io::files::Files;
 use std::collections::BTreeMap;
@@ -7,34 +8,47 @@ use std::io;
 use std::path::Path;
 
 macro_rules! template {
-    ($path:literal) => {
-        ($path, include_str!(concat!("../../templates/suite/", $path)))
+    ($folder:literal: $($path:literal,)+) => {
+        &[$(($path, include_str!(concat!("../../templates/", $folder, "/", $path))),)+]
     };
 }
 
-/// The files of the suite that `karat init` writes, with their paths.
-pub static TEMPLATE: &[(&str, &str)] = &[
-    template!("karat.toml"),
-    template!("cases/unchecked-index/case.yaml"),
-    template!("cases/unchecked-index/before/pager.py"),
-    template!("cases/unchecked-index/after/pager.py"),
-    template!("cases/tidy-rename/case.yaml"),
-    template!("cases/tidy-rename/before/greet.py"),
-    template!("cases/tidy-rename/after/greet.py"),
-    template!("submissions/example-reviewer.jsonl"),
-];
+/// Files with their paths.
+type Template = &'static [(&'static str, &'static str)];
 
-/// The name of the suite in the template, which becomes that of its folder.
+static FINDINGS: Template = template! { "suite":
+    "karat.toml",
+    "cases/unchecked-index/case.yaml",
+    "cases/unchecked-index/before/pager.py",
+    "cases/unchecked-index/after/pager.py",
+    "cases/tidy-rename/case.yaml",
+    "cases/tidy-rename/before/greet.py",
+    "cases/tidy-rename/after/greet.py",
+    "submissions/example-reviewer.jsonl",
+};
+
+static ASSESSMENT: Template = template! { "assessment":
+    "karat.toml",
+    "templates/hosting/config.yml",
+    "bundles/example-host/hosting_terms.md",
+    "bundles/example-host/example-host.golden-assessment.yml",
+};
+
+/// The name of the suite in a template, which becomes that of its folder.
 const NAME: &str = "name = \"my-suite\"";
 
 /// Writes the template into a folder that has no suite yet, and says which files it wrote. Nothing is overwritten. The suite is
 /// named after the folder.
-pub fn write(folder: &Path) -> io::Result<Vec<String>> {
+pub fn write(folder: &Path, kind: SuiteKind) -> io::Result<Vec<String>> {
     if folder.is_file() {
         let message = format!("{} is a file; name a folder for the suite", folder.display());
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
     }
-    for (path, _) in TEMPLATE {
+    let template = match kind {
+        SuiteKind::Findings => FINDINGS,
+        SuiteKind::Assessment => ASSESSMENT,
+    };
+    for (path, _) in template {
         let full = folder.join(path);
         if std::fs::symlink_metadata(&full).is_ok() {
             let message = format!("{} already exists; choose a folder without a suite", full.display());
@@ -45,19 +59,19 @@ pub fn write(folder: &Path) -> io::Result<Vec<String>> {
     let real = folder.canonicalize()?;
     let name = real.file_name().map_or_else(|| "suite".to_owned(), |name| name.to_string_lossy().into_owned());
     let name = format!("name = {}", toml::Value::String(name));
-    for (path, content) in TEMPLATE {
+    for (path, content) in template {
         let full = folder.join(path);
         full.parent().map_or(Ok(()), std::fs::create_dir_all)?;
         atomic_write::write(&full, &mut |out| out.write_all(content.replace(NAME, &name).as_bytes()))?;
     }
-    Ok(TEMPLATE.iter().map(|(path, _)| (*path).to_owned()).collect())
+    Ok(template.iter().map(|(path, _)| (*path).to_owned()).collect())
 }
 
 /// Removes the example cases that are as `write` left them, with the example submission, and returns their ids.
 pub(super) fn remove_examples(suite: &Path) -> io::Result<Vec<String>> {
     let mut examples: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
     let mut submissions = Vec::new();
-    for (path, content) in TEMPLATE {
+    for (path, content) in FINDINGS {
         match path.strip_prefix("cases/").and_then(|path| path.split_once('/')) {
             Some((id, _)) => examples.entry(id).or_default().push((path, content)),
             None => submissions.extend(path.starts_with("submissions/").then_some((*path, *content))),

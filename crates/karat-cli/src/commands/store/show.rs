@@ -7,6 +7,7 @@ use karat::tool::failed;
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::trial::Outcome;
 use karat_core::wording::count;
+use karat_format::config::SuiteKind;
 use karat_format::diagnostic::harmless;
 use karat_format::document::suggest;
 use karat_format::run::{PlanV1, ToolFactsV1};
@@ -24,6 +25,9 @@ const MOST_FAILURES: usize = 30;
 
 pub(super) fn run(store: &mut Store, reference: &str, json: bool) -> Result<Exit> {
     let info = store.find(reference)?;
+    if info.kind == SuiteKind::Assessment {
+        return assessment(store, &info, json);
+    }
     let (plan, history, trials) = (store.plan(&info.id)?, store.tool_history(&info.id)?, store.trials(&info.id)?);
     let tools: BTreeMap<&ToolName, &ToolFactsV1> =
         history.iter().filter_map(|(tool, facts)| Some((tool, facts.last()?))).collect();
@@ -60,8 +64,33 @@ pub(super) fn run(store: &mut Store, reference: &str, json: bool) -> Result<Exit
     Ok(Exit::Ok)
 }
 
+fn assessment(store: &mut Store, info: &RunInfo, json: bool) -> Result<Exit> {
+    let plan = store.plan(&info.id)?;
+    if json {
+        return print_json(&merged(value(store, info), &json!({ "plan": plan })));
+    }
+    let part = if plan.selected_by.is_empty() { String::new() } else { format!(", {}", plan.selected_by.join(" ")) };
+    let assessors: Vec<&str> = plan.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let assessors = if assessors.is_empty() { "none, only the search".to_owned() } else { assessors.join(", ") };
+    let rows = vec![
+        ("run", run_words(info)),
+        ("kind", info.kind.as_str().to_owned()),
+        ("state", store.state_word(info).to_owned()),
+        ("started", started(info)),
+        ("template", format!("{}, {}{part}", info.suite, count(plan.suite.cases, "requirement"))),
+        ("input", plan.suite.place.clone()),
+        ("assessor", assessors),
+        ("report", if info.has_report { "kept" } else { "none" }.to_owned()),
+        ("karat", info.karat.clone()),
+    ];
+    print(&facts(rows))?;
+    let run = &info.short_id;
+    print_stderr(&format!("\nIts report and its log:\n  karat report {run}\n  karat logs summarize --run {run}"));
+    Ok(Exit::Ok)
+}
+
 pub(super) fn trial(store: &mut Store, run: &str, words: &[String], wanted: Option<&str>, json: bool) -> Result<Exit> {
-    let info = store.find(run)?;
+    let info = store.find_findings(run)?;
     let key = key(words)?;
     let stored = store.trials(&info.id)?.into_iter().find(|stored| TrialKey::from_trial(&stored.trial) == key);
     let Some(stored) = stored else { return Err(unknown(store, &info, &key)?) };
@@ -113,14 +142,13 @@ pub(super) fn trial(store: &mut Store, run: &str, words: &[String], wanted: Opti
 }
 
 fn head(store: &Store, info: &RunInfo, plan: &PlanV1, judgements: usize) -> String {
-    let ended = info.ended_ms.map(|ms| format!(", ended {}", format_utc(ms))).unwrap_or_default();
     let outcomes: Vec<String> = info.outcomes.iter().map(|(outcome, n)| format!("{n} {}", outcome.words())).collect();
     let outcomes = if outcomes.is_empty() { String::new() } else { format!(": {}", outcomes.join(", ")) };
     let part = if plan.selected_by.is_empty() { String::new() } else { format!(", {}", plan.selected_by.join(" ")) };
     let mut rows = vec![
-        ("run", format!("{}{}", info.id, info.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default())),
+        ("run", run_words(info)),
         ("state", store.state_word(info).to_owned()),
-        ("started", format!("{} UTC{ended}", format_utc(info.created_ms))),
+        ("started", started(info)),
         ("suite", format!("{}, {} of {}{part}", info.suite, plan.cases.len(), count(plan.suite.cases, "case"))),
         ("profile", format!("{}, seed {}", plan.profile.name, plan.seed)),
         ("trials", format!("{} of {}{outcomes}", made(info), info.planned)),
@@ -133,6 +161,19 @@ fn head(store: &Store, info: &RunInfo, plan: &PlanV1, judgements: usize) -> Stri
     if let Some(model) = &plan.model {
         rows.insert(5, ("model", model.clone()));
     }
+    facts(rows)
+}
+
+fn run_words(info: &RunInfo) -> String {
+    format!("{}{}", info.id, info.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default())
+}
+
+fn started(info: &RunInfo) -> String {
+    let ended = info.ended_ms.map(|ms| format!(", ended {}", format_utc(ms))).unwrap_or_default();
+    format!("{} UTC{ended}", format_utc(info.created_ms))
+}
+
+fn facts(rows: Vec<(&str, String)>) -> String {
     let mut out = String::new();
     for (name, value) in rows {
         let lines = fold(&harmless(&value), look().width.saturating_sub(9));

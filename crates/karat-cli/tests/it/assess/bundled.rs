@@ -114,7 +114,9 @@ fn pages_escape_hostile_text() {
     project.ok(&format!("assess {RECORD_FILE} --no-rerank --resamples 200 -q -o a.html"));
     let page = project.read("a.html");
     assert!(page.contains("alert(1)"), "the text is missing");
-    let page = page.replacen("<a class=\"skip\" href=\"#main\">", "", 1);
+    // Its own script, and links within the page.
+    let page = page.replacen("<a class=\"skip\" href=\"#main\">", "", 1).replacen("<script>", "", 1);
+    let page = page.replace("<a href=\"#", "");
     for mark in ["<script", "<img", "<a ", "http:", "https:", "\u{202e}"] {
         assert!(!page.contains(mark), "{mark}");
     }

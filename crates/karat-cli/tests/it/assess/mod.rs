@@ -4,6 +4,7 @@ mod bundled;
 mod example;
 mod models;
 mod sessions;
+mod stored;
 
 use crate::project::Project;
 use serde_json::Value;

@@ -1,0 +1,67 @@
+// Filters requirements in the map and in the list, and opens what a link points to.
+
+const form = document.getElementById("filters");
+const status = document.getElementById("filter-status");
+const listed = [...document.querySelectorAll("details.requirement")];
+
+const filter = () => {
+  const wanted = new FormData(form);
+  const requirement = wanted.get("requirement") ?? "";
+  const verdict = wanted.get("verdict") ?? "";
+  const wrong = wanted.get("wrong") !== null;
+  const answers = (element) =>
+    (verdict === "" || (element.dataset.verdicts ?? "").split(" ").includes(verdict)) && (!wrong || element.dataset.wrong === "true");
+  const named = (element) => requirement === "" || element.dataset.requirement === requirement;
+  for (const one of listed) one.hidden = !(named(one) && answers(one));
+  for (const bundle of document.querySelectorAll(".bundle")) bundle.hidden = !bundle.querySelector("details.requirement:not([hidden])");
+  for (const row of document.querySelectorAll("table.map tbody tr")) {
+    const cells = [...row.querySelectorAll("td[data-wrong]")];
+    for (const cell of cells) cell.classList.toggle("faded", !answers(cell));
+    row.hidden = !(named(row) && cells.some(answers));
+  }
+  const left = listed.filter((one) => !one.hidden).length;
+  const all = `${listed.length} ${listed.length === 1 ? "requirement" : "requirements"}`;
+  status.textContent = left === listed.length ? all : `${left} of ${all}`;
+};
+
+if (form) {
+  form.hidden = false;
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("change", filter);
+  // The fields have their first values only after the event.
+  form.addEventListener("reset", () => setTimeout(filter));
+  filter();
+}
+
+// A place on the page, or #/case/NAME from a comparison.
+const decoded = (text) => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+const open = () => {
+  const [path] = location.hash.slice(1).split("?");
+  const name = path.startsWith("/case/") ? decoded(path.slice("/case/".length)) : undefined;
+  const found = name === undefined ? document.getElementById(path) : listed.find((one) => one.dataset.case === name);
+  if (!(found instanceof HTMLDetailsElement)) return;
+  if (found.hidden) form?.reset();
+  for (const around of [found, found.closest(".bundle")]) if (around) around.hidden = false;
+  found.open = true;
+  found.scrollIntoView();
+  found.querySelector("summary")?.focus({ preventScroll: true });
+};
+addEventListener("hashchange", open);
+open();
+
+// Paper cannot be unfolded.
+const closed = [];
+addEventListener("beforeprint", () => {
+  closed.push(...document.querySelectorAll("details:not([open])"));
+  for (const one of closed) one.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const one of closed.splice(0)) one.open = false;
+});
+document.documentElement.dataset.ready = "true";
