@@ -95,20 +95,22 @@ pub(crate) struct Progress {
     done: usize,
     left: usize,
     failures: usize,
+    retries: usize,
     outcomes: BTreeMap<Outcome, usize>,
 }
 
 impl Progress {
     pub(crate) fn new(quiet: bool) -> Self {
         let outcomes = BTreeMap::new();
-        Self { meter: Meter::new(quiet), began: Instant::now(), before: 0, done: 0, left: 0, failures: 0, outcomes }
+        let (meter, began) = (Meter::new(quiet), Instant::now());
+        Self { meter, began, before: 0, done: 0, left: 0, failures: 0, retries: 0, outcomes }
     }
 
     fn trials_done(&mut self, records: &[TrialRecord]) {
         for record in records {
             let outcome = record.trial.outcome;
             *self.outcomes.entry(outcome).or_default() += 1;
-            if failed(outcome) {
+            if failed(outcome) || outcome == Outcome::Unavailable {
                 self.failures += 1;
                 self.print_failure(record);
             }
@@ -121,7 +123,10 @@ impl Progress {
 
     fn state(&self) -> String {
         let seconds = self.began.elapsed().as_secs_f64();
-        let failures = if self.failures > 0 { format!(" · {} failed", self.failures) } else { String::new() };
+        let unavailable = self.outcomes.get(&Outcome::Unavailable).copied().unwrap_or_default();
+        let counts = [(self.failures - unavailable, "failed"), (unavailable, "unavailable")];
+        let failures: String =
+            counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!(" · {n} {word}")).collect();
         if seconds < 0.5 || self.done == 0 {
             return failures;
         }
@@ -150,6 +155,20 @@ impl Progress {
         }
         if self.failures == MOST_FAILURES {
             self.meter.say("  ✗ further failures are stored but not printed");
+        }
+    }
+
+    fn print_retry(&mut self, record: &TrialRecord, wait: Duration) {
+        self.retries += 1;
+        if self.retries > MOST_RETRIES {
+            return;
+        }
+        let (tool, case, number) = (&record.trial.tool, &record.trial.case, record.trial.number);
+        let why = record.detail.reason.as_deref().unwrap_or("an outage");
+        let text = format!("  {tool} on {case}, trial {number}: {why}; retrying in {}", span(wait));
+        self.meter.say(&harmless(&text));
+        if self.retries == MOST_RETRIES {
+            self.meter.say("  further retries are not printed");
         }
     }
 
@@ -186,6 +205,7 @@ impl Progress {
                 let word = if facts.isolation_kind.is_none() { "" } else { "isolation " };
                 self.meter.say(&harmless(&format!("  {tool} ·{version} {word}{}", facts.isolation)));
             }
+            RunEvent::Retrying { trial, wait } => self.print_retry(trial, *wait),
             RunEvent::TrialsDone(records) => self.trials_done(records),
             RunEvent::Ended(ending) => self.ended(ending),
         }

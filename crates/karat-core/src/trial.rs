@@ -17,6 +17,9 @@ named_enum! {
         TimedOut = "timed_out",
         /// The tool's output could not be read.
         Unparsable = "unparsable",
+        /// The tool could not be tried because of an outage: a rate limit, a server or network that is down, a missing key. It
+        /// counts neither for nor against the tool.
+        Unavailable = "unavailable",
         /// The tool was never run.
         Skipped = "skipped",
     }
@@ -35,6 +38,7 @@ impl Outcome {
     pub fn ended(self) -> &'static str {
         match self {
             Self::Unparsable => "left unreadable output",
+            Self::Unavailable => "met an outage",
             Self::Skipped => "never ran",
             other => other.words(),
         }
@@ -85,6 +89,9 @@ mod tests {
         for outcome in Outcome::ALL {
             assert!(!outcome.words().contains('_') && !outcome.ended().contains('_'), "{outcome:?}");
         }
-        assert_eq!(Outcome::ALL.map(Outcome::words).join(", "), "reported, crashed, timed out, unparsable, skipped");
+        assert_eq!(
+            Outcome::ALL.map(Outcome::words).join(", "),
+            "reported, crashed, timed out, unparsable, unavailable, skipped"
+        );
     }
 }

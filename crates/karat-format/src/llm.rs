@@ -39,7 +39,8 @@ pub struct LlmV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub requests_per_minute: Option<u32>,
-    /// How often a request that failed for a passing reason is made again; 10 where absent.
+    /// How often a request that failed for a passing reason is made again; 10 where absent. Of a `command`, how often a trial that
+    /// met an outage is tried again; 3 where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 100))]
     pub retries: Option<u32>,

@@ -48,6 +48,9 @@ pub type MetricsV1 = BTreeMap<String, EstimateV1>;
 pub struct ReportV1 {
     /// Always `karat.report/1`.
     pub schema: String,
+    /// Whether any trial came to a report; without one, no tool has scores or a rank.
+    #[serde(default)]
+    pub status: StatusV1,
     /// What was scored against.
     pub suite: SuiteV1,
     /// The rules, fully resolved.
@@ -77,6 +80,32 @@ pub struct ReportV1 {
     pub measured: MeasuredV1,
     /// What a reader must know before believing a number.
     pub warnings: Vec<String>,
+}
+
+/// Whether a report says anything about its tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StatusV1 {
+    /// At least one trial came to a report.
+    #[default]
+    Ok,
+    /// No trial of any tool came to a report.
+    Failed,
+}
+
+impl StatusV1 {
+    /// The status of what these tools did.
+    pub fn of_tools<'t>(tools: impl IntoIterator<Item = &'t ToolV1>) -> Self {
+        let mut tools = tools.into_iter().peekable();
+        if tools.peek().is_some() && !tools.any(ToolV1::has_reported) { Self::Failed } else { Self::Ok }
+    }
+}
+
+impl ReportV1 {
+    /// Whether no trial of any tool came to a report. Reports of earlier versions state no status.
+    pub fn is_failed(&self) -> bool {
+        StatusV1::of_tools(&self.tools) == StatusV1::Failed
+    }
 }
 
 /// The rules, fully resolved. What drawings need is named; the other values are kept as they were, so that a report stays
@@ -358,6 +387,18 @@ pub struct ToolV1 {
     pub cases: Vec<CaseResultV1>,
 }
 
+impl ToolV1 {
+    /// Whether any of its trials came to a report.
+    pub fn has_reported(&self) -> bool {
+        self.outcomes.get(&Outcome::Reported).is_some_and(|n| *n > 0)
+    }
+
+    /// Trials that met an outage, which count neither for nor against it.
+    pub fn unavailable(&self) -> usize {
+        self.outcomes.get(&Outcome::Unavailable).copied().unwrap_or_default()
+    }
+}
+
 /// One part of the suite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SliceV1 {
@@ -401,6 +442,11 @@ pub struct CaseResultV1 {
 }
 
 impl CaseResultV1 {
+    /// Whether all of its trials met an outage, so that nothing is known of the case.
+    pub fn is_unavailable(&self) -> bool {
+        !self.trials.is_empty() && self.trials.iter().all(|trial| trial.outcome == Outcome::Unavailable)
+    }
+
     /// The trials that enter the metrics.
     pub fn counted(&self) -> impl Iterator<Item = &TrialResultV1> {
         self.trials.iter().filter(|trial| trial.counted)

@@ -25,6 +25,16 @@ pub struct ToolManifestV1 {
     /// Exit codes that do not mean failure; 0 alone where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ok_exit: Option<Vec<i32>>,
+    /// Exit codes that mean an outage, such as a rate limit or a server that is down, and not a failure of the tool.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub infra_exit: Vec<i32>,
+    /// A regular expression; where a trial fails and its stdout or stderr matches it, an outage is to blame and not the tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub infra_pattern: Option<String>,
+    /// How long to wait before a trial that met an outage is tried again, such as `10s`; 1 s where absent. Every further wait is
+    /// four times as long, up to a minute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_wait: Option<String>,
     /// The longest a trial may take, such as `90s` or `5m`; of an `llm`, the longest one request may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,

@@ -10,6 +10,8 @@ pub enum ProviderError {
     #[error("`{field}` of the judge cannot be used: {reason}")]
     BadValue { field: &'static str, reason: String },
     #[error("{0}")]
+    NoKey(String),
+    #[error("{0}")]
     Other(String),
 }
 

@@ -72,7 +72,7 @@ pub fn open(config: &JudgeConfigV1, env: &ProviderEnv<'_>) -> Result<Box<dyn Pro
 pub fn open_ready(config: &JudgeConfigV1, env: &ProviderEnv<'_>) -> Result<Box<dyn Provider>, ProviderError> {
     let provider = open(config, env)?;
     match provider.endpoint().and_then(Endpoint::missing_setup) {
-        Some(why) => Err(ProviderError::Other(why.to_owned())),
+        Some(why) => Err(ProviderError::NoKey(why.to_owned())),
         None => Ok(provider),
     }
 }

@@ -26,7 +26,7 @@ use karat_format::report::{
     AuditInfoV1, CandidateV1, CaseInfoV1, CaseResultV1, CorrectedMetricV1, CorrectedToolV1, CorrectedV1, CostV1,
     DuplicateV1, EstimateV1, ExtraV1, FindingInfoV1, IntervalsV1, IssueInfoV1, JudgeSpentV1, JudgeV1, JudgementInfoV1,
     LatencyV1, MatchV1, MeasuredV1, MetricsV1, MissV1, PooledExtraV1, PooledMemberV1, ProfileV1, RefusedV1, ReportV1,
-    SCHEMA, SliceV1, SuiteV1, SweepV1, ToolV1, TrialResultV1,
+    SCHEMA, SliceV1, StatusV1, SuiteV1, SweepV1, ToolV1, TrialResultV1,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -52,8 +52,10 @@ pub struct ReportInput<'a> {
 /// Builds the report.
 pub fn report(input: &ReportInput<'_>) -> ReportV1 {
     let suite = input.suite;
+    let tools: Vec<ToolV1> = input.scorecard.tools.iter().enumerate().map(|(at, t)| tool(at, t, input)).collect();
     ReportV1 {
         schema: SCHEMA.to_owned(),
+        status: StatusV1::of_tools(&tools),
         suite: SuiteV1 {
             name: suite.name.clone(),
             digest: suite.digest.clone(),
@@ -64,7 +66,7 @@ pub fn report(input: &ReportInput<'_>) -> ReportV1 {
         seed: input.seed,
         intervals: IntervalsV1::new(input.intervals, input.intervals.cluster.decide(suite).used_field()),
         cases: suite.cases.iter().map(case_info).collect(),
-        tools: input.scorecard.tools.iter().enumerate().map(|(at, t)| tool(at, t, input)).collect(),
+        tools,
         ranking: None,
         pooled_extras: pooled_extras(input),
         judges: judges(input),
@@ -409,7 +411,8 @@ fn measured(input: &ReportInput<'_>) -> MeasuredV1 {
         MeasuredV1 { isolation: input.isolation.clone(), judges: input.spent.clone(), ..MeasuredV1::default() };
     let found: HashMap<&str, usize> = input.scorecard.tools.iter().map(|t| (t.tool.as_str(), t.counts.tp)).collect();
     let mut times: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for trial in input.trials {
+    // How long an outage took, and what it cost, says nothing about a tool.
+    for trial in input.trials.iter().filter(|trial| trial.outcome != Outcome::Unavailable) {
         if let Some(latency) = trial.latency_ms {
             times.entry(trial.tool.as_str()).or_default().push(latency);
         }

@@ -14,7 +14,7 @@ use super::TerminalStyle;
 use super::facts::{
     POOLED_CELLS, POOLED_TITLE, SPREAD_CELLS, SPREAD_TITLE, ToolTable, clusters_sentence, pooled_table, trial_spread,
 };
-use super::number::{rank_metric, ranked, statement, three, title, too_few_cases};
+use super::number::{failed_sentence, rank_metric, ranked, statement, three, title, too_few_cases};
 use super::page::{PLAIN, Page, THEME, drawing};
 use super::plot::{self, Plot, PlotOptions};
 use super::report_view::ReportView;
@@ -92,7 +92,11 @@ fn head(view: &ReportView<'_>) -> Markup {
     let report = view.report;
     html! {
         header.about {
-            h1 { (view.name.as_ref().unwrap_or(&report.suite.name)) }
+            h1 {
+                (view.name.as_ref().unwrap_or(&report.suite.name))
+                @if report.is_failed() { " " span.badge.failed { "failed" } }
+            }
+            @if let Some(sentence) = failed_sentence(report) { p { strong.bad { (sentence) } } }
             @if let Some(sentence) = statement(report) { p { strong { (sentence) } } }
             p.dim {
                 @if view.name.is_some() { (report.suite.name) " · " }

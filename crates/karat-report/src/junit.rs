@@ -13,7 +13,8 @@ use std::io;
 
 type XmlWriter = Writer<Vec<u8>>;
 
-/// Renders a test suite per tool with a test per case; a case that does not pass is a failure, a failed trial an error.
+/// Renders a test suite per tool with a test per case; a case that does not pass is a failure, a failed trial an error, and a case
+/// that could not be tried because of an outage is skipped.
 pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
     document(&report.suite.name, |writer| report.tools.iter().try_for_each(|tool| write_tool(writer, tool, report)))
 }
@@ -45,14 +46,15 @@ fn document(name: &str, content: impl Fn(&mut XmlWriter) -> io::Result<()>) -> S
 }
 
 fn write_tool(writer: &mut XmlWriter, tool: &ToolV1, report: &ReportV1) -> io::Result<()> {
-    let failures = tool.cases.iter().filter(|c| !c.pass && !has_failed_trial(c)).count().to_string();
-    let errors = tool.cases.iter().filter(|c| !c.pass && has_failed_trial(c)).count().to_string();
+    let of_kind = |kind: &str| tool.cases.iter().filter(|c| element(c) == Some(kind)).count().to_string();
+    let (failures, errors, skipped) = (of_kind(FAILURE), of_kind(ERROR), of_kind(SKIPPED));
     writer
         .create_element("testsuite")
         .with_attribute(("name", plain(&tool.tool).as_str()))
         .with_attribute(("tests", tool.cases.len().to_string().as_str()))
         .with_attribute(("failures", failures.as_str()))
         .with_attribute(("errors", errors.as_str()))
+        .with_attributes((skipped != "0").then_some(("skipped", skipped.as_str())))
         .write_inner_content(|writer| {
             if tool.metrics.values().any(|e| e.unreliable) {
                 writer.create_element("properties").write_inner_content(|writer| {
@@ -76,17 +78,16 @@ struct Failure {
 }
 
 fn failure(case: &CaseResultV1, info: &CaseInfoV1) -> Option<Failure> {
-    if case.pass {
-        return None;
-    }
+    let element = element(case)?;
     let misses: usize = case.trials.iter().map(|t| t.misses.len()).sum();
     let extras: usize = case.trials.iter().map(|t| t.extras.iter().filter(|extra| !extra.left_out).count()).sum();
     let lines: Vec<String> = case.trials.iter().flat_map(|trial| failure_lines(trial, info)).collect();
-    Some(Failure {
-        element: if has_failed_trial(case) { "error" } else { "failure" },
-        message: format!("{misses} missed, {extras} unexpected over {}", count(case.trials.len(), "trial")),
-        text: lines.join("\n"),
-    })
+    let tried = case.trials.iter().filter(|trial| trial.outcome != Outcome::Unavailable).count();
+    let message = match element {
+        SKIPPED => format!("unavailable: {} met an outage", count(case.trials.len(), "trial")),
+        _ => format!("{misses} missed, {extras} unexpected over {}", count(tried, "trial")),
+    };
+    Some(Failure { element, message, text: lines.join("\n") })
 }
 
 fn write_demand(writer: &mut XmlWriter, demand: &DemandV1) -> io::Result<()> {
@@ -122,8 +123,19 @@ fn write_test(writer: &mut XmlWriter, name: &str, class: &str, failure: Option<F
     Ok(())
 }
 
-fn has_failed_trial(case: &CaseResultV1) -> bool {
-    case.trials.iter().any(|trial| trial.outcome != Outcome::Reported)
+const FAILURE: &str = "failure";
+const ERROR: &str = "error";
+const SKIPPED: &str = "skipped";
+
+/// How a case is marked that does not pass.
+fn element(case: &CaseResultV1) -> Option<&'static str> {
+    let failed = |outcome: Outcome| !matches!(outcome, Outcome::Reported | Outcome::Unavailable);
+    match case.pass {
+        true => None,
+        false if case.is_unavailable() => Some(SKIPPED),
+        false if case.trials.iter().any(|trial| failed(trial.outcome)) => Some(ERROR),
+        false => Some(FAILURE),
+    }
 }
 
 fn failure_lines(trial: &TrialResultV1, info: &CaseInfoV1) -> Vec<String> {

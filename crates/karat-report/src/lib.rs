@@ -24,7 +24,7 @@ pub mod sarif;
 pub mod table;
 mod terminal;
 
-pub use terminal::TerminalStyle;
+pub use terminal::{RED, TerminalStyle};
 
 use karat_format::report::ReportV1;
 use report_view::ReportView;

@@ -6,7 +6,8 @@ use super::facts::{
     sensitivity_sentence, trial_spread, untouched_sentence,
 };
 use super::number::{
-    failed_trials, headline, is_best, or_dash, rank_of, ranked, span, statement, three, title, too_few_cases,
+    failed_sentence, failed_trials, headline, is_best, or_dash, rank_of, ranked, span, statement, three, title,
+    too_few_cases, tried,
 };
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::wording::count;
@@ -18,6 +19,9 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
     let (suite, profile) = (escape(&report.suite.name), escape(&report.profile.name));
     let (cases, goldens) = (count(report.suite.cases, "case"), count(report.suite.issues, "golden"));
     let mut out = format!("## Karat: {suite}\n\n{cases}, {goldens}, profile {profile}\n\n");
+    if let Some(sentence) = failed_sentence(report) {
+        out.push_str(&format!("**FAILED**: {sentence}\n\n"));
+    }
     if let Some(sentence) = statement(report) {
         out.push_str(&format!("**{}**\n\n", escape(sentence)));
     }
@@ -25,9 +29,11 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
     let (rank_head, rank_rule) = if has_ranks { (" rank |", "---:|") } else { ("", "") };
     let expected = if report.profile.expect_pass { " result |" } else { "" };
     let heads: Vec<String> = ids.iter().map(|id| format!(" {} |", escape(title(id)))).collect();
-    out.push_str(&format!("| tool |{rank_head}{}{expected} failed trials |\n", heads.concat()));
+    let any_outage = report.tools.iter().any(|tool| tool.unavailable() > 0);
+    let (outage_head, outage_rule) = if any_outage { (" unavailable |", "---:|") } else { ("", "") };
+    out.push_str(&format!("| tool |{rank_head}{}{expected} failed trials |{outage_head}\n", heads.concat()));
     let rules = "---:|".repeat(ids.len() + usize::from(!expected.is_empty()));
-    out.push_str(&format!("|---|{rank_rule}{rules}---:|\n"));
+    out.push_str(&format!("|---|{rank_rule}{rules}---:|{outage_rule}\n"));
     for tool in ranked(report) {
         out.push_str(&format!("| {} |", escape(&tool.tool)));
         if has_ranks {
@@ -41,9 +47,17 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
             out.push_str(&format!(" {value}{} |", ci.unwrap_or_default()));
         }
         if report.profile.expect_pass {
-            out.push_str(if tool.pass { " pass |" } else { " **FAIL** |" });
+            out.push_str(match tool.pass {
+                _ if !tool.has_reported() => " **failed** |",
+                true => " pass |",
+                false => " **FAIL** |",
+            });
         }
-        out.push_str(&format!(" {}/{} |\n", failed_trials(tool), tool.trials));
+        out.push_str(&format!(" {}/{} |", failed_trials(tool), tried(tool)));
+        if any_outage {
+            out.push_str(&format!(" {}/{} |", tool.unavailable(), tool.trials));
+        }
+        out.push('\n');
     }
     let percent = report.intervals.level * 100.0;
     let alike = clusters_sentence(report).map_or_else(String::new, |sentence| format!(" {}.", escape(&sentence)));

@@ -2,6 +2,8 @@
 
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::metric::table::{self, Direction};
+use karat_core::trial::Outcome;
+use karat_core::wording::count;
 use karat_format::comparison::RankedV1;
 use karat_format::report::{EstimateV1, MetricsV1, ReportV1, ToolV1};
 use std::cmp::Ordering;
@@ -137,7 +139,7 @@ pub fn is_best(report: &ReportV1, tool: &ToolV1, id: &str) -> bool {
 /// One sentence about the best tools; `None` with one tool or without rank sets.
 pub fn statement(report: &ReportV1) -> Option<&str> {
     let ranking = report.ranking.as_ref()?;
-    let is_stated = ranking.tools.iter().any(|tool| tool.rank_low.is_some());
+    let is_stated = ranking.tools.iter().any(|tool| tool.rank_low.is_some()) && !report.is_failed();
     is_stated.then_some(ranking.statement.as_str())
 }
 
@@ -152,9 +154,27 @@ pub fn rank_set(ranked: &RankedV1) -> Option<String> {
     Some(if low == high { low.to_string() } else { format!("{low}–{high}") })
 }
 
-/// The number of trials without a report.
+/// The number of trials without a report, outages left out.
 pub fn failed_trials(tool: &ToolV1) -> usize {
-    tool.outcomes.iter().filter(|(outcome, _)| **outcome != karat_core::trial::Outcome::Reported).map(|(_, n)| n).sum()
+    let failed = |outcome: Outcome| !matches!(outcome, Outcome::Reported | Outcome::Unavailable);
+    tool.outcomes.iter().filter(|(outcome, _)| failed(**outcome)).map(|(_, n)| n).sum()
+}
+
+/// The number of trials that could fail: all but outages.
+pub fn tried(tool: &ToolV1) -> usize {
+    tool.trials.saturating_sub(tool.unavailable())
+}
+
+/// What a failed report says in place of a result; `None` if any trial came to a report.
+pub fn failed_sentence(report: &ReportV1) -> Option<String> {
+    let all: usize = report.tools.iter().map(|tool| tool.trials).sum();
+    let outcome = |outcome: Outcome| {
+        let n: usize = report.tools.iter().filter_map(|tool| tool.outcomes.get(&outcome)).sum();
+        (n > 0).then(|| format!("{n} {}", outcome.words()))
+    };
+    let outcomes: Vec<String> = Outcome::ALL.into_iter().filter_map(outcome).collect();
+    let sentence = || format!("None of {} came to a report: {}.", count(all, "trial"), outcomes.join(", "));
+    report.is_failed().then(sentence)
 }
 
 #[cfg(test)]

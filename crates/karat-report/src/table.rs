@@ -9,7 +9,7 @@ use super::facts::{
     sensitivity_sentence, trial_spread, untouched_sentence,
 };
 use super::grid::{self, Cell};
-use super::number::{rank_metric, ranked, statement, three, threshold, title, too_few_cases};
+use super::number::{failed_sentence, rank_metric, ranked, statement, three, threshold, title, too_few_cases};
 use super::terminal::{BOLD, DIM, GOOD, RED, TerminalStyle, WARNING, beside, folded, heading, indented, more, paint};
 use anstyle::Style;
 use karat_core::golden::Acceptance;
@@ -28,6 +28,9 @@ const MOST_CASES: usize = 24;
 /// Renders the leaderboard, the cases, the misses and the warnings.
 pub fn draw(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let mut out = head(report, terminal);
+    if let Some(sentence) = failed_sentence(report) {
+        out.push_str(&folded("", &format!("FAILED: {sentence}"), RED.bold(), terminal));
+    }
     if let Some(statement) = statement(report) {
         out.push_str(&folded("", &harmless(statement), BOLD, terminal));
     }
@@ -83,7 +86,7 @@ fn hanging(text: &str, terminal: &TerminalStyle) -> String {
 
 fn footnotes(report: &ReportV1, remarks: Vec<String>, terminal: &TerminalStyle) -> String {
     let mut notes = Vec::new();
-    if report.tools.len() > 1 {
+    if report.tools.iter().filter(|tool| tool.has_reported()).count() > 1 {
         notes.push("* best".to_owned());
     }
     notes.push(format!("mean over {}", report.profile.headline_macro_by.as_deref().unwrap_or("cases")));
@@ -228,6 +231,9 @@ fn value(case: &CaseResultV1, id: &str) -> Option<f64> {
 
 fn case_cell(report: &ReportV1, tool: &ToolV1, case: usize, short: bool) -> Cell {
     let result = &tool.cases[case];
+    if result.is_unavailable() {
+        return Cell::left("unavailable").styled(DIM);
+    }
     let required = report.cases[case].issues.iter().filter(|i| i.acceptance == Acceptance::Required).count();
     if required == 0 {
         return match value(result, "clean_pass") {

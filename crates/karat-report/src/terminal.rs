@@ -16,7 +16,8 @@ pub struct TerminalStyle {
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const GREEN: Style = AnsiColor::Green.on_default();
-pub(crate) const RED: Style = AnsiColor::Red.on_default();
+/// The style of what failed.
+pub const RED: Style = AnsiColor::Red.on_default();
 pub(crate) const GOOD: Style = GREEN.bold();
 pub(crate) const BAD: Style = RED.bold();
 pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default();

@@ -4,6 +4,7 @@ use super::record::TrialRecord;
 use super::{RunId, Store, StoreError};
 use karat_core::ids::ToolName;
 use karat_format::run::{PlanV1, ToolFactsV1};
+use std::time::Duration;
 
 /// An event of a run.
 #[derive(Debug)]
@@ -13,6 +14,8 @@ pub enum RunEvent<'a> {
     Began { plan: &'a PlanV1, done: usize, left: usize },
     /// A tool is ready for its first trial.
     ToolReady { tool: &'a ToolName, facts: &'a ToolFactsV1 },
+    /// A trial met an outage and is tried again after a wait.
+    Retrying { trial: &'a TrialRecord, wait: Duration },
     /// Trials are done, and stored before anything else learns of it.
     TrialsDone(&'a [TrialRecord]),
     /// The run ends.
@@ -34,7 +37,7 @@ impl Store {
         match event {
             RunEvent::ToolReady { tool, facts } => self.set_tool(run, tool, facts),
             RunEvent::TrialsDone(records) => self.save(run, records),
-            RunEvent::Began { .. } | RunEvent::Ended(_) => Ok(()),
+            RunEvent::Began { .. } | RunEvent::Retrying { .. } | RunEvent::Ended(_) => Ok(()),
         }
     }
 }

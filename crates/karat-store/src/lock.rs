@@ -44,10 +44,11 @@ impl Store {
             .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
-    /// The state of a run in a word: a running one without a process was interrupted.
+    /// The state of a run in a word: a running one without a process was interrupted, and a complete one without any report failed.
     pub fn state_word(&self, run: &RunInfo) -> &'static str {
         match run.state {
             RunState::Running if !self.is_locked(&run.id) => "interrupted",
+            RunState::Complete if run.is_failed() => "failed",
             state => state.as_str(),
         }
     }

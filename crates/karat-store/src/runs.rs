@@ -63,6 +63,14 @@ pub struct RunInfo {
     pub imported: bool,
 }
 
+impl RunInfo {
+    /// Whether it is complete and none of its trials came to a report; `false` where its outcomes were not read.
+    pub fn is_failed(&self) -> bool {
+        let reported = self.outcomes.get(&Outcome::Reported).is_some_and(|n| *n > 0);
+        self.state == RunState::Complete && !self.outcomes.is_empty() && !reported
+    }
+}
+
 impl Store {
     /// Stores a new run.
     pub fn begin(&mut self, new: &NewRun) -> Result<RunId> {

@@ -57,7 +57,8 @@ const draw = (run) => {
           figure("pace", run.per_minute === null ? "–" : `${run.per_minute.toFixed(run.per_minute < 10 ? 1 : 0)} a minute`),
         ]
       : [figure("took", run.ended_ms === null ? "–" : span(took))]),
-    figure("failed", whole(run.failed), run.failed > 0 ? `${((100 * run.failed) / run.done).toFixed(0)} % of those done` : ""),
+    figure("failed", whole(run.failed), run.failed > 0 ? `${((100 * run.failed) / Math.max(run.done - run.unavailable, 1)).toFixed(0)} % of those tried` : ""),
+    ...(run.unavailable > 0 ? [figure("unavailable", whole(run.unavailable), "because of an outage; not counted as failed")] : []),
     figure("spent", run.spent.priced === 0 ? "–" : money(run.spent.usd), run.spent.priced === 0 ? "no trial reports a price" : `${run.spent.priced} of ${run.spent.attempts} attempts report a price`),
     figure("tokens", run.spent.metered === 0 ? "–" : whole(run.spent.tokens_in + run.spent.tokens_out), run.spent.metered === 0 ? "no trial reports tokens" : tokens(run.spent)),
   );
@@ -104,6 +105,7 @@ const over = (run, going) => {
   const said = {
     complete: "Every planned trial is done. ",
     stopped: "The run was stopped early. ",
+    failed: `No trial came to a report. Try again with: karat run --resume ${run.short_id} --retry-failed. `,
     interrupted: `The run was interrupted. Resume it with: karat run --resume ${run.short_id}. `,
   };
   place.className = run.state;

@@ -136,6 +136,11 @@ fn nav(state: &State, store: &mut Store, run: &RunInfo, labelled: bool) -> Marku
             "; this page shows the results so far."
         },
         "stopped" => html! { "This run was stopped: " (done) },
+        "failed" => html! {
+            span.state.failed { "failed" } " No trial of this run came to a report, so no tool has scores; "
+            a href=(live) { "Progress" } " lists the reasons. Try again with "
+            kbd { "karat run --resume " (run.short_id) " --retry-failed" } "."
+        },
         _ if labelled => html! {
             "This page includes labels made since the run ended. " a href=(json) { "JSON" }
             ", the list of runs and comparisons do not; " kbd { "karat score " (run.short_id) } " includes them too."

@@ -5,17 +5,21 @@ use axum::http::StatusCode;
 use karat::report_source::AnyReport;
 use karat::run_loader::assessment;
 use karat::tool::failed;
+use karat_core::trial::Outcome;
 use karat_format::assessment::AssessmentReportV1;
 use karat_format::config::SuiteKind;
 use karat_format::report::ReportV1;
 use karat_store::{RunId, RunInfo, Store, StoreError};
 
-/// The named run, and all others. Reads no trials.
+/// The named run with its outcomes, where they can be read, and all others without.
 pub(crate) fn find_run(store: &mut Store, reference: &str) -> Result<(RunInfo, Vec<RunInfo>), StoreError> {
     let id = store.resolve_run(reference)?;
     let all = store.overview()?;
     match all.iter().find(|run| run.id == id).cloned() {
-        Some(run) => Ok((run, all)),
+        Some(run) => {
+            let outcomes = store.outcomes(&run.id).unwrap_or_default();
+            Ok((RunInfo { outcomes, ..run }, all))
+        }
         // It was removed between the two queries.
         None => Err(StoreError::NoRun { reference: reference.to_owned(), hint: String::new() }),
     }
@@ -52,10 +56,14 @@ pub(crate) fn stored_assessment(store: &mut Store, run: &RunInfo) -> Result<Opti
 pub(crate) struct TrialCounts {
     pub(crate) done: u64,
     pub(crate) failed: u64,
+    pub(crate) unavailable: u64,
+    pub(crate) reported: u64,
 }
 
 pub(crate) fn trial_counts(store: &mut Store, run: &RunId) -> Result<TrialCounts, StoreError> {
     let outcomes = store.outcomes(run)?;
     let failed = outcomes.iter().filter(|(outcome, _)| failed(**outcome)).map(|(_, n)| n).sum();
-    Ok(TrialCounts { done: outcomes.values().sum(), failed })
+    let count = |outcome: Outcome| outcomes.get(&outcome).copied().unwrap_or_default();
+    let (unavailable, reported) = (count(Outcome::Unavailable), count(Outcome::Reported));
+    Ok(TrialCounts { done: outcomes.values().sum(), failed, unavailable, reported })
 }

@@ -43,6 +43,7 @@ pub(super) struct ToolProgress {
     planned: u64,
     done: u64,
     failed: u64,
+    unavailable: u64,
     #[serde(flatten)]
     spent: Spending,
 }
@@ -88,17 +89,22 @@ impl RunProgress {
         let (trial, detail) = (&stored.trial, &stored.detail);
         let before = self.latest.insert(TrialKey::from_trial(trial), trial.outcome);
         let bad = failed(trial.outcome);
+        let is_outage = |outcome: Outcome| outcome == Outcome::Unavailable;
         if let Some(tool) = self.tools.iter_mut().find(|tool| tool.tool == trial.tool.as_str()) {
             // A new attempt replaces the earlier one, but the earlier cost still counts.
             match before {
-                Some(outcome) => tool.failed -= u64::from(failed(outcome)),
+                Some(outcome) => {
+                    tool.failed -= u64::from(failed(outcome));
+                    tool.unavailable -= u64::from(is_outage(outcome));
+                }
                 None => tool.done += 1,
             }
             tool.failed += u64::from(bad);
+            tool.unavailable += u64::from(is_outage(trial.outcome));
             tool.spent.join(&Spending::of_trial(trial));
         }
         let reason = detail.reason.as_deref().map(|text| wording::truncate(text, LONGEST_REASON));
-        if bad {
+        if bad || is_outage(trial.outcome) {
             let why = reason.clone().unwrap_or_else(|| "unknown reason".to_owned());
             let key = (trial.tool.to_string(), trial.outcome.as_str(), why);
             let seen = self.reasons.entry(key).or_default();
@@ -142,6 +148,7 @@ impl RunProgress {
         json!({
             "done": done,
             "failed": self.tools.iter().map(|tool| tool.failed).sum::<u64>(),
+            "unavailable": self.tools.iter().map(|tool| tool.unavailable).sum::<u64>(),
             "tools": self.tools,
             "spent": spent,
             "per_minute": per_ms.map(|pace| pace * 60_000.0),
@@ -221,6 +228,18 @@ mod tests {
         let snapshot = progress.snapshot(2, true, 2_000);
         assert_eq!([&snapshot["done"], &snapshot["failed"], &snapshot["spent"]["attempts"]], [1, 0, 2]);
         assert!((snapshot["spent"]["usd"].as_f64().unwrap() - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn outages_are_counted_apart_from_failures() {
+        let mut progress = progress("t", 2);
+        progress.add(&attempt("a", 1, Outcome::Crashed, 0));
+        progress.add(&attempt("a", 2, Outcome::Unavailable, 500));
+        let snapshot = progress.snapshot(2, true, 1_000);
+        let failures = snapshot["failures"].as_array().unwrap().len();
+        assert_eq!([&snapshot["done"], &snapshot["failed"], &snapshot["unavailable"], &json!(failures)], [1, 0, 1, 2]);
+        progress.add(&attempt("a", 3, Outcome::Reported, 1_000));
+        assert_eq!(progress.snapshot(2, true, 2_000)["unavailable"], 0);
     }
 
     #[test]

@@ -88,7 +88,9 @@ const COLUMNS: [&str; 7] = ["Run", "Suite", "State", "Best tool", "Trials", "Sta
 
 fn row(state: &State, store: &mut Store, run: &RunInfo) -> Markup {
     let summary = summary(&state.summaries, store, run);
-    let word = store.state_word(run);
+    let is_failed =
+        run.state == RunState::Complete && summary.trials.is_some_and(|trials| trials.done > 0 && trials.reported == 0);
+    let word = if is_failed { "failed" } else { store.state_word(run) };
     let link = format!("/runs/{}", run.id);
     html! {
         tr {
@@ -172,7 +174,10 @@ fn best(store: &mut Store, run: &RunInfo) -> Result<Markup, Markup> {
     }
     let report: ReportV1 =
         serde_json::from_slice(&bytes).map_err(|_| unread("its report is not readable by this version"))?;
-    let tool = ranked(&report).into_iter().next().ok_or_else(no_report)?;
+    if report.is_failed() {
+        return Ok(html! { span.bad { "no trial came to a report" } });
+    }
+    let tool = ranked(&report).into_iter().find(|tool| tool.has_reported()).ok_or_else(no_report)?;
     let metric = rank_metric(&report);
     let estimate = headline(&report, tool).get(metric);
     let value = estimate.and_then(|estimate| estimate.value);
@@ -221,6 +226,7 @@ fn trials(run: &RunInfo, summary: &Summary) -> Markup {
         span {
             (made.done) " of " (run.planned)
             @if made.failed > 0 { br; span.bad { (made.failed) " failed" } }
+            @if made.unavailable > 0 { br; span.warn { (made.unavailable) " unavailable" } }
             @if made.done < run.planned { br; progress value=(made.done) max=(run.planned) {} }
         }
     }

@@ -3,7 +3,7 @@
 use crate::comparison::{CaseSide, Recipe, Side};
 use crate::failure::Result;
 use crate::judge::run::JudgeObserver;
-use crate::report_source::{ReportLoader, find_metric, select_sides};
+use crate::report_source::{ReportLoader, find_metric, refuse_failed, select_sides};
 use karat_core::clusters::DEFAULT_FIELD;
 use karat_format::baseline::{BaselineCaseV1, BaselineMetricV1, BaselineToolV1, BaselineV1, NamedDigestV1, SCHEMA};
 use std::collections::BTreeMap;
@@ -27,7 +27,9 @@ pub fn take_baseline(request: &BaselineRequest, observer: &mut dyn JudgeObserver
         find_metric(id)?;
     }
     let (report, _) = ReportLoader { store_folder: &request.store_folder, observer }.load(&request.report)?;
-    Ok(baseline(&select_sides(report.sides(), &request.tools, &request.report)?, &request.metrics))
+    let sides = select_sides(report.sides(), &request.tools, &request.report)?;
+    refuse_failed(&report, &sides, &request.report)?;
+    Ok(baseline(&sides, &request.metrics))
 }
 
 /// The baseline of some metrics of the tools or assessors of a report; without metrics, those that the report puts first.

@@ -4,7 +4,7 @@ use crate::comparison::{Request, Side, compare};
 use crate::did_you_mean;
 use crate::failure::{Failure, Result};
 use crate::judge::run::JudgeObserver;
-use crate::report_source::{AnyReport, ReportLoader, find_metric, names_run, select_sides};
+use crate::report_source::{AnyReport, ReportLoader, find_metric, names_run, refuse_failed, select_sides};
 use karat_core::comparison::{MARGIN, Rules};
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::metric::table::{Aggregation, Direction, METRICS, Metric, find};
@@ -16,7 +16,7 @@ use karat_format::document::{Document, Segment, Syntax, decode, schema_of};
 use karat_format::gate::{BoundV1, DemandOutcomeV1, DemandV1, DemandsV1, GateV1, SCHEMA};
 use karat_format::report::{CostV1, ReportV1};
 use karat_report::judge_licence::licences;
-use karat_report::number::{signed, three, title};
+use karat_report::number::{signed, three, title, tried};
 use std::path::{Path, PathBuf};
 
 /// A result and the demands on it.
@@ -70,6 +70,7 @@ pub fn gate(request: &GateRequest, observer: &mut dyn JudgeObserver) -> Result<G
     let all = report.sides();
     let demands = join_demands(request, stated, &all)?;
     let tools = select_sides(all, &request.tools, &request.report)?;
+    refuse_failed(&report, &tools, &request.report)?;
     let no_worse = match &demands.no_worse_than {
         None => None,
         Some(name) => Some(load_earlier(name, &demands, request, &mut reports)?),
@@ -325,7 +326,7 @@ fn tools_cost<'r>(report: &'r ReportV1, tools: &'r [Side]) -> (f64, Vec<&'r str>
         known += cost.map_or(0.0, |cost| cost.usd);
         // Tokens without a known price have a cost of 0, which is not a price.
         let has_price = |cost: &CostV1| cost.usd > 0.0 || cost.tokens_in.saturating_add(cost.tokens_out) == 0;
-        if !cost.is_some_and(|cost| cost.n >= tool.trials && has_price(cost)) {
+        if !cost.is_some_and(|cost| cost.n >= tried(tool) && has_price(cost)) {
             unknown.push(tool.tool.as_str());
         }
     }

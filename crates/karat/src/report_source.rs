@@ -12,8 +12,9 @@ use karat_format::assessment::{self, AssessmentReportV1};
 use karat_format::baseline::{self, BaselineV1};
 use karat_format::config::SuiteKind;
 use karat_format::document::{Syntax, decode_bytes, schema_of};
-use karat_format::report::{self, ReportV1, ToolV1};
+use karat_format::report::{self, ReportV1, StatusV1, ToolV1};
 use karat_format::shipped_suites::embedded;
+use karat_report::number::failed_sentence;
 use karat_store::Store;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -174,6 +175,22 @@ pub fn select_tools<'r>(report: &'r ReportV1, names: &[String], place: &str) -> 
         found.ok_or_else(|| unknown_tool(place, name, &tool_names(report)))
     };
     names.iter().map(find).collect()
+}
+
+/// Refuses tools of which no trial came to a report: nothing can be said of them. `place` names the report in errors.
+pub(crate) fn refuse_failed(report: &AnyReport, sides: &[Side], place: &str) -> Result<()> {
+    let AnyReport::Findings(report) = report else { return Ok(()) };
+    let is_wanted = |tool: &&ToolV1| sides.iter().any(|side| side.tool == tool.tool);
+    let tools: Vec<&ToolV1> = report.tools.iter().filter(is_wanted).collect();
+    if StatusV1::of_tools(tools.iter().copied()) != StatusV1::Failed {
+        return Ok(());
+    }
+    let sentence = failed_sentence(report).unwrap_or_else(|| {
+        let names: Vec<&str> = tools.iter().map(|tool| tool.tool.as_str()).collect();
+        format!("No trial of {} came to a report.", names.join(", "))
+    });
+    let help = "there is nothing to compare; run the tools again, or resume the run with --retry-failed";
+    Err(Failure::failed(format!("{place} is a failed run. {sentence}\nhelp: {help}")))
 }
 
 pub(crate) fn tool_names(report: &ReportV1) -> Vec<&str> {

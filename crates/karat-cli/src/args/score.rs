@@ -33,7 +33,7 @@ pub(crate) struct RunArgs {
     /// Print the plan and stop.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Resume a run: id, id prefix, name, or latest.
+    /// Resume a run: id, id prefix, name, or latest; unavailable trials are tried again.
     #[arg(long, value_name = "RUN")]
     pub(crate) resume: Option<String>,
     /// Retry the failed trials of the resumed run.

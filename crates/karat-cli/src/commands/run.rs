@@ -13,7 +13,7 @@ use karat::run::selection::{CasePattern, Selection, Shard};
 use karat::run_loader::{self, StoredRun};
 use karat::tool::failed;
 use karat::tool::grants::Request;
-use karat_core::trial::{Outcome, Trial};
+use karat_core::trial::Trial;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
 use karat_format::report::{ReportV1, ToolV1};
@@ -163,8 +163,9 @@ pub(crate) fn ask_consent(request: &Request) -> Result<Option<bool>> {
 }
 
 fn finish(args: &RunArgs, evaluated: Evaluated) -> Result<Exit> {
-    let Evaluated { mut store, run, scoring, ending, first_failure, first_failed } = evaluated;
-    let stderr = first_failed.and_then(|key| stderr_command(args, &run.info, &mut store, &key));
+    let failure = evaluated.failure();
+    let Evaluated { mut store, run, scoring, ending, first_failure } = evaluated;
+    let stderr = first_failure.and_then(|first| stderr_command(args, &run.info, &mut store, &first.key));
     outputs::write(ReportOutput::new(&scoring.report, &run.loaded, &scoring.trials), &args.output)?;
     outputs::step_summary(&scoring.report)?;
     if !args.output.json && args.output.format.is_none() && !args.quiet {
@@ -173,19 +174,34 @@ fn finish(args: &RunArgs, evaluated: Evaluated) -> Result<Exit> {
     if ending != Ending::Complete {
         return Err(stopped(args, &run.info, &ending));
     }
-    let reported = |tool: &ToolV1| tool.outcomes.get(&Outcome::Reported).is_some_and(|n| *n > 0);
-    if !scoring.report.tools.iter().any(reported) {
-        let reason = first_failure.as_deref().unwrap_or("unknown reason");
-        let stderr = stderr.map(|command| format!("\nshow all that it printed to standard error: {command}"));
-        let stderr = stderr.unwrap_or_default();
-        return Err(Failure::failed(format!("all trials failed; first error: {reason}{stderr}")));
+    if let Some(failure) = failure {
+        return Err(match stderr {
+            None => failure,
+            Some(command) => {
+                Failure::failed(format!("{}\nshow all that it printed to standard error: {command}", failure.text()))
+            }
+        });
     }
     refuse_incomplete(&scoring.report, args.allow_incomplete_judging)?;
-    let passed = scoring.report.tools.iter().all(|tool| tool.pass);
-    let expect_pass = scoring.profile.expect_pass;
+    let exit = expectation(&scoring.report);
     // The program is about to end, and freeing a large run's memory takes longer than drawing its report.
     std::mem::forget((scoring, run));
-    Ok(if expect_pass && !passed { Exit::NotMet } else { Exit::Ok })
+    Ok(exit)
+}
+
+/// Whether the profile's expectation is met. What an outage kept from being tried is neither met nor failed.
+pub(super) fn expectation(report: &ReportV1) -> Exit {
+    if !report.profile.expect_pass {
+        return Exit::Ok;
+    }
+    let fails = |tool: &ToolV1| !tool.pass && tool.unavailable() < tool.trials;
+    if report.tools.iter().any(fails) {
+        Exit::NotMet
+    } else if report.tools.iter().any(|tool| tool.unavailable() > 0) {
+        Exit::Inconclusive
+    } else {
+        Exit::Ok
+    }
 }
 
 fn failure(error: EvaluateError, args: &RunArgs) -> Failure {
@@ -252,6 +268,8 @@ fn next_steps(args: &RunArgs, run: &StoredRun, report: &ReportV1, store: &Store,
     steps.extend(stderr.map(str::to_owned));
     if failures > 0 && executed {
         steps.push(format!("karat run --resume {short} --retry-failed{place}"));
+    } else if executed && report.tools.iter().any(|tool| tool.unavailable() > 0) {
+        steps.push(format!("karat run --resume {short}{place}"));
     }
     let kept = format!("Run {short}{name} is stored in {}, with its full report.", shown.display());
     let steps: Vec<String> = steps.iter().map(|step| harmless(step).into_owned()).collect();

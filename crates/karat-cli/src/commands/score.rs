@@ -41,8 +41,7 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit> {
         next_steps(args, &request.source, report);
     }
     refuse_incomplete(report, args.allow_incomplete_judging)?;
-    let passed = report.tools.iter().all(|tool| tool.pass);
-    Ok(if scored.scoring.profile.expect_pass && !passed { Exit::NotMet } else { Exit::Ok })
+    Ok(super::run::expectation(report))
 }
 
 /// Suggests the next commands: explain the worst case of the best tool, and write a report.

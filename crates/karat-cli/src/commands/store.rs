@@ -5,9 +5,11 @@ use crate::exit::{Exit, Failure, Result};
 use crate::outputs::save;
 use crate::terminal::{draw_table, merged, note, notes, print, print_done, print_json, print_stderr};
 use karat::tool::failed;
+use karat_core::trial::Outcome;
 use karat_core::wording::count;
 use karat_format::config::SuiteKind;
 use karat_format::diagnostic::harmless;
+use karat_report::RED;
 use karat_report::grid::Cell;
 use karat_store::timestamp::format_utc;
 use karat_store::{GcOptions, Problem, RunInfo, Store};
@@ -53,9 +55,12 @@ fn list(store: &mut Store, json: bool) -> Result<Exit> {
         print_stderr(&format!("no runs in {}; create one with `karat run SUITE`", store.folder().display()));
         return Ok(Exit::Ok);
     }
+    let unavailable = |run: &RunInfo| run.outcomes.get(&Outcome::Unavailable).copied().unwrap_or_default();
+    let any_outage = runs.iter().any(|run| unavailable(run) > 0);
     // Six columns, with the name below or beside the id, fit 80 characters.
     let header = ["run", "suite", "started (UTC)", "state", "trials", "failed"];
-    let mut rows = vec![header.map(Cell::left).to_vec()];
+    let outages = any_outage.then(|| Cell::left("unavailable"));
+    let mut rows = vec![header.map(Cell::left).into_iter().chain(outages).collect::<Vec<_>>()];
     for run in &runs {
         let started = format_utc(run.created_ms);
         let minutes = started.get(.."2026-03-01 14:05".len()).unwrap_or(&started);
@@ -64,14 +69,18 @@ fn list(store: &mut Store, json: bool) -> Result<Exit> {
             SuiteKind::Findings => (format!("{}/{}", made(run), run.planned), failures.sum::<u64>().to_string()),
             SuiteKind::Assessment => ("–".to_owned(), "–".to_owned()),
         };
-        rows.push(vec![
+        let word = store.state_word(run);
+        let state = if run.is_failed() { Cell::left(word).styled(RED) } else { Cell::left(word) };
+        let mut row = vec![
             Cell::folded(format!("{} {}", run.short_id, run.name.as_deref().unwrap_or_default()).trim_end()),
             Cell::folded(&run.suite),
             Cell::left(minutes),
-            Cell::left(store.state_word(run)),
+            state,
             Cell::right(trials),
             Cell::right(failures),
-        ]);
+        ];
+        row.extend(any_outage.then(|| Cell::right(unavailable(run).to_string())));
+        rows.push(row);
     }
     // A store with runs of tools only needs no kinds.
     if runs.iter().any(|run| run.kind == SuiteKind::Assessment) {
@@ -236,7 +245,7 @@ fn verify(store: &mut Store, json: bool) -> Result<Exit> {
 }
 
 fn value(store: &Store, run: &RunInfo) -> Value {
-    merged(json!(run), &json!({ "in_use": store.is_locked(&run.id) }))
+    merged(json!(run), &json!({ "in_use": store.is_locked(&run.id), "status": store.state_word(run) }))
 }
 
 fn made(run: &RunInfo) -> u64 {

@@ -127,6 +127,8 @@ fn unjudged_goldens_count_as_not_found() {
     let issues = json!([{ "id": "g1", "title": "one" }, { "id": "g2", "title": "two" }]);
     let case = |id: &str| json!({ "id": id, "issues": issues });
     let finding = json!([{ "id": "f1", "title": "x" }]);
+    // Nobody has an opinion about what could not be tried.
+    let outage = json!({ "case": "c3", "tool": "t", "trial": 2, "outcome": "unavailable" });
     let project = suite(&[case("c1"), case("c2"), case("c3"), case("c4"), case("c5")])
         .with(
             "s.jsonl",
@@ -139,7 +141,7 @@ fn unjudged_goldens_count_as_not_found() {
             ]),
         )
         // The second judge's submission repeats trials of the first, which is allowed, one of them without findings.
-        .with("again.jsonl", lines(&[trial("c2", "t", 1, json!([])), trial("c5", "t", 1, json!([]))]))
+        .with("again.jsonl", lines(&[trial("c2", "t", 1, json!([])), trial("c5", "t", 1, json!([])), outage]))
         .with(
             "a.jsonl",
             lines(&[("c1", "g1"), ("c4", "g2"), ("c5", "g1")].map(|(case, g)| pair("a", case, json!(g), "f1", true))),

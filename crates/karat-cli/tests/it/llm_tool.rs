@@ -89,7 +89,7 @@ fn outcomes_of_answers() {
     let wrong = json!({ "findings": [{ "title": "t", "message": "m", "severity": "awful" }] });
     check(&[wrong.clone(), wrong], "", "unparsable 1", "severity");
     check(&[], "", "crashed 1", "the script has no answer to the question case-1#1");
-    check(&[json!("x"), json!({ "findings": [] })], "budget_calls = 1", "crashed 1", "the budget is spent");
+    check(&[json!("x"), json!({ "findings": [] })], "budget_calls = 1", "unavailable 1", "the budget is spent");
 }
 
 /// The answer of an auditor must have a verdict.
@@ -109,7 +109,7 @@ fn budget_is_shared_by_all_trials() {
     let answers: Vec<Value> = (0..4).map(|_| json!({ "findings": [] })).collect();
     let project = scripted_project(&answers, "budget_calls = 3");
     let ran = project.run("run suite --tool tools/it.toml --trials 4 -j 4 -q --json");
-    assert_eq!(outcomes(&parsed(&ran)), "reported 3, crashed 1");
+    assert_eq!(outcomes(&parsed(&ran)), "reported 3, unavailable 1");
 }
 
 /// A suite with a marker in everything that must not be sent to the model.
@@ -198,7 +198,7 @@ fn outcomes_of_server_faults() {
     check("anthropic", &[Fault::Refusal], "", "crashed 1", "the model refused to answer: I cannot help with that.");
     check("openai", &[Fault::Refusal], "", "crashed 1", "the model refused to answer: a content filter");
     for provider in ["anthropic", "openai"] {
-        check(provider, &[Fault::TooMany], "", "crashed 1", "the last one: 127.0.0.1 answered 429");
+        check(provider, &[Fault::TooMany], "", "unavailable 1", "the last one: 127.0.0.1 answered 429");
         check(provider, &[Fault::Silent], "timeout = \"1s\"", "timed_out 1", "no answer within 1 s");
         check(provider, &[Fault::Prose], "", "unparsable 1", "it said: I believe");
         check(provider, &[Fault::CutAnswer], "", "unparsable 1", "it ends in the middle");
@@ -224,6 +224,10 @@ fn missing_key_and_unknown_names_are_usage_errors() {
     run(&project, "llm:anthropic/m", &[])
         .expect_error(5, &["the tool `m` cannot be run", "ANTHROPIC_API_KEY holds no key"]);
     assert_eq!(project.json("store list --json"), json!([]));
+    // Beside a tool that can run, its trials are unavailable.
+    let line = "run suite --tool llm:anthropic/m patterns --trials 1 -j 1 -q --json";
+    let ran = project.run(line).expect_error(0, &["the tool `m` cannot be run", "its trials are unavailable"]);
+    assert_eq!(outcomes(&parsed(&ran)), "unavailable 1");
     let usage = |tool: &str, expect: &str| {
         run(&project, tool, &[]).expect_error(2, &[expect, "llm:PROVIDER/MODEL"]);
     };

@@ -142,19 +142,26 @@ pub(super) fn in_order(mut metrics: Metrics) -> Metrics {
 }
 
 fn mean_of_cases(metric: &Metric, cases: &[&CaseScore], suite: &Suite, profile: &Profile) -> Estimate {
-    let mut reason = Undefined(if is_of_counts(metric) { "no case" } else { metric.undefined_when });
+    let mut reason = None;
+    // Why a case that counts has no value says more than that another one does not count.
+    let mut uncounted = Undefined(if is_of_counts(metric) { "no case" } else { metric.undefined_when });
     let mut values = Vec::with_capacity(cases.len());
-    let mut left_out = 0;
+    let (mut left_out, mut without_value) = (0, 0);
     for score in cases {
         match score.value(metric.id) {
             Some(Ok(value)) => values.push(value),
             Some(Err(undefined)) => {
                 // Clean cases have no precision or recall by design; only the others are missing from the mean.
                 let missing = suite.cases[score.case].is_clean() == (metric.id == "clean_pass");
-                if missing || left_out == 0 {
-                    reason = undefined;
-                }
                 left_out += usize::from(missing);
+                if score.counted().next().is_none() {
+                    uncounted = undefined;
+                    continue;
+                }
+                if missing || without_value == 0 {
+                    reason = Some(undefined);
+                }
+                without_value += usize::from(missing);
             }
             None => left_out += usize::from(is_missed(metric.id, &suite.cases[score.case])),
         }
@@ -172,7 +179,7 @@ fn mean_of_cases(metric: &Metric, cases: &[&CaseScore], suite: &Suite, profile: 
         left_out,
         std_trials: if is_over_trials(metric) { None } else { sample_std(&by_trial) },
         std_cases: sample_std(&values),
-        ..Estimate::new(mean(&values).ok_or(reason), values.len(), metric.direction)
+        ..Estimate::new(mean(&values).ok_or(reason.unwrap_or(uncounted)), values.len(), metric.direction)
     }
 }
 

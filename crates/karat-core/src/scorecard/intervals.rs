@@ -147,7 +147,7 @@ impl IntervalBuilder<'_> {
             means: means_of_cases().filter(|metric| defined(&tool.metrics, metric.id)).collect(),
             sums: of_sums.filter(|id| defined(&tool.metrics, id)).collect(),
             pooled: tool.micro.iter().filter(|(_, e)| e.value.is_some()).map(|(id, _)| *id).collect(),
-            groups: dimension.map_or_else(Vec::new, |dimension| groups(self.suite, dimension)),
+            groups: dimension.map_or_else(Vec::new, |dimension| groups(self.suite, tool, dimension)),
             grouped: verdicts.filter(|id| by_value.is_some_and(|metrics| defined(metrics, id))).collect(),
         }
     }
@@ -213,9 +213,11 @@ impl IntervalBuilder<'_> {
 /// How many numbers of a row are about verdicts; they come first.
 const VERDICTS: usize = 4;
 
-fn groups(suite: &Suite, dimension: &str) -> Vec<BTreeSet<usize>> {
+/// The cases of a tool that count, by the values of a dimension.
+fn groups(suite: &Suite, tool: &ToolScore, dimension: &str) -> Vec<BTreeSet<usize>> {
     let mut groups: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
-    for (at, case) in suite.cases.iter().enumerate() {
+    let counted = tool.cases.iter().filter(|score| score.counted().next().is_some());
+    for (at, case) in counted.map(|score| (score.case, &suite.cases[score.case])) {
         let categories = case.categories.iter().filter(|_| dimension == "category");
         for value in categories.map(String::as_str).chain(case.field(dimension)) {
             groups.entry(value).or_default().insert(at);

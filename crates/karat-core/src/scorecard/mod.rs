@@ -143,13 +143,17 @@ pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile:
         .map(|(index, case)| {
             let prepared = PreparedCase::new(case, &vocabulary, profile);
             let of_tool = |planned: &PlannedTool<'_>| {
-                let one = |&number: &u32| match planned.lines.get(&(case.id.as_str(), number)) {
-                    None => TrialScore::skipped(case, number, profile),
-                    Some(&line) => {
-                        TrialScore::new(&prepared, &trials[line], line, &judged.decisions(case, &trials[line]))
-                    }
+                let one = |number: u32| {
+                    let score = match planned.lines.get(&(case.id.as_str(), number)) {
+                        None => TrialScore::skipped(case, number, profile),
+                        Some(&line) => {
+                            TrialScore::new(&prepared, &trials[line], line, &judged.decisions(case, &trials[line]))
+                        }
+                    };
+                    // Of a tool that never reported anything it is not known what it would have found.
+                    TrialScore { counted: score.counted && planned.reported, ..score }
                 };
-                CaseScore::new(index, case, planned.numbers.iter().map(one).collect(), trials, profile)
+                CaseScore::new(index, case, planned.numbers_of(case).map(one).collect(), trials, profile)
             };
             plan.iter().map(of_tool).collect()
         })
@@ -165,7 +169,10 @@ pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile:
 
 fn rank_stability(tools: &mut [ToolScore], profile: &Profile) {
     const ID: &str = "sui_rank_stability";
-    let parts = |tool: &ToolScore| tiers::total_sums(&tool.cases).sui_parts(profile).ok();
+    let parts = |tool: &ToolScore| {
+        let counts = tool.cases.iter().any(|case| case.counted().next().is_some());
+        counts.then(|| tiers::total_sums(&tool.cases).sui_parts(profile).ok()).flatten()
+    };
     let parts: Vec<Option<SuiParts>> = tools.iter().map(parts).collect();
     let there: Vec<SuiParts> = parts.iter().flatten().copied().collect();
     let mut shares =
@@ -242,8 +249,20 @@ impl<'a> JudgementsByTrial<'a> {
 struct PlannedTool<'a> {
     tool: &'a ToolName,
     numbers: BTreeSet<u32>,
+    /// By case, the numbers of its trials that met an outage. They plan nothing for other cases, which would count as skipped.
+    unavailable: HashMap<&'a str, BTreeSet<u32>>,
     /// Line of the submission by case and trial number.
     lines: HashMap<(&'a str, u32), usize>,
+    /// Whether any of its trials came to a report.
+    reported: bool,
+}
+
+impl PlannedTool<'_> {
+    fn numbers_of(&self, case: &Case) -> impl Iterator<Item = u32> {
+        let unavailable = self.unavailable.get(case.id.as_str());
+        let numbers: BTreeSet<u32> = self.numbers.iter().chain(unavailable.into_iter().flatten()).copied().collect();
+        numbers.into_iter()
+    }
 }
 
 fn plan<'a>(suite: &Suite, trials: &'a [Trial], warnings: &mut Vec<String>) -> Vec<PlannedTool<'a>> {
@@ -257,11 +276,23 @@ fn plan<'a>(suite: &Suite, trials: &'a [Trial], warnings: &mut Vec<String>) -> V
             continue;
         }
         let slot = *index.entry(trial.tool.as_str()).or_insert_with(|| {
-            tools.push(PlannedTool { tool: &trial.tool, numbers: BTreeSet::new(), lines: HashMap::new() });
+            tools.push(PlannedTool {
+                tool: &trial.tool,
+                numbers: BTreeSet::new(),
+                unavailable: HashMap::new(),
+                lines: HashMap::new(),
+                reported: false,
+            });
             tools.len() - 1
         });
-        tools[slot].numbers.insert(trial.number);
-        tools[slot].lines.insert((trial.case.as_str(), trial.number), line);
+        let planned = &mut tools[slot];
+        if trial.outcome == Outcome::Unavailable {
+            planned.unavailable.entry(trial.case.as_str()).or_default().insert(trial.number);
+        } else {
+            planned.numbers.insert(trial.number);
+        }
+        planned.reported |= trial.outcome == Outcome::Reported;
+        planned.lines.insert((trial.case.as_str(), trial.number), line);
     }
     for (case, count) in strangers {
         let trials = plural(count, "trial is", "trials are");
@@ -269,7 +300,7 @@ fn plan<'a>(suite: &Suite, trials: &'a [Trial], warnings: &mut Vec<String>) -> V
     }
     for planned in &tools {
         let (tool, all) = (planned.tool, suite.cases.len() * planned.numbers.len());
-        let missing = all - planned.lines.len();
+        let missing = all - planned.lines.keys().filter(|(_, number)| planned.numbers.contains(number)).count();
         if missing > 0 {
             warnings.push(format!(
                 "{tool}: {missing} of {all} planned trials have no line in the submission and count as skipped"
@@ -292,12 +323,17 @@ impl CaseScore {
     fn new(index: usize, case: &Case, scores: Vec<TrialScore>, trials: &[Trial], profile: &Profile) -> Self {
         Self {
             case: index,
-            pass: scores.iter().all(|t| t.pass),
+            pass: passes(scores.iter().filter(|trial| trial.outcome != Outcome::Unavailable).map(|trial| trial.pass)),
             values: aggregate::case_values(case, &scores, profile),
             sums: tiers::sums(case, &scores, trials, profile),
             levels: tiers::levels(&scores, trials, profile),
             trials: scores,
         }
+    }
+
+    /// Whether all of its trials met an outage, so that nothing is known of the case.
+    pub fn is_unavailable(&self) -> bool {
+        self.trials.iter().all(|trial| trial.outcome == Outcome::Unavailable)
     }
 
     fn value(&self, id: &str) -> Option<Value> {
@@ -307,6 +343,21 @@ impl CaseScore {
     /// The trials that enter the metrics.
     pub fn counted(&self) -> impl Iterator<Item = &TrialScore> {
         self.trials.iter().filter(|t| t.counted)
+    }
+}
+
+/// Whether all of them pass; none at all do not.
+fn passes(all: impl Iterator<Item = bool>) -> bool {
+    let mut all = all.peekable();
+    all.peek().is_some() && all.all(|pass| pass)
+}
+
+/// Why a tool has no value of any metric.
+const NO_REPORT: Undefined = Undefined("no trial came to a report");
+
+fn without_values(metrics: &mut Metrics) {
+    for (_, estimate) in metrics {
+        *estimate = Estimate::new(Err(NO_REPORT), 0, estimate.direction);
     }
 }
 
@@ -352,16 +403,22 @@ impl ToolScore {
         let parts = || slice::slices(&all, suite, trials, profile, warnings);
         let ((mut metrics, (of_findings, sweeps), flaky), (by, macro_by)) = rayon::join(whole, parts);
         metrics.extend(of_findings);
+        let mut micro = aggregate::micro(counts, profile);
+        if cases.iter().all(|case| case.counted().next().is_none()) {
+            // Conventions of a profile, such as 0 for an undefined precision, are about tools that reported something.
+            without_values(&mut metrics);
+            without_values(&mut micro);
+        }
         let sums = tiers::total_sums(&cases);
         Self {
             trials: outcomes.values().sum(),
             incomplete,
-            pass: cases.iter().all(|case| case.pass),
+            pass: passes(cases.iter().filter(|case| !case.is_unavailable()).map(|case| case.pass)),
             counts,
             one_to_one,
             verdicts: sums.verdicts,
             metrics: aggregate::in_order(metrics),
-            micro: aggregate::micro(counts, profile),
+            micro,
             by,
             macro_by,
             flaky,

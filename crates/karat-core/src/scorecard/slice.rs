@@ -34,6 +34,9 @@ pub(super) fn slices(
     profile: &Profile,
     warnings: &mut Vec<String>,
 ) -> (Slices, BTreeMap<String, Metrics>) {
+    // A part of which nothing is known is left out, lest it enter the mean over parts.
+    let cases: Vec<&CaseScore> = cases.iter().copied().filter(|case| case.counted().next().is_some()).collect();
+    let cases = cases.as_slice();
     let mut by = Slices::new();
     for (dimension, groups) in groups(cases, suite, warnings) {
         let slice = |members: Vec<&CaseScore>| Slice { metrics: part(&members, suite, profile), cases: members.len() };

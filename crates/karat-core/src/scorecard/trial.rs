@@ -53,6 +53,9 @@ pub struct TrialScore {
 
 impl TrialScore {
     pub(super) fn new(prepared: &PreparedCase<'_>, trial: &Trial, line: usize, decisions: &Decisions<'_>) -> Self {
+        if trial.outcome == Outcome::Unavailable {
+            return Self { number: trial.number, outcome: trial.outcome, line: Some(line), ..Self::default() };
+        }
         let (case, profile) = (prepared.case, prepared.profile);
         let result = match_trial(prepared, trial, decisions);
         let failed = trial.outcome != Outcome::Reported;

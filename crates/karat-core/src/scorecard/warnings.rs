@@ -20,6 +20,19 @@ pub(super) fn warn_of_trials(
             warnings.push(format!("{tool}: {} {}", crate::wording::count(count, "trial"), outcome.ended()));
         }
     }
+    let all: usize = outcomes.values().sum();
+    if let Some(&unavailable) = outcomes.get(&Outcome::Unavailable) {
+        let cases = cases.iter().filter(|case| !case.trials.is_empty() && case.is_unavailable()).count();
+        let cases =
+            if cases > 0 { format!(", with {}", crate::wording::count(cases, "whole case")) } else { String::new() };
+        warnings.push(format!(
+            "{tool}: {unavailable} of {} unavailable because of an outage; left out of its figures{cases}",
+            crate::wording::count(all, "trial")
+        ));
+    }
+    if !outcomes.contains_key(&Outcome::Reported) {
+        warnings.push(format!("{tool}: no trial came to a report, so it has no scores and no rank"));
+    }
     let trials = || cases.iter().flat_map(|case| &case.trials);
     let mut warn = |count: usize, text: &dyn Fn(usize) -> String| {
         if count > 0 {

@@ -8,6 +8,7 @@ mod intervals;
 mod judge_rounds;
 mod label_priority;
 mod metrics;
+mod outages;
 mod outcomes;
 mod properties;
 mod reasons;

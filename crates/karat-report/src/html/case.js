@@ -180,13 +180,17 @@ const caseView = (() => {
       choice("Show", "show", shown.map((name) => [name, name]), now.show, (value) => ({ show: value })));
   }
 
-  const endings = { crashed: "crashed", timed_out: "timed out", unparsable: "left unreadable output", skipped: "never ran" };
+  const endings = { crashed: "crashed", timed_out: "timed out", unparsable: "left unreadable output", unavailable: "met an outage", skipped: "never ran" };
   const ending = (result) => endings[result.outcome] ?? result.outcome;
+  const uncounted = (result) =>
+    result.outcome === "unavailable"
+      ? "It is excluded from all figures: an outage counts neither for nor against a tool."
+      : "It is excluded from all figures: the profile excludes failed trials, or no trial of the tool came to a report.";
   function trialFacts(outcome) {
     const result = outcome.result;
     if (!result) return make("p", { class: "careful" }, "No such trial.");
     const facts = [make("p", { class: "on-paper" }, make("strong", {}, index.tools[now.tool]), ` · trial ${result.trial}`)];
-    if (result.outcome !== "reported") facts.push(make("p", { class: "careful" }, `This trial ${ending(result)} and reported nothing. ${counts(outcome.record) ? "Its goldens count as missed." : "It is excluded from all figures: the profile excludes failed trials."}`));
+    if (result.outcome !== "reported") facts.push(make("p", { class: "careful" }, `This trial ${ending(result)} and reported nothing. ${counts(outcome.record) ? "Its goldens count as missed." : uncounted(result)}`));
     if (result.verdict) facts.push(make("p", { class: result.verdict_correct ? "good" : "bad" }, `Called ${result.verdict}${result.confidence == null ? "" : ` with confidence ${result.confidence}`}, which is ${result.verdict_correct ? "correct" : "wrong"}${result.lucky_guess ? ", without finding the target" : ""}.`));
     if (result.audit) facts.push(audit(result.audit));
     for (const note of result.notes ?? []) facts.push(folded(`Note by the tool: ${note}`, 300));

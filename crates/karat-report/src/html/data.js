@@ -44,6 +44,7 @@ const cell = (tool, at) => {
     fp: column.fp[at],
     missed: column.missed[at],
     failed: column.failed[at],
+    unavailable: column.unavailable[at],
     flaky: (column.flags[at] & 1) > 0,
     lucky: (column.flags[at] & 2) > 0,
   };

@@ -4,14 +4,17 @@ const grid = (() => {
   const place = document.getElementById("grid");
   if (!place) return null;
 
+  // Nothing is known of a case whose trials all met an outage.
+  const untried = (c) => c.value === null && c.unavailable > 0 && c.tp + c.fp + c.missed + c.failed === 0;
   const outcomes = [
     ["all", "all cases", () => true],
     ["missed", "with misses", (c) => c.missed > 0],
     ["false", "with false alarms", (c) => c.fp > 0],
     ["failed", "with failed trials", (c) => c.failed > 0],
+    ["unavailable", "with unavailable trials", (c) => c.unavailable > 0],
     ["flaky", "found in some trials only", (c) => c.flaky],
     ["lucky", "called vulnerable without the target", (c) => c.lucky],
-    ["clean", "without errors", (c) => c.missed === 0 && c.fp === 0 && c.failed === 0],
+    ["clean", "without errors", (c) => c.missed === 0 && c.fp === 0 && c.failed === 0 && !untried(c)],
   ];
   const worth = (at, tool) => {
     const c = cell(tool, at);
@@ -145,11 +148,13 @@ const grid = (() => {
   }
 
   const shade = (c) => {
+    if (untried(c)) return "";
     if (c.value === null) return c.fp > 0 || c.failed > 0 ? "v0" : "v4";
     const good = index.down ? 1 - c.value : c.value;
     return `v${Math.max(0, Math.min(4, Math.floor(good * 5)))}`;
   };
   const says = (c) => {
+    if (untried(c)) return ["unavailable", "", ""];
     const main = c.value === null ? (c.fp > 0 ? `${c.fp} false` : c.failed > 0 ? "failed" : "clean") : c.value.toFixed(2);
     const of = c.tp + c.missed;
     return [main, c.value !== null && of > 0 ? `${c.tp}/${of}` : "", c.failed > 0 ? "!" : ""];
@@ -180,7 +185,7 @@ const grid = (() => {
       index.tools.slice(0, columns).map((name, tool) => {
         const c = cell(tool, at);
         const [main, of, mark] = says(c);
-        const long = `${[main, of].filter(Boolean).join(" ")} ${name}${of ? `: ${of} found` : ""}${c.fp > 0 ? `, ${c.fp} false` : ""}${c.failed > 0 ? `, ${many(c.failed, "trial")} failed` : ""}`;
+        const long = `${[main, of].filter(Boolean).join(" ")} ${name}${of ? `: ${of} found` : ""}${c.fp > 0 ? `, ${c.fp} false` : ""}${c.failed > 0 ? `, ${many(c.failed, "trial")} failed` : ""}${c.unavailable > 0 ? `, ${many(c.unavailable, "trial")} unavailable` : ""}`;
         return make("div", { role: "gridcell", class: shade(c) },
           make("a", { href: link(tool), title: long, "aria-label": long, tabindex: stop(place, tool + 1), "data-at": `${place},${tool + 1}` },
             main, of && [" ", make("small", {}, of)], mark && make("b", { class: "warn" }, mark)));

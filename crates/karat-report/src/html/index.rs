@@ -30,6 +30,7 @@ struct Column {
     fp: Vec<usize>,
     missed: Vec<usize>,
     failed: Vec<usize>,
+    unavailable: Vec<usize>,
     /// Bits: 1 some goldens are found in some trials only, 2 called vulnerable without the target.
     flags: Vec<u8>,
 }
@@ -81,7 +82,10 @@ fn column(report: &ReportV1, tool: &ToolV1, metric: &str) -> Column {
         column.tp.push(counted().map(|trial| trial.tp).sum());
         column.fp.push(counted().map(|trial| trial.fp).sum());
         column.missed.push(counted().map(|trial| trial.r#fn).sum());
-        column.failed.push(trials.iter().filter(|trial| trial.outcome != Outcome::Reported).count());
+        let outages = trials.iter().filter(|trial| trial.outcome == Outcome::Unavailable).count();
+        let reports = trials.iter().filter(|trial| trial.outcome == Outcome::Reported).count();
+        column.failed.push(trials.len() - reports - outages);
+        column.unavailable.push(outages);
         column.flags.push(u8::from(flaky.contains(id)) | u8::from(lucky.contains(id)) << 1);
     }
     column

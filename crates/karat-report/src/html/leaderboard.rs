@@ -2,7 +2,7 @@
 
 use super::section;
 use crate::facts::{sensitivity_sentence, untouched_sentence};
-use crate::number::{failed_trials, headline, is_best, rank_metric, rank_of, ranked, span, three, title};
+use crate::number::{failed_trials, headline, is_best, rank_metric, rank_of, ranked, span, three, title, tried};
 use crate::page::drawing;
 use crate::plot;
 use karat_core::metric::table::{Direction, find};
@@ -75,7 +75,13 @@ fn columns(report: &ReportV1) -> Vec<Column<'_>> {
     if report.tools.iter().any(|tool| failed_trials(tool) > 0) {
         columns.push(Column::new("Failed", true, |tool| {
             let n = failed_trials(tool);
-            html! { td.n.warn[n > 0] data-sort=(n) { (n) " of " (tool.trials) } }
+            html! { td.n.warn[n > 0] data-sort=(n) { (n) " of " (tried(tool)) } }
+        }));
+    }
+    if report.tools.iter().any(|tool| tool.unavailable() > 0) {
+        columns.push(Column::new("Unavailable", true, |tool| {
+            let n = tool.unavailable();
+            html! { td.n data-sort=(n) { (n) " of " (tool.trials) } }
         }));
     }
     if !report.measured.latency.is_empty() {
@@ -102,6 +108,7 @@ fn name(report: &ReportV1, tool: &ToolV1) -> Markup {
         th scope="row" class=[is_short.then_some("short")] data-sort=(tool.tool) {
             (tool.tool)
             @match (report.profile.expect_pass, tool.pass) {
+                _ if !tool.has_reported() => { " " span.bad { "failed" } }
                 (false, _) => {}
                 (true, true) => { " " span.good { "pass" } }
                 (true, false) => { " " span.bad { "FAIL" } }

@@ -2,7 +2,9 @@
 
 use super::{BOLD, DIM, GOOD, RED, TerminalStyle, WARNING, sparkline};
 use crate::grid::{self, Cell};
-use crate::number::{failed_trials, headline, is_best, or_dash, rank_metric, rank_of, ranked, span, three, title};
+use crate::number::{
+    failed_trials, headline, is_best, or_dash, rank_metric, rank_of, ranked, span, three, title, tried,
+};
 use anstyle::Style;
 use karat_core::profile::Method;
 use karat_format::report::{ReportV1, ToolV1};
@@ -72,6 +74,7 @@ fn fit_columns<'r>(report: &'r ReportV1, width: usize, columns: &mut Vec<Column<
     };
     if report.profile.expect_pass {
         let result = |tool: &ToolV1| match tool.pass {
+            _ if !tool.has_reported() => Cell::left("failed").styled(RED),
             true => Cell::left("pass").styled(GOOD),
             false => Cell::left("FAIL").styled(RED),
         };
@@ -104,9 +107,13 @@ fn further(report: &ReportV1) -> Vec<(Vec<Column<'_>>, usize)> {
     if has_any(&|tool| failed_trials(tool) > 0) {
         let failed = |tool: &ToolV1| {
             let n = failed_trials(tool);
-            Cell::right(format!("{n}/{}", tool.trials)).styled(if n > 0 { WARNING } else { DIM })
+            Cell::right(format!("{n}/{}", tried(tool))).styled(if n > 0 { WARNING } else { DIM })
         };
         groups.push((vec![Column::new(3, "failed", failed)], 0));
+    }
+    if has_any(&|tool| tool.unavailable() > 0) {
+        let unavailable = |tool: &ToolV1| Cell::right(format!("{}/{}", tool.unavailable(), tool.trials)).styled(DIM);
+        groups.push((vec![Column::new(3, "unavailable", unavailable)], 0));
     }
     if has_any(&|tool| cost.contains_key(&tool.tool)) {
         let usd = move |tool: &ToolV1| cost.get(&tool.tool).map(|own| format!("{:.2}", own.usd));

@@ -73,6 +73,29 @@ fn latest_attempt_counts() {
 }
 
 #[test]
+fn every_outcome_is_stored_and_a_run_without_a_report_is_failed() {
+    let dir = StoreDir::new();
+    let mut store = dir.store();
+    let run = begin(&mut store);
+    for (attempt, outcome) in (1..).zip(Outcome::ALL.into_iter().rev()) {
+        let mut own = TrialRecord { attempt, ..record("zeta", "a", 1) };
+        own.trial.outcome = outcome;
+        if outcome != Outcome::Reported {
+            own.trial.findings.clear();
+        }
+        store.save(&run, &[own]).unwrap();
+        assert_eq!(store.outcomes(&run).unwrap(), [(outcome, 1)].into());
+        assert_eq!(store.trials(&run).unwrap()[0].trial.outcome, outcome);
+        store.finish(&run, RunState::Complete, None).unwrap();
+        let info = store.find(run.as_str()).unwrap();
+        assert_eq!(info.is_failed(), outcome != Outcome::Reported);
+        assert_eq!(store.state_word(&info), if info.is_failed() { "failed" } else { "complete" });
+        store.reopen(&run).unwrap();
+    }
+    assert_eq!(store.verify().unwrap(), []);
+}
+
+#[test]
 fn trials_are_never_overwritten() {
     let dir = StoreDir::new();
     let mut store = dir.store();

@@ -107,6 +107,7 @@ fn planned(assessor: &Assessor) -> PlannedToolV1 {
         model: Some(model.to_owned()).filter(|model| !model.is_empty()),
         llm: None,
         isolation: NOTHING_EXECUTED.to_owned(),
+        manifest_dir: None,
         manifest: ToolManifestV1 { kind, ..ToolManifestV1::default() },
     }
 }

@@ -19,13 +19,16 @@ use crate::run::selection::Selection;
 use crate::run_loader::StoredRun;
 use crate::tool::grants::{Allowance, Request as GrantRequest};
 use crate::work::Scoring;
+use karat_core::trial::Outcome;
 use karat_io::cancel::Cancel;
+use karat_report::number::failed_sentence;
 use karat_sandbox::{Isolation, Supervisor};
 use karat_store::event::{Ending, RunEvent};
 use karat_store::record::TrialKey;
 use karat_store::{RunInfo, Store};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
@@ -139,9 +142,40 @@ pub struct Evaluated {
     pub run: StoredRun,
     pub scoring: Scoring,
     pub ending: Ending,
-    /// Why the first failed trial failed.
-    pub first_failure: Option<String>,
-    pub first_failed: Option<TrialKey>,
+    /// The first trial that did not come to a report.
+    pub first_failure: Option<FirstFailure>,
+}
+
+impl Evaluated {
+    /// Why the run failed as a whole; `None` if any trial came to a report.
+    pub fn failure(&self) -> Option<Failure> {
+        let sentence = failed_sentence(&self.scoring.report)?;
+        let first = self.first_failure.as_ref().map(|first| format!("\nfirst error: {first}")).unwrap_or_default();
+        Some(Failure::failed(format!("the run failed. {sentence}{first}")))
+    }
+}
+
+/// A trial that did not come to a report, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct FirstFailure {
+    pub key: TrialKey,
+    pub outcome: Outcome,
+    pub reason: Option<String>,
+    /// The last lines that it wrote to stderr, or to stdout where it wrote none.
+    pub last_lines: Vec<String>,
+}
+
+impl fmt::Display for FirstFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TrialKey { tool, case, number } = &self.key;
+        let why = self.reason.as_deref().unwrap_or("unknown reason");
+        write!(f, "{tool} on {case}, trial {number} {}: {why}", self.outcome.ended())?;
+        for line in &self.last_lines {
+            write!(f, "\n  | {line}")?;
+        }
+        Ok(())
+    }
 }
 
 /// Why there is no score. What was reported done is stored, and the run can be resumed.

@@ -1,7 +1,7 @@
 //! Executes what is left of a plan, and scores the run.
 
 use super::prepare::LoadedTool;
-use super::{EvaluateError, EvaluateObserver, EvaluateRequest, Evaluated, Phase, Prepared};
+use super::{EvaluateError, EvaluateObserver, EvaluateRequest, Evaluated, FirstFailure, Phase, Prepared};
 use crate::failure::{Failure, Result};
 use crate::judge::run::{JudgeEnv, JudgeRequest, run_judge};
 use crate::profile::ProfileRequest;
@@ -12,8 +12,9 @@ use crate::run_loader;
 use crate::suite::{LoadedSuite, load};
 use crate::tool::command::isolation_kind;
 use crate::tool::run_context::RunContext;
-use crate::tool::{Task, failed};
+use crate::tool::{MissingKey, Task, UnavailableTool, facts_without_program};
 use karat_core::ids::ToolName;
+use karat_core::trial::Outcome;
 use karat_core::wording::plural;
 use karat_format::judgement::JudgementV1;
 use karat_format::run::{PlanV1, ToolFactsV1};
@@ -52,9 +53,7 @@ pub fn execute(
     let changed = load(locate(&plan.suite.place)).map_or(true, |now| now.suite.digest != plan.suite.digest);
     let mut run = run_loader::with_suite(&mut store, info, plan, loaded)?;
     let profile = run.profile(&ProfileRequest::default())?;
-    let first_failure = run.trials.iter().find_map(|trial| trial.detail.reason.clone());
-    let first_failed = run.trials.iter().map(|stored| &stored.trial).find(|trial| failed(trial.outcome));
-    let first_failed = first_failed.map(TrialKey::from_trial);
+    let first_failure = first_failure(&mut store, &id, &run.trials);
     let mut work = run.work(profile, None);
     if changed {
         work.notes.push("the suite changed during the run, so not all trials saw the same code".to_owned());
@@ -75,7 +74,33 @@ pub fn execute(
     store.set_judgements(&id, &judgements)?;
     let report = serde_json::to_vec(&scoring.report).map_err(|error| Failure::io("the report", error.into()))?;
     store.finish(&id, RunState::Complete, Some(&report))?;
-    Ok(Evaluated { store, run, scoring, ending, first_failure, first_failed })
+    Ok(Evaluated { store, run, scoring, ending, first_failure })
+}
+
+/// Lines of a tool's output that are shown where nothing else is.
+const LAST_LINES: usize = 10;
+const LAST_BYTES: usize = 64 << 10;
+
+/// The first trial without a report, one that failed before one that was never run, with the end of what it printed.
+fn first_failure(store: &mut Store, id: &RunId, trials: &[StoredTrial]) -> Option<FirstFailure> {
+    let of_kind = |fits: fn(Outcome) -> bool| trials.iter().find(|stored| fits(stored.trial.outcome));
+    let first = of_kind(|outcome| !matches!(outcome, Outcome::Reported | Outcome::Skipped));
+    let StoredTrial { trial, detail, .. } = first.or_else(|| of_kind(|outcome| outcome != Outcome::Reported))?;
+    let key = TrialKey::from_trial(trial);
+    // What was printed helps, and its absence must not hide the reason.
+    let printed = store.artifacts(id, &key).unwrap_or_default();
+    let artifact = |name: &str| printed.iter().find(|artifact| artifact.name == name).map(|found| found.hash.clone());
+    let hash = artifact("stderr").or_else(|| artifact("stdout"));
+    let bytes = hash.and_then(|hash| store.artifact(&hash).ok()).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(LAST_BYTES)..]).into_owned();
+    let lines: Vec<String> =
+        text.lines().map(str::trim_end).filter(|line| !line.is_empty()).map(str::to_owned).collect();
+    Some(FirstFailure {
+        key,
+        outcome: trial.outcome,
+        reason: detail.reason.clone(),
+        last_lines: lines[lines.len().saturating_sub(LAST_LINES)..].to_vec(),
+    })
 }
 
 /// A run in its store that only this process works on.
@@ -215,7 +240,8 @@ fn require_isolation(request: &EvaluateRequest, store: &mut Store, id: &RunId) -
     Err(Failure::failed(format!("{weaker} with less isolation than {required} in this run; start a new run")))
 }
 
-/// Prepares every tool with trials left. If one cannot be run, the run ends before it begins.
+/// Prepares every tool with trials left. If one cannot be run, the run ends before it begins. The trials of a tool that only lacks
+/// its key are unavailable, unless there is no other tool to run.
 pub(super) fn prepare_tools<'a>(
     plan: &PlanV1,
     tools: Vec<LoadedTool>,
@@ -225,18 +251,36 @@ pub(super) fn prepare_tools<'a>(
     observer: &mut dyn EvaluateObserver,
 ) -> Result<(Runners<'a>, Facts)> {
     let wanted: HashSet<&str> = tasks.iter().map(|task| task.key.tool.as_str()).collect();
-    let mut runners = HashMap::new();
+    let mut runners: Runners<'a> = HashMap::new();
+    let mut without_key = Vec::new();
     let mut facts = BTreeMap::new();
     for (planned, (tool, _)) in plan.tools.iter().zip(tools).filter(|(tool, _)| wanted.contains(tool.name.as_str())) {
         let name = ToolName::new(&planned.name);
         if !planned.manifest.setup.is_empty() {
             observer.setting_up(name.as_str());
         }
-        let (runner, known) = tool
-            .prepare(isolation, context)
-            .map_err(|error| Failure::failed(format!("the tool `{name}` cannot be run: {error}")))?;
-        facts.insert(name.clone(), known);
-        runners.insert(name, runner);
+        match tool.prepare(isolation, context) {
+            Ok((runner, known)) => {
+                facts.insert(name.clone(), known);
+                runners.insert(name, runner);
+            }
+            Err(error) => {
+                let missing_key = error.get_ref().is_some_and(|inner| inner.is::<MissingKey>());
+                let failure = format!("the tool `{name}` cannot be run: {error}");
+                if !missing_key {
+                    return Err(Failure::failed(failure));
+                }
+                without_key.push((name, error.to_string(), failure));
+            }
+        }
+    }
+    if let Some((_, _, failure)) = without_key.first().filter(|_| runners.is_empty()) {
+        return Err(Failure::failed(failure.clone()));
+    }
+    for (name, why, failure) in without_key {
+        observer.note(&format!("{failure}; its trials are unavailable, and --resume tries them again"));
+        facts.insert(name.clone(), facts_without_program(None));
+        runners.insert(name, Box::new(UnavailableTool { why }));
     }
     Ok((runners, facts))
 }

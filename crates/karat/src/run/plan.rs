@@ -18,11 +18,13 @@ fn trials(plan: &PlanV1) -> impl Iterator<Item = TrialKey> {
     })
 }
 
-/// The trials that are left when these are done; with `again`, failed ones are tried once more.
+/// The trials that are left when these are done. Those that met an outage are tried once more; with `again`, failed ones too.
 pub(crate) fn remaining_tasks(plan: &PlanV1, done: &BTreeMap<TrialKey, (u32, Outcome)>, again: bool) -> Vec<Task> {
     let left = trials(plan).filter_map(|key| match done.get(&key) {
         None => Some(Task { key, attempt: 1 }),
-        Some((attempt, outcome)) if again && failed(*outcome) => Some(Task { key, attempt: attempt + 1 }),
+        Some((attempt, outcome)) if *outcome == Outcome::Unavailable || again && failed(*outcome) => {
+            Some(Task { key, attempt: attempt + 1 })
+        }
         Some(_) => None,
     });
     left.collect()
@@ -122,5 +124,9 @@ mod tests {
             .collect();
         assert_eq!(task_names(&remaining_tasks(&plan, &done, false)), ["y 1 b 1", "y 2 a 1"]);
         assert_eq!(task_names(&remaining_tasks(&plan, &done, true)), ["x 1 b 2", "x 2 a 2", "y 1 b 1", "y 2 a 1"]);
+        let outage = BTreeMap::from_iter(all.iter().map(|task| (task.key.clone(), (3, Outcome::Unavailable))).take(1));
+        for again in [false, true] {
+            assert_eq!(task_names(&remaining_tasks(&plan, &outage, again))[0], "x 1 a 4");
+        }
     }
 }

@@ -5,15 +5,17 @@ use crate::tool::run_context::RunContext;
 use crate::tool::{Blocked, RunResult, Task, TrialRunner, checkout_error, failed};
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::suite::Case;
+use karat_core::trial::Outcome;
+use karat_core::wording::count;
 use karat_store::StoreError;
 use karat_store::event::{Ending, RunEvent};
 use karat_store::record::TrialRecord;
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Stores an event of a run, and then shows it.
 pub(crate) type Emit<'e> = dyn FnMut(&RunEvent<'_>) -> Result<(), StoreError> + 'e;
@@ -34,6 +36,15 @@ struct CaseSlot<'a> {
     /// Prepared when first needed and dropped after its last use, and how many uses are left.
     checkout: Mutex<(Option<Arc<Template>>, usize)>,
 }
+
+/// What a worker says to the collector.
+enum Message {
+    Done(TrialRecord),
+    /// A trial met an outage and is tried again after this wait.
+    Retrying(TrialRecord, Duration),
+}
+
+type Sender = SyncSender<io::Result<Message>>;
 
 /// Trials in a batch, which a store makes durable at the cost of one.
 const MAX_BATCH: usize = 512;
@@ -78,11 +89,11 @@ impl<'a> Workers<'a> {
                 scope.spawn(move || {
                     while !cancel.is_cancelled() && !enough() {
                         let Some(task) = self.tasks.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
-                        let Some(done) = self.execute(task).transpose() else { continue };
+                        let Some(done) = self.execute(task, Some(&sender)).transpose() else { continue };
                         if done.as_ref().is_ok_and(|record| failed(record.trial.outcome)) {
                             failures.fetch_add(1, Ordering::Relaxed);
                         }
-                        if sender.send(done).is_err() {
+                        if sender.send(done.map(Message::Done)).is_err() {
                             break;
                         }
                     }
@@ -104,7 +115,8 @@ impl<'a> Workers<'a> {
         self.runners.get(&record.trial.tool).map(|runner| runner.blocked(record)).unwrap_or_default()
     }
 
-    pub(crate) fn execute(&self, task: &Task) -> RunResult {
+    /// Runs a trial; again after an outage, if there is somebody to tell.
+    pub(crate) fn execute(&self, task: &Task, sender: Option<&Sender>) -> RunResult {
         let started_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64);
         let Some(runner) = self.runners.get(&task.key.tool) else { return Ok(None) };
         let slot = self.cases.get(&task.key.case);
@@ -112,11 +124,24 @@ impl<'a> Workers<'a> {
             Some(slot) => self.template(slot).map_err(|error| checkout_error(slot.case, &error))?,
             None => None,
         };
-        let mut record = runner.run_trial(task, slot.map(|slot| slot.case), template.as_deref())?;
-        if let Some(record) = &mut record {
+        let mut outages = 0;
+        loop {
+            let done = runner.run_trial(task, slot.map(|slot| slot.case), template.as_deref())?;
+            let Some(mut record) = done else { return Ok(None) };
             record.detail.started_ms = started_ms;
+            if outages > 0 {
+                record.detail.remarks.push(format!("it met {} before", count(outages as usize, "outage")));
+            }
+            let is_outage = record.trial.outcome == Outcome::Unavailable;
+            let Some((sender, wait)) = sender.filter(|_| is_outage).zip(runner.retries().wait(outages + 1)) else {
+                return Ok(Some(record));
+            };
+            outages += 1;
+            record.artifacts.clear();
+            if sender.send(Ok(Message::Retrying(record, wait))).is_err() || !self.context.cancel.sleep(wait) {
+                return Ok(None);
+            }
         }
-        Ok(record)
     }
 
     /// The template of a case. The first trial prepares it while others wait.
@@ -134,7 +159,7 @@ impl<'a> Workers<'a> {
         Ok(template)
     }
 
-    fn collect(&self, receiver: &Receiver<io::Result<TrialRecord>>, emit: &mut Emit<'_>) -> io::Result<Ending> {
+    fn collect(&self, receiver: &Receiver<io::Result<Message>>, emit: &mut Emit<'_>) -> io::Result<Ending> {
         let mut batch: Vec<TrialRecord> = Vec::new();
         let mut done = 0;
         let mut failures = 0;
@@ -145,7 +170,10 @@ impl<'a> Workers<'a> {
             let mut bytes = 0;
             while let Some(result) = next.take() {
                 match result {
-                    Ok(record) => {
+                    Ok(Message::Retrying(trial, wait)) => {
+                        emit(&RunEvent::Retrying { trial: &trial, wait }).map_err(io::Error::other)?;
+                    }
+                    Ok(Message::Done(record)) => {
                         bytes += record.artifacts.iter().map(|artifact| artifact.bytes.len()).sum::<usize>();
                         batch.push(record);
                     }

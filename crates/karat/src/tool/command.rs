@@ -4,6 +4,7 @@ mod blocked;
 mod environment;
 mod examine;
 mod import_output;
+mod outage;
 mod program;
 mod runner;
 mod trial;
@@ -28,8 +29,25 @@ use std::path::{Path, PathBuf};
 
 pub(super) static KIND: Kind = Kind {
     keys: &[
-        "command", "format", "ok_exit", "timeout", "env", "pass_env", "setup", "needs", "version", "network",
-        "loopback", "expose", "writable", "limits", "rule_map",
+        "command",
+        "format",
+        "ok_exit",
+        "infra_exit",
+        "infra_pattern",
+        "retries",
+        "retry_wait",
+        "timeout",
+        "env",
+        "pass_env",
+        "setup",
+        "needs",
+        "version",
+        "network",
+        "loopback",
+        "expose",
+        "writable",
+        "limits",
+        "rule_map",
     ],
     resolve: |check| Box::new(check.program()),
 };

@@ -7,7 +7,7 @@ use super::manifest::{Check, NO_MODEL};
 use super::replay::Recordings;
 use super::run_context::RunContext;
 use super::{Declaration, Kind, LoadResult, NO_CODE, PrepareResult, RunResult, Task, Tool, TrialRunner};
-use super::{checkout_error, facts_without_program, milliseconds};
+use super::{MissingKey, checkout_error, facts_without_program, milliseconds};
 use crate::checkout::Template as Checkout;
 use crate::judge::template::review::{self, REVIEW, audit};
 use crate::suite::LoadedSuite;
@@ -169,8 +169,11 @@ impl Tool for LlmTool {
             Files::Disk(root) => root.as_path(),
             Files::Embedded(..) => Path::new(""),
         };
-        let provider =
-            open_ready(&self.config, &ProviderEnv { variable: &variable, folder }).map_err(io::Error::other)?;
+        let provider = open_ready(&self.config, &ProviderEnv { variable: &variable, folder });
+        let provider = provider.map_err(|error| match error {
+            ProviderError::NoKey(why) => io::Error::other(MissingKey(why)),
+            error => io::Error::other(error),
+        })?;
         // Trials are independent samples, so no answer is used twice.
         let defaults = EngineOptions::from_config(&self.config, CacheMode::Off).map_err(io::Error::other)?;
         let options = EngineOptions { seed: context.seed, start: StartMode::Independent, ..defaults };
@@ -280,10 +283,10 @@ fn read_answer(exchange: &Exchange, trial: &mut Trial) -> Result<(), (Outcome, S
     Err(match reason {
         FailureReason::Unreadable => (Outcome::Unparsable, format!("{why}{}", last_reply(exchange))),
         FailureReason::Unanswered if exchange.timed_out => (Outcome::TimedOut, why.clone()),
-        FailureReason::Budget => (Outcome::Crashed, format!("it was not asked: {why} (budget_usd, budget_calls)")),
-        FailureReason::Unanswered | FailureReason::Rejected | FailureReason::Cancelled => {
-            (Outcome::Crashed, why.clone())
-        }
+        // Rate limits, servers and networks that are down, after all retries.
+        FailureReason::Unanswered => (Outcome::Unavailable, why.clone()),
+        FailureReason::Budget => (Outcome::Unavailable, format!("it was not asked: {why} (budget_usd, budget_calls)")),
+        FailureReason::Rejected | FailureReason::Cancelled => (Outcome::Crashed, why.clone()),
     })
 }
 

@@ -37,6 +37,7 @@ pub use run_context::OutputObserver;
 use run_context::RunContext;
 use serde::Serialize;
 use std::io;
+use std::time::Duration;
 
 /// The declaration of a tool: every value is checked, and no file is read yet.
 pub(crate) trait Declaration {
@@ -80,6 +81,11 @@ pub(crate) trait TrialRunner: Sync {
         false
     }
 
+    /// How its trials that met an outage are tried again. By default they are not: a model is asked again by its own engine.
+    fn retries(&self) -> Retries {
+        Retries::default()
+    }
+
     /// Executes one trial; `None` if it was cancelled. An error is a failure of Karat or the system, never of the tool.
     /// A case without code is `None`, and so is its checkout.
     fn run_trial(&self, task: &Task, case: Option<&Case>, checkout: Option<&Template>) -> RunResult;
@@ -116,7 +122,45 @@ pub enum BlockedKind {
 
 pub(crate) type RunResult = io::Result<Option<TrialRecord>>;
 
-fn facts_without_program(version: Option<String>) -> ToolFactsV1 {
+/// How trials that met an outage are tried again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Retries {
+    pub(crate) most: u32,
+    pub(crate) first_wait: Duration,
+}
+
+/// The longest wait, unless already the first is longer.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+impl Retries {
+    /// The wait after so many outages of a trial, counted from 1; `None` when it is not tried again.
+    pub(crate) fn wait(self, outages: u32) -> Option<Duration> {
+        let longer = 4_u32.saturating_pow(outages.saturating_sub(1));
+        let wait = self.first_wait.saturating_mul(longer).min(LONGEST_WAIT.max(self.first_wait));
+        (outages <= self.most).then_some(wait)
+    }
+}
+
+/// A tool that cannot be tried for want of something that only the user can supply, such as a key.
+pub(crate) struct UnavailableTool {
+    pub(crate) why: String,
+}
+
+impl TrialRunner for UnavailableTool {
+    fn run_trial(&self, task: &Task, _: Option<&Case>, _: Option<&Template>) -> RunResult {
+        let mut record = task.record();
+        record.trial.outcome = Outcome::Unavailable;
+        record.detail.reason = Some(self.why.clone());
+        Ok(Some(record))
+    }
+}
+
+/// Why a tool cannot be prepared: the user has not set its key.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct MissingKey(pub(crate) String);
+
+pub(crate) fn facts_without_program(version: Option<String>) -> ToolFactsV1 {
     ToolFactsV1 { version, isolation: NOTHING_EXECUTED.to_owned(), ..ToolFactsV1::default() }
 }
 
@@ -145,7 +189,7 @@ impl Task {
 
 const NO_CODE: &str = "the case has no code";
 
-/// Whether a tool failed; one that was never run did not.
+/// Whether a tool failed; one that was never run, or met an outage, did not.
 pub fn failed(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Crashed | Outcome::TimedOut | Outcome::Unparsable)
 }
@@ -178,6 +222,19 @@ mod tests {
     use super::*;
     use karat_format::document::schema_of;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn waits_grow_to_a_limit() {
+        let waits = |most: u32, first: u64| {
+            let retries = Retries { most, first_wait: Duration::from_secs(first) };
+            (1..=most + 1).map(|outages| retries.wait(outages).map(|wait| wait.as_secs())).collect::<Vec<_>>()
+        };
+        assert_eq!(waits(3, 1), [Some(1), Some(4), Some(16), None]);
+        assert_eq!(waits(5, 5), [Some(5), Some(20), Some(60), Some(60), Some(60), None]);
+        assert_eq!(waits(2, 90), [Some(90), Some(90), None]);
+        assert_eq!(Retries::default().wait(1), None);
+        assert_eq!(Retries { most: u32::MAX, ..Retries::default() }.wait(u32::MAX), Some(Duration::ZERO));
+    }
 
     /// A key that no kind uses would be accepted, and ignored, by all of them.
     #[test]

@@ -23,6 +23,10 @@ use std::io::{IsTerminal, Write};
 /// Maximum number of failures listed; `--json` lists all.
 const MOST_FAILURES: usize = 30;
 
+fn without_report(outcome: Outcome) -> bool {
+    failed(outcome) || outcome == Outcome::Unavailable
+}
+
 pub(super) fn run(store: &mut Store, reference: &str, json: bool) -> Result<Exit> {
     let info = store.find(reference)?;
     if info.kind == SuiteKind::Assessment {
@@ -32,7 +36,7 @@ pub(super) fn run(store: &mut Store, reference: &str, json: bool) -> Result<Exit
     let tools: BTreeMap<&ToolName, &ToolFactsV1> =
         history.iter().filter_map(|(tool, facts)| Some((tool, facts.last()?))).collect();
     let judgements = store.judgements(&info.id)?.len();
-    let failures: Vec<&StoredTrial> = trials.iter().filter(|t| failed(t.trial.outcome)).collect();
+    let failures: Vec<&StoredTrial> = trials.iter().filter(|t| without_report(t.trial.outcome)).collect();
     if json {
         let failure = |t: &&StoredTrial| {
             json!({

@@ -325,12 +325,18 @@ fn baseline_without_sums_asks_to_be_rewritten() {
 
 #[test]
 fn cases_counted_on_one_side_only_are_excluded() {
+    for (outcome, flags) in [("crashed", "--set failed_trials=exclude"), ("unavailable", "")] {
+        check_exclusion(outcome, flags);
+    }
+}
+
+fn check_exclusion(failed_outcome: &str, flags: &str) {
     let project = suite(&(0..CASES).map(case).collect::<Vec<_>>());
     let mut all = Vec::new();
     for tool in ["a", "b"] {
         for at in 0..CASES {
             let failed = tool == "b" && at < 5;
-            let outcome = if failed { "crashed" } else { "reported" };
+            let outcome = if failed { failed_outcome } else { "reported" };
             let verdict = if at % 3 == 0 { "vulnerable" } else { "safe" };
             let mut trial = json!({ "case": super::case_id(at), "tool": tool, "trial": 1, "outcome": outcome });
             if !failed {
@@ -341,7 +347,7 @@ fn cases_counted_on_one_side_only_are_excluded() {
         }
     }
     project.write("submissions/all.jsonl", lines(&all));
-    super::score_to_file(&project, "r.json", "--set failed_trials=exclude");
+    super::score_to_file(&project, "r.json", flags);
     let json = project.json("compare r.json --json --metric accuracy --metric recall --metric tpr");
     for difference in json["comparisons"][0]["metrics"].as_array().unwrap() {
         assert_eq!(difference["left_out"], 5, "{difference}");

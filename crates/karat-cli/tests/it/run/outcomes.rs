@@ -2,6 +2,8 @@
 
 use super::{FINDS_IT, outcomes, reasons, report, with_cases, with_tool};
 use crate::project::near;
+use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt;
 
 /// Runs two trials of a script on one case and compares outcome and reason.
 #[track_caller]
@@ -111,10 +113,128 @@ fn artifacts_are_stored() {
 #[test]
 fn run_without_any_report_fails() {
     let project = with_cases(1);
-    with_tool(&project, "it", "exit 9", "");
-    project
-        .run("run suite --tool tools/it.toml")
-        .expect_error(5, &["all trials failed; first error", "it exited with 9"]);
+    with_tool(&project, "it", "echo 'loading rules' >&2; printf '\\033[31mno rules in /etc\\n' >&2; exit 9", "");
+    let ran = project.run("run suite --tool tools/it.toml -j 1 -o r.json -o r.md -o r.html -o r.xml -o r.csv");
+    let ran = ran.expect_error(
+        5,
+        &[
+            "the run failed. None of 2 trials came to a report: 2 crashed.",
+            "first error: it on case-1, trial 1 crashed: it exited with 9",
+            "  | loading rules\n",
+            "no rules in /etc",
+        ],
+    );
+    assert!(!ran.err.contains('\u{1b}'), "{}", ran.err);
+    assert!(ran.out.contains("FAILED: None of 2 trials came to a report: 2 crashed.") && !ran.out.contains("* best"));
+    let report: Value = serde_json::from_str(&project.read("r.json")).unwrap();
+    assert_eq!(report["status"], "failed");
+    let metrics = report["tools"][0]["metrics"].as_object().unwrap();
+    assert!(metrics.values().all(|estimate| estimate["value"].is_null()), "{metrics:?}");
+    assert_eq!(metrics["precision"]["undefined"], "no trial came to a report");
+    assert!(project.read("r.md").contains("**FAILED**: None of 2 trials"), "{}", project.read("r.md"));
+    assert!(project.read("r.html").contains("<span class=\"badge failed\">failed</span>"));
+    assert!(project.read("r.xml").contains("failures=\"0\" errors=\"1\""), "{}", project.read("r.xml"));
+    let csv = project.read("r.csv");
+    let recall = csv.lines().find(|line| line.starts_with("it,suite,,,recall,")).unwrap();
+    assert!(recall.starts_with("it,suite,,,recall,,,,0,"), "{recall}");
+    let listed = project.json("store list --json");
+    assert_eq!((&listed[0]["status"], &listed[0]["state"]), (&json!("failed"), &json!("complete")));
+    assert!(project.ok("store list").contains("failed"), "{}", project.ok("store list"));
+    for what in ["latest", "r.json"] {
+        project
+            .run(&format!("gate {what} --min recall=0"))
+            .expect_error(5, &["is a failed run", "None of 2 trials came to a report", "help: "]);
+    }
+    project.run("baseline write r.json -o base.json").expect_error(5, &["is a failed run"]);
+}
+
+#[test]
+fn failed_tool_beside_another_is_not_ranked() {
+    let project = with_cases(2);
+    with_tool(&project, "broken", "exit 9", "");
+    with_tool(&project, "it", FINDS_IT, "");
+    let ran = project.run("run suite --tool tools/broken.toml tools/it.toml --json -q").expect(0);
+    let report = super::parsed(&ran);
+    assert_eq!(report["status"], "ok");
+    assert_eq!(report["ranking"]["statement"], "Only it has a value of F1.");
+    let last = &report["ranking"]["tools"][1];
+    assert_eq!((&last["tool"], last.get("rank"), last.get("value")), (&json!("broken"), None, Some(&json!(null))));
+    let ran = project.run("gate latest --min recall=0 --allow-small-n --json").expect(3);
+    assert!(ran.out.contains("no trial came to a report"), "{}", ran.out);
+    project.run("gate latest --tool broken --min recall=0").expect_error(5, &["No trial of broken came to a report"]);
+}
+
+#[test]
+fn outages_follow_the_manifest() {
+    let outage = |script: &str, manifest: &str, reason: &str| {
+        check(script, &format!("retries = 0\n{manifest}"), "unavailable 2", reason);
+    };
+    outage("echo down >&2; exit 75", "infra_exit = [70, 75]", "exit code 75 means an outage (infra_exit); it exited");
+    let pattern = "infra_pattern = '(?i)rate limit|\\b429\\b'";
+    outage("echo 'Rate Limit reached' >&2; exit 1", pattern, "`Rate Limit` in its stderr means an outage");
+    outage("echo 'HTTP 429'; exit 1", pattern, "`429` in its stdout means an outage");
+    outage("echo 'HTTP 429'", pattern, "`429` in its stdout means an outage (infra_pattern); ");
+    outage("echo 'HTTP 429' >&2; sleep 60", &format!("timeout = \"300ms\"\n{pattern}"), "longer than 0.3 s");
+    // What came to a report met no outage, whatever it printed; and other failures are the tool's.
+    check(&format!("echo 'HTTP 429, retried' >&2; {FINDS_IT}"), pattern, "reported 2", "");
+    check("echo 'line 4290' >&2; exit 1", pattern, "crashed 2", "it exited with 1");
+}
+
+#[test]
+fn outages_are_retried_and_counted_apart() {
+    let project = with_cases(1);
+    project.write("count/n", "0");
+    for path in ["count", "count/n"] {
+        std::fs::set_permissions(project.path(path), std::fs::Permissions::from_mode(0o777)).unwrap();
+    }
+    let file = project.path("count/n").display().to_string();
+    let script = format!("n=$(($(cat {file}) + 1)); echo $n > {file}; [ $n -le 2 ] && exit 75; {FINDS_IT}");
+    let folder = project.path("count").display().to_string();
+    let more = format!("infra_exit = [75]\nretry_wait = \"1ms\"\nwritable = [\"{folder}\"]");
+    with_tool(&project, "it", &script, &more);
+    let ran = project.run("run suite --tool tools/it.toml --trials 1 -j 1").expect_error(
+        0,
+        &["it on case-1, trial 1: exit code 75 means an outage (infra_exit); it exited with 75; retrying in 0.0 s"],
+    );
+    assert!(!ran.out.contains("unavailable"), "{}", ran.out);
+    assert_eq!(project.read("count/n").trim(), "3");
+    assert!(project.ok("store show latest --trial it case-1 1").contains("note: it met 2 outages before"));
+    // Without retries they stay outages, which a resumed run tries again of its own accord.
+    project.write("count/n", "0");
+    with_tool(&project, "it", &script, &format!("{more}\nretries = 1"));
+    let ran = project.run("run suite --tool tools/it.toml patterns --trials 1 -j 1 -o r.xml -o r.md").expect(0);
+    assert!(ran.out.contains("it: 1 of 1 trial unavailable because of an outage"), "{}", ran.out);
+    assert!(ran.err.contains("karat run --resume") && !ran.err.contains("--retry-failed"), "{}", ran.err);
+    assert!(project.read("r.xml").contains("<skipped message=\"unavailable: 1 trial met an outage\">"));
+    assert!(project.read("r.md").contains("| unavailable |"), "{}", project.read("r.md"));
+    assert!(project.ok("store list").contains("unavailable"));
+    let ran = project.run("run --resume latest --json -q").expect(0);
+    assert_eq!(outcomes(&super::parsed(&ran)), "reported 1");
+    assert_eq!(project.read("count/n").trim(), "3");
+}
+
+#[test]
+fn run_of_outages_alone_fails() {
+    let project = with_cases(1);
+    with_tool(&project, "it", "echo 'no route to host' >&2; exit 75", "infra_exit = [75]\nretries = 0");
+    let errors = ["None of 2 trials came to a report: 2 unavailable.", "trial 1 met an outage", "no route to host"];
+    project.run("run suite --tool tools/it.toml -j 1 --fail-fast").expect_error(5, &errors);
+    assert_eq!(project.json("store list --json")[0]["status"], "failed");
+}
+
+/// What an outage kept from being tried is neither met nor failed.
+#[test]
+fn expectations_are_inconclusive_after_an_outage() {
+    let issue = json!({ "id": "g", "rule_id": "R1", "file": "a.py", "line_start": 3, "title": "x" });
+    let project = crate::project::suite(&[json!({ "id": "a", "issues": [issue] }), json!({ "id": "b" })]);
+    let found = json!([{ "id": "f", "rule_id": "R1", "file": "a.py", "line_start": 3 }]);
+    let outage = json!({ "case": "b", "tool": "t", "trial": 1, "outcome": "unavailable" });
+    let score = |first: Value, code: i32| {
+        project.write("s.jsonl", crate::project::lines(&[first, outage.clone()]));
+        project.run("score . --profile identity --submission s.jsonl").expect(code);
+    };
+    score(crate::project::trial("a", "t", 1, found), 3);
+    score(crate::project::trial("a", "t", 1, json!([])), 1);
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn failed_trials_count_as_misses_unless_excluded() {
     near(&report, "/tools/0/metrics/accuracy/value", 0.5);
     assert_eq!(
         report["tools"][0]["outcomes"],
-        json!({ "reported": 2, "crashed": 1, "timed_out": 1, "unparsable": 0, "skipped": 0 })
+        json!({ "reported": 2, "crashed": 1, "timed_out": 1, "unparsable": 0, "unavailable": 0, "skipped": 0 })
     );
     let report = project.json("score . --json --submission s.jsonl --set failed_trials=exclude");
     assert_eq!(counts(&report), [1, 0, 1]);
@@ -109,7 +109,7 @@ fn failed_trials_count_as_misses_unless_excluded() {
     near(&report, "/tools/0/metrics/accuracy/value", 1.0);
     assert_eq!(
         report["tools"][0]["outcomes"],
-        json!({ "reported": 2, "crashed": 1, "timed_out": 1, "unparsable": 0, "skipped": 0 })
+        json!({ "reported": 2, "crashed": 1, "timed_out": 1, "unparsable": 0, "unavailable": 0, "skipped": 0 })
     );
     let warnings = json!(["t: 1 trial crashed", "t: 1 trial timed out"]);
     assert_eq!(report["warnings"], warnings);
@@ -132,7 +132,7 @@ fn missing_planned_trial_counts_as_skipped_with_a_warning() {
     assert_eq!(report["warnings"], json!([warning]));
     assert_eq!(
         report["tools"][0]["outcomes"],
-        json!({ "reported": 3, "crashed": 0, "timed_out": 0, "unparsable": 0, "skipped": 1 })
+        json!({ "reported": 3, "crashed": 0, "timed_out": 0, "unparsable": 0, "unavailable": 0, "skipped": 1 })
     );
     near(&report, "/tools/0/metrics/clean_pass/value", 0.5);
     assert!(project.ok("score . --submission s.jsonl").contains(warning));

@@ -173,6 +173,31 @@ fn run_started_while_serving_is_followed_to_its_end() {
 }
 
 #[test]
+fn failed_run_has_a_badge_and_no_best_tool() {
+    let project = two_runs();
+    let lines =
+        ["one", "two"].map(|case| json!({ "case": case, "tool": "down", "trial": 1, "outcome": "unavailable" }));
+    project.write("down.jsonl", crate::project::lines(&lines));
+    project.run("run . --tool replay:down.jsonl --trials 1 --name outage -q").expect(5);
+    let server = Server::start(&project, &[]);
+    let list = server.page("/");
+    let row = list.split("<tr>").find(|row| row.contains(">outage<")).unwrap();
+    for text in ["<span class=\"state failed\">failed</span>", "no trial came to a report", "2 unavailable"] {
+        assert!(row.contains(text), "no {text}:\n{row}");
+    }
+    let page = server.page("/runs/outage");
+    for text in ["<span class=\"badge failed\">failed</span>", "state failed", "None of 2 trials came to a report"] {
+        assert!(page.contains(text), "no {text}:\n{page}");
+    }
+    let progress = server.json("/runs/outage/progress.json");
+    assert_eq!(
+        (&progress["state"], &progress["failed"], &progress["unavailable"]),
+        (&json!("failed"), &json!(0), &json!(2))
+    );
+    assert_eq!(server.json("/runs/outage/report.json")["status"], "failed");
+}
+
+#[test]
 fn unfinished_run_shows_partial_results() {
     let project = two_runs();
     let server = Server::start(&project, &[]);

@@ -4,7 +4,7 @@ use super::opinions::{Item, On, Opinions, Rated, RatingValue, Scale, gather, no_
 use crate::failure::Result;
 use karat_core::judgement::{AuditDecision, Classification, Decision, Judgement, PairDecision, TypeMatch};
 use karat_core::suite::{Case, Suite};
-use karat_core::trial::Trial;
+use karat_core::trial::{Outcome, Trial};
 use karat_core::wording::plural;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -154,7 +154,7 @@ fn key(judgement: &Judgement) -> Key<'_> {
 }
 
 /// Adds implied decisions: a judge of a trial found no other goldens in it, and a trial without findings or judgements found
-/// none. A judge who decided nothing about a trial that others judged has no opinion.
+/// none. A judge who decided nothing about a trial that others judged has no opinion, and nobody has one about an outage.
 fn fill<'a>(
     voices: &mut BTreeMap<(Key<'a>, &'a str, &'a str), Voice<'a>>,
     judged: &BTreeMap<Key<'a>, BTreeSet<&'a str>>,
@@ -164,7 +164,7 @@ fn fill<'a>(
     let judges: BTreeSet<&str> = judged.values().flatten().copied().collect();
     let cases: BTreeMap<&str, &Case> = suite.cases.iter().map(|case| (case.id.as_str(), case)).collect();
     let mut silent: BTreeMap<Key<'_>, bool> = BTreeMap::new();
-    for trial in trials {
+    for trial in trials.iter().filter(|trial| trial.outcome != Outcome::Unavailable) {
         let key = (trial.case.as_str(), trial.tool.as_str(), trial.number);
         *silent.entry(key).or_default() |= trial.findings.is_empty();
     }

@@ -1,5 +1,6 @@
 //! The manifest of a command: a program, what it may use, and how its result is read.
 
+use super::outage::Outages;
 use crate::did_you_mean;
 use crate::tool::manifest::Check;
 use crate::tool::output;
@@ -18,6 +19,7 @@ pub(crate) struct Program {
     pub(crate) format: &'static str,
     pub(crate) result: ResultFrom,
     pub(crate) ok_exit: Vec<i32>,
+    pub(crate) outages: Outages,
     pub(crate) limits: Limits,
     /// Bytes of memory that importing the output may use.
     pub(crate) import_memory: u64,
@@ -102,6 +104,7 @@ impl Check<'_> {
         }
         let format = self.format();
         let ok_exit = self.ok_exit();
+        let outages = self.outages(&ok_exit);
         let limits = self.limits();
         let stated = raw.limits.as_ref();
         let findings = stated.and_then(|stated| stated.findings);
@@ -110,6 +113,7 @@ impl Check<'_> {
             format,
             result: if is_result_file { ResultFrom::File } else { ResultFrom::Stdout },
             ok_exit,
+            outages,
             import_memory: stated.and_then(|stated| stated.memory.as_ref()).map_or(IMPORT_MEMORY, |_| limits.memory),
             caps: output::Caps {
                 unpacked: limits.output as u64,

@@ -6,7 +6,7 @@ use super::{blocked, isolation_kind, isolation_text};
 use crate::checkout::Template;
 use crate::tool::placeholders::fill;
 use crate::tool::run_context::{OutputObserver, RunContext};
-use crate::tool::{Blocked, NO_CODE, PrepareResult, RunResult, Task, Tool, TrialRunner};
+use crate::tool::{Blocked, MissingKey, NO_CODE, PrepareResult, Retries, RunResult, Task, Tool, TrialRunner};
 use karat_core::suite::Case;
 use karat_format::run::ToolFactsV1;
 use karat_import::rule_map::RuleMap;
@@ -54,6 +54,10 @@ const LAST_LINE: usize = 300;
 impl TrialRunner for CommandRunner<'_> {
     fn needs_checkout(&self) -> bool {
         true
+    }
+
+    fn retries(&self) -> Retries {
+        self.program.outages.retries
     }
 
     /// If another trial has filled the disk, that one is ended, and this one starts again.
@@ -107,7 +111,7 @@ impl Tool for CommandTool {
             let names = missing.join(" or ");
             let message =
                 format!("it needs {names}, which is not set; set it in the environment that Karat is started from");
-            return Err(io::Error::other(message));
+            return Err(io::Error::other(MissingKey(message)));
         }
         let own_folder = context.new_folder();
         fs::create_dir_all(&own_folder)?;

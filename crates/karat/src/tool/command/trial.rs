@@ -165,7 +165,8 @@ impl RunningTrial<'_> {
         if let Some((outcome, reason)) = tool.failure(&finished) {
             record.trial.outcome = outcome;
             record.detail.reason = Some(reason);
-            keep_artifacts(record, finished, None);
+            self.mark_outage(&finished);
+            keep_artifacts(&mut self.record, finished, None);
             return Ok(true);
         }
         let result = match tool.program.result {
@@ -188,8 +189,21 @@ impl RunningTrial<'_> {
             }
         };
         self.record.detail.stages_ms.insert("import".to_owned(), milliseconds(began.elapsed()));
+        self.mark_outage(&finished);
         keep_artifacts(&mut self.record, finished, file);
         Ok(true)
+    }
+
+    fn mark_outage(&mut self, finished: &JobResult) {
+        let TrialRecord { trial, detail, .. } = &mut self.record;
+        if !failed(trial.outcome) {
+            return;
+        }
+        if let Some(why) = self.tool.program.outages.explain(finished) {
+            trial.outcome = Outcome::Unavailable;
+            let failure = detail.reason.take().map(|reason| format!("; {reason}")).unwrap_or_default();
+            detail.reason = Some(format!("{why}{failure}"));
+        }
     }
 
     fn import(&mut self, finished: &JobResult, file: Option<&[u8]>, seen: &Path) -> io::Result<bool> {

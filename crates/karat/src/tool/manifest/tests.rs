@@ -33,6 +33,8 @@ const SMALL: &str = "command = [\"scan\", \"{checkout}\"]\nformat = \"sarif\"\n"
 fn defaults_are_stated() {
     let program = program(SMALL);
     assert_eq!(program.ok_exit, [0]);
+    let waits = [1, 2, 3, 4].map(|outages| program.outages.retries.wait(outages).map(|wait| wait.as_secs()));
+    assert_eq!(waits, [Some(1), Some(4), Some(16), None]);
     assert_eq!((program.format, program.result), ("sarif", ResultFrom::Stdout));
     assert_eq!(program.limits, karat_sandbox::Limits::default());
     assert_eq!((program.limits.time.as_secs(), program.import_memory, program.caps.findings), (600, 2 << 30, 100_000));
@@ -134,6 +136,18 @@ fn faults_are_named_all_at_once() {
         ],
     );
     check(&format!("{SMALL}ok_exit = []"), &["no-exit ok_exit: "]);
+    check(
+        &format!(
+            "{SMALL}ok_exit = [0, 3]\ninfra_exit = [75, 3, 256]\ninfra_pattern = \"rate (limit\"\nretry_wait = \"soon\""
+        ),
+        &[
+            "set-twice infra_exit: 1: exit code 3 does not mean failure (ok_exit)",
+            "out-of-range infra_exit: 2: invalid exit code 256",
+            "bad-pattern infra_pattern: `rate (limit` is not a regular expression: unclosed group",
+            "bad-duration retry_wait: invalid duration \"soon\"",
+        ],
+    );
+    check(&format!("{SMALL}infra_pattern = \"429|\""), &["bad-pattern infra_pattern: `429|` matches every text"]);
     check("command = [\"a\\u0000\"]\nformat = \"sarif\"", &["zero-byte command: 0: "]);
     check("command = [\"a\"]\nformat = \"owasp\"", &["unknown-format format: unknown format `owasp`"]);
 }
