@@ -49,7 +49,7 @@ pub fn try_tool(
     let (runners, facts) = prepare_tools(&plan, prepared.tools, &tasks, prepared.isolation, &context, observer)?;
     let workers = Workers::new(runners, &tasks, &context, None);
     let task = tasks.first().ok_or_else(|| Failure::failed("the tool has no trial on this case"))?;
-    let record = workers.execute(task, None).map_err(|error| Failure::failed(error.to_string()))?;
+    let record = workers.execute_once(task).map_err(|error| Failure::failed(error.to_string()))?;
     let record = record.ok_or_else(|| Failure::failed("stopped before the trial was done"))?;
     let blocked = workers.blocked(&record);
     Ok(Tried { record, facts: facts.into_values().next().unwrap_or_default(), blocked })

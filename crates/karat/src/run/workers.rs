@@ -115,8 +115,13 @@ impl<'a> Workers<'a> {
         self.runners.get(&record.trial.tool).map(|runner| runner.blocked(record)).unwrap_or_default()
     }
 
-    /// Runs a trial; again after an outage, if there is somebody to tell.
-    pub(crate) fn execute(&self, task: &Task, sender: Option<&Sender>) -> RunResult {
+    /// Runs a trial once, whatever comes of it.
+    pub(crate) fn execute_once(&self, task: &Task) -> RunResult {
+        self.execute(task, None)
+    }
+
+    /// Runs a trial; again after an outage, if there is a sender for that.
+    fn execute(&self, task: &Task, sender: Option<&Sender>) -> RunResult {
         let started_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64);
         let Some(runner) = self.runners.get(&task.key.tool) else { return Ok(None) };
         let slot = self.cases.get(&task.key.case);
