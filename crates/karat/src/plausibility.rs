@@ -7,7 +7,7 @@ use crate::sensitivity::is_plain;
 use karat_core::golden::Acceptance;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::metric::table::{self, Aggregation};
-use karat_core::wording::count;
+use karat_core::wording::{count, plural};
 use karat_format::assessment::AssessmentReportV1;
 use karat_format::baseline::{BaselineToolV1, BaselineV1};
 use karat_format::diagnostic::harmless;
@@ -203,7 +203,7 @@ fn check_trial(found: &mut Violations, path: Arguments<'_>, info: &CaseInfoV1, t
     let rule = format_args!("it is {}, and the trial has {}", trial.fp, count(trial.findings.len(), "finding"));
     found.check(trial.fp <= trial.findings.len(), format_args!("{path}.fp"), rule);
     let left_out = trial.extras.iter().filter(|extra| extra.left_out).count();
-    let rule = format_args!("it is {}, and {left_out} extras are left out", trial.untouched_extras);
+    let rule = format!("it is {}, and {} left out", trial.untouched_extras, plural(left_out, "extra is", "extras are"));
     found.check(trial.untouched_extras == left_out, format_args!("{path}.untouched_extras"), rule);
     found.within(format_args!("{path}.confidence"), trial.confidence, SHARE);
     let goldens: BTreeSet<&str> = info.issues.iter().map(|issue| issue.id.as_str()).collect();

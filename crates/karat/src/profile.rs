@@ -30,7 +30,7 @@ pub static SHIPPED: &[Shipped] = &[
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ProfileError {
-    #[error("unknown profile `{name}`{hint}; `karat profile list` shows them, and a path to a .toml file works too")]
+    #[error("unknown profile `{name}`{hint} `karat profile list` shows them, and a path to a .toml file works too")]
     Unknown { name: String, hint: String },
     #[error("the profile `{name}` could not be read: {source}")]
     Unreadable { name: String, source: io::Error },
@@ -95,7 +95,7 @@ fn read_table(name: &str, read: &ReadFile<'_>, depth: usize) -> Result<Table, Pr
     }
     let text = read(name).map_err(|source| ProfileError::Unreadable { name: name.to_owned(), source })?;
     let Some(text) = text else {
-        let hint = did_you_mean(name, SHIPPED.iter().map(|shipped| shipped.name)).unwrap_or_default();
+        let hint = did_you_mean(name, SHIPPED.iter().map(|shipped| shipped.name)).unwrap_or_else(|| ";".to_owned());
         return Err(ProfileError::Unknown { name: name.to_owned(), hint });
     };
     let mut own = parse(&text)?;

@@ -205,8 +205,8 @@ pub(crate) fn unknown_tool(place: &str, name: &str, there: &[&str]) -> Failure {
 /// Finds a metric by id; the error suggests a similar one.
 pub fn find_metric(id: &str) -> Result<&'static Metric> {
     table::find(id).ok_or_else(|| {
-        let hint = did_you_mean(id, METRICS.iter().map(|metric| metric.id)).unwrap_or_default();
-        Failure::usage(format!("unknown metric `{id}`{hint}; list them with `karat metrics list`"))
+        let hint = did_you_mean(id, METRICS.iter().map(|metric| metric.id)).unwrap_or_else(|| ";".to_owned());
+        Failure::usage(format!("unknown metric `{id}`{hint} list them with `karat metrics list`"))
     })
 }
 

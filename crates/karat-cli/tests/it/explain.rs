@@ -69,8 +69,9 @@ fn refusals_state_reasons_on_one_scale() {
     let reasons = refused["reasons"].as_array().unwrap();
     assert!(reasons.iter().any(|reason| reason["name"] == "same_lines" && reason["log_odds"].as_f64() > Some(0.0)));
     assert!(reasons.iter().any(|reason| reason["log_odds"].as_f64() < Some(0.0)), "{refused}");
-    let miss = &value["result"]["trials"][1]["misses"][1];
-    assert_eq!((&miss["golden"], &miss["refused"][0]), (&json!("cache-never-shrinks"), refused));
+    let misses = value["result"]["trials"][1]["misses"].as_array().unwrap();
+    let miss = misses.iter().find(|miss| miss["golden"] == "cache-never-shrinks").unwrap();
+    assert_eq!(&miss["refused"][0], refused);
     let out = explain(line).expect(0).out;
     assert!(out.contains("refused candidates: probability of a match") && out.contains("for      same_lines"), "{out}");
     // Without a judge, the parts of the score are the reasons.

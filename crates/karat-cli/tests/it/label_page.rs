@@ -48,7 +48,7 @@ pub(crate) fn project() -> Project {
     for id in ["orders", "items"] {
         project = project
             .with(&format!("cases/{id}/case.yaml"), case(id))
-            .with(&format!("cases/{id}/before/orders.py"), "import db\n")
+            .with(&format!("cases/{id}/before/orders.py"), "import os\n")
             .with(&format!("cases/{id}/after/orders.py"), code);
     }
     let project = project.with("a.jsonl", lines(&first)).with("b.jsonl", lines(&second));

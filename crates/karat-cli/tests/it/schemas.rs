@@ -94,7 +94,11 @@ fn shipped_suites_conform_to_the_schemas() {
             // A calibration set has judgements beside the submission.
             let decided = path.parent().is_some_and(|folder| folder.ends_with("calibration"))
                 && path.file_name().is_some_and(|name| name != "submission.jsonl");
-            let schema = if decided { "judgement.json" } else { "submission.json" };
+            let schema = match path.file_name().and_then(|name| name.to_str()) {
+                Some("cases.jsonl") => "case.json",
+                _ if decided => "judgement.json",
+                _ => "submission.json",
+            };
             check_against(schema, &format!("{}:{}", path.display(), i + 1), &value);
         }
     }

@@ -1,6 +1,6 @@
 //! Scores every pair of a case's goldens and a trial's findings, relative to its rivals.
 
-use super::features::{COUNT, FEATURES, Feature, features};
+use super::features::{COUNT, FEATURES, Feature, Sign, features};
 use super::metadata::PairMetadata;
 use super::rarity::ln;
 use super::scanner::{self, ScannerTexts};
@@ -219,8 +219,8 @@ impl<'a> Table<'a> {
         let scaled = self.scaled(g, f, lookup);
         let texts = self.judge.params.text.base + sum(&scaled);
         let (texts, own): (f64, Vec<(&str, f64)>) = match self.of_scanner(g, f, texts) {
-            None => (texts, names(&FEATURES).zip(scaled).collect()),
-            Some(scaled) => (self.judge.scanner.base() + sum(&scaled), names(&scanner::FEATURES).zip(scaled).collect()),
+            None => (texts, named(&FEATURES, &scaled)),
+            Some(scaled) => (self.judge.scanner.base() + sum(&scaled), named(&scanner::FEATURES, &scaled)),
         };
         let beside = self.judge.params.reasoned.contributions(&self.texts.metadata, g, f, texts);
         let own = own.into_iter().chain(beside.into_iter().flatten());
@@ -254,6 +254,8 @@ fn sum(log_odds: &[f64]) -> f64 {
     log_odds.iter().sum()
 }
 
-fn names(features: &'static [Feature]) -> impl Iterator<Item = &'static str> {
-    features.iter().map(|feature| feature.name)
+/// Features with what they add. That something which speaks against a match is absent does not speak for one.
+fn named(features: &'static [Feature], scaled: &[f64]) -> Vec<(&'static str, f64)> {
+    let stated = features.iter().zip(scaled).filter(|(feature, value)| feature.sign != Sign::Against || **value < 0.0);
+    stated.map(|(feature, value)| (feature.name, *value)).collect()
 }

@@ -138,7 +138,11 @@ fn report_of_judge(project: &Project, judge: &str) -> (Value, String) {
     let report = project.json(&format!("score . --submission s.jsonl --judge {judge} --json"));
     let words = format!("score . --submission s.jsonl --judge {judge}");
     let table = CommandOutput::start(project.command().env("COLUMNS", "200").args(words.split(' '))).expect(0).out;
-    let line = table.lines().find(|line| line.contains(&format!("{judge}:"))).unwrap_or_default().to_owned();
+    let line = table
+        .lines()
+        .find(|line| line.contains(&format!("judge {judge}")) && line.contains(": "))
+        .unwrap_or_default()
+        .to_owned();
     (report["judges"][0].clone(), line)
 }
 

@@ -186,7 +186,7 @@ fn crash_shows_the_last_lines_of_standard_error_and_where_the_rest_is() {
     with_tool(&project, "it", script, "");
     let ran = project.run("run suite --tool tools/it.toml --trials 1").expect(5);
     assert!(ran.err.contains("it exited with 2: line 8"), "{}", ran.err);
-    assert!(ran.err.contains("│ line 4\n    │ line 5\n") && !ran.err.contains("line 3"), "{}", ran.err);
+    assert!(ran.err.contains("│ line 4\n    │ line 5\n") && !ran.err.contains("│ line 3"), "{}", ran.err);
     let command = ran.err.lines().find_map(|line| line.split("karat store show ").nth(1)).unwrap();
     assert!(command.contains("--trial it case-1 1 --artifact stderr"), "{command}");
     assert!(project.ok(&format!("store show {command}")).starts_with("line 1\n"));
