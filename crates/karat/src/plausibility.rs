@@ -203,7 +203,8 @@ fn check_trial(found: &mut Violations, path: Arguments<'_>, info: &CaseInfoV1, t
     let rule = format_args!("it is {}, and the trial has {}", trial.fp, count(trial.findings.len(), "finding"));
     found.check(trial.fp <= trial.findings.len(), format_args!("{path}.fp"), rule);
     let left_out = trial.extras.iter().filter(|extra| extra.left_out).count();
-    let rule = format!("it is {}, and {} left out", trial.untouched_extras, plural(left_out, "extra is", "extras are"));
+    let others = plural(left_out, "extra is", "extras are");
+    let rule = format_args!("it is {}, and {others} left out", trial.untouched_extras);
     found.check(trial.untouched_extras == left_out, format_args!("{path}.untouched_extras"), rule);
     found.within(format_args!("{path}.confidence"), trial.confidence, SHARE);
     let goldens: BTreeSet<&str> = info.issues.iter().map(|issue| issue.id.as_str()).collect();
