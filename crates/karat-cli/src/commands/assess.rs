@@ -75,9 +75,8 @@ pub(crate) fn run(args: &AssessArgs) -> Result<Exit> {
     if let Some(id) = result.id.as_ref().filter(|_| !args.quiet && !args.json) {
         let short = args.name.as_deref().map_or_else(|| id[..13.min(id.len())].to_owned(), word);
         let flag = args.store.flag();
-        print_stderr(&harmless(&format!(
-            "\nRun {short}:\n  karat report {short} -o report.html{flag}\n  karat logs summarize --run {short}{flag}"
-        )));
+        print_stderr(&format!("\nNext:\n  karat report {short} -o report.html{flag}"));
+        print_stderr(&format!("  karat logs summarize --run {short}{flag}"));
     }
     Ok(if result.has_silent_assessor() { Exit::Failed } else { Exit::Ok })
 }
