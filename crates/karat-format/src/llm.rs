@@ -161,7 +161,7 @@ mod tests {
         for (name, expect) in judge.iter().filter(|(name, _)| !["members", "consensus"].contains(&name.as_str())) {
             let found = tool.get(name).unwrap_or_else(|| panic!("a tool has no key `{name}`"));
             // These keys belong to tools of every kind.
-            if !["model", "timeout", "provider"].contains(&name.as_str()) {
+            if !["model", "retries", "timeout", "provider"].contains(&name.as_str()) {
                 assert_eq!(found, expect, "{name}");
             }
             let types = expect["type"].to_string();

@@ -211,3 +211,42 @@ fn in_common(a: &Strengths, b: &Strengths) -> Option<f64> {
     });
     both.max_by(f64::total_cmp)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::finding::Finding;
+    use crate::golden::Golden;
+    use crate::lines::Lines;
+    use crate::local_judge::LocalJudge;
+    use crate::path::{FilePattern, RepoPath};
+
+    /// How likely a message on the line of a golden about an SQL injection reports it, with the shipped parameters.
+    fn likely(rule: &str, message: &str, cwe: &[u32]) -> f64 {
+        let params = toml::from_str(include_str!("../../../karat/judges/local.toml")).unwrap();
+        let judge = LocalJudge::new(params).unwrap();
+        let mut golden = Golden::new("g");
+        golden.title = Some("The search box can read other tables".to_owned());
+        golden.file = FilePattern::new("shop.py");
+        golden.lines = Some(Lines { start: 4, end: 4 });
+        golden.cwe = vec![89];
+        let mut finding = Finding::new("f");
+        finding.rule_id = Some(rule.to_owned());
+        finding.message = Some(message.to_owned());
+        finding.file = RepoPath::new("shop.py");
+        finding.line_start = Some(4);
+        finding.cwe = cwe.to_vec();
+        judge.probabilities(&[golden], &[finding])[0]
+    }
+
+    #[test]
+    fn what_scanners_state_decides() {
+        let injection = "Possible injection vector through string-based query construction.";
+        assert!(likely("B608", injection, &[89]) > 0.6);
+        assert!(likely("B608", injection, &[]) > 0.41, "the words speak of the same weakness");
+        assert!(likely("B101", "Use of assert detected.", &[703]) < 0.2);
+        // The nearer the numbers, the likelier.
+        let by_number = [79, 564, 943, 89].map(|number| likely("X1", "See the documentation.", &[number]));
+        assert!(by_number[0] < by_number[3] && by_number[0] < by_number[2], "{by_number:?}");
+        assert!(likely("sql-injection", "See the documentation.", &[]) > likely("X1", "See the documentation.", &[]));
+    }
+}

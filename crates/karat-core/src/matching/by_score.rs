@@ -48,8 +48,9 @@ pub(super) fn by_score(case: &PreparedCase<'_>, findings: &[Finding], decisions:
     }
     for (g, golden) in goldens.iter().enumerate() {
         if golden.is_required() && finding_of[g].is_none() {
-            let first = pairs.of_golden[g].first().copied();
-            let counts = first.is_some_and(|first| first.counts);
+            let near = &pairs.of_golden[g];
+            let counting = near.iter().copied().find(|near| near.counts);
+            let counts = counting.is_some();
             let by_judges = refused(profile, decisions.pairs.range((g, 0)..(g + 1, 0)), |(_, f)| {
                 search.scorer.score(g, f)?.candidate(f)
             });
@@ -59,14 +60,14 @@ pub(super) fn by_score(case: &PreparedCase<'_>, findings: &[Finding], decisions:
             // A candidate that a judge refused tells more than one that scores higher and that nobody was asked about.
             let best = unjudged
                 .or_else(|| by_judges.first().filter(|_| !counts).cloned())
-                .or_else(|| search.golden_candidate(g, first));
+                .or_else(|| search.golden_candidate(g, counting.or(near.first().copied())));
             let why = match &best {
                 Some(asked) if is_unjudged => MissReason::Unjudged { finding: Some(asked.index) },
                 _ if findings.is_empty() => MissReason::NothingReported,
                 best => miss_reason(profile, best.as_ref(), counts, &golden_of),
             };
             let refused = if by_judges.is_empty() {
-                let near = pairs.of_golden[g].iter().filter_map(|near| search.golden_candidate(g, Some(*near)));
+                let near = near.iter().filter_map(|near| search.golden_candidate(g, Some(*near)));
                 near.filter(|near| near.refused_by.is_some()).collect()
             } else {
                 by_judges
@@ -92,7 +93,7 @@ pub(super) fn by_score(case: &PreparedCase<'_>, findings: &[Finding], decisions:
     for &(g, f) in &decisions.unjudged {
         unjudged.entry(f).or_default().push(g);
     }
-    let mut judged: BTreeMap<usize, Vec<(&(usize, usize), &SettledPair<'_>)>> = BTreeMap::new();
+    let mut judged: BTreeMap<usize, Vec<_>> = BTreeMap::new();
     for (place, decided) in &decisions.pairs {
         judged.entry(place.1).or_default().push((place, decided));
     }

@@ -369,7 +369,7 @@ impl<'a> Verifier<'a> {
             }
             "refused" => {
                 let said_no = self.script_for(golden_id, finding) == Some(Answer::No) && best["judged"] == false;
-                said_no && shows_best(finding) && text(reason, "judge") == "scripted"
+                said_no && text(best, "finding") == finding && text(reason, "judge") == "scripted"
             }
             "unjudged" => {
                 let flagged = miss["flags"].as_array().is_some_and(|flags| flags.contains(&"unjudged".into()));
@@ -445,7 +445,8 @@ impl<'a> Verifier<'a> {
                 let low = score < threshold && threshold == self.scored.report["profile"]["judge_threshold"].as_f64();
                 self.asks() && low && score == Some(heuristic) && shows_best()
             }
-            "refused" => self.script_for(golden, finding_id) == Some(Answer::No) && shows_best(),
+            // The nearest by place of those that were refused, which need not have the highest score.
+            "refused" => self.script_for(golden, finding_id) == Some(Answer::No) && text(best, "golden") == golden,
             "unjudged" => self.script_for(golden, finding_id) == Some(Answer::Silent),
             "not_asked" => {
                 // A trap may be reported by several findings.

@@ -255,6 +255,9 @@ members = [\"three\", \"ring\"]
 provider = \"antropic\"
 ";
 
+    const UNKNOWN: &str = "unknown judge `lokal`, did you mean `local`? choose one of: any, odd, ring, self, sonnet, three, told, \
+        none, anthropic, openai, scripted, replay, local, panel, human, or PROVIDER/MODEL";
+
     fn check(name: &str, variables: &[(&str, &str)], expect: &str) {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("answers.jsonl"), "").unwrap();
@@ -295,7 +298,7 @@ provider = \"antropic\"
         check("told", &[], "told: scripted ");
         check("openai/gpt-4o", &[], "openai/gpt-4o: openai gpt-4o");
         check("anthropic", &[], "anthropic: anthropic claude-sonnet-4-20250514");
-        check("lokal", &[], "unknown judge `lokal`: did you mean `local`?");
+        check("lokal", &[], UNKNOWN);
         check("odd", &[], "the judge `odd`: unknown provider `antropic`; did you mean `anthropic`?");
         check(
             "openai",
@@ -314,7 +317,7 @@ provider = \"antropic\"
         check("ring", &[], "the panel `ring`: `three` is a panel itself; name its members instead");
         check("local,panel", &[], "the panel `panel`: a panel needs at least two members");
         check("local,none", &[], "the panel `local,none`: `none` cannot be a panel member");
-        check("local,lokal", &[], "unknown judge `lokal`: did you mean `local`?");
+        check("local,lokal", &[], UNKNOWN);
     }
 
     /// A variable names the model of a judge that names none, and of no other: the members of a panel stay who they are.

@@ -203,7 +203,7 @@ fn credited_findings_equal_hand_labels() {
         let before = std::fs::read_to_string(sources.join(file)).unwrap().trim_end().to_owned() + "\n";
         let lines = before.lines().count();
         project.write(&format!("suite/cases/{case}/before/{file}"), &before);
-        project.write(&format!("suite/cases/{case}/after/{file}"), &format!("{before}{added}"));
+        project.write(&format!("suite/cases/{case}/after/{file}"), format!("{before}{added}"));
         let mut yaml = format!("id: {case}\nlanguage: python\nverdict: vulnerable\nissues:\n");
         for (id, line, title, description, cwe) in goldens {
             let line = lines + line;
