@@ -167,8 +167,8 @@ fn unknown(document: &Document, path: &[Segment<'_>], id: &str) -> Option<Diagno
     if find(id).is_some() {
         return None;
     }
-    let hint = did_you_mean(id, METRICS.iter().map(|metric| metric.id)).unwrap_or_default();
-    Some(document.at(path, "unknown-metric", format!("unknown metric `{id}`{hint}; see `karat metrics list`")))
+    let hint = did_you_mean(id, METRICS.iter().map(|metric| metric.id)).unwrap_or_else(|| ";".to_owned());
+    Some(document.at(path, "unknown-metric", format!("unknown metric `{id}`{hint} see `karat metrics list`")))
 }
 
 /// Why no value of a metric can reach a limit.

@@ -253,9 +253,9 @@ fn measures(asked: &[String]) -> Result<Vec<Measure>> {
 fn refused(fault: &MeasureError) -> Failure {
     match fault {
         MeasureError::Unknown(name) => {
-            let hint = did_you_mean(name, FAMILIES.iter().map(|family| family.name)).unwrap_or_default();
+            let hint = did_you_mean(name, FAMILIES.iter().map(|family| family.name)).unwrap_or_else(|| ";".to_owned());
             let names: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
-            Failure::usage(format!("unknown measure `{name}`{hint}; available: {}", names.join(", ")))
+            Failure::usage(format!("unknown measure `{name}`{hint} available: {}", names.join(", ")))
         }
         MeasureError::BadCutoff { name, cutoff } => {
             let family = FAMILIES.iter().find(|family| family.name == *name);

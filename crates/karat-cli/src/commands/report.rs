@@ -121,8 +121,8 @@ fn list_plots(json: bool) -> Result<Exit> {
 
 fn find_kind(name: &str) -> Result<&'static PlotKind> {
     kind(name).ok_or_else(|| {
-        let hint = did_you_mean(name, KINDS.iter().map(|kind| kind.name)).unwrap_or_default();
-        Failure::usage(format!("unknown plot `{name}`{hint}; list them with `karat plot --list`"))
+        let hint = did_you_mean(name, KINDS.iter().map(|kind| kind.name)).unwrap_or_else(|| ";".to_owned());
+        Failure::usage(format!("unknown plot `{name}`{hint} list them with `karat plot --list`"))
     })
 }
 

@@ -82,7 +82,7 @@ impl Lineage {
             CweRelation::Parent
         } else if up.is_some() || down.is_some() || self.peers.contains(&other.number) {
             CweRelation::Related
-        } else if self.telling().any(|(above, steps)| steps == 1 && other.steps_to(above) == Some(1)) {
+        } else if self.specific_ancestors().any(|(above, steps)| steps == 1 && other.steps_to(above) == Some(1)) {
             CweRelation::Sibling
         } else {
             CweRelation::Other
@@ -90,12 +90,12 @@ impl Lineage {
     }
 
     /// What is above it and not so general that nearly everything is below.
-    fn telling(&self) -> impl Iterator<Item = (u32, u8)> {
+    fn specific_ancestors(&self) -> impl Iterator<Item = (u32, u8)> {
         self.above.iter().copied().filter(|(number, _)| !PILLARS.contains(number))
     }
 
     fn steps_to(&self, number: u32) -> Option<u8> {
-        self.telling().find(|(above, _)| *above == number).map(|(_, steps)| steps)
+        self.specific_ancestors().find(|(above, _)| *above == number).map(|(_, steps)| steps)
     }
 }
 

@@ -168,7 +168,7 @@ impl Recipe {
             Basis::Spread(_) => 3,
             _ => names.len(),
         };
-        let parts = Parts::of(sides, id);
+        let parts = Parts::averaged(sides, id);
         let value = over_parts(value, width);
         Ok(Self { basis, id: id.to_owned(), columns: names.into_iter().zip(0..).collect(), width, parts, value })
     }
@@ -316,7 +316,7 @@ struct Parts {
 
 impl Parts {
     /// The parts whose mean is the figure that sides state of a metric; none where it is a figure of all cases.
-    fn of(sides: &[&Side], id: &str) -> Option<Self> {
+    fn averaged(sides: &[&Side], id: &str) -> Option<Self> {
         let side = sides.iter().find(|side| side.over_parts.contains(id))?;
         let mut values: BTreeMap<&String, BTreeSet<&String>> = BTreeMap::new();
         for (name, case) in sides.iter().flat_map(|side| &side.cases) {

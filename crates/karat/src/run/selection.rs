@@ -41,9 +41,10 @@ impl CasePattern {
             None => (None, text),
             Some((name, value)) => {
                 let Some((_, field)) = FIELDS.iter().find(|(field, _)| *field == name) else {
-                    let hint = did_you_mean(name, FIELDS.iter().map(|(name, _)| *name)).unwrap_or_default();
+                    let hint =
+                        did_you_mean(name, FIELDS.iter().map(|(name, _)| *name)).unwrap_or_else(|| ";".to_owned());
                     return Err(Failure::usage(format!(
-                        "cases are not selected by `{name}`{hint}; give an id, or one of language, category, difficulty, tier, repo with `=`"
+                        "cases are not selected by `{name}`{hint} give an id, or one of language, category, difficulty, tier, repo with `=`"
                     )));
                 };
                 (Some(*field), value)
@@ -171,7 +172,7 @@ mod tests {
         check("%4/3", "invalid shard `4/3`: expected I/N with 1 ≤ I ≤ N");
         check(
             "+langage=go",
-            "cases are not selected by `langage`, did you mean `language`?; give an id, or one of language, category, difficulty, tier, repo with `=`",
+            "cases are not selected by `langage`, did you mean `language`? give an id, or one of language, category, difficulty, tier, repo with `=`",
         );
         check("+a.c", "no case of the suite matches `a.c`");
     }

@@ -89,9 +89,9 @@ fn pieces(text: &str) -> Result<Vec<(&str, Option<&str>)>, PlaceholderError> {
         }
         if !PLACEHOLDERS.iter().any(|(known, _)| *known == name) {
             let near = nearest(name, PLACEHOLDERS.iter().map(|(known, _)| *known));
-            let hint = near.map(|near| format!(", did you mean `{{{near}}}`?")).unwrap_or_default();
+            let hint = near.map(|near| format!(", did you mean `{{{near}}}`?")).unwrap_or_else(|| ";".to_owned());
             let all: Vec<String> = PLACEHOLDERS.iter().map(|(name, _)| format!("{{{name}}}")).collect();
-            let message = format!("unknown placeholder `{{{name}}}`{hint}; available: {}", all.join(" "));
+            let message = format!("unknown placeholder `{{{name}}}`{hint} available: {}", all.join(" "));
             return Err(PlaceholderError { code: "unknown-placeholder", message });
         }
         found.push((before, Some(name)));
@@ -126,7 +126,7 @@ mod tests {
         };
         check(
             "{chekout}",
-            "unknown placeholder `{chekout}`, did you mean `{checkout}`?; available: {checkout} {output}",
+            "unknown placeholder `{chekout}`, did you mean `{checkout}`? available: {checkout} {output}",
         );
         check("{suite}", "unknown placeholder `{suite}`; available:");
         check("é}", "the `}` at character 2 belongs to no placeholder; write `}}`");

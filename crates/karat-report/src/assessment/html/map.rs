@@ -65,7 +65,7 @@ fn key(report: &AssessmentReportV1) -> Markup {
             @if report.assessments.is_empty() {
                 "Golden parts that the search found, of all. A dash: there are none."
             } @else {
-                @for (class, mark, words) in Verdict::ALL.map(Verdict::look) {
+                @for (class, mark, words) in AnswerQuality::ALL.map(AnswerQuality::class_mark_and_words) {
                     span class={ "mark " (class) } { (mark) } " " (words) " "
                 }
                 "· Each cell has the verdict given, and the right one if it differs."
@@ -117,7 +117,7 @@ fn cell(unit: Option<&Unit<'_>>, assessor: Option<&str>) -> Markup {
     let link = format!("#{}", unit.anchor());
     match answer {
         Some((_, one)) => {
-            let (class, mark, words) = Verdict::of(one).look();
+            let (class, mark, words) = AnswerQuality::new(one).class_mark_and_words();
             let said = one.said.map_or(UNANSWERED, Compliance::as_str);
             html! {
                 td class=(class) data-verdicts=(said) data-wrong=(one.said != Some(one.golden)) {
@@ -146,17 +146,17 @@ fn cell(unit: Option<&Unit<'_>>, assessor: Option<&str>) -> Markup {
 
 /// How a verdict stands to the right one.
 #[derive(Clone, Copy)]
-enum Verdict {
+enum AnswerQuality {
     Right,
     Near,
     Wrong,
     Unanswered,
 }
 
-impl Verdict {
+impl AnswerQuality {
     const ALL: [Self; 4] = [Self::Right, Self::Near, Self::Wrong, Self::Unanswered];
 
-    fn of(one: &AssessedV1) -> Self {
+    fn new(one: &AssessedV1) -> Self {
         match one.said {
             None => Self::Unanswered,
             Some(said) if said == one.golden => Self::Right,
@@ -165,8 +165,7 @@ impl Verdict {
         }
     }
 
-    /// Class, mark and words.
-    fn look(self) -> (&'static str, &'static str, &'static str) {
+    fn class_mark_and_words(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Right => ("right", "✓", "right"),
             Self::Near => ("near", "≈", "a step away"),

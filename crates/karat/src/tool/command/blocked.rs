@@ -100,7 +100,11 @@ impl Sandbox {
         if has(CALL_ERRORS) || (lower.contains("socket") && has(&["permission denied", "eacces"])) {
             let help = "system calls that tools do not need are refused, and so are sockets of daemons; look for an option of the \
                         tool that avoids the call";
-            return blocked(BlockedKind::SystemCall, "a system call was refused, by its own words".to_owned(), help);
+            return blocked(
+                BlockedKind::SystemCall,
+                "its message says that a system call was refused".to_owned(),
+                help,
+            );
         }
         None
     }
@@ -170,7 +174,7 @@ mod tests {
         check(
             &closed,
             "io_uring_queue_init: Operation not permitted",
-            "SystemCall: a system call was refused, by its own words",
+            "SystemCall: its message says that a system call was refused",
         );
         // What the tool can read, what is nowhere, and lines that are no errors are not the sandbox's doing.
         check(&closed, "~/tool/main: No such file or directory", "");

@@ -142,8 +142,8 @@ impl Check<'_> {
         if let Some(known) = output::formats().find(|known| *known == name) {
             return known;
         }
-        let hint = did_you_mean(name, output::formats()).unwrap_or_default();
-        let message = format!("unknown format `{name}`{hint}; available: {}", listed());
+        let hint = did_you_mean(name, output::formats()).unwrap_or_else(|| ";".to_owned());
+        let message = format!("unknown format `{name}`{hint} available: {}", listed());
         self.fault(&["format"], "unknown-format", message);
         output::KARAT
     }

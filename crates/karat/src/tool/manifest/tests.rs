@@ -129,7 +129,7 @@ fn faults_are_named_all_at_once() {
         &[
             "unknown-placeholder command: 1: unknown placeholder `{chekout}`, did you mean `{checkout}`?",
             "bad-placeholder command: 2: the `{` at character 1",
-            "unknown-format format: unknown format `sariff`, did you mean `sarif`?; available: karat, sarif",
+            "unknown-format format: unknown format `sariff`, did you mean `sarif`? available: karat, sarif",
             "out-of-range ok_exit: 1: invalid exit code 999",
             "bad-duration timeout: invalid duration \"soon\"",
             "bad-size limits: memory: invalid size \"4G\"",
