@@ -74,8 +74,8 @@ impl Finding {
 
     /// One-line summary: title, the beginning of the message, rule or id.
     pub fn headline(&self) -> &str {
-        let said = self.title.as_deref().or_else(|| self.message.as_deref().map(first_sentence));
-        said.or(self.rule_id.as_deref()).unwrap_or(self.id.as_str())
+        let text = self.title.as_deref().or_else(|| self.message.as_deref().map(first_sentence));
+        text.or(self.rule_id.as_deref()).unwrap_or(self.id.as_str())
     }
 
     /// Whether it comes from a scanner, which names its rule or a CWE number, rather than from somebody who writes prose.

@@ -15,6 +15,7 @@ use karat_core::local_judge::evaluate::{Answer, Figures, evaluate, evaluate_answ
 use karat_core::local_judge::fit::{fit, hold_out};
 use karat_core::local_judge::labels::{LabelledTrial, Labels};
 use karat_core::local_judge::params::{HeldOut, Params, Provenance};
+use karat_core::local_judge::scanner::has_located_pair;
 use karat_core::scorecard::{PairOrder, PairQuestion};
 use karat_core::stats::agreement::{Estimate, Rating, Ratings, measure};
 use karat_core::suite::{Case, Suite};
@@ -176,8 +177,8 @@ pub fn fit_judge(
     }
     let params = fit(&labels.trials, provenance, start).map_err(Failure::bad_input)?;
     let text = to_toml(&params).map_err(|error| Failure::Message(Category::Internal, error.to_string()))?;
-    let is_scanner = labels.trials.iter().any(|own| own.trial.findings.iter().any(Finding::is_from_scanner));
-    let provenance = if is_scanner { params.scanner.provenance.clone() } else { params.provenance.clone() };
+    let is_located = labels.trials.iter().any(|own| has_located_pair(&own.case.goldens, &own.trial.findings));
+    let provenance = if is_located { params.scanner.provenance.clone() } else { params.provenance.clone() };
     Ok(FittedJudge { params, text, provenance })
 }
 

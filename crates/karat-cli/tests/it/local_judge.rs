@@ -3,6 +3,7 @@
 use crate::data::shared;
 use crate::project::{Project, lines, number, root, suite, trial};
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Two repositories with one case of two goldens each, and a tool with one match and one unrelated finding per case.
@@ -125,7 +126,7 @@ fn invalid_input_is_reported() {
 }
 
 /// The published benchmark as one suite. Its judges saw different texts, so each has its own submission.
-fn import_bench() -> Option<(Project, Vec<String>)> {
+pub(crate) fn import_bench() -> Option<(Project, Vec<String>)> {
     let bench = shared("code-review-bench")?;
     let project = Project::new();
     let mut judges: Vec<PathBuf> =
@@ -194,4 +195,77 @@ fn shipped_parameters_are_current() {
     }
     let same = written == std::fs::read_to_string(shipped).unwrap();
     assert!(same, "crates/karat/judges/local.toml is not current; KARAT_UPDATE=1 rewrites it");
+}
+
+/// Figures of docs/local-judge.md and of the parameters, with families of rules held out.
+#[test]
+fn documented_agreement_on_scanners_findings() {
+    let project = Project::new();
+    let rules = root().join("suites/scanner-rules");
+    let held_out = project.json(&format!("judge eval {} --group-by meta.family --json", rules.display()));
+    let (found, pairs) = (&held_out["mean"]["golden_found"], &held_out["mean"]["pairs"]);
+    let row = format!(
+        "| local judge, mean over held-out families | {:.3} | {:.3} | {:.3} | {:.3} |",
+        number(found, "/kappa"),
+        number(found, "/precision"),
+        number(found, "/recall"),
+        number(pairs, "/auc"),
+    );
+    let docs = std::fs::read_to_string(root().join("docs/local-judge.md")).unwrap();
+    assert!(docs.contains(&row), "{row}");
+    let scanned = project.json("judge eval scanned --json");
+    let sentence = format!("κ is {:.3} (0.522", number(&scanned, "/golden_found/kappa"));
+    assert!(docs.contains(&sentence), "{sentence}");
+}
+
+/// Where an equal CWE number or a word in common is right about a scanner's finding, the judge must not do much worse.
+#[test]
+fn plain_pairs_of_scanners_are_decided_rightly() {
+    let read = |name: &str| -> Vec<Value> {
+        let text = std::fs::read_to_string(root().join("suites/scanner-rules").join(name)).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let cases: BTreeMap<String, Value> =
+        read("cases.jsonl").into_iter().map(|case| (case["id"].as_str().unwrap().to_owned(), case)).collect();
+    let labelled: Vec<(Value, Value)> =
+        read("calibration/submission.jsonl").into_iter().zip(read("calibration/judgements.jsonl")).collect();
+    let case_of = |trial: &Value| &cases[trial["case"].as_str().unwrap()];
+    let is_right = |label: &Value| label["match"] == true;
+    let mut families: BTreeSet<(String, String)> = BTreeSet::new();
+    for (trial, _) in labelled.iter().filter(|(_, label)| is_right(label)) {
+        families.insert((trial["findings"][0]["message"].to_string(), case_of(trial)["meta"]["family"].to_string()));
+    }
+    let words = |text: &str| -> BTreeSet<String> {
+        let long = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 4);
+        long.map(|word| word.to_lowercase().chars().take(6).collect()).collect()
+    };
+    let is_plain = |(trial, label): &&(Value, Value)| {
+        let (golden, finding) = (&case_of(trial)["issues"][0], &trial["findings"][0]);
+        let numbers = |of: &Value| of["cwe"].as_array().cloned().unwrap_or_default();
+        let text = |of: &Value| {
+            [&of["title"], &of["description"], &of["message"]]
+                .map(|text| text.as_str().unwrap_or("").to_owned())
+                .join(" ")
+        };
+        let glance = numbers(golden).iter().any(|number| numbers(finding).contains(number))
+            || !words(&text(golden)).is_disjoint(&words(&text(finding)));
+        let family = (finding["message"].to_string(), case_of(trial)["meta"]["family"].to_string());
+        glance == is_right(label) && (is_right(label) || !families.contains(&family))
+    };
+    let plain: Vec<&(Value, Value)> = labelled.iter().filter(is_plain).collect();
+    let kappa = |pairs: &[&(Value, Value)]| {
+        assert!(pairs.len() > 500 && pairs.iter().any(|(_, label)| is_right(label)), "{} pairs", pairs.len());
+        let (trials, labels): (Vec<Value>, Vec<Value>) = pairs.iter().map(|pair| (*pair).clone()).unzip();
+        let project = Project::new().with("s.jsonl", lines(&trials)).with("j.jsonl", lines(&labels));
+        let suite = root().join("suites/scanner-rules");
+        let figures =
+            project.json(&format!("judge eval {} --submission s.jsonl --judgements j.jsonl --json", suite.display()));
+        number(&figures, "/golden_found/kappa")
+    };
+    let all = kappa(&plain);
+    assert!(all >= 0.9, "{all}");
+    let without: Vec<&(Value, Value)> =
+        plain.into_iter().filter(|(trial, _)| trial["findings"][0].get("cwe").is_none()).collect();
+    let all = kappa(&without);
+    assert!(all >= 0.8, "without CWE numbers: {all}");
 }

@@ -52,7 +52,7 @@ pub fn evaluate(judge: &LocalJudge, trials: &[LabelledTrial<'_>]) -> Figures {
     predict(judge, trials).figures()
 }
 
-/// What any judge said of a pair.
+/// A judge's answer about a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer {
     /// The decision.
@@ -139,7 +139,7 @@ pub(super) fn predict(judge: &LocalJudge, trials: &[LabelledTrial<'_>]) -> Predi
 #[derive(Default)]
 pub(super) struct Predictions {
     pub(super) goldens: Vec<GoldenPrediction>,
-    /// Whether each labelled pair matches, and what the judge said of it.
+    /// Whether each labelled pair matches, with the judge's answer.
     pairs: Vec<(bool, Answer)>,
 }
 
@@ -172,21 +172,22 @@ impl Predictions {
         }
     }
 
-    /// Adds what a judge said of a trial, which may be less than was labelled.
+    /// Adds a judge's answers about a trial, which may be fewer than the labels.
     fn add_answers(&mut self, own: &LabelledTrial<'_>, answers: &[Option<Answer>]) {
         let width = own.trial.findings.len();
         for golden in 0..own.case.goldens.len() {
-            let said = answers.get(golden * width..(golden + 1) * width).unwrap_or_default();
-            let labelled = own.of_golden(golden).iter().zip(said).filter_map(|(label, said)| Some(((*label)?, *said)));
+            let answer = answers.get(golden * width..(golden + 1) * width).unwrap_or_default();
+            let labelled =
+                own.of_golden(golden).iter().zip(answer).filter_map(|(label, answer)| Some(((*label)?, *answer)));
             let (mut best, mut predicted, mut open) = (0.0_f64, false, 0);
-            for (matched, said) in labelled.clone() {
-                let Some(said) = said else {
+            for (matched, answer) in labelled.clone() {
+                let Some(answer) = answer else {
                     open += 1;
                     continue;
                 };
-                best = best.max(said.probability);
-                predicted |= said.matched;
-                self.pairs.push((matched, said));
+                best = best.max(answer.probability);
+                predicted |= answer.matched;
+                self.pairs.push((matched, answer));
             }
             let known = predicted || open == 0 && (width == 0 || labelled.count() > 0);
             if let Some(found) = own.found(golden).filter(|_| known) {
@@ -202,7 +203,7 @@ impl Predictions {
 
     pub(super) fn figures(&self) -> Figures {
         let goldens = counts(self.goldens.iter().map(|golden| (golden.found, golden.predicted)));
-        let pairs = counts(self.pairs.iter().map(|(matched, said)| (*matched, said.matched)));
+        let pairs = counts(self.pairs.iter().map(|(matched, answer)| (*matched, answer.matched)));
         Figures {
             golden_found: GoldenFound {
                 kappa: binary_kappa(self.goldens.iter().map(|golden| (golden.found, golden.predicted))),
@@ -211,7 +212,7 @@ impl Predictions {
                 n: self.goldens.len(),
             },
             pairs: Pairs {
-                auc: auc(self.pairs.iter().map(|(matched, said)| (said.probability, *matched))),
+                auc: auc(self.pairs.iter().map(|(matched, answer)| (answer.probability, *matched))),
                 f1: pairs.f_beta(1.0).ok(),
                 ece: ece(&self.pairs),
                 n: self.pairs.len(),
@@ -246,7 +247,7 @@ pub(crate) fn auc(pairs: impl Iterator<Item = (f64, bool)>) -> Option<f64> {
 }
 
 fn ece(pairs: &[(bool, Answer)]) -> Option<f64> {
-    let point = |(right, said): &(bool, Answer)| Point { confidence: said.probability, right: *right, weight: 1.0 };
+    let point = |(right, answer): &(bool, Answer)| Point { confidence: answer.probability, right: *right, weight: 1.0 };
     let points: Vec<Point> = pairs.iter().map(point).collect();
     let rules = CalibrationRules { bins: 10, overconfident_above: 1.0, underconfident_below: 0.0 };
     ConfidenceSums::new(&points, &rules, false).ece("no pairs").ok()

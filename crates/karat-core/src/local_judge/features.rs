@@ -21,7 +21,7 @@ pub(super) enum Sign {
 }
 
 /// The version of the features: parameters fitted for another version do not fit.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 pub(super) const COUNT: usize = 20;
 

@@ -8,7 +8,6 @@ use super::scanner;
 use super::table::{Table, Texts};
 use super::text_index::TextParts;
 use super::{LocalJudge, Rarity, Reasoned, finding_text, golden_text};
-use crate::finding::Finding;
 use crate::stats::agreement::binary_kappa;
 use crate::stats::logistic::{self, Observation};
 use crate::suite::Case;
@@ -23,16 +22,20 @@ const RIVAL_RIDGE: f64 = 0.1;
 /// Steps of a hundredth to both sides that a threshold is averaged over: a peak one step wide is chance.
 const SMOOTHED_OVER: usize = 10;
 
+/// How often a pair of a scanner's finding counts that a plain look at CWE numbers and words decides rightly. Such pairs are most
+/// of what scanners report, while people label the difficult ones.
+const PLAIN_PAIRS_COUNT: usize = 2;
+
 const NO_MATCHES: &str = "no judged pair matches, so there is nothing to learn; give judgements of both kinds";
 const NO_MISMATCHES: &str =
     "no judged pair does not match, so there is nothing to learn; give judgements of both kinds";
 
-/// Fits what the labels are about, or says why it cannot: prose, scanners' findings, or both. The rest stays as in `start`. The
+/// Fits what the labels are about, or says why it cannot: comments without a place, located findings, or both. The rest stays as in `start`. The
 /// caller adds the figures of held-out groups to the provenance.
 pub fn fit(trials: &[LabelledTrial<'_>], provenance: Provenance, start: &Params) -> Result<Params, &'static str> {
-    let is_scanner = |own: &LabelledTrial<'_>| own.trial.findings.iter().any(Finding::is_from_scanner);
+    let is_located = |own: &LabelledTrial<'_>| scanner::has_located_pair(&own.case.goldens, &own.trial.findings);
     let (scanner, prose): (Vec<LabelledTrial<'_>>, Vec<LabelledTrial<'_>>) =
-        trials.iter().cloned().partition(|own| is_scanner(own));
+        trials.iter().cloned().partition(|own| is_located(own));
     let fitted = if prose.is_empty() { Err(NO_MATCHES) } else { fit_texts(&prose, provenance.clone(), start) };
     match (fitted, scanner.is_empty()) {
         (fitted, true) => fitted,
@@ -41,7 +44,7 @@ pub fn fit(trials: &[LabelledTrial<'_>], provenance: Provenance, start: &Params)
     }
 }
 
-/// Fits everything but what is about scanners' findings.
+/// Fits everything but what is about located findings.
 fn fit_texts(trials: &[LabelledTrial<'_>], provenance: Provenance, start: &Params) -> Result<Params, &'static str> {
     let known: Vec<Vec<Option<bool>>> = trials.iter().map(LabelledTrial::known).collect();
     let outcomes: Vec<bool> = known.iter().flatten().flatten().copied().collect();
@@ -77,7 +80,7 @@ fn fit_texts(trials: &[LabelledTrial<'_>], provenance: Provenance, start: &Param
     Ok(params)
 }
 
-/// Fits what is about scanners' findings; all else is that of `start`.
+/// Fits what is about located findings; all else is that of `start`.
 fn fit_scanner(trials: &[LabelledTrial<'_>], provenance: Provenance, start: &Params) -> Result<Params, &'static str> {
     let known: Vec<Vec<Option<bool>>> = trials.iter().map(LabelledTrial::known).collect();
     let goldens = trials.iter().flat_map(|own| own.case.goldens.iter().map(scanner::golden_words));
@@ -106,7 +109,11 @@ fn fit_scanner(trials: &[LabelledTrial<'_>], provenance: Provenance, start: &Par
         texts.par_iter().zip(&known).map(of_trial).collect::<Vec<_>>().into_iter().flatten().collect();
     let outcomes: Vec<bool> = observed.iter().map(|own| own.outcome).collect();
     params.scanner.provenance = counted(provenance, trials, &outcomes)?;
-    let (base, mut weights) = feature_weights(observed, &scanner::FEATURES);
+    let repeated = observed.into_iter().flat_map(|own| {
+        let is_plain = scanner::is_likely_at_a_glance(&own.row) == own.outcome;
+        std::iter::repeat_n(own, if is_plain { PLAIN_PAIRS_COUNT } else { 1 })
+    });
+    let (base, mut weights) = feature_weights(repeated.collect(), &scanner::FEATURES);
     // Among rivals a score is stretched by its weight there, which has to give what was fitted.
     let stretch = if rivals.score > 0.0 { rivals.score } else { 1.0 };
     weights.values_mut().for_each(|weight| weight.weight = rounded(weight.weight / stretch));

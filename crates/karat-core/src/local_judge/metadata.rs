@@ -64,8 +64,8 @@ impl Place {
 }
 
 impl PairMetadata {
-    /// Looks at goldens and findings; `said` are the findings' texts.
-    pub(super) fn new<'f>(goldens: &'f [Golden], findings: &'f [Finding], said: &[String]) -> Self {
+    /// Looks at goldens and findings; `texts` are the findings' texts.
+    pub(super) fn new<'f>(goldens: &'f [Golden], findings: &'f [Finding], texts: &[String]) -> Self {
         let (mut files, mut kinds) = (Files::default(), HashMap::new());
         let mut wanted = KeywordIndex::default();
         let mut functions: HashMap<Cow<'_, str>, u32> = HashMap::new();
@@ -111,7 +111,7 @@ impl PairMetadata {
         let count = keywords.as_ref().map_or(0, Keywords::len);
         let (mut in_text, mut in_kind) = (Lists::default(), Lists::default());
         let (mut found, mut of_kind) = (Vec::new(), Vec::new());
-        for (finding, said) in findings.iter().zip(said) {
+        for (finding, text) in findings.iter().zip(texts) {
             of_kind.clear();
             if let Some(keywords) = &keywords {
                 for kind in finding.rule_id.iter().chain(&finding.category) {
@@ -120,7 +120,7 @@ impl PairMetadata {
                 }
                 of_kind.sort_unstable();
                 of_kind.dedup();
-                keywords.find(&lowercase(bounded(said)), &mut found);
+                keywords.find(&lowercase(bounded(text)), &mut found);
             }
             in_text.push(&found);
             in_kind.push(&of_kind);
@@ -183,6 +183,6 @@ fn is_terse(golden: &Golden) -> bool {
         text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
     }
     let known: Vec<String> = golden.category.iter().chain(&golden.keywords).flat_map(|text| words(text)).collect();
-    let said = golden.title.iter().chain(&golden.description).flat_map(|text| words(text));
-    said.filter(|word| !known.contains(word)).nth(TERSE).is_none()
+    let words_of_golden = golden.title.iter().chain(&golden.description).flat_map(|text| words(text));
+    words_of_golden.filter(|word| !known.contains(word)).nth(TERSE).is_none()
 }

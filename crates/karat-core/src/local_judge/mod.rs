@@ -98,7 +98,7 @@ impl LocalJudge {
         let weighs = |name: &str| params.text.weights.get(name).is_some_and(|weight| weight.weight != 0.0);
         let wanted = TextParts { phrases: weighs("phrases"), grams: weighs("letters") || weighs("golden_letters") };
         let words = params.rarity.weights();
-        let scanner = ScannerModel::new(&params.scanner);
+        let scanner = ScannerModel::new(params.scanner.scale(), params.scanner.base, params.scanner.rarity.weights());
         Ok(Self { scale, wanted, words, concepts: Concepts::new(), scanner, params })
     }
 

@@ -130,6 +130,15 @@ pub struct RivalWeights {
     pub behind_finding: f64,
 }
 
+impl ScannerParams {
+    /// The weight over its spread and the mean of each feature, in their order.
+    pub(super) fn scale(&self) -> [(f64, f64); scanner::COUNT] {
+        scanner::FEATURES
+            .each_ref()
+            .map(|feature| self.weights.get(feature.name).map_or((0.0, 0.0), |own| (own.weight / own.spread, own.mean)))
+    }
+}
+
 impl Params {
     /// All reasons why the parameters cannot be used.
     pub fn faults(&self) -> Vec<String> {

@@ -1,20 +1,20 @@
-//! Features of pairs whose finding comes from a scanner: a terse message, a rule, perhaps a CWE number.
+//! Features of located pairs: the finding names a rule or a CWE number, or is terse and near the golden.
 //!
 //! Words of such a message are few, so that what the scanner states beside them decides: the rule's name, the relation of CWE
 //! numbers, and the kind of weakness that words and numbers speak of.
 
 use super::cwe::{CweRelation, CweTable, Lineage, relation};
 use super::features::{Feature, Sign, share};
-use super::params::ScannerParams;
 use super::rarity::{Weights, ln};
 use super::weaknesses::{Strengths, Weaknesses};
 use super::words::{is_stop_word, sequence};
 use super::{finding_text, golden_text};
 use crate::finding::Finding;
 use crate::golden::Golden;
+use crate::lines::Lines;
 use std::collections::HashMap;
 
-pub(super) const COUNT: usize = 13;
+pub(super) const COUNT: usize = 15;
 
 /// Every feature, in the order in which they are computed.
 pub static FEATURES: [Feature; COUNT] = {
@@ -36,6 +36,8 @@ pub static FEATURES: [Feature; COUNT] = {
         feature("weakness", For, "how tellingly both speak of the same kind of weakness"),
         feature("other_weakness", Against, "how much more tellingly they speak of different kinds"),
         feature("main_weakness", For, "the kind that one of them speaks of most is one of the other's"),
+        feature("shared_word", For, "at least one word in common"),
+        feature("nothing_shared", Against, "no word, no kind of weakness and no related CWE number in common"),
     ]
 };
 
@@ -80,9 +82,41 @@ pub(super) struct ScannerModel {
 
 /// A case's goldens and a trial's findings as this model reads them.
 pub(super) struct ScannerTexts {
-    goldens: Vec<Described>,
-    /// Nothing for findings that do not come from a scanner.
-    findings: Vec<Option<Described>>,
+    goldens: Vec<(Option<Lines>, Described)>,
+    /// Nothing for findings that are in no located pair.
+    findings: Vec<Option<(Place, Described)>>,
+}
+
+/// A comment of more words says what it is about.
+const TERSE: usize = 25;
+
+/// A terse comment further from a golden is about something else, or has to say more.
+const NEAR: u32 = 5;
+
+/// What locates a finding.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    /// A rule or a CWE number, whatever the golden states.
+    Stated,
+    /// Lines of a terse text, if the golden is there.
+    Lines(Lines),
+}
+
+impl Place {
+    fn new(finding: &Finding) -> Option<Self> {
+        if finding.is_from_scanner() {
+            return Some(Self::Stated);
+        }
+        let is_terse = || finding_text(finding).split_whitespace().nth(TERSE).is_none();
+        finding.lines().filter(|_| is_terse()).map(Self::Lines)
+    }
+}
+
+/// Whether any pair is weighed by these features: its finding names a rule or a CWE number, or is terse and both sides have lines, so
+/// that its text need not say everything.
+pub fn has_located_pair(goldens: &[Golden], findings: &[Finding]) -> bool {
+    let golden_has_lines = goldens.iter().any(|golden| golden.lines.is_some());
+    findings.iter().filter_map(Place::new).any(|place| place == Place::Stated || golden_has_lines)
 }
 
 struct Described {
@@ -94,28 +128,27 @@ struct Described {
 }
 
 impl ScannerModel {
-    pub(super) fn new(params: &ScannerParams) -> Self {
-        let mut scale = [(0.0, 0.0); COUNT];
-        for (own, feature) in scale.iter_mut().zip(&FEATURES) {
-            if let Some(weight) = params.weights.get(feature.name) {
-                *own = (weight.weight / weight.spread, weight.mean);
-            }
-        }
-        let (weaknesses, cwe) = (Weaknesses::new(), CweTable::new());
-        Self { scale, base: params.base, words: params.rarity.weights(), weaknesses, cwe }
+    pub(super) fn new(scale: [(f64, f64); COUNT], base: f64, words: Weights) -> Self {
+        Self { scale, base, words, weaknesses: Weaknesses::new(), cwe: CweTable::new() }
     }
 
-    /// Reads texts, if any finding comes from a scanner.
+    /// Reads texts, if any pair is located.
     pub(super) fn read(&self, goldens: &[Golden], findings: &[Finding]) -> Option<ScannerTexts> {
-        if !findings.iter().any(Finding::is_from_scanner) {
+        if !has_located_pair(goldens, findings) {
             return None;
         }
         let mut numbers = HashMap::new();
         Some(ScannerTexts {
-            goldens: goldens.iter().map(|own| self.describe(&golden_words(own), &own.cwe, &mut numbers)).collect(),
+            goldens: goldens
+                .iter()
+                .map(|own| (own.lines, self.describe(&golden_words(own), &own.cwe, &mut numbers)))
+                .collect(),
             findings: findings
                 .iter()
-                .map(|own| own.is_from_scanner().then(|| self.describe(&finding_words(own), &own.cwe, &mut numbers)))
+                .map(|own| {
+                    let place = Place::new(own)?;
+                    Some((place, self.describe(&finding_words(own), &own.cwe, &mut numbers)))
+                })
                 .collect(),
         })
     }
@@ -151,9 +184,14 @@ impl ScannerModel {
 }
 
 impl ScannerTexts {
-    /// The features of a pair whose texts amount to `texts`; nothing if the finding does not come from a scanner.
+    /// The features of a pair whose texts amount to `texts`; nothing if the pair is not located.
     pub(super) fn features(&self, g: usize, f: usize, texts: f64) -> Option<[f64; COUNT]> {
-        let (golden, finding) = (&self.goldens[g], self.findings[f].as_ref()?);
+        let ((own, golden), (place, finding)) = (&self.goldens[g], self.findings[f].as_ref()?);
+        if let Place::Lines(lines) = place
+            && own.is_none_or(|own| own.gap(*lines) > NEAR)
+        {
+            return None;
+        }
         let shared = shared_words(&golden.words, &finding.words);
         let weight: f64 = shared.iter().sum();
         let cwe = relation(&golden.cwe, &finding.cwe);
@@ -175,8 +213,17 @@ impl ScannerTexts {
             both.unwrap_or(0.0),
             less - both.unwrap_or(0.0),
             f64::from(both.is_some_and(|both| both >= less)),
+            f64::from(!shared.is_empty()),
+            f64::from(shared.is_empty() && both.is_none() && cwe.is_none_or(|cwe| cwe == CweRelation::Other)),
         ])
     }
+}
+
+/// Whether a pair with these features has a CWE number or a word in common.
+pub(super) fn is_likely_at_a_glance(features: &[f64]) -> bool {
+    let is_set =
+        |name: &str| FEATURES.iter().zip(features).any(|(feature, value)| feature.name == name && *value > 0.0);
+    is_set("cwe_equal") || is_set("shared_word")
 }
 
 /// What fitting reads of a golden and of a finding, to learn how rare words are.
@@ -244,6 +291,7 @@ mod tests {
         assert!(likely("B608", injection, &[89]) > 0.6);
         assert!(likely("B608", injection, &[]) > 0.41, "the words speak of the same weakness");
         assert!(likely("B101", "Use of assert detected.", &[703]) < 0.2);
+        assert!(likely("E501", "Line too long (134 > 100)", &[]) < 0.3, "being on the same line is not enough");
         // The nearer the numbers, the likelier.
         let by_number = [79, 564, 943, 89].map(|number| likely("X1", "See the documentation.", &[number]));
         assert!(by_number[0] < by_number[3] && by_number[0] < by_number[2], "{by_number:?}");

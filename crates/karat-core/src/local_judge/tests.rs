@@ -76,12 +76,12 @@ fn a_terse_golden_is_found_by_its_kind_and_place() {
     assert!(!says(&golden, &other_kind));
     let mut detailed = golden.clone();
     detailed.description = Some("The withdrawn amount is added to the wrong balance before the loop ends".to_owned());
-    assert!(!says(&detailed, &finding), "a golden that says more is not found by less");
+    assert!(!says(&detailed, &other_kind), "a golden that says more is not found by less");
     let mut worded = Golden { category: None, ..golden.clone() };
     worded.keywords = vec!["send".to_owned(), "result".to_owned()];
     assert!(says(&worded, &finding), "all its keywords are there");
-    worded.keywords.push("reentrancy".to_owned());
-    assert!(!says(&worded, &finding), "one of them is not");
+    worded.keywords = vec!["reentrancy".to_owned(), "withdraw".to_owned()];
+    assert!(!says(&worded, &other_kind), "none of them is there");
 }
 
 #[test]
@@ -102,7 +102,8 @@ fn places_and_kinds_speak() {
     own.keywords = vec!["cache".to_owned(), "evict".to_owned()];
     own.function = Some("token_for".to_owned());
     let likely = |change: &dyn Fn(&mut Finding)| {
-        let mut other = finding("tokenCache grows");
+        // A comment that is not terse, so that its text is weighed in every place.
+        let mut other = finding(&format!("tokenCache grows{}", " and this goes on".repeat(6)));
         change(&mut other);
         judge.probabilities(std::slice::from_ref(&own), &[other])[0]
     };

@@ -78,7 +78,7 @@ mod tests {
         };
         assert!(kinds("Use of insecure MD5 hash function", &[]).contains(&"weak-hash"));
         assert!(kinds("a pointer is used after free", &[]).contains(&"use-after-free"));
-        assert!(kinds("`innerhtml` is set", &[]).contains(&"cross-site-scripting"));
+        assert!(kinds("`innerHTML` is set", &[]).contains(&"cross-site-scripting"));
         assert!(kinds("", &[502]).contains(&"deserialization"));
         assert_eq!(kinds("the weather is fine", &[]), [""; 0]);
     }

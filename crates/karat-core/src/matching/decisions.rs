@@ -76,18 +76,18 @@ impl<'a> Decisions<'a> {
         for &(index, judgement) in judgements {
             let judge = &judgement.judge;
             match &judgement.decision {
-                Decision::Audit(said) => audits.push(Vote { index, judge, said }),
-                Decision::Extra(said) => match finding_at(&said.finding) {
-                    Some(f) => of_extras.entry(f).or_default().push(Vote { index, judge, said }),
+                Decision::Audit(decision) => audits.push(Vote { index, judge, decision }),
+                Decision::Extra(decision) => match finding_at(&decision.finding) {
+                    Some(f) => of_extras.entry(f).or_default().push(Vote { index, judge, decision }),
                     None => unknown.push(index),
                 },
                 Decision::Unjudged(pair) => match golden_at(&pair.golden).zip(finding_at(&pair.finding)) {
                     Some(place) => failed.extend([place]),
                     None => unknown.push(index),
                 },
-                Decision::Pair(said) => {
-                    let vote = Vote { index, judge, said };
-                    match (said.golden.as_ref().map(golden_at), finding_at(&said.finding)) {
+                Decision::Pair(decision) => {
+                    let vote = Vote { index, judge, decision };
+                    match (decision.golden.as_ref().map(golden_at), finding_at(&decision.finding)) {
                         (Some(Some(g)), Some(f)) => named.entry((g, f)).or_default().push(vote),
                         (None, Some(f)) => unnamed.entry(f).or_default().push(vote),
                         _ => unknown.push(index),
@@ -158,10 +158,12 @@ fn deciding<'v, 'a, T>(votes: &'v [Vote<'a, T>]) -> Vec<&'v Vote<'a, T>> {
 
 /// The first audit with the majority verdict, and whether another verdict has as many votes.
 fn settle_audits<'s, 'a>(deciding: &[&'s Audit<'a>]) -> (Option<&'s Audit<'a>>, bool) {
-    let votes = |said: Option<bool>| deciding.iter().filter(|other| other.said.said_vulnerable == said).count();
-    let most = deciding.iter().map(|other| votes(other.said.said_vulnerable)).max().unwrap_or(0);
-    let first = deciding.iter().find(|other| votes(other.said.said_vulnerable) == most).copied();
-    let split = [Some(true), Some(false), None].into_iter().filter(|said| most > 0 && votes(*said) == most).count() > 1;
+    let votes =
+        |verdict: Option<bool>| deciding.iter().filter(|other| other.decision.said_vulnerable == verdict).count();
+    let most = deciding.iter().map(|other| votes(other.decision.said_vulnerable)).max().unwrap_or(0);
+    let first = deciding.iter().find(|other| votes(other.decision.said_vulnerable) == most).copied();
+    let split =
+        [Some(true), Some(false), None].into_iter().filter(|verdict| most > 0 && votes(*verdict) == most).count() > 1;
     (first, split)
 }
 
@@ -175,15 +177,15 @@ fn merge_audits<'a>(
     has: &dyn Fn(&FindingId) -> bool,
 ) -> (Cow<'a, AuditDecision>, usize) {
     if !first.judge.is_human() {
-        return (Cow::Borrowed(first.said), 0);
+        return (Cow::Borrowed(first.decision), 0);
     }
     let (people, models): (Vec<&Audit<'a>>, Vec<&Audit<'a>>) = audits.iter().partition(|audit| audit.judge.is_human());
     let model = settle_audits(&models).0;
     if people.len() == 1 && model.is_none() {
-        return (Cow::Borrowed(first.said), first.said.findings.len());
+        return (Cow::Borrowed(first.decision), first.decision.findings.len());
     }
-    let mut audit = first.said.clone();
-    for other in people.iter().flat_map(|other| &other.said.findings).filter(|found| has(&found.finding)) {
+    let mut audit = first.decision.clone();
+    for other in people.iter().flat_map(|other| &other.decision.findings).filter(|found| has(&found.finding)) {
         if !audit.findings.iter().any(|found| found.finding == other.finding) {
             audit.findings.push(other.clone());
         }
@@ -192,7 +194,7 @@ fn merge_audits<'a>(
         *found = majority_classification(found, &people);
     }
     let by_people = audit.findings.len();
-    let Some(model) = model.map(|model| model.said) else { return (Cow::Owned(audit), by_people) };
+    let Some(model) = model.map(|model| model.decision) else { return (Cow::Owned(audit), by_people) };
     let unsaid = |found: &&ClassifiedFinding| {
         has(&found.finding) && !audit.findings.iter().any(|own| own.finding == found.finding)
     };
@@ -224,33 +226,35 @@ fn merge_audits<'a>(
 
 /// The class most people give a finding; on a tie, the current one.
 fn majority_classification(found: &ClassifiedFinding, people: &[&Audit<'_>]) -> ClassifiedFinding {
-    let votes: Vec<&ClassifiedFinding> =
-        people.iter().filter_map(|one| one.said.findings.iter().find(|said| said.finding == found.finding)).collect();
+    let votes: Vec<&ClassifiedFinding> = people
+        .iter()
+        .filter_map(|one| one.decision.findings.iter().find(|label| label.finding == found.finding))
+        .collect();
     let count = |class| votes.iter().filter(|vote| vote.classification == class).count();
     let most = votes.iter().map(|vote| count(vote.classification)).max().unwrap_or(0);
     if count(found.classification) == most {
         return found.clone();
     }
-    votes.iter().find(|vote| count(vote.classification) == most).map_or_else(|| found.clone(), |said| (*said).clone())
+    votes.iter().find(|vote| count(vote.classification) == most).map_or_else(|| found.clone(), |label| (*label).clone())
 }
 
 struct Vote<'a, T> {
     index: usize,
     judge: &'a JudgeName,
-    said: &'a T,
+    decision: &'a T,
 }
 
 type Audit<'a> = Vote<'a, AuditDecision>;
 
 fn decide<'a>(votes: &[Vote<'a, PairDecision>]) -> Option<SettledPair<'a>> {
     let deciding = deciding(votes);
-    let yes = deciding.iter().filter(|vote| vote.said.matched).count();
+    let yes = deciding.iter().filter(|vote| vote.decision.matched).count();
     let matched = 2 * yes > deciding.len();
-    let decider = deciding.iter().find(|vote| vote.said.matched == matched).or(deciding.first())?;
+    let decider = deciding.iter().find(|vote| vote.decision.matched == matched).or(deciding.first())?;
     Some(SettledPair {
         matched,
-        partial: decider.said.partial == Some(true),
-        confidence: decider.said.confidence,
+        partial: decider.decision.partial == Some(true),
+        confidence: decider.decision.confidence,
         judge: decider.judge,
         judgement: decider.index,
     })
@@ -258,11 +262,11 @@ fn decide<'a>(votes: &[Vote<'a, PairDecision>]) -> Option<SettledPair<'a>> {
 
 fn decide_extra<'a>(votes: &[Vote<'a, ExtraDecision>]) -> Option<SettledExtra<'a>> {
     let deciding = deciding(votes);
-    let yes = deciding.iter().filter(|vote| vote.said.valid).count();
+    let yes = deciding.iter().filter(|vote| vote.decision.valid).count();
     let valid = match (2 * yes).cmp(&deciding.len()) {
         Ordering::Equal => return None,
         order => order.is_gt(),
     };
-    let decider = deciding.iter().find(|vote| vote.said.valid == valid)?;
+    let decider = deciding.iter().find(|vote| vote.decision.valid == valid)?;
     Some(SettledExtra { valid, judge: decider.judge })
 }

@@ -26,7 +26,7 @@ pub fn settle_audits(audits: &[&AuditDecision]) -> Option<AuditConsensus> {
     let mut split = BTreeSet::new();
     let said_vulnerable = match most(audits.iter().map(|audit| audit.said_vulnerable)).as_slice() {
         [] => return None,
-        [said] => *said,
+        [answer] => *answer,
         _ => {
             split.insert("said_vulnerable".to_owned());
             None
@@ -53,40 +53,40 @@ pub fn settle_audits(audits: &[&AuditDecision]) -> Option<AuditConsensus> {
 
 /// What each finding is, in the order in which the audits have them.
 fn findings(audits: &[&AuditDecision], split: &mut BTreeSet<String>) -> Vec<ClassifiedFinding> {
-    let mut voices: BTreeMap<&FindingId, (usize, Vec<&ClassifiedFinding>)> = BTreeMap::new();
+    let mut votes: BTreeMap<&FindingId, (usize, Vec<&ClassifiedFinding>)> = BTreeMap::new();
     for audit in audits {
         let mut heard = BTreeSet::new();
         for (place, found) in audit.findings.iter().enumerate().filter(|(_, found)| heard.insert(&found.finding)) {
-            let entry = voices.entry(&found.finding).or_insert((place, Vec::new()));
+            let entry = votes.entry(&found.finding).or_insert((place, Vec::new()));
             entry.0 = entry.0.min(place);
             entry.1.push(found);
         }
     }
     let mut ordered: Vec<(usize, &FindingId, Vec<&ClassifiedFinding>)> =
-        voices.into_iter().map(|(id, (place, found))| (place, id, found)).collect();
+        votes.into_iter().map(|(id, (place, found))| (place, id, found)).collect();
     ordered.sort_by_key(|(place, id, _)| (*place, *id));
-    ordered.into_iter().map(|(_, id, voices)| finding(id, &voices, split)).collect()
+    ordered.into_iter().map(|(_, id, votes)| finding(id, &votes, split)).collect()
 }
 
-fn finding(id: &FindingId, voices: &[&ClassifiedFinding], split: &mut BTreeSet<String>) -> ClassifiedFinding {
-    let valid = voices.iter().filter(|voice| voice.classification.is_valid()).count();
-    let is_valid = 2 * valid > voices.len();
-    let classes = most(voices.iter().map(|voice| voice.classification).filter(|class| class.is_valid() == is_valid));
-    if 2 * valid == voices.len() || classes.len() > 1 {
+fn finding(id: &FindingId, votes: &[&ClassifiedFinding], split: &mut BTreeSet<String>) -> ClassifiedFinding {
+    let valid = votes.iter().filter(|vote| vote.classification.is_valid()).count();
+    let is_valid = 2 * valid > votes.len();
+    let classes = most(votes.iter().map(|vote| vote.classification).filter(|class| class.is_valid() == is_valid));
+    if 2 * valid == votes.len() || classes.len() > 1 {
         split.insert(id.to_string());
     }
     let least = classes.into_iter().max_by_key(|class| severity_rank(*class));
     let classification = least.unwrap_or(Classification::Informational);
-    let heard = || voices.iter().filter(|voice| voice.classification == classification);
-    let settled = |said: Vec<Option<bool>>, follows: bool| match said.as_slice() {
-        [said] => *said,
+    let heard = || votes.iter().filter(|vote| vote.classification == classification);
+    let settled = |answers: Vec<Option<bool>>, follows: bool| match answers.as_slice() {
+        [answer] => *answer,
         _ => Some(follows),
     };
     ClassifiedFinding {
         finding: id.clone(),
         classification,
-        matches_target: settled(most(heard().map(|voice| voice.matches_target)), classification.is_about_target()),
-        is_valid_concern: settled(most(heard().map(|voice| voice.is_valid_concern)), classification.is_valid()),
+        matches_target: settled(most(heard().map(|vote| vote.matches_target)), classification.is_about_target()),
+        is_valid_concern: settled(most(heard().map(|vote| vote.is_valid_concern)), classification.is_valid()),
     }
 }
 
@@ -140,20 +140,20 @@ fn target(
 }
 
 /// All values with the most votes, in their order.
-fn most<T: Ord>(said: impl Iterator<Item = T>) -> Vec<T> {
-    let mut voices: BTreeMap<T, usize> = BTreeMap::new();
-    for value in said {
-        *voices.entry(value).or_default() += 1;
+fn most<T: Ord>(answers: impl Iterator<Item = T>) -> Vec<T> {
+    let mut votes: BTreeMap<T, usize> = BTreeMap::new();
+    for value in answers {
+        *votes.entry(value).or_default() += 1;
     }
-    let greatest = voices.values().copied().max().unwrap_or(0);
-    voices.into_iter().filter(|(_, count)| *count == greatest).map(|(value, _)| value).collect()
+    let greatest = votes.values().copied().max().unwrap_or(0);
+    votes.into_iter().filter(|(_, count)| *count == greatest).map(|(value, _)| value).collect()
 }
 
 /// The two values in the middle, which are one where their number is odd; `None` unless more than half state one.
 fn middle(stated: impl ExactSizeIterator<Item = Option<f64>>) -> Option<(f64, f64)> {
-    let voices = stated.len();
+    let votes = stated.len();
     let mut values: Vec<f64> = stated.flatten().collect();
-    if 2 * values.len() <= voices {
+    if 2 * values.len() <= votes {
         return None;
     }
     values.sort_by(f64::total_cmp);

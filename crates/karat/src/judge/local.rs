@@ -74,7 +74,7 @@ mod tests {
             "[text.weights.leters]",
             &["p.toml", "leters: unknown feature", "letters is missing"],
         );
-        check("features = 2", "features = 99", &["fit the parameters again"]);
+        check("features = 3", "features = 99", &["fit the parameters again"]);
         check("threshold = ", "threshold = 1", &["from 0 to 1"]);
         check("base = ", "base = nan # ", &["finite"]);
         check("[rivals]", "[rivals]\nfree = 1", &["free"]);

@@ -136,7 +136,7 @@ fn report_of_judge(project: &Project, judge: &str) -> (Value, String) {
         json!([{ "id": "f1", "title": "Token never expires", "message": "x", "file": "app.py", "line_start": 1 }]);
     project.write("s.jsonl", lines(&[trial("auth", "ada", 1, found)]));
     let report = project.json(&format!("score . --submission s.jsonl --judge {judge} --json"));
-    let words = format!("score . --submission s.jsonl --judge {judge}");
+    let words = format!("score . --submission s.jsonl --judge {judge} -v");
     let table = CommandOutput::start(project.command().env("COLUMNS", "200").args(words.split(' '))).expect(0).out;
     let line = table
         .lines()

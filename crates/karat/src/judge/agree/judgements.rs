@@ -106,14 +106,14 @@ fn alternatives(judgements: &[Judgement], on: On) -> String {
 type Key<'a> = (&'a str, &'a str, u32);
 
 #[derive(Default)]
-struct Voice<'a> {
+struct GoldenOpinion<'a> {
     found: bool,
     explanation: Option<&'a String>,
 }
 
 /// Whether each golden was found: any of its pairs matched. A trial without findings found nothing, which needs no judgement.
 fn found(judgements: &[Judgement], trials: Option<SuiteTrials<'_>>, notes: &mut Vec<String>) -> Vec<Rated> {
-    let mut voices: BTreeMap<(Key<'_>, &str, &str), Voice<'_>> = BTreeMap::new();
+    let mut opinions: BTreeMap<(Key<'_>, &str, &str), GoldenOpinion<'_>> = BTreeMap::new();
     let mut judged: BTreeMap<Key<'_>, BTreeSet<&str>> = BTreeMap::new();
     let mut nameless = 0;
     for judgement in judgements {
@@ -124,12 +124,12 @@ fn found(judgements: &[Judgement], trials: Option<SuiteTrials<'_>>, notes: &mut 
             nameless += usize::from(pair.matched);
             continue;
         };
-        let voice = voices.entry((key, golden.as_str(), judge)).or_default();
+        let opinion = opinions.entry((key, golden.as_str(), judge)).or_default();
         // The explanation of the first match, else of the last pair that did not match.
-        if !voice.found {
-            voice.explanation = pair.explanation.as_ref();
+        if !opinion.found {
+            opinion.explanation = pair.explanation.as_ref();
         }
-        voice.found |= pair.matched;
+        opinion.found |= pair.matched;
     }
     if judged.is_empty() {
         return targets(judgements);
@@ -138,15 +138,15 @@ fn found(judgements: &[Judgement], trials: Option<SuiteTrials<'_>>, notes: &mut 
         notes.push(format!("{} no golden and count for none", plural(nameless, "match names", "matches name")));
     }
     if let Some(trials) = trials {
-        fill(&mut voices, &judged, trials, notes);
+        fill(&mut opinions, &judged, trials, notes);
     }
-    let rated = |((key, golden, judge), voice): ((Key<'_>, &str, &str), Voice<'_>)| Rated {
+    let rated = |((key, golden, judge), opinion): ((Key<'_>, &str, &str), GoldenOpinion<'_>)| Rated {
         item: Item { golden: Some(golden.to_owned()), ..Item::for_trial(key.0, key.1, key.2) },
         rater: judge.to_owned(),
-        value: RatingValue::Listed(usize::from(voice.found)),
-        explanation: voice.explanation.cloned(),
+        value: RatingValue::Listed(usize::from(opinion.found)),
+        explanation: opinion.explanation.cloned(),
     };
-    voices.into_iter().map(rated).collect()
+    opinions.into_iter().map(rated).collect()
 }
 
 fn key(judgement: &Judgement) -> Key<'_> {
@@ -156,7 +156,7 @@ fn key(judgement: &Judgement) -> Key<'_> {
 /// Adds implied decisions: a judge of a trial found no other goldens in it, and a trial without findings or judgements found
 /// none. A judge who decided nothing about a trial that others judged has no opinion, and nobody has one about an outage.
 fn fill<'a>(
-    voices: &mut BTreeMap<(Key<'a>, &'a str, &'a str), Voice<'a>>,
+    opinions: &mut BTreeMap<(Key<'a>, &'a str, &'a str), GoldenOpinion<'a>>,
     judged: &BTreeMap<Key<'a>, BTreeSet<&'a str>>,
     (suite, trials): SuiteTrials<'a>,
     notes: &mut Vec<String>,
@@ -177,7 +177,7 @@ fn fill<'a>(
                 continue;
             }
             for golden in cases.get(key.0).into_iter().flat_map(|case| &case.goldens) {
-                voices.entry((*key, golden.id.as_str(), judge)).or_default();
+                opinions.entry((*key, golden.id.as_str(), judge)).or_default();
             }
         }
     }

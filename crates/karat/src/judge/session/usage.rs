@@ -123,7 +123,7 @@ impl Usage {
         let stats = engine.ask(questions, context.ledger, context.cancel, &mut observe)?;
         *self.spent.get_or_insert_default() += &stats;
         if context.cancel.is_cancelled() {
-            let message = "stopped: what was answered is kept in the ledger, and the same command goes on from there";
+            let message = "stopped: what was answered is kept in the ledger, and the same command continues from there";
             return Err(Failure::failed(message));
         }
         Ok(())
