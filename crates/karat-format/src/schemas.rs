@@ -43,6 +43,11 @@ const fn published<T: JsonSchema>(file: &'static str, describes: &'static str) -
 }
 
 impl PublishedSchema {
+    /// Its name on the command line: that of the file, without the ending.
+    pub fn name(&self) -> &'static str {
+        self.file.strip_suffix(".json").unwrap_or(self.file)
+    }
+
     /// The file's content.
     pub fn text(&self) -> String {
         let value = (self.make)().to_value();

@@ -1,12 +1,13 @@
-//! The suites that are embedded in the binary.
+//! The suites that are embedded in the binary. `suites/` of this crate links to those of the repository, so that a package of the
+//! crate contains them.
 
 use include_dir::{Dir, include_dir};
 use karat_io::files::Files;
 use std::path::Path;
 
-static STARTER: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../suites/starter");
-static SCANNED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../suites/scanned");
-static AGREEMENTS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../suites/agreements");
+static STARTER: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/suites/starter");
+static SCANNED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/suites/scanned");
+static AGREEMENTS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/suites/agreements");
 
 /// The name of the shipped suite of findings.
 pub const NAME: &str = "starter";

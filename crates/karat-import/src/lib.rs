@@ -296,34 +296,34 @@ mod tests {
     /// Findings are named by their own messages, never by the text of their rule.
     #[test]
     fn findings_of_every_importer_are_named_by_their_message() {
-        let said = "First line of the message.\\nThe rest of it.";
+        let message = "First line of the message.\\nThe rest of it.";
         for one in IMPORTERS {
             let text = match one.name {
                 "sarif" => format!(
                     r#"{{"version":"2.1.0","runs":[{{"tool":{{"driver":{{"name":"t","rules":[{{"id":"R","name":"blacklist",
-                    "shortDescription":{{"text":"blacklist"}}}}]}}}},"results":[{{"ruleId":"R","message":{{"text":"{said}"}}}}]}}]}}"#
+                    "shortDescription":{{"text":"blacklist"}}}}]}}}},"results":[{{"ruleId":"R","message":{{"text":"{message}"}}}}]}}]}}"#
                 ),
                 "semgrep" => format!(
-                    r#"{{"results":[{{"check_id":"blacklist","path":"a.py","extra":{{"message":"{said}"}}}}],"errors":[]}}"#
+                    r#"{{"results":[{{"check_id":"blacklist","path":"a.py","extra":{{"message":"{message}"}}}}],"errors":[]}}"#
                 ),
                 "bandit" => format!(
-                    r#"{{"results":[{{"filename":"a.py","test_id":"B1","test_name":"blacklist","issue_text":"{said}"}}],"errors":[]}}"#
+                    r#"{{"results":[{{"filename":"a.py","test_id":"B1","test_name":"blacklist","issue_text":"{message}"}}],"errors":[]}}"#
                 ),
                 "eslint" => format!(
-                    r#"[{{"filePath":"a.js","messages":[{{"ruleId":"blacklist","severity":2,"message":"{said}"}}]}}]"#
+                    r#"[{{"filePath":"a.js","messages":[{{"ruleId":"blacklist","severity":2,"message":"{message}"}}]}}]"#
                 ),
                 "slither" => format!(
-                    r#"{{"success":true,"results":{{"detectors":[{{"check":"blacklist","description":"{said}"}}]}}}}"#
+                    r#"{{"success":true,"results":{{"detectors":[{{"check":"blacklist","description":"{message}"}}]}}}}"#
                 ),
                 "rdjson" => {
-                    format!(r#"{{"diagnostics":[{{"message":"{said}","code":{{"value":"blacklist"}}}}]}}"#)
+                    format!(r#"{{"diagnostics":[{{"message":"{message}","code":{{"value":"blacklist"}}}}]}}"#)
                 }
-                "rdjsonl" => format!(r#"{{"message":"{said}","code":{{"value":"blacklist"}}}}"#),
+                "rdjsonl" => format!(r#"{{"message":"{message}","code":{{"value":"blacklist"}}}}"#),
                 "github-review" => {
-                    format!(r#"[{{"id":1,"user":{{"login":"u"}},"path":"a.py","line":1,"body":"{said}"}}]"#)
+                    format!(r#"[{{"id":1,"user":{{"login":"u"}},"path":"a.py","line":1,"body":"{message}"}}]"#)
                 }
                 "review-text" => "## a.py:3\n\nFirst line of the message.\nThe rest of it.\n".to_owned(),
-                "scan-findings" => format!(r#"[{{"message":"{said}","details":{{"ruleId":"blacklist"}}}}]"#),
+                "scan-findings" => format!(r#"[{{"message":"{message}","details":{{"ruleId":"blacklist"}}}}]"#),
                 "csv" => "rule_id,message\nblacklist,\"First line of the message.\nThe rest of it.\"\n".to_owned(),
                 // Its findings are texts without rules, in files that only make sense together.
                 "code-review-bench" => continue,

@@ -23,11 +23,22 @@ fn run_program(program: &str, arguments: &[&str]) -> Option<String> {
 
 #[test]
 fn sbom_lists_exactly_the_crates_of_the_binary() {
-    let tree = ["tree", "-p", "karat-cli", "-e", "normal,build", "--prefix", "none", "--locked"];
-    let (Some(text), Some(tree)) = (run_program("scripts/sbom", &[]), run_program(&cargo(), &tree)) else {
+    check_sbom("");
+}
+
+#[test]
+fn sbom_of_packages_lists_the_crates_of_their_features() {
+    check_sbom("models");
+}
+
+fn check_sbom(features: &str) {
+    let tree =
+        ["tree", "-p", "karat-cli", "--features", features, "-e", "normal,build", "--prefix", "none", "--locked"];
+    let sbom = || run_program("scripts/sbom", &["--features", features]);
+    let (Some(text), Some(tree)) = (sbom(), run_program(&cargo(), &tree)) else {
         return report_skipped("python3 or a crate is missing (offline)");
     };
-    assert_eq!(run_program("scripts/sbom", &[]).as_ref(), Some(&text), "the SBOM differs the second time");
+    assert_eq!(sbom().as_ref(), Some(&text), "the SBOM differs the second time");
     let bom: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(
         (&bom["bomFormat"], &bom["specVersion"], &bom["version"]),
