@@ -28,6 +28,20 @@ pub fn touched_lines(before: &str, after: &str) -> Vec<Lines> {
     touched
 }
 
+/// Lines that a change replaced by others. Both ranges count from 0, and one of them may be empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct ReplacedRange {
+    pub before: Range<u32>,
+    pub after: Range<u32>,
+}
+
+/// Everything that a change replaced, from top to bottom.
+pub fn replaced_ranges(before: &str, after: &str) -> Vec<ReplacedRange> {
+    let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    hunks(&before, &after).into_iter().map(|Hunk { before, after }| ReplacedRange { before, after }).collect()
+}
+
 /// How much of two texts is the same, as the share of the longer one's lines that both have, in any order.
 pub fn line_similarity(before: &str, after: &str) -> f64 {
     let mut left: HashMap<&str, usize> = HashMap::new();
@@ -246,6 +260,21 @@ mod tests {
         check("abcdefgh", "xbcdefgy", &[(1, 1), (8, 8)]);
         check("abcdef", "xbydef", &[(1, 1), (3, 3)]);
         check("abcdef", "acxdef", &[(1, 3)]);
+    }
+
+    #[test]
+    fn replaced_ranges_are_those_of_both_sides() {
+        let check = |before: &str, after: &str, expect: &[[u32; 4]]| {
+            let found = replaced_ranges(&text(before), &text(after));
+            let found: Vec<[u32; 4]> =
+                found.iter().map(|one| [one.before.start, one.before.end, one.after.start, one.after.end]).collect();
+            assert_eq!(found, expect, "{before} to {after}");
+        };
+        check("abc", "abc", &[]);
+        check("", "ab", &[[0, 0, 0, 2]]);
+        check("ab", "", &[[0, 2, 0, 0]]);
+        check("abcd", "axcdy", &[[1, 2, 1, 2], [4, 4, 4, 5]]);
+        check("abcd", "acd", &[[1, 2, 1, 1]]);
     }
 
     #[test]

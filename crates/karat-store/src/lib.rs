@@ -142,6 +142,11 @@ impl Store {
         folder.join(DATABASE).is_file()
     }
 
+    /// The version of the tables in an open store.
+    pub fn schema_version() -> i64 {
+        schema::latest_version()
+    }
+
     /// The folder of the store.
     pub fn folder(&self) -> &Path {
         &self.folder

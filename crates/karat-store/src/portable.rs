@@ -86,7 +86,7 @@ impl Store {
 
     /// Writes the lines between header and end; returns their number and hash.
     fn write_body(&mut self, run: &RunId, out: &mut dyn Write) -> Result<(usize, String)> {
-        let mut seal = Seal::new(run.as_str());
+        let mut digest = ExportDigest::new(run.as_str());
         let row = row(&mut self.database, run)?;
         // Nobody is working on an exported run.
         let state: String = row.get(4)?;
@@ -101,11 +101,11 @@ impl Store {
             plan: self.database.raw(row.get(8)?)?,
         };
         let mut hashes: BTreeSet<String> = [line.snapshot.clone()].into_iter().chain(line.report.clone()).collect();
-        seal.write(out, &self.database.json(&LineV1::Run(line))?)?;
+        digest.write(out, &self.database.json(&LineV1::Run(line))?)?;
         for row in self.fact_rows(run)? {
             let row = row?;
             let facts = self.database.raw(row.get(3)?)?;
-            seal.write(out, &self.database.json(&LineV1::Tool { name: row.get(1)?, facts })?)?;
+            digest.write(out, &self.database.json(&LineV1::Tool { name: row.get(1)?, facts })?)?;
         }
         let mut links: BTreeMap<(TrialKey, u32), BTreeMap<String, String>> = BTreeMap::new();
         for row in self.database.select(&TRIAL_ARTIFACTS, "WHERE run_id = $1", vec![run.into()])? {
@@ -115,19 +115,21 @@ impl Store {
         }
         for hash in hashes {
             let bytes = self.artifact(&hash)?;
-            seal.write(out, &self.database.json(&LineV1::Artifact { hash, content: ContentV1::from_bytes(bytes) })?)?;
+            digest
+                .write(out, &self.database.json(&LineV1::Artifact { hash, content: ContentV1::from_bytes(bytes) })?)?;
         }
         for row in self.database.select(&TRIALS, "WHERE run_id = $1 ORDER BY position", vec![run.into()])? {
             let attempt = row.count(4)?;
             let artifacts = links.remove(&(key(&row)?, attempt)).unwrap_or_default();
             let (trial, detail) = (self.database.raw(row.get(7)?)?, self.database.raw(row.get(8)?)?);
-            seal.write(out, &self.database.json(&LineV1::Trial(TrialLineV1 { attempt, trial, detail, artifacts }))?)?;
+            digest
+                .write(out, &self.database.json(&LineV1::Trial(TrialLineV1 { attempt, trial, detail, artifacts }))?)?;
         }
         for row in self.judgement_rows(run)? {
             let judgement = self.database.raw(row?.get(2)?)?;
-            seal.write(out, &self.database.json(&LineV1::Judgement(judgement))?)?;
+            digest.write(out, &self.database.json(&LineV1::Judgement(judgement))?)?;
         }
-        Ok(seal.count_and_hash())
+        Ok(digest.count_and_hash())
     }
 }
 
@@ -221,12 +223,12 @@ impl ContentV1 {
 }
 
 /// The content of the last line: a hash of the run's id and of all lines between header and end, including line ends.
-struct Seal {
+struct ExportDigest {
     hasher: blake3::Hasher,
     lines: usize,
 }
 
-impl Seal {
+impl ExportDigest {
     fn new(id: &str) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(id.as_bytes()).update(b"\n");

@@ -60,11 +60,41 @@ impl Store {
 
     /// The latest attempt at each trial, in the order of finishing.
     pub fn trials(&mut self, run: &RunId) -> Result<Vec<StoredTrial>> {
+        self.latest_rows(run)?.iter().map(|row| self.stored(row)).collect()
+    }
+
+    fn latest_rows(&mut self, run: &RunId) -> Result<Vec<Row>> {
         let latest = "WHERE run_id = $1 AND attempt = (SELECT MAX(u.attempt) FROM trials u \
                       WHERE u.run_id = trials.run_id AND u.tool = trials.tool AND u.case_id = trials.case_id \
                       AND u.number = trials.number) ORDER BY position";
-        let rows = self.database.select(&TRIALS, latest, vec![run.into()])?;
-        rows.iter().map(|row| self.stored(row)).collect()
+        self.database.select(&TRIALS, latest, vec![run.into()])
+    }
+
+    /// Copies the latest attempt at these trials of one run to another, as its first attempt, with their artifacts and what is
+    /// known of their tools. Atomic, and durable on return.
+    pub fn copy_trials(&mut self, from: &RunId, to: &RunId, keys: &BTreeSet<TrialKey>) -> Result<()> {
+        let mut batch = Batch::default();
+        let mut attempts = BTreeSet::new();
+        for row in &self.latest_rows(from)? {
+            let (key, attempt) = (key(row)?, row.count(4)?);
+            if !keys.contains(&key) {
+                continue;
+            }
+            let outcome = self.stored(row)?.trial.outcome;
+            batch.trial(TrialRow { key: key.clone(), attempt: 1, outcome, line: row.get(7)?, detail: row.get(8)? })?;
+            attempts.insert((key, attempt));
+        }
+        for row in self.database.select(&TRIAL_ARTIFACTS, "WHERE run_id = $1", vec![from.into()])? {
+            let (key, attempt) = (key(&row)?, row.count(4)?);
+            if attempts.contains(&(key.clone(), attempt)) {
+                batch.link(to, &key, 1, row.get(5)?, row.get(6)?);
+            }
+        }
+        let tools: BTreeSet<&ToolName> = keys.iter().map(|key| &key.tool).collect();
+        for (tool, facts) in self.tools(from)?.iter().filter(|(tool, _)| tools.contains(tool)) {
+            self.set_tool(to, tool, facts)?;
+        }
+        self.database.write_waiting(|database| batch.insert(database, to))
     }
 
     /// The finished trials, with the latest attempt and its outcome.

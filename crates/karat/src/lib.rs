@@ -2,7 +2,7 @@
 //!
 //! A use case is one function that takes a request and an observer and returns a report: [`evaluate::evaluate`],
 //! [`score::score`], [`explain::explain`], [`comparison::compare_reports`], [`gate::gate`], [`power::estimate`],
-//! [`assess::assess`], [`judged_pairs::evaluate_judge`], [`calibrate::calibrate_matching`], [`label::label_queue`] and
+//! [`assess::assess`], [`machine::check_machine`], [`judged_pairs::evaluate_judge`], [`calibrate::calibrate_matching`], [`label::label_queue`] and
 //! [`label::add_label`]. A front end builds the request, calls the function and draws the report.
 
 pub mod assess;
@@ -15,10 +15,12 @@ pub mod expect;
 pub mod explain;
 pub mod failure;
 pub mod finding_keys;
+pub mod folder_state;
 pub mod gate;
 pub mod judge;
 pub mod judged_pairs;
 pub mod label;
+pub mod machine;
 pub mod plausibility;
 pub mod power;
 pub mod profile;

@@ -8,7 +8,7 @@ use karat_report::report_view::{EarlierReport, ReportView, Sources};
 
 /// A report with everything beside it.
 pub fn gather<'a>(report: &'a ReportV1, earlier: Vec<EarlierReport>, sources: Option<Sources<'a>>) -> ReportView<'a> {
-    ReportView { name: None, report, variance: variance(report), earlier, sources }
+    ReportView { variance: variance(report), earlier, sources, ..ReportView::new(report) }
 }
 
 /// The shares of every tool that has several trials of a case.

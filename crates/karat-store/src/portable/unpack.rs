@@ -1,6 +1,6 @@
 //! Reads a run file; everything is checked before anything is used.
 
-use super::{LineV1, SCHEMA, Seal, TrialLineV1};
+use super::{ExportDigest, LineV1, SCHEMA, TrialLineV1};
 use crate::artifacts::hash;
 use crate::record::{Planned, TrialKey};
 use crate::runs::{RunRow, RunV1};
@@ -85,7 +85,7 @@ struct RunFileReader {
 struct Header {
     id: RunId,
     name: Option<String>,
-    seal: Seal,
+    digest: ExportDigest,
 }
 
 struct Run {
@@ -103,7 +103,7 @@ impl RunFileReader {
         if !matches!(parsed, LineV1::Header { .. } | LineV1::End { .. })
             && let Some(header) = &mut self.header
         {
-            header.seal.add(line);
+            header.digest.add(line);
         }
         if !matches!(parsed, LineV1::Artifact { .. }) {
             self.held += line.len() as u64;
@@ -135,7 +135,7 @@ impl RunFileReader {
             }
             LineV1::End { lines, hash } => {
                 self.ended = true;
-                if self.header.as_ref().is_none_or(|header| header.seal.count_and_hash() != (lines, hash)) {
+                if self.header.as_ref().is_none_or(|header| header.digest.count_and_hash() != (lines, hash)) {
                     return Err("lines were changed, lost or added since the run was exported".to_owned());
                 }
                 Ok(())
@@ -148,8 +148,8 @@ impl RunFileReader {
             return Err(format!("its format is `{schema}`, and this Karat reads `{SCHEMA}`"));
         }
         let id = RunId::parse(id).ok_or_else(|| format!("`{id}` is no id of a run"))?;
-        let seal = Seal::new(id.as_str());
-        let before = self.header.replace(Header { id, name, seal });
+        let digest = ExportDigest::new(id.as_str());
+        let before = self.header.replace(Header { id, name, digest });
         before.map_or(Ok(()), |_| Err("it is a second header".to_owned()))
     }
 
@@ -207,7 +207,7 @@ impl RunFileReader {
             line,
             imported: true,
         };
-        let (_, hash) = header.seal.count_and_hash();
+        let (_, hash) = header.digest.count_and_hash();
         let (judgements, attempts) = (self.judgements, self.attempts);
         Ok(RunFile { row, tools: self.tools, batch: self.batch, judgements, attempts, hash })
     }

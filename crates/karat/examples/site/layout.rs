@@ -3,7 +3,7 @@
 use super::check::Drawn;
 use super::outline::Outline;
 use super::{plan, search};
-use karat_report::page::{Page, THEME};
+use karat_report::page::{Frame, Page};
 use maud::{Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("layout/site.css");
@@ -67,7 +67,7 @@ impl<'a> RunContext<'a> {
     }
 
     fn draw(&self, title: &str, file: &str, body: Markup, more: &[&str]) -> String {
-        let mut scripts = vec![THEME, MENU];
+        let mut scripts = vec![MENU];
         // The page that searches all text has a longer index, which would otherwise be stated twice.
         let (index, more) = match more {
             [index, more @ ..] => (*index, more),
@@ -76,23 +76,38 @@ impl<'a> RunContext<'a> {
         scripts.push(index);
         scripts.extend(search::FIND);
         scripts.extend(more);
-        Page { title, nav: navigation(file), body, styles: &[STYLE], scripts: &scripts, ..Page::default() }.draw()
+        Page { title, frame: Some(frame(file)), body, styles: &[STYLE], scripts: &scripts, ..Page::default() }.draw()
     }
 }
 
-fn navigation(file: &str) -> Markup {
+fn frame(file: &str) -> Frame {
+    let section = plan::SECTIONS.iter().find(|section| section.pages.iter().any(|entry| entry.file == file));
+    let entry = plan::entries().find(|entry| entry.file == file).filter(|entry| entry.file != "index.html");
+    let section = section.filter(|_| entry.is_some()).map(|section| (section.title.to_owned(), None));
+    let entry = entry.map(|entry| (entry.name.to_owned(), None));
+    Frame {
+        home: Some("index.html".to_owned()),
+        breadcrumb: section.into_iter().chain(entry).collect(),
+        controls: controls(),
+        sidebar: navigation(file),
+        ..Frame::default()
+    }
+}
+
+fn controls() -> Markup {
     html! {
-        div.bar-top {
-            a.brand href="index.html" { "Karat" }
-            button.menu aria-expanded="false" aria-controls="pages" hidden { "Menu" }
-            button.theme hidden { "Theme" }
-        }
         div.find hidden {
             input #find type="search" placeholder="Search" aria-label="Search; the key / leads here" autocomplete="off"
                 role="combobox" aria-expanded="false" aria-controls="hits";
             kbd aria-hidden="true" { "/" }
             ol #hits role="listbox" aria-label="What was found" hidden {}
         }
+        button.menu aria-expanded="false" aria-controls="pages" hidden { "Menu" }
+    }
+}
+
+fn navigation(file: &str) -> Markup {
+    html! {
         nav #pages aria-label="Pages" {
             @for section in plan::SECTIONS {
                 h2 { (section.title) }

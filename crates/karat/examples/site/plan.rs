@@ -26,8 +26,11 @@ pub(crate) const SECTIONS: &[Section] = &[
         title: "Start",
         pages: &[
             page("README.md", "index.html", "Karat"),
+            page("docs/install.md", "install.html", "Installing"),
             page("docs/tutorial.md", "tutorial.html", "Tutorial"),
             page("docs/README.md", "pages.html", "All pages"),
+            page("docs/compared.md", "compared.html", "Karat compared"),
+            page("docs/evidence.md", "evidence.html", "Evidence"),
             page("docs/glossary.md", "glossary.html", "Glossary"),
         ],
     },
@@ -47,6 +50,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     Section {
         title: "Reference",
         pages: &[
+            page("docs/command-line.md", "command-line.html", "Command line"),
             page("docs/running.md", "running.html", "Running tools"),
             page("docs/tools.md", "tools.html", "Tools"),
             page("docs/formats.md", "formats.html", "Formats"),
@@ -70,6 +74,8 @@ pub(crate) const SECTIONS: &[Section] = &[
             page("docs/trec.md", "trec.html", "TREC measures"),
             page("docs/agreements.md", "agreements.html", "The suite of agreements"),
             page("suites/starter/README.md", "starter.html", "The starter suite"),
+            page("suites/scanned/README.md", "scanned.html", "The scanned suite"),
+            page("suites/scanner-rules/README.md", "scanner-rules.html", "The scanner-rules suite"),
             page("docs/store.md", "store.html", "Store"),
             page(super::schemas::SOURCE, "schemas.html", "JSON Schemas"),
             page("CHANGELOG.md", "changelog.html", "Changes"),

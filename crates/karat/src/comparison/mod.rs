@@ -9,6 +9,7 @@ mod side;
 
 pub(crate) use assessment::digest as assessment_digest;
 pub(crate) use measure::{Recipe, recomputed};
+pub use pairing::{Refusal, refusals};
 pub use ranks::ranking;
 pub use reports::{CompareRequest, compare_reports, pair_tools};
 pub use side::{CaseSide, Side, SideKind};

@@ -16,9 +16,68 @@ pub(super) struct Paired<'a> {
     pub(super) left_out: Vec<LeftOutV1>,
 }
 
+/// Why two sides may not be compared, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// About both sides: `they were run on different cases of the suite`.
+    pub reason: String,
+    /// The values that differ, such as hashes; may be empty.
+    pub details: String,
+    /// What to do: `run both on the same ones`.
+    pub advice: String,
+    /// Whether comparing the cases with the same goldens is another way out.
+    pub intersection: bool,
+}
+
+impl Refusal {
+    fn text(&self) -> String {
+        let Self { reason, details, advice, intersection } = self;
+        let details = if details.is_empty() { String::new() } else { format!(" ({details})") };
+        let flag = match intersection {
+            true => ", or give --intersection to compare the cases whose goldens are the same",
+            false => "",
+        };
+        format!("{reason}{details}: {advice}{flag}")
+    }
+}
+
+/// Every reason why two sides may not be compared; with `intersection`, only on the cases with the same goldens.
+pub fn refusals(a: &Side, b: &Side, intersection: bool) -> Vec<Refusal> {
+    let different = |reason: String, details: String, advice: &str| Refusal {
+        reason,
+        details,
+        advice: advice.to_owned(),
+        intersection: true,
+    };
+    let mut found = Vec::new();
+    if !intersection {
+        let changed = a.cases.iter().filter(|(id, left)| b.cases.get(*id).is_some_and(|b| b.goldens != left.goldens));
+        let changed = changed.count();
+        if a.digest != b.digest {
+            let [a, b] = [a, b].map(|side| side.digest.chars().take(19).collect::<String>());
+            let reason = "they are about different suites or versions of one".to_owned();
+            found.push(different(reason, format!("{a} and {b}"), "score both against the same suite"));
+        } else if changed > 0 {
+            let reason = format!("the goldens of {} differ", count(changed, "case"));
+            found.push(different(reason, String::new(), "score both against the same goldens"));
+        } else if !a.cases.keys().eq(b.cases.keys()) {
+            let reason = "they were run on different cases of the suite".to_owned();
+            found.push(different(reason, String::new(), "run both on the same ones"));
+        }
+    }
+    if a.profile_digest != b.profile_digest {
+        found.push(rules_differ(a, b));
+    }
+    found
+}
+
 pub(super) fn pair<'a>(a: &'a Side, b: &'a Side, intersection: bool) -> Result<Paired<'a>> {
-    let mut reasons = Vec::new();
-    let (mut cases, mut only_a, mut only_b, mut changed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let reasons: Vec<String> = refusals(a, b, intersection).iter().map(Refusal::text).collect();
+    if !reasons.is_empty() {
+        let reasons = reasons.join("; and ");
+        return Err(Failure::bad_input(format!("{} and {} cannot be compared: {reasons}", a.label, b.label)));
+    }
+    let (mut cases, mut only_a, mut changed) = (Vec::new(), Vec::new(), Vec::new());
     for (id, left) in &a.cases {
         match b.cases.get(id) {
             Some(right) if right.goldens == left.goldens => cases.push((id.as_str(), left, right)),
@@ -26,32 +85,7 @@ pub(super) fn pair<'a>(a: &'a Side, b: &'a Side, intersection: bool) -> Result<P
             None => only_a.push(id.clone()),
         }
     }
-    only_b.extend(b.cases.keys().filter(|id| !a.cases.contains_key(*id)).cloned());
-    let use_intersection = "or give --intersection to compare the cases whose goldens are the same";
-    if !intersection {
-        if a.digest != b.digest {
-            let [a, b] = [a, b].map(|side| side.digest.chars().take(19).collect::<String>());
-            reasons.push(format!(
-                "they are about different suites or versions of one ({a} and {b}): score both against the same suite, {use_intersection}"
-            ));
-        } else if !changed.is_empty() {
-            let cases = count(changed.len(), "case");
-            reasons.push(format!(
-                "the goldens of {cases} differ: score both against the same goldens, {use_intersection}"
-            ));
-        } else if !(only_a.is_empty() && only_b.is_empty()) {
-            reasons.push(format!(
-                "they were run on different cases of the suite: run both on the same ones, {use_intersection}"
-            ));
-        }
-    }
-    if a.profile_digest != b.profile_digest {
-        reasons.push(rules_differ(a, b));
-    }
-    if !reasons.is_empty() {
-        let reasons = reasons.join("; and ");
-        return Err(Failure::bad_input(format!("{} and {} cannot be compared: {reasons}", a.label, b.label)));
-    }
+    let only_b = b.cases.keys().filter(|id| !a.cases.contains_key(*id)).cloned().collect();
     if cases.is_empty() {
         return Err(Failure::bad_input(format!(
             "{} and {} have no case in common whose goldens are the same; score both against the same suite",
@@ -89,10 +123,19 @@ impl Paired<'_> {
     }
 }
 
-fn rules_differ(a: &Side, b: &Side) -> String {
-    let names = format!("{} was scored by the profile {} and {} by {}", a.label, a.profile, b.label, b.profile);
+fn rules_differ(a: &Side, b: &Side) -> Refusal {
+    let reason = match a.profile == b.profile {
+        true => format!("they were scored with different values of the profile {}", a.profile),
+        false => format!("they were scored by different profiles, {} and {}", a.profile, b.profile),
+    };
+    let refusal = |details: String, advice: &str| Refusal {
+        reason: reason.clone(),
+        details,
+        advice: advice.to_owned(),
+        intersection: false,
+    };
     if a.rules.is_empty() || b.rules.is_empty() {
-        return format!("{names}, whose values differ: score both by the same, or write the baseline anew");
+        return refusal(String::new(), "score both by the same, or write the baseline anew");
     }
     let shown = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), Value::to_string);
     let (a, b) = (flat(&a.rules), flat(&b.rules));
@@ -102,7 +145,7 @@ fn rules_differ(a: &Side, b: &Side) -> String {
         differ.map(|name| format!("{name} is {} and {}", shown(a.get(name)), shown(b.get(name)))).collect();
     let few = told.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
     let more = if told.len() > 3 { format!(" and {} more values differ", told.len() - 3) } else { String::new() };
-    format!("{names} ({few}{more}): score both by the same")
+    refusal(format!("{few}{more}"), "score both by the same")
 }
 
 /// Values by the names that `--set` takes, such as `credit.partial`.

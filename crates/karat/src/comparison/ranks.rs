@@ -7,7 +7,7 @@ use karat_core::comparison::{PairTest, RankSet, Rules, ToolScores, rank_sets, te
 use karat_core::wording::count;
 use karat_format::comparison::{ComparisonV1, RankTestV1, RankedV1, RanksV1, SCHEMA};
 use karat_format::report::{ReportV1, ToolV1};
-use karat_report::number::{goodness, headline, rank_metric, title};
+use karat_report::number::{goodness, headline, listed, rank_metric, title};
 
 /// The ranking of all tools of a report by its ranking metric; `None` with a single tool.
 pub fn ranking(report: &ReportV1) -> Option<RanksV1> {
@@ -124,17 +124,6 @@ fn statement(tools: &[(&str, RankSet)], metric: &str, tested: bool) -> String {
         _ => format!("{} are tied for the lead", listed(&names)),
     };
     format!("By {metric}, {said}.")
-}
-
-/// `a`, `a and b`, `a, b and c`, `a, b, c and 2 more`.
-fn listed(names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [some @ .., last] if some.len() < 3 => format!("{} and {last}", some.join(", ")),
-        [a, b, c, rest @ ..] => format!("{a}, {b}, {c} and {} more", rest.len()),
-        _ => names.join(", "),
-    }
 }
 
 #[cfg(test)]

@@ -1,16 +1,19 @@
 //! Evaluates tools: plans a run, executes its trials in the sandbox, stores them, has them judged and scores them.
 //!
-//! [`evaluate`] does all of it. A front end that shows the plan first calls [`prepare`] and then [`execute`]. [`try_tool`]
-//! executes one trial and stores nothing.
+//! [`evaluate`] does all of it. A front end that shows the plan first calls [`prepare`] and then [`execute`]. [`watch`]
+//! evaluates again what a changed file touches. [`try_tool`] executes one trial and stores nothing.
 
 mod prepare;
 mod run_and_score;
 mod try_tool;
+mod watch;
+mod watched_files;
 
 pub use prepare::{Prepared, prepare};
 pub use run_and_score::execute;
 pub(crate) use run_and_score::{make_scratch, require_free_name};
 pub use try_tool::{Tried, try_tool};
+pub use watch::{Found, GoldenChange, Round, RoundStart, ScoreChanges, ToolChange, WatchObserver, watch};
 
 use crate::failure::{Failure, Result};
 use crate::judge::run::{JudgeObserver, JudgeRequest, NoObserver};

@@ -12,6 +12,7 @@ use crate::tool::grants::{Remembered, Request as GrantRequest, requested};
 use crate::tool::manifest::{Context, Manifest, NO_MODEL, in_config};
 use crate::tool::replay::Recordings;
 use karat_core::panel::Consensus;
+use karat_core::trial::Outcome;
 use karat_format::config::SuiteKind;
 use karat_format::run::{PLAN_SCHEMA, PlanV1, PlannedSuiteV1, PlannedToolV1};
 use karat_format::shipped_suites::locate;
@@ -20,8 +21,9 @@ use karat_format::tool::{ToolKindV1, ToolManifestV1};
 use karat_io::files::Files;
 use karat_report::build::{profile_as_printed, seed_from};
 use karat_sandbox::{Isolation, available, strongest};
+use karat_store::record::TrialKey;
 use karat_store::{RunId, Store};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 const DEFAULT_TRIALS: u32 = 3;
@@ -35,6 +37,14 @@ pub struct Prepared {
     pub isolation: Isolation,
     /// The store and the run that is resumed.
     pub(super) earlier: Option<(Store, RunId)>,
+    /// Trials of another run whose tool and case are the same.
+    pub(super) taken_over: Option<TakenOver>,
+}
+
+/// Finished trials of a run that another one need not execute again, with their outcomes.
+pub(super) struct TakenOver {
+    pub(super) run: RunId,
+    pub(super) trials: BTreeMap<TrialKey, (u32, Outcome)>,
 }
 
 /// Resolves a request, and makes sure that it can be done and is allowed.
@@ -99,7 +109,7 @@ fn prepare_new(request: &EvaluateRequest, observer: &mut dyn EvaluateObserver) -
         cases: cases.iter().map(|case| case.id.to_string()).collect(),
         selected_by: request.selection.describe(),
     };
-    Ok(Prepared { loaded, plan, tools, isolation, earlier: None })
+    Ok(Prepared { loaded, plan, tools, isolation, earlier: None, taken_over: None })
 }
 
 fn prepare_resumed(
@@ -135,7 +145,7 @@ fn prepare_resumed(
     });
     let asked: Vec<Named> = planned.collect();
     let (tools, isolation) = load_tools(&asked, &trusted, &loaded, plan.model.as_deref(), request, observer)?;
-    Ok(Prepared { loaded, plan, tools, isolation, earlier: Some((store, info.id)) })
+    Ok(Prepared { loaded, plan, tools, isolation, earlier: Some((store, info.id)), taken_over: None })
 }
 
 /// A tool, and the model that it uses.

@@ -1,6 +1,6 @@
 //! Executes what is left of a plan, and scores the run.
 
-use super::prepare::LoadedTool;
+use super::prepare::{LoadedTool, TakenOver};
 use super::{EvaluateError, EvaluateObserver, EvaluateRequest, Evaluated, FirstFailure, Phase, Prepared};
 use crate::failure::{Failure, Result};
 use crate::judge::run::{JudgeEnv, JudgeRequest, run_judge};
@@ -117,7 +117,7 @@ fn run_trials(
     observer: &mut dyn EvaluateObserver,
 ) -> Result<(LockedRun, Ending), EvaluateError> {
     let cancel = observer.cancel()?;
-    let Prepared { loaded, plan, tools, isolation, earlier } = prepared;
+    let Prepared { loaded, plan, tools, isolation, earlier, taken_over } = prepared;
     let scratch = make_scratch()?;
     let folder = &request.store_folder;
     let (mut store, locked) = match earlier {
@@ -132,8 +132,9 @@ fn run_trials(
             (store, None)
         }
     };
-    let done = locked.as_ref().map(|(id, _)| store.finished_trials(id)).transpose()?.unwrap_or_default();
-    let tasks = remaining_tasks(&plan, &done, request.retry_failed);
+    let finished = locked.as_ref().map(|(id, _)| store.finished_trials(id)).transpose()?.unwrap_or_default();
+    let done = taken_over.as_ref().map_or(&finished, |taken| &taken.trials);
+    let tasks = remaining_tasks(&plan, done, request.retry_failed);
 
     let context = new_context(request, &loaded, &plan, &scratch, cancel);
     let (runners, facts) = prepare_tools(&plan, tools, &tasks, isolation, &context, observer)?;
@@ -148,6 +149,9 @@ fn run_trials(
                 scratch: Some(scratch.path.clone()),
             })?;
             let lock = store.lock(&id)?;
+            if let Some(TakenOver { run, trials }) = &taken_over {
+                store.copy_trials(run, &id, &trials.keys().cloned().collect())?;
+            }
             (id, lock)
         }
     };

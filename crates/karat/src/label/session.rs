@@ -5,7 +5,7 @@
 
 mod progress;
 
-pub use progress::{Agreement, Bounds, JudgeErrors, Progress, With};
+pub use progress::{Agreement, Bounds, FirstItems, JudgeErrors, Progress, With};
 
 use super::page::{Excerpt, SourceOf, excerpts};
 use karat_core::judgement::Judgement;

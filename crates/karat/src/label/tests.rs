@@ -251,7 +251,7 @@ fn a_page_shows_the_pair_and_the_code_within_the_width() {
         })
         .collect();
     assert_eq!(numbers.join(" "), "5 6 7 8 9 10g 11g 12 13r 14 15 16 17 18");
-    let drawn = page::draw(&pair, &code, &TerminalStyle { width: 60, colour: false });
+    let drawn = page::draw(&pair, &code, &TerminalStyle::complete(60));
     for line in drawn.lines() {
         assert!(unicode_width::UnicodeWidthStr::width(line) <= 60, "{line}");
     }
@@ -267,7 +267,7 @@ fn a_page_shows_the_pair_and_the_code_within_the_width() {
     }
     assert!(!drawn.contains(['\u{1b}', '\u{7}', '\u{202e}', '\t']), "{drawn}");
     let gone = page::excerpts(&pair, &|_, _| None);
-    assert!(page::draw(&pair, &gone, &TerminalStyle { width: 60, colour: false }).contains("not at hand"));
+    assert!(page::draw(&pair, &gone, &TerminalStyle::complete(60)).contains("not at hand"));
 }
 
 #[test]
@@ -285,5 +285,5 @@ fn places_far_apart_and_endless_ones_are_shown_in_part() {
     let near = Finding { line_start: Some(500), ..finding("f1", "t", 0) };
     let pair = Subject::pair(&suite.cases[0], &suite.cases[0].goldens[0], &near);
     let code = page::excerpts(&pair, &|_, _| Some(text.clone()));
-    assert!(page::draw(&pair, &code, &TerminalStyle { width: 80, colour: true }).contains("⋮"));
+    assert!(page::draw(&pair, &code, &TerminalStyle { colour: true, ..TerminalStyle::complete(80) }).contains("⋮"));
 }

@@ -64,6 +64,14 @@ impl CasePattern {
     }
 }
 
+/// The first cases of a suite, for somebody who does not know their names.
+fn list_cases<'c>(ids: impl ExactSizeIterator<Item = &'c str>) -> String {
+    const SHOWN: usize = 5;
+    let more = ids.len().saturating_sub(SHOWN);
+    let shown = ids.take(SHOWN).collect::<Vec<_>>().join(", ");
+    if more == 0 { format!("its cases are {shown}") } else { format!("its cases are {shown} and {more} more") }
+}
+
 /// One of several parts of a suite; each case is in exactly one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
@@ -85,9 +93,12 @@ impl Selection {
     pub(crate) fn select<'s>(&self, suite: &'s Suite) -> Result<Vec<&'s Case>> {
         for pattern in self.only.iter().chain(&self.skip) {
             if !suite.cases.iter().any(|case| pattern.matches(case)) {
-                let near = nearest(&pattern.text, suite.cases.iter().map(|case| case.id.as_str()));
-                let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-                return Err(Failure::usage(format!("no case of the suite matches `{}`{hint}", pattern.text)));
+                let ids = || suite.cases.iter().map(|case| case.id.as_str());
+                let hint = match nearest(&pattern.text, ids()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => list_cases(ids()),
+                };
+                return Err(Failure::usage(format!("no case of the suite matches `{}`; {hint}", pattern.text)));
             }
         }
         let wanted = |case: &&Case| {
@@ -166,7 +177,7 @@ mod tests {
     #[test]
     fn a_selection_of_nothing_is_an_error() {
         check("+py-sqly", "no case of the suite matches `py-sqly`; did you mean `py-sqli`?");
-        check("-nowhere*", "no case of the suite matches `nowhere*`");
+        check("-nowhere*", "no case of the suite matches `nowhere*`; its cases are py-sqli, py-race, go-path, rs-lock");
         check("+go-path %2/2", "no case is left to run: only go-path, shard 2/2");
         check("%0/3", "invalid shard `0/3`: expected I/N with 1 ≤ I ≤ N");
         check("%4/3", "invalid shard `4/3`: expected I/N with 1 ≤ I ≤ N");
@@ -174,6 +185,6 @@ mod tests {
             "+langage=go",
             "cases are not selected by `langage`, did you mean `language`? give an id, or one of language, category, difficulty, tier, repo with `=`",
         );
-        check("+a.c", "no case of the suite matches `a.c`");
+        check("+a.c", "no case of the suite matches `a.c`; its cases are py-sqli, py-race, go-path, rs-lock");
     }
 }

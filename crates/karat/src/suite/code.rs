@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The mode of a file, by the number that git writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -338,7 +338,8 @@ fn mirror(files: &Files, repo: &str, rev: &str, base_rev: Option<&str>) -> Resul
     let names = mirror_names(repo);
     let mut looked_in = Vec::new();
     let mut without_commit = None;
-    for (parent, inside) in mirror_folders(files) {
+    let suite = if let Files::Disk(root) = files { Some(root.as_path()) } else { None };
+    for (parent, inside) in mirror_folders(suite) {
         looked_in.push(parent.display().to_string());
         for folder in names.iter().map(|name| parent.join(name)) {
             let leads_out = |root: &PathBuf| !folder.canonicalize().is_ok_and(|real| real.starts_with(root));
@@ -375,9 +376,9 @@ fn commits(repo: Repository, rev: &str, base_rev: Option<&str>) -> Result<Mirror
 }
 
 /// Where mirrors are looked for; those in the suite with the folder that they must not leave.
-fn mirror_folders(files: &Files) -> Vec<(PathBuf, Option<PathBuf>)> {
+pub(crate) fn mirror_folders(suite: Option<&Path>) -> Vec<(PathBuf, Option<PathBuf>)> {
     let mut folders = Vec::new();
-    if let Files::Disk(root) = files {
+    if let Some(root) = suite {
         folders.extend(root.canonicalize().ok().map(|real| (root.join("mirrors"), Some(real))));
     }
     let named = std::env::var_os(MIRRORS).unwrap_or_default();

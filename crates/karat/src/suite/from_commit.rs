@@ -1,5 +1,6 @@
 //! Drafts a case from a commit.
 
+use super::init::case_schema_link;
 use super::left_out_notes;
 use super::objects::{LeftOut, ObjectWriter, TreeError, is_safe_path};
 use super::yaml_text::{block_or_quoted, quoted};
@@ -156,7 +157,9 @@ impl CaseSkeleton {
         fs::create_dir_all(&cases)?;
         let aside = suite_dir.join(format!(".karat-unfinished-{}-{}", self.id, std::process::id()));
         fs::create_dir(&aside)?;
-        if let Err(error) = self.write_into(&aside).and_then(|()| fs::rename(&aside, &case)) {
+        if let Err(error) =
+            self.write_into(&aside, case_schema_link(suite_dir)).and_then(|()| fs::rename(&aside, &case))
+        {
             // The first error says more.
             let _ = fs::remove_dir_all(&aside);
             return Err(error);
@@ -164,8 +167,9 @@ impl CaseSkeleton {
         Ok(case)
     }
 
-    fn write_into(&self, folder: &Path) -> io::Result<()> {
-        File::create_new(folder.join("case.yaml"))?.write_all(self.to_yaml().as_bytes())?;
+    fn write_into(&self, folder: &Path, schema_link: &str) -> io::Result<()> {
+        let yaml = format!("{schema_link}{}", self.to_yaml());
+        File::create_new(folder.join("case.yaml"))?.write_all(yaml.as_bytes())?;
         if self.trees.is_some() {
             return Ok(());
         }

@@ -1,11 +1,12 @@
-//! A small working suite of either kind to start from.
+//! A small working suite of either kind to start from, with the schemas by which editors check and complete its files.
 
 use karat_format::config::SuiteKind;
+use karat_format::schemas::SCHEMAS;
 use karat_io::atomic_write;
 use karat_io::files::Files;
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 macro_rules! template {
     ($folder:literal: $($path:literal,)+) => {
@@ -37,18 +38,48 @@ static ASSESSMENT: Template = template! { "assessment":
 /// The name of the suite in a template, which becomes that of its folder.
 const NAME: &str = "name = \"my-suite\"";
 
+/// The file of a template that every suite needs.
+const CONFIG: &str = "karat.toml";
+
+/// The folder of a suite with the schemas that its files name. It is committed with them, so that every editor finds it.
+const SCHEMA_FOLDER: &str = "schemas";
+
+/// The suite to write.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct InitRequest {
+    pub folder: PathBuf,
+    pub kind: SuiteKind,
+    /// Without examples.
+    pub bare: bool,
+}
+
+/// The line by which a language server finds the schema of a case; empty if the suite does not have it.
+pub(super) fn case_schema_link(suite: &Path) -> &'static str {
+    match suite.join(SCHEMA_FOLDER).join("case.json").is_file() {
+        true => "# yaml-language-server: $schema=../../schemas/case.json\n",
+        false => "",
+    }
+}
+
 /// Writes the template into a folder that has no suite yet, and says which files it wrote. Nothing is overwritten. The suite is
 /// named after the folder.
-pub fn write(folder: &Path, kind: SuiteKind) -> io::Result<Vec<String>> {
+pub fn write(request: &InitRequest) -> io::Result<Vec<String>> {
+    let InitRequest { folder, kind, bare } = request;
     if folder.is_file() {
         let message = format!("{} is a file; name a folder for the suite", folder.display());
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
     }
-    let template = match kind {
-        SuiteKind::Findings => FINDINGS,
-        SuiteKind::Assessment => ASSESSMENT,
+    let (template, schemas): (_, &[&str]) = match kind {
+        SuiteKind::Findings => (FINDINGS, &["config.json", "case.json"]),
+        SuiteKind::Assessment => (ASSESSMENT, &["config.json", "golden-record.json", "template.json"]),
     };
-    for (path, _) in template {
+    let examples = template.iter().filter(|(path, _)| !bare || *path == CONFIG);
+    let mut files: Vec<(String, String)> =
+        examples.map(|(path, content)| ((*path).to_owned(), (*content).to_owned())).collect();
+    for schema in SCHEMAS.iter().filter(|schema| schemas.contains(&schema.file)) {
+        files.push((format!("{SCHEMA_FOLDER}/{}", schema.file), schema.text()));
+    }
+    for (path, _) in &files {
         let full = folder.join(path);
         if std::fs::symlink_metadata(&full).is_ok() {
             let message = format!("{} already exists; choose a folder without a suite", full.display());
@@ -59,12 +90,13 @@ pub fn write(folder: &Path, kind: SuiteKind) -> io::Result<Vec<String>> {
     let real = folder.canonicalize()?;
     let name = real.file_name().map_or_else(|| "suite".to_owned(), |name| name.to_string_lossy().into_owned());
     let name = format!("name = {}", toml::Value::String(name));
-    for (path, content) in template {
+    for (path, content) in &files {
         let full = folder.join(path);
         full.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-        atomic_write::write(&full, &mut |out| out.write_all(content.replace(NAME, &name).as_bytes()))?;
+        let content = if path == CONFIG { content.replace(NAME, &name) } else { content.clone() };
+        atomic_write::write(&full, &mut |out| out.write_all(content.as_bytes()))?;
     }
-    Ok(template.iter().map(|(path, _)| (*path).to_owned()).collect())
+    Ok(files.into_iter().map(|(path, _)| path).collect())
 }
 
 /// Removes the example cases that are as `write` left them, with the example submission, and returns their ids.

@@ -364,7 +364,7 @@ const RENAMED: f64 = 0.5;
 const MOST_RENAME_PAIRS: usize = 10_000;
 
 /// The removed file that each added one was before: equal ones first, then the most similar.
-fn find_renames<'t>(
+pub(super) fn find_renames<'t>(
     removed: &'t BTreeMap<RepoPath, Vec<u8>>,
     added: &'t BTreeMap<RepoPath, Vec<u8>>,
 ) -> BTreeMap<&'t RepoPath, &'t RepoPath> {

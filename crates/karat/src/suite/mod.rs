@@ -15,7 +15,7 @@ mod yaml_text;
 
 pub use load::{load, load_what_is_there};
 
-use code::{CaseCode, CodeReader, FileMode, Side};
+use code::{CaseCode, CodeFile, CodeReader, FileMode, Side};
 use karat_core::ids::CaseId;
 use karat_core::path::RepoPath;
 use karat_core::suite::{Case, Suite};
@@ -24,6 +24,8 @@ use karat_format::diagnostic::Diagnostic;
 use karat_format::document::{Fault, Segment, Source, toml};
 use karat_format::snapshot::{SnapshotCaseV1, SnapshotV1};
 use karat_io::files::Files;
+use karat_report::report_view::{ChangedFile, CodeProvider};
+use load::find_renames;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
@@ -70,6 +72,13 @@ impl LoadedSuite {
     pub(crate) fn read_code(&self, case: &CaseId) -> io::Result<Option<CodeReader<'_>>> {
         let code = self.codes.get(case).filter(|code| !code.after.is_empty());
         code.map(|code| code.both(&self.files)).transpose()
+    }
+
+    /// A hash of all that a tool sees of a case: its code, and the pull request it is dressed as. Goldens are not part of it.
+    pub(crate) fn tool_input_hash(&self, case: &Case) -> blake3::Hash {
+        let code = self.code_hashes.get(&case.id);
+        let seen = (code, case.change.is_some(), &case.pr);
+        blake3::hash(&serde_json::to_vec(&seen).unwrap_or_default())
     }
 
     /// The text of a file that exactly one case has, or that is in the suite under this path.
@@ -157,9 +166,60 @@ impl LoadedSuite {
     }
 }
 
-/// A text file after the change. A link is none.
+impl CodeProvider for LoadedSuite {
+    fn file(&self, case: &CaseId, path: &RepoPath) -> Option<String> {
+        self.source(case, path)
+    }
+
+    fn changed_files(&self, case: &Case) -> Vec<ChangedFile> {
+        let Some(change) = &case.change else { return Vec::new() };
+        let Ok(Some(mut code)) = self.read_code(&case.id) else { return Vec::new() };
+        let mut files = Vec::new();
+        let (mut removed, mut added) = (BTreeMap::new(), BTreeMap::new());
+        for path in change.touched.keys() {
+            let mut read = |side| code.read(side, path.as_str()).ok().flatten();
+            match (read(Side::Before), read(Side::After)) {
+                (Some(old), Some(new)) => {
+                    let (before, after) = text_of(old).zip(text_of(new)).unzip();
+                    files.push(ChangedFile { path: path.clone(), renamed_from: None, before, after });
+                }
+                (Some(old), None) => drop(removed.insert(path.clone(), old.bytes)),
+                (None, Some(new)) => drop(added.insert(path.clone(), new.bytes)),
+                (None, None) => {}
+            }
+        }
+        let renamed = find_renames(&removed, &added);
+        for (path, new) in &added {
+            let after = as_text(new.clone());
+            let old = renamed.get(path).and_then(|old| Some((*old, removed.get(*old)?)));
+            let (before, after) = match old {
+                Some((_, old)) => as_text(old.clone()).zip(after).unzip(),
+                None => (None, after),
+            };
+            files.push(ChangedFile {
+                path: path.clone(),
+                renamed_from: old.map(|(old, _)| old.clone()),
+                before,
+                after,
+            });
+        }
+        let moved: HashSet<&RepoPath> = renamed.values().copied().collect();
+        for (path, old) in removed.iter().filter(|(path, _)| !moved.contains(path)) {
+            let before = as_text(old.clone());
+            files.push(ChangedFile { path: path.clone(), renamed_from: None, before, after: None });
+        }
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        files
+    }
+}
+
+/// A text file after the change.
 fn read_text(code: &mut CodeReader<'_>, path: &RepoPath) -> Option<String> {
-    let file = code.read(Side::After, path.as_str()).ok()??;
+    text_of(code.read(Side::After, path.as_str()).ok()??)
+}
+
+/// The text of a file. A link has none.
+fn text_of(file: CodeFile) -> Option<String> {
     as_text(file.bytes).filter(|_| file.mode != FileMode::Link)
 }
 
@@ -224,6 +284,51 @@ mod tests {
         assert_eq!(as_text(b"caf\xe9\n".to_vec()).as_deref(), Some("caf\u{fffd}\n"));
         assert_eq!(as_text(b"\xef\xbb\xbfx\n".to_vec()).as_deref(), Some("x\n"));
         assert_eq!(as_text(b"\xff\x00".to_vec()), None);
+    }
+
+    #[test]
+    fn changed_files_have_both_sides() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, bytes: &[u8]| {
+            let path = folder.path().join("cases/c").join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        };
+        let body = b"one\ntwo\nthree\nfour\n";
+        for (path, bytes) in [
+            ("before/edited.py", &b"x = 0\n"[..]),
+            ("after/edited.py", b"x = 1\n"),
+            ("before/same.py", b"y = 0\n"),
+            ("after/same.py", b"y = 0\n"),
+            ("before/gone.py", b"z = 0\n"),
+            ("after/new.py", b"w = 0\n"),
+            ("before/old/name.py", body),
+            ("after/new/name.py", b"one\ntwo\nthree\nfive\n"),
+            ("before/logo.png", b"\x89PNG\x00\x01\xff"),
+            ("after/logo.png", b"\x89PNG\x00\x02\xff"),
+        ] {
+            write(path, bytes);
+        }
+        write("case.yaml", b"id: c\nverdict: safe\n");
+        let loaded = load(Files::Disk(folder.path().to_owned())).unwrap_or_else(|faults| panic!("{faults}"));
+        let shown: Vec<String> = loaded
+            .changed_files(&loaded.suite.cases[0])
+            .iter()
+            .map(|file| {
+                let from = file.renamed_from.as_ref().map_or_else(String::new, |old| format!(" from {old}"));
+                format!("{}{from}: {:?} {:?}", file.path, file.before, file.after)
+            })
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "edited.py: Some(\"x = 0\\n\") Some(\"x = 1\\n\")",
+                "gone.py: Some(\"z = 0\\n\") None",
+                "logo.png: None None",
+                "new.py: None Some(\"w = 0\\n\")",
+                "new/name.py from old/name.py: Some(\"one\\ntwo\\nthree\\nfour\\n\") Some(\"one\\ntwo\\nthree\\nfive\\n\")",
+            ]
+        );
     }
 
     #[test]

@@ -328,12 +328,12 @@ mod tests {
             scratch: &scratch.path().join("0"),
         };
         let found = examine(&ToolToExamine { name: "t".to_owned(), manifest: raw, trusted: true }, &around);
-        let mut told = vec![if found.usable { "usable" } else { "unusable" }.to_owned()];
-        told.extend(found.version.map(|version| format!("version {version}")));
-        told.push(found.isolation);
-        told.extend(found.remarks);
+        let mut facts = vec![if found.usable { "usable" } else { "unusable" }.to_owned()];
+        facts.extend(found.version.map(|version| format!("version {version}")));
+        facts.push(found.isolation);
+        facts.extend(found.remarks);
         let expect: Vec<&str> = expect.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        assert_eq!(told.join("\n"), expect.join("\n"), "{manifest}");
+        assert_eq!(facts.join("\n"), expect.join("\n"), "{manifest}");
         assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0, "{manifest}");
     }
 

@@ -81,7 +81,7 @@ impl FreeDisk {
 }
 
 /// Bytes that can be written; none if no file can be created.
-fn free(folder: &Path) -> Option<u64> {
+pub(crate) fn free(folder: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(folder).ok()?;
     // File systems without a fixed number of files report 0 of 0.
     let files = disk.f_files == 0 || disk.f_favail > 0;

@@ -9,7 +9,7 @@
 pub mod catalogue;
 pub(crate) mod command;
 pub mod doctor;
-mod free_disk;
+pub(crate) mod free_disk;
 pub mod grants;
 mod llm;
 pub mod manifest;

@@ -127,7 +127,7 @@ fn run_killed_at_every_moment_can_be_resumed() {
 
 /// Polls until `find` returns a value.
 #[track_caller]
-fn wait_for<T>(what: &str, mut find: impl FnMut() -> Option<T>) -> T {
+pub(super) fn wait_for<T>(what: &str, mut find: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {
         if let Some(found) = find() {

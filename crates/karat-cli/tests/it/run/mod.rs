@@ -9,6 +9,7 @@ mod own_tools;
 mod plans;
 mod real_tools;
 mod tool_view;
+mod watch;
 
 use crate::project::{CommandOutput, Project};
 use serde_json::Value;

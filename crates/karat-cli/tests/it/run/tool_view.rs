@@ -205,7 +205,7 @@ fn report_states_the_isolation() {
     let project = with_cases(1);
     with_tool(&project, "it", FINDS_IT, "");
     with_tool(&project, "net", FINDS_IT, "network = true");
-    let out = project.ok("run suite --tool tools/it.toml tools/net.toml patterns --trials 1");
+    let out = project.ok("run suite --tool tools/it.toml tools/net.toml patterns --trials 1 -v");
     assert!(out.contains("isolation · "), "{out}");
     let report = project.json("report latest --json");
     let isolation = &report["measured"]["isolation"];
@@ -216,7 +216,7 @@ fn report_states_the_isolation() {
     let folder = project.path("tools").canonicalize().unwrap();
     assert_eq!(it.contains(&format!("sees its installation {}", folder.display())), sandboxed(), "{it}");
     assert!(it.contains("limits by "), "{it}");
-    let loose = project.run("run suite --tool tools/it.toml --trials 1 --isolation process").expect(0);
+    let loose = project.run("run suite --tool tools/it.toml --trials 1 --isolation process -v").expect(0);
     assert!(
         loose.err.contains("only weak isolation") && loose.out.contains("isolation · it: process"),
         "{}",

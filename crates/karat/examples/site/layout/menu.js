@@ -9,6 +9,8 @@
   const open = (yes) => {
     document.documentElement.classList.toggle("menu-open", yes);
     button.setAttribute("aria-expanded", String(yes));
+    // The list stands above the page, which may be scrolled.
+    if (yes) scrollTo(0, 0);
   };
   button.addEventListener("click", () => open(button.getAttribute("aria-expanded") !== "true"));
   narrow.addEventListener("change", () => open(false));
@@ -19,7 +21,7 @@
   fit();
   // Where a long list of pages is, the current one is to be seen.
   const here = document.querySelector("#pages [aria-current]");
-  const side = document.querySelector(".top");
+  const side = document.querySelector("#pages");
   if (here && !narrow.matches && here.offsetTop > side.clientHeight - 80) side.scrollTop = here.offsetTop - side.clientHeight / 2;
 
   // The heading that is being read is marked in the list.

@@ -20,6 +20,9 @@ pub struct Progress {
     /// How these labels narrowed the metric's interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bounds: Option<Bounds>,
+    /// The items that matter most, if their order says which these are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<FirstItems>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contradicted: Option<JudgeErrors>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,6 +43,20 @@ pub struct Bounds {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cases: Option<f64>,
 }
+
+/// The first items of a queue, which make up most of what labels can narrow.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct FirstItems {
+    /// How many they are.
+    pub items: usize,
+    /// How many of them the annotator has labelled.
+    pub done: usize,
+    /// Their share of what all items together can narrow: of the variance for pairs, of the width for extras.
+    pub share: f64,
+}
+
+/// The share of what labels can narrow that makes items the first to label.
+const MOST: f64 = 0.8;
 
 /// How often an annotator contradicts the judge. Computed from their own labels, so that it reveals no others.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -101,6 +118,7 @@ impl Progress {
             open,
             labels: items.iter().map(|item| voices(&item.key)).sum(),
             bounds,
+            first: first(session),
             contradicted,
             agreement: agreement(session),
             of_extras: session.queue.kind == LabelKind::Extra,
@@ -123,6 +141,18 @@ impl Progress {
         format!("{figure} {sign}{width}{gain}")
     }
 
+    /// Where to begin: `the first 12 matter most: …`; none if no few items do.
+    pub fn advice(&self) -> Option<String> {
+        let FirstItems { items, done, share } = self.first?;
+        let what = if self.of_extras { "what is unknown about precision" } else { "what labels can narrow" };
+        let percent = 100.0 * share;
+        Some(match items - done {
+            0 => format!("the {items} that matter most are done: {percent:.0} % of {what}; the others change little"),
+            _ if items == 1 => format!("the first matters most: it makes up {percent:.0} % of {what}"),
+            _ => format!("the first {items} matter most: they make up {percent:.0} % of {what}; {done} done"),
+        })
+    }
+
     /// Remarks on the widths, one sentence each.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
@@ -141,6 +171,33 @@ impl Progress {
         }
         remarks
     }
+}
+
+/// The fewest items that make up [`MOST`] of what labels can narrow. None if items come in another order than by that, or if
+/// most of them are needed. Labels of others do not change it.
+fn first(session: &AnnotationSession<'_>) -> Option<FirstItems> {
+    let queue = session.queue;
+    if queue.sample.is_some() {
+        return None;
+    }
+    let weights: Vec<f64> = match queue.kind {
+        LabelKind::Pair => queue.items.iter().map(|item| item.doubt.variance()).collect(),
+        LabelKind::Extra => queue.items.iter().map(|item| item.width).collect(),
+        LabelKind::Audit => return None,
+    };
+    let all: f64 = weights.iter().sum();
+    let sums = weights.iter().scan(0.0, |sum, weight| {
+        *sum += weight;
+        Some(*sum)
+    });
+    // A tolerance for sums that differ in their last digit.
+    let (at, sum) = sums.enumerate().find(|(_, sum)| *sum >= MOST * all - 1e-12 * all)?;
+    let items = at + 1;
+    if all <= 0.0 || 2 * items > queue.items.len() {
+        return None;
+    }
+    let done = queue.items.iter().take(items).filter(|item| !session.is_open(item)).count();
+    Some(FirstItems { items, done, share: sum / all })
 }
 
 /// How the labels of some annotators narrow the interval.

@@ -212,3 +212,39 @@ fn what_is_shown_tells_neither_tools_nor_judges() {
     assert!(shown.contains("query built from text"));
     assert!(queue.find("").is_none() && queue.find(queue.items[0].id()).is_some());
 }
+
+#[test]
+fn first_items_make_up_most_of_what_labels_can_narrow() {
+    let suite = suite();
+    let case = &suite.cases[0];
+    let queue = |variances: &[f64]| {
+        let item = |(at, variance): (usize, &f64)| {
+            let finding = finding("f", &format!("report {at}"), 10);
+            let doubt = Uncertainty { probability: 0.5, swing: 2.0 * variance.sqrt() };
+            Item { doubt, ..Item::new(Subject::pair(case, &case.goldens[0], &finding), Vec::new(), 1, 1) }
+        };
+        Queue::plain(LabelKind::Pair, variances.iter().enumerate().map(item).collect(), "f1")
+    };
+    let steep = queue(&[6.0, 3.0, 0.5, 0.3, 0.1, 0.1]);
+    let mut session = AnnotationSession::new(&steep, &[], ann("anna"));
+    let advice = |session: &AnnotationSession<'_>| session.progress().advice().unwrap_or_default();
+    assert_eq!(advice(&session), "the first 2 matter most: they make up 90 % of what labels can narrow; 0 done");
+    for (item, shown) in steep.items.iter().zip(["; 1 done", "the 2 that matter most are done"]) {
+        let answer = LabelAnswer::parse(LabelKind::Pair, "yes").unwrap();
+        let labels = session.labels(item, answer, None, Source::Asked).unwrap();
+        session.record(&labels);
+        assert!(advice(&session).contains(shown), "{}", advice(&session));
+    }
+    // Labels of others must not show.
+    let labels = stored(
+        &session
+            .labels(&steep.items[0], LabelAnswer::parse(LabelKind::Pair, "no").unwrap(), None, Source::Asked)
+            .unwrap(),
+    );
+    let other = AnnotationSession::new(&steep, &labels, ann("ben"));
+    assert!(advice(&other).ends_with("; 0 done"), "{}", advice(&other));
+    // Of equal items no few matter most, nor of items without doubt.
+    for flat in [queue(&[1.0; 10]), queue(&[0.0; 10]), queue(&[])] {
+        assert_eq!(AnnotationSession::new(&flat, &[], ann("anna")).progress().first, None);
+    }
+}

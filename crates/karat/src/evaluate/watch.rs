@@ -1,0 +1,417 @@
+//! Watches a suite and its tools. Each round is a run: it executes the trials whose case or tool has changed, and takes over
+//! the others from the round before as they are.
+
+use super::prepare::TakenOver;
+use super::watched_files::{WatchedFiles, path_variable};
+use super::{EvaluateError, EvaluateObserver, EvaluateRequest, Evaluated, Prepared, execute, prepare};
+use crate::failure::{Category, Failure, Result};
+use karat_core::trial::Outcome;
+use karat_format::config::ConfigV1;
+use karat_format::report::{CaseResultV1, ReportV1};
+use karat_format::run::{PlanV1, PlannedToolV1};
+use karat_format::tool::ToolManifestV1;
+use karat_report::number::{rank_metric, stated};
+use karat_store::{RunId, Store};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// Observes the rounds of a watch, beside what happens in each.
+pub trait WatchObserver: EvaluateObserver {
+    /// A round begins.
+    fn begin(&mut self, start: &RoundStart);
+
+    /// A round was executed and scored.
+    fn done(&mut self, round: Round) -> Result<()>;
+
+    /// Nothing could be evaluated. The next change may mend it.
+    fn failed(&mut self, error: EvaluateError);
+
+    /// After a failure, everything is again as it was in the last round.
+    fn restored(&mut self) {}
+
+    /// Waits for a change to these files and folders.
+    fn waiting(&mut self, _watched: &[PathBuf]) {}
+}
+
+/// Why there is a round.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct RoundStart {
+    /// Counted from 1.
+    pub number: usize,
+    /// Cases that are new, or of which a tool sees something else; none in the first round.
+    pub changed_cases: Vec<String>,
+    /// Tools that are new, or of which the manifest or a file has changed; none in the first round.
+    pub changed_tools: Vec<String>,
+    pub removed_cases: Vec<String>,
+    pub removed_tools: Vec<String>,
+    /// Trials of the round, and how many of them are taken over.
+    pub trials: usize,
+    pub taken_over: usize,
+}
+
+/// A round that was executed and scored.
+#[expect(missing_docs, reason = "field names say it")]
+pub struct Round {
+    pub number: usize,
+    pub evaluated: Evaluated,
+    /// Since the last round that was scored; `None` in the first.
+    pub changes: Option<ScoreChanges>,
+}
+
+/// What changed in the scores from one round to the next.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct ScoreChanges {
+    /// The number of the earlier round.
+    pub since: usize,
+    /// The metric that tools are ranked by.
+    pub metric: String,
+    /// Tools with another value or another number of false positives.
+    pub tools: Vec<ToolChange>,
+    pub goldens: Vec<GoldenChange>,
+}
+
+impl ScoreChanges {
+    /// Whether nothing changed.
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty() && self.goldens.is_empty()
+    }
+}
+
+/// A tool in two rounds.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct ToolChange {
+    pub tool: String,
+    /// The ranking metric, before and after.
+    pub value: [Option<f64>; 2],
+    pub false_positives: [usize; 2],
+}
+
+/// A golden in two rounds: in how many trials it was found, and in how many it was looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct GoldenChange {
+    pub tool: String,
+    pub case: String,
+    pub golden: String,
+    /// `None` if there was no such golden.
+    pub before: Option<Found>,
+    pub after: Found,
+}
+
+/// In how many trials a golden was found, and in how many it was looked for.
+pub type Found = (usize, usize);
+
+/// Evaluates, and evaluates again whenever a file of the suite or of a tool has changed, until it is cancelled. Files that are
+/// `ignored` may change at any time. Each round is a run in the store.
+pub fn watch(
+    mut request: EvaluateRequest,
+    ignored: &[PathBuf],
+    observer: &mut dyn WatchObserver,
+) -> Result<(), EvaluateError> {
+    let cancel = observer.cancel()?;
+    let mut files = WatchedFiles::new(&request, ignored);
+    let mut state = State::default();
+    let mut has_failed = false;
+    loop {
+        // Taken before anything is read, so that what changes meanwhile is seen.
+        let mut stamps = files.scan();
+        let mut is_shown = true;
+        match prepare(&request, observer) {
+            Err(failure) if state.is_hopeless(&failure, &files) => return Err(failure.into()),
+            Err(failure) => {
+                has_failed = true;
+                observer.failed(failure.into());
+            }
+            Ok(prepared) => {
+                // By default it is computed from the suite, and every trial would depend on every case.
+                request.seed = Some(prepared.plan.seed);
+                let with_tools = add_tools(&request, &prepared, ignored);
+                if with_tools.is_empty() {
+                    let message = "--watch has no file to watch: the suite and its tools are built in";
+                    return Err(Failure::usage(format!("{message}; name a folder or a manifest")).into());
+                }
+                if with_tools != files {
+                    files = with_tools;
+                    note_large_folders(&files, observer);
+                    stamps = files.scan_since(&stamps);
+                }
+                let inputs = Inputs::new(&request, &prepared, &files);
+                if state.last.as_ref().is_some_and(|last| last.is_scored && last.inputs == inputs) {
+                    is_shown = std::mem::take(&mut has_failed);
+                    if is_shown {
+                        observer.restored();
+                    }
+                } else {
+                    has_failed = !state.run_round(&request, prepared, inputs, observer)?;
+                }
+            }
+        }
+        if cancel.is_cancelled() {
+            return Ok(());
+        }
+        if is_shown {
+            observer.waiting(&files.roots());
+        }
+        if !files.wait_for_change(&stamps, &cancel) {
+            return Ok(());
+        }
+    }
+}
+
+/// What is watched, now that the tools are known.
+fn add_tools(request: &EvaluateRequest, prepared: &Prepared, ignored: &[PathBuf]) -> WatchedFiles {
+    let mut files = WatchedFiles::new(request, ignored);
+    for tool in &prepared.plan.tools {
+        files.add_tool(&tool.manifest, tool.manifest_dir.as_deref(), path_variable(request));
+    }
+    files
+}
+
+fn note_large_folders(files: &WatchedFiles, observer: &mut dyn WatchObserver) {
+    for folder in files.large_folders() {
+        let folder = folder.display();
+        observer.note(&format!(
+            "{folder} has too many files to watch; only those directly in it are, and what manifests name"
+        ));
+    }
+}
+
+#[derive(Default)]
+struct State {
+    rounds: usize,
+    /// The last run that began.
+    last: Option<LastRun>,
+    /// The scores of the last round that was scored, and its number.
+    scores: Option<(usize, Scores)>,
+}
+
+struct LastRun {
+    run: RunId,
+    inputs: Inputs,
+    is_scored: bool,
+}
+
+impl State {
+    /// Whether a failure before the first round is in what was asked for, which no change to a file mends.
+    fn is_hopeless(&self, failure: &Failure, files: &WatchedFiles) -> bool {
+        let is_usage = matches!(failure, Failure::Message(Category::Usage, _) | Failure::BrokenPipe);
+        let has_no_suite = files.suite.as_ref().is_some_and(|suite| !suite.is_dir());
+        self.last.is_none() && (is_usage || has_no_suite || files.is_empty())
+    }
+
+    /// Executes a round; whether it could be scored. An error ends the watch.
+    fn run_round(
+        &mut self,
+        request: &EvaluateRequest,
+        mut prepared: Prepared,
+        inputs: Inputs,
+        observer: &mut dyn WatchObserver,
+    ) -> Result<bool, EvaluateError> {
+        self.rounds += 1;
+        let number = self.rounds;
+        let mut start = RoundStart { number, trials: planned(&prepared.plan), ..RoundStart::default() };
+        if let Some(last) = &self.last {
+            let taken_over = last.take_over(request, &inputs)?;
+            start.taken_over = taken_over.trials.len();
+            last.describe_changes(&inputs, &mut start);
+            prepared.taken_over = Some(taken_over);
+        }
+        observer.begin(&start);
+        let cancel = observer.cancel()?;
+        match execute(request, prepared, observer) {
+            Ok(evaluated) => {
+                self.last = Some(LastRun { run: evaluated.run.info.id.clone(), inputs, is_scored: true });
+                let scores = Scores::new(&evaluated.scoring.report);
+                let changes = self.scores.as_ref().map(|(since, before)| scores.compare(*since, before));
+                self.scores = Some((number, scores));
+                observer.done(Round { number, evaluated, changes })?;
+                Ok(true)
+            }
+            Err(error) => {
+                // What was executed need not be executed again.
+                if let EvaluateError::Stopped { info, .. } | EvaluateError::NotJudged { info, .. } = &error {
+                    self.last = Some(LastRun { run: info.id.clone(), inputs, is_scored: false });
+                }
+                if cancel.is_cancelled() {
+                    return Err(error);
+                }
+                observer.failed(error);
+                Ok(false)
+            }
+        }
+    }
+}
+
+fn planned(plan: &PlanV1) -> usize {
+    plan.tools.iter().map(|tool| tool.trials as usize * plan.cases.len()).sum()
+}
+
+/// Everything a run depends on.
+#[derive(PartialEq)]
+struct Inputs {
+    plan: PlanV1,
+    config: ConfigV1,
+    /// What tools see of each planned case.
+    cases: BTreeMap<String, blake3::Hash>,
+    /// Each tool with its files.
+    tools: BTreeMap<String, blake3::Hash>,
+}
+
+impl Inputs {
+    fn new(request: &EvaluateRequest, prepared: &Prepared, files: &WatchedFiles) -> Self {
+        let planned: BTreeSet<&str> = prepared.plan.cases.iter().map(String::as_str).collect();
+        let loaded = &prepared.loaded;
+        let cases = loaded.suite.cases.iter().filter(|case| planned.contains(case.id.as_str()));
+        let path = path_variable(request);
+        let hash_tool = |tool: &PlannedToolV1| {
+            let mut hasher = blake3::Hasher::new();
+            hasher.update(&serde_json::to_vec(&identity(tool)).unwrap_or_default());
+            hasher.update(files.hash_tool(&tool.manifest, tool.manifest_dir.as_deref(), path).as_bytes());
+            hasher.finalize()
+        };
+        Self {
+            cases: cases.map(|case| (case.id.to_string(), loaded.tool_input_hash(case))).collect(),
+            tools: prepared.plan.tools.iter().map(|tool| (tool.name.clone(), hash_tool(tool))).collect(),
+            plan: prepared.plan.clone(),
+            config: loaded.config.clone(),
+        }
+    }
+}
+
+/// A tool without what does not change its trials.
+fn identity(tool: &PlannedToolV1) -> PlannedToolV1 {
+    let manifest =
+        ToolManifestV1 { description: None, homepage: None, install: None, trials: None, ..tool.manifest.clone() };
+    PlannedToolV1 { trials: 0, manifest, ..tool.clone() }
+}
+
+impl LastRun {
+    /// The trials whose tool and case are the same. Those that met an outage are tried again.
+    fn take_over(&self, request: &EvaluateRequest, inputs: &Inputs) -> Result<TakenOver> {
+        let mut trials = Store::open(&request.store_folder)?.finished_trials(&self.run)?;
+        let numbers: BTreeMap<&str, u32> =
+            inputs.plan.tools.iter().map(|tool| (tool.name.as_str(), tool.trials)).collect();
+        trials.retain(|key, (_, outcome)| {
+            let (tool, case) = (key.tool.as_str(), key.case.as_str());
+            *outcome != Outcome::Unavailable
+                && numbers.get(tool).is_some_and(|most| key.number <= *most)
+                && inputs.tools.get(tool).is_some_and(|hash| self.inputs.tools.get(tool) == Some(hash))
+                && inputs.cases.get(case).is_some_and(|hash| self.inputs.cases.get(case) == Some(hash))
+        });
+        Ok(TakenOver { run: self.run.clone(), trials })
+    }
+
+    fn describe_changes(&self, now: &Inputs, start: &mut RoundStart) {
+        let changed = |before: &BTreeMap<String, blake3::Hash>, after: &BTreeMap<String, blake3::Hash>| {
+            let differs = |(name, hash): &(&String, &blake3::Hash)| before.get(*name) != Some(*hash);
+            after.iter().filter(differs).map(|(name, _)| name.clone()).collect()
+        };
+        let removed = |before: &BTreeMap<String, blake3::Hash>, after: &BTreeMap<String, blake3::Hash>| {
+            before.keys().filter(|name| !after.contains_key(*name)).cloned().collect()
+        };
+        start.changed_cases = changed(&self.inputs.cases, &now.cases);
+        start.changed_tools = changed(&self.inputs.tools, &now.tools);
+        start.removed_cases = removed(&self.inputs.cases, &now.cases);
+        start.removed_tools = removed(&self.inputs.tools, &now.tools);
+    }
+}
+
+/// What is compared of two reports.
+struct Scores {
+    metric: String,
+    /// By tool: the ranking metric, and false positives.
+    tools: BTreeMap<String, (Option<f64>, usize)>,
+    /// By tool, case and golden.
+    goldens: BTreeMap<(String, String, String), Found>,
+}
+
+impl Scores {
+    fn new(report: &ReportV1) -> Self {
+        let metric = rank_metric(report).to_owned();
+        let mut scores = Self { metric, tools: BTreeMap::new(), goldens: BTreeMap::new() };
+        for tool in &report.tools {
+            let value = stated(report, tool, &scores.metric).and_then(|estimate| estimate.value);
+            let false_positives = tool.cases.iter().flat_map(CaseResultV1::counted).map(|trial| trial.fp).sum();
+            scores.tools.insert(tool.tool.clone(), (value, false_positives));
+            for case in &tool.cases {
+                for trial in case.counted() {
+                    let found = trial.matches.iter().map(|found| (&found.golden, 1));
+                    for (golden, n) in found.chain(trial.misses.iter().map(|missed| (&missed.golden, 0))) {
+                        let key = (tool.tool.clone(), case.case.clone(), golden.clone());
+                        let entry = scores.goldens.entry(key).or_default();
+                        *entry = (entry.0 + n, entry.1 + 1);
+                    }
+                }
+            }
+        }
+        scores
+    }
+
+    fn compare(&self, since: usize, before: &Self) -> ScoreChanges {
+        let mut changes = ScoreChanges { since, metric: self.metric.clone(), ..ScoreChanges::default() };
+        for (tool, after) in &self.tools {
+            let Some(then) = before.tools.get(tool).filter(|then| *then != after) else { continue };
+            // Another metric says nothing about a change.
+            let value = if self.metric == before.metric { [then.0, after.0] } else { [after.0; 2] };
+            let change = ToolChange { tool: tool.clone(), value, false_positives: [then.1, after.1] };
+            changes.tools.push(change);
+        }
+        for ((tool, case, golden), after) in &self.goldens {
+            let then = before.goldens.get(&(tool.clone(), case.clone(), golden.clone())).copied();
+            if then == Some(*after) || !before.tools.contains_key(tool) {
+                continue;
+            }
+            changes.goldens.push(GoldenChange {
+                tool: tool.clone(),
+                case: case.clone(),
+                golden: golden.clone(),
+                before: then,
+                after: *after,
+            });
+        }
+        changes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_about_a_tool_do_not_change_it() {
+        let tool = |manifest: ToolManifestV1, trials: u32| PlannedToolV1 {
+            name: "a".to_owned(),
+            kind: manifest.kind,
+            trials,
+            model: None,
+            llm: None,
+            isolation: String::new(),
+            manifest,
+            manifest_dir: None,
+        };
+        let plain = tool(ToolManifestV1::default(), 3);
+        let described = ToolManifestV1 { description: Some("d".to_owned()), trials: Some(5), ..Default::default() };
+        assert_eq!(identity(&tool(described, 5)), identity(&plain));
+        let other = ToolManifestV1 { command: vec!["x".to_owned()], ..Default::default() };
+        assert_ne!(identity(&tool(other, 3)), identity(&plain));
+    }
+
+    #[test]
+    fn scores_are_compared_by_tool_and_golden() {
+        let scores = |value: f64, found: &[(&str, Found)]| Scores {
+            metric: "f1".to_owned(),
+            tools: BTreeMap::from([("t".to_owned(), (Some(value), 2))]),
+            goldens: found.iter().map(|(g, n)| (("t".to_owned(), "c".to_owned(), (*g).to_owned()), *n)).collect(),
+        };
+        let before = scores(0.25, &[("g", (0, 2)), ("h", (2, 2)), ("gone", (2, 2))]);
+        assert!(before.compare(1, &before).is_empty());
+        let changes = scores(0.5, &[("g", (2, 2)), ("h", (2, 2)), ("new", (0, 2))]).compare(4, &before);
+        assert_eq!(changes.since, 4);
+        assert_eq!(changes.tools[0].value, [Some(0.25), Some(0.5)]);
+        let goldens: Vec<_> = changes.goldens.iter().map(|g| (g.golden.as_str(), g.before, g.after)).collect();
+        assert_eq!(goldens, [("g", Some((0, 2)), (2, 2)), ("new", None, (0, 2))]);
+    }
+}
