@@ -37,8 +37,8 @@ pub(super) const CATEGORIES: [(Category, &str); 5] = [
     (Category::Miss, "MISS"),
 ];
 
-/// Renders the report: headline, lost evidence, every requirement; with `verbose` every part.
-pub fn draw(report: &AssessmentReportV1, verbose: bool, terminal: &TerminalStyle) -> String {
+/// Renders the report: headline, lost evidence, every requirement; with `--verbose` every part.
+pub fn draw(report: &AssessmentReportV1, terminal: &TerminalStyle) -> String {
     let name = paint(&harmless(&templates(report)), BOLD, terminal);
     let mut out = format!("{name}  {}\n", paint(&facts(report), DIM, terminal));
     for (name, assessment) in report.assessments.iter() {
@@ -55,7 +55,7 @@ pub fn draw(report: &AssessmentReportV1, verbose: bool, terminal: &TerminalStyle
         Some(comparison) => out.push_str(&side_by_side(report, comparison, terminal)),
         None => out.push_str(&requirements(report, terminal)),
     }
-    if verbose {
+    if terminal.verbosity.verbose {
         out.push_str(&detail::draw(report, terminal));
     }
     out + &warnings(&report.warnings, terminal)

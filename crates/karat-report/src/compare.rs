@@ -118,15 +118,16 @@ fn goldens(pair: &PairV1, terminal: &TerminalStyle) -> String {
         let head = format!("Only {} finds ({})", side.label, moved.len());
         out.push_str(&grid::fit(&format!("  {}", harmless(&head)), terminal.width));
         out.push('\n');
-        for one in moved.iter().take(MOST_MOVED) {
+        let most = if terminal.verbosity.verbose { usize::MAX } else { MOST_MOVED };
+        for one in moved.iter().take(most) {
             let ([a, a_of], [b, b_of]) = (one.a, one.b);
             let found = format!("{a}/{a_of} → {b}/{b_of}");
             let line = format!("    {}: {}", harmless(&one.case), harmless(&one.title));
             let line = grid::fit(&line, terminal.width.saturating_sub(found.chars().count() + 2));
             out.push_str(&format!("{line}  {}\n", paint(&found, DIM, terminal)));
         }
-        if moved.len() > MOST_MOVED {
-            let more = format!("and {} more in the JSON", moved.len() - MOST_MOVED);
+        if moved.len() > most {
+            let more = format!("and {} more with -v", moved.len() - most);
             out.push_str(&format!("    {}\n", paint(&more, DIM, terminal)));
         }
     }

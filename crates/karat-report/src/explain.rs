@@ -221,7 +221,8 @@ impl TextWriter<'_> {
         let nearest = miss.and_then(|m| m.best.as_ref()).map(|b| b.index);
         let shown = found.map(|m| m.finding).or(trap.map(|t| t.finding)).or(nearest);
         let candidates = self.input.candidates.get(index).into_iter().flatten();
-        for candidate in candidates.filter(|c| Some(c.index) != shown).take(2) {
+        let most = if self.terminal.verbosity.verbose { usize::MAX } else { 2 };
+        for candidate in candidates.filter(|c| Some(c.index) != shown).take(most) {
             self.finding("also near", candidate.index, score(Some(candidate)));
         }
         if miss.is_some() {
@@ -238,9 +239,9 @@ impl TextWriter<'_> {
         self.painted_line(indent, "refused candidates: probability of a match, and reasons in log-odds", DIM);
         let name = |refused: &RefusedV1| {
             let id = refused.finding.as_deref().or(refused.golden.as_deref()).unwrap_or_default();
-            grid::fit(&harmless(id), MOST_NAME)
+            grid::shorten(&harmless(id), MOST_NAME)
         };
-        let judge = |refused: &RefusedV1| grid::fit(&harmless(&refused.judge), MOST_NAME);
+        let judge = |refused: &RefusedV1| grid::shorten(&harmless(&refused.judge), MOST_NAME);
         let widest =
             |texts: &dyn Fn(&RefusedV1) -> String| list.iter().map(|one| texts(one).width()).max().unwrap_or(0);
         let (names, judges) = (widest(&name), widest(&judge));

@@ -86,13 +86,26 @@ pub(super) fn agreement_words(judge: &JudgeV1) -> Option<String> {
 
 /// What of the ranking or the verdicts rests on the judge, and the command that shows the pairs in question.
 pub(super) fn sensitivity_sentence(report: &ReportV1) -> Option<String> {
+    let command = label_command(report).map(|command| format!(": `{command}`")).unwrap_or_default();
+    Some(sensitivity(report)? + &command)
+}
+
+/// The command that shows the pairs on which the ranking or the verdicts rest, with NAME for the person; `None` if there are none.
+pub fn label_command(report: &ReportV1) -> Option<String> {
+    let found = report.sensitivity.as_ref()?;
+    let flag = match (&found.without_judge, &found.if_unsure_flip) {
+        (Some(_), _) => "--disputed",
+        (None, Some(_)) => "--unsure",
+        (None, None) => return None,
+    };
+    let source = report.measured.label_source.as_ref()?;
+    Some(format!("karat label next {} {flag} --as NAME", harmless(source)))
+}
+
+/// What of the ranking or the verdicts rests on the judge.
+pub(super) fn sensitivity(report: &ReportV1) -> Option<String> {
     let found = report.sensitivity.as_ref()?;
     let judges = format!("the judge {}", harmless(&found.judges.join(", ")));
-    let command = |flag: &str| {
-        let source = report.measured.label_source.as_ref()?;
-        Some(format!("karat label next {} {flag} --as NAME", harmless(source)))
-    };
-    let shown = |flag: &str| command(flag).map(|command| format!(": `{command}`")).unwrap_or_default();
     let unsure = format!("{} that {judges} is unsure of", count(found.unsure, "pair"));
     if let Some(change) = &found.without_judge {
         let refused = match (found.refused, found.refused_on_same_lines) {
@@ -103,13 +116,13 @@ pub(super) fn sensitivity_sentence(report: &ReportV1) -> Option<String> {
         let pairs = count(found.disputed, "pair");
         let also = found.if_unsure_flip.as_ref().map(|_| format!("; so may {unsure}")).unwrap_or_default();
         let change = change_words(change, "would");
-        let (disputed, also) = (shown("--disputed"), also.replacen(&judges, "it", 1));
+        let also = also.replacen(&judges, "it", 1);
         return Some(format!(
-            "{judges} and the rules alone disagree on {pairs} ({refused}); without it {change}{also}{disputed}"
+            "{judges} and the rules alone disagree on {pairs} ({refused}); without it {change}{also}"
         ));
     }
     let change = found.if_unsure_flip.as_ref()?;
-    Some(format!("{} if {unsure} were decided otherwise{}", change_words(change, "could"), shown("--unsure")))
+    Some(format!("{} if {unsure} were decided otherwise", change_words(change, "could")))
 }
 
 /// Such as `ruff would lead`.

@@ -2,6 +2,7 @@
 
 use anstyle::Style;
 use karat_format::diagnostic::harmless;
+use std::collections::{BTreeMap, BTreeSet};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A table cell.
@@ -34,6 +35,14 @@ impl Cell {
     /// The last cell of a row, which spans the remaining columns without widening them.
     pub fn over(text: impl AsRef<str>) -> Self {
         Self { over: true, ..Self::left(text) }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    pub(crate) fn width(&self) -> usize {
+        self.text.width()
     }
 
     /// The cell in a style.
@@ -89,10 +98,11 @@ fn pieces(word: &str, width: usize) -> Vec<String> {
     out
 }
 
-/// Renders rows with two blanks between columns. If they do not fit, foldable text is wrapped, then the first column is cut,
-/// down to 16 characters, and finally the remaining columns are put into a second table below.
+/// Renders rows with two blanks between columns. If they do not fit, foldable text is wrapped, then the names in the first
+/// column are shortened, down to 16 characters, and finally the remaining columns are put into a second table below.
 pub fn draw(rows: &[Vec<Cell>], width: usize, colour: bool) -> String {
     let widths = fit_columns(rows, width);
+    let rows = with_short_names(rows, widths.first().copied().unwrap_or_default());
     let mut used = 0;
     let fitting = widths.iter().take_while(|own| {
         used += **own + 2;
@@ -115,6 +125,20 @@ pub fn draw(rows: &[Vec<Cell>], width: usize, colour: bool) -> String {
         part.retain(|row| row.iter().skip(1).any(|cell| !cell.text.is_empty()));
     }
     first.iter().map(|row| draw_row(row, &widths, colour)).collect::<String>() + "\n" + &draw(&rest, width, colour)
+}
+
+fn with_short_names(rows: &[Vec<Cell>], width: usize) -> Vec<Vec<Cell>> {
+    let mut rows = rows.to_vec();
+    let is_name = |cell: &&Cell| !cell.folds && !cell.over;
+    let names: Vec<String> =
+        rows.iter().filter_map(|row| row.first().filter(is_name)).map(|cell| cell.text.clone()).collect();
+    let short = shorten_names(names.iter().map(String::as_str), width);
+    for cell in rows.iter_mut().filter_map(|row| row.first_mut()).filter(|cell| is_name(&&**cell)) {
+        if let Some(name) = short.get(cell.text.as_str()) {
+            cell.text.clone_from(name);
+        }
+    }
+    rows
 }
 
 const NARROWEST: usize = 12;
@@ -140,7 +164,7 @@ fn draw_row(row: &[Cell], widths: &[usize], colour: bool) -> String {
     let shown = |(cell, &width): (&Cell, &usize)| match (cell.over, cell.folds) {
         (true, _) => vec![cell.text.clone()],
         (false, true) => fold(&cell.text, width),
-        (false, false) => vec![fit(&cell.text, width)],
+        (false, false) => vec![shorten(&cell.text, width)],
     };
     let cells: Vec<Vec<String>> = row.iter().zip(widths).map(shown).collect();
     let height = cells.iter().map(Vec::len).max().unwrap_or(1).max(1);
@@ -180,6 +204,68 @@ fn widths(rows: &[Vec<Cell>]) -> Vec<usize> {
         cells.map(|cell| cell.text.width()).max().unwrap_or(0)
     };
     (0..columns).map(column_width).collect()
+}
+
+/// Shortens a name in the middle, because many names differ only at their ends.
+pub fn shorten(name: &str, width: usize) -> String {
+    cut_middle(name, width, usual_head(width))
+}
+
+/// Shortens names so that different names stay different, each by its name.
+pub fn shorten_names<'n>(names: impl IntoIterator<Item = &'n str>, width: usize) -> BTreeMap<&'n str, String> {
+    let names: BTreeSet<&str> = names.into_iter().collect();
+    let mut heads: Vec<usize> = (0..width.max(1)).collect();
+    heads.sort_by_key(|head| head.abs_diff(usual_head(width)));
+    let all = |head: usize| -> Vec<String> { names.iter().map(|name| cut_middle(name, width, head)).collect() };
+    let differ = |short: &Vec<String>| short.iter().collect::<BTreeSet<_>>().len() == names.len();
+    let short = heads.into_iter().map(all).find(differ).unwrap_or_else(|| number_equal(all(usual_head(width)), width));
+    names.iter().copied().zip(short).collect()
+}
+
+/// Two thirds of what is kept.
+fn usual_head(width: usize) -> usize {
+    (2 * width.saturating_sub(1)).div_ceil(3)
+}
+
+/// Keeps the beginning, of at most this width, and as much of the end as fits.
+fn cut_middle(name: &str, width: usize, head: usize) -> String {
+    if name.width() <= width {
+        return name.to_owned();
+    }
+    let room = width.saturating_sub(1);
+    let start = take_width(name.chars(), head.min(room));
+    let start: String = name.chars().take(start).collect();
+    let end = take_width(name.chars().rev(), room - start.width());
+    let end: String = name.chars().skip(name.chars().count() - end).collect();
+    format!("{start}…{end}")
+}
+
+/// How many characters fit.
+fn take_width(chars: impl Iterator<Item = char>, room: usize) -> usize {
+    let mut used = 0;
+    let fits = |c: &char| {
+        used += c.width().unwrap_or(0);
+        used <= room
+    };
+    chars.take_while(fits).count()
+}
+
+/// Names that no cut keeps apart are numbered: `abc…xyz`, `abc…~2`.
+fn number_equal(short: Vec<String>, width: usize) -> Vec<String> {
+    let mut times: BTreeMap<String, usize> = BTreeMap::new();
+    let mut number = |name: String| {
+        let nth = times.entry(name.clone()).or_default();
+        *nth += 1;
+        match *nth {
+            1 => name,
+            nth => {
+                let mark = format!("…~{nth}");
+                let kept = take_width(name.chars(), width.saturating_sub(mark.width()));
+                name.chars().take(kept).collect::<String>() + &mark
+            }
+        }
+    };
+    short.into_iter().map(&mut number).collect()
 }
 
 /// Cuts text to a width, with an ellipsis if something is lost.
@@ -223,6 +309,27 @@ mod tests {
         let narrow =
             "  id      n  meaning\n  recall  3  what was found\n             of what there\n             was\n";
         assert_eq!(draw(&rows, 28, false), narrow);
+    }
+
+    #[test]
+    fn names_are_shortened_in_the_middle_and_stay_different() {
+        assert_eq!(shorten("careful-code-reviewer", 16), "careful-co…iewer");
+        assert_eq!(shorten("short", 16), "short");
+        let check = |names: &[&str], width: usize, expect: &[&str]| {
+            let short = shorten_names(names.iter().copied(), width);
+            assert_eq!(names.iter().map(|name| short[name].as_str()).collect::<Vec<_>>(), expect);
+            assert!(short.values().all(|name| name.width() <= width), "{short:?}");
+        };
+        check(
+            &["sol-staking-vault-reentrancy", "sol-staking-vault-reentrancy-fixed"],
+            16,
+            &["sol-stakin…rancy", "sol-stakin…fixed"],
+        );
+        // The usual cut would make these equal; a later or an earlier one does not.
+        check(&["reviewer-a-with-all-tools", "reviewer-b-with-all-tools"], 12, &["reviewer-a…s", "reviewer-b…s"]);
+        check(&["a-reviewer-1-of-team", "a-reviewer-2-of-team"], 12, &["a-…1-of-team", "a-…2-of-team"]);
+        // No cut keeps these apart.
+        check(&["abcdefgh-1-abcdefgh", "abcdefgh-2-abcdefgh"], 8, &["abcde…gh", "abcde…~2"]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! inside the page and shown by a script.
 
 mod detail;
+mod excerpt;
 mod index;
 mod judges;
 mod leaderboard;
@@ -14,8 +15,8 @@ use super::TerminalStyle;
 use super::facts::{
     POOLED_CELLS, POOLED_TITLE, SPREAD_CELLS, SPREAD_TITLE, ToolTable, clusters_sentence, pooled_table, trial_spread,
 };
-use super::number::{failed_sentence, rank_metric, ranked, statement, three, title, too_few_cases};
-use super::page::{PLAIN, Page, THEME, drawing};
+use super::number::{failed_sentence, headline_sentence, rank_metric, ranked, three, title, too_few_cases};
+use super::page::{Frame, FrameLink, PLAIN, Page, drawing};
 use super::plot::{self, Plot, PlotOptions};
 use super::report_view::ReportView;
 use karat_core::metric::estimate::RELIABLE_N;
@@ -36,41 +37,87 @@ pub fn draw(view: &ReportView<'_>, _: &TerminalStyle) -> String {
 pub fn page<'a>(view: &ReportView<'_>, title: &'a str) -> Page<'a> {
     let report = view.report;
     let (index, portions, left_out) = pack(view);
+    let tabs = tabs(view, left_out);
     let body = html! {
         div #overview {
             (head(view))
             (warnings(report))
-            (leaderboard::draw(report))
-            (tool_table("pooled", POOLED_TITLE, POOLED_CELLS, pooled_table(report)))
-            (tool_table("trials", SPREAD_TITLE, SPREAD_CELLS, trial_spread(report)))
-            (figures("quality", "Quality and cost", view, &["precision-recall", "cost-quality"]))
-            (figures("significance", "Pairwise comparison", view, &["ranks", "significance"]))
-            (cases(report, left_out))
-            (slices::draw(view))
-            (figures("confidence", "Confidence", view, &["reliability", "sweep"]))
-            @if !view.earlier.is_empty() { (figures("trend", "Trend", view, &["trend"])) }
-            (figures("variance", "Variance", view, &["variance"]))
-            (notable(report))
-            (judges::draw(report))
-            (all_metrics(report))
-            (method(report))
+            @for tab in &tabs { (tab.draw()) }
         }
         article #case hidden {}
         (index)
     };
+    let frame = Frame {
+        breadcrumb: vec![(view.name.as_ref().unwrap_or(&report.suite.name).clone(), None)],
+        tabs: tabs.iter().map(Tab::link).collect(),
+        ..Frame::default()
+    };
     // The portions are last in the page, so that the browser shows everything else first.
-    Page { title, body, styles: &STYLES, scripts: &SCRIPTS, data: portions, ..Page::default() }
+    Page { title, frame: Some(frame), body, styles: &PAGE_STYLES, scripts: &SCRIPTS, data: portions, ..Page::default() }
+}
+
+/// Sections that are shown together.
+pub(crate) struct Tab {
+    title: &'static str,
+    /// An element of the tab, or one around all tabs for the first.
+    target: &'static str,
+    content: Markup,
+}
+
+impl Tab {
+    /// A tab of those sections that have any content; none without.
+    pub(crate) fn new(title: &'static str, target: &'static str, sections: &[Markup]) -> Option<Self> {
+        let content = html! { @for section in sections { (section) } };
+        (!content.0.is_empty()).then_some(Self { title, target, content })
+    }
+
+    pub(crate) fn link(&self) -> FrameLink {
+        FrameLink::new(self.title, format!("#{}", self.target))
+    }
+
+    pub(crate) fn draw(&self) -> Markup {
+        html! { div.panel { (self.content) } }
+    }
+}
+
+fn tabs(view: &ReportView<'_>, left_out: Option<&str>) -> Vec<Tab> {
+    let report = view.report;
+    let trend = if view.earlier.is_empty() { Markup::default() } else { figures("trend", "Trend", view, &["trend"]) };
+    let overview = [
+        leaderboard::forest(report),
+        leaderboard::draw(report),
+        figures("significance", "Pairwise comparison", view, &["ranks", "significance"]),
+        figures("quality", "Quality and cost", view, &["precision-recall", "cost-quality"]),
+        trend,
+    ];
+    let method = [
+        method(report),
+        tool_table("pooled", POOLED_TITLE, POOLED_CELLS, pooled_table(report)),
+        tool_table("trials", SPREAD_TITLE, SPREAD_CELLS, trial_spread(report)),
+        figures("confidence", "Confidence", view, &["reliability", "sweep"]),
+        figures("variance", "Variance", view, &["variance"]),
+        all_metrics(report),
+    ];
+    let tabs = [
+        Tab::new("Overview", "overview", &overview),
+        Tab::new("Cases", "cases", &[cases(report, left_out), notable(report)]),
+        Tab::new("Slices", "slices", &[slices::draw(view)]),
+        Tab::new("Judges", "judges", &[judges::draw(report)]),
+        Tab::new("Method", "method", &method),
+    ];
+    tabs.into_iter().flatten().collect()
 }
 
 pub(crate) const STYLES: [&str; 2] = [plot::STYLE, include_str!("html/report.css")];
+const PAGE_STYLES: [&str; 3] = [STYLES[0], STYLES[1], include_str!("html/case.css")];
 
 const SCRIPTS: [&str; 8] = [
-    THEME,
     PLAIN,
     include_str!("html/text.js"),
     include_str!("html/data.js"),
     include_str!("html/leaderboard.js"),
     include_str!("html/grid.js"),
+    include_str!("html/diff.js"),
     include_str!("html/case.js"),
     include_str!("html/route.js"),
 ];
@@ -90,22 +137,26 @@ pub(crate) fn section(id: &str, title: &str, content: &Markup) -> Markup {
 
 fn head(view: &ReportView<'_>) -> Markup {
     let report = view.report;
+    let judges: Vec<&str> =
+        report.judges.iter().filter(|judge| judge.asked > 0).map(|judge| judge.judge.as_str()).collect();
     html! {
         header.about {
             h1 {
-                (view.name.as_ref().unwrap_or(&report.suite.name))
+                @match headline_sentence(report) {
+                    Some(sentence) => { (sentence) }
+                    None => { (view.name.as_ref().unwrap_or(&report.suite.name)) }
+                }
                 @if report.is_failed() { " " span.badge.failed { "failed" } }
             }
             @if let Some(sentence) = failed_sentence(report) { p { strong.bad { (sentence) } } }
-            @if let Some(sentence) = statement(report) { p { strong { (sentence) } } }
             p.dim {
-                @if view.name.is_some() { (report.suite.name) " · " }
-                (count(report.suite.cases, "case")) ", " (count(report.suite.issues, "golden")) " · "
-                (count(report.tools.len(), "tool")) " · profile " (report.profile.name)
+                @if let Some(name) = view.name.as_ref().filter(|name| **name != report.suite.name) { (name) " · " }
+                b { (report.suite.name) } ", " (count(report.suite.cases, "case")) ", "
+                (count(report.suite.issues, "golden")) " · " (count(report.tools.len(), "tool"))
+                @if let Some(date) = &view.date { " · " (date) }
+                @if !judges.is_empty() { " · judged by " (judges.join(", ")) }
+                " · profile " (report.profile.name)
             }
-            nav.toc aria-label="On this page" {}
-            " "
-            button.theme type="button" hidden { "Theme" }
         }
         noscript {
             p.careful {
@@ -116,33 +167,66 @@ fn head(view: &ReportView<'_>) -> Markup {
 }
 
 fn warnings(report: &ReportV1) -> Markup {
-    let mut notes: Vec<Markup> = Vec::new();
+    let mut notes: Vec<(String, String)> = Vec::new();
     if let Some(n) = too_few_cases(report) {
-        notes.push(html! { strong { "n = " (n) } ": too few to rely on (" (RELIABLE_N) " wanted)" });
+        notes.push((format!("n = {n}"), format!("n = {n}: too few to rely on ({RELIABLE_N} wanted)")));
     }
     // Judges that were not asked are mentioned in the warnings.
     for judge in report.judges.iter().filter(|judge| judge.unjudged > 0 && judge.asked > 0) {
-        notes.push(html! {
-            strong { (judge.judge) } ": " (judge.unjudged) " of " (judge.asked) " questions got no answer"
-        });
+        let (name, unjudged) = (&judge.judge, judge.unjudged);
+        let all = format!("{name}: {unjudged} of {} questions got no answer", judge.asked);
+        notes.push((format!("{name}: {unjudged} unanswered"), all));
     }
-    notes.extend(report.warnings.iter().map(|warning| html! { (warning) }));
+    notes.extend(report.warnings.iter().map(|warning| (brief(warning).to_owned(), warning.clone())));
+    chips(&notes)
+}
+
+/// Warnings in a row, each in a few words that unfold to the whole. Many must not push the result off the first screen.
+pub(crate) fn chips(notes: &[(String, String)]) -> Markup {
     if notes.is_empty() {
         return Markup::default();
     }
-    // Many warnings must not push the result off the first screen.
     let (first, rest) = notes.split_at(notes.len().min(MOST_WARNINGS));
     html! {
-        section.careful #careful aria-labelledby="careful-title" {
-            h2 #careful-title { "Warnings" }
-            ul { @for note in first { li { (note) } } }
-            @if !rest.is_empty() {
-                details {
-                    summary { (rest.len()) " more" }
-                    ul { @for note in rest { li { (note) } } }
+        section.warnings #careful aria-label="Warnings" {
+            h2 { "Warnings" }
+            ul.chips {
+                @for (brief, all) in first {
+                    li {
+                        @if brief == all { span.chip { (all) } } @else {
+                            details.chip { summary { (brief) } p { (all) } }
+                        }
+                    }
+                }
+                @if !rest.is_empty() {
+                    li {
+                        details.chip {
+                            summary { (rest.len()) " more" }
+                            ul { @for (_, all) in rest { li { (all) } } }
+                        }
+                    }
                 }
             }
         }
+    }
+}
+
+const BRIEF: usize = 40;
+/// A shorter clause says too little.
+const SHORTEST: usize = 12;
+
+/// The first clause of a warning, or its first words.
+pub(crate) fn brief(warning: &str) -> &str {
+    if warning.chars().count() <= BRIEF {
+        return warning;
+    }
+    let clause =
+        [": ", "; ", " (", ", ", ". "].iter().filter_map(|end| warning.find(end)).filter(|at| *at >= SHORTEST).min();
+    let end = warning.char_indices().nth(BRIEF).map_or(warning.len(), |(at, _)| at);
+    let end = clause.map_or(end, |clause| clause.min(end));
+    match warning[..end].rfind(' ').filter(|_| clause != Some(end)) {
+        Some(word) => &warning[..word],
+        None => &warning[..end],
     }
 }
 
@@ -174,7 +258,15 @@ fn figures(id: &str, title: &str, view: &ReportView<'_>, kinds: &[&str]) -> Mark
 fn plots(kind: &str, view: &ReportView<'_>, options: &PlotOptions) -> Markup {
     let plots = plot::kind(kind).and_then(|kind| (kind.draw)(view, options).ok()).unwrap_or_default();
     let (first, rest) = plots.split_at(plots.len().min(MOST_FIGURES));
-    let figure = |plot: &Plot| html! { figure tabindex="0" { (drawing(plot.inline())) figcaption { (plot.title) } } };
+    let figure = |plot: &Plot| {
+        html! {
+            figure tabindex="0" {
+                figcaption { (plot.title) }
+                (drawing(plot.inline()))
+                @if !plot.notes.is_empty() { div.notes { @for note in &plot.notes { p.dim.small { (note) } } } }
+            }
+        }
+    };
     html! {
         @for plot in first { (figure(plot)) }
         @if !rest.is_empty() {
@@ -252,12 +344,27 @@ fn all_metrics(report: &ReportV1) -> Markup {
             }
         }
     };
+    let reasons: Vec<BTreeMap<&str, &str>> = report.tools.iter().map(reasons).collect();
+    let shared: BTreeMap<&str, &str> = reasons.first().cloned().unwrap_or_default();
+    let shared: BTreeMap<&str, &str> =
+        shared.into_iter().filter(|(id, why)| reasons.iter().all(|own| own.get(id) == Some(why))).collect();
     let content = html! {
         @for tool in ranked(report) {
-            details { summary { (tool.tool) } (table(&head, &rows(tool))) (not_measured(tool)) }
+            details {
+                summary { (tool.tool) }
+                (table(&head, &rows(tool)))
+                (not_measured("Not measured:", self::reasons(tool).into_iter().filter(|(id, _)| !shared.contains_key(id))))
+            }
         }
+        (not_measured("Not measured for any tool:", shared.iter().map(|(id, why)| (*id, *why))))
     };
     section("metrics", "All metrics", &content)
+}
+
+/// Why metrics of a tool have no value, by their ids.
+fn reasons(tool: &ToolV1) -> BTreeMap<&str, &str> {
+    let missing = tool.metrics.iter().filter(|(_, estimate)| estimate.value.is_none());
+    missing.map(|(id, estimate)| (id.as_str(), estimate.undefined.as_deref().unwrap_or("undefined"))).collect()
 }
 
 fn defined(metrics: &MetricsV1) -> Vec<(&String, &EstimateV1)> {
@@ -287,15 +394,15 @@ fn metric_row(scope: &str, id: &str, estimate: &EstimateV1) -> Markup {
     }
 }
 
-fn not_measured(tool: &ToolV1) -> Markup {
+fn not_measured<'t>(lead: &str, missing: impl Iterator<Item = (&'t str, &'t str)>) -> Markup {
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (id, estimate) in tool.metrics.iter().filter(|(_, estimate)| estimate.value.is_none()) {
-        by_reason.entry(estimate.undefined.as_deref().unwrap_or("undefined")).or_default().push(title(id));
+    for (id, why) in missing {
+        by_reason.entry(why).or_default().push(title(id));
     }
     by_reason.values_mut().for_each(|names| names.sort_by_key(|name| name.to_lowercase()));
     html! {
         @if !by_reason.is_empty() {
-            p.dim { "Not measured:" }
+            p.dim { (lead) }
             ul.dim {
                 @for (reason, names) in by_reason { li { (reason) " (" (names.len()) "): " (names.join(", ")) } }
             }

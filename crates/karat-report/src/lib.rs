@@ -24,7 +24,8 @@ pub mod sarif;
 pub mod table;
 mod terminal;
 
-pub use terminal::{RED, TerminalStyle};
+pub use facts::label_command;
+pub use terminal::{RED, TerminalStyle, Verbosity};
 
 use karat_format::report::ReportV1;
 use report_view::ReportView;

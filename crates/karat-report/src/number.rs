@@ -143,6 +143,66 @@ pub fn statement(report: &ReportV1) -> Option<&str> {
     is_stated.then_some(ranking.statement.as_str())
 }
 
+/// The result in words, such as `careful leads, F1 0.82; noisy and patterns are tied`; `None` without any value.
+pub fn headline_sentence(report: &ReportV1) -> Option<String> {
+    if report.is_failed() {
+        return None;
+    }
+    let metric = title(rank_metric(report));
+    let shown = |value: f64| decimals(value, 2);
+    let own = |tool: &ToolV1| headline(report, tool).get(rank_metric(report)).and_then(|estimate| estimate.value);
+    let tools = ranked(report);
+    let (best, value) = tools.iter().find_map(|tool| Some((&tool.tool, own(tool)?)))?;
+    let Some(ranking) = report.ranking.as_ref().filter(|ranking| ranking.pairs.iter().any(|pair| pair.p.is_some()))
+    else {
+        return Some(match tools.len() {
+            1 => format!("{best}: {metric} {}", shown(value)),
+            _ => format!("{best} has the best {metric}, {}; no two tools could be tested", shown(value)),
+        });
+    };
+    let placed: Vec<(&str, usize, f64)> =
+        ranking.tools.iter().filter_map(|tool| Some((tool.tool.as_str(), tool.rank_low?, tool.value?))).collect();
+    // As many tools are significantly better than each of these, so none of them is better than another.
+    let group = |low: usize| placed.iter().filter(move |(_, own, _)| *own == low).collect::<Vec<_>>();
+    let names = |group: &[&(&str, usize, f64)]| listed(&group.iter().map(|(name, ..)| *name).collect::<Vec<_>>());
+    let leaders = group(1);
+    let first = match leaders.as_slice() {
+        [] => return Some(format!("{best} has the best {metric}, {}, but no tool leads", shown(value))),
+        [(name, _, value)] => format!("{name} leads, {metric} {}", shown(*value)),
+        all => {
+            let values = || all.iter().map(|(.., value)| *value);
+            let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+            let range = match (shown(low), shown(high)) {
+                (low, high) if low == high => low,
+                (low, high) => format!("{low} to {high}"),
+            };
+            let who = match all.len() {
+                n if n == placed.len() && n > 3 => format!("All {} are tied", count(n, "tool")),
+                n if n == placed.len() => format!("{} are tied", names(all)),
+                _ => format!("{} are tied for the lead", names(all)),
+            };
+            format!("{who}, {metric} {range}")
+        }
+    };
+    let next = placed.iter().map(|(_, low, _)| *low).filter(|low| *low > 1).min().map(group).unwrap_or_default();
+    Some(match next.as_slice() {
+        [] => first,
+        [(name, _, value)] => format!("{first}; {name} follows with {}", shown(*value)),
+        all => format!("{first}; {} are tied", names(all)),
+    })
+}
+
+/// `a`, `a and b`, `a, b and c`, `a, b, c and 2 more`.
+pub fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [some @ .., last] if some.len() < 3 => format!("{} and {last}", some.join(", ")),
+        [a, b, c, rest @ ..] => format!("{a}, {b}, {c} and {} more", rest.len()),
+        _ => names.join(", "),
+    }
+}
+
 /// The possible ranks of a tool: `2` or `1–3`; `None` if it is the only one or undefined.
 pub fn rank_of(report: &ReportV1, tool: &str) -> Option<String> {
     report.ranking.as_ref()?.tools.iter().find(|ranked| ranked.tool == tool).and_then(rank_set)
@@ -199,6 +259,13 @@ mod tests {
         assert_eq!([interval(None, three), or_dash(None), three(None), span(None)].concat(), "––––");
         assert_eq!([threshold("severity", 4.0), threshold("severity", 9.0)].join(" "), "high critical");
         assert_eq!(threshold("confidence", 0.85), "0.85");
+    }
+
+    #[test]
+    fn long_lists_of_names_are_cut() {
+        let names = ["a", "b", "c", "d", "e"];
+        let lists: Vec<String> = (0..=5).map(|n| listed(&names[..n])).collect();
+        assert_eq!(lists, ["", "a", "a and b", "a, b and c", "a, b, c and 1 more", "a, b, c and 2 more"]);
     }
 
     #[test]

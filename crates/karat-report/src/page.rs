@@ -16,20 +16,114 @@ use std::borrow::Cow;
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Page<'a> {
     pub title: &'a str,
-    /// Markup above the content; empty on a standalone page.
-    pub nav: Markup,
+    /// The header; `None` on a page that only leads to another.
+    pub frame: Option<Frame>,
     pub body: Markup,
     pub styles: &'a [&'a str],
-    /// Scripts, run in order in one async function; empty for a page without scripts.
+    /// Scripts, run in order in one async function, after those of the frame.
     pub scripts: &'a [&'a str],
     /// Markup after the scripts: long data, so that the page works before all of it is read.
     pub data: Markup,
     pub connects: bool,
 }
 
+/// The header of every page: where the page is, and the ways to its parts and to other pages.
+#[derive(Clone, Debug, Default)]
+pub struct Frame {
+    /// Where the product's name leads; `None` in a file, which has no other pages.
+    pub home: Option<String>,
+    /// The pages above this one, then its own name; each with its address, unless it is shown or cannot be opened.
+    pub breadcrumb: Vec<(String, Option<String>)>,
+    /// A choice among pages like this one, after the breadcrumb. [`switcher`] makes one.
+    pub switcher: Markup,
+    /// Parts of this page, of which one is shown at a time (`#id` of an element in a `div.panel`), or pages beside it.
+    pub tabs: Vec<FrameLink>,
+    /// Other forms of this page, in the line of the tabs.
+    pub links: Vec<FrameLink>,
+    /// Controls beside the theme switch, such as a search field.
+    pub controls: Markup,
+    /// A message above the content, announced by screen readers.
+    pub banner: Markup,
+    /// Navigation beside the content.
+    pub sidebar: Markup,
+}
+
+/// A link in the header.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct FrameLink {
+    pub label: String,
+    pub href: String,
+    pub is_current: bool,
+}
+
+impl FrameLink {
+    /// A link to another page, or to a part of this one.
+    pub fn new(label: impl Into<String>, href: impl Into<String>) -> Self {
+        Self { label: label.into(), href: href.into(), is_current: false }
+    }
+
+    fn draw(&self) -> Markup {
+        html! { a href=(self.href) aria-current=[self.is_current.then_some("page")] { (self.label) } }
+    }
+}
+
+/// A menu of other pages, which works without scripts. Each has a name, an address and a remark.
+pub fn switcher(current: &str, label: &str, others: &[(String, String, Markup)]) -> Markup {
+    html! {
+        details.switcher {
+            summary aria-label={ (label) ": " (current) } { (current) }
+            nav aria-label=(label) {
+                ul { @for (name, href, remark) in others { li { a href=(href) { b { (name) } " " span.dim { (remark) } } } } }
+            }
+        }
+    }
+}
+
+impl Frame {
+    fn draw(&self) -> Markup {
+        let last = self.breadcrumb.len().saturating_sub(1);
+        html! {
+            header.top {
+                div.top-bar {
+                    @match &self.home {
+                        Some(home) => { a.brand href=(home) { "Karat" } }
+                        None => { span.brand { "Karat" } }
+                    }
+                    @if !self.breadcrumb.is_empty() || !self.switcher.0.is_empty() {
+                        nav.crumbs aria-label="Breadcrumb" {
+                            ol {
+                                @for (at, (label, href)) in self.breadcrumb.iter().enumerate() {
+                                    li.last[at == last && self.switcher.0.is_empty()] title=(label) {
+                                        @match href { Some(href) => { a href=(href) { (label) } } None => { (label) } }
+                                    }
+                                }
+                                @if !self.switcher.0.is_empty() { li.last { (self.switcher) } }
+                            }
+                        }
+                    }
+                    div.controls { (self.controls) button.theme type="button" hidden { "Theme" } }
+                }
+                @if !self.tabs.is_empty() || !self.links.is_empty() {
+                    div.tabs {
+                        @if !self.tabs.is_empty() {
+                            nav aria-label="Tabs" { @for tab in &self.tabs { (tab.draw()) } }
+                        }
+                        @if !self.links.is_empty() {
+                            nav.links aria-label="Other pages" { @for link in &self.links { (link.draw()) } }
+                        }
+                    }
+                }
+            }
+            (self.sidebar)
+        }
+    }
+}
+
 impl Page<'_> {
     /// Renders the document.
     pub fn draw(&self) -> String {
+        let banner = self.frame.as_ref().map(|frame| &frame.banner).filter(|banner| !banner.0.is_empty());
         let document = html! {
             (DOCTYPE)
             html lang="en" {
@@ -45,10 +139,11 @@ impl Page<'_> {
                 }
                 body {
                     a.skip href="#main" { "Skip to content" }
-                    @if !self.nav.0.is_empty() {
-                        header.top { (PreEscaped(visible(&self.nav.0))) }
+                    @if let Some(frame) = &self.frame { (PreEscaped(visible(&frame.draw().0))) }
+                    main #main tabindex="-1" {
+                        @if let Some(banner) = banner { p.banner role="status" { (PreEscaped(visible(&banner.0))) } }
+                        (PreEscaped(visible(&self.body.0)))
                     }
-                    main #main tabindex="-1" { (PreEscaped(visible(&self.body.0))) }
                     @if let Some(script) = self.script() {
                         script { (PreEscaped(script)) }
                     }
@@ -77,8 +172,9 @@ impl Page<'_> {
     }
 
     fn script(&self) -> Option<String> {
-        let wrapped = || format!("\n\"use strict\";\n(async () => {{\n{}\n}})();\n", self.scripts.join("\n"));
-        (!self.scripts.is_empty()).then(wrapped)
+        let scripts = [self.frame.as_ref().map_or(&[][..], |_| &FRAME_SCRIPTS[..]), self.scripts].concat();
+        let wrapped = || format!("\n\"use strict\";\n(async () => {{\n{}\n}})();\n", scripts.join("\n"));
+        (!scripts.is_empty()).then(wrapped)
     }
 }
 
@@ -111,8 +207,8 @@ pub fn drawing(svg: String) -> Markup {
 /// The script function `plain(text)`, which replaces the same characters as pages do.
 pub const PLAIN: &str = include_str!("page/plain.js");
 
-/// The light/dark switch for pages with scripts; needs a button of class `theme`.
-pub const THEME: &str = include_str!("page/theme.js");
+/// The light/dark switch, tabs and menus.
+const FRAME_SCRIPTS: [&str; 2] = [include_str!("page/theme.js"), include_str!("page/tabs.js")];
 
 const STYLE: &str = include_str!("page/page.css");
 
@@ -147,10 +243,25 @@ mod tests {
         assert!(!shown.contains(['<', '>', '"', '\u{202e}', '\u{0}']), "{shown}");
         assert_eq!(text("a < b & \"c\"\n"), "a &lt; b &amp; &quot;c&quot;\n");
         let body = html! { p title=(hostile) { (hostile) } };
-        let drawn = Page { nav: body.clone(), body, ..page(hostile, &[]) }.draw();
+        let drawn = Page { body: body.clone(), ..page(hostile, &[]) }.draw();
         assert_eq!(drawn.matches("<script").count(), 0, "{drawn}");
-        assert!(!drawn.contains(['\u{202e}', '\u{0}']) && !drawn.contains("\" onload"), "{drawn}");
-        assert_eq!(drawn.matches("\\u{202e}").count(), 5, "{drawn}");
+        assert_eq!(drawn.matches("\\u{202e}").count(), 3, "{drawn}");
+        let link = || FrameLink::new(hostile, hostile);
+        let frame = Frame {
+            home: Some(hostile.to_owned()),
+            breadcrumb: vec![(hostile.to_owned(), Some(hostile.to_owned()))],
+            switcher: switcher(hostile, hostile, &[(hostile.to_owned(), hostile.to_owned(), body.clone())]),
+            tabs: vec![link()],
+            links: vec![link()],
+            controls: body.clone(),
+            banner: body.clone(),
+            sidebar: body.clone(),
+        };
+        let framed = Page { frame: Some(frame), body, ..page(hostile, &[]) }.draw();
+        assert_eq!(framed.matches("<script").count(), 1, "only the script of the frame: {framed}");
+        for page in [drawn, framed] {
+            assert!(!page.contains(['\u{202e}', '\u{0}']) && !page.contains("\" onload"), "{page}");
+        }
     }
 
     #[test]
@@ -162,5 +273,34 @@ mod tests {
         assert!(page.policy().contains(&format!("script-src 'sha256-{hash}'")), "{}", page.policy());
         assert!(drawn.contains(&format!("sha256-{hash}")), "the page has no policy with this hash");
         assert!(!page.policy().contains("connect-src") && !page.policy().contains("unsafe"));
+    }
+
+    #[test]
+    fn frame_shows_where_the_page_is() {
+        let frame = Frame {
+            home: Some("/".to_owned()),
+            breadcrumb: vec![("Runs".to_owned(), Some("/".to_owned())), ("starter".to_owned(), None)],
+            tabs: vec![FrameLink { is_current: true, ..FrameLink::new("Cases", "#cases") }],
+            links: vec![FrameLink::new("JSON", "/report.json")],
+            banner: html! { "In progress" },
+            ..Frame::default()
+        };
+        let drawn = Page { frame: Some(frame), ..page("a", &[]) }.draw();
+        for part in [
+            "<a class=\"brand\" href=\"/\">Karat</a>",
+            "<a href=\"/\">Runs</a>",
+            "<li class=\"last\" title=\"starter\">starter</li>",
+            "<a href=\"#cases\" aria-current=\"page\">Cases</a>",
+            "<a href=\"/report.json\">JSON</a>",
+            "<p class=\"banner\" role=\"status\">In progress</p>",
+            "class=\"theme\"",
+        ] {
+            assert!(drawn.contains(part), "no {part}: {drawn}");
+        }
+        // Without a home the name is no link, and a line without tabs and links is left out.
+        let bare = Page { frame: Some(Frame::default()), ..page("a", &[]) }.draw();
+        assert!(bare.contains("<span class=\"brand\">Karat</span>"), "{bare}");
+        assert!(!bare.contains("class=\"tabs\"") && !bare.contains("class=\"crumbs\""), "{bare}");
+        assert!(!Page::default().draw().contains("<header"), "a page without a frame has no header");
     }
 }

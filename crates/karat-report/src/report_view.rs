@@ -2,7 +2,7 @@
 
 use karat_core::ids::CaseId;
 use karat_core::path::RepoPath;
-use karat_core::suite::Suite;
+use karat_core::suite::{Case, Suite};
 use karat_core::trial::Trial;
 use karat_format::assessment::AssessmentReportV1;
 use karat_format::power::VarianceV1;
@@ -13,6 +13,8 @@ use karat_format::report::ReportV1;
 pub struct ReportView<'a> {
     /// Such as a run's name; default: the suite's name.
     pub name: Option<String>,
+    /// When the run began, in words.
+    pub date: Option<String>,
     pub report: &'a ReportV1,
     pub variance: Vec<(String, VarianceV1)>,
     pub earlier: Vec<EarlierReport>,
@@ -32,14 +34,32 @@ pub struct EarlierReport {
 pub struct Sources<'a> {
     pub suite: &'a Suite,
     pub trials: &'a [Trial],
-    /// Reads a file of a case.
-    pub code: &'a (dyn Fn(&CaseId, &RepoPath) -> Option<String> + Sync),
+    pub code: &'a dyn CodeProvider,
+}
+
+/// Reads the code of cases.
+pub trait CodeProvider: Sync {
+    /// A text file as the change of its case left it.
+    fn file(&self, case: &CaseId, path: &RepoPath) -> Option<String>;
+
+    /// The files that the change of a case touched, sorted by path; none if the case has no state before its change.
+    fn changed_files(&self, case: &Case) -> Vec<ChangedFile>;
+}
+
+/// A file that a change touched. A side that is missing has no text; if a side is not text, neither has.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct ChangedFile {
+    pub path: RepoPath,
+    pub renamed_from: Option<RepoPath>,
+    pub before: Option<String>,
+    pub after: Option<String>,
 }
 
 impl<'a> ReportView<'a> {
     /// A view of the report alone.
     pub fn new(report: &'a ReportV1) -> Self {
-        Self { name: None, report, variance: Vec::new(), earlier: Vec::new(), sources: None }
+        Self { name: None, date: None, report, variance: Vec::new(), earlier: Vec::new(), sources: None }
     }
 }
 

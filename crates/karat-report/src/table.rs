@@ -5,8 +5,8 @@ mod sections;
 mod sparkline;
 
 use super::facts::{
-    POOLED_CELLS, POOLED_TITLE, SPREAD_CELLS, SPREAD_TITLE, ToolTable, clusters_sentence, judge_lines, pooled_table,
-    sensitivity_sentence, trial_spread, untouched_sentence,
+    POOLED_CELLS, POOLED_TITLE, SPREAD_CELLS, SPREAD_TITLE, ToolTable, agreement_words, clusters_sentence, judge_lines,
+    pooled_table, sensitivity, sensitivity_sentence, trial_spread, untouched_sentence,
 };
 use super::grid::{self, Cell};
 use super::number::{failed_sentence, rank_metric, ranked, statement, three, threshold, title, too_few_cases};
@@ -23,9 +23,22 @@ use karat_format::run::NOTHING_EXECUTED;
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_width::UnicodeWidthStr;
 
-const MOST_CASES: usize = 24;
+/// A section that only `--verbose` shows.
+struct Detail {
+    /// What it is, for the line that names what is not shown.
+    summary: String,
+    text: String,
+}
 
-/// Renders the leaderboard, the cases, the misses and the warnings.
+impl Detail {
+    fn new(summary: impl Into<String>, text: String) -> Option<Self> {
+        (!text.is_empty()).then(|| Self { summary: summary.into(), text })
+    }
+}
+
+type DetailFn = fn(&ReportV1, &TerminalStyle) -> Option<Detail>;
+
+/// Renders the warnings, the leaderboard and the cases; with `--verbose` everything, otherwise a line names the rest.
 pub fn draw(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let mut out = head(report, terminal);
     if let Some(sentence) = failed_sentence(report) {
@@ -34,28 +47,36 @@ pub fn draw(report: &ReportV1, terminal: &TerminalStyle) -> String {
     if let Some(statement) = statement(report) {
         out.push_str(&folded("", &harmless(statement), BOLD, terminal));
     }
+    out.push_str(&warnings(report, terminal));
     out.push('\n');
     let (board, remarks) = leaderboard::draw(report, terminal);
     out.push_str(&board);
     out.push_str(&footnotes(report, remarks, terminal));
-    let sections = [judges, isolation, pooled, sections::composites, sections::corrected, spread];
-    out.extend(sections.map(|section| section(report, terminal)));
-    if report.profile.method == Method::Recorded {
-        out.push_str(&one_to_one(report, terminal));
-    }
-    if report.profile.method != Method::Verdict {
-        out.extend([cases, missed, flaky].map(|section| section(report, terminal)));
-        // Exact suites list all other findings below; recorded decisions are taken as they are.
-        if report.profile.method == Method::Score && !report.profile.expect_pass {
-            out.push_str(&sections::extras(report, terminal));
+    let mut hidden = Vec::new();
+    let mut add_details = |details: &[DetailFn], out: &mut String| {
+        for detail in details.iter().filter_map(|draw| draw(report, terminal)) {
+            match terminal.verbosity.verbose {
+                true => out.push_str(&detail.text),
+                false => hidden.push(detail.summary),
+            }
         }
-        out.push_str(&thresholds(report, terminal));
+    };
+    add_details(&[judges, isolation, pooled, sections::composites], &mut out);
+    // Nobody gives labels but to see the figures corrected by them.
+    out.push_str(&sections::corrected(report, terminal));
+    add_details(&[spread, one_to_one], &mut out);
+    if report.profile.method != Method::Verdict {
+        out.push_str(&cases(report, terminal));
+        add_details(&[missed, flaky, sections::extras, thresholds], &mut out);
     }
-    out.push_str(&lucky(report, terminal));
+    add_details(&[lucky], &mut out);
     if report.profile.expect_pass {
         out.push_str(&expectations(report, terminal));
     }
-    out.push_str(&warnings(report, terminal));
+    if !hidden.is_empty() && !terminal.verbosity.quiet {
+        out.push('\n');
+        out.push_str(&folded("", &format!("-v adds {}", hidden.join(", ")), DIM, terminal));
+    }
     out
 }
 
@@ -65,7 +86,11 @@ fn head(report: &ReportV1, terminal: &TerminalStyle) -> String {
         members.into_iter().any(|member| member == name)
     };
     let decided = |judge: &&JudgeV1| judge.asked + judge.cached > 0 && !sits(&judge.judge);
-    let judges: Vec<&str> = report.judges.iter().filter(decided).map(|j| j.judge.as_str()).collect();
+    let with_agreement = |judge: &JudgeV1| match agreement_words(judge) {
+        Some(words) => format!("{} ({words})", judge.judge),
+        None => judge.judge.clone(),
+    };
+    let judges: Vec<String> = report.judges.iter().filter(decided).map(with_agreement).collect();
     let judge = if judges.is_empty() { "none".to_owned() } else { judges.join(", ") };
     let (cases, goldens) = (count(report.suite.cases, "case"), count(report.suite.issues, "golden"));
     let (profile, judge) = (harmless(&report.profile.name), harmless(&judge));
@@ -85,39 +110,50 @@ fn hanging(text: &str, terminal: &TerminalStyle) -> String {
 }
 
 fn footnotes(report: &ReportV1, remarks: Vec<String>, terminal: &TerminalStyle) -> String {
+    let verbose = terminal.verbosity.verbose;
     let mut notes = Vec::new();
     if report.tools.iter().filter(|tool| tool.has_reported()).count() > 1 {
         notes.push("* best".to_owned());
     }
     notes.push(format!("mean over {}", report.profile.headline_macro_by.as_deref().unwrap_or("cases")));
-    let percent = report.intervals.level * 100.0;
-    notes.push(match &report.intervals.cluster {
-        Some(field) => format!("{percent} % intervals beneath, clustered by {field}"),
-        None => format!("{percent} % intervals beneath"),
-    });
+    if leaderboard::has_intervals(report) {
+        let percent = report.intervals.level * 100.0;
+        let clustered = report.intervals.cluster.as_ref().map(|field| format!(", clustered by {field}"));
+        notes.push(format!("{percent} % intervals{}", clustered.unwrap_or_default()));
+    }
     if let Some(n) = too_few_cases(report) {
         let what = if report.profile.headline_macro_by.is_some() { "value" } else { "case" };
         notes.push(format!("n = {}: too few to rely on ({RELIABLE_N} wanted)", count(n, what)));
     }
     notes.extend(remarks);
-    let sentences = clusters_sentence(report).into_iter().chain(untouched_sentence(report));
-    let sentences: String = sentences.map(|sentence| indented(&sentence, DIM, terminal)).collect();
-    let sensitivity = sensitivity_sentence(report).map(|sentence| indented(&sentence, WARNING, terminal));
-    indented(&notes.join(" · "), DIM, terminal) + &sentences + &sensitivity.unwrap_or_default()
+    let untouched: usize = report.tools.iter().map(|tool| tool.untouched_extras).sum();
+    if untouched > 0 && !verbose {
+        notes.push(format!("{} on untouched lines not counted", count(untouched, "extra")));
+    }
+    let mut out = indented(&notes.join(" · "), DIM, terminal);
+    // Clusters that are not used make intervals too narrow, which nobody should miss.
+    let is_ignored = report.intervals.clusters.as_ref().is_some_and(|clusters| !clusters.used);
+    let clusters = clusters_sentence(report).filter(|_| verbose || is_ignored);
+    let untouched = untouched_sentence(report).filter(|_| verbose);
+    out.extend(clusters.into_iter().chain(untouched).map(|sentence| indented(&sentence, DIM, terminal)));
+    // Without `--verbose` the command is among the next steps.
+    let sentence = if verbose { sensitivity_sentence(report) } else { sensitivity(report) };
+    out.extend(sentence.map(|sentence| indented(&sentence, WARNING, terminal)));
+    out
 }
 
-fn pooled(report: &ReportV1, terminal: &TerminalStyle) -> String {
-    let Some(ToolTable { columns, rows }) = pooled_table(report) else { return String::new() };
+fn pooled(report: &ReportV1, terminal: &TerminalStyle) -> Option<Detail> {
+    let ToolTable { columns, rows } = pooled_table(report)?;
     let mut cells = vec![grid::header("tool", columns)];
     for (tool, values) in rows {
         cells.push(std::iter::once(Cell::left(tool)).chain(values.into_iter().map(Cell::right)).collect());
     }
     let heading = beside(POOLED_TITLE, " ", &format!("({POOLED_CELLS})"), terminal);
-    format!("\n{heading}{}", grid::draw(&cells, terminal.width, terminal.colour))
+    Detail::new("pooled counts", format!("\n{heading}{}", grid::draw(&cells, terminal.width, terminal.colour)))
 }
 
-fn spread(report: &ReportV1, terminal: &TerminalStyle) -> String {
-    let Some(ToolTable { columns, rows }) = trial_spread(report) else { return String::new() };
+fn spread(report: &ReportV1, terminal: &TerminalStyle) -> Option<Detail> {
+    let ToolTable { columns, rows } = trial_spread(report)?;
     let mut cells = vec![grid::header("tool", columns)];
     for (tool, values) in rows {
         cells.push(std::iter::once(Cell::left(tool)).chain(values.into_iter().map(Cell::right)).collect());
@@ -127,16 +163,20 @@ fn spread(report: &ReportV1, terminal: &TerminalStyle) -> String {
         (2..=cells[0].len()).rev().find(|columns| grid::width(&cells, *columns) <= terminal.width).unwrap_or(2);
     cells.iter_mut().for_each(|row| row.truncate(columns));
     let heading = beside(SPREAD_TITLE, " ", &format!("({SPREAD_CELLS})"), terminal);
-    format!("\n{heading}{}", grid::draw(&cells, terminal.width, terminal.colour))
+    Detail::new("variation over trials", format!("\n{heading}{}", grid::draw(&cells, terminal.width, terminal.colour)))
 }
 
-fn one_to_one(report: &ReportV1, terminal: &TerminalStyle) -> String {
+fn one_to_one(report: &ReportV1, terminal: &TerminalStyle) -> Option<Detail> {
+    if report.profile.method != Method::Recorded {
+        return None;
+    }
+    let summary = "counts if matched one to one";
     let tools = ranked(report).into_iter();
     let changed: Vec<_> = tools.filter_map(|t| Some((t, t.one_to_one.filter(|own| *own != t.counts)?))).collect();
     let mut out = heading("If every finding could match only one golden", terminal);
     if changed.is_empty() {
         out.push_str("  nothing would change: the recorded matches are one to one\n");
-        return out;
+        return Detail::new(summary, out);
     }
     let mut rows = vec![grid::header("tool", ["TP", "FP", "FN", "recall"])];
     for (tool, own) in changed {
@@ -151,15 +191,16 @@ fn one_to_one(report: &ReportV1, terminal: &TerminalStyle) -> String {
         ]);
     }
     out.push_str(&grid::draw(&rows, terminal.width, terminal.colour));
-    out
+    Detail::new(summary, out)
 }
 
-fn judges(report: &ReportV1, terminal: &TerminalStyle) -> String {
-    let lines = judge_lines(report).into_iter();
-    lines.map(|line| indented(&format!("judge {line}"), DIM, terminal)).collect()
+fn judges(report: &ReportV1, terminal: &TerminalStyle) -> Option<Detail> {
+    let lines = judge_lines(report);
+    let summary = if lines.len() == 1 { "judge" } else { "judges" };
+    Detail::new(summary, lines.iter().map(|line| indented(&format!("judge {line}"), DIM, terminal)).collect())
 }
 
-fn isolation(report: &ReportV1, terminal: &TerminalStyle) -> String {
+fn isolation(report: &ReportV1, terminal: &TerminalStyle) -> Option<Detail> {
     let mut by: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for tool in ranked(report) {
         if let Some(words) = report.measured.isolation.get(&tool.tool) {
@@ -168,61 +209,130 @@ fn isolation(report: &ReportV1, terminal: &TerminalStyle) -> String {
     }
     // Recorded trials and built-in rules run nothing, which needs no line.
     if by.keys().all(|words| *words == NOTHING_EXECUTED) {
-        return String::new();
+        return None;
     }
     let all: Vec<String> = by.iter().map(|(words, tools)| format!("{}: {words}", tools.join(", "))).collect();
     let line = format!("isolation · {}", all.join(" · "));
-    folded("  ", &harmless(&line), DIM, terminal)
+    Detail::new("isolation", folded("  ", &harmless(&line), DIM, terminal))
 }
 
-/// The ranking metric and the goldens found by case; for a large suite the worst cases.
+/// Without `--verbose`, this many cases are shown; fewer if the tools need several tables.
+const MOST_CASES: usize = 20;
+const MOST_CASES_OF_MANY_TOOLS: usize = 10;
+/// Case names may be shortened to this to make room for a tool.
+const CASE_NAME: usize = 24;
+
+/// The ranking metric and the goldens found by case; of a large suite the worst cases.
 fn cases(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let tools = ranked(report);
-    let fitting = |cell: usize| (terminal.width.saturating_sub(30) / cell).max(1);
-    // If full cells do not fit for all tools, short cells for more tools are better.
-    let short = tools.len() > fitting(20);
-    let shown = &tools[..tools.len().min(if short { fitting(16) } else { fitting(20) })];
-    let mut order: Vec<usize> = (0..report.cases.len()).collect();
-    let large = order.len() > MOST_CASES;
-    if large {
-        let mean = |case: usize| {
-            let values: Vec<f64> = shown.iter().filter_map(|t| value(&t.cases[case], rank_metric(report))).collect();
-            karat_core::stats::summary::mean(&values)
-        };
-        // Perfect cases are not listed.
-        order.retain(|&case| mean(case).is_some_and(|figure| figure < 1.0));
-        order.sort_by(|&a, &b| mean(a).unwrap_or(1.0).total_cmp(&mean(b).unwrap_or(1.0)).then(a.cmp(&b)));
-        order.truncate(10);
-    }
-    if order.is_empty() {
+    if tools.is_empty() || report.cases.is_empty() {
         return String::new();
     }
-    let heading = if large { "The ten worst cases" } else { "Case by case" };
+    let blocks = CaseColumns::arrange(report, &tools, terminal);
+    let most = if blocks.len() > 1 { MOST_CASES_OF_MANY_TOOLS } else { MOST_CASES };
+    let mut order: Vec<usize> = (0..report.cases.len()).collect();
+    let is_cut = order.len() > most && !terminal.verbosity.verbose;
+    if is_cut {
+        let mean = |case: usize| {
+            let values: Vec<f64> = tools.iter().filter_map(|tool| case_value(report, &tool.cases[case])).collect();
+            karat_core::stats::summary::mean(&values).unwrap_or(1.0)
+        };
+        order.sort_by(|&a, &b| mean(a).total_cmp(&mean(b)).then(a.cmp(&b)));
+        order.truncate(most);
+    }
+    let heading = if is_cut { format!("The {most} worst cases") } else { "Case by case".to_owned() };
     // F1 is the default; any other metric is named.
     let heading = match rank_metric(report) {
-        "f1" => heading.to_owned(),
+        "f1" => heading,
         id => format!("{heading}, by {}", title(id)),
     };
-    let mut header = vec![Cell::left("case").styled(DIM)];
-    let widest = if short { 14 } else { 18 };
-    header.extend(shown.iter().map(|t| Cell::left(grid::fit(&harmless(&t.tool), widest)).styled(DIM)));
-    let mut rows = vec![header];
-    for &case in &order {
-        let mut row = vec![Cell::left(&report.cases[case].case)];
-        row.extend(shown.iter().map(|tool| case_cell(report, tool, case, short)));
-        rows.push(row);
-    }
-    let repeated = shown.iter().flat_map(|tool| &tool.cases).any(|case| case.trials.len() > 1);
-    let heading = match repeated {
+    let is_repeated = tools.iter().flat_map(|tool| &tool.cases).any(|case| case.trials.len() > 1);
+    let mut out = match is_repeated {
         true => format!("\n{}", beside(&heading, " ", "(mean over trials; goldens found over all trials)", terminal)),
         false => self::heading(&heading, terminal),
     };
-    let mut out = heading + &grid::draw(&rows, terminal.width, terminal.colour);
-    if shown.len() < tools.len() {
-        let note = format!("{} in the JSON report", count(tools.len() - shown.len(), "more tool"));
-        out.push_str(&format!("  {}\n", paint(&note, DIM, terminal)));
+    let tables: Vec<String> = blocks.iter().map(|block| block.draw(report, &order, terminal)).collect();
+    out.push_str(&tables.join("\n"));
+    if is_cut {
+        let rest = format!("{} with -v", count(report.cases.len() - most, "more case"));
+        out.push_str(&format!("  {}\n", paint(&rest, DIM, terminal)));
     }
     out
+}
+
+/// Tools whose columns stand in one table.
+struct CaseColumns<'r> {
+    tools: Vec<CaseColumn<'r>>,
+    is_short: bool,
+    /// Several tables have the same names of cases.
+    case_name: usize,
+}
+
+#[derive(Clone)]
+struct CaseColumn<'r> {
+    tool: &'r ToolV1,
+    head: String,
+    width: usize,
+}
+
+impl<'r> CaseColumns<'r> {
+    /// All tools in one table if they fit, at last with short cells and names; otherwise in as few tables as possible.
+    fn arrange(report: &ReportV1, tools: &[&'r ToolV1], terminal: &TerminalStyle) -> Vec<Self> {
+        let longest = report.cases.iter().map(|case| harmless(&case.case).width()).max().unwrap_or_default();
+        let fits = |columns: &[CaseColumn<'_>], case_name: usize| {
+            let cells: usize = columns.iter().map(|column| column.width + 2).sum();
+            longest.min(case_name) + 2 + cells <= terminal.width
+        };
+        // Names of cases are shortened only after the cells and names of tools.
+        let looks = [(false, 24, longest), (false, 18, longest), (true, 18, longest), (true, 14, CASE_NAME)];
+        for (is_short, head, case_name) in looks {
+            let tools = columns(report, tools, is_short, head);
+            if fits(&tools, case_name) {
+                return vec![Self { tools, is_short, case_name: longest }];
+            }
+        }
+        let mut blocks: Vec<Self> = Vec::new();
+        for column in columns(report, tools, true, 11) {
+            let has_room = |block: &&mut Self| {
+                let wider: Vec<_> = block.tools.iter().chain([&column]).cloned().collect();
+                fits(&wider, CASE_NAME)
+            };
+            match blocks.last_mut().filter(has_room) {
+                Some(last) => last.tools.push(column),
+                None => blocks.push(Self { tools: vec![column], is_short: true, case_name: CASE_NAME }),
+            }
+        }
+        blocks
+    }
+
+    fn draw(&self, report: &ReportV1, cases: &[usize], terminal: &TerminalStyle) -> String {
+        let heads = self.tools.iter().map(|column| Cell::left(&column.head).styled(DIM));
+        let mut rows: Vec<Vec<Cell>> = vec![std::iter::once(Cell::left("case").styled(DIM)).chain(heads).collect()];
+        let names: Vec<String> = cases.iter().map(|case| harmless(&report.cases[*case].case).into_owned()).collect();
+        let short = grid::shorten_names(names.iter().map(String::as_str), self.case_name);
+        for (&case, name) in cases.iter().zip(&names) {
+            let cells = self.tools.iter().map(|column| case_cell(report, column.tool, case, self.is_short));
+            rows.push(std::iter::once(Cell::left(&short[name.as_str()])).chain(cells).collect());
+        }
+        grid::draw(&rows, terminal.width, terminal.colour)
+    }
+}
+
+/// The columns of tools, their names in at most this width.
+fn columns<'r>(report: &ReportV1, tools: &[&'r ToolV1], is_short: bool, head: usize) -> Vec<CaseColumn<'r>> {
+    let names: Vec<String> = tools.iter().map(|tool| harmless(&tool.tool).into_owned()).collect();
+    let short = grid::shorten_names(names.iter().map(String::as_str), head);
+    let column = |(&tool, name): (&&'r ToolV1, &String)| {
+        let head = short[name.as_str()].clone();
+        let cells = (0..report.cases.len()).map(|case| case_cell(report, tool, case, is_short).width());
+        CaseColumn { tool, width: cells.chain([head.width()]).max().unwrap_or_default(), head }
+    };
+    tools.iter().zip(&names).map(column).collect()
+}
+
+/// The ranking metric of a case; a clean case has none, and `clean_pass` takes its place.
+fn case_value(report: &ReportV1, case: &CaseResultV1) -> Option<f64> {
+    value(case, rank_metric(report)).or_else(|| value(case, "clean_pass"))
 }
 
 fn value(case: &CaseResultV1, id: &str) -> Option<f64> {
@@ -259,7 +369,7 @@ fn case_cell(report: &ReportV1, tool: &ToolV1, case: usize, short: bool) -> Cell
     Cell::left(format!("{}  {found}/{all}{word}", three(figure))).styled(style)
 }
 
-fn missed(report: &ReportV1, terminal: &TerminalStyle) -> String {
+fn missed(report: &ReportV1, terminal: &TerminalStyle) -> Option<Detail> {
     let mut never: Vec<(&str, &str)> = Vec::new();
     for (index, case) in report.cases.iter().enumerate() {
         let trials = || report.tools.iter().flat_map(|tool| tool.cases[index].counted());
@@ -275,15 +385,21 @@ fn missed(report: &ReportV1, terminal: &TerminalStyle) -> String {
         }
     }
     if never.is_empty() || report.tools.is_empty() {
-        return String::new();
+        return None;
     }
-    let who = if report.tools.len() == 1 { "Never found" } else { "Found by no tool" };
-    let mut out = format!("\n{} {}\n", paint(who, BOLD, terminal), paint(&format!("({})", never.len()), DIM, terminal));
-    for (case, title) in never.iter().take(8) {
+    let who = if report.tools.len() == 1 { "never found" } else { "found by no tool" };
+    let number = paint(&format!("({})", never.len()), DIM, terminal);
+    let mut out = format!("\n{} {number}\n", paint(&capitalised(who), BOLD, terminal));
+    for (case, title) in &never {
         out.push_str(&grid::fit(&format!("  {}: {}", harmless(case), harmless(title)), terminal.width));
         out.push('\n');
     }
-    out + &more(never.len(), 8, "", terminal)
+    Detail::new(format!("{} {who}", count(never.len(), "golden")), out)
+}
+
+fn capitalised(words: &str) -> String {
+    let mut chars = words.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 /// A heading and the lines below it; empty without lines.
@@ -292,7 +408,7 @@ fn listed(heading: String, lines: impl Iterator<Item = String>, terminal: &Termi
     if lines.is_empty() { lines } else { heading + &lines }
 }
 
-fn flaky(report: &ReportV1, terminal: &TerminalStyle) -> String {
+fn flaky(report: &ReportV1, terminal: &TerminalStyle) -> Option<Detail> {
     let lines = ranked(report).into_iter().filter_map(|tool| {
         // Closest to half of the trials; ties go to the earliest.
         let worst = tool.flaky.iter().min_by_key(|flaky| (2 * flaky.found).abs_diff(flaky.trials))?;
@@ -300,24 +416,25 @@ fn flaky(report: &ReportV1, terminal: &TerminalStyle) -> String {
         let example = format!("{} ({} of {} trials)", worst.golden, worst.found, worst.trials);
         Some(format!("{}: {goldens}, such as {example}", tool.tool))
     });
-    listed(heading("Found in some trials only", terminal), lines, terminal)
+    let text = listed(heading("Found in some trials only", terminal), lines, terminal);
+    let all = report.tools.iter().flat_map(|tool| &tool.flaky);
+    let goldens: BTreeSet<(&str, &str)> = all.map(|flaky| (flaky.case.as_str(), flaky.golden.as_str())).collect();
+    Detail::new(format!("{} found in some trials only", count(goldens.len(), "golden")), text)
 }
 
-fn lucky(report: &ReportV1, terminal: &TerminalStyle) -> String {
+fn lucky(report: &ReportV1, terminal: &TerminalStyle) -> Option<Detail> {
     let lines = ranked(report).into_iter().filter(|tool| !tool.lucky.is_empty()).map(|tool| {
         let mut cases: BTreeMap<&str, usize> = BTreeMap::new();
         tool.lucky.iter().for_each(|guess| *cases.entry(guess.case.as_str()).or_default() += 1);
-        let named: Vec<String> = cases.iter().take(MOST_LUCKY).map(|(case, n)| format!("{case} ({n}×)")).collect();
-        let more =
-            if cases.len() > MOST_LUCKY { format!(", and {} more", cases.len() - MOST_LUCKY) } else { String::new() };
-        format!("{}: {}{more}", tool.tool, named.join(", "))
+        let named: Vec<String> = cases.iter().map(|(case, n)| format!("{case} ({n}×)")).collect();
+        format!("{}: {}", tool.tool, named.join(", "))
     });
-    listed(heading("Called vulnerable without the target", terminal), lines, terminal)
+    let text = listed(heading("Called vulnerable without the target", terminal), lines, terminal);
+    let verdicts: usize = report.tools.iter().map(|tool| tool.lucky.len()).sum();
+    Detail::new(format!("{} without the target", count(verdicts, "right verdict")), text)
 }
 
-const MOST_LUCKY: usize = 3;
-
-fn thresholds(report: &ReportV1, terminal: &TerminalStyle) -> String {
+fn thresholds(report: &ReportV1, terminal: &TerminalStyle) -> Option<Detail> {
     let lines = ranked(report).into_iter().filter_map(|tool| {
         let now = tool.micro.get("f1").and_then(|e| e.value)?;
         let points = tool.sweeps.iter().filter_map(|sweep| {
@@ -334,13 +451,14 @@ fn thresholds(report: &ReportV1, terminal: &TerminalStyle) -> String {
     });
     let aside = "(pooled; chosen on the same cases, so optimistic)";
     let heading = format!("\n{}", beside("A threshold would help", " ", aside, terminal));
-    listed(heading, lines, terminal)
+    Detail::new("thresholds that would help", listed(heading, lines, terminal))
 }
 
 const WORTH_A_THRESHOLD: f64 = 0.01;
 
 fn expectations(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let mut out = String::new();
+    let most = if terminal.verbosity.verbose { usize::MAX } else { MOST_UNMET };
     for tool in &report.tools {
         let mut lines: Vec<(&str, Style, String)> = Vec::new();
         for (result, info) in tool.cases.iter().zip(&report.cases) {
@@ -363,20 +481,31 @@ fn expectations(report: &ReportV1, terminal: &TerminalStyle) -> String {
         }
         let head = format!("{} does not pass", harmless(&tool.tool));
         out.push_str(&format!("\n{}\n", paint(&grid::fit(&head, terminal.width), BOLD, terminal)));
-        for (word, style, line) in lines.iter().take(20) {
+        for (word, style, line) in lines.iter().take(most) {
             let line = grid::fit(&harmless(line), terminal.width.saturating_sub(word.len() + 4));
             out.push_str(&format!("  {}  {line}\n", paint(word, *style, terminal)));
         }
-        out.push_str(&more(lines.len(), 20, "", terminal));
+        out.push_str(&more(lines.len(), most, " with -v", terminal));
     }
     out
 }
 
+const MOST_UNMET: usize = 20;
+
 fn warnings(report: &ReportV1, terminal: &TerminalStyle) -> String {
-    if report.warnings.is_empty() {
-        return String::new();
+    let most = if terminal.verbosity.verbose { usize::MAX } else { MOST_WARNINGS };
+    let word = paint("warning:", WARNING.bold(), terminal);
+    let mut out = String::new();
+    for warning in report.warnings.iter().take(most) {
+        let lines = grid::fold(&format!("warning: {}", harmless(warning)), terminal.width.saturating_sub(2));
+        for (number, line) in lines.iter().enumerate() {
+            out.push_str(&match line.strip_prefix("warning:").filter(|_| number == 0) {
+                Some(rest) => format!("{word}{rest}\n"),
+                None => format!("  {line}\n"),
+            });
+        }
     }
-    let mut out = format!("\n{}\n", paint("Warnings", WARNING.bold(), terminal));
-    out.extend(report.warnings.iter().take(12).map(|warning| hanging(warning, terminal)));
-    out + &more(report.warnings.len(), 12, " in the JSON report", terminal)
+    out + &more(report.warnings.len(), most, " warnings with -v", terminal)
 }
+
+const MOST_WARNINGS: usize = 6;

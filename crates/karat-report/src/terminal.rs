@@ -5,12 +5,29 @@ use anstyle::{AnsiColor, Style};
 use karat_format::diagnostic::harmless;
 use unicode_width::UnicodeWidthStr;
 
-/// Width and colour support of the output.
+/// How much is printed. Both may be set: `verbose` is about the result, `quiet` about everything else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verbosity {
+    /// Print only the result and errors: no progress, notes or hints.
+    pub quiet: bool,
+    /// Print every section of the result, and shorten no list.
+    pub verbose: bool,
+}
+
+/// Width and colour support of the output, and how much is shown.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct TerminalStyle {
     pub width: usize,
     pub colour: bool,
+    pub verbosity: Verbosity,
+}
+
+impl TerminalStyle {
+    /// Text without colours, with every section.
+    pub const fn complete(width: usize) -> Self {
+        Self { width, colour: false, verbosity: Verbosity { quiet: false, verbose: true } }
+    }
 }
 
 pub(crate) const BOLD: Style = Style::new().bold();

@@ -1,49 +1,72 @@
 //! The page that compares two runs.
 
-use super::markup::{code_spans, note, percent_encode, time};
-use super::reply::{Fault, Reply};
+mod verdict;
+
+use super::markup::{AGO, code_spans, note, percent_encode, time};
+use super::reply::{Fault, Reply, as_sentence};
 use super::run_lookup::{display_name, find_run, stored_result, trial_counts};
 use super::state::{LIST_LIFETIME, State, current_period};
 use axum::extract::{Query, State as Shared};
 use axum::http::StatusCode;
-use karat::comparison::{Request, Side, compare, pair_tools};
+use karat::comparison::{Refusal, Request, Side, compare, pair_tools, refusals};
 use karat::report_source::AnyReport;
 use karat_core::clusters::ClusterBy;
 use karat_core::comparison::Rules;
 use karat_core::metric::estimate::RELIABLE_N;
-use karat_core::wording::count;
+use karat_core::wording::{count, plural};
 use karat_format::comparison::{ComparisonV1, DifferenceV1, GoldenMovedV1, PairV1};
 use karat_format::config::SuiteKind;
 use karat_report::number::{p_value, signed, three, title};
 use karat_store::{RunInfo, Store};
 use maud::{Markup, html};
-use serde::Deserialize;
+use verdict::{PairVerdict, overall, ranking_metric};
 
 const MOST_MOVED: usize = 100;
-
-/// The end of a refusal on the command line, replaced by a link here.
-const BY_FLAG: &str = ", or give --intersection to compare the cases whose goldens are the same";
 
 /// Minimum range of the difference bar, so that tiny differences look tiny.
 const NARROWEST: f64 = 0.1;
 
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct PageQuery {
-    a: Option<String>,
-    b: Option<String>,
-    /// If the suites differ, compare the cases with the same goldens.
-    #[serde(default)]
-    intersection: u8,
+/// The runs of a request, and whether to compare the cases with the same goldens if the suites differ.
+struct Asked {
+    runs: Vec<String>,
+    intersection: bool,
 }
 
-pub(super) async fn page(Shared(state): Shared<State>, Query(asked): Query<PageQuery>) -> Result<Reply, Fault> {
-    let (Some(a), Some(b)) = (asked.a.filter(|a| !a.is_empty()), asked.b.filter(|b| !b.is_empty())) else {
-        let said = "A comparison needs two runs, as in `/compare?a=RUN&b=RUN`.";
-        let more = html! { p { "Choose them from " a href="/" { "all runs" } "." } };
-        return Err(Fault { more, ..Fault::new(StatusCode::BAD_REQUEST, said) });
-    };
-    let intersection = asked.intersection > 0;
+impl Asked {
+    /// Reads `a=RUN&b=RUN`, or `run=RUN` once for each run, in any order.
+    fn new(query: Vec<(String, String)>) -> Self {
+        let (mut from, mut to, mut ticked, mut intersection) = (None, None, Vec::new(), false);
+        for (name, value) in query.into_iter().filter(|(_, value)| !value.is_empty()) {
+            match name.as_str() {
+                "a" => from = Some(value),
+                "b" => to = Some(value),
+                "run" => ticked.push(value),
+                "intersection" => intersection = value != "0",
+                _ => {}
+            }
+        }
+        let runs = if ticked.is_empty() { from.into_iter().chain(to).collect() } else { ticked };
+        Self { runs, intersection }
+    }
+}
+
+pub(super) async fn page(
+    Shared(state): Shared<State>,
+    Query(query): Query<Vec<(String, String)>>,
+) -> Result<Reply, Fault> {
+    let is_ticked = query.iter().any(|(name, _)| name == "run");
+    let Asked { runs, intersection } = Asked::new(query);
+    let [a, b] = <[String; 2]>::try_from(runs).map_err(|runs| {
+        let chosen = if is_ticked { format!(" {} chosen.", plural(runs.len(), "is", "are")) } else { String::new() };
+        let said = format!("A comparison needs two runs, as in `/compare?a=RUN&b=RUN`.{chosen}");
+        let more = html! { p { "Tick two runs in the list of " a href="/" { "all runs" } "." } };
+        Fault { more, ..Fault::new(StatusCode::BAD_REQUEST, said) }
+    })?;
     let (a, b) = state.read(move |store| Ok((find_run(store, &a)?.0, find_run(store, &b)?.0))).await?;
+    if is_ticked {
+        let (earlier, later) = if (a.created_ms, &a.id) <= (b.created_ms, &b.id) { (a, b) } else { (b, a) };
+        return Ok(Reply::redirect(&address(&earlier, &later, intersection)));
+    }
     let key = format!("compare {} {:?} {} {:?} {intersection}", a.id, a.ended_ms, b.id, b.ended_ms);
     // The error for an unfinished run changes with its progress.
     let key = if a.has_report && b.has_report { key } else { format!("{key} {}", current_period(LIST_LIFETIME)) };
@@ -54,79 +77,111 @@ pub(super) async fn page(Shared(state): Shared<State>, Query(asked): Query<PageQ
 fn draw(state: &State, store: &mut Store, runs: &[RunInfo; 2], intersection: bool) -> Result<Reply, Fault> {
     let compared = compare_runs(store, runs, intersection)?;
     let status = if compared.is_ok() { StatusCode::OK } else { StatusCode::CONFLICT };
-    let body = html! {
-        (head(runs, intersection))
-        @match compared {
-            Ok(comparison) => {
-                @if !comparison.warnings.is_empty() {
-                    (note("Warnings", &html! { ul { @for warning in &comparison.warnings { li { (warning) } } } }))
-                }
-                @for pair in &comparison.comparisons { (section(&comparison, pair, runs)) }
-            }
-            Err(refusal) => { (note("These runs cannot be compared", &refusal)) }
-        }
+    let body = match &compared {
+        Ok(compared) => draw_comparison(compared, runs, intersection),
+        Err(refusals) => html! {
+            h1 { "These runs cannot be compared" }
+            (cards(runs, intersection))
+            ul.refusals { @for refusal in refusals { li { (refusal) } } }
+        },
     };
-    Ok(state.page("", "Karat: comparison", body, &[], &[]).status(status))
+    let [a, b] = runs;
+    let suite = format!("/?suite={}", percent_encode(&b.suite));
+    let names = format!("{} → {}", display_name(a), display_name(b));
+    let frame = state.frame(vec![(b.suite.clone(), Some(suite)), (names, None)]);
+    Ok(state.reloading_page(frame, "Karat: comparison", body, &[], &[AGO]).status(status))
 }
 
-/// The comparison, or why there is none and what to do instead.
+/// The tools of two runs.
+struct Compared {
+    comparison: ComparisonV1,
+    /// Tools that only the first run has, and those that only the second has.
+    only: [Vec<String>; 2],
+}
+
+/// The comparison, or each reason why there is none with what to do about it.
 fn compare_runs(
     store: &mut Store,
     [a, b]: &[RunInfo; 2],
     intersection: bool,
-) -> Result<Result<ComparisonV1, Markup>, Fault> {
+) -> Result<Result<Compared, Vec<Markup>>, Fault> {
     let (a_report, b_report) = match (finished(store, a)?, finished(store, b)?) {
         (Ok(a_report), Ok(b_report)) => (a_report, b_report),
-        (a_report, b_report) => {
-            let reasons = [a_report.err(), b_report.err()];
-            return Ok(Err(html! { @for reason in reasons.iter().flatten() { p { (code_spans(reason)) } } }));
+        (a_report, b_report) => return Ok(Err([a_report.err(), b_report.err()].into_iter().flatten().collect())),
+    };
+    let (a_sides, b_sides) = (a_report.sides(), b_report.sides());
+    let (pairs, only) = match pair_sides((a, &a_sides), (b, &b_sides)) {
+        Ok(paired) => paired,
+        Err(reason) => return Ok(Err(vec![code_spans(&reason)])),
+    };
+    let pairs: Vec<(&Side, &Side)> = pairs.iter().map(|(a, b)| (a, b)).collect();
+    let mut refused: Vec<Refusal> = Vec::new();
+    for refusal in pairs.iter().flat_map(|(a, b)| refusals(a, b, intersection)) {
+        if !refused.contains(&refusal) {
+            refused.push(refusal);
         }
-    };
-    let sides = match sides((a, &a_report.sides()), (b, &b_report.sides())) {
-        Ok(sides) => sides,
-        Err(reason) => return Ok(Err(html! { p { (code_spans(&reason)) } })),
-    };
-    let pairs: Vec<(&Side, &Side)> = sides.iter().map(|(a, b)| (a, b)).collect();
+    }
+    if !refused.is_empty() {
+        let helps = refused.iter().all(|refusal| refusal.intersection);
+        return Ok(Err(refused.iter().map(|refusal| bullet(refusal, [a, b], helps)).collect()));
+    }
     // Use the same clusters in the comparison as in the reports.
     let [asked, other] = [a_report, b_report].map(|report| report.cluster_by());
     let cluster = if asked == other { asked } else { ClusterBy::Default };
     let request = Request { metrics: &[], cluster: &cluster, rules: Rules::default(), intersection };
-    Ok(compare(&pairs, &request).map_err(|failure| {
-        // Offer a link instead of the command line's flag, if it helps.
-        let said = failure.text();
-        let same_rules = pairs.iter().all(|(a, b)| a.profile_digest == b.profile_digest);
-        html! {
-            p { (code_spans(&said.replace(BY_FLAG, ""))) }
-            @if same_rules && said.contains(BY_FLAG) {
-                p { a href=(address(a, b, true)) { "Compare the cases with the same goldens" } }
+    let compared = compare(&pairs, &request).map(|comparison| Compared { comparison, only });
+    Ok(compared.map_err(|failure| vec![code_spans(&as_sentence(&failure.text()))]))
+}
+
+/// A reason, with a link or the commands that help; `intersection` says whether comparing fewer cases does.
+fn bullet(refusal: &Refusal, [a, b]: [&RunInfo; 2], intersection: bool) -> Markup {
+    let Refusal { reason, details, advice, intersection: of_cases } = refusal;
+    html! {
+        strong { (as_sentence(reason)) }
+        " " (as_sentence(advice))
+        @if *of_cases && intersection {
+            " Or " a href=(address(a, b, true)) { "compare the cases with the same goldens" } "."
+        } @else if !of_cases {
+            " For example:"
+            pre {
+                "karat score " (a.short_id) " --profile NAME -o a.json\n"
+                "karat score " (b.short_id) " --profile NAME -o b.json\n"
+                "karat compare a.json b.json"
             }
         }
-    }))
+        @if !details.is_empty() { details { summary { "What differs" } p { code { (details) } } } }
+    }
 }
 
 /// The report of a finished run, or why there is none: missing trials would count as missed.
-fn finished(store: &mut Store, run: &RunInfo) -> Result<Result<AnyReport, String>, Fault> {
+fn finished(store: &mut Store, run: &RunInfo) -> Result<Result<AnyReport, Markup>, Fault> {
     let done = trial_counts(store, &run.id)?.done;
     let report = stored_result(store, run)?.filter(|_| done >= run.planned);
     Ok(report.ok_or_else(|| {
         let word = store.state_word(run);
         let short = &run.short_id;
         if run.kind == SuiteKind::Assessment {
-            return format!("The assessment {short} is {word} and has no report; run `karat assess` again.");
+            return code_spans(&format!(
+                "The assessment {short} is {word} and has no report; run `karat assess` again."
+            ));
         }
-        let todo = if word == "running" {
-            "wait until it has finished".to_owned()
-        } else {
-            format!("resume it with `karat run --resume {short}`")
-        };
-        format!(
-            "Run {short} is {word}: {done} of {} trials are done, and missing trials would count as missed; {todo}.",
-            run.planned
-        )
+        let planned = run.planned;
+        html! {
+            strong { "Run " (display_name(run)) " is " (word) ": " (done) " of " (planned) " trials are done." }
+            " Missing trials would count as missed. "
+            @if word == "running" {
+                "Wait until it has finished; " a href={ "/runs/" (run.id) "/live" } { "watch it live" } "."
+            } @else {
+                "Resume it with " code { "karat run --resume " (short) } "."
+            }
+        }
     }))
 }
 
-fn sides(a: (&RunInfo, &[Side]), b: (&RunInfo, &[Side])) -> Result<Vec<(Side, Side)>, String> {
+type SidePairs = (Vec<(Side, Side)>, [Vec<String>; 2]);
+
+/// The tools to compare with each other, and those that only one run has.
+fn pair_sides(a: (&RunInfo, &[Side]), b: (&RunInfo, &[Side])) -> Result<SidePairs, String> {
     fn names(sides: &[Side]) -> Vec<&str> {
         sides.iter().map(|side| side.tool.as_str()).collect()
     }
@@ -146,29 +201,53 @@ fn sides(a: (&RunInfo, &[Side]), b: (&RunInfo, &[Side])) -> Result<Vec<(Side, Si
             b.0.short_id
         ));
     }
-    Ok(pairs)
+    let alone = |sides: &[Side], paired: &dyn Fn(&str) -> bool| -> Vec<String> {
+        names(sides).into_iter().filter(|name| !paired(name)).map(str::to_owned).collect()
+    };
+    let only = [
+        alone(a.1, &|name| shared.iter().any(|(ours, _)| ours == name)),
+        alone(b.1, &|name| shared.iter().any(|(_, theirs)| theirs == name)),
+    ];
+    Ok((pairs, only))
 }
 
 fn address(a: &RunInfo, b: &RunInfo, intersection: bool) -> String {
     format!("/compare?a={}&b={}{}", a.id, b.id, if intersection { "&intersection=1" } else { "" })
 }
 
-fn head([a, b]: &[RunInfo; 2], intersection: bool) -> Markup {
+fn draw_comparison(compared: &Compared, runs: &[RunInfo; 2], intersection: bool) -> Markup {
+    let Compared { comparison, only } = compared;
+    let (word, sentence) = overall(&comparison.comparisons);
+    let figure = match comparison.comparisons.as_slice() {
+        [pair] => ranking_metric(pair),
+        _ => None,
+    };
+    html! {
+        h1 {
+            span class={ "conclusion " (word) } { (word) }
+            " " (sentence)
+            @if let Some(one) = figure { ": " (title(&one.metric)) " " (three(one.a)) " → " (three(one.b)) }
+        }
+        (cards(runs, intersection))
+        (by_tool(comparison, only, runs))
+        @if !comparison.warnings.is_empty() {
+            (note("Warnings", &html! { ul { @for warning in &comparison.warnings { li { (warning) } } } }))
+        }
+        @for (at, pair) in comparison.comparisons.iter().enumerate() { (section(comparison, pair, runs, at)) }
+    }
+}
+
+fn cards([a, b]: &[RunInfo; 2], intersection: bool) -> Markup {
     let card = |run: &RunInfo, word: &str| {
         html! {
             div {
-                span.dim { (word) }
-                br;
+                span.dim { (word) " " }
                 a href={ "/runs/" (run.id) } { strong { (display_name(run)) } }
-                br;
-                (run.suite)
-                br;
-                span.dim { (time(run.created_ms)) " UTC" }
+                " " span.dim { (run.suite) " · " (time(run.created_ms)) }
             }
         }
     };
     html! {
-        h1 { "Comparison" }
         div.sides {
             (card(a, "from"))
             a href=(address(b, a, intersection)) title="swap the runs" { "⇄ swap" }
@@ -177,25 +256,93 @@ fn head([a, b]: &[RunInfo; 2], intersection: bool) -> Markup {
     }
 }
 
-fn section(comparison: &ComparisonV1, pair: &PairV1, runs: &[RunInfo; 2]) -> Markup {
-    let (same, differ): (Vec<&DifferenceV1>, Vec<&DifferenceV1>) =
-        pair.metrics.iter().partition(|one| one.ci == Some([0.0, 0.0]));
-    let few: Vec<&DifferenceV1> = differ.iter().copied().filter(|one| one.unreliable).collect();
-    let titles = |all: &[&DifferenceV1]| all.iter().map(|one| title(&one.metric)).collect::<Vec<_>>().join(", ");
+/// The range of the difference bars: that of all intervals, rounded up to 0.05 for a readable scale.
+fn reach<'a>(metrics: impl Iterator<Item = &'a DifferenceV1>) -> f64 {
+    let ends = metrics.flat_map(|one| one.ci.into_iter().flatten().chain(one.difference)).map(f64::abs);
+    let reach = ends.filter(|end| end.is_finite()).fold(NARROWEST, f64::max);
+    (reach / 0.05 - 1e-9).ceil() * 0.05
+}
+
+/// One row for each tool: what the ranking metric says about it.
+fn by_tool(comparison: &ComparisonV1, only: &[Vec<String>; 2], runs: &[RunInfo; 2]) -> Markup {
+    let reach = reach(comparison.comparisons.iter().filter_map(ranking_metric));
+    let row = |(at, pair): (usize, &PairV1)| {
+        let verdict = PairVerdict::of_pair(pair);
+        let one = ranking_metric(pair);
+        let (gained, lost) = (pair.goldens.gained.len(), pair.goldens.lost.len());
+        html! {
+            tr class=(verdict.word()) {
+                td.whole data-label="Tool" {
+                    a href={ "#tool-" (at + 1) } { strong { (tool_names(pair)) } }
+                }
+                td data-label="Verdict" { span { (verdict.badge()) } }
+                td.n data-label="From" { (three(one.and_then(|one| one.a))) }
+                td.n data-label="To" { (three(one.and_then(|one| one.b))) }
+                td.n data-label="Change" { (signed(one.and_then(|one| one.difference))) }
+                td data-label="Interval" { @if let Some(one) = one { (bar(one, reach, comparison.margin)) } @else { "–" } }
+                td.n data-label="p" { (p_value(one.and_then(|one| one.p_holm.or(one.p)))) }
+                td.n data-label="Goldens" {
+                    @if gained + lost == 0 { "–" } @else {
+                        span { span.good { "+" (gained) } " " span.bad { "−" (lost) } }
+                    }
+                }
+            }
+        }
+    };
+    let metric = comparison.comparisons.first().and_then(ranking_metric).map_or("", |one| title(&one.metric));
     html! {
-        section {
-            h2 { (pair.a.tool) @if pair.a.tool != pair.b.tool { " → " (pair.b.tool) } }
+        table.by-tool.cards {
+            thead {
+                tr {
+                    th scope="col" { "Tool" }
+                    th scope="col" { "Verdict" }
+                    th.n scope="col" { (metric) ", from" }
+                    th.n scope="col" { "to" }
+                    th.n scope="col" { "Change" }
+                    th scope="col" { (interval_title(comparison, reach)) }
+                    th.n scope="col" { "p" }
+                    th.n scope="col" { abbr title="Goldens gained and lost" { "Goldens" } }
+                }
+            }
+            tbody {
+                @for line in comparison.comparisons.iter().enumerate().map(row) { (line) }
+                @for (tools, run) in only.iter().zip(runs) {
+                    @for tool in tools {
+                        tr.alone {
+                            td.whole data-label="Tool" { strong { (tool) } }
+                            td data-label="Verdict" colspan="7" { span.dim { "only in " (display_name(run)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn interval_title(comparison: &ComparisonV1, reach: f64) -> String {
+    format!("{:.0} % interval, − {reach:.2} to + {reach:.2}", 100.0 * comparison.level)
+}
+
+fn tool_names(pair: &PairV1) -> String {
+    if pair.a.tool == pair.b.tool { pair.a.tool.clone() } else { format!("{} → {}", pair.a.tool, pair.b.tool) }
+}
+
+fn section(comparison: &ComparisonV1, pair: &PairV1, runs: &[RunInfo; 2], at: usize) -> Markup {
+    let few: Vec<&DifferenceV1> = pair.metrics.iter().filter(|one| one.unreliable).collect();
+    let titles = few.iter().map(|one| title(&one.metric)).collect::<Vec<_>>().join(", ");
+    html! {
+        section id={ "tool-" (at + 1) } {
+            h2 { (tool_names(pair)) }
             p.dim {
                 (count(pair.cases, "case")) " · profile " (comparison.profile) " · differences within ± "
-                (comparison.margin) " are equivalent"
+                (comparison.margin) " count as tied"
                 @if comparison.comparisons.len() != 1 {
                     " · p adjusted for " (comparison.comparisons.len()) " comparisons (Holm)"
                 }
             }
-            @if !differ.is_empty() { (differences(comparison, pair, &differ)) }
-            @if !same.is_empty() { p { "Identical in every case: " (titles(&same)) "." } }
+            (differences(comparison, pair))
             @if let Some(n) = few.iter().map(|one| one.n).min() {
-                p.warn { "Too few cases for a reliable comparison (" (n) " of " (RELIABLE_N) "): " (titles(&few)) "." }
+                p.warn { "Too few cases for a reliable comparison (" (n) " of " (RELIABLE_N) "): " (titles) "." }
             }
             (goldens(pair, runs))
             @if let Some(first) = pair.moved.first() {
@@ -213,19 +360,16 @@ fn section(comparison: &ComparisonV1, pair: &PairV1, runs: &[RunInfo; 2]) -> Mar
     }
 }
 
-fn differences(comparison: &ComparisonV1, pair: &PairV1, differ: &[&DifferenceV1]) -> Markup {
-    let ends = pair.metrics.iter().flat_map(|one| one.ci.into_iter().flatten().chain(one.difference)).map(f64::abs);
-    let reach = ends.filter(|end| end.is_finite()).fold(NARROWEST, f64::max);
-    // Round up to 0.05 for a readable scale.
-    let reach = (reach / 0.05 - 1e-9).ceil() * 0.05;
-    let level = 100.0 * comparison.level;
+fn differences(comparison: &ComparisonV1, pair: &PairV1) -> Markup {
+    let reach = reach(pair.metrics.iter());
+    let stated = pair.metrics.iter().filter(|one| one.a.is_some() || one.b.is_some());
     html! {
         table.cards {
             thead {
                 tr {
                     th scope="col" { "Metric" }
                     @for column in ["From", "To", "Change"] { th.n scope="col" { (column) } }
-                    th scope="col" { (format!("{level:.0} % interval, − {reach:.2} to + {reach:.2}")) }
+                    th scope="col" { (interval_title(comparison, reach)) }
                     th.n scope="col" { "p" }
                     th.n scope="col" {
                         abbr title="Cohen's dz: the mean difference of cases in their standard deviations" { "Effect" }
@@ -233,7 +377,7 @@ fn differences(comparison: &ComparisonV1, pair: &PairV1, differ: &[&DifferenceV1
                     th scope="col" { "Verdict" }
                 }
             }
-            tbody { @for one in differ { (row(one, reach, comparison.margin)) } }
+            tbody { @for one in stated { (row(one, reach, comparison.margin)) } }
         }
     }
 }
@@ -260,14 +404,14 @@ fn goldens(pair: &PairV1, runs: &[RunInfo; 2]) -> Markup {
 }
 
 fn row(one: &DifferenceV1, reach: f64, margin: f64) -> Markup {
-    let word = one.verdict.as_str();
+    let verdict = PairVerdict::of_metric(one);
     let effect = match one.effect {
         None => "–".to_owned(),
         Some(effect) if effect.abs() < 0.005 => "0.00".to_owned(),
         Some(effect) => format!("{effect:+.2}").replacen('-', "−", 1),
     };
     html! {
-        tr class=(word) {
+        tr class=(verdict.word()) {
             td.whole data-label="Metric" { strong { (title(&one.metric)) } }
             td.n data-label="From" { (three(one.a)) }
             td.n data-label="To" { (three(one.b)) }
@@ -276,7 +420,7 @@ fn row(one: &DifferenceV1, reach: f64, margin: f64) -> Markup {
             td.n data-label="p" { (p_value(one.p_holm.or(one.p))) }
             td.n data-label="Effect" { (effect) }
             td data-label="Verdict" {
-                span { span.verdict { (word) } br; span.dim { (one.because) } }
+                span { (verdict.badge()) " " span.dim { (one.because) } }
             }
         }
     }
@@ -334,4 +478,21 @@ fn views(case: &str, pair: &PairV1, [a, b]: &[RunInfo; 2]) -> Markup {
         html! { a href={ "/runs/" (run.id) "#/case/" (case) "?tool=" (percent_encode(tool)) } { (word) } }
     };
     html! { (view(a, &pair.a.tool, "before")) " · " (view(b, &pair.b.tool, "after")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_read_from_both_forms_of_the_address() {
+        let asked = |query: &[(&str, &str)]| {
+            let Asked { runs, intersection } =
+                Asked::new(query.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect());
+            format!("{} {intersection}", runs.join(" "))
+        };
+        assert_eq!(asked(&[("b", "2"), ("a", "1"), ("intersection", "1")]), "1 2 true");
+        assert_eq!(asked(&[("run", "2"), ("run", "1"), ("intersection", "0")]), "2 1 false");
+        assert_eq!(asked(&[("a", "1"), ("b", "")]), "1 false");
+    }
 }

@@ -5,6 +5,7 @@ const labelling = document.getElementById("labelling");
 const { run, kind, as: who } = labelling.dataset;
 const base = `/api/label/${encodeURIComponent(run)}/${kind}`;
 const part = (id) => document.getElementById(id);
+const question = part("question").textContent;
 
 // Local storage is optional: without it, only persistence is lost.
 const kept = (store, key) => {
@@ -125,7 +126,8 @@ const show = () => {
   const [next] = order();
   current = next ?? null;
   part("done").hidden = Boolean(next);
-  part("item").hidden = part("question").hidden = !next;
+  part("item").hidden = !next;
+  part("question").textContent = next ? question : "Everything is labelled.";
   part("answers").hidden = false;
   labelling.querySelector(".buttons").hidden = !next;
   if (!next) {
@@ -166,12 +168,14 @@ const drawSaid = () => {
 };
 
 const progress = (reply) => {
-  const { done, open: left } = reply.progress;
+  // Few items matter most; the number of all others would only deter.
+  const { done, open: left, first } = reply.progress;
+  const shown = first && first.done < first.items ? first : { items: done + left, done };
   part("headline").textContent = plain(reply.headline);
-  part("count").textContent = `${done} of ${done + left} by you`;
+  part("count").textContent = plain(reply.advice ?? `${done} of ${done + left} labelled by you`);
   const bar = part("bar");
-  bar.max = Math.max(1, done + left);
-  bar.value = done;
+  bar.max = Math.max(1, shown.items);
+  bar.value = shown.done;
   part("remarks").replaceChildren(...reply.remarks.map((remark) => element("li", "", remark)));
 };
 

@@ -159,7 +159,12 @@ async fn queue(state: &State, reference: String, kind: LabelKind) -> Result<Arc<
 
 fn progress(session: &AnnotationSession<'_>) -> Value {
     let progress = session.progress();
-    json!({ "headline": progress.headline(), "remarks": progress.remarks(), "progress": progress })
+    json!({
+        "headline": progress.headline(),
+        "advice": progress.advice(),
+        "remarks": progress.remarks(),
+        "progress": progress,
+    })
 }
 
 fn parse_answer(kind: &PageKind, sent: &AnswerRequest) -> Result<LabelAnswer, Fault> {

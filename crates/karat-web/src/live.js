@@ -11,11 +11,22 @@ const node = (name, content, attributes = {}) => {
 const whole = (number) => Math.round(number).toLocaleString("en");
 const share = (value, most) => node("progress", "", { value: Math.min(value, most), max: Math.max(most, 1) });
 
+const parts = (large, small, units) => (small === 0 ? `${large} ${units[0]}` : `${large} ${units[0]} ${small} ${units[1]}`);
 const span = (ms) => {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+  if (seconds < 3600) return parts(Math.floor(seconds / 60), seconds % 60, ["min", "s"]);
+  return parts(Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60), ["h", "min"]);
+};
+// No more digits than an estimate has.
+const about = (ms) => {
+  const seconds = ms / 1000;
+  if (seconds < 10) return "a few seconds";
+  if (seconds < 55) return `about ${10 * Math.round(seconds / 10)} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `about ${minutes} min`;
+  const tens = Math.round(minutes / 10);
+  return tens < 60 ? `about ${parts(Math.floor(tens / 6), 10 * (tens % 6), ["h", "min"])}` : `about ${Math.round(tens / 6)} h`;
 };
 const money = (usd) => `USD ${usd.toFixed(usd < 0.01 ? 5 : 3)}`;
 const words = (outcome) => outcome.replaceAll("_", " ");
@@ -48,12 +59,12 @@ const draw = (run) => {
   part("sum").textContent = `${whole(run.done)} of ${whole(run.planned)} trials, ${percent} %`;
   document.title = going ? `${percent} % · ${live.querySelector("h1").textContent}` : `${run.state} · ${live.querySelector("h1").textContent}`;
   const took = (run.ended_ms ?? run.now_ms) - run.begun_ms;
-  const left = run.left_ms === null ? "–" : run.done >= run.planned ? "scoring" : `about ${span(run.left_ms)}`;
+  const remaining = run.left_ms === null ? "–" : run.done >= run.planned ? "scoring" : about(run.left_ms);
   part("figures").replaceChildren(
     ...(going
       ? [
           figure("elapsed", span(took)),
-          figure("left", left),
+          figure("remaining", remaining),
           figure("pace", run.per_minute === null ? "–" : `${run.per_minute.toFixed(run.per_minute < 10 ? 1 : 0)} a minute`),
         ]
       : [figure("took", run.ended_ms === null ? "–" : span(took))]),
@@ -95,6 +106,25 @@ const draw = (run) => {
     last.length === 0 ? node("p", "No trial has finished yet.", { class: "dim" }) : table(["Tool", "Case", "Result", "Took"], last),
   );
   over(run, going);
+  warn(run, going);
+};
+
+// Says early that a tool does not work at all. What is already shown stays, so that it is announced once.
+let warned = "";
+const warn = (run, going) => {
+  const place = part("warning");
+  const now = JSON.stringify([run.all_failed, going]);
+  if (now === warned) return;
+  warned = now;
+  place.hidden = run.all_failed.length === 0;
+  const first = (number) => (number === 1 ? "The first trial failed" : `The first ${whole(number)} trials all failed`);
+  const list = run.all_failed.map((one) => node("li", [node("strong", one.tool), `: ${words(one.outcome)} in ${one.case}: ${one.reason}`]));
+  const all = run.all_failed.length === run.tools.length;
+  const title = all ? first(run.done) : "Some tools have failed in every trial so far";
+  const advice = going
+    ? `To fix it, stop the run with Ctrl-C, and continue with: karat run --resume ${run.short_id} --retry-failed`
+    : `Try again with: karat run --resume ${run.short_id} --retry-failed`;
+  place.replaceChildren(node("h2", title), node("ul", list), node("p", advice));
 };
 
 const over = (run, going) => {

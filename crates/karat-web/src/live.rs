@@ -1,12 +1,13 @@
 //! The live page of a run.
 
 use super::reply::{Fault, Reply};
+use super::run::frame as run_frame;
 use super::run_lookup::{display_name, find_run};
 use super::run_progress::RunProgress;
 use super::state::State;
 use axum::extract::{Path, State as Shared};
 use karat_format::config::SuiteKind;
-use karat_report::page::PLAIN;
+use karat_report::page::{FrameLink, PLAIN};
 use karat_store::timestamp::format_utc;
 use karat_store::{RunInfo, Store};
 use maud::html;
@@ -15,7 +16,7 @@ use std::sync::PoisonError;
 use std::time::SystemTime;
 
 pub(super) async fn page(Shared(state): Shared<State>, Path(reference): Path<String>) -> Result<Reply, Fault> {
-    let run = state.read(move |store| Ok(find_run(store, &reference)?.0)).await?;
+    let (run, all) = state.read(move |store| Ok(find_run(store, &reference)?)).await?;
     let link = format!("/runs/{}", run.id);
     // An assessment has no trials to watch.
     if run.kind == SuiteKind::Assessment {
@@ -35,6 +36,7 @@ pub(super) async fn page(Shared(state): Shared<State>, Path(reference): Path<Str
             }
             p #lost.careful role="alert" hidden {}
             p #over role="status" hidden {}
+            section #warning.careful role="alert" hidden {}
             p.sum { progress #bar value="0" max="1" {} span #sum {} }
             dl #figures.figures {}
             h2 { "Tools" }
@@ -45,7 +47,12 @@ pub(super) async fn page(Shared(state): Shared<State>, Path(reference): Path<Str
         }
     };
     let title = format!("Karat: {} live", display_name(&run));
-    Ok(state.page("", &title, body, &[include_str!("live.css")], &[PLAIN, include_str!("live.js")]))
+    let mut frame = run_frame(&state, &run, &all);
+    for part in &mut frame.links {
+        part.is_current = part.href.ends_with("/live");
+    }
+    frame.links.insert(0, FrameLink::new("Report", link));
+    Ok(state.page_in(frame, &title, body, &[include_str!("live.css")], &[PLAIN, include_str!("live.js")]))
 }
 
 pub(super) async fn progress(Shared(state): Shared<State>, Path(reference): Path<String>) -> Result<Reply, Fault> {

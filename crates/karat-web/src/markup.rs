@@ -11,11 +11,14 @@ pub(crate) fn percent_encode(part: &str) -> PercentEncode<'_> {
     utf8_percent_encode(part, &PLAIN)
 }
 
+/// Replaces each [`time`] of a page by how long ago it was.
+pub(crate) const AGO: &str = include_str!("ago.js");
+
 /// A time in UTC to the minute, with the full time as a tooltip.
 pub(crate) fn time(ms: i64) -> Markup {
     let whole = format_utc(ms);
     let short = whole.get(..16).filter(|_| whole.len() == 19).unwrap_or(&whole);
-    html! { time datetime={ (whole.replacen(' ', "T", 1)) "Z" } title={ (whole) " UTC" } { (short) } }
+    html! { time datetime={ (whole.replacen(' ', "T", 1)) "Z" } title={ (whole) " UTC" } { (short) " UTC" } }
 }
 
 /// A message, with text between backticks as code.

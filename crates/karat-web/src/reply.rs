@@ -8,10 +8,13 @@ use karat_report::page::Page;
 use karat_store::StoreError;
 use maud::{Markup, html};
 use serde_json::Value;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A complete response, which caches may clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply(Box<HttpResponse<Bytes>>);
+
+const RELOAD: &str = include_str!("reload.js");
 
 /// Content security policy of responses other than pages: run and load nothing.
 const NOTHING: &str = "default-src 'none'; base-uri 'none'; form-action 'none'";
@@ -19,6 +22,23 @@ const NOTHING: &str = "default-src 'none'; base-uri 'none'; form-action 'none'";
 impl Reply {
     pub(crate) fn page(page: &Page<'_>) -> Self {
         Self::new("text/html; charset=utf-8", &page.policy(), page.draw())
+    }
+
+    /// A page that loads again when its content changes, or says so if somebody is using it: its stamp is in the page, and in the
+    /// header `ETag` of every response.
+    pub(crate) fn reloading_page(page: Page<'_>) -> Self {
+        let mut hasher = DefaultHasher::new();
+        (page.title, format!("{:?}", page.frame), &page.body.0, &page.data.0).hash(&mut hasher);
+        let stamp = format!("\"{:016x}\"", hasher.finish());
+        let body = html! {
+            (page.body)
+            p #reload role="status" data-stamp=(stamp) hidden {
+                "There are new results. " button type="button" { "Reload" }
+            }
+        };
+        let scripts = [page.scripts, &[RELOAD]].concat();
+        let stamp = HeaderValue::from_str(&stamp).unwrap_or(HeaderValue::from_static("\"\""));
+        Self::page(&Page { body, scripts: &scripts, ..page }).with(header::ETAG, stamp)
     }
 
     pub(crate) fn json(value: &Value) -> Self {
@@ -123,7 +143,8 @@ impl From<Failure> for Fault {
     }
 }
 
-fn as_sentence(message: &str) -> String {
+/// A message that begins with a capital letter and ends like a sentence.
+pub(super) fn as_sentence(message: &str) -> String {
     let mut chars = message.chars();
     let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
     let end = if message.ends_with(['.', '!', '?']) { "" } else { "." };

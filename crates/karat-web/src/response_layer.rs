@@ -80,7 +80,11 @@ fn fault_reply(fault: &Fault, json: bool, state: &State) -> Reply {
     } else {
         let title = fault_title(fault.status);
         let body = html! { h1 { (title) } p { (code_spans(&fault.message)) } (fault.more) };
-        state.page("", title, body, &[], &[])
+        match fault.status {
+            // It may be there soon, such as a store that the first run creates.
+            StatusCode::SERVICE_UNAVAILABLE => state.reloading_page(state.part_frame("", title), title, body, &[], &[]),
+            _ => state.page("", title, body, &[], &[]),
+        }
     };
     if fault.status == StatusCode::UNAUTHORIZED {
         reply = reply.with(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"karat\""));

@@ -1,6 +1,6 @@
 //! The report of a run as a page and as JSON.
 
-use super::markup::percent_encode;
+use super::markup::{percent_encode, time};
 use super::reply::{Fault, Reply};
 use super::run_lookup::{display_name, find_run, stored_assessment, stored_report, trial_counts};
 use super::state::{STYLE, State, UNFINISHED_LIFETIME, current_period};
@@ -10,8 +10,9 @@ use karat::report_view::gather;
 use karat::run_loader::current_report;
 use karat_format::config::SuiteKind;
 use karat_format::report::ReportV1;
-use karat_report::page::Page;
+use karat_report::page::{Frame, FrameLink, Page, switcher};
 use karat_report::report_view::{AssessmentView, EarlierAssessment, EarlierReport, ReportView, Sources};
+use karat_store::timestamp::format_utc;
 use karat_store::{RunInfo, RunState, Store};
 use maud::{Markup, html};
 
@@ -27,8 +28,9 @@ pub(super) async fn page(Shared(state): Shared<State>, Path(reference): Path<Str
             let earlier = before(&run, &all);
             let newest = earlier.first().map(|run| run.id.to_string());
             let labelled = store.labels_changed_ms()?;
+            let others: Vec<_> = same_suite(&run, &all).map(|other| (&other.id, &other.name, &other.state)).collect();
             let RunInfo { id, ended_ms, name, .. } = &run;
-            Ok((format!("{id} {word} {ended_ms:?} {name:?} {} {newest:?} {labelled:?}", earlier.len()), run))
+            Ok((format!("{id} {word} {ended_ms:?} {name:?} {} {newest:?} {labelled:?} {others:?}", earlier.len()), run))
         })
         .await?;
     // A running run changes all the time and is redrawn periodically.
@@ -60,37 +62,44 @@ fn before<'r>(run: &RunInfo, all: &'r [RunInfo]) -> Vec<&'r RunInfo> {
     all.iter().filter(fits).take(LOOKED_AT).collect()
 }
 
+/// Other runs of the same suite, newest first, as many as a menu can show.
+fn same_suite<'r>(run: &'r RunInfo, all: &'r [RunInfo]) -> impl Iterator<Item = &'r RunInfo> {
+    all.iter().filter(move |other| other.suite == run.suite && other.id != run.id).take(EARLIER)
+}
+
 fn draw(state: &State, store: &mut Store, id: &str) -> Result<Reply, Fault> {
     let (run, all) = find_run(store, id)?;
     if run.kind == SuiteKind::Assessment {
-        return draw_assessment(state, store, &run, &before(&run, &all));
+        return draw_assessment(state, store, &run, &all);
     }
     let stored = stored_report(store, &run)?;
     let Some(shown) = current_report(store, &run, stored)? else {
         return Ok(Reply::redirect(&format!("/runs/{}/live", run.id)));
     };
-    let nav = nav(state, store, &run, shown.labelled);
+    let banner = banner(store, &run, shown.labelled);
+    let frame = Frame { banner, ..frame(state, &run, &all) };
     let earlier = earlier(store, &shown.report, &before(&run, &all));
     let Some((loaded, trials)) = &shown.sources else {
-        return Ok(reply(gather(&shown.report, earlier, None), &run, nav));
+        return Ok(reply(gather(&shown.report, earlier, None), &run, frame));
     };
-    let code = |case: &_, path: &_| loaded.source(case, path);
-    let sources = Sources { suite: &loaded.suite, trials, code: &code };
-    Ok(reply(gather(&shown.report, earlier, Some(sources)), &run, nav))
+    let sources = Sources { suite: &loaded.suite, trials, code: loaded };
+    Ok(reply(gather(&shown.report, earlier, Some(sources)), &run, frame))
 }
 
-fn draw_assessment(state: &State, store: &mut Store, run: &RunInfo, before: &[&RunInfo]) -> Result<Reply, Fault> {
+fn draw_assessment(state: &State, store: &mut Store, run: &RunInfo, all: &[RunInfo]) -> Result<Reply, Fault> {
     let Some(report) = stored_assessment(store, run)? else {
         let word = store.state_word(run);
         let body = html! {
             h1 { (display_name(run)) }
             p { "This assessment of " (run.suite) " is " (word) ", and has no report" @if word == "running" { " yet" } "." }
-            @if word == "running" { p.dim { "Reload the page when it has ended." } } @else {
+            @if word == "running" { p.dim { "This page shows the report when there is one." } } @else {
                 p.dim { "Run " kbd { "karat assess" } " again; recorded answers of models are reused." }
             }
         };
-        return Ok(state.page("", &format!("Karat: {}", display_name(run)), body, &[], &[]));
+        let title = format!("Karat: {}", display_name(run));
+        return Ok(state.reloading_page(frame(state, run, all), &title, body, &[], &[]));
     };
+    let before = before(run, all);
     let earlier = before.iter().filter_map(|run| {
         let label = display_name(run).to_owned();
         Some(EarlierAssessment { label, report: stored_assessment(store, run).ok()?? })
@@ -100,12 +109,7 @@ fn draw_assessment(state: &State, store: &mut Store, run: &RunInfo, before: &[&R
     let title = format!("{} · {}", display_name(run), run.suite);
     let view = AssessmentView { name: Some(display_name(run).to_owned()), report: &report, earlier };
     let page = karat_report::assessment::html::page(&view, &title);
-    let nav = html! {
-        (state.links(""))
-        a href={ "/runs/" (percent_encode(run.id.as_str())) "/report.json" } { "JSON" }
-    };
-    let styles = [page.styles, &[STYLE]].concat();
-    Ok(Reply::page(&Page { nav, styles: &styles, connects: true, ..page }))
+    Ok(framed(page, frame(state, run, all)))
 }
 
 /// The reports of earlier runs by the same profile, oldest first. Unreadable ones are skipped.
@@ -120,14 +124,34 @@ fn earlier(store: &mut Store, report: &ReportV1, candidates: &[&RunInfo]) -> Vec
     found
 }
 
-/// The header above the report: navigation, the state of the run, and whether labels were added since.
-fn nav(state: &State, store: &mut Store, run: &RunInfo, labelled: bool) -> Markup {
+/// The header above a report: the way to the other runs of its suite, and to other forms of this one.
+pub(super) fn frame(state: &State, run: &RunInfo, all: &[RunInfo]) -> Frame {
+    let link = |run: &RunInfo| format!("/runs/{}", percent_encode(run.id.as_str()));
+    let suite = format!("/?suite={}", percent_encode(&run.suite));
+    let mut frame = state.frame(vec![(run.suite.clone(), Some(suite))]);
+    let others: Vec<(String, String, Markup)> = same_suite(run, all)
+        .map(|other| (display_name(other).to_owned(), link(other), html! { (time(other.created_ms)) }))
+        .collect();
+    match others.is_empty() {
+        true => frame.breadcrumb.push((display_name(run).to_owned(), None)),
+        false => frame.switcher = switcher(display_name(run), "Other runs of this suite", &others),
+    }
+    let own = link(run);
+    if run.kind == SuiteKind::Findings {
+        frame.links.push(FrameLink::new("Progress", format!("{own}/live")));
+    }
+    frame.links.push(FrameLink::new("JSON", format!("{own}/report.json")));
+    frame
+}
+
+/// The state of the run, and whether labels were added since it ended.
+fn banner(store: &mut Store, run: &RunInfo, labelled: bool) -> Markup {
     let link = format!("/runs/{}", percent_encode(run.id.as_str()));
     let json = format!("{link}/report.json");
     let live = format!("{link}/live");
     let done = trial_counts(store, &run.id).map_or_else(|_| "some".to_owned(), |made| made.done.to_string());
     let done = format!("{done} of {} trials are done.", run.planned);
-    let status = match store.state_word(run) {
+    match store.state_word(run) {
         "running" => html! {
             "This run is in progress: " (done) " " a href=(live) { "Watch it live" } "; this page shows the results so far."
         },
@@ -146,19 +170,19 @@ fn nav(state: &State, store: &mut Store, run: &RunInfo, labelled: bool) -> Marku
             ", the list of runs and comparisons do not; " kbd { "karat score " (run.short_id) } " includes them too."
         },
         _ => Markup::default(),
-    };
-    html! {
-        (state.links(""))
-        a href=(json) { "JSON" }
-        a href=(live) { "Progress" }
-        @if !status.0.is_empty() { p.going role="status" { (status) } }
     }
 }
 
-fn reply(view: ReportView<'_>, run: &RunInfo, nav: Markup) -> Reply {
-    let view = ReportView { name: Some(display_name(run).to_owned()), ..view };
+fn reply(view: ReportView<'_>, run: &RunInfo, frame: Frame) -> Reply {
+    let date = Some(format!("{} UTC", format_utc(run.created_ms)));
+    let view = ReportView { name: Some(display_name(run).to_owned()), date, ..view };
     let title = format!("{} · {}", display_name(run), view.report.suite.name);
-    let page = karat_report::html::page(&view, &title);
+    framed(karat_report::html::page(&view, &title), frame)
+}
+
+/// A report's page with its own tabs in the header of the site.
+fn framed(page: Page<'_>, frame: Frame) -> Reply {
+    let tabs = page.frame.map(|own| own.tabs).unwrap_or_default();
     let styles = [page.styles, &[STYLE]].concat();
-    Reply::page(&Page { nav, styles: &styles, connects: true, ..page })
+    Reply::reloading_page(Page { frame: Some(Frame { tabs, ..frame }), styles: &styles, connects: true, ..page })
 }

@@ -10,6 +10,9 @@ use karat_format::assessment::AssessmentReportV1;
 use karat_format::config::SuiteKind;
 use karat_format::report::ReportV1;
 use karat_store::{RunId, RunInfo, Store, StoreError};
+use maud::Markup;
+use quick_cache::sync::Cache;
+use std::sync::Arc;
 
 /// The named run with its outcomes, where they can be read, and all others without.
 pub(crate) fn find_run(store: &mut Store, reference: &str) -> Result<(RunInfo, Vec<RunInfo>), StoreError> {
@@ -67,3 +70,24 @@ pub(crate) fn trial_counts(store: &mut Store, run: &RunId) -> Result<TrialCounts
     let (unavailable, reported) = (count(Outcome::Unavailable), count(Outcome::Reported));
     Ok(TrialCounts { done: outcomes.values().sum(), failed, unavailable, reported })
 }
+
+/// What the list shows of a run, in addition to its row in the store.
+pub(crate) struct Summary {
+    /// `None` if they could not be read.
+    pub(crate) trials: Option<TrialCounts>,
+    /// The best tool; `Err` shows why there is none.
+    pub(crate) best: Result<Best, Markup>,
+}
+
+/// The best tool of a run.
+pub(crate) struct Best {
+    pub(crate) shown: Markup,
+    /// The ranking metric and its value; `None` if it is undefined.
+    pub(crate) figure: Option<(String, f64)>,
+}
+
+/// Summaries of finished runs, by id and end time.
+pub(crate) type Summaries = Cache<(RunId, i64), Arc<Summary>>;
+
+/// Names of the tools of runs, which never change.
+pub(crate) type ToolNames = Cache<RunId, Arc<[String]>>;

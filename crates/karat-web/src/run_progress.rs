@@ -22,7 +22,12 @@ const PAUSE_MS: i64 = 60_000;
 
 const REASONS: usize = 20;
 
+/// Number of a tool's first trials that must all fail for a warning, if it has as many.
+const FIRST_TRIALS: u64 = 3;
+
 const LONGEST_REASON: usize = 400;
+
+const UNKNOWN: &str = "unknown reason";
 
 /// Counts of a run's trials. Each attempt is read once.
 #[derive(Debug, Default)]
@@ -46,6 +51,29 @@ pub(super) struct ToolProgress {
     unavailable: u64,
     #[serde(flatten)]
     spent: Spending,
+    /// The first attempt without a report.
+    #[serde(skip)]
+    first_failure: Option<FirstFailure>,
+    #[serde(skip)]
+    has_reported: bool,
+}
+
+#[derive(Clone, Debug)]
+struct FirstFailure {
+    case: String,
+    outcome: &'static str,
+    reason: String,
+}
+
+impl ToolProgress {
+    /// The warning that none of the tool's first trials came to a report, with the first error.
+    fn all_failed(&self) -> Option<Value> {
+        let first = self.first_failure.as_ref().filter(|_| !self.has_reported)?;
+        let FirstFailure { case, outcome, reason } = first;
+        (self.done >= FIRST_TRIALS.min(self.planned)).then(
+            || json!({ "tool": self.tool, "trials": self.done, "case": case, "outcome": outcome, "reason": reason }),
+        )
+    }
 }
 
 /// The cost of attempts. Attempts without a stated cost are not free.
@@ -90,6 +118,7 @@ impl RunProgress {
         let before = self.latest.insert(TrialKey::from_trial(trial), trial.outcome);
         let bad = failed(trial.outcome);
         let is_outage = |outcome: Outcome| outcome == Outcome::Unavailable;
+        let reason = detail.reason.as_deref().map(|text| wording::truncate(text, LONGEST_REASON));
         if let Some(tool) = self.tools.iter_mut().find(|tool| tool.tool == trial.tool.as_str()) {
             // A new attempt replaces the earlier one, but the earlier cost still counts.
             match before {
@@ -102,10 +131,17 @@ impl RunProgress {
             tool.failed += u64::from(bad);
             tool.unavailable += u64::from(is_outage(trial.outcome));
             tool.spent.join(&Spending::of_trial(trial));
+            tool.has_reported |= trial.outcome == Outcome::Reported;
+            if tool.first_failure.is_none() && trial.outcome != Outcome::Reported {
+                tool.first_failure = Some(FirstFailure {
+                    case: trial.case.to_string(),
+                    outcome: trial.outcome.as_str(),
+                    reason: reason.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
+                });
+            }
         }
-        let reason = detail.reason.as_deref().map(|text| wording::truncate(text, LONGEST_REASON));
         if bad || is_outage(trial.outcome) {
-            let why = reason.clone().unwrap_or_else(|| "unknown reason".to_owned());
+            let why = reason.clone().unwrap_or_else(|| UNKNOWN.to_owned());
             let key = (trial.tool.to_string(), trial.outcome.as_str(), why);
             let seen = self.reasons.entry(key).or_default();
             *seen = (seen.0 + 1, trial.case.to_string());
@@ -154,6 +190,7 @@ impl RunProgress {
             "per_minute": per_ms.map(|pace| pace * 60_000.0),
             "left_ms": per_ms.map(|pace| planned.saturating_sub(done) as f64 / pace),
             "failures": failures.collect::<Vec<Value>>(),
+            "all_failed": self.tools.iter().filter_map(ToolProgress::all_failed).collect::<Vec<Value>>(),
             "more_failures": reasons.len().saturating_sub(REASONS),
             "last": self.last.iter().rev().collect::<Vec<&Value>>(),
         })
@@ -240,6 +277,24 @@ mod tests {
         assert_eq!([&snapshot["done"], &snapshot["failed"], &snapshot["unavailable"], &json!(failures)], [1, 0, 1, 2]);
         progress.add(&attempt("a", 3, Outcome::Reported, 1_000));
         assert_eq!(progress.snapshot(2, true, 2_000)["unavailable"], 0);
+    }
+
+    #[test]
+    fn tool_whose_first_trials_all_fail_is_reported_with_the_first_error() {
+        let mut progress = progress("t", 9);
+        let all_failed = |progress: &RunProgress| progress.snapshot(9, true, 1_000)["all_failed"].clone();
+        progress.add(&attempt("a", 1, Outcome::Crashed, 0));
+        progress.add(&attempt("b", 1, Outcome::TimedOut, 0));
+        assert_eq!(all_failed(&progress), json!([]), "two failures may be chance");
+        progress.add(&attempt("c", 1, Outcome::Crashed, 0));
+        let first = json!({ "tool": "t", "trials": 3, "case": "a", "outcome": "crashed", "reason": "no such file" });
+        assert_eq!(all_failed(&progress), json!([first]));
+        progress.add(&attempt("d", 1, Outcome::Reported, 0));
+        assert_eq!(all_failed(&progress), json!([]));
+        // Of a tool with fewer trials, all of them.
+        let mut single = self::progress("t", 1);
+        single.add(&attempt("a", 1, Outcome::Crashed, 0));
+        assert_eq!(all_failed(&single)[0]["trials"], 1);
     }
 
     #[test]

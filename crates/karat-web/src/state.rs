@@ -4,13 +4,13 @@ use super::access_log::AccessLog;
 use super::auth::Auth;
 use super::cache::Cache;
 use super::reply::{Fault, Reply};
+use super::run_lookup::{Summaries, ToolNames};
 use super::run_progress::RunProgress;
-use super::runs::Summaries;
 use axum::http::StatusCode;
 use karat::label::LabelItems;
-use karat_report::page::{Page, THEME};
+use karat_report::page::{Frame, FrameLink, Page};
 use karat_store::{RunId, Store, StoreError};
-use maud::{Markup, html};
+use maud::Markup;
 use std::convert::Infallible;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -26,6 +26,7 @@ pub(crate) struct State {
     pub(crate) reports: Arc<Cache<Reply>>,
     pub(crate) label_queues: Arc<Cache<Arc<LabelItems>>>,
     pub(crate) summaries: Arc<Summaries>,
+    pub(crate) tool_names: Arc<ToolNames>,
     /// Held while a suite is changed, to prevent lost updates.
     pub(crate) suite_lock: Arc<Mutex<()>>,
     progress: Arc<ProgressCache>,
@@ -66,6 +67,7 @@ impl State {
             reports: Cache::new(64, 256 << 20, Reply::size),
             label_queues: Cache::new(12, 4_000_000, |items| items.queue.items.len()),
             summaries: Arc::new(Summaries::new(4_096)),
+            tool_names: Arc::new(ToolNames::new(16_384)),
             suite_lock: Arc::default(),
             progress: Arc::new(ProgressCache::new(FOLLOWED_RUNS)),
             readers: Arc::new(Semaphore::new(READERS)),
@@ -83,22 +85,50 @@ impl State {
         progress
     }
 
-    /// The links above every page; `here` is the current part of the site.
-    pub(crate) fn links(&self, here: &str) -> Markup {
-        let current = |name: &str| (here == name).then_some("page");
-        html! {
-            strong { "Karat" }
-            a href="/" aria-current=[current("Runs")] { "Runs" }
-            @if self.labels() { a href="/label" aria-current=[current("Label")] { "Label" } }
+    /// The header of a page below the list of runs, whose name comes last in the breadcrumb.
+    pub(crate) fn frame(&self, breadcrumb: Vec<(String, Option<String>)>) -> Frame {
+        let runs = ("Runs".to_owned(), Some("/".to_owned()));
+        let label = self.labels().then(|| FrameLink::new("Label", "/label"));
+        Frame {
+            home: Some("/".to_owned()),
+            breadcrumb: [vec![runs], breadcrumb].concat(),
+            links: label.into_iter().collect(),
+            ..Frame::default()
         }
     }
 
     /// A page of the site, with styles and scripts of its own; `here` is the current part of the site.
     pub(crate) fn page(&self, here: &str, title: &str, body: Markup, styles: &[&str], scripts: &[&str]) -> Reply {
-        let nav = html! { (self.links(here)) button.theme hidden { "Theme" } };
-        let styles = [&[STYLE], styles].concat();
-        let scripts = [&[THEME], scripts].concat();
-        Reply::page(&Page { title, nav, body, styles: &styles, scripts: &scripts, connects: true, ..Page::default() })
+        self.page_in(self.part_frame(here, title), title, body, styles, scripts)
+    }
+
+    /// The header of a page of a part of the site, or of a page outside of them.
+    pub(crate) fn part_frame(&self, here: &str, title: &str) -> Frame {
+        let part = |name: &str, href: &str| FrameLink { is_current: here == name, ..FrameLink::new(name, href) };
+        match here {
+            "" => self.frame(vec![(title.trim_start_matches("Karat: ").to_owned(), None)]),
+            _ => {
+                let tabs = if self.labels() { vec![part("Runs", "/"), part("Label", "/label")] } else { Vec::new() };
+                Frame { home: Some("/".to_owned()), tabs, ..Frame::default() }
+            }
+        }
+    }
+
+    /// A page with a header of its own.
+    pub(crate) fn page_in(&self, frame: Frame, title: &str, body: Markup, styles: &[&str], scripts: &[&str]) -> Reply {
+        Reply::page(&own_page(frame, title, body, &[&[STYLE], styles].concat(), scripts))
+    }
+
+    /// A page with a header of its own that loads again when its content changes.
+    pub(crate) fn reloading_page(
+        &self,
+        frame: Frame,
+        title: &str,
+        body: Markup,
+        styles: &[&str],
+        scripts: &[&str],
+    ) -> Reply {
+        Reply::reloading_page(own_page(frame, title, body, &[&[STYLE], styles].concat(), scripts))
     }
 
     /// Runs a closure on the store, opened read-only for each request, and again if the store changed during the read.
@@ -172,6 +202,10 @@ impl State {
         };
         tokio::task::spawn_blocking(work).await.map_err(broken)?
     }
+}
+
+fn own_page<'a>(frame: Frame, title: &'a str, body: Markup, styles: &'a [&'a str], scripts: &'a [&'a str]) -> Page<'a> {
+    Page { title, frame: Some(frame), body, styles, scripts, connects: true, ..Page::default() }
 }
 
 fn closing() -> Fault {

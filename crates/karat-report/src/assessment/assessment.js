@@ -13,7 +13,11 @@ const filter = () => {
     (verdict === "" || (element.dataset.verdicts ?? "").split(" ").includes(verdict)) && (!wrong || element.dataset.wrong === "true");
   const named = (element) => requirement === "" || element.dataset.requirement === requirement;
   for (const one of listed) one.hidden = !(named(one) && answers(one));
-  for (const bundle of document.querySelectorAll(".bundle")) bundle.hidden = !bundle.querySelector("details.requirement:not([hidden])");
+  const filtered = requirement !== "" || verdict !== "" || wrong;
+  for (const bundle of document.querySelectorAll(".bundle")) {
+    bundle.hidden = !bundle.querySelector("details.requirement:not([hidden])");
+    if (filtered) bundle.open = true;
+  }
   for (const row of document.querySelectorAll("table.map tbody tr")) {
     const cells = [...row.querySelectorAll("td[data-wrong]")];
     for (const cell of cells) cell.classList.toggle("faded", !answers(cell));
@@ -45,10 +49,16 @@ const open = () => {
   const [path] = location.hash.slice(1).split("?");
   const name = path.startsWith("/case/") ? decoded(path.slice("/case/".length)) : undefined;
   const found = name === undefined ? document.getElementById(path) : listed.find((one) => one.dataset.case === name);
-  if (!(found instanceof HTMLDetailsElement)) return;
+  if (!(found instanceof HTMLDetailsElement)) {
+    if (name !== undefined) status.textContent += ` · there is no requirement ${name}`;
+    return;
+  }
+  tabs.show(found.id);
   if (found.hidden) form?.reset();
-  for (const around of [found, found.closest(".bundle")]) if (around) around.hidden = false;
-  found.open = true;
+  for (const around of [found, found.closest(".bundle")].filter(Boolean)) {
+    around.hidden = false;
+    around.open = true;
+  }
   found.scrollIntoView();
   found.querySelector("summary")?.focus({ preventScroll: true });
 };

@@ -5,22 +5,22 @@ mod unit;
 
 use super::detail::{role, word};
 use super::{CATEGORIES, STAGES, facts, searched, templates, two, verdict};
-use crate::html::{self, section};
+use crate::html::{self, Tab, brief, chips, section};
 use crate::number::{interval, p_value, signed, span, three, title};
-use crate::page::{Page, THEME, drawing};
+use crate::page::{Frame, Page, drawing};
 use crate::plot;
 use crate::report_view::AssessmentView;
 use karat_core::assessment::record::Compliance;
 use karat_core::assessment::scores::Stage;
 use karat_core::wording::count;
 use karat_format::assessment::{
-    AssessedV1, AssessmentReportV1, AssessmentV1, BundleV1, RetrievalV1, RetrievedV1, ScoredV1, SideBySideV1,
+    AssessedV1, AssessmentReportV1, AssessmentV1, RetrievalV1, RetrievedV1, ScoredV1, SideBySideV1,
 };
 use karat_format::comparison::{ConclusionV1, DifferenceV1};
 use karat_format::ordered_map::OrderedMap;
 use karat_format::report::EstimateV1;
 use maud::{Markup, html};
-use unit::all_units;
+use unit::{Unit, all_units};
 
 /// Renders the page on its own.
 pub fn draw(view: &AssessmentView<'_>) -> String {
@@ -31,39 +31,49 @@ pub fn draw(view: &AssessmentView<'_>) -> String {
 pub fn page<'a>(view: &AssessmentView<'_>, title: &'a str) -> Page<'a> {
     let report = view.report;
     let has_answers = !report.assessments.is_empty();
-    let sections = [
-        ("assessors", "Assessors", has_answers.then(|| assessors(report))),
-        ("stages", "Stages", has_answers.then(|| stages(report))),
-        ("map", "Requirements and bundles", Some(map::draw(report))),
-        ("trend", "Trend", (!view.earlier.is_empty()).then(|| trend(view))),
-        ("retrieval", "Retrieval", report.retrieval.as_ref().map(|retrieval| retrieved(report, retrieval))),
-        ("side-by-side", "Side by side", report.comparison.as_ref().map(side_by_side)),
-        ("requirements", "Requirements", Some(all_requirements(report))),
+    let part = |id: &str, title: &str, content: Option<Markup>| {
+        content.map(|content| section(id, title, &content)).unwrap_or_default()
+    };
+    let overview = [
+        part("assessors", "Assessors", has_answers.then(|| assessors(report))),
+        part("stages", "Stages", has_answers.then(|| stages(report))),
     ];
-    let shown: Vec<(&str, &str, Markup)> =
-        sections.into_iter().filter_map(|(id, title, content)| Some((id, title, content?))).collect();
+    let requirements = [
+        part("map", "Requirements and bundles", Some(map::draw(report))),
+        part("requirements", "Requirements", Some(all_requirements(report))),
+    ];
+    let retrieval = report.retrieval.as_ref().map(|retrieval| retrieved(report, retrieval));
+    let compared = [
+        part("side-by-side", "Side by side", report.comparison.as_ref().map(side_by_side)),
+        part("trend", "Trend", (!view.earlier.is_empty()).then(|| trend(view))),
+    ];
+    let compared_target = if report.comparison.is_some() { "side-by-side" } else { "trend" };
+    let tabs = [
+        Tab::new("Overview", "assessors", &overview),
+        Tab::new("Requirements", "map", &requirements),
+        Tab::new("Retrieval", "retrieval", &[part("retrieval", "Retrieval", retrieval)]),
+        Tab::new("Compared", compared_target, &compared),
+    ];
+    let tabs: Vec<Tab> = tabs.into_iter().flatten().collect();
+    let warnings: Vec<(String, String)> =
+        report.warnings.iter().map(|warning| (brief(warning).to_owned(), warning.clone())).collect();
+    let name = view.name.clone().unwrap_or_else(|| templates(report));
     let body = html! {
         header.about {
-            h1 { (view.name.clone().unwrap_or_else(|| templates(report))) }
+            h1 { (name) }
             p.dim { @if view.name.is_some() { (templates(report)) " · " } (facts(report)) }
-            nav.toc aria-label="On this page" { @for (id, title, _) in &shown { a href={ "#" (id) } { (title) } " " } }
-            " "
-            button.theme type="button" hidden { "Theme" }
         }
-        @if !report.warnings.is_empty() {
-            section.careful #careful aria-labelledby="careful-title" {
-                h2 #careful-title { "Warnings" }
-                ul { @for warning in &report.warnings { li { (warning) } } }
-            }
-        }
-        @for (id, title, content) in &shown { (section(id, title, content)) }
+        (chips(&warnings))
+        @for tab in &tabs { (tab.draw()) }
     };
-    Page { title, body, styles: &STYLES, scripts: &SCRIPTS, ..Page::default() }
+    let frame =
+        Frame { breadcrumb: vec![(name, None)], tabs: tabs.iter().map(Tab::link).collect(), ..Frame::default() };
+    Page { title, frame: Some(frame), body, styles: &STYLES, scripts: &SCRIPTS, ..Page::default() }
 }
 
 const STYLES: [&str; 3] = [html::STYLES[0], html::STYLES[1], include_str!("assessment.css")];
 
-const SCRIPTS: [&str; 2] = [THEME, include_str!("assessment.js")];
+const SCRIPTS: [&str; 1] = [include_str!("assessment.js")];
 
 fn assessors(report: &AssessmentReportV1) -> Markup {
     let sets: Vec<_> = report.assessments.iter().map(|(name, one)| (name, &one.metrics)).collect();
@@ -177,13 +187,24 @@ fn side_by_side(comparison: &SideBySideV1) -> Markup {
 }
 
 fn all_requirements(report: &AssessmentReportV1) -> Markup {
+    let units = all_units(report);
     html! {
-        @for bundle in &report.bundles {
+        @for (at, bundle) in report.bundles.iter().enumerate() {
             @let documents: Vec<&str> = bundle.documents.iter().map(|document| document.name.as_str()).collect();
-            div.bundle {
-                h3 { (bundle.bundle_id) }
-                p.dim { (bundle.language) " · " (documents.join(", ")) }
-                (requirements(report, bundle))
+            @let own: Vec<&Unit<'_>> = units
+                .iter()
+                .filter(|unit| unit.bundle == bundle.bundle_id && unit.template == bundle.template_id)
+                .collect();
+            @let wrong = own.iter().filter(|unit| unit.is_wrong()).count();
+            // The list is long, so all but the first are folded.
+            details.bundle open[at == 0] {
+                summary {
+                    h3 { (bundle.bundle_id) }
+                    " " (count(own.len(), "requirement"))
+                    @if wrong > 0 { ", " span.bad { (wrong) " wrong" } }
+                    " " span.dim { (bundle.language) " · " (documents.join(", ")) }
+                }
+                (requirements(&own))
             }
         }
     }
@@ -287,11 +308,9 @@ fn difference(row: &DifferenceV1) -> Markup {
     }
 }
 
-fn requirements(report: &AssessmentReportV1, bundle: &BundleV1) -> Markup {
-    let own = all_units(report).into_iter();
-    let own = own.filter(|unit| unit.bundle == bundle.bundle_id && unit.template == bundle.template_id);
+fn requirements(units: &[&Unit<'_>]) -> Markup {
     html! {
-        @for unit in own {
+        @for unit in units {
             details.requirement id=(unit.anchor()) data-case=(unit.case) data-requirement=(unit.requirement)
                 data-verdicts=(unit.verdicts()) data-wrong=(unit.is_wrong()) {
                 summary {

@@ -122,26 +122,29 @@ const caseView = (() => {
     place.replaceChildren(...nodes([
       make("nav", { class: "steps", "aria-label": "Cases" },
         make("a", { href: "#/cases", class: "back" }, "‹ All cases"),
-        make("span", { class: "grow" }),
+        make("p", { class: "said dim", role: "status" }),
         make("button", { type: "button", click: () => turn(-1), title: "[" }, "‹ case"),
         make("button", { type: "button", click: () => turn(1), title: "]" }, "case ›"),
         make("button", { type: "button", class: "previous-miss", click: () => step(-1), title: "p" }, "‹ miss"),
         make("button", { type: "button", class: "next-miss", click: () => step(1), title: "n" }, "miss ›")),
-      make("p", { class: "said dim", role: "status" }),
-      make("h1", { tabindex: -1 }, data.id),
-      data.name && data.name !== data.id && make("p", { class: "name" }, data.name),
-      make("p", { class: "dim" }, facts.join(" · ")),
-      data.about && folded(data.about),
-      who(data),
+      make("div", { class: "case-head" },
+        make("div", {},
+          make("h1", { tabindex: -1 }, data.id),
+          data.name && data.name !== data.id && make("p", { class: "name" }, data.name),
+          make("p", { class: "dim" }, facts.join(" · ")),
+          data.about && folded(data.about)),
+        who(data)),
       filters(data),
       trialFacts(outcome),
       make("div", { class: "columns" },
+        code(data, outcome),
         make("div", { class: "items" },
           list("Goldens", outcome.goldens, "This case has no goldens."),
-          list("Findings", outcome.findings, outcome.result?.outcome === "reported" ? "The tool reported nothing." : "No findings.")),
-        code(data, outcome)),
-      make("p", { class: "dim keys" }, make("kbd", {}, "n"), " ", make("kbd", {}, "p"), " next and previous miss · ", make("kbd", {}, "["), " ", make("kbd", {}, "]"), " case · ", make("kbd", {}, "Esc"), " all cases"),
+          list("Findings", outcome.findings, outcome.result?.outcome === "reported" ? "The tool reported nothing." : "No findings."))),
+      make("p", { class: "dim keys" }, [["j", "k", "next and previous golden or finding"], ["n", "p", "miss"], ["[", "]", "case"], ["s", "side by side or unified"], ["Esc", "all cases"]]
+        .map((keys, at) => [at > 0 && " · ", keys.slice(0, -1).map((key) => [make("kbd", {}, key), " "]), keys.at(-1)])),
     ]));
+    for (const item of outcome.goldens.filter(isMiss)) expand(item);
     if (now.item) reveal(now.item);
   }
 
@@ -191,7 +194,9 @@ const caseView = (() => {
     if (!result) return make("p", { class: "careful" }, "No such trial.");
     const facts = [make("p", { class: "on-paper" }, make("strong", {}, index.tools[now.tool]), ` · trial ${result.trial}`)];
     if (result.outcome !== "reported") facts.push(make("p", { class: "careful" }, `This trial ${ending(result)} and reported nothing. ${counts(outcome.record) ? "Its goldens count as missed." : uncounted(result)}`));
-    if (result.verdict) facts.push(make("p", { class: result.verdict_correct ? "good" : "bad" }, `Called ${result.verdict}${result.confidence == null ? "" : ` with confidence ${result.confidence}`}, which is ${result.verdict_correct ? "correct" : "wrong"}${result.lucky_guess ? ", without finding the target" : ""}.`));
+    // Right for the wrong reason is no success.
+    const tone = result.lucky_guess ? "warn" : result.verdict_correct ? "good" : "bad";
+    if (result.verdict) facts.push(make("p", { class: `verdict ${tone}` }, `Called ${result.verdict}${result.confidence == null ? "" : ` with confidence ${result.confidence}`}, which is ${result.verdict_correct ? "correct" : "wrong"}${result.lucky_guess ? ", without finding the target" : ""}.`));
     if (result.audit) facts.push(audit(result.audit));
     for (const note of result.notes ?? []) facts.push(folded(`Note by the tool: ${note}`, 300));
     return make("div", {}, facts);
@@ -219,55 +224,84 @@ const caseView = (() => {
     const says = item.kind === "finding" && item.state === "match" ? "match" : item.kind === "golden" && item.state === "trap" ? "reported:" : words[item.state];
     const called = item.called && item.state === "extra" ? `: ${item.called.toLowerCase().replace(/_/g, " ")}` : "";
     const other = item.other ? ` ${item.other.sign}` : called;
-    const button = make("button", { type: "button", class: "item", "aria-expanded": "false", "data-item": item.key, click: () => toggle(item.key) },
+    const button = make("button", { type: "button", class: "item", "aria-expanded": "false", "data-item": item.key, click: () => toggle(item) },
       make("span", { class: `sign ${mine}` }, item.sign), " ",
       make("span", { class: `state ${item.state}` }, `${says}${other}`), " ",
       make("span", { class: "what" }, info.title.slice(0, 300)), " ",
       make("span", { class: "dim place" }, `${[info.acceptance === "required" ? null : info.acceptance, info.severity, where(info)].filter(Boolean).join(" · ").slice(0, 200)}`));
-    button.addEventListener("mouseenter", () => mark(item.key, true));
-    // What is open stays marked, wherever the mouse goes.
-    button.addEventListener("mouseleave", () => mark(item.key, button.getAttribute("aria-expanded") === "true"));
+    button.addEventListener("mouseenter", () => codeView.mark(item.key, true));
+    // The current one stays marked, wherever the mouse goes.
+    button.addEventListener("mouseleave", () => codeView.mark(item.key, item.key === now.item));
     return make("li", {}, button, make("div", { class: "more", hidden: true, id: `more-${item.key}` }));
   }
 
   const by = (key) => [...now.story.goldens, ...now.story.findings].find((item) => item.key === key);
-  function toggle(key) {
-    const isOpen = place.querySelector(`[data-item="${key}"]`)?.getAttribute("aria-expanded") === "true";
-    if (isOpen) close(key);
-    else {
-      keep(key);
-      reveal(key);
-    }
+  // Misses are what one comes for, and open by themselves.
+  const isMiss = (item) => item?.kind === "golden" && item.state === "miss";
+  const buttonOf = (item) => place.querySelector(`button.item[data-item="${item.key}"]`);
+  function pick(item) {
+    keep(item.key);
+    reveal(item.key);
   }
-  function close(key) {
-    place.querySelector(`[data-item="${key}"]`)?.setAttribute("aria-expanded", "false");
-    const more = document.getElementById(`more-${key}`);
+  // A click on the current item opens and closes it; a click on another makes it the current one.
+  function toggle(item) {
+    if (item.key !== now.item) pick(item);
+    else if (buttonOf(item).getAttribute("aria-expanded") === "true") close(item);
+    else expand(item);
+  }
+  function expand(item) {
+    const more = document.getElementById(`more-${item.key}`);
+    if (!more) return;
+    buttonOf(item).setAttribute("aria-expanded", "true");
+    more.replaceChildren(...nodes(why(item)));
+    more.hidden = false;
+  }
+  function close(item) {
+    buttonOf(item)?.setAttribute("aria-expanded", "false");
+    const more = document.getElementById(`more-${item.key}`);
     if (more) more.hidden = true;
-    mark(key, false);
   }
   function reveal(key) {
     // A key from an address may be anything, and only one that is known may be looked for.
     const item = by(key);
-    const button = item && place.querySelector(`button.item[data-item="${key}"]`);
+    const button = item && buttonOf(item);
     if (!button) return;
-    for (const opened of place.querySelectorAll('button.item[aria-expanded="true"]')) close(opened.dataset.item);
-    for (const line of place.querySelectorAll(".on")) line.classList.remove("on");
-    button.setAttribute("aria-expanded", "true");
-    const more = document.getElementById(`more-${key}`);
-    more.replaceChildren(...why(item));
-    more.hidden = false;
-    mark(key, true);
-    place.querySelector(`.line[data-items~="${key}"]`)?.scrollIntoView({ block: "center" });
+    for (const opened of place.querySelectorAll('button.item[aria-expanded="true"]')) {
+      const other = by(opened.dataset.item);
+      if (other !== item && !isMiss(other)) close(other);
+    }
+    for (const other of place.querySelectorAll("button.item[aria-current]")) other.removeAttribute("aria-current");
+    button.setAttribute("aria-current", "true");
+    expand(item);
+    codeView.unmark();
+    codeView.mark(key, true);
+    codeView.look(key);
     button.scrollIntoView({ block: "nearest" });
+    // Where the list scrolls on its own, its reasons are below the item.
+    const list = button.closest(".items");
+    if (list.scrollHeight > list.clientHeight) list.scrollTop += button.getBoundingClientRect().top - list.getBoundingClientRect().top - 8;
     button.focus({ preventScroll: true });
   }
-  function mark(key, on) {
-    for (const line of place.querySelectorAll(`.line[data-items~="${key}"]`)) line.classList.toggle("on", on);
+  // From one golden or finding to the next, in the order of the code.
+  function walk(step) {
+    const files = now.data.files.map((file) => file.path);
+    const position = (item) => {
+      const file = files.findIndex((path) => liesIn(item, path));
+      return [file < 0 ? files.length : file, item.info.line_start ?? 0];
+    };
+    const items = [...now.story.goldens, ...now.story.findings].filter(wanted).map((item) => [item, position(item)]);
+    items.sort(([, a], [, b]) => a[0] - b[0] || a[1] - b[1]);
+    const at = items.findIndex(([item]) => item.key === now.item);
+    const next = items[at < 0 ? (step > 0 ? 0 : items.length - 1) : at + step];
+    say("");
+    if (next) pick(next[0]);
+    else say(step > 0 ? "This is the last golden or finding." : "This is the first golden or finding.");
   }
 
   // The pair and all that speaks for and against it.
   function why(item) {
     const out = [];
+    if (codeView.has(item.key)) out.push(make("p", {}, make("button", { type: "button", class: "quiet to-code", click: () => codeView.look(item.key, true) }, "Show in the code")));
     if (item.text) out.push(folded(item.text));
     if (item.called && item.state !== "extra") out.push(make("p", {}, "The audit calls it ", make("strong", {}, item.called.toLowerCase().replace(/_/g, " ")), "."));
     if (item.info.rule_id) out.push(make("p", { class: "dim" }, `rule ${item.info.rule_id.slice(0, 200)}`));
@@ -291,7 +325,7 @@ const caseView = (() => {
     if (item.kind === "golden" && item.state === "trap") {
       out.push(make("h3", {}, "A known false alarm"), make("p", {}, "Reporting it is an error, and this trial did: ", item.other ? jump(item.other) : "", "."));
     }
-    const beyond = now.data.files.find((file) => file.path === item.info.file && item.info.line_start > file.length);
+    const beyond = now.data.files.find((file) => file.path === item.info.file && file.change?.kind !== "not_compared" && item.info.line_start > file.length);
     if (beyond) out.push(make("p", { class: "careful" }, `This location is beyond the end of the file, which has ${many(beyond.length, "line")}.`));
     if (item.extra) {
       out.push(make("h3", {}, item.state === "trap" ? "A known false alarm" : "Matches no golden"), make("p", {}, `${item.extra.why}${flags(item.extra)}`));
@@ -305,7 +339,7 @@ const caseView = (() => {
     }
     return out;
   }
-  const jump = (item) => make("button", { type: "button", class: "quiet", click: () => { keep(item.key); reveal(item.key); } }, item.sign);
+  const jump = (item) => make("button", { type: "button", class: "quiet", click: () => pick(item) }, item.sign);
   const flags = (of) => (of.flags?.length ? ` · ${of.flags.join(", ").replace(/_/g, " ")}` : "");
 
   function parts(of) {
@@ -330,75 +364,31 @@ const caseView = (() => {
     const side = (of, wanted) => (of.reasons ?? []).filter((reason) => wanted(reason.log_odds)).map((reason) => `${reason.name} ${reason.log_odds > 0 ? "+" : "−"}${Math.abs(reason.log_odds).toFixed(1)}`).join(", ");
     const row = (of) => {
       const item = of.golden != null ? now.story.golden.get(of.golden) : now.story.finding.get(of.finding);
-      const odds = of.probability == null ? "–" : `${three(of.probability)} ${of.probability < of.threshold ? "<" : "≥"} ${three(of.threshold)}`;
-      return make("tr", {}, make("th", { scope: "row" }, item ? jump(item) : (of.golden ?? of.finding)), make("td", {}, of.judge), make("td", { class: "n" }, odds),
-        make("td", {}, side(of, (value) => value > 0)), make("td", {}, side(of, (value) => value < 0), of.explanation ? make("div", { class: "dim" }, folded(of.explanation, 300)) : null));
+      const odds = of.probability == null ? "" : `, probability ${three(of.probability)} ${of.probability < of.threshold ? "<" : "≥"} ${three(of.threshold)}`;
+      const reasons = [["for", side(of, (value) => value > 0)], ["against", side(of, (value) => value < 0)]].filter(([, text]) => text);
+      return make("li", {}, item ? jump(item) : (of.golden ?? of.finding), ` refused by ${of.judge}${odds}`,
+        reasons.map(([name, text]) => make("div", { class: "dim" }, `${name} (log-odds): ${text}`)), of.explanation && folded(of.explanation, 300));
     };
-    const head = ["candidate", "refused by", "probability", "for (log-odds)", "against (log-odds)"];
-    return [make("h3", {}, "Refused candidates"), make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Refused candidates, scrolls sideways" },
-      make("table", { class: "refused" }, make("thead", {}, make("tr", {}, head.map((title) => make("th", { scope: "col" }, title)))), make("tbody", {}, list.map(row))))];
+    return [make("h3", {}, "Refused candidates"), make("ul", { class: "refused" }, list.map(row))];
   }
 
-  // The code, with a sign on the first line of everything and a bar along the rest.
+  // A golden may name files by a pattern: then it lies where it was found, or in every file that fits.
+  function liesIn(item, path) {
+    if (item.info.files === undefined) return item.info.file === path;
+    return item.other?.info.file ? item.other.info.file === path : item.info.files.includes(path);
+  }
   function code(data, outcome) {
-    const all = [...outcome.goldens, ...outcome.findings].filter(wanted);
-    if (data.files.length === 0) {
-      const why = data.code ? "None of the files that goldens and findings name is available as text: the case has no code, or its code has changed since the trials." : "This page was drawn without the suite, so it has no code. `karat report` shows it for a run, or with --suite.";
-      return make("section", { class: "files" }, make("h2", {}, "Code"), make("p", { class: "dim" }, why));
-    }
-    const ends = (item) => item.info.line_end ?? item.info.line_start;
-    // A golden may name files by a pattern: then it lies where it was found, or in every file that fits.
-    const lies = (item, path) => {
-      if (item.info.files === undefined) return item.info.file === path;
-      return item.other?.info.file ? item.other.info.file === path : item.info.files.includes(path);
-    };
-    const file = (of) => {
-      const here = all.filter((item) => lies(item, of.path) && item.info.line_start != null);
-      const rows = [];
-      let [last, widest] = [0, 0];
-      const gap = (next) => {
-        if (next > last + 1) rows.push(make("div", { class: "gap" }, `⋮ ${many(next - last - 1, "line")}`));
-      };
-      for (const [number, text, colours] of of.lines) {
-        gap(number);
-        last = number;
-        const on = here.filter((item) => item.info.line_start <= number && number <= ends(item));
-        const signs = on.filter((item) => item.info.line_start === number);
-        widest = Math.max(widest, Math.min(signs.length, 7));
-        const tone = on.some((item) => item.state === "trap") ? "is-bad" : on.some((item) => item.state === "match" || item.state === "acceptable") ? "is-good" : "";
-        const kinds = [...new Set(on.map((item) => item.kind)), tone].filter(Boolean).join(" ");
-        rows.push(make("div", { class: `line ${kinds}`, "data-items": on.map((item) => item.key).join(" ") || undefined, "data-line": number },
-          make("span", { class: "no" }, number),
-          make("span", { class: "signs" }, signs.slice(0, 6).map((item) => make("button", { type: "button", class: `sign ${item.kind} ${item.state}`, title: `${item.sign}, ${words[item.state]}: ${item.info.title.slice(0, 200)}`, "data-item": item.key,
-            mouseenter: () => mark(item.key, true), mouseleave: () => now.item !== item.key && mark(item.key, false), click: () => { keep(item.key); reveal(item.key); } }, item.sign)),
-            signs.length > 6 && `+${signs.length - 6}`),
-          make("code", {}, painted(text, colours))));
-      }
-      gap(of.length + 1);
-      const lines = make("div", { class: "lines scroll", tabindex: 0, role: "group", "aria-label": `Code of ${of.path}` }, make("div", {}, rows));
-      lines.style.setProperty("--digits", String(last).length);
-      lines.style.setProperty("--signs", Math.max(1, widest));
-      return make("section", { class: "file" }, make("h3", {}, of.path), lines);
-    };
-    return make("section", { class: "files" }, make("h2", {}, "Code"), data.files.map(file));
-  }
-
-  function painted(text, colours) {
-    if (!colours) return [plain(text) === "" ? "\u00a0" : text];
-    const out = [];
-    let at = 0;
-    for (const [, length, letter] of colours.matchAll(/(\d+)([a-z.])/g)) {
-      const part = text.slice(at, at + Number(length));
-      out.push(letter === "." ? part : make("span", { class: `c-${letter}` }, part));
-      at += Number(length);
-    }
-    out.push(text.slice(at));
-    return out;
+    return codeView.draw(data, [...outcome.goldens, ...outcome.findings].filter(wanted), {
+      liesIn,
+      pick,
+      describe: (item) => `${item.sign}, ${words[item.state]}: ${item.info.title.slice(0, 200)}`,
+      isCurrent: (item) => item.key === now.item,
+    });
   }
 
   addEventListener("keydown", (event) => {
     if (place.hidden || event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
-    const keys = { n: () => step(1), p: () => step(-1), "]": () => turn(1), "[": () => turn(-1), Escape: () => (location.hash = "#/cases") };
+    const keys = { j: () => walk(1), k: () => walk(-1), n: () => step(1), p: () => step(-1), s: () => codeView.toggle(), "]": () => turn(1), "[": () => turn(-1), Escape: () => (location.hash = "#/cases") };
     if (keys[event.key]) {
       event.preventDefault();
       keys[event.key]();

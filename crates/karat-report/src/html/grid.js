@@ -16,25 +16,39 @@ const grid = (() => {
     ["lucky", "called vulnerable without the target", (c) => c.lucky],
     ["clean", "without errors", (c) => c.missed === 0 && c.fp === 0 && c.failed === 0 && !untried(c)],
   ];
-  const worth = (at, tool) => {
-    const c = cell(tool, at);
+  const worth = (c) => {
     if (c.value !== null) return index.down ? -c.value : c.value;
     return c.fp > 0 ? -c.fp / 1000 : 1;
   };
-  const mean = (at, tools) => tools.reduce((sum, tool) => sum + worth(at, tool), 0) / Math.max(tools.length, 1);
-  const spread = (at, tools) => {
-    const values = tools.map((tool) => worth(at, tool));
-    return Math.max(...values) - Math.min(...values);
+  // How well each of the tools did, of those that could be tried.
+  const worths = (at, tools) => tools.map((tool) => cell(tool, at)).filter((c) => !untried(c)).map(worth);
+  const mean = (at, tools) => {
+    const values = worths(at, tools);
+    return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
   };
+  const spread = (at, tools) => {
+    const values = worths(at, tools);
+    return values.length === 0 ? null : Math.max(...values) - Math.min(...values);
+  };
+  // A case that no tool could be tried on is neither hard nor easy: it comes last in either order.
+  const by = (measure, direction) => (tools) => (a, b) => {
+    const [x, y] = [measure(a, tools), measure(b, tools)];
+    return x === null || y === null ? (x === null) - (y === null) : direction * (x - y);
+  };
+  const everyTool = index.tools.map((_, at) => at);
+  // Tools disagree where some are mostly right and others mostly wrong.
+  const right = (c) => (c.value === null ? c.fp === 0 && c.failed === 0 : (index.down ? 1 - c.value : c.value) >= 0.5);
+  const disagree = (at) => new Set(everyTool.map((tool) => cell(tool, at)).filter((c) => !untried(c)).map(right)).size > 1;
   const orders = [
     ["suite", "as in the suite", null],
-    ["hard", "hardest first", (tools) => (a, b) => mean(a, tools) - mean(b, tools)],
-    ["easy", "easiest first", (tools) => (a, b) => mean(b, tools) - mean(a, tools)],
-    ["apart", "where tools differ most", (tools) => (a, b) => spread(b, tools) - spread(a, tools)],
+    ["hard", "hardest first", by(mean, 1)],
+    ["easy", "easiest first", by(mean, -1)],
+    ["apart", "where tools differ most", by(spread, -1)],
     ["name", "by name", () => (a, b) => (index.ids[a] < index.ids[b] ? -1 : 1)],
   ];
 
-  const state = { words: "", tool: "", outcome: "all", by: "", value: "", order: "suite" };
+  const fresh = { words: "", tool: "", outcome: "all", by: "", value: "", disagree: "", order: "suite" };
+  const state = { ...fresh };
   let rows = [];
 
   const option = (value, label) => make("option", { value }, label);
@@ -50,9 +64,11 @@ const grid = (() => {
     make("label", {}, make("span", {}, "Search"), make("input", { type: "search", name: "words", placeholder: "case or golden", input: changed, autocomplete: "off" })),
     select("tool", "Tool", [["", "any tool"], ...index.tools.map((tool, at) => [String(at), tool])]),
     select("outcome", "Show", outcomes.map(([id, label]) => [id, label])),
-    dimensions.length > 0 && select("by", "By", [["", "–"], ...dimensions.map((name) => [name, name])]),
-    dimensions.length > 0 && select("value", "Value", [["", "any"]]),
+    dimensions.length > 0 && select("by", "Filter by", [["", "–"], ...dimensions.map((name) => [name, name])]),
+    dimensions.length > 0 && select("value", "with", [["", "any value"]]),
     select("order", "Order", orders.map(([id, label]) => [id, label])),
+    index.tools.length > 1 && make("label", { class: "check", title: "some tools are mostly right, others mostly wrong" },
+      make("input", { type: "checkbox", name: "disagree", value: "1", change: changed }), make("span", {}, "only where tools disagree")),
     make("button", { type: "button", class: "quiet", click: reset }, "Reset"),
   );
   const status = make("p", { class: "dim", role: "status", id: "grid-status" });
@@ -77,14 +93,14 @@ const grid = (() => {
   const height = () => parseFloat(getComputedStyle(box).getPropertyValue("--row")) * parseFloat(getComputedStyle(document.documentElement).fontSize);
 
   function reset() {
-    Object.assign(state, { words: "", tool: "", outcome: "all", by: "", value: "", order: "suite" });
+    Object.assign(state, fresh);
     show();
     remember();
   }
 
   function changed(event) {
-    const { name, value } = event.target;
-    state[name] = value;
+    const { name, value, type, checked } = event.target;
+    state[name] = type === "checkbox" && !checked ? "" : value;
     if (name === "by") state.value = "";
     show();
     remember();
@@ -92,10 +108,10 @@ const grid = (() => {
 
   // The filters stand in the address, so that a view can be sent around.
   function remember() {
-    const query = new URLSearchParams(Object.entries(state).filter(([name, value]) => value !== "" && !(name === "outcome" && value === "all") && !(name === "order" && value === "suite")));
+    const query = new URLSearchParams(Object.entries(state).filter(([name, value]) => value !== fresh[name]));
     if (state.tool !== "") query.set("tool", index.tools[Number(state.tool)]);
     const text = query.toString();
-    history.replaceState(history.state, "", text ? `#/cases?${text}` : location.pathname + location.search);
+    history.replaceState(history.state, "", text ? `#/cases?${text}` : "#/cases");
   }
 
   function recall(query) {
@@ -104,6 +120,7 @@ const grid = (() => {
     state.outcome = outcomes.some(([id]) => id === query.get("outcome")) ? query.get("outcome") : "all";
     state.by = dimensions.includes(query.get("by")) ? query.get("by") : "";
     state.value = query.get("value") ?? "";
+    state.disagree = query.get("disagree") === "1" ? "1" : "";
     state.order = orders.some(([id]) => id === query.get("order")) ? query.get("order") : "suite";
     show();
   }
@@ -111,10 +128,11 @@ const grid = (() => {
   // The cases that fit, in order.
   function chosen() {
     const words = state.words.toLowerCase().split(/\s+/).filter(Boolean);
-    const tools = state.tool === "" ? index.tools.map((_, at) => at) : [Number(state.tool)];
+    const tools = state.tool === "" ? everyTool : [Number(state.tool)];
     const test = outcomes.find(([id]) => id === state.outcome)[2];
     const fits = (at) => {
       if (state.by !== "" && state.value !== "" && !index.by[state.by][at].includes(state.value)) return false;
+      if (state.disagree !== "" && !disagree(at)) return false;
       if (words.length > 0) {
         const text = `${index.ids[at]} ${index.names[at] ?? ""} ${index.goldens[at].join(" ")}`.toLowerCase();
         if (!words.every((word) => text.includes(word))) return false;
@@ -132,9 +150,10 @@ const grid = (() => {
       const field = bar.elements[name];
       if (field && field.value !== state[name]) field.value = state[name];
     }
+    if (bar.elements.disagree) bar.elements.disagree.checked = state.disagree !== "";
     if (bar.elements.value) {
       const field = bar.elements.value;
-      field.replaceChildren(option("", "any"), ...(state.by ? values(state.by).map(([value, n]) => option(value, `${value} (${n})`)) : []));
+      field.replaceChildren(option("", "any value"), ...(state.by ? values(state.by).map(([value, n]) => option(value, `${value} (${n})`)) : []));
       field.value = state.value;
       field.disabled = state.by === "";
     }
@@ -149,7 +168,9 @@ const grid = (() => {
 
   const shade = (c) => {
     if (untried(c)) return "";
-    if (c.value === null) return c.fp > 0 || c.failed > 0 ? "v0" : "v4";
+    // The more false alarms, the stronger.
+    if (c.value === null && c.fp > 0) return `f${c.fp === 1 ? 1 : c.fp < 4 ? 2 : c.fp < 10 ? 3 : 4}`;
+    if (c.value === null) return c.failed > 0 ? "v0" : "v4";
     const good = index.down ? 1 - c.value : c.value;
     return `v${Math.max(0, Math.min(4, Math.floor(good * 5)))}`;
   };
@@ -158,6 +179,16 @@ const grid = (() => {
     const main = c.value === null ? (c.fp > 0 ? `${c.fp} false` : c.failed > 0 ? "failed" : "clean") : c.value.toFixed(2);
     const of = c.tp + c.missed;
     return [main, c.value !== null && of > 0 ? `${c.tp}/${of}` : "", c.failed > 0 ? "!" : ""];
+  };
+
+  // Where there is no room for a name, its middle is left out: twins differ at an end.
+  const ruler = document.createElement("canvas").getContext("2d");
+  const fitted = (id, room) => {
+    const wide = ruler.measureText(plain(id)).width;
+    if (wide <= room) return id;
+    const letters = [...id];
+    const kept = Math.max(6, Math.floor((letters.length * room) / wide) - 2);
+    return `${letters.slice(0, Math.ceil(kept / 2)).join("")}…${letters.slice(-Math.floor(kept / 2)).join("")}`;
   };
 
   let drawn = "";
@@ -170,18 +201,21 @@ const grid = (() => {
     if (key === drawn) return;
     drawn = key;
     const lines = [];
-    for (let place = from; place < to; place += 1) lines.push(row(place, one));
+    const { fontSize, fontFamily } = getComputedStyle(box);
+    ruler.font = `${fontSize} ${fontFamily}`;
+    const room = everything ? Infinity : head.firstChild.clientWidth - 16;
+    for (let place = from; place < to; place += 1) lines.push(row(place, one, room));
     space.replaceChildren(...lines);
   }
 
-  function row(place, one) {
+  function row(place, one, room) {
     const at = rows[place];
     const id = index.ids[at];
     const link = (tool) => `#/case/${encodeURIComponent(id)}${tool === undefined ? "" : `?tool=${encodeURIComponent(index.tools[tool])}`}`;
     const stop = (r, c) => (r === focus[0] && c === focus[1] ? 0 : -1);
     const line = make("div", { role: "row", class: "row", "aria-rowindex": place + 2 },
       make("div", { role: "rowheader", class: "first" },
-        make("a", { href: link(), title: index.names[at] ? `${id}: ${index.names[at]}` : id, tabindex: stop(place, 0), "data-at": `${place},0` }, id)),
+        make("a", { href: link(), title: index.names[at] ? `${id}: ${index.names[at]}` : id, "aria-label": id, tabindex: stop(place, 0), "data-at": `${place},0` }, fitted(id, room))),
       index.tools.slice(0, columns).map((name, tool) => {
         const c = cell(tool, at);
         const [main, of, mark] = says(c);

@@ -2,16 +2,21 @@
 
 use super::section;
 use crate::facts::{sensitivity_sentence, untouched_sentence};
-use crate::number::{failed_trials, headline, is_best, rank_metric, rank_of, ranked, span, three, title, tried};
+use crate::number::{
+    decimals, failed_trials, headline, is_best, rank_metric, rank_of, ranked, span, three, title, tried,
+};
 use crate::page::drawing;
 use crate::plot;
 use karat_core::metric::table::{Direction, find};
+use karat_core::suite::Verdict;
 use karat_format::report::{ReportV1, ToolV1};
 use maud::{Markup, Render, html};
+use std::collections::BTreeSet;
 
 /// Every sortable cell carries its value.
 pub(super) fn draw(report: &ReportV1) -> Markup {
-    let columns = columns(report);
+    let (ids, left_out) = shown_metrics(report);
+    let columns = columns(report, &ids);
     let content = html! {
         p.dim {
             "Means over " (report.profile.headline_macro_by.as_deref().unwrap_or("cases")) ", with 95 % intervals."
@@ -29,6 +34,7 @@ pub(super) fn draw(report: &ReportV1) -> Markup {
                 }
             }
         }
+        @if !left_out.is_empty() { p.dim { "Left out: " (left_out.join(", ")) "." } }
         @if let Some(sentence) = untouched_sentence(report) { p.dim { (sentence) "." } }
         @if let Some(sentence) = sensitivity_sentence(report) { p.warn { (sentence) } }
     };
@@ -56,7 +62,84 @@ impl<'r> Column<'r> {
     }
 }
 
-fn columns(report: &ReportV1) -> Vec<Column<'_>> {
+/// The headline metrics, ranking metric first, and why others are left out. A metric without a value for any tool, or one
+/// that says nothing on this suite, would only take the place of the others.
+fn shown_metrics(report: &ReportV1) -> (Vec<&str>, Vec<String>) {
+    let verdicts: BTreeSet<_> = report.cases.iter().map(|case| case.verdict).collect();
+    let mut shown = Vec::new();
+    let mut left_out = Vec::new();
+    for id in &report.profile.headline {
+        let estimates = || report.tools.iter().filter_map(|tool| headline(report, tool).get(id));
+        let why = match (estimates().any(|estimate| estimate.value.is_some()), verdicts.first()) {
+            (false, _) => {
+                estimates().find_map(|estimate| estimate.undefined.as_deref()).unwrap_or("no value").to_owned()
+            }
+            (true, Some(Verdict::Vulnerable)) if id == "accuracy" && verdicts.len() == 1 => {
+                "every case is vulnerable".to_owned()
+            }
+            (true, Some(Verdict::Safe)) if id == "accuracy" && verdicts.len() == 1 => "every case is safe".to_owned(),
+            _ => {
+                shown.push(id.as_str());
+                continue;
+            }
+        };
+        match id == rank_metric(report) {
+            // Without its column the order of the tools would have no reason.
+            true => shown.push(id.as_str()),
+            false => left_out.push(format!("{} ({why})", title(id))),
+        }
+    }
+    // The ranking metric comes right after the rank, where small screens show it too.
+    shown.sort_by_key(|id| *id != rank_metric(report));
+    (shown, left_out)
+}
+
+/// The ranking metric of all tools on one scale; nothing unless two have a value.
+pub(super) fn forest(report: &ReportV1) -> Markup {
+    let id = rank_metric(report);
+    let figure = |tool: &ToolV1| headline(report, tool).get(id).and_then(|own| Some((own.value?, own.ci)));
+    let rows: Vec<(&str, f64, Option<[f64; 2]>)> =
+        ranked(report).into_iter().filter_map(|tool| figure(tool).map(|(v, ci)| (tool.tool.as_str(), v, ci))).collect();
+    if rows.len() < 2 {
+        return Markup::default();
+    }
+    let (ends, labels) = plot::forest_scale(rows.iter().map(|(_, value, ci)| (Some(*value), *ci)));
+    let about = |name: &str, value: f64, ci: Option<[f64; 2]>| {
+        let ends = ci.map(|[low, high]| format!(", {} to {}", decimals(low, 3), decimals(high, 3)));
+        format!("{name}: {} {}{}", title(id), decimals(value, 3), ends.unwrap_or_default())
+    };
+    let table = |rows: &[(&str, f64, Option<[f64; 2]>)]| {
+        html! {
+            table.forests aria-label={ (title(id)) " of every tool" } {
+                tbody {
+                    @for &(name, value, ci) in rows {
+                        tr {
+                            th scope="row" title=(name) { (name) }
+                            td.scale { (drawing(plot::forest(&about(name, value, ci), value, ci, ends))) }
+                            td.n { b { (three(Some(value))) } " " span.dim.small { (span(ci)) } }
+                        }
+                    }
+                }
+                tfoot aria-hidden="true" {
+                    tr { td {} td.scale { div.ticks { @for label in &labels { span { (label) } } } } td {} }
+                }
+            }
+        }
+    };
+    let (first, rest) = rows.split_at(rows.len().min(MOST_ROWS));
+    let content = html! {
+        (table(first))
+        @if !rest.is_empty() { details { summary { (rest.len()) " more" } (table(rest)) } }
+    };
+    let direction =
+        if find(id).is_some_and(|metric| metric.direction == Direction::Down) { ", less is better" } else { "" };
+    section("ranking", &format!("{} with 95 % intervals{direction}", title(id)), &content)
+}
+
+/// More tools would push the leaderboard off the first screens.
+const MOST_ROWS: usize = 12;
+
+fn columns<'r>(report: &'r ReportV1, ids: &[&'r str]) -> Vec<Column<'r>> {
     let mut columns = vec![Column::new("Tool", true, move |tool| name(report, tool))];
     if report.ranking.is_some() {
         columns.push(Column::new("Rank", true, move |tool| {
@@ -64,10 +147,7 @@ fn columns(report: &ReportV1) -> Vec<Column<'_>> {
             cell(at, rank_of(report, &tool.tool).unwrap_or_else(|| "–".to_owned()))
         }));
     }
-    // The ranking metric comes right after the rank, where small screens show it too.
-    let (first, others): (Vec<&String>, Vec<&String>) =
-        report.profile.headline.iter().partition(|id| *id == rank_metric(report));
-    for id in first.into_iter().chain(others) {
+    for &id in ids {
         let less_is_better = find(id).is_some_and(|metric| metric.direction == Direction::Down);
         let column = Column::new(title(id), less_is_better, move |tool| metric(report, tool, id));
         columns.push(Column { ranks: id == rank_metric(report), ..column });
@@ -120,16 +200,16 @@ fn name(report: &ReportV1, tool: &ToolV1) -> Markup {
 fn metric(report: &ReportV1, tool: &ToolV1, id: &str) -> Markup {
     let Some(estimate) = headline(report, tool).get(id) else { return empty(None) };
     let Some(value) = estimate.value else { return empty(estimate.undefined.as_deref()) };
+    let why = estimate.no_ci.as_deref().filter(|_| estimate.ci.is_none());
     let all = report.tools.iter().filter_map(|tool| headline(report, tool).get(id));
     let scale = plot::column(all.map(|estimate| (estimate.value, estimate.ci)));
-    let why = estimate.no_ci.as_deref().filter(|_| estimate.ci.is_none());
     let shown = html! {
-        @if is_best(report, tool, id) { b.good title="best" { "★" } " " }
-        span.value { (three(Some(value))) }
-        br;
-        (drawing(plot::interval(Some(value), estimate.ci, scale)))
-        br;
-        span.dim.small title=[why] { (span(estimate.ci)) }
+        span.figure {
+            @if is_best(report, tool, id) { b.good title="best" { "★" } }
+            span.value { (three(Some(value))) }
+            (drawing(plot::interval(Some(value), estimate.ci, scale)))
+            span.dim.small title=[why] { (span(estimate.ci)) }
+        }
     };
     cell(value, shown)
 }

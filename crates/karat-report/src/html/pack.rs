@@ -15,19 +15,20 @@ use std::io::Write;
 
 const BUDGET: usize = 13_000_000;
 const PORTION: usize = 256 * 1024;
-const BATCH: usize = 512;
+/// Cases that are in memory at once.
+const BATCH: usize = 64;
 
 /// The index, the portions, and what was left out to keep the page small enough to send.
 pub(super) fn pack(view: &ReportView<'_>) -> (Markup, Markup, Option<&'static str>) {
     let lookup = Lookup::new(view);
-    let [mut level, fewer @ ..] = DetailLevel::ALL;
-    let mut packed = portions(view, &lookup, level);
-    for next in fewer {
-        if packed.iter().map(|(_, text)| text.len()).sum::<usize>() <= BUDGET {
+    let (mut packed, mut leaves_out) = (Vec::new(), None);
+    for (number, level) in DetailLevel::ALL.into_iter().enumerate() {
+        let budget = if number + 1 < DetailLevel::ALL.len() { BUDGET } else { usize::MAX };
+        leaves_out = level.leaves_out;
+        if let Some(fitting) = portions(view, &lookup, level, budget) {
+            packed = fitting;
             break;
         }
-        level = next;
-        packed = portions(view, &lookup, level);
     }
     let mut portion_of = Vec::with_capacity(view.report.cases.len());
     for (number, (cases, _)) in packed.iter().enumerate() {
@@ -37,11 +38,16 @@ pub(super) fn pack(view: &ReportView<'_>) -> (Markup, Markup, Option<&'static st
     let portions = html! {
         @for (number, (_, text)) in packed.iter().enumerate() { (element(&format!("portion-{number}"), text)) }
     };
-    (index, portions, level.leaves_out)
+    (index, portions, leaves_out)
 }
 
-/// Each portion with its number of cases.
-fn portions(view: &ReportView<'_>, lookup: &Lookup<'_>, level: DetailLevel) -> Vec<(usize, String)> {
+/// Each portion with its number of cases; `None` as soon as they are larger than the budget.
+fn portions(
+    view: &ReportView<'_>,
+    lookup: &Lookup<'_>,
+    level: DetailLevel,
+    budget: usize,
+) -> Option<Vec<(usize, String)>> {
     let all: Vec<usize> = (0..view.report.cases.len()).collect();
     let mut portions = Vec::new();
     for batch in all.chunks(BATCH) {
@@ -58,8 +64,11 @@ fn portions(view: &ReportView<'_>, lookup: &Lookup<'_>, level: DetailLevel) -> V
         }
         let pack = |group: &Vec<&str>| (group.len(), compressed(&format!("[{}]", group.join(","))));
         portions.par_extend(groups.par_iter().map(pack));
+        if portions.iter().map(|(_, text): &(usize, String)| text.len()).sum::<usize>() > budget {
+            return None;
+        }
     }
-    portions
+    Some(portions)
 }
 
 /// A data element that no browser runs as a script. Base64 needs no escaping.

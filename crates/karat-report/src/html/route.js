@@ -2,17 +2,25 @@
 
 const overview = document.getElementById("overview");
 const title = document.title;
+// Where the overview was scrolled to, and its address, when a case was opened.
 let left = 0;
+let from = null;
+const missing = make("p", { id: "missing", class: "careful", role: "alert", hidden: true });
+overview.prepend(missing);
 
 let asked = 0;
-const route = async () => {
+const route = async (event) => {
   asked += 1;
   const own = asked;
   const [path, query] = location.hash.slice(1).split("?");
   const [, kind, id] = path.split("/");
   const at = kind === "case" && id !== undefined ? placeOf.get(decoded(id)) : undefined;
   if (at !== undefined) {
-    if (!overview.hidden) left = scrollY;
+    if (!overview.hidden) {
+      left = scrollY;
+      from = event ? new URL(event.oldURL).hash : null;
+    }
+    tabs.show("cases");
     await caseView.open(at, new URLSearchParams(query ?? ""), () => own === asked);
     // Somebody may have gone on while the case was unpacked.
     if (own !== asked) return;
@@ -29,20 +37,25 @@ const route = async () => {
   overview.hidden = false;
   caseView.place.hidden = true;
   document.title = title;
-  if (kind === "cases" && grid) {
+  missing.hidden = kind !== "case";
+  if (kind === "case") {
+    tabs.show("cases");
+    const name = decoded(id ?? "");
+    missing.textContent = plain(name === "" ? "The address names no case." : `There is no case ${name} in this report.`);
+    grid?.redraw();
+    scrollTo(0, 0);
+  } else if (kind === "cases" && grid) {
+    tabs.show("cases");
     if (query !== undefined || !returns) grid.recall(new URLSearchParams(query ?? ""));
     else grid.remember();
     grid.redraw();
-    if (returns) scrollTo(0, left);
-    else document.getElementById("cases")?.scrollIntoView();
+    scrollTo(0, returns ? left : 0);
     if (returns) caseView.leave(grid.focusOn);
-  } else if (returns) {
+  } else {
     grid?.redraw();
-    scrollTo(0, left);
-  }
-  if (kind === "case") {
-    document.getElementById("grid-status")?.append(` · there is no case ${plain(decoded(id ?? ""))}`);
-    document.getElementById("cases")?.scrollIntoView();
+    // Back to where the case was opened, or to another place.
+    if (returns && from === location.hash) scrollTo(0, left);
+    else if (returns) (document.getElementById(path) ?? overview).scrollIntoView();
   }
 };
 const decoded = (text) => {
@@ -52,15 +65,6 @@ const decoded = (text) => {
     return text;
   }
 };
-
-// A way to each section, for those that are there.
-const toc = document.querySelector(".toc");
-if (toc) {
-  for (const section of overview.querySelectorAll("section[id]")) {
-    const name = section.querySelector("h2")?.textContent;
-    if (name && section.id !== "careful") toc.append(make("a", { href: `#${section.id}` }, name), " ");
-  }
-}
 
 // What is skipped to is no other view.
 document.querySelector(".skip")?.addEventListener("click", (event) => {

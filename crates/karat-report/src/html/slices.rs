@@ -72,7 +72,7 @@ fn slices(
     let slices = tools.iter().filter_map(|tool| tool.by.get(dimension)).flat_map(BTreeMap::values);
     let scale = plot::column(slices.map(|slice| (slice.metrics.get(metric).and_then(|e| e.value), None)));
     html! {
-        (plots("slices", view, &options))
+        div.figures { (plots("slices", view, &options)) }
         div.scroll tabindex="0" {
             table.tools aria-label={ (title(metric)) " by " (dimension) } {
                 thead {

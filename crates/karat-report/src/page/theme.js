@@ -12,7 +12,12 @@ const theme = (() => {
   const show = (name) => {
     if (name === "system") delete root.dataset.theme;
     else root.dataset.theme = name;
-    for (const button of document.querySelectorAll("button.theme")) button.textContent = `Theme: ${name}`;
+    for (const button of document.querySelectorAll("button.theme")) {
+      const word = document.createElement("span");
+      word.textContent = ` ${name}`;
+      button.replaceChildren("◐", word);
+      button.setAttribute("aria-label", `Theme: ${name}`);
+    }
   };
   let now = order.includes(kept()) ? kept() : "system";
   show(now);

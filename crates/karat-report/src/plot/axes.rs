@@ -2,7 +2,7 @@
 
 use super::Plot;
 use super::subject::DrawnTool;
-use super::svg::{Anchor, SIZE, SMALL, Scale, Svg, ticks};
+use super::svg::{Anchor, SIZE, Scale, Svg, ticks};
 use super::words;
 use karat_core::wording::count;
 use karat_format::report::ReportV1;
@@ -69,24 +69,77 @@ pub(super) fn legend(svg: &mut Svg, tools: &[DrawnTool<'_>], top: f64, plot_widt
     top + rows as f64 * ROW + 4.0
 }
 
-/// Finishes a plot: draws notes below its marks, which end at `foot`.
-pub(super) fn finish(
-    mut svg: Svg,
-    report: &ReportV1,
-    (width, mut foot): (f64, f64),
-    notes: &[String],
-    title: String,
-) -> Plot {
-    const ROW: f64 = 15.0;
-    // Pages use system fonts, which may be wider than the font measured here.
-    let lines = notes.iter().flat_map(|note| words::wrap(note, 0.85 * (width - 2.0 * MARGIN), SMALL));
-    for line in lines {
-        foot += ROW;
-        svg.words("dim small", (MARGIN, foot - 3.0), Anchor::Start, &line);
+/// Names beside marks. Those that would cover another mark or name, or leave the frame, are returned for a legend.
+pub(super) fn labels<'a>(svg: &mut Svg, frame: &Frame, marks: &[(DrawnTool<'a>, (f64, f64))]) -> Vec<DrawnTool<'a>> {
+    if marks.len() > MANY {
+        return marks.iter().map(|(drawn, _)| *drawn).collect();
     }
+    const AROUND: f64 = 7.0;
+    const AWAY: f64 = 9.0;
+    const HIGH: f64 = 14.0;
+    const ROOM: f64 = 160.0;
+    let around = |(x, y): (f64, f64)| [x - AROUND, y - AROUND, x + AROUND, y + AROUND];
+    let mut taken: Vec<[f64; 4]> = marks.iter().map(|(_, at)| around(*at)).collect();
+    let mut unnamed = Vec::new();
+    for (drawn, (x, y)) in marks {
+        let wide = words::width(drawn.name(), SIZE).min(ROOM);
+        // First those between the lines of the intervals, which are upright and level.
+        let places = [
+            (Anchor::Start, (x + AWAY, y - AWAY), x + AWAY),
+            (Anchor::Start, (x + AWAY, y + AWAY + 9.0), x + AWAY),
+            (Anchor::End, (x - AWAY, y - AWAY), x - AWAY - wide),
+            (Anchor::End, (x - AWAY, y + AWAY + 9.0), x - AWAY - wide),
+            (Anchor::Start, (x + AWAY, y + 4.5), x + AWAY),
+            (Anchor::End, (x - AWAY, y + 4.5), x - AWAY - wide),
+        ];
+        let free = places.into_iter().find_map(|(anchor, at, left)| {
+            let area = [left, at.1 - HIGH + 3.0, left + wide, at.1 + 3.0];
+            let is_inside = area[0] > frame.left + 2.0
+                && area[2] < frame.right - 2.0
+                && area[1] > frame.top
+                && area[3] < frame.bottom - 2.0;
+            let covers =
+                |other: &[f64; 4]| area[0] < other[2] && other[0] < area[2] && area[1] < other[3] && other[1] < area[3];
+            (is_inside && !taken.iter().any(covers)).then_some((anchor, at, area))
+        });
+        match free {
+            Some((anchor, at, area)) => {
+                svg.name(at, anchor, drawn.name(), ROOM);
+                taken.push(area);
+            }
+            None => unnamed.push(*drawn),
+        }
+    }
+    unnamed
+}
+
+/// Names to the right of lines, each at the height where its line ends, moved apart so that none covers another.
+pub(super) fn end_labels(svg: &mut Svg, frame: &Frame, room: f64, mut ends: Vec<(DrawnTool<'_>, f64)>) {
+    const APART: f64 = 15.0;
+    ends.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    let mut places = Vec::with_capacity(ends.len());
+    let mut least = frame.top;
+    for (_, end) in &ends {
+        places.push(end.max(least));
+        least = end.max(least) + APART;
+    }
+    let mut most = frame.bottom;
+    for place in places.iter_mut().rev() {
+        *place = place.min(most);
+        most = *place - APART;
+    }
+    for ((drawn, _), y) in ends.iter().zip(places) {
+        svg.series(drawn.series, |svg| svg.marker(drawn.series, (frame.right + 9.0, y), 4.5));
+        svg.name((frame.right + 18.0, y + 4.5), Anchor::Start, drawn.name(), room);
+    }
+}
+
+/// Finishes a plot whose marks end at the height of `size`. Pages show notes as text, pictures below the marks.
+pub(super) fn finish(svg: Svg, report: &ReportV1, size: (f64, f64), notes: &[String], title: String) -> Plot {
     let cases = count(report.suite.cases, "case");
     let about = format!("{} · {cases} · profile {}", report.suite.name, report.profile.name);
-    Plot { title, description: svg.description(), about, size: (width, foot + 6.0), marks: svg.out }
+    let notes = notes.iter().filter(|note| !note.is_empty()).cloned().collect();
+    Plot { title, description: svg.description(), about, size, marks: svg.out, notes }
 }
 
 pub(super) fn list_names(names: &[&str]) -> String {

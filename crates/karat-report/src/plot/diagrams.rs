@@ -10,6 +10,8 @@ use karat_format::report::{BinV1, OperatingV1, ReportV1, SweepV1};
 
 const RELIABILITY_WIDTH: f64 = 300.0;
 const SWEEP_WIDTH: f64 = 340.0;
+/// More points would cover the line.
+const MOST_POINTS: usize = 40;
 
 pub(super) fn reliability(view: &ReportView<'_>, options: &PlotOptions) -> DrawnPlots {
     subject::no_metric(options, "accuracy of verdicts")?;
@@ -25,7 +27,7 @@ fn draw_reliability(report: &ReportV1, drawn: &DrawnTool<'_>) -> Option<Plot> {
     };
     let bins: Vec<&BinV1> = drawn.tool.reliability.iter().filter(is_good).collect();
     let most = bins.iter().map(|bin| bin.weight).reduce(f64::max)?;
-    let frame = Frame { left: 52.0, top: 8.0, right: RELIABILITY_WIDTH - 16.0, bottom: 240.0 };
+    let frame = Frame { left: 52.0, top: 14.0, right: RELIABILITY_WIDTH - 16.0, bottom: 246.0 };
     let mut svg = Svg::default();
     let (x, y) = frame.share_axes(&mut svg, "confidence", "share correct");
     svg.line("faint", (x.at(0.0), y.at(0.0)), (x.at(1.0), y.at(1.0)));
@@ -99,6 +101,12 @@ fn draw_sweep(report: &ReportV1, drawn: &DrawnTool<'_>, sweep: &SweepV1) -> Opti
         });
         svg.words("small", (left + 31.0, 16.0), Anchor::Start, name);
         left += 92.0;
+    }
+    for point in order.iter().filter(|_| order.len() <= MOST_POINTS) {
+        let from = point.threshold.map_or_else(|| "all".to_owned(), |value| threshold(&sweep.by, value));
+        let OperatingV1 { precision, recall, f1, .. } = point;
+        let words = format!("{from}: precision {precision:.3}, recall {recall:.3}, F1 {f1:.3}");
+        svg.series_about(2, &words, |svg| svg.circle("dot", (place(point), y.at(point.f1)), 3.5));
     }
     let best = sweep.best.filter(|best| is_good(&best));
     let words = best.map_or_else(String::new, |best| {

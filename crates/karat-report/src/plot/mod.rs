@@ -2,6 +2,7 @@
 
 mod axes;
 mod diagrams;
+mod outline;
 mod picture;
 mod points;
 mod rows;
@@ -14,8 +15,9 @@ mod tests;
 mod trend;
 mod words;
 
+pub use outline::built_in_fonts;
 pub use picture::{Plot, RasterError, Theme};
-pub use svg::{column, interval};
+pub use svg::{column, forest, forest_scale, interval};
 
 use super::report_view::ReportView;
 

@@ -1,12 +1,12 @@
 //! A finished plot: inline in a page, as an SVG file, or as a PNG.
 
+use super::outline::outline_texts;
 use super::svg::{Anchor, SIZE, SMALL, Svg, number};
 use super::{RULES, words};
 use crate::page::text;
 use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg::{Options, Tree, fontdb::Database};
+use resvg::usvg::{Options, Tree};
 use sha2::{Digest, Sha256};
-use std::sync::Arc;
 
 /// A finished plot.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,28 +16,46 @@ pub struct Plot {
     pub description: String,
     /// Subtitle of a standalone plot: the suite and the number of cases.
     pub about: String,
+    /// What the marks mean, and what is not shown.
+    pub notes: Vec<String>,
     pub(super) size: (f64, f64),
     pub(super) marks: String,
 }
 
 impl Plot {
-    /// The plot as part of a page with [`super::STYLE`], at most as wide as drawn.
+    /// The plot as part of a page with [`super::STYLE`], without its notes and somewhat larger if there is room.
     pub fn inline(&self) -> String {
         let (width, height) = (number(self.size.0), number(self.size.1));
+        let (widest, highest) = (number(self.size.0 * ENLARGED), number(self.size.1 * ENLARGED));
         let class = if self.size.0 > WIDE { "plot wide" } else { "plot" };
         let ((named, words), marks) = (self.labels(), &self.marks);
         format!(
-            "<svg class=\"{class}\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" {named}>{words}{marks}</svg>"
+            "<svg class=\"{class}\" width=\"{widest}\" height=\"{highest}\" viewBox=\"0 0 {width} {height}\" {named}>{words}{marks}</svg>"
         )
     }
 
-    /// The plot as an SVG file with its title and a theme's colours.
+    /// The marks with the notes below them, and the size of both.
+    pub(super) fn with_notes(&self) -> (String, (f64, f64)) {
+        const ROW: f64 = 16.0;
+        let (width, mut foot) = self.size;
+        let mut svg = Svg::default();
+        // Viewers of SVG files use system fonts, which may be wider than the font measured here.
+        let lines = self.notes.iter().flat_map(|note| words::wrap(note, 0.85 * (width - 2.0 * MARGIN), SMALL));
+        for line in lines {
+            foot += ROW;
+            svg.words("dim small", (MARGIN, foot - 3.0), Anchor::Start, &line);
+        }
+        (format!("{}{}", self.marks, svg.out), (width, foot + 6.0))
+    }
+
+    /// The plot as an SVG file with its title, its notes and a theme's colours.
     pub fn standalone(&self, theme: Theme) -> String {
         let room = self.size.0 - 2.0 * MARGIN;
         let mut head = Svg::default();
         head.words("strong", (MARGIN, MARGIN + 10.0), Anchor::Start, &words::fit(&self.title, room, SIZE * 1.1));
         head.words("dim small", (MARGIN, MARGIN + 28.0), Anchor::Start, &words::fit(&self.about, room, SMALL));
-        let (width, height) = (self.size.0, self.size.1 + HEAD + MARGIN);
+        let (marks, (width, height)) = self.with_notes();
+        let height = height + HEAD + MARGIN;
         let size = format!("width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\"", number(width), number(height));
         let mut ground = Svg::default();
         ground.rect("paper", (0.0, 0.0), (width, height));
@@ -48,7 +66,7 @@ impl Plot {
             ground.out,
             head.out,
             number(HEAD),
-            self.marks
+            marks
         )
     }
 
@@ -66,23 +84,27 @@ impl Plot {
         let columns = (((WIDEST + GAP) / (widest + GAP)).floor().max(1.0) as usize).min(plots.len());
         let (mut marks, mut top) = (String::new(), 0.0);
         for row in plots.chunks(columns) {
+            let mut highest = 0.0_f64;
             for (column, plot) in row.iter().enumerate() {
-                // A single plot already has a title above or below it.
+                let (own, (_, height)) = plot.with_notes();
+                highest = highest.max(height);
+                // A single plot already has a title above it.
                 let mut name = Svg::default();
                 let shown = words::fit(&plot.title, widest - 20.0, SIZE);
                 name.words("strong", (10.0, 15.0), Anchor::Start, &shown);
                 let (x, y, below) = (number(column as f64 * (widest + GAP)), number(top), number(NAME));
                 marks.push_str(&format!(
                     "<g transform=\"translate({x} {y})\">{}<g transform=\"translate(0 {below})\">{}</g></g>",
-                    name.out, plot.marks
+                    name.out, own
                 ));
             }
-            top += NAME + row.iter().map(|plot| plot.size.1).fold(0.0, f64::max) + GAP;
+            top += NAME + highest + GAP;
         }
         let size = (columns as f64 * (widest + GAP) - GAP, top - GAP);
         let description: Vec<&str> = plots.iter().map(|plot| plot.description.as_str()).collect();
         let about = plots.first().map(|plot| plot.about.clone()).unwrap_or_default();
-        Some(Self { title: title.to_owned(), description: description.join(" "), about, size, marks })
+        let (title, description) = (title.to_owned(), description.join(" "));
+        Some(Self { title, description, about, notes: Vec::new(), size, marks })
     }
 
     /// The attributes that name the plot, and the elements with its title and description.
@@ -103,6 +125,8 @@ impl Plot {
 }
 
 const MARGIN: f64 = 10.0;
+/// How much larger than drawn a plot becomes on a wide page.
+const ENLARGED: f64 = 1.3;
 const HEAD: f64 = 52.0;
 const NAME: f64 = 24.0;
 const GAP: f64 = 18.0;
@@ -123,11 +147,8 @@ pub enum RasterError {
 const MOST_PIXELS: u64 = 100_000_000;
 
 fn rasterise(svg: &str, scale: f64) -> Result<Vec<u8>, RasterError> {
-    let mut fonts = Database::new();
-    fonts.load_font_data(notosans::REGULAR_TTF.to_vec());
-    fonts.load_font_data(notosans::BOLD_TTF.to_vec());
-    let options = Options { font_family: "Noto Sans".to_owned(), fontdb: Arc::new(fonts), ..Options::default() };
-    let tree = Tree::from_str(svg, &options).map_err(|error| RasterError::Failed(error.to_string()))?;
+    let svg = outline_texts(svg).ok_or_else(|| RasterError::Failed("its texts could not be drawn".to_owned()))?;
+    let tree = Tree::from_str(&svg, &Options::default()).map_err(|error| RasterError::Failed(error.to_string()))?;
     let side = |length: f32| (f64::from(length) * scale).ceil().clamp(1.0, 1e9) as u64;
     let (width, height) = (side(tree.size().width()), side(tree.size().height()));
     let pixels = match (u32::try_from(width), u32::try_from(height)) {

@@ -1,6 +1,6 @@
 //! Plots with a point per tool: precision against recall, and a metric against cost or time.
 
-use super::axes::{BELOW, Frame, MANY, finish, legend, list_names};
+use super::axes::{BELOW, Frame, MANY, finish, labels, legend, list_names};
 use super::subject::{self, DrawnTool, Figure};
 use super::svg::{Anchor, Scale, Svg, domain, factors, log_ticks, ticks};
 use super::{DrawnPlots, PlotOptions};
@@ -48,10 +48,12 @@ pub(super) fn precision_recall(view: &ReportView<'_>, options: &PlotOptions) -> 
             svg.marker(drawn.series, at, 5.0);
         });
     }
-    let (shown, lacking): (Vec<_>, Vec<_>) = tools.iter().zip(&points).partition(|(_, point)| point.is_some());
-    let shown: Vec<DrawnTool<'_>> = shown.into_iter().map(|(drawn, _)| *drawn).collect();
-    let lacking: Vec<&str> = lacking.into_iter().map(|(drawn, _)| drawn.name()).collect();
-    let foot = legend(&mut svg, &shown, frame.bottom + BELOW + 4.0, WIDTH);
+    let drawn = tools.iter().zip(&points);
+    let lacking: Vec<&str> = drawn.clone().filter(|(_, point)| point.is_none()).map(|(own, _)| own.name()).collect();
+    let place = |(recall, precision): &(Figure, Figure)| (x.at(recall.value), y.at(precision.value));
+    let marks: Vec<_> = drawn.filter_map(|(own, point)| Some((*own, place(point.as_ref()?)))).collect();
+    let unnamed = labels(&mut svg, &frame, &marks);
+    let foot = legend(&mut svg, &unnamed, frame.bottom + BELOW + 4.0, WIDTH);
     let mut remarks = vec![format!("Crosses: {}. Dotted: equal F1.", subject::level(report))];
     if swept {
         remarks.push("Thin lines: thresholds on confidence, pooled over cases.".to_owned());
@@ -138,8 +140,10 @@ pub(super) fn cost_quality(view: &ReportView<'_>, options: &PlotOptions) -> Draw
         });
         svg.sentences.push(words);
     }
-    let shown: Vec<DrawnTool<'_>> = points.iter().map(|point| point.drawn).collect();
-    let foot = legend(&mut svg, &shown, frame.bottom + BELOW + 4.0, WIDTH);
+    let marks: Vec<_> =
+        points.iter().map(|point| (point.drawn, (place(point.price), y.at(point.figure.value)))).collect();
+    let unnamed = labels(&mut svg, &frame, &marks);
+    let foot = legend(&mut svg, &unnamed, frame.bottom + BELOW + 4.0, WIDTH);
     let mut remarks = vec![format!("Lines: {}. {}", subject::level(report), prices.rings)];
     if prices.noun == LATENCY.noun {
         remarks.push(match COST.tools(report, &tools).first() {

@@ -6,7 +6,7 @@ use crate::page::text;
 
 /// Must match the style sheet.
 pub(super) const SIZE: f64 = 13.0;
-pub(super) const SMALL: f64 = 11.0;
+pub(super) const SMALL: f64 = 12.0;
 
 #[derive(Default)]
 pub(super) struct Svg {
@@ -68,9 +68,19 @@ impl Svg {
         ));
     }
 
+    /// A name that reads upwards from its place, cut to the room; a cut name has a tooltip.
+    pub(super) fn name_upwards(&mut self, (x, y): (f64, f64), name: &str, room: f64) {
+        let shown = words::fit_middle(name, room, SIZE);
+        let words = |svg: &mut Self| {
+            let (x, y, shown) = (number(x), number(y), text(&shown));
+            svg.out.push_str(&format!("<text transform=\"translate({x} {y}) rotate(-90)\">{shown}</text>"));
+        };
+        if shown == name { words(self) } else { self.about(name, words) }
+    }
+
     /// A name cut to the room; a cut name has a tooltip.
     pub(super) fn name(&mut self, place: (f64, f64), anchor: Anchor, name: &str, room: f64) {
-        let shown = words::fit(name, room, SIZE);
+        let shown = words::fit_middle(name, room, SIZE);
         if shown == name {
             return self.words("", place, anchor, name);
         }
@@ -186,6 +196,47 @@ pub fn interval(value: Option<f64>, ci: Option<[f64; 2]>, scale: (f64, f64)) -> 
     format!("<svg class=\"bar\" viewBox=\"0 0 100 16\" preserveAspectRatio=\"none\" aria-hidden=\"true\">{marks}</svg>")
 }
 
+/// A row of a forest plot: a value with its interval, stretched over the scale of all rows, whose ticks it has as lines.
+pub fn forest(about: &str, value: f64, ci: Option<[f64; 2]>, ends: (f64, f64)) -> String {
+    let scale = Scale::linear(ends, (0.0, 100.0));
+    let mut svg = Svg::default();
+    for (tick, _) in even_ticks(ends) {
+        svg.line("grid", (scale.at(tick), 0.0), (scale.at(tick), 20.0));
+    }
+    svg.about(about, |svg| {
+        // The whole row shows the value when it is pointed at.
+        svg.rect("all", (0.0, 0.0), (100.0, 20.0));
+        if let Some(ci) = ci {
+            let [low, high] = ci.map(|end| scale.at(end));
+            svg.line("ci", (low, 10.0), (high, 10.0));
+        }
+        // A line without length and with round ends is a dot, however the picture is stretched.
+        svg.line("at", (scale.at(value), 10.0), (scale.at(value), 10.0));
+    });
+    let marks = svg.out;
+    format!(
+        "<svg class=\"forest\" viewBox=\"0 0 100 20\" preserveAspectRatio=\"none\" aria-hidden=\"true\">{marks}</svg>"
+    )
+}
+
+/// The ends of the scale of a forest plot, and the labels of its ticks, which are evenly spread from end to end.
+pub fn forest_scale(figures: impl IntoIterator<Item = (Option<f64>, Option<[f64; 2]>)>) -> ((f64, f64), Vec<String>) {
+    let ends = domain(figures.into_iter().flat_map(|(value, ci)| value.into_iter().chain(ci.into_iter().flatten())));
+    (ends, even_ticks(ends).into_iter().map(|(_, label)| label).collect())
+}
+
+/// Ticks of which the first and the last are the ends of a [`domain`].
+fn even_ticks((low, high): (f64, f64)) -> Vec<(f64, String)> {
+    let widest = step(low, high, 5);
+    let is_multiple = |end: f64, step: f64| (end / step - (end / step).round()).abs() < 1e-6;
+    let fits = |step: &f64| is_multiple(low, *step) && is_multiple(high, *step);
+    let step = [1.0, 0.5, 0.4, 0.2, 0.1].map(|part| part * widest).into_iter().find(fits).unwrap_or(high - low);
+    let digits = (-(step + step * 1e-9).log10().floor()).clamp(0.0, 6.0) as usize;
+    let count = ((high - low) / step).round().clamp(1.0, 60.0) as usize;
+    let label = |v: f64| format!("{:.digits$}", if v.abs() < step * 1e-6 { 0.0 } else { v }).replacen('-', "−", 1);
+    (0..=count).map(|n| low + (high - low) * n as f64 / count as f64).map(|v| (v, label(v))).collect()
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     values: (f64, f64),
@@ -298,6 +349,22 @@ mod tests {
         assert!(drawn.contains("x=\"50\" y=\"4\" width=\"48\"") && drawn.contains("x=\"97\""), "{drawn}");
         let turned = interval(Some(-3.0), Some([0.6, 0.4]), (0.0, 1.0));
         assert!(turned.contains("width=\"19.2\"") && turned.contains("x=\"1\" y=\"2\""), "{turned}");
+    }
+
+    #[test]
+    fn forest_plots_have_ticks_from_end_to_end() {
+        let cases =
+            [(0.2, [0.1, 0.4]), (-0.3, [-0.5, 0.1]), (41.0, [7.0, 93.0]), (4.0, [1.5, 11.4]), (8.0, [-7.5, 41.0])];
+        for figures in cases {
+            let (ends, labels) = forest_scale([(Some(figures.0), Some(figures.1))]);
+            let number = |label: Option<&String>| label.unwrap().replace('−', "-").parse::<f64>().unwrap();
+            let are_equal = |a: f64, b: f64| (a - b).abs() < 1e-9;
+            let (first, last) = (number(labels.first()), number(labels.last()));
+            assert!(are_equal(first, ends.0) && are_equal(last, ends.1), "{labels:?} {ends:?}");
+            let drawn = forest("a <b>", figures.0, Some(figures.1), ends);
+            assert_eq!(drawn.matches("class=\"grid\"").count(), labels.len(), "{drawn}");
+            assert!(drawn.contains("<title>a &lt;b&gt;</title>") && drawn.contains("class=\"at\""), "{drawn}");
+        }
     }
 
     #[test]

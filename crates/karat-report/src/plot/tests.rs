@@ -79,6 +79,11 @@ fn view(report: &ReportV1) -> ReportView<'_> {
     view
 }
 
+/// The plot with its notes, as a page has it.
+fn with_notes(plot: &Plot) -> String {
+    format!("{} {}", plot.inline(), plot.notes.join(" "))
+}
+
 fn draw_all(tools: &[TestTool<'_>]) -> Vec<(&'static str, Plot)> {
     let report = report(tools);
     let view = view(&report);
@@ -128,7 +133,7 @@ fn coordinates(svg: &str) -> Vec<(bool, f64)> {
             }
         }
         if node.has_tag_name("text") && node.attribute("transform").is_none() {
-            let size = if node.attribute("class").is_some_and(|class| class.contains("small")) { 11.0 } else { 13.0 };
+            let size = if node.attribute("class").is_some_and(|class| class.contains("small")) { 12.0 } else { 13.0 };
             let wide = words::width(node.text().unwrap_or_default(), size);
             let x: f64 = node.attribute("x").unwrap().parse().unwrap();
             let (from, to) = match node.attribute("text-anchor") {
@@ -267,6 +272,40 @@ fn matrix_has_every_one_of_many_tools() {
 }
 
 #[test]
+fn matrix_names_its_columns() {
+    let names = ["a-reviewer-with-a-rather-long-name-1", "a-reviewer-with-a-rather-long-name-2", "short"];
+    let tools = names.map(|name| TestTool { name, f1: Some(0.5 + 0.01 * name.len() as f64) });
+    let report = report(&tools);
+    let drawn = (kind("significance").unwrap().draw)(&view(&report), &PlotOptions::default()).unwrap()[0].inline();
+    let document = Document::parse(&drawn).unwrap();
+    let columns: Vec<&str> = document
+        .descendants()
+        .filter(|node| node.has_tag_name("text") && node.attribute("transform").is_some())
+        .filter_map(|node| node.text())
+        .collect();
+    assert_eq!(columns.len(), 3, "{drawn}");
+    assert!(columns.contains(&"short"), "{columns:?}");
+    // Long names keep their ends, by which they differ.
+    assert!(columns.iter().any(|name| name.ends_with("-1")) && columns.iter().any(|name| name.ends_with("-2")));
+}
+
+#[test]
+fn points_have_their_names_beside_them() {
+    let plots = draw_all(&two_tools());
+    for kind in ["precision-recall", "cost-quality", "trend"] {
+        let (_, plot) = plots.iter().find(|(name, _)| *name == kind).unwrap();
+        for name in ["careful", "noisy"] {
+            assert_eq!(plot.inline().matches(&format!(">{name}</text>")).count(), 1, "{kind} names {name} once");
+        }
+    }
+    // Two tools at the same place: the second is named in the legend.
+    let twins = [TestTool { name: "one", f1: Some(0.5) }, TestTool { name: "two", f1: Some(0.5) }];
+    let plots = draw_all(&twins);
+    let (_, plot) = plots.iter().find(|(name, _)| *name == "precision-recall").unwrap();
+    assert!(plot.inline().contains(">one</text>") && plot.inline().contains(">two</text>"), "{}", plot.inline());
+}
+
+#[test]
 fn ranks_are_drawn_for_tools_with_a_value() {
     let mut report = report(&[
         TestTool { name: "first", f1: Some(0.9) },
@@ -274,7 +313,7 @@ fn ranks_are_drawn_for_tools_with_a_value() {
         TestTool { name: "silent", f1: None },
     ]);
     let draw = |report: &ReportV1, options: &PlotOptions| (kind("ranks").unwrap().draw)(&view(report), options);
-    let drawn = draw(&report, &PlotOptions::default()).unwrap()[0].inline();
+    let drawn = with_notes(&draw(&report, &PlotOptions::default()).unwrap()[0]);
     for part in ["<title>first: rank 1–2</title>", "<title>second: rank 1–2</title>", "no value, no rank"] {
         assert!(drawn.contains(part), "{part} in {drawn}");
     }
@@ -289,7 +328,7 @@ fn ranks_are_drawn_for_tools_with_a_value() {
 }
 
 fn trend(view: &ReportView<'_>) -> String {
-    (kind("trend").unwrap().draw)(view, &PlotOptions::default()).unwrap()[0].inline()
+    with_notes(&(kind("trend").unwrap().draw)(view, &PlotOptions::default()).unwrap()[0])
 }
 
 #[test]
@@ -305,8 +344,7 @@ fn trend_labels_reports_and_notes_other_suites() {
     assert!(trend(&view).contains("1 report rests on another state of the suite: "), "{}", trend(&view));
     view.earlier[1].report.suite.name = "other".to_owned();
     let notes = ["1 report rests on another state", "1 report rests on another suite, "];
-    let flat = trend(&view).replace("</text>", " ").replace(['<', '>'], " ");
-    assert!(notes.iter().all(|note| flat.contains(note)), "{flat}");
+    assert!(notes.iter().all(|note| trend(&view).contains(note)), "{}", trend(&view));
     view.earlier = (0..40).map(|at| EarlierReport { label: at.to_string(), report: report.clone() }).collect();
     let drawn = trend(&view);
     assert!(!drawn.contains("Lines at markers") && !drawn.contains("class=\"ci\""), "{drawn}");
@@ -324,11 +362,9 @@ fn time_is_drawn_when_costs_are_missing() {
         let latency = json!({ "mean_ms": 1500.0, "n": 8 });
         report.measured.latency.insert(tool.to_owned(), serde_json::from_value(latency).unwrap());
     }
-    let drawn = draw(&report).unwrap()[0].inline();
+    let drawn = with_notes(&draw(&report).unwrap()[0]);
     assert!(
-        drawn.contains(">seconds per trial<")
-            && drawn.contains("Only careful<")
-            && drawn.contains(">reports a cost, so time is shown.<"),
+        drawn.contains(">seconds per trial<") && drawn.contains("Only careful reports a cost, so time is shown."),
         "{drawn}"
     );
 }
@@ -372,7 +408,9 @@ fn plots_are_combined_side_by_side() {
     let all: Vec<Plot> =
         draw_all(&two_tools()).into_iter().filter(|(name, _)| *name == "reliability").map(|(_, p)| p).collect();
     let (one, both) = (all[0].clone(), Plot::beside("Reliability", all.clone()).unwrap());
-    assert_eq!(both.size, (one.size.0 * 2.0 + 18.0, one.size.1 + 24.0));
+    let (_, (width, height)) = one.with_notes();
+    assert_eq!(both.size, (width * 2.0 + 18.0, height + 24.0));
+    assert!(height > one.size.1 && both.notes.is_empty(), "notes are drawn in a picture");
     // A single plot has its title above it.
     let names = |svg: &str| svg.matches(">Reliability of careful</text>").count();
     assert_eq!((names(&both.standalone(Theme::Light)), names(&one.standalone(Theme::Light))), (1, 1));

@@ -1,8 +1,8 @@
 //! Plots a metric of every tool over several reports; a missing tool leaves a gap.
 
-use super::axes::{Frame, finish, legend, list_names};
+use super::axes::{Frame, MANY, end_labels, finish, legend, list_names};
 use super::subject::{self, DrawnTool, Figure};
-use super::svg::{Anchor, SMALL, Scale, Svg, domain, ticks};
+use super::svg::{Anchor, SIZE, SMALL, Scale, Svg, domain, ticks};
 use super::{DrawnPlots, PlotOptions, words};
 use crate::number::title;
 use crate::report_view::ReportView;
@@ -31,7 +31,11 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> DrawnPlots {
     if all.is_empty() {
         return Err(format!("{} has no value in any of the reports", title(id)));
     }
-    let frame = Frame { left: 56.0, top: 10.0, right: WIDTH - 20.0, bottom: 300.0 };
+    // A few lines have their names at their ends.
+    let is_labelled = tools.len() <= MANY;
+    let names = 1.1 * words::widest(tools.iter().map(DrawnTool::name), SIZE).clamp(20.0, 140.0);
+    let right = if is_labelled { WIDTH - names - 26.0 } else { WIDTH - 20.0 };
+    let frame = Frame { left: 56.0, top: 10.0, right, bottom: 300.0 };
     let ends = domain(all);
     let y = Scale::linear(ends, (frame.bottom, frame.top));
     let inset = 22.0;
@@ -64,7 +68,15 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> DrawnPlots {
         }
         svg.sentences.push(format!("{}: {}", drawn.name(), values.join(", ")));
     }
-    let foot = legend(&mut svg, &tools, frame.bottom + 26.0, WIDTH);
+    let last = |figures: &[Option<Figure>]| figures.iter().rev().flatten().next().map(|figure| y.at(figure.value));
+    let ends = tools.iter().zip(&figures).filter_map(|(drawn, figures)| Some((*drawn, last(figures)?)));
+    let foot = match is_labelled {
+        true => {
+            end_labels(&mut svg, &frame, names, ends.collect());
+            frame.bottom + 26.0
+        }
+        false => legend(&mut svg, &tools, frame.bottom + 26.0, WIDTH),
+    };
     let mut remarks = Vec::new();
     if figures.iter().flatten().flatten().any(|figure| figure.ci.is_some()) {
         remarks.push(match stops.len() <= MOST_WITH_INTERVALS {

@@ -46,6 +46,25 @@ pub(super) fn fit_end(text: &str, room: f64, size: f64) -> String {
     fit(&turned, room, size).chars().rev().collect()
 }
 
+/// Keeps both ends around an ellipsis, so that names with the same start stay distinct.
+pub(super) fn fit_middle(text: &str, room: f64, size: f64) -> String {
+    if width(text, size) <= room {
+        return text.to_owned();
+    }
+    let half = (room - em('…') * size) / 2.0;
+    let taken = |chars: &mut dyn Iterator<Item = char>| {
+        let mut used = 0.0;
+        let fits = |c: &char| {
+            used += em(*c) * size;
+            used <= half
+        };
+        chars.take_while(fits).collect::<String>()
+    };
+    let start = taken(&mut text.chars());
+    let end: String = taken(&mut text.chars().rev()).chars().rev().collect();
+    format!("{}…{}", start.trim_end(), end.trim_start())
+}
+
 pub(super) fn wrap(text: &str, room: f64, size: f64) -> Vec<String> {
     let words = text.split_whitespace().map(|word| fit(word, room, size));
     grid::lines(words, |line, word| width(line, size) + width(word, size) + em(' ') * size <= room)
@@ -62,6 +81,9 @@ mod tests {
         assert!(cut.ends_with('…') && cut.starts_with("a-rev") && width(&cut, 13.0) <= 100.0, "{cut}");
         assert_eq!(fit("審査員の名前", 40.0, 13.0), "審査…");
         assert_eq!(fit_end("nightly-2026-11-05", 60.0, 11.0), "…26-11-05");
+        let middle = fit_middle("a-reviewer-with-quite-a-long-name", 100.0, 13.0);
+        assert!(middle.starts_with("a-rev") && middle.ends_with("-name") && width(&middle, 13.0) <= 100.0, "{middle}");
+        assert_eq!(fit_middle("short", 100.0, 13.0), "short");
         assert_eq!(wrap("one two three", 50.0, 13.0), ["one two", "three"]);
     }
 }

@@ -1,8 +1,9 @@
 //! Sections of the report that not every suite has: composites, corrected figures and unlabelled extras.
 
-use super::{BOLD, DIM, TerminalStyle, folded, hanging, heading, indented, paint};
+use super::{BOLD, DIM, Detail, TerminalStyle, folded, hanging, heading, indented, paint};
 use crate::grid::{self, Cell};
 use crate::number::{ranked, span, three, title};
+use karat_core::profile::Method;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
 use karat_format::report::{CorrectedV1, PooledExtraV1, ReportV1, ToolV1};
@@ -11,11 +12,11 @@ use std::collections::BTreeMap;
 const COMPOSITES: [&str; 5] =
     ["sui", "sui_rank_stability", "true_understanding_score", "true_understanding_geometric", "lucky_guess_indicator"];
 
-pub(super) fn composites(report: &ReportV1, terminal: &TerminalStyle) -> String {
+pub(super) fn composites(report: &ReportV1, terminal: &TerminalStyle) -> Option<Detail> {
     let value = |tool: &ToolV1, id: &str| tool.metrics.get(id).and_then(|e| e.value);
     let tools: Vec<&ToolV1> = ranked(report).into_iter().filter(|tool| value(tool, "sui").is_some()).collect();
     if tools.is_empty() {
-        return String::new();
+        return None;
     }
     // A figure that no tool has gets no column.
     let ids: Vec<&str> =
@@ -34,7 +35,7 @@ pub(super) fn composites(report: &ReportV1, terminal: &TerminalStyle) -> String 
     let caveat = "A composite hides its components, and its weights are not measured: read the numbers above first. \
                   Stability is the share of other weightings that leave a tool its rank by SUI.";
     let table = grid::draw(&rows, terminal.width, terminal.colour);
-    heading("Composites", terminal) + &table + &indented(caveat, DIM, terminal)
+    Detail::new("composites", heading("Composites", terminal) + &table + &indented(caveat, DIM, terminal))
 }
 
 fn short(id: &str) -> &str {
@@ -94,11 +95,16 @@ pub(super) fn corrected(report: &ReportV1, terminal: &TerminalStyle) -> String {
 
 const MOST_POOLS: usize = 3;
 
-pub(super) fn extras(report: &ReportV1, terminal: &TerminalStyle) -> String {
+pub(super) fn extras(report: &ReportV1, terminal: &TerminalStyle) -> Option<Detail> {
+    // Exact suites list all other findings below; recorded decisions are taken as they are.
+    if report.profile.method != Method::Score || report.profile.expect_pass {
+        return None;
+    }
     let tools: Vec<&ToolV1> = ranked(report).into_iter().filter(|tool| tool.unlabelled_extras > 0).collect();
     if tools.is_empty() {
-        return String::new();
+        return None;
     }
+    let all: usize = tools.iter().map(|tool| tool.unlabelled_extras).sum();
     let mut out = heading("Unlabelled extras", terminal);
     for tool in tools {
         let bound = |id: &str| tool.metrics.get(id).and_then(|estimate| estimate.value);
@@ -115,7 +121,8 @@ pub(super) fn extras(report: &ReportV1, terminal: &TerminalStyle) -> String {
         out.push('\n');
     }
     let next = "`karat label extras` shows them, those that affect precision most first";
-    out + &folded("  ", next, DIM, terminal)
+    out.push_str(&folded("  ", next, DIM, terminal));
+    Detail::new(count(all, "unlabelled extra"), out)
 }
 
 fn pooled(pool: &PooledExtraV1) -> String {

@@ -130,7 +130,7 @@ pub(super) async fn session(
         section #labelling class={ "labelling " (kind.word) } data-run=(run.id) data-kind=(kind.word)
             data-as=(name.as_str()) data-state="loading" {
             header.far {
-                h1 #headline { "Labels" }
+                h1 #question { (kind.question) }
                 p #who { strong { (name.as_str()) } " · " (display_name(&run)) " · " (run.suite) }
                 ul.pills {
                     @for other in &KINDS {
@@ -141,7 +141,8 @@ pub(super) async fn session(
                     }
                     @if is_extra { li { a href=(address(run.id.as_str(), "confirmed", &name)) { "confirmed" } } }
                 }
-                p #count.dim {}
+                p #count {}
+                p #headline.dim {}
                 progress #bar max="1" value="0" aria-label="Labelling progress" {}
                 ul #remarks.dim {}
             }
@@ -162,10 +163,9 @@ pub(super) async fn session(
                     div.lines tabindex="0" role="group" aria-label="Lines of code" {}
                 }
             }
-            div #done.empty hidden { p.big { "Everything is labelled." } }
+            p #done.empty hidden { a href="/label" { "Label something else" } }
             footer #answers hidden {
-                p #question { (kind.question) }
-                div.buttons { (buttons(kind.kind)) }
+                div.buttons role="group" aria-labelledby="question" { (buttons(kind.kind)) }
                 div.tools {
                     @for (key, action, name, _) in TOOLS {
                         button type="button" data-do=(action) data-key=(key) { kbd { (key) } " " (name) }

@@ -82,6 +82,42 @@ fn open_labels(tab: &Tab, server: &Server, kind: &str, name: &str) {
 }
 
 #[test]
+fn question_is_the_heading_and_marked_lines_look_marked() {
+    let Some(browser) = browser() else { return };
+    let project = label_page::project();
+    let server = Server::start(&project, &["--label"]);
+    let tab = browser.tab();
+    open_labels(&tab, &server, "pairs", "anna");
+    wait_for_question(&tab);
+    assert_eq!(tab.text("h1"), "Does the report describe the known problem?");
+    for screen in [Screen::LAPTOP, Screen::LAPTOP.dark()] {
+        tab.emulate(screen);
+        for class in ["g", "r"] {
+            let js = format!(
+                "(() => {{
+                   const style = (selector) => getComputedStyle(document.querySelector(selector));
+                   const line = style('ol.code li.{class}');
+                   return (line.backgroundColor + line.backgroundImage) !== style('ol.code li:not(.g):not(.r)').backgroundColor + 'none';
+                 }})()"
+            );
+            assert_eq!(tab.eval(&js), true, "a line with {class} looks like any other on {screen}");
+        }
+    }
+    open_labels(&tab, &server, "extras", "anna");
+    wait_for_question(&tab);
+    assert_eq!(tab.text("h1"), "Is it a real problem?");
+    for _ in 0..9 {
+        if tab.eval("document.querySelector('#labelling').dataset.state") == "done" {
+            break;
+        }
+        tab.press("n");
+        tab.wait_until("['asking', 'done'].includes(document.querySelector('#labelling').dataset.state)");
+    }
+    tab.wait_text("h1", "Everything is labelled.");
+    tab.assert_clean();
+}
+
+#[test]
 fn undo_waits_for_the_list_and_for_pending_answers() {
     let Some(browser) = browser() else { return };
     let project = label_page::project();

@@ -1,6 +1,7 @@
 //! Pages in a real browser: by mouse, touch and keyboard, and in print.
 
 mod assessment_report;
+mod change;
 mod driver;
 mod driver_tests;
 mod fixtures;

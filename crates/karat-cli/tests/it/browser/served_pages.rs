@@ -73,17 +73,128 @@ fn navigation_from_runs_to_cases_and_back() {
     let list = tab.url();
     tab.wait_for_navigation(|| tab.click("table.runs tbody tr:first-child a"));
     tab.wait_for("html[data-ready]");
+    tab.click(".tabs a[href='#cases']");
     tab.click("#grid .space .row .first a");
     tab.wait_for("#case h1");
+    // The served page has the code on both sides of the change.
+    tab.wait_for("#case .line.removed");
+    tab.wait_for("#case .line.added");
+    tab.back();
+    tab.wait_for("#grid");
     tab.back();
     tab.wait_for("#leaderboard");
-    tab.back();
+    // The other run of the suite is one step away, and so is the list.
+    let (run, heading) = (tab.url(), tab.text(".switcher summary"));
+    tab.click(".switcher summary");
+    tab.wait_for_navigation(|| tab.click(".switcher li a"));
+    tab.wait_for("#leaderboard");
+    assert!(tab.url() != run && tab.text(".switcher summary") != heading, "{}", tab.url());
+    tab.wait_for_navigation(|| tab.click(".top .brand"));
     assert_eq!(tab.url(), list);
     tab.wait_for("table.runs");
-    tab.wait_for_navigation(|| tab.click("form button"));
+    tab.click("table.runs tbody tr:first-child input");
+    tab.wait_text("#chosen", "one more");
+    tab.click("table.runs tbody tr:last-child input");
+    tab.wait_for_navigation(|| tab.click(".compare-bar button:enabled"));
     assert!(tab.url().contains("/compare?a="), "{}", tab.url());
-    assert!(tab.text("h1").len() > 3);
+    assert_eq!(tab.count("h1 .conclusion"), 1);
+    assert!(tab.count("table.by-tool tbody tr") > 0);
     tab.assert_clean();
+}
+
+#[test]
+fn runs_take_one_line_and_say_how_long_ago_they_were() {
+    let Some(browser) = browser() else { return };
+    let project = two_runs();
+    let server = Server::start(&project, &[]);
+    let tab = browser.page(&server.at("/"));
+    tab.emulate(Screen::LAPTOP);
+    let tallest =
+        tab.eval("Math.max(...[...document.querySelectorAll('table.runs tbody tr')].map((row) => row.offsetHeight))");
+    assert!(tallest.as_f64().unwrap() < 45.0, "a row takes several lines: {tallest} px");
+    let time = tab.text("table.runs time");
+    assert!(time == "just now" || time.ends_with(" ago"), "{time}");
+    assert!(tab.eval("document.querySelector('table.runs time').title.endsWith(' UTC')") == true);
+    // Without scripts: exact times, searching, and two boxes to tick.
+    tab.set_scripts_enabled(false);
+    tab.go(&server.at("/?q=second"));
+    assert_eq!(tab.count("table.runs tbody tr"), 1);
+    assert!(tab.text("table.runs time").ends_with(" UTC"));
+    tab.go(&server.at("/compare?run=second&run=first"));
+    assert_eq!(tab.count("h1 .conclusion"), 1);
+    tab.set_scripts_enabled(true);
+}
+
+#[test]
+fn list_reloads_unless_somebody_is_using_it() {
+    let Some(browser) = browser() else { return };
+    let project = Project::new();
+    let server = Server::start(&project, &[]);
+    let tab = browser.page(&server.at("/"));
+    tab.set_timeout(std::time::Duration::from_secs(60));
+    tab.wait_text("main", "karat run");
+    let run = |name: &str| project.run(&format!("run starter --name {name} --only py-* --trials 1 -q")).expect(0);
+    run("first");
+    tab.wait_until("document.querySelectorAll('table.runs tbody tr').length === 1");
+    run("second");
+    // It may be shown while it is running first.
+    tab.wait_until("document.querySelectorAll('table.runs .state.complete').length === 2");
+    tab.click("input[type=search]");
+    tab.type_text("fir");
+    run("third");
+    tab.wait_text("#reload", "There are new results");
+    assert_eq!(tab.eval("document.querySelector('input[type=search]').value"), "fir");
+    assert_eq!(tab.count("table.runs tbody tr"), 2);
+    tab.wait_for_navigation(|| tab.click("#reload button"));
+    assert_eq!(tab.count("table.runs tbody tr"), 3);
+}
+
+#[test]
+fn live_page_warns_if_the_first_trials_all_fail() {
+    let Some(browser) = browser() else { return };
+    let project = with_cases(4);
+    with_tool(&project, "broken", "echo 'no licence key' >&2; exit 3", "");
+    with_tool(&project, "fine", FINDS_IT, "");
+    let run =
+        "run suite --tool tools/broken.toml tools/fine.toml --trials 1 -q --isolation process --store .karat --name";
+    project.run(&format!("{run} half"));
+    project.run(&format!("{run} none").replace("tools/fine.toml ", ""));
+    let server = Server::start(&project, &[]);
+    let tab = browser.page(&server.at("/runs/none/live"));
+    tab.wait_text("#warning", "The first 4 trials all failed");
+    tab.wait_text("#warning li", "broken");
+    tab.wait_text("#warning", "--retry-failed");
+    tab.emulate(Screen::NARROW);
+    tab.assert_fits();
+    tab.go(&server.at("/runs/half/live"));
+    tab.wait_text("#warning", "Some tools have failed in every trial so far");
+    assert_eq!(tab.count("#warning li"), 1);
+    tab.assert_clean();
+}
+
+#[test]
+fn remaining_time_is_rounded() {
+    let Some(browser) = browser() else { return };
+    let project = two_runs();
+    let server = Server::start(&project, &[]);
+    let tab = browser.tab();
+    // The server's answers are replaced, so that the times are known.
+    tab.add_init_script(
+        "window.fetch = async () => ({ ok: true, json: async () => ({
+           state: 'running', planned: 10, done: 4, failed: 0, unavailable: 0, tools: [], failures: [], all_failed: [],
+           more_failures: 0, last: [], spent: { priced: 0, metered: 0 }, per_minute: 2, begun_ms: 0, ended_ms: null,
+           now_ms: 180000, left_ms: window.left ?? 180000 }) });",
+    );
+    tab.go(&server.at("/runs/second/live"));
+    tab.wait_text("#figures", "about 3 min");
+    assert!(tab.text("#figures").contains("remaining") && tab.text("#figures").contains("elapsed"));
+    assert!(!tab.text("#figures").contains("0 s"), "{}", tab.text("#figures"));
+    for (ms, shown) in
+        [(4_000, "a few seconds"), (41_000, "about 40 s"), (5_000_000, "about 1 h 20 min"), (90_000_000, "about 25 h")]
+    {
+        tab.eval(&format!("window.left = {ms}"));
+        tab.wait_text("#figures", shown);
+    }
 }
 
 /// A run in its own process, killed when dropped.
@@ -123,6 +234,8 @@ fn live_page_follows_a_run_to_its_report() {
     // There is no store yet, which the page says.
     tab.wait_text("main", "karat run");
     tab.expect_problems(&["status of 503"]);
+    // This page would ask again for a store.
+    tab.go(&server.at("/healthz"));
     let mut going = RunningProcess::start(&project, &run);
     tab.set_timeout(std::time::Duration::from_secs(60));
     for _ in 0..600 {

@@ -1,7 +1,7 @@
 //! Contents of the pages, for intact and damaged stores.
 
 use super::{HOSTILE, Server, run_ids, two_runs};
-use crate::project::Project;
+use crate::project::{Project, lines, trial};
 use karat_format::run::TrialDetailV1;
 use karat_format::submission::TrialV1;
 use karat_store::record::TrialRecord;
@@ -29,7 +29,8 @@ fn pages_escape_hostile_names() {
         assert!(!body.contains("<script>alert") && !body.contains("<b title"), "{page} does not escape a name");
     }
     let list = server.page("/");
-    for text in ["second", "alert(1)", "complete", "2 of 2", &format!("/runs/{first}"), "Compare two runs"] {
+    for text in ["second", "alert(1)", "complete", "2 of 2", &format!("/runs/{first}"), "Tick two runs to compare them"]
+    {
         assert!(list.contains(text), "no {text}:\n{list}");
     }
     let comparison = server.page(&pages[5]);
@@ -69,6 +70,26 @@ fn pages_escape_hostile_names() {
 }
 
 #[test]
+fn header_of_a_report_leads_to_the_other_runs_of_its_suite() {
+    let project = two_runs();
+    let runs = run_ids(&project);
+    let server = Server::start(&project, &[]);
+    for (own, other) in [(&runs[0], &runs[1]), (&runs[1], &runs[0])] {
+        let page = server.page(&format!("/runs/{own}"));
+        let header = page.split("<header class=\"top\">").nth(1).unwrap().split("</header>").next().unwrap();
+        let menu = header.split("<details class=\"switcher\">").nth(1).unwrap().split("</details>").next().unwrap();
+        assert!(menu.contains(&format!("href=\"/runs/{other}\"")) && !menu.contains(own.as_str()), "{menu}");
+        for part in
+            ["<a class=\"brand\" href=\"/\">", "href=\"/?suite=", "href=\"#cases\"", "/report.json\"", "/live\""]
+        {
+            assert!(header.contains(part), "no {part} in {header}");
+        }
+    }
+    let list = server.page("/");
+    assert!(list.contains("<header class=\"top\">") && !list.contains("class=\"switcher\""), "{list}");
+}
+
+#[test]
 fn missing_pages_say_what_to_do() {
     let project = two_runs();
     let runs = run_ids(&project);
@@ -85,6 +106,8 @@ fn missing_pages_say_what_to_do() {
     check("/runs/0", 300, "type more of the id");
     check("/compare", 400, "A comparison needs two runs");
     check("/compare?a=second&b=nightly", 404, "no run");
+    check("/compare?run=second", 400, "1 is chosen");
+    check("/compare?run=second&run=latest&run=second", 400, "3 are chosen");
     check("/?page=999", 200, "Runs");
     check("/?page=x", 400, "page");
     check("/?suite=%3Cscript%3E", 200, "No runs of this suite");
@@ -94,6 +117,125 @@ fn missing_pages_say_what_to_do() {
     assert_eq!((head.status, head.body.as_str()), (200, ""));
     assert!(head.header("content-length").unwrap().parse::<usize>().unwrap() > 500);
     assert_eq!(server.ask("POST", "/", &[], "").status, 405);
+}
+
+#[test]
+fn runs_are_found_by_name_id_suite_and_tool() {
+    let project = two_runs();
+    let found = json!([{ "id": "f", "title": "SQL injection", "file": "a.py", "line_start": 2 }]);
+    let trials = [trial("one", "semgrep-pro", 1, found.clone()), trial("two", "semgrep-pro", 1, found)];
+    project.write("other.jsonl", lines(&trials));
+    project.run("run . --tool replay:other.jsonl --trials 1 --name nightly -q").expect(0);
+    let server = Server::start(&project, &[]);
+    let rows = |query: &str| server.page(query).matches("<tr><td").count();
+    assert_eq!(rows("/"), 3);
+    assert_eq!(rows("/?q=NIGHT"), 1, "by name, whatever the case");
+    assert_eq!(rows("/?q=semgrep"), 1, "by tool");
+    assert_eq!(rows(&format!("/?q={}", run_ids(&project)[1])), 1, "by id");
+    assert_eq!(rows("/?q=semgrep+second"), 0, "every word must be there");
+    let suite = project.json("store list --json")[0]["suite"].as_str().unwrap().to_owned();
+    assert_eq!(rows(&format!("/?q={suite}")), 3, "by suite");
+    let none = server.page("/?q=%3Cb%3Enobody");
+    assert!(none.contains("No run has <strong>&lt;b&gt;nobody</strong>"), "{none}");
+    assert!(none.contains("value=\"&lt;b&gt;nobody\""), "what was searched for is still in the field: {none}");
+}
+
+#[test]
+fn runs_are_grouped_by_suite_with_a_trend() {
+    let project = two_runs();
+    begin_run(&mut Store::open(&project.path(".karat")).unwrap(), "unfinished");
+    project.run("run starter --tool patterns --only py-* --trials 1 --name other -q").expect(0);
+    let server = Server::start(&project, &[]);
+    let runs = run_ids(&project);
+    let list = server.page("/");
+    let groups: Vec<&str> = list.split("<section class=\"suite-runs\">").skip(1).collect();
+    assert_eq!(groups.len(), 2, "{list}");
+    assert!(groups[0].contains(">other<") && !groups[0].contains("polyline"), "{}", groups[0]);
+    assert_eq!(groups[1].matches("<tr><td").count(), 3, "{}", groups[1]);
+    let boxes = groups[1].matches("type=\"checkbox\"").count();
+    assert_eq!(boxes, 2, "a run without a report cannot be compared: {}", groups[1]);
+    assert!(groups[1].contains("Best F1 of the last 2 runs, oldest first: 1.000, 0.500"), "{}", groups[1]);
+    assert!(groups[1].contains(&format!("/compare?a={}&amp;b={}", runs[3], runs[2])), "{}", groups[1]);
+    // The name comes before the id, and the exact time is in the tooltip.
+    assert!(groups[1].contains("<span class=\"name\">second</span> <span class=\"id\">"), "{}", groups[1]);
+    assert!(groups[1].contains(" UTC\">"), "{}", groups[1]);
+}
+
+#[test]
+fn ticked_runs_are_compared_from_the_earlier_to_the_later() {
+    let project = two_runs();
+    let server = Server::start(&project, &[]);
+    let runs = run_ids(&project);
+    let (second, first) = (&runs[0], &runs[1]);
+    let list = server.page("/");
+    assert!(list.contains("<form id=\"choose\" action=\"/compare\" method=\"get\">"), "{list}");
+    assert_eq!(list.matches("<input type=\"checkbox\" name=\"run\"").count(), 2);
+    let expected = format!("/compare?a={first}&b={second}");
+    for ticked in [[first, second], [second, first]] {
+        let answer = server.get(&format!("/compare?run={}&run={}", ticked[0], ticked[1]));
+        assert_eq!((answer.status, answer.header("location")), (303, Some(expected.as_str())));
+    }
+}
+
+#[test]
+fn comparison_begins_with_its_verdict() {
+    let project = two_runs();
+    let found = json!([{ "id": "f", "title": "SQL injection", "file": "a.py", "line_start": 2 }]);
+    let alone = ["one", "two"].map(|case| trial(case, "newcomer", 1, found.clone()));
+    project.write("alone.jsonl", lines(&alone));
+    project.run("run . --tool replay:bad.jsonl replay:alone.jsonl --trials 1 --name both -q").expect(0);
+    let server = Server::start(&project, &[]);
+    let main = |path: &str| server.page(path).split_once("<main").unwrap().1.to_owned();
+    let runs = run_ids(&project);
+    let compared = main(&format!("/compare?a={}&b={}", runs[2], runs[1]));
+    let (head, rest) = compared.split_once("</h1>").unwrap();
+    // Two cases decide nothing.
+    assert!(head.contains("<span class=\"conclusion unclear\">unclear</span>"), "{head}");
+    assert!(head.contains("It is unclear whether") && head.contains("F1 1.000 → 0.500"), "{head}");
+    assert!(rest.contains("<table class=\"by-tool cards\">"), "{rest}");
+    let identical = main("/compare?a=second&b=both");
+    assert!(identical.split("</h1>").next().unwrap().contains("Identical results"), "{identical}");
+    assert!(identical.contains("<tr class=\"identical\">") && identical.contains("only in both"), "{identical}");
+    assert!(identical.contains("<strong>newcomer</strong>"), "{identical}");
+    assert!(main("/compare?a=both&b=second").contains("only in both"));
+}
+
+#[test]
+fn refused_comparison_lists_every_reason_with_what_helps() {
+    let project = two_runs();
+    project.run("run . --tool replay:good.jsonl --trials 1 --only one --name strict --set threshold=0.9 -q").expect(0);
+    let server = Server::start(&project, &[]);
+    let refused = server.get("/compare?a=second&b=strict");
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    let list = refused.body.split_once("<ul class=\"refusals\">").unwrap().1.split_once("</ul>").unwrap().0;
+    assert_eq!(list.matches("<li>").count(), 2, "{list}");
+    assert!(list.contains("They were run on different cases of the suite."), "{list}");
+    assert!(list.contains("They were scored with different values of the profile karat."), "{list}");
+    assert!(list.contains("--profile NAME -o a.json"), "{list}");
+    // The values are there for those who open them; the cases alone would not help.
+    let (before, details) = list.split_once("<details>").unwrap();
+    assert!(details.contains("threshold is") && !before.contains("threshold is"), "{list}");
+    assert!(!list.contains("intersection=1"), "{list}");
+}
+
+#[test]
+fn stamp_of_a_page_changes_with_its_content() {
+    let project = two_runs();
+    let server = Server::start(&project, &[]);
+    let runs = run_ids(&project);
+    let stamp = |path: &str| server.ask("HEAD", path, &[], "").header("etag").unwrap().to_owned();
+    let compare = format!("/compare?a={}&b={}", runs[1], runs[0]);
+    let pages = ["/".to_owned(), format!("/runs/{}", runs[0]), compare];
+    let before: Vec<String> = pages.iter().map(|page| stamp(page)).collect();
+    for (page, stamp) in pages.iter().zip(&before) {
+        let answer = server.get(page);
+        assert_eq!(answer.header("etag"), Some(stamp.as_str()), "{page}");
+        let escaped = stamp.replace('"', "&quot;");
+        assert!(answer.body.contains(&format!("data-stamp=\"{escaped}\" hidden")), "{page}");
+    }
+    begin_run(&mut Store::open(&project.path(".karat")).unwrap(), "new");
+    assert_ne!(stamp("/"), before[0]);
+    assert_eq!(stamp(&pages[2]), before[2], "an unrelated run changed a comparison");
 }
 
 #[test]
@@ -152,8 +294,14 @@ fn run_started_while_serving_is_followed_to_its_end() {
         }
     };
     progress(&[("/state", json!("running")), ("/done", json!(0)), ("/planned", json!(4))]);
+    progress(&[("/all_failed", json!([]))]);
     store.save(&run, &[record("one", 1, "crashed", Some("<i>no key</i>"))]).unwrap();
-    progress(&[("/done", json!(1)), ("/failed", json!(1)), ("/failures/0/reason", json!("<i>no key</i>"))]);
+    progress(&[
+        ("/all_failed", json!([])),
+        ("/done", json!(1)),
+        ("/failed", json!(1)),
+        ("/failures/0/reason", json!("<i>no key</i>")),
+    ]);
     // A second attempt replaces the first, but the cost of both counts.
     store.save(&run, &[record("one", 2, "reported", None), record("two", 1, "reported", None)]).unwrap();
     progress(&[
