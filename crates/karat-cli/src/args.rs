@@ -2,6 +2,7 @@
 
 mod assess;
 mod compare;
+mod help;
 mod judge;
 mod label;
 mod local_path;
@@ -13,6 +14,7 @@ mod suite;
 
 pub(crate) use assess::{AssessArgs, IngestArgs, LogsCommand, TrecArgs};
 pub(crate) use compare::{BaselineCommand, CompareArgs, GateArgs, PowerArgs};
+pub(crate) use help::{Block, arrange, read_blocks};
 pub(crate) use judge::{
     AgreeArgs, CalibrateCommand, EvalArgs, ExchangeArgs, FitArgs, FittedArgs, JudgeCommand, MatchArgs, ProbeArgs,
     QuestionArgs, SuiArgs,
@@ -23,32 +25,50 @@ pub(crate) use label::{
 };
 pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, StorePlace, TrialArgs, check_store_variable};
 pub(crate) use score::{ExplainArgs, OutputArgs, PlotArgs, ReplayArgs, ReportArgs, RunArgs, ScoreArgs};
-pub(crate) use shipped::{DoctorArgs, MetricsCommand, ProfileCommand, ToolsCommand, TryArgs};
+pub(crate) use shipped::{
+    CompletionArgs, DoctorArgs, MachineArgs, ManArgs, MetricsCommand, ProfileCommand, ToolsCommand, TryArgs,
+};
 pub(crate) use store::{ServeArgs, StoreArgs, StoreCommand};
 pub(crate) use suite::{
-    CheckArgs, DriftArgs, ExpectArgs, ImportArgs, KeyArgs, SuiteAddArgs, SuiteAdoptArgs, SuiteCommand,
+    CheckArgs, DriftArgs, ExpectArgs, ImportArgs, InitArgs, KeyArgs, SuiteAddArgs, SuiteAdoptArgs, SuiteCommand,
 };
 
+use crate::terminal::screen_width;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use karat_format::config::SuiteKind;
 use karat_format::document::suggest::nearest;
+use karat_report::Verbosity;
 use std::ffi::OsString;
 use std::ops::Bound::{Excluded, Included};
 use std::ops::RangeBounds;
-use std::path::PathBuf;
 use std::str::FromStr;
 
 pub(crate) fn command() -> clap::Command {
-    local_path::refuse_urls(Arguments::command())
+    // `-q` of `karat trec` is that of trec_eval, so only the long form of the global flag is left there.
+    let quiet = clap::Arg::new("quiet").long("quiet").action(clap::ArgAction::Count);
+    let quiet = quiet.help("Print only the result and errors: no notes");
+    local_path::refuse_urls(Arguments::command().mut_subcommand("trec", |trec| trec.arg(quiet)))
 }
 
 /// Parses this process's arguments. Exits with a message if they are invalid.
 pub(crate) fn parse() -> Arguments {
     let words: Vec<OsString> = std::env::args_os().collect();
-    let matches = command().try_get_matches_from(&words).unwrap_or_else(|error| with_suggestion(error, &words).exit());
+    let parsed = command().try_get_matches_from(&words).map_err(|error| match error.kind() {
+        // Help is laid out only when it is shown.
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let shown = help::arrange(command(), help_width()).try_get_matches_from(&words);
+            shown.err().unwrap_or(error)
+        }
+        _ => with_suggestion(error, &words),
+    });
+    let matches = parsed.unwrap_or_else(|error| error.exit());
     Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+/// The width of help: that of the terminal, as far as lines stay readable.
+fn help_width() -> usize {
+    screen_width().clamp(40, 100)
 }
 
 /// Adds the command that a mistyped one is nearest to. Clap's own measure does not know swapped letters.
@@ -66,11 +86,14 @@ fn with_suggestion(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     error
 }
 
-/// Measure how good a findings producer is: compare a tool's output with golden findings and report metrics.
+/// Measure how good a findings producer is.
+///
+/// Compares the output of scanners and reviewers with golden findings, and reports metrics with confidence intervals.
 #[derive(Debug, Parser)]
-#[command(name = "karat", version, propagate_version = true, max_term_width = 100)]
+#[command(name = "karat", version, propagate_version = true)]
 #[command(after_help = "\
 Examples:
+  karat                                          say what to do next in this folder
   karat run starter                              run the built-in suite: a baseline and two recorded tools
   karat score my-suite --submission scan.sarif   score a scanner's SARIF against your goldens
   karat explain sqli --tool my-reviewer          show why each golden was found or missed
@@ -78,12 +101,30 @@ Examples:
 
 Exit codes: 0 ok · 1 gate or expectation failed · 2 usage · 3 inconclusive · 4 bad input · 5 system failure · 70 internal")]
 pub(crate) struct Arguments {
-    /// Number of threads; default: all cores. The result does not depend on it.
+    /// Number of threads; default: all cores.
+    ///
+    /// The result does not depend on it.
     #[arg(short = 'j', long = "threads", global = true, value_name = "N")]
     #[arg(value_parser = within(1_usize..=1024, "expected a number from 1 to 1024"))]
     pub(crate) threads: Option<usize>,
+    /// Print only the result and errors.
+    ///
+    /// No progress, notes or hints.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    quiet: u8,
+    /// Print the result in full.
+    ///
+    /// All sections, no shortened lists.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
+}
+
+impl Arguments {
+    pub(crate) fn verbosity(&self) -> Verbosity {
+        Verbosity { quiet: self.quiet > 0, verbose: self.verbose > 0 }
+    }
 }
 
 /// Parses a number of this range.
@@ -107,35 +148,26 @@ fn choice<T: Copy + Send + Sync + 'static>(words: &'static [(&'static str, T)]) 
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Write a small working suite, with comments, to start from.
+    /// Write a small working suite to start from.
+    ///
+    /// Its files have comments, and name the schemas by which editors check and complete them. The suite is named after the folder.
+    /// At a terminal, it asks what the suite is for.
     #[command(after_help = "\
 Examples:
   karat init my-suite && karat check my-suite && karat score my-suite
-  karat init contracts --kind assessment && karat assess contracts")]
-    Init {
-        /// Folder to write to; created if missing.
-        #[arg(value_name = "DIR", default_value = ".")]
-        folder: PathBuf,
-        /// Kind of suite: findings, for tools that report issues, or assessment, for documents and requirements.
-        #[arg(
-            long,
-            value_name = "KIND",
-            default_value = "findings",
-            hide_default_value = true,
-            hide_possible_values = true
-        )]
-        #[arg(value_parser = choice(&[("findings", SuiteKind::Findings), ("assessment", SuiteKind::Assessment)]))]
-        kind: SuiteKind,
-        /// Print the written files as JSON.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Lint a suite or golden records and report every problem with file, line and column.
+  karat init contracts --kind assessment && karat assess contracts
+  karat init my-suite --bare               without example cases")]
+    Init(InitArgs),
+    /// Lint a suite or golden records.
+    ///
+    /// Every problem is reported with file, line and column.
     #[command(
         after_help = "Examples:\n  karat check my-suite\n  karat check my-suite --strict --json\n  karat check contract.golden-assessment.yml"
     )]
     Check(CheckArgs),
-    /// Run tools on every case of a suite, store the run, score it and rank the tools.
+    /// Run tools on a suite, score and rank them.
+    ///
+    /// Each tool runs on every case, in a sandbox, and the run is stored.
     #[command(after_help = "\
 Examples:
   karat run starter                                     the built-in suite: a baseline and two recorded tools
@@ -147,6 +179,7 @@ Examples:
   karat run my-suite --allow x:network,env=X_TOKEN      grant a tool of the suite network access and a variable
   karat run my-suite --dry-run                          print the plan and stop
   karat run --resume latest --retry-failed              resume a run and retry its failed trials
+  karat run my-suite --tool ./my-reviewer.toml --watch  run again what a changed file touches
 
 A tool is one declared in the suite's karat.toml, one shown by `karat tools list`, a manifest file, replay:FILE for
 recorded trials, or llm:PROVIDER/MODEL[@STYLE] for a language model. Without --tool, all tools of karat.toml are run.")]
@@ -154,7 +187,9 @@ recorded trials, or llm:PROVIDER/MODEL[@STYLE] for a language model. Without --t
     /// Replay the progress of a stored run.
     #[command(after_help = "Examples:\n  karat replay latest\n  karat replay 0199f2ab --speed 10")]
     Replay(ReplayArgs),
-    /// Compare runs, reports or tools and test whether the differences are statistically significant.
+    /// Compare runs, reports or tools.
+    ///
+    /// Tests tell whether the differences are statistically significant.
     #[command(after_help = "\
 Examples:
   karat compare before.json after.json
@@ -169,7 +204,9 @@ Examples:
 The comparison is paired by case, so the difficulty of cases cancels out. The verdict is better, worse, equivalent or
 inconclusive; the exit code is 0 for all of them. For CI, use `karat gate`.")]
     Compare(CompareArgs),
-    /// Check results against demands, for CI: pass, fail or inconclusive.
+    /// Check results against demands, for CI.
+    ///
+    /// Each demand passes, fails or is inconclusive.
     #[command(after_help = "\
 Examples:
   karat gate report.json --min f1=0.6 --max fpr=0.1
@@ -184,10 +221,12 @@ Examples:
 A demand is checked against the confidence interval, not the value: it passes if the whole interval meets it, and fails if none does.
 Exit codes: 0 all pass · 1 one fails · 3 none fails, one is inconclusive. GITHUB_STEP_SUMMARY, if set, receives a table.")]
     Gate(GateArgs),
-    /// Write tools' results to a small file to commit.
+    /// Write results to a small file to commit.
     #[command(subcommand)]
     Baseline(BaselineCommand),
-    /// Estimate how many cases are needed to detect a difference, and what more trials gain.
+    /// Estimate how many cases a difference needs.
+    ///
+    /// Also shows what more trials gain.
     #[command(after_help = "\
 Examples:
   karat power --effect 0.05 latest --tools old,new     from the per-case differences of two tools
@@ -195,7 +234,9 @@ Examples:
   karat power --effect 0.05 --std 0.3                  without a report
   karat power --effect 0.05 judged-a.json judged-b.json --tool mine    including judge variance")]
     Power(PowerArgs),
-    /// Score submissions, or a scanner's own output, against a suite.
+    /// Score submissions or scanners' output.
+    ///
+    /// They are scored against the goldens of a suite.
     #[command(after_help = "\
 Examples:
   karat score starter
@@ -233,12 +274,16 @@ Examples:
 Of several reports, the last is drawn; the earlier ones are its history. A kind with one diagram per tool draws
 them side by side. Without -o, the SVG goes to standard output.")]
     Plot(PlotArgs),
-    /// Explain the score of one case: each golden, its candidates, which judge decided and why.
+    /// Explain the score of one case.
+    ///
+    /// Each golden with its candidates, which judge decided, and why.
     #[command(
         after_help = "Examples:\n  karat explain py-order-search-sqli --suite starter --tool careful-reviewer\n  karat explain sqli --tool bandit --submission scan.sarif --trial 2\n  karat explain sqli --tool bandit --run latest"
     )]
     Explain(ExplainArgs),
-    /// Convert another program's output to a submission, a suite or judgements.
+    /// Convert another program's output.
+    ///
+    /// It becomes a submission, a suite or judgements.
     #[command(after_help = "\
 Examples:
   karat import --from sarif --suite my-suite scan.sarif -o submission.jsonl
@@ -247,7 +292,9 @@ Examples:
   karat import --from code-review-bench golden_comments results/JUDGE -o bench/
   karat import --list")]
     Import(ImportArgs),
-    /// Split documents into the sections that an assessment searches and cites.
+    /// Split documents into sections.
+    ///
+    /// Assessments search and cite these sections.
     #[command(after_help = "\
 Examples:
   karat ingest contract.docx
@@ -257,7 +304,9 @@ Examples:
 Headings are those marked in the document, and numbered or bold lines used as headings. Files are never changed, and
 nothing is sent anywhere. Scanned and encrypted documents are rejected with advice.")]
     Ingest(IngestArgs),
-    /// Assess documents against requirements, and measure the retrieval and the assessors.
+    /// Assess documents against requirements.
+    ///
+    /// The retrieval and the assessors are measured.
     #[command(after_help = "\
 Examples:
   karat assess agreements                                  the built-in suite, by rules and without a model
@@ -273,30 +322,42 @@ Exit code 5: a model gave no answers; the report shows why.")]
     /// Show the logs of assessments.
     #[command(subcommand)]
     Logs(LogsCommand),
-    /// Print the identity key of every finding: case, tool, trial, finding, key.
+    /// Print the identity key of every finding.
+    ///
+    /// Each line has case, tool, trial, finding and key.
     #[command(after_help = "\
 Examples:
   karat key submission.jsonl
   karat key submission.jsonl --v3 --source my-suite
   karat key --sarif scan.sarif -o keyed.sarif")]
     Key(KeyArgs),
-    /// Convert a trusted scan to expectations with keys, to start or update a deterministic suite.
+    /// Convert a trusted scan to expectations.
+    ///
+    /// The expectations have keys; they start or update a deterministic suite.
     #[command(
         after_help = "Examples:\n  karat expect --from scan.jsonl -o exact-suite\n  karat expect --from scan.jsonl --suite exact-suite --prune -o exact-suite/cases.jsonl"
     )]
     Expect(ExpectArgs),
-    /// Carry goldens from one revision of a git repository to another.
+    /// Carry goldens to another revision.
+    ///
+    /// Both are revisions of a git repository.
     #[command(
         after_help = "Examples:\n  karat drift my-suite --repo ../app --from v1.0 --to HEAD\n  karat drift my-suite --repo ../app --from v1.0 --to HEAD --write"
     )]
     Drift(DriftArgs),
-    /// Ask, probe, fit and evaluate judges, and measure their agreement.
+    /// Ask, probe, fit and evaluate judges.
+    ///
+    /// Also measures their agreement.
     #[command(subcommand)]
     Judge(JudgeCommand),
-    /// Fit profile values to human rankings of tools and human labels of pairs.
+    /// Fit profile values to human judgement.
+    ///
+    /// Human rankings of tools, and human labels of pairs.
     #[command(subcommand)]
     Calibrate(CalibrateCommand),
-    /// Label findings by hand: blind, by any number of people, never overwritten.
+    /// Label findings by hand.
+    ///
+    /// Labels are given blind, by any number of people, and are never overwritten.
     #[command(after_help = "\
 Examples:
   karat label next --as anna                  the next pair of the latest run
@@ -308,7 +369,9 @@ A label belongs to the shown texts, not to a run: it applies to every run in whi
     /// Add cases and goldens to a suite.
     #[command(subcommand)]
     Suite(SuiteCommand),
-    /// Manage stored runs: list, show, delete, export, import and verify them.
+    /// Manage stored runs.
+    ///
+    /// List, show, delete, export, import and verify them.
     #[command(after_help = "\
 Examples:
   karat store list
@@ -318,7 +381,9 @@ Examples:
 The store is --store DIR, else KARAT_STORE, else the nearest .karat in the current or a parent folder.
 A RUN is an id, an id prefix, a name, or `latest`.")]
     Store(StoreArgs),
-    /// Serve the runs of a store as web pages: reports, comparisons and live progress.
+    /// Serve the runs of a store as web pages.
+    ///
+    /// Reports, comparisons and live progress.
     #[command(after_help = "\
 Examples:
   karat serve                                       http://127.0.0.1:7331 with the nearest store
@@ -331,7 +396,9 @@ Examples:
 Every page requires the token in the printed address; browsers remember it. The pages are read-only:
 without --label, every request that would change something is refused. Stop with Ctrl-C.")]
     Serve(ServeArgs),
-    /// Score a ranking against judged documents, like trec_eval.
+    /// Score a ranking, like trec_eval.
+    ///
+    /// A ranking of documents is scored against judged ones.
     #[command(after_help = "\
 Examples:
   karat trec qrels.txt run.txt
@@ -344,16 +411,59 @@ Documents are sorted by score, then by name, both descending; the rank column is
     /// List and explain the metrics.
     #[command(subcommand)]
     Metrics(MetricsCommand),
-    /// List or print profiles, the rules of matching and scoring.
+    /// List or print profiles.
+    ///
+    /// A profile has the rules of matching and scoring.
     #[command(subcommand)]
     Profile(ProfileCommand),
-    /// List tools, print their manifests, check which can run here, and try one on a case.
+    /// List, check and try tools.
+    ///
+    /// Also prints their manifests.
     #[command(subcommand)]
     Tools(ToolsCommand),
-    /// Print completions for a shell.
-    #[command(after_help = "Example:\n  karat completions bash > ~/.local/share/bash-completion/completions/karat")]
-    Completions {
-        /// Shell to complete for.
-        shell: clap_complete::Shell,
+    /// Check what works on this machine.
+    ///
+    /// Sandbox, store, keys, tools, fonts, mirrors and terminal, with what to do about each that is missing. Keys are never printed.
+    #[command(after_help = "\
+Examples:
+  karat doctor
+  karat doctor --skip-tools              without running the tools
+  karat doctor --suite my-suite --json
+
+Exit code 5: something that Karat needs is broken. A tool that is not installed, a key that is not set and a weaker sandbox are \
+no errors.")]
+    Doctor(MachineArgs),
+    /// Print the JSON Schema of a file format.
+    ///
+    /// Without a name, lists all schemas.
+    #[command(after_help = "\
+Examples:
+  karat schema
+  karat schema case > case.schema.json
+  karat schema config")]
+    Schema {
+        /// Schema, such as case, config or report.
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+        /// Print the list as JSON.
+        #[arg(long, conflicts_with = "name")]
+        json: bool,
     },
+    /// Print or install shell completions.
+    #[command(after_help = "\
+Examples:
+  karat completions --install            for the shell of the variable SHELL
+  karat completions --install zsh
+  karat completions bash > karat.bash
+
+--install writes to the folder that the shell reads: for bash in XDG_DATA_HOME/bash-completion, for fish in \
+XDG_CONFIG_HOME/fish, for zsh in XDG_DATA_HOME/zsh/site-functions. A file that Karat did not write is never replaced.")]
+    Completions(CompletionArgs),
+    /// Print or write the manual pages.
+    #[command(after_help = "\
+Examples:
+  karat man | man -l -
+  karat man store gc
+  karat man --out ~/.local/share/man/man1")]
+    Man(ManArgs),
 }

@@ -21,13 +21,14 @@ fn main() -> ExitCode {
         return karat_sandbox::supervise(karat::tool::serve);
     }
     let arguments = args::parse();
+    terminal::set_verbosity(arguments.verbosity());
     let default_hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         // A document that panics its reader is reported as a fault of the document.
         if karat_documents::ingest::is_guarded() {
             return;
         }
-        terminal::print_stderr("error: internal error in karat; please report this with the command you typed");
+        terminal::print_always("error: internal error in karat; please report this with the command you typed");
         default_hook(info);
     }));
     std::panic::catch_unwind(|| run(arguments)).map_or_else(|_| Exit::Internal.into(), end)
@@ -39,9 +40,11 @@ fn run(arguments: Arguments) -> Result<Exit> {
         pool.map_err(|error| Failure::failed(error.to_string()))?;
     }
     args::check_store_variable()?;
-    match arguments.command {
-        Command::Init { folder, kind, json } => commands::suite::init(&folder, kind, json),
+    let Some(command) = arguments.command else { return commands::next_steps::run() };
+    match command {
+        Command::Init(args) => commands::suite::init(&args),
         Command::Check(args) => commands::suite::check(&args),
+        Command::Run(args) if args.watch => commands::watch::run(&args, arguments.threads),
         Command::Run(args) => commands::run::run(&args, arguments.threads),
         Command::Replay(args) => commands::run::replay(&args),
         Command::Compare(args) => commands::compare::run(args),
@@ -69,23 +72,22 @@ fn run(arguments: Arguments) -> Result<Exit> {
         Command::Metrics(args) => commands::shipped::metrics(&args),
         Command::Profile(args) => commands::shipped::profile(&args),
         Command::Tools(args) => commands::tools::run(&args, arguments.threads),
-        Command::Completions { shell } => commands::shipped::completions(shell),
+        Command::Doctor(args) => commands::machine::run(&args, arguments.threads),
+        Command::Schema { name, json } => commands::shipped::schema(name.as_deref(), json),
+        Command::Completions(args) => commands::shell::completions(&args),
+        Command::Man(args) => commands::shell::man(&args),
     }
 }
 
 fn end(result: Result<Exit>) -> ExitCode {
-    match result {
-        Ok(exit) => exit.into(),
-        Err(Failure::BrokenPipe) => Exit::Ok.into(),
-        Err(Failure::Message(category, message)) => {
-            let lines: Vec<_> = message.lines().map(karat_format::diagnostic::harmless).collect();
-            terminal::print_stderr(&format!("error: {}", lines.join("\n")));
-            Exit::from(category).into()
-        }
-        Err(Failure::Faults(faults)) => {
-            terminal::print_stderr(terminal::draw_diagnostics(&faults.0, &std::io::stderr()).trim_end());
-            terminal::print_stderr(&format!("\nerror: {faults}; nothing was loaded"));
-            Exit::BadInput.into()
-        }
+    let failure = match result {
+        Ok(exit) => return exit.into(),
+        Err(failure) => failure,
+    };
+    terminal::print_failure(&failure);
+    match failure {
+        Failure::BrokenPipe => Exit::Ok.into(),
+        Failure::Message(category, _) => Exit::from(category).into(),
+        Failure::Faults(_) => Exit::BadInput.into(),
     }
 }

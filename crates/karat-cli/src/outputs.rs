@@ -2,11 +2,9 @@
 
 use crate::args::OutputArgs;
 use crate::exit::{Exit, Failure, Result};
-use crate::terminal::{look, print, print_stderr};
+use crate::terminal::{look, print, print_stderr, word};
 use karat::report_view::gather;
 use karat::suite::LoadedSuite;
-use karat_core::ids::CaseId;
-use karat_core::path::RepoPath;
 use karat_core::trial::Trial;
 use karat_format::diagnostic::harmless;
 use karat_format::report::{CaseResultV1, ReportV1};
@@ -18,7 +16,8 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-pub(crate) const PLAIN: TerminalStyle = TerminalStyle { width: 100, colour: false };
+/// Files are complete, whatever is printed.
+pub(crate) const PLAIN: TerminalStyle = TerminalStyle::complete(100);
 
 pub(crate) fn check_extensions(paths: &[PathBuf], extensions: &[&str]) -> Result<()> {
     let unknown = paths.iter().find(|path| !extensions.contains(&extension(path).as_str()));
@@ -28,12 +27,10 @@ pub(crate) fn check_extensions(paths: &[PathBuf], extensions: &[&str]) -> Result
 }
 
 /// Writes the files, each drawn by its extension, and reports it.
-pub(crate) fn save_drawn(paths: &[PathBuf], quiet: bool, draw: impl Fn(&str) -> String) -> Result<()> {
+pub(crate) fn save_drawn(paths: &[PathBuf], draw: impl Fn(&str) -> String) -> Result<()> {
     for path in paths {
         save(path, draw(&extension(path)).as_bytes())?;
-        if !quiet {
-            print_written(path);
-        }
+        print_written(path);
     }
     Ok(())
 }
@@ -88,9 +85,8 @@ pub(crate) fn shows_more(args: &OutputArgs) -> bool {
 /// Prints the report, then writes the files, so that an unwritable file does not lose the result.
 pub(crate) fn write(shown: ReportOutput<'_>, args: &OutputArgs) -> Result<Exit> {
     let ReportOutput { report, name, from, earlier } = shown;
-    let code = |case: &CaseId, path: &RepoPath| from.and_then(|(loaded, _)| loaded.source(case, path));
     let view = if shows_more(args) {
-        let sources = from.map(|(loaded, trials)| Sources { suite: &loaded.suite, trials, code: &code });
+        let sources = from.map(|(loaded, trials)| Sources { suite: &loaded.suite, trials, code: loaded });
         ReportView { name, ..gather(report, earlier, sources) }
     } else {
         ReportView::new(report)
@@ -133,8 +129,19 @@ fn named(name: &str) -> Result<&'static Format> {
     })
 }
 
+/// Whether only the table is printed, so that a person reads it and suggestions help.
+pub(crate) fn is_table_only(args: &OutputArgs) -> bool {
+    !args.json && args.format.as_deref().is_none_or(|name| name == "table") && args.outputs.is_empty()
+}
+
+/// The command that explains the case on which the best tool did worst; `flags` name where it is.
+pub(crate) fn explain_command(report: &ReportV1, flags: &str) -> Option<String> {
+    let (tool, case) = worst_case(report)?;
+    Some(format!("karat explain {} --tool {}{flags}", word(case), word(tool)))
+}
+
 /// The case on which the best tool did worst, as (tool, case id).
-pub(crate) fn worst_case(report: &ReportV1) -> Option<(&str, &str)> {
+fn worst_case(report: &ReportV1) -> Option<(&str, &str)> {
     let tool = ranked(report).into_iter().next()?;
     // A clean case has no F1; `clean_pass` takes its place.
     let value = |case: &CaseResultV1, id: &str| case.metrics.get(id).and_then(|estimate| estimate.value);

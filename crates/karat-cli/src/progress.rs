@@ -2,7 +2,7 @@
 
 use crate::exit::Result;
 use crate::signals::cancel_on_signals;
-use crate::terminal::{note, notes, print_stderr};
+use crate::terminal::{note_problem, notes, print_always, print_stderr, verbosity};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use karat::assess::{AssessObserver, AssessmentWork, DocumentsLoaded};
 use karat::judge::run::JudgeObserver;
@@ -37,7 +37,7 @@ struct Meter {
 
 impl Meter {
     fn new(quiet: bool) -> Self {
-        Self { bar: None, quiet, last_line: Instant::now() }
+        Self { bar: None, quiet: quiet || verbosity().quiet, last_line: Instant::now() }
     }
 
     /// On a terminal, shows the bar or changes its length.
@@ -100,9 +100,9 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn new(quiet: bool) -> Self {
+    pub(crate) fn new() -> Self {
         let outcomes = BTreeMap::new();
-        let (meter, began) = (Meter::new(quiet), Instant::now());
+        let (meter, began) = (Meter::new(false), Instant::now());
         Self { meter, began, before: 0, done: 0, left: 0, failures: 0, retries: 0, outcomes }
     }
 
@@ -141,7 +141,7 @@ impl Progress {
     }
 
     fn print_failure(&self, record: &TrialRecord) {
-        if self.failures > MOST_FAILURES {
+        if self.failures > MOST_FAILURES && !verbosity().verbose {
             return;
         }
         let trial = &record.trial;
@@ -153,8 +153,8 @@ impl Progress {
         for line in lines.iter().filter(|_| lines.len() > 1) {
             self.meter.say(&harmless(&format!("    │ {line}")));
         }
-        if self.failures == MOST_FAILURES {
-            self.meter.say("  ✗ further failures are stored but not printed");
+        if self.failures == MOST_FAILURES && !verbosity().verbose {
+            self.meter.say("  ✗ further failures are stored, but printed only with -v");
         }
     }
 
@@ -200,6 +200,8 @@ impl Progress {
                     bar.set_position(*done as u64);
                 }
             }
+            // Recorded trials and built-in rules run nothing, which needs no line.
+            RunEvent::ToolReady { facts, .. } if facts.isolation_kind.is_none() && !verbosity().verbose => {}
             RunEvent::ToolReady { tool, facts } => {
                 let version = facts.version.as_deref().map(|version| format!(" {version} ·")).unwrap_or_default();
                 let word = if facts.isolation_kind.is_none() { "" } else { "isolation " };
@@ -350,13 +352,10 @@ impl JudgeObserver for JudgeProgress {
 
 impl AssessObserver for JudgeProgress {
     fn note(&mut self, text: &str) {
-        note(text);
+        note_problem(text);
     }
 
     fn documents_loaded(&mut self, loaded: &DocumentsLoaded) {
-        if self.meter.quiet {
-            return;
-        }
         if let Some(session) = &loaded.session {
             let (old, new) = (loaded.reused, count(loaded.cached, "document"));
             print_stderr(&format!("session {session}: {old} from the cache, {new} read and cached"));
@@ -388,7 +387,7 @@ impl AssessObserver for JudgeProgress {
             AssessEvent::Retrying { model, wait, why } => (model, JudgeEvent::Retrying { wait: *wait, why }),
             AssessEvent::ModelFailed { model, why } => {
                 self.end();
-                return print_stderr(&harmless(&format!("  {model} is unavailable: {why}")));
+                return print_always(&harmless(&format!("  {model} is unavailable: {why}")));
             }
             AssessEvent::Searched { requirements, .. } => return self.search_progress(*requirements),
             AssessEvent::Read { .. } | AssessEvent::Assessed { .. } => return,

@@ -3,11 +3,24 @@
 use crate::exit::{Exit, Failure, Result};
 use anstream::stream::RawStream;
 use karat_format::diagnostic::{Diagnostic, harmless, render};
-use karat_report::TerminalStyle;
 use karat_report::grid::{self, Cell};
+use karat_report::{TerminalStyle, Verbosity};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
+use std::sync::OnceLock;
+
+static VERBOSITY: OnceLock<Verbosity> = OnceLock::new();
+
+/// Sets what `-q` and `-v` ask for, once, before anything is printed.
+pub(crate) fn set_verbosity(verbosity: Verbosity) {
+    // A second call would be a fault of the program, and the first value is as good as any.
+    let _ = VERBOSITY.set(verbosity);
+}
+
+pub(crate) fn verbosity() -> Verbosity {
+    VERBOSITY.get().copied().unwrap_or_default()
+}
 
 /// Prints a result, which is how most commands end. A closed pipe is not an error.
 pub(crate) fn print(text: &str) -> Result<Exit> {
@@ -42,9 +55,38 @@ pub(crate) fn print_done(json: bool, value: &impl Serialize, line: &str) -> Resu
     Ok(Exit::Ok)
 }
 
-pub(crate) fn print_stderr(text: &str) {
+/// Prints errors, questions and what a person has to know to go on, even with `--quiet`.
+pub(crate) fn print_always(text: &str) {
     // A closed standard error is ignored.
     let _ = writeln!(anstream::stderr(), "{text}");
+}
+
+/// Prints what is neither the result nor an error, unless `--quiet`.
+pub(crate) fn print_stderr(text: &str) {
+    if !verbosity().quiet {
+        print_always(text);
+    }
+}
+
+/// Suggests commands to type next. They may contain text from a tool.
+pub(crate) fn print_next(commands: &[String]) {
+    let commands: Vec<_> = commands.iter().map(|command| harmless(command)).collect();
+    print_stderr(&format!("\nNext:\n  {}", commands.join("\n  ")));
+}
+
+/// Prints why something failed. The text may contain text from a tool.
+pub(crate) fn print_failure(failure: &Failure) {
+    match failure {
+        Failure::BrokenPipe => {}
+        Failure::Message(_, message) => {
+            let lines: Vec<_> = message.lines().map(harmless).collect();
+            print_always(&format!("error: {}", lines.join("\n")));
+        }
+        Failure::Faults(faults) => {
+            print_always(draw_diagnostics(&faults.0, &std::io::stderr()).trim_end());
+            print_always(&format!("\nerror: {faults}; nothing was loaded"));
+        }
+    }
 }
 
 /// Prints a note. The text may contain text from a tool.
@@ -52,22 +94,27 @@ pub(crate) fn note(text: &str) {
     print_stderr(&format!("note: {}", harmless(text)));
 }
 
+/// Prints a note about something that went wrong, even with `--quiet`.
+pub(crate) fn note_problem(text: &str) {
+    print_always(&format!("note: {}", harmless(text)));
+}
+
 pub(crate) fn notes(all: &[String]) {
-    const MOST: usize = 12;
-    for text in all.iter().take(MOST) {
+    let most = if verbosity().verbose { usize::MAX } else { 12 };
+    for text in all.iter().take(most) {
         note(text);
     }
-    if all.len() > MOST {
-        note(&format!("and {} more", all.len() - MOST));
+    if all.len() > most {
+        note(&format!("and {} more with -v", all.len() - most));
     }
 }
 
 pub(crate) fn look() -> TerminalStyle {
-    TerminalStyle { width: width(), colour: colour(&std::io::stdout()) }
+    TerminalStyle { width: width(), colour: colour(&std::io::stdout()), verbosity: verbosity() }
 }
 
 pub(crate) fn draw_table(rows: &[Vec<Cell>]) -> String {
-    let TerminalStyle { width, colour } = look();
+    let TerminalStyle { width, colour, .. } = look();
     grid::draw(rows, width, colour)
 }
 
@@ -91,10 +138,15 @@ fn colour(stream: &(impl RawStream + IsTerminal)) -> bool {
     anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never
 }
 
-/// The terminal's width; `COLUMNS` without a terminal, else 80.
+/// The width of tables and messages.
 fn width() -> usize {
+    screen_width().clamp(60, 400)
+}
+
+/// The terminal's width; `COLUMNS` without a terminal, else 80.
+pub(crate) fn screen_width() -> usize {
     let terminal = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     let stated = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
     let width = if std::io::stdout().is_terminal() { terminal.or(stated) } else { stated.or(terminal) };
-    width.unwrap_or(80).clamp(60, 400)
+    width.unwrap_or(80)
 }

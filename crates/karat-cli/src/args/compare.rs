@@ -7,29 +7,40 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// Runs (id, id prefix, name, or latest), report JSON files or baselines. The others are compared with the first.
+    /// Runs, report files or baselines; the first is the reference.
+    ///
+    /// A run is an id, an id prefix, a name, or latest. The others are compared with the first.
     #[arg(value_name = "RUN|REPORT", required = true)]
     pub(crate) reports: Vec<String>,
-    /// Compare only these tools; with one report, the others are compared with the first.
+    /// Compare only these tools.
+    ///
+    /// Of one report, the others are compared with the first.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) tools: Vec<String>,
-    /// Metrics to use instead of the profile's; repeatable.
+    /// Metric; repeatable; default: the profile's.
     #[arg(long = "metric", value_name = "ID")]
     pub(crate) metrics: Vec<String>,
-    /// Cluster cases by this field: repo, language, any field of the cases, or none; default: repo if the cases
-    /// share at least ten repositories.
+    /// Cluster cases by this field, or none.
+    ///
+    /// repo, language, any field of the cases, or none. Default: repo if the cases share at least ten repositories.
     #[arg(long, value_name = "FIELD")]
     pub(crate) cluster: Option<String>,
-    /// Treat differences within ± this as equivalent.
+    /// Differences counted as none.
+    ///
+    /// Differences within ± this are equivalent.
     #[arg(long, value_name = "X", default_value = "0.02", value_parser = margin)]
     pub(crate) margin: f64,
-    /// Compare different suites or selections, on the cases with the same goldens.
+    /// Compare different suites or selections.
+    ///
+    /// The cases with the same goldens are compared.
     #[arg(long)]
     pub(crate) intersection: bool,
     /// Compare every pair of tools of one report.
     #[arg(long, conflicts_with = "ranks")]
     pub(crate) all_pairs: bool,
-    /// Rank the tools of one report, each with its range of ranks from tests of all pairs.
+    /// Rank the tools of one report.
+    ///
+    /// Each has its range of ranks from tests of all pairs.
     #[arg(long)]
     pub(crate) ranks: bool,
     /// Random seed; default: derived from the data.
@@ -37,7 +48,9 @@ pub(crate) struct CompareArgs {
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) store: StorePlace,
-    /// Also write the comparison to a file; the extension selects the format (.json .md .txt); repeatable.
+    /// Also write to .json .md .txt; repeatable.
+    ///
+    /// The file's extension selects the format of the comparison.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) outputs: Vec<PathBuf>,
     /// Print JSON.
@@ -47,42 +60,62 @@ pub(crate) struct CompareArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct GateArgs {
-    /// Report written by `karat score -o report.json`, or a stored run: id, id prefix, name, or latest.
+    /// Stored run or report file.
+    ///
+    /// A run is an id, an id prefix, a name, or latest; a report file is written by `karat score -o report.json`.
     #[arg(value_name = "REPORT|RUN")]
     pub(crate) report: String,
-    /// Check only this tool; repeatable; default: all.
+    /// Check only this tool; repeatable.
+    ///
+    /// Default: all tools.
     #[arg(long = "tool", value_name = "NAME")]
     pub(crate) tools: Vec<String>,
-    /// Require a metric to be at least X: passes if the lower bound of its interval is; repeatable.
+    /// Require a metric to be at least X; repeatable.
+    ///
+    /// The demand passes if the lower bound of the metric's interval is at least X.
     #[arg(long, value_name = "ID=X", value_parser = bound)]
     pub(crate) min: Vec<(String, f64)>,
-    /// Require a metric to be at most X: passes if the upper bound of its interval is; repeatable.
+    /// Require a metric to be at most X; repeatable.
+    ///
+    /// The demand passes if the upper bound of the metric's interval is at most X.
     #[arg(long, value_name = "ID=X", value_parser = bound)]
     pub(crate) max: Vec<(String, f64)>,
-    /// Require that no tool is worse than in this baseline, report or run by more than --margin, paired by case.
+    /// Require no tool to be worse than this.
+    ///
+    /// A baseline, report or run. No tool may be worse by more than --margin, paired by case.
     #[arg(long, value_name = "BASELINE")]
     pub(crate) no_worse_than: Option<String>,
-    /// Metric for --no-worse-than; repeatable; default: those of the baseline.
+    /// Metric for --no-worse-than; repeatable.
+    ///
+    /// Default: the metrics of the baseline.
     #[arg(long = "metric", value_name = "ID", requires = "no_worse_than")]
     pub(crate) metrics: Vec<String>,
-    /// Allow a metric to be worse by this much; default: 0.02.
+    /// Allow a metric to be worse by this.
+    ///
+    /// Default: 0.02.
     #[arg(long, value_name = "X", value_parser = margin)]
     pub(crate) margin: Option<f64>,
-    /// Accept a baseline of another version of the suite, and compare the cases with the same goldens.
+    /// Accept a baseline of another suite version.
+    ///
+    /// The cases with the same goldens are compared.
     #[arg(long)]
     pub(crate) intersection: bool,
     /// Limit the total cost of tools and judges.
     #[arg(long, value_name = "USD")]
     #[arg(value_parser = within(0.0..=f64::MAX, "expected an amount in USD, at least 0"))]
     pub(crate) max_cost: Option<f64>,
-    /// Require every judge that decided to have been probed, and to be wrong or fooled in at most this share of each kind
-    /// of pairs; default without a value: 0.1.
+    /// Require judges to have passed a probe.
+    ///
+    /// Every judge that decided must have been probed, and be wrong or fooled in at most this share of each kind of pairs.
+    /// Default without a value: 0.1.
     #[arg(long, value_name = "X", num_args = 0..=1, default_missing_value = "0.1", require_equals = true, value_parser = margin)]
     pub(crate) require_judge_licence: Option<f64>,
-    /// Allow a demand to pass with fewer than 30 cases.
+    /// Let demands pass with fewer than 30 cases.
     #[arg(long)]
     pub(crate) allow_small_n: bool,
-    /// Refuse a report with another digest (blake3:HEX); `karat gate` prints the digest of every report file.
+    /// Refuse a report with another digest.
+    ///
+    /// blake3: and 64 hexadecimal digits; `karat gate` prints the digest of every report file.
     #[arg(long, value_name = "DIGEST", value_parser = digest)]
     pub(crate) digest: Option<String>,
     /// Read more demands from a file (.toml).
@@ -93,10 +126,9 @@ pub(crate) struct GateArgs {
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) store: StorePlace,
-    /// Show every demand with its reason, and the warnings.
-    #[arg(short, long)]
-    pub(crate) verbose: bool,
-    /// Also write the result to a file; the extension selects the format (.json .md .xml .txt); repeatable.
+    /// Also write to .json .md .xml .txt; repeatable.
+    ///
+    /// The file's extension selects the format of the result.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) outputs: Vec<PathBuf>,
     /// Print JSON.
@@ -106,19 +138,23 @@ pub(crate) struct GateArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BaselineCommand {
-    /// Write tools' results to a small file to commit, for `karat gate --no-worse-than`.
+    /// Write tools' results to a small file to commit.
+    ///
+    /// `karat gate --no-worse-than` compares later results with it.
     #[command(after_help = "\
 Examples:
   karat baseline write latest -o karat-baseline.json
   karat baseline write report.json --tool my-reviewer --metric f1 --metric recall -o karat-baseline.json")]
     Write {
-        /// Report written by `karat score -o report.json`, or a stored run: id, id prefix, name, or latest.
+        /// Stored run or report file.
+        ///
+        /// A run is an id, an id prefix, a name, or latest; a report file is written by `karat score -o report.json`.
         #[arg(value_name = "REPORT|RUN")]
         report: String,
         /// Include only this tool; repeatable.
         #[arg(long = "tool", value_name = "NAME")]
         tools: Vec<String>,
-        /// Metrics to use instead of the profile's; repeatable.
+        /// Metric; repeatable; default: the profile's.
         #[arg(long = "metric", value_name = "ID")]
         metrics: Vec<String>,
         #[command(flatten)]
@@ -126,7 +162,9 @@ Examples:
         /// Output file; default: standard output.
         #[arg(short = 'o', long = "output", value_name = "FILE")]
         output: Option<PathBuf>,
-        /// Print a summary as JSON; the baseline itself goes to -o.
+        /// Print a summary as JSON.
+        ///
+        /// The baseline itself goes to -o.
         #[arg(long, requires = "output")]
         json: bool,
     },
@@ -134,30 +172,39 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct PowerArgs {
-    /// Runs or reports to estimate the variance from; several of one run with different judges add the judge variance.
+    /// Runs or reports to estimate the variance from.
+    ///
+    /// Several reports of one run with different judges add the judge variance.
     #[arg(value_name = "RUN|REPORT")]
     pub(crate) reports: Vec<String>,
     /// Difference to detect.
     #[arg(long, value_name = "X", value_parser = positive)]
     pub(crate) effect: f64,
-    /// Metric; default: the one tools are ranked by.
+    /// Metric; default: the ranking's.
     #[arg(long, value_name = "ID")]
     pub(crate) metric: Option<String>,
-    /// Use the variance of one tool between cases, as if a second tool were independent of it.
+    /// Use the variance of one tool.
+    ///
+    /// Its variance between cases, as if a second tool were independent of it.
     #[arg(long, value_name = "NAME", conflicts_with = "tools")]
     pub(crate) tool: Option<String>,
-    /// Use the variance of the per-case differences of two tools.
+    /// Use the differences between two tools.
+    ///
+    /// The variance of their differences, case by case.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) tools: Vec<String>,
-    /// Standard deviation of paired differences, if there is no report.
+    /// Standard deviation, if there is no report.
+    ///
+    /// The standard deviation of paired differences.
     #[arg(long, value_name = "X", value_parser = positive, conflicts_with = "reports")]
     pub(crate) std: Option<f64>,
     /// Probability of detecting the difference.
     #[arg(long, value_name = "X", default_value = "0.8")]
     #[arg(value_parser = within((Excluded(0.0), Excluded(1.0)), "expected a share between 0 and 1, such as 0.8"))]
     pub(crate) power: f64,
-    /// Cluster cases by this field: repo, language, any field of the cases, or none; default: repo if the cases
-    /// share at least ten repositories.
+    /// Cluster cases by this field, or none.
+    ///
+    /// repo, language, any field of the cases, or none. Default: repo if the cases share at least ten repositories.
     #[arg(long, visible_alias = "clusters", value_name = "FIELD", requires = "reports")]
     pub(crate) cluster: Option<String>,
     #[command(flatten)]

@@ -10,7 +10,9 @@ use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum JudgeCommand {
-    /// Ask a judge one question: does this report describe that known problem?
+    /// Ask a judge one question.
+    ///
+    /// Does this report describe that known problem?
     #[command(
         override_usage = "karat judge ask [OPTIONS] <KNOWN PROBLEM> <REPORT>\n       karat judge ask [OPTIONS] --case <CASE> --golden <GOLDEN> <REPORT>",
         after_help = "\
@@ -22,13 +24,18 @@ Examples:
 Exit code 5: the judge gave no answer."
     )]
     Ask(QuestionArgs),
-    /// Print one exchange with a model; without a key, list the newest exchanges and the cost of each model.
+    /// Print exchanges with models.
+    ///
+    /// With a key, one exchange: prompt, replies, tokens, cost and result. Without a key, the newest exchanges and the cost of
+    /// each model.
     #[command(after_help = "\
 Examples:
   karat judge show                 the newest exchanges
   karat judge show 3fa2c1d0b1aa    one of them: prompt, replies, tokens, cost and result")]
     Show(ExchangeArgs),
-    /// Measure how often a judge is fooled: planted instructions, flattery, padding, swapped order.
+    /// Measure how often a judge is fooled.
+    ///
+    /// By planted instructions, flattery, padding and swapped order.
     #[command(after_help = "\
 Examples:
   karat judge probe                                     the local judge, on the built-in suite
@@ -38,7 +45,9 @@ Examples:
 Pairs are made from the suite's goldens: known-right ones, known-wrong ones, and variants with an addition that must not
 change the answer. The scorecard is stored, and reports that use the same judge show it.")]
     Probe(ProbeArgs),
-    /// Measure the agreement of judges, and show the most useful disagreements.
+    /// Measure the agreement of judges.
+    ///
+    /// The most useful disagreements are shown.
     #[command(after_help = "\
 Examples:
   karat judge agree sonnet.jsonl opus.jsonl human.jsonl
@@ -46,13 +55,17 @@ Examples:
   karat judge agree audits.jsonl --on classification --json
   karat judge agree ratings.csv                          rows of item,rater,value")]
     Agree(AgreeArgs),
-    /// Fit the local judge to judged pairs and write its parameters.
+    /// Fit the local judge to judged pairs.
+    ///
+    /// Its parameters are written to a file.
     #[command(after_help = "\
 Examples:
   karat judge fit bench --submission bench/submissions/j.jsonl --judgements bench/judgements/j.jsonl -o judge.toml
   karat judge fit bench --submission s.jsonl --judgements j.jsonl -o judge.toml --json | jq .provenance.held_out")]
     Fit(FitArgs),
-    /// Evaluate a judge on judged pairs: the suite's calibration set, or your own.
+    /// Evaluate a judge on judged pairs.
+    ///
+    /// The suite's calibration set, or your own pairs.
     #[command(after_help = "\
 Examples:
   karat judge eval starter                                  the local judge on the suite's calibration set
@@ -68,16 +81,23 @@ With --group-by and without --params, the local judge decides each group by para
 
 #[derive(Debug, Args)]
 pub(crate) struct AgreeArgs {
-    /// Judgements (JSONL), or CSV with the header item,rater,value; `-` is standard input.
+    /// Judgements (JSONL) or ratings (CSV); `-` is standard input.
+    ///
+    /// The CSV has the header item,rater,value.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Decision to compare; default: match if there are pair judgements, else verdict.
-    #[arg(long, value_name = "WHAT", value_parser = choice(&On::NAMES))]
+    /// Decision to compare.
+    ///
+    /// match, found, classification, verdict, type_match, rcir, ava or fsv. Default: match if there are pair judgements, else
+    /// verdict.
+    #[arg(long, value_name = "WHAT", hide_possible_values = true, value_parser = choice(&On::NAMES))]
     pub(crate) on: Option<On>,
     /// With --on found: the suite with the goldens.
     #[arg(long, value_name = "SUITE", requires = "submissions")]
     pub(crate) suite: Option<String>,
-    /// With --on found: the submissions that were judged; goldens of trials without findings count as not found.
+    /// With --on found: the judged submissions.
+    ///
+    /// Goldens of trials without findings count as not found.
     #[arg(long = "submission", value_name = "FILE", id = "submissions", num_args = 1.., requires = "suite")]
     pub(crate) submissions: Vec<PathBuf>,
     /// Show at most this many disagreements.
@@ -102,16 +122,22 @@ pub(crate) struct FitArgs {
     /// Judgements of its pairs; repeatable.
     #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
     pub(crate) judgements: Vec<PathBuf>,
-    /// Group cases by this field: case, repo, language, difficulty, tier, or meta.NAME.
+    /// Group cases by this field.
+    ///
+    /// case, repo, language, difficulty, tier, or meta.NAME.
     #[arg(long, value_name = "FIELD")]
     pub(crate) group_by: Option<String>,
-    /// Keep from these parameters what the pairs are not about: prose or scanners' findings; default: the built-in ones.
+    /// Parameters to start from (.toml).
+    ///
+    /// What the pairs are not about, prose or scanners' findings, is kept from these parameters. Default: the built-in ones.
     #[arg(long, value_name = "PARAMS")]
     pub(crate) params: Option<PathBuf>,
     /// Output file (TOML).
     #[arg(short = 'o', long = "output", value_name = "PARAMS")]
     pub(crate) output: PathBuf,
-    /// Print JSON: the file, the data it was fitted on, and the results on held-out groups.
+    /// Print JSON.
+    ///
+    /// The file, the data it was fitted on, and the results on held-out groups.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -121,16 +147,22 @@ pub(crate) struct EvalArgs {
     /// Suite folder, or name of a built-in suite.
     #[arg(value_name = "SUITE")]
     pub(crate) suite: String,
-    /// Submission; repeatable; default: the suite's calibration set.
+    /// Submission; repeatable.
+    ///
+    /// Default: the suite's calibration set.
     #[arg(long = "submission", value_name = "FILE", id = "submissions", num_args = 1.., requires = "judgements")]
     pub(crate) submissions: Vec<PathBuf>,
     /// Judgements of its pairs; repeatable.
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "submissions")]
     pub(crate) judgements: Vec<PathBuf>,
-    /// Group cases by this field: case, repo, language, difficulty, tier, or meta.NAME.
+    /// Group cases by this field.
+    ///
+    /// case, repo, language, difficulty, tier, or meta.NAME.
     #[arg(long, value_name = "FIELD")]
     pub(crate) group_by: Option<String>,
-    /// Parameters of the local judge, written by `karat judge fit`; default: the built-in ones.
+    /// Parameters of the local judge.
+    ///
+    /// A file written by `karat judge fit`. Default: the built-in ones.
     #[arg(long, value_name = "PARAMS")]
     pub(crate) params: Option<PathBuf>,
     #[command(flatten)]
@@ -143,7 +175,9 @@ pub(crate) struct EvalArgs {
 /// The judge to use, and where its exchanges are stored.
 #[derive(Debug, Args)]
 pub(crate) struct WhoArgs {
-    /// Judge to use: local, human, a judge of karat.toml, PROVIDER/MODEL, or several, separated by commas.
+    /// Judge to use.
+    ///
+    /// local, human, a judge of karat.toml, PROVIDER/MODEL, or several, separated by commas.
     #[arg(long, value_name = "NAME", default_value = "local")]
     pub(crate) judge: String,
     #[command(flatten)]
@@ -160,19 +194,29 @@ impl WhoArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct QuestionArgs {
-    /// The known problem and the report; with --golden, only the report.
+    /// The known problem and the report.
+    ///
+    /// With --golden, only the report.
     #[arg(value_name = "TEXT", required = true, num_args = 1..=2)]
     pub(crate) texts: Vec<String>,
-    /// Suite with the case and the judges of karat.toml; default: the current folder, if it is a suite.
+    /// Suite with the case and the judges.
+    ///
+    /// Default: the current folder, if it is a suite.
     #[arg(long, value_name = "SUITE")]
     pub(crate) suite: Option<String>,
-    /// Case of the suite; the judge sees its code around the locations.
+    /// Case of the suite.
+    ///
+    /// The judge sees its code around the locations.
     #[arg(long, value_name = "CASE")]
     pub(crate) case: Option<String>,
-    /// Golden of that case, instead of a known problem as text.
+    /// Golden of that case.
+    ///
+    /// It takes the place of the known problem as text.
     #[arg(long, value_name = "GOLDEN", requires = "case", conflicts_with = "golden_at")]
     pub(crate) golden: Option<String>,
-    /// Location of the known problem: FILE, FILE:LINE or FILE:FIRST-LAST.
+    /// Location of the known problem.
+    ///
+    /// FILE, FILE:LINE or FILE:FIRST-LAST.
     #[arg(long, value_name = "FILE:LINES")]
     pub(crate) golden_at: Option<String>,
     /// Location named by the report.
@@ -199,10 +243,14 @@ pub(crate) struct ExchangeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ProbeArgs {
-    /// Suite whose goldens the pairs are made from: a folder, or the name of a built-in suite.
+    /// Suite whose goldens the pairs are made from.
+    ///
+    /// A folder, or the name of a built-in suite.
     #[arg(value_name = "SUITE", default_value = "starter")]
     pub(crate) suite: String,
-    /// Maximum number of known-right and of known-wrong pairs; each is asked in several forms.
+    /// Most pairs of each kind.
+    ///
+    /// At most this many known-right and known-wrong pairs; each is asked in several forms.
     #[arg(long, value_name = "N", default_value_t = USUAL_PAIRS as u32, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) pairs: u32,
     #[command(flatten)]
@@ -214,7 +262,7 @@ pub(crate) struct ProbeArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CalibrateCommand {
-    /// Fit the weights of `sui` to experts' rankings of tools.
+    /// Fit the weights of sui to experts' rankings.
     #[command(after_help = "\
 Examples:
   karat calibrate sui report.json --ranking experts.csv
@@ -225,7 +273,9 @@ A ranking is CSV with the header tool,rank (1 is best) or tool,score (higher is 
 optional column expert; or JSONL with the same names. Equal ranks are ties. At least 4 tools must
 be ranked.")]
     Sui(SuiArgs),
-    /// Fit the weights and the threshold of matching to labelled pairs.
+    /// Fit matching to labelled pairs.
+    ///
+    /// Its weights and its threshold are fitted.
     #[command(after_help = "\
 Examples:
   karat calibrate match starter                 the suite's own calibration set
@@ -239,10 +289,14 @@ including both matches and non-matches.")]
 
 #[derive(Debug, Args)]
 pub(crate) struct SuiArgs {
-    /// Reports written by `karat score -o report.json`, or stored runs; or one suite, which is scored first.
+    /// Stored runs, report files, or a suite.
+    ///
+    /// A report file is written by `karat score -o report.json`. A suite is scored first; only one may be named.
     #[arg(value_name = "REPORT|RUN|SUITE", required = true)]
     pub(crate) of: Vec<String>,
-    /// Experts' ranking of the tools, CSV or JSONL; `-` is standard input.
+    /// Experts' ranking of the tools.
+    ///
+    /// CSV or JSONL; `-` is standard input.
     #[arg(long, value_name = "FILE")]
     pub(crate) ranking: PathBuf,
     #[command(flatten)]
@@ -259,16 +313,22 @@ pub(crate) struct SuiArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct MatchArgs {
-    /// Suite folders or names of built-in suites; several only with their own calibration sets.
+    /// Suite folders or names of built-in suites.
+    ///
+    /// Several may be named only with their own calibration sets.
     #[arg(value_name = "SUITE", required = true)]
     pub(crate) suites: Vec<String>,
-    /// Submission; repeatable; default: the suites' calibration sets.
+    /// Submission; repeatable.
+    ///
+    /// Default: the suites' calibration sets.
     #[arg(long = "submission", value_name = "FILE", id = "submissions", num_args = 1.., requires = "labels")]
     pub(crate) submissions: Vec<PathBuf>,
     /// Judgements of its pairs; repeatable.
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "submissions")]
     pub(crate) labels: Vec<PathBuf>,
-    /// Hold out groups of cases by this field: case, repo, language, difficulty, tier, or meta.NAME.
+    /// Hold out groups by this field.
+    ///
+    /// case, repo, language, difficulty, tier, or meta.NAME.
     #[arg(long, value_name = "FIELD", default_value = "case")]
     pub(crate) group_by: String,
     #[command(flatten)]
@@ -280,7 +340,9 @@ pub(crate) struct MatchArgs {
 /// Output of the fitted values.
 #[derive(Debug, Args)]
 pub(crate) struct FittedArgs {
-    /// Write a profile with the fitted values (.toml), for --profile.
+    /// Write the fitted profile (.toml).
+    ///
+    /// Other commands take it with --profile.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// Print JSON.

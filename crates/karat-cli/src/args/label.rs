@@ -10,14 +10,18 @@ use std::path::PathBuf;
 pub(crate) struct LabellingArgs {
     #[command(subcommand)]
     pub(crate) command: LabellingCommand,
-    /// Store folder; default: KARAT_STORE, else the nearest .karat in the current or a parent folder.
+    /// Store folder.
+    ///
+    /// Default: KARAT_STORE, else the nearest .karat in the current or a parent folder.
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabellingCommand {
-    /// Show the next unlabelled pair, and ask whether the finding reports the golden.
+    /// Show the next unlabelled pair, and ask.
+    ///
+    /// Does the finding report the golden?
     #[command(after_help = "\
 Examples:
   karat label next --as anna                       pairs of the latest run
@@ -34,7 +38,9 @@ Elsewhere, it prints one pair and the command that answers. It never shows which
 
 --disputed and --unsure select by what the judge decided: the run's, or that of --judge.")]
     Next(LabelNextArgs),
-    /// Show the next finding that reports no golden, and ask whether it is a real problem.
+    /// Show the next extra finding, and ask.
+    ///
+    /// The finding reports no golden. Is it a real problem?
     #[command(after_help = "\
 Examples:
   karat label extras --as anna                     extras of the latest run
@@ -49,7 +55,9 @@ which tools reported it, or other people's labels.
 
 The extras are those of `karat score` with the same --profile and --judge.")]
     Extras(LabelExtrasArgs),
-    /// Show the next finding of an audited case, and ask for its class.
+    /// Show the next audited finding, and ask.
+    ///
+    /// Which of the nine classes is it?
     #[command(after_help = "\
 Examples:
   karat label audits --as anna                     findings of the latest run
@@ -60,7 +68,9 @@ On a terminal, it asks for one of nine classes by number, 1 TARGET_MATCH to 9 IN
 and continues with the next finding. Elsewhere, it prints one finding and the command that answers. It never shows which tool
 reported it, or other people's labels.")]
     Audits(LabelAuditsArgs),
-    /// Retract your last label; it stays in the history, and you may be asked again.
+    /// Retract your last label.
+    ///
+    /// It stays in the history, and you may be asked again.
     #[command(after_help = "\
 Examples:
   karat label undo --as anna
@@ -83,14 +93,18 @@ Examples:
   karat label list --as anna
   karat label list --all --history --json          everybody's labels, including corrected ones")]
     List(LabelListArgs),
-    /// Export labels as judgements of a run or a submission, with the judge human:NAME.
+    /// Export labels as judgements.
+    ///
+    /// The judgements are of a run or a submission, with the judge human:NAME.
     #[command(after_help = "\
 Examples:
   karat label export -o labels.jsonl
   karat label export --suite my-suite --submission scan.jsonl -o labels.jsonl
   karat label export latest -o labels.jsonl && karat judge agree labels.jsonl")]
     Export(LabelExportArgs),
-    /// Import labels from judgements with the judge human:NAME, all or none.
+    /// Import labels from judgements.
+    ///
+    /// The judgements have the judge human:NAME. All are imported, or none.
     #[command(after_help = "\
 Examples:
   karat label import labels.jsonl
@@ -102,10 +116,14 @@ Examples:
 /// A suite with submissions, instead of a run.
 #[derive(Debug, Args)]
 pub(crate) struct SeenArgs {
-    /// Suite folder, or name of a built-in suite, instead of a run.
+    /// Suite, instead of a run.
+    ///
+    /// A folder, or the name of a built-in suite.
     #[arg(long, value_name = "SUITE")]
     pub(crate) suite: Option<String>,
-    /// Submission (.jsonl) to the suite; repeatable; default: the suite's submissions.
+    /// Submission (.jsonl); repeatable.
+    ///
+    /// Default: the suite's submissions.
     #[arg(long = "submission", value_name = "FILE", num_args = 1.., requires = "suite")]
     pub(crate) submissions: Vec<PathBuf>,
 }
@@ -120,7 +138,9 @@ pub(crate) struct AnnotatorArgs {
 /// A random sample of pairs.
 #[derive(Debug, Args)]
 pub(crate) struct SampleArgs {
-    /// Show a random sample of pairs with this probability, the same for everybody; labels record it.
+    /// Show a random sample of pairs.
+    ///
+    /// Each pair is in it with this probability; the sample is the same for everybody. Labels record it.
     #[arg(long = "sample", value_name = "P")]
     pub(crate) probability: Option<f64>,
     /// Seed of the sample.
@@ -148,10 +168,14 @@ pub(crate) struct LabelNextArgs {
     pub(crate) source: QueueArgs,
     #[command(flatten)]
     pub(crate) sample: SampleArgs,
-    /// Show only pairs on which the judge and the profile's rules alone disagree.
+    /// Show only pairs the rules decide otherwise.
+    ///
+    /// The judge and the profile's rules alone disagree on them.
     #[arg(long, conflicts_with_all = ["unsure", "probability"])]
     pub(crate) disputed: bool,
-    /// Show only pairs whose probability lies within 0.1 of the judge's threshold.
+    /// Show only pairs the judge is unsure of.
+    ///
+    /// Their probability lies within 0.1 of the judge's threshold.
     #[arg(long, conflicts_with = "probability")]
     pub(crate) unsure: bool,
     #[command(flatten)]
@@ -170,7 +194,9 @@ pub(crate) struct LabelExtrasArgs {
     pub(crate) source: QueueArgs,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
-    /// Show only extras reported by at least this many tools.
+    /// Show only extras of this many tools.
+    ///
+    /// At least this many tools must report the extra.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) min_tools: usize,
     /// Skip this many extras.
@@ -204,10 +230,12 @@ pub(crate) struct LabelUndoArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LabelAddArgs {
-    /// Id of the pair, extra or finding, as shown by `karat label next`, `extras` or `audits`.
+    /// Id of the pair, extra or finding.
+    ///
+    /// As shown by `karat label next`, `extras` or `audits`.
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// Label: yes, no or partial; for an audited finding, its class.
+    /// Label: yes, no or partial; or an audit's class.
     #[arg(value_name = "ANSWER", hide_possible_values = true, value_parser = answers())]
     pub(crate) answer: String,
     #[command(flatten)]
@@ -215,7 +243,9 @@ pub(crate) struct LabelAddArgs {
     /// Note on the reason.
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
-    /// Replace your earlier label, which stays in the history.
+    /// Replace your earlier label.
+    ///
+    /// It stays in the history.
     #[arg(long)]
     pub(crate) change: bool,
     /// Run in which it was shown; default: latest.
@@ -243,7 +273,9 @@ fn answers() -> PossibleValuesParser {
 pub(crate) struct LabelListArgs {
     #[command(flatten)]
     pub(crate) annotator: AnnotatorArgs,
-    /// List everybody's labels, even if KARAT_ANNOTATOR is set.
+    /// List everybody's labels.
+    ///
+    /// Even if KARAT_ANNOTATOR is set.
     #[arg(long, conflicts_with = "name")]
     pub(crate) all: bool,
     /// Include corrected and retracted labels.
@@ -267,7 +299,9 @@ pub(crate) struct LabelExportArgs {
     /// Output file; default: standard output.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Print a summary as JSON; the judgements themselves go to -o.
+    /// Print a summary as JSON.
+    ///
+    /// The judgements themselves go to -o.
     #[arg(long, requires = "output")]
     pub(crate) json: bool,
 }
@@ -282,7 +316,9 @@ pub(crate) struct LabelImportArgs {
     pub(crate) run: Option<String>,
     #[command(flatten)]
     pub(crate) seen: SeenArgs,
-    /// Replace earlier labels that differ; they stay in the history.
+    /// Replace earlier labels that differ.
+    ///
+    /// They stay in the history.
     #[arg(long)]
     pub(crate) change: bool,
     /// Print JSON.

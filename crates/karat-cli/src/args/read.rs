@@ -19,7 +19,9 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct StorePlace {
-    /// Store folder; default: KARAT_STORE, else the nearest .karat in the current or a parent folder.
+    /// Store folder.
+    ///
+    /// Default: KARAT_STORE, else the nearest .karat in the current or a parent folder.
     #[arg(long = "store", value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
 }
@@ -59,13 +61,17 @@ fn store_variable() -> Option<PathBuf> {
 /// The profile to score by.
 #[derive(Debug, Default, Args)]
 pub(crate) struct RuleArgs {
-    /// Profile name, or a TOML file with changes to one; default: the suite's profile.
+    /// Profile; default: the suite's.
+    ///
+    /// A name, or a TOML file with changes to one; `karat profile list` shows the names.
     #[arg(long, value_name = "P")]
     pub(crate) profile: Option<String>,
     /// Change one value of the profile; repeatable.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) sets: Vec<String>,
-    /// Count findings on lines the change did not touch as false positives, like --set outside_change=count.
+    /// Count findings off the change as false.
+    ///
+    /// Findings on lines the change did not touch count as false positives, like --set outside_change=count.
     #[arg(long)]
     pub(crate) count_untouched: bool,
 }
@@ -73,7 +79,9 @@ pub(crate) struct RuleArgs {
 /// The trials to score, and recorded judgements.
 #[derive(Debug, Args)]
 pub(crate) struct TrialArgs {
-    /// Submission (.jsonl), SARIF, or any format named by --from; `-` is standard input; repeatable.
+    /// Submission or scanner's output; repeatable.
+    ///
+    /// A submission (.jsonl), SARIF, or any format named by --from; `-` is standard input.
     #[arg(long = "submission", value_name = "FILE", num_args = 1..)]
     pub(crate) submissions: Vec<PathBuf>,
     /// Recorded judgements; repeatable.
@@ -86,8 +94,10 @@ pub(crate) struct TrialArgs {
 /// The judge of pairs without a judgement.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct AskArgs {
-    /// Judge to use: local, human, a judge of karat.toml, PROVIDER/MODEL, several, separated by commas, or none; default: the
-    /// profile's. If it is a judge from --judgements, only this judge is used.
+    /// Judge to use, or none.
+    ///
+    /// local, human, a judge of karat.toml, PROVIDER/MODEL, several, separated by commas, or none. Default: the profile's. If
+    /// it is a judge from --judgements, only this judge is used.
     #[arg(long, value_name = "NAME")]
     pub(crate) judge: Option<String>,
     #[command(flatten)]
@@ -104,10 +114,14 @@ pub(super) const CACHE_MODES: &[(&str, CacheMode)] = &[
 /// How judges decide and are asked.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PanelArgs {
-    /// How several judges decide: majority, or dawid-skene, which weights each by its estimated error rates.
+    /// How several judges decide.
+    ///
+    /// majority, or dawid-skene, which weights each by its estimated error rates.
     #[arg(long, value_name = "HOW", hide_possible_values = true, value_parser = choice(&Consensus::NAMES))]
     pub(crate) consensus: Option<Consensus>,
-    /// Ledger of model exchanges: read-write, read, only (no model is called; an unrecorded exchange is an error), or off.
+    /// Ledger of model exchanges: read-write … off.
+    ///
+    /// read-write, read, only (no model is called; an unrecorded exchange is an error), or off.
     #[arg(long, value_name = "MODE", default_value = "read-write", hide_default_value = true)]
     #[arg(hide_possible_values = true, value_parser = choice(CACHE_MODES))]
     judge_cache: CacheMode,
@@ -183,15 +197,18 @@ impl From<&RuleArgs> for ProfileRequest {
 /// Options of confidence intervals.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct IntervalArgs {
-    /// Resample cases in clusters by this field: repo, language, difficulty, meta.NAME, or none; default: repo if the cases
-    /// share at least ten repositories.
+    /// Resample cases in clusters by this field.
+    ///
+    /// repo, language, difficulty, meta.NAME, or none. Default: repo if the cases share at least ten repositories.
     #[arg(long, value_name = "FIELD")]
     pub(crate) cluster: Option<String>,
     /// Bootstrap method: bca or percentile.
     #[arg(long, value_name = "HOW", hide_possible_values = true)]
     #[arg(value_parser = choice(&[("bca", BootstrapKind::Bca), ("percentile", BootstrapKind::Percentile)]))]
     pub(crate) bootstrap: Option<BootstrapKind>,
-    /// Interval of plain proportions: wilson, or clopper-pearson, which is wider and never undercovers.
+    /// wilson or clopper-pearson intervals.
+    ///
+    /// The interval of plain proportions; clopper-pearson is wider and never undercovers.
     #[arg(long, value_name = "HOW", hide_possible_values = true)]
     #[arg(value_parser = choice(&[("wilson", Proportions::Wilson), ("clopper-pearson", Proportions::ClopperPearson)]))]
     pub(crate) proportions: Option<Proportions>,
@@ -203,16 +220,22 @@ pub(crate) struct IntervalArgs {
 /// How another program's findings are assigned to cases.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PlaceArgs {
-    /// Format of the files; `karat import --list` shows them.
+    /// Format of the files.
+    ///
+    /// `karat import --list` shows the formats.
     #[arg(long, value_name = "FORMAT")]
     pub(crate) from: Option<String>,
     /// Assign all findings to this case.
     #[arg(long = "case", id = "the_case", value_name = "ID", conflicts_with = "case_from")]
     pub(crate) case: Option<String>,
-    /// Take the case from the path: the group `case`, else the first group, else the whole match.
+    /// Take the case from the path.
+    ///
+    /// The group `case`, else the first group, else the whole match.
     #[arg(long, value_name = "REGEX")]
     pub(crate) case_from: Option<String>,
-    /// Map rules to the suite's categories by a CSV with `rule_id,category[,cwe]`.
+    /// Map rules to categories by a CSV file.
+    ///
+    /// The CSV has the columns rule_id,category[,cwe].
     #[arg(long, value_name = "FILE")]
     pub(crate) rule_map: Option<PathBuf>,
     /// Trial number, for formats without one.

@@ -9,16 +9,24 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Folder with karat.toml or CRB challenges, or the name of a built-in suite; default: the current folder.
+    /// Suite folder, or name of a built-in suite.
+    ///
+    /// A folder with karat.toml or CRB challenges. Default: the current folder.
     #[arg(value_name = "SUITE")]
     pub(crate) suite: Option<String>,
-    /// Tool name, manifest file (.toml), replay:FILE, or llm:PROVIDER/MODEL[@STYLE]; repeatable.
+    /// Tool to run; repeatable.
+    ///
+    /// A tool's name, a manifest file (.toml), replay:FILE, or llm:PROVIDER/MODEL[@STYLE]. Default: all tools of karat.toml.
     #[arg(long = "tool", value_name = "T", num_args = 1..)]
     pub(crate) tools: Vec<String>,
-    /// Trials per tool and case; default: the suite's number, else 3.
+    /// Trials per tool and case.
+    ///
+    /// Default: the suite's number, else 3.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) trials: Option<u32>,
-    /// Run only cases with a matching id, or language=, category=, difficulty=, tier= or repo=; `*` is any text; repeatable.
+    /// Run only matching cases; repeatable.
+    ///
+    /// A case id, or language=, category=, difficulty=, tier= or repo=; `*` is any text.
     #[arg(long, value_name = "CASES", num_args = 1..)]
     pub(crate) only: Vec<String>,
     /// Skip matching cases; repeatable.
@@ -33,12 +41,19 @@ pub(crate) struct RunArgs {
     /// Print the plan and stop.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Resume a run: id, id prefix, name, or latest; unavailable trials are tried again.
+    /// Resume a run.
+    ///
+    /// An id, an id prefix, a name, or latest. Unavailable trials are tried again.
     #[arg(long, value_name = "RUN")]
     pub(crate) resume: Option<String>,
     /// Retry the failed trials of the resumed run.
     #[arg(long, requires = "resume")]
     pub(crate) retry_failed: bool,
+    /// Run again what a changed file touches.
+    ///
+    /// Watches the cases, the manifests and what they name. Each round is a stored run; Ctrl-C ends it.
+    #[arg(long, conflicts_with_all = ["resume", "dry_run", "name"])]
+    pub(crate) watch: bool,
     /// Stop at the first failed trial.
     #[arg(long, conflicts_with = "max_failures")]
     pub(crate) fail_fast: bool,
@@ -47,14 +62,18 @@ pub(crate) struct RunArgs {
     pub(crate) max_failures: Option<u32>,
     #[command(flatten)]
     pub(crate) sandbox: SandboxArgs,
-    /// Refuse to run tools with less isolation: any sandbox (default without a value), bubblewrap or landlock.
+    /// Refuse to run tools with less isolation.
+    ///
+    /// Any sandbox (default without a value), bubblewrap or landlock.
     #[arg(long, value_name = "KIND", num_args = 0..=1, default_missing_value = "any", require_equals = true)]
     #[arg(hide_possible_values = true)]
     #[arg(value_parser = choice(&[("any", Landlock), ("bubblewrap", Bubblewrap), ("landlock", Landlock), ("process", Process)]))]
     pub(crate) require_isolation: Option<Isolation>,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
-    /// Exit with 0 even if a judge model answered fewer than half of its questions, for example because its budget ran out.
+    /// Exit with 0 even if judging is incomplete.
+    ///
+    /// A judge model may have answered fewer than half of its questions, for example because its budget ran out.
     #[arg(long)]
     pub(crate) allow_incomplete_judging: bool,
     #[command(flatten)]
@@ -64,24 +83,27 @@ pub(crate) struct RunArgs {
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) store: StorePlace,
-    /// Suppress progress output.
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SandboxArgs {
-    /// Model for every tool that takes one; default: KARAT_TOOL_MODEL or CRB_TOOL_MODEL.
+    /// Model for every tool that takes one.
+    ///
+    /// Default: KARAT_TOOL_MODEL or CRB_TOOL_MODEL.
     #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
-    /// Isolate tools by exactly this: bubblewrap, landlock or process; default: the strongest available.
+    /// Isolate tools by exactly this.
+    ///
+    /// bubblewrap, landlock or process. Default: the strongest available.
     #[arg(long, value_name = "KIND", hide_possible_values = true)]
     #[arg(value_parser = choice(&[("bubblewrap", Bubblewrap), ("landlock", Landlock), ("process", Process)]))]
     pub(crate) isolation: Option<Isolation>,
-    /// Grant a tool of the suite what it requests beyond the closed sandbox: everything, or the listed grants, such as
-    /// x:network,env=X_TOKEN; repeatable.
+    /// Grant a tool what it requests; repeatable.
+    ///
+    /// A tool of the suite may request more than the closed sandbox. Grant everything, or the listed grants, such as
+    /// x:network,env=X_TOKEN.
     #[arg(long, value_name = "TOOL[:GRANTS]")]
     pub(crate) allow: Vec<Allowance>,
 }
@@ -99,24 +121,27 @@ pub(crate) struct ReplayArgs {
     /// Run: id, id prefix, name, or latest.
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) run: String,
-    /// Replay at the original speed times X; default: without delays.
+    /// Replay at the original speed times X.
+    ///
+    /// Default: without delays.
     #[arg(long, value_name = "X", value_parser = positive)]
     pub(crate) speed: Option<f64>,
     #[command(flatten)]
     pub(crate) store: StorePlace,
-    /// Suppress progress output.
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct OutputArgs {
-    /// Also write the report to a file; the extension selects the format (.html .json .md .csv .xml .sarif .txt); repeatable.
+    /// Also write a report file; repeatable.
+    ///
+    /// The file's extension selects the format: .html .json .md .csv .xml .sarif .txt.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) outputs: Vec<PathBuf>,
-    /// Print this format instead of the table: table, json, markdown, html, csv, junit, sarif.
+    /// Print this format instead of the table.
+    ///
+    /// table, json, markdown, html, csv, junit or sarif.
     #[arg(long, value_name = "NAME", conflicts_with = "json")]
     pub(crate) format: Option<String>,
     /// Print the report as JSON.
@@ -126,24 +151,34 @@ pub(crate) struct OutputArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ScoreArgs {
-    /// Suite folder, name of a built-in suite, or a stored run: id, id prefix, name, or latest.
+    /// Suite folder, name of a built-in suite, or a stored run.
+    ///
+    /// A run is an id, an id prefix, a name, or latest.
     #[arg(value_name = "SUITE|RUN", default_value = ".")]
     pub(crate) suite: String,
     #[command(flatten)]
     pub(crate) trials: TrialArgs,
-    /// Score only this tool; repeatable. With an imported file: the tool's name.
+    /// Score only this tool; repeatable.
+    ///
+    /// With an imported file: the tool's name.
     #[arg(long = "tool", value_name = "NAME")]
     pub(crate) tools: Vec<String>,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
-    /// Exit with 0 even if a judge model answered fewer than half of its questions, for example because its budget ran out.
+    /// Exit with 0 even if judging is incomplete.
+    ///
+    /// A judge model may have answered fewer than half of its questions, for example because its budget ran out.
     #[arg(long)]
     pub(crate) allow_incomplete_judging: bool,
-    /// Write the judges' decisions to a file of judgements (.jsonl), one for each panel member.
+    /// Write the judges' decisions to a file.
+    ///
+    /// A file of judgements (.jsonl), with one for each panel member.
     #[arg(long, value_name = "FILE")]
     pub(crate) save_judgements: Option<PathBuf>,
-    /// Human labels, as written by `karat label export`. They decide no match: they measure the judge's errors, and precision,
-    /// recall and F1 are also reported corrected for them; repeatable.
+    /// Human labels to correct for; repeatable.
+    ///
+    /// Files written by `karat label export`. They decide no match: they measure the judge's errors, and precision, recall and
+    /// F1 are also reported corrected for them.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) labels: Vec<PathBuf>,
     #[command(flatten)]
@@ -161,14 +196,20 @@ pub(crate) struct ScoreArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Report written by `karat score -o report.json`, or a stored run: id, id prefix, name, or latest.
-    /// Of several, the last is rendered and the earlier ones form the trend.
+    /// Stored runs or report files; the last is rendered.
+    ///
+    /// A run is an id, an id prefix, a name, or latest; a report file is written by `karat score -o report.json`. Of several,
+    /// the last is rendered and the earlier ones form the trend.
     #[arg(value_name = "REPORT|RUN", required = true)]
     pub(crate) reports: Vec<String>,
-    /// Suite of the report file, for pages that show code.
+    /// Suite, for pages that show code.
+    ///
+    /// Only a report file needs it; a run contains its code.
     #[arg(long, value_name = "SUITE")]
     pub(crate) suite: Option<String>,
-    /// Submission (.jsonl) to the suite, for pages that show the full text of findings; repeatable.
+    /// Submission (.jsonl); repeatable.
+    ///
+    /// Pages show the full text of its findings.
     #[arg(long = "submission", value_name = "FILE", num_args = 1.., requires = "suite")]
     pub(crate) submissions: Vec<PathBuf>,
     #[command(flatten)]
@@ -185,7 +226,9 @@ pub(crate) struct ExplainArgs {
     /// Tool; optional if there is only one.
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
-    /// Suite; default: the latest run of the suite in the current folder, or that suite if it has no run.
+    /// Suite to explain.
+    ///
+    /// Default: the latest run of the suite in the current folder, or that suite if it has no run.
     #[arg(long, value_name = "SUITE", conflicts_with = "run")]
     pub(crate) suite: Option<String>,
     /// Stored run: id, id prefix, name, or latest.
@@ -199,10 +242,12 @@ pub(crate) struct ExplainArgs {
     pub(crate) ask: AskArgs,
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
-    /// Trial to explain in full; default: the first.
+    /// Trial to explain; default: the first.
     #[arg(long, value_name = "N")]
     pub(crate) trial: Option<u32>,
-    /// Print this case of the report as JSON, with the best candidates of each golden and why each was refused.
+    /// Print this case as JSON.
+    ///
+    /// The case as in the report, with the best candidates of each golden and why each was refused.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -212,27 +257,38 @@ pub(crate) struct PlotArgs {
     /// Kind of plot; `karat plot --list` shows them.
     #[arg(value_name = "KIND", required_unless_present = "list")]
     pub(crate) kind: Option<String>,
-    /// Report JSON files or runs (id, id prefix, name, or latest), oldest first. The last is drawn; the earlier ones are
-    /// its history.
+    /// Runs or report files, oldest first; the last is drawn.
+    ///
+    /// A run is an id, an id prefix, a name, or latest. The earlier ones are the history of the last.
     #[arg(value_name = "REPORT|RUN", required_unless_present = "list")]
     pub(crate) reports: Vec<String>,
-    /// Metric; default: the one tools are ranked by.
+    /// Metric; default: the ranking's.
     #[arg(long, value_name = "ID")]
     pub(crate) metric: Option<String>,
-    /// Dimension of slices, such as severity; default: all.
+    /// Dimension of slices, such as severity.
+    ///
+    /// Default: all.
     #[arg(long = "by", value_name = "DIMENSION")]
     pub(crate) dimension: Option<String>,
-    /// Draw only this tool; repeatable; default: all.
+    /// Draw only this tool; repeatable.
+    ///
+    /// Default: all tools.
     #[arg(long = "tool", value_name = "NAME")]
     pub(crate) tools: Vec<String>,
-    /// Write the picture to a file; the extension selects the format (.svg .png); repeatable.
+    /// Write the picture to .svg .png; repeatable.
+    ///
+    /// The file's extension selects the format.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) outputs: Vec<PathBuf>,
-    /// Format on standard output, if there is no -o.
-    #[arg(long, value_parser = ["svg", "png"], default_value = "svg", conflicts_with = "outputs")]
+    /// Format without -o: svg or png.
+    ///
+    /// The picture goes to standard output.
+    #[arg(long, value_name = "NAME", value_parser = ["svg", "png"], default_value = "svg", conflicts_with = "outputs")]
+    #[arg(hide_possible_values = true)]
     pub(crate) format: String,
-    /// Colour theme.
-    #[arg(long, value_parser = choice(&[("light", Theme::Light), ("dark", Theme::Dark)]), default_value = "light")]
+    /// Colour theme: light or dark.
+    #[arg(long, value_name = "NAME", default_value = "light", hide_possible_values = true)]
+    #[arg(value_parser = choice(&[("light", Theme::Light), ("dark", Theme::Dark)]))]
     pub(crate) theme: Theme,
     /// PNG pixels per unit of the picture.
     #[arg(long, value_name = "X", default_value = "2")]

@@ -1,8 +1,10 @@
-//! `karat profile`, `metrics` and `tools`.
+//! `karat profile`, `metrics`, `tools`, `doctor`, `completions` and `man`.
 
 use super::StorePlace;
 use super::score::SandboxArgs;
 use clap::{Args, Subcommand};
+use clap_complete::Shell;
+use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProfileCommand {
@@ -35,7 +37,9 @@ pub(crate) enum MetricsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Explain a metric: its formula, its denominator, and when it is undefined.
+    /// Explain a metric.
+    ///
+    /// Its formula, its denominator, and when it is undefined.
     #[command(
         after_help = "Examples:\n  karat metrics explain f1\n  karat metrics explain bonus_discovery_rate --profile audit\n  \
                       karat metrics explain lucky_guess_rate --json"
@@ -44,7 +48,9 @@ pub(crate) enum MetricsCommand {
         /// Metric to explain.
         #[arg(value_name = "ID")]
         id: String,
-        /// Print the formula as this profile applies it: a name, or a TOML file.
+        /// Profile that applies the formula.
+        ///
+        /// A name, or a TOML file.
         #[arg(long, value_name = "P", default_value = "karat")]
         profile: String,
         /// Print JSON.
@@ -65,7 +71,9 @@ pub(crate) enum ToolsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Print a tool's manifest, ready to paste into karat.toml.
+    /// Print a tool's manifest.
+    ///
+    /// Ready to paste into karat.toml.
     #[command(after_help = "Examples:\n  karat tools show bandit >> my-suite/karat.toml\n  karat tools show sarif")]
     Show {
         /// Tool to show.
@@ -78,12 +86,16 @@ pub(crate) enum ToolsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Check which tools can run here: programs, keys, and a trial in the sandbox. Exit with 5 if a named tool cannot.
+    /// Check which tools can run here.
+    ///
+    /// Programs, keys, and a trial in the sandbox. Exit with 5 if a named tool cannot run.
     #[command(
         after_help = "Examples:\n  karat tools doctor\n  karat tools doctor bandit ./my-reviewer.toml\n  karat tools doctor --suite my-suite --all"
     )]
     Doctor(DoctorArgs),
-    /// Run one trial of a tool on one case in the sandbox and show what happened; nothing is stored. Exit with 5 if it failed.
+    /// Try a tool on one case; nothing is stored.
+    ///
+    /// The trial runs in the sandbox, and what happened is shown. Exit with 5 if it failed.
     #[command(
         after_help = "Examples:\n  karat tools try ./my-reviewer.toml --case py-order-search-sqli starter\n  karat tools try bandit --case my-case my-suite --json"
     )]
@@ -92,13 +104,15 @@ pub(crate) enum ToolsCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Tools to check: names or manifest files (.toml); default: all.
+    /// Tools to check; default: all.
+    ///
+    /// Names, or manifest files (.toml).
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
     /// Also check the tools of this suite.
     #[arg(long, value_name = "SUITE")]
     pub(crate) suite: Option<String>,
-    /// Print everything, also about tools that work.
+    /// Print everything about tools that work.
     #[arg(long)]
     pub(crate) all: bool,
     /// Print JSON.
@@ -108,10 +122,14 @@ pub(crate) struct DoctorArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct TryArgs {
-    /// Tool name, manifest file (.toml), or llm:PROVIDER/MODEL[@STYLE].
+    /// Tool name, manifest file, or llm:PROVIDER/MODEL.
+    ///
+    /// A manifest file ends in .toml; a style of prompts may follow a model, as in llm:PROVIDER/MODEL@STYLE.
     #[arg(value_name = "TOOL")]
     pub(crate) tool: String,
-    /// Suite with the case: a folder, or the name of a built-in suite.
+    /// Suite with the case.
+    ///
+    /// A folder, or the name of a built-in suite.
     #[arg(value_name = "SUITE", default_value = ".")]
     pub(crate) suite: String,
     /// Case to run the tool on.
@@ -123,5 +141,52 @@ pub(crate) struct TryArgs {
     pub(crate) store: StorePlace,
     /// Print JSON.
     #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MachineArgs {
+    /// Suite whose tools and mirrors are checked too.
+    ///
+    /// Default: the current folder, if it is a suite.
+    #[arg(long, value_name = "SUITE")]
+    pub(crate) suite: Option<String>,
+    /// Do not check the tools.
+    ///
+    /// Checking them runs each that is installed on a small sample.
+    #[arg(long)]
+    pub(crate) skip_tools: bool,
+    #[command(flatten)]
+    pub(crate) store: StorePlace,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionArgs {
+    /// Shell.
+    ///
+    /// With --install, the default is the shell named by the variable SHELL.
+    #[arg(value_name = "SHELL", required_unless_present = "install")]
+    pub(crate) shell: Option<Shell>,
+    /// Write them where the shell looks for them.
+    #[arg(long)]
+    pub(crate) install: bool,
+    /// Print the written file as JSON.
+    #[arg(long, requires = "install")]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Command whose page is printed, such as store gc.
+    #[arg(value_name = "COMMAND", conflicts_with = "out")]
+    pub(crate) command: Vec<String>,
+    /// Write the pages of all commands to this folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print the written files as JSON.
+    #[arg(long, requires = "out")]
     pub(crate) json: bool,
 }

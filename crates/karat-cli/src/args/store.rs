@@ -9,7 +9,10 @@ use std::time::Duration;
 pub(crate) struct StoreArgs {
     #[command(subcommand)]
     pub(crate) command: StoreCommand,
-    /// Store folder, or the folder that contains it.
+    /// Store folder.
+    ///
+    /// The folder, or the one that contains it. Default: KARAT_STORE, else the nearest .karat in the current or a parent
+    /// folder.
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
 }
@@ -23,7 +26,7 @@ pub(crate) enum StoreCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Show a run's plan, its trials' outcomes and their artifacts.
+    /// Show a run's plan, outcomes and artifacts.
     #[command(after_help = "\
 Examples:
   karat store show latest
@@ -36,14 +39,18 @@ Examples:
         /// Show one trial: tool, case and number.
         #[arg(long, num_args = 3, value_names = ["TOOL", "CASE", "N"])]
         trial: Option<Vec<String>>,
-        /// Print the trial's artifact of this name, such as stdout.
+        /// Print an artifact, such as stdout.
+        ///
+        /// The trial's artifact of this name.
         #[arg(long, value_name = "NAME", requires = "trial", conflicts_with = "json")]
         artifact: Option<String>,
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Remove runs and all unreferenced data. Active runs are kept.
+    /// Remove runs and all unreferenced data.
+    ///
+    /// Active runs are kept.
     #[command(after_help = "\
 Examples:
   karat store gc
@@ -57,26 +64,36 @@ and labels never.")]
         /// Runs to remove, regardless of age.
         #[arg(value_name = "RUN")]
         runs: Vec<String>,
-        /// Remove runs started longer ago than this, such as 12h, 30d or 8w.
+        /// Remove runs older than 12h, 30d or 8w.
+        ///
+        /// Runs that started longer ago than this: a number with s, m, h, d or w.
         #[arg(long, value_name = "AGE", value_parser = age)]
         older_than: Option<Duration>,
         /// Remove all but the newest N runs.
         #[arg(long, value_name = "N")]
         keep: Option<usize>,
-        /// Remove model exchanges older than --older-than instead of runs; repeating them costs money again.
+        /// Remove old model exchanges, and no runs.
+        ///
+        /// Those older than --older-than; repeating them costs money again.
         #[arg(long, requires = "older_than", conflicts_with_all = ["runs", "keep"])]
         ledger: bool,
-        /// Also remove this session and its documents; repeatable.
+        /// Also remove this session; repeatable.
+        ///
+        /// Its documents are removed with it.
         #[arg(long = "session", value_name = "ID")]
         sessions: Vec<String>,
-        /// Print what would be removed, and remove nothing.
+        /// Print what would be removed.
+        ///
+        /// Nothing is removed.
         #[arg(long)]
         dry_run: bool,
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Export a run's trials as a submission, or a whole run or the model exchanges for another store.
+    /// Export a run, or the model exchanges.
+    ///
+    /// A run's trials as a submission, or a whole run or the model exchanges for another store.
     #[command(after_help = "\
 Examples:
   karat store export latest -o submission.jsonl
@@ -89,23 +106,33 @@ To export labels, use `karat label export`.")]
         /// Run: id, id prefix, name, or latest.
         #[arg(value_name = "RUN", default_value = "latest")]
         run: String,
-        /// Export the whole run, for `karat store import`; compressed if the name ends in .gz.
+        /// Export the whole run.
+        ///
+        /// For `karat store import`; compressed if the name ends in .gz.
         #[arg(long, requires = "output")]
         whole: bool,
-        /// Export model exchanges instead of a run, one per line, for `karat store import` and `replay` judges.
+        /// Export model exchanges, and no run.
+        ///
+        /// One per line, for `karat store import` and `replay` judges.
         #[arg(long, conflicts_with_all = ["run", "whole"])]
         ledger: bool,
-        /// Export only exchanges with this model; a `replay` judge takes the exchanges of one model.
+        /// Export only exchanges with this model.
+        ///
+        /// A `replay` judge takes the exchanges of one model.
         #[arg(long, value_name = "NAME", requires = "ledger")]
         model: Option<String>,
         /// Output file; default: standard output.
         #[arg(short = 'o', long = "output", value_name = "FILE")]
         output: Option<PathBuf>,
-        /// Print a summary as JSON; the trials themselves go to -o.
+        /// Print a summary as JSON.
+        ///
+        /// The trials themselves go to -o.
         #[arg(long, requires = "output")]
         json: bool,
     },
-    /// Import a run written by `karat store export --whole`, or exchanges written by `--ledger`.
+    /// Import a run, or model exchanges.
+    ///
+    /// A file written by `karat store export --whole` or `--ledger`.
     #[command(after_help = "\
 Examples:
   karat store import nightly.jsonl.gz
@@ -115,14 +142,18 @@ Examples:
         /// File to import.
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// Name of the imported run; default: its original name.
+        /// Name of the imported run.
+        ///
+        /// Default: its original name.
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Check the whole store and report every problem. Nothing is changed.
+    /// Check the whole store.
+    ///
+    /// Every problem is reported, and nothing is changed.
     #[command(after_help = "Example:\n  karat store verify")]
     Verify {
         /// Print JSON.
@@ -145,29 +176,45 @@ fn age(text: &str) -> Result<Duration, String> {
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) store: StorePlace,
-    /// Address and port to listen on; port 0 selects a free one.
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7331")]
+    /// Address and port to listen on.
+    ///
+    /// Port 0 selects a free one. Default: 127.0.0.1:7331.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7331", hide_default_value = true)]
     pub(crate) listen: String,
-    /// Token that every request must present, at least 16 characters; default: KARAT_SERVE_TOKEN, else a generated one, which
-    /// is printed. `auto` always generates one.
+    /// Token that every request must present.
+    ///
+    /// At least 16 characters. Default: KARAT_SERVE_TOKEN, else a generated one, which is printed. `auto` always generates one.
     #[arg(long, value_name = "TOKEN")]
     pub(crate) token: Option<String>,
-    /// Require no token from any program on this computer; only with a loopback address.
+    /// Require no token; loopback only.
+    ///
+    /// Any program on this computer can read the pages; refused unless the address is a loopback one.
     #[arg(long, conflicts_with = "token")]
     pub(crate) no_token: bool,
-    /// Expire sessions unused for this long: browsers must present the token again, and a generated token is replaced.
-    #[arg(long, value_name = "TIME", default_value = "12h", value_parser = karat_format::quantity::duration)]
+    /// Expire sessions unused for this long.
+    ///
+    /// Browsers must present the token again, and a generated token is replaced. Default: 12h.
+    #[arg(long, value_name = "TIME", default_value = "12h", hide_default_value = true)]
+    #[arg(value_parser = karat_format::quantity::duration)]
     pub(crate) token_lifetime: Duration,
-    /// Host name by which browsers reach the server, such as karat.example or localhost:8080; repeatable.
+    /// Host name of the server; repeatable.
+    ///
+    /// The name by which browsers reach it, such as karat.example or localhost:8080.
     #[arg(long = "host", value_name = "HOST[:PORT]")]
     pub(crate) hosts: Vec<String>,
-    /// Allow labelling of pairs and extras; without it, the pages are read-only.
+    /// Allow labelling.
+    ///
+    /// Pairs and extras can be labelled; without it, the pages are read-only.
     #[arg(long)]
     pub(crate) label: bool,
-    /// Append a line for every request to a file; `-` is standard error.
+    /// Log every request to a file.
+    ///
+    /// A line for each is appended; `-` is standard error.
     #[arg(long, value_name = "FILE")]
     pub(crate) access_log: Option<PathBuf>,
-    /// Serve HTTPS with this certificate chain (PEM).
+    /// Serve HTTPS with this certificate (PEM).
+    ///
+    /// The file holds the certificate's chain.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_cert: Option<PathBuf>,
     /// Private key of the certificate (PEM).

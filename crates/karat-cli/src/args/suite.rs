@@ -1,12 +1,37 @@
 //! Commands that create, check and update suites.
 
-use super::{AskArgs, PlaceArgs, RuleArgs, StorePlace};
+use super::{AskArgs, PlaceArgs, RuleArgs, StorePlace, choice};
 use clap::{Args, Subcommand};
+use karat_format::config::SuiteKind;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// Folder to write to; created if missing.
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// Kind of suite: findings or assessment.
+    ///
+    /// findings, for tools that report problems in code, or assessment, for documents and requirements. Default: asked for at a
+    /// terminal, elsewhere findings.
+    #[arg(long, value_name = "KIND", hide_possible_values = true)]
+    #[arg(value_parser = choice(&[("findings", SuiteKind::Findings), ("assessment", SuiteKind::Assessment)]))]
+    pub(crate) kind: Option<SuiteKind>,
+    /// Write no example cases.
+    ///
+    /// Only karat.toml and the schemas are written.
+    #[arg(long)]
+    pub(crate) bare: bool,
+    /// Print the written files as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// Folder with karat.toml, CRB challenges or golden records; a golden record; or the name of a built-in suite.
+    /// Suite folder, golden record, or name of a built-in suite.
+    ///
+    /// A suite folder has karat.toml, CRB challenges or golden records.
     #[arg(value_name = "SUITE", default_value = ".")]
     pub(crate) suite: String,
     #[command(flatten)]
@@ -32,32 +57,42 @@ pub(crate) struct ImportArgs {
     /// Suite whose cases the findings belong to.
     #[arg(long, value_name = "SUITE")]
     pub(crate) suite: Option<String>,
-    /// Output: a .jsonl file for a submission, or a folder for a suite; default: standard output.
+    /// Output; default: standard output.
+    ///
+    /// A .jsonl file for a submission, or a folder for a suite.
     #[arg(short = 'o', long = "output", value_name = "FILE|DIR", group = "result")]
     pub(crate) output: Option<PathBuf>,
     /// List the supported formats.
     #[arg(long, group = "result")]
     pub(crate) list: bool,
-    /// Print a summary with skipped items and warnings as JSON; the submission itself goes to -o.
+    /// Print a summary as JSON.
+    ///
+    /// With skipped items and warnings; the submission itself goes to -o.
     #[arg(long, requires = "result")]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct KeyArgs {
-    /// Submissions (.jsonl), SARIF, or any format named by --from.
+    /// Submissions, SARIF, or the format of --from.
     #[arg(value_name = "FILE", required_unless_present = "sarif")]
     pub(crate) files: Vec<PathBuf>,
     /// Format of the files.
     #[arg(long, value_name = "FORMAT")]
     pub(crate) from: Option<String>,
-    /// Print symbol keys, which do not change when lines move.
+    /// Print symbol keys.
+    ///
+    /// They do not change when lines move.
     #[arg(long)]
     pub(crate) v3: bool,
-    /// Source code of the findings: a checkout, or a suite folder.
+    /// Source code of the findings.
+    ///
+    /// A checkout, or a suite folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) source: Option<PathBuf>,
-    /// Copy this SARIF file and add the keys to its partialFingerprints.
+    /// Copy this SARIF file with the keys.
+    ///
+    /// The keys are added to its partialFingerprints.
     #[arg(long, value_name = "IN", requires = "output", conflicts_with_all = ["files", "v3"])]
     pub(crate) sarif: Option<PathBuf>,
     /// Output file of the copy.
@@ -72,7 +107,9 @@ pub(crate) struct KeyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExpectArgs {
-    /// Trusted scan: a submission with one trial for each case.
+    /// Trusted scan.
+    ///
+    /// A submission with one trial for each case.
     #[arg(long = "from", value_name = "SUBMISSION")]
     pub(crate) from: PathBuf,
     /// Tool, if the submission has several.
@@ -81,16 +118,24 @@ pub(crate) struct ExpectArgs {
     /// Trial to use.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) trial: u32,
-    /// Update this suite's expectations instead of writing a new suite.
+    /// Update this suite's expectations.
+    ///
+    /// No new suite is written.
     #[arg(long, value_name = "SUITE")]
     pub(crate) suite: Option<String>,
-    /// Remove expectations that the scan does not meet.
+    /// Remove expectations that are not met.
+    ///
+    /// Those that the scan does not meet.
     #[arg(long)]
     pub(crate) prune: bool,
-    /// Output: a folder for a whole suite, or a .jsonl file for its cases; default: standard output.
+    /// Output; default: standard output.
+    ///
+    /// A folder for a whole suite, or a .jsonl file for its cases.
     #[arg(short = 'o', long = "output", value_name = "DIR|FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Print new, kept and unmet expectations as JSON; the cases themselves go to -o.
+    /// Print a summary as JSON.
+    ///
+    /// New, kept and unmet expectations; the cases themselves go to -o.
     #[arg(long, requires = "output")]
     pub(crate) json: bool,
 }
@@ -103,7 +148,9 @@ pub(crate) struct DriftArgs {
     /// Repository with the goldens' files.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) repo: PathBuf,
-    /// Folder of the repository that the goldens' paths are relative to.
+    /// Folder that the goldens' paths start from.
+    ///
+    /// A folder of the repository.
     #[arg(long, value_name = "PATH")]
     pub(crate) prefix: Option<String>,
     /// Revision the goldens are written for.
@@ -112,7 +159,9 @@ pub(crate) struct DriftArgs {
     /// Revision to update them to.
     #[arg(long, value_name = "REV")]
     pub(crate) to: String,
-    /// Write the new lines to the suite's files; comments and layout are kept.
+    /// Write the new lines to the suite's files.
+    ///
+    /// Comments and layout are kept.
     #[arg(long)]
     pub(crate) write: bool,
     /// Print JSON.
@@ -122,7 +171,9 @@ pub(crate) struct DriftArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SuiteCommand {
-    /// Add a case from a commit of any repository, or from a fix.
+    /// Add a case from a commit or a fix.
+    ///
+    /// A commit of any repository on this machine.
     #[command(after_help = "\
 Examples:
   karat suite add --from-commit HEAD~3 --repo ../app --suite my-suite
@@ -133,7 +184,9 @@ Examples:
 case from that commit. Its golden has the fix's title and those lines; check both. The fix becomes the twin, with nothing to
 report.")]
     Add(SuiteAddArgs),
-    /// Add findings that people confirmed as real problems to the goldens, as acceptable.
+    /// Add confirmed findings to the goldens.
+    ///
+    /// Those that people confirmed as real problems become acceptable goldens.
     #[command(after_help = "\
 Examples:
   karat suite adopt my-suite latest                  use the labels in the store
@@ -151,16 +204,24 @@ pub(crate) struct SuiteAddArgs {
     /// Commit whose change is the case.
     #[arg(long, value_name = "REV", required_unless_present = "from_fix", conflicts_with = "from_fix")]
     pub(crate) from_commit: Option<String>,
-    /// Commit that repaired a problem; the case is the change that introduced it.
+    /// Commit that repaired a problem.
+    ///
+    /// The case is the change that introduced it.
     #[arg(long, value_name = "REV")]
     pub(crate) from_fix: Option<String>,
-    /// Commit that introduced the problem, instead of the one that blame finds.
+    /// Commit that introduced the problem.
+    ///
+    /// Default: the one that blame finds.
     #[arg(long, value_name = "REV", requires = "from_fix")]
     pub(crate) introduced_by: Option<String>,
-    /// Title of the drafted golden; default: the fix's subject.
+    /// Title of the drafted golden.
+    ///
+    /// Default: the fix's subject.
     #[arg(long, value_name = "TEXT", requires = "from_fix")]
     pub(crate) title: Option<String>,
-    /// Store all files of the repository, for tools that compile or explore; equal files of all cases exist once.
+    /// Store all files of the repository.
+    ///
+    /// For tools that compile or explore; equal files of all cases exist once.
     #[arg(long)]
     pub(crate) whole_tree: bool,
     /// Repository with the commit.
@@ -169,13 +230,19 @@ pub(crate) struct SuiteAddArgs {
     /// Suite to add the case to.
     #[arg(long, value_name = "SUITE", default_value = ".")]
     pub(crate) suite: PathBuf,
-    /// Case id; default: derived from the commit's subject.
+    /// Case id.
+    ///
+    /// Default: derived from the commit's subject.
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
-    /// Keep the example cases of `karat init`, which are removed otherwise unless they were changed.
+    /// Keep the example cases of `karat init`.
+    ///
+    /// They are removed otherwise, unless they were changed.
     #[arg(long)]
     pub(crate) keep_examples: bool,
-    /// Print the folders and what was skipped as JSON.
+    /// Print JSON.
+    ///
+    /// The folders, and what was skipped.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -185,13 +252,19 @@ pub(crate) struct SuiteAdoptArgs {
     /// Suite folder.
     #[arg(value_name = "SUITE")]
     pub(crate) suite: String,
-    /// Run whose findings were labelled: id, id prefix, name, or latest.
+    /// Run whose findings were labelled.
+    ///
+    /// An id, an id prefix, a name, or latest.
     #[arg(value_name = "RUN", conflicts_with = "submissions")]
     pub(crate) run: Option<String>,
-    /// Submission (.jsonl) whose findings were labelled, instead of a run; repeatable; default: the suite's submissions.
+    /// Submission (.jsonl); repeatable.
+    ///
+    /// Its findings were labelled, instead of a run's. Default: the suite's submissions.
     #[arg(long = "submission", value_name = "FILE")]
     pub(crate) submissions: Vec<PathBuf>,
-    /// Labels (.jsonl), in addition to those in the store; repeatable.
+    /// Labels (.jsonl); repeatable.
+    ///
+    /// In addition to those in the store.
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Vec<PathBuf>,
     #[command(flatten)]
@@ -200,7 +273,9 @@ pub(crate) struct SuiteAdoptArgs {
     pub(crate) ask: AskArgs,
     #[command(flatten)]
     pub(crate) store: StorePlace,
-    /// Print what would be written, and write nothing.
+    /// Print what would be written.
+    ///
+    /// Nothing is written.
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print JSON.

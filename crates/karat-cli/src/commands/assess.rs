@@ -4,7 +4,7 @@ use crate::args::{AssessArgs, IngestArgs, LogsCommand, OutputArgs, TrecArgs};
 use crate::exit::{Exit, Failure, Result};
 use crate::outputs::{add_to_summary, check_extensions, json, save_drawn};
 use crate::progress::JudgeProgress;
-use crate::terminal::{look, note, notes, print, print_json, print_stderr, show, word};
+use crate::terminal::{look, note, note_problem, notes, print, print_json, print_next, print_stderr, show, word};
 use karat::assess::{AssessRequest, NamedLog, SearchRequest, assess, find_log, named_logs};
 use karat::did_you_mean;
 use karat::judge::run::JudgeObserver;
@@ -56,27 +56,29 @@ pub(crate) fn run(args: &AssessArgs) -> Result<Exit> {
         trec_folder: args.trec.clone(),
         store_folder: args.store.path(),
     };
-    let mut progress = JudgeProgress::new(args.quiet);
+    let mut progress = JudgeProgress::new(false);
     let result = assess(&request, &mut progress);
     progress.end();
     let result = result?;
     // Standard output may be closed; the files are written all the same.
     let printed = match args.json {
         true => print(&json(&result.report)),
-        false => print(&draw(&result.report, args.verbose, &look())),
+        false => print(&draw(&result.report, &look())),
     };
     let view = AssessmentView { name: args.name.clone(), ..AssessmentView::new(&result.report) };
-    write(&view, &args.outputs, args.quiet)?;
+    write(&view, &args.outputs)?;
     add_to_summary(&|| markdown::draw(&result.report))?;
     printed?;
     if let Some(fault) = &result.log_fault {
-        note(&format!("the log is incomplete: {fault}"));
+        note_problem(&format!("the log is incomplete: {fault}"));
     }
-    if let Some(id) = result.id.as_ref().filter(|_| !args.quiet && !args.json) {
+    if let Some(id) = result.id.as_ref().filter(|_| !args.json) {
         let short = args.name.as_deref().map_or_else(|| id[..13.min(id.len())].to_owned(), word);
         let flag = args.store.flag();
-        print_stderr(&format!("\nNext:\n  karat report {short} -o report.html{flag}"));
-        print_stderr(&format!("  karat logs summarize --run {short}{flag}"));
+        print_next(&[
+            format!("karat report {short} -o report.html{flag}"),
+            format!("karat logs summarize --run {short}{flag}"),
+        ]);
     }
     Ok(if result.has_silent_assessor() { Exit::Failed } else { Exit::Ok })
 }
@@ -86,7 +88,7 @@ pub(super) fn redraw(view: &AssessmentView<'_>, args: &OutputArgs) -> Result<Exi
     check_extensions(&args.outputs, &EXTENSIONS)?;
     let format = if args.json { "json" } else { args.format.as_deref().unwrap_or("table") };
     print(&match format {
-        "table" => draw(report, false, &look()),
+        "table" => draw(report, &look()),
         "json" => json(report),
         "markdown" => markdown::draw(report),
         "csv" => csv::draw(report),
@@ -97,12 +99,12 @@ pub(super) fn redraw(view: &AssessmentView<'_>, args: &OutputArgs) -> Result<Exi
             return Err(Failure::usage(message));
         }
     })?;
-    write(view, &args.outputs, false)?;
+    write(view, &args.outputs)?;
     Ok(Exit::Ok)
 }
 
-fn write(view: &AssessmentView<'_>, outputs: &[PathBuf], quiet: bool) -> Result<()> {
-    save_drawn(outputs, quiet, |extension| match extension {
+fn write(view: &AssessmentView<'_>, outputs: &[PathBuf]) -> Result<()> {
+    save_drawn(outputs, |extension| match extension {
         "json" => json(view.report),
         "md" => markdown::draw(view.report),
         "html" => html::draw(view),
@@ -140,7 +142,7 @@ pub(crate) fn ingest(args: &IngestArgs) -> Result<Exit> {
     let documents = args.files.iter().map(|path| ingest_file(path, &limits)).collect::<Result<Vec<_>, _>>()?;
     let as_json: Vec<Value> = documents.iter().map(document_json).collect();
     show(args.json, &as_json, |look| {
-        let drawn = documents.iter().map(|document| draw_document(document, look.width, args.verbose));
+        let drawn = documents.iter().map(|document| draw_document(document, look.width, look.verbosity.verbose));
         drawn.collect::<Vec<_>>().join("\n")
     })
 }

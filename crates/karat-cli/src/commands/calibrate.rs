@@ -176,8 +176,8 @@ fn curve(points: &[CurvePoint], weights: &str, width: usize) -> String {
 
 fn match_verdict(fit: &MatchFit, profile: &Profile) -> Vec<String> {
     let now = three(fit.present.f1);
-    let mut said = Vec::new();
-    said.push(match (&fit.held_out, fit.advice()) {
+    let mut sentences = Vec::new();
+    sentences.push(match (&fit.held_out, fit.advice()) {
         (Ok(held_out), Advice::All) => format!(
             "Use the fitted rules: on held-out groups, their F1 is {}, and that of the current \
              rules {now}.",
@@ -200,23 +200,23 @@ fn match_verdict(fit: &MatchFit, profile: &Profile) -> Vec<String> {
         ),
     });
     if !fit.weighs {
-        said.push("No two parts vary independently in these pairs, so only the threshold was fitted.".to_owned());
+        sentences.push("No two parts vary independently in these pairs, so only the threshold was fitted.".to_owned());
     }
     let kept: Vec<&str> = PARTS.into_iter().zip(fit.kept).filter(|(_, kept)| *kept).map(|(name, _)| name).collect();
     if fit.weighs && !kept.is_empty() {
-        said.push(format!(
+        sentences.push(format!(
             "Kept: {}; the part is nearly constant in these pairs, so its weight cannot be estimated.",
             kept.join(", ")
         ));
     }
     if profile.uses_judge() {
         let judge = &profile.judge;
-        said.push(format!(
+        sentences.push(format!(
             "The profile uses the judge {judge}, so the threshold applies only with --judge none; the weights select which \
              pairs are judged."
         ));
     }
-    said
+    sentences
 }
 
 fn run_sui(args: &SuiArgs) -> Result<Exit> {

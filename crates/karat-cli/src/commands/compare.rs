@@ -22,7 +22,7 @@ pub(crate) fn run(args: CompareArgs) -> Result<Exit> {
         CompareRequest { reports, tools, metrics, cluster, margin, intersection, all_pairs, ranks, seed, store_folder };
     let comparison = compare_reports(&request, &mut JudgeProgress::new(false))?;
     show(args.json, &comparison, |look| compare::draw(&comparison, look))?;
-    save_drawn(&args.outputs, false, |extension| match extension {
+    save_drawn(&args.outputs, |extension| match extension {
         "json" => json(&comparison),
         "md" => compare::markdown(&comparison),
         _ => compare::draw(&comparison, &PLAIN),
@@ -50,12 +50,11 @@ pub(crate) fn run_gate(args: GateArgs) -> Result<Exit> {
         store_folder,
     };
     let gate = gate(&request, &mut JudgeProgress::new(false))?;
-    let verbose = args.verbose;
-    show(args.json, &gate, |look| match verbose {
+    show(args.json, &gate, |look| match look.verbosity.verbose {
         true => gate_report::draw_demands(&gate, look),
         false => gate_report::draw(&gate, look),
     })?;
-    save_drawn(&args.outputs, false, |extension| match extension {
+    save_drawn(&args.outputs, |extension| match extension {
         "json" => json(&gate),
         "md" => gate_report::markdown(&gate),
         "xml" => draw_gate(&gate),

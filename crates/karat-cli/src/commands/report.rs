@@ -3,9 +3,11 @@
 use super::assess;
 use crate::args::{PlotArgs, ReportArgs};
 use crate::exit::{Category, Exit, Failure, Result};
-use crate::outputs::{self, ReportOutput, check_extensions, extension, print_written, save};
+use crate::outputs::{
+    self, ReportOutput, check_extensions, explain_command, extension, is_table_only, print_written, save,
+};
 use crate::progress::JudgeProgress;
-use crate::terminal::{note, show};
+use crate::terminal::{note, print_next, show, word};
 use karat::did_you_mean;
 use karat::report_source::{ReportLoader, find_metric, names_run, read_report, select_tools};
 use karat::report_view::gather;
@@ -16,6 +18,7 @@ use karat_core::trial::Trial;
 use karat_format::recorded::read_trials;
 use karat_format::report::ReportV1;
 use karat_report::grid::{Cell, draw};
+use karat_report::label_command;
 use karat_report::plot::{KINDS, Plot, PlotKind, PlotOptions, RasterError, kind};
 use karat_report::report_view::{AssessmentView, EarlierAssessment, EarlierReport, ReportView};
 use std::fmt::Display;
@@ -50,7 +53,18 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit> {
     let from = from.as_ref().map(|(loaded, trials)| (loaded, trials.as_slice()));
     // A page of one report is titled by its suite; with several, each needs its file name.
     let name = (is_run || !before.is_empty()).then(|| reports.label(last)).transpose()?;
-    outputs::write(ReportOutput { report: &report, name, from, earlier }, &args.output)
+    let exit = outputs::write(ReportOutput { report: &report, name, from, earlier }, &args.output)?;
+    if is_table_only(&args.output) {
+        let place = args.store.flag();
+        // A report file does not say where its suite and submissions are.
+        let explain = is_run.then(|| explain_command(&report, &format!(" --run {}{place}", word(last)))).flatten();
+        let mut steps = Vec::from_iter(explain);
+        steps.extend(label_command(&report).map(|command| command + &place));
+        let reports: Vec<String> = args.reports.iter().map(|name| word(name)).collect();
+        steps.push(format!("karat report {}{place} -o report.html", reports.join(" ")));
+        print_next(&steps);
+    }
+    Ok(exit)
 }
 
 fn load_earlier(reports: &mut ReportLoader<'_>, names: &[String]) -> Result<Vec<EarlierReport>> {

@@ -2,10 +2,10 @@
 
 use crate::args::{ReplayArgs, RunArgs};
 use crate::exit::{Exit, Failure, Result};
-use crate::outputs::{self, ReportOutput, worst_case};
+use crate::outputs::{self, ReportOutput, explain_command};
 use crate::progress::{JudgeProgress, Progress, at_terminal};
 use crate::signals::{cancel_on_signals, end_at_once};
-use crate::terminal::{note, print_stderr, show, word};
+use crate::terminal::{note, note_problem, print_always, print_next, print_stderr, show, word};
 use karat::evaluate::{EvaluateError, EvaluateObserver, EvaluateRequest, Evaluated, Phase, execute, prepare};
 use karat::judge::run::{JudgeObserver, refuse_incomplete};
 use karat::run::plan::describe;
@@ -19,6 +19,7 @@ use karat_format::diagnostic::harmless;
 use karat_format::report::{ReportV1, ToolV1};
 use karat_format::tool::ToolKindV1;
 use karat_io::cancel::Cancel;
+use karat_report::label_command;
 use karat_report::number::failed_trials;
 use karat_sandbox::{Isolation, Supervisor};
 use karat_store::event::{Ending, RunEvent};
@@ -30,10 +31,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 pub(crate) fn run(args: &RunArgs, jobs: Option<usize>) -> Result<Exit> {
-    outputs::check(&args.output)?;
-    let request = request(args, jobs)?;
-    let (progress, judge) = (Progress::new(args.quiet), JudgeProgress::new(args.quiet));
-    let mut observer = RunObserver { quiet: args.quiet, progress, judge };
+    let (request, mut observer) = start(args, jobs)?;
     let prepared = prepare(&request, &mut observer)?;
     if args.resume.is_some() {
         print_ignored(args);
@@ -48,6 +46,12 @@ pub(crate) fn run(args: &RunArgs, jobs: Option<usize>) -> Result<Exit> {
     }
     let evaluated = execute(&request, prepared, &mut observer).map_err(|error| failure(error, args))?;
     finish(args, evaluated)
+}
+
+/// What was asked for, and who shows what happens.
+pub(super) fn start(args: &RunArgs, jobs: Option<usize>) -> Result<(EvaluateRequest, RunObserver<'_>)> {
+    outputs::check(&args.output)?;
+    Ok((request(args, jobs)?, RunObserver::new(args)))
 }
 
 fn request(args: &RunArgs, jobs: Option<usize>) -> Result<EvaluateRequest> {
@@ -103,21 +107,25 @@ fn selection(args: &RunArgs) -> Result<Selection> {
     Ok(Selection { only: patterns(&args.only)?, skip: patterns(&args.skip)?, shard })
 }
 
-struct RunObserver {
-    quiet: bool,
-    progress: Progress,
+pub(super) struct RunObserver<'a> {
+    pub(super) args: &'a RunArgs,
+    pub(super) progress: Progress,
     judge: JudgeProgress,
 }
 
-impl EvaluateObserver for RunObserver {
+impl<'a> RunObserver<'a> {
+    fn new(args: &'a RunArgs) -> Self {
+        Self { args, progress: Progress::new(), judge: JudgeProgress::new(false) }
+    }
+}
+
+impl EvaluateObserver for RunObserver<'_> {
     fn note(&mut self, text: &str) {
-        note(text);
+        note_problem(text);
     }
 
     fn setting_up(&mut self, tool: &str) {
-        if !self.quiet {
-            print_stderr(&format!("setting up {tool} …"));
-        }
+        print_stderr(&format!("setting up {tool} …"));
     }
 
     fn consent(&mut self, request: &Request) -> Result<Option<bool>> {
@@ -133,7 +141,8 @@ impl EvaluateObserver for RunObserver {
     }
 
     fn phase(&mut self, phase: Phase) {
-        end_at_once(phase == Phase::Scoring);
+        // A watch ends after the round, with its report stored.
+        end_at_once(phase == Phase::Scoring && !self.args.watch);
     }
 
     fn judge(&mut self) -> &mut dyn JudgeObserver {
@@ -146,12 +155,12 @@ pub(crate) fn ask_consent(request: &Request) -> Result<Option<bool>> {
     if !std::io::stdin().is_terminal() || !at_terminal() {
         return Ok(None);
     }
-    print_stderr(&format!(
+    print_always(&format!(
         "The suite's tool `{}` requests more than the closed sandbox allows:",
         harmless(&request.tool)
     ));
     for line in request.describe() {
-        print_stderr(&format!("  - {}", harmless(&line)));
+        print_always(&format!("  - {}", harmless(&line)));
     }
     let mut answer = String::new();
     let mut screen = anstream::stderr();
@@ -168,7 +177,7 @@ fn finish(args: &RunArgs, evaluated: Evaluated) -> Result<Exit> {
     let stderr = first_failure.and_then(|first| stderr_command(args, &run.info, &mut store, &first.key));
     outputs::write(ReportOutput::new(&scoring.report, &run.loaded, &scoring.trials), &args.output)?;
     outputs::step_summary(&scoring.report)?;
-    if !args.output.json && args.output.format.is_none() && !args.quiet {
+    if !args.output.json && args.output.format.is_none() {
         next_steps(args, &run, &scoring.report, &store, stderr.as_deref());
     }
     if ending != Ending::Complete {
@@ -204,7 +213,7 @@ pub(super) fn expectation(report: &ReportV1) -> Exit {
     }
 }
 
-fn failure(error: EvaluateError, args: &RunArgs) -> Failure {
+pub(super) fn failure(error: EvaluateError, args: &RunArgs) -> Failure {
     match error {
         EvaluateError::Failure(failure) => failure,
         EvaluateError::Stopped { info, ending } => stopped(args, &info, &ending),
@@ -259,9 +268,8 @@ fn next_steps(args: &RunArgs, run: &StoredRun, report: &ReportV1, store: &Store,
     let here = std::env::current_dir().ok();
     let shown = here.and_then(|here| folder.strip_prefix(here).ok().map(Path::to_owned)).unwrap_or(folder.to_owned());
     let mut steps = Vec::new();
-    if let Some((tool, case)) = worst_case(report) {
-        steps.push(format!("karat explain {} --tool {} --run {short}{place}", word(case), word(tool)));
-    }
+    steps.extend(explain_command(report, &format!(" --run {short}{place}")));
+    steps.extend(label_command(report).map(|command| command + &place));
     steps.push(format!("karat report {short}{place} -o report.html"));
     let failures: usize = report.tools.iter().map(failed_trials).sum();
     let executed = run.plan.tools.iter().any(|tool| matches!(tool.kind, ToolKindV1::Command | ToolKindV1::Llm));
@@ -272,8 +280,8 @@ fn next_steps(args: &RunArgs, run: &StoredRun, report: &ReportV1, store: &Store,
         steps.push(format!("karat run --resume {short}{place}"));
     }
     let kept = format!("Run {short}{name} is stored in {}, with its full report.", shown.display());
-    let steps: Vec<String> = steps.iter().map(|step| harmless(step).into_owned()).collect();
-    print_stderr(&format!("{}\n\nNext:\n  {}", harmless(&kept), steps.join("\n  ")));
+    print_stderr(&harmless(&kept));
+    print_next(&steps);
 }
 
 pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit> {
@@ -282,7 +290,7 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit> {
     let run = run_loader::run(&mut store, &args.run)?;
     let mut in_order: Vec<&StoredTrial> = run.trials.iter().collect();
     in_order.sort_by_key(|trial| trial.detail.started_ms);
-    let mut progress = Progress::new(args.quiet);
+    let mut progress = Progress::new();
     let started = format_utc(run.info.created_ms);
     print_stderr(&harmless(&format!("replay of run {} of {started}", run.info.short_id)));
     progress.show(&RunEvent::Began { plan: &run.plan, done: 0, left: run.info.planned as usize });

@@ -2,21 +2,22 @@
 
 use crate::args::{ExplainArgs, ScoreArgs};
 use crate::exit::{Exit, Result};
-use crate::outputs::{self, ReportOutput, save_with, worst_case};
+use crate::outputs::{self, ReportOutput, explain_command, is_table_only, save_with};
 use crate::progress::JudgeProgress;
-use crate::terminal::{flags, notes, print_stderr, show, word};
+use crate::terminal::{flags, notes, print_next, show, verbosity, word};
 use karat::explain::{ExplainRequest, Explained, explain as explain_case};
 use karat::judge::run::refuse_incomplete;
 use karat::score::{ScoreRequest, ScoreSource, score};
-use karat_format::diagnostic::harmless;
 use karat_format::recorded::write_judgements;
 use karat_format::report::ReportV1;
 use karat_report::explain::{CaseExplanation, candidate_json, draw, refused_findings};
+use karat_report::label_command;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// The number of candidates shown of each golden.
+/// The number of candidates shown of each golden, and with `--verbose`.
 const CANDIDATES: usize = 3;
+const MORE_CANDIDATES: usize = 10;
 
 pub(crate) fn run(args: &ScoreArgs) -> Result<Exit> {
     outputs::check(&args.output)?;
@@ -37,26 +38,24 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit> {
     }
     outputs::write(ReportOutput::new(report, &scored.loaded, &scored.scoring.trials), &args.output)?;
     outputs::step_summary(report)?;
-    if !args.output.json && args.output.format.is_none() && args.output.outputs.is_empty() {
+    if is_table_only(&args.output) {
         next_steps(args, &request.source, report);
     }
     refuse_incomplete(report, args.allow_incomplete_judging)?;
     Ok(super::run::expectation(report))
 }
 
-/// Suggests the next commands: explain the worst case of the best tool, and write a report.
+/// Suggests the next commands: explain the worst case of the best tool, label pairs that decide the ranking, and write a report.
 fn next_steps(args: &ScoreArgs, source: &ScoreSource, report: &ReportV1) {
-    let Some((tool, case)) = worst_case(report) else { return };
     let from = match source {
         ScoreSource::Run(run) => format!(" --run {}", word(run)),
         ScoreSource::Suite(suite) => format!(" --suite {}", word(suite)),
     };
     let files = same_flags(args);
-    let steps = [
-        format!("karat explain {} --tool {}{from}{files}", word(case), word(tool)),
-        format!("karat score {}{files} -o report.html -o report.json", word(&args.suite)),
-    ];
-    print_stderr(&format!("\nNext:\n  {}", steps.map(|step| harmless(&step).into_owned()).join("\n  ")));
+    let mut steps = Vec::from_iter(explain_command(report, &format!("{from}{files}")));
+    steps.extend(label_command(report));
+    steps.push(format!("karat score {}{files} -o report.html -o report.json", word(&args.suite)));
+    print_next(&steps);
 }
 
 /// The arguments with which `karat label next` selects the same pairs; it reads neither judgements nor scanners' files, and all
@@ -107,7 +106,8 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit> {
     let request = ExplainRequest { score, case: args.case.clone(), tool: args.tool.clone(), trial: args.trial };
     let explained = explain_case(&request, &mut JudgeProgress::new(false))?;
     notes(&explained.notes);
-    let candidates = explained.candidates(CANDIDATES);
+    let most = if verbosity().verbose && !args.json { MORE_CANDIDATES } else { CANDIDATES };
+    let candidates = explained.candidates(most);
     let tool = &explained.scoring.report.tools[explained.tool_index].tool;
     let explanation = CaseExplanation {
         case: explained.case(),

@@ -2,7 +2,7 @@
 
 use crate::args::ServeArgs;
 use crate::exit::{Exit, Failure, Result};
-use crate::terminal::{note, print, print_stderr};
+use crate::terminal::{note, print, print_always, print_stderr};
 use karat_format::diagnostic::harmless;
 use karat_store::Store;
 use karat_web::{Auth, ServeRequest, Server, TokenRequest};
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit> {
         tls: args.tls_cert.as_deref().zip(args.tls_key.as_deref()),
         access_log: args.access_log.as_deref(),
         label: args.label,
-        notify: print_stderr,
+        notify: print_always,
     };
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
         .map_err(|error| Failure::failed(format!("cannot install signal handlers: {error}")))?;
@@ -58,9 +58,9 @@ fn announce(args: &ServeArgs, auth: &Auth, folder: &str, there: bool) -> Result<
         all if all.ip().is_unspecified() => format!(" and on this computer's other addresses, port {}", all.port()),
         _ => String::new(),
     };
-    print_stderr(&format!("serving {} on {page}{others}", harmless(folder)));
+    print_always(&format!("serving {} on {page}{others}", harmless(folder)));
     if let Some(label) = &label {
-        print_stderr(&format!("label on {label}"));
+        print_always(&format!("label on {label}"));
     }
     if chosen {
         print_stderr("open it once with ?token= and your token");

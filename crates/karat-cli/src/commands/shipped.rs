@@ -1,21 +1,36 @@
-//! What Karat ships: `karat profile`, `metrics` and `completions`.
+//! What Karat ships: `karat profile`, `metrics` and `schema`.
 
-use crate::args::{self, MetricsCommand, ProfileCommand};
-use crate::exit::{Exit, Result};
+use crate::args::{MetricsCommand, ProfileCommand};
+use crate::exit::{Exit, Failure, Result};
 use crate::terminal::{merged, print, show};
+use karat::did_you_mean;
 use karat::profile::{ProfileRequest, SHIPPED, resolve_for_suite, to_toml};
 use karat::report_source::find_metric;
 use karat_core::metric::formula_text::applied_formula;
 use karat_core::metric::table::{Direction, METRICS, Metric, Track};
 use karat_core::profile::Profile;
+use karat_format::schemas::{PublishedSchema, SCHEMAS};
 use karat_report::TerminalStyle;
 use karat_report::grid::{Cell, draw};
 use serde_json::json;
 
-pub(crate) fn completions(shell: clap_complete::Shell) -> Result<Exit> {
-    let mut out = Vec::new();
-    clap_complete::generate(shell, &mut args::command(), "karat", &mut out);
-    print(&String::from_utf8_lossy(&out))
+pub(crate) fn schema(name: Option<&str>, json: bool) -> Result<Exit> {
+    let Some(typed) = name else {
+        let entry = |schema: &PublishedSchema| json!({ "name": schema.name(), "describes": schema.describes });
+        let row = |schema: &PublishedSchema| vec![Cell::left(schema.name()), Cell::folded(schema.describes)];
+        return show(json, &SCHEMAS.iter().map(entry).collect::<Vec<_>>(), |look| {
+            draw(&SCHEMAS.iter().map(row).collect::<Vec<_>>(), look.width, false)
+        });
+    };
+    let wanted = typed.strip_suffix(".json").unwrap_or(typed);
+    match SCHEMAS.iter().find(|schema| schema.name() == wanted) {
+        Some(schema) => print(&schema.text()),
+        None => {
+            let hint =
+                did_you_mean(wanted, SCHEMAS.iter().map(PublishedSchema::name)).unwrap_or_else(|| ".".to_owned());
+            Err(Failure::usage(format!("unknown schema `{typed}`{hint} `karat schema` lists them")))
+        }
+    }
 }
 
 pub(crate) fn profile(command: &ProfileCommand) -> Result<Exit> {

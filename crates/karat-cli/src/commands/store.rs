@@ -3,7 +3,7 @@
 use crate::args::{StoreArgs, StoreCommand, StorePlace};
 use crate::exit::{Exit, Failure, Result};
 use crate::outputs::save;
-use crate::terminal::{draw_table, merged, note, notes, print, print_done, print_json, print_stderr};
+use crate::terminal::{draw_table, merged, note, notes, print, print_always, print_done, print_json, print_stderr};
 use karat::tool::failed;
 use karat_core::trial::Outcome;
 use karat_core::wording::count;
@@ -184,7 +184,7 @@ fn export(store: &mut Store, run: &str, whole: bool, output: Option<&Path>, json
     }
     notes(&exported.unreadable);
     let left_out = count(exported.unreadable.len(), "trial");
-    print_stderr(&format!("error: {left_out} of the run {run} could not be read and were skipped"));
+    print_always(&format!("error: {left_out} of the run {run} could not be read and were skipped"));
     Ok(Exit::Failed)
 }
 
@@ -240,7 +240,7 @@ fn verify(store: &mut Store, json: bool) -> Result<Exit> {
     }
     let found = count(problems.len(), "problem");
     let advice = "nothing was changed; copy the folder, then save the runs with `karat store export`";
-    print_stderr(&format!("error: {found} in {}; {advice}", store.folder().display()));
+    print_always(&format!("error: {found} in {}; {advice}", store.folder().display()));
     Ok(Exit::Failed)
 }
 

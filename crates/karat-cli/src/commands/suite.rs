@@ -1,15 +1,18 @@
 //! `karat suite`, `init`, `check` and `drift`.
 
-use crate::args::{CheckArgs, DriftArgs, SuiteAddArgs, SuiteAdoptArgs, SuiteCommand};
+use crate::args::{CheckArgs, DriftArgs, InitArgs, SuiteAddArgs, SuiteAdoptArgs, SuiteCommand};
 use crate::exit::{Exit, Failure, Result};
 use crate::outputs::save;
-use crate::progress::JudgeProgress;
-use crate::terminal::{draw_diagnostics, note, notes, print, print_json, print_stderr, show};
+use crate::progress::{JudgeProgress, at_terminal};
+use crate::terminal::{
+    draw_diagnostics, note, notes, print, print_always, print_json, print_next, print_stderr, show, word,
+};
 use karat::label::{LabelRequest, score_for_adoption};
 use karat::profile::{ProfileRequest, resolve_for_suite};
 use karat::suite::add::{AddReport, AddRequest, CaseOrigin, add_case};
 use karat::suite::adopt::{Proposal, Proposals, adopt, as_yaml, origin, proposals};
 use karat::suite::drift::{DriftRequest, drift_suite};
+use karat::suite::init::{InitRequest, write as write_suite};
 use karat::suite::lint::lint as lint_suite;
 use karat::suite::load_what_is_there;
 use karat::tool::manifest::{faults_of_suite, grants_of_suite};
@@ -27,25 +30,66 @@ use karat_report::grid::{Cell, draw};
 use karat_source::drift::{DriftOutcome, DriftStatus, Location};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::PathBuf;
 
-pub(crate) fn init(folder: &Path, kind: SuiteKind, json: bool) -> Result<Exit> {
-    let written = karat::suite::init::write(folder, kind).map_err(|error| match error.kind() {
+pub(crate) fn init(args: &InitArgs) -> Result<Exit> {
+    let InitArgs { folder, kind, bare, json } = args;
+    let kind = match kind {
+        Some(kind) => *kind,
+        None if *json => SuiteKind::Findings,
+        None => ask_kind()?,
+    };
+    let request = InitRequest { folder: folder.clone(), kind, bare: *bare };
+    let written = write_suite(&request).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => Failure::bad_input(error),
         _ => Failure::unwritten(folder.display(), error),
     })?;
     let shown = |path: &String| format!("{}\n", folder.join(path).display());
-    if json {
+    if *json {
         return print_json(&json!({ "written": written }));
     }
     print(&written.iter().map(shown).collect::<String>())?;
-    let folder = folder.display();
-    let verb = match kind {
-        SuiteKind::Findings => "score",
-        SuiteKind::Assessment => "assess",
-    };
-    print_stderr(&format!("\nNext:\n  karat check {folder}\n  karat {verb} {folder}"));
+    let folder = word(&folder.display().to_string());
+    let check = format!("karat check {folder}");
+    print_next(&match (kind, *bare) {
+        (SuiteKind::Findings, false) => [check, format!("karat score {folder}")],
+        (SuiteKind::Assessment, false) => [check, format!("karat assess {folder}")],
+        (SuiteKind::Findings, true) => {
+            [format!("karat suite add --from-commit REV --repo PATH --suite {folder}"), check]
+        }
+        (SuiteKind::Assessment, true) => {
+            let files = "templates/NAME/config.yml and bundles/NAME/NAME.golden-assessment.yml";
+            [format!("write {files}"), check]
+        }
+    });
     Ok(Exit::Ok)
+}
+
+/// Asks at a terminal what the suite is for. Elsewhere, nobody is asked.
+fn ask_kind() -> Result<SuiteKind> {
+    if !std::io::stdin().is_terminal() || !at_terminal() {
+        return Ok(SuiteKind::Findings);
+    }
+    print_always("What is the suite for?");
+    print_always("  1  findings: tools that report problems in code, such as scanners and reviewers");
+    print_always("  2  assessment: documents that are held against requirements");
+    loop {
+        let mut answer = String::new();
+        let mut screen = anstream::stderr();
+        let read = write!(screen, "1 or 2? [1] ")
+            .and_then(|()| screen.flush())
+            .and_then(|()| std::io::stdin().lock().read_line(&mut answer));
+        let length = read.map_err(|error| Failure::io("terminal", error))?;
+        match answer.trim().to_lowercase().as_str() {
+            "" if length == 0 => {
+                return Err(Failure::usage("no answer; name the kind with --kind findings or --kind assessment"));
+            }
+            "" | "1" | "findings" => return Ok(SuiteKind::Findings),
+            "2" | "assessment" => return Ok(SuiteKind::Assessment),
+            _ => print_always("answer 1 or 2"),
+        }
+    }
 }
 
 pub(crate) fn run(command: SuiteCommand) -> Result<Exit> {

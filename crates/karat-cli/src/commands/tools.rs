@@ -35,7 +35,7 @@ pub(crate) fn run(command: &ToolsCommand, jobs: Option<usize>) -> Result<Exit> {
     }
 }
 
-struct KnownTool {
+pub(crate) struct KnownTool {
     name: String,
     /// A suite's name, `catalogue`, or a manifest file.
     declared_in: String,
@@ -45,7 +45,7 @@ struct KnownTool {
 }
 
 /// The suite's tools, then those of the catalogue that the suite does not declare.
-fn known_tools(suite: Option<&str>) -> Result<Vec<KnownTool>> {
+pub(crate) fn known_tools(suite: Option<&str>) -> Result<Vec<KnownTool>> {
     let mut all = Vec::new();
     if let Some(place) = suite {
         let loaded = load_suite(place)?;
@@ -111,11 +111,9 @@ fn doctor(args: &DoctorArgs, jobs: Option<usize>) -> Result<Exit> {
         [] => known_tools(suite)?,
         names => names.iter().map(|name| find_tool(name, suite)).collect::<Result<Vec<_>, _>>()?,
     };
-    let examine =
-        |known: KnownTool| ToolToExamine { name: known.name, manifest: known.manifest, trusted: !known.of_suite };
     let EvaluateRequest { environment, supervisor, .. } =
         EvaluateRequest::new("", &[], Path::new("").into(), supervisor()?);
-    let tools: Vec<ToolToExamine> = chosen.into_iter().map(examine).collect();
+    let tools: Vec<ToolToExamine> = chosen.into_iter().map(to_examine).collect();
     let progress = CountProgress::new(&format!("checking {} …", count(tools.len(), "tool")), tools.len());
     let request = DoctorRequest { tools, environment, supervisor, cancel: cancel_on_signals()?, jobs };
     let all = diagnose(&request, &|examined| progress.advance(&examined.tool));
@@ -128,7 +126,11 @@ fn doctor(args: &DoctorArgs, jobs: Option<usize>) -> Result<Exit> {
     Ok(if !is_named || all.iter().all(|examined| examined.usable) { Exit::Ok } else { Exit::Failed })
 }
 
-fn supervisor() -> Result<Supervisor> {
+pub(crate) fn to_examine(known: KnownTool) -> ToolToExamine {
+    ToolToExamine { name: known.name, manifest: known.manifest, trusted: !known.of_suite }
+}
+
+pub(crate) fn supervisor() -> Result<Supervisor> {
     Supervisor::this_program(crate::SUPERVISE).map_err(|error| Failure::io("the program", error))
 }
 

@@ -317,6 +317,52 @@ fn initial_suite_passes_check_and_scores() {
     assert!(checked.starts_with("it's \"mine\": 2 cases"), "{checked}");
 }
 
+/// The schema that a file names, for a language server: relative to the file, on this machine.
+fn linked_schema(project: &Project, file: &str) -> Option<std::path::PathBuf> {
+    let text = project.read(file);
+    let first = text.lines().next()?;
+    let link = first.strip_prefix("#:schema ").or_else(|| first.strip_prefix("# yaml-language-server: $schema="))?;
+    Some(project.path(file).parent().unwrap().join(link))
+}
+
+#[test]
+fn every_file_of_an_initial_suite_names_its_schema() {
+    for kind in ["findings", "assessment"] {
+        let project = Project::new();
+        let written = project.run(&format!("init mine --kind {kind}")).expect(0).out;
+        let mut linked = 0;
+        for file in written.lines().filter(|file| [".toml", ".yaml", ".yml"].iter().any(|end| file.ends_with(end))) {
+            let schema = linked_schema(&project, file).unwrap_or_else(|| panic!("{file} names no schema"));
+            let schema: Value = serde_json::from_slice(&std::fs::read(&schema).unwrap()).unwrap();
+            let text = project.read(file);
+            let value = match file.ends_with(".toml") {
+                true => karat_format::document::toml::parse(&text).unwrap().to_json(),
+                false => karat_format::document::yaml::parse(&text).unwrap().to_json(),
+            };
+            let validator = jsonschema::validator_for(&schema).unwrap();
+            assert!(validator.is_valid(&value), "{file} does not conform to its schema");
+            linked += 1;
+        }
+        assert_eq!(linked, 3, "{kind}:\n{written}");
+    }
+}
+
+#[test]
+fn bare_suite_has_no_examples() {
+    let project = Project::new();
+    let ran = project.run("init mine --bare").expect_error(0, &["karat suite add --from-commit"]);
+    assert_eq!(ran.out, "mine/karat.toml\nmine/schemas/config.json\nmine/schemas/case.json\n");
+    project.run("check mine").expect(4);
+    project.run("init docs --bare --kind assessment").expect_error(0, &["bundles/NAME/NAME.golden-assessment.yml"]);
+    assert!(!project.path("docs/bundles").exists() && project.read("docs/karat.toml").contains("name = \"docs\""));
+    // Without a name, the suite is that of the current folder.
+    std::fs::create_dir(project.path("here")).unwrap();
+    let mut command = project.command();
+    crate::project::CommandOutput::start(command.current_dir(project.path("here")).args(["init", "--bare"])).expect(0);
+    assert!(project.read("here/karat.toml").contains("\nname = \"here\"\n"));
+    project.run("init mine --kind nosuch").expect(2);
+}
+
 #[test]
 fn missing_code_is_reported() {
     let case = "id: c\nissues:\n  - id: g\n    title: The loop runs once too often\n    file: a.py\n";

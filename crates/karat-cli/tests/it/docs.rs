@@ -1,5 +1,6 @@
 //! The documentation covers what exists, and what it names exists.
 
+use crate::documented_commands::{first_line, matches_shown};
 use crate::project::root;
 use karat::profile::SHIPPED;
 use karat_core::metric::table::METRICS;
@@ -101,16 +102,55 @@ fn is_path(text: &str) -> bool {
         && (slash || file && text.starts_with(char::is_uppercase))
 }
 
-/// The README shows the output of its first command.
+/// Compares a block with what a command prints, where a line `…` stands for any lines. `KARAT_UPDATE=1` replaces it with the first
+/// paragraphs of the output.
+#[track_caller]
+fn check_beginning(path: &str, head: &str, command: &[&str], paragraphs: usize) {
+    let project = crate::project::Project::new();
+    let ran = crate::project::CommandOutput::start(project.command().env("COLUMNS", "80").args(command));
+    let printed = ran.expect(0).out;
+    let page = document(path);
+    let start = page.find(head).unwrap_or_else(|| panic!("{path} has no block {head:?}"));
+    let start = start + first_line(head).len();
+    let shown = &page[start..start + page[start..].find("```").expect("the block ends")];
+    if matches_shown(shown, &printed) {
+        return;
+    }
+    assert!(std::env::var_os("KARAT_UPDATE").is_some(), "{path} does not show what {command:?} prints:\n{printed}");
+    let beginning: Vec<&str> = printed.split("\n\n").take(paragraphs).collect();
+    let new_page = page.replacen(shown, &format!("{}\n…\n", beginning.join("\n\n")), 1);
+    std::fs::write(root().join(path), new_page).unwrap();
+}
+
 #[test]
 fn readme_leaderboard_is_current() {
-    let ran = crate::project::CommandOutput::start(
-        crate::project::Project::new().command().env("COLUMNS", "80").args(["run", "starter", "-q"]),
-    );
-    assert!(
-        document("README.md").contains(&ran.expect(0).out),
-        "README.md does not show what `karat run starter` prints"
-    );
+    check_beginning("README.md", "```text\nstarter", &["run", "starter", "-q"], 2);
+}
+
+#[test]
+fn markdown_example_is_current() {
+    check_beginning("docs/reports.md", "```markdown\n## Karat", &["score", "starter", "--format", "markdown"], 4);
+}
+
+#[test]
+fn readme_is_short() {
+    let text = document("README.md");
+    assert!(text.lines().count() < 120, "README.md has {} lines", text.lines().count());
+    assert_eq!(text.matches("![").count(), 1, "pictures in README.md");
+}
+
+/// The tests that a page names, as `cargo test … NAME`, exist.
+#[test]
+fn tests_named_as_evidence_exist() {
+    let text = document("docs/evidence.md");
+    let named: Vec<&str> = (text.lines().filter(|line| line.starts_with("cargo test ")))
+        .map(|line| line.split("  #").next().unwrap_or_default().split_whitespace().next_back().unwrap_or_default())
+        .collect();
+    assert!(named.len() > 8, "docs/evidence.md names {named:?}");
+    let sources = crate::house::sources("crates");
+    let exists = |name: &&str| sources.iter().any(|(_, text)| text.contains(&format!("fn {name}")));
+    let missing: Vec<&&str> = named.iter().filter(|name| !exists(name)).collect();
+    assert!(missing.is_empty(), "docs/evidence.md names tests that do not exist: {missing:?}");
 }
 
 #[test]

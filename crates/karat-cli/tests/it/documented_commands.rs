@@ -202,7 +202,7 @@ fn split_console(body: &str) -> Vec<Part<'_>> {
 }
 
 /// The first line of a text, with its line end.
-fn first_line(text: &str) -> &str {
+pub(crate) fn first_line(text: &str) -> &str {
     text.split_inclusive('\n').next().unwrap_or_default()
 }
 
@@ -213,14 +213,19 @@ fn strip_comments(command: &str) -> String {
 
 /// Replaces what differs between runs: run ids and durations.
 fn scrub(text: &str) -> String {
-    let patterns = [(r"\b01[0-9a-f]{6}(-[0-9a-f]{4})?\b", "RUN"), (r"\b\d+(\.\d+)? (ms|s)\b", "TIME")];
+    let patterns = [
+        (r"\b01[0-9a-f]{6}(-[0-9a-f]{4})?\b", "RUN"),
+        (r"\b\d+(\.\d+)? (ms|s)\b", "TIME"),
+        // The last column of a leaderboard with one tool, whose trials took place now.
+        (r"(?m)( s/trial\n  \S+ .*?) +\d+\.\d$", "$1 TIME"),
+    ];
     patterns.iter().fold(text.to_owned(), |text, (pattern, word)| {
         Regex::new(pattern).unwrap().replace_all(&text, *word).into_owned()
     })
 }
 
 /// Whether a text is the shown one, where a line `…` stands for any lines.
-fn matches_shown(shown: &str, text: &str) -> bool {
+pub(crate) fn matches_shown(shown: &str, text: &str) -> bool {
     let pattern: Vec<String> = shown.lines().map(|line| line.trim_end().to_owned()).collect();
     let lines: Vec<String> = text.lines().map(|line| line.trim_end().to_owned()).collect();
     let chunks: Vec<&[String]> = pattern.split(|line| line == "…").collect();

@@ -346,7 +346,7 @@ fn report_lists_unlabelled_extras() {
         report["tools"].as_array().unwrap().iter().map(|t| t["unlabelled_extras"].as_u64().unwrap_or(0)).collect();
     assert_eq!(open, [4, 1]);
     let unlabelled_section = |project: &Project, flags: &str| {
-        let out = project.ok(&format!("score . --submission s.jsonl {flags}"));
+        let out = project.ok(&format!("score . --submission s.jsonl -v {flags}"));
         let from = out.find("Unlabelled extras").map(|at| out[at..].to_owned());
         from.map(|text| {
             text.lines().take_while(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect::<String>()

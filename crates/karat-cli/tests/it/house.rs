@@ -5,7 +5,7 @@ use karat_format::document::{Value, toml};
 use std::path::{Path, PathBuf};
 
 /// Every Rust file in a folder of the repository, with its text.
-fn sources(folder: &str) -> Vec<(PathBuf, String)> {
+pub(crate) fn sources(folder: &str) -> Vec<(PathBuf, String)> {
     let (mut open, mut found) = (vec![root().join(folder)], Vec::new());
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {

@@ -59,7 +59,10 @@ fn help_of_every_command_has_an_example() {
         "store gc",
         "metrics explain",
         "profile show",
+        "doctor",
+        "schema",
         "completions",
+        "man",
     ];
     for verb in verbs {
         let help = project.ok(&format!("{verb} --help"));

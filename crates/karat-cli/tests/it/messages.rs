@@ -136,7 +136,7 @@ fn precision_without_doubt_is_not_stated_as_a_range() {
     let found = json!([{ "id": "f", "message": "The loop runs once too often", "file": "a.py", "line_start": 2 }]);
     let extra = json!([{ "id": "f", "message": "Rename this", "file": "a.py", "line_start": 9 }]);
     project.write("s.jsonl", lines(&[trial("a", "t", 1, found), trial("clean", "t", 1, extra)]));
-    let out = project.ok("score . --submission s.jsonl");
+    let out = project.ok("score . --submission s.jsonl -v");
     assert!(out.contains("Unlabelled extras") && !out.contains("precision is between 1.000 and 1.000"), "{out}");
 }
 

@@ -265,6 +265,8 @@ fn the_examples_give_way_to_the_first_case() {
 
     project.run("init other").expect(0);
     project.run("suite add --from-fix HEAD --repo repo --suite other --id one").expect(0);
+    let link = "# yaml-language-server: $schema=../../schemas/case.json\n";
+    assert!(project.read("other/cases/one/case.yaml").starts_with(link));
     let left = |folder: &str| std::fs::read_dir(project.path(folder)).unwrap().count();
     assert_eq!((left("other/cases"), left("other/submissions")), (2, 0));
     assert!(project.ok("check other").starts_with("other: 2 cases, 1 golden"));

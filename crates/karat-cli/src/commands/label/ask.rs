@@ -1,7 +1,7 @@
 //! Interactive labelling at a terminal. Each answer is stored at once.
 
 use crate::exit::{Exit, Failure, Result};
-use crate::terminal::{look, print, print_json, print_stderr, word};
+use crate::terminal::{look, print, print_always, print_json, print_stderr, word};
 use karat::label::page::draw;
 use karat::label::session::{AnnotationSession, Item, Queue};
 use karat::suite::LoadedSuite;
@@ -160,9 +160,9 @@ impl Input {
             match Self::parse(kind, &line) {
                 Some(said) => return Ok(said),
                 None if kind == LabelKind::Audit => {
-                    print_stderr("type a number from 1 to 9, with an optional note after it")
+                    print_always("type a number from 1 to 9, with an optional note after it")
                 }
-                None => print_stderr("type a letter, with an optional note after it: `n another query`"),
+                None => print_always("type a letter, with an optional note after it: `n another query`"),
             }
         }
     }

@@ -42,13 +42,13 @@ fn documented_example_is_current() {
     // The same figures computed by hand, as on the page.
     let report = project.json(&format!("{command} -q --json"));
     let evidence = (2.0 * 1.0 + 1.0 * 0.75) / 3.0;
-    near(&report, "/assessments/told/requirements/0/compliance", 0.5);
-    near(&report, "/assessments/told/requirements/0/evidence", evidence);
-    near(&report, "/assessments/told/requirements/0/combined", 0.5 * 0.5 + 0.5 * evidence);
-    near(&report, "/assessments/told/requirements/1/evidence", 0.5);
-    near(&report, "/assessments/told/requirements/1/combined", 0.75);
-    near(&report, "/assessments/told/requirements/2/combined", 1.0);
-    near(&report, "/assessments/told/requirements/3/combined", 0.0);
+    near(&report, "/assessments/recorded/requirements/0/compliance", 0.5);
+    near(&report, "/assessments/recorded/requirements/0/evidence", evidence);
+    near(&report, "/assessments/recorded/requirements/0/combined", 0.5 * 0.5 + 0.5 * evidence);
+    near(&report, "/assessments/recorded/requirements/1/evidence", 0.5);
+    near(&report, "/assessments/recorded/requirements/1/combined", 0.75);
+    near(&report, "/assessments/recorded/requirements/2/combined", 1.0);
+    near(&report, "/assessments/recorded/requirements/3/combined", 0.0);
     let mean = (0.5 * 0.5 + 0.5 * evidence + 0.75 + 1.0 + 0.0) / 4.0;
-    near(&report, "/assessments/told/metrics/mean_combined_score/value", mean);
+    near(&report, "/assessments/recorded/metrics/mean_combined_score/value", mean);
 }

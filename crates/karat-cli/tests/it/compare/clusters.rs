@@ -51,7 +51,7 @@ fn ten_or_more_repositories_are_resampled_as_clusters_by_default() {
     let f1 = "/tools/0/metrics/f1";
     assert_eq!(by_default.pointer(f1).unwrap()["method"], "hierarchical-cluster-bootstrap-bca");
     assert!(!warns_about_clusters(&by_default));
-    let table = project.ok("report r.json");
+    let table = project.ok("report r.json -v");
     assert!(
         table.contains("150 cases share 25 repositories, which are resampled as a whole; design effect of F1: 6."),
         "{table}"

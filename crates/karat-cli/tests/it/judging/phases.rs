@@ -193,7 +193,7 @@ fn unjudged_pairs_are_counted_and_warned_of() {
         );
     }
     // Also in the table and in `explain`.
-    let table = run(&project, &server, line).expect(0);
+    let table = run(&project, &server, &format!("{line} -v")).expect(0);
     assert!(table.out.contains("sonnet: 4 questions") && table.out.contains("3 unjudged"), "{}", table.out);
     let story = run(&project, &server, "explain c1 --suite suite --submission it.jsonl --judge sonnet");
     story.expect_error(5, &["the judge sonnet answered none of 1 questions"]);

@@ -40,7 +40,7 @@ fn report_states_refused_sampling_parameters() {
         );
         let warned = format!("{judge}: the provider refused `temperature`, and gave 30 answers without");
         assert!(warnings(&report).contains(&warned), "{}", warnings(&report));
-        let table = run(&project, &server, &format!("score suite --submission it.jsonl --judge {judge}")).expect(0);
+        let table = run(&project, &server, &format!("score suite --submission it.jsonl --judge {judge} -v")).expect(0);
         assert!(table.out.split_whitespace().collect::<Vec<_>>().join(" ").contains("sampling: provider default"));
         // The ledger gives the same report without requests.
         let again = run(&project, &server, &format!("{line} --judge-cache only")).expect(0);

@@ -169,7 +169,7 @@ fn undefined_is_a_dash_in_karat_and_zero_in_crb() {
     let table = project.ok("score . --submission s.jsonl");
     let row: Vec<&str> =
         table.lines().find(|line| line.trim_start().starts_with("t ")).unwrap().split_whitespace().collect();
-    assert_eq!(row[..4], ["t", "–", "0.000", "0.000"], "{table}");
+    assert_eq!(row[..4], ["t", "0.000", "–", "0.000"], "F1, precision, recall: {table}");
     let markdown = project.ok("score . --submission s.jsonl --format markdown");
     assert!(markdown.contains("| t | – | 0.000 ("), "{markdown}");
 }
@@ -232,9 +232,9 @@ fn findings_outside_the_change_are_flagged() {
     assert_eq!(first_trial(&report)["untouched_extras"], 1);
     let said = "1 of 1 extras of t are on lines the change did not touch";
     for format in ["table", "markdown", "html"] {
-        let text = project.ok(&format!("score . --submission s.jsonl --format {format}"));
+        let text = project.ok(&format!("score . --submission s.jsonl --format {format} -v"));
         assert!(text.contains(said), "{format}:\n{text}");
-        let text = project.ok(&format!("score . --submission s.jsonl --format {format} --count-untouched"));
+        let text = project.ok(&format!("score . --submission s.jsonl --format {format} -v --count-untouched"));
         assert!(!text.contains(said), "{format}:\n{text}");
     }
     let explained = project.ok("explain c --suite . --submission s.jsonl");

@@ -192,7 +192,7 @@ fn recorded_profile_matches_many_to_one() {
     assert_eq!(counts(&report), [0, 1, 2]);
     let table = project()
         .with("j.jsonl", lines(&shared))
-        .ok("score . --submission s.jsonl --judgements j.jsonl --profile recorded");
+        .ok("score . --submission s.jsonl --judgements j.jsonl --profile recorded -v");
     assert!(table.contains("If every finding could match only one golden"), "{table}");
     assert!(table.contains("2 → 1"), "{table}");
 }

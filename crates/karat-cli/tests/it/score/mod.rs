@@ -11,6 +11,7 @@ mod terminal;
 mod trials;
 mod trust;
 mod variation;
+mod verbosity;
 mod verdicts;
 
 use crate::project::{Project, lines, suite, trial};

@@ -89,7 +89,7 @@ fn counts_agree_with_the_figures_beside_them() {
         assert_eq!(check_markdown(&project.read("r.md")), tools, "{suite}");
         assert_eq!(check_html(&project.read("r.html")), tools, "{suite}");
         for width in ["60", "200"] {
-            let out = project.command().env("COLUMNS", width).args(["report", "r.json"]).output().unwrap().stdout;
+            let out = project.command().env("COLUMNS", width).args(["report", "r.json", "-v"]).output().unwrap().stdout;
             assert_eq!(check_table(&String::from_utf8(out).unwrap()), tools, "{suite} at {width}");
         }
     }

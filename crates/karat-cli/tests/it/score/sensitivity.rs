@@ -86,5 +86,5 @@ fn the_judge_is_named_with_its_measured_agreement() {
     assert!(agreement["kappa"].as_f64().is_some_and(|kappa| kappa > 0.0), "{agreement}");
     // One of the two findings names a rule, which is no majority.
     assert_eq!(agreement["most_findings"], "review_comments");
-    assert!(project().ok("score . --submission s.jsonl").contains("local (κ "));
+    assert!(project().ok("score . --submission s.jsonl -v").contains("local (κ "));
 }

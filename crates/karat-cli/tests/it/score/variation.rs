@@ -21,7 +21,7 @@ fn project_with_two_trials() -> Project {
 #[test]
 fn standard_deviation_over_trials_is_shown() {
     let project = project_with_two_trials();
-    let line = "score . --submission s.jsonl --judge none -o r.json -o r.md -o r.html";
+    let line = "score . --submission s.jsonl --judge none -v -o r.json -o r.md -o r.html";
     let table = project.ok(line);
     // Recall is 1 in the first trial of the suite and 0.5 in the second: mean 0.75, standard deviation √(2 · 0.25²).
     let report: serde_json::Value = serde_json::from_str(&project.read("r.json")).unwrap();
@@ -36,7 +36,7 @@ fn standard_deviation_over_trials_is_shown() {
 #[test]
 fn one_trial_has_no_variation() {
     let project = super::tiny();
-    let table = project.ok("score . --submission submissions/all.jsonl -o r.md -o r.html");
+    let table = project.ok("score . --submission submissions/all.jsonl -v -o r.md -o r.html");
     for text in [table, project.read("r.md"), project.read("r.html")] {
         assert!(!text.contains("Variation over trials"), "{text}");
     }
