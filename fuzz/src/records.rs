@@ -86,7 +86,7 @@ fn scores_hold(trials: &[Trial], judgements: &[Judgement]) {
         }
         let report = drawn_report(suite, trials, judgements, profile, &scorecard, &intervals);
         for format in FORMATS {
-            format.render(&ReportView::new(&report), &TerminalStyle { width: 80, colour: false });
+            format.render(&ReportView::new(&report), &TerminalStyle::complete(80));
         }
     }
 }

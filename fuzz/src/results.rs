@@ -20,7 +20,7 @@ use karat_report::report_view::ReportView;
 use karat_report::{FORMATS, TerminalStyle};
 use karat_store::label::{self, ImportContext};
 
-const LOOK: TerminalStyle = TerminalStyle { width: 80, colour: false };
+const LOOK: TerminalStyle = TerminalStyle::complete(80);
 
 /// A report that is taken is drawn in every format and as every plot, compared with itself, and gives a baseline.
 pub fn report(bytes: &[u8]) {
