@@ -71,7 +71,7 @@ fn header_names_only_judges_that_decided_a_pair() {
         let table = project.ok(&format!("score . --submission submissions/all.jsonl {flags}"));
         table.lines().next().unwrap_or_default().to_owned()
     };
-    assert!(header("").ends_with("judge local"), "{}", header(""));
+    assert!(header("").contains(" · judge local (κ 0."), "{}", header(""));
     assert!(header("--judge none").ends_with("judge none"), "{}", header("--judge none"));
     // No finding is a candidate, so no judge is asked.
     project.write("submissions/all.jsonl", lines(&[trial("tidy", "good", 1, json!([]))]));
