@@ -41,6 +41,7 @@ fn keyboard_mouse_and_touch_events_reach_the_page() {
         tab.press(key);
     }
     tab.click("#b");
+    tab.wait_text("li:last-child", "click true mouse");
     let expect = [
         "late",
         "y KeyY true",
@@ -57,10 +58,10 @@ fn keyboard_mouse_and_touch_events_reach_the_page() {
     assert_eq!((tab.text("h1").as_str(), tab.count("p")), ("Hello", 0));
     tab.wait_gone("p");
     tab.hover("#b");
-    assert_eq!(tab.count("#b:hover"), 1);
+    tab.wait_for("#b:hover");
     tab.click("#i");
     tab.type_text("Ann's <b> é");
-    assert_eq!(tab.eval("document.querySelector('#i').value"), "Ann's <b> é");
+    tab.wait_until("document.querySelector('#i').value === \"Ann's <b> é\"");
     assert_eq!(tab.eval("Promise.resolve({ a: [1] })"), json!({ "a": [1] }));
     tab.assert_clean();
     tab.emulate(Screen::PHONE);
