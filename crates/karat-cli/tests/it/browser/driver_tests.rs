@@ -60,6 +60,7 @@ fn keyboard_mouse_and_touch_events_reach_the_page() {
     tab.hover("#b");
     tab.wait_for("#b:hover");
     tab.click("#i");
+    tab.wait_for("#i:focus");
     tab.type_text("Ann's <b> é");
     tab.wait_until("document.querySelector('#i').value === \"Ann's <b> é\"");
     assert_eq!(tab.eval("Promise.resolve({ a: [1] })"), json!({ "a": [1] }));
