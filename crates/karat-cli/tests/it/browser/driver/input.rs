@@ -2,13 +2,56 @@
 
 use super::Tab;
 use serde_json::{Value, json};
+use std::time::Instant;
+
+/// Withholds the next click from the page unless it lands on the element. `karatClick.end()` says where it landed
+/// instead, or nothing.
+const GUARD_CLICK: &str = "(selector) => {
+  const e = [...document.querySelectorAll(selector)].find((e) => e.checkVisibility());
+  const names = ['pointerdown', 'touchstart', 'mousedown', 'pointerup', 'touchend', 'mouseup', 'click'];
+  let landed = null;
+  const guard = (event) => {
+    if (!event.isTrusted) return;
+    const hit = event.target;
+    landed ??= e.contains(hit) || hit.closest('label')?.control === e ? '' : hit.outerHTML.slice(0, 300);
+    if (landed) { event.preventDefault(); event.stopImmediatePropagation(); }
+  };
+  for (const name of names) window.addEventListener(name, guard, { capture: true, passive: false });
+  window.karatClick = { end: () => {
+    for (const name of names) window.removeEventListener(name, guard, { capture: true });
+    delete window.karatClick;
+    return landed ?? 'nothing';
+  } };
+}";
 
 impl Tab {
-    /// Clicks, or taps on a touch screen, the middle of the first visible element.
+    /// Clicks, or taps on a touch screen, the middle of the first visible element. A click that lands elsewhere, since
+    /// the page was still moving, is withheld from the page and repeated.
     #[track_caller]
     pub(crate) fn click(&self, selector: &str) {
-        self.wait_for(selector);
-        let [x, y] = self.click_point(selector);
+        let until = Instant::now() + self.timeout();
+        loop {
+            self.wait_for(selector);
+            let point = self.click_point(selector);
+            // Without scripts no listener would say where it landed.
+            if !self.scripts_enabled() {
+                return self.dispatch_click(point);
+            }
+            self.eval(&format!("({GUARD_CLICK})({})", json!(selector)));
+            self.dispatch_click(point);
+            // The click may have opened another document, which has no guard.
+            let missed = self.try_eval("window.karatClick?.end() ?? ''").unwrap_or_default();
+            match missed.as_str() {
+                Some(missed) if !missed.is_empty() => {
+                    assert!(Instant::now() < until, "a click on {selector} reached {missed}\n{}", self.describe());
+                }
+                _ => return,
+            }
+        }
+    }
+
+    #[track_caller]
+    fn dispatch_click(&self, [x, y]: [f64; 2]) {
         if self.screen.get().touch {
             self.call("Input.dispatchTouchEvent", json!({ "type": "touchStart", "touchPoints": [{ "x": x, "y": y }] }));
             self.call("Input.dispatchTouchEvent", json!({ "type": "touchEnd", "touchPoints": [] }));
@@ -44,7 +87,7 @@ impl Tab {
                const box = e.getClientRects()[0] ?? e.getBoundingClientRect();
                const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
                const hit = document.elementFromPoint(x, y);
-               const reached = hit && (e.contains(hit) || hit.contains(e) || hit.closest('label')?.control === e);
+               const reached = hit && (e.contains(hit) || hit.closest('label')?.control === e);
                return reached ? [x, y] : (hit?.outerHTML ?? 'nothing').slice(0, 300);
              }})()",
             json!(selector)
@@ -121,6 +164,7 @@ impl Tab {
     /// Types a text key by key into the focused element; characters without a key are inserted as by an input method.
     #[track_caller]
     pub(crate) fn type_text(&self, text: &str) {
+        self.wait_until("document.activeElement !== null && document.activeElement !== document.body");
         for c in text.chars() {
             match c {
                 '\n' => self.press("Enter"),

@@ -16,6 +16,7 @@ pub(crate) struct Tab {
     owns_context: bool,
     pub(super) screen: Cell<Screen>,
     timeout: Cell<Duration>,
+    scripts_enabled: Cell<bool>,
 }
 
 impl Tab {
@@ -29,7 +30,8 @@ impl Tab {
         let session = session["sessionId"].as_str().expect("a session has an id").to_owned();
         let context = context.to_owned();
         let (screen, timeout) = (Cell::new(Screen::LAPTOP), Cell::new(TIMEOUT));
-        let tab = Self { browser, context, target, session, owns_context, screen, timeout };
+        let scripts_enabled = Cell::new(true);
+        let tab = Self { browser, context, target, session, owns_context, screen, timeout, scripts_enabled };
         for domain in ["Page", "Runtime", "Log", "Network"] {
             tab.call(&format!("{domain}.enable"), json!({}));
         }
@@ -55,10 +57,19 @@ impl Tab {
         self.timeout.set(timeout);
     }
 
+    pub(super) fn timeout(&self) -> Duration {
+        self.timeout.get()
+    }
+
     /// Turns scripts of pages on or off.
     #[track_caller]
     pub(crate) fn set_scripts_enabled(&self, on: bool) {
+        self.scripts_enabled.set(on);
         self.call("Emulation.setScriptExecutionDisabled", json!({ "value": !on }));
+    }
+
+    pub(super) fn scripts_enabled(&self) -> bool {
+        self.scripts_enabled.get()
     }
 
     /// Runs a script in every page from now on, before its own scripts.
@@ -133,7 +144,7 @@ impl Tab {
         self.try_eval(js).unwrap_or_else(|why| panic!("{why}\nin: {js}"))
     }
 
-    fn try_eval(&self, js: &str) -> Result<Value, String> {
+    pub(super) fn try_eval(&self, js: &str) -> Result<Value, String> {
         let about = json!({ "expression": js, "awaitPromise": true, "returnByValue": true });
         let mut result = self.browser.own.pipe.try_call(Some(&self.session), "Runtime.evaluate", about)?;
         match &result["exceptionDetails"] {
