@@ -1,7 +1,6 @@
 //! Groups diagnostics of one kind: a few examples, and a count of the rest.
 
-use crate::diagnostic::{Diagnostic, Level};
-use crate::document::Fault;
+use crate::diagnostic::{Diagnostic, Fault, Level};
 use std::collections::BTreeMap;
 
 /// How many diagnostics of one kind are kept as examples.

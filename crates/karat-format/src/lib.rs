@@ -8,6 +8,7 @@ pub mod comparison;
 pub mod config;
 pub mod diagnostic;
 pub mod diagnostic_groups;
+pub mod diagnostic_render;
 pub mod document;
 pub mod gate;
 pub mod golden_record;

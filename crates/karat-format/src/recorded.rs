@@ -39,7 +39,7 @@ pub fn read_trials(inputs: Vec<NamedLines<'_>>, suite: Option<&Suite>) -> Result
             if let (Some(suite), Some(left)) = (suite, suggestions.checked_sub(1)) {
                 suggestions = left;
                 let names = suite.cases.iter().map(|c| c.id.as_str());
-                fault.help = suggest::nearest(trial.case.as_str(), names).map(|near| format!("did you mean `{near}`?"));
+                fault.help = suggest::did_you_mean(trial.case.as_str(), names);
             }
             own.push(fault);
         }

@@ -1,29 +1,48 @@
-//! The suites that are embedded in the binary. `suites/` of this crate links to those of the repository, so that a package of the
-//! crate contains them.
+//! The suites that are embedded in the binary, compressed by `build.rs`. `suites/` of this crate links to those of the repository, so
+//! that a package of the crate contains them.
 
-use include_dir::{Dir, include_dir};
-use karat_io::files::Files;
+use karat_io::files::{Files, PackedFiles};
+use miniz_oxide::inflate::decompress_to_vec;
 use std::path::Path;
-
-static STARTER: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/suites/starter");
-static SCANNED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/suites/scanned");
-static AGREEMENTS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/suites/agreements");
+use std::sync::OnceLock;
 
 /// The name of the shipped suite of findings.
 pub const NAME: &str = "starter";
 
-/// All of them by name.
-static EMBEDDED: &[(&str, &Dir<'static>)] = &[(NAME, &STARTER), ("scanned", &SCANNED), ("agreements", &AGREEMENTS)];
+struct ShippedSuite {
+    name: &'static str,
+    packed: &'static [u8],
+    files: OnceLock<PackedFiles>,
+}
+
+macro_rules! shipped {
+    ($name:expr, $file:literal) => {
+        ShippedSuite {
+            name: $name,
+            packed: include_bytes!(concat!(env!("OUT_DIR"), "/", $file)),
+            files: OnceLock::new(),
+        }
+    };
+}
+
+static SUITES: [ShippedSuite; 3] =
+    [shipped!(NAME, "starter"), shipped!("scanned", "scanned"), shipped!("agreements", "agreements")];
 
 /// The shipped suite with this name.
 pub fn embedded(name: &str) -> Option<Files> {
-    let (name, dir) = EMBEDDED.iter().find(|(known, _)| *known == name)?;
-    Some(Files::Embedded(name, dir))
+    let suite = SUITES.iter().find(|suite| suite.name == name)?;
+    Some(Files::Embedded(suite.name, suite.files.get_or_init(|| unpack(suite.packed))))
+}
+
+#[expect(clippy::expect_used, reason = "build.rs made the bytes, and a test unpacks all of them")]
+fn unpack(packed: &[u8]) -> PackedFiles {
+    let bytes = decompress_to_vec(packed).expect("it is compressed");
+    PackedFiles::unpack(&bytes).expect("it is packed")
 }
 
 /// The names of the shipped suites.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    EMBEDDED.iter().map(|(name, _)| *name)
+    SUITES.iter().map(|suite| suite.name)
 }
 
 /// A folder on disk, or a suite shipped in the binary when there is no such folder.

@@ -1,7 +1,7 @@
 //! Access to files of a suite, in a folder on disk or inside the binary. Nothing outside that root can be reached.
 
 use crate::regular_file;
-use include_dir::{Dir, DirEntry};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
@@ -11,7 +11,35 @@ pub enum Files {
     /// A folder on disk.
     Disk(PathBuf),
     /// A folder inside the binary, with its display name.
-    Embedded(&'static str, &'static Dir<'static>),
+    Embedded(&'static str, &'static PackedFiles),
+}
+
+/// Files by their path, as they were packed into the binary.
+#[derive(Debug)]
+pub struct PackedFiles(BTreeMap<String, Vec<u8>>);
+
+impl PackedFiles {
+    /// Unpacks what a build script packed: of each file the length of its path, the path, the length of its contents and the contents,
+    /// with lengths of four bytes, the lowest first. `None` where the bytes are something else.
+    pub fn unpack(mut bytes: &[u8]) -> Option<Self> {
+        let mut files = BTreeMap::new();
+        while !bytes.is_empty() {
+            let path = std::str::from_utf8(take_counted(&mut bytes)?).ok()?;
+            files.insert(path.to_owned(), take_counted(&mut bytes)?.to_vec());
+        }
+        Some(Self(files))
+    }
+
+    /// The paths below a folder, relative to it.
+    fn below<'p>(&'p self, folder: &str) -> impl Iterator<Item = &'p str> {
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        self.0.keys().filter_map(move |path| path.strip_prefix(&prefix))
+    }
+}
+
+fn take_counted<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
+    let length = u32::from_le_bytes(*bytes.split_off(..4)?.first_chunk()?);
+    bytes.split_off(..usize::try_from(length).ok()?)
 }
 
 impl Files {
@@ -49,8 +77,8 @@ impl Files {
                 let file = absent_as_none(regular_file::open(&full))?;
                 Ok(file.map(|file| Box::new(io::BufReader::with_capacity(1 << 16, file)) as Box<dyn io::BufRead>))
             }
-            Self::Embedded(_, dir) => {
-                Ok(dir.get_file(path).map(|file| Box::new(file.contents()) as Box<dyn io::BufRead>))
+            Self::Embedded(_, files) => {
+                Ok(files.0.get(path).map(|contents| Box::new(contents.as_slice()) as Box<dyn io::BufRead>))
             }
         }
     }
@@ -67,7 +95,7 @@ impl Files {
     pub fn has_folder(&self, path: &str) -> bool {
         match self {
             Self::Disk(root) => root.join(path).is_dir(),
-            Self::Embedded(_, dir) => embedded(dir, path).is_some(),
+            Self::Embedded(_, files) => files.below(path).next().is_some(),
         }
     }
 
@@ -81,10 +109,7 @@ impl Files {
                     names.extend(file_name(&full).filter(|_| full.is_dir()));
                 }
             }
-            Self::Embedded(_, dir) => {
-                let folders = embedded(dir, path).into_iter().flat_map(Dir::dirs);
-                names.extend(folders.filter_map(|folder| file_name(folder.path())));
-            }
+            Self::Embedded(..) => return Ok(self.entries(path)?.folders),
         }
         names.sort();
         Ok(names)
@@ -114,13 +139,15 @@ impl Files {
                     }
                 }
             }
-            Self::Embedded(_, dir) => {
-                for entry in embedded(dir, path).into_iter().flat_map(Dir::entries) {
-                    match entry {
-                        DirEntry::Dir(folder) => found.folders.extend(file_name(folder.path())),
-                        DirEntry::File(file) => found.files.extend(file_name(file.path())),
+            Self::Embedded(_, files) => {
+                let mut folders = BTreeSet::new();
+                for path in files.below(path) {
+                    match path.split_once('/') {
+                        Some((folder, _)) => _ = folders.insert(folder.to_owned()),
+                        None => found.files.push(path.to_owned()),
                     }
                 }
+                found.folders.extend(folders);
             }
         }
         for names in [&mut found.files, &mut found.folders, &mut found.refused] {
@@ -162,17 +189,7 @@ impl Files {
                     }
                 }
             }
-            Self::Embedded(_, dir) => {
-                let mut open: Vec<&Dir<'_>> = embedded(dir, path).into_iter().collect();
-                while let Some(folder) = open.pop() {
-                    for entry in folder.entries() {
-                        match entry {
-                            DirEntry::Dir(inner) => open.push(inner),
-                            DirEntry::File(file) => walk.files.push(relative(Path::new(path), file.path())),
-                        }
-                    }
-                }
-            }
+            Self::Embedded(_, files) => walk.files.extend(files.below(path).map(str::to_owned)),
         }
         walk.files.sort();
         walk.refused.sort();
@@ -188,10 +205,6 @@ pub struct Entries {
     pub folders: Vec<String>,
     /// Links that lead out of the root or to nothing; those of a walk may also lead to folders or out of where it began.
     pub refused: Vec<String>,
-}
-
-fn embedded(root: &'static Dir<'static>, path: &str) -> Option<&'static Dir<'static>> {
-    if path.is_empty() { Some(root) } else { root.get_dir(path) }
 }
 
 fn file_name(path: &Path) -> Option<String> {
@@ -219,5 +232,37 @@ fn absent_as_none<T>(result: io::Result<T>) -> io::Result<Option<T>> {
         Ok(value) => Ok(Some(value)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packed(files: &[(&str, &str)]) -> Vec<u8> {
+        let parts = files.iter().flat_map(|(path, contents)| [path, contents]);
+        parts.flat_map(|part| [&u32::try_from(part.len()).unwrap().to_le_bytes(), part.as_bytes()].concat()).collect()
+    }
+
+    #[test]
+    fn packed_files_are_listed_like_folders() {
+        let bytes = packed(&[("a/b/c.txt", "c"), ("a/d.txt", ""), ("ab.txt", "ab")]);
+        let files = Files::Embedded("name", Box::leak(Box::new(PackedFiles::unpack(&bytes).unwrap())));
+        let entries = files.entries("").unwrap();
+        assert_eq!((entries.files, entries.folders), (vec!["ab.txt".to_owned()], vec!["a".to_owned()]));
+        assert_eq!(files.walk("a").unwrap().files, ["b/c.txt", "d.txt"]);
+        assert_eq!(files.folders("a").unwrap(), ["b"]);
+        assert_eq!(files.read("a/d.txt").unwrap().unwrap(), b"");
+        assert!(files.has_folder("a/b") && !files.has_folder("a/b/c.txt") && !files.has_folder("ab"));
+        assert!(files.read("a/b").unwrap().is_none());
+    }
+
+    #[test]
+    fn truncated_packed_files_are_refused() {
+        let bytes = packed(&[("a.txt", "text")]);
+        for length in 1..bytes.len() {
+            let cut = PackedFiles::unpack(&bytes[..length]);
+            assert!(cut.is_none(), "{length} bytes were accepted");
+        }
     }
 }

@@ -65,9 +65,9 @@ pub enum StoreError {
     #[error("judgement {number} cannot be stored: {reason}; nothing was changed")]
     BadJudgement { number: i64, reason: String },
     #[error(
-        "{annotator} said {said} of the {kind} {id} on {when} UTC; labels are never overwritten, and --change keeps a correction beside it"
+        "{annotator} said {answer} of the {kind} {id} on {when} UTC; labels are never overwritten, and --change keeps a correction beside it"
     )]
-    Labelled { annotator: String, kind: &'static str, id: String, said: &'static str, when: String },
+    Labelled { annotator: String, kind: &'static str, id: String, answer: &'static str, when: String },
     #[error("the label of {about} cannot be stored: {reason}; nothing was changed")]
     BadLabel { about: String, reason: &'static str },
     #[error(

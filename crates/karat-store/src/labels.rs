@@ -235,7 +235,7 @@ fn refusal(current: &Label) -> StoreError {
         annotator: current.annotator.to_string(),
         kind: current.kind().noun(),
         id: current.key.short().to_owned(),
-        said: current.answer.word(),
+        answer: current.answer.word(),
         when: format_utc(current.made_ms),
     }
 }

@@ -5,6 +5,7 @@ use super::portable::{open_decompressed, write_atomically};
 use super::tables::{LEDGER, SENT_QUESTIONS};
 use super::timestamp::now_ms;
 use super::{Database, OnConflict, Result, Row, Store, StoreError, Value};
+use karat_core::wording::first_few;
 use karat_llm::ledger::{Exchange, Ledger, LedgerError, LedgerKey};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -140,10 +141,7 @@ impl Store {
                 }
             }
             if !other.is_empty() {
-                let mut keys = other.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join(", ");
-                if other.len() > MOST_NAMED {
-                    keys.push_str(&format!(" and {} more", other.len() - MOST_NAMED));
-                }
+                let keys = first_few(&other, MOST_NAMED);
                 return Err(StoreError::LedgerDiffers { file: file.display().to_string(), keys });
             }
             taken.added = missing.len();

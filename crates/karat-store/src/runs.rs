@@ -8,6 +8,7 @@ use super::timestamp::{format_utc, now_ms};
 use super::{Database, OnConflict, Result, Row, RunId, Store, StoreError, Value};
 use karat_core::ids::ToolName;
 use karat_core::trial::Outcome;
+use karat_core::wording::first_few;
 use karat_format::config::SuiteKind;
 use karat_format::document::suggest;
 use karat_format::run::{PlanV1, PlannedSuiteV1, ToolFactsV1};
@@ -64,6 +65,11 @@ pub struct RunInfo {
 }
 
 impl RunInfo {
+    /// When it began, in UTC.
+    pub fn began(&self) -> String {
+        format!("{} UTC", format_utc(self.created_ms))
+    }
+
     /// Whether it is complete and none of its trials came to a report; `false` where its outcomes were not read.
     pub fn is_failed(&self) -> bool {
         let reported = self.outcomes.get(&Outcome::Reported).is_some_and(|n| *n > 0);
@@ -398,11 +404,8 @@ fn choose(runs: Vec<RunInfo>, reference: &str) -> Result<RunInfo> {
         [one] => runs.into_iter().nth(*one).ok_or_else(|| unknown(&[], reference)),
         [] => Err(unknown(&runs, reference)),
         several => {
-            let shown: Vec<String> = several.iter().take(10).map(|&i| described(&runs[i])).collect();
-            let more = several.len().saturating_sub(10);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let candidates = format!("{}{more}", shown.join(", "));
-            Err(StoreError::Ambiguous { reference: reference.to_owned(), candidates })
+            let candidates: Vec<String> = several.iter().map(|&i| described(&runs[i])).collect();
+            Err(StoreError::Ambiguous { reference: reference.to_owned(), candidates: first_few(&candidates, 10) })
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Chooses which of several alternative schemas a value is meant to follow, so that only the faults of that one are reported.
 
 use super::schema::{Checker, ValueContext, allowed_of, is_of_type, span, types_of, unknown_key};
-use super::{Fault, Node, Value};
+use super::{Node, Value};
+use crate::diagnostic::Fault;
 use serde_json::Value as Json;
 
 impl<'s> Checker<'s> {

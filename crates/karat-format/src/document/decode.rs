@@ -1,7 +1,7 @@
 //! Decodes a text into a Rust value, or reports everything that is wrong with it.
 
-use super::{Fault, Key, Node, Segment, Source, Value, fail_on_faults, json, salvage, schema, toml, yaml};
-use crate::diagnostic::Diagnostic;
+use super::{Key, Node, Segment, Source, Value, fail_on_faults, json, salvage, schema, toml, yaml};
+use crate::diagnostic::{Diagnostic, Fault};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
@@ -112,12 +112,15 @@ pub(super) fn read<T: DeserializeOwned>(text: &str, syntax: Syntax, schema: &Jso
         found.retain(|f| f.code != "missing-key" && !broken.iter().any(|line| line.contains(&f.span.start)));
     }
     faults.extend(found);
-    let json = if faults.is_empty() { Some(node.to_json()) } else { salvage::salvage(&node, schema) };
-    match json.map(serde_json::from_value) {
-        Some(Ok(value)) => (Some((value, node)), faults),
-        Some(Err(error)) if faults.is_empty() => (None, vec![type_fault::<T>(&node, &error.to_string())]),
-        _ => (None, faults),
+    if faults.is_empty() {
+        return match from_node(&node) {
+            Ok(value) => (Some((value, node)), faults),
+            Err(fault) => (None, vec![fault]),
+        };
     }
+    let salvaged = salvage::salvage(&node, schema);
+    let value = salvaged.and_then(|json| serde_json::from_slice(json.to_string().as_bytes()).ok());
+    (value.map(|value| (value, node)), faults)
 }
 
 fn line_of(text: &str, at: usize) -> Range<usize> {
@@ -126,23 +129,20 @@ fn line_of(text: &str, at: usize) -> Range<usize> {
     start..text[at..].find('\n').map_or(text.len(), |newline| at + newline) + 1
 }
 
-/// The fault of a value that matches the schema but not the type, by a rule in the type's own code.
+/// The value of a node that matches the schema. The fault is one of a rule in the type's own code.
 ///
-/// Serde reports the line where it stopped, so the node is written with one token a line to find the node again.
-fn type_fault<T: DeserializeOwned>(node: &Node, message: &str) -> Fault {
+/// Serde reports the line where it stopped, so the node is written with one token a line to find it again.
+fn from_node<T: DeserializeOwned>(node: &Node) -> Result<T, Fault> {
     let mut text = String::new();
     let mut places = Vec::new();
     write_lines(node, &mut text, &mut places);
-    let (span, message) = match serde_json::from_str::<T>(&text) {
-        Ok(_) => (node.span.clone(), message.to_owned()),
-        Err(error) => {
-            let whole = error.to_string();
-            let suffix = format!(" at line {} column {}", error.line(), error.column());
-            let text = whole.strip_suffix(&suffix).unwrap_or(&whole).to_owned();
-            (places.get(error.line().saturating_sub(1)).cloned().unwrap_or(node.span.clone()), text)
-        }
-    };
-    Fault::new("invalid-value", span, message)
+    serde_json::from_slice(text.as_bytes()).map_err(|error| {
+        let whole = error.to_string();
+        let suffix = format!(" at line {} column {}", error.line(), error.column());
+        let message = whole.strip_suffix(&suffix).unwrap_or(&whole).to_owned();
+        let span = places.get(error.line().saturating_sub(1)).cloned().unwrap_or(node.span.clone());
+        Fault::new("invalid-value", span, message)
+    })
 }
 
 fn write_lines(node: &Node, text: &mut String, places: &mut Vec<Range<usize>>) {

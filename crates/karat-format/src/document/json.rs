@@ -1,6 +1,7 @@
 //! A JSON parser that keeps positions and reports what it expected.
 
-use super::{DEPTH_LIMIT, Entries, Fault, FaultLog, Key, Node, Stopped, Value, fail_on_faults};
+use super::{DEPTH_LIMIT, Entries, FaultLog, Key, Node, Stopped, Value, fail_on_faults};
+use crate::diagnostic::Fault;
 use std::ops::Range;
 
 /// The most values in a text; nodes need many times the memory of the text itself.

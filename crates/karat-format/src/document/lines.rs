@@ -1,8 +1,8 @@
 //! Streams JSONL, one value a line, and reports the faults of its lines.
 
 use super::decode::{is_authors_own, not_utf8, read};
-use super::{Fault, Node, Segment, Source, Syntax, json};
-use crate::diagnostic::Diagnostic;
+use super::{Node, Segment, Source, Syntax, json};
+use crate::diagnostic::{Diagnostic, Fault};
 use crate::diagnostic_groups::DiagnosticGroups;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
@@ -138,7 +138,7 @@ pub(super) fn decode_lines_within<T: DeserializeOwned>(
             break;
         }
         let wrong: Vec<Range<usize>>;
-        let value = match serde_json::from_str(text) {
+        let value = match serde_json::from_slice(text.as_bytes()) {
             Ok(value) => Some(value),
             // Nodes take far more memory than the line.
             Err(error) if text.len() > MAX_SALVAGED_BYTES => {

@@ -22,11 +22,12 @@ pub use decode::{Decoded, Document, Syntax, decode, decode_bytes, schema_of};
 pub use lines::{Line, decode_lines};
 pub use source::Source;
 
+use crate::diagnostic::Fault;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// The deepest nesting of lists and mappings.
-pub const DEPTH_LIMIT: usize = 128;
+/// The deepest nesting of lists and mappings, which is also that of `serde_json`.
+pub const DEPTH_LIMIT: usize = 127;
 
 /// The most faults of one text, so that they cannot fill the memory.
 const FAULT_LIMIT: usize = 10_000;
@@ -80,38 +81,6 @@ impl<'a> From<&'a str> for Segment<'a> {
 impl From<usize> for Segment<'_> {
     fn from(index: usize) -> Self {
         Self::Index(index)
-    }
-}
-
-/// A fault of a text, without a file name.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Fault {
-    /// A short kebab-case name of the kind of fault.
-    pub code: &'static str,
-    pub message: String,
-    /// Byte offsets in the text.
-    pub span: Range<usize>,
-    /// A short text beside the underline.
-    pub label: Option<String>,
-    pub help: Option<String>,
-}
-
-impl Fault {
-    /// A fault without label and help.
-    pub fn new(code: &'static str, span: Range<usize>, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), span, label: None, help: None }
-    }
-
-    pub(crate) fn with_label(mut self, label: impl Into<String>) -> Self {
-        self.label = Some(label.into());
-        self
-    }
-
-    /// Adds advice.
-    pub fn with_help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
     }
 }
 

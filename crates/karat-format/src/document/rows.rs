@@ -1,7 +1,7 @@
 //! Rows of delimited text with their positions.
 
-use super::{Fault, Source};
-use crate::diagnostic::Diagnostic;
+use super::Source;
+use crate::diagnostic::{Diagnostic, Fault};
 use crate::diagnostic_groups::{ERROR_LIMIT, stopped};
 use std::ops::Range;
 

@@ -5,7 +5,8 @@
 
 use super::source::truncated;
 use super::suggest::nearest;
-use super::{FAULT_LIMIT, Fault, Key, Node, Value};
+use super::{FAULT_LIMIT, Key, Node, Value};
+use crate::diagnostic::Fault;
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -198,7 +199,7 @@ impl<'s> Checker<'s> {
             facets.iter().filter_map(|f| f.get("additionalProperties")).filter(|o| o.is_object()).collect();
         let given: BTreeSet<&str> = entries.iter().map(|(key, _)| key.name.as_str()).collect();
         let free: Vec<&str> = known.iter().map(|(name, _)| *name).filter(|name| !given.contains(name)).collect();
-        let mut meant = Vec::new();
+        let mut reported = Vec::new();
         for (key, child) in entries {
             if self.faults.len() > FAULT_LIMIT {
                 return;
@@ -219,7 +220,7 @@ impl<'s> Checker<'s> {
             if let Some(schema) = patterned.or(others.first().copied()) {
                 self.node(child, schema, context);
             } else if closed {
-                let fault = unknown_key(key, &free, &known, &mut meant);
+                let fault = unknown_key(key, &free, &known, &mut reported);
                 let pattern =
                     facets.iter().filter_map(|f| f.get("patternProperties")?.as_object()?.keys().next()).next();
                 self.faults.push(match pattern {
@@ -230,8 +231,8 @@ impl<'s> Checker<'s> {
         }
         for name in required_keys(facets) {
             // A required key that is only misspelt is already reported.
-            if !given.contains(name) && !meant.contains(&name) {
-                meant.push(name);
+            if !given.contains(name) && !reported.contains(&name) {
+                reported.push(name);
                 let schema = known.iter().find(|(known, _)| *known == name).map(|(_, schema)| *schema);
                 self.faults.push(self.missing_key(node, name, schema, context));
             }
@@ -255,14 +256,14 @@ pub(super) fn unknown_key<'s>(
     key: &Key,
     free: &[&'s str],
     known: &[(&'s str, &Json)],
-    meant: &mut Vec<&'s str>,
+    reported: &mut Vec<&'s str>,
 ) -> Fault {
     let fault = Fault::new("unknown-key", key.span.clone(), format!("unknown key `{}`", truncated(&key.name)));
     if key.name == "<<" {
         return fault.with_help("YAML 1.2 has no merge keys: write the keys out");
     }
     if let Some(name) = nearest(&key.name, free.iter().copied()) {
-        meant.push(name);
+        reported.push(name);
         return fault.with_label(format!("did you mean `{name}`?"));
     }
     if let Some(name) = nearest(&key.name, known.iter().map(|(name, _)| *name)) {

@@ -1,7 +1,6 @@
 //! A text with a name and line numbers, which turns spans into diagnostics.
 
-use super::Fault;
-use crate::diagnostic::{Diagnostic, stand_in};
+use crate::diagnostic::{Diagnostic, Fault, stand_in};
 use crate::diagnostic_groups::DiagnosticGroups;
 use karat_core::wording;
 use std::borrow::Cow;

@@ -1,7 +1,8 @@
 //! Parses TOML with positions.
 
 use super::source::truncated;
-use super::{DEPTH_LIMIT, Fault, Key, Node, Value, fail_on_faults};
+use super::{DEPTH_LIMIT, Key, Node, Value, fail_on_faults};
+use crate::diagnostic::Fault;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 

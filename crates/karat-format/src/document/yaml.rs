@@ -1,6 +1,7 @@
 //! Parses YAML 1.2 with the core schema and with positions.
 
-use super::{DEPTH_LIMIT, Entries, Fault, FaultLog, Key, Node, Stopped, Value, fail_on_faults};
+use super::{DEPTH_LIMIT, Entries, FaultLog, Key, Node, Stopped, Value, fail_on_faults};
+use crate::diagnostic::Fault;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput, Tag};
 use std::borrow::Cow;
 use std::collections::BTreeMap;

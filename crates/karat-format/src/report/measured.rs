@@ -143,6 +143,9 @@ pub struct MeasuredV1 {
     pub latency: BTreeMap<String, LatencyV1>,
     /// By tool.
     pub cost: BTreeMap<String, CostV1>,
+    /// By tool: what trials that met an outage cost in USD. It is no part of `cost`; `karat gate --max-cost` adds it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub outages_usd: BTreeMap<String, f64>,
     /// By tool: the isolation that was in force.
     #[serde(default)]
     pub isolation: BTreeMap<String, String>,

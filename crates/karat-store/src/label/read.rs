@@ -224,8 +224,8 @@ fn keep<T>(found: Found<T>, faults: &mut Vec<Diagnostic>) -> Option<T> {
 }
 
 fn with_suggestion<'n>(fault: Diagnostic, word: &str, known: impl Iterator<Item = &'n str>) -> Diagnostic {
-    match suggest::nearest(word, known) {
-        Some(near) => fault.with_help(format!("did you mean `{near}`?")),
+    match suggest::did_you_mean(word, known) {
+        Some(question) => fault.with_help(question),
         None => fault,
     }
 }

@@ -36,7 +36,7 @@ impl RunFile {
             if line.is_empty() {
                 return unpacking.done().map_err(bad);
             }
-            limits.check(line.len() as u64, total, unpacking.held).map_err(bad)?;
+            limits.check(line.len() as u64, total, unpacking.in_memory).map_err(bad)?;
             if line.pop_if(|last| *last == b'\n').is_none() {
                 return Err(bad("the file ends too early".to_owned()));
             }
@@ -52,17 +52,17 @@ pub(super) struct Limits {
     line: u64,
     total: u64,
     /// Held in memory until the end is reached.
-    held: u64,
+    in_memory: u64,
 }
 
-pub(super) const LIMITS: Limits = Limits { line: 513 << 20, total: 32 << 30, held: 4 << 30 };
+pub(super) const LIMITS: Limits = Limits { line: 513 << 20, total: 32 << 30, in_memory: 4 << 30 };
 
 impl Limits {
-    fn check(self, line: u64, total: u64, held: u64) -> Result<(), String> {
+    fn check(self, line: u64, total: u64, in_memory: u64) -> Result<(), String> {
         let sizes = [
             ("this line has", line, self.line),
             ("up to here the file has, unpacked,", total, self.total),
-            ("up to here the run takes up", held, self.held),
+            ("up to here the run takes up", in_memory, self.in_memory),
         ];
         let over = sizes.into_iter().find(|(_, size, most)| size > most);
         over.map_or(Ok(()), |(what, _, most)| Err(format!("{what} more than {most} bytes, which no run needs")))
@@ -78,7 +78,7 @@ struct RunFileReader {
     links: Vec<String>,
     judgements: Vec<String>,
     attempts: usize,
-    held: u64,
+    in_memory: u64,
     ended: bool,
 }
 
@@ -106,7 +106,7 @@ impl RunFileReader {
             header.digest.add(line);
         }
         if !matches!(parsed, LineV1::Artifact { .. }) {
-            self.held += line.len() as u64;
+            self.in_memory += line.len() as u64;
         }
         match parsed {
             LineV1::Header { schema, id, name } => self.header(&schema, &id, name),
@@ -123,7 +123,7 @@ impl RunFileReader {
                     return Err(format!("the bytes are not those of the hash {stated}"));
                 }
                 let packed = self.batch.packer.pack(&bytes);
-                self.held += packed.content.len() as u64;
+                self.in_memory += packed.content.len() as u64;
                 self.batch.artifact(packed);
                 Ok(())
             }
@@ -214,7 +214,7 @@ impl RunFileReader {
 }
 
 fn parse<T: serde::de::DeserializeOwned>(what: &str, raw: &RawValue) -> Result<T, String> {
-    serde_json::from_str(raw.get()).map_err(|error| format!("{what} cannot be read ({error})"))
+    serde_json::from_slice(raw.get().as_bytes()).map_err(|error| format!("{what} cannot be read ({error})"))
 }
 
 #[cfg(test)]
@@ -239,7 +239,7 @@ mod tests {
             let error = RunFile::read("x.gz", reader, limits).err().unwrap().to_string();
             assert!(error.contains(expect), "{error}");
         };
-        let limits = Limits { line: 100_000, total: 1_000_000, held: 500_000 };
+        let limits = Limits { line: 100_000, total: 1_000_000, in_memory: 500_000 };
         let blanks = |n: usize| " ".repeat(n);
         check(&[blanks(200_000)], limits, "line 2: this line has more than 100000 bytes");
         let artifact = |n: usize| {

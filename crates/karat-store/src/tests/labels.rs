@@ -112,7 +112,7 @@ fn labels_are_never_overwritten() {
     store.add_label(&pair("t", "ben", Answer::NO), OnExisting::Refuse).unwrap();
     for answer in [Answer::YES, Answer::NO] {
         let error = store.add_label(&pair("t", "anna", answer), OnExisting::Refuse).unwrap_err();
-        assert!(matches!(error, StoreError::Labelled { kind: "pair", said: "yes", .. }), "{error}");
+        assert!(matches!(error, StoreError::Labelled { kind: "pair", answer: "yes", .. }), "{error}");
     }
     assert_eq!(label_lines(&store.label_history().unwrap()), ["1 anna yes", "2 ben no"]);
     store.add_label(&pair("t", "anna", Answer::PARTIAL), OnExisting::Correct).unwrap();
@@ -135,7 +135,7 @@ fn all_labels_are_added_or_none() {
         store.add_labels(std::slice::from_ref(&first), OnExisting::Refuse).unwrap();
         let labels = [unrelated, other];
         let error = store.add_labels(&labels, OnExisting::Refuse).unwrap_err();
-        assert!(matches!(error, StoreError::Labelled { said: found, .. } if found == existing), "{error}");
+        assert!(matches!(error, StoreError::Labelled { answer: found, .. } if found == existing), "{error}");
         assert_eq!(store.label_history().unwrap().len(), 1);
         assert_eq!(store.add_labels(&[first], OnExisting::Refuse).unwrap().were_here, 1);
         let added = store.add_labels(&labels, OnExisting::Correct).unwrap();

@@ -7,7 +7,8 @@ mod rendering;
 mod shapes;
 
 use super::{Syntax, decode, schema_of};
-use crate::diagnostic::{Diagnostic, render};
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic_render::render;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;

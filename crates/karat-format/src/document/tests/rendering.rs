@@ -1,7 +1,8 @@
 //! Diagnostics as rendered for the terminal.
 
 use super::{check_rendered, faults};
-use crate::diagnostic::{Diagnostic, render};
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic_render::render;
 use crate::document::Syntax::{Json, Toml, Yaml};
 
 #[test]
