@@ -68,7 +68,7 @@ pub mod suite;
 pub mod trec;
 pub mod trial;
 
-/// Singular, plural and length of texts in messages.
+/// Singular and plural, lists and length of texts in messages.
 pub mod wording {
     /// `1 case`, `2 cases`.
     pub fn count(n: usize, noun: &str) -> String {
@@ -78,6 +78,15 @@ pub mod wording {
     /// A count with words that depend on it: `1 finding has`, `2 findings have`.
     pub fn plural(n: usize, one: &str, many: &str) -> String {
         format!("{n} {}", if n == 1 { one } else { many })
+    }
+
+    /// The first names, and how many more there are: `a, b and 3 more`.
+    pub fn first_few<S: AsRef<str>>(names: &[S], most: usize) -> String {
+        let shown = names.iter().take(most).map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
+        match names.len().saturating_sub(most) {
+            0 => shown,
+            more => format!("{shown} and {more} more"),
+        }
     }
 
     /// A text with at most so many characters, and `…` if it had more.

@@ -4,7 +4,6 @@ pub mod assess;
 pub mod ingest;
 pub mod retrieval;
 
-use karat_format::document::suggest::nearest;
 use karat_llm::provider::ProviderError;
 
 /// Why documents cannot be read, searched or assessed.
@@ -28,8 +27,3 @@ impl From<ProviderError> for DocumentError {
 }
 
 type Result<T, E = DocumentError> = std::result::Result<T, E>;
-
-/// Suggests the known name that is nearest to an unknown one, or states what is known.
-fn did_you_mean(name: &str, known: &[&str], otherwise: impl FnOnce() -> String) -> String {
-    nearest(name, known.iter().copied()).map_or_else(otherwise, |near| format!("did you mean `{near}`?"))
-}

@@ -46,7 +46,7 @@ pub(super) fn import(input: Input<'_>, data: &mut ImportedData) -> Result<(), Im
         finding.line_end = lines.iter().copied().max();
         finding.severity = fields::severity(issue.issue_severity.0.as_deref(), &mut data.counter);
         finding.confidence = fields::confidence(issue.issue_confidence.0);
-        finding.cwe = issue.issue_cwe.0.id.filter(|&number| number > 0).into_iter().collect();
+        finding.cwe = issue.issue_cwe.0.id.and_then(fields::cwe_number).into_iter().collect();
         data.add_finding(Some(&tool), finding);
         Ok(())
     })?;

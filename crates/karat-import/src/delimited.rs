@@ -39,15 +39,14 @@ pub(super) fn for_each_row(
         .trim(Trim::All)
         .from_reader(Bounded { inner: Cursor::new(head).chain(reader), since_row: &since_row });
     let mut record = StringRecord::new();
-    for count in 1.. {
+    // The first row is the header.
+    for count in 0.. {
         since_row.set(0);
-        let more = reader.read_record(&mut record).map_err(|error| fault(path, error))?;
-        let line = record.position().map_or(0, ::csv::Position::line);
-        let checked = check_count(count).and_then(|()| if more { each(line, &record) } else { Ok(()) });
-        checked.map_err(|message| row_fault(path, line, message))?;
-        if !more {
+        if !reader.read_record(&mut record).map_err(|error| fault(path, error))? {
             break;
         }
+        let line = record.position().map_or(0, ::csv::Position::line);
+        check_count(count).and_then(|()| each(line, &record)).map_err(|message| row_fault(path, line, message))?;
     }
     Ok(())
 }
@@ -114,6 +113,7 @@ fn delimiter(head: &[u8]) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MAX_RESULTS;
 
     #[test]
     fn long_rows_are_refused() {
@@ -121,6 +121,24 @@ mod tests {
         let input = Input { path: Path::new("in"), reader: Box::new(endless), sources: &|_| None };
         let error = for_each_row(input, Width::Any, |_, _| Ok(()));
         assert!(error.is_err_and(|error| error.to_string().contains("a row is longer than 16 MiB")));
+    }
+
+    #[test]
+    fn as_many_rows_as_results_are_read_after_the_header() {
+        let read = |rows: usize| {
+            let text = Cursor::new("a\n".repeat(1 + rows));
+            let input = Input { path: Path::new("in"), reader: Box::new(text), sources: &|_| None };
+            let mut count = 0;
+            let read = for_each_row(input, Width::Even, |_, _| {
+                count += 1;
+                Ok(())
+            });
+            (count, read.map_err(|error| error.to_string()))
+        };
+        assert_eq!(read(MAX_RESULTS), (1 + MAX_RESULTS, Ok(())));
+        let (count, refused) = read(MAX_RESULTS + 1);
+        assert_eq!(count, 1 + MAX_RESULTS);
+        assert!(refused.is_err_and(|error| error.contains("there are more than 1000000 results in one file")));
     }
 
     #[test]

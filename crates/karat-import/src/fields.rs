@@ -121,14 +121,18 @@ pub(super) fn cwe_numbers(text: &str) -> impl Iterator<Item = u32> + '_ {
     })
 }
 
-/// The number at the start; the catalogue has no CWE 0 and none of more than five digits.
+/// A number as a CWE: the catalogue has no CWE 0 and none of more than five digits.
+pub(super) fn cwe_number(number: u32) -> Option<u32> {
+    (1..100_000).contains(&number).then_some(number)
+}
+
+/// The CWE number at the start.
 fn leading_number(bytes: &[u8]) -> Option<u32> {
     let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
     if bytes.get(digits).is_some_and(u8::is_ascii_alphabetic) {
         return None;
     }
-    let number = std::str::from_utf8(&bytes[..digits]).ok()?.parse().ok()?;
-    (1..100_000).contains(&number).then_some(number)
+    cwe_number(std::str::from_utf8(&bytes[..digits]).ok()?.parse().ok()?)
 }
 
 #[cfg(test)]

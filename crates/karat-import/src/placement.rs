@@ -89,17 +89,17 @@ pub fn place(
     let named = placement.tool.iter().chain(if placement.tool.is_some() { &[] } else { tools.as_slice() });
     named.for_each(|tool| builder.add_tool(tool));
     let only = builder.tools.first().cloned().filter(|_| builder.tools.len() == 1);
-    let mut seen = HashMap::new();
+    let mut owners = HashMap::new();
     for reported in findings {
         let tool = placement.tool.clone().or(reported.tool).or_else(|| only.clone()).ok_or(PlacementError::NoTool)?;
         builder.add_tool(&tool);
         let mut finding = reported.finding;
         let key = (reported.case, finding.file.take());
-        let owner = match seen.get(&key) {
+        let owner = match owners.get(&key) {
             Some(owner) => owner,
             None => {
                 let owner = find_case(&layout, placement, key.0.as_ref(), key.1.as_ref());
-                seen.entry(key.clone()).or_insert(owner)
+                owners.entry(key.clone()).or_insert(owner)
             }
         };
         match owner {

@@ -1,6 +1,7 @@
 //! A table from a tool's rules to categories and CWE numbers, for tools whose vocabulary is not the suite's.
 
 use super::delimited::{Width, for_each_row, row_fault};
+use super::fields::cwe_number;
 use super::{ImportError, input};
 use ::csv::StringRecord;
 use karat_core::finding::Finding;
@@ -113,7 +114,8 @@ fn numbers(text: &str) -> Result<Vec<u32>, String> {
     parts
         .map(|part| {
             let digits = part.get(..4).filter(|start| start.eq_ignore_ascii_case("cwe-")).map_or(part, |_| &part[4..]);
-            digits.parse().map_err(|_| format!("invalid CWE number {part:?}: expected for example 89 or CWE-89"))
+            let number = digits.parse().ok().and_then(cwe_number);
+            number.ok_or_else(|| format!("invalid CWE number {part:?}: expected for example 89 or CWE-89"))
         })
         .collect()
 }
@@ -182,6 +184,10 @@ mod tests {
              line 5: invalid CWE number \"many\": expected for example 89 or CWE-89\n  \
              line 6: rule \"f\" has neither a category nor a CWE number",
         );
+        for number in ["0", "CWE-100000"] {
+            let fault = format!("map.csv:2:1: invalid CWE number {number:?}: expected for example 89 or CWE-89");
+            check(&format!("rule_id,category,cwe\na,b,{number}\n"), &fault);
+        }
         check("\0\0\0\0", "map.csv: this is not text: it contains zero bytes; is it the right file?");
         assert!(RuleMap::read(Path::new("no/such/map.csv")).unwrap_err().to_string().starts_with("no/such/map.csv: "));
     }

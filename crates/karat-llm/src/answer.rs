@@ -2,7 +2,8 @@
 //! contradictory values are faults; nothing is guessed.
 
 use super::provider::{Reply, StopReason};
-use karat_format::document::{Fault, Key, Node, Value as Written, json, schema};
+use karat_format::diagnostic::Fault;
+use karat_format::document::{Key, Node, Value as Written, json, schema};
 use serde_json::Value;
 
 /// Why an answer cannot be used. The repair request quotes the same message.

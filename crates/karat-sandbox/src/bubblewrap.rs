@@ -103,10 +103,10 @@ pub(super) fn command(
     for path in &access.writable {
         args.bind("--bind", path);
     }
-    let seen = |secret: &&PathBuf| {
+    let is_visible = |secret: &&PathBuf| {
         is_resolved_system_path(secret) || within(secret, &access.readable) || within(secret, &access.writable)
     };
-    let hidden = access.secret.iter().filter(seen).map(PathBuf::as_path);
+    let hidden = access.secret.iter().filter(is_visible).map(PathBuf::as_path);
     let absent: Vec<&Path> = excluded_system_folders().map(|path| -> &Path { path }).chain(hidden).collect();
     for path in &absent {
         args.mask(path);
@@ -114,8 +114,8 @@ pub(super) fn command(
     let root = root_in_sandbox(Isolation::Bubblewrap, &access.root);
     args.pair("--bind", &access.root, &root);
     if let Some(tool) = &access.tool {
-        let seen = tool_folder_in_sandbox(Isolation::Bubblewrap, &tool.path);
-        args.pair(if tool.writable { "--bind" } else { "--ro-bind" }, &tool.path, &seen);
+        let tool_folder = tool_folder_in_sandbox(Isolation::Bubblewrap, &tool.path);
+        args.pair(if tool.writable { "--bind" } else { "--ro-bind" }, &tool.path, &tool_folder);
     }
     for path in absent.into_iter().filter(|path| path.is_dir()).chain([Path::new("/")]) {
         args.0.extend(["--remount-ro".into(), path.into()]);

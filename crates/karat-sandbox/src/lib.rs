@@ -7,6 +7,7 @@
 //!
 //! [`run_worker`] uses the same mechanism to run trusted code on untrusted input under limits.
 
+mod availability;
 mod bubblewrap;
 mod cgroup;
 mod disk_usage;
@@ -31,12 +32,13 @@ mod system_paths;
 mod user;
 mod worker;
 
+pub use availability::{Availability, available, strongest};
 pub use bubblewrap::Bubblewrap;
 pub use cgroup::describe_limits;
 pub use disk_usage::DiskUsage;
 pub use installation::{find_folder_installation, find_installation, locate_program, python_variables};
 pub use ipc::Connection;
-pub use isolation::{Availability, Isolation, available, strongest};
+pub use isolation::Isolation;
 pub use job::{Access, CapturedOutput, ExitReason, Job, JobResult, Limits, NetworkAccess, Resource};
 pub use job::{OutputStream, Supervisor, ToolFolder, WorkerLimits, root_in_sandbox, tool_folder_in_sandbox};
 pub use run::{run, run_with_output};

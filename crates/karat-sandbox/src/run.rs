@@ -1,8 +1,9 @@
 //! Karat's side of a job: starts the supervisor, reads the tool's output, and enforces time and output limits.
 
+use super::availability::{available, unavailable};
 use super::cgroup::{self, Cgroup};
 use super::ipc::{CANCEL_POLL, Connection, is_disconnected};
-use super::isolation::{Isolation, available, unavailable};
+use super::isolation::Isolation;
 use super::job::{
     CapturedOutput, ExitReason, Job, JobResult, MAX_DURATION, NetworkAccess, OutputStream, Resource, Supervisor,
     root_in_sandbox,

@@ -1,6 +1,7 @@
 //! Which user a tool runs as. Root could write to the system's files even without capabilities, so it is avoided if possible.
 
-use super::isolation::{Isolation, available};
+use super::availability::available;
+use super::isolation::Isolation;
 use super::job::Access;
 use super::system_paths::NOBODY;
 use std::io;

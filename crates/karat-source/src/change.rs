@@ -96,39 +96,39 @@ pub struct ReplacedLines {
 
 pub(crate) fn line_map(before: &str, after: &str) -> LineMap {
     let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
-    let mut fates: Vec<Fate> = Vec::with_capacity(before.len());
+    let mut outcomes: Vec<LineOutcome> = Vec::with_capacity(before.len());
     let mut next_after = 0;
     for hunk in hunks(&before, &after) {
-        keep(&mut fates, &mut next_after, hunk.before.start, Fate::Kept);
+        keep(&mut outcomes, &mut next_after, hunk.before.start, LineOutcome::Kept);
         // Lines whose indentation alone changed, as when code is wrapped in a block, count as the same lines.
         let (old, new) = (bare(&before, &hunk.before), bare(&after, &hunk.after));
         for inner in hunks(&old, &new) {
-            keep(&mut fates, &mut next_after, hunk.before.start + inner.before.start, Fate::Edited);
+            keep(&mut outcomes, &mut next_after, hunk.before.start + inner.before.start, LineOutcome::Edited);
             let shift = |range: Range<u32>, by: u32| range.start + by..range.end + by;
             let block =
                 Hunk { before: shift(inner.before, hunk.before.start), after: shift(inner.after, hunk.after.start) };
             for offset in 0..index(block.before.len()) {
-                fates.push(if block.after.is_empty() {
-                    Fate::Gone
+                outcomes.push(if block.after.is_empty() {
+                    LineOutcome::Gone
                 } else if block.before.len() == block.after.len() {
-                    Fate::Edited(block.after.start + offset)
+                    LineOutcome::Edited(block.after.start + offset)
                 } else {
-                    Fate::Rewritten(block.clone())
+                    LineOutcome::Rewritten(block.clone())
                 });
             }
             next_after = block.after.end;
         }
-        keep(&mut fates, &mut next_after, hunk.before.end, Fate::Edited);
+        keep(&mut outcomes, &mut next_after, hunk.before.end, LineOutcome::Edited);
         next_after = hunk.after.end;
     }
-    keep(&mut fates, &mut next_after, index(before.len()), Fate::Kept);
-    LineMap { fates }
+    keep(&mut outcomes, &mut next_after, index(before.len()), LineOutcome::Kept);
+    LineMap { outcomes }
 }
 
 #[derive(Debug)]
 pub(crate) struct LineMap {
     /// One entry for each line of the before side.
-    fates: Vec<Fate>,
+    outcomes: Vec<LineOutcome>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,22 +143,22 @@ pub(crate) enum CarriedLines {
 
 impl LineMap {
     pub(crate) fn line_count(&self) -> u32 {
-        index(self.fates.len())
+        index(self.outcomes.len())
     }
 
     pub(crate) fn carry(&self, lines: Lines) -> CarriedLines {
         let own = lines.start.saturating_sub(1)..lines.end.min(self.line_count());
         let mut reached: Option<Range<u32>> = None;
         let mut intact = lines.start > 0 && lines.end <= self.line_count();
-        for fate in self.fates.get(own.start as usize..own.end as usize).unwrap_or_default() {
-            intact &= matches!(fate, Fate::Kept(_));
-            let place = match fate {
-                Fate::Kept(line) | Fate::Edited(line) => *line..line + 1,
+        for outcome in self.outcomes.get(own.start as usize..own.end as usize).unwrap_or_default() {
+            intact &= matches!(outcome, LineOutcome::Kept(_));
+            let place = match outcome {
+                LineOutcome::Kept(line) | LineOutcome::Edited(line) => *line..line + 1,
                 // A replaced block corresponds to the lines only if its neighbours do too.
-                Fate::Rewritten(block) if own.start <= block.before.start && block.before.end <= own.end => {
+                LineOutcome::Rewritten(block) if own.start <= block.before.start && block.before.end <= own.end => {
                     block.after.clone()
                 }
-                Fate::Rewritten(_) | Fate::Gone => continue,
+                LineOutcome::Rewritten(_) | LineOutcome::Gone => continue,
             };
             reached = Some(reached.map_or(place.clone(), |all| all.start.min(place.start)..all.end.max(place.end)));
         }
@@ -171,7 +171,7 @@ impl LineMap {
 
 /// Where one line went; indices count from 0.
 #[derive(Clone, Debug)]
-enum Fate {
+enum LineOutcome {
     Kept(u32),
     Edited(u32),
     Rewritten(Hunk),
@@ -179,9 +179,9 @@ enum Fate {
 }
 
 /// Maps the lines up to `until` to the next lines of the after side, one by one.
-fn keep(fates: &mut Vec<Fate>, next_after: &mut u32, until: u32, fate: fn(u32) -> Fate) {
-    while index(fates.len()) < until {
-        fates.push(fate(*next_after));
+fn keep(outcomes: &mut Vec<LineOutcome>, next_after: &mut u32, until: u32, outcome: fn(u32) -> LineOutcome) {
+    while index(outcomes.len()) < until {
+        outcomes.push(outcome(*next_after));
         *next_after += 1;
     }
 }

@@ -89,7 +89,7 @@ pub fn compare(
     clusters: Option<&[usize]>,
     rules: &comparison::Rules,
 ) -> Vec<MetricDifference> {
-    let direction = table::find(id).map_or(table::Direction::Up, |metric| metric.direction);
+    let direction = table::direction(id);
     let share = |sums: &[f64]| share_of(sums).ok();
     let adds = |item: &Item| item.iter().find(|(own, _)| *own == id).map(|(_, adds)| *adds);
     let comparand = |sides: &AnswerPair<'_>| {

@@ -67,14 +67,14 @@ pub struct PartScore {
 
 /// How near a verdict is to the true one: 1 where they are the same, less by a half for each step from yes over partial to no.
 /// `not_applicable` lies off that line, and is near nothing else.
-pub fn compliance(golden: Compliance, said: Compliance) -> f64 {
+pub fn compliance(golden: Compliance, answer: Compliance) -> f64 {
     let step = |verdict: Compliance| match verdict {
         Compliance::Yes => Some(1.0),
         Compliance::Partial => Some(0.5),
         Compliance::No => Some(0.0),
         Compliance::NotApplicable => None,
     };
-    match (step(golden), step(said)) {
+    match (step(golden), step(answer)) {
         (Some(a), Some(b)) => 1.0 - f64::abs(a - b),
         (None, None) => 1.0,
         _ => 0.0,

@@ -53,7 +53,7 @@ pub struct MatchFit {
     pub present_weights: Weights,
     pub threshold: f64,
     /// How many labelled pairs have each part, in the order of the weights.
-    pub seen: [usize; 4],
+    pub pairs_with_part: [usize; 4],
     /// Which parts are nearly the same in all pairs that have them, so that their weights were kept.
     pub kept: [bool; 4],
     /// Whether any pair has two parts that stand against each other; else weights are not learned, and only the threshold is.
@@ -188,7 +188,7 @@ pub fn fit(pairs: &[LabelledPair], profile: &Profile) -> Result<MatchFit, String
     let present = Rules { weights: profile.weights.clone(), threshold: profile.threshold };
     let has = |part: usize| pairs.iter().filter_map(|pair| pair.parts?.list()[part]).count();
     Ok(MatchFit {
-        seen: std::array::from_fn(has),
+        pairs_with_part: std::array::from_fn(has),
         kept: fit_parts(pairs.iter().filter_map(|pair| pair.parts.as_ref())).map(|part| part == FitPart::Kept),
         weighs: pairs.iter().filter_map(|pair| pair.parts.as_ref()).any(weighs),
         matches,

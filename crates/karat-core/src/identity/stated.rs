@@ -9,12 +9,12 @@ use crate::profile::IdentityRules;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnmatchableKey {
     pub fault: String,
-    pub meant: Option<String>,
+    pub corrected: Option<String>,
 }
 
 /// Whether any finding's computed key could be this one.
 pub fn check(key: &str, rules: &IdentityRules) -> Result<(), UnmatchableKey> {
-    let refuse = |fault: String, meant: Option<String>| Err(UnmatchableKey { fault, meant });
+    let refuse = |fault: String, corrected: Option<String>| Err(UnmatchableKey { fault, corrected });
     let not_a_key = || refuse("expected v2|<path>|<rule>|<anchor>".to_owned(), None);
     let fields: Vec<&str> = key.trim().split('|').collect();
     let (version, path, rule, anchor, source) = match fields[..] {
@@ -29,20 +29,20 @@ pub fn check(key: &str, rules: &IdentityRules) -> Result<(), UnmatchableKey> {
     let (Some(normal_path), Some(rule_name)) = (RepoPath::new(path), normalize_rule(rule)) else { return not_a_key() };
     let invalid_anchor = || format!("invalid anchor {anchor:?} for its version");
     let Some(normal_anchor) = normal_anchor(version, anchor) else { return refuse(invalid_anchor(), None) };
-    let mut meant = format!("{version}|{normal_path}|{rule_name}|{normal_anchor}");
+    let mut corrected = format!("{version}|{normal_path}|{rule_name}|{normal_anchor}");
     if let Some(source) = source.filter(|_| rules.include_source) {
-        meant.push('|');
-        meant.push_str(source);
+        corrected.push('|');
+        corrected.push_str(source);
     }
-    let meant = Some(meant);
+    let corrected = Some(corrected);
     if normal_path.as_str() != path {
-        return refuse(format!("invalid path {path:?}"), meant);
+        return refuse(format!("invalid path {path:?}"), corrected);
     }
     if rule_name != rule {
-        return refuse(format!("invalid rule {rule:?}"), meant);
+        return refuse(format!("invalid rule {rule:?}"), corrected);
     }
     if normal_anchor != anchor {
-        return refuse(invalid_anchor(), meant);
+        return refuse(invalid_anchor(), corrected);
     }
     match source {
         None if rules.include_source => {
@@ -50,7 +50,7 @@ pub fn check(key: &str, rules: &IdentityRules) -> Result<(), UnmatchableKey> {
         }
         Some(source) if !rules.include_source || !source.starts_with("source:") => {
             let fault = format!("it names the source {source:?}, but identity.include_source is off");
-            refuse(fault, meant.filter(|_| !rules.include_source))
+            refuse(fault, corrected.filter(|_| !rules.include_source))
         }
         _ => Ok(()),
     }

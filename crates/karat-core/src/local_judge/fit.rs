@@ -110,7 +110,7 @@ fn fit_scanner(trials: &[LabelledTrial<'_>], provenance: Provenance, start: &Par
     let outcomes: Vec<bool> = observed.iter().map(|own| own.outcome).collect();
     params.scanner.provenance = counted(provenance, trials, &outcomes)?;
     let repeated = observed.into_iter().flat_map(|own| {
-        let is_plain = scanner::is_likely_at_a_glance(&own.row) == own.outcome;
+        let is_plain = scanner::shares_cwe_or_word(&own.row) == own.outcome;
         std::iter::repeat_n(own, if is_plain { PLAIN_PAIRS_COUNT } else { 1 })
     });
     let (base, mut weights) = feature_weights(repeated.collect(), &scanner::FEATURES);

@@ -51,10 +51,10 @@ impl<'a> Labels<'a> {
         }
         for trial in trials.iter().filter(|trial| trial.outcome == Outcome::Reported) {
             let Some(case) = cases.get(&trial.case) else { continue };
-            let said = by_trial.remove(&(&trial.case, &trial.tool, trial.number)).unwrap_or_default();
-            let decisions = Decisions::settle(&said, &case.goldens, &trial.findings);
+            let of_trial = by_trial.remove(&(&trial.case, &trial.tool, trial.number)).unwrap_or_default();
+            let decisions = Decisions::settle(&of_trial, &case.goldens, &trial.findings);
             labels.strangers += decisions.unknown.len();
-            if said.len() == decisions.unknown.len() && !trial.findings.is_empty() {
+            if of_trial.len() == decisions.unknown.len() && !trial.findings.is_empty() {
                 labels.unjudged += 1;
             } else if judged.contains(&trial.case) {
                 labels.trials.push(LabelledTrial::new(case, trial, &decisions));

@@ -63,8 +63,8 @@ impl PairOpinion {
     pub fn explanation(&self) -> String {
         let side = |word: &str, wanted: fn(f64) -> bool| {
             let own = self.reasons.iter().filter(|(_, log_odds)| wanted(*log_odds));
-            let said: Vec<String> = own.map(|(name, log_odds)| format!("{name} {log_odds:+.1}")).collect();
-            if said.is_empty() { format!("nothing {word}") } else { format!("{word}: {}", said.join(", ")) }
+            let reasons: Vec<String> = own.map(|(name, log_odds)| format!("{name} {log_odds:+.1}")).collect();
+            if reasons.is_empty() { format!("nothing {word}") } else { format!("{word}: {}", reasons.join(", ")) }
         };
         format!("{}; {}", side("for", |log_odds| log_odds > 0.0), side("against", |log_odds| log_odds < 0.0))
     }

@@ -220,7 +220,7 @@ impl ScannerTexts {
 }
 
 /// Whether a pair with these features has a CWE number or a word in common.
-pub(super) fn is_likely_at_a_glance(features: &[f64]) -> bool {
+pub(super) fn shares_cwe_or_word(features: &[f64]) -> bool {
     let is_set =
         |name: &str| FEATURES.iter().zip(features).any(|(feature, value)| feature.name == name && *value > 0.0);
     is_set("cwe_equal") || is_set("shared_word")

@@ -29,16 +29,16 @@ pub(super) struct Texts {
 
 impl Texts {
     pub(super) fn read(judge: &LocalJudge, goldens: &[Golden], findings: &[Finding], wanted: TextParts) -> Self {
-        let known: Vec<String> = goldens.iter().map(golden_text).collect();
-        let said: Vec<String> = findings.iter().map(finding_text).collect();
-        let bytes = known.iter().chain(&said).map(String::len).sum();
+        let golden_texts: Vec<String> = goldens.iter().map(golden_text).collect();
+        let finding_texts: Vec<String> = findings.iter().map(finding_text).collect();
+        let bytes = golden_texts.iter().chain(&finding_texts).map(String::len).sum();
         let mut reader = TextIndexer::new(&judge.words, &judge.concepts, wanted, bytes);
-        let mut own: Vec<IndexedText> = known.iter().map(|text| reader.read(text)).collect();
+        let mut own: Vec<IndexedText> = golden_texts.iter().map(|text| reader.read(text)).collect();
         let sizes = reader.end_goldens();
-        let mut others: Vec<IndexedText> = said.iter().map(|text| reader.read(text)).collect();
+        let mut others: Vec<IndexedText> = finding_texts.iter().map(|text| reader.read(text)).collect();
         let rarity = |uses: usize, all: usize| ln((all as f64 + 1.0) / (uses as f64 + 0.5));
         reader.weigh(own.iter_mut().chain(&mut others), rarity);
-        let metadata = PairMetadata::new(goldens, findings, &said);
+        let metadata = PairMetadata::new(goldens, findings, &finding_texts);
         Self { goldens: own, findings: others, sizes, metadata, scanner: judge.scanner.read(goldens, findings) }
     }
 

@@ -227,8 +227,8 @@ pub(super) struct PreparedFinding<'f> {
 
 /// Title and description of a golden: the text used in prose comparison.
 pub fn prose(golden: &Golden) -> String {
-    let said = [&golden.title, &golden.description];
-    said.into_iter().filter_map(|part| part.as_deref()).collect::<Vec<_>>().join("\n")
+    let parts = [&golden.title, &golden.description];
+    parts.into_iter().filter_map(|part| part.as_deref()).collect::<Vec<_>>().join("\n")
 }
 
 /// Whether a golden is compared by its prose, having no keywords.
@@ -237,8 +237,8 @@ pub(crate) fn compares_prose_of(golden: &Golden, profile: &Profile) -> bool {
 }
 
 fn lowercase_text(finding: &Finding) -> String {
-    let said = [&finding.title, &finding.message, &finding.category, &finding.rule_id];
-    said.into_iter().filter_map(|part| part.as_deref()).collect::<Vec<_>>().join("\n").to_lowercase()
+    let parts = [&finding.title, &finding.message, &finding.category, &finding.rule_id];
+    parts.into_iter().filter_map(|part| part.as_deref()).collect::<Vec<_>>().join("\n").to_lowercase()
 }
 
 /// The score that parts add up to, without the judge's.

@@ -92,7 +92,7 @@ impl<'a> Search<'a> {
         let Some(index) = &self.index else {
             let mut of_finding = vec![None; self.findings as usize];
             for golden in 0..self.goldens {
-                let mut seen = GoldenVisitor::new(&self.scorer, golden, most);
+                let mut visitor = GoldenVisitor::new(&self.scorer, golden, most);
                 let first = self.first_finding(golden);
                 for finding in (first..self.findings).chain(0..first) {
                     let Some(pair) = self.scorer.score(golden as usize, finding as usize) else { continue };
@@ -100,39 +100,39 @@ impl<'a> Search<'a> {
                         let best = &mut of_finding[finding as usize];
                         *best = (*best).max(Some(pair.ranked(golden)));
                     }
-                    seen.add(&pair, finding);
+                    visitor.add(&pair, finding);
                 }
-                seen.finish();
-                found.add(seen);
+                visitor.finish();
+                found.add(visitor);
             }
             found.of_finding = Some(of_finding);
             return found;
         };
         let scratch = || Scratch::new(self.findings as usize);
         let scan = |scratch: &mut Scratch, golden: u32| {
-            let mut seen = GoldenVisitor::new(&self.scorer, golden, most);
-            self.begin(golden, scratch, &mut seen);
+            let mut visitor = GoldenVisitor::new(&self.scorer, golden, most);
+            self.begin(golden, scratch, &mut visitor);
             scratch.start_at(self.first_finding(golden) as usize, self.findings as usize);
-            index.scan_golden(&self.scorer, golden, scratch, &mut seen);
-            seen.finish();
-            seen
+            index.scan_golden(&self.scorer, golden, scratch, &mut visitor);
+            visitor.finish();
+            visitor
         };
         for start in (0..self.goldens).step_by(GOLDENS_AT_ONCE) {
             let goldens = start..(start + GOLDENS_AT_ONCE as u32).min(self.goldens);
-            let seen: Vec<GoldenVisitor<'_, '_>> =
+            let visitors: Vec<GoldenVisitor<'_, '_>> =
                 goldens.into_par_iter().with_min_len(64).map_init(scratch, scan).collect();
-            seen.into_iter().for_each(|seen| found.add(seen));
+            visitors.into_iter().for_each(|visitor| found.add(visitor));
         }
         found
     }
 
     /// Starts the scan of a golden with the findings that a judge decided about.
-    fn begin(&self, golden: u32, scratch: &mut Scratch, seen: &mut impl PairVisitor) {
+    fn begin(&self, golden: u32, scratch: &mut Scratch, visitor: &mut impl PairVisitor) {
         scratch.begin();
         let named = (golden as usize, 0)..(golden as usize + 1, 0);
         for (_, finding) in self.scorer.decisions.pairs.range(named).map(|(pair, _)| *pair) {
             scratch.skip(finding as u32);
-            seen.visit(finding as u32);
+            visitor.visit(finding as u32);
         }
     }
 
@@ -147,15 +147,15 @@ impl<'a> Search<'a> {
         let scan = |scratch: &mut Scratch, finding: &usize| {
             let score = |golden: u32| self.scorer.candidate_rank(golden as usize, *finding, golden);
             let best_rank = |bound, golden| self.scorer.candidate_bound(bound, golden);
-            let mut seen = TopVisitor { score, best_rank, top: Top::new(1) };
+            let mut visitor = TopVisitor { score, best_rank, top: Top::new(1) };
             scratch.begin();
             let from = named.partition_point(|(own, _)| own < finding);
             for (_, golden) in named[from..].iter().take_while(|(own, _)| own == finding) {
                 scratch.skip(*golden);
-                seen.visit(*golden);
+                visitor.visit(*golden);
             }
-            index.scan_finding(&self.scorer, *finding as u32, scratch, &mut seen);
-            seen.top.finish().first().copied()
+            index.scan_finding(&self.scorer, *finding as u32, scratch, &mut visitor);
+            visitor.top.finish().first().copied()
         };
         let scratch = || Scratch::new(self.goldens as usize);
         findings.par_iter().with_min_len(64).map_init(scratch, scan).collect()
@@ -199,20 +199,20 @@ impl<'a> Search<'a> {
             top.finish().into_iter().filter_map(|best| show(golden as usize, best)).collect()
         };
         let one_by_one = |golden: u32| {
-            let mut seen = visitor(golden);
+            let mut found = visitor(golden);
             for finding in 0..self.findings {
-                seen.visit(finding);
+                found.visit(finding);
             }
-            finish(golden, seen.top)
+            finish(golden, found.top)
         };
         let Some(index) = self.index.as_ref().filter(|_| indexed) else {
             return (0..self.goldens).map(one_by_one).collect();
         };
         let scan = |scratch: &mut Scratch, golden: u32| {
-            let mut seen = visitor(golden);
-            self.begin(golden, scratch, &mut seen);
-            index.scan_golden(&self.scorer, golden, scratch, &mut seen);
-            finish(golden, seen.top)
+            let mut found = visitor(golden);
+            self.begin(golden, scratch, &mut found);
+            index.scan_golden(&self.scorer, golden, scratch, &mut found);
+            finish(golden, found.top)
         };
         let scratch = || Scratch::new(self.findings as usize);
         (0..self.goldens).into_par_iter().with_min_len(64).map_init(scratch, scan).collect()
@@ -220,11 +220,11 @@ impl<'a> Search<'a> {
 }
 
 impl TrialPairs {
-    fn add(&mut self, seen: GoldenVisitor<'_, '_>) {
-        self.edges.extend_from_slice(&seen.edges);
-        self.of_golden.push(seen.best.finish());
-        if seen.cut {
-            self.cut.push(seen.golden);
+    fn add(&mut self, visitor: GoldenVisitor<'_, '_>) {
+        self.edges.extend_from_slice(&visitor.edges);
+        self.of_golden.push(visitor.best.finish());
+        if visitor.cut {
+            self.cut.push(visitor.golden);
         }
     }
 }

@@ -271,8 +271,8 @@ impl Sums {
         for of in ["verdict", "finding"] {
             let own = ["total", "loss", "confident_wrong", "confident", "doubtful_right", "doubtful"];
             names.extend(own.iter().map(|name| format!("{of}_confidence.{name}")));
-            let held = ["weight", "claimed", "right"];
-            names.extend((0..bins).flat_map(|bin| held.map(|name| format!("{of}_confidence.bin{bin}.{name}"))));
+            let per_bin = ["weight", "claimed", "right"];
+            names.extend((0..bins).flat_map(|bin| per_bin.map(|name| format!("{of}_confidence.bin{bin}.{name}"))));
         }
         names
     }

@@ -332,6 +332,11 @@ pub fn find(id: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|metric| metric.id == id)
 }
 
+/// Which values of a metric are better; an unknown metric counts as one where more is better.
+pub fn direction(id: &str) -> Direction {
+    find(id).map_or(Direction::Up, |metric| metric.direction)
+}
+
 /// What is added up, or averaged, over cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {

@@ -55,8 +55,8 @@ pub fn settle_audits(audits: &[&AuditDecision]) -> Option<AuditConsensus> {
 fn findings(audits: &[&AuditDecision], split: &mut BTreeSet<String>) -> Vec<ClassifiedFinding> {
     let mut votes: BTreeMap<&FindingId, (usize, Vec<&ClassifiedFinding>)> = BTreeMap::new();
     for audit in audits {
-        let mut heard = BTreeSet::new();
-        for (place, found) in audit.findings.iter().enumerate().filter(|(_, found)| heard.insert(&found.finding)) {
+        let mut seen = BTreeSet::new();
+        for (place, found) in audit.findings.iter().enumerate().filter(|(_, found)| seen.insert(&found.finding)) {
             let entry = votes.entry(&found.finding).or_insert((place, Vec::new()));
             entry.0 = entry.0.min(place);
             entry.1.push(found);
@@ -77,7 +77,7 @@ fn finding(id: &FindingId, votes: &[&ClassifiedFinding], split: &mut BTreeSet<St
     }
     let least = classes.into_iter().max_by_key(|class| severity_rank(*class));
     let classification = least.unwrap_or(Classification::Informational);
-    let heard = || votes.iter().filter(|vote| vote.classification == classification);
+    let agreeing = || votes.iter().filter(|vote| vote.classification == classification);
     let settled = |answers: Vec<Option<bool>>, follows: bool| match answers.as_slice() {
         [answer] => *answer,
         _ => Some(follows),
@@ -85,8 +85,8 @@ fn finding(id: &FindingId, votes: &[&ClassifiedFinding], split: &mut BTreeSet<St
     ClassifiedFinding {
         finding: id.clone(),
         classification,
-        matches_target: settled(most(heard().map(|vote| vote.matches_target)), classification.is_about_target()),
-        is_valid_concern: settled(most(heard().map(|vote| vote.is_valid_concern)), classification.is_valid()),
+        matches_target: settled(most(agreeing().map(|vote| vote.matches_target)), classification.is_about_target()),
+        is_valid_concern: settled(most(agreeing().map(|vote| vote.is_valid_concern)), classification.is_valid()),
     }
 }
 

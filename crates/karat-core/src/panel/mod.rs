@@ -103,11 +103,11 @@ const MATCH: usize = 1;
 const EVEN: f64 = 1e-9;
 
 fn majority(votes: &[Vote]) -> Option<PanelDecision> {
-    let mut heard: BTreeMap<usize, Vote> = BTreeMap::new();
+    let mut by_judge: BTreeMap<usize, Vote> = BTreeMap::new();
     for vote in votes {
-        heard.entry(vote.judge).or_insert(*vote);
+        by_judge.entry(vote.judge).or_insert(*vote);
     }
-    let (yes, no): (Vec<Vote>, Vec<Vote>) = heard.values().partition(|vote| vote.matched);
+    let (yes, no): (Vec<Vote>, Vec<Vote>) = by_judge.values().partition(|vote| vote.matched);
     let matched = match yes.len().cmp(&no.len()) {
         std::cmp::Ordering::Equal => {
             confidence_sum(&yes)?.partial_cmp(&confidence_sum(&no)?).filter(|order| order.is_ne())?.is_gt()
@@ -115,7 +115,7 @@ fn majority(votes: &[Vote]) -> Option<PanelDecision> {
         order => order.is_gt(),
     };
     let voices = if matched { yes.len() } else { no.len() };
-    Some(PanelDecision { matched, confidence: voices as f64 / heard.len() as f64 })
+    Some(PanelDecision { matched, confidence: voices as f64 / by_judge.len() as f64 })
 }
 
 /// The sum of confidences, the same in any order of votes; `None` without votes or where one states none.
@@ -127,13 +127,13 @@ fn confidence_sum(votes: &[Vote]) -> Option<f64> {
 
 /// The votes as ratings. Judges are numbered by what they said, so that sums run in the same order whoever comes first.
 fn ratings(items: &[Vec<Vote>]) -> Ratings {
-    let mut said: BTreeMap<usize, Vec<(usize, bool)>> = BTreeMap::new();
+    let mut by_judge: BTreeMap<usize, Vec<(usize, bool)>> = BTreeMap::new();
     for (item, votes) in items.iter().enumerate() {
         for vote in votes {
-            said.entry(vote.judge).or_default().push((item, vote.matched));
+            by_judge.entry(vote.judge).or_default().push((item, vote.matched));
         }
     }
-    let mut judges: Vec<(&Vec<(usize, bool)>, usize)> = said.iter().map(|(judge, votes)| (votes, *judge)).collect();
+    let mut judges: Vec<(&Vec<(usize, bool)>, usize)> = by_judge.iter().map(|(judge, votes)| (votes, *judge)).collect();
     judges.sort();
     let number: BTreeMap<usize, usize> = judges.iter().enumerate().map(|(at, (_, judge))| (*judge, at)).collect();
     let rating = |vote: &Vote| Rating { rater: number[&vote.judge], category: usize::from(vote.matched) };

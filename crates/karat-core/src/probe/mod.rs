@@ -128,8 +128,8 @@ fn disturbances<'a>(plain: &Probe<'a>, index: usize) -> Vec<Probe<'a>> {
 
 /// The finding with text added before and after its message.
 fn with(finding: &Finding, before: &str, after: &str) -> Finding {
-    let said = finding.message.as_deref().or(finding.title.as_deref()).unwrap_or_default();
-    let parts: Vec<&str> = [before, said, after].into_iter().filter(|part| !part.is_empty()).collect();
+    let text = finding.message.as_deref().or(finding.title.as_deref()).unwrap_or_default();
+    let parts: Vec<&str> = [before, text, after].into_iter().filter(|part| !part.is_empty()).collect();
     Finding { message: Some(parts.join("\n\n")), ..finding.clone() }
 }
 

@@ -96,10 +96,10 @@ impl Model {
             return 0.0;
         }
         for (class, (slot, prevalence)) in posterior.iter_mut().zip(&self.prevalence).enumerate() {
-            let said =
+            let likelihood =
                 |rating: &Rating| self.confusion[rating.rater][class].as_ref().map_or(0.0, |s| s[rating.category]);
             // Logarithms, because a product over many raters is too small for a number.
-            *slot = libm::log(*prevalence) + ratings.iter().map(|rating| libm::log(said(rating))).sum::<f64>();
+            *slot = libm::log(*prevalence) + ratings.iter().map(|rating| libm::log(likelihood(rating))).sum::<f64>();
         }
         let best = posterior.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if best == f64::NEG_INFINITY {

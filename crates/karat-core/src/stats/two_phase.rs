@@ -187,8 +187,8 @@ impl TwoPhase {
             (WrongAnswers::new(self, gradient, true), WrongAnswers::new(self, gradient, false));
         let z = two_sided(level);
         let between: Vec<f64> = self.clusters.iter().map(|cluster| own.dot(cluster.totals)).collect();
-        let said = Share { share: raw, count: figure.items(judged) }.varying(variance_of_sum(&between));
-        let (low, high) = said.wilson(z);
+        let judged_share = Share { share: raw, count: figure.items(judged) }.varying(variance_of_sum(&between));
+        let (low, high) = judged_share.wilson(z);
         let trust = (1.0 - false_matches.share.share - missed.share.share).max(0.0);
         let unknown_size = z * missed.share.share * missed.size_error;
         let below = [trust * (raw - low), false_matches.up(z), missed.down(z), unknown_size];

@@ -5,11 +5,13 @@ use super::evidence::{BundleTexts, Documents};
 use super::folder::Bounded;
 use super::record::{BLOCKS, SourceFile, read};
 use super::template::{Template, find, read_file};
+use crate::DocumentError;
 use crate::ingest::{Document, IngestLimits, format_of};
-use crate::{DocumentError, did_you_mean};
 use karat_core::assessment::record::GoldenRecord;
+use karat_core::wording::first_few;
 use karat_format::diagnostic::{Diagnostic, Faults};
 use karat_format::diagnostic_groups::{ERROR_LIMIT, stopped};
+use karat_format::document::suggest::did_you_mean;
 use karat_format::golden_record::GoldenRecordV0_4;
 use karat_format::template::TemplateV1;
 use std::collections::BTreeMap;
@@ -112,7 +114,7 @@ fn check_names(record: &GoldenRecordV0_4, template: &Template, source: &mut Sour
     let TemplateV1 { requirements, questions, .. } = &template.config;
     let mut report = |path: &[&str], what: &str, code, id: &str, known: &[&str]| {
         let message = format!("the template `{}` has no {what} `{id}`", template.id);
-        let help = did_you_mean(id, known, || format!("there is: {}", listed(known)));
+        let help = did_you_mean(id, known.iter().copied()).unwrap_or_else(|| format!("there is: {}", listed(known)));
         source.report_key(path, code, message, Some(help));
     };
     let known: Vec<&str> = requirements.names().collect();
@@ -127,10 +129,7 @@ fn check_names(record: &GoldenRecordV0_4, template: &Template, source: &mut Sour
 }
 
 pub(super) fn listed(names: &[&str]) -> String {
-    let most = 8;
-    let more = names.len().saturating_sub(most);
-    let first = names.iter().take(most).copied().collect::<Vec<_>>().join(", ");
-    if more > 0 { format!("{first} and {more} more") } else { first }
+    first_few(names, 8)
 }
 
 /// The documents, and the hashes of those that could be read.
@@ -199,7 +198,8 @@ fn locate_all(record: &GoldenRecordV0_4, documents: &Documents, source: &mut Sou
             }
             let Some(document) = names.iter().position(|name| *name == part.document) else {
                 let message = format!("there is no document `{}` beside the record", part.document);
-                let help = did_you_mean(&part.document, &names, || format!("there is: {}", listed(&names)));
+                let help = did_you_mean(&part.document, names.iter().copied())
+                    .unwrap_or_else(|| format!("there is: {}", listed(&names)));
                 source.report(&at("document"), "unknown-document", message, Some(help));
                 continue;
             };

@@ -6,9 +6,10 @@ use super::bundle::RequirementRef;
 use super::search::{RequirementSearch, SearchedBundle};
 use super::{AssessEvent, Template};
 use crate::retrieval::cut::truncate_at_whitespace;
-use crate::{DocumentError, Result, did_you_mean};
+use crate::{DocumentError, Result};
 use karat_core::assessment::record::GoldenRecord;
 use karat_format::assessment::{CutV1, StepV1, UnansweredV1};
+use karat_format::document::suggest::did_you_mean;
 use karat_format::judge::JudgeConfigV1;
 use karat_llm::engine::{Engine, EngineError, EngineOptions, EngineStats};
 use karat_llm::http::Endpoint;
@@ -69,7 +70,8 @@ fn described_by(name: &str, template: &Template) -> Result<JudgeConfigV1> {
         return Ok(config.clone());
     }
     let known: Vec<&str> = endpoints.keys().map(String::as_str).chain([BASELINE]).collect();
-    let hint = did_you_mean(name, &known, || format!("there are {}, and PROVIDER/MODEL", known.join(", ")));
+    let hint = did_you_mean(name, known.iter().copied())
+        .unwrap_or_else(|| format!("there are {}, and PROVIDER/MODEL", known.join(", ")));
     let template = template.display_path();
     Err(DocumentError::Usage(format!("there is no model `{name}` in {template}: {hint}")))
 }

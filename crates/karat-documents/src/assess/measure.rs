@@ -303,8 +303,8 @@ fn score_answers<'a>(shared: &Shared<'_>, answers: &EvaluationResult<'a>) -> Sco
         if let Some(why) = &one.unanswered {
             *unanswered.entry(why.kind.clone()).or_default() += 1;
         }
-        let said = one.said.map_or("unanswered", Compliance::as_str);
-        *verdicts.entry(one.golden).or_default().entry(said.to_owned()).or_default() += 1;
+        let verdict = one.said.map_or("unanswered", Compliance::as_str);
+        *verdicts.entry(one.golden).or_default().entry(verdict.to_owned()).or_default() += 1;
     }
     let (provider, model) = answers.assessor.provider_and_model();
     let report = AssessmentV1 {
@@ -346,12 +346,12 @@ fn score_requirement(
     let goldens: Vec<_> = search.requirement.evidence_parts().collect();
     let citation = |cited: &CitedPart| {
         let place = part(cited);
-        let held = |at: &usize| place.is_some_and(|part| search.matches.category(*at, part).is_hit());
+        let is_hit = |at: &usize| place.is_some_and(|part| search.matches.category(*at, part).is_hit());
         CitationV1 {
             name: cited.name.clone(),
             role: cited.role,
             part: place.map(|part| bundle.parts[part].section.id.clone()),
-            golden: (0..goldens.len()).filter(held).map(|at| goldens[at].1.id.to_string()).collect(),
+            golden: (0..goldens.len()).filter(is_hit).map(|at| goldens[at].1.id.to_string()).collect(),
         }
     };
     let parts = goldens.iter().zip(&score.parts).map(|((role, golden), part)| PartV1 {

@@ -1,8 +1,8 @@
 //! Parses a golden record and checks what can be checked without its template and documents.
 
 use karat_core::assessment::text::tokens;
-use karat_format::diagnostic::Diagnostic;
-use karat_format::document::{Decoded, Document, Fault, Segment, Syntax, Value, decode_bytes, schema_of};
+use karat_format::diagnostic::{Diagnostic, Fault};
+use karat_format::document::{Decoded, Document, Segment, Syntax, Value, decode_bytes, schema_of};
 use karat_format::golden_record::{GoldenRecordV0_4, PartV0_4, RecordVersion, RequirementV0_4};
 use karat_format::id_fault;
 

@@ -3,7 +3,8 @@
 use super::Template;
 use crate::retrieval::embed::{EMBEDDERS, Embedder, SearchProviderEntry, open_embedder};
 use crate::retrieval::rerank::{RERANKERS, Reranker, open_reranker};
-use crate::{DocumentError, Result, did_you_mean};
+use crate::{DocumentError, Result};
+use karat_format::document::suggest::did_you_mean;
 use karat_format::retrieval::{EmbeddingProviderV1, RerankProviderV1};
 use karat_llm::http::Endpoint;
 use karat_llm::provider::ProviderEnv;
@@ -60,7 +61,8 @@ fn resolve<C: Clone, P: ?Sized>(
         return Ok((configure("folder".to_owned(), Some(name.to_owned())), PathBuf::new()));
     }
     let known: Vec<&str> = stated.keys().map(String::as_str).chain(built_in.iter().map(|entry| entry.name)).collect();
-    let hint = did_you_mean(name, &known, || format!("there are {}, and folders with a model", known.join(", ")));
+    let hint = did_you_mean(name, known.iter().copied())
+        .unwrap_or_else(|| format!("there are {}, and folders with a model", known.join(", ")));
     Err(DocumentError::Usage(format!("unknown {what} `{name}`; {hint}")))
 }
 

@@ -2,12 +2,11 @@
 
 use super::folder::{Bounded, Folder};
 use super::record::SourceFile;
-use crate::did_you_mean;
 use crate::retrieval::embed::EMBEDDERS;
 use crate::retrieval::rerank::RERANKERS;
 use karat_core::assessment::record::Compliance;
 use karat_format::diagnostic::Diagnostic;
-use karat_format::document::suggest::nearest;
+use karat_format::document::suggest::did_you_mean;
 use karat_format::document::{Segment, Syntax, decode_bytes, schema_of};
 use karat_format::template::{TemplateRequirementV1, TemplateV1};
 use karat_llm::providers::PROVIDERS;
@@ -77,7 +76,7 @@ pub(super) fn find(id: &str, folders: &[Folder], record: &mut SourceFile) -> Opt
     };
     let message = format!("there is no template `{id}`: looked for {file} in {looked}");
     let known: Vec<&str> = there.iter().map(String::as_str).collect();
-    let help = did_you_mean(id, &known, || match known.is_empty() {
+    let help = did_you_mean(id, known.iter().copied()).unwrap_or_else(|| match known.is_empty() {
         true => format!("write {file}; docs/formats.md shows a template"),
         false => format!("there is: {}", known[..known.len().min(8)].join(", ")),
     });
@@ -142,7 +141,7 @@ fn check_providers<'t>(
 ) {
     for (name, provider) in stated.filter(|(_, provider)| !known.contains(&provider.as_str())) {
         let message = format!("unknown provider `{provider}`; expected one of {}", known.join(", "));
-        let help = nearest(provider, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+        let help = did_you_mean(provider, known.iter().copied());
         source.report(&[block, name, "provider"], "unknown-provider", message, help);
     }
 }
@@ -162,7 +161,7 @@ fn check_requirement(id: &str, requirement: &TemplateRequirementV1, template: &T
         if Compliance::parse(verdict).is_none() {
             let names = Compliance::ALL.map(Compliance::as_str);
             let message = format!("unknown verdict `{verdict}`; expected one of {}", names.join(", "));
-            let help = nearest(verdict, names).map(|near| format!("did you mean `{near}`?"));
+            let help = did_you_mean(verdict, names);
             source.report_key(&path, "unknown-verdict", message, help);
         }
         check_blank(&path, text, "the guidance", source);
@@ -180,7 +179,8 @@ fn check_requirement(id: &str, requirement: &TemplateRequirementV1, template: &T
     for question in requirement.applies_when.keys().filter(|question| template.questions.get(question).is_none()) {
         let message = format!("there is no question `{question}` in this template");
         let known: Vec<&str> = template.questions.names().collect();
-        let help = did_you_mean(question, &known, || "state it under `questions`".to_owned());
+        let help =
+            did_you_mean(question, known.iter().copied()).unwrap_or_else(|| "state it under `questions`".to_owned());
         source.report_key(&["requirements", id, "applies_when", question], "unknown-question", message, Some(help));
     }
 }

@@ -169,8 +169,8 @@ fn marked_until(spans: &[Span], from: usize) -> usize {
     for span in spans {
         let next = at + span.text.len();
         if next > from {
-            let seen = &span.text[span.text.floor_char_boundary(from.saturating_sub(at))..];
-            if !seen.trim().is_empty() {
+            let rest = &span.text[span.text.floor_char_boundary(from.saturating_sub(at))..];
+            if !rest.trim().is_empty() {
                 if !span.marked {
                     break;
                 }

@@ -204,7 +204,7 @@ impl Source<'_> {
 
     /// Rejects files that are obviously of another format.
     fn refuse_other_kinds(&self, wanted: &str) -> Result<()> {
-        let seen = match self.bytes {
+        let actual = match self.bytes {
             [b'P', b'K', 3 | 5, 4 | 6, ..] if wanted != "docx" => "a zip archive, perhaps a .docx",
             [0xd0, 0xcf, 0x11, 0xe0, ..] if wanted == "docx" => {
                 return Err(self.encrypted("an old .doc, or a .docx with a password"));
@@ -214,6 +214,6 @@ impl Source<'_> {
             bytes if bytes.starts_with(b"{\\rtf") => "a rich text file",
             _ => return Ok(()),
         };
-        Err(self.unreadable(format!("this is {seen}, not what its name says; give it the ending of what it is")))
+        Err(self.unreadable(format!("this is {actual}, not what its name says; give it the ending of what it is")))
     }
 }

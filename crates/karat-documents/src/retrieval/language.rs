@@ -91,20 +91,20 @@ impl Language {
         for (at, language) in LANGUAGES.iter().enumerate() {
             language.stop_words().for_each(|word| speakers.entry(word).or_default().push(at));
         }
-        let (mut scores, mut seen) = (vec![0.0; LANGUAGES.len()], 0_usize);
+        let (mut scores, mut words) = (vec![0.0; LANGUAGES.len()], 0_usize);
         for passage in passages {
-            if seen >= MOST_WORDS {
+            if words >= MOST_WORDS {
                 break;
             }
             let mut visit = |word: &str| {
-                seen += 1;
+                words += 1;
                 let speakers = speakers.get(word).map(Vec::as_slice).unwrap_or_default();
                 speakers.iter().for_each(|at| scores[*at] += 1.0 / speakers.len() as f64);
             };
             each_word(&passage.heading, &mut visit);
             each_word(&passage.body, &mut visit);
         }
-        let mut best = (&PLAIN, LEAST_SHARE * seen as f64);
+        let mut best = (&PLAIN, LEAST_SHARE * words as f64);
         for (language, score) in LANGUAGES.iter().zip(scores) {
             if score > best.1 {
                 best = (language, score);

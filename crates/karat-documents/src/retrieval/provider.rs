@@ -2,8 +2,8 @@
 
 use super::bm25::Bm25;
 use super::{DocumentError, Result};
-use crate::did_you_mean;
 use karat_format::assessment::CutV1;
+use karat_format::document::suggest::did_you_mean;
 use karat_format::retrieval::EmbeddingProviderV1;
 use karat_llm::http::Endpoint;
 use karat_llm::provider::ProviderEnv;
@@ -126,6 +126,6 @@ pub(super) fn open<C, P: ?Sized>(
         return entry.open.map(|open| open(config, env)).transpose();
     }
     let known: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
-    let hint = did_you_mean(name, &known, || format!("there are {}", known.join(", ")));
+    let hint = did_you_mean(name, known.iter().copied()).unwrap_or_else(|| format!("there are {}", known.join(", ")));
     Err(DocumentError::Usage(format!("unknown {what} `{name}`; {hint}")))
 }

@@ -17,7 +17,7 @@ pub(super) struct Layout<'a> {
 }
 
 /// A part of a path that is a case's id: where it starts, and where the rest starts.
-struct Stretch<'a> {
+struct CaseIdSpan<'a> {
     case: &'a CaseId,
     start: usize,
     rest: usize,
@@ -70,16 +70,16 @@ impl<'a> Layout<'a> {
 
     /// In order of reliability: an id at the start, a golden's file, an id further on, a known file, a suffix, a name.
     fn owner_of(&self, path: &RepoPath) -> Option<&'a CaseId> {
-        let stretches = self.stretches(path.as_str());
+        let spans = self.spans(path.as_str());
         let best = |strong: bool| {
-            let fitting = stretches.iter().filter(|stretch| !strong || stretch.start == 0 || stretch.below_cases);
+            let fitting = spans.iter().filter(|span| !strong || span.start == 0 || span.below_cases);
             // The longest id wins; among equals the one nearest to the root.
-            fitting.max_by_key(|stretch| (stretch.case.as_str().len(), std::cmp::Reverse(stretch.start)))
+            fitting.max_by_key(|span| (span.case.as_str().len(), std::cmp::Reverse(span.start)))
         };
         best(true)
-            .map(|stretch| stretch.case)
+            .map(|span| span.case)
             .or_else(|| self.golden_owner(path))
-            .or_else(|| best(false).map(|stretch| stretch.case))
+            .or_else(|| best(false).map(|span| span.case))
             .or_else(|| self.known_owner(path))
             .or_else(|| endings(path).find_map(|ending| self.golden_owner(&ending)))
             .or_else(|| endings(path).find_map(|ending| self.known_owner(&ending)))
@@ -91,9 +91,9 @@ impl<'a> Layout<'a> {
             return path.clone();
         }
         let text = path.as_str();
-        let stretches = stretches_of(text, case);
-        let stretch = stretches.iter().find(|stretch| stretch.below_cases).or(stretches.first());
-        let inner = stretch.and_then(|stretch| RepoPath::new(&text[stretch.rest..]));
+        let spans = spans_of(text, case);
+        let span = spans.iter().find(|span| span.below_cases).or(spans.first());
+        let inner = span.and_then(|span| RepoPath::new(&text[span.rest..]));
         let start = inner.as_ref().unwrap_or(path);
         if inner.is_some() && self.owns(case, start) {
             return start.clone();
@@ -127,13 +127,13 @@ impl<'a> Layout<'a> {
         having.next().filter(|_| having.next().is_none())
     }
 
-    fn stretches(&self, path: &str) -> Vec<Stretch<'a>> {
+    fn spans(&self, path: &str) -> Vec<CaseIdSpan<'a>> {
         let starts: Vec<usize> = starts(path).collect();
         let mut found = Vec::new();
         for (index, &start) in starts.iter().enumerate() {
             for &rest in starts[index + 1..].iter().take(self.longest) {
                 if let Some(&case) = self.ids.get(&path[start..rest - 1]) {
-                    found.push(Stretch { case, start, rest, below_cases: below_cases(path, start) });
+                    found.push(CaseIdSpan { case, start, rest, below_cases: below_cases(path, start) });
                 }
             }
         }
@@ -142,11 +142,11 @@ impl<'a> Layout<'a> {
 }
 
 /// The parts of the path that are this id, the one nearest to the root first.
-fn stretches_of<'c>(path: &str, case: &'c CaseId) -> Vec<Stretch<'c>> {
+fn spans_of<'c>(path: &str, case: &'c CaseId) -> Vec<CaseIdSpan<'c>> {
     let id = case.as_str();
     let fits = |start: &usize| path[*start..].strip_prefix(id).is_some_and(|rest| rest.starts_with('/'));
-    let stretch = |start| Stretch { case, start, rest: start + id.len() + 1, below_cases: below_cases(path, start) };
-    starts(path).filter(fits).map(stretch).collect()
+    let span = |start| CaseIdSpan { case, start, rest: start + id.len() + 1, below_cases: below_cases(path, start) };
+    starts(path).filter(fits).map(span).collect()
 }
 
 fn starts(path: &str) -> impl Iterator<Item = usize> + '_ {

@@ -1,6 +1,6 @@
 //! CWE numbers, in the many ways tools write them.
 
-use crate::fields::{cwe, cwe_numbers};
+use crate::fields::{cwe, cwe_number, cwe_numbers};
 use crate::json::Lenient;
 use serde::de::SeqAccess;
 
@@ -34,7 +34,7 @@ pub(super) struct FieldCwes(pub(super) Vec<u32>);
 
 impl Lenient for FieldCwes {
     fn from_number(value: f64) -> Self {
-        Self(Option::<u32>::from_number(value).filter(|&number| number > 0).into_iter().collect())
+        Self(Option::<u32>::from_number(value).and_then(cwe_number).into_iter().collect())
     }
 
     fn from_text(text: String) -> Self {
@@ -64,6 +64,7 @@ impl Lenient for SingleCwe {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::Loose;
 
     #[test]
     fn numbers_are_found_in_every_notation() {
@@ -83,5 +84,19 @@ mod tests {
         check("é-cwe-7-é", &[7]);
         assert_eq!(parse_cwes(" 89 "), [89]);
         assert_eq!(parse_cwes("0"), [0u32; 0]);
+    }
+
+    #[test]
+    fn numbers_that_no_weakness_has_are_left_out() {
+        let check = |json: &str, expect: &[u32]| {
+            let found: Loose<FieldCwes> = serde_json::from_str(json).unwrap();
+            assert_eq!(found.0.0, expect, "{json}");
+        };
+        check("89", &[89]);
+        check("99999", &[99_999]);
+        check("100000", &[]);
+        check("0", &[]);
+        check("\"100000\"", &[]);
+        check("[89, 100000, \"CWE-100000\", \"99999\", 4294967296, -1, 1.5]", &[89, 99_999]);
     }
 }

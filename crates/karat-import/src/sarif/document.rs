@@ -47,16 +47,20 @@ impl<'de> Visitor<'de> for Document<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<DocumentHead, A::Error> {
         let mut head = DocumentHead::default();
-        let mut seen = false;
+        let mut has_runs = false;
         while let Some(key) = map.next_key::<String>()? {
             if key == "runs" {
                 map.next_value_seed(By::Seq(Runs(&mut *self.0)))?;
-                seen = true;
+                has_runs = true;
             } else {
                 head.read_field(&key, &mut map)?;
             }
         }
-        if seen { Ok(head) } else { Err(A::Error::custom("there is no array `runs`, so this is not a SARIF document")) }
+        if has_runs {
+            Ok(head)
+        } else {
+            Err(A::Error::custom("there is no array `runs`, so this is not a SARIF document"))
+        }
     }
 }
 

@@ -34,7 +34,7 @@ fn planted_rules_come_back_and_hold() {
     let Weights { file, line, keyword, .. } = found.weights;
     assert!(keyword > 2.0 * line && line > file, "{found:?}");
     let held_out = found.held_out.as_ref().unwrap();
-    assert_eq!((held_out.groups, held_out.figures.n, found.seen), (5, 250, [250, 250, 250, 0]));
+    assert_eq!((held_out.groups, held_out.figures.n, found.pairs_with_part), (5, 250, [250, 250, 250, 0]));
     assert!(held_out.figures.f1 > Some(0.95) && held_out.figures.auc > Some(0.99), "{held_out:?}");
     assert!(found.advice() == Advice::All && found.weighs);
 }

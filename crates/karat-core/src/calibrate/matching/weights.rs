@@ -40,9 +40,10 @@ pub(super) fn fitted_weights(rows: &[(&Parts, bool)], profile: &Profile) -> Weig
     };
     let ((from_today, loss), (from_equal, other)) = (down(scaled(listed, free)), down(scaled([0.0; 4], free)));
     let found = whole(if other < loss - 1e-6 * loss.abs() { &from_equal } else { &from_today });
-    let seen: f64 = shares.iter().zip(parts).filter(|(_, part)| *part != FitPart::Absent).map(|(share, _)| share).sum();
+    let present: f64 =
+        shares.iter().zip(parts).filter(|(_, part)| *part != FitPart::Absent).map(|(share, _)| share).sum();
     let all =
-        std::array::from_fn(|part| if parts[part] == FitPart::Absent { shares[part] } else { seen * found[part] });
+        std::array::from_fn(|part| if parts[part] == FitPart::Absent { shares[part] } else { present * found[part] });
     let [file, line, mut keyword, text] = readable(all);
     if file + line + keyword <= 0.0 {
         // A profile must have one of the three; so little changes no order.

@@ -8,8 +8,8 @@ const RULES: IdentityRules =
 fn keys_that_no_finding_can_have() {
     let check = |key: &str, expect: Option<(&str, Option<&str>)>| {
         let refused = super::check(key, &RULES).err();
-        let actual = refused.map(|refused| (refused.fault.to_string(), refused.meant));
-        let actual = actual.as_ref().map(|(fault, meant)| (fault.as_str(), meant.as_deref()));
+        let actual = refused.map(|refused| (refused.fault.to_string(), refused.corrected));
+        let actual = actual.as_ref().map(|(fault, corrected)| (fault.as_str(), corrected.as_deref()));
         assert_eq!(actual, expect, "{key}");
     };
     let not_a_key = Some(("expected v2|<path>|<rule>|<anchor>", None));

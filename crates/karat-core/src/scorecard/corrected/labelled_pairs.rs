@@ -110,11 +110,11 @@ type Unit<'a> = (usize, Option<usize>, [Option<&'a str>; 3], [Option<u32>; 2]);
 /// What a person sees of a draw: the same in every trial in which a finding says the same.
 fn unit<'a>(own: &TrialPairs<'a>, drawn: &Drawn) -> Unit<'a> {
     let (golden, at) = drawn.pairs.first().map_or((0, 0), |place| *place);
-    let seen = |finding: &'a Finding| {
+    let visible = |finding: &'a Finding| {
         let file = finding.file.as_ref().map(|file| file.as_str());
         ([file, finding.title.as_deref(), finding.message.as_deref()], [finding.line_start, finding.line_end])
     };
-    let (texts, lines) = own.trial.and_then(|trial| trial.findings.get(at)).map_or(([None; 3], [None; 2]), seen);
+    let (texts, lines) = own.trial.and_then(|trial| trial.findings.get(at)).map_or(([None; 3], [None; 2]), visible);
     (own.index, (!drawn.of_finding).then_some(golden), texts, lines)
 }
 

@@ -18,18 +18,18 @@ pub(super) fn remove(pages: &mut [Vec<Line>]) -> usize {
     if filled < 2 {
         return 0;
     }
-    let mut seen: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    let mut heights_by_key: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for page in pages.iter() {
         for n in edges(page) {
             for key in keys(&page[n], page) {
-                seen.entry(key).or_default().push(page[n].y);
+                heights_by_key.entry(key).or_default().push(page[n].y);
             }
         }
     }
     // Left and right pages may have different headers, so fewer than half of the pages suffice.
     let repeats = |line: &Line, page: &[Line]| {
         keys(line, page).iter().any(|key| {
-            let heights = seen.get(key).map(Vec::as_slice).unwrap_or_default();
+            let heights = heights_by_key.get(key).map(Vec::as_slice).unwrap_or_default();
             let n = heights.iter().filter(|y| (*y - line.y).abs() <= SAME).count();
             n >= FEWEST_PAGES.min(filled) && n * 5 >= filled * 2
         }) && (filled >= FEWEST_PAGES || stands_apart(line, page))

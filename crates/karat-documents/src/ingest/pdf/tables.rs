@@ -50,25 +50,25 @@ pub(super) fn group_rows(mut lines: Vec<Vec<Piece>>) -> Vec<(Vec<Piece>, bool)> 
 /// The length of the table that starts with the first line; 0 if none does.
 fn reach(lines: &[Vec<Piece>]) -> usize {
     let starts = |line: &[Piece]| -> Vec<f64> { cells(line).map(|piece| piece.x).collect() };
-    let mut seen: Vec<f64> = lines.first().map(|line| starts(line)).unwrap_or_default();
-    if seen.len() < 2 {
+    let mut columns: Vec<f64> = lines.first().map(|line| starts(line)).unwrap_or_default();
+    if columns.len() < 2 {
         return 0;
     }
     // Where cells other than the first begin.
-    seen.remove(0);
-    seen.truncate(MOST_COLUMNS);
+    columns.remove(0);
+    columns.truncate(MOST_COLUMNS);
     let (mut rows, mut end, mut upto) = (1, 1, 1);
     for n in 1..lines.len() {
         let own = starts(&lines[n]);
         let size = lines[n].first().map_or(10.0, |piece| piece.size);
-        if own.len() > 1 && own.iter().skip(1).any(|x| seen.iter().any(|y| (x - y).abs() < size)) {
+        if own.len() > 1 && own.iter().skip(1).any(|x| columns.iter().any(|y| (x - y).abs() < size)) {
             for x in own.into_iter().skip(1) {
-                if seen.len() < MOST_COLUMNS && seen.iter().all(|y| (x - y).abs() >= 0.5 * size) {
-                    seen.push(x);
+                if columns.len() < MOST_COLUMNS && columns.iter().all(|y| (x - y).abs() >= 0.5 * size) {
+                    columns.push(x);
                 }
             }
             (rows, end, upto) = (rows + 1, n + 1, n + 1);
-        } else if continues(&lines[n.saturating_sub(BACK)..n], &lines[n], &seen) {
+        } else if continues(&lines[n.saturating_sub(BACK)..n], &lines[n], &columns) {
             upto = n + 1;
         } else {
             break;
