@@ -236,7 +236,7 @@ pub(super) fn verdict(verdict: Option<Compliance>) -> &'static str {
 
 fn style_of(one: &AssessedV1) -> Style {
     match one.said {
-        Some(said) if said == one.golden => GREEN,
+        Some(answer) if answer == one.golden => GREEN,
         Some(_) if one.compliance > 0.0 => WARNING,
         _ => RED,
     }
@@ -281,11 +281,9 @@ fn side_by_side(report: &AssessmentReportV1, comparison: &SideBySideV1, terminal
             rows.push(vec![Cell::left(bundle).styled(BOLD)]);
         }
         let mut row = vec![Cell::left(format!("  {}", one.requirement_id)), Cell::left(verdict(Some(one.golden)))];
-        row.extend(
-            one.said.iter().map(|(_, said)| {
-                Cell::left(verdict(*said)).styled(if *said == Some(one.golden) { GREEN } else { RED })
-            }),
-        );
+        row.extend(one.said.iter().map(|(_, answer)| {
+            Cell::left(verdict(*answer)).styled(if *answer == Some(one.golden) { GREEN } else { RED })
+        }));
         rows.push(row);
     }
     out.push('\n');

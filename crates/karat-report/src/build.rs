@@ -411,8 +411,16 @@ fn measured(input: &ReportInput<'_>) -> MeasuredV1 {
         MeasuredV1 { isolation: input.isolation.clone(), judges: input.spent.clone(), ..MeasuredV1::default() };
     let found: HashMap<&str, usize> = input.scorecard.tools.iter().map(|t| (t.tool.as_str(), t.counts.tp)).collect();
     let mut times: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    // How long an outage took, and what it cost, says nothing about a tool.
-    for trial in input.trials.iter().filter(|trial| trial.outcome != Outcome::Unavailable) {
+    let (outages, trials): (Vec<&Trial>, Vec<&Trial>) =
+        input.trials.iter().partition(|trial| trial.outcome == Outcome::Unavailable);
+    // How long an outage took, and what it cost, says nothing about a tool; but it was paid.
+    for trial in outages {
+        if let Some(usd) = trial.cost_usd.filter(|usd| *usd > 0.0) {
+            let sum = measured.outages_usd.entry(trial.tool.to_string()).or_default();
+            *sum = (*sum + usd).min(f64::MAX);
+        }
+    }
+    for trial in trials {
         if let Some(latency) = trial.latency_ms {
             times.entry(trial.tool.as_str()).or_default().push(latency);
         }

@@ -16,21 +16,21 @@ use super::facts::{
     POOLED_CELLS, POOLED_TITLE, SPREAD_CELLS, SPREAD_TITLE, ToolTable, clusters_sentence, pooled_table, trial_spread,
 };
 use super::number::{failed_sentence, headline_sentence, rank_metric, ranked, three, title, too_few_cases};
-use super::page::{Frame, FrameLink, PLAIN, Page, drawing};
-use super::plot::{self, Plot, PlotOptions};
+use super::page::{Frame, FrameLink, PLAIN, PRINT, Page, drawing};
+use super::plot::{self, Plot, PlotOptions, Theme};
 use super::report_view::ReportView;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::profile::Method;
 use karat_core::wording::count;
 use karat_format::report::{EstimateV1, MetricsV1, ReportV1, ToolV1};
 use maud::{Markup, html};
-use pack::pack;
+use pack::{compressed, pack};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::BTreeMap;
 
 /// Renders the page on its own.
 pub fn draw(view: &ReportView<'_>, _: &TerminalStyle) -> String {
-    page(view, &format!("{} · Karat report", view.report.suite.name)).draw()
+    page(view, &format!("{} · Karat report", view.title())).draw()
 }
 
 /// A report's page, standalone or one of several.
@@ -48,7 +48,7 @@ pub fn page<'a>(view: &ReportView<'_>, title: &'a str) -> Page<'a> {
         (index)
     };
     let frame = Frame {
-        breadcrumb: vec![(view.name.as_ref().unwrap_or(&report.suite.name).clone(), None)],
+        breadcrumb: vec![(view.label(), None)],
         tabs: tabs.iter().map(Tab::link).collect(),
         ..Frame::default()
     };
@@ -84,14 +84,15 @@ fn tabs(view: &ReportView<'_>, left_out: Option<&str>) -> Vec<Tab> {
     let report = view.report;
     let trend = if view.earlier.is_empty() { Markup::default() } else { figures("trend", "Trend", view, &["trend"]) };
     let overview = [
-        leaderboard::forest(report),
+        leaderboard::forest(view),
         leaderboard::draw(report),
+        hardest(report),
         figures("significance", "Pairwise comparison", view, &["ranks", "significance"]),
         figures("quality", "Quality and cost", view, &["precision-recall", "cost-quality"]),
         trend,
     ];
     let method = [
-        method(report),
+        method(view),
         tool_table("pooled", POOLED_TITLE, POOLED_CELLS, pooled_table(report)),
         tool_table("trials", SPREAD_TITLE, SPREAD_CELLS, trial_spread(report)),
         figures("confidence", "Confidence", view, &["reliability", "sweep"]),
@@ -111,10 +112,12 @@ fn tabs(view: &ReportView<'_>, left_out: Option<&str>) -> Vec<Tab> {
 pub(crate) const STYLES: [&str; 2] = [plot::STYLE, include_str!("html/report.css")];
 const PAGE_STYLES: [&str; 3] = [STYLES[0], STYLES[1], include_str!("html/case.css")];
 
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 10] = [
     PLAIN,
+    PRINT,
     include_str!("html/text.js"),
     include_str!("html/data.js"),
+    include_str!("html/save.js"),
     include_str!("html/leaderboard.js"),
     include_str!("html/grid.js"),
     include_str!("html/diff.js"),
@@ -125,6 +128,7 @@ const SCRIPTS: [&str; 8] = [
 const MOST_WARNINGS: usize = 6;
 const MOST_FIGURES: usize = 6;
 const MOST_NOTABLE: usize = 200;
+const MOST_HARDEST: usize = 5;
 
 pub(crate) fn section(id: &str, title: &str, content: &Markup) -> Markup {
     html! {
@@ -144,7 +148,7 @@ fn head(view: &ReportView<'_>) -> Markup {
             h1 {
                 @match headline_sentence(report) {
                     Some(sentence) => { (sentence) }
-                    None => { (view.name.as_ref().unwrap_or(&report.suite.name)) }
+                    None => { (view.label()) }
                 }
                 @if report.is_failed() { " " span.badge.failed { "failed" } }
             }
@@ -153,7 +157,7 @@ fn head(view: &ReportView<'_>) -> Markup {
                 @if let Some(name) = view.name.as_ref().filter(|name| **name != report.suite.name) { (name) " · " }
                 b { (report.suite.name) } ", " (count(report.suite.cases, "case")) ", "
                 (count(report.suite.issues, "golden")) " · " (count(report.tools.len(), "tool"))
-                @if let Some(date) = &view.date { " · " (date) }
+                @if let Some(run) = &view.run { " · " (run.began) }
                 @if !judges.is_empty() { " · judged by " (judges.join(", ")) }
                 " · profile " (report.profile.name)
             }
@@ -169,7 +173,7 @@ fn head(view: &ReportView<'_>) -> Markup {
 fn warnings(report: &ReportV1) -> Markup {
     let mut notes: Vec<(String, String)> = Vec::new();
     if let Some(n) = too_few_cases(report) {
-        notes.push((format!("n = {n}"), format!("n = {n}: too few to rely on ({RELIABLE_N} wanted)")));
+        notes.push((format!("too few cases: n = {n}"), format!("n = {n}: too few to rely on ({RELIABLE_N} wanted)")));
     }
     // Judges that were not asked are mentioned in the warnings.
     for judge in report.judges.iter().filter(|judge| judge.unjudged > 0 && judge.asked > 0) {
@@ -261,7 +265,7 @@ fn plots(kind: &str, view: &ReportView<'_>, options: &PlotOptions) -> Markup {
     let figure = |plot: &Plot| {
         html! {
             figure tabindex="0" {
-                figcaption { (plot.title) }
+                figcaption { span { (plot.title) } (save(plot)) }
                 (drawing(plot.inline()))
                 @if !plot.notes.is_empty() { div.notes { @for note in &plot.notes { p.dim.small { (note) } } } }
             }
@@ -275,6 +279,67 @@ fn plots(kind: &str, view: &ReportView<'_>, options: &PlotOptions) -> Markup {
     }
 }
 
+/// The place of the buttons that save a plot as a file. It holds the file, compressed.
+fn save(plot: &Plot) -> Markup {
+    let svg = compressed(&plot.standalone(Theme::Light));
+    html! { span.save data-title=(plot.title) data-svg=(svg) {} }
+}
+
+/// The address of a case, with the results of one tool or of the first that is wrong.
+fn case_address(case: &str, tool: Option<&str>) -> String {
+    let encode = |name| utf8_percent_encode(name, NON_ALPHANUMERIC);
+    let tool = tool.map(|tool| format!("?tool={}", encode(tool)));
+    format!("#/case/{}{}", encode(case), tool.unwrap_or_default())
+}
+
+/// The cases on which tools did worst, so that the first step into the cases is one click.
+fn hardest(report: &ReportV1) -> Markup {
+    let cases = index::hardest(report, MOST_HARDEST);
+    if cases.is_empty() || report.cases.len() < 2 {
+        return Markup::default();
+    }
+    let is_verdict = report.profile.method == Method::Verdict;
+    let value = if is_verdict { "Correct verdicts" } else { title(rank_metric(report)) };
+    let has_goldens = cases.iter().any(|one| one.required > 0);
+    let content = html! {
+        p.dim {
+            "Means over tools; sums over tools and trials. A case opens with what was missed and why. "
+            a href="#/cases?order=hard" { "All cases, hardest first" }
+        }
+        div.scroll tabindex="0" role="group" aria-label="Hardest cases" {
+            table {
+                thead {
+                    tr {
+                        th scope="col" { "Case" }
+                        th.n scope="col" { (value) }
+                        @if has_goldens { th.n scope="col" { "Goldens found" } }
+                        th.n scope="col" { "False alarms" }
+                    }
+                }
+                tbody {
+                    @for one in &cases {
+                        @let id = one.case.case.as_str();
+                        tr {
+                            th scope="row" {
+                                a href=(case_address(id, None)) { (id) }
+                                @if let Some(name) = one.case.name.as_deref().filter(|name| *name != id) {
+                                    " " span.dim { (name) }
+                                }
+                            }
+                            td.n { (three(one.mean)) }
+                            @if has_goldens {
+                                td.n { @if one.required > 0 { (one.found) " of " (one.required) } @else { "–" } }
+                            }
+                            td.n { (one.false_alarms) }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    section("hardest", "Hardest cases", &content)
+}
+
 fn cases(report: &ReportV1, left_out: Option<&str>) -> Markup {
     let content = html! {
         p.dim {
@@ -283,7 +348,8 @@ fn cases(report: &ReportV1, left_out: Option<&str>) -> Markup {
             } @else {
                 (title(rank_metric(report)))
                 " of each case, a mean over trials, and how many of its required goldens were found over all trials. A \
-                 case without goldens counts false alarms. Open a cell to see the code."
+                 case without goldens counts false alarms. The head of a column has the mean of the cases shown. Open a \
+                 cell to see the code."
             }
         }
         @if let Some(note) = left_out { p.dim { (note) } }
@@ -293,10 +359,7 @@ fn cases(report: &ReportV1, left_out: Option<&str>) -> Markup {
 }
 
 fn notable(report: &ReportV1) -> Markup {
-    let link = |case: &str, tool: &str| {
-        let encode = |name| utf8_percent_encode(name, NON_ALPHANUMERIC);
-        html! { a href={ "#/case/" (encode(case)) "?tool=" (encode(tool)) } { (case) } }
-    };
+    let link = |case: &str, tool: &str| html! { a href=(case_address(case, Some(tool))) { (case) } };
     let mut lists: Vec<(String, Vec<Markup>)> = Vec::new();
     for tool in ranked(report) {
         let name = &tool.tool;
@@ -419,7 +482,8 @@ fn method_name(method: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn method(report: &ReportV1) -> Markup {
+fn method(view: &ReportView<'_>) -> Markup {
+    let report = view.report;
     let how = &report.intervals;
     let content = html! {
         p {
@@ -429,6 +493,7 @@ fn method(report: &ReportV1) -> Markup {
             ". "
             @if let Some(sentence) = clusters_sentence(report) { (sentence) ". " }
             "Seed " (report.seed) ". Suite digest " code { (report.suite.digest) } "."
+            @if let Some(run) = &view.run { " Run " code { (run.id) } "." }
         }
         p.dim {
             "The same input gives the same report; " code { "karat report" }

@@ -227,14 +227,18 @@ pub fn tried(tool: &ToolV1) -> usize {
 
 /// What a failed report says in place of a result; `None` if any trial came to a report.
 pub fn failed_sentence(report: &ReportV1) -> Option<String> {
-    let all: usize = report.tools.iter().map(|tool| tool.trials).sum();
+    report.is_failed().then(|| none_reported(&report.tools))
+}
+
+/// How the trials of tools ended of which none came to a report.
+pub(crate) fn none_reported(tools: &[ToolV1]) -> String {
+    let all: usize = tools.iter().map(|tool| tool.trials).sum();
     let outcome = |outcome: Outcome| {
-        let n: usize = report.tools.iter().filter_map(|tool| tool.outcomes.get(&outcome)).sum();
+        let n: usize = tools.iter().filter_map(|tool| tool.outcomes.get(&outcome)).sum();
         (n > 0).then(|| format!("{n} {}", outcome.words()))
     };
     let outcomes: Vec<String> = Outcome::ALL.into_iter().filter_map(outcome).collect();
-    let sentence = || format!("None of {} came to a report: {}.", count(all, "trial"), outcomes.join(", "));
-    report.is_failed().then(sentence)
+    format!("None of {} came to a report: {}.", count(all, "trial"), outcomes.join(", "))
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub struct Frame {
     pub switcher: Markup,
     /// Parts of this page, of which one is shown at a time (`#id` of an element in a `div.panel`), or pages beside it.
     pub tabs: Vec<FrameLink>,
-    /// Other forms of this page, in the line of the tabs.
+    /// Other forms of this page, in the line of the tabs, or of the breadcrumb if there are none.
     pub links: Vec<FrameLink>,
     /// Controls beside the theme switch, such as a search field.
     pub controls: Markup,
@@ -102,21 +102,25 @@ impl Frame {
                             }
                         }
                     }
+                    @if self.tabs.is_empty() { (self.other_pages()) }
                     div.controls { (self.controls) button.theme type="button" hidden { "Theme" } }
                 }
-                @if !self.tabs.is_empty() || !self.links.is_empty() {
+                @if !self.tabs.is_empty() {
                     div.tabs {
-                        @if !self.tabs.is_empty() {
-                            nav aria-label="Tabs" { @for tab in &self.tabs { (tab.draw()) } }
-                        }
-                        @if !self.links.is_empty() {
-                            nav.links aria-label="Other pages" { @for link in &self.links { (link.draw()) } }
-                        }
+                        nav aria-label="Tabs" { @for tab in &self.tabs { (tab.draw()) } }
+                        (self.other_pages())
                     }
                 }
             }
             (self.sidebar)
         }
+    }
+
+    fn other_pages(&self) -> Markup {
+        if self.links.is_empty() {
+            return Markup::default();
+        }
+        html! { nav.links aria-label="Other pages" { @for link in &self.links { (link.draw()) } } }
     }
 }
 
@@ -206,6 +210,9 @@ pub fn drawing(svg: String) -> Markup {
 
 /// The script function `plain(text)`, which replaces the same characters as pages do.
 pub const PLAIN: &str = include_str!("page/plain.js");
+
+/// Opens what is folded while a page is printed.
+pub(crate) const PRINT: &str = include_str!("page/print.js");
 
 /// The light/dark switch, tabs and menus.
 const FRAME_SCRIPTS: [&str; 2] = [include_str!("page/theme.js"), include_str!("page/tabs.js")];
@@ -297,7 +304,11 @@ mod tests {
         ] {
             assert!(drawn.contains(part), "no {part}: {drawn}");
         }
-        // Without a home the name is no link, and a line without tabs and links is left out.
+        // Without tabs there is no line of them, and the links are in the first one.
+        let links = vec![FrameLink::new("JSON", "/report.json")];
+        let flat = Page { frame: Some(Frame { links, ..Frame::default() }), ..page("a", &[]) }.draw();
+        assert!(!flat.contains("class=\"tabs\"") && flat.contains("<a href=\"/report.json\">JSON</a>"), "{flat}");
+        // Without a home the name is no link.
         let bare = Page { frame: Some(Frame::default()), ..page("a", &[]) }.draw();
         assert!(bare.contains("<span class=\"brand\">Karat</span>"), "{bare}");
         assert!(!bare.contains("class=\"tabs\"") && !bare.contains("class=\"crumbs\""), "{bare}");

@@ -1,5 +1,6 @@
 //! The input of pages and plots: a report and related data.
 
+use super::assessment::templates;
 use karat_core::ids::CaseId;
 use karat_core::path::RepoPath;
 use karat_core::suite::{Case, Suite};
@@ -11,14 +12,42 @@ use karat_format::report::ReportV1;
 /// A report with everything that can be shown with it. Missing parts are left out, and pages say so.
 #[expect(missing_docs, reason = "field names say it")]
 pub struct ReportView<'a> {
-    /// Such as a run's name; default: the suite's name.
+    /// The name of a run or a file.
     pub name: Option<String>,
-    /// When the run began, in words.
-    pub date: Option<String>,
+    pub run: Option<RunReference>,
     pub report: &'a ReportV1,
     pub variance: Vec<(String, VarianceV1)>,
     pub earlier: Vec<EarlierReport>,
     pub sources: Option<Sources<'a>>,
+}
+
+/// The stored run of a report.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct RunReference {
+    pub id: String,
+    pub short_id: String,
+    /// When it began: `2026-03-01 14:05:09 UTC`.
+    pub began: String,
+}
+
+/// What a page is called: its name, or the suite and when its run began.
+fn page_label(name: Option<&String>, suite: &str, run: Option<&RunReference>) -> String {
+    match (name, run) {
+        (Some(name), _) => name.clone(),
+        (None, Some(run)) => format!("{suite}, {}", run.began),
+        (None, None) => suite.to_owned(),
+    }
+}
+
+/// The title of a page, which names the suite in any case.
+fn page_title(name: Option<&String>, suite: &str, label: String) -> String {
+    if name.is_some() { format!("{label} · {suite}") } else { label }
+}
+
+/// What the newest report of a trend is called.
+fn trend_label<'a>(name: Option<&'a String>, run: Option<&'a RunReference>) -> &'a str {
+    name.or(run.map(|run| &run.short_id)).map_or("now", String::as_str)
 }
 
 /// An earlier report.
@@ -59,15 +88,30 @@ pub struct ChangedFile {
 impl<'a> ReportView<'a> {
     /// A view of the report alone.
     pub fn new(report: &'a ReportV1) -> Self {
-        Self { name: None, date: None, report, variance: Vec::new(), earlier: Vec::new(), sources: None }
+        Self { name: None, run: None, report, variance: Vec::new(), earlier: Vec::new(), sources: None }
+    }
+
+    /// What its page is called: its name, or the suite and when its run began.
+    pub fn label(&self) -> String {
+        page_label(self.name.as_ref(), &self.report.suite.name, self.run.as_ref())
+    }
+
+    /// The title of its page: its name and suite, or the suite and when its run began.
+    pub fn title(&self) -> String {
+        page_title(self.name.as_ref(), &self.report.suite.name, self.label())
+    }
+
+    pub(crate) fn trend_label(&self) -> &str {
+        trend_label(self.name.as_ref(), self.run.as_ref())
     }
 }
 
 /// An assessment with everything that can be shown with it.
 #[expect(missing_docs, reason = "field names say it")]
 pub struct AssessmentView<'a> {
-    /// Such as the name of a stored assessment; default: the names of its templates.
+    /// The name of a stored assessment or a file.
     pub name: Option<String>,
+    pub run: Option<RunReference>,
     pub report: &'a AssessmentReportV1,
     /// Earlier assessments, oldest first.
     pub earlier: Vec<EarlierAssessment>,
@@ -84,6 +128,20 @@ pub struct EarlierAssessment {
 impl<'a> AssessmentView<'a> {
     /// A view of the report alone.
     pub fn new(report: &'a AssessmentReportV1) -> Self {
-        Self { name: None, report, earlier: Vec::new() }
+        Self { name: None, run: None, report, earlier: Vec::new() }
+    }
+
+    /// What its page is called: its name, or its templates and when it began.
+    pub fn label(&self) -> String {
+        page_label(self.name.as_ref(), &templates(self.report), self.run.as_ref())
+    }
+
+    /// The title of its page: its name and templates, or its templates and when it began.
+    pub fn title(&self) -> String {
+        page_title(self.name.as_ref(), &templates(self.report), self.label())
+    }
+
+    pub(crate) fn trend_label(&self) -> &str {
+        trend_label(self.name.as_ref(), self.run.as_ref())
     }
 }

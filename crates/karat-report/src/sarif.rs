@@ -1,5 +1,6 @@
 //! Renders a report as SARIF: every finding and miss with its verdict.
 
+use super::number::none_reported;
 use super::{TerminalStyle, pretty_json};
 use karat_core::matching::outcome::Flag;
 use karat_format::report::{FindingInfoV1, IssueInfoV1, ReportV1, ToolV1, TrialResultV1};
@@ -7,7 +8,8 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Renders a SARIF run per tool, with a result per finding and per missed golden.
+/// Renders a SARIF run per tool, with a result per finding and per missed golden. A tool that never reported has missed nothing: its
+/// run failed.
 pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
     let runs: Vec<Value> = report.tools.iter().map(|tool| run(report, tool)).collect();
     pretty_json(&json!({
@@ -30,17 +32,23 @@ fn run(report: &ReportV1, tool: &ToolV1) -> Value {
     let rules: Vec<Value> =
         RULES.iter().map(|(id, text)| json!({ "id": id, "shortDescription": { "text": text } })).collect();
     let mut results = Vec::new();
-    for (case, info) in tool.cases.iter().zip(&report.cases) {
+    for (case, info) in tool.cases.iter().zip(&report.cases).filter(|_| tool.has_reported()) {
         let issues: BTreeMap<&str, &IssueInfoV1> = info.issues.iter().map(|i| (i.id.as_str(), i)).collect();
         for trial in &case.trials {
             trial_results(&case.case, trial, &issues, &mut results);
         }
     }
-    json!({
+    let mut run = json!({
         "tool": { "driver": { "name": format!("karat: {}", tool.tool), "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
         "results": results,
         "properties": { "unreliable": tool.metrics.values().any(|e| e.unreliable) },
-    })
+    });
+    if !tool.has_reported() {
+        let text = plain(&none_reported(std::slice::from_ref(tool)));
+        let notification = json!({ "level": "error", "message": { "text": text } });
+        run["invocations"] = json!([{ "executionSuccessful": false, "toolExecutionNotifications": [notification] }]);
+    }
+    run
 }
 
 fn trial_results(case: &str, trial: &TrialResultV1, issues: &BTreeMap<&str, &IssueInfoV1>, results: &mut Vec<Value>) {

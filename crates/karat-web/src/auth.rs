@@ -169,9 +169,9 @@ impl Auth {
             Ok(true) => None,
             Ok(false) => Some(token_needed(&clean).into_response()),
             Err(wait) => {
-                let said = "Too many wrong tokens within a minute; no token is accepted for a while. \
-                            Browsers that are already signed in are not affected.";
-                let fault = Fault::new(StatusCode::TOO_MANY_REQUESTS, said);
+                let message = "Too many wrong tokens within a minute; no token is accepted for a while. \
+                               Browsers that are already signed in are not affected.";
+                let fault = Fault::new(StatusCode::TOO_MANY_REQUESTS, message);
                 Some(Fault { retry_after: Some(wait.as_secs() + 1), ..fault }.into_response())
             }
         }
@@ -179,11 +179,11 @@ impl Auth {
 
     fn refuse_write(&self, headers: &HeaderMap) -> Option<Fault> {
         let Some(token) = &self.label else {
-            let said = "This server is read-only. To label pairs and extras, start it with --label.";
-            return Some(Fault::new(StatusCode::METHOD_NOT_ALLOWED, said));
+            let message = "This server is read-only. To label pairs and extras, start it with --label.";
+            return Some(Fault::new(StatusCode::METHOD_NOT_ALLOWED, message));
         };
         let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        let forbidden = |said: &str| Some(Fault::new(StatusCode::FORBIDDEN, said));
+        let forbidden = |message: &str| Some(Fault::new(StatusCode::FORBIDDEN, message));
         let from_elsewhere =
             "This request comes from a page of another site; only pages of this server may change anything.";
         if headers.get("sec-fetch-site").is_some_and(|site| site != "same-origin") {
@@ -203,8 +203,8 @@ impl Auth {
         }
         let kind = value("content-type").unwrap_or_default();
         if !kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
-            let said = "The request body must be JSON with the header content-type: application/json.";
-            return Some(Fault::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, said));
+            let message = "The request body must be JSON with the header content-type: application/json.";
+            return Some(Fault::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
         }
         None
     }
@@ -267,10 +267,10 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 fn token_needed(clean: &str) -> Fault {
-    let said = "Open the address with ?token= that the server printed when it started. The browser remembers it until it is closed or unused for a long time.";
+    let message = "Open the address with ?token= that the server printed when it started. The browser remembers it until it is closed or unused for a long time.";
     // After a link from another site, the cookie is not sent; from this page, it is.
     let more = html! { p { "Already signed in with this browser? " a href=(clean) { "Continue" } } };
-    Fault { more, ..Fault::new(StatusCode::UNAUTHORIZED, said) }
+    Fault { more, ..Fault::new(StatusCode::UNAUTHORIZED, message) }
 }
 
 /// The path and the rest of the query. It starts with exactly one slash, so that it never leads to another site.

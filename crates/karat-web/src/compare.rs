@@ -8,7 +8,8 @@ use super::run_lookup::{display_name, find_run, stored_result, trial_counts};
 use super::state::{LIST_LIFETIME, State, current_period};
 use axum::extract::{Query, State as Shared};
 use axum::http::StatusCode;
-use karat::comparison::{Refusal, Request, Side, compare, pair_tools, refusals};
+use karat::compare::pair_tools;
+use karat::comparison::{Refusal, Request, Side, compare, refusals};
 use karat::report_source::AnyReport;
 use karat_core::clusters::ClusterBy;
 use karat_core::comparison::Rules;
@@ -58,9 +59,9 @@ pub(super) async fn page(
     let Asked { runs, intersection } = Asked::new(query);
     let [a, b] = <[String; 2]>::try_from(runs).map_err(|runs| {
         let chosen = if is_ticked { format!(" {} chosen.", plural(runs.len(), "is", "are")) } else { String::new() };
-        let said = format!("A comparison needs two runs, as in `/compare?a=RUN&b=RUN`.{chosen}");
+        let message = format!("A comparison needs two runs, as in `/compare?a=RUN&b=RUN`.{chosen}");
         let more = html! { p { "Tick two runs in the list of " a href="/" { "all runs" } "." } };
-        Fault { more, ..Fault::new(StatusCode::BAD_REQUEST, said) }
+        Fault { more, ..Fault::new(StatusCode::BAD_REQUEST, message) }
     })?;
     let (a, b) = state.read(move |store| Ok((find_run(store, &a)?.0, find_run(store, &b)?.0))).await?;
     if is_ticked {
@@ -320,7 +321,7 @@ fn by_tool(comparison: &ComparisonV1, only: &[Vec<String>; 2], runs: &[RunInfo; 
 }
 
 fn interval_title(comparison: &ComparisonV1, reach: f64) -> String {
-    format!("{:.0} % interval, − {reach:.2} to + {reach:.2}", 100.0 * comparison.level)
+    format!("{:.0} % interval, ± {reach:.2}", 100.0 * comparison.level)
 }
 
 fn tool_names(pair: &PairV1) -> String {

@@ -102,7 +102,7 @@ async fn answer(
     let kind = kind_of(&kind)?;
     let queue = queue(&state, run, kind.kind).await?;
     let item = queue.queue.find(&sent.id).ok_or_else(gone)?;
-    let said = parse_answer(kind, &sent)?;
+    let answer = parse_answer(kind, &sent)?;
     let note = sent.note.map(|note| note.trim().to_owned()).filter(|note| !note.is_empty());
     if note.as_ref().is_some_and(|note| note.chars().count() > LONGEST_NOTE) {
         return Err(refused(format!("The note is too long: at most {LONGEST_NOTE} characters.")));
@@ -111,7 +111,7 @@ async fn answer(
     let response = state.write(move |store| {
         let mut session = AnnotationSession::new(&own.queue, &store.labels()?, annotator);
         let item = own.queue.holds(&key).ok_or_else(gone)?;
-        let labels = session.labels(item, said, note, Source::Asked);
+        let labels = session.labels(item, answer, note, Source::Asked);
         let labels = labels.ok_or_else(|| refused("Invalid answer to this question."))?;
         store.add_labels(&labels, OnExisting::Refuse).map_err(already_labelled)?;
         session.record(&labels);
@@ -168,10 +168,10 @@ fn progress(session: &AnnotationSession<'_>) -> Value {
 }
 
 fn parse_answer(kind: &PageKind, sent: &AnswerRequest) -> Result<LabelAnswer, Fault> {
-    let said = LabelAnswer::parse(kind.kind, &sent.answer)
+    let answer = LabelAnswer::parse(kind.kind, &sent.answer)
         .ok_or_else(|| refused(format!("Invalid answer: expected {}.", kind.expected)))?;
-    match (said, sent.confidence) {
-        (said, None) => Ok(said),
+    match (answer, sent.confidence) {
+        (answer, None) => Ok(answer),
         (LabelAnswer::Pair { answer, .. }, confidence @ Some(0.0..=1.0)) => {
             Ok(LabelAnswer::Pair { answer, confidence })
         }
@@ -182,10 +182,10 @@ fn parse_answer(kind: &PageKind, sent: &AnswerRequest) -> Result<LabelAnswer, Fa
 /// The error for a label that contradicts an earlier one, with advice for the page instead of the terminal.
 fn already_labelled(error: StoreError) -> Fault {
     match error {
-        StoreError::Labelled { annotator, kind, said, when, .. } => Fault::new(
+        StoreError::Labelled { annotator, kind, answer, when, .. } => Fault::new(
             StatusCode::CONFLICT,
             format!(
-                "{annotator} already labelled this {kind} {said} on {when} UTC; undo that label first to change it."
+                "{annotator} already labelled this {kind} {answer} on {when} UTC; undo that label first to change it."
             ),
         ),
         other => other.into(),
@@ -196,8 +196,8 @@ fn gone() -> Fault {
     Fault::new(StatusCode::NOT_FOUND, "This item cannot be labelled here; reload the page.")
 }
 
-fn refused(said: impl Into<String>) -> Fault {
-    Fault::new(StatusCode::UNPROCESSABLE_ENTITY, said)
+fn refused(message: impl Into<String>) -> Fault {
+    Fault::new(StatusCode::UNPROCESSABLE_ENTITY, message)
 }
 
 fn annotator(name: &str) -> Result<Annotator, Fault> {
@@ -252,6 +252,6 @@ fn check_enabled(state: &State) -> Result<(), Fault> {
     if state.labels() {
         return Ok(());
     }
-    let said = "This server is read-only. To label, start it with --label and open the address that it prints.";
-    Err(Fault::new(StatusCode::FORBIDDEN, said))
+    let message = "This server is read-only. To label, start it with --label and open the address that it prints.";
+    Err(Fault::new(StatusCode::FORBIDDEN, message))
 }

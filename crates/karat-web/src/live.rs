@@ -2,13 +2,12 @@
 
 use super::reply::{Fault, Reply};
 use super::run::frame as run_frame;
-use super::run_lookup::{display_name, find_run};
+use super::run_lookup::{find_run, page_title};
 use super::run_progress::RunProgress;
 use super::state::State;
 use axum::extract::{Path, State as Shared};
 use karat_format::config::SuiteKind;
 use karat_report::page::{FrameLink, PLAIN};
-use karat_store::timestamp::format_utc;
 use karat_store::{RunInfo, Store};
 use maud::html;
 use serde_json::{Value, json};
@@ -25,9 +24,9 @@ pub(super) async fn page(Shared(state): Shared<State>, Path(reference): Path<Str
     let data = format!("{link}/progress.json");
     let body = html! {
         div #live data-progress=(data) data-report=(link) {
-            div.headline { h1 { (display_name(&run)) } span #state.state { "…" } }
+            div.headline { h1 { (run.name.as_ref().unwrap_or(&run.suite)) } span #state.state { "…" } }
             p.dim {
-                (run.suite) " · started " (format_utc(run.created_ms)) " UTC · " a href=(link) { "report" }
+                (run.suite) " · started " (run.began()) " · " a href=(link) { "report" }
             }
             noscript {
                 p.careful {
@@ -46,12 +45,11 @@ pub(super) async fn page(Shared(state): Shared<State>, Path(reference): Path<Str
             div #last {}
         }
     };
-    let title = format!("Karat: {} live", display_name(&run));
+    let title = format!("Karat: {} live", page_title(&run));
     let mut frame = run_frame(&state, &run, &all);
-    for part in &mut frame.links {
-        part.is_current = part.href.ends_with("/live");
-    }
-    frame.links.insert(0, FrameLink::new("Report", link));
+    let progress = frame.links.extract_if(.., |part| part.href.ends_with("/live"));
+    let progress: Vec<FrameLink> = progress.map(|part| FrameLink { is_current: true, ..part }).collect();
+    frame.tabs = [vec![FrameLink::new("Report", link)], progress].concat();
     Ok(state.page_in(frame, &title, body, &[include_str!("live.css")], &[PLAIN, include_str!("live.js")]))
 }
 

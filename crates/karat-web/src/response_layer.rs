@@ -25,8 +25,8 @@ pub(super) async fn finish_response(Shared(state): Shared<State>, request: Reque
     let path = request.uri().path().to_owned();
     let json = !safe || path.ends_with(".json") || path.starts_with("/api/");
     let response = tokio::time::timeout(PATIENCE, next.run(request)).await.unwrap_or_else(|_| {
-        let said = "This takes a while and is still in progress; try again in a moment.";
-        Fault::new(StatusCode::SERVICE_UNAVAILABLE, said).into_response()
+        let message = "This takes a while and is still in progress; try again in a moment.";
+        Fault::new(StatusCode::SERVICE_UNAVAILABLE, message).into_response()
     });
     let mut response = complete(response, json, &state).await;
     let headers = response.headers_mut();
@@ -61,10 +61,10 @@ async fn complete(mut response: Response, json: bool, state: &State) -> Response
         // Extractors reject requests with plain text.
         None => {
             let status = response.status();
-            let said = to_bytes(response.into_body(), LONGEST_MESSAGE).await.unwrap_or_default();
-            let said = String::from_utf8_lossy(&said).trim().to_owned();
-            let said = if said.is_empty() { format!("The status is {status}.") } else { said };
-            Fault::new(status, said)
+            let message = to_bytes(response.into_body(), LONGEST_MESSAGE).await.unwrap_or_default();
+            let message = String::from_utf8_lossy(&message).trim().to_owned();
+            let message = if message.is_empty() { format!("The status is {status}.") } else { message };
+            Fault::new(status, message)
         }
     };
     let mut response = fault_reply(&fault, json, state).into_response();

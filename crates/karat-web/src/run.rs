@@ -2,17 +2,18 @@
 
 use super::markup::{percent_encode, time};
 use super::reply::{Fault, Reply};
-use super::run_lookup::{display_name, find_run, stored_assessment, stored_report, trial_counts};
+use super::run_lookup::{
+    breadcrumb_name, display_name, find_run, page_title, stored_assessment, stored_report, trial_counts,
+};
 use super::state::{STYLE, State, UNFINISHED_LIFETIME, current_period};
 use axum::extract::{Path, State as Shared};
 use axum::http::StatusCode;
-use karat::report_view::gather;
+use karat::report_view::{gather, run_reference};
 use karat::run_loader::current_report;
 use karat_format::config::SuiteKind;
 use karat_format::report::ReportV1;
 use karat_report::page::{Frame, FrameLink, Page, switcher};
 use karat_report::report_view::{AssessmentView, EarlierAssessment, EarlierReport, ReportView, Sources};
-use karat_store::timestamp::format_utc;
 use karat_store::{RunInfo, RunState, Store};
 use maud::{Markup, html};
 
@@ -43,8 +44,8 @@ pub(super) async fn json(Shared(state): Shared<State>, Path(reference): Path<Str
         let (run, _) = find_run(store, &reference)?;
         store.report(&run.id)?.ok_or_else(|| {
             let RunInfo { short_id, id, .. } = run;
-            let said = format!("The run {short_id} has not ended, so it has no report yet; see /runs/{id}/progress.json for its progress.");
-            Fault::new(StatusCode::NOT_FOUND, said)
+            let message = format!("The run {short_id} has not ended, so it has no report yet; see /runs/{id}/progress.json for its progress.");
+            Fault::new(StatusCode::NOT_FOUND, message)
         })
     });
     Ok(Reply::json_text(report.await?))
@@ -90,13 +91,13 @@ fn draw_assessment(state: &State, store: &mut Store, run: &RunInfo, all: &[RunIn
     let Some(report) = stored_assessment(store, run)? else {
         let word = store.state_word(run);
         let body = html! {
-            h1 { (display_name(run)) }
+            h1 { (breadcrumb_name(run)) }
             p { "This assessment of " (run.suite) " is " (word) ", and has no report" @if word == "running" { " yet" } "." }
             @if word == "running" { p.dim { "This page shows the report when there is one." } } @else {
                 p.dim { "Run " kbd { "karat assess" } " again; recorded answers of models are reused." }
             }
         };
-        let title = format!("Karat: {}", display_name(run));
+        let title = format!("Karat: {}", page_title(run));
         return Ok(state.reloading_page(frame(state, run, all), &title, body, &[], &[]));
     };
     let before = before(run, all);
@@ -106,8 +107,8 @@ fn draw_assessment(state: &State, store: &mut Store, run: &RunInfo, all: &[RunIn
     });
     let mut earlier: Vec<EarlierAssessment> = earlier.take(EARLIER).collect();
     earlier.reverse();
-    let title = format!("{} · {}", display_name(run), run.suite);
-    let view = AssessmentView { name: Some(display_name(run).to_owned()), report: &report, earlier };
+    let title = page_title(run);
+    let view = AssessmentView { name: run.name.clone(), run: Some(run_reference(run)), report: &report, earlier };
     let page = karat_report::assessment::html::page(&view, &title);
     Ok(framed(page, frame(state, run, all)))
 }
@@ -130,11 +131,14 @@ pub(super) fn frame(state: &State, run: &RunInfo, all: &[RunInfo]) -> Frame {
     let suite = format!("/?suite={}", percent_encode(&run.suite));
     let mut frame = state.frame(vec![(run.suite.clone(), Some(suite))]);
     let others: Vec<(String, String, Markup)> = same_suite(run, all)
-        .map(|other| (display_name(other).to_owned(), link(other), html! { (time(other.created_ms)) }))
+        .map(|other| match &other.name {
+            Some(name) => (name.clone(), link(other), html! { (time(other.created_ms)) }),
+            None => (breadcrumb_name(other), link(other), html! { (other.short_id) }),
+        })
         .collect();
     match others.is_empty() {
-        true => frame.breadcrumb.push((display_name(run).to_owned(), None)),
-        false => frame.switcher = switcher(display_name(run), "Other runs of this suite", &others),
+        true => frame.breadcrumb.push((breadcrumb_name(run), None)),
+        false => frame.switcher = switcher(&breadcrumb_name(run), "Other runs of this suite", &others),
     }
     let own = link(run);
     if run.kind == SuiteKind::Findings {
@@ -174,9 +178,8 @@ fn banner(store: &mut Store, run: &RunInfo, labelled: bool) -> Markup {
 }
 
 fn reply(view: ReportView<'_>, run: &RunInfo, frame: Frame) -> Reply {
-    let date = Some(format!("{} UTC", format_utc(run.created_ms)));
-    let view = ReportView { name: Some(display_name(run).to_owned()), date, ..view };
-    let title = format!("{} · {}", display_name(run), view.report.suite.name);
+    let view = ReportView { name: run.name.clone(), run: Some(run_reference(run)), ..view };
+    let title = page_title(run);
     framed(karat_report::html::page(&view, &title), frame)
 }
 

@@ -28,6 +28,20 @@ pub(crate) fn find_run(store: &mut Store, reference: &str) -> Result<(RunInfo, V
     }
 }
 
+/// A run where its suite is named already: its name, or when it began.
+pub(crate) fn breadcrumb_name(run: &RunInfo) -> String {
+    run.name.clone().unwrap_or_else(|| run.began())
+}
+
+/// The title of a run's page.
+pub(crate) fn page_title(run: &RunInfo) -> String {
+    match &run.name {
+        Some(name) => format!("{name} · {}", run.suite),
+        None => format!("{}, {}", run.suite, run.began()),
+    }
+}
+
+/// A run as commands take it.
 pub(crate) fn display_name(run: &RunInfo) -> &str {
     run.name.as_deref().unwrap_or(&run.short_id)
 }
@@ -35,11 +49,11 @@ pub(crate) fn display_name(run: &RunInfo) -> &str {
 pub(crate) fn stored_report(store: &mut Store, run: &RunInfo) -> Result<Option<ReportV1>, Fault> {
     let Some(bytes) = store.report(&run.id)? else { return Ok(None) };
     serde_json::from_slice(&bytes).map(Some).map_err(|error| {
-        let said = format!(
+        let message = format!(
             "The report of run {} could not be read ({error}). Score the run again with `karat score {}`, or use the version of Karat that wrote it ({}).",
             run.short_id, run.short_id, run.karat
         );
-        Fault::new(StatusCode::INTERNAL_SERVER_ERROR, said)
+        Fault::new(StatusCode::INTERNAL_SERVER_ERROR, message)
     })
 }
 
@@ -82,8 +96,17 @@ pub(crate) struct Summary {
 /// The best tool of a run.
 pub(crate) struct Best {
     pub(crate) shown: Markup,
-    /// The ranking metric and its value; `None` if it is undefined.
-    pub(crate) figure: Option<(String, f64)>,
+    /// `None` if it is undefined.
+    pub(crate) figure: Option<BestFigure>,
+}
+
+/// The value of the ranking metric.
+#[derive(Clone)]
+pub(crate) struct BestFigure {
+    pub(crate) metric: String,
+    pub(crate) value: f64,
+    /// Values can be compared if these are equal: [`karat::comparison::Side::basis`].
+    pub(crate) basis: String,
 }
 
 /// Summaries of finished runs, by id and end time.

@@ -143,8 +143,8 @@ impl RunProgress {
         if bad || is_outage(trial.outcome) {
             let why = reason.clone().unwrap_or_else(|| UNKNOWN.to_owned());
             let key = (trial.tool.to_string(), trial.outcome.as_str(), why);
-            let seen = self.reasons.entry(key).or_default();
-            *seen = (seen.0 + 1, trial.case.to_string());
+            let entry = self.reasons.entry(key).or_default();
+            *entry = (entry.0 + 1, trial.case.to_string());
         }
         let stages = (!detail.stages_ms.is_empty()).then(|| detail.stages_ms.values().sum());
         let took_ms: Option<f64> = stages.or(trial.latency_ms);

@@ -2,9 +2,10 @@
 
 use super::markup::{AGO, percent_encode, time};
 use super::reply::{Fault, Reply};
-use super::run_lookup::{Best, Summaries, Summary, display_name, trial_counts};
+use super::run_lookup::{Best, BestFigure, Summaries, Summary, display_name, trial_counts};
 use super::state::{LIST_LIFETIME, State, current_period, stamp};
 use axum::extract::{Query, State as Shared};
+use karat::comparison::Side;
 use karat_core::wording::count;
 use karat_format::assessment::AssessmentReportV1;
 use karat_format::config::SuiteKind;
@@ -190,37 +191,65 @@ fn group(state: &State, store: &mut Store, listed: &[&RunInfo], all: &[RunInfo],
     }
 }
 
-/// The ranking metric of the best tool over runs, which come newest first; empty with fewer than two values.
+/// The ranking metric of the best tool over runs, which come newest first; empty with fewer than two values. Only runs on the same
+/// cases and by the same rules are connected.
 fn trend(state: &State, store: &mut Store, runs: &[&RunInfo]) -> Markup {
     let best = |run: &&RunInfo| summary(&state.summaries, store, run).best.as_ref().ok()?.figure.clone();
-    let mut figures: Vec<(String, f64)> = runs.iter().filter_map(best).collect();
-    let Some((metric, _)) = figures.first().cloned() else { return Markup::default() };
+    let mut figures: Vec<BestFigure> = runs.iter().filter_map(best).collect();
+    let Some(metric) = figures.first().map(|newest| newest.metric.clone()) else { return Markup::default() };
     // Runs by another profile may rank by another metric.
-    figures.retain(|(own, _)| *own == metric);
-    let values: Vec<f64> = figures.iter().rev().map(|(_, value)| *value).collect();
-    if values.len() < 2 {
+    figures.retain(|figure| figure.metric == metric);
+    figures.reverse();
+    if figures.len() < 2 {
         return Markup::default();
     }
-    let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(low, high), v| (v.min(low), v.max(high)));
+    let values = figures.iter().map(|figure| figure.value);
+    let (low, high) = values.fold((f64::MAX, f64::MIN), |(low, high), value| (value.min(low), value.max(high)));
     let range = (high - low).max(NARROWEST);
-    let (middle, step) = ((low + high) / 2.0, 92.0 / (values.len() - 1) as f64);
-    let place = |(at, value): (usize, &f64)| (4.0 + at as f64 * step, 12.0 - (value - middle) / range * 16.0);
-    let places: Vec<(f64, f64)> = values.iter().enumerate().map(place).collect();
-    let line: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-    let (x, y) = places[places.len() - 1];
-    let shown: Vec<String> = values.iter().map(|value| three(Some(*value))).collect();
-    let runs = count(values.len(), "run");
-    let words = format!("Best {} of the last {runs}, oldest first: {}", title(&metric), shown.join(", "));
+    let (middle, step) = ((low + high) / 2.0, 92.0 / (figures.len() - 1) as f64);
+    let point = |(at, figure): (usize, &BestFigure)| TrendPoint {
+        shown: three(Some(figure.value)),
+        basis: figure.basis.clone(),
+        x: format!("{:.1}", 4.0 + at as f64 * step),
+        y: format!("{:.1}", 12.0 - (figure.value - middle) / range * 16.0),
+    };
+    let points: Vec<TrendPoint> = figures.iter().enumerate().map(point).collect();
+    let stretches: Vec<&[TrendPoint]> = points.chunk_by(|a, b| a.basis == b.basis).collect();
+    let joined = |stretch: &[TrendPoint], separator: &str, text: fn(&TrendPoint) -> String| {
+        stretch.iter().map(text).collect::<Vec<_>>().join(separator)
+    };
+    let values: Vec<String> = stretches.iter().map(|own| joined(own, ", ", |point| point.shown.clone())).collect();
+    let broken = match values.len() {
+        1 => "",
+        _ => {
+            ". The line breaks where the suite, its selected cases or the profile changed: such values cannot be compared"
+        }
+    };
+    let runs = count(figures.len(), "run");
+    let words = format!("Best {} of the last {runs}, oldest first: {}{broken}", title(&metric), values.join(" | "));
     html! {
         span.trend {
             svg viewBox="0 0 100 24" role="img" aria-label=(words) {
                 title { (words) }
-                polyline points=(line.join(" ")) {}
-                circle cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="3" {}
+                @for stretch in stretches {
+                    @match stretch {
+                        [only] => { circle cx=(only.x) cy=(only.y) r="1.5" {} }
+                        line => { polyline points=(joined(line, " ", |point| format!("{},{}", point.x, point.y))) {} }
+                    }
+                }
+                @if let Some(newest) = points.last() { circle cx=(newest.x) cy=(newest.y) r="3" {} }
             }
             " " span.dim { "best " (title(&metric)) }
         }
     }
+}
+
+/// A value of a trend, in words and at its place.
+struct TrendPoint {
+    shown: String,
+    basis: String,
+    x: String,
+    y: String,
 }
 
 fn row(state: &State, store: &mut Store, run: &RunInfo) -> Markup {
@@ -300,10 +329,11 @@ fn best(store: &mut Store, run: &RunInfo) -> Result<Best, Markup> {
         None if tools > 1 => format!("of {tools}"),
         None => String::new(),
     };
-    Ok(shown_best(&tool.tool, &rank, metric, value, ci))
+    Ok(shown_best(&Side::of_report(&report, tool, &tool.tool), &rank, metric, value, ci))
 }
 
-fn shown_best(name: &str, rank: &str, metric: &str, value: Option<f64>, ci: Option<[f64; 2]>) -> Best {
+fn shown_best(side: &Side, rank: &str, metric: &str, value: Option<f64>, ci: Option<[f64; 2]>) -> Best {
+    let name = &side.tool;
     let bar = plot::interval(value, ci, plot::column([(value, ci)]));
     let shown = html! {
         span {
@@ -313,7 +343,8 @@ fn shown_best(name: &str, rank: &str, metric: &str, value: Option<f64>, ci: Opti
             }
         }
     };
-    Best { shown, figure: value.map(|value| (metric.to_owned(), value)) }
+    let figure = |value| BestFigure { metric: metric.to_owned(), value, basis: side.basis() };
+    Best { shown, figure: value.map(figure) }
 }
 
 /// The best assessor by its first metric; without assessors, the search.
@@ -327,7 +358,8 @@ fn best_assessor(report: &AssessmentReportV1) -> Option<Best> {
     let (name, (id, estimate)) = best.or_else(search)?;
     let assessors = report.assessments.0.len();
     let rank = if assessors > 1 { format!("of {assessors}") } else { String::new() };
-    Some(shown_best(name, &rank, &id, estimate.value, estimate.ci))
+    let side = Side::of_assessment(report).into_iter().find(|side| side.tool == name)?;
+    Some(shown_best(&side, &rank, &id, estimate.value, estimate.ci))
 }
 
 fn trials(run: &RunInfo, summary: &Summary) -> Markup {
@@ -349,7 +381,7 @@ fn search(asked: &PageQuery) -> Markup {
     html! {
         form.search role="search" action="/" method="get" {
             input type="search" name="q" value=(asked.q) aria-label="Search runs" placeholder="Name, id, suite or tool"
-                maxlength="200" autocomplete="off" spellcheck="false";
+                title="/" maxlength="200" autocomplete="off" spellcheck="false";
             @if let Some(suite) = &asked.suite { input type="hidden" name="suite" value=(suite); }
             button { "Search" }
             @if !asked.q.is_empty() { a href=(PageQuery { q: String::new(), ..asked.clone() }.address(1)) { "show all" } }
@@ -376,7 +408,7 @@ fn pills(suites: &BTreeSet<&str>, asked: &PageQuery) -> Markup {
 fn more(asked: &PageQuery, page: usize, last: usize) -> Markup {
     html! {
         @if last > 1 {
-            p.more {
+            p.paging {
                 @if page > 1 { a href=(asked.address(page - 1)) { "← newer" } } @else { span {} }
                 span.dim { (page) " of " (last) }
                 @if page < last { a href=(asked.address(page + 1)) { "older →" } } @else { span {} }

@@ -32,13 +32,13 @@ pub fn draw(report: &AssessmentReportV1) -> String {
         for one in &assessment.requirements {
             let [template, bundle, requirement] =
                 [&one.template_id, &one.bundle_id, &one.requirement_id].map(String::as_str);
-            let (golden, said) = (one.golden.as_str(), one.said.map_or("unanswered", |said| said.as_str()));
+            let (golden, verdict) = (one.golden.as_str(), one.said.map_or("unanswered", |verdict| verdict.as_str()));
             for (metric, value) in [
                 ("mean_combined_score", Some(one.combined)),
                 ("mean_compliance_score", Some(one.compliance)),
                 ("mean_evidence_score", one.evidence),
             ] {
-                write([name, "requirement", template, bundle, requirement, golden, said, metric], value, None);
+                write([name, "requirement", template, bundle, requirement, golden, verdict, metric], value, None);
             }
         }
     }

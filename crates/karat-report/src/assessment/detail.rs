@@ -71,10 +71,10 @@ fn golden(part: &FoundV1) -> String {
 }
 
 fn assessed(name: &str, one: &AssessedV1, terminal: &TerminalStyle) -> String {
-    let (said, golden) = (verdict(one.said), verdict(Some(one.golden)));
+    let (answer, golden) = (verdict(one.said), verdict(Some(one.golden)));
     let [compliance, evidence, combined] = [Some(one.compliance), one.evidence, Some(one.combined)].map(two);
     let scores = format!("compliance {compliance}, evidence {evidence}, combined {combined}");
-    let mut out = indented(&format!("{name}: {said} (golden {golden}), {scores}"), Style::new(), terminal);
+    let mut out = indented(&format!("{name}: {answer} (golden {golden}), {scores}"), Style::new(), terminal);
     if let Some(why) = &one.unanswered {
         out.push_str(&deeper(&format!("no answer to {}: {} ({})", why.step.name(), why.why, why.kind), terminal));
     }

@@ -7,7 +7,7 @@ use super::detail::{role, word};
 use super::{CATEGORIES, STAGES, facts, searched, templates, two, verdict};
 use crate::html::{self, Tab, brief, chips, section};
 use crate::number::{interval, p_value, signed, span, three, title};
-use crate::page::{Frame, Page, drawing};
+use crate::page::{Frame, PRINT, Page, drawing};
 use crate::plot;
 use crate::report_view::AssessmentView;
 use karat_core::assessment::record::Compliance;
@@ -24,7 +24,7 @@ use unit::{Unit, all_units};
 
 /// Renders the page on its own.
 pub fn draw(view: &AssessmentView<'_>) -> String {
-    page(view, &format!("{} · Karat assessment", templates(view.report))).draw()
+    page(view, &format!("{} · Karat assessment", view.title())).draw()
 }
 
 /// The page of an assessment, standalone or one of several.
@@ -57,23 +57,44 @@ pub fn page<'a>(view: &AssessmentView<'_>, title: &'a str) -> Page<'a> {
     let tabs: Vec<Tab> = tabs.into_iter().flatten().collect();
     let warnings: Vec<(String, String)> =
         report.warnings.iter().map(|warning| (brief(warning).to_owned(), warning.clone())).collect();
-    let name = view.name.clone().unwrap_or_else(|| templates(report));
+    let label = view.label();
     let body = html! {
         header.about {
-            h1 { (name) }
-            p.dim { @if view.name.is_some() { (templates(report)) " · " } (facts(report)) }
+            h1 { (headline(report).or_else(|| view.name.clone()).unwrap_or_else(|| templates(report))) }
+            p.dim {
+                @if let Some(name) = &view.name { (name) " · " }
+                (templates(report)) " · " (facts(report))
+                @if let Some(run) = &view.run { " · " (run.began) " · run " code { (run.id) } }
+            }
         }
         (chips(&warnings))
         @for tab in &tabs { (tab.draw()) }
     };
     let frame =
-        Frame { breadcrumb: vec![(name, None)], tabs: tabs.iter().map(Tab::link).collect(), ..Frame::default() };
+        Frame { breadcrumb: vec![(label, None)], tabs: tabs.iter().map(Tab::link).collect(), ..Frame::default() };
     Page { title, frame: Some(frame), body, styles: &STYLES, scripts: &SCRIPTS, ..Page::default() }
+}
+
+/// The result in words: the assessor with the best value of the first metric.
+fn headline(report: &AssessmentReportV1) -> Option<String> {
+    let values = report.assessments.iter().filter_map(|(name, one)| {
+        let (id, estimate) = one.metrics.iter().next()?;
+        Some((name, one, id, estimate.value?))
+    });
+    // Of equal ones, the first.
+    let (name, one, id, value) = values.reduce(|best, other| if other.3 > best.3 { other } else { best })?;
+    let right = one.requirements.iter().filter(|own| own.said == Some(own.golden)).count();
+    let of = match report.assessments.names().count() {
+        1 => String::new(),
+        assessors => format!(" is best of {assessors} assessors"),
+    };
+    let (title, requirements) = (title(id), one.requirements.len());
+    Some(format!("{name}{of}: {title} {}, {right} of {requirements} verdicts right", two(Some(value))))
 }
 
 const STYLES: [&str; 3] = [html::STYLES[0], html::STYLES[1], include_str!("assessment.css")];
 
-const SCRIPTS: [&str; 1] = [include_str!("assessment.js")];
+const SCRIPTS: [&str; 2] = [PRINT, include_str!("assessment.js")];
 
 fn assessors(report: &AssessmentReportV1) -> Markup {
     let sets: Vec<_> = report.assessments.iter().map(|(name, one)| (name, &one.metrics)).collect();
@@ -139,7 +160,7 @@ fn share(n: usize, all: usize, what: &str) -> Markup {
 
 /// The metrics of the same assessors over several assessments, oldest first.
 fn trend(view: &AssessmentView<'_>) -> Markup {
-    let now = (view.name.as_deref().unwrap_or("now"), view.report);
+    let now = (view.trend_label(), view.report);
     let stops = view.earlier.iter().map(|earlier| (earlier.label.as_str(), &earlier.report)).chain([now]);
     let stops: Vec<(&str, &AssessmentReportV1)> = stops.collect();
     let sets = |of: &dyn Fn(&'_ AssessmentReportV1) -> Option<OrderedMap<EstimateV1>>| {

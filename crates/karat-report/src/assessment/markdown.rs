@@ -60,14 +60,14 @@ fn requirements(report: &AssessmentReportV1) -> String {
     out.push_str(&format!("|---|---|---|{}\n", "---|---:|".repeat(heads.len())));
     let Some((_, first)) = report.assessments.0.first() else { return String::new() };
     for (at, one) in first.requirements.iter().enumerate() {
-        let said = report.assessments.iter().map(|(_, assessment)| {
+        let cells = report.assessments.iter().map(|(_, assessment)| {
             let own = &assessment.requirements[at];
             let mark = if own.said == Some(own.golden) { "" } else { "**" };
             format!(" {mark}{}{mark} | {} |", verdict(own.said), two(Some(own.combined)))
         });
         let (bundle, requirement, golden) =
             (escape(&one.bundle_id), escape(&one.requirement_id), verdict(Some(one.golden)));
-        out.push_str(&format!("| {bundle} | {requirement} | {golden} |{}\n", said.collect::<String>()));
+        out.push_str(&format!("| {bundle} | {requirement} | {golden} |{}\n", cells.collect::<String>()));
     }
     out.push_str("\n</details>\n");
     out

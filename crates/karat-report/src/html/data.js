@@ -5,13 +5,15 @@ const whole = new Promise((done) => {
   if (document.readyState !== "loading") done();
   else addEventListener("DOMContentLoaded", done, { once: true });
 });
-const unpacked = async (id) => {
-  if (!document.getElementById(id)?.nextSibling) await whole;
-  const packed = atob(document.getElementById(id).textContent.trim());
+const decompressed = (text) => {
+  const packed = atob(text);
   const bytes = new Uint8Array(packed.length);
   for (let at = 0; at < packed.length; at += 1) bytes[at] = packed.charCodeAt(at);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).json();
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
+};
+const unpacked = async (id) => {
+  if (!document.getElementById(id)?.nextSibling) await whole;
+  return decompressed(document.getElementById(id).textContent.trim()).json();
 };
 
 const index = await unpacked("index");

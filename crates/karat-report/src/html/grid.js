@@ -7,11 +7,11 @@ const grid = (() => {
   // Nothing is known of a case whose trials all met an outage.
   const untried = (c) => c.value === null && c.unavailable > 0 && c.tp + c.fp + c.missed + c.failed === 0;
   const outcomes = [
-    ["all", "all cases", () => true],
-    ["missed", "with misses", (c) => c.missed > 0],
-    ["false", "with false alarms", (c) => c.fp > 0],
-    ["failed", "with failed trials", (c) => c.failed > 0],
-    ["unavailable", "with unavailable trials", (c) => c.unavailable > 0],
+    ["all", "all", () => true],
+    ["missed", "misses", (c) => c.missed > 0],
+    ["false", "false alarms", (c) => c.fp > 0],
+    ["failed", "failed trials", (c) => c.failed > 0],
+    ["unavailable", "unavailable trials", (c) => c.unavailable > 0],
     ["flaky", "found in some trials only", (c) => c.flaky],
     ["lucky", "called vulnerable without the target", (c) => c.lucky],
     ["clean", "without errors", (c) => c.missed === 0 && c.fp === 0 && c.failed === 0 && !untried(c)],
@@ -60,21 +60,38 @@ const grid = (() => {
     return [...counted].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
   };
   const dimensions = Object.keys(index.by);
+  // One click each, with how many cases it leaves of all.
+  const choices = make("fieldset", { class: "choices", "aria-label": "Show" }, outcomes.map(([id, label]) =>
+    make("label", {}, make("input", { type: "radio", name: "outcome", value: id, change: changed }), make("span", {}, label), " ", make("small", {}))));
+  let counted = null;
+  function count(tools) {
+    if (counted === state.tool) return;
+    counted = state.tool;
+    const counts = outcomes.map(() => 0);
+    index.ids.forEach((_, at) => {
+      const cells = tools.map((tool) => cell(tool, at));
+      outcomes.forEach(([id, , test], place) => (counts[place] += id === "clean" ? cells.every(test) : cells.some(test)));
+    });
+    counts.forEach((n, place) => {
+      choices.children[place].hidden = n === 0;
+      choices.children[place].lastChild.textContent = n.toLocaleString("en");
+    });
+  }
   const bar = make("form", { class: "filters", role: "search", "aria-label": "Filter cases", submit: (event) => event.preventDefault() },
-    make("label", {}, make("span", {}, "Search"), make("input", { type: "search", name: "words", placeholder: "case or golden", input: changed, autocomplete: "off" })),
+    make("label", {}, make("span", {}, "Search"), make("input", { type: "search", name: "words", placeholder: "case or golden", title: "/", input: changed, autocomplete: "off" })),
     select("tool", "Tool", [["", "any tool"], ...index.tools.map((tool, at) => [String(at), tool])]),
-    select("outcome", "Show", outcomes.map(([id, label]) => [id, label])),
     dimensions.length > 0 && select("by", "Filter by", [["", "–"], ...dimensions.map((name) => [name, name])]),
     dimensions.length > 0 && select("value", "with", [["", "any value"]]),
     select("order", "Order", orders.map(([id, label]) => [id, label])),
     index.tools.length > 1 && make("label", { class: "check", title: "some tools are mostly right, others mostly wrong" },
       make("input", { type: "checkbox", name: "disagree", value: "1", change: changed }), make("span", {}, "only where tools disagree")),
     make("button", { type: "button", class: "quiet", click: reset }, "Reset"),
+    choices,
   );
   const status = make("p", { class: "dim", role: "status", id: "grid-status" });
   const head = make("div", { role: "row", class: "row head", "aria-rowindex": 1 },
     make("div", { role: "columnheader", class: "first" }, "case"),
-    index.tools.map((tool) => make("div", { role: "columnheader", title: tool }, make("span", {}, tool))));
+    index.tools.map((tool) => make("div", { role: "columnheader", title: `${tool}, and the mean of the cases shown` }, make("span", { class: "name" }, tool), " ", make("span", { class: "mean" }))));
   const space = make("div", { class: "space", role: "rowgroup" });
   const box = make("div", { class: "box", role: "grid", "aria-label": "Cases and tools", "aria-describedby": "grid-status", "aria-colcount": index.tools.length + 1, tabindex: 0 },
     make("div", { role: "rowgroup", class: "heads" }, head), space);
@@ -140,6 +157,7 @@ const grid = (() => {
       const all = state.outcome === "clean";
       return all ? tools.every((tool) => test(cell(tool, at))) : state.outcome === "all" || tools.some((tool) => test(cell(tool, at)));
     };
+    count(tools);
     const found = index.ids.map((_, at) => at).filter(fits);
     const order = orders.find(([id]) => id === state.order)[2];
     return order ? found.sort((a, b) => order(tools)(a, b) || a - b) : found;
@@ -160,6 +178,11 @@ const grid = (() => {
     rows = chosen();
     status.textContent = rows.length === index.ids.length ? many(rows.length, "case") : `${many(rows.length, "case").replace(/ cases?$/, "")} of ${many(index.ids.length, "case")}`;
     box.setAttribute("aria-rowcount", rows.length + 1);
+    index.tools.forEach((_, tool) => {
+      const values = rows.map((at) => index.cells[tool].value[at]).filter((value) => value !== null);
+      const mean = values.reduce((sum, value) => sum + value, 0) / values.length / 1000;
+      head.children[tool + 1].lastChild.textContent = values.length === 0 ? "" : mean.toFixed(2);
+    });
     space.style.height = `${rows.length * height()}px`;
     box.scrollTop = 0;
     drawn = "";
@@ -211,11 +234,13 @@ const grid = (() => {
   function row(place, one, room) {
     const at = rows[place];
     const id = index.ids[at];
+    const short = fitted(id, room);
     const link = (tool) => `#/case/${encodeURIComponent(id)}${tool === undefined ? "" : `?tool=${encodeURIComponent(index.tools[tool])}`}`;
     const stop = (r, c) => (r === focus[0] && c === focus[1] ? 0 : -1);
     const line = make("div", { role: "row", class: "row", "aria-rowindex": place + 2 },
       make("div", { role: "rowheader", class: "first" },
-        make("a", { href: link(), title: index.names[at] ? `${id}: ${index.names[at]}` : id, "aria-label": id, tabindex: stop(place, 0), "data-at": `${place},0` }, fitted(id, room))),
+        make("a", { href: link(), title: index.names[at] ? `${id}: ${index.names[at]}` : id, tabindex: stop(place, 0), "data-at": `${place},0` },
+          short === id ? id : [make("span", { "aria-hidden": "true" }, short), make("span", { class: "unseen" }, id)])),
       index.tools.slice(0, columns).map((name, tool) => {
         const c = cell(tool, at);
         const [main, of, mark] = says(c);

@@ -35,9 +35,71 @@ struct Column {
     flags: Vec<u8>,
 }
 
+impl Column {
+    /// How well the tool did on a case; `None` if every trial met an outage. The grid orders cases by the same figure.
+    fn worth(&self, at: usize, down: bool) -> Option<f64> {
+        let is_tried = self.tp[at] + self.fp[at] + self.missed[at] + self.failed[at] > 0;
+        match self.value[at].map(|value| f64::from(value) / 1000.0) {
+            Some(value) => Some(if down { -value } else { value }),
+            None if self.unavailable[at] > 0 && !is_tried => None,
+            None if self.fp[at] > 0 => Some(-(self.fp[at] as f64) / 1000.0),
+            None => Some(1.0),
+        }
+    }
+}
+
+/// A case on which tools did badly.
+#[derive(Debug)]
+pub(super) struct HardCase<'a> {
+    pub(super) case: &'a CaseInfoV1,
+    /// The mean of the ranking metric over tools that have a value.
+    pub(super) mean: Option<f64>,
+    /// Required goldens that were found, and all of them, over all tools and trials.
+    pub(super) found: usize,
+    pub(super) required: usize,
+    pub(super) false_alarms: usize,
+}
+
+/// The cases on which tools did worst, in the order in which the grid shows the hardest first.
+pub(super) fn hardest(report: &ReportV1, most: usize) -> Vec<HardCase<'_>> {
+    let metric = rank_metric(report);
+    let is_down = is_down(report);
+    let columns: Vec<Column> = ranked(report).iter().map(|tool| column(report, tool, metric)).collect();
+    let mut cases: Vec<(usize, f64)> = Vec::new();
+    for at in 0..report.cases.len() {
+        let worths: Vec<f64> = columns.iter().filter_map(|column| column.worth(at, is_down)).collect();
+        if !worths.is_empty() {
+            cases.push((at, worths.iter().sum::<f64>() / worths.len() as f64));
+        }
+    }
+    let best = if is_down { 0.0 } else { 1.0 };
+    cases.retain(|(_, worth)| *worth < best);
+    cases.sort_by(|a, b| a.1.total_cmp(&b.1));
+    cases.truncate(most);
+    let hard_case = |(at, _): (usize, f64)| {
+        let values: Vec<i32> = columns.iter().filter_map(|column| column.value[at]).collect();
+        let mean = f64::from(values.iter().sum::<i32>()) / values.len() as f64 / 1000.0;
+        let found: usize = columns.iter().map(|column| column.tp[at]).sum();
+        HardCase {
+            case: &report.cases[at],
+            mean: (!values.is_empty()).then_some(mean),
+            found,
+            required: found + columns.iter().map(|column| column.missed[at]).sum::<usize>(),
+            false_alarms: columns.iter().map(|column| column.fp[at]).sum(),
+        }
+    };
+    cases.into_iter().map(hard_case).collect()
+}
+
+/// Whether less of the value of a cell is better.
+fn is_down(report: &ReportV1) -> bool {
+    let is_verdict = report.profile.method == Method::Verdict;
+    !is_verdict && find(rank_metric(report)).is_some_and(|metric| metric.direction == Direction::Down)
+}
+
 pub(super) fn build<'a>(report: &'a ReportV1, portion: &'a [usize]) -> Index<'a> {
     let metric = rank_metric(report);
-    let (tools, verdicts) = (ranked(report), report.profile.method == Method::Verdict);
+    let tools = ranked(report);
     let mut by: BTreeMap<&str, Vec<BTreeSet<&str>>> = BTreeMap::new();
     for (at, case) in report.cases.iter().enumerate() {
         let fields = case.fields.iter().map(|(field, value)| (field.as_str(), value.as_str()));
@@ -54,7 +116,7 @@ pub(super) fn build<'a>(report: &'a ReportV1, portion: &'a [usize]) -> Index<'a>
     let titles = |case: &'a CaseInfoV1| case.issues.iter().map(|issue| issue.title.as_str()).collect();
     Index {
         suite: &report.suite.name,
-        down: !verdicts && find(metric).is_some_and(|metric| metric.direction == Direction::Down),
+        down: is_down(report),
         tools: tools.iter().map(|tool| tool.tool.as_str()).collect(),
         ids: report.cases.iter().map(|case| case.case.as_str()).collect(),
         names: report.cases.iter().map(|case| case.name.as_deref()).collect(),

@@ -1,16 +1,18 @@
 //! The sortable leaderboard: a row per tool, a bar per interval.
 
-use super::section;
+use super::{save, section};
 use crate::facts::{sensitivity_sentence, untouched_sentence};
 use crate::number::{
     decimals, failed_trials, headline, is_best, rank_metric, rank_of, ranked, span, three, title, tried,
 };
 use crate::page::drawing;
-use crate::plot;
+use crate::plot::{self, PlotOptions};
+use crate::report_view::ReportView;
 use karat_core::metric::table::{Direction, find};
 use karat_core::suite::Verdict;
 use karat_format::report::{ReportV1, ToolV1};
 use maud::{Markup, Render, html};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::BTreeSet;
 
 /// Every sortable cell carries its value.
@@ -20,6 +22,9 @@ pub(super) fn draw(report: &ReportV1) -> Markup {
     let content = html! {
         p.dim {
             "Means over " (report.profile.headline_macro_by.as_deref().unwrap_or("cases")) ", with 95 % intervals."
+            @if !report.measured.latency.is_empty() || !report.measured.cost.is_empty() {
+                " Time and USD are those of a case, USD/TP those of a golden found."
+            }
             @if report.ranking.is_some() {
                 " A range of ranks means that the tools in it are statistically tied."
             }
@@ -95,7 +100,8 @@ fn shown_metrics(report: &ReportV1) -> (Vec<&str>, Vec<String>) {
 }
 
 /// The ranking metric of all tools on one scale; nothing unless two have a value.
-pub(super) fn forest(report: &ReportV1) -> Markup {
+pub(super) fn forest(view: &ReportView<'_>) -> Markup {
+    let report = view.report;
     let id = rank_metric(report);
     let figure = |tool: &ToolV1| headline(report, tool).get(id).and_then(|own| Some((own.value?, own.ci)));
     let rows: Vec<(&str, f64, Option<[f64; 2]>)> =
@@ -127,7 +133,9 @@ pub(super) fn forest(report: &ReportV1) -> Markup {
         }
     };
     let (first, rest) = rows.split_at(rows.len().min(MOST_ROWS));
+    let drawn = plot::kind("intervals").and_then(|kind| (kind.draw)(view, &PlotOptions::default()).ok());
     let content = html! {
+        @for plot in drawn.iter().flatten() { (save(plot)) }
         (table(first))
         @if !rest.is_empty() { details { summary { (rest.len()) " more" } (table(rest)) } }
     };
@@ -165,7 +173,7 @@ fn columns<'r>(report: &'r ReportV1, ids: &[&'r str]) -> Vec<Column<'r>> {
         }));
     }
     if !report.measured.latency.is_empty() {
-        columns.push(Column::new("Time a case", true, move |tool| {
+        columns.push(Column::new("Time", true, move |tool| {
             let Some(latency) = report.measured.latency.get(&tool.tool) else { return empty(None) };
             let ms = latency.mean_ms;
             cell(ms, if ms < 1000.0 { format!("{ms:.0} ms") } else { format!("{:.1} s", ms / 1000.0) })
@@ -173,9 +181,8 @@ fn columns<'r>(report: &'r ReportV1, ids: &[&'r str]) -> Vec<Column<'r>> {
     }
     if report.measured.cost.values().any(|cost| cost.n > 0) {
         let cost = move |tool: &ToolV1| report.measured.cost.get(&tool.tool).filter(|cost| cost.n > 0);
-        columns.push(Column::new("USD a case", true, move |tool| dollars(cost(tool).map(|cost| cost.usd_per_case))));
-        columns
-            .push(Column::new("USD a golden", true, move |tool| dollars(cost(tool).and_then(|cost| cost.usd_per_tp))));
+        columns.push(Column::new("USD", true, move |tool| dollars(cost(tool).map(|cost| cost.usd_per_case))));
+        columns.push(Column::new("USD/TP", true, move |tool| dollars(cost(tool).and_then(|cost| cost.usd_per_tp))));
     }
     columns
 }
@@ -184,9 +191,12 @@ const SHORT_NAME: usize = 24;
 
 fn name(report: &ReportV1, tool: &ToolV1) -> Markup {
     let is_short = tool.tool.chars().count() <= SHORT_NAME;
+    let has_misses = tool.cases.iter().flat_map(|case| &case.trials).any(|trial| trial.counted && trial.r#fn > 0);
+    let outcome = if has_misses { "&outcome=missed" } else { "" };
+    let address = format!("#/cases?tool={}{outcome}", utf8_percent_encode(&tool.tool, NON_ALPHANUMERIC));
     html! {
         th scope="row" class=[is_short.then_some("short")] data-sort=(tool.tool) {
-            (tool.tool)
+            a href=(address) title=(if has_misses { "its missed goldens" } else { "its cases" }) { (tool.tool) }
             @match (report.profile.expect_pass, tool.pass) {
                 _ if !tool.has_reported() => { " " span.bad { "failed" } }
                 (false, _) => {}

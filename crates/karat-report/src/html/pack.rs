@@ -81,7 +81,8 @@ fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }
 
-fn compressed(text: &str) -> String {
+/// Compressed by gzip, in base64.
+pub(super) fn compressed(text: &str) -> String {
     let mut out = GzEncoder::new(Vec::new(), Compression::new(6));
     // Writing to memory cannot fail.
     let done = out.write_all(text.as_bytes()).and_then(|()| out.finish());

@@ -211,6 +211,36 @@ fn columns_that_say_nothing_are_left_out() {
 }
 
 #[test]
+fn hardest_cases_are_in_the_overview() {
+    let (mut suite, mut trials) = suite(2, "a lock is taken late");
+    suite.cases.extend([Case::new("quiet"), Case::new("noisy")]);
+    let findings = ["f1", "f2"].map(|id| Finding { message: Some("an alarm".to_owned()), ..Finding::new(id) }).to_vec();
+    trials.push(Trial::reported("quiet".into(), "tool".into(), 1));
+    trials.push(Trial { findings, ..Trial::reported("noisy".into(), "tool".into(), 1) });
+    let (_, scoring) = score_suite(suite.clone(), trials.clone());
+    let hardest = index::hardest(&scoring.report, 9);
+    let ids: Vec<&str> = hardest.iter().map(|one| one.case.case.as_str()).collect();
+    assert_eq!(ids, ["noisy", "case-0", "case-1"], "a case without errors is not hard");
+    assert_eq!((hardest[0].mean, hardest[0].required, hardest[0].false_alarms), (None, 0, 2));
+    assert_eq!((hardest[1].mean, hardest[1].found, hardest[1].required), (Some(0.0), 0, 1));
+    let page = page(suite, trials);
+    assert!(page.contains("<a href=\"#/case/noisy\">noisy</a>") && page.contains("#/cases?order=hard"));
+    assert_eq!(index::hardest(&scoring.report, 1).len(), 1);
+}
+
+#[test]
+fn plots_carry_the_file_that_saves_them() {
+    let (suite, trials) = suite(3, "a lock is taken late");
+    let other = trials.iter().map(|trial| Trial { tool: "other".into(), ..trial.clone() });
+    let page = page(suite, trials.iter().cloned().chain(other).collect());
+    let packed = page.split("<span class=\"save\"").nth(1).unwrap().split("data-svg=\"").nth(1).unwrap();
+    let bytes = STANDARD.decode(packed.split('"').next().unwrap()).unwrap();
+    let mut svg = String::new();
+    GzDecoder::new(bytes.as_slice()).read_to_string(&mut svg).unwrap();
+    assert!(svg.starts_with("<svg xmlns=") && svg.contains(">F1 of every tool</text>"), "{svg}");
+}
+
+#[test]
 fn headline_says_who_leads_and_who_is_tied() {
     let (suite, trials) = suite(2, "a lock is taken late");
     let (_, scoring) = score_suite(suite, trials);

@@ -49,3 +49,14 @@ for (const menu of document.querySelectorAll("details.switcher, details.chip")) 
     menu.querySelector("summary").focus();
   });
 }
+
+// The key / leads to the search field that is shown.
+document.addEventListener("keydown", (event) => {
+  const isTyping = event.target.closest?.("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
+  if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+  const field = [...document.querySelectorAll("input[type=search]")].find((one) => one.checkVisibility());
+  if (!field) return;
+  event.preventDefault();
+  field.focus();
+  field.select();
+});

@@ -4,7 +4,7 @@ use super::Plot;
 use super::subject::DrawnTool;
 use super::svg::{Anchor, SIZE, Scale, Svg, ticks};
 use super::words;
-use karat_core::wording::count;
+use karat_core::wording::{count, first_few};
 use karat_format::report::ReportV1;
 
 #[derive(Clone, Copy)]
@@ -143,9 +143,5 @@ pub(super) fn finish(svg: Svg, report: &ReportV1, size: (f64, f64), notes: &[Str
 }
 
 pub(super) fn list_names(names: &[&str]) -> String {
-    const MOST: usize = 4;
-    let more = names.len().saturating_sub(MOST);
-    let shown: Vec<&str> = names.iter().take(MOST).copied().collect();
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{}{more}", shown.join(", "))
+    first_few(names, 4)
 }

@@ -21,7 +21,7 @@ pub(super) fn draw(view: &ReportView<'_>, options: &PlotOptions) -> DrawnPlots {
     }
     let mut stops: Vec<(&str, &ReportV1)> =
         view.earlier.iter().map(|earlier| (earlier.label.as_str(), &earlier.report)).collect();
-    stops.push((view.name.as_deref().unwrap_or("now"), report));
+    stops.push((view.trend_label(), report));
     let all: Vec<(DrawnTool<'_>, Vec<Option<Figure>>)> =
         chosen.iter().map(|drawn| (*drawn, figures_over(&stops, drawn, id))).collect();
     let (shown, lacking): (Vec<_>, Vec<_>) =

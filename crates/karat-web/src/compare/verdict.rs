@@ -101,7 +101,7 @@ pub(super) fn overall(pairs: &[PairV1]) -> (&'static str, String) {
             many => (count(many.len(), "tool"), "are"),
         };
         Some(match verdict {
-            PairVerdict::Unclear | PairVerdict::Identical => format!("{} for {subject}", verdict.word()),
+            PairVerdict::Unclear => format!("{subject} may be better or worse"),
             _ => format!("{subject} {verb} {}", verdict.word()),
         })
     };
@@ -140,9 +140,9 @@ mod tests {
         // On few cases equal values decide nothing, but they are equal.
         check(&[("x", "inconclusive", 0.0), ("y", "equivalent", 0.0)], "identical", "Identical results");
         let mixed = [("x", "better", 0.1), ("y", "worse", -0.1), ("z", "equivalent", 0.01), ("w", "equivalent", 0.0)];
-        check(&mixed, "mixed", "x is better, y is worse, z is tied, identical for w");
+        check(&mixed, "mixed", "x is better, y is worse, z is tied, w is identical");
         check(&[("x", "worse", -0.1), ("y", "worse", -0.2)], "worse", "x and y are worse");
         let open = [("x", "inconclusive", 0.1), ("y", "inconclusive", 0.1), ("z", "inconclusive", 0.1)];
-        check(&open, "unclear", "unclear for 3 tools");
+        check(&open, "unclear", "3 tools may be better or worse");
     }
 }

@@ -85,6 +85,6 @@ fn proposal_json(golden: &Proposal<'_>) -> Value {
     })
 }
 
-fn conflict(said: impl Into<String>) -> Fault {
-    Fault::new(StatusCode::CONFLICT, said)
+fn conflict(message: impl Into<String>) -> Fault {
+    Fault::new(StatusCode::CONFLICT, message)
 }

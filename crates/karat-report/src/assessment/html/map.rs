@@ -118,9 +118,9 @@ fn cell(unit: Option<&Unit<'_>>, assessor: Option<&str>) -> Markup {
     match answer {
         Some((_, one)) => {
             let (class, mark, words) = AnswerQuality::new(one).class_mark_and_words();
-            let said = one.said.map_or(UNANSWERED, Compliance::as_str);
+            let word = one.said.map_or(UNANSWERED, Compliance::as_str);
             html! {
-                td class=(class) data-verdicts=(said) data-wrong=(one.said != Some(one.golden)) {
+                td class=(class) data-verdicts=(word) data-wrong=(one.said != Some(one.golden)) {
                     a href=(link) title=(words) {
                         span aria-hidden="true" { (mark) } " " (verdict(one.said))
                         @if one.said != Some(one.golden) { " " span.small { "(" (verdict(Some(one.golden))) ")" } }
@@ -159,7 +159,7 @@ impl AnswerQuality {
     fn new(one: &AssessedV1) -> Self {
         match one.said {
             None => Self::Unanswered,
-            Some(said) if said == one.golden => Self::Right,
+            Some(answer) if answer == one.golden => Self::Right,
             Some(_) if one.compliance > 0.0 => Self::Near,
             Some(_) => Self::Wrong,
         }

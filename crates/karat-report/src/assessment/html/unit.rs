@@ -60,8 +60,8 @@ impl Unit<'_> {
 
     /// The verdicts of all assessors, for the filter.
     pub(super) fn verdicts(&self) -> String {
-        let said = self.answers.iter().map(|(_, own)| own.said.map_or(UNANSWERED, Compliance::as_str));
-        said.collect::<Vec<_>>().join(" ")
+        let verdicts = self.answers.iter().map(|(_, own)| own.said.map_or(UNANSWERED, Compliance::as_str));
+        verdicts.collect::<Vec<_>>().join(" ")
     }
 
     /// Whether some assessor is wrong, or a search without assessors missed a golden part.
