@@ -21,7 +21,7 @@ pub(crate) use judge::{
 };
 pub(crate) use label::{
     AnnotatorArgs, LabelAddArgs, LabelExportArgs, LabelImportArgs, LabelListArgs, LabelUndoArgs, LabellingArgs,
-    LabellingCommand, QueueArgs, SampleArgs, SeenArgs,
+    LabellingCommand, QueueArgs, SampleArgs, SuiteSourceArgs,
 };
 pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, StorePlace, TrialArgs, check_store_variable};
 pub(crate) use score::{ExplainArgs, OutputArgs, PlotArgs, ReplayArgs, ReportArgs, RunArgs, ScoreArgs};
@@ -31,6 +31,7 @@ pub(crate) use shipped::{
 pub(crate) use store::{ServeArgs, StoreArgs, StoreCommand};
 pub(crate) use suite::{
     CheckArgs, DriftArgs, ExpectArgs, ImportArgs, InitArgs, KeyArgs, SuiteAddArgs, SuiteAdoptArgs, SuiteCommand,
+    SuiteGcArgs,
 };
 
 use crate::terminal::screen_width;

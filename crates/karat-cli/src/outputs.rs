@@ -10,7 +10,7 @@ use karat_format::diagnostic::harmless;
 use karat_format::report::{CaseResultV1, ReportV1};
 use karat_io::atomic_write;
 use karat_report::number::ranked;
-use karat_report::report_view::{EarlierReport, ReportView, Sources};
+use karat_report::report_view::{EarlierReport, ReportView, RunReference, Sources};
 use karat_report::{Draw, FORMATS, Format, TerminalStyle, format};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -64,6 +64,7 @@ pub(crate) fn check(args: &OutputArgs) -> Result<()> {
 pub(crate) struct ReportOutput<'a> {
     pub(crate) report: &'a ReportV1,
     pub(crate) name: Option<String>,
+    pub(crate) run: Option<RunReference>,
     pub(crate) from: Option<(&'a LoadedSuite, &'a [Trial])>,
     /// Earlier reports, oldest first.
     pub(crate) earlier: Vec<EarlierReport>,
@@ -71,7 +72,7 @@ pub(crate) struct ReportOutput<'a> {
 
 impl<'a> ReportOutput<'a> {
     pub(crate) fn new(report: &'a ReportV1, loaded: &'a LoadedSuite, trials: &'a [Trial]) -> Self {
-        Self { report, name: None, from: Some((loaded, trials)), earlier: Vec::new() }
+        Self { report, name: None, run: None, from: Some((loaded, trials)), earlier: Vec::new() }
     }
 }
 
@@ -84,10 +85,10 @@ pub(crate) fn shows_more(args: &OutputArgs) -> bool {
 
 /// Prints the report, then writes the files, so that an unwritable file does not lose the result.
 pub(crate) fn write(shown: ReportOutput<'_>, args: &OutputArgs) -> Result<Exit> {
-    let ReportOutput { report, name, from, earlier } = shown;
+    let ReportOutput { report, name, run, from, earlier } = shown;
     let view = if shows_more(args) {
         let sources = from.map(|(loaded, trials)| Sources { suite: &loaded.suite, trials, code: loaded });
-        ReportView { name, ..gather(report, earlier, sources) }
+        ReportView { name, run, ..gather(report, earlier, sources) }
     } else {
         ReportView::new(report)
     };

@@ -2,7 +2,7 @@
 
 use crate::exit::Result;
 use crate::signals::cancel_on_signals;
-use crate::terminal::{note_problem, notes, print_always, print_stderr, verbosity};
+use crate::terminal::{most_shown, note_problem, notes, print_always, print_stderr, verbosity};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use karat::assess::{AssessObserver, AssessmentWork, DocumentsLoaded};
 use karat::judge::run::JudgeObserver;
@@ -141,7 +141,7 @@ impl Progress {
     }
 
     fn print_failure(&self, record: &TrialRecord) {
-        if self.failures > MOST_FAILURES && !verbosity().verbose {
+        if self.failures > most_shown(MOST_FAILURES) {
             return;
         }
         let trial = &record.trial;
@@ -153,22 +153,22 @@ impl Progress {
         for line in lines.iter().filter(|_| lines.len() > 1) {
             self.meter.say(&harmless(&format!("    │ {line}")));
         }
-        if self.failures == MOST_FAILURES && !verbosity().verbose {
+        if self.failures == most_shown(MOST_FAILURES) {
             self.meter.say("  ✗ further failures are stored, but printed only with -v");
         }
     }
 
     fn print_retry(&mut self, record: &TrialRecord, wait: Duration) {
         self.retries += 1;
-        if self.retries > MOST_RETRIES {
+        if self.retries > most_shown(MOST_RETRIES) {
             return;
         }
         let (tool, case, number) = (&record.trial.tool, &record.trial.case, record.trial.number);
         let why = record.detail.reason.as_deref().unwrap_or("an outage");
         let text = format!("  {tool} on {case}, trial {number}: {why}; retrying in {}", span(wait));
         self.meter.say(&harmless(&text));
-        if self.retries == MOST_RETRIES {
-            self.meter.say("  further retries are not printed");
+        if self.retries == most_shown(MOST_RETRIES) {
+            self.meter.say("  further retries are printed only with -v");
         }
     }
 
@@ -249,7 +249,7 @@ impl CountProgress {
     pub(crate) fn new(what: &str, all: usize) -> Self {
         let mut meter = Meter::new(false);
         meter.show_bar(all, "  {wide_bar:.cyan/dim} {pos}/{len} · {elapsed}{msg}");
-        if meter.bar.is_none() {
+        if meter.bar.is_none() && all > 0 {
             meter.say(what);
         }
         Self { meter: Mutex::new((meter, 0)), all }
@@ -333,12 +333,12 @@ impl JudgeObserver for JudgeProgress {
             }
             JudgeEvent::Retrying { wait, why } => {
                 self.retries += 1;
-                if self.retries <= MOST_RETRIES {
+                if self.retries <= most_shown(MOST_RETRIES) {
                     let text = format!("  {}: {why}; retrying in {}", self.model, span(*wait));
                     self.meter.say(&harmless(&text));
                 }
-                if self.retries == MOST_RETRIES {
-                    self.meter.say("  further retries are not printed");
+                if self.retries == most_shown(MOST_RETRIES) {
+                    self.meter.say("  further retries are printed only with -v");
                 }
             }
         }

@@ -2,7 +2,8 @@
 
 use crate::exit::{Exit, Failure, Result};
 use anstream::stream::RawStream;
-use karat_format::diagnostic::{Diagnostic, harmless, render};
+use karat_format::diagnostic::{Diagnostic, harmless};
+use karat_format::diagnostic_render::render;
 use karat_report::grid::{self, Cell};
 use karat_report::{TerminalStyle, Verbosity};
 use serde::Serialize;
@@ -99,8 +100,13 @@ pub(crate) fn note_problem(text: &str) {
     print_always(&format!("note: {}", harmless(text)));
 }
 
+/// How much of a list is printed: all of it with `--verbose`.
+pub(crate) fn most_shown(usual: usize) -> usize {
+    if verbosity().verbose { usize::MAX } else { usual }
+}
+
 pub(crate) fn notes(all: &[String]) {
-    let most = if verbosity().verbose { usize::MAX } else { 12 };
+    let most = most_shown(12);
     for text in all.iter().take(most) {
         note(text);
     }

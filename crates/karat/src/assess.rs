@@ -22,7 +22,7 @@ use karat_documents::retrieval::embed::Embedder;
 use karat_documents::retrieval::rerank::Reranker;
 use karat_documents::retrieval::{SearchOptions, no_vectors};
 use karat_format::assessment::{AssessmentReportV1, MeasuredV1, StageV1};
-use karat_format::document::suggest::nearest;
+use karat_format::document::suggest::did_you_mean;
 use karat_format::log::LogLineV1;
 use karat_format::retrieval::SearchV1;
 use karat_format::session::IngestedV1;
@@ -311,10 +311,8 @@ impl<'a> AssessRun<'a> {
         let Some(unknown) = self.request.requirements.iter().find(|id| !known.contains(id.as_str())) else {
             return Ok(());
         };
-        let hint = nearest(unknown, known.iter().copied()).map_or_else(
-            || format!("available: {}", known.iter().copied().collect::<Vec<_>>().join(", ")),
-            |near| format!("did you mean `{near}`?"),
-        );
+        let hint = did_you_mean(unknown, known.iter().copied())
+            .unwrap_or_else(|| format!("available: {}", known.iter().copied().collect::<Vec<_>>().join(", ")));
         Err(Failure::usage(format!("--requirement {unknown}: no record has it; {hint}")))
     }
 

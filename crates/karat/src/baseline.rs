@@ -1,9 +1,9 @@
 //! A baseline: results of tools or assessors, taken from a report and written so that a diff shows which case changed.
 
-use crate::comparison::{CaseSide, Recipe, Side};
+use crate::comparison::{CaseSide, MetricFormula, Side};
 use crate::failure::Result;
 use crate::judge::run::JudgeObserver;
-use crate::report_source::{ReportLoader, find_metric, refuse_failed, select_sides};
+use crate::report_source::{ReportLoader, find_metric, refuse_failed, refuse_foreign_metrics, select_sides};
 use karat_core::clusters::DEFAULT_FIELD;
 use karat_format::baseline::{BaselineCaseV1, BaselineMetricV1, BaselineToolV1, BaselineV1, NamedDigestV1, SCHEMA};
 use std::collections::BTreeMap;
@@ -29,6 +29,7 @@ pub fn take_baseline(request: &BaselineRequest, observer: &mut dyn JudgeObserver
     let (report, _) = ReportLoader { store_folder: &request.store_folder, observer }.load(&request.report)?;
     let sides = select_sides(report.sides(), &request.tools, &request.report)?;
     refuse_failed(&report, &sides, &request.report)?;
+    refuse_foreign_metrics(&request.metrics, &sides, &request.report)?;
     Ok(baseline(&sides, &request.metrics))
 }
 
@@ -49,7 +50,7 @@ pub fn baseline(sides: &[Side], metrics: &[String]) -> BaselineV1 {
 
 fn of_side(side: &Side, metrics: &[String]) -> BaselineToolV1 {
     let ids = if metrics.is_empty() { &side.headline } else { metrics };
-    let recipes: Vec<Recipe> = ids.iter().filter_map(|id| Recipe::new(&[side], id).ok()).collect();
+    let formulas: Vec<MetricFormula> = ids.iter().filter_map(|id| MetricFormula::new(&[side], id).ok()).collect();
     let over_parts = ids.iter().any(|id| side.over_parts.contains(id));
     let metric = |id: &String| {
         let estimate = side.stated.get(id)?;
@@ -57,8 +58,8 @@ fn of_side(side: &Side, metrics: &[String]) -> BaselineToolV1 {
         Some((id.clone(), BaselineMetricV1 { value: estimate.value.map(rounded), ci, n: estimate.n }))
     };
     let case = |(id, case): (&String, &CaseSide)| {
-        let kept = |all: &BTreeMap<String, f64>, reads: &dyn Fn(&Recipe, &str) -> bool| {
-            let wanted = |(name, _): &(&String, &f64)| recipes.iter().any(|recipe| reads(recipe, name));
+        let kept = |all: &BTreeMap<String, f64>, reads: &dyn Fn(&MetricFormula, &str) -> bool| {
+            let wanted = |(name, _): &(&String, &f64)| formulas.iter().any(|formula| reads(formula, name));
             all.iter().filter(wanted).map(|(name, value)| (name.clone(), rounded(*value))).collect()
         };
         BaselineCaseV1 {
@@ -67,8 +68,8 @@ fn of_side(side: &Side, metrics: &[String]) -> BaselineToolV1 {
             counted: case.counted,
             repo: case.fields.get(DEFAULT_FIELD).cloned(),
             parts: if over_parts { case.parts.clone() } else { Vec::new() },
-            values: kept(&case.values, &Recipe::reads_value),
-            sums: kept(&case.sums, &Recipe::reads_sum),
+            values: kept(&case.values, &MetricFormula::reads_value),
+            sums: kept(&case.sums, &MetricFormula::reads_sum),
             found: case.found.iter().map(|(golden, tally)| (golden.clone(), [tally.found, tally.trials])).collect(),
         }
     };

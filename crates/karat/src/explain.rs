@@ -1,10 +1,10 @@
 //! Explains the score of one case: each golden, its candidates, which judge decided and why.
 
-use crate::did_you_mean;
 use crate::failure::{Failure, Result};
 use crate::judge::run::JudgeObserver;
 use crate::score::{ScoreInput, ScoreRequest, ScoreSource};
 use crate::submissions::read_judgement_files;
+use crate::suggestion;
 use crate::suite::LoadedSuite;
 use crate::work::Scoring;
 use karat_core::matching::outcome::Candidate;
@@ -43,7 +43,7 @@ pub fn explain(request: &ExplainRequest, observer: &mut dyn JudgeObserver) -> Re
     let mut input = ScoreInput::load(&request.score)?;
     let cases = &input.loaded.suite.cases;
     let Some(case_index) = cases.iter().position(|case| case.id.as_str() == request.case) else {
-        let hint = did_you_mean(&request.case, cases.iter().map(|case| case.id.as_str())).unwrap_or_default();
+        let hint = suggestion(&request.case, cases.iter().map(|case| case.id.as_str()), "");
         let suite = &input.loaded.suite.name;
         return Err(Failure::usage(format!("the suite {suite} has no case `{}`{hint}", request.case)));
     };
@@ -79,7 +79,7 @@ fn find_tool(scoring: &Scoring, wanted: Option<&str>) -> Result<usize> {
         };
     };
     names.iter().position(|name| *name == wanted).ok_or_else(|| {
-        let hint = did_you_mean(wanted, names.iter().copied()).unwrap_or_else(|| format!("; {}", there()));
+        let hint = suggestion(wanted, names.iter().copied(), &format!("; {}", there()));
         Failure::usage(format!("no trials of `{wanted}`{hint}"))
     })
 }

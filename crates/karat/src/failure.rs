@@ -1,6 +1,5 @@
 //! Why a use case could not be completed, for any front end.
 
-use crate::profile::ProfileError;
 use karat_documents::DocumentError;
 use karat_documents::assess::log::LogError;
 use karat_format::diagnostic::Faults;
@@ -61,6 +60,14 @@ impl Failure {
         Self::Message(Category::BadInput, message.to_string())
     }
 
+    /// A name that is no file, where there is no store that could have a run of this name.
+    pub(crate) fn no_store(name: &str) -> Self {
+        Self::bad_input(format!(
+            "there is no file `{name}`, and no store in this folder or above it that could have a run of this name; \
+             `karat run` makes one, and --store DIR or KARAT_STORE names another"
+        ))
+    }
+
     /// The failure in words.
     pub fn text(&self) -> String {
         match self {
@@ -117,7 +124,6 @@ failure_from! {
     GitError => |_| Category::BadInput,
     ImportError => |_| Category::BadInput,
     PlacementError => |error| Category::usage_if(matches!(error, PlacementError::NoCases | PlacementError::NoTool)),
-    ProfileError => |error| Category::usage_if(matches!(error, ProfileError::Unknown { .. })),
 }
 
 impl From<StoreError> for Failure {

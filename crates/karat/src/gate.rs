@@ -1,10 +1,13 @@
 //! Checks results against demands, for CI: each holds, fails, or is inconclusive.
 
 use crate::comparison::{Request, Side, compare};
-use crate::did_you_mean;
 use crate::failure::{Failure, Result};
 use crate::judge::run::JudgeObserver;
-use crate::report_source::{AnyReport, ReportLoader, find_metric, names_run, refuse_failed, select_sides};
+use crate::report_source::{
+    AnyReport, ReportLoader, find_metric, foreign_metric, names_run, refuse_failed, refuse_foreign_metrics,
+    select_sides,
+};
+use crate::suggestion;
 use karat_core::comparison::{MARGIN, Rules};
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::metric::table::{Aggregation, Direction, METRICS, Metric, find};
@@ -68,6 +71,12 @@ pub fn gate(request: &GateRequest, observer: &mut dyn JudgeObserver) -> Result<G
         )));
     }
     let all = report.sides();
+    let own = &request.demands;
+    refuse_foreign_metrics(
+        own.metrics.iter().chain(own.rules.iter().map(|bound| &bound.metric)),
+        &all,
+        &request.report,
+    )?;
     let demands = join_demands(request, stated, &all)?;
     let tools = select_sides(all, &request.tools, &request.report)?;
     refuse_failed(&report, &tools, &request.report)?;
@@ -87,6 +96,11 @@ fn join_demands(request: &GateRequest, stated: DemandsV1, sides: &[Side]) -> Res
         let message =
             format!("{}: {} has no tool `{tool}`; available: {}", file.display(), request.report, there.join(", "));
         return Err(Failure::bad_input(message));
+    }
+    let mut in_file = stated.metrics.iter().chain(stated.rules.iter().map(|rule| &rule.metric));
+    let foreign = in_file.find_map(|id| foreign_metric(id, sides, &request.report));
+    if let (Some(message), Some(file)) = (foreign, &request.rules) {
+        return Err(Failure::bad_input(format!("{}: {message}", file.display())));
     }
     let beside = |name: String| match request.rules.as_deref().and_then(Path::parent) {
         // A run's name does not depend on the location of the rules file.
@@ -167,7 +181,7 @@ fn unknown(document: &Document, path: &[Segment<'_>], id: &str) -> Option<Diagno
     if find(id).is_some() {
         return None;
     }
-    let hint = did_you_mean(id, METRICS.iter().map(|metric| metric.id)).unwrap_or_else(|| ";".to_owned());
+    let hint = suggestion(id, METRICS.iter().map(|metric| metric.id), ";");
     Some(document.at(path, "unknown-metric", format!("unknown metric `{id}`{hint} see `karat metrics list`")))
 }
 
@@ -323,7 +337,7 @@ fn tools_cost<'r>(report: &'r ReportV1, tools: &'r [Side]) -> (f64, Vec<&'r str>
     let (mut known, mut unknown) = (0.0, Vec::new());
     for tool in report.tools.iter().filter(|tool| tools.iter().any(|side| side.tool == tool.tool)) {
         let cost = report.measured.cost.get(&tool.tool);
-        known += cost.map_or(0.0, |cost| cost.usd);
+        known += cost.map_or(0.0, |cost| cost.usd) + report.measured.outages_usd.get(&tool.tool).unwrap_or(&0.0);
         // Tokens without a known price have a cost of 0, which is not a price.
         let has_price = |cost: &CostV1| cost.usd > 0.0 || cost.tokens_in.saturating_add(cost.tokens_out) == 0;
         if !cost.is_some_and(|cost| cost.n >= tried(tool) && has_price(cost)) {

@@ -5,8 +5,8 @@
 use crate::failure::{Category, Failure, Result};
 use crate::judge::local::{read, shipped, to_toml};
 use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, open_judge};
-use crate::submissions::{load_suite, open_lines, read_judgement_files, refuse_repeated_stdin};
-use crate::suite::LoadedSuite;
+use crate::submissions::{open_lines, read_judgement_files, refuse_repeated_stdin};
+use crate::suite::{LoadedSuite, load_suite};
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
 use karat_core::judgement::{Decision, Judgement, PairDecision};

@@ -1,7 +1,7 @@
 //! Karat as a library: everything with effects around the pure core.
 //!
 //! A use case is one function that takes a request and an observer and returns a report: [`evaluate::evaluate`],
-//! [`score::score`], [`explain::explain`], [`comparison::compare_reports`], [`gate::gate`], [`power::estimate`],
+//! [`score::score`], [`explain::explain`], [`compare::compare_reports`], [`gate::gate`], [`power::estimate`],
 //! [`assess::assess`], [`machine::check_machine`], [`judged_pairs::evaluate_judge`], [`calibrate::calibrate_matching`], [`label::label_queue`] and
 //! [`label::add_label`]. A front end builds the request, calls the function and draws the report.
 
@@ -9,6 +9,7 @@ pub mod assess;
 pub mod baseline;
 pub mod calibrate;
 pub mod checkout;
+pub mod compare;
 pub mod comparison;
 pub mod evaluate;
 pub mod expect;
@@ -30,6 +31,7 @@ pub mod report_view;
 pub mod run;
 pub mod run_loader;
 pub mod score;
+mod scratch;
 mod sensitivity;
 pub mod submissions;
 pub mod suite;
@@ -37,9 +39,9 @@ pub mod tool;
 pub mod trec;
 pub mod work;
 
-use karat_format::document::suggest::nearest;
+use karat_format::document::suggest::did_you_mean;
 
-/// Suggests the known name that a mistyped one is nearest to, as the continuation of a sentence.
-pub fn did_you_mean<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<String> {
-    nearest(name, known).map(|near| format!(", did you mean `{near}`?"))
+/// The continuation of a sentence about an unknown name: the question for the nearest known one, else `otherwise`.
+pub fn suggestion<'n>(name: &str, known: impl IntoIterator<Item = &'n str>, otherwise: &str) -> String {
+    did_you_mean(name, known).map_or_else(|| otherwise.to_owned(), |question| format!(", {question}"))
 }

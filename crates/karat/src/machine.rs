@@ -1,7 +1,7 @@
 //! What works on this machine: sandbox, store, keys, tools, fonts and mirrors, and what to do about what does not.
 
-use crate::evaluate::make_scratch;
 use crate::failure::Result;
+use crate::scratch::make_scratch;
 use crate::suite::code::mirror_folders;
 use crate::tool::doctor::{DoctorRequest, Examined, Variable, diagnose};
 use crate::tool::free_disk::free;

@@ -81,6 +81,9 @@ pub fn check_report(report: &ReportV1) -> Vec<String> {
     for (tool, cost) in &report.measured.cost {
         found.within(format_args!("measured.cost.{tool}.usd"), Some(cost.usd), AT_LEAST_ZERO);
     }
+    for (tool, usd) in &report.measured.outages_usd {
+        found.within(format_args!("measured.outages_usd.{tool}"), Some(*usd), AT_LEAST_ZERO);
+    }
     for (tool, latency) in &report.measured.latency {
         found.within(format_args!("measured.latency.{tool}.mean_ms"), Some(latency.mean_ms), AT_LEAST_ZERO);
     }

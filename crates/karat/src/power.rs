@@ -3,7 +3,9 @@
 use crate::comparison::{ByCase, Side, by_case};
 use crate::failure::{Failure, Result};
 use crate::judge::run::JudgeObserver;
-use crate::report_source::{ReportLoader, find_metric, select_tools, tool_names, unknown_tool};
+use crate::report_source::{
+    ReportLoader, find_metric, refuse_assessment_metrics, select_tools, tool_names, unknown_tool,
+};
 use karat_core::clusters::ClusterBy;
 use karat_core::golden::Acceptance;
 use karat_core::metric::counts::Counts;
@@ -53,6 +55,7 @@ pub fn estimate(request: &PowerRequest, observer: &mut dyn JudgeObserver) -> Res
         let stated = PowerV1 { effect, power, spread: std, spread_of: "as stated".to_owned(), ..PowerV1::default() };
         return Ok(with_needed_cases(stated));
     };
+    refuse_assessment_metrics(&request.metric, first, place)?;
     let metric = request.metric.as_deref().unwrap_or_else(|| rank_metric(first));
     let cluster = ClusterBy::parse(request.cluster.as_deref());
     let question = Question { metric, effect: request.effect, power: request.power, cluster: &cluster };

@@ -1,7 +1,7 @@
 //! Profiles: shipped in the binary, printable, and open to single changes by a suite, a file or a flag.
 
-use crate::did_you_mean;
-use crate::failure::{Failure, Result};
+use crate::failure::{Category, Failure, Result};
+use crate::suggestion;
 use crate::suite::LoadedSuite;
 use karat_core::profile::Profile;
 use karat_format::document::Segment;
@@ -46,6 +46,13 @@ pub enum ProfileError {
 impl ProfileError {
     fn invalid(place: impl Into<String>, key: &str, message: impl Into<String>) -> Self {
         Self::Invalid { place: place.into(), key: key.to_owned(), message: message.into() }
+    }
+}
+
+impl From<ProfileError> for Failure {
+    fn from(error: ProfileError) -> Self {
+        let category = Category::usage_if(matches!(error, ProfileError::Unknown { .. }));
+        Self::Message(category, error.to_string())
     }
 }
 
@@ -95,7 +102,7 @@ fn read_table(name: &str, read: &ReadFile<'_>, depth: usize) -> Result<Table, Pr
     }
     let text = read(name).map_err(|source| ProfileError::Unreadable { name: name.to_owned(), source })?;
     let Some(text) = text else {
-        let hint = did_you_mean(name, SHIPPED.iter().map(|shipped| shipped.name)).unwrap_or_else(|| ";".to_owned());
+        let hint = suggestion(name, SHIPPED.iter().map(|shipped| shipped.name), ";");
         return Err(ProfileError::Unknown { name: name.to_owned(), hint });
     };
     let mut own = parse(&text)?;

@@ -6,9 +6,9 @@ use crate::failure::{Failure, Result};
 use karat_core::calibrate::sui::{Expert, Parts};
 use karat_core::metric::composite::SuiParts;
 use karat_core::metric::{Undefined, Value};
-use karat_format::diagnostic::{Diagnostic, Faults, Level};
+use karat_format::diagnostic::{Diagnostic, Fault, Faults, Level};
 use karat_format::document::rows::{Header, Row, read_rows};
-use karat_format::document::{Fault, decode_lines, schema_of, suggest};
+use karat_format::document::{decode_lines, schema_of, suggest};
 use karat_format::ranking::RankedV1;
 use karat_format::report::{MetricsV1, ReportV1, ToolV1};
 use std::collections::{BTreeMap, HashMap};
@@ -40,7 +40,7 @@ pub struct LeftOut {
 
 /// Checks that named reports can be combined: one suite, one set of rules, every tool once.
 pub fn fit_together(reports: &[(String, ReportV1)]) -> Result<()> {
-    let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut reports_by_tool: BTreeMap<&str, &str> = BTreeMap::new();
     for (name, report) in reports {
         let (first, other) = &reports[0];
         if other.suite.digest != report.suite.digest {
@@ -52,7 +52,7 @@ pub fn fit_together(reports: &[(String, ReportV1)]) -> Result<()> {
             return Err(Failure::bad_input(format!("{first} and {name} {message}")));
         }
         for ToolV1 { tool, .. } in &report.tools {
-            if let Some(earlier) = seen.insert(tool, name) {
+            if let Some(earlier) = reports_by_tool.insert(tool, name) {
                 let message = format!("{earlier} and {name} both have the tool `{tool}`; give each tool once");
                 return Err(Failure::bad_input(message));
             }
@@ -138,9 +138,8 @@ impl RankingReader<'_> {
             return Err(("tool", "missing-value", "the tool is missing".to_owned(), None));
         }
         if !self.tools.contains(&tool) {
-            let near = suggest::nearest(tool, self.tools.iter().copied());
             let there = || format!("there are {}", self.tools.iter().take(12).copied().collect::<Vec<_>>().join(", "));
-            let help = near.map_or_else(there, |near| format!("did you mean `{near}`?"));
+            let help = suggest::did_you_mean(tool, self.tools.iter().copied()).unwrap_or_else(there);
             return Err(("tool", "unknown-tool", format!("unknown tool `{tool}`: no report has it"), Some(help)));
         }
         if !value.is_finite() || kind == "rank" && value < 1.0 {

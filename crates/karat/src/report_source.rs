@@ -1,13 +1,13 @@
 //! Resolves names to finished results: stored runs, report files and baselines.
 
-use crate::comparison::Side;
-use crate::did_you_mean;
+use crate::comparison::{Side, SideKind};
 use crate::failure::{Failure, Result};
 use crate::judge::run::JudgeObserver;
 use crate::plausibility;
 use crate::run_loader;
+use crate::suggestion;
 use karat_core::clusters::ClusterBy;
-use karat_core::metric::table::{self, METRICS, Metric};
+use karat_core::metric::table::{self, METRICS, Metric, Track};
 use karat_format::assessment::{self, AssessmentReportV1};
 use karat_format::baseline::{self, BaselineV1};
 use karat_format::config::SuiteKind;
@@ -36,14 +36,6 @@ fn reads_as_file(name: &str) -> bool {
     name.contains(std::path::is_separator) || ["json", "jsonl"].iter().any(|own| extension.eq_ignore_ascii_case(own))
 }
 
-/// The error for a name that is no file, where there is no store that could have a run of this name.
-pub(crate) fn no_store(name: &str) -> Failure {
-    Failure::bad_input(format!(
-        "there is no file `{name}`, and no store in this folder or above it that could have a run of this name; \
-         `karat run` makes one, and --store DIR or KARAT_STORE names another"
-    ))
-}
-
 /// A finished result of either kind.
 #[expect(missing_docs, reason = "variant names say it")]
 pub enum AnyReport {
@@ -55,9 +47,7 @@ impl AnyReport {
     /// Its tools or assessors, with what each case adds to their metrics.
     pub fn sides(&self) -> Vec<Side> {
         match self {
-            Self::Findings(report) => {
-                report.tools.iter().map(|tool| Side::of_report(report, tool, &tool.tool)).collect()
-            }
+            Self::Findings(report) => Side::of_tools(report),
             Self::Assessment(report) => Side::of_assessment(report),
         }
     }
@@ -198,16 +188,69 @@ pub(crate) fn tool_names(report: &ReportV1) -> Vec<&str> {
 }
 
 pub(crate) fn unknown_tool(place: &str, name: &str, there: &[&str]) -> Failure {
-    let hint = did_you_mean(name, there.iter().copied()).unwrap_or_else(|| ".".to_owned());
+    let hint = suggestion(name, there.iter().copied(), ".");
     Failure::usage(format!("{place} has no tool `{name}`{hint} Available: {}", there.join(", ")))
 }
 
 /// Finds a metric by id; the error suggests a similar one.
 pub fn find_metric(id: &str) -> Result<&'static Metric> {
     table::find(id).ok_or_else(|| {
-        let hint = did_you_mean(id, METRICS.iter().map(|metric| metric.id)).unwrap_or_else(|| ";".to_owned());
+        let hint = suggestion(id, METRICS.iter().map(|metric| metric.id), ";");
         Failure::usage(format!("unknown metric `{id}`{hint} list them with `karat metrics list`"))
     })
+}
+
+/// Refuses known metrics that results of this kind do not have: those of findings for assessors, those of answers for a search.
+/// A metric that only an older report lacks is not refused. `place` names the result in errors.
+pub fn refuse_foreign_metrics<'i>(
+    ids: impl IntoIterator<Item = &'i String>,
+    sides: &[Side],
+    place: &str,
+) -> Result<()> {
+    match ids.into_iter().find_map(|id| foreign_metric(id, sides, place)) {
+        Some(message) => Err(Failure::usage(message)),
+        None => Ok(()),
+    }
+}
+
+/// The same for a report of tools.
+pub fn refuse_assessment_metrics<'i>(
+    ids: impl IntoIterator<Item = &'i String>,
+    report: &ReportV1,
+    place: &str,
+) -> Result<()> {
+    let of_assessments = |id: &&String| table::find(id).is_some_and(|metric| metric.track == Track::Assessment);
+    match ids.into_iter().find(of_assessments) {
+        Some(id) => refuse_foreign_metrics([id], &Side::of_tools(report), place),
+        None => Ok(()),
+    }
+}
+
+/// Why results of this kind do not have a metric, with those that they have.
+pub(crate) fn foreign_metric(id: &str, sides: &[Side], place: &str) -> Option<String> {
+    let metric = table::find(id)?;
+    let is_foreign = |side: &Side| match side.track()? {
+        Track::Findings => Some(metric.track != Track::Findings),
+        // What an assessment measured is all that it can have: its answers, its search, or both.
+        Track::Assessment if side.kept == SideKind::Report => Some(!side.stated.contains_key(id)),
+        Track::Assessment => Some(metric.track != Track::Assessment),
+    };
+    let foreign: Vec<&Side> = sides.iter().filter(|side| is_foreign(side) == Some(true)).collect();
+    let kind = match foreign.first()?.track()? {
+        Track::Findings => "a report of tools",
+        Track::Assessment => "an assessment of documents",
+    };
+    let stated = |metric: &&Metric| foreign.iter().any(|side| side.stated.contains_key(metric.id));
+    let has_value = |metric: &&Metric| {
+        let mut values = foreign.iter().filter_map(|side| side.stated.get(metric.id));
+        values.any(|estimate| estimate.value.is_some())
+    };
+    let mut there: Vec<&str> = METRICS.iter().filter(has_value).map(|metric| metric.id).collect();
+    if there.is_empty() {
+        there = METRICS.iter().filter(stated).map(|metric| metric.id).collect();
+    }
+    let hint = suggestion(id, there.iter().copied(), ".");
+    Some(format!("{place} has no metric `{id}`; it is {kind}{hint} Available: {}", there.join(", ")))
 }
 
 /// Reads a complete report of this version, and returns the bytes of the file too.
@@ -217,7 +260,7 @@ pub fn read_report(path: &Path) -> Result<(ReportV1, Vec<u8>)> {
         ErrorKind::NotFound if embedded(&shown).is_some() => Failure::bad_input(format!(
             "{shown} is a suite, not a report; `karat score {shown} -o report.json` writes one"
         )),
-        ErrorKind::NotFound if !reads_as_file(&shown) => no_store(&shown),
+        ErrorKind::NotFound if !reads_as_file(&shown) => Failure::no_store(&shown),
         _ => Failure::io(&shown, error),
     })?;
     let report: ReportV1 = decode(&shown, &bytes)?;
@@ -291,4 +334,64 @@ fn decode<T: DeserializeOwned + JsonSchema>(file: &str, bytes: &[u8]) -> Result<
 fn decode_with_faults<T: DeserializeOwned + JsonSchema>(file: &str, bytes: &[u8]) -> Result<T> {
     let decoded = decode_bytes::<T>(file, bytes, Syntax::Json, &schema_of::<T>());
     Ok(decoded.into_result().map_err(|faults| Failure::Faults(faults.into()))?.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::Category;
+    use karat_format::baseline::{BaselineMetricV1, BaselineToolV1, NamedDigestV1};
+
+    type Accepts<'a> = &'a dyn Fn(&Metric) -> bool;
+
+    fn side(kept: SideKind, ids: impl Iterator<Item = &'static str>) -> Vec<Side> {
+        let metric = BaselineMetricV1 { value: Some(0.5), ci: None, n: 40 };
+        let metrics = ids.map(|id| (id.to_owned(), metric.clone())).collect();
+        let named = || NamedDigestV1 { name: "n".to_owned(), digest: "d".to_owned() };
+        let baseline = BaselineV1 {
+            schema: baseline::SCHEMA.to_owned(),
+            suite: named(),
+            profile: named(),
+            judges: Vec::new(),
+            tools: vec![BaselineToolV1 { tool: "t".to_owned(), metrics, cases: Vec::new() }],
+        };
+        vec![Side { kept, ..Side::of_baseline(&baseline, &baseline.tools[0], "t") }]
+    }
+
+    #[test]
+    fn every_metric_is_refused_by_results_of_the_other_kind() {
+        let of = |track: Track| METRICS.iter().filter(move |metric| metric.track == track).map(|metric| metric.id);
+        let search = ["retrieval_recall", "recall_at_k", "mrr", "ndcg_at_k", "map"];
+        let is_findings = |metric: &Metric| metric.track == Track::Findings;
+        let is_assessment = |metric: &Metric| metric.track == Track::Assessment;
+        let of_search = |metric: &Metric| search.contains(&metric.id);
+        let table: [(&str, Vec<Side>, Accepts<'_>); 6] = [
+            ("tools", side(SideKind::Report, of(Track::Findings)), &is_findings),
+            // Scoring again adds what an older report lacks.
+            ("older tools", side(SideKind::Report, ["f1"].into_iter()), &is_findings),
+            ("assessors", side(SideKind::Report, of(Track::Assessment)), &is_assessment),
+            ("a search", side(SideKind::Report, search.into_iter()), &of_search),
+            ("a baseline of tools", side(SideKind::Baseline, ["f1"].into_iter()), &is_findings),
+            ("a baseline of assessors", side(SideKind::Baseline, ["mrr"].into_iter()), &is_assessment),
+        ];
+        for (name, sides, accepts) in &table {
+            for metric in METRICS {
+                let refused = refuse_foreign_metrics([&metric.id.to_owned()], sides, name).err();
+                assert_eq!(refused.is_none(), accepts(metric), "{} of {name}", metric.id);
+                let message = match refused {
+                    None => continue,
+                    Some(Failure::Message(Category::Usage, message)) => message,
+                    Some(failure) => panic!("{failure:?}"),
+                };
+                let there: Vec<&str> = sides[0].stated.keys().map(String::as_str).collect();
+                assert!(message.contains(&format!("{name} has no metric `{}`; it is a", metric.id)), "{message}");
+                assert!(there.iter().all(|id| message.contains(id)), "{message}");
+            }
+        }
+        let message = foreign_metric("accuracy", &table[2].1, "r").unwrap();
+        assert!(message.contains("Available: mean_combined_score, mean_compliance_score"), "{message}");
+        let message = foreign_metric("recall", &table[3].1, "r").unwrap();
+        assert!(message.contains("an assessment of documents, did you mean `recall_at_k`? Available: "), "{message}");
+        assert!(refuse_foreign_metrics([&"f1".to_owned()], &[], "nothing").is_ok());
+    }
 }

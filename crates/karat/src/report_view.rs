@@ -4,11 +4,17 @@ use crate::power::{Question, of_tool};
 use karat_format::power::VarianceV1;
 use karat_format::report::{ReportV1, ToolV1};
 use karat_report::number::rank_metric;
-use karat_report::report_view::{EarlierReport, ReportView, Sources};
+use karat_report::report_view::{EarlierReport, ReportView, RunReference, Sources};
+use karat_store::RunInfo;
 
 /// A report with everything beside it.
 pub fn gather<'a>(report: &'a ReportV1, earlier: Vec<EarlierReport>, sources: Option<Sources<'a>>) -> ReportView<'a> {
     ReportView { variance: variance(report), earlier, sources, ..ReportView::new(report) }
+}
+
+/// A stored run as pages name it.
+pub fn run_reference(run: &RunInfo) -> RunReference {
+    RunReference { id: run.id.to_string(), short_id: run.short_id.clone(), began: run.began() }
 }
 
 /// The shares of every tool that has several trials of a case.

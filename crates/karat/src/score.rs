@@ -6,9 +6,9 @@ use crate::profile::{ProfileRequest, resolve_for_suite};
 use crate::report_source::names_run;
 use crate::run_loader;
 use crate::submissions::{
-    SubmissionRequest, load_suite, read_judgement_files, read_submissions, refuse_duplicates, refuse_repeated_stdin,
+    SubmissionRequest, read_judgement_files, read_submissions, refuse_duplicates, refuse_repeated_stdin,
 };
-use crate::suite::LoadedSuite;
+use crate::suite::{LoadedSuite, load_suite};
 use crate::work::{Scoring, Work};
 use karat_core::clusters::ClusterBy;
 use karat_core::ids::ToolName;

@@ -1,9 +1,8 @@
 //! Reads what is scored: submissions, the output of other programs, and judgements.
 
-use crate::did_you_mean;
 use crate::failure::{Failure, Result};
-use crate::report_source::no_store;
-use crate::suite::{LoadedSuite, load};
+use crate::suggestion;
+use crate::suite::LoadedSuite;
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::judgement::Judgement;
 use karat_core::suite::Suite;
@@ -12,12 +11,10 @@ use karat_core::wording::count;
 use karat_format::diagnostic::Faults;
 use karat_format::document::lines::NOT_LINES;
 use karat_format::recorded::{NamedLines, read_judgements, read_trials};
-use karat_format::shipped_suites::locate;
 use karat_import::import_files::{detect_importer, import_files};
 use karat_import::placement::{CaseRule, Placement, PlacementResult, case_regex, place};
 use karat_import::rule_map::RuleMap;
 use karat_import::{IMPORTERS, Importer, importer, input};
-use karat_store::LATEST;
 use std::collections::HashSet;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -43,14 +40,6 @@ pub struct PlacementRequest {
     pub rule_map: Option<PathBuf>,
     /// Default: 1.
     pub trial_number: Option<u32>,
-}
-
-/// Loads a suite by folder or by name.
-pub fn load_suite(name: &str) -> Result<LoadedSuite> {
-    if name == LATEST && !Path::new(name).exists() {
-        return Err(no_store(name));
-    }
-    Ok(load(locate(name))?)
 }
 
 /// Reads all trials of a request, and describes what was skipped. `tool` names the tool of imported files.
@@ -129,7 +118,7 @@ pub fn file_importer(path: &Path, format: Option<&str>) -> Result<Option<&'stati
 pub fn find_importer(name: &str) -> Result<&'static Importer> {
     importer(name).ok_or_else(|| {
         let names: Vec<&str> = IMPORTERS.iter().map(|importer| importer.name).collect();
-        let hint = did_you_mean(name, names.iter().copied()).unwrap_or_else(|| ".".to_owned());
+        let hint = suggestion(name, names.iter().copied(), ".");
         Failure::usage(format!("unknown format `{name}`{hint} Available: {}", names.join(", ")))
     })
 }

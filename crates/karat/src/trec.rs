@@ -2,9 +2,9 @@
 
 use karat_core::trec::{Evaluation, Measure, Qrels, TrecRun};
 use karat_core::wording::count;
-use karat_format::diagnostic::{Diagnostic, Faults, harmless};
+use karat_format::diagnostic::{Diagnostic, Fault, Faults, harmless};
 use karat_format::diagnostic_groups::{DiagnosticGroups, stopped};
-use karat_format::document::{Fault, Source};
+use karat_format::document::Source;
 use karat_format::recorded::NamedLines;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};

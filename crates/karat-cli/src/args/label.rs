@@ -115,7 +115,7 @@ Examples:
 
 /// A suite with submissions, instead of a run.
 #[derive(Debug, Args)]
-pub(crate) struct SeenArgs {
+pub(crate) struct SuiteSourceArgs {
     /// Suite, instead of a run.
     ///
     /// A folder, or the name of a built-in suite.
@@ -157,7 +157,7 @@ pub(crate) struct QueueArgs {
     #[command(flatten)]
     pub(crate) annotator: AnnotatorArgs,
     #[command(flatten)]
-    pub(crate) seen: SeenArgs,
+    pub(crate) source: SuiteSourceArgs,
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
 }
@@ -252,7 +252,7 @@ pub(crate) struct LabelAddArgs {
     #[arg(long, value_name = "RUN", conflicts_with = "suite")]
     pub(crate) run: Option<String>,
     #[command(flatten)]
-    pub(crate) seen: SeenArgs,
+    pub(crate) source: SuiteSourceArgs,
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
     #[command(flatten)]
@@ -292,7 +292,7 @@ pub(crate) struct LabelExportArgs {
     #[arg(value_name = "RUN", conflicts_with = "suite")]
     pub(crate) run: Option<String>,
     #[command(flatten)]
-    pub(crate) seen: SeenArgs,
+    pub(crate) source: SuiteSourceArgs,
     /// Export only this person's labels.
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) name: Option<String>,
@@ -315,7 +315,7 @@ pub(crate) struct LabelImportArgs {
     #[arg(long, value_name = "RUN", conflicts_with = "suite")]
     pub(crate) run: Option<String>,
     #[command(flatten)]
-    pub(crate) seen: SeenArgs,
+    pub(crate) source: SuiteSourceArgs,
     /// Replace earlier labels that differ.
     ///
     /// They stay in the history.

@@ -97,7 +97,7 @@ pub(crate) enum ToolsCommand {
     ///
     /// The trial runs in the sandbox, and what happened is shown. Exit with 5 if it failed.
     #[command(
-        after_help = "Examples:\n  karat tools try ./my-reviewer.toml --case py-order-search-sqli starter\n  karat tools try bandit --case my-case my-suite --json"
+        after_help = "Examples:\n  karat tools try ./my-reviewer.toml\n  karat tools try ./my-reviewer.toml --case py-order-search-sqli starter\n  karat tools try bandit --case my-case my-suite --json"
     )]
     Try(TryArgs),
 }
@@ -133,8 +133,10 @@ pub(crate) struct TryArgs {
     #[arg(value_name = "SUITE", default_value = ".")]
     pub(crate) suite: String,
     /// Case to run the tool on.
+    ///
+    /// Default: the first case of the suite with something to find.
     #[arg(long, value_name = "ID")]
-    pub(crate) case: String,
+    pub(crate) case: Option<String>,
     #[command(flatten)]
     pub(crate) sandbox: SandboxArgs,
     #[command(flatten)]

@@ -197,6 +197,32 @@ Findings that report the same problem become one golden if most of the people wh
 golden. The new golden is acceptable: a tool that reports it is neither right nor wrong. Change it to required by hand if a good
 tool must find it. Comments and layout of the suite's files are kept. Adopting twice adds nothing.")]
     Adopt(SuiteAdoptArgs),
+    /// Remove code that no case uses any more.
+    ///
+    /// Objects of whole trees stay when their case is removed.
+    #[command(after_help = "\
+Examples:
+  karat suite gc my-suite --dry-run                  print what would be removed
+  karat suite gc my-suite
+
+Objects are removed from the folder objects/ of the suite; no case and no other file is changed. A suite with errors is refused,
+since a case that cannot be read does not say what it uses. Do not run it while cases are added.")]
+    Gc(SuiteGcArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SuiteGcArgs {
+    /// Suite folder.
+    #[arg(value_name = "SUITE", default_value = ".")]
+    pub(crate) suite: String,
+    /// Print what would be removed.
+    ///
+    /// Nothing is removed.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -4,15 +4,17 @@ use crate::args::{AssessArgs, IngestArgs, LogsCommand, OutputArgs, TrecArgs};
 use crate::exit::{Exit, Failure, Result};
 use crate::outputs::{add_to_summary, check_extensions, json, save_drawn};
 use crate::progress::JudgeProgress;
-use crate::terminal::{look, note, note_problem, notes, print, print_json, print_next, print_stderr, show, word};
+use crate::terminal::{
+    look, most_shown, note, note_problem, notes, print, print_json, print_next, print_stderr, show, word,
+};
 use karat::assess::{AssessRequest, NamedLog, SearchRequest, assess, find_log, named_logs};
-use karat::did_you_mean;
 use karat::judge::run::JudgeObserver;
 use karat::submissions::{open_lines, refuse_repeated_stdin};
+use karat::suggestion;
 use karat::trec::draw as draw_trec;
 use karat::trec::{Evaluated, read_qrels, read_run};
 use karat_core::trec::{Cutoffs, Evaluation, FAMILIES, Measure, MeasureError, official};
-use karat_core::wording::count;
+use karat_core::wording::{count, first_few};
 use karat_documents::assess::log::summarize;
 use karat_documents::ingest::ingest as ingest_document;
 use karat_documents::ingest::{Document, IngestLimits, Section};
@@ -212,6 +214,9 @@ fn cut(text: &str, room: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
+/// Topics that are named in a message.
+const MOST_TOPICS: usize = 5;
+
 pub(crate) fn trec(args: &TrecArgs) -> Result<Exit> {
     let measures = measures(&args.measures)?;
     refuse_repeated_stdin([&args.qrels, &args.run])?;
@@ -223,8 +228,8 @@ pub(crate) fn trec(args: &TrecArgs) -> Result<Exit> {
             "{} and {} have no topic in common: the judgements have {}, the run has {}; use judgements and a run of the same topics",
             args.qrels.display(),
             args.run.display(),
-            some(&evaluation.missing),
-            some(&evaluation.unjudged)
+            first_few(&evaluation.missing, most_shown(MOST_TOPICS)),
+            first_few(&evaluation.unjudged, most_shown(MOST_TOPICS))
         )));
     }
     let evaluated = Evaluated::new(&evaluation, &measures, args.per_query, args.complete);
@@ -255,7 +260,7 @@ fn measures(asked: &[String]) -> Result<Vec<Measure>> {
 fn refused(fault: &MeasureError) -> Failure {
     match fault {
         MeasureError::Unknown(name) => {
-            let hint = did_you_mean(name, FAMILIES.iter().map(|family| family.name)).unwrap_or_else(|| ";".to_owned());
+            let hint = suggestion(name, FAMILIES.iter().map(|family| family.name), ";");
             let names: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
             Failure::usage(format!("unknown measure `{name}`{hint} available: {}", names.join(", ")))
         }
@@ -273,17 +278,13 @@ fn refused(fault: &MeasureError) -> Failure {
 
 fn print_topics(evaluation: &Evaluation, complete: bool) {
     if !evaluation.unjudged.is_empty() {
-        note(&format!("topics of the run without judgements are skipped: {}", some(&evaluation.unjudged)));
+        note(&format!(
+            "topics of the run without judgements are skipped: {}",
+            first_few(&evaluation.unjudged, most_shown(MOST_TOPICS))
+        ));
     }
     if !evaluation.missing.is_empty() && !complete {
-        let missing = some(&evaluation.missing);
+        let missing = first_few(&evaluation.missing, most_shown(MOST_TOPICS));
         note(&format!("judged topics missing from the run are skipped: {missing}; --complete counts them as 0"));
     }
-}
-
-/// The first names, and the number of the others.
-fn some(names: &[String]) -> String {
-    const MOST: usize = 5;
-    let shown = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
-    if names.len() > MOST { format!("{shown} and {} more", names.len() - MOST) } else { shown }
 }

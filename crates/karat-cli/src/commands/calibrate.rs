@@ -91,7 +91,7 @@ fn run_match(args: &MatchArgs) -> Result<Exit> {
 }
 
 fn match_json(group_by: &str, MatchCalibration { fit, present, judges, .. }: &MatchCalibration) -> Value {
-    let [file, line, keyword, text] = fit.seen;
+    let [file, line, keyword, text] = fit.pairs_with_part;
     let rules = |threshold: f64, weights: &Weights, figures: &Figures| {
         merged(json!({ "threshold": threshold, "weights": weights }), figures)
     };
@@ -132,9 +132,10 @@ fn draw_match(group_by: &str, calibration: &MatchCalibration, width: usize) -> S
     let thresholds = [profile.threshold, fit.threshold_alone.threshold, fit.threshold];
     rows.push(row("threshold", thresholds.map(|value| three(Some(value))).into_iter().chain([String::new()])));
     let weights = |own: &Weights| [own.file, own.line, own.keyword, own.text].map(|weight| three(Some(weight)));
-    let parts = PARTS.into_iter().zip(weights(&fit.present_weights)).zip(weights(&fit.weights)).zip(fit.seen);
-    for (((name, present), fitted), seen) in parts {
-        rows.push(row(name, [present.clone(), present, fitted, seen.to_string()]));
+    let parts =
+        PARTS.into_iter().zip(weights(&fit.present_weights)).zip(weights(&fit.weights)).zip(fit.pairs_with_part);
+    for (((name, present), fitted), pairs) in parts {
+        rows.push(row(name, [present.clone(), present, fitted, pairs.to_string()]));
     }
     text.push_str(&table(&rows, width));
 

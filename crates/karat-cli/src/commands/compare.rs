@@ -6,7 +6,7 @@ use crate::outputs::{PLAIN, add_to_summary, check_extensions, json, save, save_d
 use crate::progress::JudgeProgress;
 use crate::terminal::{print, print_done, show};
 use karat::baseline::{BaselineRequest, take_baseline, text};
-use karat::comparison::{CompareRequest, compare_reports};
+use karat::compare::{CompareRequest, compare_reports};
 use karat::gate::{GateRequest, gate};
 use karat::power::{PowerRequest, estimate};
 use karat_format::gate::{BoundV1, DemandOutcomeV1, DemandsV1};

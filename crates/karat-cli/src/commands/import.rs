@@ -7,7 +7,8 @@ use crate::terminal::{note, notes, print, print_done, print_json, print_stderr, 
 use karat::expect::from_trials;
 use karat::finding_keys::{KeyRequest, KeyedFinding, add_keys_to_sarif, finding_keys};
 use karat::profile::{ProfileRequest, resolve_for_suite};
-use karat::submissions::{describe_unplaced, find_importer, import_findings, load_suite, open_lines};
+use karat::submissions::{describe_unplaced, find_importer, import_findings, open_lines};
+use karat::suite::load_suite;
 use karat::work::fill_symbols;
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
@@ -94,19 +95,21 @@ fn to_stdout(placed: &PlacementResult) -> Result<()> {
     written.map_err(|error| Failure::io("standard output", error))?;
     print(&String::from_utf8_lossy(&out))?;
     if !placed.trials.is_empty() && !placed.cases.is_empty() || !placed.judgements.is_empty() {
-        print_stderr("note: only the submission was printed; -o DIR writes the cases and judgements too");
+        let printed = if placed.trials.is_empty() { "cases were" } else { "submission was" };
+        print_stderr(&format!("note: only the {printed} printed; -o DIR writes everything, with cases and judgements"));
     }
     Ok(())
 }
 
 fn to_file(placed: &PlacementResult, path: &Path) -> Result<()> {
     let beside = |kind: &str| path.with_extension(format!("{kind}.jsonl"));
-    if placed.trials.is_empty() && !placed.cases.is_empty() {
-        return save(path, &count(placed.cases.len(), "case"), &mut |out| write_cases(out, &placed.cases));
+    let cases_only = placed.trials.is_empty() && !placed.cases.is_empty();
+    if !cases_only {
+        save(path, &submission_facts(placed), &mut |out| write_trials(out, &placed.trials))?;
     }
-    save(path, &submission_facts(placed), &mut |out| write_trials(out, &placed.trials))?;
     if !placed.cases.is_empty() {
-        save(&beside("cases"), &count(placed.cases.len(), "case"), &mut |out| write_cases(out, &placed.cases))?;
+        let file = if cases_only { path.to_path_buf() } else { beside("cases") };
+        save(&file, &count(placed.cases.len(), "case"), &mut |out| write_cases(out, &placed.cases))?;
     }
     if !placed.judgements.is_empty() {
         let facts = count(placed.judgements.len(), "judgement");
@@ -286,4 +289,51 @@ pub(crate) fn key(args: KeyArgs) -> Result<Exit> {
 /// Replaces characters that would break the line or the columns.
 fn one_field(text: &str) -> String {
     harmless(&text.replace(['\t', '\n', '\r'], " ")).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use karat_core::judgement::{Decision, ExtraDecision, Judgement};
+
+    #[test]
+    fn every_part_of_an_import_is_written_to_a_file() {
+        let judgement = Judgement {
+            case: "c".into(),
+            tool: "t".into(),
+            trial: 1,
+            judge: "j".into(),
+            decision: Decision::Extra(ExtraDecision {
+                finding: "f".into(),
+                valid: true,
+                explanation: None,
+                probability: None,
+            }),
+            exchange: None,
+        };
+        let check = |trials: usize, cases: usize, judgements: usize, expect: &[(&str, usize)]| {
+            let placed = PlacementResult {
+                trials: vec![Trial::default(); trials],
+                cases: (0..cases).map(|at| Case::new(format!("c{at}"))).collect(),
+                judgements: vec![judgement.clone(); judgements],
+                ..PlacementResult::default()
+            };
+            let folder = tempfile::tempdir().unwrap();
+            to_file(&placed, &folder.path().join("in.jsonl")).unwrap();
+            let lines = |file: std::fs::DirEntry| {
+                let text = std::fs::read_to_string(file.path()).unwrap();
+                (file.file_name().to_string_lossy().into_owned(), text.lines().count())
+            };
+            let mut found: Vec<_> =
+                std::fs::read_dir(folder.path()).unwrap().map(|file| lines(file.unwrap())).collect();
+            found.sort();
+            let expect: Vec<_> = expect.iter().map(|(name, lines)| ((*name).to_owned(), *lines)).collect();
+            assert_eq!(found, expect, "{trials} {cases} {judgements}");
+        };
+        check(1, 0, 0, &[("in.jsonl", 1)]);
+        check(1, 2, 3, &[("in.cases.jsonl", 2), ("in.jsonl", 1), ("in.judgements.jsonl", 3)]);
+        check(0, 2, 0, &[("in.jsonl", 2)]);
+        check(0, 2, 3, &[("in.jsonl", 2), ("in.judgements.jsonl", 3)]);
+        check(0, 0, 3, &[("in.jsonl", 0), ("in.judgements.jsonl", 3)]);
+    }
 }

@@ -7,7 +7,7 @@ use crate::commands::calibrate;
 use crate::exit::{Exit, Result};
 use crate::outputs::save;
 use crate::progress::JudgeProgress;
-use crate::terminal::{draw_table, look, merged, note, notes, print_json, print_stderr, show};
+use crate::terminal::{draw_table, look, merged, most_shown, note, notes, print_json, print_stderr, show};
 use karat::judge::agree::{self, AgreeRequest, agree_files};
 use karat::judge::probing::{ProbeRequest, ProbedJudge, probe_judge};
 use karat::judge::question::{JudgeAnswer, QuestionRequest, ask_question};
@@ -181,12 +181,13 @@ fn note_unjudged(asked: &AskedFigures, answered: usize) {
     }
     let all = count(open + answered, "labelled pair");
     note(&format!("{open} of {all} have no answer and are excluded from the figures:"));
-    for pair in asked.unjudged_pairs.iter().take(MOST_UNJUDGED) {
+    let most = most_shown(MOST_UNJUDGED);
+    for pair in asked.unjudged_pairs.iter().take(most) {
         let UnjudgedPair { case, golden, tool, trial, finding, why } = pair;
         note(&format!("{case}/{golden}/{tool}/{trial}/{finding}: {why}"));
     }
-    if open > MOST_UNJUDGED {
-        note(&format!("and {} more; --json lists them all", open - MOST_UNJUDGED));
+    if open > most {
+        note(&format!("and {} more with -v", open - most));
     }
 }
 
@@ -202,7 +203,7 @@ fn probe(args: ProbeArgs) -> Result<Exit> {
     if !args.json {
         print_usage(&probed);
     }
-    for (why, times) in probed.failures.iter().take(MOST_REASONS) {
+    for (why, times) in probed.failures.iter().take(most_shown(MOST_REASONS)) {
         note(&format!("{} without an answer: {why}", count(*times, "probe")));
     }
     if !probed.scorecard.kinds.contains_key(ProbeKind::KnownWrong.as_str()) {
@@ -231,13 +232,13 @@ fn probe_summary(probed: &ProbedJudge, flag: Option<&str>) -> String {
     }
     text.push_str(&format!("\n{}", probe_verdict(judge.as_str(), card)));
     let worth = probed.wrong.iter().filter(|wrong| wrong.fooled || wrong.kind == ProbeKind::KnownWrong);
-    for wrong in worth.take(MOST_WRONG) {
-        let said = if wrong.said { "yes" } else { "no" };
+    for wrong in worth.take(most_shown(MOST_WRONG)) {
+        let answer = if wrong.said { "yes" } else { "no" };
         let exchange = wrong.exchange.as_deref().zip(flag);
         let exchange = exchange.map(|(key, flag)| format!(": karat judge show {}{flag}", short_key(key)));
         let exchange = exchange.unwrap_or_default();
         let about = format!("{} {}", wrong.case, wrong.golden);
-        text.push_str(&format!("  {}, {}, answered {said}{exchange}\n", probe_name(wrong.kind), harmless(&about)));
+        text.push_str(&format!("  {}, {}, answered {answer}{exchange}\n", probe_name(wrong.kind), harmless(&about)));
     }
     text
 }

@@ -4,7 +4,7 @@ mod ask;
 
 use crate::args::{
     AnnotatorArgs, AskArgs, LabelAddArgs, LabelExportArgs, LabelImportArgs, LabelListArgs, LabelUndoArgs,
-    LabellingArgs, LabellingCommand, QueueArgs, RuleArgs, SampleArgs, SeenArgs, StorePlace,
+    LabellingArgs, LabellingCommand, QueueArgs, RuleArgs, SampleArgs, StorePlace, SuiteSourceArgs,
 };
 use crate::exit::{Exit, Failure, Result};
 use crate::outputs::save;
@@ -65,7 +65,7 @@ fn prompt(
     store: &StorePlace,
 ) -> Result<Exit> {
     let annotator = annotator(&args.annotator)?;
-    let request = label_request(&args.run, &args.seen, &args.rules, ask, store);
+    let request = label_request(&args.run, &args.source, &args.rules, ask, store);
     let LabelItems { loaded, queue, run } = label_queue(&request, items, &mut JudgeProgress::new(false))?;
     let source = match (&run, &request.suite) {
         (Some(run), _) => {
@@ -89,15 +89,15 @@ fn prompt(
 
 fn label_request(
     run: &Option<String>,
-    seen: &SeenArgs,
+    source: &SuiteSourceArgs,
     rules: &RuleArgs,
     ask: Option<&AskArgs>,
     store: &StorePlace,
 ) -> LabelRequest {
     LabelRequest {
         run: run.clone(),
-        suite: seen.suite.clone(),
-        submissions: seen.submissions.clone(),
+        suite: source.suite.clone(),
+        submissions: source.submissions.clone(),
         profile: rules.into(),
         judge: ask.map(AskArgs::request).unwrap_or_default(),
         store_folder: store.path(),
@@ -106,7 +106,7 @@ fn label_request(
 
 fn add(args: LabelAddArgs, store: &StorePlace) -> Result<Exit> {
     let (annotator, sample) = (annotator(&args.annotator)?, sample(&args.sample)?);
-    let source = label_request(&args.run, &args.seen, &args.rules, Some(&args.ask), store);
+    let source = label_request(&args.run, &args.source, &args.rules, Some(&args.ask), store);
     let LabelAddArgs { id, answer, note, change, .. } = args;
     let request = AddLabelRequest { annotator, source, id, answer, note, change, sample };
     let AddedLabel { first, others, added } = add_label(&request, &mut JudgeProgress::new(false))?;
@@ -147,15 +147,15 @@ fn undo(args: &LabelUndoArgs, store: &StorePlace) -> Result<Exit> {
             0 => String::new(),
             others => format!(" and {} that report the same", count(others, "text")),
         };
-        let (said, noun, when) = (undone.said, undone.kind.noun(), format_utc(undone.made_ms));
-        format!("undid the label {said} by {annotator} on the {noun} {first}{more}, made {when} UTC")
+        let (answer, noun, when) = (undone.said, undone.kind.noun(), format_utc(undone.made_ms));
+        format!("undid the label {answer} by {annotator} on the {noun} {first}{more}, made {when} UTC")
     });
     print_done(args.json, &undone, &text.unwrap_or_else(|| format!("{annotator} has no label to undo")))
 }
 
 fn export(args: &LabelExportArgs, store: &StorePlace) -> Result<Exit> {
     let only = args.name.as_deref().map(checked).transpose()?;
-    let request = label_request(&args.run, &args.seen, &RuleArgs::default(), None, store);
+    let request = label_request(&args.run, &args.source, &RuleArgs::default(), None, store);
     let exported = export_labels(&request, only.as_ref())?;
     let mut lines = Vec::new();
     write_judgements(&mut lines, &exported.judgements).map_err(|error| Failure::unwritten("the export", error))?;
@@ -179,7 +179,7 @@ fn export(args: &LabelExportArgs, store: &StorePlace) -> Result<Exit> {
 }
 
 fn import(args: &LabelImportArgs, store: &StorePlace) -> Result<Exit> {
-    let request = label_request(&args.run, &args.seen, &RuleArgs::default(), None, store);
+    let request = label_request(&args.run, &args.source, &RuleArgs::default(), None, store);
     let added = import_labels(&request, &args.files, args.change)?;
     let corrected = if added.corrected > 0 { format!(", {} corrected", added.corrected) } else { String::new() };
     let text = format!("{} added{corrected}, {} already present", count(added.added, "label"), added.were_here);

@@ -1,6 +1,7 @@
 //! `karat doctor`: what works on this machine.
 
 use crate::args::MachineArgs;
+use crate::commands::store::size;
 use crate::commands::tools::{known_tools, supervisor, to_examine};
 use crate::exit::{Exit, Result};
 use crate::progress::CountProgress;
@@ -144,15 +145,6 @@ fn describe_store(report: &MachineReport) -> Vec<String> {
 
 fn free(bytes: Option<u64>) -> String {
     bytes.map(|bytes| format!(", {} free", size(bytes))).unwrap_or_default()
-}
-
-fn size(bytes: u64) -> String {
-    let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
-    let unit = units.into_iter().find(|(_, shift)| bytes >> shift > 0);
-    unit.map_or_else(
-        || format!("{bytes} B"),
-        |(unit, shift)| format!("{:.1} {unit}", bytes as f64 / f64::from(1 << shift)),
-    )
 }
 
 fn describe_key(key: &KeyState) -> String {

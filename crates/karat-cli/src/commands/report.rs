@@ -8,12 +8,14 @@ use crate::outputs::{
 };
 use crate::progress::JudgeProgress;
 use crate::terminal::{note, print_next, show, word};
-use karat::did_you_mean;
-use karat::report_source::{ReportLoader, find_metric, names_run, read_report, select_tools};
-use karat::report_view::gather;
+use karat::report_source::{
+    ReportLoader, find_metric, names_run, read_report, refuse_assessment_metrics, select_tools,
+};
+use karat::report_view::{gather, run_reference};
 use karat::run_loader::{self, StoredRun};
-use karat::submissions::{load_suite, open_lines};
-use karat::suite::LoadedSuite;
+use karat::submissions::open_lines;
+use karat::suggestion;
+use karat::suite::{LoadedSuite, load_suite};
 use karat_core::trial::Trial;
 use karat_format::recorded::read_trials;
 use karat_format::report::ReportV1;
@@ -33,10 +35,17 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit> {
     let store_folder = args.store.path();
     let is_run = names_run(last, &store_folder);
     let mut reports = ReportLoader { store_folder: &store_folder, observer: &mut JudgeProgress::new(false) };
+    // A page of one report file is titled by its suite; with several, each needs its file name.
+    let (name, run) = match is_run {
+        true => {
+            let info = args.store.open()?.find(last)?;
+            (info.name.clone(), Some(run_reference(&info)))
+        }
+        false => ((!before.is_empty()).then(|| reports.label(last)).transpose()?, None),
+    };
     if let Some(report) = reports.assessment(last)? {
         let earlier = load_earlier_assessments(&mut reports, before)?;
-        let name = (is_run || !before.is_empty()).then(|| reports.label(last)).transpose()?;
-        return assess::redraw(&AssessmentView { name, report: &report, earlier }, &args.output);
+        return assess::redraw(&AssessmentView { name, run, report: &report, earlier }, &args.output);
     }
     outputs::check(&args.output)?;
     let earlier = load_earlier(&mut reports, before)?;
@@ -51,9 +60,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit> {
         note(&format!("{name} differs from the input of the report; code and texts may not fit"));
     }
     let from = from.as_ref().map(|(loaded, trials)| (loaded, trials.as_slice()));
-    // A page of one report is titled by its suite; with several, each needs its file name.
-    let name = (is_run || !before.is_empty()).then(|| reports.label(last)).transpose()?;
-    let exit = outputs::write(ReportOutput { report: &report, name, from, earlier }, &args.output)?;
+    let exit = outputs::write(ReportOutput { report: &report, name, run, from, earlier }, &args.output)?;
     if is_table_only(&args.output) {
         let place = args.store.flag();
         // A report file does not say where its suite and submissions are.
@@ -135,7 +142,7 @@ fn list_plots(json: bool) -> Result<Exit> {
 
 fn find_kind(name: &str) -> Result<&'static PlotKind> {
     kind(name).ok_or_else(|| {
-        let hint = did_you_mean(name, KINDS.iter().map(|kind| kind.name)).unwrap_or_else(|| ";".to_owned());
+        let hint = suggestion(name, KINDS.iter().map(|kind| kind.name), ";");
         Failure::usage(format!("unknown plot `{name}`{hint} list them with `karat plot --list`"))
     })
 }
@@ -164,6 +171,7 @@ fn draw_plot(args: &PlotArgs, kind: &PlotKind) -> Result<Plot> {
     let mut reports = ReportLoader { store_folder: &store_folder, observer: &mut JudgeProgress::new(false) };
     let report = reports.report(last)?;
     select_tools(&report, &args.tools, last)?;
+    refuse_assessment_metrics(&args.metric, &report, last)?;
     let earlier = load_earlier(&mut reports, before)?;
     let choice =
         PlotOptions { metric: args.metric.clone(), dimension: args.dimension.clone(), tools: args.tools.clone() };

@@ -6,7 +6,7 @@ use crate::outputs::save;
 use crate::terminal::{print, print_json, print_stderr};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use karat::did_you_mean;
+use karat::suggestion;
 use serde_json::json;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -117,7 +117,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<Exit> {
         let Some(page) = pages.iter().find(|page| page.words == args.command) else {
             let typed = args.command.join(" ");
             let names: Vec<String> = pages.iter().map(|page| page.words.join(" ")).collect();
-            let hint = did_you_mean(&typed, names.iter().map(String::as_str)).unwrap_or_else(|| ".".to_owned());
+            let hint = suggestion(&typed, names.iter().map(String::as_str), ".");
             return Err(Failure::usage(format!("unknown command `{typed}`{hint} `karat --help` lists the commands")));
         };
         return print(&page.roff);

@@ -3,9 +3,9 @@
 use crate::args::{MetricsCommand, ProfileCommand};
 use crate::exit::{Exit, Failure, Result};
 use crate::terminal::{merged, print, show};
-use karat::did_you_mean;
 use karat::profile::{ProfileRequest, SHIPPED, resolve_for_suite, to_toml};
 use karat::report_source::find_metric;
+use karat::suggestion;
 use karat_core::metric::formula_text::applied_formula;
 use karat_core::metric::table::{Direction, METRICS, Metric, Track};
 use karat_core::profile::Profile;
@@ -26,8 +26,7 @@ pub(crate) fn schema(name: Option<&str>, json: bool) -> Result<Exit> {
     match SCHEMAS.iter().find(|schema| schema.name() == wanted) {
         Some(schema) => print(&schema.text()),
         None => {
-            let hint =
-                did_you_mean(wanted, SCHEMAS.iter().map(PublishedSchema::name)).unwrap_or_else(|| ".".to_owned());
+            let hint = suggestion(wanted, SCHEMAS.iter().map(PublishedSchema::name), ".");
             Err(Failure::usage(format!("unknown schema `{typed}`{hint} `karat schema` lists them")))
         }
     }

@@ -99,9 +99,9 @@ fn list(store: &mut Store, json: bool) -> Result<Exit> {
 /// What the store holds besides runs, as the end of a list; empty if nothing.
 fn beside(store: &mut Store) -> Result<String> {
     let (exchanges, labels) = (store.ledger_len()?, store.labels()?.len());
-    let told = |n: usize, noun: &str| if n > 0 { format!(", {}", count(n, noun)) } else { String::new() };
+    let counted = |n: usize, noun: &str| if n > 0 { format!(", {}", count(n, noun)) } else { String::new() };
     let sessions = store.sessions()?.len();
-    Ok(told(exchanges, "exchange") + &told(labels, "label") + &told(sessions, "session"))
+    Ok(counted(exchanges, "exchange") + &counted(labels, "label") + &counted(sessions, "session"))
 }
 
 /// Removes sessions by name; all of them must exist before any is removed.
@@ -252,7 +252,7 @@ fn made(run: &RunInfo) -> u64 {
     run.outcomes.values().sum()
 }
 
-fn size(bytes: u64) -> String {
+pub(super) fn size(bytes: u64) -> String {
     let mut shown = bytes as f64;
     for unit in ["B", "KiB", "MiB"] {
         if shown < 1024.0 {

@@ -1,11 +1,12 @@
 //! `karat suite`, `init`, `check` and `drift`.
 
-use crate::args::{CheckArgs, DriftArgs, InitArgs, SuiteAddArgs, SuiteAdoptArgs, SuiteCommand};
+use super::store::size;
+use crate::args::{CheckArgs, DriftArgs, InitArgs, SuiteAddArgs, SuiteAdoptArgs, SuiteCommand, SuiteGcArgs};
 use crate::exit::{Exit, Failure, Result};
 use crate::outputs::save;
 use crate::progress::{JudgeProgress, at_terminal};
 use crate::terminal::{
-    draw_diagnostics, note, notes, print, print_always, print_json, print_next, print_stderr, show, word,
+    draw_diagnostics, note, notes, print, print_always, print_done, print_json, print_next, print_stderr, show, word,
 };
 use karat::label::{LabelRequest, score_for_adoption};
 use karat::profile::{ProfileRequest, resolve_for_suite};
@@ -14,7 +15,9 @@ use karat::suite::adopt::{Proposal, Proposals, adopt, as_yaml, origin, proposals
 use karat::suite::drift::{DriftRequest, drift_suite};
 use karat::suite::init::{InitRequest, write as write_suite};
 use karat::suite::lint::lint as lint_suite;
+use karat::suite::load_suite;
 use karat::suite::load_what_is_there;
+use karat::suite::unused_objects::{find_unused_objects, remove_objects};
 use karat::tool::manifest::{faults_of_suite, grants_of_suite};
 use karat_core::assessment::record::Compliance;
 use karat_core::ids::CaseId;
@@ -96,7 +99,21 @@ pub(crate) fn run(command: SuiteCommand) -> Result<Exit> {
     match command {
         SuiteCommand::Add(args) => add(args),
         SuiteCommand::Adopt(args) => adopt_confirmed(args),
+        SuiteCommand::Gc(args) => gc(&args),
     }
+}
+
+fn gc(args: &SuiteGcArgs) -> Result<Exit> {
+    let loaded = load_suite(&args.suite)?;
+    let unused = find_unused_objects(&loaded)?;
+    if !args.dry_run {
+        remove_objects(&loaded, &unused)?;
+    }
+    let value = json!({ "dry_run": args.dry_run, "objects": unused.paths, "bytes": unused.bytes });
+    let verb = if args.dry_run { "would remove" } else { "removed" };
+    let objects = count(unused.paths.len(), "object");
+    let text = format!("{verb} {objects} that no case uses ({})", size(unused.bytes));
+    print_done(args.json, &value, &text)
 }
 
 fn add(args: SuiteAddArgs) -> Result<Exit> {

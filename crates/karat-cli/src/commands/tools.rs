@@ -6,11 +6,11 @@ use crate::exit::{Exit, Failure, Result};
 use crate::progress::{CountProgress, JudgeProgress};
 use crate::signals::cancel_on_signals;
 use crate::terminal::{note, print_stderr, show};
-use karat::did_you_mean;
 use karat::evaluate::{EvaluateObserver, EvaluateRequest, Tried, try_tool};
 use karat::judge::run::JudgeObserver;
 use karat::run::tool_lookup::read_manifest;
-use karat::submissions::load_suite;
+use karat::suggestion;
+use karat::suite::load_suite;
 use karat::tool::catalogue::{self, CATALOGUE, shipped};
 use karat::tool::doctor::{DoctorRequest, Examined, ToolToExamine, diagnose};
 use karat::tool::grants::Request;
@@ -72,7 +72,7 @@ fn find_tool(name: &str, suite: Option<&str>) -> Result<KnownTool> {
     if let Some(at) = all.iter().position(|known| known.name == name) {
         return Ok(all.swap_remove(at));
     }
-    let hint = did_you_mean(name, CATALOGUE.iter().map(|entry| entry.name)).unwrap_or_else(|| ".".to_owned());
+    let hint = suggestion(name, CATALOGUE.iter().map(|entry| entry.name), ".");
     let names: Vec<&str> = all.iter().map(|known| known.name.as_str()).collect();
     Err(Failure::usage(format!("unknown tool `{name}`{hint} Available: {}", names.join(", "))))
 }
@@ -170,7 +170,7 @@ fn describe_tool(examined: &Examined, all: bool, is_named: bool) -> String {
         lines.extend(trial.blocked.iter().flat_map(describe_blocked));
     }
     if is_broken {
-        lines.push(format!("  `karat tools try {} --case ID SUITE` shows everything it prints", examined.tool));
+        lines.push(format!("  `karat tools try {} SUITE` shows everything it prints", examined.tool));
     }
     lines.iter().map(|line| format!("{}\n", harmless(line))).collect()
 }
@@ -187,7 +187,7 @@ fn try_once(args: &TryArgs) -> Result<Exit> {
         ..EvaluateRequest::new(&args.suite, &[args.tool.as_str()], args.store.path(), supervisor()?)
     };
     let mut observer = TryObserver(JudgeProgress::new(true));
-    let tried = try_tool(request, &args.case, &mut observer, &|stream, line| {
+    let tried = try_tool(request, args.case.as_deref(), &mut observer, &|stream, line| {
         let name = if stream == OutputStream::Stdout { "out" } else { "err" };
         print_stderr(&format!("{name} │ {}", harmless(line)));
     })?;

@@ -5,9 +5,9 @@ use crate::args::RunArgs;
 use crate::exit::{Exit, Result};
 use crate::outputs::{self, ReportOutput};
 use crate::progress::Progress;
-use crate::terminal::{note, print, print_failure, print_stderr};
+use crate::terminal::{most_shown, note, print, print_failure, print_stderr};
 use karat::evaluate::{EvaluateError, GoldenChange, Round, RoundStart, ScoreChanges, WatchObserver};
-use karat_core::wording::count;
+use karat_core::wording::{count, first_few};
 use karat_format::diagnostic::harmless;
 use karat_report::number::{three, title};
 use std::path::{Path, PathBuf};
@@ -68,22 +68,13 @@ impl WatchObserver for RunObserver<'_> {
             Some(inner) => inner.display().to_string(),
             None => path.display().to_string(),
         };
-        print_stderr(&harmless(&format!("watching {}; Ctrl-C ends it", listed(watched.iter().map(shown)))));
+        let watched: Vec<String> = watched.iter().map(shown).collect();
+        print_stderr(&harmless(&format!("watching {}; Ctrl-C ends it", first_few(&watched, most_shown(MOST_NAMES)))));
     }
 }
 
 fn harmless_lines(text: &str) -> String {
     text.lines().map(harmless).collect::<Vec<_>>().join("\n")
-}
-
-/// The first few names, and how many more there are.
-fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
-    let more = names.len().saturating_sub(MOST_NAMES);
-    let mut shown: Vec<String> = names.take(MOST_NAMES).collect();
-    if more > 0 {
-        shown.push(format!("{more} more"));
-    }
-    shown.join(", ")
 }
 
 fn describe_start(start: &RoundStart) -> String {
@@ -95,7 +86,9 @@ fn describe_start(start: &RoundStart) -> String {
     ];
     let parts = parts.into_iter().filter(|(.., names)| !names.is_empty());
     let mut why: Vec<String> = parts
-        .map(|(how, noun, names)| format!("{} {how} ({})", count(names.len(), noun), listed(names.iter().cloned())))
+        .map(|(how, noun, names)| {
+            format!("{} {how} ({})", count(names.len(), noun), first_few(names, most_shown(MOST_NAMES)))
+        })
         .collect();
     if why.is_empty() {
         why.push("only goldens or rules changed".to_owned());
@@ -126,9 +119,10 @@ fn describe_changes(changes: &ScoreChanges) -> String {
             lines.push(format!("  {}", parts.join("; ")));
         }
     }
-    lines.extend(changes.goldens.iter().take(MOST_GOLDENS).map(|change| format!("  {}", describe_golden(change))));
-    if changes.goldens.len() > MOST_GOLDENS {
-        lines.push(format!("  and {}", count(changes.goldens.len() - MOST_GOLDENS, "more change")));
+    let most = most_shown(MOST_GOLDENS);
+    lines.extend(changes.goldens.iter().take(most).map(|change| format!("  {}", describe_golden(change))));
+    if changes.goldens.len() > most {
+        lines.push(format!("  and {} with -v", count(changes.goldens.len() - most, "more change")));
     }
     lines.join("\n")
 }
@@ -166,7 +160,7 @@ mod tests {
             ..RoundStart::default()
         };
         let expected =
-            "round 3: 7 cases changed (a, b, c, d, e, 2 more), 1 tool removed (x); runs 7 of 12 trials again";
+            "round 3: 7 cases changed (a, b, c, d, e and 2 more), 1 tool removed (x); runs 7 of 12 trials again";
         assert_eq!(describe_start(&start), expected);
     }
 

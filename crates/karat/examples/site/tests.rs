@@ -1,6 +1,11 @@
 //! The site of this very repository.
 
+#[expect(dead_code, reason = "tests of other pages use all of it")]
+#[path = "../../../karat-cli/tests/it/browser/driver/mod.rs"]
+mod driver;
+
 use super::*;
+use driver::{Browser, Screen};
 use std::collections::BTreeSet;
 
 struct Built {
@@ -110,4 +115,26 @@ fn faults_are_told_all_at_once_and_nothing_is_written() {
     assert!(faults.iter().any(|fault| fault.starts_with("docs/tutorial.md: ")), "{faults:?}");
     assert!(faults.iter().any(|fault| fault.starts_with("docs/stray.md is not in the navigation")), "{faults:?}");
     assert!(!out.path().join("site").exists());
+}
+
+/// Needs Chromium and axe-core, which `scripts/test-tools` fetches.
+#[test]
+fn pages_fit_every_screen_and_are_accessible() {
+    let browser = match Browser::start() {
+        Ok(browser) if driver::axe_core().is_some() => browser,
+        Ok(_) => return,
+        Err(why) if why == "no chromium" => return,
+        Err(why) => panic!("{why}"),
+    };
+    let site = Built::new();
+    for name in ["index.html", "tutorial.html", "metrics.html", "command-line.html", "search.html", "404.html"] {
+        let tab = browser.page(&format!("file://{}", site.folder.path().join(name).display()));
+        for screen in [Screen::LAPTOP, Screen::LAPTOP.dark(), Screen::PHONE, Screen::PHONE.dark(), Screen::WIDE] {
+            tab.emulate(screen);
+            tab.assert_fits();
+            tab.assert_accessible();
+        }
+        tab.save_screenshots(&format!("site-{}", name.trim_end_matches(".html")));
+        tab.assert_clean();
+    }
 }

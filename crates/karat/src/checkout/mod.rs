@@ -9,7 +9,8 @@ mod patch;
 pub use object::ObjectId;
 
 use crate::suite::LoadedSuite;
-use crate::suite::code::{CodeFile, FileMode, Side};
+use crate::suite::code::{CodeFile, Side};
+use crate::suite::objects::FileMode;
 use karat_core::suite::Case;
 use object::{ADDRESS, AUTHOR, Pack, Packed, index};
 use std::collections::BTreeSet;

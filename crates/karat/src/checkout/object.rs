@@ -3,7 +3,7 @@
 //! A repository is written without starting git: a suite has thousands of cases, and a few processes for each of them would
 //! cost more than many tools do.
 
-use crate::suite::code::FileMode as Mode;
+use crate::suite::objects::FileMode as Mode;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use sha1_smol::Sha1;

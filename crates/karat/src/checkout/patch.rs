@@ -1,6 +1,6 @@
 //! The change of a case as a unified diff, in the form git prints.
 
-use crate::suite::code::FileMode as Mode;
+use crate::suite::objects::FileMode as Mode;
 use imara_diff::{Algorithm, Diff, InternedInput, Interner, Token, UnifiedDiffConfig, UnifiedDiffPrinter};
 use karat_source::git::is_binary;
 use std::fmt::{self, Write};

@@ -9,14 +9,10 @@ use karat_core::comparison::{Pairs, Row, Statistic, ToolScores};
 use karat_core::metric::levels::{Cell, adaptive_error, swept};
 use karat_core::metric::sums::Sums;
 use karat_core::metric::sweep::Scale;
-use karat_core::metric::table::{self, Basis, Direction, basis};
+use karat_core::metric::table::{Basis, basis};
 use karat_core::metric::targets::spread_of_moments;
 use karat_core::stats::summary::mean;
 use std::collections::{BTreeMap, BTreeSet};
-
-pub(super) fn direction(id: &str) -> Direction {
-    table::find(id).map_or(Direction::Up, |metric| metric.direction)
-}
 
 /// How many cases have trials that count on one side only, and what either side states where all of its cases are compared.
 pub(super) fn stated_figures(pair: &Paired<'_>, id: &str) -> (usize, [Option<f64>; 2]) {
@@ -33,12 +29,12 @@ pub(crate) fn recomputed<'i>(side: &Side, ids: impl Iterator<Item = &'i String>)
     // A report of an older version, or an invented one, may have no sums.
     let has_sums = !totals.sums.is_empty();
     let figure = |id: &String| {
-        let recipe = Recipe::new(&[&side], id).ok()?;
-        let stated = match recipe.basis {
+        let formula = MetricFormula::new(&[&side], id).ok()?;
+        let stated = match formula.basis {
             Basis::Values | Basis::Spread(_) => true,
-            _ => has_sums && recipe.columns.keys().any(|name| totals.sums.contains_key(name.as_str())),
+            _ => has_sums && formula.columns.keys().any(|name| totals.sums.contains_key(name.as_str())),
         };
-        stated.then(|| (id.clone(), recipe.total_figure(&totals)))
+        stated.then(|| (id.clone(), formula.total_figure(&totals)))
     };
     ids.filter_map(figure).collect()
 }
@@ -74,7 +70,7 @@ fn counted<'s>(side: &'s Side, name: &str) -> Option<&'s CaseSide> {
 const SAME: f64 = 1e-5;
 
 /// How a metric is computed from the data of cases.
-pub(crate) struct Recipe {
+pub(crate) struct MetricFormula {
     basis: Basis,
     id: String,
     /// The columns of one part, by name; of a mean or a spread they have no name.
@@ -85,8 +81,8 @@ pub(crate) struct Recipe {
     value: Box<Statistic<'static>>,
 }
 
-impl Recipe {
-    /// The recipe by which all sides have the value that they state, or why there is none.
+impl MetricFormula {
+    /// The formula by which all sides have the value that they state, or why there is none.
     pub(super) fn checked(sides: &[&Side], id: &str) -> Result<Self, String> {
         for side in sides {
             let label = &side.label;
@@ -101,15 +97,15 @@ impl Recipe {
                 }
             });
         }
-        let recipe = Self::new(sides, id)?;
+        let formula = Self::new(sides, id)?;
         for side in sides {
             let Some(stated) = side.stated.get(id).and_then(|estimate| estimate.value) else { continue };
-            let computed = recipe.figure(side);
+            let computed = formula.figure(side);
             if computed.is_some_and(|computed| (computed - stated).abs() <= SAME * stated.abs().max(1.0)) {
                 continue;
             }
             let label = &side.label;
-            return Err(match (&recipe.parts, side.kept) {
+            return Err(match (&formula.parts, side.kept) {
                 (_, SideKind::Baseline) => {
                     format!("the baseline of {label} lacks data to compute it: write it again")
                 }
@@ -122,7 +118,7 @@ impl Recipe {
                 }
             });
         }
-        Ok(recipe)
+        Ok(formula)
     }
 
     pub(crate) fn new(sides: &[&Side], id: &str) -> Result<Self, String> {

@@ -4,25 +4,24 @@ mod assessment;
 mod measure;
 mod pairing;
 mod ranks;
-mod reports;
 mod side;
 
 pub(crate) use assessment::digest as assessment_digest;
-pub(crate) use measure::{Recipe, recomputed};
+pub(crate) use measure::{MetricFormula, recomputed};
 pub use pairing::{Refusal, refusals};
 pub use ranks::ranking;
-pub use reports::{CompareRequest, compare_reports, pair_tools};
+pub(crate) use ranks::ranks;
 pub use side::{CaseSide, Side, SideKind};
 
 use crate::failure::{Failure, Result};
 use karat_core::clusters::{ClusterBy, Clustering};
 use karat_core::comparison::{FoundCount, MetricDifference, PairedMetric, Pairs, Rules};
+use karat_core::metric::table::direction;
 use karat_core::wording::count;
 use karat_format::comparison::{
     CaseMovedV1, ComparisonV1, DifferenceV1, GoldenMovedV1, GoldensV1, PairV1, SCHEMA, SideV1,
 };
 use pairing::Paired;
-use ranks::ranks;
 use std::collections::BTreeSet;
 
 /// How sides are compared.
@@ -59,17 +58,17 @@ pub fn compare(sides: &[(&Side, &Side)], request: &Request<'_>) -> Result<Compar
     };
     let mut comparisons: Vec<PairV1> = paired.iter().map(|(pair, _)| without_metrics(pair)).collect();
     for id in &ids {
-        let recipes: Vec<Result<Recipe, String>> =
-            paired.iter().map(|(pair, _)| Recipe::checked(&[pair.a, pair.b], id)).collect();
+        let formulas: Vec<Result<MetricFormula, String>> =
+            paired.iter().map(|(pair, _)| MetricFormula::checked(&[pair.a, pair.b], id)).collect();
         let metrics: Vec<PairedMetric<'_>> =
-            paired.iter().zip(&recipes).map(|(paired, recipe)| paired_metric(paired, id, recipe)).collect();
+            paired.iter().zip(&formulas).map(|(paired, formula)| paired_metric(paired, id, formula)).collect();
         let compared = karat_core::comparison::compare(&metrics, &request.rules);
-        let differences = compared.iter().zip(&recipes);
-        for ((into, (pair, _)), (compared, recipe)) in comparisons.iter_mut().zip(&paired).zip(differences) {
+        let differences = compared.iter().zip(&formulas);
+        for ((into, (pair, _)), (compared, formula)) in comparisons.iter_mut().zip(&paired).zip(differences) {
             if into.moved.is_empty() {
                 into.moved = moved(pair, id);
             }
-            into.metrics.push(difference(pair, id, compared, recipe.as_ref().err()));
+            into.metrics.push(difference(pair, id, compared, formula.as_ref().err()));
         }
     }
     let first = sides.first().map(|(a, _)| *a);
@@ -97,14 +96,14 @@ fn on_clusters(pair: &Paired<'_>, clustering: &Clustering) -> Option<String> {
 fn paired_metric<'r>(
     (pair, clustering): &(Paired<'_>, Clustering),
     id: &str,
-    recipe: &'r Result<Recipe, String>,
+    formula: &'r Result<MetricFormula, String>,
 ) -> PairedMetric<'r> {
-    let (pairs, cases) = match recipe {
-        Ok(recipe) => recipe.pairs(pair),
+    let (pairs, cases) = match formula {
+        Ok(formula) => formula.pairs(pair),
         Err(_) => (Pairs::Values(Vec::new()), Vec::new()),
     };
     let clusters = pairing::cluster_numbers(pair, &cases, clustering);
-    PairedMetric { pairs, clusters, direction: measure::direction(id) }
+    PairedMetric { pairs, clusters, direction: direction(id) }
 }
 
 fn difference(pair: &Paired<'_>, id: &str, compared: &MetricDifference, refused: Option<&String>) -> DifferenceV1 {
@@ -193,8 +192,8 @@ pub(crate) fn by_case(a: Option<&Side>, b: &Side, id: &str, cluster: &ClusterBy)
     let pair = pairing::pair(a.unwrap_or(b), b, false)?;
     let clustering = pairing::clustering(&pair, cluster)?;
     let refused = |reason| Failure::bad_input(format!("{id} cannot be compared case by case: {reason}"));
-    let recipe = Recipe::checked(&[pair.a, pair.b], id).map_err(refused)?;
-    let (pairs, cases) = recipe.pairs(&pair);
+    let formula = MetricFormula::checked(&[pair.a, pair.b], id).map_err(refused)?;
+    let (pairs, cases) = formula.pairs(&pair);
     let values = if a.is_some() { pairs.contributions() } else { pairs.of_second() };
     let clusters = pairing::cluster_numbers(&pair, &cases, &clustering);
     Ok(ByCase { values, clusters, warning: clustering.warning() })

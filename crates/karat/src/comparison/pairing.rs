@@ -141,10 +141,14 @@ fn rules_differ(a: &Side, b: &Side) -> Refusal {
     let (a, b) = (flat(&a.rules), flat(&b.rules));
     let every: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
     let differ = every.into_iter().filter(|name| a.get(*name) != b.get(*name));
-    let told: Vec<String> =
+    let differences: Vec<String> =
         differ.map(|name| format!("{name} is {} and {}", shown(a.get(name)), shown(b.get(name)))).collect();
-    let few = told.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
-    let more = if told.len() > 3 { format!(" and {} more values differ", told.len() - 3) } else { String::new() };
+    let few = differences.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
+    let more = if differences.len() > 3 {
+        format!(" and {} more values differ", differences.len() - 3)
+    } else {
+        String::new()
+    };
     refusal(format!("{few}{more}"), "score both by the same")
 }
 

@@ -1,9 +1,10 @@
 //! Tools in order, with the ranks that each may have.
 
-use super::measure::{self, Recipe};
+use super::measure::MetricFormula;
 use super::{Request, Side, pairing};
 use crate::failure::Result;
 use karat_core::comparison::{PairTest, RankSet, Rules, ToolScores, rank_sets, test_all_pairs};
+use karat_core::metric::table::direction;
 use karat_core::wording::count;
 use karat_format::comparison::{ComparisonV1, RankTestV1, RankedV1, RanksV1, SCHEMA};
 use karat_format::report::{ReportV1, ToolV1};
@@ -20,7 +21,7 @@ pub fn ranking(report: &ReportV1) -> Option<RanksV1> {
     ranks(report, &tools, rank_metric(report), &request).ok()?.ranks
 }
 
-pub(super) fn ranks(report: &ReportV1, tools: &[&ToolV1], id: &str, request: &Request<'_>) -> Result<ComparisonV1> {
+pub(crate) fn ranks(report: &ReportV1, tools: &[&ToolV1], id: &str, request: &Request<'_>) -> Result<ComparisonV1> {
     let goodness = |tool: &ToolV1| headline(report, tool).get(id).and_then(goodness).filter(|v| v.is_finite());
     let (mut ranked, mut unranked): (Vec<&ToolV1>, Vec<&ToolV1>) =
         tools.iter().copied().partition(|tool| goodness(tool).is_some());
@@ -31,7 +32,7 @@ pub(super) fn ranks(report: &ReportV1, tools: &[&ToolV1], id: &str, request: &Re
     unranked.sort_by(|a, b| a.tool.cmp(&b.tool));
     let mut warnings = Vec::new();
     let (tests, cluster) = test_pairs(report, &ranked, id, request, &mut warnings)?;
-    let (direction, level) = (measure::direction(id), request.rules.level);
+    let (direction, level) = (direction(id), request.rules.level);
     let sets = rank_sets(ranked.len(), &tests, direction, level);
     let pair = |test: &PairTest| RankTestV1 {
         a: ranked[test.a].tool.clone(),
@@ -91,9 +92,9 @@ fn test_pairs(
     let clusters = pairing::cluster_numbers(&own, &(0..own.cases.len()).collect::<Vec<_>>(), &clustering);
     let cases: Vec<&str> = own.cases.iter().map(|(name, ..)| *name).collect();
     let sides: Vec<&Side> = sides.iter().collect();
-    let recipe = Recipe::checked(&sides, id);
-    let scores = match &recipe {
-        Ok(recipe) => recipe.tool_scores(&sides, &cases),
+    let formula = MetricFormula::checked(&sides, id);
+    let scores = match &formula {
+        Ok(formula) => formula.tool_scores(&sides, &cases),
         Err(reason) => {
             warnings.push(reason.clone());
             ToolScores::Values(vec![vec![None; cases.len()]; sides.len()])
@@ -112,7 +113,7 @@ fn statement(tools: &[(&str, RankSet)], metric: &str, tested: bool) -> String {
     }
     let leaders: Vec<(&str, RankSet)> = tools.iter().copied().filter(|(_, set)| set.low == 1).collect();
     let names: Vec<&str> = leaders.iter().map(|(name, _)| *name).collect();
-    let said = match leaders.as_slice() {
+    let result = match leaders.as_slice() {
         [] => "every tool is worse than some other".to_owned(),
         all if all.len() == tools.len() && all.len() > 3 => format!("all {} are tied", count(all.len(), "tool")),
         all if all.len() == tools.len() => format!("{} are tied", listed(&names)),
@@ -123,7 +124,7 @@ fn statement(tools: &[(&str, RankSet)], metric: &str, tested: bool) -> String {
         },
         _ => format!("{} are tied for the lead", listed(&names)),
     };
-    format!("By {metric}, {said}.")
+    format!("By {metric}, {result}.")
 }
 
 #[cfg(test)]

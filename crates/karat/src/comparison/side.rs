@@ -1,10 +1,10 @@
 //! One side of a comparison: a tool of a report, an assessor of an assessment, or either of a baseline.
 
-use super::measure::direction;
 use karat_core::clusters::DEFAULT_FIELD;
 use karat_core::comparison::FoundCount;
 use karat_core::golden::Acceptance;
 use karat_core::metric::estimate::RELIABLE_N;
+use karat_core::metric::table::{Track, direction, find};
 use karat_core::profile::Profile;
 use karat_format::baseline::{BaselineMetricV1, BaselineToolV1, BaselineV1};
 use karat_format::report::{CaseInfoV1, CaseResultV1, EstimateV1, ProfileV1, ReportV1, ToolV1, TrialResultV1};
@@ -72,6 +72,23 @@ pub struct CaseSide {
 }
 
 impl Side {
+    /// Whether it is a tool or an assessor; none where it states no metric.
+    pub fn track(&self) -> Option<Track> {
+        self.stated.keys().find_map(|id| find(id)).map(|metric| metric.track)
+    }
+
+    /// A hash of what two sides must have in common to be compared on all of their cases: suite, cases, goldens and rules.
+    pub fn basis(&self) -> String {
+        let mut text = format!("{} {}", self.digest, self.profile_digest);
+        self.cases.iter().for_each(|(id, case)| text.push_str(&format!("\n{id} {}", case.goldens)));
+        short_hash(text.as_bytes())
+    }
+
+    /// All tools of a report, in order.
+    pub fn of_tools(report: &ReportV1) -> Vec<Self> {
+        report.tools.iter().map(|tool| Self::of_report(report, tool, &tool.tool)).collect()
+    }
+
     /// A tool of a report.
     pub fn of_report(report: &ReportV1, tool: &ToolV1, label: impl Into<String>) -> Self {
         let rules = rules(&report.profile);

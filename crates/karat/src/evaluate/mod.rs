@@ -11,7 +11,7 @@ mod watched_files;
 
 pub use prepare::{Prepared, prepare};
 pub use run_and_score::execute;
-pub(crate) use run_and_score::{make_scratch, require_free_name};
+pub(crate) use run_and_score::require_free_name;
 pub use try_tool::{Tried, try_tool};
 pub use watch::{Found, GoldenChange, Round, RoundStart, ScoreChanges, ToolChange, WatchObserver, watch};
 

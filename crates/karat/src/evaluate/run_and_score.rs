@@ -6,9 +6,9 @@ use crate::failure::{Failure, Result};
 use crate::judge::run::{JudgeEnv, JudgeRequest, run_judge};
 use crate::profile::ProfileRequest;
 use crate::run::plan::remaining_tasks;
-use crate::run::scratch::Scratch;
 use crate::run::workers::{Emit, Runners, Workers};
 use crate::run_loader;
+use crate::scratch::{Scratch, make_scratch};
 use crate::suite::{LoadedSuite, load};
 use crate::tool::command::isolation_kind;
 use crate::tool::run_context::RunContext;
@@ -174,14 +174,6 @@ fn run_trials(
     store.set_scratch(&id, None)?;
     drop(workers);
     Ok((LockedRun { store, id, loaded, _lock: lock }, ending))
-}
-
-pub(crate) fn make_scratch() -> Result<Scratch> {
-    let parent = std::env::temp_dir();
-    Scratch::make(&parent).map_err(|error| {
-        let parent = parent.display();
-        Failure::failed(format!("could not create a folder for trials in {parent}: {error}; set TMPDIR to use another"))
-    })
 }
 
 pub(super) fn new_context<'a>(

@@ -1,13 +1,15 @@
 //! Tries a tool: one trial on one case, in the sandbox of a run and with its limits. Nothing is stored.
 
-use super::run_and_score::{make_scratch, new_context, prepare_tools};
+use super::run_and_score::{new_context, prepare_tools};
 use super::{EvaluateObserver, EvaluateRequest, prepare};
 use crate::failure::{Failure, Result};
 use crate::judge::run::JudgeRequest;
 use crate::run::plan::remaining_tasks;
 use crate::run::selection::{CasePattern, Selection};
 use crate::run::workers::Workers;
+use crate::scratch::make_scratch;
 use crate::tool::{Blocked, OutputObserver};
+use karat_core::suite::{Case, Suite};
 use karat_core::wording::count;
 use karat_format::run::ToolFactsV1;
 use karat_store::record::TrialRecord;
@@ -22,22 +24,36 @@ pub struct Tried {
     pub blocked: Vec<Blocked>,
 }
 
-/// Runs the request's only tool once on a case. `output` gets the lines that the tool prints, as it prints them.
+/// Runs the request's only tool once on a case; default: the first with something to find. `output` gets the lines that the tool
+/// prints, as it prints them.
 pub fn try_tool(
     request: EvaluateRequest,
-    case: &str,
+    case: Option<&str>,
     observer: &mut dyn EvaluateObserver,
     output: &OutputObserver,
 ) -> Result<Tried> {
     let request = EvaluateRequest {
         trials: Some(1),
-        selection: Selection { only: vec![CasePattern::parse(case)?], ..Selection::default() },
+        selection: Selection {
+            only: case.map(CasePattern::parse).transpose()?.into_iter().collect(),
+            ..Selection::default()
+        },
         // Findings are not scored.
         judge: JudgeRequest { judge: Some("none".to_owned()), ..JudgeRequest::default() },
         ..request
     };
     let prepared = prepare(&request, observer)?;
-    let (loaded, plan) = (prepared.loaded, prepared.plan);
+    let (loaded, mut plan) = (prepared.loaded, prepared.plan);
+    if case.is_none()
+        && let Some(first) = first_case(&loaded.suite)
+    {
+        plan.cases = vec![first.id.to_string()];
+        let which = if first.is_clean() { "" } else { " with something to find" };
+        observer.note(&format!(
+            "trying it on {}, the first case of {}{which}; choose another with --case ID",
+            first.id, loaded.suite.name
+        ));
+    }
     if plan.tools.len() != 1 || plan.cases.len() != 1 {
         let (tools, cases) = (count(plan.tools.len(), "tool"), count(plan.cases.len(), "case"));
         return Err(Failure::usage(format!("name one tool and one case; these are {tools} and {cases}")));
@@ -53,4 +69,9 @@ pub fn try_tool(
     let record = record.ok_or_else(|| Failure::failed("stopped before the trial was done"))?;
     let blocked = workers.blocked(&record);
     Ok(Tried { record, facts: facts.into_values().next().unwrap_or_default(), blocked })
+}
+
+/// The first case in which a tool can find something; else the first.
+fn first_case(suite: &Suite) -> Option<&Case> {
+    suite.cases.iter().find(|case| !case.is_clean()).or(suite.cases.first())
 }

@@ -10,7 +10,8 @@ pub use draw::draw;
 pub use opinions::{On, Opinions};
 
 use crate::failure::{Failure, Result};
-use crate::submissions::{load_suite, open_lines, refuse_repeated_stdin};
+use crate::submissions::{open_lines, refuse_repeated_stdin};
+use crate::suite::load_suite;
 use judgements::from_judgements;
 use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::stats::agreement::{Estimate, Interval, PairEstimate, RESAMPLES, Rating, Ratings, measure};

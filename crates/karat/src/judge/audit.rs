@@ -171,7 +171,7 @@ impl Rubric {
         if self.listed.is_some() {
             return Ok(());
         }
-        let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+        let mut quotes: BTreeMap<String, &str> = BTreeMap::new();
         for entry in entries {
             let (finding, quote) = (&entry.finding, normalise(entry.quote.as_deref().unwrap_or_default()));
             if quote.is_empty() || !self.text.contains(&quote) {
@@ -182,7 +182,7 @@ impl Rubric {
                 let help = "quote the passage that makes the claim";
                 return Err(format!("the `quote` of `{finding}` is shorter than {SHORTEST_QUOTE} letters; {help}"));
             }
-            if let Some(earlier) = seen.insert(quote, finding) {
+            if let Some(earlier) = quotes.insert(quote, finding) {
                 let help = "list a claim once, or quote what tells the two apart";
                 return Err(format!("`{earlier}` and `{finding}` have the same quote; {help}"));
             }

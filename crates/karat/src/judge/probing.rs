@@ -6,7 +6,7 @@ use super::registry::Judge;
 use super::run::{JudgeEnv, JudgeObserver, JudgeRequest, open_judge};
 use super::session::{JudgeContext, SessionResult, no_answer};
 use crate::failure::{Failure, Result};
-use crate::submissions::load_suite;
+use crate::suite::load_suite;
 use karat_core::ids::{FindingId, JudgeName, ToolName};
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::probe::{Probe, ProbeKind, probes, score};
@@ -127,11 +127,11 @@ fn probe(
     }
     let wrong = (0..probes.len()).filter_map(|index| {
         let probe = &probes[index];
-        let said = answers[index].filter(|answer| *answer != probe.matches)?;
+        let answer = answers[index].filter(|answer| *answer != probe.matches)?;
         let fooled = probe.plain.is_some_and(|plain| answers[plain] == Some(probe.matches));
         let exchange = judgement(index).and_then(|judgement| judgement.exchange.clone());
         let (case, golden) = (probe.case.id.to_string(), probe.golden.id.to_string());
-        Some(Wrong { kind: probe.kind, said, fooled, case, golden, exchange })
+        Some(Wrong { kind: probe.kind, said: answer, fooled, case, golden, exchange })
     });
     let pairs = probes.iter().filter(|probe| probe.plain.is_none()).count();
     let scorecard = ProbeV1::new(&suite.name, &suite.digest, pairs, &score(&probes, &answers));

@@ -2,8 +2,7 @@
 
 use super::run::{JudgeEnv, JudgeObserver, JudgeRequest, open_judge};
 use crate::failure::{Failure, Result};
-use crate::submissions::load_suite;
-use crate::suite::LoadedSuite;
+use crate::suite::{LoadedSuite, load_suite};
 use karat_core::finding::Finding;
 use karat_core::golden::Golden;
 use karat_core::ids::ToolName;

@@ -2,8 +2,8 @@
 
 use super::local;
 use super::template::PAIR;
-use crate::did_you_mean;
 use crate::failure::{Failure, Result};
+use crate::suggestion;
 use karat_core::ids::JudgeName;
 use karat_core::local_judge::LocalJudge;
 use karat_core::panel::Consensus;
@@ -158,7 +158,7 @@ impl JudgeRegistry<'_> {
         let declared = self.declared.keys().map(String::as_str);
         let known: Vec<&str> = declared.chain([NONE]).chain(PROVIDERS.iter().map(|entry| entry.name)).collect();
         let provider = name.split_once('/').map_or(name, |(provider, _)| provider);
-        let hint = did_you_mean(provider, known.iter().copied()).unwrap_or_else(|| ";".to_owned());
+        let hint = suggestion(provider, known.iter().copied(), ";");
         Failure::usage(format!("unknown judge `{name}`{hint} choose one of: {}, or PROVIDER/MODEL", known.join(", ")))
     }
 }

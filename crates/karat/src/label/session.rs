@@ -5,7 +5,7 @@
 
 mod progress;
 
-pub use progress::{Agreement, Bounds, FirstItems, JudgeErrors, Progress, With};
+pub use progress::{Agreement, AgreementWith, Bounds, FirstItems, JudgeErrors, Progress};
 
 use super::page::{Excerpt, SourceOf, excerpts};
 use karat_core::judgement::Judgement;

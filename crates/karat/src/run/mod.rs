@@ -1,7 +1,6 @@
 //! Runs: a plan, executed trial by trial, and events about it for the terminal and the store.
 
 pub mod plan;
-pub mod scratch;
 pub mod selection;
 pub mod tool_lookup;
 pub mod workers;

@@ -1,9 +1,10 @@
 //! Which cases of a suite are run.
 
-use crate::did_you_mean;
 use crate::failure::{Failure, Result};
+use crate::suggestion;
 use karat_core::suite::{Case, Suite};
-use karat_format::document::suggest::nearest;
+use karat_core::wording::first_few;
+use karat_format::document::suggest::did_you_mean;
 use regex::Regex;
 
 /// Which cases are wanted; by default all.
@@ -41,8 +42,7 @@ impl CasePattern {
             None => (None, text),
             Some((name, value)) => {
                 let Some((_, field)) = FIELDS.iter().find(|(field, _)| *field == name) else {
-                    let hint =
-                        did_you_mean(name, FIELDS.iter().map(|(name, _)| *name)).unwrap_or_else(|| ";".to_owned());
+                    let hint = suggestion(name, FIELDS.iter().map(|(name, _)| *name), ";");
                     return Err(Failure::usage(format!(
                         "cases are not selected by `{name}`{hint} give an id, or one of language, category, difficulty, tier, repo with `=`"
                     )));
@@ -62,14 +62,6 @@ impl CasePattern {
             Some(field) => field(case).into_iter().any(|value| self.value.is_match(value)),
         }
     }
-}
-
-/// The first cases of a suite, for somebody who does not know their names.
-fn list_cases<'c>(ids: impl ExactSizeIterator<Item = &'c str>) -> String {
-    const SHOWN: usize = 5;
-    let more = ids.len().saturating_sub(SHOWN);
-    let shown = ids.take(SHOWN).collect::<Vec<_>>().join(", ");
-    if more == 0 { format!("its cases are {shown}") } else { format!("its cases are {shown} and {more} more") }
 }
 
 /// One of several parts of a suite; each case is in exactly one of them.
@@ -93,11 +85,9 @@ impl Selection {
     pub(crate) fn select<'s>(&self, suite: &'s Suite) -> Result<Vec<&'s Case>> {
         for pattern in self.only.iter().chain(&self.skip) {
             if !suite.cases.iter().any(|case| pattern.matches(case)) {
-                let ids = || suite.cases.iter().map(|case| case.id.as_str());
-                let hint = match nearest(&pattern.text, ids()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => list_cases(ids()),
-                };
+                let ids: Vec<&str> = suite.cases.iter().map(|case| case.id.as_str()).collect();
+                let hint = did_you_mean(&pattern.text, ids.iter().copied())
+                    .unwrap_or_else(|| format!("its cases are {}", first_few(&ids, 5)));
                 return Err(Failure::usage(format!("no case of the suite matches `{}`; {hint}", pattern.text)));
             }
         }

@@ -1,7 +1,7 @@
 //! From a word to a tool: one the suite declares, one of the catalogue, a manifest file, recorded trials, or a model.
 
-use crate::did_you_mean;
 use crate::failure::{Failure, Result};
+use crate::suggestion;
 use crate::suite::LoadedSuite;
 use crate::tool::catalogue::{CATALOGUE, shipped};
 use crate::tool::{placeholders, replay};
@@ -49,7 +49,7 @@ pub(crate) fn lookup(text: &str, loaded: &LoadedSuite) -> Result<Vec<Named>> {
     }
     Err(Failure::usage(format!(
         "unknown tool `{text}`{} `karat tools list` shows all; a manifest file, replay:FILE or llm:PROVIDER/MODEL also works",
-        did_you_mean(text, known).unwrap_or_else(|| ";".to_owned())
+        suggestion(text, known, ";")
     )))
 }
 

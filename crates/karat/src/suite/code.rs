@@ -1,26 +1,19 @@
 //! The code of a case, wherever it is: in its folder, among the suite's objects, or in a local mirror of its repository.
 //! Whoever reads the code of a case reads it here.
 
-use super::objects::{LeftOut, TreeError, list_tree, object_path, read_object, usable_files};
+use super::objects::{
+    FileMode, LeftOut, Listing, StoredFile, TreeError, list_tree, object_path, read_object, usable_files,
+};
 use karat_core::suite::{Case, Trees};
 use karat_format::diagnostic::Diagnostic;
 use karat_io::files::Files;
 use karat_source::git::{BlobReader, CommitId, GitError, Repository};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-
-/// The mode of a file, by the number that git writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FileMode {
-    Plain = 0o100_644,
-    Executable = 0o100_755,
-    /// A symbolic link, whose content is its target.
-    Link = 0o120_000,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -36,16 +29,6 @@ impl Side {
         }
     }
 }
-
-/// A file as it is listed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct StoredFile {
-    pub(super) mode: FileMode,
-    /// Equal for equal contents; empty in a folder.
-    pub(super) id: String,
-}
-
-pub(super) type Listing = BTreeMap<String, StoredFile>;
 
 /// A file as it was read.
 #[derive(Debug)]

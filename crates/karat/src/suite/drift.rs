@@ -1,9 +1,8 @@
 //! Carries a suite's goldens from one revision of a git repository to another.
 
-use super::LoadedSuite;
 use super::edit::{Edit, apply};
+use super::{LoadedSuite, load_suite};
 use crate::failure::{Failure, Result};
-use crate::submissions::load_suite;
 use karat_core::golden::Golden;
 use karat_core::identity::key;
 use karat_core::ids::CaseId;

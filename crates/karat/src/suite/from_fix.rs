@@ -4,7 +4,7 @@ use super::from_commit::MAX_FILE;
 use crate::failure::{Failure, Result};
 use karat_core::lines::Lines;
 use karat_core::path::RepoPath;
-use karat_core::wording::count;
+use karat_core::wording::{count, first_few};
 use karat_source::change::replaced_lines;
 use karat_source::git::{BlamedLine, CommitId, FileChange, GitError, Repository, is_binary};
 use karat_source::language::Language;
@@ -58,10 +58,8 @@ pub(super) fn find_introduction(
     let others: Vec<String> =
         others.map(|(other, lines)| format!("{} ({})", other.short(), count(*lines, "line"))).collect();
     if !others.is_empty() {
-        let more = others.len().saturating_sub(MAX_LISTED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let listed = others[..others.len().min(MAX_LISTED)].join(", ");
-        notes.push(format!("other repaired lines come from {listed}{more}; choose with --introduced-by REV"));
+        let listed = first_few(&others, MAX_LISTED);
+        notes.push(format!("other repaired lines come from {listed}; choose with --introduced-by REV"));
     }
     let mut places = places(blamed.iter().filter(|line| line.commit == commit));
     if places.is_empty() {

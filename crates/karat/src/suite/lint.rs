@@ -12,8 +12,8 @@ use karat_core::matching::text::words;
 use karat_core::path::FilePattern;
 use karat_core::profile::{Evidence, Method, Profile, Requirement, Unstated};
 use karat_core::suite::{Case, Verdict};
-use karat_format::diagnostic::{Diagnostic, Level};
-use karat_format::document::{Fault, Node, Segment, Source, json, yaml};
+use karat_format::diagnostic::{Diagnostic, Fault, Level};
+use karat_format::document::{Node, Segment, Source, json, yaml};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All problems, in the order of the cases. A suite with errors cannot be used.
@@ -261,10 +261,10 @@ fn key_lints(index: usize, golden: &Golden, profile: &Profile, lints: &mut Vec<L
     let Some(key) = golden.identity_key.as_deref() else { return true };
     let level = if profile.method == Method::Identity { Level::Error } else { Level::Warning };
     let at = || issue(index, "identity_key");
-    if let Err(UnmatchableKey { fault, meant }) = stated::check(key, &profile.identity) {
+    if let Err(UnmatchableKey { fault, corrected }) = stated::check(key, &profile.identity) {
         let message = format!("no finding can have the identity_key of `{}`: {fault}", golden.id);
         let built = key::computed_golden_keys(golden).into_iter().next();
-        let help = match meant.or(built) {
+        let help = match corrected.or(built) {
             Some(right) => format!("write {right:?}"),
             None => "`karat key` prints the keys of findings".to_owned(),
         };

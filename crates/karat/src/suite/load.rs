@@ -3,6 +3,7 @@
 use super::code::{CaseCode, CodeFault, CodeReader, CodeSource, Side};
 use super::objects::LeftOut;
 use super::{LoadedSuite, StatedIn, left_out_notes};
+use crate::failure::{Failure, Result};
 use karat_core::ids::CaseId;
 use karat_core::lines::Lines;
 use karat_core::path::RepoPath;
@@ -17,11 +18,21 @@ use karat_format::shipped_suites;
 use karat_format::value_diagnostics;
 use karat_io::files::Files;
 use karat_source::change::{line_similarity, touched_lines};
+use karat_store::LATEST;
 use rayon::prelude::*;
 use serde_json::Value as Json;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
+use std::path::Path;
+
+/// Loads a suite by folder or by name.
+pub fn load_suite(name: &str) -> Result<LoadedSuite> {
+    if name == LATEST && !Path::new(name).exists() {
+        return Err(Failure::no_store(name));
+    }
+    Ok(load(shipped_suites::locate(name))?)
+}
 
 /// Loads a suite, or returns all faults of all its files.
 pub fn load(files: Files) -> Result<LoadedSuite, Faults> {
@@ -283,8 +294,7 @@ fn check_twins(stated: &[Stated], refused: &[String], faults: &mut Vec<Diagnosti
         if twin == &case.case.id {
             faults.push(Diagnostic { message: format!("the case `{twin}` cannot be its own twin"), ..at.clone() });
         } else if !ids.contains(twin.as_str()) {
-            let near = suggest::nearest(twin.as_str(), stated.iter().map(|s| s.case.id.as_str()));
-            let help = near.map(|near| format!("did you mean `{near}`?"));
+            let help = suggest::did_you_mean(twin.as_str(), stated.iter().map(|s| s.case.id.as_str()));
             faults.push(Diagnostic { message: format!("unknown twin `{twin}`"), help, ..at.clone() });
         }
     }

@@ -10,22 +10,25 @@ mod from_fix;
 pub mod init;
 pub mod lint;
 mod load;
-mod objects;
+pub(crate) mod objects;
+pub mod unused_objects;
 mod yaml_text;
 
-pub use load::{load, load_what_is_there};
+pub use load::{load, load_suite, load_what_is_there};
 
-use code::{CaseCode, CodeFile, CodeReader, FileMode, Side};
+use code::{CaseCode, CodeFile, CodeReader, Side};
 use karat_core::ids::CaseId;
 use karat_core::path::RepoPath;
 use karat_core::suite::{Case, Suite};
+use karat_core::wording::first_few;
 use karat_format::config::ConfigV1;
-use karat_format::diagnostic::Diagnostic;
-use karat_format::document::{Fault, Segment, Source, toml};
+use karat_format::diagnostic::{Diagnostic, Fault};
+use karat_format::document::{Segment, Source, toml};
 use karat_format::snapshot::{SnapshotCaseV1, SnapshotV1};
 use karat_io::files::Files;
 use karat_report::report_view::{ChangedFile, CodeProvider};
 use load::find_renames;
+use objects::FileMode;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
@@ -77,8 +80,8 @@ impl LoadedSuite {
     /// A hash of all that a tool sees of a case: its code, and the pull request it is dressed as. Goldens are not part of it.
     pub(crate) fn tool_input_hash(&self, case: &Case) -> blake3::Hash {
         let code = self.code_hashes.get(&case.id);
-        let seen = (code, case.change.is_some(), &case.pr);
-        blake3::hash(&serde_json::to_vec(&seen).unwrap_or_default())
+        let input = (code, case.change.is_some(), &case.pr);
+        blake3::hash(&serde_json::to_vec(&input).unwrap_or_default())
     }
 
     /// The text of a file that exactly one case has, or that is in the suite under this path.
@@ -228,10 +231,8 @@ fn left_out_notes(left_out: objects::LeftOut) -> impl Iterator<Item = String> {
     left_out.into_iter().map(|(reason, mut paths)| {
         paths.sort();
         paths.dedup();
-        let named: Vec<String> = paths.iter().take(10).map(|path| format!("{path:?}")).collect();
-        let more = paths.len() - named.len();
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("left out for {reason}: {}{more}", named.join(", "))
+        let named: Vec<String> = paths.iter().map(|path| format!("{path:?}")).collect();
+        format!("left out for {reason}: {}", first_few(&named, 10))
     })
 }
 

@@ -3,7 +3,6 @@
 //! An object is named by the BLAKE3 hash of its content, which is checked whenever it is read. A tree is a text with one line
 //! for each entry: mode, object and name. Trees may come from anybody, so every name and link in them is checked.
 
-use super::code::{FileMode, Listing, StoredFile};
 use karat_core::path::RepoPath;
 use karat_io::files::Files;
 use karat_io::{atomic_write, content_hash};
@@ -22,6 +21,25 @@ const MAX_PATH: usize = 4_096;
 const MAX_LINK: u64 = 4_096;
 
 const FOLDER: &str = "40000";
+
+/// The mode of a file, by the number that git writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileMode {
+    Plain = 0o100_644,
+    Executable = 0o100_755,
+    /// A symbolic link, whose content is its target.
+    Link = 0o120_000,
+}
+
+/// A file as it is listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoredFile {
+    pub(super) mode: FileMode,
+    /// Equal for equal contents; empty in a folder.
+    pub(super) id: String,
+}
+
+pub(super) type Listing = BTreeMap<String, StoredFile>;
 
 /// Paths that were left out, by the reason.
 pub(super) type LeftOut = BTreeMap<&'static str, Vec<String>>;
@@ -42,30 +60,51 @@ pub(super) fn read_object(files: &Files, name: &str) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// A line of a tree.
+pub(super) struct TreeEntry {
+    mode: String,
+    pub(super) object: String,
+    name: String,
+}
+
+impl TreeEntry {
+    pub(super) fn is_folder(&self) -> bool {
+        self.mode == FOLDER
+    }
+}
+
+/// The entries of one folder, unchecked.
+pub(super) fn read_tree(files: &Files, tree: &str) -> io::Result<Vec<TreeEntry>> {
+    let text = String::from_utf8(read_object(files, tree)?)
+        .map_err(|_| invalid(format!("the object {tree} is not a tree: it is not UTF-8 text")))?;
+    let entry = |line: &str| {
+        let words: Vec<&str> = line.splitn(3, ' ').collect();
+        let [mode, object, name] = words[..] else {
+            return Err(invalid(format!("the object {tree} is not a tree: {line:?}")));
+        };
+        Ok(TreeEntry { mode: mode.to_owned(), object: object.to_owned(), name: name.to_owned() })
+    };
+    text.lines().map(entry).collect()
+}
+
 /// All files of a tree. A tree that could harm anybody is refused.
 pub(super) fn list_tree(files: &Files, name: &str) -> io::Result<Listing> {
     let mut listing = Listing::new();
     let mut open = vec![(String::new(), name.to_owned())];
     while let Some((prefix, name)) = open.pop() {
-        let text = String::from_utf8(read_object(files, &name)?)
-            .map_err(|_| invalid(format!("the object {name} is not a tree: it is not UTF-8 text")))?;
         let mut seen = HashSet::new();
-        for line in text.lines() {
-            let words: Vec<&str> = line.splitn(3, ' ').collect();
-            let [mode, object, entry] = words[..] else {
-                return Err(invalid(format!("the object {name} is not a tree: {line:?}")));
-            };
-            let path = format!("{prefix}{entry}");
+        for entry in read_tree(files, &name)? {
+            let path = format!("{prefix}{}", entry.name);
             let refused = |why: &str| invalid(format!("the tree {name} is refused: {path:?} {why}"));
-            if !is_safe_name(entry) || path.len() > MAX_PATH {
+            if !is_safe_name(&entry.name) || path.len() > MAX_PATH {
                 return Err(refused("is no name of a file"));
             }
-            if !seen.insert(entry.to_lowercase()) {
+            if !seen.insert(entry.name.to_lowercase()) {
                 return Err(refused("is there twice, or differs from another name only in case"));
             }
-            let mode = match mode {
+            let mode = match entry.mode.as_str() {
                 FOLDER => {
-                    open.push((format!("{path}/"), object.to_owned()));
+                    open.push((format!("{path}/"), entry.object));
                     continue;
                 }
                 "100644" => FileMode::Plain,
@@ -73,10 +112,10 @@ pub(super) fn list_tree(files: &Files, name: &str) -> io::Result<Listing> {
                 "120000" => FileMode::Link,
                 _ => return Err(refused("has an unknown mode")),
             };
-            if mode == FileMode::Link && !link_stays_inside(&path, &read_object(files, object)?) {
+            if mode == FileMode::Link && !link_stays_inside(&path, &read_object(files, &entry.object)?) {
                 return Err(refused("is a link that leads out of the tree"));
             }
-            listing.insert(path, StoredFile { mode, id: object.to_owned() });
+            listing.insert(path, StoredFile { mode, id: entry.object });
         }
         // A small tree can name itself so often that it has no end.
         if listing.len() + open.len() > MAX_FILES {

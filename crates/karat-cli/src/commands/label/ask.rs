@@ -109,8 +109,11 @@ impl LabelPrompt<'_> {
 
     fn print_progress(&self, session: &AnnotationSession<'_>, more: &str) {
         let (progress, all) = (session.progress(), self.queue.items.len());
-        let told = format!("{} of {all} {} labelled by {}", progress.done, self.noun, session.annotator);
-        print_stderr(&harmless(&if more.is_empty() { told } else { format!("{told}; {more}") }));
+        let text = format!("{} of {all} {} labelled by {}", progress.done, self.noun, session.annotator);
+        print_stderr(&harmless(&if more.is_empty() { text } else { format!("{text}; {more}") }));
+        if let Some(advice) = progress.advice() {
+            print_stderr(&advice);
+        }
         if progress.labels > 0 && progress.bounds.is_some() {
             let remarks: String = progress.remarks().iter().map(|remark| format!("; {remark}")).collect();
             print_stderr(&harmless(&format!("{}{remarks}", progress.headline())));
@@ -158,7 +161,7 @@ impl Input {
                 return Ok(Self::Quit);
             }
             match Self::parse(kind, &line) {
-                Some(said) => return Ok(said),
+                Some(input) => return Ok(input),
                 None if kind == LabelKind::Audit => {
                     print_always("type a number from 1 to 9, with an optional note after it")
                 }

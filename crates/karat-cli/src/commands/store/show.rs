@@ -2,7 +2,7 @@
 
 use super::{made, size, value};
 use crate::exit::{Exit, Failure, Result};
-use crate::terminal::{draw_table, look, merged, print, print_json, print_stderr, word};
+use crate::terminal::{draw_table, look, merged, most_shown, print, print_json, print_stderr, word};
 use karat::tool::failed;
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::trial::Outcome;
@@ -207,14 +207,14 @@ fn tool_table(plan: &PlanV1, tools: &BTreeMap<&ToolName, &ToolFactsV1>, trials: 
 
 /// Tools that changed during the run, which its trials do not show.
 fn changes(history: &BTreeMap<ToolName, Vec<ToolFactsV1>>) -> String {
-    let told = |facts: &ToolFactsV1| {
+    let describe = |facts: &ToolFactsV1| {
         let version = facts.version.as_deref().map_or("no version".to_owned(), |version| format!("version {version}"));
         let program = facts.program.as_deref().map(|program| format!(", {program}")).unwrap_or_default();
         format!("{version}, isolation {}{program}", facts.isolation)
     };
     let changed = history.iter().filter(|(_, facts)| facts.len() > 1);
     let lines = changed.map(|(tool, facts)| {
-        let states: Vec<String> = facts.iter().map(told).collect();
+        let states: Vec<String> = facts.iter().map(describe).collect();
         harmless(&format!("{tool} changed during the run: {}", states.join("; then "))).into_owned()
     });
     let lines: Vec<String> = lines.collect();
@@ -223,7 +223,8 @@ fn changes(history: &BTreeMap<ToolName, Vec<ToolFactsV1>>) -> String {
 
 fn failure_table(failures: &[&StoredTrial]) -> String {
     let mut rows = vec![["case", "tool", "trial", "outcome", "reason"].map(Cell::left).to_vec()];
-    for stored in failures.iter().take(MOST_FAILURES) {
+    let most = most_shown(MOST_FAILURES);
+    for stored in failures.iter().take(most) {
         let reason = stored.detail.reason.as_deref().unwrap_or("unknown reason");
         rows.push(vec![
             Cell::folded(stored.trial.case.as_str()),
@@ -233,8 +234,8 @@ fn failure_table(failures: &[&StoredTrial]) -> String {
             Cell::folded(reason),
         ]);
     }
-    let more = failures.len().saturating_sub(MOST_FAILURES);
-    let more = if more > 0 { format!("  and {more} more; --json lists them all\n") } else { String::new() };
+    let more = failures.len().saturating_sub(most);
+    let more = if more > 0 { format!("  and {more} more with -v\n") } else { String::new() };
     format!("\n{}{more}", draw_table(&rows))
 }
 

@@ -64,12 +64,5 @@ const find = (() => {
   document.addEventListener("click", (event) => {
     if (!event.target.closest(".find") || event.target.closest("#hits a")) close();
   });
-  document.addEventListener("keydown", (event) => {
-    const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
-    if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    box.focus();
-    box.select();
-  });
   return { box, close };
 })();

@@ -3,9 +3,9 @@
 use super::opinions::{Item, On, Opinions, Rated, RatingValue, gather, no_ratings};
 use crate::failure::Result;
 use karat_core::wording::plural;
-use karat_format::diagnostic::{Diagnostic, Faults};
+use karat_format::diagnostic::{Diagnostic, Fault, Faults};
 use karat_format::document::rows::{Header, Row, read_rows};
-use karat_format::document::{Fault, suggest};
+use karat_format::document::suggest;
 use std::collections::HashMap;
 
 #[derive(Default)]

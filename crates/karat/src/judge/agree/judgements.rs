@@ -77,7 +77,7 @@ fn ratings(judgement: &Judgement, on: On) -> Vec<Rated> {
 fn audit_value(audit: &AuditDecision, on: On) -> Option<RatingValue> {
     let target = audit.target.as_ref();
     match on {
-        On::Verdict => Some(RatingValue::Listed(audit.said_vulnerable.map_or(0, |said| 1 + usize::from(said)))),
+        On::Verdict => Some(RatingValue::Listed(audit.said_vulnerable.map_or(0, |answer| 1 + usize::from(answer)))),
         On::TypeMatch => {
             let stated = target?.type_match?;
             type_matches().iter().position(|level| *level == stated).map(RatingValue::Listed)

@@ -93,7 +93,7 @@ pub(super) struct Usage {
     equal: usize,
     /// Exchanges by key, so that equal questions are counted once. They are summed in the order of keys: answers come in any
     /// order, and a sum of fractions depends on it.
-    seen: BTreeMap<LedgerKey, Paid>,
+    paid: BTreeMap<LedgerKey, Paid>,
     failures: BTreeMap<String, usize>,
     first_failure: Option<String>,
     /// Over all rounds, if it is a model.
@@ -140,7 +140,7 @@ impl Usage {
         }
         let Exchange { tokens_in, tokens_out, usd, .. } = *exchange;
         let paid = if exchange.is_final() { Paid { tokens_in, tokens_out, usd } } else { Paid::default() };
-        if self.seen.insert(exchange.key.clone(), paid).is_some() {
+        if self.paid.insert(exchange.key.clone(), paid).is_some() {
             self.equal += 1;
             return;
         }
@@ -159,7 +159,7 @@ impl Usage {
         let add = |sum: u64, paid: &Paid| sum.saturating_add(paid.tokens_in).saturating_add(paid.tokens_out);
         let usd = judge.engine().and_then(Engine::prices).map(|prices| {
             let usd = |paid: &Paid| paid.usd.unwrap_or_else(|| prices.cost(paid.tokens_in, paid.tokens_out));
-            self.seen.values().map(usd).sum()
+            self.paid.values().map(usd).sum()
         });
         JudgeV1 {
             judge: judge.name.to_string(),
@@ -167,7 +167,7 @@ impl Usage {
             cached: self.equal,
             unjudged: self.unjudged,
             refused: self.refused,
-            tokens: self.seen.values().fold(0, add),
+            tokens: self.paid.values().fold(0, add),
             usd,
             sampling: self.sampling(),
             refused_parameters: self.refused_parameters(),

@@ -85,12 +85,12 @@ pub struct Agreement {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub krippendorff: Option<f64>,
     /// With each other annotator who has labelled enough of the same items.
-    pub cohen: Vec<With>,
+    pub cohen: Vec<AgreementWith>,
 }
 
 /// How far an annotator agrees with another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct With {
+pub struct AgreementWith {
     pub annotator: Annotator,
     /// Cohen's kappa, if it is defined.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -147,6 +147,9 @@ impl Progress {
         let what = if self.of_extras { "what is unknown about precision" } else { "what labels can narrow" };
         let percent = 100.0 * share;
         Some(match items - done {
+            0 if items == 1 => {
+                format!("the one that matters most is done: {percent:.0} % of {what}; the others change little")
+            }
             0 => format!("the {items} that matter most are done: {percent:.0} % of {what}; the others change little"),
             _ if items == 1 => format!("the first matters most: it makes up {percent:.0} % of {what}"),
             _ => format!("the first {items} matter most: they make up {percent:.0} % of {what}; {done} done"),
@@ -201,11 +204,11 @@ fn first(session: &AnnotationSession<'_>) -> Option<FirstItems> {
 }
 
 /// How the labels of some annotators narrow the interval.
-fn narrowed(session: &AnnotationSession<'_>, heard: &dyn Fn(&Annotator) -> bool) -> Narrowing {
+fn narrowed(session: &AnnotationSession<'_>, counts: &dyn Fn(&Annotator) -> bool) -> Narrowing {
     let items = &session.queue.items;
     let doubts: Vec<Uncertainty> = items.iter().map(|item| item.doubt).collect();
     let votes = |item: &Item| {
-        let answers = session.voices.get(&item.key).into_iter().flatten().filter(|(name, _)| heard(name));
+        let answers = session.voices.get(&item.key).into_iter().flatten().filter(|(name, _)| counts(name));
         let (yes, others): (Vec<_>, Vec<_>) = answers.partition(|(_, answer)| **answer == 2);
         LabelVotes { yes: yes.len(), all: yes.len() + others.len() }
     };
@@ -243,7 +246,7 @@ fn agreement(session: &AnnotationSession<'_>) -> Option<Agreement> {
     }));
     let me = number(&session.annotator);
     let knows_enough = |name: &Annotator| shared.iter().filter(|voices| voices.contains_key(name)).count() >= FEWEST;
-    let with = |(at, name): (usize, &&Annotator)| With {
+    let with = |(at, name): (usize, &&Annotator)| AgreementWith {
         annotator: (*name).clone(),
         kappa: cohen(&ratings, me, at, Weights::Equal).ok(),
     };

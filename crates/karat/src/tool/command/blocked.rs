@@ -1,8 +1,7 @@
 //! What the sandbox kept from a tool. The kernel does not report it, so it is inferred from the errors that the tool printed.
 
-use super::runner::CommandRunner;
 use crate::tool::{Blocked, BlockedKind};
-use karat_sandbox::{Isolation, NetworkAccess, is_system_path};
+use karat_sandbox::{Access, Isolation, NetworkAccess, is_system_path};
 use karat_store::record::TrialRecord;
 use regex::Regex;
 use std::collections::HashSet;
@@ -14,12 +13,11 @@ const MAX_BYTES: usize = 1 << 20;
 const MAX_FOUND: usize = 10;
 const MAX_LINE: usize = 300;
 
-pub(super) fn find_blocked(tool: &CommandRunner<'_>, record: &TrialRecord) -> Vec<Blocked> {
-    let access = tool.access(tool.program.network);
+pub(super) fn find_blocked(isolation: Isolation, access: &Access, record: &TrialRecord) -> Vec<Blocked> {
     let open = access.readable.iter().chain(&access.writable).filter_map(|path| path.canonicalize().ok());
     let sandbox = Sandbox {
-        isolation: tool.isolation,
-        network: tool.program.network,
+        isolation,
+        network: access.network,
         open: open.collect(),
         secret: access.secret.iter().filter_map(|path| path.canonicalize().ok()).collect(),
     };

@@ -55,12 +55,12 @@ const FIXED: &[(&str, &str)] = &[
     ("GIT_TERMINAL_PROMPT", "0"),
 ];
 
-/// The variables of one execution whose folder the tool sees as `seen`.
+/// The variables of one execution whose folder the tool sees as `root`.
 pub(super) fn environment(
     context: &RunContext<'_>,
     network: NetworkAccess,
     passed: &[String],
-    seen: &Path,
+    root: &Path,
 ) -> BTreeMap<String, OsString> {
     let mut variables: BTreeMap<String, OsString> = BTreeMap::new();
     variables.extend(FIXED.iter().map(|(name, value)| ((*name).to_owned(), OsString::from(value))));
@@ -81,7 +81,7 @@ pub(super) fn environment(
         ("TMP", TMP),
         ("TEMP", TMP),
     ] {
-        variables.insert(name.to_owned(), seen.join(below).into());
+        variables.insert(name.to_owned(), root.join(below).into());
     }
     variables
 }

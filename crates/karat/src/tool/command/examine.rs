@@ -100,10 +100,10 @@ fn run_isolated(
         fs::create_dir_all(root.join(folder))?;
     }
     let isolation = available().strongest();
-    let seen = root_in_sandbox(isolation, root);
+    let sandbox_root = root_in_sandbox(isolation, root);
     let mut env: BTreeMap<String, OsString> = BTreeMap::from([
-        ("HOME".to_owned(), seen.join(HOME).into()),
-        ("TMPDIR".to_owned(), seen.join(TMP).into()),
+        ("HOME".to_owned(), sandbox_root.join(HOME).into()),
+        ("TMPDIR".to_owned(), sandbox_root.join(TMP).into()),
         ("LANG".to_owned(), "C.UTF-8".into()),
     ]);
     env.extend(around.path.map(|path| ("PATH".to_owned(), path.to_owned())));

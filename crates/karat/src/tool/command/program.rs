@@ -1,7 +1,7 @@
 //! The manifest of a command: a program, what it may use, and how its result is read.
 
 use super::outage::Outages;
-use crate::did_you_mean;
+use crate::suggestion;
 use crate::tool::manifest::Check;
 use crate::tool::output;
 use karat_format::quantity;
@@ -142,7 +142,7 @@ impl Check<'_> {
         if let Some(known) = output::formats().find(|known| *known == name) {
             return known;
         }
-        let hint = did_you_mean(name, output::formats()).unwrap_or_else(|| ";".to_owned());
+        let hint = suggestion(name, output::formats(), ";");
         let message = format!("unknown format `{name}`{hint} available: {}", listed());
         self.fault(&["format"], "unknown-format", message);
         output::KARAT

@@ -1,8 +1,9 @@
 //! A program that is ready for its trials: found, set up, and with everything that its jobs share.
 
+use super::blocked::find_blocked;
 use super::environment::{CHECKOUT, HOME, TMP, environment, make_folders};
 use super::program::Program;
-use super::{blocked, isolation_kind, isolation_text};
+use super::{isolation_kind, isolation_text};
 use crate::checkout::Template;
 use crate::tool::placeholders::fill;
 use crate::tool::run_context::{OutputObserver, RunContext};
@@ -75,7 +76,7 @@ impl TrialRunner for CommandRunner<'_> {
     }
 
     fn blocked(&self, record: &TrialRecord) -> Vec<Blocked> {
-        blocked::find_blocked(self, record)
+        find_blocked(self.isolation, &self.access(self.program.network), record)
     }
 }
 
@@ -187,13 +188,13 @@ impl CommandRunner<'_> {
         let root = self.context.new_folder();
         make_folders(&root)?;
         fs::create_dir(root.join(CHECKOUT))?;
-        let seen = root_in_sandbox(self.isolation, &root);
+        let sandbox_root = root_in_sandbox(self.isolation, &root);
         let at_least = if is_setup { NetworkAccess::External } else { NetworkAccess::None };
         let network = self.program.network.max(at_least);
         // Set-up may run what others wrote, with the network: it gets no key.
         let passed = if is_setup { &[][..] } else { &self.program.manifest.pass_env };
-        let env = environment(self.context, network, passed, &seen);
-        let command = self.fill_command(command, &self.values_without_case(&seen))?;
+        let env = environment(self.context, network, passed, &sandbox_root);
+        let command = self.fill_command(command, &self.values_without_case(&sandbox_root))?;
         let limits = Limits { time, ..self.program.limits.clone() };
         let mut job = self.job(command, env, &root, limits, network);
         job.tool = Some(ToolFolder { path: self.own_folder.clone(), writable: is_setup });
@@ -241,15 +242,15 @@ impl CommandRunner<'_> {
     }
 
     /// The placeholders that do not depend on a case, by where the tool sees its folders.
-    pub(super) fn values_without_case(&self, seen: &Path) -> Values {
-        self.values(seen, &tool_folder_in_sandbox(self.isolation, &self.own_folder))
+    pub(super) fn values_without_case(&self, sandbox_root: &Path) -> Values {
+        self.values(sandbox_root, &tool_folder_in_sandbox(self.isolation, &self.own_folder))
     }
 
-    fn values(&self, seen: &Path, seen_tool: &Path) -> Values {
+    fn values(&self, sandbox_root: &Path, tool_folder: &Path) -> Values {
         let mut values = BTreeMap::from([
-            ("tool_dir", seen_tool.display().to_string()),
-            ("home", seen.join(HOME).display().to_string()),
-            ("tmp", seen.join(TMP).display().to_string()),
+            ("tool_dir", tool_folder.display().to_string()),
+            ("home", sandbox_root.join(HOME).display().to_string()),
+            ("tmp", sandbox_root.join(TMP).display().to_string()),
         ]);
         values.extend(self.program.model.clone().map(|model| ("model", model)));
         values.extend(self.program.manifest.manifest_dir.clone().map(|folder| ("manifest_dir", folder)));

@@ -84,12 +84,12 @@ struct RunningTrial<'a> {
 
 impl RunningTrial<'_> {
     fn run(&mut self) -> io::Result<bool> {
-        let (finished, results, seen) = self.execute()?;
+        let (finished, results, sandbox_root) = self.execute()?;
         // A trial that was cancelled by itself had filled the disk.
         if finished.exit == ExitReason::Cancelled && !self.cancel.is_cancelled_itself() {
             return Ok(false);
         }
-        if !self.record_outcome(finished, &results, &seen)? {
+        if !self.record_outcome(finished, &results, &sandbox_root)? {
             return Ok(false);
         }
         // A tool that fails because the disk is full is not to blame if others filled it.
@@ -117,24 +117,24 @@ impl RunningTrial<'_> {
         fs::write(root.join(DIFF), &template.diff)?;
         record.detail.stages_ms.insert("checkout".to_owned(), milliseconds(began.elapsed()));
 
-        let seen = root_in_sandbox(tool.isolation, root);
+        let sandbox_root = root_in_sandbox(tool.isolation, root);
         let number = record.trial.number;
-        let mut values = tool.values_without_case(&seen);
+        let mut values = tool.values_without_case(&sandbox_root);
         values.extend([
-            ("checkout", seen.join(CHECKOUT).display().to_string()),
-            ("output", seen.join(RESULTS).join(RESULT).display().to_string()),
+            ("checkout", sandbox_root.join(CHECKOUT).display().to_string()),
+            ("output", sandbox_root.join(RESULTS).join(RESULT).display().to_string()),
             ("base", BASE.to_owned()),
             ("head", HEAD.to_owned()),
             ("base_commit", template.base.to_string()),
             ("head_commit", template.head.to_string()),
-            ("title_file", seen.join(TITLE).display().to_string()),
-            ("description_file", seen.join(DESCRIPTION).display().to_string()),
-            ("diff_file", seen.join(DIFF).display().to_string()),
+            ("title_file", sandbox_root.join(TITLE).display().to_string()),
+            ("description_file", sandbox_root.join(DESCRIPTION).display().to_string()),
+            ("diff_file", sandbox_root.join(DIFF).display().to_string()),
             ("seed", tool.context.seed.wrapping_add(u64::from(number) - 1).to_string()),
             ("trial", number.to_string()),
         ]);
         let program = &tool.program;
-        let mut env = environment(tool.context, program.network, &program.manifest.pass_env, &seen);
+        let mut env = environment(tool.context, program.network, &program.manifest.pass_env, &sandbox_root);
         for (name, value) in values.iter().filter(|(name, _)| !["home", "tmp"].contains(*name)) {
             env.insert(format!("KARAT_{}", name.to_uppercase()), value.into());
         }
@@ -148,10 +148,10 @@ impl RunningTrial<'_> {
         let began = Instant::now();
         let finished = tool.run_job(&job, cancel, tool.context.output)?;
         record.detail.stages_ms.insert("process".to_owned(), milliseconds(began.elapsed()));
-        Ok((finished, results, seen))
+        Ok((finished, results, sandbox_root))
     }
 
-    fn record_outcome(&mut self, finished: JobResult, results: &fs::File, seen: &Path) -> io::Result<bool> {
+    fn record_outcome(&mut self, finished: JobResult, results: &fs::File, sandbox_root: &Path) -> io::Result<bool> {
         let (tool, record) = (self.tool, &mut self.record);
         record.trial.latency_ms = Some(milliseconds(finished.wall));
         match finished.exit {
@@ -182,7 +182,7 @@ impl RunningTrial<'_> {
             }
             Ok(file) => {
                 let file = file.map(|bytes| tool.redact(bytes));
-                if !self.import(&finished, file.as_deref(), seen)? {
+                if !self.import(&finished, file.as_deref(), sandbox_root)? {
                     return Ok(false);
                 }
                 file
@@ -206,10 +206,10 @@ impl RunningTrial<'_> {
         }
     }
 
-    fn import(&mut self, finished: &JobResult, file: Option<&[u8]>, seen: &Path) -> io::Result<bool> {
+    fn import(&mut self, finished: &JobResult, file: Option<&[u8]>, sandbox_root: &Path) -> io::Result<bool> {
         let (tool, record) = (self.tool, &mut self.record);
         let (program, trial) = (&tool.program, &record.trial);
-        let roots = [seen, self.root].map(|folder| folder.join(CHECKOUT).display().to_string());
+        let roots = [sandbox_root, self.root].map(|folder| folder.join(CHECKOUT).display().to_string());
         let limits = WorkerLimits {
             time: program.limits.time.saturating_sub(finished.wall).max(MIN_IMPORT_TIME),
             memory: program.import_memory,

@@ -1,9 +1,11 @@
 //! Compares finished results by name: runs, report files and baselines.
 
-use super::{Request, Side, compare, ranks};
+use crate::comparison::{Request, Side, compare, ranks};
 use crate::failure::{Failure, Result};
 use crate::judge::run::JudgeObserver;
-use crate::report_source::{ReportLoader, find_metric, select_tools, unknown_tool};
+use crate::report_source::{
+    ReportLoader, find_metric, refuse_assessment_metrics, refuse_foreign_metrics, select_tools, unknown_tool,
+};
 use karat_core::clusters::ClusterBy;
 use karat_core::comparison::Rules;
 use karat_format::comparison::ComparisonV1;
@@ -46,6 +48,9 @@ pub fn compare_reports(request: &CompareRequest, observer: &mut dyn JudgeObserve
     }
     let load = |name| Ok((name, reports.sides(name)?));
     let results = request.reports.iter().map(String::as_str).map(load).collect::<Result<Vec<Named<'_>>>>()?;
+    for (name, sides) in &results {
+        refuse_foreign_metrics(&request.metrics, sides, name)?;
+    }
     let sides = match results.as_slice() {
         [only] => pairs_within(only, request)?,
         [first, others @ ..] => pairs_between(first, others, request)?,
@@ -66,6 +71,7 @@ fn rank_report(request: &CompareRequest, reports: &mut ReportLoader<'_>) -> Resu
     };
     let report = reports.report(name)?;
     let tools = select_tools(&report, &request.tools, name)?;
+    refuse_assessment_metrics(&request.metrics, &report, name)?;
     if tools.len() < 2 {
         return Err(nothing_to_compare());
     }

@@ -1,5 +1,6 @@
 //! The folder in which the trials of a run take place. It goes when the run ends, and when it could not, with the next run.
 
+use crate::failure::{Failure, Result};
 use karat_io::remove_tree::remove_tree;
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -18,15 +19,14 @@ const LOCK: &str = "lock";
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 /// A folder for the time of a run.
-#[expect(missing_docs, reason = "field names say it")]
-pub struct Scratch {
-    pub path: PathBuf,
+pub(crate) struct Scratch {
+    pub(crate) path: PathBuf,
     _lock: File,
 }
 
 impl Scratch {
     /// Makes one below `parent`, and removes those there that nobody holds any more.
-    pub fn make(parent: &Path) -> io::Result<Self> {
+    fn make(parent: &Path) -> io::Result<Self> {
         sweep(parent);
         let moment = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos());
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -42,6 +42,15 @@ impl Scratch {
         fs::rename(&unlocked, &folder)?;
         Ok(Self { path: folder.canonicalize()?, _lock: lock })
     }
+}
+
+/// Makes one in the system's folder for temporary files.
+pub(crate) fn make_scratch() -> Result<Scratch> {
+    let parent = std::env::temp_dir();
+    Scratch::make(&parent).map_err(|error| {
+        let parent = parent.display();
+        Failure::failed(format!("could not create a folder for trials in {parent}: {error}; set TMPDIR to use another"))
+    })
 }
 
 impl Drop for Scratch {
