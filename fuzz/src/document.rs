@@ -3,7 +3,8 @@
 use karat_core::profile::Profile;
 use karat_format::case::CaseV1;
 use karat_format::config::ConfigV1;
-use karat_format::diagnostic::{Diagnostic, render};
+use karat_format::diagnostic::Diagnostic;
+use karat_format::diagnostic_render::render;
 use karat_format::document::{Syntax, decode, decode_bytes, decode_lines, schema_of};
 use karat_format::judgement::JudgementV1;
 use karat_format::report::ReportV1;

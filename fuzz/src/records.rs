@@ -8,7 +8,7 @@ use karat_core::scorecard;
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::Trial;
 use karat_format::case::CaseV1;
-use karat_format::diagnostic::render;
+use karat_format::diagnostic_render::render;
 use karat_format::document::{Syntax, decode, schema_of};
 use karat_format::recorded::{self, NamedLines};
 use karat_format::report::ReportV1;

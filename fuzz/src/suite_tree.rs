@@ -3,7 +3,7 @@
 use karat::profile::{self, SHIPPED};
 use karat::suite::{self, lint};
 use karat_format::case::CaseV1;
-use karat_format::diagnostic::render;
+use karat_format::diagnostic_render::render;
 use karat_io::files::Files;
 use std::path::Path;
 

@@ -390,3 +390,40 @@ fn keys_that_say_where_code_is_are_checked() {
     let short = "error bad-object-name 3:10 \"ab\" is not the name of an object: expected 64 hexadecimal digits\n";
     check("id: c\ntrees:\n  after: ab\n", &[], "", short);
 }
+
+#[test]
+fn init_asks_at_a_terminal_what_the_suite_is_for() {
+    let project = Project::new();
+    let kind = |folder: &str| match project.path(folder).join("templates").is_dir() {
+        true => "assessment",
+        false => "findings",
+    };
+    let question = "What is the suite for?";
+    let answers = [
+        ("1", "1\n", "findings"),
+        ("2", "2\n", "assessment"),
+        ("word", "Assessment\n", "assessment"),
+        ("enter", "\n", "findings"),
+        ("again", "documents\n2\n", "assessment"),
+    ];
+    for (folder, typed, expected) in answers {
+        let Some(ran) = project.run_on_terminal(&format!("init {folder}"), typed) else { return };
+        let out = ran.expect(0).out;
+        for text in [question, "1  findings: ", "2  assessment: ", "1 or 2? [1]"] {
+            assert!(out.contains(text), "no {text:?}:\n{out}");
+        }
+        assert_eq!(out.contains("answer 1 or 2"), folder == "again", "{out}");
+        assert!(project.path(folder).join("karat.toml").is_file(), "{out}");
+        assert_eq!(kind(folder), expected, "{out}");
+    }
+    // Somebody who types nothing at all gets no suite.
+    let silent = project.run_on_terminal("init silent", "").unwrap().expect(2);
+    assert!(silent.out.contains("--kind findings") && !project.path("silent").exists(), "{}", silent.out);
+    // No question where the answer is given, or where nobody can answer.
+    for (folder, flags) in [("stated", "--kind assessment"), ("json", "--json")] {
+        let out = project.run_on_terminal(&format!("init {folder} {flags}"), "").unwrap().expect(0).out;
+        assert!(!out.contains(question), "{out}");
+    }
+    let ran = project.run("init elsewhere").expect(0);
+    assert!(!ran.err.contains(question) && kind("elsewhere") == "findings", "{}", ran.err);
+}

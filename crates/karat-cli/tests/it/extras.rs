@@ -1,7 +1,7 @@
 //! `karat label extras` and `karat suite adopt`: findings that match no golden are labelled, and adopted into the
 //! suite.
 
-use crate::project::{CommandOutput, Project, lines, report_skipped, trial};
+use crate::project::{CommandOutput, Project, lines, trial};
 use serde_json::{Value, json};
 
 const MARK: &str = "marktool";
@@ -177,15 +177,9 @@ fn corrected_labels_of_extras_keep_their_history() {
 #[test]
 fn terminal_prompts_for_each_extra() {
     let project = project();
-    let karat = assert_cmd::cargo::cargo_bin("karat");
-    let command = format!("{} label extras --as anna {S}", karat.display());
-    if std::process::Command::new("script").arg("--version").output().is_err() {
-        return report_skipped("`script` is not installed");
-    }
-    let mut script = assert_cmd::Command::new("script");
-    script.args(["-qec", &command, "/dev/null"]).current_dir(project.path("."));
-    script.env_remove("KARAT_STORE").env("TERM", "dumb").write_stdin("p\ny it leaks\nn\n");
-    let out = String::from_utf8_lossy(&script.output().unwrap().stdout).into_owned();
+    let typed = "p\ny it leaks\nn\n";
+    let Some(ran) = project.run_on_terminal(&format!("label extras --as anna {S}"), typed) else { return };
+    let out = ran.out;
     for text in ["Is it a real problem?", "type a letter, with an optional note", "reported by 2 tools in 3 trials"] {
         assert!(out.contains(text), "no {text:?}:\n{out}");
     }
@@ -367,4 +361,26 @@ fn report_lists_unlabelled_extras() {
     assert_eq!(unlabelled_section(&project, "--judgements labels.jsonl"), None);
     let report = score(&project, "--judgements labels.jsonl");
     assert!(pooled(&report).is_empty() && !report.to_string().contains("unlabelled_extras"));
+}
+
+#[test]
+fn terminal_says_how_many_items_matter_most() {
+    let place =
+        |title: &str, line: u32| json!({ "id": title, "title": title, "file": "orders.py", "line_start": line });
+    let (leak, rare) = (place("Connection leak", 20), [place("Line is too long", 10), place("Unused import", 28)]);
+    let first = [std::slice::from_ref(&leak), &rare[..]].concat();
+    let others = (2..13).map(|number| trial("orders", "t", number, json!([leak])));
+    let trials: Vec<Value> = std::iter::once(trial("orders", "t", 1, json!(first))).chain(others).collect();
+    let project = project();
+    project.write("s.jsonl", lines(&trials));
+    let next = |name: &str| project.run(&format!("label extras --as {name} {S}"));
+    let advice = "\nthe first matters most: it makes up 94 % of what is unknown about precision\n";
+    next("anna").expect_error(0, &["0 of 3 extras labelled by anna", advice]);
+    let id = extra_id(&next_extra(&project, "anna", ""));
+    project.run(&format!("label add {id} yes --as anna {S}")).expect(0);
+    next("anna").expect_error(0, &["1 of 3 extras labelled by anna", "\nthe one that matters most is done: 94 % of "]);
+    next("ben").expect_error(0, &[advice]);
+    // Two of two items are not few.
+    let few = self::project().run(&format!("label extras --as anna {S}")).expect(0);
+    assert!(!few.err.contains("matter"), "{}", few.err);
 }

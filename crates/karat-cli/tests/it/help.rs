@@ -236,3 +236,99 @@ fn manual_pages_are_printed_and_written() {
     assert_eq!(project.read("pages/karat.1"), project.ok("man"));
     project.run("man stroe").expect_error(2, &["did you mean `store`?"]);
 }
+
+#[test]
+fn commands_about_karat_work_without_a_home_and_into_a_closed_pipe() {
+    let project = Project::new();
+    for line in ["doctor --skip-tools", "schema", "schema report", "man", "man store gc", "completions bash"] {
+        for home in [None, Some(""), Some("/nonexistent")] {
+            let mut command = project.command();
+            command.env_remove("HOME").env_remove("XDG_CONFIG_HOME").env("NO_COLOR", "1").env("COLUMNS", "40");
+            if let Some(home) = home {
+                command.env("HOME", home);
+            }
+            let ran = CommandOutput::start(command.args(line.split_whitespace())).expect(0);
+            assert!(!ran.out.is_empty() && ran.err.is_empty(), "{line} with {home:?}: {}", ran.err);
+            assert!(!ran.out.contains('\u{1b}'), "{line}: {}", ran.out);
+        }
+        let piped = project.run_shell(&format!("(karat {line}; echo \"code $?\" >&2) | head -n 1")).expect(0).out;
+        assert!(piped.contains("code 0") && !piped.contains("panicked") && !piped.contains("error"), "{piped}");
+    }
+    let mut command = project.command();
+    command.env_remove("HOME").env_remove("XDG_CONFIG_HOME").env_remove("XDG_DATA_HOME");
+    CommandOutput::start(command.args(["completions", "--install", "bash"])).expect_error(2, &["HOME is not set"]);
+    project.write("file", "");
+    let mut command = project.command();
+    command.env_remove("XDG_CONFIG_HOME").env_remove("XDG_DATA_HOME").env("HOME", project.path("file"));
+    CommandOutput::start(command.args(["completions", "--install", "bash"])).expect_error(5, &["file/.local"]);
+}
+
+/// Every command and subcommand, as their manual pages are named.
+fn all_commands(project: &Project) -> Vec<String> {
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    let written = project.json("man --out pages --json");
+    let files: Vec<String> = written["written"].as_array().unwrap().iter().map(text).collect();
+    let pages = files.iter().filter_map(|file| file.rsplit('/').next()?.strip_suffix(".1")?.strip_prefix("karat-"));
+    pages.map(str::to_owned).collect()
+}
+
+#[test]
+fn every_command_takes_quiet_and_verbose() {
+    let project = Project::new();
+    let commands = all_commands(&project);
+    assert!(commands.len() > 50, "{commands:?}");
+    for command in &commands {
+        let page = project.read(&format!("pages/karat-{command}.1"));
+        assert!(page.contains("\\-\\-quiet") && page.contains("\\-\\-verbose"), "karat-{command}.1:\n{page}");
+    }
+
+    let golden = json!([{ "id": "g", "title": "The loop runs once too often", "file": "a.py", "line_start": 2 }]);
+    let found = json!([{ "id": "f", "rule_id": "R1", "message": "The loop runs once too often", "file": "a.py", "line_start": 2 }]);
+    let project = suite(&[json!({ "id": "c", "issues": golden })]);
+    project.write("s.jsonl", format!("{}\n", trial("c", "mine", 1, found)));
+    project.write("t.md", "# Terms\n\n## One\n\nSome text.\n");
+    project.write("qrels", "q1 0 d1 1\n");
+    project.write("ranking", "q1 Q0 d1 1 1.0 x\n");
+    project.ok("run . --tool replay:s.jsonl --trials 1 -q --name nightly");
+    let lines = [
+        "check .",
+        "score . --submission s.jsonl",
+        "report nightly",
+        "explain c --run nightly --tool mine",
+        "plot --list",
+        "replay nightly --speed 1000",
+        "metrics list",
+        "metrics explain f1",
+        "profile list",
+        "profile show karat",
+        "compare nightly nightly",
+        "baseline write nightly -o base.json",
+        "import --list",
+        "ingest t.md",
+        "logs list",
+        "label list",
+        "label next nightly --as anna",
+        "label export nightly",
+        "expect --from s.jsonl",
+        "key s.jsonl",
+        "store list",
+        "store show nightly",
+        "store verify",
+        "store gc --dry-run",
+        "suite gc .",
+        "tools list",
+        "tools show bandit",
+        "doctor --skip-tools",
+        "schema",
+        "completions bash",
+        "man",
+    ];
+    for line in lines {
+        let [plain, quiet, verbose] = ["", "-q", "-v"].map(|flag| project.run(&format!("{line} {flag}")).expect(0));
+        assert_eq!(quiet.err, "", "{line} -q");
+        let count = |ran: &CommandOutput| ran.out.lines().count();
+        assert!(count(&quiet) <= count(&plain) && count(&plain) <= count(&verbose), "{line}:\n{}", verbose.out);
+    }
+    // Its `-q` is that of trec_eval.
+    assert_eq!(project.run("trec qrels ranking --quiet").expect(0).err, "");
+}

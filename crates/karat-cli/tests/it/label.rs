@@ -1,6 +1,6 @@
 //! `karat label`: people decide whether findings match goldens.
 
-use crate::project::{CommandOutput, Project, lines, report_skipped, trial};
+use crate::project::{CommandOutput, Project, lines, trial};
 use serde_json::{Value, json};
 
 /// A suite of one case with code, and the submissions of two tools whose first findings have the same text.
@@ -297,15 +297,9 @@ fn concurrent_labels_are_all_stored() {
 #[test]
 fn interactive_mode_asks_pair_after_pair() {
     let project = project();
-    let karat = assert_cmd::cargo::cargo_bin("karat");
-    let command = format!("{} label next --as anna {SUBMISSION_A}", karat.display());
-    let mut script = assert_cmd::Command::new("script");
-    script.args(["-qec", &command, "/dev/null"]).current_dir(project.path("."));
-    script.env_remove("KARAT_STORE").env("TERM", "dumb").write_stdin("what\ny same query\nskip\np\nq\n");
-    if std::process::Command::new("script").arg("--version").output().is_err() {
-        return report_skipped("`script`, which provides a terminal, is not installed");
-    }
-    let out = String::from_utf8_lossy(&script.output().unwrap().stdout).into_owned();
+    let typed = "what\ny same query\nskip\np\nq\n";
+    let Some(ran) = project.run_on_terminal(&format!("label next --as anna {SUBMISSION_A}"), typed) else { return };
+    let out = ran.out;
     for text in ["q(uit) >", "type a letter, with an optional note", "1 of 4 pairs labelled by anna"] {
         assert!(out.contains(text), "no {text:?}:\n{out}");
     }

@@ -49,6 +49,7 @@ fn help_of_every_command_has_an_example() {
         "expect",
         "drift",
         "suite add",
+        "suite gc",
         "label next",
         "label add",
         "label list",

@@ -95,6 +95,23 @@ impl Project {
         CommandOutput::start(self.command().args(arguments))
     }
 
+    /// Runs the command on a pseudo-terminal, where somebody types `input`. Output and error are merged. `None`, and a line that
+    /// says so, if `script`, which provides the terminal, is not installed.
+    pub(crate) fn run_on_terminal(&self, line: &str, input: &str) -> Option<CommandOutput> {
+        if std::process::Command::new("script").arg("--version").output().is_err() {
+            report_skipped("`script`, which provides a terminal, is not installed");
+            return None;
+        }
+        let command = format!("{} {line}", assert_cmd::cargo::cargo_bin("karat").display());
+        let mut script = Command::new("script");
+        script.args(["-qec", &command, "/dev/null"]).current_dir(self.folder.path());
+        for name in CLEARED_VARIABLES {
+            script.env_remove(name);
+        }
+        script.env("TERM", "dumb").env("COLUMNS", "100").env("XDG_CONFIG_HOME", self.path(".user")).write_stdin(input);
+        Some(CommandOutput::start(&mut script))
+    }
+
     /// Standard output of a run that must succeed.
     pub(crate) fn ok(&self, line: &str) -> String {
         self.run(line).expect(0).out

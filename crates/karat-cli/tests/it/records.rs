@@ -185,7 +185,7 @@ fn malformed_records_are_refused_with_a_message() {
     check(b"", "the file is empty");
     check(b"\xff\xfea\0b\0", "is not UTF-8 text");
     check(b"a: &a [*a]\n", "dpa.golden-assessment.yml:1");
-    check("[".repeat(100_000).as_bytes(), "more than 128 levels deep");
+    check("[".repeat(100_000).as_bytes(), "more than 127 levels deep");
     check(&vec![b' '; (16 << 20) + 1], "larger than the 16 MiB");
     let long = RECORD.replace("The Processor shall encrypt", &"a ".repeat(50_001));
     check(long.as_bytes(), "expected at most 50000");

@@ -271,3 +271,50 @@ fn the_examples_give_way_to_the_first_case() {
     assert_eq!((left("other/cases"), left("other/submissions")), (2, 0));
     assert!(project.ok("check other").starts_with("other: 2 cases, 1 golden"));
 }
+
+#[test]
+fn objects_of_removed_cases_are_removed_on_request() {
+    let project = project();
+    let add = |rev: &str, id: &str| {
+        let line = format!("suite add --from-commit {rev} --repo repo --suite suite --id {id} --whole-tree");
+        project.run(&line).expect(0);
+        fill(&project, id);
+    };
+    let stored = || {
+        let mut found = Vec::new();
+        for folder in std::fs::read_dir(project.path("suite/objects")).unwrap() {
+            let folder = folder.unwrap().path();
+            found.extend(std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()));
+        }
+        found.sort();
+        found
+    };
+    add("HEAD~2", "average");
+    let before = stored();
+    add("HEAD", "fix");
+    let both = stored();
+    assert!(before.len() < both.len(), "the second case adds objects");
+    project.write("suite/objects/notes/README", "mine\n");
+    let none = json!({ "dry_run": false, "objects": [], "bytes": 0 });
+    assert_eq!(project.json("suite gc suite --json"), none);
+
+    std::fs::remove_dir_all(project.path("suite/cases/fix")).unwrap();
+    let planned = project.json("suite gc suite --dry-run --json");
+    assert_eq!(planned["objects"].as_array().unwrap().len(), both.len() - before.len(), "{planned}");
+    assert!(planned["bytes"].as_u64().unwrap() > 0, "{planned}");
+    project.run("suite gc suite").expect_error(0, &["that no case uses"]);
+    let left: Vec<_> = stored().into_iter().filter(|path| !path.ends_with("README")).collect();
+    assert_eq!(left, before);
+    assert_eq!(project.read("suite/objects/notes/README"), "mine\n");
+    project.run("check suite").expect(0);
+
+    // A suite that cannot be read completely keeps everything.
+    let yaml = project.read("suite/cases/average/case.yaml");
+    project.write("suite/cases/average/case.yaml", "id: [");
+    project.run("suite gc suite").expect(4);
+    project.write("suite/cases/average/case.yaml", yaml);
+    assert_eq!(stored().len(), before.len() + 1);
+    std::fs::remove_dir_all(project.path("suite/objects")).unwrap();
+    project.run("suite gc suite").expect_error(4, &["is missing"]);
+    project.run("suite gc starter").expect_error(2, &["built in and cannot be changed"]);
+}

@@ -1,6 +1,7 @@
 //! Assessments in the store: listed, reported, compared, gated and served like runs of tools.
 
 use super::{RECORD_FILE, project};
+use crate::compare::{good, graded_suite, noisy, score_to_file};
 use crate::project::{Project, number};
 use crate::serve::Server;
 use serde_json::{Value, json};
@@ -220,4 +221,55 @@ fn initial_assessment_suite_is_checked_and_assessed() {
     command.current_dir(project.path("mine")).args(["assess", "-q", "--json", "--resamples", "200"]);
     crate::project::CommandOutput::start(&mut command).expect(0);
     project.run("init mine --kind assessment").expect_error(4, &["already exists"]);
+}
+
+/// Every flag that names a metric, with results of tools and of assessors.
+#[test]
+fn metrics_of_the_other_kind_are_refused_by_every_flag() {
+    let project = graded_suite(5, 1, &[("good", good), ("noisy", noisy)]);
+    score_to_file(&project, "tools.json", "");
+    for stage in ["full", "retrieve"] {
+        project.ok(&format!("assess agreements {FAST} --stage {stage} -o {stage}.json"));
+    }
+    let for_any = [
+        "gate R --min M=0.5",
+        "gate R --max M=0.5",
+        "gate R --no-worse-than R --metric M",
+        "compare R R --metric M",
+        "baseline write R --metric M",
+    ];
+    let for_tools =
+        ["compare R --ranks --metric M", "power --effect 0.1 R --tool good --metric M", "plot intervals R --metric M"];
+    let table = [
+        ("tools.json", "mean_combined_score", "a report of tools", "precision, recall, f1"),
+        ("full.json", "f1", "an assessment of documents", "mean_combined_score, mean_compliance_score"),
+        (
+            "retrieve.json",
+            "recall",
+            "an assessment of documents",
+            "did you mean `recall_at_k`? Available: retrieval_recall",
+        ),
+        (
+            "retrieve.json",
+            "assessment_accuracy",
+            "an assessment of documents",
+            "Available: retrieval_recall, recall_at_k",
+        ),
+    ];
+    for (report, metric, kind, there) in table {
+        let lines = for_any.iter().chain(for_tools.iter().filter(|_| report == "tools.json"));
+        for line in lines {
+            let line = line.replace('R', report).replace('M', metric);
+            project.run(&line).expect_error(2, &[report, kind, &format!("has no metric `{metric}`"), there]);
+        }
+        project.write("gate.toml", format!("[[rule]]\nmetric = \"{metric}\"\nmin = 0.5\n"));
+        project.run(&format!("gate {report} --rules gate.toml")).expect_error(4, &["gate.toml: ", report, there]);
+    }
+    // A metric of the right kind is none of these errors.
+    for (report, metric) in [("tools.json", "f1"), ("full.json", "mrr"), ("retrieve.json", "map")] {
+        for line in for_any {
+            let ran = project.run(&line.replace('R', report).replace('M', metric));
+            assert!(matches!(ran.code, Some(0 | 1 | 3)), "{line} of {report}: {}", ran.err);
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The report of an assessment, opened from disk.
 
 use super::driver::Screen;
-use super::{address, browser, has_axe, print_to_text};
+use super::{TAB_ADDRESSES, UNFOLD, address, browser, has_axe, print_to_text};
 use crate::project::Project;
 
 fn assessed_project() -> Project {
@@ -31,8 +31,13 @@ fn assessment_passes_axe() {
     let (Some(browser), true) = (browser(), has_axe()) else { return };
     let project = assessed_project();
     let tab = browser.page(&address(&project.path("a.html")));
-    for screen in [Screen::LAPTOP, Screen::LAPTOP.dark(), Screen::PHONE, Screen::PHONE.dark()] {
-        tab.emulate(screen);
-        tab.assert_accessible();
+    for part in tab.eval(TAB_ADDRESSES).as_array().unwrap() {
+        tab.click(&format!(".top .tabs a[href='{}']", part.as_str().unwrap()));
+        tab.eval(UNFOLD);
+        for screen in [Screen::LAPTOP, Screen::LAPTOP.dark(), Screen::PHONE, Screen::PHONE.dark()] {
+            tab.emulate(screen);
+            tab.assert_accessible();
+        }
+        tab.emulate(Screen::LAPTOP);
     }
 }

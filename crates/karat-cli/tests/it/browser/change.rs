@@ -137,7 +137,9 @@ fn change_is_shown_side_by_side_where_there_is_room() {
     assert_eq!(tab.count("#case .lines.split"), 1);
     tab.assert_fits();
     tab.save_screenshots("change-split");
-    // The choice is remembered, and does not count on a small screen.
+    // The choice is stored, is read again, and does not count on a small screen. When a browser writes to its disk is its own affair.
+    assert_eq!(tab.eval("localStorage.getItem('karat-diff')"), "split");
+    tab.add_init_script("localStorage.setItem('karat-diff', 'split')");
     tab.reload();
     tab.wait_for("#case .pair");
     tab.emulate(Screen::NARROW);

@@ -232,7 +232,7 @@ fn label_pages_fit_every_screen_and_pass_axe() {
     for path in
         ["", "/latest/pairs?as=anna", "/latest/extras?as=anna", "/latest/audits?as=anna", "/latest/confirmed?as=anna"]
     {
-        for screen in [Screen::LAPTOP, Screen::PHONE, Screen::NARROW] {
+        for screen in [Screen::LAPTOP, Screen::LAPTOP.dark(), Screen::PHONE, Screen::PHONE.dark(), Screen::NARROW] {
             tab.emulate(screen);
             tab.go(&at(path));
             tab.wait_until("document.querySelector('[data-state=loading]') === null");

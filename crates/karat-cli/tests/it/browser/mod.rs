@@ -10,6 +10,7 @@ mod labelling;
 mod report;
 mod served_pages;
 mod static_server;
+mod tasks;
 
 use crate::project::{Project, report_skipped};
 use driver::{Browser, Tab};
@@ -36,6 +37,13 @@ fn has_axe() -> bool {
     }
     installed
 }
+
+/// The addresses of the parts of a page.
+const TAB_ADDRESSES: &str =
+    "[...document.querySelectorAll('.top .tabs nav:first-child a')].map((link) => link.getAttribute('href'))";
+
+/// Opens what is folded in the visible part of a page, a few of each kind.
+const UNFOLD: &str = "document.querySelectorAll('.panel:not(.closed) details:nth-of-type(-n + 3)').forEach((folded) => (folded.open = true))";
 
 fn address(path: &Path) -> String {
     let path = path.canonicalize().unwrap_or_else(|error| panic!("{}: {error}", path.display()));

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Two different runs of the starter suite, shared by concurrent tests.
-fn two_runs() -> Arc<Project> {
+pub(super) fn two_runs() -> Arc<Project> {
     static SHARED: Mutex<Weak<Project>> = Mutex::new(Weak::new());
     let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(project) = shared.upgrade() {
@@ -79,6 +79,14 @@ fn navigation_from_runs_to_cases_and_back() {
     // The served page has the code on both sides of the change.
     tab.wait_for("#case .line.removed");
     tab.wait_for("#case .line.added");
+    // Styles of other served pages do not reach into the report: the change fills its column, as in a file.
+    let share = tab.eval(
+        "document.querySelector('#case .lines').offsetWidth / document.querySelector('#case .files').offsetWidth",
+    );
+    assert!(share.as_f64().unwrap() > 0.95, "the change takes {share} of its column");
+    tab.click("#case button.item");
+    tab.wait_for("#case .more");
+    assert_eq!(tab.eval("getComputedStyle(document.querySelector('#case .more:not([hidden])')).display"), "block");
     tab.back();
     tab.wait_for("#grid");
     tab.back();
@@ -164,6 +172,12 @@ fn live_page_warns_if_the_first_trials_all_fail() {
     tab.wait_text("#warning", "The first 4 trials all failed");
     tab.wait_text("#warning li", "broken");
     tab.wait_text("#warning", "--retry-failed");
+    if has_axe() {
+        for screen in [Screen::LAPTOP, Screen::LAPTOP.dark()] {
+            tab.emulate(screen);
+            tab.assert_accessible();
+        }
+    }
     tab.emulate(Screen::NARROW);
     tab.assert_fits();
     tab.go(&server.at("/runs/half/live"));

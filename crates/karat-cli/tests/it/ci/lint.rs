@@ -115,11 +115,19 @@ fn workflows_of_the_documentation_pass_actionlint() {
     let project = Project::new().with(".git/HEAD", "ref: refs/heads/main\n");
     // The inputs of the action are checked where it is found in the repository.
     project.write(".karat-action/action.yml", document("action.yml"));
-    for (name, text) in workflows {
-        project.write(&name, text);
+    for (name, text) in &workflows {
+        project.write(name, text);
     }
-    let mut command = assert_cmd::Command::new(actionlint);
+    let lint = |project: &Project| {
+        let mut command = assert_cmd::Command::new(&actionlint);
+        CommandOutput::start(command.arg("-no-color").current_dir(project.path("")))
+    };
     // Shell in workflows is linted where shellcheck is on the path of actionlint.
-    let ran = CommandOutput::start(command.arg("-no-color").current_dir(project.path("")));
+    let ran = lint(&project);
     assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    // It is the linter that passes them, not one that passes anything.
+    let (name, text) = &workflows[0];
+    project.write(name, text.replacen("runs-on: ubuntu-latest", "runs-on: ubuntu-lates", 1));
+    let ran = lint(&project);
+    assert!(ran.code == Some(1) && ran.out.contains("ubuntu-lates"), "{}{}", ran.out, ran.err);
 }

@@ -232,6 +232,19 @@ fn unknown_cost_is_inconclusive() {
     score_to_file(&project, "r.json", "");
     assert!(why(0, "--max-cost 1.5").contains("1.50 USD"));
     assert!(why(1, "--max-cost 1.4").contains("1.50 USD"));
+    // An outage is no trial of the tool, but what it cost was spent.
+    let earlier: Value = serde_json::from_str(&project.read("r.json")).unwrap();
+    let mut outage =
+        json!({ "case": super::case_id(0), "tool": "t", "trial": 2, "outcome": "unavailable", "findings": [] });
+    outage["cost_usd"] = json!(0.25);
+    priced.push(outage);
+    project.write("submissions/all.jsonl", crate::project::lines(&priced));
+    score_to_file(&project, "r.json", "");
+    let report: Value = serde_json::from_str(&project.read("r.json")).unwrap();
+    assert_eq!(report["measured"]["cost"], earlier["measured"]["cost"]);
+    assert_eq!(report["measured"]["outages_usd"], json!({ "t": 0.25 }));
+    assert!(why(0, "--max-cost 1.75").contains("1.75 USD"));
+    assert!(why(1, "--max-cost 1.7").contains("1.75 USD"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Permissions beyond the default sandbox: a tool defined by a suite gets none of them unless the user allows it.
 
 use super::{FINDS_IT, outcomes, parsed, with_cases, with_tool};
-use crate::project::{CommandOutput, Project, report_skipped};
+use crate::project::{CommandOutput, Project};
 
 /// Each permission a manifest can request, with the grant that allows it.
 const REQUESTS: &[(&str, &str)] = &[
@@ -90,26 +90,17 @@ fn manifests_named_on_the_command_line_need_no_grant() {
 
 #[test]
 fn terminal_prompts_once_and_remembers_the_answer() {
-    if std::process::Command::new("script").arg("--version").output().is_err() {
-        return report_skipped("`script` is not installed");
-    }
     let project = with_requesting_tool("network = true");
-    let karat = assert_cmd::Command::cargo_bin("karat").unwrap().get_program().to_string_lossy().into_owned();
-    let answer_with = |answer: &str| {
-        let mut terminal = assert_cmd::Command::new("script");
-        terminal.args(["-qec", &format!("{karat} run suite -q"), "/dev/null"]).current_dir(project.path(""));
-        terminal.env_remove("CI").env("XDG_CONFIG_HOME", project.path(".user")).env("COLUMNS", "100");
-        CommandOutput::start(terminal.write_stdin(answer))
-    };
-    let refused = answer_with("n\n");
+    let answer_with = |answer: &str| project.run_on_terminal("run suite -q", answer);
+    let Some(refused) = answer_with("n\n") else { return };
     assert_eq!(refused.code, Some(2), "{}", refused.out);
     assert!(
         refused.out.contains("use the network") && refused.out.contains("was not given the permissions"),
         "{}",
         refused.out
     );
-    assert_eq!(answer_with("y\n").code, Some(0));
-    let again = answer_with("");
+    assert_eq!(answer_with("y\n").unwrap().code, Some(0));
+    let again = answer_with("").unwrap();
     assert!(again.code == Some(0) && !again.out.contains("[y/N]"), "{}", again.out);
     // The remembered answer also applies without a terminal, but not to a changed manifest.
     run(&project, &[]).expect(0);

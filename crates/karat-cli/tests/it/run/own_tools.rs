@@ -221,6 +221,21 @@ fn tool_is_tried_on_one_case_and_nothing_is_stored() {
     assert!(!project.path(".karat").exists());
     project.run("tools try tools/it.toml --case case-* suite").expect_error(2, &["name one tool and one case"]);
     project.run("tools try tools/it.toml --case other suite").expect(2);
+    // Without a case, the first with something to find; a clean one if there is no other.
+    let ran = project.run("tools try tools/it.toml suite").expect(0);
+    assert!(ran.out.starts_with("it on case-1: reported"), "{}", ran.out);
+    assert!(
+        ran.err.contains("trying it on case-1, the first case of ") && ran.err.contains("--case ID"),
+        "{}",
+        ran.err
+    );
+    let quiet = project.run("tools try tools/it.toml suite -q").expect(0);
+    assert!(!quiet.err.contains("trying it on"), "{}", quiet.err);
+    project.write("suite/cases/a-clean/case.yaml", "id: a-clean\nissues: []\n");
+    project.write("suite/cases/a-clean/before/app.py", "x = 1\n");
+    project.write("suite/cases/a-clean/after/app.py", "x = 2\n");
+    let ran = project.run("tools try tools/it.toml suite").expect_error(0, &["case-1", "with something to find"]);
+    assert!(ran.out.starts_with("it on case-1: "), "{}", ran.out);
 
     with_tool(&project, "it", "echo broken >&2; exit 3", "");
     let ran = project.run("tools try tools/it.toml --case case-1 suite").expect(5);

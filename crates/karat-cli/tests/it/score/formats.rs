@@ -1,11 +1,11 @@
 //! The output formats of `karat score`.
 
 use super::tiny;
-use crate::project::Project;
+use crate::project::{Project, lines, suite};
 use karat_format::report::ReportV1;
 use karat_report::table::draw;
 use karat_report::{FORMATS, TerminalStyle};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[test]
 fn table_fits_80_columns() {
@@ -115,6 +115,28 @@ fn sarif_output_can_be_imported() {
     assert_eq!((count("karat/match"), count("karat/extra"), count("karat/miss")), (0, 2, 3), "{rules:?}");
     assert!(ran.err.contains("3 results"), "{}", ran.err);
     assert!(rules.contains(&("karat/miss".to_owned(), "app/pool.py".to_owned(), 40)), "{rules:?}");
+}
+
+#[test]
+fn sarif_of_a_tool_that_never_reported_has_no_misses() {
+    let project =
+        suite(&[json!({ "id": "sqli", "issues": [{ "id": "g", "title": "SQL injection", "file": "a.py" }] })]);
+    let ended = |tool: &str, outcome: &str, number: u32| json!({ "case": "sqli", "tool": tool, "trial": number, "outcome": outcome, "findings": [] });
+    let trials = [ended("gone", "crashed", 1), ended("gone", "timed_out", 2), ended("silent", "reported", 1)];
+    project.write("s.jsonl", lines(&trials));
+    project.run("score . --submission s.jsonl -o out.sarif").expect(0);
+    let sarif: Value = serde_json::from_str(&project.read("out.sarif")).unwrap();
+    let run = |tool: &str| {
+        let name = json!(format!("karat: {tool}"));
+        sarif["runs"].as_array().unwrap().iter().find(|run| run["tool"]["driver"]["name"] == name).unwrap()
+    };
+    assert_eq!(run("gone")["results"], json!([]));
+    let failed = &run("gone")["invocations"][0];
+    assert_eq!(failed["executionSuccessful"], false);
+    let text = failed["toolExecutionNotifications"][0]["message"]["text"].as_str().unwrap();
+    assert!(text.starts_with("None of 2 trials came to a report: 1 crashed"), "{text}");
+    assert_eq!(run("silent")["results"][0]["ruleId"], "karat/miss");
+    assert_eq!(run("silent").get("invocations"), None);
 }
 
 #[test]

@@ -154,11 +154,31 @@ fn runs_are_grouped_by_suite_with_a_trend() {
     assert_eq!(groups[1].matches("<tr><td").count(), 3, "{}", groups[1]);
     let boxes = groups[1].matches("type=\"checkbox\"").count();
     assert_eq!(boxes, 2, "a run without a report cannot be compared: {}", groups[1]);
-    assert!(groups[1].contains("Best F1 of the last 2 runs, oldest first: 1.000, 0.500"), "{}", groups[1]);
+    assert!(groups[1].contains("Best F1 of the last 2 runs, oldest first: 1.000, 0.500\""), "{}", groups[1]);
     assert!(groups[1].contains(&format!("/compare?a={}&amp;b={}", runs[3], runs[2])), "{}", groups[1]);
     // The name comes before the id, and the exact time is in the tooltip.
     assert!(groups[1].contains("<span class=\"name\">second</span> <span class=\"id\">"), "{}", groups[1]);
     assert!(groups[1].contains(" UTC\">"), "{}", groups[1]);
+}
+
+#[test]
+fn trend_connects_only_runs_on_the_same_cases_by_the_same_rules() {
+    let project = two_runs();
+    project.run("run . --tool replay:bad.jsonl --trials 1 --only one --name selected -q").expect(0);
+    project.run("run . --tool replay:bad.jsonl --trials 1 --set threshold=0.9 --name rules -q").expect(0);
+    let cases = project.read("cases.jsonl");
+    project.write("cases.jsonl", cases.replacen("\"line_start\":2", "\"line_start\":3", 1));
+    assert_ne!(project.read("cases.jsonl"), cases);
+    for name in ["changed", "again"] {
+        project.run(&format!("run . --tool replay:bad.jsonl --trials 1 --name {name} -q")).expect(0);
+    }
+    let list = Server::start(&project, &[]).page("/");
+    let label = list.split("aria-label=\"Best F1 of the last 6 runs, oldest first: ").nth(1).unwrap();
+    let (values, words) = label.split('"').next().unwrap().split_once(". ").unwrap();
+    let stretches: Vec<usize> = values.split(" | ").map(|stretch| stretch.split(", ").count()).collect();
+    assert_eq!(stretches, [2, 1, 1, 2], "{values}");
+    assert!(words.starts_with("The line breaks where the suite, its selected cases or the profile changed"), "{words}");
+    assert_eq!((list.matches("<polyline").count(), list.matches("r=\"1.5\"").count()), (2, 2), "{list}");
 }
 
 #[test]
@@ -404,4 +424,43 @@ fn damaged_report_does_not_hide_other_runs() {
     assert!(page.status == 500 && page.body.contains("could not be read"), "{}", page.body);
     let list = server.page("/");
     assert!(list.contains("not readable by this version") && list.contains("second"), "{list}");
+}
+
+#[test]
+fn unnamed_run_is_called_by_its_suite_and_time() {
+    let project = two_runs();
+    for name in ["", "--name named"] {
+        project.run(&format!("run . --tool replay:bad.jsonl --trials 1 -q {name}")).expect(0);
+    }
+    let listed = project.json("store list --json");
+    let field = |at: usize, name: &str| listed[at][name].as_str().unwrap().to_owned();
+    let (id, short) = (field(1, "id"), field(1, "short_id"));
+    let title = |page: &str| page.split("<title>").nth(1).unwrap().split("</title>").next().unwrap().to_owned();
+    let crumbs = |page: &str| page.split("class=\"crumbs\"").nth(1).unwrap().split("</nav>").next().unwrap().to_owned();
+    let time = regex::Regex::new(r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC").unwrap();
+
+    // As a file.
+    project.ok(&format!("report {short} -o page.html -q"));
+    let page = project.read("page.html");
+    for shown in [title(&page), crumbs(&page)] {
+        assert!(shown.contains("tiny, ") && time.is_match(&shown) && !shown.contains(&short), "{shown}");
+    }
+    let method = page.split("<section id=\"method\"").nth(1).unwrap().split("</section>").next().unwrap();
+    assert!(method.contains(&format!("Run <code>{id}</code>")), "{method}");
+    project.ok("report named -o named.html -q");
+    let named = project.read("named.html");
+    assert!(title(&named).starts_with("named ·") && crumbs(&named).contains("named"), "{}", title(&named));
+
+    // Served.
+    let server = Server::start(&project, &[]);
+    for path in [format!("/runs/{id}"), format!("/runs/{id}/live")] {
+        let page = server.page(&path);
+        let (title, crumbs) = (title(&page), crumbs(&page));
+        assert!(title.contains("tiny, ") && time.is_match(&title), "{path}: {title}");
+        assert!(time.is_match(&crumbs) && !crumbs.contains(&format!(">{short}<")), "{path}: {crumbs}");
+    }
+    let page = server.page("/runs/named");
+    assert_eq!(title(&page), "named · tiny");
+    // Among the other runs, the unnamed one has its id beside its time.
+    assert!(crumbs(&page).contains(&format!("<span class=\"dim\">{short}</span>")), "{}", crumbs(&page));
 }

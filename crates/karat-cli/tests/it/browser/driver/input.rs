@@ -4,23 +4,29 @@ use super::Tab;
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// Withholds the next click from the page unless it lands on the element. `karatClick.end()` says where it landed
-/// instead, or nothing.
+/// Withholds the next click from the page unless it lands on the element. `karatClick.end()` says where it landed instead, or nothing.
+/// A press and a release of the mouse make no click of the element if the page replaced it between them.
 const GUARD_CLICK: &str = "(selector) => {
   const e = [...document.querySelectorAll(selector)].find((e) => e.checkVisibility());
   const names = ['pointerdown', 'touchstart', 'mousedown', 'pointerup', 'touchend', 'mouseup', 'click'];
   let landed = null;
+  let ended;
+  const clicked = new Promise((done) => { ended = done; });
   const guard = (event) => {
     if (!event.isTrusted) return;
     const hit = event.target;
-    landed ??= e.contains(hit) || hit.closest('label')?.control === e ? '' : hit.outerHTML.slice(0, 300);
+    const reached = e.contains(hit) || hit.closest('label')?.control === e;
+    if (landed === null || (event.type === 'click' && !landed)) landed = reached ? '' : hit.outerHTML.slice(0, 300);
     if (landed) { event.preventDefault(); event.stopImmediatePropagation(); }
+    if (landed || event.type === 'click') ended(landed);
   };
   for (const name of names) window.addEventListener(name, guard, { capture: true, passive: false });
-  window.karatClick = { end: () => {
+  window.karatClick = { end: async () => {
+    setTimeout(() => ended('nothing'), 2000);
+    const result = await clicked;
     for (const name of names) window.removeEventListener(name, guard, { capture: true });
     delete window.karatClick;
-    return landed ?? 'nothing';
+    return result;
   } };
 }";
 

@@ -4,6 +4,7 @@ use super::page_log::{PageLog, exception, is_own};
 use super::{Browser, Screen, TIMEOUT};
 use serde_json::{Value, json};
 use std::cell::Cell;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// A tab and the log of its page.
@@ -76,6 +77,13 @@ impl Tab {
     #[track_caller]
     pub(crate) fn add_init_script(&self, js: &str) {
         self.call("Page.addScriptToEvaluateOnNewDocument", json!({ "source": js }));
+    }
+
+    /// Keeps what pages of this tab download in a folder, under the names they ask for.
+    #[track_caller]
+    pub(crate) fn save_downloads(&self, folder: &Path) {
+        let about = json!({ "behavior": "allow", "browserContextId": self.context, "downloadPath": folder });
+        self.browser.own.pipe.call(None, "Browser.setDownloadBehavior", about);
     }
 
     /// Opens a URL and waits until it is loaded.
