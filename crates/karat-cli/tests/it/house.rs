@@ -168,6 +168,18 @@ fn no_module_has_a_catch_all_name() {
     }
 }
 
+/// What is allowed to a tool is kept in the user's settings, and tests must not write there.
+#[test]
+fn tests_start_karat_with_settings_of_their_own() {
+    let program = ["env!(\"CARGO_BIN_EXE_", "karat\")"].concat();
+    for (path, text) in sources("crates/karat-cli/tests/it") {
+        // The sandbox's tests start its supervisor, which has no settings, or have a home of their own.
+        let starts = text.contains(&program) && !path.components().any(|part| part.as_os_str() == "sandbox");
+        let has_own = text.contains("\"XDG_CONFIG_HOME\"") || text.contains(".env_clear()");
+        assert!(!starts || has_own, "{} starts Karat with the settings of whoever runs the tests", path.display());
+    }
+}
+
 /// `maud` escapes by construction; only `crates/karat-report/src/page.rs` may emit raw markup.
 #[test]
 fn pages_use_maud_for_markup() {

@@ -365,6 +365,7 @@ fn run_waiting_for_a_model_can_be_interrupted() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_karat"))
         .args(["run", "suite", "--tool", "llm:openai/m", "--trials", "2", "-j", "3", "-q"])
         .env("OPENAI_BASE_URL", format!("http://127.0.0.1:{}/v1", server.port))
+        .env("XDG_CONFIG_HOME", project.path(".user"))
         .current_dir(project.path(""))
         .stdin(Stdio::null())
         .stdout(Stdio::null())

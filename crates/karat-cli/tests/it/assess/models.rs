@@ -335,7 +335,7 @@ fn closed_stdout_does_not_prevent_files() {
     use std::process::{Command, Stdio};
     let project = project("");
     let mut command = Command::new(env!("CARGO_BIN_EXE_karat"));
-    command.current_dir(project.path(""));
+    command.current_dir(project.path("")).env("XDG_CONFIG_HOME", project.path(".user"));
     let arguments = ["assess", RECORD_FILE, "--no-rerank", "--resamples", "200", "-q", "-v", "-o", "a.json"];
     let mut running = command.args(arguments).stdout(Stdio::piped()).spawn().unwrap();
     drop(running.stdout.take());

@@ -218,6 +218,7 @@ impl RunningProcess {
     fn start(project: &Project, arguments: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_karat"));
         command.args(arguments).current_dir(project.path("")).stdin(Stdio::null());
+        command.env("XDG_CONFIG_HOME", project.path(".user"));
         Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
     }
 }

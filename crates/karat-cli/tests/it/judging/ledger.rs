@@ -155,6 +155,7 @@ fn questions_in_flight_at_a_kill_are_reported() {
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_karat"))
         .args(LINE.split_whitespace())
         .current_dir(project.path(""))
+        .env("XDG_CONFIG_HOME", project.path(".user"))
         .env("ANTHROPIC_BASE_URL", format!("http://127.0.0.1:{}", silent.port))
         .env("ANTHROPIC_API_KEY", KEY)
         .stdout(std::process::Stdio::null())

@@ -140,6 +140,7 @@ fn start_and_wait_for_requests(project: &Project, server: &Server, line: &str, r
         .args(line.split_whitespace())
         .env("ANTHROPIC_BASE_URL", format!("http://127.0.0.1:{}", server.port))
         .env("ANTHROPIC_API_KEY", KEY)
+        .env("XDG_CONFIG_HOME", project.path(".user"))
         .current_dir(project.path(""))
         .stdin(Stdio::null())
         .stdout(Stdio::null())

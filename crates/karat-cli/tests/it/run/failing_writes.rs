@@ -38,6 +38,7 @@ fn run_with_file_limit(project: &Project, blocks: u64, arguments: &[&str]) -> Co
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
     command.args(["-c", &script, env!("CARGO_BIN_EXE_karat")]).args(arguments).current_dir(project.path(""));
+    command.env("XDG_CONFIG_HOME", project.path(".user"));
     for name in ["KARAT_STORE", "GITHUB_STEP_SUMMARY", "KARAT_JUDGE"] {
         command.env_remove(name);
     }

@@ -156,6 +156,7 @@ impl LoggedServer {
         command
             .args(["serve", "--store", ".karat", "--listen", "127.0.0.1:0"])
             .args(more)
+            .env("XDG_CONFIG_HOME", project.path(".user"))
             .current_dir(project.path(""));
         command.env_remove("KARAT_SERVE_TOKEN").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();

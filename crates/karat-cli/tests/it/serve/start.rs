@@ -57,6 +57,7 @@ fn read_startup_lines(project: &Project, arguments: &[&str], token: &str, lines:
         .args(["serve", "--store", "elsewhere"])
         .args(arguments)
         .env("KARAT_SERVE_TOKEN", token)
+        .env("XDG_CONFIG_HOME", project.path(".user"))
         .current_dir(project.path(""))
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
