@@ -313,7 +313,8 @@ fn inherited_file_descriptors_are_closed() {
         }
         let mut command = std::process::Command::new("sh");
         command.args(["-c", &format!("{script} --isolation {}", isolation.as_str())]);
-        command.env("karat", env!("CARGO_BIN_EXE_karat")).current_dir(project.path(""));
+        command.env("karat", env!("CARGO_BIN_EXE_karat")).env("XDG_CONFIG_HOME", project.path(".user"));
+        command.current_dir(project.path(""));
         assert!(command.output().unwrap().status.success());
         let out = project.ok("store show latest --trial it case-1 1 --artifact stdout");
         // Three streams, and the folder that `ls` is listing.
