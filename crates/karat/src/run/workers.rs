@@ -51,8 +51,6 @@ const MAX_BATCH: usize = 512;
 const MAX_BATCH_BYTES: usize = 64 << 20;
 /// Trials that wait for the collector; they may be large.
 const MAX_QUEUE: usize = 64;
-/// How often storing is tried again on a full disk where room could be made.
-const MAX_RETRIES: usize = 3;
 
 impl<'a> Workers<'a> {
     pub(crate) fn new(
@@ -211,12 +209,7 @@ impl<'a> Workers<'a> {
 
     /// If a trial has filled the disk of the store, that trial is ended, and what others did is stored.
     fn emit_with_retries(&self, emit: &mut Emit<'_>, event: &RunEvent<'_>) -> Result<(), StoreError> {
-        for _ in 0..MAX_RETRIES {
-            match emit(event) {
-                Err(StoreError::Full { .. }) if self.context.room.make(&self.context.cancel) => {}
-                done => return done,
-            }
-        }
-        emit(event)
+        let RunContext { room, cancel, .. } = self.context;
+        room.repeat(cancel, |error| matches!(error, StoreError::Full { .. }), || emit(event))
     }
 }

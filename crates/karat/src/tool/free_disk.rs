@@ -4,6 +4,7 @@ use karat_io::cancel::Cancel;
 use karat_sandbox::DiskUsage;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,12 @@ use std::time::{Duration, Instant};
 const MIN_FREE: u64 = 1 << 20;
 /// How long a cancelled trial may take to end.
 const MAX_WAIT: Duration = Duration::from_secs(30);
+
+/// How long to wait for trials that are ending, where none is to blame for a full disk.
+const MAX_ENDING: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(20);
+/// How often something is tried again on a full disk although no trial was ended.
+const MAX_RESTARTS: usize = 3;
 
 /// The free space in the folder of all trials, and the trials that use it.
 pub(crate) struct FreeDisk {
@@ -20,6 +27,8 @@ pub(crate) struct FreeDisk {
     trials: Mutex<BTreeMap<PathBuf, Cancel>>,
     /// Locked while room is made, so that one full disk ends one trial.
     making: Mutex<()>,
+    /// How many trials were ended.
+    ended: AtomicUsize,
 }
 
 /// A trial that is known to use space, until this is dropped.
@@ -36,7 +45,13 @@ impl Drop for Occupied<'_> {
 
 impl FreeDisk {
     pub(super) fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), at_first: free(folder), trials: Mutex::default(), making: Mutex::default() }
+        Self {
+            folder: folder.to_owned(),
+            at_first: free(folder),
+            trials: Mutex::default(),
+            making: Mutex::default(),
+            ended: AtomicUsize::new(0),
+        }
     }
 
     pub(super) fn occupy(&self, folder: &Path, end: &Cancel) -> Occupied<'_> {
@@ -53,21 +68,56 @@ impl FreeDisk {
         !self.is_left() && self.culprit().is_some_and(|culprit| culprit == folder)
     }
 
+    /// Does something, and again as long as the disk is full and the trials that filled it can be ended.
+    pub(crate) fn repeat<T, E>(
+        &self,
+        cancel: &Cancel,
+        is_disk_full: impl Fn(&E) -> bool,
+        mut work: impl FnMut() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut restarts = 0;
+        loop {
+            let ended = self.ended.load(Ordering::Relaxed);
+            let done = work();
+            if !done.as_ref().is_err_and(&is_disk_full) || cancel.is_cancelled() {
+                return done;
+            }
+            let has_room = self.make(cancel);
+            // The next trial may have filled the disk again at once; there are only so many.
+            if self.ended.load(Ordering::Relaxed) == ended {
+                restarts += 1;
+                if !has_room || restarts > MAX_RESTARTS {
+                    return done;
+                }
+            }
+        }
+    }
+
     /// Makes room: ends the trial that used it up and waits for its end. `false` if no trial did.
-    pub(crate) fn make(&self, cancel: &Cancel) -> bool {
+    fn make(&self, cancel: &Cancel) -> bool {
         let _alone = locked(&self.making);
-        if self.is_left() {
-            return true;
-        }
-        let Some(culprit) = self.culprit() else { return false };
-        if let Some(end) = locked(&self.trials).get(&culprit) {
-            end.cancel();
-        }
         let begun = Instant::now();
-        while locked(&self.trials).contains_key(&culprit) && begun.elapsed() < MAX_WAIT && !cancel.is_cancelled() {
-            std::thread::sleep(Duration::from_millis(20));
+        let culprit = loop {
+            if self.is_left() {
+                return true;
+            }
+            match self.culprit() {
+                Some(culprit) => break culprit,
+                // The folder of a trial that has ended may be half removed.
+                None if begun.elapsed() < MAX_ENDING && !cancel.is_cancelled() => std::thread::sleep(LOOK),
+                None => return false,
+            }
+        };
+        let Some(end) = locked(&self.trials).get(&culprit).cloned() else { return true };
+        end.cancel();
+        while locked(&self.trials).contains_key(&culprit) {
+            if begun.elapsed() > MAX_WAIT || cancel.is_cancelled() {
+                return false;
+            }
+            std::thread::sleep(LOOK);
         }
-        self.is_left()
+        self.ended.fetch_add(1, Ordering::Relaxed);
+        true
     }
 
     /// The trial with the largest folder, unless something else than trials filled the disk.
@@ -90,4 +140,36 @@ pub(crate) fn free(folder: &Path) -> Option<u64> {
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_full_disk_prevents_is_repeated_while_trials_are_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let room = FreeDisk::new(folder.path());
+        let tries = |greedy: usize, outcome: Result<(), bool>| {
+            let mut tries = 0;
+            let result = room.repeat(
+                &Cancel::default(),
+                |full: &bool| *full,
+                || {
+                    tries += 1;
+                    if tries > greedy {
+                        return outcome;
+                    }
+                    room.ended.fetch_add(1, Ordering::Relaxed);
+                    Err(true)
+                },
+            );
+            assert_eq!(result, outcome);
+            tries
+        };
+        assert_eq!(tries(0, Ok(())), 1);
+        assert_eq!(tries(0, Err(false)), 1, "an error of another kind");
+        assert_eq!(tries(20, Ok(())), 21, "more trials than it is repeated for without any");
+        assert_eq!(tries(2, Err(true)), 2 + 1 + MAX_RESTARTS);
+    }
 }

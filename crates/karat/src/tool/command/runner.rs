@@ -47,8 +47,6 @@ const STOPPED: &str = "the run was stopped";
 /// Set-up may download things.
 const SETUP_TIME: Duration = Duration::from_secs(1800);
 const VERSION_TIME: Duration = Duration::from_secs(60);
-/// How often a trial is started again because others filled the disk.
-const MAX_RESTARTS: usize = 3;
 /// Characters of the last line of a tool's output that are repeated in the reason of its failure.
 const LAST_LINE: usize = 300;
 
@@ -66,13 +64,7 @@ impl TrialRunner for CommandRunner<'_> {
         let Some(template) = checkout else { return Ok(Some(task.skipped(NO_CODE))) };
         let RunContext { room, cancel, .. } = self.context;
         let is_disk_full = |error: &io::Error| matches!(error.kind(), StorageFull | QuotaExceeded);
-        for _ in 0..MAX_RESTARTS {
-            let done = self.run_once(task, template);
-            if !done.as_ref().is_err_and(is_disk_full) || !room.make(cancel) {
-                return done;
-            }
-        }
-        self.run_once(task, template)
+        room.repeat(cancel, is_disk_full, || self.run_once(task, template))
     }
 
     fn blocked(&self, record: &TrialRecord) -> Vec<Blocked> {
