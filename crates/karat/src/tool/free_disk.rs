@@ -18,6 +18,8 @@ const MAX_ENDING: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(20);
 /// How often something is tried again on a full disk although no trial was ended.
 const MAX_RESTARTS: usize = 3;
+/// How often it is tried again at all: two trials whose checkouts do not fit beside each other could end each other for ever.
+const MAX_REPEATS: usize = 1000;
 
 /// The free space in the folder of all trials, and the trials that use it.
 pub(crate) struct FreeDisk {
@@ -76,14 +78,14 @@ impl FreeDisk {
         mut work: impl FnMut() -> Result<T, E>,
     ) -> Result<T, E> {
         let mut restarts = 0;
-        loop {
+        for _ in 0..MAX_REPEATS {
             let ended = self.ended.load(Ordering::Relaxed);
             let done = work();
             if !done.as_ref().is_err_and(&is_disk_full) || cancel.is_cancelled() {
                 return done;
             }
             let has_room = self.make(cancel);
-            // The next trial may have filled the disk again at once; there are only so many.
+            // The next trial may have filled the disk again at once.
             if self.ended.load(Ordering::Relaxed) == ended {
                 restarts += 1;
                 if !has_room || restarts > MAX_RESTARTS {
@@ -91,6 +93,7 @@ impl FreeDisk {
                 }
             }
         }
+        work()
     }
 
     /// Makes room: ends the trial that used it up and waits for its end. `false` if no trial did.
@@ -171,5 +174,6 @@ mod tests {
         assert_eq!(tries(0, Err(false)), 1, "an error of another kind");
         assert_eq!(tries(20, Ok(())), 21, "more trials than it is repeated for without any");
         assert_eq!(tries(2, Err(true)), 2 + 1 + MAX_RESTARTS);
+        assert_eq!(tries(MAX_REPEATS, Err(true)), MAX_REPEATS + 1, "trials that end each other");
     }
 }
