@@ -46,6 +46,23 @@ pub(super) fn by_score(case: &PreparedCase<'_>, findings: &[Finding], decisions:
         };
         place_match(&mut result, found, goldens[g].acceptance);
     }
+    let mut repeats = repeats(&pairs.edges, &finding_of, &golden_of, goldens);
+    let mut left: Vec<usize> = (0..findings.len()).filter(|f| golden_of[*f].is_none()).collect();
+    if pairs.cut.is_empty() {
+        left.retain(|f| repeats[*f].is_none());
+    }
+    let best_goldens = search.best_goldens(&pairs, &left);
+    if !pairs.cut.is_empty() {
+        for (&f, best) in left.iter().zip(&best_goldens) {
+            let counting = best.filter(|best| best.counts).map(|best| best.index());
+            repeats[f] = repeats[f].or(counting);
+        }
+    }
+    let best_of: BTreeMap<usize, Option<Ranked>> = left.into_iter().zip(best_goldens).collect();
+    // What repeats a trap is matched to it as well.
+    let is_trap = |golden: &usize| goldens[*golden].acceptance == Acceptance::Trap;
+    let matched_to: Vec<Option<usize>> =
+        golden_of.iter().zip(&repeats).map(|(golden, repeated)| golden.or(repeated.filter(is_trap))).collect();
     for (g, golden) in goldens.iter().enumerate() {
         if golden.is_required() && finding_of[g].is_none() {
             let near = &pairs.of_golden[g];
@@ -64,7 +81,7 @@ pub(super) fn by_score(case: &PreparedCase<'_>, findings: &[Finding], decisions:
             let why = match &best {
                 Some(asked) if is_unjudged => MissReason::Unjudged { finding: Some(asked.index) },
                 _ if findings.is_empty() => MissReason::NothingReported,
-                best => miss_reason(profile, best.as_ref(), counts, &golden_of),
+                best => miss_reason(profile, best.as_ref(), counts, &matched_to),
             };
             let refused = if by_judges.is_empty() {
                 let near = near.iter().filter_map(|near| search.golden_candidate(g, Some(*near)));
@@ -76,19 +93,6 @@ pub(super) fn by_score(case: &PreparedCase<'_>, findings: &[Finding], decisions:
             result.misses.push(Miss { golden: g, best, refused, why, flags });
         }
     }
-    let mut repeats = repeats(&pairs.edges, &finding_of, &golden_of, goldens);
-    let mut left: Vec<usize> = (0..findings.len()).filter(|f| golden_of[*f].is_none()).collect();
-    if pairs.cut.is_empty() {
-        left.retain(|f| repeats[*f].is_none());
-    }
-    let best_goldens = search.best_goldens(&pairs, &left);
-    if !pairs.cut.is_empty() {
-        for (&f, best) in left.iter().zip(&best_goldens) {
-            let counting = best.filter(|best| best.counts).map(|best| best.index());
-            repeats[f] = repeats[f].or(counting);
-        }
-    }
-    let best_of: BTreeMap<usize, Option<Ranked>> = left.into_iter().zip(best_goldens).collect();
     let mut unjudged: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for &(g, f) in &decisions.unjudged {
         unjudged.entry(f).or_default().push(g);
@@ -175,12 +179,12 @@ fn nearest(candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
 }
 
 /// Why a golden with these candidates was missed; `counts` says whether the best one counts, and then it is assigned elsewhere.
-fn miss_reason(profile: &Profile, best: Option<&Candidate>, counts: bool, golden_of: &[Option<usize>]) -> MissReason {
+fn miss_reason(profile: &Profile, best: Option<&Candidate>, counts: bool, matched_to: &[Option<usize>]) -> MissReason {
     let Some(best) = best else {
         return if profile.forbids_pairs() { MissReason::NoneAllowed } else { MissReason::NoCandidate };
     };
     let (finding, score) = (best.index, best.heuristic);
-    match (golden_of[finding], best.refused_by) {
+    match (matched_to[finding], best.refused_by) {
         (Some(by), None) if counts => MissReason::Taken { finding, by },
         (_, Some(RefusedBy::Judge(judgement))) => MissReason::Refused { finding, judgement },
         (_, Some(RefusedBy::NoEvidence)) => MissReason::PathAlone { finding },
