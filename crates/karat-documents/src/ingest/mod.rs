@@ -20,7 +20,7 @@ use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::Builder;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// An ingested document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,14 +161,38 @@ fn run_guarded<T: Send + 'static>(
     // Third-party readers panic on some damaged files; nothing that such a reader built is used.
     let guarded = move || send.send(catch_unwind(AssertUnwindSafe(read)).ok());
     Builder::new().name(THREAD.to_owned()).stack_size(STACK).spawn(guarded).map_err(|_| source.broken(format))?;
-    match receive.recv_timeout(Duration::from_secs(seconds)) {
-        Ok(Some(result)) => result,
-        Ok(None) | Err(RecvTimeoutError::Disconnected) => Err(source.broken(format)),
-        Err(RecvTimeoutError::Timeout) => {
-            let help = "is it damaged? Save it again, or split it";
-            Err(source.unreadable(format!("reading it took longer than {seconds} s and was stopped; {help}")))
+    let limit = Duration::from_secs(seconds);
+    let (began, spent_before) = (Instant::now(), processor_time());
+    let mut wait = limit;
+    loop {
+        match receive.recv_timeout(wait) {
+            Ok(Some(result)) => return result,
+            Ok(None) | Err(RecvTimeoutError::Disconnected) => return Err(source.broken(format)),
+            Err(RecvTimeoutError::Timeout) => {}
         }
+        if took_too_long(processor_time().saturating_sub(spent_before), began.elapsed(), limit) {
+            let help = "is it damaged? Save it again, or split it";
+            let message = format!("reading it took longer than {seconds} s and was stopped; {help}");
+            return Err(source.unreadable(message));
+        }
+        wait = LOOK;
     }
+}
+
+/// How often it is looked whether a reader has taken too long.
+const LOOK: Duration = Duration::from_millis(200);
+/// How many times the limit a reader may take by the clock.
+const LONGEST: u32 = 20;
+
+/// On a busy machine a reader gets little of the time that passes, so the limit is one of processor time.
+fn took_too_long(spent: Duration, elapsed: Duration, limit: Duration) -> bool {
+    spent >= limit || elapsed >= limit * LONGEST
+}
+
+/// The processor time of this process: at least that of a reader in it.
+fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::try_from(time).unwrap_or_default()
 }
 
 struct Source<'a> {

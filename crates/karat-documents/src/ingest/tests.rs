@@ -92,6 +92,19 @@ fn panicking_and_slow_readers_are_errors() {
 }
 
 #[test]
+fn busy_machine_does_not_stop_a_reader() {
+    let check = |spent, elapsed, expect| {
+        let [spent, elapsed, limit] = [spent, elapsed, 60].map(Duration::from_secs);
+        assert_eq!(took_too_long(spent, elapsed, limit), expect, "{spent:?} of {elapsed:?}");
+    };
+    check(5, 70, false);
+    check(59, 600, false);
+    check(60, 60, true);
+    // It waits for something that never comes.
+    check(0, 1_200, true);
+}
+
+#[test]
 fn documents_round_trip() {
     let text = "front\n\n# A\n\ntext\n\n## 1.2 B\n\n- one\n- two\n";
     let document = ingest("a.md", text.as_bytes(), &IngestLimits::default()).unwrap();
