@@ -113,7 +113,8 @@ fn by_audit(case: &PreparedCase<'_>, findings: &[Finding], decisions: &Decisions
     let marked = goldens.iter().position(|golden| golden.target && golden.is_required());
     let target = marked.or_else(|| goldens.iter().position(Golden::is_required));
     let named = audit.target.as_ref().filter(|target| target.found).and_then(|target| target.finding.as_ref());
-    let by = named.and_then(|id| findings.iter().position(|finding| finding.id == *id));
+    // Without a golden to match, the finding that the audit names is an extra like the others.
+    let by = target.and(named).and_then(|id| findings.iter().position(|finding| finding.id == *id));
     let mut result = TrialResult::default();
     if let (Some(golden), Some(finding)) = (target, by) {
         result.matches.push(Match::new(golden, finding, DecidedBy::Judge(judge.clone()), Some(judgement)));

@@ -335,3 +335,47 @@ fn a_model_completes_the_audit_of_people() {
     // Where people agree with a model on the target, how well it is understood is the model's word still.
     assert_eq!(describe(&[model, "human:anna f1=TARGET_MATCH | f1"]).3, Some(0.75));
 }
+
+/// Whatever a case expects and an audit says of it, every finding and every golden gets an outcome once.
+#[test]
+fn every_combination_of_goldens_and_audits_is_scored() {
+    let goldens = [
+        "",
+        "g a.sol:1 | x",
+        "g a.sol:1 target | x",
+        "g a.sol:1 acceptable | x",
+        "g a.sol:1 trap | x",
+        "g a.sol:1 | x\nh b.sol:2 target | y",
+    ];
+    let findings = ["", "f0 a.sol:1 | x", "f0 a.sol:1 | x\nf1 b.sol:9 | z"];
+    let named = [None, Some("f0"), Some("f1"), Some("unknown")];
+    for (goldens, findings) in goldens.iter().flat_map(|own| findings.map(|findings| (*own, findings))) {
+        let suite = suite(vec![case("c", goldens)]);
+        let trial = trial("c", 1, findings);
+        let required = suite.cases[0].required().count();
+        for (found, named) in [false, true].into_iter().flat_map(|found| named.map(|named| (found, named))) {
+            for class in [None].into_iter().chain(Classification::ALL.map(Some)) {
+                let mut judgement = audit("c m yes 0.9 - exact");
+                let Decision::Audit(decision) = &mut judgement.decision else { unreachable!() };
+                let target = decision.target.as_mut().unwrap();
+                (target.found, target.finding) = (found, named.map(FindingId::new));
+                decision.findings = class
+                    .map(|classification| ClassifiedFinding {
+                        finding: FindingId::new("f0"),
+                        classification,
+                        matches_target: None,
+                        is_valid_concern: None,
+                    })
+                    .into_iter()
+                    .collect();
+                let card = score(&suite, std::slice::from_ref(&trial), &[judgement], &profile("audit", ""));
+                let result = &card.tools[0].cases[0].trials[0].result;
+                let what = format!("{goldens} / {findings} / {found} {named:?} {class:?}");
+                let placed =
+                    result.matches.len() + result.extras.len() + result.duplicates.len() + result.acceptable.len();
+                assert_eq!(placed, trial.findings.len(), "{what}");
+                assert_eq!(result.matches.len() + result.misses.len(), required, "{what}");
+            }
+        }
+    }
+}
