@@ -1,0 +1,1 @@
+//! What was scored, as Parquet tables.
