@@ -1,0 +1,9 @@
+#include "mean.h"
+
+double samples_mean(const struct samples *samples)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < samples->count; i++)
+        sum += samples->data[i];
+    return samples->count == 0 ? 0 : sum / samples->count;
+}

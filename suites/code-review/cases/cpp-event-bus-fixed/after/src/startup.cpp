@@ -1,0 +1,5 @@
+#include "startup.hpp"
+
+Startup::Startup(Bus& bus) {
+    bus.once("config", [this](const Event& event) { config_ = event.body; });
+}

@@ -1,0 +1,3 @@
+module example.org/site
+
+go 1.19

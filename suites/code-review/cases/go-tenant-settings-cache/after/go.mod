@@ -1,0 +1,3 @@
+module example.org/console
+
+go 1.19

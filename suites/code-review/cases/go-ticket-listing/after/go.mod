@@ -1,0 +1,3 @@
+module example.org/helpdesk
+
+go 1.19

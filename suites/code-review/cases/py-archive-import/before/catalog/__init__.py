@@ -1,0 +1,1 @@
+"""Imports product catalogues that suppliers send."""

@@ -1,0 +1,1 @@
+"""Address books of a company, merged from what its offices send."""

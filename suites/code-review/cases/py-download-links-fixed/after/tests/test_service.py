@@ -1,0 +1,30 @@
+import unittest
+
+from links.documents import Archive, Document
+from links.service import LinkService, entity_tag
+from links.signing import Signer
+
+
+class LinkServiceTest(unittest.TestCase):
+    def setUp(self):
+        self.now = 1_700_000_000
+        archive = Archive()
+        archive.add(Document("inv-20417", "blum", b"total 12"))
+        self.service = LinkService(archive, Signer(b"k" * 32), lifetime=600, clock=lambda: self.now)
+
+    def test_a_link_leads_to_its_document(self):
+        path = self.service.issue("inv-20417")
+        self.assertEqual(self.service.open(path).owner, "blum")
+
+    def test_a_link_ends(self):
+        path = self.service.issue("inv-20417")
+        self.now += 601
+        self.assertIsNone(self.service.open(path))
+
+    def test_another_document_is_refused(self):
+        path = self.service.issue("inv-20417").replace("inv-20417", "inv-20418")
+        self.assertIsNone(self.service.open(path))
+
+    def test_the_tag_follows_the_content(self):
+        one, two = Document("a", "blum", b"1"), Document("a", "blum", b"2")
+        self.assertNotEqual(entity_tag(one), entity_tag(two))

@@ -1,0 +1,1 @@
+"""Hands documents of a customer portal out to browsers."""

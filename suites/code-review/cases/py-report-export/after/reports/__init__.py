@@ -1,0 +1,1 @@
+"""Reports on the tickets of a help desk."""

@@ -1,0 +1,1 @@
+"""Delivers files from a spool folder to a remote archive."""

@@ -1,0 +1,1 @@
+"""Receives deliveries of a payment provider and books them."""

@@ -1,0 +1,4 @@
+# A file that cannot be uploaded does not stop those after it.
+set -eu
+tsc -p .
+node proof.mjs
