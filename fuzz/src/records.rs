@@ -11,7 +11,7 @@ use karat_format::case::CaseV1;
 use karat_format::diagnostic_render::render;
 use karat_format::document::{Syntax, decode, schema_of};
 use karat_format::recorded::{self, NamedLines};
-use karat_format::report::ReportV1;
+use karat_format::report::{DetailV1, ReportV1};
 use karat_report::report_view::ReportView;
 use karat_report::{FORMATS, TerminalStyle, build};
 use std::sync::OnceLock;
@@ -108,10 +108,9 @@ fn drawn_report(
         cluster: None,
         level: 0.95,
     };
-    build::report(&build::ReportInput {
+    let pairs = build::PairReports::of_scorecard(suite, trials, judgements, profile, scorecard, DetailV1::All);
+    let input = build::ReportInput {
         suite,
-        trials,
-        judgements,
         profile,
         seed: 0,
         intervals,
@@ -121,7 +120,8 @@ fn drawn_report(
         isolation: &std::collections::BTreeMap::new(),
         asked: &[],
         spent: &std::collections::BTreeMap::new(),
-    })
+    };
+    build::report(&input, pairs, &build::TrialCosts::new(trials))
 }
 
 /// The suite that trials and judgements are about.

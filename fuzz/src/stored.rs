@@ -19,7 +19,7 @@ pub fn check(bytes: &[u8]) {
         return;
     }
     let Ok(holds_exchanges) = Store::is_ledger_file(&file) else { return };
-    let mut store = match Store::create(&folder.path().join("store")) {
+    let mut store = match Store::create(folder.path().join("store")) {
         Ok(store) => store,
         Err(error) => panic!("no store can be made: {error}"),
     };

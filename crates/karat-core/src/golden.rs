@@ -42,6 +42,19 @@ pub enum Acceptance {
     Trap,
 }
 
+/// How running code shows that a golden is real. Tools never see any of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "ProofV1")]
+pub struct Proof {
+    /// The program and its arguments. It must fail in a copy of `after/` with `files` laid over it, and pass there with `fixed` applied.
+    pub run: Vec<String>,
+    /// A folder of the case, outside `before/` and `after/`.
+    pub files: String,
+    /// A file of the case, outside `before/` and `after/`: a unified diff on `after/` that repairs what is wrong.
+    pub fixed: String,
+}
+
 /// One golden issue of a case.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
@@ -53,6 +66,8 @@ pub struct Golden {
     pub category: Option<String>,
     pub file: Option<FilePattern>,
     pub lines: Option<Lines>,
+    /// A fragment that its lines contain.
+    pub quote: Option<String>,
     pub function: Option<String>,
     pub title: Option<String>,
     pub description: Option<String>,
@@ -69,6 +84,7 @@ pub struct Golden {
     /// The one issue an audit of the case is about.
     pub target: bool,
     pub acceptance: Acceptance,
+    pub proof: Option<Proof>,
 }
 
 impl Golden {

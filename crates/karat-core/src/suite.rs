@@ -82,6 +82,10 @@ pub struct Case {
     pub goldens: Vec<Golden>,
     pub allow_unexpected: bool,
     pub meta: BTreeMap<String, String>,
+    /// A text that occurs nowhere else: a model that can repeat it was trained on the case.
+    pub canary: Option<String>,
+    /// The day it was made, as `YYYY-MM-DD`.
+    pub made: Option<String>,
     /// The lines its change touched, if before and after are available.
     pub change: Option<Change>,
 }

@@ -1,7 +1,7 @@
 //! `case.yaml`, a line of `cases.jsonl`, and a CRB `challenge.yaml`: one type for all three.
 
 use super::{ValueFault, id_fault};
-use karat_core::golden::{Acceptance, Golden, Severity};
+use karat_core::golden::{Acceptance, Golden, Proof, Severity};
 use karat_core::ids::{CaseId, GoldenId};
 use karat_core::lines::Lines;
 use karat_core::path::FilePattern;
@@ -68,6 +68,12 @@ pub struct CaseV1 {
     /// Free fields to slice and cluster by.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub meta: BTreeMap<String, Scalar>,
+    /// A text that occurs nowhere else: a model that can repeat it was trained on the case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub canary: Option<String>,
+    /// The day it was made, as `YYYY-MM-DD`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<String>,
 }
 
 /// The title of the golden in a case that `karat suite add` drafted: a person has to replace it.
@@ -121,6 +127,9 @@ pub struct IssueV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub line_end: Option<u32>,
+    /// A fragment that its lines in `after/` contain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quote: Option<String>,
     /// The function it lies in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
@@ -163,6 +172,9 @@ pub struct IssueV1 {
     /// What a match with it means.
     #[serde(default, skip_serializing_if = "is_default")]
     pub acceptance: Acceptance,
+    /// How running code shows that it is real; tools never see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
 }
 
 fn is_default(value: &Acceptance) -> bool {
@@ -186,6 +198,7 @@ impl CaseV1 {
             faults.extend(own);
             goldens.push(golden);
         }
+        faults.extend(origin_faults(self.canary.as_deref(), self.made.as_deref()));
         faults.extend(code_faults(self.repo.as_ref(), [&self.rev, &self.base_rev], self.trees.as_ref()));
         let required = goldens.iter().any(Golden::is_required);
         let case = Case {
@@ -207,10 +220,57 @@ impl CaseV1 {
             goldens,
             allow_unexpected: self.allow_unexpected,
             meta: self.meta.into_iter().map(|(key, value)| (key, value.to_string())).collect(),
+            canary: self.canary,
+            made: self.made,
             change: None,
         };
         (case, faults)
     }
+}
+
+/// Faults of the keys by which memorised cases are recognised.
+fn origin_faults(canary: Option<&str>, made: Option<&str>) -> Vec<ValueFault> {
+    let mut faults = Vec::new();
+    if canary.is_some_and(|canary| canary.trim().is_empty()) {
+        faults.push(ValueFault::new(
+            &["canary"],
+            "blank-canary",
+            "the canary is blank; write a new UUID, or remove it",
+        ));
+    }
+    let is_date = |text: &str| text.parse::<jiff::civil::Date>().is_ok_and(|date| date.to_string() == text);
+    if let Some(made) = made.filter(|made| !is_date(made)) {
+        let message = format!("{made:?} is not a date: expected YYYY-MM-DD, such as 2026-03-31");
+        faults.push(ValueFault::new(&["made"], "bad-date", message));
+    }
+    faults
+}
+
+/// Faults of a golden's proof. Its files must not be where tools see them.
+fn proof_faults(index: &str, proof: &Proof) -> Vec<ValueFault> {
+    let mut faults = Vec::new();
+    let mut fault = |key: &str, code, message: String| {
+        faults.push(ValueFault::new(&["issues", index, "proof", key], code, message));
+    };
+    match proof.run.first() {
+        None => fault("run", "no-program", "the command is empty: name a program and its arguments".to_owned()),
+        Some(program) if program.trim().is_empty() || program.starts_with('/') || program.contains('\0') => {
+            let message = format!("{program:?} is neither the name of a program nor a file of the proof");
+            fault("run", "no-program", message);
+        }
+        Some(_) => {}
+    }
+    for (key, path) in [("files", &proof.files), ("fixed", &proof.fixed)] {
+        let is_plain = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\\', '\0']);
+        if !path.trim_end_matches('/').split('/').all(is_plain) {
+            let message =
+                format!("the path {path:?} leaves the case folder; name something in it, such as proofs/NAME");
+            fault(key, "path-escapes", message);
+        } else if matches!(path.split('/').next(), Some("before" | "after")) {
+            fault(key, "visible-proof", format!("{path:?} is part of the code that tools see; move it out of there"));
+        }
+    }
+    faults
 }
 
 /// Faults of the keys that say where the code is.
@@ -276,12 +336,17 @@ impl IssueV1 {
             (None, Some(_)) => fault("line_end", "no-line-start", "line_end without line_start".to_owned()),
             _ => {}
         }
+        if self.quote.as_ref().is_some_and(|quote| quote.trim().is_empty()) {
+            fault("quote", "blank-quote", "the quote is blank: repeat a part of the lines, or remove it".to_owned());
+        }
+        faults.extend(self.proof.iter().flat_map(|proof| proof_faults(index, proof)));
         let golden = Golden {
             id: GoldenId::new(self.id),
             severity: self.severity,
             category: self.category,
             file,
             lines: Lines::from_start(self.line_start, self.line_end),
+            quote: self.quote,
             function: self.function,
             title: self.title,
             description: self.description,
@@ -296,6 +361,7 @@ impl IssueV1 {
             fix: self.fix,
             target: self.target,
             acceptance: self.acceptance,
+            proof: self.proof,
         };
         (golden, faults)
     }
@@ -324,6 +390,8 @@ impl From<&Case> for CaseV1 {
             issues: case.goldens.iter().map(IssueV1::from).collect(),
             allow_unexpected: case.allow_unexpected,
             meta: case.meta.iter().map(|(key, value)| (key.clone(), Scalar::Text(value.clone()))).collect(),
+            canary: case.canary.clone(),
+            made: case.made.clone(),
         }
     }
 }
@@ -337,6 +405,7 @@ impl From<&Golden> for IssueV1 {
             file: golden.file.as_ref().map(ToString::to_string),
             line_start: golden.lines.map(|l| l.start),
             line_end: golden.lines.map(|l| l.end),
+            quote: golden.quote.clone(),
             function: golden.function.clone(),
             title: golden.title.clone(),
             description: golden.description.clone(),
@@ -351,6 +420,7 @@ impl From<&Golden> for IssueV1 {
             fix: golden.fix.clone(),
             target: golden.target,
             acceptance: golden.acceptance,
+            proof: golden.proof.clone(),
         }
     }
 }

@@ -35,6 +35,11 @@ pub struct JudgeConfigV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub requests_per_minute: Option<u32>,
+    /// The most tokens in a minute, those of the answers included; as many as come where absent. Each request is counted with the
+    /// most tokens that it may have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub tokens_per_minute: Option<u32>,
     /// The longest one request may take, such as `90s`; two minutes where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,

@@ -20,6 +20,7 @@ pub mod ordered_map;
 pub mod patterns;
 pub mod power;
 pub mod probe;
+pub mod proofs;
 pub mod quantity;
 pub mod ranking;
 pub mod recorded;

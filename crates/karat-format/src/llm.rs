@@ -39,6 +39,11 @@ pub struct LlmV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub requests_per_minute: Option<u32>,
+    /// The most tokens in a minute, those of the answers included; as many as come where absent. Each request is counted with the
+    /// most tokens that it may have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub tokens_per_minute: Option<u32>,
     /// How often a request that failed for a passing reason is made again; 10 where absent. Of a `command`, how often a trial that
     /// met an outage is tried again; 3 where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -130,6 +135,7 @@ impl LlmV1 {
             max_tokens: self.max_tokens,
             concurrency: self.concurrency,
             requests_per_minute: self.requests_per_minute,
+            tokens_per_minute: self.tokens_per_minute,
             timeout,
             retries: self.retries,
             price_in: self.price_in,

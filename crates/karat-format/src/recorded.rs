@@ -25,10 +25,36 @@ const MAX_SUGGESTIONS: usize = 50;
 
 /// Reads submissions. Unknown cases and duplicate trials are faults; all are reported at once.
 pub fn read_trials(inputs: Vec<NamedLines<'_>>, suite: Option<&Suite>) -> Result<Vec<Trial>, Faults> {
+    let mut trials = Vec::new();
+    scan_trials(inputs, suite, &mut |trial, _| trials.push(trial))?;
+    Ok(trials)
+}
+
+/// Where a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinePlace<'l> {
+    /// Index of the input.
+    pub input: usize,
+    /// The byte offset of the line in the input, decoded.
+    pub offset: u64,
+    /// The line without its line break.
+    pub text: &'l str,
+}
+
+/// Reads submissions and hands over one trial at a time, so that they need not fit into memory. What was handed over counts only
+/// if there are no faults.
+pub fn scan_trials(
+    inputs: Vec<NamedLines<'_>>,
+    suite: Option<&Suite>,
+    each: &mut dyn FnMut(Trial, LinePlace<'_>),
+) -> Result<(), Faults> {
     let cases: Option<HashSet<&str>> = suite.map(|suite| suite.cases.iter().map(|c| c.id.as_str()).collect());
+    let files: Vec<String> = inputs.iter().map(|input| input.file.clone()).collect();
     let mut suggestions = MAX_SUGGESTIONS;
-    let mut places: HashMap<(String, String, u32), String> = HashMap::new();
-    read_all(inputs, |value: TrialV1, line, place| {
+    // By the numbers of case and tool and by trial: the input and the number of the line.
+    let mut places: HashMap<(u32, u32, u32), (u32, u32)> = HashMap::new();
+    let mut numbers: HashMap<String, u32> = HashMap::new();
+    scan_all(inputs, |value: TrialV1, line, input| {
         let (trial, found) = value.into_trial();
         let mut own: Vec<Diagnostic> = value_diagnostics(&found, line);
         let stated = |key: &'static str| line.has(&[key.into()]);
@@ -43,14 +69,25 @@ pub fn read_trials(inputs: Vec<NamedLines<'_>>, suite: Option<&Suite>) -> Result
             }
             own.push(fault);
         }
-        let key = (trial.case.to_string(), trial.tool.to_string(), trial.number);
-        let identified = ["case", "tool", "trial"].iter().all(|key| stated(key));
-        if let Some(earlier) = identified.then(|| places.insert(key, place)).flatten() {
-            let Trial { number, tool, case, .. } = &trial;
-            let message = format!("trial {number} of {tool} on {case} is already given, at {earlier}");
-            own.push(line.at(&["trial".into()], "duplicate-trial", message));
+        if ["case", "tool", "trial"].iter().all(|key| stated(key)) {
+            let mut number = |name: &str| match numbers.get(name) {
+                Some(known) => *known,
+                None => {
+                    let next = numbers.len() as u32;
+                    numbers.insert(name.to_owned(), next);
+                    next
+                }
+            };
+            let key = (number(trial.case.as_str()), number(trial.tool.as_str()), trial.number);
+            if let Some((file, at)) = places.insert(key, (input as u32, line.number as u32)) {
+                let Trial { number, tool, case, .. } = &trial;
+                let earlier = format!("{}:{at}", files[file as usize]);
+                let message = format!("trial {number} of {tool} on {case} is already given, at {earlier}");
+                own.push(line.at(&["trial".into()], "duplicate-trial", message));
+            }
         }
-        (trial, own)
+        each(trial, LinePlace { input, offset: line.offset as u64, text: line.text });
+        own
     })
 }
 
@@ -97,16 +134,26 @@ fn read_all<V: DeserializeOwned + JsonSchema, T>(
     inputs: Vec<NamedLines<'_>>,
     mut each: impl FnMut(V, &Line<'_>, String) -> (T, Vec<Diagnostic>),
 ) -> Result<Vec<T>, Faults> {
+    let mut values = Vec::new();
+    scan_all(inputs, |value, line, _| {
+        let (value, own) = each(value, line, format!("{}:{}", line.file, line.number));
+        values.push(value);
+        own
+    })?;
+    Ok(values)
+}
+
+/// Reads the values of all inputs. `each` gets one with its line and the index of its input, and returns its faults.
+fn scan_all<V: DeserializeOwned + JsonSchema>(
+    inputs: Vec<NamedLines<'_>>,
+    mut each: impl FnMut(V, &Line<'_>, usize) -> Vec<Diagnostic>,
+) -> Result<(), Faults> {
     let schema = schema_of::<V>();
-    let (mut values, mut faults) = (Vec::new(), Vec::new());
-    for NamedLines { file, reader } in inputs {
-        faults.extend(decode_lines::<V>(&file, reader, &schema, |number, value, line| {
-            let (value, own) = each(value, line, format!("{file}:{number}"));
-            values.push(value);
-            own
-        }));
+    let mut faults = Vec::new();
+    for (input, NamedLines { file, reader }) in inputs.into_iter().enumerate() {
+        faults.extend(decode_lines::<V>(&file, reader, &schema, |_, value, line| each(value, line, input)));
     }
-    if faults.iter().any(|fault| fault.level == Level::Error) { Err(Faults(faults)) } else { Ok(values) }
+    if faults.iter().any(|fault| fault.level == Level::Error) { Err(Faults(faults)) } else { Ok(()) }
 }
 
 /// A key of the question to a judge, to detect a second answer to the same question.

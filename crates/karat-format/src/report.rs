@@ -1,10 +1,12 @@
 //! The report, from which every other output format is generated.
 
+mod detail;
 mod measured;
 mod reason;
 mod sensitivity;
 mod trial;
 
+pub use detail::DetailV1;
 pub use measured::{
     AgreementV1, AnswerFormatV1, CorrectedMetricV1, CorrectedToolV1, CorrectedV1, CostV1, FindingKindV1, JudgeSpentV1,
     JudgeV1, LatencyV1, MeasuredAgreementV1, MeasuredV1, SamplingV1,
@@ -51,6 +53,9 @@ pub struct ReportV1 {
     /// Whether any trial came to a report; without one, no tool has scores or a rank.
     #[serde(default)]
     pub status: StatusV1,
+    /// What it holds of single trials; absent if everything.
+    #[serde(default, skip_serializing_if = "DetailV1::is_all")]
+    pub detail: DetailV1,
     /// What was scored against.
     pub suite: SuiteV1,
     /// The rules, fully resolved.
@@ -428,8 +433,11 @@ pub struct CaseResultV1 {
     pub case: String,
     /// Whether every trial passed.
     pub pass: bool,
-    /// Means over trials.
+    /// Means over trials; empty in a report without details, which has `values` instead.
     pub metrics: MetricsV1,
+    /// The defined values of the same metrics, in a report without details.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, f64>,
     /// What it adds to metrics that are sums over cases, by name; what is 0 is left out. `confidence@0.9.right` counts findings of
     /// that confidence that are right, `severity@4.wrong` those of that severity that are not, and `verdict@0.9.right` verdicts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -445,6 +453,17 @@ impl CaseResultV1 {
     /// Whether all of its trials met an outage, so that nothing is known of the case.
     pub fn is_unavailable(&self) -> bool {
         !self.trials.is_empty() && self.trials.iter().all(|trial| trial.outcome == Outcome::Unavailable)
+    }
+
+    /// The value of one of its metrics, if it has one.
+    pub fn value(&self, id: &str) -> Option<f64> {
+        self.metrics.get(id).and_then(|estimate| estimate.value).or_else(|| self.values.get(id).copied())
+    }
+
+    /// The metrics that have a value.
+    pub fn defined_values(&self) -> impl Iterator<Item = (&String, f64)> {
+        let stated = self.metrics.iter().filter_map(|(id, estimate)| Some((id, estimate.value?)));
+        stated.chain(self.values.iter().map(|(id, value)| (id, *value)))
     }
 
     /// The trials that enter the metrics.

@@ -1,8 +1,8 @@
 //! The table of published JSON Schemas.
 
 use crate::{
-    assessment, baseline, case, comparison, config, gate, golden_record, judgement, patterns, power, ranking, report,
-    run, submission, template, tool,
+    assessment, baseline, case, comparison, config, gate, golden_record, judgement, patterns, power, proofs, ranking,
+    report, run, submission, template, tool,
 };
 use karat_core::profile::Profile;
 use schemars::{JsonSchema, Schema};
@@ -32,6 +32,7 @@ pub static SCHEMAS: &[PublishedSchema] = &[
     published::<gate::DemandsV1>("gate-rules.json", "demands for `karat gate --rules`"),
     published::<gate::GateV1>("gate.json", "the result of a gate"),
     published::<power::PowerV1>("power.json", "a power analysis"),
+    published::<proofs::ProofsV1>("proofs.json", "proofs.json, what running the proofs of a suite has shown"),
     published::<ranking::RankedV1>("ranking.json", "a line of an expert's ranking of tools"),
     published::<assessment::AssessmentReportV1>("assessment.json", "the report of an assessment"),
     published::<golden_record::GoldenRecordV0_4>("golden-record.json", "a golden record, *.golden-assessment.yml"),

@@ -1,41 +1,42 @@
 //! Builds a report from a scorecard.
 
+mod costs;
+mod pairs;
+mod reduce;
 #[cfg(test)]
 mod tests;
+mod trial;
 
-use super::reason::{self, Names, matched_by};
-use super::refused::refused;
-use karat_core::finding::Finding;
+pub use costs::TrialCosts;
+pub use pairs::{CasePairs, CaseReport, PairReports};
+pub use reduce::reduce;
+pub(crate) use trial::candidate;
+
 use karat_core::golden::Golden;
-use karat_core::judgement::{Decision, Judgement};
-use karat_core::matching::outcome::{Candidate, DecidedBy, Duplicate, Extra, Match, Miss};
 use karat_core::metric::estimate::Estimate;
 use karat_core::metric::sums::Sums;
 use karat_core::metric::sweep::Sweep;
 use karat_core::metric::table;
-use karat_core::pooling::{Member, Pool, pool_extras};
 use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::{
-    AuditSummary, CaseScore, CorrectedMetric, CorrectedTool, Intervals, Scorecard, Slice, ToolScore, TrialScore,
+    CaseScore, CorrectedMetric, CorrectedTool, Intervals, Scorecard, Slice, ToolScore, TrialScore,
 };
 use karat_core::stats::correct::{CorrectedEstimate, CorrectionError};
 use karat_core::suite::{Case, Suite};
-use karat_core::trial::{Outcome, Trial};
+use karat_core::trial::Outcome;
 use karat_core::wording;
 use karat_format::report::{
-    AuditInfoV1, CandidateV1, CaseInfoV1, CaseResultV1, CorrectedMetricV1, CorrectedToolV1, CorrectedV1, CostV1,
-    DuplicateV1, EstimateV1, ExtraV1, FindingInfoV1, IntervalsV1, IssueInfoV1, JudgeSpentV1, JudgeV1, JudgementInfoV1,
-    LatencyV1, MatchV1, MeasuredV1, MetricsV1, MissV1, PooledExtraV1, PooledMemberV1, ProfileV1, RefusedV1, ReportV1,
-    SCHEMA, SliceV1, StatusV1, SuiteV1, SweepV1, ToolV1, TrialResultV1,
+    CaseInfoV1, CaseResultV1, CorrectedMetricV1, CorrectedToolV1, CorrectedV1, DetailV1, EstimateV1, IntervalsV1,
+    IssueInfoV1, JudgeSpentV1, JudgeV1, MeasuredV1, MetricsV1, ProfileV1, ReportV1, SCHEMA, SliceV1, StatusV1, SuiteV1,
+    SweepV1, ToolV1, TrialResultV1,
 };
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
+use trial::trial_figures;
 
 /// What a report is built from.
 #[expect(missing_docs, reason = "field names say it")]
 pub struct ReportInput<'a> {
     pub suite: &'a Suite,
-    pub trials: &'a [Trial],
-    pub judgements: &'a [Judgement],
     pub profile: &'a Profile,
     pub seed: u64,
     pub intervals: &'a Intervals,
@@ -49,13 +50,22 @@ pub struct ReportInput<'a> {
     pub spent: &'a BTreeMap<String, JudgeSpentV1>,
 }
 
-/// Builds the report.
-pub fn report(input: &ReportInput<'_>) -> ReportV1 {
-    let suite = input.suite;
-    let tools: Vec<ToolV1> = input.scorecard.tools.iter().enumerate().map(|(at, t)| tool(at, t, input)).collect();
+/// Builds the report from figures, the pairs of all cases, and what trials took.
+pub fn report(input: &ReportInput<'_>, mut pairs: PairReports<'_>, costs: &TrialCosts) -> ReportV1 {
+    let (suite, detail) = (input.suite, pairs.detail);
+    let mut trials = std::mem::take(&mut pairs.trials).into_iter();
+    let warnings = input.notes.iter().chain(&input.scorecard.warnings);
+    let tools: Vec<ToolV1> = input
+        .scorecard
+        .tools
+        .iter()
+        .enumerate()
+        .map(|(at, own)| tool(at, own, trials.next().unwrap_or_default(), detail, input))
+        .collect();
     ReportV1 {
         schema: SCHEMA.to_owned(),
         status: StatusV1::of_tools(&tools),
+        detail,
         suite: SuiteV1 {
             name: suite.name.clone(),
             digest: suite.digest.clone(),
@@ -68,11 +78,11 @@ pub fn report(input: &ReportInput<'_>) -> ReportV1 {
         cases: suite.cases.iter().map(case_info).collect(),
         tools,
         ranking: None,
-        pooled_extras: pooled_extras(input),
-        judges: judges(input),
+        pooled_extras: pairs.pooled_extras(),
+        judges: judges(input, &pairs),
         sensitivity: None,
-        measured: measured(input),
-        warnings: input.notes.iter().chain(&input.scorecard.warnings).cloned().collect(),
+        measured: measured(input, costs),
+        warnings: detail.statement().into_iter().chain(warnings.cloned()).collect(),
     }
 }
 
@@ -126,13 +136,27 @@ fn one_line(text: &str) -> String {
     wording::truncate(text.trim().lines().next().unwrap_or_default(), 300)
 }
 
-fn tool(at: usize, score: &ToolScore, input: &ReportInput<'_>) -> ToolV1 {
+fn tool(
+    at: usize,
+    score: &ToolScore,
+    trials_by_case: Vec<Vec<TrialResultV1>>,
+    detail: DetailV1,
+    input: &ReportInput<'_>,
+) -> ToolV1 {
     let slice = |s: &Slice| SliceV1 { metrics: metrics(&s.metrics), cases: s.cases };
     let slices = |values: &BTreeMap<String, Slice>| {
         values.iter().map(|(value, s)| (value.clone(), slice(s))).collect::<BTreeMap<_, _>>()
     };
     let trials = || score.cases.iter().flat_map(|case| &case.trials);
     let compared = || trials().filter(|trial| trial.counted && input.profile.method != Method::Verdict);
+    let names = Sums::names(input.profile.calibration.bins as usize);
+    let mut given = trials_by_case.into_iter();
+    let cases = score.cases.iter().map(|case| {
+        let figures = |trial: &TrialScore| trial_figures(trial, input.profile);
+        let trials = given.next().unwrap_or_else(|| case.trials.iter().map(figures).collect());
+        case_result(case, trials, &names, detail, input)
+    });
+    let cases = cases.collect();
     ToolV1 {
         tool: score.tool.to_string(),
         trials: score.trials,
@@ -140,9 +164,9 @@ fn tool(at: usize, score: &ToolScore, input: &ReportInput<'_>) -> ToolV1 {
         incomplete: score.incomplete,
         pass: score.pass,
         counts: score.counts,
-        extras: compared().map(|trial| trial.result.extras.len()).sum(),
-        untouched_extras: compared().map(|trial| trial.untouched_extras(input.profile).len()).sum(),
-        unlabelled_extras: trials().map(|trial| unlabelled_extras(trial, input.profile).len()).sum(),
+        extras: compared().map(|trial| trial.extras).sum(),
+        untouched_extras: compared().map(|trial| trial.untouched).sum(),
+        unlabelled_extras: compared().map(|trial| trial.unlabelled).sum(),
         one_to_one: score.one_to_one,
         verdicts: score.verdicts,
         metrics: metrics(&score.metrics),
@@ -154,7 +178,7 @@ fn tool(at: usize, score: &ToolScore, input: &ReportInput<'_>) -> ToolV1 {
         lucky: score.lucky.clone(),
         reliability: score.reliability.clone(),
         sweeps: score.sweeps.iter().map(sweep).collect(),
-        cases: score.cases.iter().map(|c| case_result(c, input)).collect(),
+        cases,
     }
 }
 
@@ -196,298 +220,61 @@ fn metrics(metrics: &[(&'static str, Estimate)]) -> MetricsV1 {
     metrics.iter().map(|(id, estimate)| ((*id).to_owned(), estimate.into())).collect()
 }
 
-fn case_result(score: &CaseScore, input: &ReportInput<'_>) -> CaseResultV1 {
+fn case_result(
+    score: &CaseScore,
+    trials: Vec<TrialResultV1>,
+    names: &[String],
+    detail: DetailV1,
+    input: &ReportInput<'_>,
+) -> CaseResultV1 {
     let case = &input.suite.cases[score.case];
-    let trials = score.counted().count();
+    let counted = score.counted().count();
     let estimate = |id: &'static str, value| {
         let direction = table::find(id).map_or(table::Direction::Up, |m| m.direction);
-        let estimate = Estimate::new(value, trials, direction);
+        let estimate = Estimate::new(value, counted, direction);
         EstimateV1 { unreliable: false, method: Some("mean over trials".to_owned()), ..(&estimate).into() }
     };
-    let bins = input.profile.calibration.bins as usize;
-    let sums = Sums::names(bins).into_iter().zip(score.sums.to_row(bins));
-    let trial_results: Vec<TrialResultV1> = score.trials.iter().map(|t| trial_result(t, case, input)).collect();
+    let (mut metrics, mut values) = (MetricsV1::new(), BTreeMap::new());
+    match detail {
+        DetailV1::None => {
+            values = score.values.iter().filter_map(|(id, value)| Some(((*id).to_owned(), value.ok()?))).collect();
+        }
+        DetailV1::Misses | DetailV1::All => {
+            metrics = score.values.iter().map(|(id, value)| ((*id).to_owned(), estimate(id, *value))).collect();
+        }
+    }
+    let row = score.sums.to_row(input.profile.calibration.bins as usize);
+    let sums = names.iter().zip(row).filter(|(_, sum)| *sum != 0.0).map(|(name, sum)| (name.clone(), sum));
     CaseResultV1 {
         case: case.id.to_string(),
         pass: score.pass,
-        metrics: score.values.iter().map(|(id, value)| ((*id).to_owned(), estimate(id, *value))).collect(),
-        sums: sums.chain(score.levels.by_name()).filter(|(_, value)| *value != 0.0).collect(),
-        untouched_extras: trial_results.iter().filter(|t| t.counted).map(|t| t.untouched_extras).sum(),
-        trials: trial_results,
+        metrics,
+        values,
+        sums: sums.chain(score.levels.by_name().filter(|(_, sum)| *sum != 0.0)).collect(),
+        untouched_extras: trials.iter().filter(|t| t.counted).map(|t| t.untouched_extras).sum(),
+        trials,
     }
 }
 
-fn trial_result(score: &TrialScore, case: &Case, input: &ReportInput<'_>) -> TrialResultV1 {
-    let findings: &[Finding] = score.line.map_or(&[], |line| &input.trials[line].findings);
-    let golden = |index: usize| case.goldens[index].id.to_string();
-    let finding = |index: usize| findings[index].id.to_string();
-    let of_golden = |c: &Candidate| CandidateV1 { golden: None, finding: Some(finding(c.index)), ..candidate(c) };
-    let of_finding = |c: &Candidate| CandidateV1 { golden: Some(golden(c.index)), finding: None, ..candidate(c) };
-    let matched = |m: &Match| MatchV1 {
-        golden: golden(m.golden),
-        finding: finding(m.finding),
-        score: m.score,
-        parts: m.parts,
-        decided_by: decided_by(&m.decided_by).to_owned(),
-        judgement: m.judgement.map(|index| judgement_info(&input.judgements[index])),
-        runner_up: m.runner_up.as_ref().map(of_golden),
-        flags: m.flags.clone(),
-    };
-    let refused_findings = |refused: &[Candidate]| {
-        let one = |c: &Candidate| {
-            let found = self::refused(c, input.judgements, input.profile)?;
-            Some(RefusedV1 { finding: Some(finding(c.index)), ..found })
-        };
-        refused.iter().filter_map(one).collect()
-    };
-    let refused_goldens = |refused: &[Candidate]| {
-        let one = |c: &Candidate| {
-            let found = self::refused(c, input.judgements, input.profile)?;
-            Some(RefusedV1 { golden: Some(golden(c.index)), ..found })
-        };
-        refused.iter().filter_map(one).collect()
-    };
-    let result = &score.result;
-    let names = Names { case, findings, judgements: input.judgements, rules: &input.profile.identity };
-    let duplicate = |d: &Duplicate| DuplicateV1 {
-        finding: finding(d.finding),
-        golden: d.golden.map(golden),
-        score: d.score,
-        flags: d.flags.clone(),
-    };
-    let miss = |m: &Miss| {
-        let reason = names.miss(m.golden, m.why);
-        MissV1 {
-            golden: golden(m.golden),
-            why: reason::miss_in_words(&reason),
-            reason: Some(reason),
-            best: m.best.as_ref().map(of_golden),
-            refused: refused_findings(&m.refused),
-            flags: m.flags.clone(),
-        }
-    };
-    let untouched = match input.profile.method {
-        Method::Verdict => BTreeSet::new(),
-        _ => BTreeSet::from_iter(score.untouched_extras(input.profile)),
-    };
-    let extra = |e: &Extra| {
-        let reason = names.extra(e.finding, e.why);
-        ExtraV1 {
-            finding: finding(e.finding),
-            why: reason::extra_in_words(&reason),
-            reason: Some(reason),
-            best: e.best.as_ref().map(of_finding),
-            refused: refused_goldens(&e.refused),
-            flags: e.flags.clone(),
-            left_out: untouched.contains(&e.finding),
-        }
-    };
-    TrialResultV1 {
-        trial: score.number,
-        outcome: score.outcome,
-        counted: score.counted,
-        notes: score.line.map_or_else(Vec::new, |line| input.trials[line].notes.clone()),
-        verdict: score.verdict,
-        verdict_correct: score.verdict_correct,
-        lucky_guess: score.lucky_guess,
-        confidence: score.confidence,
-        calibration_error: score.calibration_error(),
-        tp: score.counts.tp,
-        fp: score.counts.fp,
-        r#fn: score.counts.fn_,
-        untouched_extras: untouched.len(),
-        findings: findings.iter().map(finding_info).collect(),
-        matches: result.matches.iter().map(matched).collect(),
-        misses: result.misses.iter().map(miss).collect(),
-        extras: result.extras.iter().map(extra).collect(),
-        duplicates: result.duplicates.iter().map(duplicate).collect(),
-        acceptable: result.acceptable.iter().map(matched).collect(),
-        audit: score.audited.as_ref().and_then(|audited| audit_info(audited, input.judgements)),
-    }
-}
-
-fn audit_info(audited: &AuditSummary, judgements: &[Judgement]) -> Option<AuditInfoV1> {
-    let target = audited.target.as_ref();
-    Some(AuditInfoV1 {
-        judgement: judgement_info(judgements.get(audited.judgement?)?),
-        target_found: target.is_some(),
-        type_match: target.and_then(|target| target.type_match),
-        rcir: target.and_then(|target| target.rcir),
-        ava: target.and_then(|target| target.ava),
-        fsv: target.and_then(|target| target.fsv),
-        findings: audited.findings.iter().map(|(finding, class)| (finding.to_string(), *class)).collect(),
-    })
-}
-
-/// A candidate; the caller fills in the id of its other side.
-pub(super) fn candidate(c: &Candidate) -> CandidateV1 {
-    CandidateV1 {
-        golden: None,
-        finding: None,
-        score: c.score,
-        heuristic: c.judged.map(|_| c.heuristic),
-        parts: c.parts,
-        judged: c.judged,
-    }
-}
-
-fn decided_by(decided: &DecidedBy) -> &'static str {
-    match decided {
-        DecidedBy::Score => "score",
-        DecidedBy::Judge(_) => "judge",
-        DecidedBy::Identity(via) => matched_by(*via),
-    }
-}
-
-fn judgement_info(judgement: &Judgement) -> JudgementInfoV1 {
-    let (confidence, explanation) = match &judgement.decision {
-        Decision::Pair(pair) => (pair.confidence, pair.explanation.clone()),
-        Decision::Audit(audit) => (None, audit.explanation.clone()),
-        Decision::Unjudged(pair) => (None, Some(pair.why.clone())),
-        Decision::Extra(extra) => (None, extra.explanation.clone()),
-    };
-    JudgementInfoV1 {
-        judge: judgement.judge.to_string(),
-        confidence,
-        explanation,
-        exchange: judgement.exchange.clone(),
-    }
-}
-
-fn finding_info(f: &Finding) -> FindingInfoV1 {
-    FindingInfoV1 {
-        id: f.id.to_string(),
-        title: one_line(f.headline()),
-        rule_id: f.rule_id.clone(),
-        severity: f.severity,
-        file: f.file.as_ref().map(ToString::to_string),
-        line_start: f.line_start,
-        line_end: f.line_end,
-    }
-}
-
-fn judges(input: &ReportInput<'_>) -> Vec<JudgeV1> {
-    // By judge: judgements given, and pairs that none of them covers.
-    let mut by_judge: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    for judgement in input.judgements {
-        let (given, unjudged) = by_judge.entry(judgement.judge.as_str()).or_default();
-        let count = if matches!(judgement.decision, Decision::Unjudged(_)) { unjudged } else { given };
-        *count += 1;
-    }
-    for asked in input.asked {
-        by_judge.remove(asked.judge.as_str());
-    }
-    let given = by_judge.into_iter().map(|(name, (cached, unjudged))| JudgeV1 {
-        judge: name.to_owned(),
+fn judges(input: &ReportInput<'_>, pairs: &PairReports<'_>) -> Vec<JudgeV1> {
+    let is_asked = |name: &str| input.asked.iter().any(|asked| asked.judge == name);
+    let given = pairs.judgements.iter().filter(|(name, _)| !is_asked(name));
+    let given = given.map(|(name, &(cached, unjudged))| JudgeV1 {
+        judge: name.clone(),
         cached,
         unjudged,
         ..JudgeV1::default()
     });
     let mut judges: Vec<JudgeV1> = input.asked.iter().cloned().chain(given).collect();
     for judge in &mut judges {
-        judge.beyond = beyond(input, &judge.judge);
+        judge.beyond = pairs.beyond.get(&judge.judge).copied().unwrap_or_default();
     }
     judges
 }
 
-/// The number of matches that file, lines and words alone would not make.
-fn beyond(input: &ReportInput<'_>, judge: &str) -> usize {
-    let profile = input.profile;
-    if profile.method != Method::Score || profile.heuristic_share <= 0.0 {
-        return 0;
-    }
-    let trials = input.scorecard.tools.iter().flat_map(|tool| &tool.cases).flat_map(|case| &case.trials);
-    let rests = |found: &&Match| {
-        let (Some(score), Some(judged)) = (found.score, found.parts.judge) else { return false };
-        let alone = (score - (1.0 - profile.heuristic_share) * judged) / profile.heuristic_share;
-        matches!(&found.decided_by, DecidedBy::Judge(name) if name.as_str() == judge)
-            && alone + 1e-9 < profile.threshold
-    };
-    trials.flat_map(|trial| &trial.result.matches).filter(rests).count()
-}
-
-fn measured(input: &ReportInput<'_>) -> MeasuredV1 {
+fn measured(input: &ReportInput<'_>, costs: &TrialCosts) -> MeasuredV1 {
     let mut measured =
         MeasuredV1 { isolation: input.isolation.clone(), judges: input.spent.clone(), ..MeasuredV1::default() };
-    let found: HashMap<&str, usize> = input.scorecard.tools.iter().map(|t| (t.tool.as_str(), t.counts.tp)).collect();
-    let mut times: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    let (outages, trials): (Vec<&Trial>, Vec<&Trial>) =
-        input.trials.iter().partition(|trial| trial.outcome == Outcome::Unavailable);
-    // How long an outage took, and what it cost, says nothing about a tool; but it was paid.
-    for trial in outages {
-        if let Some(usd) = trial.cost_usd.filter(|usd| *usd > 0.0) {
-            let sum = measured.outages_usd.entry(trial.tool.to_string()).or_default();
-            *sum = (*sum + usd).min(f64::MAX);
-        }
-    }
-    for trial in trials {
-        if let Some(latency) = trial.latency_ms {
-            times.entry(trial.tool.as_str()).or_default().push(latency);
-        }
-        if trial.cost_usd.is_some() || trial.tokens_in.is_some() || trial.tokens_out.is_some() {
-            let cost = measured.cost.entry(trial.tool.to_string()).or_default();
-            cost.usd = (cost.usd + trial.cost_usd.unwrap_or_default()).min(f64::MAX);
-            cost.tokens_in = cost.tokens_in.saturating_add(trial.tokens_in.unwrap_or_default());
-            cost.tokens_out = cost.tokens_out.saturating_add(trial.tokens_out.unwrap_or_default());
-            cost.n += 1;
-        }
-    }
-    for (tool, cost) in &mut measured.cost {
-        let tp = found.get(tool.as_str()).copied().unwrap_or_default();
-        let tokens = cost.tokens_in.saturating_add(cost.tokens_out) as f64;
-        let per_tp = |sum: f64| (tp > 0).then(|| sum / tp as f64);
-        *cost = CostV1 {
-            usd_per_case: cost.usd / cost.n as f64,
-            usd_per_tp: per_tp(cost.usd),
-            tokens_per_case: tokens / cost.n as f64,
-            tokens_per_tp: per_tp(tokens),
-            ..*cost
-        };
-    }
-    for (tool, values) in times {
-        let mean_ms = karat_core::stats::summary::mean(&values).unwrap_or_default().min(f64::MAX);
-        let tp = found.get(tool).copied().unwrap_or_default();
-        let ms_per_tp = (tp > 0).then(|| (mean_ms * values.len() as f64 / tp as f64).min(f64::MAX));
-        measured.latency.insert(tool.to_owned(), LatencyV1 { mean_ms, ms_per_tp, n: values.len() });
-    }
+    costs.state(input.scorecard, &mut measured);
     measured
-}
-
-const MOST_POOLS: usize = 100;
-const MOST_MEMBERS: usize = 50;
-
-fn pooled_extras(input: &ReportInput<'_>) -> Vec<PooledExtraV1> {
-    let (card, profile) = (input.scorecard, input.profile);
-    if card.tools.len() < 2 {
-        return Vec::new();
-    }
-    let reach = profile.line.reach;
-    let pools = pool_extras(input.suite, input.trials, card, reach, |trial| unlabelled_extras(trial, profile));
-    // Pools are sorted by the number of tools.
-    let shared = pools.iter().take_while(|pool| pool.tools().len() > 1);
-    shared.take(MOST_POOLS).map(|pool| pooled_extra(pool, input)).collect()
-}
-
-fn unlabelled_extras(trial: &TrialScore, profile: &Profile) -> Vec<usize> {
-    if profile.method != Method::Verdict && trial.counted { trial.unlabelled_extras(profile) } else { Vec::new() }
-}
-
-fn pooled_extra(pool: &Pool<'_>, input: &ReportInput<'_>) -> PooledExtraV1 {
-    let member = |member: &Member<'_>| PooledMemberV1 {
-        tool: member.trial.tool.to_string(),
-        trial: member.trial.number,
-        finding: member.finding.id.to_string(),
-    };
-    let lines = pool.lead.lines();
-    PooledExtraV1 {
-        case: input.suite.cases[pool.case].id.to_string(),
-        file: pool.lead.file.as_ref().map(ToString::to_string),
-        line_start: lines.map(|lines| lines.start),
-        line_end: lines.map(|lines| lines.end),
-        title: one_line(pool.lead.headline()),
-        severity: pool.severity(),
-        tools: pool.tools().into_iter().map(ToString::to_string).collect(),
-        reports: pool.members.len(),
-        members: pool.members.iter().take(MOST_MEMBERS).map(member).collect(),
-    }
 }

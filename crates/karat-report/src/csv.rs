@@ -1,7 +1,8 @@
 //! Renders a report as CSV: one row per tool, slice and metric.
 
 use super::TerminalStyle;
-use karat_format::report::{MetricsV1, ReportV1};
+use karat_core::metric::table::direction;
+use karat_format::report::{EstimateV1, MetricsV1, ReportV1};
 
 const HEADER: &str = "tool,scope,dimension,value_of,metric,value,ci_low,ci_high,n,std_trials,std_cases,unreliable,rank_low,\
     rank_high";
@@ -48,7 +49,12 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
             rows(&tool.tool, "macro", dimension, "", metrics);
         }
         for case in &tool.cases {
+            let n = case.counted().count();
+            let bare = case.values.iter().map(|(id, value)| {
+                (id.clone(), EstimateV1 { value: Some(*value), n, direction: direction(id), ..EstimateV1::default() })
+            });
             rows(&tool.tool, "case", "case", &case.case, &case.metrics);
+            rows(&tool.tool, "case", "case", &case.case, &bare.collect());
         }
     }
     writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()

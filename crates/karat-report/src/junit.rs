@@ -5,7 +5,7 @@ use super::gate::count_outcomes;
 use karat_core::trial::Outcome;
 use karat_core::wording::count;
 use karat_format::gate::{DemandOutcomeV1, DemandV1, GateV1};
-use karat_format::report::{CaseInfoV1, CaseResultV1, ReportV1, ToolV1, TrialResultV1};
+use karat_format::report::{CaseInfoV1, CaseResultV1, DetailV1, ReportV1, ToolV1, TrialResultV1};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use std::collections::BTreeMap;
@@ -79,8 +79,12 @@ struct Failure {
 
 fn failure(case: &CaseResultV1, info: &CaseInfoV1) -> Option<Failure> {
     let element = element(case)?;
-    let misses: usize = case.trials.iter().map(|t| t.misses.len()).sum();
-    let extras: usize = case.trials.iter().map(|t| t.extras.iter().filter(|extra| !extra.left_out).count()).sum();
+    let misses: usize = case.trials.iter().map(|t| t.r#fn).sum();
+    let extras = |trial: &TrialResultV1| match trial.detail {
+        DetailV1::None => trial.fp,
+        DetailV1::Misses | DetailV1::All => trial.extras.iter().filter(|extra| !extra.left_out).count(),
+    };
+    let extras: usize = case.trials.iter().map(extras).sum();
     let lines: Vec<String> = case.trials.iter().flat_map(|trial| failure_lines(trial, info)).collect();
     let tried = case.trials.iter().filter(|trial| trial.outcome != Outcome::Unavailable).count();
     let message = match element {
@@ -146,6 +150,9 @@ fn failure_lines(trial: &TrialResultV1, info: &CaseInfoV1) -> Vec<String> {
     }
     let issues: BTreeMap<&str, &str> = info.issues.iter().map(|i| (i.id.as_str(), i.title.as_str())).collect();
     let findings: BTreeMap<&str, &str> = trial.findings.iter().map(|f| (f.id.as_str(), f.title.as_str())).collect();
+    if trial.detail == DetailV1::None && trial.fp + trial.r#fn > 0 {
+        lines.push(format!("trial {number}: {}", trial.detail.left_out("missed goldens and false alarms are")));
+    }
     for miss in &trial.misses {
         let title = issues.get(miss.golden.as_str()).copied().unwrap_or_default();
         lines.push(format!("trial {number}: missed {} ({title}): {}", miss.golden, miss.why));

@@ -29,6 +29,7 @@ pub use terminal::{RED, TerminalStyle, Verbosity};
 
 use karat_format::report::ReportV1;
 use report_view::ReportView;
+use std::io::{self, Write as _};
 
 /// An output format for reports.
 #[expect(missing_docs, reason = "field names say it")]
@@ -68,7 +69,7 @@ pub static FORMATS: &[Format] = &[
         "json",
         "json",
         "the complete report, from which all others are drawn",
-        Draw::Report(|report, _| pretty_json(report)),
+        Draw::Report(|report, _| report_json(report)),
     ),
     Format::new("markdown", "md", "a table for a pull request or a step summary", Draw::Report(markdown::draw)),
     Format::new("html", "html", "one self-contained page", Draw::View(html::draw)),
@@ -80,6 +81,24 @@ pub static FORMATS: &[Format] = &[
 /// Finds a format by name or file extension.
 pub fn format(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name || format.extension == name)
+}
+
+fn report_json(report: &ReportV1) -> String {
+    let mut bytes = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = write_json(report, &mut bytes);
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// Writes a report as JSON, as the format of that name has it. One that is to be small is written without spaces.
+pub fn write_json(report: &ReportV1, out: &mut dyn io::Write) -> io::Result<()> {
+    let mut out = io::BufWriter::new(out);
+    match report.detail.is_all() {
+        true => serde_json::to_writer_pretty(&mut out, report)?,
+        false => serde_json::to_writer(&mut out, report)?,
+    }
+    out.write_all(b"\n")?;
+    out.flush()
 }
 
 fn pretty_json(value: &impl serde::Serialize) -> String {

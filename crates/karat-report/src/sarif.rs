@@ -3,7 +3,7 @@
 use super::number::none_reported;
 use super::{TerminalStyle, pretty_json};
 use karat_core::matching::outcome::Flag;
-use karat_format::report::{FindingInfoV1, IssueInfoV1, ReportV1, ToolV1, TrialResultV1};
+use karat_format::report::{DetailV1, FindingInfoV1, IssueInfoV1, ReportV1, ToolV1, TrialResultV1};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -47,6 +47,15 @@ fn run(report: &ReportV1, tool: &ToolV1) -> Value {
         let text = plain(&none_reported(std::slice::from_ref(tool)));
         let notification = json!({ "level": "error", "message": { "text": text } });
         run["invocations"] = json!([{ "executionSuccessful": false, "toolExecutionNotifications": [notification] }]);
+    }
+    let left_out = match report.detail {
+        DetailV1::All => None,
+        DetailV1::Misses => Some(report.detail.left_out("findings that count for the tool are")),
+        DetailV1::None => Some(report.detail.left_out("findings and misses are")),
+    };
+    if let (Some(text), true) = (left_out, tool.has_reported()) {
+        let notification = json!({ "level": "note", "message": { "text": text } });
+        run["invocations"] = json!([{ "executionSuccessful": true, "toolExecutionNotifications": [notification] }]);
     }
     run
 }

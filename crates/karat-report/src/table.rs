@@ -18,7 +18,7 @@ use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::profile::Method;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
-use karat_format::report::{CaseResultV1, JudgeV1, ReportV1, ToolV1, TrialResultV1};
+use karat_format::report::{CaseResultV1, DetailV1, JudgeV1, ReportV1, ToolV1, TrialResultV1};
 use karat_format::run::NOTHING_EXECUTED;
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_width::UnicodeWidthStr;
@@ -336,7 +336,7 @@ fn case_value(report: &ReportV1, case: &CaseResultV1) -> Option<f64> {
 }
 
 fn value(case: &CaseResultV1, id: &str) -> Option<f64> {
-    case.metrics.get(id).and_then(|e| e.value)
+    case.value(id)
 }
 
 fn case_cell(report: &ReportV1, tool: &ToolV1, case: usize, short: bool) -> Cell {
@@ -370,16 +370,19 @@ fn case_cell(report: &ReportV1, tool: &ToolV1, case: usize, short: bool) -> Cell
 }
 
 fn missed(report: &ReportV1, terminal: &TerminalStyle) -> Option<Detail> {
+    if let Some(left_out) = report.without(DetailV1::Misses, "which goldens were missed is") {
+        return Detail::new("what was missed", folded("\n", &left_out, DIM, terminal));
+    }
     let mut never: Vec<(&str, &str)> = Vec::new();
     for (index, case) in report.cases.iter().enumerate() {
         let trials = || report.tools.iter().flat_map(|tool| tool.cases[index].counted());
-        let found: BTreeSet<&str> = trials().flat_map(|trial| &trial.matches).map(|m| m.golden.as_str()).collect();
         // Without judgements it is not known what was found.
         let is_unjudged = |trial: &TrialResultV1, golden: &str| {
             trial.misses.iter().any(|miss| miss.golden == golden && miss.flags.contains(&Flag::Unjudged))
         };
         for issue in case.issues.iter().filter(|i| i.acceptance == Acceptance::Required) {
-            if !found.contains(issue.id.as_str()) && trials().any(|trial| !is_unjudged(trial, &issue.id)) {
+            let is_found = |trial: &TrialResultV1| trial.found(&issue.id) == Some(true);
+            if !trials().any(is_found) && trials().any(|trial| !is_unjudged(trial, &issue.id)) {
                 never.push((&case.case, &issue.title));
             }
         }
@@ -463,6 +466,9 @@ fn expectations(report: &ReportV1, terminal: &TerminalStyle) -> String {
         let mut lines: Vec<(&str, Style, String)> = Vec::new();
         for (result, info) in tool.cases.iter().zip(&report.cases) {
             let titles: BTreeMap<&str, &str> = info.issues.iter().map(|i| (i.id.as_str(), i.title.as_str())).collect();
+            if let (false, Some(left_out)) = (result.pass, report.without(DetailV1::Misses, "its findings are")) {
+                lines.push(("failed    ", RED, format!("{} ({left_out})", info.case)));
+            }
             for trial in result.trials.iter().filter(|_| !result.pass) {
                 for miss in &trial.misses {
                     let title = titles.get(miss.golden.as_str()).copied().unwrap_or(&miss.golden);

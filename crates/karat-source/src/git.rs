@@ -3,9 +3,11 @@
 //! Repositories are untrusted: nothing a repository configures is run (no pager, hooks, external diffs or signature checks),
 //! revisions that look like options are rejected, and after [`Repository::resolve`] only full commit ids are passed on.
 
+mod apply;
 mod blame;
 mod tree;
 
+pub use apply::apply_patch;
 pub use blame::BlamedLine;
 pub use tree::{BlobReader, CommitTree, FileKind, TreeFile};
 

@@ -9,7 +9,7 @@ use crate::ids::ToolName;
 use crate::lines::Lines;
 use crate::local_judge::{finding_text, golden_text, stems};
 use crate::path::{FilePattern, RepoPath};
-use crate::scorecard::{Scorecard, TrialScore};
+use crate::scorecard::{CaseScore, Scorecard, TrialScore};
 use crate::suite::Suite;
 use crate::trial::Trial;
 use rayon::prelude::*;
@@ -49,7 +49,17 @@ impl<'a> Pool<'a> {
     pub fn severity(&self) -> Option<Severity> {
         self.members.iter().filter_map(|member| member.finding.severity).min()
     }
+
+    /// The place of a pool among those of all cases: first what most tools report, then what is reported most often, then the
+    /// worst, then in the order of the cases.
+    pub fn rank(&self) -> PoolRank {
+        let severity = self.severity().map_or(u8::MAX, |severity| severity as u8);
+        (Reverse(self.tools().len()), Reverse(self.trials()), severity, self.case)
+    }
 }
+
+/// What pools of all cases are sorted by; pools of one case with the same rank keep their order.
+pub type PoolRank = (Reverse<usize>, Reverse<usize>, u8, usize);
 
 /// The extras of all cases that are wanted, by index in their trial, in pools: first what most tools report, then what is
 /// reported most often, then the worst, then in the order of the cases. Neither the order of tools nor that of trials matters.
@@ -61,19 +71,28 @@ pub fn pool_extras<'a>(
     wanted: impl Fn(&TrialScore) -> Vec<usize> + Sync,
 ) -> Vec<Pool<'a>> {
     let of_case = |case: usize| -> Vec<Pool<'a>> {
-        let scores = scorecard.tools.iter().filter_map(|tool| tool.cases.get(case)).flat_map(|score| &score.trials);
-        let extras = scores.filter_map(|score| Some((&trials[score.line?], wanted(score))));
-        let members = extras.flat_map(|(trial, findings)| {
-            findings.into_iter().map(move |finding| Member { trial, finding: &trial.findings[finding] })
-        });
-        pool_findings(case, members.collect(), reach)
+        let scores = scorecard.tools.iter().filter_map(|tool| tool.cases.get(case));
+        pool_case(case, scores, trials, reach, &wanted)
     };
     let mut pools: Vec<Pool<'a>> = (0..suite.cases.len()).into_par_iter().flat_map_iter(of_case).collect();
-    pools.sort_by_cached_key(|pool| {
-        let severity = pool.severity().map_or(u8::MAX, |severity| severity as u8);
-        (Reverse(pool.tools().len()), Reverse(pool.trials()), severity, pool.case)
-    });
+    pools.sort_by_cached_key(Pool::rank);
     pools
+}
+
+/// The same of one case, with the scores of every tool on it.
+pub fn pool_case<'a, 's>(
+    case: usize,
+    scores: impl IntoIterator<Item = &'s CaseScore>,
+    trials: &'a [Trial],
+    reach: u32,
+    wanted: impl Fn(&TrialScore) -> Vec<usize>,
+) -> Vec<Pool<'a>> {
+    let scores = scores.into_iter().flat_map(|score| &score.trials);
+    let extras = scores.filter_map(|score| Some((&trials[score.line?], wanted(score))));
+    let members = extras.flat_map(|(trial, findings)| {
+        findings.into_iter().map(move |finding| Member { trial, finding: &trial.findings[finding] })
+    });
+    pool_findings(case, members.collect(), reach)
 }
 
 /// Pools the findings of one case; the order depends on their content alone.

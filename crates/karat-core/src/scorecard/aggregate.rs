@@ -66,7 +66,7 @@ pub(super) fn trial_value(metric: &Metric, case: &Case, trial: &TrialScore, prof
         return Err(Undefined("the profile compares only verdicts"));
     }
     match (metric.id == "clean_pass", case.is_clean()) {
-        (true, true) => return Ok(if trial.is_silent(profile) { 1.0 } else { 0.0 }),
+        (true, true) => return Ok(if trial.is_silent { 1.0 } else { 0.0 }),
         (true, false) => return Err(Undefined("no clean case")),
         (false, true) => return Err(Undefined("no required golden")),
         (false, false) => {}
@@ -100,15 +100,8 @@ fn steadiness(id: &str, found: &[(usize, usize)], trials: usize, profile: &Profi
 
 pub(super) fn found_counts<'t>(case: &Case, trials: impl Iterator<Item = &'t TrialScore>) -> Vec<(usize, usize)> {
     let mut count = vec![0_usize; case.goldens.len()];
-    // Recorded matches may hold a golden more than once, which counts once for each trial.
-    let mut last_trial = vec![usize::MAX; case.goldens.len()];
-    for (number, trial) in trials.enumerate() {
-        for found in &trial.result.matches {
-            if last_trial[found.golden] != number {
-                last_trial[found.golden] = number;
-                count[found.golden] += 1;
-            }
-        }
+    for found in trials.flat_map(|trial| &trial.found) {
+        count[*found as usize] += 1;
     }
     let required = case.goldens.iter().enumerate().filter(|(_, g)| g.is_required());
     required.map(|(golden, _)| (golden, count[golden])).collect()

@@ -6,7 +6,7 @@
 
 mod labelled_pairs;
 
-use super::{JudgementsByTrial, Scorecard, ToolScore, TrialScore, prepare_cases, vocabulary};
+use super::{CaseContext, JudgementsByTrial, Scorecard, ToolScore, TrialScore, vocabulary};
 use crate::clusters;
 use crate::ids::JudgeName;
 use crate::judgement::{Decision, Judgement, PairDecision};
@@ -86,7 +86,8 @@ pub fn correct_scores(scorecard: &Scorecard, labelled: CorrectionInput<'_>) -> V
     let vocabulary = vocabulary(labelled.suite, labelled.profile);
     let judgements = JudgementsByTrial::new(labelled.judgements);
     let labels = JudgementsByTrial::new(labels);
-    let cases = prepare_cases(labelled.suite, labelled.trials, &vocabulary, labelled.profile);
+    let CorrectionInput { suite, profile, trials, .. } = labelled;
+    let cases = CaseContext { cases: &suite.cases, vocabulary: &vocabulary, profile }.prepare(trials);
     let context = Context { labelled, cases: &cases, judgements, labels };
     scorecard.tools.iter().enumerate().filter_map(|(place, tool)| context.correct_tool(place, tool)).collect()
 }

@@ -1,7 +1,7 @@
 //! The pairs on which a ranking may rest: those where judges and the profile's rules alone disagree, and those that judges are
 //! unsure of.
 
-use super::{JudgementsByTrial, prepare_cases, vocabulary};
+use super::{CaseContext, JudgementsByTrial, vocabulary};
 use crate::judgement::{Decision, Judgement};
 use crate::matching::decisions::SettledPair;
 use crate::profile::{Method, Profile};
@@ -36,12 +36,23 @@ pub fn select_pairs(
     profile: &Profile,
     selection: PairSelection,
 ) -> Vec<SelectedPair> {
-    if profile.method != Method::Score {
+    let vocabulary = vocabulary(suite, profile);
+    let context = CaseContext { cases: &suite.cases, vocabulary: &vocabulary, profile };
+    select_pairs_in(context, trials, judgements, selection)
+}
+
+/// The same of the trials of some cases.
+pub fn select_pairs_in(
+    context: CaseContext<'_>,
+    trials: &[Trial],
+    judgements: &[Judgement],
+    selection: PairSelection,
+) -> Vec<SelectedPair> {
+    if context.profile.method != Method::Score {
         return Vec::new();
     }
     let judged = JudgementsByTrial::new(judgements);
-    let vocabulary = vocabulary(suite, profile);
-    let cases = prepare_cases(suite, trials, &vocabulary, profile);
+    let cases = context.prepare(trials);
     let is_unsure = |decided: &SettledPair<'_>| match judgements.get(decided.judgement).map(|own| &own.decision) {
         Some(Decision::Pair(pair)) => pair.is_unsure(),
         _ => false,
@@ -78,12 +89,16 @@ pub fn without_judges(judgements: &[Judgement]) -> Vec<Judgement> {
     judgements.iter().filter(stays).cloned().collect()
 }
 
-/// The judgements with every pair that a judge is unsure of decided this way; borrowed if there is none.
-pub fn with_unsure_decided(judgements: &[Judgement], matched: bool) -> Cow<'_, [Judgement]> {
-    let is_unsure = |judgement: &Judgement| match &judgement.decision {
+/// Whether a judge, and no person, decides about a pair and is unsure of it.
+pub fn is_unsure(judgement: &Judgement) -> bool {
+    match &judgement.decision {
         Decision::Pair(pair) => !judgement.judge.is_human() && pair.is_unsure(),
         _ => false,
-    };
+    }
+}
+
+/// The judgements with every pair that a judge is unsure of decided this way; borrowed if there is none.
+pub fn with_unsure_decided(judgements: &[Judgement], matched: bool) -> Cow<'_, [Judgement]> {
     if !judgements.iter().any(is_unsure) {
         return Cow::Borrowed(judgements);
     }

@@ -1,6 +1,6 @@
 //! Asks a judge in rounds until no answer could change the assignment of any trial.
 
-use super::{JudgementsByTrial, prepare_cases, vocabulary};
+use super::{CaseContext, JudgementsByTrial, vocabulary};
 use crate::finding::Finding;
 use crate::golden::Golden;
 use crate::ids::{CaseId, FindingId, GoldenId, JudgeName, ToolName};
@@ -54,7 +54,19 @@ pub fn run_judge_rounds<E>(
     answer: &mut impl FnMut(&[PairQuestion<'_>]) -> Result<Vec<Judgement>, E>,
 ) -> Result<JudgeRounds, E> {
     let vocabulary = vocabulary(suite, profile);
-    let cases = prepare_cases(suite, trials, &vocabulary, profile);
+    let context = CaseContext { cases: &suite.cases, vocabulary: &vocabulary, profile };
+    run_judge_rounds_in(context, trials, judgements, judge, answer)
+}
+
+/// The same about the trials of some cases. What is asked about a trial does not depend on other trials.
+pub fn run_judge_rounds_in<E>(
+    context: CaseContext<'_>,
+    trials: &[Trial],
+    judgements: Vec<Judgement>,
+    judge: &JudgeName,
+    answer: &mut impl FnMut(&[PairQuestion<'_>]) -> Result<Vec<Judgement>, E>,
+) -> Result<JudgeRounds, E> {
+    let cases = context.prepare(trials);
     let mut done = JudgeRounds { judgements, ..JudgeRounds::default() };
     let mut inconclusive: Vec<(&Trial, &PreparedCase<'_>)> =
         trials.iter().filter_map(|trial| Some((trial, cases.get(trial.case.as_str())?))).collect();
@@ -107,11 +119,23 @@ pub fn mark_unjudged(
     profile: &Profile,
     judges: &BTreeSet<&JudgeName>,
 ) -> Vec<Judgement> {
+    let vocabulary = vocabulary(suite, profile);
+    let context = CaseContext { cases: &suite.cases, vocabulary: &vocabulary, profile };
+    mark_unjudged_in(context, trials, judgements, judges)
+}
+
+/// The same of the trials of some cases.
+pub fn mark_unjudged_in(
+    context: CaseContext<'_>,
+    trials: &[Trial],
+    judgements: &[Judgement],
+    judges: &BTreeSet<&JudgeName>,
+) -> Vec<Judgement> {
+    let profile = context.profile;
     if profile.method != Method::Score || profile.uses_judge() || judges.is_empty() {
         return Vec::new();
     }
-    let vocabulary = vocabulary(suite, profile);
-    let cases = prepare_cases(suite, trials, &vocabulary, profile);
+    let cases = context.prepare(trials);
     let judged = JudgementsByTrial::new(judgements);
     let of_trial = |trial: &Trial| -> Vec<Judgement> {
         let Some(prepared) = cases.get(trial.case.as_str()) else { return Vec::new() };

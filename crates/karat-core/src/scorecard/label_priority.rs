@@ -5,7 +5,8 @@
 //! pairs add Σ g²·p·(1 − p) to the variance of the figure, and a label takes its summand away.
 
 use super::aggregate::trial_value;
-use super::{JudgementsByTrial, PlannedTool, Scorecard, TrialScore, by_tool, plan, vocabulary};
+use super::scorer::{PlannedTool, TrialLines};
+use super::{JudgementsByTrial, Scorecard, TrialHead, TrialPlan, TrialScore, lines_by_case, vocabulary};
 use crate::ids::JudgeName;
 use crate::judgement::Judgement;
 use crate::matching::decisions::{Decisions, SettledPair};
@@ -115,18 +116,20 @@ struct Standing {
 
 fn values(input: PriorityInput<'_>, instances: &HashMap<usize, Vec<PairInstance>>) -> Vec<Vec<Standing>> {
     let suite = input.suite;
-    let plan = plan(suite, input.trials, &mut Vec::new());
+    let plan = TrialPlan::new(suite, input.trials.iter().map(TrialHead::from));
+    let lines = lines_by_case(&suite.cases, input.trials);
     let judged = JudgementsByTrial::new(input.judgements);
     let (vocabulary, judge) = (vocabulary(suite, input.profile), JudgeName::new(crate::local_judge::NAME));
-    let of_case = |case: &Case| -> Vec<Standing> {
+    let of_case = |(case, own): (&Case, &Vec<usize>)| -> Vec<Standing> {
         let prepared = PreparedCase::new(case, &vocabulary, input.profile);
-        let of_tool = |planned: &PlannedTool<'_>| {
-            let trials = planned.numbers.iter().map(|&number| match planned.lines.get(&(case.id.as_str(), number)) {
+        let lines = TrialLines::new(input.trials, own);
+        let of_tool = |planned: &PlannedTool| {
+            let trials = planned.numbers.iter().map(|&number| match lines.find(&planned.tool, number) {
                 None => {
                     let score = TrialScore::skipped(case, number, input.profile);
                     Standing { value: metric_value(&score, &prepared), forced: BTreeMap::new() }
                 }
-                Some(&line) => {
+                Some(line) => {
                     let trial = &input.trials[line];
                     let scored = |decisions: &Decisions<'_>| {
                         metric_value(&TrialScore::new(&prepared, trial, line, decisions), &prepared)
@@ -137,9 +140,14 @@ fn values(input: PriorityInput<'_>, instances: &HashMap<usize, Vec<PairInstance>
             });
             Standing::of_case(&trials.collect::<Vec<_>>())
         };
-        plan.iter().map(of_tool).collect()
+        plan.tools.iter().map(of_tool).collect()
     };
-    by_tool(plan.len(), suite.cases.par_iter().map(of_case).collect())
+    let by_case: Vec<Vec<Standing>> = suite.cases.par_iter().zip(&lines).map(of_case).collect();
+    let mut by_tool: Vec<Vec<Standing>> = plan.tools.iter().map(|_| Vec::with_capacity(by_case.len())).collect();
+    for row in by_case {
+        by_tool.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+    }
+    by_tool
 }
 
 fn metric_value(score: &TrialScore, prepared: &PreparedCase<'_>) -> Option<f64> {

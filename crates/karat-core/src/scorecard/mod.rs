@@ -8,6 +8,7 @@ mod intervals;
 mod judge_effect;
 mod judge_rounds;
 pub mod label_priority;
+mod scorer;
 mod slice;
 mod tiers;
 mod trial;
@@ -15,8 +16,13 @@ mod warnings;
 
 pub use corrected::{CorrectedMetric, CorrectedTool, CorrectionInput, LabelSampling, correct_scores, label_sampling};
 pub use intervals::{Intervals, Proportions};
-pub use judge_effect::{PairSelection, SelectedPair, select_pairs, with_unsure_decided, without_judges};
-pub use judge_rounds::{JudgeRounds, PairOrder, PairQuestion, mark_unjudged, run_judge_rounds};
+pub use judge_effect::{
+    PairSelection, SelectedPair, is_unsure, select_pairs, select_pairs_in, with_unsure_decided, without_judges,
+};
+pub use judge_rounds::{
+    JudgeRounds, PairOrder, PairQuestion, mark_unjudged, mark_unjudged_in, run_judge_rounds, run_judge_rounds_in,
+};
+pub use scorer::{CaseInput, ScoredCase, ScoredVariant, Scorer, TrialHead, TrialPlan};
 pub use slice::{Slice, Slices};
 pub use trial::{AuditSummary, TrialScore, stated_verdict};
 
@@ -43,9 +49,10 @@ use crate::trial::{Outcome, Trial};
 use crate::wording::plural;
 use rayon::prelude::*;
 use schemars::JsonSchema;
+use scorer::ScoredTool;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use warnings::{differing_findings, differing_goldens, warn_of_trials};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use warnings::{differing_findings, warn_of_trials};
 
 /// Metrics by id, in the order of the table.
 pub type Metrics = Vec<(&'static str, Estimate)>;
@@ -123,48 +130,28 @@ pub struct CaseScore {
 
 /// Scores every tool that has trials. Pure: the same values in give the same values out, whatever the number of threads.
 pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile: &Profile) -> Scorecard {
-    let mut warnings = Vec::new();
-    let plan = plan(suite, trials, &mut warnings);
+    let plan = TrialPlan::new(suite, trials.iter().map(TrialHead::from));
+    let unknown = judgements.iter().filter(|judgement| !plan.covers(judgement)).count();
+    let mut scorer = Scorer::new(suite, profile, &plan, unknown);
     let judged = JudgementsByTrial::new(judgements);
-    let tools: HashMap<&ToolName, &PlannedTool<'_>> = plan.iter().map(|planned| (planned.tool, planned)).collect();
-    let is_planned = |j: &&Judgement| {
-        tools.get(&j.tool).is_some_and(|planned| planned.lines.contains_key(&(j.case.as_str(), j.trial)))
-    };
-    let unknown = judgements.len() - judgements.iter().filter(is_planned).count();
-    if unknown > 0 {
-        warnings.push(format!("judgements about unknown trials: {unknown}; ignored"));
+    let lines = lines_by_case(&suite.cases, trials);
+    let score =
+        |(case, own): (usize, &Vec<usize>)| scorer.score_case(CaseInput { case, trials, own, judgements: &judged });
+    let scored: Vec<ScoredCase> = lines.par_iter().enumerate().map(score).collect();
+    scored.into_iter().for_each(|case| scorer.add(case));
+    scorer.finish()
+}
+
+/// The indices of the trials of every case, in the order of the cases.
+pub fn lines_by_case(cases: &[Case], trials: &[Trial]) -> Vec<Vec<usize>> {
+    let numbers: HashMap<&CaseId, usize> = cases.iter().map(|case| &case.id).zip(0..).collect();
+    let mut lines = vec![Vec::new(); cases.len()];
+    for (line, trial) in trials.iter().enumerate() {
+        if let Some(case) = numbers.get(&trial.case) {
+            lines[*case].push(line);
+        }
     }
-    warnings.extend(differing_goldens(suite, profile));
-    let vocabulary = vocabulary(suite, profile);
-    let by_case: Vec<Vec<CaseScore>> = suite
-        .cases
-        .par_iter()
-        .enumerate()
-        .map(|(index, case)| {
-            let prepared = PreparedCase::new(case, &vocabulary, profile);
-            let of_tool = |planned: &PlannedTool<'_>| {
-                let one = |number: u32| {
-                    let score = match planned.lines.get(&(case.id.as_str(), number)) {
-                        None => TrialScore::skipped(case, number, profile),
-                        Some(&line) => {
-                            TrialScore::new(&prepared, &trials[line], line, &judged.decisions(case, &trials[line]))
-                        }
-                    };
-                    // Of a tool that never reported anything it is not known what it would have found.
-                    TrialScore { counted: score.counted && planned.reported, ..score }
-                };
-                CaseScore::new(index, case, planned.numbers_of(case).map(one).collect(), trials, profile)
-            };
-            plan.iter().map(of_tool).collect()
-        })
-        .collect();
-    let mut tools: Vec<ToolScore> = plan
-        .iter()
-        .zip(by_tool(plan.len(), by_case))
-        .map(|(planned, cases)| ToolScore::new(planned.tool.clone(), cases, suite, trials, profile, &mut warnings))
-        .collect();
-    rank_stability(&mut tools, profile);
-    Scorecard { tools, warnings }
+    lines
 }
 
 fn rank_stability(tools: &mut [ToolScore], profile: &Profile) {
@@ -192,16 +179,25 @@ pub(crate) fn vocabulary(suite: &Suite, profile: &Profile) -> Vocabulary {
     Vocabulary::learn(&goldens, |golden| prose(golden))
 }
 
-/// The cases of these trials by id, each prepared once for all trials and rounds.
-fn prepare_cases<'a>(
-    suite: &'a Suite,
-    trials: &[Trial],
+/// Some cases of a suite, the words of all of its goldens, and the rules: what trials of these cases are compared with.
+#[derive(Clone, Copy)]
+pub struct CaseContext<'a> {
+    cases: &'a [Case],
     vocabulary: &'a Vocabulary,
     profile: &'a Profile,
-) -> HashMap<&'a str, PreparedCase<'a>> {
-    let tried: HashSet<&str> = trials.iter().map(|trial| trial.case.as_str()).collect();
-    let cases = suite.cases.par_iter().filter(|case| tried.contains(case.id.as_str()));
-    cases.map(|case| (case.id.as_str(), PreparedCase::new(case, vocabulary, profile))).collect()
+}
+
+impl<'a> CaseContext<'a> {
+    pub fn cases(self) -> &'a [Case] {
+        self.cases
+    }
+
+    /// The cases of these trials by id, each prepared once for all trials and rounds.
+    fn prepare(self, trials: &[Trial]) -> HashMap<&'a str, PreparedCase<'a>> {
+        let tried: HashSet<&str> = trials.iter().map(|trial| trial.case.as_str()).collect();
+        let cases = self.cases.par_iter().filter(|case| tried.contains(case.id.as_str()));
+        cases.map(|case| (case.id.as_str(), PreparedCase::new(case, self.vocabulary, self.profile))).collect()
+    }
 }
 
 /// The best candidates of every golden of a case in one trial, best first; none where the profile compares no scores.
@@ -224,10 +220,11 @@ pub fn candidates(
 /// A judgement with its index among those given.
 type Numbered<'a> = (usize, &'a Judgement);
 
-struct JudgementsByTrial<'a>(HashMap<(&'a str, &'a str, u32), Vec<Numbered<'a>>>);
+/// Judgements by the trial they are about.
+pub struct JudgementsByTrial<'a>(HashMap<(&'a str, &'a str, u32), Vec<Numbered<'a>>>);
 
 impl<'a> JudgementsByTrial<'a> {
-    fn new(judgements: impl IntoIterator<Item = &'a Judgement>) -> Self {
+    pub fn new(judgements: impl IntoIterator<Item = &'a Judgement>) -> Self {
         let mut by_trial: HashMap<_, Vec<Numbered<'a>>> = HashMap::new();
         for (index, judgement) in judgements.into_iter().enumerate() {
             let key = (judgement.case.as_str(), judgement.tool.as_str(), judgement.trial);
@@ -243,80 +240,6 @@ impl<'a> JudgementsByTrial<'a> {
     fn decisions(&self, case: &Case, trial: &Trial) -> Decisions<'a> {
         Decisions::settle(self.about(trial), &case.goldens, &trial.findings)
     }
-}
-
-/// The planned trials of a tool: every case, once for each trial number the tool has.
-struct PlannedTool<'a> {
-    tool: &'a ToolName,
-    numbers: BTreeSet<u32>,
-    /// By case, the numbers of its trials that met an outage. They plan nothing for other cases, which would count as skipped.
-    unavailable: HashMap<&'a str, BTreeSet<u32>>,
-    /// Line of the submission by case and trial number.
-    lines: HashMap<(&'a str, u32), usize>,
-    /// Whether any of its trials came to a report.
-    reported: bool,
-}
-
-impl PlannedTool<'_> {
-    fn numbers_of(&self, case: &Case) -> impl Iterator<Item = u32> {
-        let unavailable = self.unavailable.get(case.id.as_str());
-        let numbers: BTreeSet<u32> = self.numbers.iter().chain(unavailable.into_iter().flatten()).copied().collect();
-        numbers.into_iter()
-    }
-}
-
-fn plan<'a>(suite: &Suite, trials: &'a [Trial], warnings: &mut Vec<String>) -> Vec<PlannedTool<'a>> {
-    let cases: HashSet<&str> = suite.cases.iter().map(|case| case.id.as_str()).collect();
-    let mut tools: Vec<PlannedTool<'a>> = Vec::new();
-    let mut index: HashMap<&str, usize> = HashMap::new();
-    let mut strangers: BTreeMap<&str, usize> = BTreeMap::new();
-    for (line, trial) in trials.iter().enumerate() {
-        if !cases.contains(trial.case.as_str()) {
-            *strangers.entry(trial.case.as_str()).or_default() += 1;
-            continue;
-        }
-        let slot = *index.entry(trial.tool.as_str()).or_insert_with(|| {
-            tools.push(PlannedTool {
-                tool: &trial.tool,
-                numbers: BTreeSet::new(),
-                unavailable: HashMap::new(),
-                lines: HashMap::new(),
-                reported: false,
-            });
-            tools.len() - 1
-        });
-        let planned = &mut tools[slot];
-        if trial.outcome == Outcome::Unavailable {
-            planned.unavailable.entry(trial.case.as_str()).or_default().insert(trial.number);
-        } else {
-            planned.numbers.insert(trial.number);
-        }
-        planned.reported |= trial.outcome == Outcome::Reported;
-        planned.lines.insert((trial.case.as_str(), trial.number), line);
-    }
-    for (case, count) in strangers {
-        let trials = plural(count, "trial is", "trials are");
-        warnings.push(format!("{trials} about the case `{case}`, which is not in the suite; ignored"));
-    }
-    for planned in &tools {
-        let (tool, all) = (planned.tool, suite.cases.len() * planned.numbers.len());
-        let missing = all - planned.lines.keys().filter(|(_, number)| planned.numbers.contains(number)).count();
-        if missing > 0 {
-            warnings.push(format!(
-                "{tool}: {missing} of {all} planned trials have no line in the submission and count as skipped"
-            ));
-        }
-    }
-    tools
-}
-
-/// Turns rows by case into columns by tool.
-fn by_tool<T>(tools: usize, by_case: Vec<Vec<T>>) -> Vec<Vec<T>> {
-    let mut columns: Vec<Vec<T>> = (0..tools).map(|_| Vec::with_capacity(by_case.len())).collect();
-    for row in by_case {
-        columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
-    }
-    columns
 }
 
 impl CaseScore {
@@ -352,6 +275,9 @@ fn passes(all: impl Iterator<Item = bool>) -> bool {
     all.peek().is_some() && all.all(|pass| pass)
 }
 
+/// The one value of a case that looks at another case, too.
+const TWIN_RECALL: &str = "twin_recall";
+
 /// Why a tool has no value of any metric.
 const NO_REPORT: Undefined = Undefined("no trial came to a report");
 
@@ -363,15 +289,16 @@ fn without_values(metrics: &mut Metrics) {
 
 impl ToolScore {
     fn new(
-        tool: ToolName,
-        mut cases: Vec<CaseScore>,
+        tool: &ToolName,
+        scored: ScoredTool,
         suite: &Suite,
-        trials: &[Trial],
+        plan: &TrialPlan,
         profile: &Profile,
         warnings: &mut Vec<String>,
     ) -> Self {
+        let ScoredTool { mut cases, labels } = scored;
         for (case, value) in tiers::twins(&cases, suite, profile) {
-            cases[case].values.push(("twin_recall", Ok(value)));
+            cases[case].values.push((TWIN_RECALL, Ok(value)));
         }
         let all: Vec<&CaseScore> = cases.iter().collect();
         let mut outcomes: BTreeMap<Outcome, usize> = BTreeMap::new();
@@ -386,21 +313,20 @@ impl ToolScore {
                 }
             }
         }
-        warn_of_trials(&tool, &cases, &outcomes, warnings);
-        warnings.extend(differing_findings(&tool, &cases, trials, profile));
-        let noted: Vec<&Trial> = trials.iter().filter(|trial| trial.tool == tool && !trial.notes.is_empty()).collect();
-        let incomplete = noted.iter().filter(|trial| trial.outcome == Outcome::Reported).count();
+        warn_of_trials(tool, &cases, &outcomes, warnings);
+        warnings.extend(differing_findings(tool, &cases));
+        let incomplete = plan.noted(tool).filter(|trial| trial.outcome == Outcome::Reported).count();
         if incomplete > 0 {
             let trials = plural(incomplete, "trial is", "trials are");
             warnings.push(format!("{tool}: {trials} incomplete, according to the tool"));
         }
-        for trial in noted {
+        for trial in plan.noted(tool) {
             let notes = trial.notes.iter().map(|note| format!("{tool}: {} trial {}: {note}", trial.case, trial.number));
             warnings.extend(notes);
         }
         let whole =
             || (aggregate::metrics(&all, suite, profile), tiers::of_findings(&all, profile), flaky(&cases, suite));
-        let parts = || slice::slices(&all, suite, trials, profile, warnings);
+        let parts = || slice::slices(&all, labels, suite, profile, warnings);
         let ((mut metrics, (of_findings, sweeps), flaky), (by, macro_by)) = rayon::join(whole, parts);
         metrics.extend(of_findings);
         let mut micro = aggregate::micro(counts, profile);
@@ -425,7 +351,7 @@ impl ToolScore {
             lucky: lucky(&cases, suite),
             reliability: sums.verdict_confidence.diagram(),
             sweeps,
-            tool,
+            tool: tool.clone(),
             outcomes,
             cases,
         }

@@ -2,7 +2,7 @@
 
 use super::aggregate::{is_plain, metrics, verdict_metrics};
 use super::trial::false_findings;
-use super::{CaseScore, Metrics};
+use super::{CaseScore, Metrics, TrialScore};
 use crate::finding::Finding;
 use crate::golden::{Golden, Severity};
 use crate::metric::estimate::Estimate;
@@ -10,7 +10,7 @@ use crate::metric::table::{METRICS, Metric};
 use crate::metric::{Part, Undefined};
 use crate::profile::{Method, Profile};
 use crate::stats::summary::{mean, sample_std};
-use crate::suite::Suite;
+use crate::suite::{Case, Suite};
 use crate::trial::Trial;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,8 +29,8 @@ const MOST_VALUES: usize = 100;
 /// All slices, and the plain mean over the values of each dimension.
 pub(super) fn slices(
     cases: &[&CaseScore],
+    labels: LabelTables,
     suite: &Suite,
-    trials: &[Trial],
     profile: &Profile,
     warnings: &mut Vec<String>,
 ) -> (Slices, BTreeMap<String, Metrics>) {
@@ -42,21 +42,11 @@ pub(super) fn slices(
         let slice = |members: Vec<&CaseScore>| Slice { metrics: part(&members, suite, profile), cases: members.len() };
         by.insert(dimension, groups.into_iter().map(|(value, members)| (value, slice(members))).collect());
     }
-    let by_label = |golden: LabelOf<Golden>, finding: LabelOf<Finding>| match profile.method {
-        Method::Verdict => BTreeMap::new(),
-        _ => by_label(cases, suite, trials, profile, golden, finding),
-    };
-    let by_category = || {
-        let mut slices = by_label(|golden| golden.category.as_deref(), |finding| finding.category.as_deref());
-        add_verdicts_by_category(&mut slices, cases, suite, profile);
-        slices
-    };
-    let by_severity =
-        || by_label(|golden| golden.severity.map(Severity::as_str), |finding| finding.severity.map(Severity::as_str));
-    let (category, severity) = rayon::join(by_category, by_severity);
+    let mut category = label_slices(labels.category);
+    add_verdicts_by_category(&mut category, cases, suite, profile);
     by.insert("category".to_owned(), category);
     if profile.method != Method::Verdict {
-        by.insert("severity".to_owned(), severity);
+        by.insert("severity".to_owned(), label_slices(labels.severity));
     }
     by.retain(|_, values| !values.is_empty());
     let macro_by = by.iter().map(|(dimension, values)| (dimension.clone(), macro_mean(values))).collect();
@@ -113,50 +103,102 @@ fn add_verdicts_by_category(
 
 type LabelOf<T> = fn(&T) -> Option<&str>;
 
-/// Recall by the golden's label, precision by the finding's own.
+/// What cases add to recall by the golden's label and to precision by the finding's own. The two are kept apart, because a golden
+/// and the finding that matched it may have different labels.
+#[derive(Default)]
+pub(super) struct LabelTables {
+    category: LabelTable,
+    severity: LabelTable,
+}
+
+type LabelTable = BTreeMap<String, [LabelValues; 2]>;
+
+#[derive(Default)]
+struct LabelValues {
+    /// Cases with the label, whether they have a value or not.
+    cases: usize,
+    values: Vec<f64>,
+}
+
+/// The mean over trials of recall and of precision by label; `None` where the case has nothing of that label.
+type CaseLabelTable = BTreeMap<String, [Option<Option<f64>>; 2]>;
+
+/// What one case adds to the tables of a tool.
+#[derive(Clone)]
+pub(super) struct CaseLabels {
+    category: CaseLabelTable,
+    severity: CaseLabelTable,
+}
+
+impl CaseLabels {
+    pub(super) fn new(case: &Case, scores: &[TrialScore], trials: &[Trial], profile: &Profile) -> Self {
+        let by_label = |golden: LabelOf<Golden>, finding: LabelOf<Finding>| match profile.method {
+            Method::Verdict => CaseLabelTable::new(),
+            _ => by_label(case, scores, trials, profile, golden, finding),
+        };
+        Self {
+            category: by_label(|golden| golden.category.as_deref(), |finding| finding.category.as_deref()),
+            severity: by_label(
+                |golden| golden.severity.map(Severity::as_str),
+                |finding| finding.severity.map(Severity::as_str),
+            ),
+        }
+    }
+}
+
+impl LabelTables {
+    /// Adds a case; those of a suite are added in its order.
+    pub(super) fn add(&mut self, labels: CaseLabels) {
+        for (table, own) in [(&mut self.category, labels.category), (&mut self.severity, labels.severity)] {
+            for (label, both) in own {
+                for (all, own) in table.entry(label).or_default().iter_mut().zip(both) {
+                    all.cases += usize::from(own.is_some());
+                    all.values.extend(own.flatten());
+                }
+            }
+        }
+    }
+}
+
 fn by_label(
-    cases: &[&CaseScore],
-    suite: &Suite,
+    case: &Case,
+    scores: &[TrialScore],
     trials: &[Trial],
     profile: &Profile,
     golden_label: LabelOf<Golden>,
     finding_label: LabelOf<Finding>,
-) -> BTreeMap<String, Slice> {
-    // Recall and precision are kept apart, because a golden and the finding that matched it may have different labels.
-    let mut by_label: BTreeMap<&str, [Vec<Vec<Part>>; 2]> = BTreeMap::new();
-    for &score in cases {
-        let case = &suite.cases[score.case];
-        let mut own: BTreeMap<&str, [Vec<Part>; 2]> = BTreeMap::new();
-        for trial in score.counted() {
-            let matches = &trial.result.matches;
-            let missed = trial.result.misses.iter().map(|miss| miss.golden);
-            let of_golden = |golden: usize| golden_label(&case.goldens[golden]);
-            for (label, found) in labelled_parts(matches.iter().map(|m| m.golden), missed, of_golden) {
-                own.entry(label).or_default()[0].push(found);
-            }
-            let Some(line) = trial.line.filter(|_| !case.is_clean()) else { continue };
-            let wrong = false_findings(&trial.result, profile);
-            let of_finding = |finding: usize| finding_label(&trials[line].findings[finding]);
-            for (label, right) in labelled_parts(matches.iter().map(|m| m.finding), wrong, of_finding) {
-                own.entry(label).or_default()[1].push(right);
-            }
+) -> CaseLabelTable {
+    let mut own: BTreeMap<&str, [Vec<Part>; 2]> = BTreeMap::new();
+    for trial in scores.iter().filter(|trial| trial.counted) {
+        let matches = &trial.result.matches;
+        let missed = trial.result.misses.iter().map(|miss| miss.golden);
+        let of_golden = |golden: usize| golden_label(&case.goldens[golden]);
+        for (label, found) in labelled_parts(matches.iter().map(|m| m.golden), missed, of_golden) {
+            own.entry(label).or_default()[0].push(found);
         }
-        for (label, parts) in own {
-            let all = by_label.entry(label).or_default();
-            for (all, parts) in all.iter_mut().zip(parts).filter(|(_, parts)| !parts.is_empty()) {
-                all.push(parts);
-            }
+        let Some(line) = trial.line.filter(|_| !case.is_clean()) else { continue };
+        let wrong = false_findings(&trial.result, profile);
+        let of_finding = |finding: usize| finding_label(&trials[line].findings[finding]);
+        for (label, right) in labelled_parts(matches.iter().map(|m| m.finding), wrong, of_finding) {
+            own.entry(label).or_default()[1].push(right);
         }
     }
-    let slice = |(label, [recalled, precise]): (&str, [Vec<Vec<Part>>; 2])| {
+    let share = |part: &Part| part.share("undefined").ok();
+    let of_trials =
+        |parts: Vec<Part>| (!parts.is_empty()).then(|| mean(&parts.iter().filter_map(share).collect::<Vec<_>>()));
+    own.into_iter().map(|(label, both)| (label.to_owned(), both.map(of_trials))).collect()
+}
+
+fn label_slices(table: LabelTable) -> BTreeMap<String, Slice> {
+    let slice = |(label, [recalled, precise]): (String, [LabelValues; 2])| {
         let metrics = METRICS.iter().filter_map(|metric| match metric.id {
-            "precision" => Some((metric.id, labelled(metric, &precise))),
-            "recall" => Some((metric.id, labelled(metric, &recalled))),
+            "precision" => Some((metric.id, labelled(metric, &precise.values))),
+            "recall" => Some((metric.id, labelled(metric, &recalled.values))),
             _ => None,
         });
-        (label.to_owned(), Slice { metrics: metrics.collect(), cases: recalled.len().max(precise.len()) })
+        (label, Slice { metrics: metrics.collect(), cases: recalled.cases.max(precise.cases) })
     };
-    by_label.into_iter().map(slice).collect()
+    table.into_iter().map(slice).collect()
 }
 
 /// By label, the part of what is right, each counting once, in what is right or wrong.
@@ -175,12 +217,9 @@ fn labelled_parts<'l>(
     parts
 }
 
-fn labelled(metric: &Metric, cases: &[Vec<Part>]) -> Estimate {
-    let share = |part: &Part| part.share(metric.undefined_when).ok();
-    let of_case = |trials: &Vec<Part>| mean(&trials.iter().filter_map(share).collect::<Vec<_>>());
-    let values: Vec<f64> = cases.iter().filter_map(of_case).collect();
-    let overall = mean(&values).ok_or(Undefined(metric.undefined_when));
-    Estimate { std_cases: sample_std(&values), ..Estimate::new(overall, values.len(), metric.direction) }
+fn labelled(metric: &Metric, values: &[f64]) -> Estimate {
+    let overall = mean(values).ok_or(Undefined(metric.undefined_when));
+    Estimate { std_cases: sample_std(values), ..Estimate::new(overall, values.len(), metric.direction) }
 }
 
 fn macro_mean(values: &BTreeMap<String, Slice>) -> Metrics {

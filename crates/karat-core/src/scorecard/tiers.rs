@@ -30,7 +30,7 @@ pub(super) fn trial_value(metric: &Metric, case: &Case, trial: &TrialScore, prof
         }
         "severity_weighted_recall" => {
             let mut found = vec![false; case.goldens.len()];
-            trial.result.matches.iter().for_each(|m| found[m.golden] = true);
+            trial.found.iter().for_each(|golden| found[*golden as usize] = true);
             weighted_recall(case, |golden| found[golden], &profile.severity_weights)
         }
         "precision_lower" | "precision_upper" => precision_bound(metric.id, case, trial, profile),
@@ -61,7 +61,7 @@ fn precision_bound(id: &str, case: &Case, trial: &TrialScore, profile: &Profile)
         return Err(Undefined("no required golden"));
     }
     let counts = trial.counts;
-    let open = if id == "precision_upper" { trial.unlabelled_extras(profile).len() } else { 0 };
+    let open = if id == "precision_upper" { trial.unlabelled } else { 0 };
     let value = ratio((counts.tp + open) as f64, (counts.tp + counts.fp) as f64, "no countable findings");
     if profile.undefined_is_zero { Ok(value.unwrap_or(0.0)) } else { value }
 }
@@ -86,7 +86,7 @@ pub(super) fn twins(cases: &[CaseScore], suite: &Suite, profile: &Profile) -> Ve
     let fires = |trial: &TrialScore| trial.target_found.unwrap_or(trial.verdict == Some(Verdict::Vulnerable));
     let silent = |trial: &TrialScore| match (profile.method, &trial.audited) {
         (Method::Verdict, _) | (_, Some(_)) => trial.verdict == Some(Verdict::Safe),
-        _ => trial.is_silent(profile),
+        _ => trial.is_silent,
     };
     let of_pair = |(bug, fix): (usize, usize)| {
         let on_fix = |number: u32| cases[fix].counted().find(|trial| trial.number == number);

@@ -1,5 +1,6 @@
 //! One trial's outcome, counts and verdict.
 
+use super::warnings::MOST_EXAMPLES;
 use crate::finding::Finding;
 use crate::identity::key;
 use crate::ids::FindingId;
@@ -36,8 +37,21 @@ pub struct TrialScore {
     pub counts: Counts,
     /// No miss, and no extra unless extras are allowed.
     pub pass: bool,
+    /// Goldens that were found, each once, by index.
+    pub found: Vec<u32>,
+    /// Findings that matched nothing, whether they count or not.
+    pub extras: usize,
+    /// Extras that are no false positives only because the change did not touch their lines.
+    pub untouched: usize,
+    /// Countable extras without a trap, audit or label.
+    pub unlabelled: usize,
+    /// The pairs; empty once only figures are kept.
     pub result: TrialResult,
     pub one_to_one: Option<Counts>,
+    /// Whether it reported, and nothing that counts against it.
+    pub(crate) is_silent: bool,
+    /// Goldens with too many candidates to assign them all.
+    pub(crate) crowded: usize,
     /// Goldens that share a finding with another, where recorded matches do.
     pub(crate) shared_findings: usize,
     /// Judgements about goldens or findings the trial does not have.
@@ -47,8 +61,7 @@ pub struct TrialScore {
     pub(crate) unaudited: bool,
     /// Findings that the audit classifies and the trial does not have.
     pub(crate) unknown_in_audit: usize,
-    /// Findings whose own key differs from the computed one.
-    pub(crate) differing_keys: Vec<usize>,
+    pub(crate) differing_keys: DifferingKeys,
 }
 
 impl TrialScore {
@@ -88,8 +101,6 @@ impl TrialScore {
             (false, found) => f64::from(u8::from(found)),
         };
         let guessed = case.verdict == Verdict::Vulnerable && verdict == Some(Verdict::Vulnerable);
-        let differs =
-            |f: &Finding| profile.method == Method::Identity && key::key_mismatch(f, &profile.identity).is_some();
         Self {
             number: trial.number,
             outcome: trial.outcome,
@@ -112,8 +123,25 @@ impl TrialScore {
             split_audit: decisions.split_audit,
             unknown_in_audit: decisions.unknown_in_audit,
             unaudited,
-            differing_keys: (0..trial.findings.len()).filter(|at| differs(&trial.findings[*at])).collect(),
+            differing_keys: DifferingKeys::new(trial, profile),
+            found: BTreeSet::from_iter(result.matches.iter().map(|m| m.golden as u32)).into_iter().collect(),
+            extras: result.extras.len(),
+            untouched: untouched_extras(&result, profile).count(),
+            unlabelled: counted_extras(&result, profile).filter(|extra| !extra.why.is_labelled()).count(),
+            is_silent: !failed && counted_extras(&result, profile).next().is_none(),
+            crowded: result.crowded,
             result,
+        }
+    }
+
+    /// Keeps the figures, and drops what grows with the findings of the trial.
+    pub fn drop_pairs(&mut self) {
+        self.result = TrialResult::default();
+        self.line = None;
+        self.found.shrink_to_fit();
+        if let Some(audited) = &mut self.audited {
+            audited.findings = Vec::new();
+            audited.judgement = None;
         }
     }
 
@@ -131,10 +159,6 @@ impl TrialScore {
             result: TrialResult { misses, ..TrialResult::default() },
             ..Self::default()
         }
-    }
-
-    pub(crate) fn is_silent(&self, profile: &Profile) -> bool {
-        self.outcome == Outcome::Reported && counted_extras(&self.result, profile).next().is_none()
     }
 
     /// How far the stated confidence lies from what it should have been: 1 for a right verdict, 0 for a wrong one.
@@ -242,6 +266,31 @@ fn one_to_one(case: &Case, trial: &Trial, result: &TrialResult, profile: &Profil
         // What was matched and is now left over repeats a golden that was found: no false positive.
         fp: counted_extras(result, profile).count(),
         fn_: case.required().count() - chosen.len(),
+    }
+}
+
+/// Findings whose own key differs from the computed one, and some of them in words.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct DifferingKeys {
+    pub(crate) count: usize,
+    pub(crate) examples: Vec<String>,
+}
+
+impl DifferingKeys {
+    fn new(trial: &Trial, profile: &Profile) -> Self {
+        let mut differing = Self::default();
+        if profile.method != Method::Identity {
+            return differing;
+        }
+        for finding in &trial.findings {
+            if let Some(keys) = key::key_mismatch(finding, &profile.identity) {
+                differing.count += 1;
+                if differing.examples.len() < MOST_EXAMPLES {
+                    differing.examples.push(format!("{} {} {keys}", trial.case, finding.id));
+                }
+            }
+        }
+        differing
     }
 }
 

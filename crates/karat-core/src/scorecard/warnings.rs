@@ -5,7 +5,7 @@ use crate::identity::key;
 use crate::ids::ToolName;
 use crate::profile::{Method, Profile};
 use crate::suite::Suite;
-use crate::trial::{Outcome, Trial};
+use crate::trial::Outcome;
 use crate::wording::plural;
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ pub(super) fn warn_of_trials(
     warn(trials().map(|trial| trial.unknown_in_audit).sum(), &|n| {
         format!("findings that audits classify but its trials do not have: {n}; they count as classified")
     });
-    warn(trials().map(|trial| trial.result.crowded).sum(), &|n| {
+    warn(trials().map(|trial| trial.crowded).sum(), &|n| {
         format!("goldens with too many candidate findings to assign them all: {n}; only the best candidates were used")
     });
     warn(trials().map(|trial| trial.shared_findings).sum(), &|n| {
@@ -62,22 +62,13 @@ pub(super) fn warn_of_trials(
     });
 }
 
-const MOST_EXAMPLES: usize = 3;
+pub(super) const MOST_EXAMPLES: usize = 3;
 
-pub(super) fn differing_findings(
-    tool: &ToolName,
-    cases: &[CaseScore],
-    trials: &[Trial],
-    profile: &Profile,
-) -> Option<String> {
-    let scores = cases.iter().flat_map(|case| &case.trials);
-    let differing = scores.flat_map(|score| score.differing_keys.iter().map(move |f| (score.line, *f)));
-    let described = differing.filter_map(|(line, f)| {
-        let trial = &trials[line?];
-        let keys = key::key_mismatch(&trial.findings[f], &profile.identity)?;
-        Some(format!("{} {} {keys}", trial.case, trial.findings[f].id))
-    });
-    Some(format!("{tool}: {}", differing_keys("finding has", "findings have", described.collect())?))
+pub(super) fn differing_findings(tool: &ToolName, cases: &[CaseScore]) -> Option<String> {
+    let differing = || cases.iter().flat_map(|case| &case.trials).map(|trial| &trial.differing_keys);
+    let examples = differing().flat_map(|keys| &keys.examples).take(MOST_EXAMPLES).cloned().collect();
+    let count = differing().map(|keys| keys.count).sum();
+    Some(format!("{tool}: {}", differing_keys("finding has", "findings have", count, examples)?))
 }
 
 pub(super) fn differing_goldens(suite: &Suite, profile: &Profile) -> Option<String> {
@@ -88,12 +79,13 @@ pub(super) fn differing_goldens(suite: &Suite, profile: &Profile) -> Option<Stri
     let described = goldens.filter_map(|(case, golden)| {
         Some(format!("{} {} {}", case.id, golden.id, key::golden_key_mismatch(golden, &profile.identity)?))
     });
-    differing_keys("golden has", "goldens have", described.collect())
-}
-
-fn differing_keys(one: &str, many: &str, mut described: Vec<String>) -> Option<String> {
+    let mut described: Vec<String> = described.collect();
     let count = described.len();
     described.truncate(MOST_EXAMPLES);
+    differing_keys("golden has", "goldens have", count, described)
+}
+
+fn differing_keys(one: &str, many: &str, count: usize, described: Vec<String>) -> Option<String> {
     let more = count - described.len();
     let rest = if more > 0 { format!("; and {more} more") } else { String::new() };
     let (subject, examples) = (plural(count, one, many), described.join("; "));

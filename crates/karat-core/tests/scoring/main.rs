@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop loudly")]
 
 mod audits;
+mod by_case;
 mod corrected;
 mod extras;
 mod intervals;

@@ -203,3 +203,96 @@ pub enum ExtraReasonV1 {
     /// Somebody says that it is no problem.
     Refuted,
 }
+
+impl MissReasonV1 {
+    /// Its `kind` in the report.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::TrialFailed { .. } => "trial_failed",
+            Self::NothingReported => "nothing_reported",
+            Self::NoCandidate => "no_candidate",
+            Self::NoneAllowed => "none_allowed",
+            Self::BelowThreshold { .. } => "below_threshold",
+            Self::PathAlone { .. } => "path_alone",
+            Self::NotWorthAsking { .. } => "not_worth_asking",
+            Self::Taken { .. } => "taken",
+            Self::Refused { .. } => "refused",
+            Self::Unjudged { .. } => "unjudged",
+            Self::NotAsked { .. } => "not_asked",
+            Self::KeyAbsent { .. } => "key_absent",
+            Self::KeyUsed { .. } => "key_used",
+            Self::KeyRefused { .. } => "key_refused",
+            Self::NoKey { .. } => "no_key",
+            Self::AuditedMissing => "audited_missing",
+            Self::AuditedUnnamed => "audited_unnamed",
+            Self::NotRecorded => "not_recorded",
+            Self::NotCompared => "not_compared",
+        }
+    }
+}
+
+impl ExtraReasonV1 {
+    /// Its `kind` in the report.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::CleanCase => "clean_case",
+            Self::NothingNear => "nothing_near",
+            Self::NoneAllowed => "none_allowed",
+            Self::BelowThreshold { .. } => "below_threshold",
+            Self::PathAlone { .. } => "path_alone",
+            Self::NotWorthAsking { .. } => "not_worth_asking",
+            Self::Refused { .. } => "refused",
+            Self::Unjudged { .. } => "unjudged",
+            Self::NotAsked { .. } => "not_asked",
+            Self::Trap { .. } => "trap",
+            Self::UnexpectedKey { .. } => "unexpected_key",
+            Self::KeyRefused { .. } => "key_refused",
+            Self::NoKey { .. } => "no_key",
+            Self::Audited { .. } => "audited",
+            Self::NotRecorded => "not_recorded",
+            Self::NotCompared => "not_compared",
+            Self::Confirmed => "confirmed",
+            Self::Refuted => "refuted",
+        }
+    }
+
+    /// The golden that it names.
+    pub fn golden(&self) -> Option<&str> {
+        match self {
+            Self::BelowThreshold { golden, .. }
+            | Self::PathAlone { golden }
+            | Self::NotWorthAsking { golden, .. }
+            | Self::Refused { golden, .. }
+            | Self::NotAsked { golden, .. }
+            | Self::Trap { golden } => Some(golden),
+            Self::Unjudged { golden } => golden.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_those_of_the_report() {
+        let misses = [
+            MissReasonV1::NothingReported,
+            MissReasonV1::TrialFailed { outcome: Outcome::Crashed },
+            MissReasonV1::KeyAbsent { by: "key".to_owned(), keys: Vec::new() },
+        ];
+        for miss in misses {
+            assert_eq!(serde_json::to_value(&miss).unwrap()["kind"], miss.kind());
+        }
+        let golden = "g".to_owned();
+        let extras = [
+            ExtraReasonV1::CleanCase,
+            ExtraReasonV1::Trap { golden: golden.clone() },
+            ExtraReasonV1::NotWorthAsking { golden, score: 0.1, threshold: 0.2 },
+        ];
+        for extra in extras {
+            assert_eq!(serde_json::to_value(&extra).unwrap()["kind"], extra.kind());
+        }
+    }
+}

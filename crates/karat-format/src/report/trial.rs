@@ -1,5 +1,6 @@
 //! One trial: findings, matches, misses and extras.
 
+use super::detail::DetailV1;
 use super::reason::{ExtraReasonV1, MissReasonV1};
 use karat_core::golden::Severity;
 use karat_core::judgement::{Classification, Reason, TypeMatch};
@@ -11,10 +12,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// One trial.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub struct TrialResultV1 {
     /// Which of the repetitions it is.
     pub trial: u32,
+    /// What is here of its findings and pairs; absent if everything.
+    #[serde(default, skip_serializing_if = "DetailV1::is_all")]
+    pub detail: DetailV1,
     /// How it ended.
     pub outcome: Outcome,
     /// Whether it enters the metrics; trials that failed may be left out by the profile.
@@ -44,16 +48,22 @@ pub struct TrialResultV1 {
     #[serde(default, skip_serializing_if = "super::is_zero")]
     pub untouched_extras: usize,
     /// The findings, as far as a reader needs them.
+    #[serde(default)]
     pub findings: Vec<FindingInfoV1>,
     /// Required goldens that were found.
+    #[serde(default)]
     pub matches: Vec<MatchV1>,
     /// Required goldens that were not.
+    #[serde(default)]
     pub misses: Vec<MissV1>,
     /// Findings that matched nothing, traps among them.
+    #[serde(default)]
     pub extras: Vec<ExtraV1>,
     /// Further reports of found goldens.
+    #[serde(default)]
     pub duplicates: Vec<DuplicateV1>,
     /// Findings that report acceptable goldens.
+    #[serde(default)]
     pub acceptable: Vec<MatchV1>,
     /// What an audit says of it, where one was heard.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,6 @@
 //! Every reason in a report is checked against the report, the suite, the submission and the judge's answers.
 
-use crate::build::{ReportInput, report};
+use crate::build::{PairReports, ReportInput, TrialCosts, report};
 use karat::profile;
 use karat_core::finding::{Finding, MergedReport};
 use karat_core::golden::{Acceptance, Golden};
@@ -16,6 +16,7 @@ use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::{Intervals, PairQuestion, run_judge_rounds, score};
 use karat_core::suite::{Case, Suite, Verdict};
 use karat_core::trial::{Outcome, Trial};
+use karat_format::report::DetailV1;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -170,10 +171,9 @@ fn score_random_trial(seed: u64) -> ScoredTrial {
     let consulted =
         run_judge_rounds(&suite, &trials, given, &profile, &judge, &mut answer).expect("the script never fails");
     let card = score(&suite, &trials, &consulted.judgements, &profile);
-    let report = report(&ReportInput {
+    let pairs = PairReports::of_scorecard(&suite, &trials, &consulted.judgements, &profile, &card, DetailV1::All);
+    let input = ReportInput {
         suite: &suite,
-        trials: &trials,
-        judgements: &consulted.judgements,
         profile: &profile,
         seed: 1,
         intervals: &Intervals::default(),
@@ -183,7 +183,8 @@ fn score_random_trial(seed: u64) -> ScoredTrial {
         isolation: &BTreeMap::new(),
         asked: &[],
         spent: &BTreeMap::new(),
-    });
+    };
+    let report = report(&input, pairs, &TrialCosts::new(&trials));
     let report = serde_json::to_value(&report).expect("a report is JSON");
     ScoredTrial { case, trial, profile, asked, report }
 }

@@ -31,11 +31,14 @@ const caseView = (() => {
       Object.assign(report ?? {}, { state: isTrap(extra) ? "trap" : "extra", extra, other: trap });
       if (trap) Object.assign(trap, { state: "trap", other: report });
     }
+    // A report with less detail does not say what became of the others; of required ones it lists all misses.
+    if (result?.detail) for (const item of goldens.filter((one) => one.state === "open")) item.state = isKnown(result, item.info) ? "found" : "unknown";
     return { record, result, goldens, findings, golden, finding };
   }
 
+  const isKnown = (result, golden) => result.detail === "misses" && golden.acceptance === "required";
   const isTrap = (extra) => extra.flags.includes("trap");
-  const words = { match: "found", acceptable: "acceptable", repeat: "repeat", miss: "missed", extra: "extra", trap: "trap", open: "not reported" };
+  const words = { match: "found", acceptable: "acceptable", repeat: "repeat", miss: "missed", extra: "extra", trap: "trap", open: "not reported", found: "found", unknown: "not in this report" };
   const wanted = (item) => {
     if (now.show === "misses") return item.state === "miss";
     if (now.show === "matches") return ["match", "acceptable", "repeat"].includes(item.state);
@@ -81,7 +84,7 @@ const caseView = (() => {
   // The misses of the chosen tool, one after the other: in all trials of this case, then in all other cases that the grid shows.
   const counts = (one) => one.result.counted !== false;
   const missesOf = (data, tool) => (data.tools[tool] ?? []).filter(counts).flatMap((one) =>
-    data.goldens.flatMap((golden, at) => (one.result.misses.some((miss) => miss.golden === golden.id) ? [{ trial: one.result.trial, item: `g${at}` }] : [])));
+    data.goldens.flatMap((golden, at) => ((one.result.misses ?? []).some((miss) => miss.golden === golden.id) ? [{ trial: one.result.trial, item: `g${at}` }] : [])));
   function step(by, patience = 200) {
     // Keys may come faster than cases are unpacked, and none is lost.
     if (place.dataset.shown !== location.hash && patience > 0) return setTimeout(() => step(by, patience - 1), 10);
@@ -139,7 +142,7 @@ const caseView = (() => {
         code(data, outcome),
         make("div", { class: "items" },
           list("Goldens", outcome.goldens, "This case has no goldens."),
-          list("Findings", outcome.findings, outcome.result?.outcome === "reported" ? "The tool reported nothing." : "No findings."))),
+          list("Findings", outcome.findings, outcome.result?.detail ? `This report was written with --detail ${outcome.result.detail}; ${outcome.result.detail === "none" ? "findings" : "other findings"} are not in it.` : outcome.result?.outcome === "reported" ? "The tool reported nothing." : "No findings."))),
       make("p", { class: "dim keys" }, [["j", "k", "next and previous golden or finding"], ["n", "p", "miss"], ["[", "]", "case"], ["s", "side by side or unified"], ["Esc", "all cases"]]
         .map((keys, at) => [at > 0 && " · ", keys.slice(0, -1).map((key) => [make("kbd", {}, key), " "]), keys.at(-1)])),
     ]));
@@ -150,13 +153,16 @@ const caseView = (() => {
   // Who found what, over all trials.
   function who(data) {
     if (data.goldens.length === 0) return null;
+    if (data.tools.some((trials) => trials.some((one) => one.result.detail === "none"))) return make("p", { class: "dim" }, "This report was written with --detail none; which goldens were found is not in it.");
     const unasked = (golden) => (golden.acceptance === "required" ? "" : golden.acceptance);
     const row = (golden, at) => make("tr", { class: unasked(golden) && "unasked" },
       make("th", { scope: "row" }, make("span", { class: "sign golden" }, `G${at + 1}`), " ", golden.title.slice(0, 140), unasked(golden) && make("span", { class: "dim" }, ` (${unasked(golden)})`)),
       index.tools.map((name, tool) => {
         const trials = (data.tools[tool] ?? []).filter(counts);
         const trap = golden.acceptance === "trap";
-        const hits = (result) => (trap ? result.extras.filter((extra) => isTrap(extra) && extra.best?.golden === golden.id) : [...result.matches, ...result.acceptable].filter((match) => match.golden === golden.id));
+        const isLeftOut = trials.some((one) => one.result.detail) && golden.acceptance === "acceptable";
+        if (isLeftOut) return make("td", { class: "n dim" }, "not in this report");
+        const hits = (result) => (result.detail && !trap ? [1].filter(() => !result.misses.some((miss) => miss.golden === golden.id)) : trap ? result.extras.filter((extra) => isTrap(extra) && extra.best?.golden === golden.id) : [...result.matches, ...result.acceptable].filter((match) => match.golden === golden.id));
         const found = trials.filter((one) => hits(one.result).length > 0).length;
         const share = trials.length === 0 ? "" : found === 0 ? "none" : found === trials.length ? "all" : "some";
         const sign = { none: "○", some: "◐", all: "●" }[share] ?? "";

@@ -137,7 +137,7 @@ fn column(report: &ReportV1, tool: &ToolV1, metric: &str) -> Column {
         let trials = result.map_or(&[][..], |result| &result.trials);
         let value = match report.profile.method {
             Method::Verdict => right(trials),
-            _ => result.and_then(|result| result.metrics.get(metric)).and_then(|estimate| estimate.value),
+            _ => result.and_then(|result| result.value(metric)),
         };
         column.value.push(value.map(|value| (value * 1000.0).round() as i32));
         let counted = || trials.iter().filter(|trial| trial.counted);

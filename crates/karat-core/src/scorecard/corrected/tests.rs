@@ -83,7 +83,7 @@ fn the_mean_over_all_draws_is_what_people_would_count() {
                 cluster: None,
                 level: 0.95,
             };
-            let cases = prepare_cases(&suite, &trials, &vocabulary, profile);
+            let cases = CaseContext { cases: &suite.cases, vocabulary: &vocabulary, profile }.prepare(&trials);
             let context = Context {
                 labelled,
                 cases: &cases,

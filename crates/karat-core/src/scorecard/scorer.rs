@@ -1,0 +1,334 @@
+//! Scores a suite case by case, so that no more than the pairs of a few cases need to be in memory.
+
+use super::slice::{CaseLabels, LabelTables};
+use super::warnings::differing_goldens;
+use super::{
+    CaseContext, CaseScore, JudgementsByTrial, Scorecard, TWIN_RECALL, ToolScore, TrialScore, rank_stability,
+    vocabulary,
+};
+use crate::ids::{CaseId, ToolName};
+use crate::judgement::Judgement;
+use crate::matching::pair::PreparedCase;
+use crate::matching::text::Vocabulary;
+use crate::profile::Profile;
+use crate::suite::Suite;
+use crate::trial::{Outcome, Trial};
+use crate::wording::plural;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+
+/// What must be known of every trial before the first case is scored.
+#[derive(Clone, Copy, Debug)]
+pub struct TrialHead<'a> {
+    pub case: &'a CaseId,
+    pub tool: &'a ToolName,
+    pub number: u32,
+    pub outcome: Outcome,
+    pub notes: &'a [String],
+}
+
+impl<'a> From<&'a Trial> for TrialHead<'a> {
+    fn from(trial: &'a Trial) -> Self {
+        let Trial { case, tool, number, outcome, notes, .. } = trial;
+        Self { case, tool, number: *number, outcome: *outcome, notes }
+    }
+}
+
+/// The planned trials of all tools: every case, once for each trial number that a tool has.
+#[derive(Clone, Debug)]
+pub struct TrialPlan {
+    pub(super) tools: Vec<PlannedTool>,
+    by_name: HashMap<ToolName, usize>,
+    cases: HashMap<CaseId, u32>,
+    noted: Vec<NotedTrial>,
+    warnings: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct PlannedTool {
+    pub(super) tool: ToolName,
+    pub(super) numbers: BTreeSet<u32>,
+    /// By case, the numbers of its trials that met an outage. They plan nothing for other cases, which would count as skipped.
+    unavailable: HashMap<u32, BTreeSet<u32>>,
+    /// The trials that are given, by case and number.
+    given: HashSet<(u32, u32)>,
+    /// Whether any of its trials came to a report.
+    reported: bool,
+}
+
+impl PlannedTool {
+    fn numbers_of(&self, case: u32) -> impl Iterator<Item = u32> {
+        let unavailable = self.unavailable.get(&case);
+        let numbers: BTreeSet<u32> = self.numbers.iter().chain(unavailable.into_iter().flatten()).copied().collect();
+        numbers.into_iter()
+    }
+}
+
+/// What a tool said of its own work in a trial.
+#[derive(Clone, Debug)]
+pub(super) struct NotedTrial {
+    tool: ToolName,
+    pub(super) case: CaseId,
+    pub(super) number: u32,
+    pub(super) outcome: Outcome,
+    pub(super) notes: Vec<String>,
+}
+
+impl TrialPlan {
+    /// The plan of these trials; tools are in the order in which they first appear.
+    pub fn new<'t>(suite: &Suite, trials: impl IntoIterator<Item = TrialHead<'t>>) -> Self {
+        let cases: HashMap<CaseId, u32> = suite.cases.iter().map(|case| case.id.clone()).zip(0..).collect();
+        let mut tools: Vec<PlannedTool> = Vec::new();
+        let mut by_name: HashMap<ToolName, usize> = HashMap::new();
+        let mut strangers: BTreeMap<String, usize> = BTreeMap::new();
+        let mut noted = Vec::new();
+        for TrialHead { case, tool, number, outcome, notes } in trials {
+            if !notes.is_empty() {
+                let (tool, case, notes) = (tool.clone(), case.clone(), notes.to_vec());
+                noted.push(NotedTrial { tool, case, number, outcome, notes });
+            }
+            let Some(&case) = cases.get(case) else {
+                *strangers.entry(case.to_string()).or_default() += 1;
+                continue;
+            };
+            let slot = by_name.get(tool).copied().unwrap_or_else(|| {
+                by_name.insert(tool.clone(), tools.len());
+                tools.push(PlannedTool {
+                    tool: tool.clone(),
+                    numbers: BTreeSet::new(),
+                    unavailable: HashMap::new(),
+                    given: HashSet::new(),
+                    reported: false,
+                });
+                tools.len() - 1
+            });
+            let planned = &mut tools[slot];
+            if outcome == Outcome::Unavailable {
+                planned.unavailable.entry(case).or_default().insert(number);
+            } else {
+                planned.numbers.insert(number);
+            }
+            planned.reported |= outcome == Outcome::Reported;
+            planned.given.insert((case, number));
+        }
+        let warnings = missing_trials(suite, &tools, strangers);
+        Self { tools, by_name, cases, noted, warnings }
+    }
+
+    /// The tools, in the order in which they first appear.
+    pub fn tools(&self) -> impl ExactSizeIterator<Item = &ToolName> {
+        self.tools.iter().map(|planned| &planned.tool)
+    }
+
+    /// Whether a judgement is about one of the trials that are given.
+    pub fn covers(&self, judgement: &Judgement) -> bool {
+        let tool = self.by_name.get(&judgement.tool).map(|at| &self.tools[*at]);
+        let case = self.cases.get(&judgement.case);
+        tool.zip(case).is_some_and(|(tool, case)| tool.given.contains(&(*case, judgement.trial)))
+    }
+
+    pub(super) fn noted<'p>(&'p self, tool: &'p ToolName) -> impl Iterator<Item = &'p NotedTrial> {
+        self.noted.iter().filter(move |noted| noted.tool == *tool)
+    }
+}
+
+fn missing_trials(suite: &Suite, tools: &[PlannedTool], strangers: BTreeMap<String, usize>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (case, count) in strangers {
+        let trials = plural(count, "trial is", "trials are");
+        warnings.push(format!("{trials} about the case `{case}`, which is not in the suite; ignored"));
+    }
+    for planned in tools {
+        let (tool, all) = (&planned.tool, suite.cases.len() * planned.numbers.len());
+        let missing = all - planned.given.iter().filter(|(_, number)| planned.numbers.contains(number)).count();
+        if missing > 0 {
+            warnings.push(format!(
+                "{tool}: {missing} of {all} planned trials have no line in the submission and count as skipped"
+            ));
+        }
+    }
+    warnings
+}
+
+/// One case with its trials and judgements.
+#[derive(Clone, Copy)]
+pub struct CaseInput<'a> {
+    /// Index of the case in the suite.
+    pub case: usize,
+    pub trials: &'a [Trial],
+    /// Indices of the trials of this case among them, upward.
+    pub own: &'a [usize],
+    pub judgements: &'a JudgementsByTrial<'a>,
+}
+
+/// The indices of the trials of one case.
+pub(super) struct TrialLines<'t>(HashMap<(&'t ToolName, u32), usize>);
+
+impl<'t> TrialLines<'t> {
+    /// Of several lines for the same trial the last counts.
+    pub(super) fn new(trials: &'t [Trial], own: &[usize]) -> Self {
+        Self(own.iter().map(|&line| ((&trials[line].tool, trials[line].number), line)).collect())
+    }
+
+    pub(super) fn find(&self, tool: &'t ToolName, number: u32) -> Option<usize> {
+        self.0.get(&(tool, number)).copied()
+    }
+}
+
+/// One case, scored for every tool of the plan.
+pub struct ScoredCase {
+    /// Index of the case in the suite.
+    pub case: usize,
+    /// By tool, in the order of the plan.
+    pub scores: Vec<CaseScore>,
+    labels: Vec<CaseLabels>,
+}
+
+impl ScoredCase {
+    /// Keeps the figures, and drops what grows with the findings of the case.
+    pub fn drop_pairs(&mut self) {
+        for score in &mut self.scores {
+            score.trials.iter_mut().for_each(TrialScore::drop_pairs);
+            // Lists were made with room to grow, which is most of what is left.
+            score.trials.shrink_to_fit();
+            score.values.shrink_to_fit();
+        }
+    }
+}
+
+/// Scores cases one by one, and adds them up to a scorecard.
+pub struct Scorer<'a> {
+    suite: &'a Suite,
+    profile: &'a Profile,
+    plan: &'a TrialPlan,
+    vocabulary: Vocabulary,
+    tools: Vec<ScoredTool>,
+    warnings: Vec<String>,
+}
+
+/// All cases of a tool so far.
+#[derive(Default)]
+pub(super) struct ScoredTool {
+    pub(super) cases: Vec<CaseScore>,
+    pub(super) labels: LabelTables,
+}
+
+impl<'a> Scorer<'a> {
+    /// `unknown` is how many judgements are about trials that the plan does not [cover](TrialPlan::covers).
+    pub fn new(suite: &'a Suite, profile: &'a Profile, plan: &'a TrialPlan, unknown: usize) -> Self {
+        let mut warnings = plan.warnings.clone();
+        if unknown > 0 {
+            warnings.push(format!("judgements about unknown trials: {unknown}; ignored"));
+        }
+        warnings.extend(differing_goldens(suite, profile));
+        let tools = plan.tools.iter().map(|_| ScoredTool::default()).collect();
+        Self { suite, profile, plan, vocabulary: vocabulary(suite, profile), tools, warnings }
+    }
+
+    /// What trials of these cases are compared with.
+    pub fn context(&self, cases: Range<usize>) -> CaseContext<'_> {
+        CaseContext { cases: &self.suite.cases[cases], vocabulary: &self.vocabulary, profile: self.profile }
+    }
+
+    /// Scores one case. Pure: cases can be scored in any order and on any thread.
+    pub fn score_case(&self, input: CaseInput<'_>) -> ScoredCase {
+        let CaseInput { case: index, trials, own, judgements } = input;
+        let case = &self.suite.cases[index];
+        let prepared = PreparedCase::new(case, &self.vocabulary, self.profile);
+        let lines = TrialLines::new(trials, own);
+        let mut scored = ScoredCase { case: index, scores: Vec::new(), labels: Vec::new() };
+        for planned in &self.plan.tools {
+            let one = |number: u32| {
+                let score = match lines.find(&planned.tool, number) {
+                    None => TrialScore::skipped(case, number, self.profile),
+                    Some(line) => {
+                        let decisions = judgements.decisions(case, &trials[line]);
+                        TrialScore::new(&prepared, &trials[line], line, &decisions)
+                    }
+                };
+                // Of a tool that never reported anything it is not known what it would have found.
+                TrialScore { counted: score.counted && planned.reported, ..score }
+            };
+            let scores: Vec<TrialScore> = planned.numbers_of(index as u32).map(one).collect();
+            scored.labels.push(CaseLabels::new(case, &scores, trials, self.profile));
+            scored.scores.push(CaseScore::new(index, case, scores, trials, self.profile));
+        }
+        scored
+    }
+
+    /// Adds a scored case. Cases are added in the order of the suite, each once.
+    pub fn add(&mut self, scored: ScoredCase) {
+        for ((tool, score), labels) in self.tools.iter_mut().zip(scored.scores).zip(scored.labels) {
+            tool.cases.push(score);
+            tool.labels.add(labels);
+        }
+    }
+
+    /// All figures, once every case was added.
+    pub fn finish(self) -> Scorecard {
+        let Self { suite, profile, plan, tools, mut warnings, .. } = self;
+        let finish = |(planned, scored): (&PlannedTool, ScoredTool)| {
+            ToolScore::new(&planned.tool, scored, suite, plan, profile, &mut warnings)
+        };
+        let mut tools: Vec<ToolScore> = plan.tools.iter().zip(tools).map(finish).collect();
+        rank_stability(&mut tools, profile);
+        Scorecard { tools, warnings }
+    }
+}
+
+/// The same cases scored with other judgements or by other rules. Only cases that differ from the scorecard are kept.
+pub struct ScoredVariant<'a> {
+    scorer: Scorer<'a>,
+    /// By tool, then by case.
+    changed: Vec<BTreeMap<usize, CaseScore>>,
+}
+
+impl<'a> ScoredVariant<'a> {
+    /// A variant by these rules; the plan is that of the scorecard.
+    pub fn new(suite: &'a Suite, profile: &'a Profile, plan: &'a TrialPlan) -> Self {
+        let changed = plan.tools.iter().map(|_| BTreeMap::new()).collect();
+        Self { scorer: Scorer::new(suite, profile, plan, 0), changed }
+    }
+
+    /// Scores one case by the rules of the variant.
+    pub fn score_case(&self, input: CaseInput<'_>) -> ScoredCase {
+        let mut scored = self.scorer.score_case(input);
+        scored.drop_pairs();
+        scored
+    }
+
+    /// Adds a case beside that of the scorecard; `None` if it is the same. Both have dropped their pairs.
+    pub fn add(&mut self, scored: Option<ScoredCase>, main: &ScoredCase) {
+        let Some(scored) = scored else {
+            for (tool, labels) in self.scorer.tools.iter_mut().zip(&main.labels) {
+                tool.labels.add(labels.clone());
+            }
+            return;
+        };
+        let tools = self.scorer.tools.iter_mut().zip(&mut self.changed);
+        for (((tool, changed), (score, labels)), main) in
+            tools.zip(scored.scores.into_iter().zip(scored.labels)).zip(&main.scores)
+        {
+            tool.labels.add(labels);
+            if score != *main {
+                changed.insert(score.case, score);
+            }
+        }
+    }
+
+    /// The figures of one tool, given those of the scorecard; each tool is asked for once.
+    pub fn tool(&mut self, at: usize, main: &ToolScore) -> ToolScore {
+        let changed = &mut self.changed[at];
+        let mut cases: Vec<CaseScore> = main
+            .cases
+            .iter()
+            .enumerate()
+            .map(|(case, score)| changed.remove(&case).unwrap_or_else(|| score.clone()))
+            .collect();
+        // What looks at several cases is computed again.
+        cases.iter_mut().for_each(|case| case.values.retain(|(id, _)| *id != TWIN_RECALL));
+        let labels = std::mem::take(&mut self.scorer.tools[at].labels);
+        let Scorer { suite, profile, plan, .. } = self.scorer;
+        ToolScore::new(&main.tool, ScoredTool { cases, labels }, suite, plan, profile, &mut Vec::new())
+    }
+}
