@@ -13,16 +13,17 @@ pub use options::{EngineOptions, Prices, StartMode};
 
 use super::adaptation::Adaptation;
 use super::ledger::{Answer, CacheMode, Exchange, FailureReason, KeyParts, Ledger, LedgerError, LedgerKey};
+use super::permits::{Permit, PermitRequest, SettledRequest, SharedLimits};
 use super::prompt::{Prompt, Question};
 use super::provider::{Provider, ProviderId};
 use super::runtime::BackgroundRuntime;
 use karat_io::cancel::Cancel;
-use request::{Message, Request, SharedState};
+use request::{Message, Permission, PermissionRequest, Request, SharedState};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 
 /// Sends questions to a provider.
@@ -170,9 +171,13 @@ impl Engine {
         let (sender, receiver) = channel();
         let state = self.shared.clone().unwrap_or_else(|| self.new_shared_state());
         let earlier_requests = state.budget.calls();
+        state.is_shared.store(ledger.is_shared(), std::sync::atomic::Ordering::Relaxed);
+        let limits = state.shared_limits();
         let mut session = AskSession {
             engine: self,
             state,
+            limits,
+            unpermitted: Vec::new(),
             ledger,
             observer,
             sender,
@@ -226,6 +231,9 @@ struct Pending {
 struct AskSession<'a> {
     engine: &'a Engine,
     state: Arc<SharedState>,
+    limits: SharedLimits,
+    /// Requests that wait for permission, and when it is asked for again.
+    unpermitted: Vec<(PermissionRequest, Instant)>,
     ledger: &'a mut dyn Ledger,
     observer: &'a mut dyn FnMut(EngineEvent<'_>),
     sender: Sender<Message>,
@@ -340,7 +348,10 @@ impl AskSession<'_> {
                 let batch: Vec<Message> = std::iter::once(first).chain(receiver.try_iter()).take(MAX_BATCH).collect();
                 self.handle_messages(batch, false)
             }
-            Err(RecvTimeoutError::Timeout) => self.settle_silent_requests(receiver),
+            Err(RecvTimeoutError::Timeout) => {
+                self.ask_for_permits()?;
+                self.settle_silent_requests(receiver)
+            }
             // This side holds a sender itself.
             Err(RecvTimeoutError::Disconnected) => Ok(()),
         }
@@ -348,15 +359,19 @@ impl AskSession<'_> {
 
     fn handle_messages(&mut self, batch: Vec<Message>, stopped: bool) -> Result<(), EngineError> {
         let mut done = Vec::new();
-        let mut sending = Vec::new();
+        let mut settled_requests: Vec<SettledRequest> = Vec::new();
         let mut fatal = None;
         for message in batch {
             match message {
                 Message::Retrying { wait, why } => (self.observer)(EngineEvent::Retrying { wait, why: &why }),
-                Message::Sending(key, permit) => sending.push((key, permit)),
+                Message::Sending(request) => self.unpermitted.push((request, Instant::now())),
+                Message::Settled(settled) => settled_requests.push(settled),
                 Message::Done(key, exchange) => done.push((key, *exchange)),
                 Message::Fatal(why) => fatal = Some(why),
             }
+        }
+        if !settled_requests.is_empty() {
+            self.ledger.settle_requests(&self.limits, &settled_requests).map_err(EngineError::Ledger)?;
         }
         if self.engine.options.cache.writes() {
             let final_ones: Vec<&Exchange> =
@@ -369,13 +384,8 @@ impl AskSession<'_> {
                 self.ledger.forget_sent(&settled).map_err(EngineError::Ledger)?;
             }
         }
-        if !sending.is_empty() && !stopped {
-            let keys: Vec<&LedgerKey> = sending.iter().map(|(key, _)| key).collect();
-            self.stats.sent_before += self.ledger.mark_sent(&keys).map_err(EngineError::Ledger)?;
-            for (_, permit) in sending {
-                // Fails for a request that was aborted meanwhile.
-                let _ = permit.send(());
-            }
+        if !stopped {
+            self.ask_for_permits()?;
         }
         for (key, exchange) in done {
             self.settle(&key, exchange);
@@ -383,6 +393,57 @@ impl AskSession<'_> {
         match fatal.or_else(|| self.state.warm_up.give_up_reason()) {
             Some(why) => Err(EngineError::Provider { provider: self.engine.provider.id().provider.clone(), why }),
             None => Ok(()),
+        }
+    }
+
+    /// Asks for permission for the requests whose time has come.
+    fn ask_for_permits(&mut self) -> Result<(), EngineError> {
+        let now = Instant::now();
+        // Requests that were aborted meanwhile wait no longer.
+        self.unpermitted.retain(|(request, _)| !request.reply.is_closed());
+        let (due, later): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.unpermitted).into_iter().partition(|(_, due)| *due <= now);
+        self.unpermitted = later;
+        if due.is_empty() {
+            return Ok(());
+        }
+        let is_shared = self.ledger.is_shared();
+        let requests: Vec<PermitRequest> = due
+            .iter()
+            .map(|(request, _)| PermitRequest {
+                key: request.key.clone(),
+                answer_keys: match is_shared && request.is_first {
+                    true => self.engine.possible_parameters().iter().map(|own| request.parts.with(own)).collect(),
+                    false => Vec::new(),
+                },
+                is_first: request.is_first,
+                micro_usd: request.micro_usd,
+                tokens: request.tokens,
+            })
+            .collect();
+        let permits = self.ledger.permit(&self.limits, &requests).map_err(EngineError::Ledger)?;
+        for ((request, _), permit) in due.into_iter().zip(permits) {
+            match permit {
+                Permit::Granted { was_sent } => {
+                    self.stats.sent_before += u64::from(was_sent);
+                    // Fails for a request that was aborted meanwhile.
+                    let _ = request.reply.send(Permission::Granted);
+                }
+                Permit::OverBudget => drop(request.reply.send(Permission::OverBudget)),
+                Permit::Wait(time) => self.unpermitted.push((request, now + time)),
+                Permit::Answered(exchange) => self.settle_by_others(&request.key, *exchange),
+            }
+        }
+        Ok(())
+    }
+
+    /// Settles a question that another process has got the answer to.
+    fn settle_by_others(&mut self, key: &LedgerKey, exchange: Exchange) {
+        let Some(pending) = self.pending.remove(key) else { return };
+        pending.handle.abort();
+        self.waiting -= pending.waiters.len();
+        for waiter in pending.waiters {
+            self.settle_one(waiter, exchange.clone(), true);
         }
     }
 

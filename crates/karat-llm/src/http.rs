@@ -104,6 +104,16 @@ impl Endpoint {
         self.url.host_str().filter(|_| !is_local(&self.url))
     }
 
+    /// Names the server and the key without telling the key: limits of rate are per key.
+    pub(super) fn account(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for (name, value) in self.headers.iter().filter(|(_, value)| value.is_sensitive()) {
+            hasher.update(name.as_str().as_bytes()).update(value.as_bytes());
+        }
+        let key = hasher.finalize().to_hex();
+        format!("{} {}", self.url.host_str().unwrap_or_default(), &key[..16])
+    }
+
     /// Removes the API key from what is to be stored or shown.
     pub(super) fn redact(&self, value: &mut Value) {
         if let Some(secret) = &self.secret {
@@ -190,7 +200,8 @@ impl Endpoint {
     }
 }
 
-fn client(url: &Url) -> Result<Client, String> {
+/// A client for a server: TLS, proxies and timeouts as everywhere in Karat, and no redirects.
+pub fn client(url: &Url) -> Result<Client, String> {
     // One cryptography provider for the whole process; fails if one is already installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = Client::builder();

@@ -1,5 +1,6 @@
 //! The ledger stores every exchange with a model under a hash of everything its answer depends on.
 
+use super::permits::{Permit, PermitRequest, SettledRequest, SharedLimits};
 use super::prompt::{Prompt, Template};
 use super::provider::{ProviderId, Reply};
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,7 @@ use std::time::Duration;
 pub struct LedgerKey(String);
 
 /// The inputs of a key without the parameters, which are known only once a provider has accepted them.
+#[derive(Clone)]
 pub(super) struct KeyParts {
     before: String,
     after: String,
@@ -159,12 +161,23 @@ pub trait Ledger {
     /// Stores exchanges durably. Existing entries are not replaced.
     fn put(&mut self, exchanges: &[&Exchange]) -> Result<(), LedgerError>;
 
-    /// Marks questions as about to be sent. Returns how many were marked before and never settled, so perhaps paid for.
-    fn mark_sent(&mut self, _keys: &[&LedgerKey]) -> Result<u64, LedgerError> {
-        Ok(0)
+    /// Whether other processes use it at the same time. Then every request needs a permit, and limits are shared.
+    fn is_shared(&self) -> bool {
+        false
     }
 
-    /// Removes the marks of questions that are settled.
+    /// Decides about requests, in the same order. Without others, the first request of each question is noted, so that what was in
+    /// flight when a process was stopped is known, and all are granted.
+    fn permit(&mut self, _limits: &SharedLimits, requests: &[PermitRequest]) -> Result<Vec<Permit>, LedgerError> {
+        Ok(requests.iter().map(|_| Permit::Granted { was_sent: false }).collect())
+    }
+
+    /// Replaces what was reserved for requests by what they cost.
+    fn settle_requests(&mut self, _limits: &SharedLimits, _settled: &[SettledRequest]) -> Result<(), LedgerError> {
+        Ok(())
+    }
+
+    /// Removes the notes of questions that are settled.
     fn forget_sent(&mut self, _keys: &[&LedgerKey]) -> Result<(), LedgerError> {
         Ok(())
     }

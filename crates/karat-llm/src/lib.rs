@@ -12,6 +12,7 @@ pub mod http;
 pub mod judge_id;
 pub mod ledger;
 mod openai;
+pub mod permits;
 pub mod prompt;
 pub mod provider;
 pub mod providers;

@@ -70,9 +70,7 @@ impl Budget {
     }
 
     fn worst_case(&self, prompt: &Prompt) -> f64 {
-        let bytes = prompt.system.len() + prompt.user.len() + prompt.schema.to_string().len();
-        let tokens = bytes as u64 / BYTES_PER_TOKEN + 100;
-        self.cost(tokens, prompt.max_tokens.into()).unwrap_or(0.0)
+        self.cost(most_tokens_in(prompt), prompt.max_tokens.into()).unwrap_or(0.0)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -80,7 +78,27 @@ impl Budget {
     }
 }
 
+/// More tokens than the prompt has.
+fn most_tokens_in(prompt: &Prompt) -> u64 {
+    let bytes = prompt.system.len() + prompt.user.len() + prompt.schema.to_string().len();
+    bytes as u64 / BYTES_PER_TOKEN + 100
+}
+
+/// More tokens than the prompt and its answer have.
+pub(super) fn most_tokens(prompt: &Prompt) -> u64 {
+    most_tokens_in(prompt) + u64::from(prompt.max_tokens)
+}
+
 impl Reservation<'_> {
+    pub(super) fn worst_case(&self) -> f64 {
+        self.worst_case
+    }
+
+    /// What was reserved counts as spent: nobody knows what the request cost.
+    pub(super) fn spend_all(self) {
+        self.budget.state().spent += self.worst_case;
+    }
+
     /// Replaces the reservation by the actual cost.
     pub(super) fn spend(self, tokens_in: u64, tokens_out: u64) {
         let usd = self.budget.cost(tokens_in, tokens_out).unwrap_or(0.0);

@@ -13,6 +13,7 @@ pub struct EngineOptions {
     pub cache: CacheMode,
     pub concurrency: usize,
     pub requests_per_minute: Option<u32>,
+    pub tokens_per_minute: Option<u32>,
     pub timeout: Duration,
     pub retries: u32,
     /// The longest wait after the first failure; doubles with every further one.
@@ -60,6 +61,7 @@ impl Default for EngineOptions {
             cache: CacheMode::default(),
             concurrency: 16,
             requests_per_minute: None,
+            tokens_per_minute: None,
             timeout: Duration::from_secs(120),
             // If three requests in ten fail, one question in half a million stays unanswered.
             retries: 10,
@@ -100,6 +102,7 @@ impl EngineOptions {
             cache,
             concurrency: config.concurrency.map_or(defaults.concurrency, |most| (most.max(1)) as usize),
             requests_per_minute: config.requests_per_minute,
+            tokens_per_minute: config.tokens_per_minute,
             timeout: timeout.unwrap_or(defaults.timeout),
             retries: config.retries.unwrap_or(defaults.retries),
             max_tokens: config.max_tokens,

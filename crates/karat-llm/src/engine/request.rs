@@ -1,15 +1,18 @@
 //! Carries one question from its first request to its answer: retries, adaptation to the provider, and one repair request.
 
-use super::budget::Budget;
+use super::budget::{Budget, most_tokens};
 use super::options::EngineOptions;
 use super::warm_up::WarmUp;
 use crate::adaptation::Adaptation;
 use crate::answer::{self, AnswerFault};
+use crate::http::Endpoint;
 use crate::ledger::{Answer, Exchange, FailureReason, KeyParts, LedgerKey};
+use crate::permits::{SettledRequest, SharedLimits, micro_usd};
 use crate::prompt::{AnswerCheck, Prompt};
 use crate::provider::{Provider, Reply, SendError, StopReason};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -22,6 +25,8 @@ pub(super) struct SharedState {
     slots: Semaphore,
     rate_limiter: RateLimiter,
     pub(super) warm_up: WarmUp,
+    /// Whether every request needs permission, since other processes share the ledger and its limits.
+    pub(super) is_shared: AtomicBool,
     /// What the provider has refused so far.
     adaptation: Mutex<Adaptation>,
 }
@@ -36,11 +41,29 @@ pub(super) struct Request {
 
 pub(super) enum Message {
     Retrying { wait: Duration, why: String },
-    // A request is about to be sent for the first time and waits for permission.
-    Sending(LedgerKey, oneshot::Sender<()>),
+    // A request is about to be sent and waits for permission.
+    Sending(PermissionRequest),
+    // A request that was permitted came to an end.
+    Settled(SettledRequest),
     // A question is done. The key is the one it was registered under, not necessarily the one of the exchange.
     Done(LedgerKey, Box<Exchange>),
     Fatal(String),
+}
+
+/// A request that waits for permission, which the engine's thread gets from the ledger.
+pub(super) struct PermissionRequest {
+    /// The key that the question was registered under.
+    pub(super) key: LedgerKey,
+    pub(super) parts: KeyParts,
+    pub(super) is_first: bool,
+    pub(super) micro_usd: i64,
+    pub(super) tokens: i64,
+    pub(super) reply: oneshot::Sender<Permission>,
+}
+
+pub(super) enum Permission {
+    Granted,
+    OverBudget,
 }
 
 enum Failed {
@@ -61,11 +84,27 @@ impl SharedState {
         Self {
             budget: Budget::new(options.prices, options.budget_usd, options.budget_calls),
             slots: Semaphore::new(options.concurrency.max(1)),
-            rate_limiter: RateLimiter::new(options.requests_per_minute),
+            rate_limiter: RateLimiter::new(options.requests_per_minute, options.tokens_per_minute),
+            is_shared: AtomicBool::new(false),
             warm_up: WarmUp::new(options.start),
             adaptation: Mutex::default(),
             provider,
             options,
+        }
+    }
+
+    /// The limits that all who use the ledger share.
+    pub(super) fn shared_limits(&self) -> SharedLimits {
+        let (options, id) = (&self.options, self.provider.id());
+        let count = |most: u64| i64::try_from(most).unwrap_or(i64::MAX);
+        SharedLimits {
+            judge: format!("{}/{}", id.provider, id.model),
+            account: self.provider.endpoint().map_or_else(|| id.provider.clone(), Endpoint::account),
+            budget_micro_usd: options.budget_usd.map(|usd| (usd * 1e6).floor() as i64),
+            budget_calls: options.budget_calls.map(count),
+            requests_per_minute: options.requests_per_minute,
+            tokens_per_minute: options.tokens_per_minute,
+            longest_silence: options.timeout + options.longest_wait + Duration::from_secs(30),
         }
     }
 
@@ -76,7 +115,7 @@ impl SharedState {
     /// Answers a question and reports the result to `sender`. `exchange` is filled in on the way.
     pub(super) async fn answer(self: Arc<Self>, request: Request, exchange: Exchange, sender: Sender<Message>) {
         let key = exchange.key.clone();
-        let mut asking = Asking { state: &self, request: &request, exchange, sender };
+        let mut asking = Asking { state: &self, request: &request, key: key.clone(), exchange, sender };
         let decided = asking.decide().await;
         let Asking { exchange, sender, .. } = asking;
         let done = |answer| Message::Done(key, Box::new(self.redact_exchange(Exchange { answer, ..exchange })));
@@ -117,6 +156,8 @@ impl SharedState {
 struct Asking<'s> {
     state: &'s SharedState,
     request: &'s Request,
+    /// The key that the question was registered under.
+    key: LedgerKey,
     exchange: Exchange,
     sender: Sender<Message>,
 }
@@ -239,13 +280,29 @@ impl<'s> Asking<'s> {
             *slot = state.slots.acquire().await.ok();
         }
         let reservation = state.budget.reserve(prompt).await;
-        let reservation = reservation.ok_or_else(|| Failed::unsent(FailureReason::Budget, "the budget is spent"))?;
-        state.rate_limiter.wait_turn().await;
-        if exchange.attempts == 0 && state.options.cache.writes() {
-            let (permit, permitted) = oneshot::channel();
-            let _ = self.sender.send(Message::Sending(exchange.key.clone(), permit));
+        let over_budget = || Failed::unsent(FailureReason::Budget, "the budget is spent");
+        let reservation = reservation.ok_or_else(over_budget)?;
+        let tokens = most_tokens(prompt);
+        state.rate_limiter.wait_turn(tokens).await;
+        let is_shared = state.is_shared.load(Ordering::Relaxed);
+        let is_first = exchange.attempts == 0;
+        let reserved = micro_usd(reservation.worst_case());
+        if (is_first || is_shared) && state.options.cache.writes() {
+            let (reply, permission) = oneshot::channel();
+            let request = PermissionRequest {
+                key: self.key.clone(),
+                parts: self.request.key.clone(),
+                is_first,
+                micro_usd: reserved,
+                tokens: i64::try_from(tokens).unwrap_or(i64::MAX),
+                reply,
+            };
+            let _ = self.sender.send(Message::Sending(request));
             let stopped = |_| Failed::unsent(FailureReason::Cancelled, "it was stopped before it was sent");
-            permitted.await.map_err(stopped)?;
+            match permission.await.map_err(stopped)? {
+                Permission::Granted => {}
+                Permission::OverBudget => return Err(over_budget()),
+            }
         }
         exchange.attempts += 1;
         let timeout = state.options.timeout;
@@ -257,7 +314,23 @@ impl<'s> Asking<'s> {
         exchange.timed_out = result.is_err();
         let result = result
             .unwrap_or_else(|_| Err(SendError::temporary(format!("no answer within {} s", timeout.as_secs_f64()))));
-        if let Ok(reply) = &result {
+        let cost = match &result {
+            Ok(reply) => micro_usd(state.budget.cost(reply.tokens_in, reply.tokens_out).unwrap_or(0.0)),
+            // Nobody knows what it cost: the answer may be on its way.
+            Err(_) if exchange.timed_out => reserved,
+            Err(_) => 0,
+        };
+        if is_shared {
+            let retry_after = match &result {
+                Err(SendError::Retry { after, .. }) => after.map(|after| after.min(state.options.longest_wait)),
+                _ => None,
+            };
+            let settled = SettledRequest { reserved_micro_usd: reserved, micro_usd: cost, retry_after };
+            let _ = self.sender.send(Message::Settled(settled));
+        }
+        if exchange.timed_out {
+            reservation.spend_all();
+        } else if let Ok(reply) = &result {
             reservation.spend(reply.tokens_in, reply.tokens_out);
             exchange.tokens_in = exchange.tokens_in.saturating_add(reply.tokens_in);
             exchange.tokens_out = exchange.tokens_out.saturating_add(reply.tokens_out);
@@ -282,17 +355,21 @@ fn answer_or_refusal(reply: &Reply, request: &Request) -> Result<Answer, AnswerF
 
 struct RateLimiter {
     interval: Option<Duration>,
+    per_token: Option<Duration>,
     next: Mutex<Option<tokio::time::Instant>>,
 }
 
 impl RateLimiter {
-    fn new(per_minute: Option<u32>) -> Self {
-        let interval = per_minute.map(|max| Duration::from_secs(60) / max.max(1));
-        Self { interval, next: Mutex::new(None) }
+    fn new(requests_per_minute: Option<u32>, tokens_per_minute: Option<u32>) -> Self {
+        let interval = |max: u32| Duration::from_secs(60) / max.max(1);
+        let (interval, per_token) = (requests_per_minute.map(interval), tokens_per_minute.map(interval));
+        Self { interval, per_token, next: Mutex::new(None) }
     }
 
-    async fn wait_turn(&self) {
-        let Some(interval) = self.interval else { return };
+    /// Waits until a request with so many tokens may be sent.
+    async fn wait_turn(&self, tokens: u64) {
+        let for_tokens = self.per_token.map(|one| one.saturating_mul(u32::try_from(tokens).unwrap_or(u32::MAX)));
+        let Some(interval) = self.interval.max(for_tokens) else { return };
         let turn = {
             let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
             let turn = next.map_or_else(tokio::time::Instant::now, |next| next.max(tokio::time::Instant::now()));
