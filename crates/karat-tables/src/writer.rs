@@ -1,0 +1,155 @@
+//! Writes all tables of one scoring, case by case, with a bounded number of rows in memory.
+
+use crate::TABLES;
+use crate::case_rows::{ScoredCase, add_case};
+use crate::column::Row;
+use crate::error::Result;
+use crate::figure_rows::{add_case_figures, add_tool_figures};
+use crate::folder::UnfinishedFolder;
+use crate::judgement_rows::add_judgement;
+use crate::part::Part;
+use karat_core::judgement::Judgement;
+use karat_format::report::ReportV1;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// The rows of a part at most; fewer if they are long.
+const PART_ROWS: usize = 1 << 16;
+/// The bytes of a part in memory, from which on it is written.
+const PART_BYTES: usize = 32 << 20;
+/// The bytes of all parts in memory together, from which on the largest is written.
+const ALL_BYTES: usize = 64 << 20;
+
+/// What all rows have in common.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Origin {
+    pub(crate) run_id: Option<String>,
+    pub(crate) suite: String,
+    pub(crate) profile: String,
+    pub(crate) duplicates_are_false: bool,
+    pub(crate) acceptable_are_false: bool,
+}
+
+/// The number of rows, by name of the table.
+pub type TableCounts = BTreeMap<&'static str, u64>;
+
+/// Writes the tables of one scoring to a folder, which appears when all are complete.
+pub struct TablesWriter {
+    folder: UnfinishedFolder,
+    pub(crate) origin: Origin,
+    partitions: BTreeMap<(&'static str, String), Partition>,
+    tools: BTreeSet<String>,
+    bytes: usize,
+    counts: TableCounts,
+}
+
+/// The rows of one table and tool.
+struct Partition {
+    part: Part,
+    written: usize,
+    /// What the part in memory adds to the bytes of all.
+    bytes: usize,
+}
+
+impl TablesWriter {
+    /// Begins to write the tables of a scoring to a folder. `head` is its report, of which only suite, profile and the names of
+    /// tools are used; its cases may be empty.
+    pub fn create(folder: &Path, head: &ReportV1, run_id: Option<&str>) -> Result<Self> {
+        let is_set = |name: &str| head.profile.others.get(name).and_then(|value| value.as_bool()).unwrap_or(false);
+        Ok(Self {
+            folder: UnfinishedFolder::create(folder)?,
+            origin: Origin {
+                run_id: run_id.map(str::to_owned),
+                suite: head.suite.name.clone(),
+                profile: head.profile.name.clone(),
+                duplicates_are_false: is_set("duplicates_are_false"),
+                acceptable_are_false: is_set("acceptable_are_false"),
+            },
+            partitions: BTreeMap::new(),
+            tools: head.tools.iter().map(|tool| tool.tool.clone()).collect(),
+            bytes: 0,
+            counts: TABLES.iter().map(|table| (table.name, 0)).collect(),
+        })
+    }
+
+    /// Adds one case of one tool: its trials, findings, pairs and figures.
+    pub fn add_case(&mut self, case: &ScoredCase<'_>) -> Result<()> {
+        add_case(self, case)?;
+        add_case_figures(self, case)
+    }
+
+    /// Adds a decision. `decides` says whether it was used for scoring, which single voices of a panel are not.
+    pub fn add_judgement(&mut self, judgement: &Judgement, decides: bool) -> Result<()> {
+        add_judgement(self, judgement, decides)
+    }
+
+    /// Adds the figures of all tools over the suite and its parts, but not those of cases.
+    pub fn add_figures(&mut self, report: &ReportV1) -> Result<()> {
+        report.tools.iter().try_for_each(|tool| add_tool_figures(self, report, tool))
+    }
+
+    /// Writes what is left and gives the folder its name. A table without rows has a file with its columns.
+    pub fn finish(mut self) -> Result<TableCounts> {
+        let tools: Vec<Option<String>> = match self.tools.is_empty() {
+            true => vec![None],
+            false => std::mem::take(&mut self.tools).into_iter().map(Some).collect(),
+        };
+        let mut partitions = std::mem::take(&mut self.partitions);
+        for table in TABLES {
+            for tool in &tools {
+                let key = (table.name, tool.clone().unwrap_or_default());
+                let (part, written) = match partitions.remove(&key) {
+                    Some(Partition { part, written, .. }) => (part, written),
+                    None => (Part::new(table), 0),
+                };
+                if part.rows() > 0 || written == 0 {
+                    let (path, shown) = self.folder.file(table.name, tool.as_deref(), written)?;
+                    part.write(&path, &shown)?;
+                }
+            }
+        }
+        self.folder.finish()?;
+        Ok(self.counts)
+    }
+
+    pub(crate) fn add<R: Row>(&mut self, row: &R) -> Result<()> {
+        let table = R::TABLE;
+        let key = (table.name, row.tool().to_owned());
+        if !self.tools.contains(row.tool()) {
+            self.tools.insert(row.tool().to_owned());
+        }
+        let new = || Partition { part: Part::new(table), written: 0, bytes: 0 };
+        let partition = self.partitions.entry(key.clone()).or_insert_with(new);
+        partition.part.add(row);
+        let bytes = partition.part.bytes();
+        self.bytes += bytes - partition.bytes;
+        partition.bytes = bytes;
+        *self.counts.entry(table.name).or_default() += 1;
+        if partition.part.rows() >= PART_ROWS || bytes >= PART_BYTES {
+            return self.write_part(&key);
+        }
+        if self.bytes >= ALL_BYTES {
+            let largest = self.partitions.iter().max_by_key(|(_, partition)| partition.bytes);
+            if let Some(key) = largest.map(|(key, _)| key.clone()) {
+                return self.write_part(&key);
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(test)]
+    pub(crate) fn bytes_in_memory(&self) -> usize {
+        self.bytes
+    }
+
+    fn write_part(&mut self, key: &(&'static str, String)) -> Result<()> {
+        let Some(partition) = self.partitions.get_mut(key) else { return Ok(()) };
+        let Some(table) = TABLES.iter().find(|table| table.name == key.0) else { return Ok(()) };
+        let part = std::mem::replace(&mut partition.part, Part::new(table));
+        self.bytes -= std::mem::take(&mut partition.bytes);
+        let number = partition.written;
+        partition.written += 1;
+        let (path, shown) = self.folder.file(key.0, Some(&key.1), number)?;
+        part.write(&path, &shown)
+    }
+}
