@@ -1,5 +1,7 @@
-//! Content-addressed artifacts: each distinct content is stored once, compressed, under its BLAKE3 hash.
+//! Content-addressed artifacts: each distinct content is stored once, compressed, under its BLAKE3 hash; large ones in object
+//! storage, if there is any.
 
+use super::object_storage::{UploadedObject, confirm_objects};
 use super::record::TrialKey;
 use super::tables::{ARTIFACTS, TRIAL_ARTIFACTS};
 use super::{Database, OnConflict, Result, Row, RunId, Store, StoreError, Value};
@@ -39,7 +41,25 @@ impl Store {
     /// The content stored under a hash, verified against it.
     pub fn artifact(&mut self, hash: &str) -> Result<Vec<u8>> {
         let row = self.artifact_row(hash)?;
-        unpack(hash, row.get(1)?, row.get(2)?, row.get(3)?).map_err(|detail| self.database.damaged(detail))
+        self.artifact_content(hash, &row)
+    }
+
+    /// The content of a row of [`ARTIFACTS`].
+    pub(super) fn artifact_content(&mut self, hash: &str, row: &Row) -> Result<Vec<u8>> {
+        let (size, coding): (i64, String) = (row.get(1)?, row.get(2)?);
+        match coding.strip_prefix(OBJECT_CODING) {
+            Some(packing) => self.read_object(hash, size, packing),
+            None => unpack(hash, size, &coding, row.get(3)?).map_err(|detail| self.database.damaged(detail)),
+        }
+    }
+
+    /// The artifact of a row of [`ARTIFACTS`] as a database would keep it.
+    pub(super) fn packed_artifact(&mut self, row: &Row) -> Result<Packed> {
+        let (hash, size, coding): (String, i64, &str) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let Some(coding) = ["plain", "deflate"].into_iter().find(|known| *known == coding) else {
+            return Ok(Packed::new(&self.artifact_content(&hash, row)?));
+        };
+        Ok(Packed { hash, size: usize::try_from(size).unwrap_or(0), coding, content: row.get(3)?, object: None })
     }
 
     fn artifact_row(&mut self, hash: &str) -> Result<Row> {
@@ -48,11 +68,17 @@ impl Store {
     }
 }
 
+/// What the coding of an artifact in object storage begins with.
+pub(super) const OBJECT_CODING: &str = "object-";
+
+#[derive(Clone)]
 pub(super) struct Packed {
     pub(super) hash: String,
     size: usize,
-    coding: &'static str,
+    pub(super) coding: &'static str,
     pub(super) content: Vec<u8>,
+    /// Where the content is if it is not in the database.
+    pub(super) object: Option<UploadedObject>,
 }
 
 impl Packed {
@@ -70,7 +96,7 @@ impl Packer {
     pub(super) fn pack(&mut self, bytes: &[u8]) -> Packed {
         let compressed = self.compress(bytes).map(|content| ("deflate", content));
         let (coding, content) = compressed.unwrap_or_else(|| ("plain", bytes.to_vec()));
-        Packed { hash: hash(bytes), size: bytes.len(), coding, content }
+        Packed { hash: hash(bytes), size: bytes.len(), coding, content, object: None }
     }
 
     fn compress(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
@@ -89,7 +115,11 @@ impl Packer {
     }
 }
 
-pub(super) fn insert_artifacts(database: &mut Database, packed: Vec<Packed>) -> Result<()> {
+pub(super) fn insert_artifacts(database: &mut Database, mut packed: Vec<Packed>) -> Result<()> {
+    let objects: Vec<&UploadedObject> = packed.iter().filter_map(|packed| packed.object.as_ref()).collect();
+    confirm_objects(database, &objects)?;
+    // Two writes that insert the same artifacts in another order would wait for each other.
+    packed.sort_unstable_by(|one, other| one.hash.cmp(&other.hash));
     let row = |packed: Packed| {
         let size = i64::try_from(packed.size).unwrap_or(i64::MAX);
         vec![packed.hash.into(), size.into(), packed.coding.into(), packed.content.into()]

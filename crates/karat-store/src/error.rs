@@ -1,5 +1,6 @@
 //! Errors of the store.
 
+use super::StoreLocation;
 use std::path::PathBuf;
 
 pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;
@@ -8,42 +9,70 @@ pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum StoreError {
-    #[error("there is no store in {folder}; `karat run` makes one, and --store DIR or KARAT_STORE names another")]
-    Missing { folder: PathBuf },
-    #[error("{file} is a database, but not a store of Karat; name the right folder with --store DIR")]
-    Foreign { file: PathBuf },
+    #[error("there is no store in {store}; `karat run` makes one, and --store or KARAT_STORE names another")]
+    Missing { store: StoreLocation },
+    #[error("{place} is a database, but not a store of Karat; name the right one with --store")]
+    Foreign { place: String },
     #[error(
-        "{file} has version {found}, but this Karat reads versions up to {known}; use a newer Karat. Nothing was changed"
+        "{place} has version {found}, but this Karat reads versions up to {known}; use a newer Karat. Nothing was changed"
     )]
-    Newer { file: PathBuf, found: i64, known: i64 },
+    Newer { place: String, found: i64, known: i64 },
     #[error(
-        "{file} has version {found}, but this Karat reads versions from {oldest} on. Nothing was changed; export what you need with the Karat that wrote it (`karat store export RUN --whole`, `karat label export`) and import it into a new store"
+        "{place} has version {found}, but this Karat reads versions from {oldest} on. Nothing was changed; export what you need with the Karat that wrote it (`karat store export RUN --whole`, `karat label export`) and import it into a new store"
     )]
-    Older { file: PathBuf, found: i64, oldest: i64 },
-    #[error("the disk is full: {file} cannot grow. What was saved before is safe; free some space and resume")]
-    Full { file: PathBuf },
+    Older { place: String, found: i64, oldest: i64 },
+    #[error("the disk is full: {place} cannot grow. What was saved before is safe; free some space and resume")]
+    Full { place: String },
     #[error(
-        "{file} cannot be read or written ({detail}). What was saved before is safe; check the disk, its quota and its limits, and resume"
+        "{place} cannot be read or written ({detail}). What was saved before is safe; check the disk, its quota and its limits, and resume"
     )]
-    Disk { file: PathBuf, detail: String },
+    Disk { place: String, detail: String },
     #[error(
-        "{file} cannot be written ({detail}). Nothing was changed; make the folder and its files writable, or name another with --store DIR"
+        "{place} cannot be written ({detail}). Nothing was changed; make it writable, or name another store with --store"
     )]
-    ReadOnly { file: PathBuf, detail: String },
+    ReadOnly { place: String, detail: String },
     #[error(
-        "{file} is damaged: {detail}. Nothing was changed; copy the folder, see `karat store verify`, and then save what can still be read with `karat store export`"
+        "{place} is damaged: {detail}. Nothing was changed; make a copy of it, see `karat store verify`, and then save what can still be read with `karat store export`"
     )]
-    Damaged { file: PathBuf, detail: String },
-    #[error("{file} is in use by another process; try again when it has finished")]
-    InUse { file: PathBuf },
+    Damaged { place: String, detail: String },
+    #[error("{place} is in use by another process; try again when it has finished")]
+    InUse { place: String },
+    #[error(
+        "{place} cannot be reached ({detail}). What was saved before is safe; check that the server is running and that the host, the port and sslmode in the URL are right, and resume"
+    )]
+    Unreachable { place: String, detail: String },
+    #[error(
+        "{place} was lost while a transaction was being committed ({detail}), and it is not known whether it was stored; resume when the server is back"
+    )]
+    Undecided { place: String, detail: String },
+    #[error(
+        "{place} does not let this user in ({detail}); check the user in the URL and the password, which may also be in PGPASSWORD or ~/.pgpass"
+    )]
+    LoginRefused { place: String, detail: String },
+    #[error(
+        "{place}: {detail}; create it with `createdb --encoding=UTF8 --template=template0 NAME`, or correct the URL"
+    )]
+    NoDatabase { place: String, detail: String },
+    #[error(
+        "{place}: this user lacks rights ({detail}). Nothing was changed; docs/store.md lists the rights that each role needs"
+    )]
+    NoRights { place: String, detail: String },
+    #[error(
+        "{place} has no free connection ({detail}). What was saved before is safe; use fewer workers, raise max_connections, or put PgBouncer in front of the server"
+    )]
+    TooManyConnections { place: String, detail: String },
+    #[error(
+        "{location} is no server, and only a store on a server has workers; use --store postgres://USER@HOST/DATABASE"
+    )]
+    NoServer { location: StoreLocation },
     #[error("the run {run} is being worked on by {holder}; wait for it to end, or stop it")]
     Busy { run: String, holder: String },
     #[error("{path}: {source}")]
     Io { path: PathBuf, source: std::io::Error },
-    #[error("{file}: {detail}; `karat store verify` checks the store")]
-    Database { file: PathBuf, detail: String },
-    #[error("{file}: {detail}; nothing was changed")]
-    Conflict { file: PathBuf, detail: String },
+    #[error("{place}: {detail}; `karat store verify` checks the store")]
+    Database { place: String, detail: String },
+    #[error("{place}: {detail}; nothing was changed")]
+    Conflict { place: String, detail: String },
     #[error("there is no run `{reference}`{hint}; `karat store list` shows all runs")]
     NoRun { reference: String, hint: String },
     #[error("`{reference}` may be any of {candidates}; type more of the id")]
@@ -83,6 +112,30 @@ pub enum StoreError {
     )]
     NoArtifact { hash: String },
     #[error(
+        "invalid object storage: {reason}; write `s3://BUCKET/PREFIX?endpoint=URL&region=NAME` or `file:///FOLDER`"
+    )]
+    BadObjectLocation { reason: String },
+    #[error(
+        "no answer from the object storage {location} ({detail}). What was saved before is safe; start it or check the network, and resume"
+    )]
+    NoObjectStorage { location: String, detail: String },
+    #[error(
+        "the object storage {location} cannot be used: {detail}. What was saved before is safe; check the address and the variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+    )]
+    ObjectStorage { location: String, detail: String },
+    #[error(
+        "{location} belongs to another store; use another prefix or folder, or delete {owner} there if that store is gone"
+    )]
+    ForeignObjects { location: String, owner: String },
+    #[error(
+        "{objects} of the store's artifacts are in {location}, and {reason}; copy all objects first, with karat-store beside them"
+    )]
+    ObjectsElsewhere { objects: u32, location: String, reason: String },
+    #[error("{detail}; restore it or remove the run")]
+    DamagedObject { detail: String },
+    #[error("invalid grace period: at least 1h is needed, because a process may be about to refer to a new object")]
+    ShortGrace,
+    #[error(
         "{file}, line {line}: {reason}. Nothing was loaded; export the run again with `karat store export RUN --whole`"
     )]
     BadExport { file: String, line: usize, reason: String },
@@ -90,6 +143,28 @@ pub enum StoreError {
         "{file} contains the run {run}, which is already stored with other content; `karat store gc {run}` removes the stored one"
     )]
     Differs { file: String, run: String },
+    #[error(
+        "{place} has another {row} in the table `{table}` than the store that is copied, or a row that excludes it. Rows are never overwritten; copy into a new store, or remove the run there with `karat store gc RUN` and copy again"
+    )]
+    CopyDiffers { place: String, table: &'static str, row: String },
+    #[error("{place} cannot be copied to itself; name another store")]
+    CopyToItself { place: String },
     #[error("the export could not be written: {0}")]
     Unwritten(std::io::Error),
+}
+
+impl StoreError {
+    /// Whether the same may succeed later without anybody changing anything: the server or the object storage is
+    /// away, or has no free connection.
+    pub fn is_outage(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreachable { .. }
+                | Self::Undecided { .. }
+                | Self::TooManyConnections { .. }
+                | Self::InUse { .. }
+                | Self::Full { .. }
+                | Self::NoObjectStorage { .. }
+        )
+    }
 }

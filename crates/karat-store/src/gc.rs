@@ -1,8 +1,10 @@
-//! Garbage collection: old runs, unreferenced artifacts, unused scratch folders.
+//! Garbage collection: old runs, unreferenced artifacts and objects, unused scratch folders.
 
+use super::object_storage::MIN_GRACE;
+use super::objects::{DEFAULT_GRACE, object_name};
 use super::scratch::{discard, is_marked};
-use super::timestamp::now_ms;
-use super::{Database, Result, RunId, RunInfo, RunLock, Store, StoreError, Value};
+use super::tables::REMOVED_OBJECTS;
+use super::{Database, OnConflict, Result, RunId, RunInfo, RunLock, Store, StoreError, Value};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,6 +18,8 @@ pub struct GcOptions {
     pub keep: Option<usize>,
     /// Labels and probes are never removed.
     pub exchanges_older_than: Option<Duration>,
+    /// How long objects that no artifact refers to are kept; at least an hour, and a day by default.
+    pub grace: Option<Duration>,
     pub dry_run: bool,
 }
 
@@ -28,27 +32,38 @@ pub struct GcReport {
     pub in_use: Vec<RunInfo>,
     pub artifacts: u64,
     pub bytes: u64,
+    /// Removed from object storage.
+    pub objects: u64,
+    pub object_bytes: u64,
+    /// Objects whose artifact was removed, and which are kept until the grace period ends.
+    pub waiting_objects: u64,
     pub exchanges: u64,
     pub scratch: Vec<PathBuf>,
     pub notes: Vec<String>,
 }
 
-macro_rules! unused {
-    () => {
-        " FROM artifacts WHERE NOT EXISTS (SELECT 1 FROM trial_artifacts x WHERE x.hash = artifacts.hash \
-         AND x.run_id NOT IN (SELECT id FROM leaving)) \
-         AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.snapshot = artifacts.hash AND r.id NOT IN (SELECT id FROM leaving)) \
-         AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.report = artifacts.hash AND r.id NOT IN (SELECT id FROM leaving))"
-    };
-}
+/// Artifacts that nothing refers to but the runs that leave.
+const UNUSED: &str = " FROM artifacts WHERE NOT EXISTS (SELECT 1 FROM trial_artifacts x WHERE x.hash = artifacts.hash \
+     AND x.run_id NOT IN (SELECT id FROM leaving)) \
+     AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.snapshot = artifacts.hash AND r.id NOT IN (SELECT id FROM leaving)) \
+     AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.report = artifacts.hash AND r.id NOT IN (SELECT id FROM leaving))";
+
+/// Stores on a server also keep the suites of runs for workers.
+const NOT_IN_SUITES: &str = " AND NOT EXISTS (SELECT 1 FROM suite_parts s WHERE s.hash = artifacts.hash \
+     AND s.run_id NOT IN (SELECT id FROM leaving))";
 
 impl Store {
     /// Removes what the options select. Runs in use stay; naming one explicitly is an error. A dry run takes no locks.
     pub fn gc(&mut self, gc: &GcOptions) -> Result<GcReport> {
+        let grace = gc.grace.unwrap_or(DEFAULT_GRACE);
+        if grace < MIN_GRACE {
+            return Err(StoreError::ShortGrace);
+        }
         let mut report = GcReport::default();
         let runs = self.runs()?;
+        let now = self.database.now_ms()?;
         let mut locks: Vec<RunLock> = Vec::new();
-        for run in runs.iter().filter(|run| gc.selects(run, &runs)) {
+        for run in runs.iter().filter(|run| gc.selects(run, &runs, now)) {
             match self.lock_for_removal(&run.id, gc.dry_run) {
                 Ok(lock) => {
                     locks.extend(lock);
@@ -59,10 +74,15 @@ impl Store {
             }
         }
         let leaving = &report.runs;
-        (report.artifacts, report.bytes) = match gc.dry_run {
+        let removed = match gc.dry_run {
             true => self.in_snapshot(|store| remove(&mut store.database, leaving, true))?,
             false => self.database.write(|database| remove(database, leaving, false))?,
         };
+        (report.artifacts, report.bytes) = (removed.artifacts, removed.bytes);
+        self.sweep_objects(grace, gc.dry_run, &mut report)?;
+        if gc.dry_run {
+            report.waiting_objects += removed.objects.len() as u64;
+        }
         if let Some(age) = gc.exchanges_older_than {
             report.exchanges = self.remove_exchanges(age, gc.dry_run)?;
         }
@@ -85,11 +105,11 @@ impl Store {
 
     fn remove_exchanges(&mut self, age: Duration, dry_run: bool) -> Result<u64> {
         let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
-        let before: Value = now_ms().saturating_sub(age).into();
+        let before: Value = self.database.now_ms()?.saturating_sub(age).into();
         if !dry_run {
             return self.database.write(|database| {
                 database.execute("DELETE FROM sent_questions WHERE sent_ms < $1", vec![before.clone()])?;
-                database.execute("DELETE FROM ledger WHERE created_ms < $1", vec![before])
+                database.execute("DELETE FROM ledger WHERE created_ms < $1", vec![before.clone()])
             });
         }
         let count = self.database.query_count("SELECT COUNT(*) FROM ledger WHERE created_ms < $1", vec![before])?;
@@ -146,26 +166,63 @@ impl Store {
     }
 }
 
-/// Removes runs and the artifacts only they referenced; returns the number of artifacts and their bytes.
-fn remove(database: &mut Database, runs: &[RunInfo], dry_run: bool) -> Result<(u64, u64)> {
-    // A temporary table, so that a dry run blocks nobody.
-    database.script("CREATE TEMP TABLE leaving (id TEXT NOT NULL PRIMARY KEY)")?;
-    for run in runs {
-        database.execute("INSERT INTO leaving (id) VALUES ($1)", vec![(&run.id).into()])?;
-    }
-    let row = database.query_one(concat!("SELECT COUNT(*), SUM(LENGTH(content))", unused!()), Vec::new())?;
-    if !dry_run {
-        database.execute("DELETE FROM runs WHERE id IN (SELECT id FROM leaving)", Vec::new())?;
-        database.execute(concat!("DELETE", unused!()), Vec::new())?;
-    }
-    database.script("DROP TABLE leaving")?;
+#[derive(Default)]
+struct RemovedArtifacts {
+    artifacts: u64,
+    bytes: u64,
+    /// The names of the objects of those that were in object storage.
+    objects: Vec<String>,
+}
+
+/// Removes runs and the artifacts only they referenced.
+fn remove(database: &mut Database, runs: &[RunInfo], dry_run: bool) -> Result<RemovedArtifacts> {
+    // The ids are part of the statements, so that a dry run writes nothing; they consist of digits, letters and hyphens.
+    let ids: Vec<String> = runs.iter().map(|run| format!("('{}')", run.id)).collect();
+    let ids = if ids.is_empty() { "('')".to_owned() } else { ids.join(", ") };
+    let leaving = format!("WITH leaving (id) AS (VALUES {ids}) ");
+    let unused = format!("{UNUSED}{}", if database.is_server() { NOT_IN_SUITES } else { "" });
+    let mut removed = RemovedArtifacts::default();
     let number = |n: i64| u64::try_from(n).unwrap_or(0);
-    row.map_or(Ok((0, 0)), |row| Ok((number(row.get(0)?), number(row.get::<Option<i64>>(1)?.unwrap_or(0)))))
+    let count = format!("{leaving}SELECT COUNT(*), SUM(LENGTH(content)){unused}");
+    if let Some(row) = database.query_text(count, Vec::new())?.first() {
+        removed.artifacts = number(row.get(0)?);
+        removed.bytes = number(row.get::<Option<i64>>(1)?.unwrap_or(0));
+    }
+    let in_storage = "coding LIKE 'object-%'";
+    let objects = if dry_run {
+        database.query_text(format!("{leaving}SELECT hash, coding{unused} AND {in_storage}"), Vec::new())?
+    } else {
+        database.exclude_others("karat garbage collection")?;
+        database.execute_text(format!("{leaving}DELETE FROM runs WHERE id IN (SELECT id FROM leaving)"), Vec::new())?;
+        database.execute_text(format!("{leaving}DELETE{unused} AND NOT {in_storage}"), Vec::new())?;
+        // On a server others write meanwhile, so only the statement that deletes them knows which ones are unused.
+        let delete = format!("{leaving}DELETE{unused} AND {in_storage} RETURNING hash, coding");
+        database.query_text(delete, Vec::new())?
+    };
+    removed.objects = objects.iter().map(|row| Ok(object_name(row.get(0)?, row.get(1)?))).collect::<Result<_>>()?;
+    if !dry_run {
+        note_removed_objects(database, &removed.objects)?;
+    }
+    Ok(removed)
+}
+
+/// The grace period of an object begins when its artifact is removed, also if that happens once more.
+fn note_removed_objects(database: &mut Database, objects: &[String]) -> Result<()> {
+    const AT_ONCE: usize = 128;
+    let removed_ms = database.now_ms()?;
+    for objects in objects.chunks(AT_ONCE) {
+        let places: Vec<String> = (1..=objects.len()).map(|place| format!("${place}")).collect();
+        let delete = format!("DELETE FROM removed_objects WHERE object IN ({})", places.join(", "));
+        database.execute_text(delete, objects.iter().map(|object| object.as_str().into()).collect())?;
+        let rows = objects.iter().map(|object| vec![object.as_str().into(), removed_ms.into()]).collect();
+        database.insert(&REMOVED_OBJECTS, rows, OnConflict::Fail)?;
+    }
+    Ok(())
 }
 
 impl GcOptions {
-    fn selects(&self, run: &RunInfo, all: &[RunInfo]) -> bool {
-        let age = u64::try_from(now_ms().saturating_sub(run.created_ms)).unwrap_or(0);
+    fn selects(&self, run: &RunInfo, all: &[RunInfo], now: i64) -> bool {
+        let age = u64::try_from(now.saturating_sub(run.created_ms)).unwrap_or(0);
         let old = self.older_than.map(|limit| Duration::from_millis(age) > limit);
         let place = all.iter().position(|other| other.id == run.id);
         let beyond = self.keep.map(|keep| place.is_some_and(|place| place >= keep));

@@ -4,7 +4,7 @@
 //! revision; an annotator's last row about a subject is the current one.
 
 use super::tables::{LABEL_SUBJECTS, LABELS};
-use super::timestamp::{format_utc, now_ms};
+use super::timestamp::format_utc;
 use super::verify::Problems;
 use super::{Database, OnConflict, Result, Row, Store, StoreError, Value};
 use crate::label::{
@@ -14,6 +14,9 @@ use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 
 const WITHDRAWN: &str = "withdrawn";
+
+/// Labels are numbered one after another.
+const LABELLING: &str = "karat labels";
 
 /// What to do if the annotator has already labelled the subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +51,7 @@ impl Store {
     /// Adds a label, even if its answer is the annotator's current one; durable on return.
     pub fn add_label(&mut self, label: &NewLabel, on_existing: OnExisting) -> Result<()> {
         self.database.write(|database| {
+            database.exclude_others(LABELLING)?;
             let (current, revision) = last(database, label)?;
             if let Some(current) = current.filter(|_| on_existing == OnExisting::Refuse) {
                 return Err(refusal(&current));
@@ -59,9 +63,10 @@ impl Store {
 
     /// Adds labels atomically; durable on return. Identical ones are only counted, different ones refused or corrected.
     pub fn add_labels(&mut self, labels: &[NewLabel], on_existing: OnExisting) -> Result<AddedLabels> {
-        let mut added = AddedLabels::default();
-        let Some(first) = labels.first() else { return Ok(added) };
+        let Some(first) = labels.first() else { return Ok(AddedLabels::default()) };
         self.database.write(|database| {
+            database.exclude_others(LABELLING)?;
+            let mut added = AddedLabels::default();
             let made_ms = next_timestamp(database, &first.annotator)?;
             for label in labels {
                 let (current, revision) = last(database, label)?;
@@ -88,6 +93,7 @@ impl Store {
         wanted: &dyn Fn(&str) -> bool,
     ) -> Result<Option<UndoneLabels>> {
         self.database.write(|database| {
+            database.exclude_others(LABELLING)?;
             let last = made_together(database, annotator, &|label| {
                 kind.is_none_or(|kind| kind == label.kind()) && wanted(label.key.as_str())
             })?;
@@ -98,7 +104,7 @@ impl Store {
                 said: first.answer.word(),
                 made_ms: first.made_ms,
             };
-            let made_ms = now_ms();
+            let made_ms = database.now_ms()?;
             for (label, revision) in last {
                 let label =
                     Label { note: None, picked_with_probability: None, source: Source::Added, made_ms, ..label };
@@ -193,7 +199,8 @@ fn is_same(one: LabelAnswer, other: LabelAnswer) -> bool {
 fn next_timestamp(database: &mut Database, annotator: &Annotator) -> Result<i64> {
     let sql = "SELECT MAX(made_ms) FROM labels WHERE annotator = $1";
     let last = database.query_number(sql, vec![annotator.as_str().into()])?;
-    Ok(last.map_or_else(now_ms, |last| now_ms().max(last.saturating_add(1))))
+    let now = database.now_ms()?;
+    Ok(last.map_or(now, |last| now.max(last.saturating_add(1))))
 }
 
 /// An annotator's last label that is `wanted` and not withdrawn, with all labels made together with it, and their revisions.

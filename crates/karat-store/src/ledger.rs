@@ -3,10 +3,10 @@
 
 use super::portable::{open_decompressed, write_atomically};
 use super::tables::{LEDGER, SENT_QUESTIONS};
-use super::timestamp::now_ms;
 use super::{Database, OnConflict, Result, Row, Store, StoreError, Value};
 use karat_core::wording::first_few;
 use karat_llm::ledger::{Exchange, Ledger, LedgerError, LedgerKey};
+use karat_llm::permits::{Permit, PermitRequest, SettledRequest, SharedLimits};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read, Write};
@@ -37,6 +37,21 @@ impl Store {
     /// Adds exchanges atomically, skipping keys already present; durable on return.
     pub fn ledger_put(&mut self, exchanges: &[&Exchange]) -> Result<()> {
         self.database.write(|database| insert(database, exchanges))
+    }
+
+    /// Notes that questions are about to be sent, and returns for each whether it was noted before and never settled.
+    pub(super) fn note_sent(&mut self, keys: &[&LedgerKey]) -> Result<Vec<bool>> {
+        self.database.write_quickly(|database| {
+            let now = database.now_ms()?;
+            let mut before = Vec::new();
+            for key in keys {
+                let own = vec![key.as_str().into()];
+                before.push(database.select_one(&SENT_QUESTIONS, "WHERE key = $1", own)?.is_some());
+            }
+            let rows = keys.iter().map(|key| vec![key.as_str().into(), now.into()]).collect();
+            database.insert(&SENT_QUESTIONS, rows, OnConflict::Ignore)?;
+            Ok(before)
+        })
     }
 
     /// Calls `visit` with every exchange, in key order.
@@ -151,7 +166,7 @@ impl Store {
     }
 }
 
-fn get_many(database: &mut Database, keys: &[&LedgerKey]) -> Result<Vec<Option<Exchange>>> {
+pub(super) fn get_many(database: &mut Database, keys: &[&LedgerKey]) -> Result<Vec<Option<Exchange>>> {
     let mut found = BTreeMap::new();
     for group in keys.chunks(KEYS) {
         let padded = group.iter().chain(std::iter::repeat(&group[0])).take(KEYS);
@@ -165,7 +180,7 @@ fn get_many(database: &mut Database, keys: &[&LedgerKey]) -> Result<Vec<Option<E
 }
 
 fn insert(database: &mut Database, exchanges: &[&Exchange]) -> Result<()> {
-    let now = now_ms();
+    let now = database.now_ms()?;
     let row = |exchange: &&Exchange| -> Result<Vec<Value>> {
         Ok(vec![exchange.key.as_str().into(), database.json(exchange)?.into(), now.into()])
     };
@@ -243,21 +258,30 @@ impl Ledger for Store {
         Ok(self.ledger_put(exchanges)?)
     }
 
-    fn mark_sent(&mut self, keys: &[&LedgerKey]) -> Result<u64, LedgerError> {
-        let now = now_ms();
-        Ok(self.database.write_quickly(|database| {
-            let mut before = 0;
-            for key in keys {
-                let own = || vec![key.as_str().into()];
-                before += u64::from(database.select_one(&SENT_QUESTIONS, "WHERE key = $1", own())?.is_some());
-            }
-            let rows = keys.iter().map(|key| vec![key.as_str().into(), now.into()]).collect();
-            database.insert(&SENT_QUESTIONS, rows, OnConflict::Ignore)?;
-            Ok(before)
-        })?)
+    fn is_shared(&self) -> bool {
+        self.location().as_server().is_some()
+    }
+
+    fn permit(&mut self, limits: &SharedLimits, requests: &[PermitRequest]) -> Result<Vec<Permit>, LedgerError> {
+        if self.is_shared() {
+            return Ok(self.permit_shared(limits, requests)?);
+        }
+        let keys: Vec<&LedgerKey> = requests.iter().map(|request| &request.key).collect();
+        let sent_before = self.note_sent(&keys)?;
+        Ok(sent_before.into_iter().map(|was_sent| Permit::Granted { was_sent }).collect())
+    }
+
+    fn settle_requests(&mut self, limits: &SharedLimits, settled: &[SettledRequest]) -> Result<(), LedgerError> {
+        match self.is_shared() {
+            true => Ok(self.settle_shared(limits, settled)?),
+            false => Ok(()),
+        }
     }
 
     fn forget_sent(&mut self, keys: &[&LedgerKey]) -> Result<(), LedgerError> {
+        if self.is_shared() {
+            return Ok(self.forget_shared(keys)?);
+        }
         Ok(self.database.write_quickly(|database| {
             for key in keys {
                 database.execute("DELETE FROM sent_questions WHERE key = $1", vec![key.as_str().into()])?;
@@ -270,9 +294,17 @@ impl Ledger for Store {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::{StoreDir, on_each_engine};
     use karat_llm::ledger::{Answer, FailureReason};
     use karat_llm::provider::ProviderId;
     use serde_json::json;
+
+    on_each_engine!(
+        exchanges_round_trip,
+        existing_exchanges_are_not_overwritten,
+        exchanges_are_found_by_age_and_key_prefix,
+        damaged_exchanges_are_reported,
+    );
 
     fn exchange(key: &str, why: &str) -> Exchange {
         Exchange {
@@ -299,12 +331,11 @@ mod tests {
         get_many(&mut store.database, &keys.iter().collect::<Vec<_>>()).unwrap()
     }
 
-    #[test]
     fn exchanges_round_trip() {
-        let folder = tempfile::tempdir().unwrap();
+        let dir = StoreDir::new();
         let all: Vec<Exchange> = (0..300).map(|n| exchange(&format!("k{n}"), "first")).collect();
-        Store::create(folder.path()).unwrap().ledger_put(&all.iter().collect::<Vec<_>>()).unwrap();
-        let mut store = Store::open(folder.path()).unwrap();
+        dir.store().ledger_put(&all.iter().collect::<Vec<_>>()).unwrap();
+        let mut store = Store::open(dir.location()).unwrap();
         for count in [0, 1, 31, 32, 33, 300] {
             let keys: Vec<String> = (0..count).rev().map(|n| format!("k{n}")).collect();
             let expect: Vec<Option<Exchange>> = (0..count).rev().map(|n| Some(all[n].clone())).collect();
@@ -317,24 +348,22 @@ mod tests {
         assert_eq!((visited.len(), visited.is_sorted()), (300, true));
     }
 
-    #[test]
     fn existing_exchanges_are_not_overwritten() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::create(folder.path()).unwrap();
+        let dir = StoreDir::new();
+        let mut store = dir.store();
         store.ledger_put(&[&exchange("k", "first")]).unwrap();
         store.ledger_put(&[&exchange("k", "second"), &exchange("l", "third")]).unwrap();
         let found = get(&mut store, &["k".into(), "l".into()]);
         assert_eq!(found, [Some(exchange("k", "first")), Some(exchange("l", "third"))]);
-        let mut frozen = Store::read_only(folder.path()).unwrap();
+        let mut frozen = Store::read_only(dir.location()).unwrap();
         assert!(matches!(frozen.ledger_put(&[&exchange("n", "")]), Err(StoreError::ReadOnly { .. })));
     }
 
-    #[test]
     fn exchanges_are_found_by_age_and_key_prefix() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::create(folder.path()).unwrap();
+        let dir = StoreDir::new();
+        let mut store = dir.store();
         for (key, made) in [("ab1", 3_i64), ("ab2", 1), ("b00", 2), ("c00", 2)] {
-            let sql = "INSERT INTO ledger (key, exchange, created_ms, row_hash) VALUES ($1, $2, $3, x'')";
+            let sql = "INSERT INTO ledger (key, exchange, created_ms, row_hash) VALUES ($1, $2, $3, '')";
             let text = serde_json::to_string(&exchange(key, "")).unwrap();
             store.database.execute(sql, vec![key.into(), text.into(), made.into()]).unwrap();
         }
@@ -349,12 +378,11 @@ mod tests {
         assert_eq!(keys(store.ledger_with_prefix("f", 10).unwrap()), [""; 0]);
     }
 
-    #[test]
     fn damaged_exchanges_are_reported() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::create(folder.path()).unwrap();
+        let dir = StoreDir::new();
+        let mut store = dir.store();
         let check = |store: &mut Store, key: &'static str, text: &str, expect: &str| {
-            let sql = "INSERT INTO ledger (key, exchange, created_ms, row_hash) VALUES ($1, $2, 0, x'')";
+            let sql = "INSERT INTO ledger (key, exchange, created_ms, row_hash) VALUES ($1, $2, 0, '')";
             store.database.execute(sql, vec![key.into(), text.into()]).unwrap();
             store.database.rehash();
             let wanted: LedgerKey = serde_json::from_value(json!(key)).unwrap();

@@ -1,8 +1,9 @@
 //! The store: runs with their plans, trials and artifacts, and, shared by all runs, the ledger, labels, probes and ingested
 //! documents.
 //!
-//! A store is a folder, usually `.karat/` beside the suite, with a SQLite database in it. A write is durable when the call
-//! returns; several processes may use a store at once; stored data is never overwritten.
+//! A store is a folder, usually `.karat/` beside the suite, with a SQLite database in it, or a database on a PostgreSQL
+//! server. A write is durable when the call returns; several processes may use a store at once; stored data is never
+//! overwritten.
 
 /// Defines an enum that is stored, serialized and printed as words.
 macro_rules! worded {
@@ -34,22 +35,29 @@ macro_rules! worded {
 }
 
 mod artifacts;
+mod copy;
 mod database;
 mod error;
 pub mod event;
 mod gc;
 pub mod label;
 mod labels;
+mod lease;
 mod ledger;
+mod location;
 mod lock;
 mod naming;
+mod object_storage;
+mod objects;
 mod portable;
 mod probes;
+pub mod queue;
 pub mod record;
 mod runs;
 mod schema;
 mod scratch;
 mod sessions;
+mod shared_judge;
 mod tables;
 pub mod timestamp;
 mod trials;
@@ -59,12 +67,15 @@ mod verify;
 mod tests;
 
 pub use artifacts::ArtifactInfo;
+pub use copy::{CopiedStore, CopyProgress};
 pub use error::StoreError;
 pub use gc::{GcOptions, GcReport};
 pub use labels::{AddedLabels, OnExisting, UndoneLabels};
 pub use ledger::ImportedExchanges;
+pub use location::{LocationError, ServerUrl, StoreLocation, url_scheme};
 pub use lock::RunLock;
 pub use naming::{LATEST, RunId};
+pub use object_storage::ObjectLocation;
 pub use portable::ImportedRun;
 pub use runs::{NewRun, RunInfo, RunState};
 pub use sessions::{NewDocument, SessionInfo};
@@ -73,9 +84,12 @@ pub use verify::Problem;
 
 use database::{Access, BUSY_TIMEOUT, Database, OnConflict, Row, Value, while_busy};
 use error::Result;
+use lease::Leases;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// The usual name of a store's folder.
 pub const FOLDER: &str = ".karat";
@@ -86,60 +100,124 @@ const LOCKS: &str = "locks";
 
 /// An open store.
 pub struct Store {
+    location: StoreLocation,
+    /// The folder on this machine.
     folder: PathBuf,
     database: Database,
+    /// The locks of runs on a server; in a folder they are files.
+    leases: Option<Arc<Leases>>,
+    /// The name under which questions to models are asked, unless a worker asks them.
+    instance: String,
+    question_lease: Option<Duration>,
+    budget_name: Option<String>,
+    objects: objects::Connection,
 }
 
 impl Store {
-    /// Opens the store in a folder, creating it if missing.
-    pub fn create(folder: &Path) -> Result<Self> {
-        std::fs::create_dir_all(folder).map_err(|source| write_error(folder.to_owned(), source))?;
-        Self::open_writable(folder)
+    /// Opens a store, creating it if missing.
+    pub fn create(location: impl Into<StoreLocation>) -> Result<Self> {
+        match location.into() {
+            StoreLocation::Folder(folder) => {
+                std::fs::create_dir_all(&folder).map_err(|source| write_error(folder.clone(), source))?;
+                Self::open_writable(&folder)
+            }
+            StoreLocation::Server(server) => {
+                let mut database = Database::open_server(&server, Access::Write)?;
+                schema::migrate(&mut database)?;
+                Ok(Self::on_server(server, database))
+            }
+        }
     }
 
     /// Opens an existing store, read-only if it cannot be written.
-    pub fn open(folder: &Path) -> Result<Self> {
+    pub fn open(location: impl Into<StoreLocation>) -> Result<Self> {
+        match location.into() {
+            StoreLocation::Folder(folder) => Self::open_folder(&folder),
+            StoreLocation::Server(server) => {
+                let (mut database, _) = open_existing(&server, Access::Write)?;
+                schema::migrate(&mut database)?;
+                Ok(Self::on_server(server, database))
+            }
+        }
+    }
+
+    fn on_server(server: ServerUrl, database: Database) -> Self {
+        let leases = Some(Arc::new(Leases::new(server.clone(), database.access)));
+        let location = StoreLocation::Server(server);
+        Self::new(location, database, leases)
+    }
+
+    fn new(location: StoreLocation, database: Database, leases: Option<Arc<Leases>>) -> Self {
+        let (folder, instance) = (location.local_folder(), uuid::Uuid::now_v7().to_string());
+        Self {
+            location,
+            folder,
+            database,
+            leases,
+            instance,
+            question_lease: None,
+            budget_name: None,
+            objects: objects::Connection::default(),
+        }
+    }
+
+    fn open_folder(folder: &Path) -> Result<Self> {
         let file = existing_database(folder)?;
         match OpenOptions::new().append(true).open(&file) {
             Ok(_) => match Self::open_writable(folder) {
                 // The file may be writable and the folder not.
-                Err(StoreError::ReadOnly { .. }) => Self::read_only(folder),
+                Err(StoreError::ReadOnly { .. }) => Self::folder_read_only(folder),
                 result => result,
             },
             Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) => {
-                Self::read_only(folder)
+                Self::folder_read_only(folder)
             }
             Err(source) => Err(StoreError::Io { path: file, source }),
         }
     }
 
-    /// Opens a store read-only: nothing in its folder changes.
-    pub fn read_only(folder: &Path) -> Result<Self> {
+    /// Opens a store read-only: nothing in its folder or on its server changes.
+    pub fn read_only(location: impl Into<StoreLocation>) -> Result<Self> {
+        match location.into() {
+            StoreLocation::Folder(folder) => Self::folder_read_only(&folder),
+            StoreLocation::Server(server) => {
+                let (database, version) = open_existing(&server, Access::Read)?;
+                if version < schema::latest_version() {
+                    return Err(outdated(&database.place));
+                }
+                Ok(Self::on_server(server, database))
+            }
+        }
+    }
+
+    fn folder_read_only(folder: &Path) -> Result<Self> {
         let file = existing_database(folder)?;
         let (mut database, version) = open_checked(&file)?;
         if version < schema::latest_version() {
-            let detail = "it must first be brought up to date, which needs writing".to_owned();
-            return Err(StoreError::ReadOnly { file, detail });
+            return Err(outdated(&database.place));
         }
         // In immutable mode a WAL that grows during reading would look like damage, so a shared connection is preferred.
         if database.access == Access::Immutable
             && has_log(&file)
-            && let Ok(shared) = Database::connect(&file, Access::Read)
+            && let Ok(shared) = Database::open_file(&file, Access::Read)
         {
             database = shared;
         }
-        Ok(Self { folder: folder.to_owned(), database })
+        Ok(Self::new(folder.into(), database, None))
     }
 
     /// The nearest store in a folder or its ancestors.
-    pub fn locate(start: &Path) -> Option<PathBuf> {
+    pub fn locate(start: &Path) -> Option<StoreLocation> {
         let start = std::path::absolute(start).ok()?;
-        start.ancestors().map(|folder| folder.join(FOLDER)).find(|folder| Self::is_at(folder))
+        start.ancestors().map(|folder| StoreLocation::Folder(folder.join(FOLDER))).find(|folder| Self::is_at(folder))
     }
 
-    /// Whether a folder is a store.
-    pub fn is_at(folder: &Path) -> bool {
-        folder.join(DATABASE).is_file()
+    /// Whether there is a store at a location. A server that cannot be asked counts as one, so that opening it says why.
+    pub fn is_at(location: impl Into<StoreLocation>) -> bool {
+        match location.into() {
+            StoreLocation::Folder(folder) => folder.join(DATABASE).is_file(),
+            server => !matches!(Self::read_only(server), Err(StoreError::Missing { .. })),
+        }
     }
 
     /// The version of the tables in an open store.
@@ -147,16 +225,25 @@ impl Store {
         schema::latest_version()
     }
 
-    /// The folder of the store.
-    pub fn folder(&self) -> &Path {
+    /// The version of the server on which the store is.
+    pub fn server_version(&mut self) -> Result<Option<String>> {
+        self.database.server_version()
+    }
+
+    /// Where the store is.
+    pub fn location(&self) -> &StoreLocation {
+        &self.location
+    }
+
+    /// The folder on this machine for what belongs to the store but not into its database.
+    pub fn local_folder(&self) -> &Path {
         &self.folder
     }
 
     fn in_snapshot<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        self.database.execute("BEGIN", Vec::new())?;
+        self.database.begin_snapshot()?;
         let result = work(self);
-        // Nothing was written, and some errors have already ended the transaction.
-        let _ = self.database.execute("ROLLBACK", Vec::new());
+        self.database.end_snapshot();
         result
     }
 
@@ -168,18 +255,32 @@ impl Store {
         if !new {
             open_checked(&file)?;
         }
-        let mut database = Database::connect(&file, Access::Write)?;
+        let mut database = Database::open_file(&file, Access::Write)?;
         schema::migrate(&mut database)?;
         if new {
             init_folder(folder)?;
         }
-        Ok(Self { folder: folder.to_owned(), database })
+        Ok(Self::new(folder.into(), database, None))
+    }
+}
+
+fn outdated(place: &str) -> StoreError {
+    let detail = "it must first be brought up to date, which needs writing".to_owned();
+    StoreError::ReadOnly { place: place.to_owned(), detail }
+}
+
+/// Connects to a store on a server; an empty database is none.
+fn open_existing(server: &ServerUrl, access: Access) -> Result<(Database, i64)> {
+    let mut database = Database::open_server(server, access)?;
+    match schema::check_version(&mut database)? {
+        0 => Err(StoreError::Missing { store: StoreLocation::Server(server.clone()) }),
+        version => Ok((database, version)),
     }
 }
 
 fn existing_database(folder: &Path) -> Result<PathBuf> {
     let file = folder.join(DATABASE);
-    if file.is_file() { Ok(file) } else { Err(StoreError::Missing { folder: folder.to_owned() }) }
+    if file.is_file() { Ok(file) } else { Err(StoreError::Missing { store: folder.into() }) }
 }
 
 fn init_folder(folder: &Path) -> Result<()> {
@@ -197,15 +298,15 @@ fn init_folder(folder: &Path) -> Result<()> {
 /// Opens the database without changing a byte and checks its version, so that a store of a later version stays as it is.
 fn open_checked(file: &Path) -> Result<(Database, i64)> {
     let connect = |access: Access| {
-        let mut database = Database::connect(file, access)?;
+        let mut database = Database::open_file(file, access)?;
         let version = schema::check_version(&mut database)?;
         Ok((database, version))
     };
     if has_log(file) {
         return connect(Access::Read).map_err(|error| match error {
-            StoreError::ReadOnly { file, .. } => {
+            StoreError::ReadOnly { place, .. } => {
                 let detail = "an interrupted process left a log beside it, and reading that needs writing".to_owned();
-                StoreError::ReadOnly { file, detail }
+                StoreError::ReadOnly { place, detail }
             }
             other => other,
         });
@@ -232,7 +333,7 @@ fn lock_for_open(folder: &Path) -> Result<File> {
         .map_err(|source| write_error(path.clone(), source))?;
     while_busy(BUSY_TIMEOUT, 5, || match file.try_lock() {
         Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => Err(StoreError::InUse { file: path.clone() }),
+        Err(TryLockError::WouldBlock) => Err(StoreError::InUse { place: path.display().to_string() }),
         Err(TryLockError::Error(source)) => Err(StoreError::Io { path: path.clone(), source }),
     })?;
     Ok(file)
@@ -241,9 +342,11 @@ fn lock_for_open(folder: &Path) -> Result<File> {
 fn write_error(path: PathBuf, source: std::io::Error) -> StoreError {
     match source.kind() {
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            StoreError::ReadOnly { file: path, detail: source.to_string() }
+            StoreError::ReadOnly { place: path.display().to_string(), detail: source.to_string() }
         }
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => StoreError::Full { file: path },
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            StoreError::Full { place: path.display().to_string() }
+        }
         _ => StoreError::Io { path, source },
     }
 }

@@ -1,21 +1,29 @@
-//! The lock of a run: one process at a time works on it.
+//! The lock of a run: one process at a time works on it. In a folder it is a locked file, on a server a lease.
 
+use super::lease::Lease;
 use super::{LOCKS, Result, RunId, RunInfo, RunState, Store, StoreError, write_error};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The lock of a run, released when dropped or when the process ends.
+/// The lock of a run, released when dropped or when the process ends; on a server at the latest 30 seconds after that.
 #[derive(Debug)]
-pub struct RunLock {
-    path: PathBuf,
-    _file: File,
+pub struct RunLock(Held);
+
+#[derive(Debug)]
+enum Held {
+    File { path: PathBuf, _file: File },
+    Lease(Lease),
 }
 
 impl Store {
     /// Locks a run; fails if another process holds the lock.
     pub fn lock(&self, run: &RunId) -> Result<RunLock> {
+        if let Some(leases) = &self.leases {
+            let lease = leases.take(run)?.ok_or_else(|| self.busy(run))?;
+            return Ok(RunLock(Held::Lease(lease)));
+        }
         let path = self.lock_path(run);
         let failed = |source| write_error(path.clone(), source);
         std::fs::create_dir_all(self.folder.join(LOCKS)).map_err(failed)?;
@@ -27,7 +35,7 @@ impl Store {
                 Ok(()) if is_still(&file, &path) => {
                     // For the other process's message; the lock does not need it.
                     let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
-                    return Ok(RunLock { path, _file: file });
+                    return Ok(RunLock(Held::File { path, _file: file }));
                 }
                 // Deleted between opening and locking: this lock would exclude nobody.
                 Ok(()) => {}
@@ -40,6 +48,9 @@ impl Store {
 
     /// Whether a process is working on a run.
     pub fn is_locked(&self, run: &RunId) -> bool {
+        if let Some(leases) = &self.leases {
+            return leases.holder(run).is_ok_and(|holder| holder.is_some());
+        }
         File::open(self.lock_path(run))
             .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
@@ -54,13 +65,17 @@ impl Store {
     }
 
     pub(super) fn busy(&self, run: &RunId) -> StoreError {
+        let holder = match &self.leases {
+            Some(leases) => leases.holder(run).ok().flatten(),
+            None => self.file_holder(run),
+        };
+        StoreError::Busy { run: run.to_string(), holder: holder.unwrap_or_else(|| "another process".to_owned()) }
+    }
+
+    fn file_holder(&self, run: &RunId) -> Option<String> {
         let mut text = String::new();
         let read = File::open(self.lock_path(run)).and_then(|file| file.take(20).read_to_string(&mut text));
-        let holder = match read.ok().and_then(|_| text.parse::<u32>().ok()) {
-            Some(process) => format!("process {process}"),
-            None => "another process".to_owned(),
-        };
-        StoreError::Busy { run: run.to_string(), holder }
+        read.ok().and_then(|_| text.parse::<u32>().ok()).map(|process| format!("process {process}"))
     }
 
     fn lock_path(&self, run: &RunId) -> PathBuf {
@@ -69,9 +84,19 @@ impl Store {
 }
 
 impl RunLock {
+    /// Whether it still excludes others. A lease ends when the server cannot be reached in time.
+    pub fn is_held(&self) -> bool {
+        match &self.0 {
+            Held::File { .. } => true,
+            Held::Lease(lease) => lease.is_held(),
+        }
+    }
+
     pub(super) fn remove(self) {
-        // A leftover file does no harm.
-        let _ = std::fs::remove_file(&self.path);
+        if let Held::File { path, .. } = &self.0 {
+            // A leftover file does no harm.
+            let _ = std::fs::remove_file(path);
+        }
     }
 }
 

@@ -16,7 +16,8 @@ const SHORTEST: usize = 13;
 pub struct RunId(String);
 
 impl RunId {
-    pub(super) fn new() -> Self {
+    /// An id that no other run has.
+    pub fn random() -> Self {
         Self(uuid::Uuid::now_v7().to_string())
     }
 

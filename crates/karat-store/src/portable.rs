@@ -65,21 +65,22 @@ impl Store {
             Err(StoreError::NoRun { .. }) => {}
             Err(error) => return Err(error),
         }
-        let RunFile { mut row, tools, mut batch, judgements, .. } = run_file;
+        let RunFile { mut row, tools, mut batch, mut judgements, .. } = run_file;
         if let Some(name) = name {
             row.name = Some(name.to_owned());
         }
+        self.upload(&mut batch.packed)?;
         self.database.write(|database| {
-            batch.keep(database)?;
+            batch.insert_artifacts(database)?;
             row.insert(database)?;
-            for (tool, history) in tools {
-                let row = |(position, facts): (i64, String)| {
-                    vec![(&id).into(), tool.as_str().into(), position.into(), facts.into()]
+            for (tool, history) in &tools {
+                let row = |(position, facts): (i64, &String)| {
+                    vec![(&id).into(), tool.as_str().into(), position.into(), facts.as_str().into()]
                 };
                 database.insert(&TOOL_FACTS, (1..).zip(history).map(row).collect(), OnConflict::Fail)?;
             }
             batch.insert(database, &id)?;
-            insert_judgements(database, &id, judgements)
+            insert_judgements(database, &id, database.consume(&mut judgements))
         })?;
         Ok(ImportedRun { run: id, was_here: false, attempts })
     }

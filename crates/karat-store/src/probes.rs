@@ -1,7 +1,6 @@
 //! The append-only log of judges' probe results.
 
 use super::tables::PROBES;
-use super::timestamp::now_ms;
 use super::verify::Problems;
 use super::{Database, OnConflict, Result, Row, Store};
 use karat_format::probe::ProbeV1;
@@ -32,8 +31,9 @@ impl Store {
 }
 
 fn add(database: &mut Database, [judge, identity, scorecard]: [&str; 3]) -> Result<()> {
+    database.exclude_others("karat probes")?;
     let sequence = database.next_number(&PROBES)?;
-    let row = vec![sequence.into(), judge.into(), identity.into(), scorecard.into(), now_ms().into()];
+    let row = vec![sequence.into(), judge.into(), identity.into(), scorecard.into(), database.now_ms()?.into()];
     database.insert(&PROBES, vec![row], OnConflict::Fail)
 }
 
@@ -55,8 +55,11 @@ fn scorecard(database: &Database, row: &Row) -> Result<ProbeV1> {
 mod tests {
     use super::*;
     use crate::GcOptions;
+    use crate::tests::{StoreDir, on_each_engine};
     use serde_json::json;
     use std::time::Duration;
+
+    on_each_engine!(latest_probe_counts_and_all_are_kept, damaged_probes_are_reported,);
 
     fn judge(model: &str) -> JudgeId {
         JudgeId { provider: "openai".into(), model: Some(model.into()), parameters: json!({}), prompt: None }
@@ -68,10 +71,9 @@ mod tests {
             .unwrap()
     }
 
-    #[test]
     fn latest_probe_counts_and_all_are_kept() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::create(folder.path()).unwrap();
+        let dir = StoreDir::new();
+        let mut store = dir.store();
         assert_eq!(store.latest_probe(&judge("m").key()).unwrap(), None);
         store.add_probe(&judge("m"), &scorecard(1)).unwrap();
         store.add_probe(&judge("n"), &scorecard(2)).unwrap();
@@ -88,10 +90,9 @@ mod tests {
         assert_eq!((rows.len(), store.verify().unwrap()), (3, Vec::new()));
     }
 
-    #[test]
     fn damaged_probes_are_reported() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::create(folder.path()).unwrap();
+        let dir = StoreDir::new();
+        let mut store = dir.store();
         let add = |store: &mut Store, values: [&str; 3]| super::add(&mut store.database, values).unwrap();
         let (id, card) = (json!(judge("m")).to_string(), json!(scorecard(1)).to_string());
         add(&mut store, [judge("m").key().as_str(), &id, "{"]);

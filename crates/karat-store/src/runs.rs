@@ -4,7 +4,7 @@ use super::artifacts::{Packed, insert_artifacts};
 use super::naming::{LATEST, check_name, short_ids};
 use super::record::Planned;
 use super::tables::{RUNS, TOOL_FACTS};
-use super::timestamp::{format_utc, now_ms};
+use super::timestamp::format_utc;
 use super::{Database, OnConflict, Result, Row, RunId, Store, StoreError, Value};
 use karat_core::ids::ToolName;
 use karat_core::trial::Outcome;
@@ -80,7 +80,7 @@ impl RunInfo {
 impl Store {
     /// Stores a new run.
     pub fn begin(&mut self, new: &NewRun) -> Result<RunId> {
-        let id = RunId::new();
+        let id = RunId::random();
         self.begin_as(&id, new)?;
         Ok(id)
     }
@@ -88,13 +88,13 @@ impl Store {
     /// Stores a new run under an id that something else, such as a log, already has.
     pub fn begin_as(&mut self, id: &RunId, new: &NewRun) -> Result<()> {
         let snapshot = Packed::new(&new.suite_snapshot);
-        let row = RunRow {
+        let mut row = RunRow {
             id: id.clone(),
             name: new.name.clone(),
             suite: new.plan.suite.clone(),
             planned: Planned::new(&new.plan).total(),
             line: RunV1 {
-                created_ms: now_ms(),
+                created_ms: 0,
                 ended_ms: None,
                 state: RunState::Running.as_str().to_owned(),
                 karat: env!("CARGO_PKG_VERSION").to_owned(),
@@ -104,8 +104,11 @@ impl Store {
             },
             imported: false,
         };
+        let mut snapshot = vec![snapshot];
+        self.upload(&mut snapshot)?;
         self.database.write_waiting(|database| {
-            insert_artifacts(database, vec![snapshot])?;
+            insert_artifacts(database, database.consume(&mut snapshot))?;
+            row.line.created_ms = database.now_ms()?;
             row.insert(database)
         })?;
         if let Some(scratch) = &new.scratch {
@@ -116,14 +119,13 @@ impl Store {
 
     /// Ends a run, storing its report if there is one.
     pub fn finish(&mut self, run: &RunId, state: RunState, report: Option<&[u8]>) -> Result<()> {
-        let report = report.map(Packed::new);
-        let hash = report.as_ref().map(|packed| packed.hash.clone());
-        let ended = (state != RunState::Running).then(now_ms);
+        let mut report: Vec<Packed> = report.map(Packed::new).into_iter().collect();
+        self.upload(&mut report)?;
+        let hash = report.first().map(|packed| packed.hash.clone());
         self.database.write_waiting(|database| {
             run_state(database, run)?;
-            insert_artifacts(database, report.into_iter().collect())?;
-            let changes = [("state", state.as_str().into()), ("ended_ms", ended.into()), ("report", hash.into())];
-            database.update(&RUNS, "WHERE id = $1", vec![run.into()], &changes).map(|_| ())
+            insert_artifacts(database, database.consume(&mut report))?;
+            end_run(database, run, state, hash.as_deref())
         })
     }
 
@@ -223,7 +225,7 @@ impl Store {
     pub fn set_tool(&mut self, run: &RunId, tool: &ToolName, facts: &ToolFactsV1) -> Result<()> {
         let facts = self.database.json(facts)?;
         self.database.write_waiting(|database| {
-            run_state(database, run)?;
+            lock_run(database, run)?;
             let newest = "WHERE run_id = $1 AND tool = $2 ORDER BY position DESC LIMIT 1";
             let last = database.select_one(&TOOL_FACTS, newest, vec![run.into(), tool.as_str().into()])?;
             let last: Option<(i64, String)> =
@@ -232,7 +234,7 @@ impl Store {
                 return Ok(());
             }
             let position = last.map_or(1, |(position, _)| position + 1);
-            let values = vec![run.into(), tool.as_str().into(), position.into(), facts.into()];
+            let values = vec![run.into(), tool.as_str().into(), position.into(), facts.as_str().into()];
             database.insert(&TOOL_FACTS, vec![values], OnConflict::Fail)
         })
     }
@@ -294,7 +296,7 @@ pub(super) struct RunRow {
 
 impl RunRow {
     /// Inserts the row if its name is free. Artifacts it refers to must exist.
-    pub(super) fn insert(self, database: &mut Database) -> Result<()> {
+    pub(super) fn insert(&self, database: &mut Database) -> Result<()> {
         if let Some(name) = &self.name {
             check_name(name)?;
             if let Some(row) = database.select_one(&RUNS, "WHERE name = $1", vec![name.as_str().into()])? {
@@ -303,18 +305,18 @@ impl RunRow {
         }
         let values = vec![
             (&self.id).into(),
-            self.name.into(),
+            self.name.clone().into(),
             self.line.created_ms.into(),
             self.line.ended_ms.into(),
-            self.line.state.into(),
-            self.suite.name.into(),
-            self.suite.digest.into(),
-            self.line.snapshot.into(),
+            self.line.state.as_str().into(),
+            self.suite.name.as_str().into(),
+            self.suite.digest.as_str().into(),
+            self.line.snapshot.as_str().into(),
             self.line.plan.get().into(),
             self.planned.into(),
-            self.line.report.into(),
+            self.line.report.clone().into(),
             Value::Null,
-            self.line.karat.into(),
+            self.line.karat.as_str().into(),
             i64::from(self.imported).into(),
         ];
         database.insert(&RUNS, vec![values], OnConflict::Fail)
@@ -325,9 +327,25 @@ fn no_run(run: &RunId) -> StoreError {
     StoreError::NoRun { reference: run.to_string(), hint: String::new() }
 }
 
+/// Sets the state of a run with the hash of its report, which is stored.
+pub(super) fn end_run(database: &mut Database, run: &RunId, state: RunState, report: Option<&str>) -> Result<()> {
+    let ended = if state == RunState::Running { None } else { Some(database.now_ms()?) };
+    let changes = [("state", state.as_str().into()), ("ended_ms", ended.into()), ("report", report.into())];
+    database.update(&RUNS, "WHERE id = $1", vec![run.into()], &changes).map(|_| ())
+}
+
 /// The state of a run; an error if it does not exist. Called for every trial, so the plan is not read.
 pub(super) fn run_state(database: &mut Database, run: &RunId) -> Result<RunState> {
     let row = database.query_one("SELECT state FROM runs WHERE id = $1", vec![run.into()])?;
+    state(database, row.ok_or_else(|| no_run(run))?.get(0)?)
+}
+
+/// The state of a run. On a server it cannot change until the end of the write, and no other write numbers rows of this run.
+pub(super) fn lock_run(database: &mut Database, run: &RunId) -> Result<RunState> {
+    if !database.is_server() {
+        return run_state(database, run);
+    }
+    let row = database.query_one("SELECT state FROM runs WHERE id = $1 FOR NO KEY UPDATE", vec![run.into()])?;
     state(database, row.ok_or_else(|| no_run(run))?.get(0)?)
 }
 

@@ -1,45 +1,67 @@
 //! Versions of the store's tables.
 
 use super::tables::SCHEMA;
-use super::timestamp::now_ms;
 use super::{Database, OnConflict, Result, StoreError};
 
-/// All versions and migrations to them, oldest first; the first creates the tables. A published one never changes; append new ones.
-const MIGRATIONS: &[(i64, &str)] = &[(11, include_str!("sqlite/0011_tables.sql"))];
+/// A version of the tables and how to get to it, on each engine.
+struct Migration {
+    version: i64,
+    sqlite: &'static str,
+    postgres: &'static str,
+}
+
+/// All versions, oldest first; the first creates the tables. A published one never changes; append new ones.
+const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 11,
+        sqlite: include_str!("sqlite/0011_tables.sql"),
+        postgres: concat!(include_str!("postgres/0011_tables.sql"), include_str!("postgres/0011_queue.sql")),
+    },
+    Migration {
+        version: 12,
+        sqlite: include_str!("sqlite/0012_settings.sql"),
+        postgres: include_str!("postgres/0012_settings.sql"),
+    },
+];
 
 /// BLAKE3 of the table definitions of the latest version; a test prints the new value.
-const DEFINITIONS: &str = "ed3a64252ddab757ac0c7f9d6faa2fdaf97a28329d177804d71648c8d433ca45";
+const SQLITE_DEFINITIONS: &str = "c9b3d137537d908213a7e0b6cba8e86b6da112a326acffd810454733b31e47dd";
+const POSTGRES_DEFINITIONS: &str = "1ffc0c585978cd892e6c5c0bdad6121cf6c70bf44a933eabd5eae212f25aea39";
 
 pub(super) fn latest_version() -> i64 {
-    MIGRATIONS.last().map_or(0, |(version, _)| *version)
+    MIGRATIONS.last().map_or(0, |migration| migration.version)
 }
 
 fn oldest_version() -> i64 {
-    MIGRATIONS.first().map_or(0, |(version, _)| *version)
+    MIGRATIONS.first().map_or(0, |migration| migration.version)
 }
 
 /// The version of a store; 0 for an empty database; an error if this program cannot read it.
 pub(super) fn check_version(database: &mut Database) -> Result<i64> {
-    let file = database.file.clone();
+    let place = database.place.to_string();
     let tables = database.tables()?;
     if tables.is_empty() {
         return Ok(0);
     }
     if !tables.iter().any(|table| table == SCHEMA.name) {
-        return Err(StoreError::Foreign { file });
+        return Err(StoreError::Foreign { place });
     }
     let found = database.query_number("SELECT MAX(version) FROM karat_schema", Vec::new())?.unwrap_or(0);
     if found > latest_version() {
-        return Err(StoreError::Newer { file, found, known: latest_version() });
+        return Err(StoreError::Newer { place, found, known: latest_version() });
     }
     if found < oldest_version() {
-        return Err(StoreError::Older { file, found, oldest: oldest_version() });
+        return Err(StoreError::Older { place, found, oldest: oldest_version() });
     }
-    if found == latest_version() && fingerprint(database)? != DEFINITIONS {
+    if found == latest_version() && fingerprint(database)? != expected_definitions(database) {
         let detail = "the definitions of its tables are not those that Karat wrote".to_owned();
-        return Err(StoreError::Damaged { file, detail });
+        return Err(StoreError::Damaged { place, detail });
     }
     Ok(found)
+}
+
+fn expected_definitions(database: &Database) -> &'static str {
+    if database.is_server() { POSTGRES_DEFINITIONS } else { SQLITE_DEFINITIONS }
 }
 
 fn fingerprint(database: &mut Database) -> Result<String> {
@@ -54,12 +76,15 @@ pub(super) fn migrate(database: &mut Database) -> Result<()> {
     if check_version(database)? == latest_version() {
         return Ok(());
     }
+    database.check_settings()?;
     database.write(|database| {
+        database.exclude_others("karat migration")?;
         // Another process may have migrated while this one waited.
         let found = check_version(database)?;
-        for (version, sql) in MIGRATIONS.iter().filter(|(version, _)| *version > found) {
-            database.script(sql)?;
-            database.insert(&SCHEMA, vec![vec![(*version).into(), now_ms().into()]], OnConflict::Fail)?;
+        for migration in MIGRATIONS.iter().filter(|migration| migration.version > found) {
+            database.script(if database.is_server() { migration.postgres } else { migration.sqlite })?;
+            let row = vec![migration.version.into(), database.now_ms()?.into()];
+            database.insert(&SCHEMA, vec![row], OnConflict::Fail)?;
         }
         Ok(())
     })
@@ -69,18 +94,27 @@ pub(super) fn migrate(database: &mut Database) -> Result<()> {
 mod tests {
     use super::super::database::Access;
     use super::*;
+    use crate::StoreLocation;
+    use crate::tests::{StoreDir, on_each_engine};
 
-    #[test]
+    on_each_engine!(definitions_of_the_current_version_are_unchanged);
+
     fn definitions_of_the_current_version_are_unchanged() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut database = Database::connect(&folder.path().join("karat.db"), Access::Write).unwrap();
+        let dir = StoreDir::new();
+        let mut database = match dir.location() {
+            StoreLocation::Folder(folder) => {
+                std::fs::create_dir_all(&folder).unwrap();
+                Database::open_file(&folder.join("karat.db"), Access::Write).unwrap()
+            }
+            StoreLocation::Server(server) => Database::open_server(&server, Access::Write).unwrap(),
+        };
         migrate(&mut database).unwrap();
-        assert_eq!(fingerprint(&mut database).unwrap(), DEFINITIONS);
+        assert_eq!(fingerprint(&mut database).unwrap(), expected_definitions(&database));
     }
 
     #[test]
     fn versions_are_consecutive() {
-        let versions: Vec<i64> = MIGRATIONS.iter().map(|(version, _)| *version).collect();
+        let versions: Vec<i64> = MIGRATIONS.iter().map(|migration| migration.version).collect();
         assert_eq!(versions, (oldest_version()..=latest_version()).collect::<Vec<_>>());
     }
 }

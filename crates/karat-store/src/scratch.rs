@@ -28,7 +28,7 @@ impl Store {
         let (Some(folder), Some(text)) = (scratch, text) else { return Ok(()) };
         self.database.write_waiting(|database| {
             forget(database, &text)?;
-            database.insert(&SCRATCH_FOLDERS, vec![vec![text.into(), run.into()]], OnConflict::Fail)
+            database.insert(&SCRATCH_FOLDERS, vec![vec![text.as_str().into(), run.into()]], OnConflict::Fail)
         })?;
         for (left, owner) in self.scratch_folders()? {
             if owner == *run && left != folder && discard(&left, run).is_ok() {

@@ -1,7 +1,6 @@
 //! Ingested documents, stored by session.
 
 use super::tables::{SESSION_DOCUMENTS, SESSIONS};
-use super::timestamp::now_ms;
 use super::verify::Problems;
 use super::{OnConflict, Result, Store};
 use karat_format::session::IngestedV1;
@@ -43,7 +42,6 @@ impl Store {
 
     /// Stores documents in a session, creating it if missing; existing ones are kept.
     pub fn save_documents(&mut self, session: &str, documents: &[NewDocument]) -> Result<()> {
-        let now = now_ms();
         let mut rows = Vec::new();
         for document in documents {
             rows.push(vec![
@@ -52,10 +50,12 @@ impl Store {
                 document.hash.as_str().into(),
                 document.reader.into(),
                 self.database.json(&document.document)?.into(),
-                now.into(),
             ]);
         }
         self.database.write(|database| {
+            let now = database.now_ms()?;
+            let mut rows = database.consume(&mut rows);
+            rows.iter_mut().for_each(|row| row.push(now.into()));
             database.insert(&SESSIONS, vec![vec![session.into(), now.into()]], OnConflict::Ignore)?;
             database.insert(&SESSION_DOCUMENTS, rows, OnConflict::Ignore)
         })
@@ -98,7 +98,14 @@ fn document_name(session: &str, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::{StoreDir, on_each_engine};
     use karat_format::session::{IngestedSectionV1, PlaceV1, UnitV1};
+
+    on_each_engine!(
+        documents_are_stored_by_name_and_content,
+        documents_are_stored_per_reader_version,
+        damaged_documents_are_reported,
+    );
 
     fn document() -> NewDocument {
         let section = IngestedSectionV1 {
@@ -114,10 +121,9 @@ mod tests {
         NewDocument { name: "a.md".to_owned(), hash: "h1".to_owned(), reader: 2, document }
     }
 
-    #[test]
     fn documents_are_stored_by_name_and_content() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::create(folder.path()).unwrap();
+        let dir = StoreDir::new();
+        let mut store = dir.store();
         assert_eq!(store.session_document("s", "a.md", "h1", 2).unwrap(), None);
         store.save_documents("s", &[document()]).unwrap();
         store.save_documents("s", &[document()]).unwrap();
@@ -133,18 +139,16 @@ mod tests {
         assert_eq!(store.sessions().unwrap(), []);
     }
 
-    #[test]
     fn documents_are_stored_per_reader_version() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::create(folder.path()).unwrap();
+        let dir = StoreDir::new();
+        let mut store = dir.store();
         store.save_documents("s", &[document()]).unwrap();
         assert_eq!(store.session_document("s", "a.md", "h1", 3).unwrap(), None);
     }
 
-    #[test]
     fn damaged_documents_are_reported() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::create(folder.path()).unwrap();
+        let dir = StoreDir::new();
+        let mut store = dir.store();
         store.save_documents("s", &[document()]).unwrap();
         let broken = "UPDATE session_documents SET document = '{'";
         store.database.write(|database| database.execute(broken, Vec::new())).unwrap();

@@ -22,6 +22,9 @@ macro_rules! tables {
         $(pub(super) const $name: Table = $table;)+
 
         pub(super) const TABLES: &[&Table] = &[$(&$name),+];
+
+        /// The tables of a store on a server that hold what was stored, and the locks of runs. Those of the queue hold what is under way.
+        pub(super) const SERVER_TABLES: &[&str] = &[$($name.name),+, "run_locks"];
     };
 }
 
@@ -53,6 +56,8 @@ tables! {
     PROBES = table("probes", "sequence, judge, identity, scorecard, made_ms", 1).counting("sequence", "''");
     SESSIONS = table("sessions", "id, created_ms", 1);
     SESSION_DOCUMENTS = table("session_documents", "session, name, hash, reader, document, kept_ms", 4);
+    SETTINGS = table("settings", "name, value", 1);
+    REMOVED_OBJECTS = table("removed_objects", "object, removed_ms", 1);
 }
 
 const fn table(name: &'static str, columns: &'static str, key: usize) -> Table {

@@ -2,7 +2,7 @@
 
 use super::artifacts::{Packed, Packer, insert_artifacts};
 use super::record::{Artifact, Planned, TrialKey, TrialRecord};
-use super::runs::{outcome, run_state};
+use super::runs::{lock_run, outcome};
 use super::tables::{JUDGEMENTS, TRIAL_ARTIFACTS, TRIALS};
 use super::{Database, OnConflict, Result, Row, RunId, RunState, Store, StoreError, Value};
 use karat_core::ids::{CaseId, ToolName};
@@ -48,14 +48,17 @@ impl Store {
         for record in records {
             batch.add(self, run, record, most)?;
         }
-        self.database.write_waiting(|database| {
-            let state = run_state(database, run)?;
+        self.upload(&mut batch.packed)?;
+        let stored = self.database.write_waiting(|database| {
+            batch.insert_artifacts(database)?;
+            // Writers of a run exclude each other from here to the end of the write, so it comes late.
+            let state = lock_run(database, run)?;
             if state != RunState::Running {
                 return Err(StoreError::Ended { run: run.to_string(), state: state.as_str() });
             }
-            batch.keep(database)?;
             batch.insert(database, run)
-        })
+        });
+        stored.map_err(|error| batch.explain(&mut self.database, run, error))
     }
 
     /// The latest attempt at each trial, in the order of finishing.
@@ -94,7 +97,11 @@ impl Store {
         for (tool, facts) in self.tools(from)?.iter().filter(|(tool, _)| tools.contains(tool)) {
             self.set_tool(to, tool, facts)?;
         }
-        self.database.write_waiting(|database| batch.insert(database, to))
+        let copied = self.database.write_waiting(|database| {
+            lock_run(database, to)?;
+            batch.insert(database, to)
+        });
+        copied.map_err(|error| batch.explain(&mut self.database, to, error))
     }
 
     /// The finished trials, with the latest attempt and its outcome.
@@ -170,6 +177,25 @@ impl Store {
         Ok(order)
     }
 
+    /// The latest attempt at each trial, in plan order. The trials themselves are not read.
+    pub fn latest_attempts(&mut self, run: &RunId) -> Result<Vec<(TrialKey, u32)>> {
+        let mut exported = ExportedTrials::default();
+        let order = self.in_order(run, &mut exported)?;
+        match exported.unreadable.pop() {
+            Some(detail) => Err(self.database.damaged(detail)),
+            None => Ok(order),
+        }
+    }
+
+    /// One attempt at a trial.
+    pub fn trial(&mut self, run: &RunId, key: &TrialKey, attempt: u32) -> Result<StoredTrial> {
+        let own = "WHERE run_id = $1 AND tool = $2 AND case_id = $3 AND number = $4 AND attempt = $5";
+        let row = self.database.select_one(&TRIALS, own, key_values(run, key, attempt))?;
+        let row =
+            row.ok_or_else(|| self.database.damaged(format!("{} is listed and not there", described(key, attempt))))?;
+        self.stored(&row)
+    }
+
     fn line(&mut self, run: &RunId, key: &TrialKey, attempt: u32) -> Result<String> {
         let own = "WHERE run_id = $1 AND tool = $2 AND case_id = $3 AND number = $4 AND attempt = $5";
         let row = self.database.select_one(&TRIALS, own, key_values(run, key, attempt));
@@ -186,16 +212,35 @@ impl Store {
 
     /// Replaces the stored judgements of a run atomically.
     pub fn set_judgements(&mut self, run: &RunId, judgements: &[JudgementV1]) -> Result<()> {
+        let mut lines = self.judgement_lines(judgements)?;
+        self.database.write_waiting(|database| {
+            lock_run(database, run)?;
+            replace_judgements(database, run, database.consume(&mut lines))
+        })
+    }
+
+    pub(super) fn judgement_lines(&self, judgements: &[JudgementV1]) -> Result<Vec<String>> {
         let mut lines = Vec::with_capacity(judgements.len());
-        for (position, judgement) in (1_i64..).zip(judgements) {
-            check_judgement(judgement).map_err(|reason| StoreError::BadJudgement { number: position, reason })?;
+        for (number, judgement) in (1_i64..).zip(judgements) {
+            check_judgement(judgement).map_err(|reason| StoreError::BadJudgement { number, reason })?;
             lines.push(self.database.json(judgement)?);
         }
-        self.database.write_waiting(|database| {
-            run_state(database, run)?;
-            database.execute("DELETE FROM judgements WHERE run_id = $1", vec![run.into()])?;
-            insert_judgements(database, run, lines)
-        })
+        Ok(lines)
+    }
+
+    /// The latest attempts at these trials, in the order of finishing.
+    pub fn trials_of(&mut self, run: &RunId, keys: &[TrialKey]) -> Result<Vec<StoredTrial>> {
+        let mut found = Vec::new();
+        for key in keys {
+            let last = "WHERE run_id = $1 AND tool = $2 AND case_id = $3 AND number = $4 ORDER BY attempt DESC LIMIT 1";
+            let mut values = key_values(run, key, 0);
+            values.pop();
+            if let Some(row) = self.database.select_one(&TRIALS, last, values)? {
+                found.push((row.get::<i64>(5)?, self.stored(&row)?));
+            }
+        }
+        found.sort_by_key(|(position, _)| *position);
+        Ok(found.into_iter().map(|(_, stored)| stored).collect())
     }
 
     /// The judgements of a run, in the order given.
@@ -222,10 +267,11 @@ pub(super) struct Batch {
     trials: Vec<TrialRow>,
     links: Vec<Vec<Value>>,
     pub(super) hashes: BTreeSet<String>,
-    packed: Vec<Packed>,
+    pub(super) packed: Vec<Packed>,
     pub(super) packer: Packer,
 }
 
+#[derive(Clone)]
 pub(super) struct TrialRow {
     pub(super) key: TrialKey,
     pub(super) attempt: u32,
@@ -237,6 +283,21 @@ pub(super) struct TrialRow {
 impl Batch {
     pub(super) fn trials(&self) -> usize {
         self.keys.iter().map(|(key, _)| key).collect::<BTreeSet<_>>().len()
+    }
+
+    /// A batch of one trial.
+    pub(super) fn from_record(store: &Store, run: &RunId, record: &TrialRecord) -> Result<Self> {
+        let mut batch = Self::default();
+        batch.add(store, run, record, MAX_BYTES)?;
+        Ok(batch)
+    }
+
+    /// Adds what another one has.
+    pub(super) fn append(&mut self, other: &Self) -> Result<()> {
+        other.trials.iter().try_for_each(|row| self.trial(row.clone()))?;
+        other.packed.iter().for_each(|packed| self.artifact(packed.clone()));
+        self.links.extend(other.links.iter().cloned());
+        Ok(())
     }
 
     fn add(&mut self, store: &Store, run: &RunId, record: &TrialRecord, most: usize) -> Result<()> {
@@ -297,25 +358,30 @@ impl Batch {
         self.links.push(row);
     }
 
-    pub(super) fn keep(&mut self, database: &mut Database) -> Result<()> {
-        insert_artifacts(database, std::mem::take(&mut self.packed))
+    pub(super) fn insert_artifacts(&mut self, database: &mut Database) -> Result<()> {
+        insert_artifacts(database, database.consume(&mut self.packed))
     }
 
-    pub(super) fn insert(self, database: &mut Database, run: &RunId) -> Result<()> {
+    /// Inserts trials and the links to their artifacts; the run is locked or new.
+    pub(super) fn insert(&mut self, database: &mut Database, run: &RunId) -> Result<()> {
         let last = database.query_number("SELECT MAX(position) FROM trials WHERE run_id = $1", vec![run.into()])?;
         let row = |(position, row): (i64, TrialRow)| {
             let mut values = key_values(run, &row.key, row.attempt);
             values.extend([position.into(), row.outcome.as_str().into(), row.line.into(), row.detail.into()]);
             values
         };
-        let rows = (last.unwrap_or(0) + 1..).zip(self.trials).map(row).collect();
-        if let Err(error) = database.insert(&TRIALS, rows, OnConflict::Fail) {
-            return Err(match error {
-                StoreError::Conflict { .. } => twice(database, run, &self.keys).unwrap_or(error),
-                other => other,
-            });
+        let trials = database.consume(&mut self.trials);
+        let rows = (last.unwrap_or(0) + 1..).zip(trials).map(row).collect();
+        database.insert(&TRIALS, rows, OnConflict::Fail)?;
+        database.insert(&TRIAL_ARTIFACTS, database.consume(&mut self.links), OnConflict::Fail)
+    }
+
+    /// The error of a write of this batch; names the trial that is stored already.
+    pub(super) fn explain(&self, database: &mut Database, run: &RunId, error: StoreError) -> StoreError {
+        match error {
+            StoreError::Conflict { .. } => twice(database, run, &self.keys).unwrap_or(error),
+            other => other,
         }
-        database.insert(&TRIAL_ARTIFACTS, self.links, OnConflict::Fail)
     }
 }
 
@@ -367,6 +433,11 @@ fn shorten_detail(detail: &TrialDetailV1, size: usize) -> TrialDetailV1 {
     let remark = format!("its reason and remarks were dropped: they take up {size} bytes");
     let TrialDetailV1 { exit, signal, started_ms, isolation_kind, .. } = *detail;
     TrialDetailV1 { exit, signal, started_ms, isolation_kind, remarks: vec![remark], ..TrialDetailV1::default() }
+}
+
+pub(super) fn replace_judgements(database: &mut Database, run: &RunId, lines: Vec<String>) -> Result<()> {
+    database.execute("DELETE FROM judgements WHERE run_id = $1", vec![run.into()])?;
+    insert_judgements(database, run, lines)
 }
 
 pub(super) fn insert_judgements(database: &mut Database, run: &RunId, lines: Vec<String>) -> Result<()> {

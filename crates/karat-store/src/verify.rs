@@ -1,6 +1,6 @@
 //! Verifies that everything in a store is as it was stored.
 
-use super::artifacts::unpack;
+use super::artifacts::OBJECT_CODING;
 use super::database::row_damage;
 use super::ledger::check;
 use super::record::Planned;
@@ -84,20 +84,33 @@ impl Store {
     }
 
     fn verify_artifacts(&mut self, found: &mut Problems) -> Result<()> {
+        let mut unread: Option<(usize, String)> = None;
         for row in self.database.query("SELECT hash FROM artifacts ORDER BY hash", Vec::new())? {
             let hash: String = row.get(0)?;
             let row = self.database.select_one(&ARTIFACTS, "WHERE hash = $1", vec![hash.as_str().into()]);
-            let read =
-                row.and_then(|row| row.map(|row| Ok((row.get(1)?, row.get::<String>(2)?, row.get(3)?))).transpose());
-            match found.record(read)? {
-                Some(Some((size, coding, content))) => {
-                    if let Err(message) = unpack(&hash, size, &coding, content) {
-                        found.add("artifact", message);
-                    }
-                }
-                Some(None) => found.add("artifact", format!("the artifact {hash} is listed and not there")),
-                None => {}
+            let Some(row) = found.record(row)? else { continue };
+            let Some(row) = row else {
+                found.add("artifact", format!("the artifact {hash} is listed and not there"));
+                continue;
+            };
+            if let Some((objects, _)) = &mut unread
+                && row.get::<&str>(2)?.starts_with(OBJECT_CODING)
+            {
+                *objects += 1;
+                continue;
             }
+            match self.artifact_content(&hash, &row) {
+                Err(StoreError::Damaged { detail, .. } | StoreError::DamagedObject { detail }) => {
+                    found.add("artifact", detail);
+                }
+                Err(error @ (StoreError::NoObjectStorage { .. } | StoreError::ObjectStorage { .. })) => {
+                    unread = Some((1, error.to_string()));
+                }
+                content => drop(content?),
+            }
+        }
+        if let Some((objects, error)) = unread {
+            found.add("objects", format!("{} could not be checked: {error}", count(objects, "object")));
         }
         Ok(())
     }

@@ -4,6 +4,13 @@ use super::*;
 use crate::{GcOptions, RunState, StoreError};
 use std::time::Duration;
 
+on_each_engine!(
+    gc_removes_the_selected_runs_only,
+    locked_runs_are_kept,
+    only_scratch_folders_with_the_run_marker_are_deleted,
+    scratch_folders_of_interrupted_runs_are_deleted,
+);
+
 /// Three runs named `one`, `two` and `three`, from oldest to newest.
 fn store_with_three_runs(dir: &StoreDir) -> (Store, Vec<RunId>) {
     let mut store = dir.store();
@@ -25,7 +32,6 @@ fn run_names(store: &mut Store) -> Vec<String> {
     store.runs().unwrap().into_iter().filter_map(|run| run.name).collect()
 }
 
-#[test]
 fn gc_removes_the_selected_runs_only() {
     let check = |gc: fn(&[RunId]) -> GcOptions, expect: &[&str]| {
         let dir = StoreDir::new();
@@ -58,7 +64,6 @@ fn gc_removes_the_selected_runs_only() {
     );
 }
 
-#[test]
 fn locked_runs_are_kept() {
     let dir = StoreDir::new();
     let (mut store, runs) = store_with_three_runs(&dir);
@@ -73,7 +78,6 @@ fn locked_runs_are_kept() {
     assert_eq!(run_names(&mut store), [""; 0]);
 }
 
-#[test]
 fn only_scratch_folders_with_the_run_marker_are_deleted() {
     let dir = StoreDir::new();
     let (mut store, runs) = store_with_three_runs(&dir);
@@ -115,7 +119,6 @@ fn space_is_freed_only_when_no_run_is_locked() {
     assert!(std::fs::metadata(dir.file()).unwrap().len() < 300_000);
 }
 
-#[test]
 fn scratch_folders_of_interrupted_runs_are_deleted() {
     let dir = StoreDir::new();
     let (mut store, runs) = store_with_three_runs(&dir);

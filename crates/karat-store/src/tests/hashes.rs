@@ -2,22 +2,23 @@
 
 use super::*;
 use crate::label::Answer;
-use crate::tables::TABLES;
-use crate::{NewDocument, OnExisting, RunState, StoreError};
+use crate::tables::{REMOVED_OBJECTS, SETTINGS, TABLES};
+use crate::{NewDocument, OnConflict, OnExisting, RunState, StoreError};
 use karat_core::judgement::Classification;
 use karat_format::run::ToolFactsV1;
 use karat_format::session::IngestedV1;
 use karat_llm::judge_id::JudgeId;
-use karat_llm::ledger::Ledger;
 use serde_json::json;
 use std::path::Path;
+
+on_each_engine!(reading_a_damaged_row_is_an_error, damaged_run_does_not_affect_others, deleted_rows_are_detected,);
 
 fn judge() -> JudgeId {
     JudgeId { provider: "openai".into(), model: Some("m".into()), parameters: json!({}), prompt: None }
 }
 
 /// A store with rows in every table: a finished run with judgements, labels of all kinds, a ledger, a probe and a session.
-fn fill(dir: &StoreDir) -> RunId {
+pub(super) fn fill(dir: &StoreDir) -> RunId {
     let mut store = dir.store();
     let run = store.begin(&NewRun { name: Some("nightly".to_owned()), ..new_run(&["b", "a"]) }).unwrap();
     store.set_scratch(&run, Some(&dir.folder.path().join("scratch"))).unwrap();
@@ -37,13 +38,19 @@ fn fill(dir: &StoreDir) -> RunId {
     }
     let exchanges = ["a", "b", "c"].map(|name| super::ledger::exchange(name, true));
     store.ledger_put(&exchanges.iter().collect::<Vec<_>>()).unwrap();
-    store.mark_sent(&[&super::ledger::exchange("d", true).key]).unwrap();
+    let sent = super::ledger::exchange("d", true).key;
+    store.note_sent(&[&sent]).unwrap();
     let rate = json!({ "n": 10, "wrong": 1, "rate": 0.1, "ci": [0.0, 0.3], "unjudged": 0 });
     let probe = json!({ "suite": "s", "pairs": 10, "kinds": { "padding": rate }, "fooled": rate });
     store.add_probe(&judge(), &serde_json::from_value(probe).unwrap()).unwrap();
     let document = IngestedV1 { format: "markdown".to_owned(), sections: Vec::new(), notes: Vec::new() };
     let document = NewDocument { name: "a.md".to_owned(), hash: "h1".to_owned(), reader: 1, document };
     store.save_documents("s", &[document]).unwrap();
+    let rows =
+        [(&SETTINGS, vec!["example".into(), "value".into()]), (&REMOVED_OBJECTS, vec!["ab12".into(), 5_i64.into()])];
+    for (table, row) in rows {
+        store.database.insert(table, vec![row], OnConflict::Fail).unwrap();
+    }
     run
 }
 
@@ -111,9 +118,9 @@ fn changed_rows_are_reported_with_their_table() {
         for column in table.columns() {
             std::fs::write(dir.file(), &whole).unwrap();
             let mut store = dir.store();
-            store.database.script("PRAGMA foreign_keys = OFF").unwrap();
+            store.database.ignore_foreign_keys();
             for name in ["labels", "probes"] {
-                store.database.script_sql(format!("DROP TRIGGER {name}_are_never_overwritten"));
+                store.database.drop_trigger(name, "are_never_overwritten");
             }
             let change = format!(
                 "UPDATE {} SET {column} = CASE typeof({column}) WHEN 'integer' THEN {column} + 1000 \
@@ -129,7 +136,6 @@ fn changed_rows_are_reported_with_their_table() {
     }
 }
 
-#[test]
 fn reading_a_damaged_row_is_an_error() {
     let check = |sql: &'static str, table: &str, read: &dyn Fn(&mut Store, &RunId) -> Option<StoreError>| {
         let dir = StoreDir::new();
@@ -163,7 +169,6 @@ fn reading_a_damaged_row_is_an_error() {
 }
 
 /// Other runs are still found by id and name.
-#[test]
 fn damaged_run_does_not_affect_others() {
     let dir = StoreDir::new();
     let run = fill(&dir);
@@ -177,15 +182,14 @@ fn damaged_run_does_not_affect_others() {
     }
 }
 
-#[test]
 fn deleted_rows_are_detected() {
     let check = |sql: &'static str, expect: &str| {
         let dir = StoreDir::new();
         fill(&dir);
         let mut store = dir.store();
-        store.database.script("PRAGMA foreign_keys = OFF").unwrap();
+        store.database.ignore_foreign_keys();
         for name in ["labels", "probes"] {
-            store.database.script_sql(format!("DROP TRIGGER {name}_are_never_removed"));
+            store.database.drop_trigger(name, "are_never_removed");
         }
         store.database.script(sql).unwrap();
         let problems: Vec<String> = store.verify().unwrap().into_iter().map(|problem| problem.message).collect();

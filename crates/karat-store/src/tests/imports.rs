@@ -7,19 +7,22 @@ use std::path::Path;
 fn module_imports(folder: &Path) -> BTreeMap<String, Vec<String>> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.extend(std::fs::read_dir(folder.join("portable")).unwrap().map(|entry| entry.unwrap().path()));
+    for part in ["database", "portable"] {
+        files.extend(std::fs::read_dir(folder.join(part)).unwrap().map(|entry| entry.unwrap().path()));
+    }
     for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "rs")) {
         let text = std::fs::read_to_string(file).unwrap();
         let text = text.split("#[cfg(test)]\nmod tests").next().unwrap();
-        let part = file.parent().unwrap() != folder;
-        let name = if part { "portable" } else { file.file_stem().unwrap().to_str().unwrap() };
-        let prefix = if part { "crate::" } else { "super::" };
-        let used = text.match_indices(prefix).map(|(at, _)| &text[at + prefix.len()..]);
+        let part = file.parent().filter(|parent| *parent != folder);
+        let name = part.unwrap_or(file).file_stem().unwrap().to_str().unwrap();
+        let prefixes = if part.is_some() { ["super::", "crate::"].as_slice() } else { &["super::"] };
+        let used =
+            prefixes.iter().flat_map(|prefix| text.match_indices(prefix).map(|(at, _)| &text[at + prefix.len()..]));
         let used = used.map(|rest| rest.split(|c: char| !c.is_ascii_lowercase() && c != '_').next().unwrap());
         found.entry(name.to_owned()).or_default().extend(used.map(str::to_owned));
     }
     let names: Vec<String> = found.keys().cloned().collect();
-    found.values_mut().for_each(|used| used.retain(|name| names.contains(name)));
+    found.iter_mut().for_each(|(own, used)| used.retain(|name| name != own && names.contains(name)));
     found
 }
 

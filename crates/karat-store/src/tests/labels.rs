@@ -7,6 +7,20 @@ use karat_core::golden::Golden;
 use karat_core::judgement::Classification::{self, BonusValid, Hallucinated, TargetMatch};
 use karat_core::suite::Case;
 
+on_each_engine!(
+    labels_round_trip,
+    json_of_labels_has_the_keys_of_their_kind,
+    labels_are_never_overwritten,
+    all_labels_are_added_or_none,
+    invalid_labels_are_refused,
+    gc_keeps_labels,
+    withdrawn_label_can_be_replaced_and_stays_in_the_history,
+    undo_withdraws_all_labels_of_the_last_answer,
+    withdrawing_a_correction_leaves_no_label,
+    concurrent_labels_are_all_stored,
+    verify_finds_damaged_labels,
+);
+
 fn annotator(name: &str) -> Annotator {
     Annotator::new(name).unwrap()
 }
@@ -61,13 +75,12 @@ fn label_counts(store: &mut Store) -> Vec<(String, usize)> {
     names.chunk_by(|a, b| a == b).map(|same| (same[0].clone(), same.len())).collect()
 }
 
-#[test]
 fn labels_round_trip() {
     for label in [pair("t", "anna", Answer::PARTIAL), extra("t", "anna", true), audit("t", "anna", TargetMatch)] {
         let dir = StoreDir::new();
         let added = dir.store().add_labels(std::slice::from_ref(&label), OnExisting::Refuse).unwrap();
         assert_eq!(added, AddedLabels { added: 1, corrected: 0, were_here: 0 });
-        let mut store = Store::open(&dir.folder()).unwrap();
+        let mut store = Store::open(dir.location()).unwrap();
         let stored = store.labels().unwrap().remove(0);
         assert_eq!((stored.key, stored.case), (label.subject.key(), "a".into()));
         assert_eq!(stored.golden.is_some(), label.subject.kind == LabelKind::Pair);
@@ -82,7 +95,6 @@ fn labels_round_trip() {
 }
 
 /// The format of `karat label list --json`.
-#[test]
 fn json_of_labels_has_the_keys_of_their_kind() {
     let dir = StoreDir::new();
     let mut store = dir.store();
@@ -104,7 +116,6 @@ fn json_of_labels_has_the_keys_of_their_kind() {
     );
 }
 
-#[test]
 fn labels_are_never_overwritten() {
     let dir = StoreDir::new();
     let mut store = dir.store();
@@ -127,7 +138,6 @@ fn labels_are_never_overwritten() {
     assert_eq!(store.verify().unwrap(), []);
 }
 
-#[test]
 fn all_labels_are_added_or_none() {
     let check = |first: NewLabel, other: NewLabel, unrelated: NewLabel, existing: &'static str| {
         let dir = StoreDir::new();
@@ -152,7 +162,6 @@ fn all_labels_are_added_or_none() {
     check(audit("t", anna, TargetMatch), audit("t", anna, Hallucinated), audit("u", anna, BonusValid), "TARGET_MATCH");
 }
 
-#[test]
 fn invalid_labels_are_refused() {
     let dir = StoreDir::new();
     let mut store = dir.store();
@@ -169,7 +178,6 @@ fn invalid_labels_are_refused() {
     assert_eq!(store.label_history().unwrap(), []);
 }
 
-#[test]
 fn gc_keeps_labels() {
     let dir = StoreDir::new();
     let mut store = dir.store();
@@ -180,7 +188,6 @@ fn gc_keeps_labels() {
     assert_eq!(label_lines(&store.labels().unwrap()), ["1 anna yes"]);
 }
 
-#[test]
 fn withdrawn_label_can_be_replaced_and_stays_in_the_history() {
     let dir = StoreDir::new();
     let mut store = dir.store();
@@ -198,7 +205,6 @@ fn withdrawn_label_can_be_replaced_and_stays_in_the_history() {
     assert_eq!(store.verify().unwrap(), []);
 }
 
-#[test]
 fn undo_withdraws_all_labels_of_the_last_answer() {
     let dir = StoreDir::new();
     let mut store = dir.store();
@@ -227,7 +233,6 @@ fn undo_withdraws_all_labels_of_the_last_answer() {
     assert_eq!(store.verify().unwrap(), []);
 }
 
-#[test]
 fn withdrawing_a_correction_leaves_no_label() {
     let dir = StoreDir::new();
     let mut store = dir.store();
@@ -240,13 +245,12 @@ fn withdrawing_a_correction_leaves_no_label() {
     assert_eq!(store.verify().unwrap(), []);
 }
 
-#[test]
 fn concurrent_labels_are_all_stored() {
     let dir = StoreDir::new();
     drop(dir.store());
-    let folder = dir.folder();
+    let location = dir.location();
     let label_many = |name: &str| {
-        let mut store = Store::open(&folder).unwrap();
+        let mut store = Store::open(&location).unwrap();
         for number in 0..20 {
             store.add_label(&pair(&format!("p{number}"), name, Answer::YES), OnExisting::Refuse).unwrap();
             if number % 5 == 4 {
@@ -266,15 +270,15 @@ fn concurrent_labels_are_all_stored() {
     assert_eq!(store.verify().unwrap(), []);
 }
 
-#[test]
 fn verify_finds_damaged_labels() {
     let check = |labels: [NewLabel; 2], sql: &'static str, expect: &str| {
         let dir = StoreDir::new();
         let mut store = dir.store();
         store.add_labels(&labels[..1], OnExisting::Refuse).unwrap();
         store.add_labels(&labels[1..], OnExisting::Correct).unwrap();
-        store.database.script("PRAGMA foreign_keys = OFF; DROP TRIGGER labels_are_never_overwritten").unwrap();
-        store.database.script("DROP TRIGGER labels_are_never_removed").unwrap();
+        store.database.ignore_foreign_keys();
+        store.database.drop_trigger("labels", "are_never_overwritten");
+        store.database.drop_trigger("labels", "are_never_removed");
         store.database.script(sql).unwrap();
         store.database.rehash();
         let found: Vec<String> = store.verify().unwrap().into_iter().map(|p| p.message).collect();

@@ -7,6 +7,14 @@ use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
 
+on_each_engine!(
+    ledger_round_trips_through_a_file,
+    contradicting_import_is_refused_as_a_whole,
+    damaged_exchange_is_reported_and_the_rest_is_read,
+    exchanges_are_removed_only_on_request,
+    exported_ledger_can_be_replayed,
+);
+
 pub(super) fn exchange(name: &str, matched: bool) -> Exchange {
     let key = blake3::hash(name.as_bytes()).to_hex().to_string();
     serde_json::from_value(json!({
@@ -33,7 +41,6 @@ fn export_text(store: &mut Store) -> String {
     String::from_utf8(out).unwrap()
 }
 
-#[test]
 fn ledger_round_trips_through_a_file() {
     let (here, there) = (StoreDir::new(), StoreDir::new());
     let (mut store, mut other) = (here.store(), there.store());
@@ -56,7 +63,6 @@ fn ledger_round_trips_through_a_file() {
     assert!(!Store::is_ledger_file(&whole).unwrap());
 }
 
-#[test]
 fn contradicting_import_is_refused_as_a_whole() {
     let dir = StoreDir::new();
     let mut store = dir.store();
@@ -88,13 +94,12 @@ fn contradicting_import_is_refused_as_a_whole() {
     assert_eq!(import(&mut store, &folder, &twice).unwrap().added, 1);
 }
 
-#[test]
 fn damaged_exchange_is_reported_and_the_rest_is_read() {
     let dir = StoreDir::new();
     let mut store = dir.store();
     put(&mut store, &[exchange("a", true), exchange("b", true), exchange("c", true)]);
-    let sql = "INSERT INTO ledger (key, exchange, created_ms, row_hash) SELECT 'x', exchange, 0, x'' FROM ledger LIMIT 1; \
-               INSERT INTO ledger (key, exchange, created_ms, row_hash) VALUES ('y', '{', 0, x'')";
+    let sql = "INSERT INTO ledger (key, exchange, created_ms, row_hash) SELECT 'x', exchange, 0, '' FROM ledger LIMIT 1; \
+               INSERT INTO ledger (key, exchange, created_ms, row_hash) VALUES ('y', '{', 0, '')";
     store.database.script(sql).unwrap();
     store.database.rehash();
     let found: Vec<String> = store.verify().unwrap().into_iter().map(|p| p.message).collect();
@@ -102,7 +107,6 @@ fn damaged_exchange_is_reported_and_the_rest_is_read() {
     assert!(found[0].contains("lies under x") && found[1].contains("the exchange y"), "{found:?}");
 }
 
-#[test]
 fn exchanges_are_removed_only_on_request() {
     let dir = StoreDir::new();
     let mut store = dir.store();
@@ -120,7 +124,6 @@ fn exchanges_are_removed_only_on_request() {
 }
 
 /// A replay judge answers from an exported ledger.
-#[test]
 fn exported_ledger_can_be_replayed() {
     use karat_format::judge::JudgeConfigV1;
     use karat_llm::provider::ProviderEnv;

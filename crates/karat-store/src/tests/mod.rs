@@ -1,33 +1,96 @@
 //! Tests of the store as a whole: durability, concurrency, damage, transfer, garbage collection.
 
+/// Makes a test of each function on each engine.
+macro_rules! on_each_engine {
+    ($($test:ident),+ $(,)?) => {
+        mod on_sqlite {
+            $(#[test]
+            fn $test() {
+                crate::tests::on_sqlite(super::$test);
+            })+
+        }
+
+        mod on_postgres {
+            $(#[test]
+            fn $test() {
+                crate::tests::on_postgres(super::$test);
+            })+
+        }
+    };
+}
+
+pub(crate) use on_each_engine;
+
 mod concurrency;
+mod copy;
 mod faults;
 mod gc;
 mod hashes;
 mod imports;
 mod labels;
 mod ledger;
+mod objects;
+mod queue;
 mod runs;
+mod server;
 mod transfer;
 
-use super::{NewRun, RunId, Store};
+use super::{NewRun, RunId, Store, StoreLocation};
 use crate::record::{Artifact, TrialRecord};
 use karat_core::finding::Finding;
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::trial::{Outcome, Trial};
 use karat_format::judgement::JudgementV1;
 use karat_format::run::{PlanV1, TrialDetailV1};
+use karat_test_servers::Postgres;
+use std::cell::Cell;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// A temporary folder for a store.
-struct StoreDir {
+std::thread_local! {
+    static SERVER: Cell<Option<&'static Postgres>> = const { Cell::new(None) };
+}
+
+pub(crate) fn on_sqlite(test: fn()) {
+    test();
+}
+
+/// Runs a test on new databases of a real server.
+pub(crate) fn on_postgres(test: fn()) {
+    match Postgres::shared() {
+        Err(why) => skipped(&why),
+        Ok(server) => {
+            SERVER.set(Some(server));
+            test();
+        }
+    }
+}
+
+/// A place for a store: a temporary folder, or a new database if the test runs on a server.
+pub(crate) struct StoreDir {
     folder: TempDir,
+    url: Option<String>,
 }
 
 impl StoreDir {
-    fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+    pub(crate) fn new() -> Self {
+        let url = SERVER.get().map(|server| server.new_database().unwrap());
+        Self { folder: tempfile::tempdir().unwrap(), url }
+    }
+
+    /// A folder, also if the test runs on a server.
+    fn in_folder() -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), url: None }
+    }
+
+    pub(crate) fn location(&self) -> StoreLocation {
+        StoreLocation::parse(self.location_text()).unwrap()
+    }
+
+    /// With the password.
+    fn location_text(&self) -> OsString {
+        self.url.as_ref().map_or_else(|| self.folder().into(), Into::into)
     }
 
     fn folder(&self) -> PathBuf {
@@ -38,8 +101,8 @@ impl StoreDir {
         self.folder().join("karat.db")
     }
 
-    fn store(&self) -> Store {
-        Store::create(&self.folder()).unwrap()
+    pub(crate) fn store(&self) -> Store {
+        Store::create(self.location()).unwrap()
     }
 }
 

@@ -6,7 +6,20 @@ use crate::{RunState, StoreError};
 use karat_format::run::ToolFactsV1;
 use std::path::Path;
 
-#[test]
+on_each_engine!(
+    run_round_trips,
+    latest_attempt_counts,
+    every_outcome_is_stored_and_a_run_without_a_report_is_failed,
+    trials_are_never_overwritten,
+    invalid_trials_are_refused,
+    trials_are_accepted_only_while_running,
+    runs_are_found_by_id_prefix_and_name,
+    equal_artifacts_are_stored_once,
+    exported_submission_is_in_the_order_of_the_plan,
+    judgements_are_replaced_as_a_whole_or_not_at_all,
+    large_output_is_truncated,
+);
+
 fn run_round_trips() {
     let dir = StoreDir::new();
     let mut store = dir.store();
@@ -21,7 +34,7 @@ fn run_round_trips() {
     store.finish(&run, RunState::Stopped, Some(b"{\"report\":1}")).unwrap();
     drop(store);
 
-    let mut store = Store::open(&dir.folder()).unwrap();
+    let mut store = Store::open(dir.location()).unwrap();
     assert_eq!(store.plan(&run).unwrap(), new.plan);
     assert_eq!(store.suite_snapshot(&run).unwrap(), new.suite_snapshot);
     assert_eq!(store.report(&run).unwrap().unwrap(), b"{\"report\":1}");
@@ -57,7 +70,6 @@ fn every_commit_is_synced() {
     assert_eq!(setting("PRAGMA foreign_keys").get::<i64>(0).unwrap(), 1);
 }
 
-#[test]
 fn latest_attempt_counts() {
     let dir = StoreDir::new();
     let mut store = dir.store();
@@ -72,7 +84,6 @@ fn latest_attempt_counts() {
     assert_eq!(store.runs().unwrap()[0].outcomes, [(Outcome::Reported, 2)].into());
 }
 
-#[test]
 fn every_outcome_is_stored_and_a_run_without_a_report_is_failed() {
     let dir = StoreDir::new();
     let mut store = dir.store();
@@ -95,7 +106,6 @@ fn every_outcome_is_stored_and_a_run_without_a_report_is_failed() {
     assert_eq!(store.verify().unwrap(), []);
 }
 
-#[test]
 fn trials_are_never_overwritten() {
     let dir = StoreDir::new();
     let mut store = dir.store();
@@ -112,7 +122,6 @@ fn trials_are_never_overwritten() {
     assert_eq!(store.verify().unwrap(), []);
 }
 
-#[test]
 fn invalid_trials_are_refused() {
     let dir = StoreDir::new();
     let mut store = dir.store();
@@ -131,7 +140,6 @@ fn invalid_trials_are_refused() {
     assert_eq!(trial_lines(&mut store, &run), [""; 0]);
 }
 
-#[test]
 fn trials_are_accepted_only_while_running() {
     let dir = StoreDir::new();
     let mut store = dir.store();
@@ -146,7 +154,6 @@ fn trials_are_accepted_only_while_running() {
     assert_eq!(store.finished_trials(&run).unwrap().len(), 2);
 }
 
-#[test]
 fn runs_are_found_by_id_prefix_and_name() {
     let dir = StoreDir::new();
     let mut store = dir.store();
@@ -179,7 +186,6 @@ fn runs_are_found_by_id_prefix_and_name() {
     assert_eq!(store.runs().unwrap().len(), 2);
 }
 
-#[test]
 fn equal_artifacts_are_stored_once() {
     let dir = StoreDir::new();
     let mut store = dir.store();
@@ -199,13 +205,12 @@ fn store_is_found_from_subfolders() {
     std::fs::create_dir_all(deep.join(".karat")).unwrap();
     assert_eq!(Store::locate(&deep), None);
     drop(dir.store());
-    assert_eq!(Store::locate(&deep), Some(dir.folder()));
+    assert_eq!(Store::locate(&deep), Some(dir.folder().into()));
     assert_eq!(std::fs::read_to_string(dir.folder().join(".gitignore")).unwrap(), "*\n");
     let nowhere = Store::open(Path::new("nowhere")).err().unwrap();
     assert!(nowhere.to_string().contains("there is no store in nowhere"), "{nowhere}");
 }
 
-#[test]
 fn exported_submission_is_in_the_order_of_the_plan() {
     let dir = StoreDir::new();
     let mut store = dir.store();
@@ -223,7 +228,6 @@ fn exported_submission_is_in_the_order_of_the_plan() {
     assert_eq!(trials[0], record("zeta", "b", 1).trial);
 }
 
-#[test]
 fn judgements_are_replaced_as_a_whole_or_not_at_all() {
     let dir = StoreDir::new();
     let mut store = dir.store();
@@ -247,7 +251,6 @@ fn judgements_are_replaced_as_a_whole_or_not_at_all() {
     assert!(matches!(store.set_judgements(&run, &many), Err(StoreError::NoRun { .. })));
 }
 
-#[test]
 fn large_output_is_truncated() {
     let dir = StoreDir::new();
     let mut store = dir.store();

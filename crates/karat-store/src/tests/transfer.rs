@@ -6,6 +6,15 @@ use crate::{RunState, StoreError};
 use karat_format::run::ToolFactsV1;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+on_each_engine!(
+    run_round_trips_through_a_file,
+    import_of_a_run_that_has_changed_is_refused,
+    import_under_another_name,
+    incomplete_or_changed_run_files_are_refused,
+    export_of_a_running_run_is_a_snapshot,
+    import_reads_the_plan_once,
+);
+
 /// A store with one run that uses every feature.
 fn store_with_full_run(dir: &StoreDir) -> (Store, RunId) {
     let mut store = dir.store();
@@ -35,7 +44,6 @@ fn import(store: &mut Store, text: &[u8], name: Option<&str>) -> Result<bool, St
     store.import(&file, name).map(|imported| imported.was_here)
 }
 
-#[test]
 fn run_round_trips_through_a_file() {
     let (here, there) = (StoreDir::new(), StoreDir::new());
     let (mut store, run) = store_with_full_run(&here);
@@ -59,7 +67,6 @@ fn run_round_trips_through_a_file() {
     assert!(import(&mut store, &packed.finish().unwrap(), None).unwrap());
 }
 
-#[test]
 fn import_of_a_run_that_has_changed_is_refused() {
     let (here, there) = (StoreDir::new(), StoreDir::new());
     let (mut store, run) = store_with_full_run(&here);
@@ -73,7 +80,6 @@ fn import_of_a_run_that_has_changed_is_refused() {
     assert_eq!(other.finished_trials(&run).unwrap().len(), 3);
 }
 
-#[test]
 fn import_under_another_name() {
     let (here, there) = (StoreDir::new(), StoreDir::new());
     let (mut store, run) = store_with_full_run(&here);
@@ -87,7 +93,6 @@ fn import_under_another_name() {
     assert!(import(&mut other, text.as_bytes(), None).unwrap());
 }
 
-#[test]
 fn incomplete_or_changed_run_files_are_refused() {
     let dir = StoreDir::new();
     let (mut store, run) = store_with_full_run(&dir);
@@ -134,7 +139,6 @@ fn incomplete_or_changed_run_files_are_refused() {
 }
 
 /// While another thread saves trials, each export is consistent.
-#[test]
 fn export_of_a_running_run_is_a_snapshot() {
     let (here, there) = (StoreDir::new(), StoreDir::new());
     let cases: Vec<String> = (0..3000).map(|n| format!("case-{n}")).collect();
@@ -166,7 +170,6 @@ fn export_of_a_running_run_is_a_snapshot() {
     assert!(sizes.first() < sizes.last(), "nothing was saved during the exports: {sizes:?}");
 }
 
-#[test]
 fn import_reads_the_plan_once() {
     let (here, there) = (StoreDir::new(), StoreDir::new());
     let mut store = here.store();
