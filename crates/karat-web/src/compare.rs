@@ -386,6 +386,9 @@ fn differences(comparison: &ComparisonV1, pair: &PairV1) -> Markup {
 fn goldens(pair: &PairV1, runs: &[RunInfo; 2]) -> Markup {
     let goldens = &pair.goldens;
     let both = count(goldens.both, "golden");
+    if goldens.both + goldens.neither + goldens.gained.len() + goldens.lost.len() == 0 {
+        return Markup::default();
+    }
     if goldens.gained.is_empty() && goldens.lost.is_empty() {
         return html! { p { "Both find the same " (both) ", and neither finds " (goldens.neither) "." } };
     }

@@ -10,6 +10,7 @@ mod compare;
 mod label;
 mod live;
 mod markup;
+mod metrics;
 mod reply;
 mod response_layer;
 mod run;
@@ -22,4 +23,5 @@ mod token;
 
 pub use access_log::Notify;
 pub use auth::Auth;
+pub use metrics::MetricsServer;
 pub use server::{RunningServer, ServeRequest, Server, TokenRequest};

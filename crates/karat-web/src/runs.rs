@@ -54,7 +54,7 @@ pub(super) async fn list(Shared(state): Shared<State>, Query(mut asked): Query<P
     asked.q = asked.q.trim().to_owned();
     asked.suite = asked.suite.filter(|suite| !suite.is_empty());
     let period = current_period(LIST_LIFETIME);
-    let key = format!("{:?} {asked:?} {period}", stamp(&state.folder));
+    let key = format!("{:?} {asked:?} {period}", stamp(&state.store));
     let own = state.clone();
     let made = async move {
         let reader = own.clone();
@@ -79,7 +79,7 @@ fn draw(state: &State, store: &mut Store, asked: &PageQuery) -> Result<Reply, Fa
         div.headline {
             h1 { "Runs" }
             p.dim {
-                @if wanted.len() < all.len() { (wanted.len()) " of " } (count(all.len(), "run")) " in " (state.folder.display())
+                @if wanted.len() < all.len() { (wanted.len()) " of " } (count(all.len(), "run")) " in " (state.store)
             }
         }
         @if all.is_empty() {

@@ -15,6 +15,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
 use karat::failure::Failure;
+use karat_store::StoreLocation;
 use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::{self, PemObject};
@@ -22,7 +23,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::convert::Infallible;
 use std::io::ErrorKind;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,7 +54,7 @@ const LARGEST_BODY: usize = 64 * 1024;
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct ServeRequest<'a> {
-    pub folder: PathBuf,
+    pub store: StoreLocation,
     pub listen: &'a str,
     /// Host names by which browsers reach the server beside its address.
     pub hosts: &'a [String],
@@ -121,7 +122,7 @@ impl Server {
             label,
             notify: request.notify,
         };
-        let state = State::new(&request.folder, auth, access_log);
+        let state = State::new(&request.store, auth, access_log);
         Ok(Self { runtime, listener, tls, state })
     }
 

@@ -1,4 +1,4 @@
-//! State shared by all requests: the store folder, authorisation, caches, and limits on concurrent work.
+//! State shared by all requests: where the store is, authorisation, caches, and limits on concurrent work.
 
 use super::access_log::AccessLog;
 use super::auth::Auth;
@@ -9,17 +9,16 @@ use super::run_progress::RunProgress;
 use axum::http::StatusCode;
 use karat::label::LabelItems;
 use karat_report::page::{Frame, FrameLink, Page};
-use karat_store::{RunId, Store, StoreError};
+use karat_store::{RunId, Store, StoreError, StoreLocation};
 use maud::Markup;
 use std::convert::Infallible;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 use tokio::sync::Semaphore;
 
 #[derive(Clone)]
 pub(crate) struct State {
-    pub(crate) folder: Arc<Path>,
+    pub(crate) store: Arc<StoreLocation>,
     pub(crate) auth: Arc<Auth>,
     pub(crate) access_log: Option<Arc<AccessLog>>,
     pub(crate) lists: Arc<Cache<Reply>>,
@@ -58,9 +57,9 @@ pub(super) const STYLE: &str = include_str!("pages.css");
 const READ_ATTEMPTS: usize = 4;
 
 impl State {
-    pub(crate) fn new(folder: &Path, auth: Auth, access_log: Option<AccessLog>) -> Self {
+    pub(crate) fn new(store: &StoreLocation, auth: Auth, access_log: Option<AccessLog>) -> Self {
         Self {
-            folder: Arc::from(folder),
+            store: Arc::new(store.clone()),
             auth: Arc::new(auth),
             access_log: access_log.map(Arc::new),
             lists: Cache::new(32, 16 << 20, Reply::size),
@@ -136,15 +135,15 @@ impl State {
         &self,
         mut work: impl FnMut(&mut Store) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
-        let folder = Arc::clone(&self.folder);
+        let location = Arc::clone(&self.store);
         self.blocking(move || {
             let mut tries = 0;
             loop {
                 tries += 1;
-                let before = stamp(&folder);
-                let result = open(&folder).map_err(Fault::from).and_then(|mut store| work(&mut store));
+                let before = stamp(&location);
+                let result = open(&location).map_err(Fault::from).and_then(|mut store| work(&mut store));
                 let torn = matches!(&result, Err(fault) if fault.status.is_server_error());
-                if !torn || tries == READ_ATTEMPTS || before == stamp(&folder) {
+                if !torn || tries == READ_ATTEMPTS || before == stamp(&location) {
                     return result;
                 }
             }
@@ -184,8 +183,8 @@ impl State {
         &self,
         work: impl FnOnce(&mut Store) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
-        let folder = Arc::clone(&self.folder);
-        self.blocking(move || work(&mut Store::open(&folder)?)).await
+        let location = Arc::clone(&self.store);
+        self.blocking(move || work(&mut Store::open(&*location)?)).await
     }
 
     /// Runs a slow closure on a worker thread when a permit is free.
@@ -213,17 +212,18 @@ fn closing() -> Fault {
 }
 
 /// Opens the store for reading, and first migrates it if it is of an earlier version.
-fn open(folder: &Path) -> Result<Store, StoreError> {
-    match Store::read_only(folder) {
-        Err(StoreError::ReadOnly { .. }) => Store::open(folder),
+fn open(location: &StoreLocation) -> Result<Store, StoreError> {
+    match Store::read_only(location) {
+        Err(StoreError::ReadOnly { .. }) => Store::open(location),
         other => other,
     }
 }
 
-/// Sizes and times of the store's files, which change with its content.
-pub(super) fn stamp(folder: &Path) -> [Option<(u64, SystemTime)>; 2] {
+/// Sizes and times of the store's files, which change with its content. A server has no such thing, and needs none: its reads
+/// are never torn.
+pub(super) fn stamp(location: &StoreLocation) -> [Option<(u64, SystemTime)>; 2] {
     ["karat.db", "karat.db-wal"].map(|name| {
-        let metadata = folder.join(name).metadata().ok()?;
+        let metadata = location.as_folder()?.join(name).metadata().ok()?;
         Some((metadata.len(), metadata.modified().ok()?))
     })
 }

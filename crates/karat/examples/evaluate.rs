@@ -26,7 +26,7 @@ fn main() -> ExitCode {
 /// The F1 of each tool, with its interval.
 pub(crate) fn scores(suite: &str, tools: &[&str], store: &Path) -> Result<Vec<String>, EvaluateError> {
     let supervisor = Supervisor::this_program(SUPERVISE)?;
-    let request = EvaluateRequest::new(suite, tools, store.to_owned(), supervisor);
+    let request = EvaluateRequest::new(suite, tools, store, supervisor);
     let report = evaluate(&request, &mut Quiet::default())?.scoring.report;
     let line = |tool: &karat_format::report::ToolV1| {
         let f1 = &tool.metrics["f1"];

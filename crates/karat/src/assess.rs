@@ -29,7 +29,7 @@ use karat_format::session::IngestedV1;
 use karat_io::atomic_write;
 use karat_io::cancel::Cancel;
 use karat_llm::ledger::{CacheMode, Ledger, MemoryLedger};
-use karat_store::{NewDocument, RunId, Store, StoreError};
+use karat_store::{NewDocument, RunId, Store, StoreError, StoreLocation};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -58,7 +58,7 @@ pub struct AssessRequest {
     pub margin: f64,
     pub trec_folder: Option<PathBuf>,
     /// The store for the result, the log, model exchanges and parsed documents.
-    pub store_folder: PathBuf,
+    pub store: StoreLocation,
 }
 
 /// Search options; default: the template's.
@@ -189,7 +189,7 @@ impl<'a> AssessRun<'a> {
         let asks_models = assessors.iter().any(|name| name != BASELINE);
         let asks_and_records = asks_models && request.cache == CacheMode::ReadWrite;
         let needed = request.session.is_some() || request.name.is_some() || asks_and_records;
-        let mut store = match Store::create(&request.store_folder) {
+        let mut store = match Store::create(&request.store) {
             Ok(store) => Some(store),
             Err(error) if !needed => {
                 observer.note(&format!("nothing is stored, and no log is written: {error}"));
@@ -206,7 +206,7 @@ impl<'a> AssessRun<'a> {
             session_id: context.session_id.clone(),
             ..MeasuredV1::default()
         };
-        let log = LogWriter::begin(store.as_ref().map(Store::folder), context);
+        let log = LogWriter::begin(store.as_ref().map(Store::local_folder), context);
         // A stage that does not check for cancellation must not offer it.
         let cancel = if asks_models { observer.cancel()? } else { Cancel::default() };
         Ok(Self { request, observer, assessors, store, stored: None, log, cancel, measured })

@@ -6,8 +6,8 @@ use crate::judge::run::JudgeObserver;
 use crate::report_source::{ReportLoader, find_metric, refuse_failed, refuse_foreign_metrics, select_sides};
 use karat_core::clusters::DEFAULT_FIELD;
 use karat_format::baseline::{BaselineCaseV1, BaselineMetricV1, BaselineToolV1, BaselineV1, NamedDigestV1, SCHEMA};
+use karat_store::StoreLocation;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 /// The result to keep.
 pub struct BaselineRequest {
@@ -18,7 +18,7 @@ pub struct BaselineRequest {
     /// Default: those of the profile.
     pub metrics: Vec<String>,
     /// The store with the runs.
-    pub store_folder: PathBuf,
+    pub store: StoreLocation,
 }
 
 /// Takes the baseline of a finished result.
@@ -26,7 +26,7 @@ pub fn take_baseline(request: &BaselineRequest, observer: &mut dyn JudgeObserver
     for id in &request.metrics {
         find_metric(id)?;
     }
-    let (report, _) = ReportLoader { store_folder: &request.store_folder, observer }.load(&request.report)?;
+    let (report, _) = ReportLoader { store: &request.store, observer }.load(&request.report)?;
     let sides = select_sides(report.sides(), &request.tools, &request.report)?;
     refuse_failed(&report, &sides, &request.report)?;
     refuse_foreign_metrics(&request.metrics, &sides, &request.report)?;

@@ -144,10 +144,10 @@ fn reports(
     observer: &mut dyn JudgeObserver,
     notes: &mut dyn FnMut(&[String]),
 ) -> Result<(Vec<(String, ReportV1)>, Profile)> {
-    let ScoreRequest { submissions, profile, store_folder, .. } = &request.score;
-    let is_report = |name: &String| Path::new(name).is_file() || names_run(name, store_folder);
+    let ScoreRequest { submissions, profile, store, .. } = &request.score;
+    let is_report = |name: &String| Path::new(name).is_file() || names_run(name, store);
     if submissions.files.is_empty() && request.of.iter().any(is_report) {
-        let mut loader = ReportLoader { store_folder, observer };
+        let mut loader = ReportLoader { store, observer };
         let named = |name: &String| Ok((name.clone(), loader.report(name)?));
         let reports = request.of.iter().map(named).collect::<Result<Vec<_>>>()?;
         let profile = profile_of(profile, &reports)?;

@@ -10,7 +10,7 @@ use karat_core::clusters::ClusterBy;
 use karat_core::comparison::Rules;
 use karat_format::comparison::ComparisonV1;
 use karat_report::number::rank_metric;
-use std::path::PathBuf;
+use karat_store::StoreLocation;
 
 /// What is compared, and how.
 #[expect(missing_docs, reason = "field names say it")]
@@ -31,7 +31,7 @@ pub struct CompareRequest {
     pub ranks: bool,
     /// Seed of random numbers; default: derived from the data.
     pub seed: Option<u64>,
-    pub store_folder: PathBuf,
+    pub store: StoreLocation,
 }
 
 /// The name of a result, and its tools.
@@ -42,7 +42,7 @@ pub fn compare_reports(request: &CompareRequest, observer: &mut dyn JudgeObserve
     for id in &request.metrics {
         find_metric(id)?;
     }
-    let mut reports = ReportLoader { store_folder: &request.store_folder, observer };
+    let mut reports = ReportLoader { store: &request.store, observer };
     if request.ranks {
         return rank_report(request, &mut reports);
     }

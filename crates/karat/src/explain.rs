@@ -57,7 +57,7 @@ pub fn explain(request: &ExplainRequest, observer: &mut dyn JudgeObserver) -> Re
     }
     input.work.judgements.extend(read_judgement_files(&request.score.judgements, &input.loaded.suite)?);
     input.work.trials.retain(|trial| trial.case.as_str() == request.case);
-    input.judge(&request.score.store_folder, observer)?;
+    input.judge(&request.score.store, observer)?;
     let scoring = input.work.score(&input.loaded);
     let tool_index = find_tool(&scoring, request.tool.as_deref())?;
     let trials = &scoring.scorecard.tools[tool_index].cases[case_index].trials;

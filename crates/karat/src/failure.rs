@@ -8,6 +8,7 @@ use karat_import::placement::PlacementError;
 use karat_llm::engine::EngineError;
 use karat_source::git::GitError;
 use karat_store::StoreError;
+use karat_tables::TablesError;
 use std::fmt::Display;
 
 /// The kind of a failure; front ends map it to exit codes or HTTP statuses.
@@ -64,7 +65,7 @@ impl Failure {
     pub(crate) fn no_store(name: &str) -> Self {
         Self::bad_input(format!(
             "there is no file `{name}`, and no store in this folder or above it that could have a run of this name; \
-             `karat run` makes one, and --store DIR or KARAT_STORE names another"
+             `karat run` makes one, and --store or KARAT_STORE names another"
         ))
     }
 
@@ -124,6 +125,10 @@ failure_from! {
     GitError => |_| Category::BadInput,
     ImportError => |_| Category::BadInput,
     PlacementError => |error| Category::usage_if(matches!(error, PlacementError::NoCases | PlacementError::NoTool)),
+    TablesError => |error| match error {
+        TablesError::Foreign { .. } => Category::Usage,
+        _ => Category::Failed,
+    },
 }
 
 impl From<StoreError> for Failure {
@@ -137,6 +142,7 @@ impl From<StoreError> for Failure {
             | E::BadName { .. }
             | E::NameTaken { .. }
             | E::NoArtifact { .. }
+            | E::CopyToItself { .. }
             | E::Labelled { .. } => Category::Usage,
             E::BadExport { .. }
             | E::Differs { .. }

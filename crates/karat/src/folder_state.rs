@@ -6,8 +6,8 @@ use karat_format::config::{ConfigV1, SuiteKind};
 use karat_format::document::{Syntax, decode_bytes, schema_of};
 use karat_format::report::ReportV1;
 use karat_io::files::Files;
-use karat_store::{RunInfo, Store};
-use std::path::{Path, PathBuf};
+use karat_store::{RunInfo, Store, StoreLocation};
+use std::path::Path;
 
 /// What is in a folder.
 #[expect(missing_docs, reason = "field names say it")]
@@ -28,10 +28,8 @@ pub struct SuiteState {
 }
 
 /// The runs of the store that commands in the folder use.
-#[expect(missing_docs, reason = "field names say it")]
 #[derive(Debug)]
 pub struct StoredRuns {
-    pub folder: PathBuf,
     /// The latest run.
     pub latest: Option<LatestRun>,
     /// The latest run that was stopped or interrupted, if it is not complete since.
@@ -50,8 +48,8 @@ pub struct LatestRun {
 }
 
 /// Looks at a folder and at the store that commands in it use. Nothing is changed, and no other folder is searched.
-pub fn read_folder_state(folder: &Path, store_folder: &Path) -> Result<FolderState> {
-    let store = if Store::is_at(store_folder) { Some(read_store(store_folder)?) } else { None };
+pub fn read_folder_state(folder: &Path, store: &StoreLocation) -> Result<FolderState> {
+    let store = if Store::is_at(store) { Some(read_store(store)?) } else { None };
     Ok(FolderState { suite: find_suite(folder), store })
 }
 
@@ -82,8 +80,8 @@ fn find_suite(folder: &Path) -> Option<SuiteState> {
     is_suite.then_some(SuiteState { name: None, kind: SuiteKind::Findings, has_cases: true })
 }
 
-fn read_store(folder: &Path) -> Result<StoredRuns> {
-    let mut store = Store::read_only(folder)?;
+fn read_store(location: &StoreLocation) -> Result<StoredRuns> {
+    let mut store = Store::read_only(location)?;
     let runs = store.overview()?;
     let is_unfinished =
         |run: &&RunInfo| run.kind == SuiteKind::Findings && matches!(store.state_word(run), "interrupted" | "stopped");
@@ -100,7 +98,7 @@ fn read_store(folder: &Path) -> Result<StoredRuns> {
             Some(LatestRun { info, state, report })
         }
     };
-    Ok(StoredRuns { folder: folder.to_owned(), latest, unfinished })
+    Ok(StoredRuns { latest, unfinished })
 }
 
 #[cfg(test)]
@@ -116,7 +114,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let found = read_folder_state(folder.path(), &folder.path().join(".karat")).unwrap();
+        let found = read_folder_state(folder.path(), &folder.path().join(".karat").into()).unwrap();
         let expect =
             expect.map(|(name, kind, has_cases)| SuiteState { name: name.map(str::to_owned), kind, has_cases });
         assert_eq!(found.suite, expect, "{files:?}");

@@ -20,6 +20,7 @@ use karat_format::gate::{BoundV1, DemandOutcomeV1, DemandV1, DemandsV1, GateV1, 
 use karat_format::report::{CostV1, ReportV1};
 use karat_report::judge_licence::licences;
 use karat_report::number::{signed, three, title, tried};
+use karat_store::StoreLocation;
 use std::path::{Path, PathBuf};
 
 /// A result and the demands on it.
@@ -38,7 +39,7 @@ pub struct GateRequest {
     pub digest: Option<String>,
     pub rules: Option<PathBuf>,
     pub seed: Option<u64>,
-    pub store_folder: PathBuf,
+    pub store: StoreLocation,
 }
 
 /// Checks a report against all demands.
@@ -61,7 +62,7 @@ pub fn gate(request: &GateRequest, observer: &mut dyn JudgeObserver) -> Result<G
             read(&std::fs::read_to_string(path).map_err(|error| Failure::io(&shown, error))?, &shown)?
         }
     };
-    let mut reports = ReportLoader { store_folder: &request.store_folder, observer };
+    let mut reports = ReportLoader { store: &request.store, observer };
     let (report, digest) = reports.load(&request.report)?;
     if let Some(expected) = request.digest.as_ref().filter(|expected| **expected != digest) {
         return Err(Failure::bad_input(format!(
@@ -130,7 +131,7 @@ fn load_earlier(
     request: &GateRequest,
     reports: &mut ReportLoader<'_>,
 ) -> Result<NoWorse> {
-    if !names_run(name, reports.store_folder) && !Path::new(name).exists() {
+    if !names_run(name, reports.store) && !Path::new(name).exists() {
         let message = format!("{name} is missing; write it with: karat baseline write RUN -o {name}");
         return Err(Failure::bad_input(message));
     }

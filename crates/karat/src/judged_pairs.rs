@@ -24,6 +24,7 @@ use karat_core::wording::count;
 use karat_format::recorded::{NamedLines, read_judgements, read_trials};
 use karat_format::submission::MAX_TRIALS;
 use karat_report::build::seed_from;
+use karat_store::StoreLocation;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -220,7 +221,7 @@ pub struct EvaluateJudgeRequest {
     pub judge: JudgeRequest,
     /// Parameters of the local judge; default: the built-in ones.
     pub params: Option<PathBuf>,
-    pub store_folder: PathBuf,
+    pub store: StoreLocation,
 }
 
 /// How a judge did on judged pairs.
@@ -368,7 +369,7 @@ fn by_asking(
 ) -> Result<Measured> {
     let judge = open_judge(&pairs.loaded, &request.judge)?;
     let questions: Vec<PairQuestion<'_>> = labels.trials.iter().flat_map(questions).collect();
-    let env = JudgeEnv { request: &request.judge, store_folder: &request.store_folder, store: None, observer };
+    let env = JudgeEnv { request: &request.judge, location: &request.store, store: None, observer };
     let asked = env.with(&judge, &pairs.loaded, &pairs.trials, |context| context.ask_about(&judge, &questions))?;
     let settled = settle(&asked.judgements);
     // The decisions on every pair of a trial, in the order of its labels.

@@ -1,6 +1,6 @@
 //! Karat as a library: everything with effects around the pure core.
 //!
-//! A use case is one function that takes a request and an observer and returns a report: [`evaluate::evaluate`],
+//! A use case is one function that takes a request and an observer and returns a report: [`evaluate::evaluate`], [`worker::work`],
 //! [`score::score`], [`explain::explain`], [`compare::compare_reports`], [`gate::gate`], [`power::estimate`],
 //! [`assess::assess`], [`machine::check_machine`], [`judged_pairs::evaluate_judge`], [`calibrate::calibrate_matching`], [`label::label_queue`] and
 //! [`label::add_label`]. A front end builds the request, calls the function and draws the report.
@@ -11,6 +11,7 @@ pub mod calibrate;
 pub mod checkout;
 pub mod compare;
 pub mod comparison;
+pub mod copy_store;
 pub mod evaluate;
 pub mod expect;
 pub mod explain;
@@ -31,13 +32,17 @@ pub mod report_view;
 pub mod run;
 pub mod run_loader;
 pub mod score;
+pub mod score_by_case;
 mod scratch;
 mod sensitivity;
 pub mod submissions;
 pub mod suite;
+pub mod tables;
 pub mod tool;
 pub mod trec;
+mod trial_index;
 pub mod work;
+pub mod worker;
 
 use karat_format::document::suggest::did_you_mean;
 

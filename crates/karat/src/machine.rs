@@ -10,7 +10,7 @@ use karat_report::plot::built_in_fonts;
 use karat_sandbox::{
     Access, DiskUsage, ExitReason, Isolation, Job, Limits, available, describe_limits, locate_program, run,
 };
-use karat_store::{Store, StoreError};
+use karat_store::{Store, StoreError, StoreLocation};
 use serde::Serialize;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use std::time::Duration;
 /// What to look at.
 #[expect(missing_docs, reason = "field names say it")]
 pub struct MachineRequest {
-    pub store_folder: PathBuf,
+    pub store: StoreLocation,
     /// The suite whose mirrors are looked for.
     pub suite: Option<PathBuf>,
     /// The tools to examine, which may be none, and the environment of everything.
@@ -81,14 +81,16 @@ pub struct ScratchState {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "field names say it")]
 pub struct StoreState {
-    pub folder: PathBuf,
+    pub location: StoreLocation,
     /// Whether there is a store; if not, the first run makes it.
     pub exists: bool,
+    /// The version of the server, if the store is on one that answers.
+    pub server_version: Option<String>,
     /// The version of its tables, if it can be read.
     pub schema_version: Option<i64>,
     pub runs: Option<usize>,
     pub bytes: Option<u64>,
-    /// Free space on its disk.
+    /// Free space on its disk, if it is on this machine.
     pub free_bytes: Option<u64>,
     /// Why it cannot be used.
     pub problem: Option<String>,
@@ -134,7 +136,7 @@ pub fn check_machine(request: &MachineRequest, done: &(dyn Fn(&Examined) + Sync)
     Ok(MachineReport {
         sandbox: check_sandbox(&request.tools),
         scratch: check_scratch(),
-        store: check_store(&request.store_folder),
+        store: check_store(&request.store),
         keys: keys.collect(),
         models: models.into(),
         tools: if request.tools.tools.is_empty() { Vec::new() } else { diagnose(&request.tools, done)? },
@@ -223,29 +225,36 @@ fn full(folder: &Path, free_bytes: Option<u64>) -> Option<String> {
     Some(format!("the disk of {} is full: {free_bytes} bytes are free; free some space", folder.display()))
 }
 
-fn check_store(folder: &Path) -> StoreState {
-    // A store that does not exist yet is made in the nearest folder that does.
-    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    let existing = absolute.ancestors().find(|place| place.is_dir()).unwrap_or(folder);
+fn check_store(location: &StoreLocation) -> StoreState {
     let mut state = StoreState {
-        folder: folder.to_owned(),
-        exists: Store::is_at(folder),
+        location: location.clone(),
+        exists: Store::is_at(location),
+        server_version: None,
         schema_version: None,
         runs: None,
         bytes: None,
-        free_bytes: free(existing),
+        free_bytes: None,
         problem: None,
     };
-    state.problem = full(folder, state.free_bytes);
+    if let Some(folder) = location.as_folder() {
+        // A store that does not exist yet is made in the nearest folder that does.
+        let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        state.free_bytes = free(absolute.ancestors().find(|place| place.is_dir()).unwrap_or(folder));
+        state.problem = full(folder, state.free_bytes);
+        state.bytes = state.exists.then(|| DiskUsage::total(folder));
+    }
     if !state.exists {
         return state;
     }
-    state.bytes = Some(DiskUsage::total(folder));
-    let read = || -> Result<usize, StoreError> { Ok(Store::read_only(folder)?.overview()?.len()) };
+    let read = || -> Result<(usize, Option<String>), StoreError> {
+        let mut store = Store::read_only(location)?;
+        Ok((store.overview()?.len(), store.server_version()?))
+    };
     match read() {
-        Ok(runs) => {
+        Ok((runs, server_version)) => {
             state.schema_version = Some(Store::schema_version());
             state.runs = Some(runs);
+            state.server_version = server_version;
         }
         Err(error) => state.problem = Some(error.to_string()),
     }
@@ -292,7 +301,7 @@ mod tests {
         let supervisor = Supervisor { program: "/nowhere/karat".into(), args: Vec::new() };
         let tools =
             DoctorRequest { tools: Vec::new(), environment, supervisor, cancel: Cancel::default(), jobs: Some(1) };
-        MachineRequest { store_folder: store.to_owned(), suite: None, tools }
+        MachineRequest { store: store.into(), suite: None, tools }
     }
 
     #[test]
@@ -313,7 +322,7 @@ mod tests {
     fn damaged_store_is_a_problem() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("karat.db"), "not a database, and long enough to be read as one").unwrap();
-        let state = check_store(folder.path());
+        let state = check_store(&folder.path().into());
         assert!(state.exists && state.problem.is_some() && state.schema_version.is_none(), "{state:?}");
     }
 

@@ -180,6 +180,9 @@ fn check_tool(found: &mut Violations, path: &str, report: &ReportV1, tool: &Tool
 
 fn check_case(found: &mut Violations, path: &str, info: &CaseInfoV1, case: &CaseResultV1, counts: &mut [usize; 3]) {
     found.metrics(&format!("{path}.metrics"), &case.metrics, None);
+    for (id, value) in &case.values {
+        found.figure(format_args!("{path}.values.{id}"), id, Some(*value), None);
+    }
     let untouched: usize = case.counted().map(|trial| trial.untouched_extras).sum();
     let rule = format_args!("it is {}, and the trials come to {untouched}", case.untouched_extras);
     found.check(case.untouched_extras == untouched, format_args!("{path}.untouched_extras"), rule);
@@ -203,12 +206,14 @@ fn check_trial(found: &mut Violations, path: Arguments<'_>, info: &CaseInfoV1, t
         let rule = format_args!("it is {value}, and the case has {}", count(required, "required golden"));
         found.check(value <= required, format_args!("{path}.{name}"), rule);
     }
-    let rule = format_args!("it is {}, and the trial has {}", trial.fp, count(trial.findings.len(), "finding"));
-    found.check(trial.fp <= trial.findings.len(), format_args!("{path}.fp"), rule);
-    let left_out = trial.extras.iter().filter(|extra| extra.left_out).count();
-    let others = plural(left_out, "extra is", "extras are");
-    let rule = format_args!("it is {}, and {others} left out", trial.untouched_extras);
-    found.check(trial.untouched_extras == left_out, format_args!("{path}.untouched_extras"), rule);
+    if trial.detail.is_all() {
+        let rule = format_args!("it is {}, and the trial has {}", trial.fp, count(trial.findings.len(), "finding"));
+        found.check(trial.fp <= trial.findings.len(), format_args!("{path}.fp"), rule);
+        let left_out = trial.extras.iter().filter(|extra| extra.left_out).count();
+        let others = plural(left_out, "extra is", "extras are");
+        let rule = format_args!("it is {}, and {others} left out", trial.untouched_extras);
+        found.check(trial.untouched_extras == left_out, format_args!("{path}.untouched_extras"), rule);
+    }
     found.within(format_args!("{path}.confidence"), trial.confidence, SHARE);
     let goldens: BTreeSet<&str> = info.issues.iter().map(|issue| issue.id.as_str()).collect();
     let findings: BTreeSet<&str> = trial.findings.iter().map(|finding| finding.id.as_str()).collect();

@@ -18,8 +18,8 @@ use karat_core::wording::count;
 use karat_format::power::{PowerV1, PresentV1, SCHEMA, VarianceV1};
 use karat_format::report::{CaseInfoV1, ReportV1, ToolV1, TrialResultV1};
 use karat_report::number::rank_metric;
+use karat_store::StoreLocation;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
 /// What to estimate, and from what.
 #[expect(missing_docs, reason = "field names say it")]
@@ -36,7 +36,7 @@ pub struct PowerRequest {
     pub std: Option<f64>,
     /// The field that clusters cases; default: decided from the cases.
     pub cluster: Option<String>,
-    pub store_folder: PathBuf,
+    pub store: StoreLocation,
 }
 
 /// Estimates how many cases are needed to detect a difference, and what more trials gain.
@@ -44,7 +44,7 @@ pub fn estimate(request: &PowerRequest, observer: &mut dyn JudgeObserver) -> Res
     if let Some(id) = &request.metric {
         find_metric(id)?;
     }
-    let mut loader = ReportLoader { store_folder: &request.store_folder, observer };
+    let mut loader = ReportLoader { store: &request.store, observer };
     let load = |name| Ok((name, loader.report(name)?));
     let reports = request.reports.iter().map(String::as_str).map(load).collect::<Result<Vec<_>>>()?;
     let Some((place, first)) = reports.first() else {

@@ -15,7 +15,7 @@ use karat_format::document::{Syntax, decode_bytes, schema_of};
 use karat_format::report::{self, ReportV1, StatusV1, ToolV1};
 use karat_format::shipped_suites::embedded;
 use karat_report::number::failed_sentence;
-use karat_store::Store;
+use karat_store::{Store, StoreLocation};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -24,11 +24,11 @@ use std::path::Path;
 
 /// Whether a name is that of a stored run: a store exists, and no file, folder or built-in suite has this name. A name that
 /// looks like a file path is a run only if the store has a run of this name.
-pub fn names_run(name: &str, store_folder: &Path) -> bool {
-    if Path::new(name).exists() || embedded(name).is_some() || !Store::is_at(store_folder) {
+pub fn names_run(name: &str, store: &StoreLocation) -> bool {
+    if Path::new(name).exists() || embedded(name).is_some() || !Store::is_at(store) {
         return false;
     }
-    !reads_as_file(name) || Store::open(store_folder).is_ok_and(|mut store| store.find(name).is_ok())
+    !reads_as_file(name) || Store::open(store).is_ok_and(|mut store| store.find(name).is_ok())
 }
 
 fn reads_as_file(name: &str) -> bool {
@@ -64,7 +64,7 @@ impl AnyReport {
 /// Loads finished results by name. A run without a report is scored, which may ask a judge.
 #[expect(missing_docs, reason = "field names say it")]
 pub struct ReportLoader<'a> {
-    pub store_folder: &'a Path,
+    pub store: &'a StoreLocation,
     pub observer: &'a mut dyn JudgeObserver,
 }
 
@@ -72,7 +72,7 @@ impl ReportLoader<'_> {
     /// Loads the tools or assessors of a report, a run or a baseline.
     pub(crate) fn sides(&mut self, name: &str) -> Result<Vec<Side>> {
         let path = Path::new(name);
-        if !names_run(name, self.store_folder) && is_baseline(path) {
+        if !names_run(name, self.store) && is_baseline(path) {
             let baseline = read_baseline(path)?;
             return Ok(baseline.tools.iter().map(|tool| Side::of_baseline(&baseline, tool, &tool.tool)).collect());
         }
@@ -81,8 +81,8 @@ impl ReportLoader<'_> {
 
     /// Loads the report of tools of a file or of a finished run; `latest` is the newest run of tools.
     pub fn report(&mut self, name: &str) -> Result<ReportV1> {
-        let name = match name.eq_ignore_ascii_case("latest") && names_run(name, self.store_folder) {
-            true => Store::open(self.store_folder)?.find_findings(name)?.id.as_str().to_owned(),
+        let name = match name.eq_ignore_ascii_case("latest") && names_run(name, self.store) {
+            true => Store::open(self.store)?.find_findings(name)?.id.as_str().to_owned(),
             false => name.to_owned(),
         };
         match self.load(&name)?.0 {
@@ -95,10 +95,10 @@ impl ReportLoader<'_> {
 
     /// Loads the assessment of a file or of a run; `None` if it is something else.
     pub fn assessment(&mut self, name: &str) -> Result<Option<AssessmentReportV1>> {
-        if !names_run(name, self.store_folder) {
+        if !names_run(name, self.store) {
             return read_assessment(Path::new(name));
         }
-        let mut store = Store::open(self.store_folder)?;
+        let mut store = Store::open(self.store)?;
         let info = store.find(name)?;
         let is_assessment = info.kind == SuiteKind::Assessment;
         is_assessment.then(|| run_loader::assessment(&mut store, &info)).transpose()
@@ -107,7 +107,7 @@ impl ReportLoader<'_> {
     /// Loads a report of either kind with the digest of its bytes, as `blake3:HEX`.
     pub fn load(&mut self, name: &str) -> Result<(AnyReport, String)> {
         let digest = |bytes: &[u8]| format!("blake3:{}", karat_io::content_hash(bytes));
-        if !names_run(name, self.store_folder) {
+        if !names_run(name, self.store) {
             let path = Path::new(name);
             if is_baseline(path) {
                 let message =
@@ -121,7 +121,7 @@ impl ReportLoader<'_> {
             let (report, bytes) = read_report(path)?;
             return Ok((AnyReport::Findings(Box::new(report)), digest(&bytes)));
         }
-        let mut store = Store::open(self.store_folder)?;
+        let mut store = Store::open(self.store)?;
         let info = store.find(name)?;
         let encoded = |error: serde_json::Error| Failure::io("the report", error.into());
         if info.kind == SuiteKind::Assessment {
@@ -143,8 +143,8 @@ impl ReportLoader<'_> {
 
     /// A short label: a run's name or short id, or a file name without extension.
     pub fn label(&self, name: &str) -> Result<String> {
-        if names_run(name, self.store_folder) {
-            let info = Store::open(self.store_folder)?.find(name)?;
+        if names_run(name, self.store) {
+            let info = Store::open(self.store)?.find(name)?;
             return Ok(info.name.unwrap_or(info.short_id));
         }
         let stem = Path::new(name).file_stem();

@@ -4,7 +4,7 @@ use crate::failure::{Failure, Result};
 use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, NoObserver, run_judge};
 use crate::profile::{ProfileRequest, resolve_for_suite};
 use crate::suite::{LoadedSuite, load};
-use crate::work::Work;
+use crate::work::{Scoring, Work};
 use karat_core::ids::{JudgeName, ToolName};
 use karat_core::judgement::Judgement;
 use karat_core::panel::Consensus;
@@ -14,11 +14,12 @@ use karat_core::wording::count;
 use karat_format::assessment::AssessmentReportV1;
 use karat_format::judgement::JudgementV1;
 use karat_format::report::ReportV1;
-use karat_format::run::{PlanV1, ToolFactsV1};
+use karat_format::run::{PlanV1, ToolFactsV1, TrialDetailV1};
 use karat_format::shipped_suites::locate;
 use karat_format::snapshot::SnapshotV1;
 use karat_llm::ledger::CacheMode;
 use karat_store::label::labels_as_judgements;
+use karat_store::record::TrialKey;
 use karat_store::{RunInfo, Store, StoredTrial};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -32,11 +33,48 @@ pub struct StoredRun {
     /// How many trials are done, including those of cases that were left out.
     done: usize,
     pub facts: BTreeMap<ToolName, ToolFactsV1>,
+    /// How the trials went that were moved out of the run, with the numbers of their attempts.
+    pub(crate) details: HashMap<TrialKey, (u32, TrialDetailV1)>,
 }
 
 /// Reads a run by id, prefix, name or `latest`, with its suite as it was: from its folder if that has not changed, else
 /// from the run's snapshot, with the code of those cases whose code has not changed.
 pub fn run(store: &mut Store, reference: &str) -> Result<StoredRun> {
+    let (info, plan, loaded) = run_suite(store, reference)?;
+    with_suite(store, info, plan, loaded)
+}
+
+/// The same without its trials, which `each` gets in the order of the plan, one at a time and with the number of its attempt.
+pub(crate) fn run_by_trial(
+    store: &mut Store,
+    reference: &str,
+    each: &mut dyn FnMut(&LoadedSuite, &StoredTrial, u32) -> Result<()>,
+) -> Result<(StoredRun, TrialFacts)> {
+    let (info, plan, mut loaded) = run_suite(store, reference)?;
+    loaded.restrict(&plan.cases.iter().map(String::as_str).collect::<HashSet<_>>());
+    let mut facts = TrialFacts::default();
+    let attempts = store.latest_attempts(&info.id)?;
+    for (key, attempt) in &attempts {
+        let stored = store.trial(&info.id, key, *attempt)?;
+        facts.add(&stored);
+        each(&loaded, &stored, *attempt)?;
+    }
+    let tools = store.tools(&info.id)?;
+    Ok((
+        StoredRun {
+            info,
+            plan,
+            loaded,
+            done: attempts.len(),
+            trials: Vec::new(),
+            facts: tools,
+            details: HashMap::new(),
+        },
+        facts,
+    ))
+}
+
+fn run_suite(store: &mut Store, reference: &str) -> Result<(RunInfo, PlanV1, LoadedSuite)> {
     let info = store.find_findings(reference)?;
     let plan = store.plan(&info.id)?;
     let loaded = match load(locate(&plan.suite.place)) {
@@ -45,7 +83,7 @@ pub fn run(store: &mut Store, reference: &str) -> Result<StoredRun> {
         Ok(changed) => read_snapshot(store, &info)?.with_code_of(changed),
         Err(_) => read_snapshot(store, &info)?,
     };
-    with_suite(store, info, plan, loaded)
+    Ok((info, plan, loaded))
 }
 
 pub(crate) fn with_suite(store: &mut Store, info: RunInfo, plan: PlanV1, mut loaded: LoadedSuite) -> Result<StoredRun> {
@@ -57,7 +95,13 @@ pub(crate) fn with_suite(store: &mut Store, info: RunInfo, plan: PlanV1, mut loa
     let place = |trial: &Trial| (tools.get(trial.tool.as_str()), cases.get(trial.case.as_str()), trial.number);
     trials.sort_by(|a, b| place(&a.trial).cmp(&place(&b.trial)));
     let facts = store.tools(&info.id)?;
-    Ok(StoredRun { info, plan, loaded, done: trials.len(), trials, facts })
+    Ok(StoredRun { info, plan, loaded, done: trials.len(), trials, facts, details: HashMap::new() })
+}
+
+/// The profile of a plan; `run` names it in errors.
+pub(crate) fn profile_of_plan(plan: &PlanV1, run: &str) -> Result<Profile> {
+    let profile = serde_json::to_value(&plan.profile).and_then(serde_json::from_value);
+    profile.map_err(|error| Failure::bad_input(format!("the profile of run {run}: {error}")))
 }
 
 fn read_snapshot(store: &mut Store, info: &RunInfo) -> Result<LoadedSuite> {
@@ -89,12 +133,17 @@ pub fn report(store: &mut Store, reference: &str, observer: &mut dyn JudgeObserv
         return Ok((info, report));
     }
     let mut run = run(store, info.id.as_str())?;
+    Ok((info, score_run(store, &mut run, observer)?.report))
+}
+
+/// Judges and scores a run by its own rules.
+pub(crate) fn score_run(store: &mut Store, run: &mut StoredRun, observer: &mut dyn JudgeObserver) -> Result<Scoring> {
     let mut work = run.work(run.profile(&ProfileRequest::default())?, None);
     let request = run.judge_request(&JudgeRequest::default());
-    let folder = store.folder().to_owned();
-    let env = JudgeEnv { request: &request, store_folder: &folder, store: Some(store), observer };
+    let location = store.location().clone();
+    let env = JudgeEnv { request: &request, location: &location, store: Some(store), observer };
     run_judge(env, &run.loaded, &run.models(), &mut work)?;
-    Ok((info, work.score(&run.loaded).report))
+    Ok(work.score(&run.loaded))
 }
 
 /// The stored report of an assessment.
@@ -180,8 +229,8 @@ fn recorded(run: &StoredRun) -> JudgeRequest {
 }
 
 fn judge(store: &mut Store, run: &StoredRun, request: &JudgeRequest, work: &mut Work) -> Result<()> {
-    let folder = store.folder().to_owned();
-    let env = JudgeEnv { request, store_folder: &folder, store: Some(store), observer: &mut NoObserver };
+    let location = store.location().clone();
+    let env = JudgeEnv { request, location: &location, store: Some(store), observer: &mut NoObserver };
     run_judge(env, &run.loaded, &run.models(), work)
 }
 
@@ -191,49 +240,6 @@ fn score(loaded: LoadedSuite, work: Work, labelled: bool) -> CurrentReport {
 }
 
 impl StoredRun {
-    /// The isolation of each tool's trials; several if the run was resumed on another machine.
-    fn isolation(&self) -> BTreeMap<String, String> {
-        let mut counted: BTreeMap<&ToolName, BTreeMap<&str, usize>> = BTreeMap::new();
-        for stored in &self.trials {
-            if let Some(text) = &stored.detail.isolation {
-                *counted.entry(&stored.trial.tool).or_default().entry(text).or_default() += 1;
-            }
-        }
-        let isolation = |(tool, facts): (&ToolName, &ToolFactsV1)| {
-            let text = match counted.get(tool) {
-                None => facts.isolation.clone(),
-                Some(one) if one.len() == 1 => one.keys().copied().collect(),
-                Some(several) => {
-                    let each = several.iter().map(|(text, n)| format!("{text} ({})", count(*n, "trial")));
-                    each.collect::<Vec<_>>().join("; ")
-                }
-            };
-            (tool.to_string(), text)
-        };
-        self.facts.iter().map(isolation).collect()
-    }
-
-    /// Why trials failed: each reason once for each tool, with its count, the most frequent first.
-    fn reasons(&self) -> Vec<String> {
-        let mut counted: BTreeMap<(&ToolName, &'static str, &str), usize> = BTreeMap::new();
-        for stored in &self.trials {
-            if let Some(reason) = &stored.detail.reason {
-                *counted.entry((&stored.trial.tool, stored.trial.outcome.as_str(), reason)).or_default() += 1;
-            }
-        }
-        let mut all: Vec<_> = counted.into_iter().collect();
-        all.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-        const MAX_SHOWN: usize = 10;
-        let line = |((tool, outcome, reason), n): &((&ToolName, &str, &str), usize)| {
-            format!("{tool}: {} {}: {reason}", count(*n, "trial"), outcome.replace('_', " "))
-        };
-        let mut shown: Vec<String> = all.iter().take(MAX_SHOWN).map(line).collect();
-        if let Some(more) = all.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
-            shown.push(format!("{more} more reasons of failed trials: see `karat store show {}`", self.info.short_id));
-        }
-        shown
-    }
-
     /// Keeps only the cases on which every tool that has begun has all its trials, and returns how many these are.
     pub fn keep_what_is_done(&mut self) -> usize {
         let mut made: HashMap<(&str, &str), u32> = HashMap::new();
@@ -256,8 +262,7 @@ impl StoredRun {
         if !request.is_empty() {
             return resolve_for_suite(request, Some(&self.loaded));
         }
-        let profile = serde_json::to_value(&self.plan.profile).and_then(serde_json::from_value);
-        profile.map_err(|error| Failure::bad_input(format!("the profile of run {}: {error}", self.info.short_id)))
+        profile_of_plan(&self.plan, &self.info.short_id)
     }
 
     /// The judge asked for, with the plan's consensus if the request has none.
@@ -273,6 +278,35 @@ impl StoredRun {
 
     /// What is to be scored. The trials are moved out of the run, since there may be a great many.
     pub fn work(&mut self, profile: Profile, seed: Option<u64>) -> Work {
+        let mut facts = TrialFacts::default();
+        self.trials.iter().for_each(|stored| facts.add(stored));
+        let trials = self.take_trials();
+        let label_source = Some(self.info.short_id.clone());
+        let (seed, notes, isolation) =
+            (seed.or(Some(self.plan.seed)), self.notes(&facts), facts.isolation(&self.facts));
+        Work { seed, notes, isolation, label_source, ..Work::new(trials, profile) }
+    }
+
+    /// Moves the trials out of the run. Of how they went, what tables show is kept.
+    pub(crate) fn take_trials(&mut self) -> Vec<Trial> {
+        let stored = std::mem::take(&mut self.trials);
+        self.details.reserve(stored.len());
+        let take = |StoredTrial { trial, attempt, detail }| {
+            let detail = TrialDetailV1 {
+                remarks: Vec::new(),
+                stages_ms: BTreeMap::new(),
+                commit: None,
+                isolation_kind: None,
+                ..detail
+            };
+            self.details.insert(TrialKey::from_trial(&trial), (attempt, detail));
+            trial
+        };
+        stored.into_iter().map(take).collect()
+    }
+
+    /// What a report says of the run.
+    pub(crate) fn notes(&self, facts: &TrialFacts) -> Vec<String> {
         let mut notes = Vec::new();
         let (planned, done) = (self.info.planned as usize, self.done);
         if done < planned {
@@ -282,10 +316,58 @@ impl StoredRun {
             let (some, all) = (self.plan.cases.len(), self.plan.suite.cases);
             notes.push(format!("{some} of the suite's {all} cases were run: {}", self.plan.selected_by.join(", ")));
         }
-        notes.extend(self.reasons());
-        let isolation = self.isolation();
-        let trials = std::mem::take(&mut self.trials).into_iter().map(|stored| stored.trial).collect();
-        let label_source = Some(self.info.short_id.clone());
-        Work { seed: seed.or(Some(self.plan.seed)), notes, isolation, label_source, ..Work::new(trials, profile) }
+        notes.extend(facts.reasons(&self.info.short_id));
+        notes
+    }
+}
+
+/// How the trials of a run were isolated, and why some of them failed.
+#[derive(Default)]
+pub(crate) struct TrialFacts {
+    isolation: BTreeMap<ToolName, BTreeMap<String, usize>>,
+    reasons: BTreeMap<(ToolName, &'static str, String), usize>,
+}
+
+impl TrialFacts {
+    fn add(&mut self, stored: &StoredTrial) {
+        let StoredTrial { trial, detail, .. } = stored;
+        if let Some(text) = &detail.isolation {
+            *self.isolation.entry(trial.tool.clone()).or_default().entry(text.clone()).or_default() += 1;
+        }
+        if let Some(reason) = &detail.reason {
+            let key = (trial.tool.clone(), trial.outcome.as_str(), reason.clone());
+            *self.reasons.entry(key).or_default() += 1;
+        }
+    }
+
+    /// The isolation of each tool's trials; several if the run was resumed on another machine.
+    pub(crate) fn isolation(&self, facts: &BTreeMap<ToolName, ToolFactsV1>) -> BTreeMap<String, String> {
+        let isolation = |(tool, facts): (&ToolName, &ToolFactsV1)| {
+            let text = match self.isolation.get(tool) {
+                None => facts.isolation.clone(),
+                Some(one) if one.len() == 1 => one.keys().map(String::as_str).collect(),
+                Some(several) => {
+                    let each = several.iter().map(|(text, n)| format!("{text} ({})", count(*n, "trial")));
+                    each.collect::<Vec<_>>().join("; ")
+                }
+            };
+            (tool.to_string(), text)
+        };
+        facts.iter().map(isolation).collect()
+    }
+
+    /// Why trials failed: each reason once for each tool, with its count, the most frequent first.
+    fn reasons(&self, run: &str) -> Vec<String> {
+        let mut all: Vec<_> = self.reasons.iter().collect();
+        all.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
+        const MAX_SHOWN: usize = 10;
+        let line = |((tool, outcome, reason), n): &(&(ToolName, &str, String), &usize)| {
+            format!("{tool}: {} {}: {reason}", count(**n, "trial"), outcome.replace('_', " "))
+        };
+        let mut shown: Vec<String> = all.iter().take(MAX_SHOWN).map(line).collect();
+        if let Some(more) = all.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
+            shown.push(format!("{more} more reasons of failed trials: see `karat store show {run}`"));
+        }
+        shown
     }
 }

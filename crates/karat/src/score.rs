@@ -1,23 +1,28 @@
 //! Scores submissions to a suite, or a stored run by other rules.
 
+mod indexed;
+
 use crate::failure::{Failure, Result};
 use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, run_judge};
 use crate::profile::{ProfileRequest, resolve_for_suite};
 use crate::report_source::names_run;
 use crate::run_loader;
+use crate::score_by_case::CaseObserver;
 use crate::submissions::{
     SubmissionRequest, read_judgement_files, read_submissions, refuse_duplicates, refuse_repeated_stdin,
 };
 use crate::suite::{LoadedSuite, load_suite};
+use crate::tables::RunFacts;
 use crate::work::{Scoring, Work};
+use indexed::IndexedInput;
 use karat_core::clusters::ClusterBy;
 use karat_core::ids::ToolName;
 use karat_core::judgement::Judgement;
 use karat_core::scorecard::Intervals;
 use karat_core::suite::Suite;
-use karat_core::trial::Trial;
 use karat_format::judgement::JudgementV1;
-use karat_store::{LATEST, RunId, RunState, Store, StoreError};
+use karat_format::report::DetailV1;
+use karat_store::{LATEST, RunId, RunState, Store, StoreError, StoreLocation};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -32,15 +37,15 @@ pub enum ScoreSource {
 
 impl ScoreSource {
     /// Decides whether a name is that of a stored run.
-    pub fn resolve(name: &str, store_folder: &Path) -> Self {
-        if names_run(name, store_folder) { Self::Run(name.to_owned()) } else { Self::Suite(name.to_owned()) }
+    pub fn resolve(name: &str, store: &StoreLocation) -> Self {
+        if names_run(name, store) { Self::Run(name.to_owned()) } else { Self::Suite(name.to_owned()) }
     }
 
     /// The latest run of the suite in a folder; the suite itself if the store has none. A folder without a suite stands for
     /// the latest run of any suite.
-    pub fn latest_of(folder: &Path, store_folder: &Path) -> Self {
+    pub fn latest_of(folder: &Path, store: &StoreLocation) -> Self {
         let suite = || Self::Suite(folder.display().to_string());
-        if !Store::is_at(store_folder) {
+        if !Store::is_at(store) {
             return suite();
         }
         let has_suite = ["karat.toml", "cases.jsonl", "cases"].iter().any(|file| folder.join(file).exists());
@@ -49,7 +54,7 @@ impl ScoreSource {
         }
         let place = folder.canonicalize().unwrap_or_else(|_| folder.to_owned()).display().to_string();
         let find = || -> Result<Option<RunId>, StoreError> {
-            let mut store = Store::open(store_folder)?;
+            let mut store = Store::open(store)?;
             for run in store.overview()? {
                 if store.plan(&run.id)?.suite.place == place {
                     return Ok(Some(run.id));
@@ -78,14 +83,19 @@ pub struct ScoreRequest {
     pub intervals: Intervals,
     /// Seed of random numbers; default: derived from the data.
     pub seed: Option<u64>,
-    pub store_folder: PathBuf,
+    pub store: StoreLocation,
     /// What follows `karat label next` to select the same trials, profile and judge; `None` where it cannot.
     pub label_source: Option<String>,
+    /// What the report holds of single trials. With less than everything, trials are read case by case, and neither they nor
+    /// judgements are kept.
+    pub detail: DetailV1,
+    /// Whether the judgements that were made are kept, to be saved.
+    pub keep_voices: bool,
 }
 
 impl ScoreRequest {
     /// Everything of a source, by its own profile.
-    pub fn new(source: ScoreSource, store_folder: PathBuf) -> Self {
+    pub fn new(source: ScoreSource, store: impl Into<StoreLocation>) -> Self {
         Self {
             source,
             submissions: SubmissionRequest::default(),
@@ -96,9 +106,15 @@ impl ScoreRequest {
             profile: ProfileRequest::default(),
             intervals: Intervals::default(),
             seed: None,
-            store_folder,
+            store: store.into(),
             label_source: None,
+            detail: DetailV1::All,
+            keep_voices: true,
         }
+    }
+
+    fn wants(&self, tool: &ToolName) -> bool {
+        self.tools.is_empty() || self.tools.iter().any(|own| own == tool.as_str())
     }
 }
 
@@ -107,28 +123,54 @@ impl ScoreRequest {
 pub struct Scored {
     pub loaded: LoadedSuite,
     pub scoring: Scoring,
+    /// What the store knows of the run, if one was scored.
+    pub run: Option<RunFacts>,
 }
 
 /// Reads trials, asks the judge about pairs without a judgement, and scores.
 pub fn score(request: &ScoreRequest, observer: &mut dyn JudgeObserver) -> Result<Scored> {
+    // Labels are compared with the pairs of all trials.
+    if request.detail.is_all() || !request.labels.is_empty() {
+        return score_in_memory(request, observer);
+    }
+    IndexedInput::load(request)?.score(request, observer, None)
+}
+
+/// The same case by case, whatever the detail of the report; `cases` gets every scored case.
+pub fn score_observed(
+    request: &ScoreRequest,
+    observer: &mut dyn JudgeObserver,
+    cases: &mut dyn CaseObserver,
+) -> Result<Scored> {
+    if !request.labels.is_empty() {
+        return Err(Failure::usage("--labels cannot be combined with tables: score once without labels"));
+    }
+    IndexedInput::load(request)?.score(request, observer, Some(cases))
+}
+
+fn score_in_memory(request: &ScoreRequest, observer: &mut dyn JudgeObserver) -> Result<Scored> {
     let mut input = ScoreInput::load(request)?;
-    let wanted =
-        |trial: &Trial| request.tools.is_empty() || request.tools.iter().any(|tool| tool == trial.tool.as_str());
-    input.work.trials.retain(wanted);
+    input.work.trials.retain(|trial| request.wants(&trial.tool));
     if input.work.trials.is_empty() && !request.tools.is_empty() {
-        return Err(Failure::usage(format!("no trials of {}", request.tools.join(", "))));
+        return Err(no_trials_of(&request.tools));
     }
     if matches!(request.source, ScoreSource::Suite(_)) {
-        input.work.notes.extend(too_few_trials(&input.work.trials, input.loaded.config.scoring.trials));
+        let mut numbers: BTreeMap<&ToolName, BTreeSet<u32>> = BTreeMap::new();
+        for trial in &input.work.trials {
+            numbers.entry(&trial.tool).or_default().insert(trial.number);
+        }
+        let notes = too_few_trials(&numbers, input.loaded.config.scoring.trials);
+        input.work.notes.extend(notes);
     }
+    input.work.detail = request.detail;
     input.work.judgements.extend(read_judgement_files(&request.judgements, &input.loaded.suite)?);
-    input.judge(&request.store_folder, observer)?;
+    input.judge(&request.store, observer)?;
     input.work.labels = read_judgement_files(&request.labels, &input.loaded.suite)?;
     check_cluster_field(&request.intervals.cluster, &input.loaded.suite)?;
     input.work.intervals = request.intervals.clone();
     input.work.label_source = request.label_source.clone();
     let scoring = input.work.score(&input.loaded);
-    Ok(Scored { loaded: input.loaded, scoring })
+    Ok(Scored { loaded: input.loaded, scoring, run: input.run })
 }
 
 pub(crate) struct ScoreInput {
@@ -139,6 +181,7 @@ pub(crate) struct ScoreInput {
     models: Vec<(String, String)>,
     /// The run, if it is finished.
     finished: Option<RunId>,
+    run: Option<RunFacts>,
 }
 
 impl ScoreInput {
@@ -156,11 +199,19 @@ impl ScoreInput {
         let tool = if let [only] = request.tools.as_slice() { Some(only.as_str()) } else { None };
         let (trials, notes) = read_submissions(&request.submissions, &loaded, tool)?;
         let work = Work { seed: request.seed, notes, ..Work::new(trials, profile) };
-        Ok(Self { loaded, work, store: None, request: request.judge.clone(), models: Vec::new(), finished: None })
+        Ok(Self {
+            loaded,
+            work,
+            store: None,
+            request: request.judge.clone(),
+            models: Vec::new(),
+            finished: None,
+            run: None,
+        })
     }
 
     fn load_run(request: &ScoreRequest, name: &str) -> Result<Self> {
-        let mut store = Store::open(&request.store_folder)?;
+        let mut store = Store::open(&request.store)?;
         let mut run = run_loader::run(&mut store, name)?;
         let mut work = run.work(run.profile(&request.profile)?, request.seed);
         if !request.submissions.files.is_empty() {
@@ -170,8 +221,9 @@ impl ScoreInput {
             work.notes.extend(notes);
         }
         let (request, models) = (run.judge_request(&request.judge), run.models());
-        let finished = (run.info.state == RunState::Complete).then_some(run.info.id);
-        Ok(Self { loaded: run.loaded, work, store: Some(store), request, models, finished })
+        let finished = (run.info.state == RunState::Complete).then(|| run.info.id.clone());
+        let facts = RunFacts::take(&mut run);
+        Ok(Self { loaded: run.loaded, work, store: Some(store), request, models, finished, run: Some(facts) })
     }
 
     /// The valid judgements stored with a finished run.
@@ -181,23 +233,23 @@ impl ScoreInput {
         Ok(stored.filter(|(_, faults)| faults.is_empty()).map(|(judgement, _)| judgement).collect())
     }
 
-    pub(crate) fn judge(&mut self, store_folder: &Path, observer: &mut dyn JudgeObserver) -> Result<()> {
-        let env = JudgeEnv { request: &self.request, store_folder, store: self.store.as_mut(), observer };
+    pub(crate) fn judge(&mut self, location: &StoreLocation, observer: &mut dyn JudgeObserver) -> Result<()> {
+        let env = JudgeEnv { request: &self.request, location, store: self.store.as_mut(), observer };
         run_judge(env, &self.loaded, &std::mem::take(&mut self.models), &mut self.work)
     }
 }
 
-fn too_few_trials(trials: &[Trial], planned: Option<u32>) -> Vec<String> {
-    let mut numbers: BTreeMap<&ToolName, BTreeSet<u32>> = BTreeMap::new();
-    for trial in trials {
-        numbers.entry(&trial.tool).or_default().insert(trial.number);
-    }
+fn no_trials_of(tools: &[String]) -> Failure {
+    Failure::usage(format!("no trials of {}", tools.join(", ")))
+}
+
+fn too_few_trials(numbers: &BTreeMap<&ToolName, BTreeSet<u32>>, planned: Option<u32>) -> Vec<String> {
     let planned = planned.unwrap_or(1) as usize;
     let fewer = numbers.iter().filter(|(_, done)| done.len() < planned);
     fewer.map(|(tool, done)| format!("{tool}: only {} of {planned} planned trials of each case", done.len())).collect()
 }
 
-fn check_cluster_field(cluster: &ClusterBy, suite: &Suite) -> Result<()> {
+pub(crate) fn check_cluster_field(cluster: &ClusterBy, suite: &Suite) -> Result<()> {
     let Some(field) = cluster.named() else { return Ok(()) };
     let there: BTreeSet<String> = suite.cases.iter().flat_map(|case| case.fields().map(|(name, _)| name)).collect();
     if there.contains(field) {

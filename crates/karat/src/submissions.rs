@@ -10,7 +10,7 @@ use karat_core::trial::Trial;
 use karat_core::wording::count;
 use karat_format::diagnostic::Faults;
 use karat_format::document::lines::NOT_LINES;
-use karat_format::recorded::{NamedLines, read_judgements, read_trials};
+use karat_format::recorded::{LinePlace, NamedLines, read_judgements, scan_trials};
 use karat_import::import_files::{detect_importer, import_files};
 use karat_import::placement::{CaseRule, Placement, PlacementResult, case_regex, place};
 use karat_import::rule_map::RuleMap;
@@ -48,7 +48,42 @@ pub fn read_submissions(
     loaded: &LoadedSuite,
     tool: Option<&str>,
 ) -> Result<(Vec<Trial>, Vec<String>)> {
+    let mut trials = Vec::new();
+    let notes = scan_submissions(request, loaded, tool, &mut |trial, _| {
+        trials.push(trial);
+        Ok(())
+    })?;
+    if trials.is_empty() {
+        return Err(no_trials());
+    }
+    refuse_duplicates(&trials)?;
+    Ok((trials, notes))
+}
+
+pub(crate) fn no_trials() -> Failure {
+    Failure::bad_input("the submissions contain no trials; a tool that found nothing still needs a line for each case")
+}
+
+/// Where the text of a trial can be read again.
+pub(crate) enum TrialText<'t> {
+    /// A line of a file that is stored as it is read.
+    Line { path: &'t Path, offset: u64, text: &'t str },
+    /// A line of something that cannot be read twice.
+    Stream(&'t str),
+    /// A trial made of the output of another program.
+    Imported,
+}
+
+/// Hands over all trials of a request, one at a time, and describes what was skipped. `tool` names the tool of imported files.
+pub(crate) fn scan_submissions(
+    request: &SubmissionRequest,
+    loaded: &LoadedSuite,
+    tool: Option<&str>,
+    each: &mut dyn FnMut(Trial, TrialText<'_>) -> Result<()>,
+) -> Result<Vec<String>> {
     let mut own = Vec::new();
+    // The files among them that are stored as they are read.
+    let mut plain: Vec<Option<&Path>> = Vec::new();
     if request.files.is_empty() {
         own = own_submissions(loaded)?;
         if own.is_empty() {
@@ -58,28 +93,45 @@ pub fn read_submissions(
     let mut foreign: Vec<(&'static Importer, Vec<PathBuf>)> = Vec::new();
     for path in &request.files {
         match file_importer(path, request.placement.format.as_deref())? {
-            None => own.push(open_lines(path)?),
+            None => {
+                own.push(open_lines(path)?);
+                plain.push(input::is_plain_text(path).then_some(path.as_path()));
+            }
             Some(importer) => match foreign.last_mut() {
                 Some((last, paths)) if last.name == importer.name => paths.push(path.clone()),
                 _ => foreign.push((importer, vec![path.clone()])),
             },
         }
     }
-    let mut trials = read_trials(own, Some(&loaded.suite)).map_err(with_formats)?;
+    let mut failed = None;
+    let scanned = scan_trials(own, Some(&loaded.suite), &mut |trial, LinePlace { input, offset, text }| {
+        let file = plain.get_mut(input);
+        if text.contains(char::REPLACEMENT_CHARACTER)
+            && let Some(file) = file
+        {
+            // It may stand for bytes that are no UTF-8, and then offsets are no longer those of the file.
+            *file = None;
+        }
+        let text = match plain.get(input).copied().flatten() {
+            Some(path) => TrialText::Line { path, offset, text },
+            None => TrialText::Stream(text),
+        };
+        if failed.is_none() {
+            failed = each(trial, text).err();
+        }
+    });
+    scanned.map_err(with_formats)?;
+    if let Some(failure) = failed {
+        return Err(failure);
+    }
     let mut notes = Vec::new();
     for (importer, paths) in foreign {
         let placed = import_findings(importer, &paths, &request.placement, Some(loaded), tool)?;
         notes.extend(describe_unplaced(&placed)?);
         notes.extend(placed.notes);
-        trials.extend(placed.trials);
+        placed.trials.into_iter().try_for_each(|trial| each(trial, TrialText::Imported))?;
     }
-    if trials.is_empty() {
-        return Err(Failure::bad_input(
-            "the submissions contain no trials; a tool that found nothing still needs a line for each case",
-        ));
-    }
-    refuse_duplicates(&trials)?;
-    Ok((trials, notes))
+    Ok(notes)
 }
 
 /// Says what a submission can be, where a file is none.
@@ -99,11 +151,15 @@ pub(crate) fn refuse_duplicates<'t>(trials: impl IntoIterator<Item = &'t Trial>)
     let mut seen = HashSet::new();
     match trials.into_iter().find(|trial| !seen.insert((&trial.case, &trial.tool, trial.number))) {
         None => Ok(()),
-        Some(twice) => Err(Failure::bad_input(format!(
-            "trial {} of {} on {} appears twice; set different tool names with --tool, or trial numbers with --trial-number",
-            twice.number, twice.tool, twice.case
-        ))),
+        Some(twice) => Err(appears_twice(twice)),
     }
+}
+
+pub(crate) fn appears_twice(trial: &Trial) -> Failure {
+    Failure::bad_input(format!(
+        "trial {} of {} on {} appears twice; set different tool names with --tool, or trial numbers with --trial-number",
+        trial.number, trial.tool, trial.case
+    ))
 }
 
 /// The importer of a file: of the named format, or of what its content shows; `None` where it is a submission.

@@ -1,23 +1,29 @@
 //! Scores trials that are loaded and judged, and builds their report.
 
 use crate::comparison::{self, Side};
+use crate::failure::Result;
+use crate::score_by_case::{CaseObserver, ObservedCase, judgements_by_case};
 use crate::sensitivity::{SensitivityInput, is_plain, sensitivity};
 use crate::suite::LoadedSuite;
 use karat_core::clusters::{ClusterBy, Clustering};
+use karat_core::ids::ToolName;
 use karat_core::judgement::Judgement;
 use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::{
-    CorrectionInput, Intervals, LabelSampling, Scorecard, correct_scores, label_sampling, score,
+    CaseScore, CorrectedTool, CorrectionInput, Intervals, LabelSampling, Scorecard, correct_scores, label_sampling,
+    lines_by_case, score,
 };
 use karat_core::stats::summary::design_effect;
+use karat_core::suite::{Case, Suite};
 use karat_core::trial::Trial;
-use karat_format::report::{ClustersV1, JudgeSpentV1, JudgeV1, ReportV1};
-use karat_report::build::{ReportInput, report, seed_from};
+use karat_format::report::{ClustersV1, DetailV1, JudgeSpentV1, JudgeV1, ReportV1, SensitivityV1};
+use karat_report::build::{PairReports, ReportInput, TrialCosts, report, seed_from};
 use karat_report::number::rank_metric;
 use karat_source::symbols::SymbolCache;
 use std::collections::BTreeMap;
 
-/// The inputs and results of one scoring.
+/// The inputs and results of one scoring. After scoring case by case there are neither trials nor judgements, and the scorecard has
+/// the figures of tools alone.
 #[expect(missing_docs, reason = "field names say it")]
 pub struct Scoring {
     /// With symbols filled in if keys need them.
@@ -27,6 +33,32 @@ pub struct Scoring {
     pub profile: Profile,
     pub scorecard: Scorecard,
     pub report: ReportV1,
+}
+
+impl Scoring {
+    /// Hands every case to an observer, in the order of the suite.
+    pub(crate) fn observe(&self, suite: &Suite, observer: &mut dyn CaseObserver) -> Result<()> {
+        let tools: Vec<ToolName> = self.scorecard.tools.iter().map(|tool| tool.tool.clone()).collect();
+        let Self { trials, judgements, profile, .. } = self;
+        let lines = lines_by_case(&suite.cases, trials);
+        let judged = judgements_by_case(&suite.cases, judgements);
+        for (at, case) in suite.cases.iter().enumerate() {
+            let scores: Vec<CaseScore> = self.scorecard.tools.iter().map(|tool| tool.cases[at].clone()).collect();
+            let (own_trials, own_judgements) = (&lines[at], &judged[at]);
+            let (tools, scores) = (tools.as_slice(), scores.as_slice());
+            observer.observe(&ObservedCase {
+                case,
+                profile,
+                tools,
+                scores,
+                trials,
+                own_trials,
+                judgements,
+                own_judgements,
+            })?;
+        }
+        Ok(())
+    }
 }
 
 /// What is to be scored, and by which rules.
@@ -51,6 +83,8 @@ pub struct Work {
     pub spent: BTreeMap<String, JudgeSpentV1>,
     /// What follows `karat label next` to select the same trials and judge; `None` where it cannot.
     pub label_source: Option<String>,
+    /// What the report holds of single trials.
+    pub detail: DetailV1,
 }
 
 impl Work {
@@ -69,39 +103,90 @@ impl Work {
             asked: Vec::new(),
             spent: BTreeMap::new(),
             label_source: None,
+            detail: DetailV1::All,
         }
     }
 
     /// Scores trials against a suite.
     pub fn score(self, loaded: &LoadedSuite) -> Scoring {
-        let Self { mut trials, judgements, profile, labels, mut notes, voices, .. } = self;
+        let Self { mut trials, judgements, profile, labels, voices, detail, .. } = self;
+        let suite = &loaded.suite;
         if profile.method == Method::Identity {
-            fill_symbols(loaded, &mut trials);
+            fill_symbols(loaded, &suite.cases, &mut trials);
         }
-        let mut scorecard = score(&loaded.suite, &trials, &judgements, &profile);
+        let facts = ReportFacts {
+            profile: profile.clone(),
+            seed: self.seed,
+            intervals: self.intervals,
+            notes: self.notes,
+            isolation: self.isolation,
+            asked: self.asked,
+            spent: self.spent,
+            label_source: self.label_source,
+        };
+        let scorecard = score(suite, &trials, &judgements, &profile);
+        let pairs = PairReports::of_scorecard(suite, &trials, &judgements, &profile, &scorecard, detail);
+        let (trials_given, judgements_given, profile_used) = (&trials, &judgements, &profile);
+        let correct = |scorecard: &Scorecard, cluster: Option<&str>| {
+            let input = CorrectionInput {
+                suite,
+                trials: trials_given,
+                judgements: judgements_given,
+                labels: &labels,
+                profile: profile_used,
+                cluster,
+                level: Intervals::LEVEL,
+            };
+            let corrected = correct_scores(scorecard, input);
+            let warning = label_warning(&labels, corrected.len());
+            (corrected, warning)
+        };
+        let sensitivity = |scorecard: &Scorecard| {
+            let (trials, judgements, profile) = (trials_given.as_slice(), judgements_given.as_slice(), profile_used);
+            sensitivity(&SensitivityInput { suite, trials, judgements, profile, scorecard })
+        };
+        let costs = TrialCosts::new(&trials);
+        let (scorecard, report) = facts.build(loaded, scorecard, pairs, &costs, correct, sensitivity);
+        Scoring { trials, judgements, voices, profile, scorecard, report }
+    }
+}
+
+/// What a report states beside scores and pairs.
+pub(crate) struct ReportFacts {
+    pub(crate) profile: Profile,
+    /// By default computed from the suite.
+    pub(crate) seed: Option<u64>,
+    pub(crate) intervals: Intervals,
+    pub(crate) notes: Vec<String>,
+    pub(crate) isolation: BTreeMap<String, String>,
+    pub(crate) asked: Vec<JudgeV1>,
+    pub(crate) spent: BTreeMap<String, JudgeSpentV1>,
+    pub(crate) label_source: Option<String>,
+}
+
+impl ReportFacts {
+    /// Adds intervals to a scorecard and builds its report. `correct` gives the figures corrected by labels, by the field that
+    /// clusters cases, with a warning about the labels; `sensitivity` says what rests on the judge.
+    pub(crate) fn build(
+        self,
+        loaded: &LoadedSuite,
+        mut scorecard: Scorecard,
+        pairs: PairReports<'_>,
+        costs: &TrialCosts,
+        correct: impl FnOnce(&Scorecard, Option<&str>) -> (Vec<CorrectedTool>, Option<String>),
+        sensitivity: impl FnOnce(&Scorecard) -> Option<SensitivityV1>,
+    ) -> (Scorecard, ReportV1) {
+        let Self { profile, mut notes, .. } = self;
         let seed = self.seed.unwrap_or_else(|| seed_from(&loaded.suite));
         let intervals = Intervals { seed: Some(seed), ..self.intervals };
         scorecard.add_intervals(&loaded.suite, &profile, &intervals);
         let clustering = intervals.cluster.decide(&loaded.suite);
-        let corrected = correct_scores(
-            &scorecard,
-            CorrectionInput {
-                suite: &loaded.suite,
-                trials: &trials,
-                judgements: &judgements,
-                labels: &labels,
-                profile: &profile,
-                cluster: clustering.used_field(),
-                level: Intervals::LEVEL,
-            },
-        );
-        notes.extend(label_warning(&labels, corrected.len()));
+        let (corrected, label_warning) = correct(&scorecard, clustering.used_field());
+        notes.extend(label_warning);
         notes.extend(clustering.warning());
         let notes: Vec<String> = loaded.notes.iter().cloned().chain(notes).collect();
-        let mut report = report(&ReportInput {
+        let input = ReportInput {
             suite: &loaded.suite,
-            trials: &trials,
-            judgements: &judgements,
             profile: &profile,
             seed,
             intervals: &intervals,
@@ -111,19 +196,14 @@ impl Work {
             isolation: &self.isolation,
             asked: &self.asked,
             spent: &self.spent,
-        });
+        };
+        let mut report = report(&input, pairs, costs);
         report.intervals.clusters = clusters(&report, &clustering);
         report.ranking = comparison::ranking(&report);
-        report.sensitivity = sensitivity(&SensitivityInput {
-            suite: &loaded.suite,
-            trials: &trials,
-            judgements: &judgements,
-            profile: &profile,
-            scorecard: &scorecard,
-        });
+        report.sensitivity = sensitivity(&scorecard);
         let label_source = self.label_source.filter(|source| report.sensitivity.is_some() && is_plain(source));
         report.measured.label_source = label_source;
-        Scoring { trials, judgements, voices, profile, scorecard, report }
+        (scorecard, report)
     }
 }
 
@@ -158,10 +238,10 @@ fn label_warning(labels: &[Judgement], tools: usize) -> Option<String> {
     }
 }
 
-/// Reads the symbol around every finding of the cases whose goldens are identified by symbol; other cases need none.
-pub fn fill_symbols(loaded: &LoadedSuite, trials: &mut [Trial]) {
+/// Reads the symbol around every finding of those of the cases whose goldens are identified by symbol; others need none.
+pub fn fill_symbols(loaded: &LoadedSuite, cases: &[Case], trials: &mut [Trial]) {
     let by_symbol = |key: &Option<String>| key.as_ref().is_some_and(|k| k.starts_with("v3|"));
-    let wanted = loaded.suite.cases.iter().filter(|c| c.goldens.iter().any(|g| by_symbol(&g.identity_key)));
+    let wanted = cases.iter().filter(|c| c.goldens.iter().any(|g| by_symbol(&g.identity_key)));
     let mut caches: BTreeMap<&str, SymbolCache> = wanted.map(|c| (c.id.as_str(), SymbolCache::default())).collect();
     for trial in trials {
         let case = trial.case.clone();

@@ -12,9 +12,8 @@ use karat_format::config::SuiteKind;
 use karat_format::report::ProfileV1;
 use karat_format::run::{NOTHING_EXECUTED, PLAN_SCHEMA, PlanV1, PlannedSuiteV1, PlannedToolV1};
 use karat_format::tool::{ToolKindV1, ToolManifestV1};
-use karat_store::{NewRun, RunId, RunLock, RunState, Store};
+use karat_store::{NewRun, RunId, RunLock, RunState, Store, StoreLocation};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 /// An assessment that is stored and in progress.
 pub(super) struct StoredAssessment {
@@ -120,23 +119,23 @@ pub struct NamedLog {
 }
 
 /// All logs of a store, oldest first.
-pub fn named_logs(store_folder: &Path) -> Result<Vec<NamedLog>> {
+pub fn named_logs(store: &StoreLocation) -> Result<Vec<NamedLog>> {
     // The logs of a store that cannot be read are listed without names.
-    let runs = match Store::is_at(store_folder) {
-        true => Store::open(store_folder).and_then(|mut store| store.overview()).unwrap_or_default(),
+    let runs = match Store::is_at(store) {
+        true => Store::open(store).and_then(|mut store| store.overview()).unwrap_or_default(),
         false => Vec::new(),
     };
     let mut names: BTreeMap<String, String> =
         runs.into_iter().filter_map(|run| Some((run.id.as_str().to_owned(), run.name?))).collect();
     let named = |log: LogFile| NamedLog { name: names.remove(&log.batch_run_id), log };
-    Ok(logs(store_folder)?.into_iter().map(named).collect())
+    Ok(logs(&store.local_folder())?.into_iter().map(named).collect())
 }
 
 /// Finds a log by the name of its assessment, by id, unique prefix or `latest`.
-pub fn find_log(store_folder: &Path, wanted: &str) -> Result<LogFile> {
-    let by_name = named_logs(store_folder)?.into_iter().find(|own| own.name.as_deref() == Some(wanted));
+pub fn find_log(store: &StoreLocation, wanted: &str) -> Result<LogFile> {
+    let by_name = named_logs(store)?.into_iter().find(|own| own.name.as_deref() == Some(wanted));
     Ok(match by_name {
         Some(named) => named.log,
-        None => find(store_folder, wanted)?,
+        None => find(&store.local_folder(), wanted)?,
     })
 }

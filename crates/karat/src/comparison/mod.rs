@@ -141,6 +141,10 @@ fn without_metrics(pair: &Paired<'_>) -> PairV1 {
 fn goldens(pair: &Paired<'_>) -> GoldensV1 {
     let mut names: Vec<(&str, &str, [FoundCount; 2])> = Vec::new();
     for (id, a, b) in &pair.cases {
+        // If only one of the reports says what was found, nothing is known to be gained or lost.
+        if a.found.is_empty() != b.found.is_empty() {
+            continue;
+        }
         let named: BTreeSet<&String> = a.found.keys().chain(b.found.keys()).collect();
         for golden in named {
             let tally = |side: &CaseSide| side.found.get(golden).copied().unwrap_or_default();

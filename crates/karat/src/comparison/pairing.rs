@@ -5,6 +5,7 @@ use crate::failure::{Failure, Result};
 use karat_core::clusters::{ClusterBy, Clustering, numbers};
 use karat_core::wording::count;
 use karat_format::comparison::LeftOutV1;
+use karat_format::report::DetailV1;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -115,6 +116,11 @@ impl Paired<'_> {
                 "judges differ: {ours} decided for {}, {theirs} for {}; differences may be due to the judges",
                 a.label, b.label
             ));
+        }
+        for side in [a, b] {
+            if side.cases.values().any(|case| case.found.is_empty() && !case.titles.is_empty()) {
+                warnings.push(format!("{}: {}", side.label, DetailV1::None.left_out("which goldens were found is")));
+            }
         }
         if a.digest == b.digest && a.label == b.label {
             warnings.push(format!("{} is compared with itself", a.label));

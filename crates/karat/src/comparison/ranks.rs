@@ -82,7 +82,7 @@ fn test_pairs(
     request: &Request<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<(Vec<PairTest>, Option<String>)> {
-    let sides: Vec<Side> = tools.iter().map(|tool| Side::of_report(report, tool, &tool.tool)).collect();
+    let sides: Vec<Side> = tools.iter().map(|tool| Side::of_report(report, tool, &tool.tool).for_metric(id)).collect();
     let Some(first) = sides.first() else { return Ok((Vec::new(), None)) };
     let own = pairing::pair(first, first, false)?;
     let clustering = pairing::clustering(&own, request.cluster)?;

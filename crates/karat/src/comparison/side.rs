@@ -4,7 +4,7 @@ use karat_core::clusters::DEFAULT_FIELD;
 use karat_core::comparison::FoundCount;
 use karat_core::golden::Acceptance;
 use karat_core::metric::estimate::RELIABLE_N;
-use karat_core::metric::table::{Track, direction, find};
+use karat_core::metric::table::{Basis, Track, basis, direction, find};
 use karat_core::profile::Profile;
 use karat_format::baseline::{BaselineMetricV1, BaselineToolV1, BaselineV1};
 use karat_format::report::{CaseInfoV1, CaseResultV1, EstimateV1, ProfileV1, ReportV1, ToolV1, TrialResultV1};
@@ -121,6 +121,26 @@ impl Side {
         }
     }
 
+    /// Keeps of every case only what one metric is computed from, as there may be many tools.
+    pub(super) fn for_metric(mut self, id: &str) -> Self {
+        let basis = basis(id).unwrap_or(Basis::Values);
+        for case in self.cases.values_mut() {
+            let kept = match basis {
+                Basis::Values => Some(id),
+                Basis::Spread(of) => Some(of),
+                _ => None,
+            };
+            let value = kept.and_then(|id| Some((id.to_owned(), *case.values.get(id)?)));
+            case.values = value.into_iter().collect();
+            if kept.is_some() {
+                case.sums = BTreeMap::new();
+            }
+            case.found = BTreeMap::new();
+            case.titles = BTreeMap::new();
+        }
+        self
+    }
+
     /// A tool of a baseline.
     pub fn of_baseline(baseline: &BaselineV1, tool: &BaselineToolV1, label: impl Into<String>) -> Self {
         let tally = |[found, trials]: [usize; 2]| FoundCount { found, trials };
@@ -197,14 +217,16 @@ fn case(info: &CaseInfoV1, result: &CaseResultV1) -> CaseSide {
     for issue in &info.issues {
         goldens.push_str(&format!("\n{:?} {}", issue.acceptance, issue.id));
         if issue.acceptance == Acceptance::Required {
-            let hit = |trial: &&&TrialResultV1| trial.matches.iter().any(|m| m.golden == issue.id);
-            let tally = FoundCount { found: trials.iter().filter(hit).count(), trials: trials.len() };
-            found.insert(issue.id.clone(), tally);
+            // A report without details does not say what was found, which is not the same as nothing.
+            let hits: Option<Vec<bool>> = trials.iter().map(|trial| trial.found(&issue.id)).collect();
+            if let Some(hits) = hits {
+                let tally = FoundCount { found: hits.iter().filter(|hit| **hit).count(), trials: trials.len() };
+                found.insert(issue.id.clone(), tally);
+            }
             titles.insert(issue.id.clone(), issue.title.clone());
         }
     }
-    let values: BTreeMap<String, f64> =
-        result.metrics.iter().filter_map(|(id, estimate)| Some((id.clone(), estimate.value?))).collect();
+    let values: BTreeMap<String, f64> = result.defined_values().map(|(id, value)| (id.clone(), value)).collect();
     CaseSide {
         goldens: short_hash(goldens.as_bytes()),
         fields: fields(info),

@@ -3,15 +3,18 @@
 //! [`evaluate`] does all of it. A front end that shows the plan first calls [`prepare`] and then [`execute`]. [`watch`]
 //! evaluates again what a changed file touches. [`try_tool`] executes one trial and stores nothing.
 
+mod on_server;
 mod prepare;
 mod run_and_score;
 mod try_tool;
 mod watch;
 mod watched_files;
 
+pub(crate) use prepare::{LoadedTool, load_planned_tool};
 pub use prepare::{Prepared, prepare};
 pub use run_and_score::execute;
 pub(crate) use run_and_score::require_free_name;
+pub(crate) use run_and_score::{judge_run, new_context};
 pub use try_tool::{Tried, try_tool};
 pub use watch::{Found, GoldenChange, Round, RoundStart, ScoreChanges, ToolChange, WatchObserver, watch};
 
@@ -23,17 +26,17 @@ use crate::run_loader::StoredRun;
 use crate::tool::grants::{Allowance, Request as GrantRequest};
 use crate::work::Scoring;
 use karat_core::trial::Outcome;
+use karat_format::report::DetailV1;
 use karat_io::cancel::Cancel;
 use karat_report::number::failed_sentence;
 use karat_sandbox::{Isolation, Supervisor};
 use karat_store::event::{Ending, RunEvent};
 use karat_store::record::TrialKey;
-use karat_store::{RunInfo, Store};
+use karat_store::{RunInfo, Store, StoreLocation};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
 
 /// What is to be evaluated, and how.
 #[derive(Default)]
@@ -63,9 +66,15 @@ pub struct EvaluateRequest {
     pub plan_only: bool,
     /// By default computed from the suite.
     pub seed: Option<u64>,
+    /// Leave all trials to workers; for stores on a server.
+    pub no_work: bool,
+    /// A trial of a run on a server is given up when so many workers ended while they had it.
+    pub max_tries: Option<u32>,
     /// Trials at once; by default the number of processors.
     pub jobs: Option<usize>,
-    pub store_folder: PathBuf,
+    pub store: StoreLocation,
+    /// What the report holds of single trials.
+    pub detail: DetailV1,
     /// The user's environment, of which tools see only what is allowed.
     pub environment: BTreeMap<String, OsString>,
     pub supervisor: Supervisor,
@@ -73,12 +82,12 @@ pub struct EvaluateRequest {
 
 impl EvaluateRequest {
     /// Tools on a suite, with defaults for everything else.
-    pub fn new(suite: &str, tools: &[&str], store_folder: PathBuf, supervisor: Supervisor) -> Self {
+    pub fn new(suite: &str, tools: &[&str], store: impl Into<StoreLocation>, supervisor: Supervisor) -> Self {
         let variables = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
         Self {
             suite: Some(suite.to_owned()),
             tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
-            store_folder,
+            store: store.into(),
             environment: variables.collect(),
             supervisor,
             ..Self::default()
@@ -190,6 +199,9 @@ pub enum EvaluateError {
     Failure(Failure),
     #[error("run {} was stopped: {} of {} trials are stored", .info.short_id, .info.outcomes.values().sum::<u64>(), .info.planned)]
     Stopped { info: Box<RunInfo>, ending: Ending },
+    /// The run goes on without this process.
+    #[error("run {} is left to its workers: {} of {} trials are stored", .info.short_id, .info.outcomes.values().sum::<u64>(), .info.planned)]
+    LeftToWorkers { info: Box<RunInfo> },
     /// Executing trials failed. The run is named by its short id.
     #[error("run {run}: {error}")]
     Broken { run: String, error: io::Error },

@@ -1,6 +1,6 @@
 //! Resolves a request, or the plan of a run that is resumed, into what is to be executed.
 
-use super::{EvaluateObserver, EvaluateRequest};
+use super::{EvaluateObserver, EvaluateRequest, Quiet};
 use crate::failure::{Category, Failure, Result};
 use crate::judge::run::plan_judge;
 use crate::profile::resolve_for_suite;
@@ -117,7 +117,7 @@ fn prepare_resumed(
     reference: &str,
     observer: &mut dyn EvaluateObserver,
 ) -> Result<Prepared> {
-    let mut store = Store::open(&request.store_folder)?;
+    let mut store = Store::open(&request.store)?;
     let info = store.find_findings(reference)?;
     let run = &info.short_id;
     let plan = store.plan(&info.id)?;
@@ -148,8 +148,22 @@ fn prepare_resumed(
     Ok(Prepared { loaded, plan, tools, isolation, earlier: Some((store, info.id)), taken_over: None })
 }
 
+/// Loads a tool of a plan on a worker. What it may do was agreed to when the run was planned.
+pub(crate) fn load_planned_tool(
+    planned: &PlannedToolV1,
+    loaded: &LoadedSuite,
+    model: Option<&str>,
+    request: &EvaluateRequest,
+) -> Result<(LoadedTool, Isolation)> {
+    let manifest = ToolManifestV1 { manifest_dir: planned.manifest_dir.clone(), ..planned.manifest.clone() };
+    let asked = [(planned.name.clone(), manifest)];
+    let (mut tools, isolation) = load_tools(&asked, &|_| true, loaded, model, request, &mut Quiet::default())?;
+    let tool = tools.pop().ok_or_else(|| Failure::failed("the tool is missing"))?;
+    Ok((tool, isolation))
+}
+
 /// A tool, and the model that it uses.
-pub(super) type LoadedTool = (Box<dyn Tool>, Option<String>);
+pub(crate) type LoadedTool = (Box<dyn Tool>, Option<String>);
 
 /// Makes sure that what the tools ask for is allowed, chooses their isolation, and reads the files that they name. A manifest
 /// is trusted if the user gave it or it came with Karat, not with the suite.

@@ -1,29 +1,32 @@
 //! Executes what is left of a plan, and scores the run.
 
+use super::on_server::execute_on_server;
 use super::prepare::{LoadedTool, TakenOver};
 use super::{EvaluateError, EvaluateObserver, EvaluateRequest, Evaluated, FirstFailure, Phase, Prepared};
 use crate::failure::{Failure, Result};
-use crate::judge::run::{JudgeEnv, JudgeRequest, run_judge};
+use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, run_judge};
 use crate::profile::ProfileRequest;
 use crate::run::plan::remaining_tasks;
 use crate::run::workers::{Emit, Runners, Workers};
-use crate::run_loader;
+use crate::run_loader::{self, StoredRun};
 use crate::scratch::{Scratch, make_scratch};
 use crate::suite::{LoadedSuite, load};
 use crate::tool::command::isolation_kind;
 use crate::tool::run_context::RunContext;
 use crate::tool::{MissingKey, Task, UnavailableTool, facts_without_program};
+use crate::work::{Scoring, Work};
 use karat_core::ids::ToolName;
 use karat_core::trial::Outcome;
 use karat_core::wording::plural;
 use karat_format::judgement::JudgementV1;
+use karat_format::report::DetailV1;
 use karat_format::run::{PlanV1, ToolFactsV1};
 use karat_format::shipped_suites::locate;
 use karat_io::cancel::Cancel;
 use karat_sandbox::Isolation;
 use karat_store::event::{Ending, RunEvent};
 use karat_store::record::TrialKey;
-use karat_store::{NewRun, RunId, RunLock, RunState, Store, StoreError, StoredTrial};
+use karat_store::{NewRun, RunId, RunInfo, RunLock, RunState, Store, StoreError, StoredTrial};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::Path;
@@ -36,9 +39,15 @@ pub fn execute(
     prepared: Prepared,
     observer: &mut dyn EvaluateObserver,
 ) -> Result<Evaluated, EvaluateError> {
+    if request.store.as_server().is_some() {
+        return execute_on_server(request, prepared, observer);
+    }
+    if request.no_work {
+        return Err(StoreError::NoServer { location: request.store.clone() }.into());
+    }
     let (LockedRun { mut store, id, loaded, _lock }, ending) = run_trials(request, prepared, observer)?;
-    if !Store::is_at(store.folder()) {
-        return Err(StoreError::Missing { folder: store.folder().to_owned() }.into());
+    if !Store::is_at(store.location()) {
+        return Err(StoreError::Missing { store: store.location().clone() }.into());
     }
     let info = store.find(id.as_str())?;
     let done: u64 = info.outcomes.values().sum();
@@ -51,25 +60,19 @@ pub fn execute(
     observer.phase(Phase::Scoring);
     let plan = store.plan(&id)?;
     let changed = load(locate(&plan.suite.place)).map_or(true, |now| now.suite.digest != plan.suite.digest);
-    let mut run = run_loader::with_suite(&mut store, info, plan, loaded)?;
-    let profile = run.profile(&ProfileRequest::default())?;
-    let first_failure = first_failure(&mut store, &id, &run.trials);
-    let mut work = run.work(profile, None);
-    if changed {
-        work.notes.push("the suite changed during the run, so not all trials saw the same code".to_owned());
-    }
-    // The plan names the judge.
-    let wanted = run.judge_request(&JudgeRequest { cache: request.judge.cache, ..JudgeRequest::default() });
+    let notes = changed.then(|| "the suite changed during the run, so not all trials saw the same code".to_owned());
+    let wanted = JudgeRequest { cache: request.judge.cache, ..JudgeRequest::default() };
     observer.phase(Phase::Judging);
-    let folder = store.folder().to_owned();
-    let env = JudgeEnv { request: &wanted, store_folder: &folder, store: Some(&mut store), observer: observer.judge() };
-    let judged = run_judge(env, &run.loaded, &run.models(), &mut work);
+    let judged = judge_run(&mut store, info, plan, loaded, &wanted, notes, observer.judge());
     observer.phase(Phase::Scoring);
-    if let Err(failure) = judged {
-        store.finish(&id, RunState::Stopped, None)?;
-        return Err(EvaluateError::NotJudged { info: Box::new(run.info), failure });
-    }
-    let scoring = work.score(&run.loaded);
+    let judged = match judged {
+        Ok(judged) => judged,
+        Err(failure) => {
+            store.finish(&id, RunState::Stopped, None)?;
+            return Err(EvaluateError::NotJudged { info: Box::new(store.find(id.as_str())?), failure });
+        }
+    };
+    let ScoredRun { run, scoring, first_failure } = judged.score(request.detail);
     let judgements: Vec<JudgementV1> = scoring.judgements.iter().map(JudgementV1::from).collect();
     store.set_judgements(&id, &judgements)?;
     let report = serde_json::to_vec(&scoring.report).map_err(|error| Failure::io("the report", error.into()))?;
@@ -77,12 +80,59 @@ pub fn execute(
     Ok(Evaluated { store, run, scoring, ending, first_failure })
 }
 
+/// A run whose trials are judged.
+pub(crate) struct JudgedRun {
+    run: StoredRun,
+    work: Work,
+    first_failure: Option<FirstFailure>,
+}
+
+/// A run that is scored.
+pub(crate) struct ScoredRun {
+    pub(crate) run: StoredRun,
+    pub(crate) scoring: Scoring,
+    pub(crate) first_failure: Option<FirstFailure>,
+}
+
+impl JudgedRun {
+    pub(crate) fn score(self, detail: DetailV1) -> ScoredRun {
+        let Self { run, mut work, first_failure } = self;
+        work.detail = detail;
+        let scoring = work.score(&run.loaded);
+        ScoredRun { run, scoring, first_failure }
+    }
+}
+
+/// Has the trials of a run judged. The plan names the judge; `wanted` says how the ledger is used.
+pub(crate) fn judge_run(
+    store: &mut Store,
+    info: RunInfo,
+    plan: PlanV1,
+    loaded: LoadedSuite,
+    wanted: &JudgeRequest,
+    notes: impl IntoIterator<Item = String>,
+    observer: &mut dyn JudgeObserver,
+) -> Result<JudgedRun> {
+    let id = info.id.clone();
+    let mut run = run_loader::with_suite(store, info, plan, loaded)?;
+    let profile = run.profile(&ProfileRequest::default())?;
+    let first_failure = first_failure(store, &id, &run.trials);
+    let mut work = run.work(profile, None);
+    work.notes.extend(notes);
+    let wanted = run.judge_request(wanted);
+    let location = store.location().clone();
+    store.share_budget(id.as_str());
+    let env = JudgeEnv { request: &wanted, location: &location, store: Some(store), observer };
+    run_judge(env, &run.loaded, &run.models(), &mut work)?;
+    Ok(JudgedRun { run, work, first_failure })
+}
+
 /// Lines of a tool's output that are shown where nothing else is.
 const LAST_LINES: usize = 10;
 const LAST_BYTES: usize = 64 << 10;
 
 /// The first trial without a report, one that failed before one that was never run, with the end of what it printed.
-fn first_failure(store: &mut Store, id: &RunId, trials: &[StoredTrial]) -> Option<FirstFailure> {
+pub(super) fn first_failure(store: &mut Store, id: &RunId, trials: &[StoredTrial]) -> Option<FirstFailure> {
     let of_kind = |fits: fn(Outcome) -> bool| trials.iter().find(|stored| fits(stored.trial.outcome));
     let first = of_kind(|outcome| !matches!(outcome, Outcome::Reported | Outcome::Skipped));
     let StoredTrial { trial, detail, .. } = first.or_else(|| of_kind(|outcome| outcome != Outcome::Reported))?;
@@ -119,7 +169,6 @@ fn run_trials(
     let cancel = observer.cancel()?;
     let Prepared { loaded, plan, tools, isolation, earlier, taken_over } = prepared;
     let scratch = make_scratch()?;
-    let folder = &request.store_folder;
     let (mut store, locked) = match earlier {
         Some((mut store, id)) => {
             let lock = store.lock(&id)?;
@@ -127,7 +176,7 @@ fn run_trials(
             (store, Some((id, lock)))
         }
         None => {
-            let mut store = Store::create(folder)?;
+            let mut store = Store::create(&request.store)?;
             require_free_name(request.name.as_deref(), &mut store)?;
             (store, None)
         }
@@ -176,7 +225,7 @@ fn run_trials(
     Ok((LockedRun { store, id, loaded, _lock: lock }, ending))
 }
 
-pub(super) fn new_context<'a>(
+pub(crate) fn new_context<'a>(
     request: &'a EvaluateRequest,
     loaded: &'a LoadedSuite,
     plan: &PlanV1,
@@ -188,8 +237,8 @@ pub(super) fn new_context<'a>(
     // Neither the store nor files with recorded answers may be seen.
     let files = plan.tools.iter().flat_map(|tool| [&tool.manifest.submission, &tool.manifest.llm.file]);
     let recorded = files.flatten().map(Path::new).filter(|path| path.is_absolute());
-    let store = request.store_folder.as_path();
-    context.secret.extend(recorded.chain([store]).filter_map(|path| path.canonicalize().ok()));
+    let store = request.store.local_folder();
+    context.secret.extend(recorded.chain([store.as_path()]).filter_map(|path| path.canonicalize().ok()));
     context
 }
 
@@ -224,7 +273,7 @@ pub(crate) fn require_free_name(name: Option<&str>, store: &mut Store) -> Result
 }
 
 /// Applies the required isolation to the trials that the run has already.
-fn require_isolation(request: &EvaluateRequest, store: &mut Store, id: &RunId) -> Result<()> {
+pub(super) fn require_isolation(request: &EvaluateRequest, store: &mut Store, id: &RunId) -> Result<()> {
     let Some(required) = request.require_isolation else { return Ok(()) };
     let kind = isolation_kind(required);
     let is_weaker = |trial: &StoredTrial| trial.detail.isolation_kind.is_some_and(|used| used < kind);

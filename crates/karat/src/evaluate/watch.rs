@@ -291,7 +291,7 @@ fn identity(tool: &PlannedToolV1) -> PlannedToolV1 {
 impl LastRun {
     /// The trials whose tool and case are the same. Those that met an outage are tried again.
     fn take_over(&self, request: &EvaluateRequest, inputs: &Inputs) -> Result<TakenOver> {
-        let mut trials = Store::open(&request.store_folder)?.finished_trials(&self.run)?;
+        let mut trials = Store::open(&request.store)?.finished_trials(&self.run)?;
         let numbers: BTreeMap<&str, u32> =
             inputs.plan.tools.iter().map(|tool| (tool.name.as_str(), tool.trials)).collect();
         trials.retain(|key, (_, outcome)| {

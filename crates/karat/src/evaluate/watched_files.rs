@@ -51,8 +51,8 @@ impl WatchedFiles {
             let file = tool.strip_prefix("replay:").unwrap_or(tool);
             (file.len() < tool.len() || tool.ends_with(".toml")).then(|| real(Path::new(file)))
         });
-        let store = request.store_folder.as_path();
-        let ignored = ignored.iter().map(PathBuf::as_path).chain([store]).map(real).collect();
+        let store = request.store.local_folder();
+        let ignored = ignored.iter().map(PathBuf::as_path).chain([store.as_path()]).map(real).collect();
         Self { suite, folders: BTreeSet::new(), files: named.collect(), ignored }
     }
 
@@ -247,7 +247,7 @@ mod tests {
         let request = EvaluateRequest {
             suite: Some(suite),
             tools: tools.iter().map(|tool| root.join(tool).display().to_string()).collect(),
-            store_folder: root.join("suite/.karat"),
+            store: root.join("suite/.karat").into(),
             ..EvaluateRequest::default()
         };
         WatchedFiles::new(&request, &[root.join("report.html")])

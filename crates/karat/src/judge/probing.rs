@@ -14,9 +14,8 @@ use karat_core::scorecard::{PairOrder, PairQuestion};
 use karat_core::trial::Trial;
 use karat_format::probe::ProbeV1;
 use karat_llm::judge_id::JudgeId;
-use karat_store::Store;
+use karat_store::{Store, StoreLocation};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 /// A wrong answer.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -37,7 +36,7 @@ pub struct ProbeRequest {
     /// Maximum number of known-right and of known-wrong pairs.
     pub pairs: usize,
     pub judge: JudgeRequest,
-    pub store_folder: PathBuf,
+    pub store: StoreLocation,
 }
 
 /// A probed judge.
@@ -51,8 +50,8 @@ pub struct ProbedJudge {
     /// Why probes have no answer, and how often.
     pub failures: BTreeMap<String, usize>,
     pub asked: SessionResult,
-    /// The folder of the store that holds the scorecard.
-    pub stored_in: PathBuf,
+    /// The store that holds the scorecard.
+    pub stored_in: StoreLocation,
 }
 
 /// Probes a judge, and stores the scorecard for reports that use the same judge.
@@ -61,10 +60,10 @@ pub fn probe_judge(request: &ProbeRequest, observer: &mut dyn JudgeObserver) -> 
     let judge = open_judge(&loaded, &request.judge)?;
     let identity = judge.identity().ok_or_else(|| refusal(&judge, &request.suite))?;
     // Open the store before asking, so that paid answers cannot be lost.
-    let folder = &request.store_folder;
-    let mut store = Store::create(folder)?;
-    let stored_in = store.folder().to_owned();
-    let env = JudgeEnv { request: &request.judge, store_folder: folder, store: Some(&mut store), observer };
+    let location = &request.store;
+    let mut store = Store::create(location)?;
+    let stored_in = location.clone();
+    let env = JudgeEnv { request: &request.judge, location, store: Some(&mut store), observer };
     let ask = |context: &mut JudgeContext<'_>| probe(&judge, identity, stored_in, request.pairs, context);
     let Some(probed) = env.with(&judge, &loaded, &[], ask)? else {
         let message = "has no golden with a title or a description, from which probes are made";
@@ -91,7 +90,7 @@ fn refusal(judge: &Judge, suite: &str) -> Failure {
 fn probe(
     judge: &Judge,
     identity: JudgeId,
-    stored_in: PathBuf,
+    stored_in: StoreLocation,
     most: usize,
     context: &mut JudgeContext<'_>,
 ) -> Result<Option<ProbedJudge>> {

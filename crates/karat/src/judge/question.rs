@@ -14,8 +14,9 @@ use karat_core::suite::Case;
 use karat_core::trial::Trial;
 use karat_format::document::suggest::nearest;
 use karat_format::snapshot::SnapshotV1;
+use karat_store::StoreLocation;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The question, and who is asked.
 #[expect(missing_docs, reason = "field names say it")]
@@ -31,7 +32,7 @@ pub struct QuestionRequest {
     pub golden_at: Option<String>,
     pub finding_at: Option<String>,
     pub judge: JudgeRequest,
-    pub store_folder: PathBuf,
+    pub store: StoreLocation,
 }
 
 /// What a judge answered.
@@ -82,7 +83,7 @@ pub fn ask_question(request: &QuestionRequest, observer: &mut dyn JudgeObserver)
     let (golden, finding) = (&case.goldens[golden], &trial.findings[0]);
     let question =
         PairQuestion { case: &case, trial: &trial, golden, finding, score: 0.0, order: PairOrder::GoldenFirst };
-    let env = JudgeEnv { request: &request.judge, store_folder: &request.store_folder, store: None, observer };
+    let env = JudgeEnv { request: &request.judge, location: &request.store, store: None, observer };
     let trials = std::slice::from_ref(&trial);
     let asked = env.with(&judge, &loaded, trials, |context| context.ask_about(&judge, &[question]))?;
     let Some(first) = asked.judgements.first() else {

@@ -195,11 +195,11 @@ impl Judge {
         self.members().iter().find(|member| member.engine().is_none()).map(|member| &member.name)
     }
 
-    pub(super) fn asks_models(&self) -> bool {
+    pub(crate) fn asks_models(&self) -> bool {
         self.engines().next().is_some()
     }
 
-    pub(super) fn asks_people(&self) -> bool {
+    pub(crate) fn asks_people(&self) -> bool {
         self.members().iter().any(|member| matches!(member.kind, JudgeKind::People))
     }
 

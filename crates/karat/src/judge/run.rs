@@ -3,6 +3,7 @@
 use super::registry::{Judge, JudgeRegistry, NONE};
 use super::session::{JudgeContext, JudgeEvent, ask, cannot_audit};
 use crate::failure::{Category, Failure, Result};
+use crate::run_loader::profile_of_plan;
 use crate::suite::LoadedSuite;
 use crate::work::Work;
 use karat_core::ids::JudgeName;
@@ -15,13 +16,14 @@ use karat_core::trial::Trial;
 use karat_core::wording::plural;
 use karat_format::probe::ProbeV1;
 use karat_format::report::{FindingKindV1, JudgeV1, MeasuredAgreementV1, ReportV1};
+use karat_format::run::PlanV1;
 use karat_io::cancel::Cancel;
 use karat_io::files::Files;
 use karat_llm::ledger::{CacheMode, Ledger, MemoryLedger};
 use karat_llm::provider::ProviderEnv;
 use karat_llm::vendor;
 use karat_store::label::labels_as_judgements;
-use karat_store::{Store, StoreError};
+use karat_store::{Store, StoreError, StoreLocation};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -60,8 +62,8 @@ impl JudgeObserver for NoObserver {}
 #[expect(missing_docs, reason = "field names say it")]
 pub struct JudgeEnv<'a> {
     pub request: &'a JudgeRequest,
-    /// The folder of the store, for the ledger and the labels.
-    pub store_folder: &'a Path,
+    /// Where the store is, for the ledger and the labels.
+    pub location: &'a StoreLocation,
     /// The store, if it is already open.
     pub store: Option<&'a mut Store>,
     pub observer: &'a mut dyn JudgeObserver,
@@ -74,47 +76,126 @@ pub fn run_judge(
     models: &[(String, String)],
     work: &mut Work,
 ) -> Result<()> {
-    let recorded = use_recorded_only(env.request, work);
-    let registry = registry(loaded, env.request);
-    let name = env.request.judge.clone().unwrap_or_else(|| registry.default_name(&work.profile));
-    let judge = match registry.open(&name) {
-        // It is unknown. A judge whose decisions were given need not be one that can be asked.
-        Err(Failure::Message(Category::Usage, _)) if recorded => None,
-        Err(Failure::Message(Category::Usage, error)) if !work.judgements.is_empty() => {
-            let given: BTreeSet<&str> = work.judgements.iter().map(|judgement| judgement.judge.as_str()).collect();
-            let given = Vec::from_iter(given).join(", ");
-            return Err(Failure::usage(format!("{error}; judgements were given of {given}")));
-        }
-        other => other?,
-    };
-    // The judge of a stored run was confirmed when the run was started.
-    if env.store.is_none() {
-        require_key_consent(env.request, judge.as_ref())?;
-    }
-    work.profile.judge = judge.as_ref().map_or_else(|| NONE.to_owned(), |judge| judge.name.to_string());
-    let Some(judge) = judge else {
-        close_judged_trials(loaded, recorded.then_some(name.as_str()), work);
+    let opened = OpenedJudge::new(env.request, loaded, env.store.is_some(), &mut work.judgements, &mut work.profile)?;
+    let Some(judge) = &opened.judge else {
+        close_judged_trials(loaded, opened.recorded.then_some(opened.name.as_str()), work);
         return Ok(());
     };
-    if !recorded {
-        add_human_labels(&judge, &mut env, loaded, work)?;
+    if !opened.recorded {
+        add_human_labels(judge, &mut env, loaded, work)?;
     }
-    work.notes.extend(same_vendor_note(&judge, models));
-    let probes = latest_probes(&judge, &mut env, work);
-    let agreements = measured_agreements(&judge, &work.trials);
+    work.notes.extend(same_vendor_note(judge, models));
+    let kinds = FindingKinds::new(&work.trials);
+    let mut describe = describe_judges(judge, &mut env, &work.profile, kinds, &mut work.notes);
     let given = std::mem::take(&mut work.judgements);
     let mut result =
-        env.with(&judge, loaded, &work.trials, |context| ask(&judge, &work.trials, given, &work.profile, context))?;
-    for judge in &mut result.judges {
-        judge.probe = probes.get(&judge.judge).cloned();
-        judge.measured_agreement = agreements.get(&judge.judge).copied();
-    }
+        env.with(judge, loaded, &work.trials, |context| ask(judge, &work.trials, given, &work.profile, context))?;
+    result.judges.iter_mut().for_each(&mut describe);
     work.judgements = result.judgements;
     work.voices = result.voices;
     work.asked = result.judges;
     work.spent = result.spent;
     work.notes.extend(result.notes);
     Ok(())
+}
+
+/// The judge that was asked for, or the profile's.
+pub(crate) struct OpenedJudge {
+    pub(crate) name: String,
+    /// `None` if there is nobody to ask.
+    pub(crate) judge: Option<Judge>,
+    /// Whether the judgements that were given are its own.
+    pub(crate) recorded: bool,
+}
+
+impl OpenedJudge {
+    /// Opens it, and names it in the profile. Of the given judgements only its own stay, if there are any.
+    pub(crate) fn new(
+        request: &JudgeRequest,
+        loaded: &LoadedSuite,
+        has_store: bool,
+        given: &mut Vec<Judgement>,
+        profile: &mut Profile,
+    ) -> Result<Self> {
+        let recorded = use_recorded_only(request, given);
+        let registry = registry(loaded, request);
+        let name = request.judge.clone().unwrap_or_else(|| registry.default_name(profile));
+        let judge = match registry.open(&name) {
+            // It is unknown. A judge whose decisions were given need not be one that can be asked.
+            Err(Failure::Message(Category::Usage, _)) if recorded => None,
+            Err(Failure::Message(Category::Usage, error)) if !given.is_empty() => {
+                let given: BTreeSet<&str> = given.iter().map(|judgement| judgement.judge.as_str()).collect();
+                let given = Vec::from_iter(given).join(", ");
+                return Err(Failure::usage(format!("{error}; judgements were given of {given}")));
+            }
+            other => other?,
+        };
+        // The judge of a stored run was confirmed when the run was started.
+        if !has_store {
+            require_key_consent(request, judge.as_ref())?;
+        }
+        profile.judge = judge.as_ref().map_or_else(|| NONE.to_owned(), |judge| judge.name.to_string());
+        Ok(Self { name, judge, recorded })
+    }
+
+    /// Without a judge to ask, the judges whose judgements of a trial must cover all of its pairs. By default all recorded judges
+    /// count except people, whose labels are samples and corrections.
+    pub(crate) fn closing<'j>(&self, given: impl Iterator<Item = &'j Judgement>) -> BTreeSet<&'j JudgeName> {
+        let named = self.recorded.then_some(self.name.as_str());
+        given.map(|judgement| &judgement.judge).filter(|judge| closes(judge, named)).collect()
+    }
+}
+
+fn closes(judge: &JudgeName, named: Option<&str>) -> bool {
+    named.map_or(!judge.is_human(), |name| judge.as_str() == name)
+}
+
+/// Says of every judge how many pairs its judgements do not cover.
+pub(crate) fn uncovered_notes(by_judge: &BTreeMap<JudgeName, usize>) -> impl Iterator<Item = String> {
+    by_judge.iter().map(|(judge, count)| {
+        let pairs = plural(*count, "pair", "pairs");
+        let are = if *count == 1 { "is" } else { "are" };
+        format!(
+            "{judge}: {pairs} that the score alone would match {are} unjudged and count as no match: the judgements given do \
+             not cover them, and their judge cannot be asked"
+        )
+    })
+}
+
+/// What is stated of the judge and of a panel's members, beside what they did.
+pub(crate) fn describe_judges(
+    judge: &Judge,
+    env: &mut JudgeEnv<'_>,
+    profile: &Profile,
+    kinds: FindingKinds,
+    notes: &mut Vec<String>,
+) -> impl FnMut(&mut JudgeV1) + use<> {
+    let probes = latest_probes(judge, env, profile, notes);
+    let agreements = measured_agreements(judge, kinds);
+    move |own| {
+        own.probe = probes.get(&own.judge).cloned();
+        own.measured_agreement = agreements.get(&own.judge).copied();
+    }
+}
+
+/// Of how many findings it is known who reports them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FindingKinds {
+    pub(crate) all: usize,
+    pub(crate) scanned: usize,
+}
+
+impl FindingKinds {
+    fn new<'t>(trials: impl IntoIterator<Item = &'t Trial>) -> Self {
+        let mut kinds = Self::default();
+        trials.into_iter().for_each(|trial| kinds.add(trial));
+        kinds
+    }
+
+    pub(crate) fn add(&mut self, trial: &Trial) {
+        self.all += trial.findings.len();
+        self.scanned += trial.findings.iter().filter(|finding| finding.is_from_scanner()).count();
+    }
 }
 
 /// Fails if a model answered fewer than half of its questions, since the others count as no match, unless that is allowed.
@@ -149,6 +230,12 @@ pub(crate) fn plan_judge(request: &JudgeRequest, loaded: &LoadedSuite, profile: 
     profile.judge = name;
     profile.judge_by_variable = false;
     Ok(())
+}
+
+/// The judge of a plan, opened; `None` where nobody is asked.
+pub(crate) fn judge_of_plan(loaded: &LoadedSuite, plan: &PlanV1, request: &JudgeRequest) -> Result<Option<Judge>> {
+    let profile = profile_of_plan(plan, "that is planned")?;
+    registry(loaded, request).open(&profile.judge)
 }
 
 /// Opens the requested judge; default: the local one.
@@ -187,33 +274,25 @@ fn registry<'a>(loaded: &'a LoadedSuite, request: &JudgeRequest) -> JudgeRegistr
 }
 
 /// If the requested judge is one whose judgements were given, keeps only these, and returns true.
-fn use_recorded_only(request: &JudgeRequest, work: &mut Work) -> bool {
+fn use_recorded_only(request: &JudgeRequest, given: &mut Vec<Judgement>) -> bool {
     let is_own = |judgement: &Judgement| request.judge.as_deref() == Some(judgement.judge.as_str());
-    let recorded = work.judgements.iter().any(is_own);
+    let recorded = given.iter().any(is_own);
     if recorded {
-        work.judgements.retain(is_own);
+        given.retain(is_own);
     }
     recorded
 }
 
 /// Without a judge to ask, the pairs that recorded judgements of a trial do not cover are unjudged, not decided by their score.
-/// By default all recorded judges count except people, whose labels are samples and corrections.
 fn close_judged_trials(loaded: &LoadedSuite, named: Option<&str>, work: &mut Work) {
-    let counts = |judge: &&JudgeName| named.map_or(!judge.is_human(), |name| judge.as_str() == name);
-    let judges = work.judgements.iter().map(|judgement| &judgement.judge).filter(counts).collect();
+    let judges =
+        work.judgements.iter().map(|judgement| &judgement.judge).filter(|judge| closes(judge, named)).collect();
     let open = mark_unjudged(&loaded.suite, &work.trials, &work.judgements, &work.profile, &judges);
-    let mut by_judge: BTreeMap<&JudgeName, usize> = BTreeMap::new();
+    let mut by_judge: BTreeMap<JudgeName, usize> = BTreeMap::new();
     for judgement in &open {
-        *by_judge.entry(&judgement.judge).or_default() += 1;
+        *by_judge.entry(judgement.judge.clone()).or_default() += 1;
     }
-    for (judge, count) in by_judge {
-        let pairs = plural(count, "pair", "pairs");
-        let are = if count == 1 { "is" } else { "are" };
-        work.notes.push(format!(
-            "{judge}: {pairs} that the score alone would match {are} unjudged and count as no match: the judgements given do \
-             not cover them, and their judge cannot be asked"
-        ));
-    }
+    work.notes.extend(uncovered_notes(&by_judge));
     work.judgements.extend(open);
 }
 
@@ -225,26 +304,32 @@ fn add_human_labels(judge: &Judge, env: &mut JudgeEnv<'_>, loaded: &LoadedSuite,
     if labels.is_empty() {
         return Ok(());
     }
-    // Audits apply only if responses are audited; otherwise they would decide verdicts.
     let audits = work.profile.method == Method::Audit;
-    let applies = |judgement: &Judgement| match judgement.decision {
+    // Files may already contain a person's labels.
+    let given: BTreeSet<JudgeName> = work.judgements.iter().map(|judgement| judgement.judge.clone()).collect();
+    let labels = labels_as_judgements(&labels, &loaded.suite, &work.trials);
+    work.judgements.extend(applicable_labels(labels, audits, &given));
+    Ok(())
+}
+
+/// Audits apply only if responses are audited; otherwise they would decide verdicts.
+pub(crate) fn applicable_labels(
+    labels: Vec<Judgement>,
+    audits: bool,
+    given: &BTreeSet<JudgeName>,
+) -> impl Iterator<Item = Judgement> {
+    let applies = move |judgement: &Judgement| match judgement.decision {
         Decision::Extra(_) => true,
         Decision::Audit(_) => audits,
         _ => !audits,
     };
-    // Files may already contain a person's labels.
-    let given: BTreeSet<JudgeName> = work.judgements.iter().map(|judgement| judgement.judge.clone()).collect();
-    let labels = labels_as_judgements(&labels, &loaded.suite, &work.trials).into_iter();
-    work.judgements.extend(labels.filter(|judgement| applies(judgement) && !given.contains(&judgement.judge)));
-    Ok(())
+    labels.into_iter().filter(move |judgement| applies(judgement) && !given.contains(&judgement.judge))
 }
 
 /// How far the judge or a panel's members agree with what they were measured against, by name, for the kind of findings that most
 /// are of; where nothing was measured on that kind, on the other.
-fn measured_agreements(judge: &Judge, trials: &[Trial]) -> BTreeMap<String, MeasuredAgreementV1> {
-    let findings = || trials.iter().flat_map(|trial| &trial.findings);
-    let scanned = findings().filter(|finding| finding.is_from_scanner()).count();
-    let is_scanned = 2 * scanned > findings().count();
+fn measured_agreements(judge: &Judge, kinds: FindingKinds) -> BTreeMap<String, MeasuredAgreementV1> {
+    let is_scanned = 2 * kinds.scanned > kinds.all;
     let (review, scanner) = (FindingKindV1::ReviewComments, FindingKindV1::ScannerFindings);
     let most_findings = if is_scanned { scanner } else { review };
     let agreement = |member: &Judge| {
@@ -258,13 +343,18 @@ fn measured_agreements(judge: &Judge, trials: &[Trial]) -> BTreeMap<String, Meas
 }
 
 /// The latest probes of the judge or of a panel's members, by name. No store is created for that.
-fn latest_probes(judge: &Judge, env: &mut JudgeEnv<'_>, work: &mut Work) -> BTreeMap<String, ProbeV1> {
+fn latest_probes(
+    judge: &Judge,
+    env: &mut JudgeEnv<'_>,
+    profile: &Profile,
+    notes: &mut Vec<String>,
+) -> BTreeMap<String, ProbeV1> {
     // A probe is about pairs and says nothing about audits.
-    if work.profile.method == Method::Audit {
+    if profile.method == Method::Audit {
         return BTreeMap::new();
     }
     let mut opened = match &env.store {
-        None if Store::is_at(env.store_folder) => Some(Store::read_only(env.store_folder)),
+        None if Store::is_at(env.location) => Some(Store::read_only(env.location)),
         _ => None,
     };
     let store = match (&mut env.store, &mut opened) {
@@ -273,7 +363,7 @@ fn latest_probes(judge: &Judge, env: &mut JudgeEnv<'_>, work: &mut Work) -> BTre
         // A store of an earlier version contains no probes.
         (None, None | Some(Err(StoreError::ReadOnly { .. }))) => return BTreeMap::new(),
         (None, Some(Err(error))) => {
-            work.notes.push(format!("it is unknown whether the judge {} was probed: {error}", judge.name));
+            notes.push(format!("it is unknown whether the judge {} was probed: {error}", judge.name));
             return BTreeMap::new();
         }
     };
@@ -283,7 +373,7 @@ fn latest_probes(judge: &Judge, env: &mut JudgeEnv<'_>, work: &mut Work) -> BTre
         let name = member.name.to_string();
         match store.latest_probe(&identity.key()) {
             Ok(probe) => found.extend(probe.map(|probe| (name, probe))),
-            Err(error) => work.notes.push(format!("it is unknown whether the judge {name} was probed: {error}")),
+            Err(error) => notes.push(format!("it is unknown whether the judge {name} was probed: {error}")),
         }
     }
     found
@@ -298,13 +388,13 @@ impl JudgeEnv<'_> {
         trials: &[Trial],
         work: impl FnOnce(&mut JudgeContext<'_>) -> Result<T>,
     ) -> Result<T> {
-        let folder = self.store_folder;
+        let location = self.location;
         let cache = self.request.cache;
         let mut opened = match &self.store {
             Some(_) => None,
-            None if judge.asks_models() && cache == CacheMode::ReadWrite => Some(Store::create(folder)?),
-            None if Store::is_at(folder) && (judge.asks_people() || judge.asks_models() && cache.reads()) => {
-                Some(Store::open(folder)?)
+            None if judge.asks_models() && cache == CacheMode::ReadWrite => Some(Store::create(location)?),
+            None if Store::is_at(location) && (judge.asks_people() || judge.asks_models() && cache.reads()) => {
+                Some(Store::open(location)?)
             }
             None => None,
         };
@@ -339,7 +429,7 @@ impl JudgeEnv<'_> {
     }
 }
 
-fn same_vendor_note(judge: &Judge, models: &[(String, String)]) -> Option<String> {
+pub(crate) fn same_vendor_note(judge: &Judge, models: &[(String, String)]) -> Option<String> {
     let ids = judge.engines().map(|engine| engine.provider().id());
     let vendors: Vec<&str> = ids.map(|id| vendor::vendor_of_model(&id.model).unwrap_or(&id.provider)).collect();
     let same = |model: &str| vendor::vendor_of_model(model).is_some_and(|vendor| vendors.contains(&vendor));

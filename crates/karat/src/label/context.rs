@@ -19,7 +19,7 @@ use karat_core::trial::Trial;
 use karat_format::shipped_suites::locate;
 use karat_io::files::Files;
 use karat_store::label::{Label, labels_as_judgements};
-use karat_store::{RunInfo, Store};
+use karat_store::{RunInfo, Store, StoreLocation};
 use std::path::{Path, PathBuf};
 
 /// Enough samples for the digits of an interval's width that are shown.
@@ -48,8 +48,9 @@ impl LabelContext {
         let mut work = Work { judgements, ..Work::new(trials, profile.clone()) };
         if work.judgements.is_empty() && matches!(profile.method, Method::Score) && profile.judge != NONE {
             let request = JudgeRequest { judge: Some(NAME.to_owned()), ..JudgeRequest::default() };
-            let env =
-                JudgeEnv { request: &request, store_folder: Path::new(""), store: None, observer: &mut NoObserver };
+            // The local judge needs no store.
+            let nowhere = StoreLocation::from(Path::new(""));
+            let env = JudgeEnv { request: &request, location: &nowhere, store: None, observer: &mut NoObserver };
             run_judge(env, &loaded, &[], &mut work)?;
         }
         Ok(Self::from_work(loaded, Work { profile, ..work }))

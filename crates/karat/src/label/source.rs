@@ -22,7 +22,7 @@ use karat_store::label::{
     Annotator, FindingText, GoldenText, ImportContext, LabelAnswer, LabelKey, LabelKind, NewLabel, SHORT, Sample,
     Source, Subject, class_named, label_judgements, labels_as_judgements, read,
 };
-use karat_store::{AddedLabels, OnExisting, RunInfo, Store};
+use karat_store::{AddedLabels, OnExisting, RunInfo, Store, StoreLocation};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ pub struct LabelRequest {
     pub profile: ProfileRequest,
     /// The judge that decides which findings are extras.
     pub judge: JudgeRequest,
-    pub store_folder: PathBuf,
+    pub store: StoreLocation,
 }
 
 impl LabelRequest {
@@ -124,7 +124,7 @@ struct LabelSource {
 impl LabelSource {
     /// Loads trials, and the profile that selects the pairs to label.
     fn load(request: &LabelRequest) -> Result<(Self, Result<Profile>)> {
-        let folder = &request.store_folder;
+        let location = &request.store;
         if let Some(name) = &request.suite {
             let loaded = load_suite(name)?;
             let nothing = "nothing to label; add a submission with --submission FILE";
@@ -133,11 +133,11 @@ impl LabelSource {
             let judge = request.judge.clone();
             return Ok((Self { loaded, trials, judgements: Vec::new(), run: None, judge }, profile));
         }
-        if request.run.is_none() && !Store::is_at(folder) {
+        if request.run.is_none() && !Store::is_at(location) {
             let help = "use a suite with --suite and --submission instead";
-            return Err(Failure::usage(format!("no runs in {}; {help}", folder.display())));
+            return Err(Failure::usage(format!("no runs in {location}; {help}")));
         }
-        let mut store = Store::open(folder)?;
+        let mut store = Store::open(location)?;
         let run = run_loader::run(&mut store, request.run.as_deref().unwrap_or("latest"))?;
         let judgements = run_loader::judgements(&mut store, &run.info)?;
         let (profile, judge) = (run.profile(&request.profile), run.judge_request(&request.judge));
@@ -148,7 +148,7 @@ impl LabelSource {
     /// Scores the trials: which findings are extras depends on the judge of the pairs.
     fn score(self, profile: Profile, request: &LabelRequest, observer: &mut dyn JudgeObserver) -> Result<LabelContext> {
         let mut work = Work::new(self.trials, profile);
-        let env = JudgeEnv { request: &self.judge, store_folder: &request.store_folder, store: None, observer };
+        let env = JudgeEnv { request: &self.judge, location: &request.store, store: None, observer };
         run_judge(env, &self.loaded, &[], &mut work)?;
         Ok(LabelContext::from_work(self.loaded, work))
     }
@@ -202,7 +202,7 @@ pub fn score_for_adoption(
     let profile = resolve_for_suite(&request.profile, Some(&loaded))?;
     let trials = match &request.run {
         Some(run) => {
-            let run = run_loader::run(&mut Store::open(&request.store_folder)?, run)?;
+            let run = run_loader::run(&mut Store::open(&request.store)?, run)?;
             run.trials.into_iter().map(|stored| stored.trial).collect()
         }
         None => {
@@ -211,12 +211,12 @@ pub fn score_for_adoption(
         }
     };
     let mut work = Work::new(trials, profile);
-    let env = JudgeEnv { request: &request.judge, store_folder: &request.store_folder, store: None, observer };
+    let env = JudgeEnv { request: &request.judge, location: &request.store, store: None, observer };
     run_judge(env, &loaded, &[], &mut work)?;
     work.judgements.retain(|judgement| !matches!(judgement.decision, Decision::Extra(_)));
     let mut labels = read_judgement_files(labels, &loaded.suite)?;
-    if Store::is_at(&request.store_folder) {
-        let stored = Store::open(&request.store_folder)?.labels()?;
+    if Store::is_at(&request.store) {
+        let stored = Store::open(&request.store)?.labels()?;
         labels.extend(labels_as_judgements(&stored, &loaded.suite, &work.trials));
     }
     // One label per person and finding.
@@ -283,7 +283,7 @@ pub fn add_label(request: &AddLabelRequest, observer: &mut dyn JudgeObserver) ->
         NewLabel { subject, annotator, answer, note, picked_with_probability, source: Source::Added }
     };
     let on_existing = if request.change { OnExisting::Correct } else { OnExisting::Refuse };
-    let mut store = Store::create(&request.source.store_folder)?;
+    let mut store = Store::create(&request.source.store)?;
     let first = label(subject);
     if kind == LabelKind::Pair {
         store.add_label(&first, on_existing)?;
@@ -331,9 +331,9 @@ fn find(request: &AddLabelRequest) -> Result<(Subject, Option<(LabelSource, Prof
         return Err(Failure::usage(format!("{message}, as `karat label next` shows them")));
     }
     let mut found: BTreeMap<String, Subject> = BTreeMap::new();
-    let folder = &request.source.store_folder;
-    if Store::is_at(folder) {
-        let labelled = Store::open(folder)?.labelled_subjects(&id)?;
+    let location = &request.source.store;
+    if Store::is_at(location) {
+        let labelled = Store::open(location)?.labelled_subjects(&id)?;
         found.extend(labelled.into_iter().map(|subject| (subject.key().to_string(), subject)));
     }
     // A labelled item needs no run. Others, and extras that report the same, are looked up in the run or submission.
@@ -372,7 +372,7 @@ pub struct ExportedLabels {
 
 /// Exports labels as judgements, of one annotator or of all.
 pub fn export_labels(request: &LabelRequest, only: Option<&Annotator>) -> Result<ExportedLabels> {
-    let mut labels = Store::open(&request.store_folder)?.labels()?;
+    let mut labels = Store::open(&request.store)?.labels()?;
     labels.retain(|label| only.is_none_or(|only| label.annotator == *only));
     let (source, _) = LabelSource::load(request)?;
     let judged = label_judgements(&labels, &source.loaded.suite, &source.trials);
@@ -387,9 +387,9 @@ pub fn import_labels(request: &LabelRequest, files: &[PathBuf], change: bool) ->
     refuse_repeated_stdin(files.iter().chain(&request.submissions))?;
     let (source, _) = LabelSource::load(request)?;
     let inputs = files.iter().map(|path| open_lines(path)).collect::<Result<Vec<_>, _>>()?;
-    let folder = &request.store_folder;
-    let stored = if Store::is_at(folder) { Store::open(folder)?.labels()? } else { Vec::new() };
+    let location = &request.store;
+    let stored = if Store::is_at(location) { Store::open(location)?.labels()? } else { Vec::new() };
     let (suite, trials) = (&source.loaded.suite, &source.trials);
     let labels = read(inputs, &ImportContext { suite, trials, stored: &stored, change })?;
-    Ok(Store::create(folder)?.add_labels(&labels, if change { OnExisting::Correct } else { OnExisting::Refuse })?)
+    Ok(Store::create(location)?.add_labels(&labels, if change { OnExisting::Correct } else { OnExisting::Refuse })?)
 }

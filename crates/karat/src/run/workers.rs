@@ -13,7 +13,7 @@ use karat_store::record::TrialRecord;
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -44,7 +44,8 @@ enum Message {
     Retrying(TrialRecord, Duration),
 }
 
-type Sender = SyncSender<io::Result<Message>>;
+/// Is told of a trial that met an outage and is tried again after a wait; `false` ends it.
+type OnOutage<'a> = dyn Fn(TrialRecord, Duration) -> bool + 'a;
 
 /// Trials in a batch, which a store makes durable at the cost of one.
 const MAX_BATCH: usize = 512;
@@ -78,7 +79,7 @@ impl<'a> Workers<'a> {
         let cancel = &self.context.cancel;
         let next = AtomicUsize::new(0);
         let failures = AtomicUsize::new(0);
-        let (sender, receiver) = sync_channel(MAX_QUEUE);
+        let (sender, receiver) = sync_channel::<io::Result<Message>>(MAX_QUEUE);
         std::thread::scope(|scope| {
             for _ in 0..jobs.clamp(1, self.tasks.len().max(1)) {
                 let (sender, next, failures) = (sender.clone(), &next, &failures);
@@ -87,7 +88,8 @@ impl<'a> Workers<'a> {
                 scope.spawn(move || {
                     while !cancel.is_cancelled() && !enough() {
                         let Some(task) = self.tasks.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
-                        let Some(done) = self.execute(task, Some(&sender)).transpose() else { continue };
+                        let on_outage = |record, wait| sender.send(Ok(Message::Retrying(record, wait))).is_ok();
+                        let Some(done) = self.execute(task, Some(&on_outage)).transpose() else { continue };
                         if done.as_ref().is_ok_and(|record| failed(record.trial.outcome)) {
                             failures.fetch_add(1, Ordering::Relaxed);
                         }
@@ -118,8 +120,13 @@ impl<'a> Workers<'a> {
         self.execute(task, None)
     }
 
-    /// Runs a trial; again after an outage, if there is a sender for that.
-    fn execute(&self, task: &Task, sender: Option<&Sender>) -> RunResult {
+    /// Runs a trial; again after an outage.
+    pub(crate) fn execute_with_retries(&self, task: &Task) -> RunResult {
+        self.execute(task, Some(&|_, _| true))
+    }
+
+    /// Runs a trial; again after an outage, if there is an observer of that and it does not refuse.
+    fn execute(&self, task: &Task, on_outage: Option<&OnOutage<'_>>) -> RunResult {
         let started_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64);
         let Some(runner) = self.runners.get(&task.key.tool) else { return Ok(None) };
         let slot = self.cases.get(&task.key.case);
@@ -136,12 +143,13 @@ impl<'a> Workers<'a> {
                 record.detail.remarks.push(format!("it met {} before", count(outages as usize, "outage")));
             }
             let is_outage = record.trial.outcome == Outcome::Unavailable;
-            let Some((sender, wait)) = sender.filter(|_| is_outage).zip(runner.retries().wait(outages + 1)) else {
+            let Some((on_outage, wait)) = on_outage.filter(|_| is_outage).zip(runner.retries().wait(outages + 1))
+            else {
                 return Ok(Some(record));
             };
             outages += 1;
             record.artifacts.clear();
-            if sender.send(Ok(Message::Retrying(record, wait))).is_err() || !self.context.cancel.sleep(wait) {
+            if !on_outage(record, wait) || !self.context.cancel.sleep(wait) {
                 return Ok(None);
             }
         }

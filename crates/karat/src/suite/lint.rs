@@ -1,5 +1,7 @@
 //! Problems of a suite that loads: goldens that cannot match, lines outside the file, keywords without effect.
 
+mod proofs;
+
 use super::code::{CodeSource, damaged_objects};
 use super::{LoadedSuite, StatedIn};
 use karat_core::golden::{Acceptance, Golden};
@@ -26,12 +28,14 @@ pub fn lint(loaded: &LoadedSuite, profile: &Profile) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
     let with_code = cases.iter().any(|case| loaded.has_tree(&case.id));
     let mut sound = BTreeSet::new();
+    let kept = proofs::read_kept_proofs(loaded, &mut diagnostics);
     for case in cases {
         let mut lints = Vec::new();
         case_lints(loaded, case, &index, &mut lints);
         code_lints(loaded, case, with_code, &mut sound, &mut lints);
         for (g, golden) in case.goldens.iter().enumerate() {
             golden_lints(loaded, case, g, golden, profile, &mut lints);
+            proofs::proof_lints(loaded, case, g, golden, &kept, &mut lints);
         }
         duplicate_goldens(case, &mut lints);
         if !lints.is_empty() {
@@ -126,6 +130,7 @@ fn golden_lints(
 ) {
     if loaded.has_tree(&case.id) {
         place_lints(loaded, case, index, golden, lints);
+        proofs::quote_lint(loaded, case, index, golden, lints);
     }
     let texts = [&golden.title, &golden.description, &golden.root_cause, &golden.attack_scenario, &golden.fix];
     let text = texts.iter().filter_map(|t| t.as_deref()).collect::<Vec<_>>().join("\n").to_lowercase();

@@ -8,9 +8,12 @@ pub mod edit;
 pub mod from_commit;
 mod from_fix;
 pub mod init;
+mod kept_proofs;
 pub mod lint;
 mod load;
 pub(crate) mod objects;
+pub(crate) mod package;
+pub mod prove;
 pub mod unused_objects;
 mod yaml_text;
 

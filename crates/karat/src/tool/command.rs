@@ -1,12 +1,12 @@
 //! A tool that is a program, run on a fresh checkout of each case.
 
 mod blocked;
-mod environment;
+pub(crate) mod environment;
 mod examine;
 mod import_output;
 mod outage;
 mod program;
-mod runner;
+pub(crate) mod runner;
 mod trial;
 
 pub use import_output::serve;

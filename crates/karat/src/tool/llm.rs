@@ -47,6 +47,7 @@ pub(super) static KIND: Kind = Kind {
         "max_tokens",
         "concurrency",
         "requests_per_minute",
+        "tokens_per_minute",
         "retries",
         "price_in",
         "price_out",

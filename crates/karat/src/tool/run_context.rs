@@ -56,16 +56,16 @@ impl<'a> RunContext<'a> {
     }
 
     /// The path of a folder that does not exist yet; its name tells nothing about the trial.
-    pub(super) fn new_folder(&self) -> PathBuf {
+    pub(crate) fn new_folder(&self) -> PathBuf {
         self.scratch.join(self.next.fetch_add(1, Ordering::Relaxed).to_string())
     }
 
-    pub(super) fn path(&self) -> OsString {
+    pub(crate) fn path(&self) -> OsString {
         self.variable("PATH").cloned().unwrap_or_default()
     }
 
     /// A variable of the user's, if it is set and not empty.
-    pub(super) fn variable(&self, name: &str) -> Option<&OsString> {
+    pub(crate) fn variable(&self, name: &str) -> Option<&OsString> {
         self.environment.get(name).filter(|value| !value.is_empty())
     }
 }

@@ -6,18 +6,20 @@ mod usage;
 
 pub use usage::SessionResult;
 
-use super::registry::Judge;
+use super::registry::{Judge, JudgeKind};
 use crate::failure::{Failure, Result};
 use crate::suite::LoadedSuite;
 use karat_core::ids::JudgeName;
 use karat_core::judgement::{Decision, Judgement};
+use karat_core::local_judge::LocalJudge;
 use karat_core::profile::{Method, Profile};
-use karat_core::scorecard::PairQuestion;
+use karat_core::scorecard::{CaseContext, PairQuestion, run_judge_rounds_in};
 use karat_core::trial::Trial;
 use karat_io::cancel::Cancel;
 use karat_llm::ledger::Ledger;
-use pairs::PanelVotes;
+use pairs::{PanelVotes, answer_locally};
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::time::Duration;
 use usage::UsageTable;
 
@@ -84,6 +86,48 @@ impl JudgeContext<'_> {
         let mut session = JudgeSession::new(judge, self);
         let judgements = session.answer(questions)?;
         Ok(SessionResult { judgements, ..session.usage.finish(judge, 0) })
+    }
+}
+
+/// Asks a judge about the trials of some cases after the other. Only for judges whose answer about a trial depends on nothing but
+/// the trial and its case.
+pub(crate) struct CaseSession<'a> {
+    judge: &'a Judge,
+    local: &'a LocalJudge,
+    usage: UsageTable,
+    saved: usize,
+}
+
+impl<'a> CaseSession<'a> {
+    /// A session with the judge; `None` if it must see all trials at once.
+    pub(crate) fn new(judge: &'a Judge, profile: &Profile) -> Option<Self> {
+        match &judge.kind {
+            JudgeKind::Local(local) if profile.method != Method::Audit => {
+                Some(Self { judge, local, usage: UsageTable::default(), saved: 0 })
+            }
+            _ => None,
+        }
+    }
+
+    /// All judgements of the trials of these cases: those given, then those made.
+    pub(crate) fn ask(&mut self, cases: CaseContext<'_>, trials: &[Trial], given: Vec<Judgement>) -> Vec<Judgement> {
+        let usage = self.usage.for_judge(self.judge);
+        let mut answer = |questions: &[PairQuestion<'_>]| {
+            usage.asked += questions.len();
+            Ok::<_, Infallible>(answer_locally(self.local, &self.judge.name, questions))
+        };
+        match run_judge_rounds_in(cases, trials, given, &self.judge.name, &mut answer) {
+            Ok(rounds) => {
+                self.saved += rounds.saved;
+                rounds.judgements
+            }
+            Err(never) => match never {},
+        }
+    }
+
+    /// The figures of the judge, without judgements.
+    pub(crate) fn finish(self) -> SessionResult {
+        self.usage.finish(self.judge, self.saved)
     }
 }
 

@@ -179,7 +179,7 @@ impl JudgeSession<'_, '_> {
 }
 
 /// The local judge looks at a trial as a whole, since its other findings are rivals.
-fn answer_locally(local: &LocalJudge, name: &JudgeName, questions: &[PairQuestion<'_>]) -> Vec<Judgement> {
+pub(super) fn answer_locally(local: &LocalJudge, name: &JudgeName, questions: &[PairQuestion<'_>]) -> Vec<Judgement> {
     let trials: Vec<&[PairQuestion<'_>]> = questions.chunk_by(|a, b| std::ptr::eq(a.trial, b.trial)).collect();
     let answer_trial = |asked: &&[PairQuestion<'_>]| {
         let Some(first) = asked.first() else { return Vec::new() };

@@ -9,7 +9,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-pub(super) const CHECKOUT: &str = "checkout";
+pub(crate) const CHECKOUT: &str = "checkout";
 pub(super) const HOME: &str = "home";
 pub(super) const TMP: &str = "tmp";
 pub(super) const RESULTS: &str = "results";
@@ -56,7 +56,7 @@ const FIXED: &[(&str, &str)] = &[
 ];
 
 /// The variables of one execution whose folder the tool sees as `root`.
-pub(super) fn environment(
+pub(crate) fn environment(
     context: &RunContext<'_>,
     network: NetworkAccess,
     passed: &[String],
@@ -87,7 +87,7 @@ pub(super) fn environment(
 }
 
 /// Makes the folders of a trial, and opens the one for the result.
-pub(super) fn make_folders(root: &Path) -> io::Result<fs::File> {
+pub(crate) fn make_folders(root: &Path) -> io::Result<fs::File> {
     fs::create_dir_all(root)?;
     for folder in [HOME, TMP, RESULTS, REQUEST] {
         fs::create_dir(root.join(folder))?;

@@ -357,13 +357,13 @@ impl CommandRunner<'_> {
 }
 
 /// The first line of this kind that a tool printed.
-pub(super) fn first_line(finished: &JobResult, fits: fn(&str) -> bool) -> Option<String> {
+pub(crate) fn first_line(finished: &JobResult, fits: fn(&str) -> bool) -> Option<String> {
     let printed = [&finished.stdout.bytes, &finished.stderr.bytes].map(|bytes| String::from_utf8_lossy(bytes));
     printed.iter().flat_map(|text| text.lines()).map(str::trim).find(|line| fits(line)).map(str::to_owned)
 }
 
 /// The last line that a tool printed, for the reason of its failure.
-pub(super) fn last_line(finished: &JobResult) -> String {
+pub(crate) fn last_line(finished: &JobResult) -> String {
     let last = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(4_096)..]).into_owned();
         let line = text.lines().map(str::trim).rfind(|line| !line.is_empty());

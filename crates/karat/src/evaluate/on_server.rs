@@ -1,0 +1,297 @@
+//! Runs in a store on a server: the plan, its suite and its units are stored, any number of workers work on them, this process
+//! too unless it is told not to, and everything that happens is followed until the run ends.
+
+use super::prepare::TakenOver;
+use super::run_and_score::{
+    ScoredRun, first_failure, new_context, prepare_tools, require_free_name, require_isolation,
+};
+use super::{EvaluateError, EvaluateObserver, EvaluateRequest, Evaluated, Phase, Prepared};
+use crate::failure::{Failure, Result};
+use crate::judge::registry::Judge;
+use crate::judge::run::{NoObserver, judge_of_plan};
+use crate::profile::ProfileRequest;
+use crate::run::plan::remaining_tasks;
+use crate::run_loader;
+use crate::scratch::make_scratch;
+use crate::suite::{LoadedSuite, package};
+use crate::tool::{Task, failed};
+use crate::worker::{Counters, DEFAULT_LEASE, WhenIdle, WorkerObserver, WorkerRequest, work};
+use karat_format::run::PlanV1;
+use karat_io::cancel::Cancel;
+use karat_store::event::{Ending, RunEvent};
+use karat_store::queue::{QueueOptions, QueuedTrial};
+use karat_store::record::TrialRecord;
+use karat_store::{NewRun, RunId, RunState, Store, StoreError};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// How often the progress of all workers is read.
+const POLL: Duration = Duration::from_millis(200);
+
+/// Results read at once.
+const MAX_READ: u32 = 500;
+
+/// How long progress cannot be read before this is an error.
+const MAX_OUTAGE: Duration = Duration::from_secs(15 * 60);
+
+/// Plans or resumes a run for workers, and follows it until it ends.
+pub(super) fn execute_on_server(
+    request: &EvaluateRequest,
+    prepared: Prepared,
+    observer: &mut dyn EvaluateObserver,
+) -> Result<Evaluated, EvaluateError> {
+    let cancel = observer.cancel()?;
+    let (mut store, id, plan, loaded) = queue_run(request, prepared, observer)?;
+    let ending = std::thread::scope(|scope| {
+        let drain = Cancel::default();
+        let (notes, received) = channel();
+        let own = (!request.no_work).then(|| {
+            let worker = worker_request(request, &id);
+            let mut observer = ForwardedNotes { notes, drain: drain.clone() };
+            scope.spawn(move || work(&worker, &Arc::new(Counters::default()), &mut observer))
+        });
+        let mut follower =
+            Follower { request, id: &id, plan: &plan, cancel: &cancel, position: 0, failures: 0, failing: None };
+        let is_own_at_work = || own.as_ref().is_some_and(|thread| !thread.is_finished());
+        let ending = follower.follow(&mut store, &received, &is_own_at_work, observer);
+        drain.cancel();
+        match own.map(std::thread::ScopedJoinHandle::join) {
+            Some(Ok(Err(failure))) if ending.is_ok() => observer.note(&failure.text()),
+            _ => {}
+        }
+        ending
+    })?;
+    let info = store.find(id.as_str())?;
+    match info.state {
+        RunState::Complete => {}
+        RunState::Running => return Err(EvaluateError::LeftToWorkers { info: Box::new(info) }),
+        RunState::Stopped => return Err(EvaluateError::Stopped { info: Box::new(info), ending }),
+    }
+    observer.phase(Phase::Scoring);
+    read_scored(&mut store, &id, plan, loaded).map(|scored| {
+        let ScoredRun { run, scoring, first_failure } = scored;
+        Evaluated { store, run, scoring, ending, first_failure }
+    })
+}
+
+/// Stores the run with its suite, and queues its trials.
+fn queue_run(
+    request: &EvaluateRequest,
+    prepared: Prepared,
+    observer: &mut dyn EvaluateObserver,
+) -> Result<(Store, RunId, PlanV1, LoadedSuite), EvaluateError> {
+    let Prepared { loaded, plan, tools, isolation, earlier, taken_over } = prepared;
+    let (mut store, earlier) = match earlier {
+        Some((mut store, id)) => {
+            require_isolation(request, &mut store, &id)?;
+            (store, Some(id))
+        }
+        None => {
+            let mut store = Store::create(&request.store)?;
+            require_free_name(request.name.as_deref(), &mut store)?;
+            (store, None)
+        }
+    };
+    let finished = earlier.as_ref().map(|id| store.finished_trials(id)).transpose()?.unwrap_or_default();
+    let done = taken_over.as_ref().map_or(&finished, |taken| &taken.trials);
+    let tasks = remaining_tasks(&plan, done, request.retry_failed);
+    if !request.no_work {
+        // What cannot be executed here is refused before the run begins, as it is without a server.
+        let scratch = make_scratch()?;
+        let context = new_context(request, &loaded, &plan, &scratch, Cancel::default());
+        prepare_tools(&plan, tools, &tasks, isolation, &context, observer).map_err(|failure| {
+            Failure::failed(format!("{}; --no-work leaves the run to workers that can", failure.text()))
+        })?;
+    }
+    let parts = package::pack(&loaded.files)?;
+    let is_new = earlier.is_none();
+    let id = match earlier {
+        Some(id) => id,
+        None => {
+            let snapshot = serde_json::to_vec(&loaded.snapshot());
+            let id = store.begin(&NewRun {
+                name: request.name.clone(),
+                plan: plan.clone(),
+                suite_snapshot: snapshot.map_err(|error| Failure::io("the suite", error.into()))?,
+                scratch: None,
+            })?;
+            if let Some(TakenOver { run, trials }) = &taken_over {
+                store.copy_trials(run, &id, &trials.keys().cloned().collect())?;
+            }
+            id
+        }
+    };
+    if is_new || !store.has_suite_parts(&id)? {
+        store.set_suite_parts(&id, &parts)?;
+    }
+    let judging = judge_of_plan(&loaded, &plan, &request.judge)?.as_ref().is_some_and(Judge::asks_models);
+    let options = QueueOptions { max_tries: request.max_tries.unwrap_or(QueueOptions::MAX_TRIES), judging };
+    let queued: Vec<QueuedTrial> = tasks.iter().map(|task| queued_trial(&plan, task)).collect();
+    store.reopen(&id)?;
+    store.queue_trials(&id, &queued, &options)?;
+    Ok((store, id, plan, loaded))
+}
+
+fn queued_trial(plan: &PlanV1, task: &Task) -> QueuedTrial {
+    let planned = plan.tools.iter().find(|tool| tool.name == task.key.tool.as_str());
+    let needs = planned.map(|tool| tool.manifest.needs.clone()).unwrap_or_default();
+    QueuedTrial { key: task.key.clone(), attempt: task.attempt, needs }
+}
+
+fn worker_request(request: &EvaluateRequest, id: &RunId) -> WorkerRequest {
+    WorkerRequest {
+        store: request.store.clone(),
+        run: Some(id.to_string()),
+        jobs: request.jobs,
+        offers: BTreeSet::new(),
+        lease: DEFAULT_LEASE,
+        grace: Duration::ZERO,
+        idle: WhenIdle::Exit,
+        isolation: request.isolation,
+        require_isolation: request.require_isolation,
+        environment: request.environment.clone(),
+        supervisor: request.supervisor.clone(),
+    }
+}
+
+/// The worker in this process shows nothing itself.
+struct ForwardedNotes {
+    notes: Sender<String>,
+    drain: Cancel,
+}
+
+impl WorkerObserver for ForwardedNotes {
+    fn note(&mut self, text: &str) {
+        let _ = self.notes.send(text.to_owned());
+    }
+
+    fn drain(&mut self) -> Result<Cancel> {
+        Ok(self.drain.clone())
+    }
+}
+
+/// Reads what all workers do.
+struct Follower<'a> {
+    request: &'a EvaluateRequest,
+    id: &'a RunId,
+    plan: &'a PlanV1,
+    cancel: &'a Cancel,
+    /// The last result that was shown.
+    position: i64,
+    failures: usize,
+    /// Since when the server cannot be reached.
+    failing: Option<Instant>,
+}
+
+impl Follower<'_> {
+    fn follow(
+        &mut self,
+        store: &mut Store,
+        notes: &Receiver<String>,
+        is_own_at_work: &dyn Fn() -> bool,
+        observer: &mut dyn EvaluateObserver,
+    ) -> Result<Ending, EvaluateError> {
+        let info = store.find(self.id.as_str())?;
+        let done = usize::try_from(info.outcomes.values().sum::<u64>()).unwrap_or(usize::MAX);
+        let planned = usize::try_from(info.planned).unwrap_or(usize::MAX);
+        observer.run_event(&RunEvent::Began { plan: self.plan, done, left: planned.saturating_sub(done) });
+        self.position = store.last_position(self.id)?;
+        let mut shown_tools = BTreeSet::new();
+        let mut noted_waiting = false;
+        loop {
+            notes.try_iter().for_each(|note| observer.note(&note));
+            if self.cancel.is_cancelled() {
+                observer.run_event(&RunEvent::Ended(&Ending::Interrupted));
+                return Ok(Ending::Interrupted);
+            }
+            match self.read(store, &mut shown_tools, observer) {
+                Ok(Some(ending)) => {
+                    observer.run_event(&RunEvent::Ended(&ending));
+                    return Ok(ending);
+                }
+                Ok(None) => self.failing = None,
+                Err(error) if error.is_outage() && self.has_time(&error, observer) => {
+                    if let Ok(opened) = Store::open(&self.request.store) {
+                        *store = opened;
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+            if !is_own_at_work() && !noted_waiting {
+                noted_waiting = true;
+                observer.note("waiting for workers: `karat worker` with the same --store works on this run; Ctrl-C leaves it to them");
+            }
+            self.cancel.sleep(POLL);
+        }
+    }
+
+    /// Shows what is new; how the run ended, if it did.
+    fn read(
+        &mut self,
+        store: &mut Store,
+        shown_tools: &mut BTreeSet<karat_core::ids::ToolName>,
+        observer: &mut dyn EvaluateObserver,
+    ) -> Result<Option<Ending>, StoreError> {
+        // The state first: what was stored before the end is read below.
+        let state = store.state(self.id)?;
+        for (tool, facts) in store.tools(self.id)? {
+            if shown_tools.insert(tool.clone()) {
+                observer.run_event(&RunEvent::ToolReady { tool: &tool, facts: &facts });
+            }
+        }
+        loop {
+            let new = store.attempts_after(self.id, self.position, MAX_READ)?;
+            let is_last = new.len() < MAX_READ as usize;
+            let mut records = Vec::new();
+            for (position, stored) in new {
+                self.position = position;
+                self.failures += usize::from(failed(stored.trial.outcome));
+                let (trial, attempt, detail) = (stored.trial, stored.attempt, stored.detail);
+                records.push(TrialRecord { trial, attempt, detail, artifacts: Vec::new() });
+            }
+            if !records.is_empty() {
+                observer.run_event(&RunEvent::TrialsDone(&records));
+            }
+            if is_last {
+                break;
+            }
+        }
+        if state == RunState::Running && self.request.max_failures.is_some_and(|most| self.failures >= most) {
+            match store.stop(self.id) {
+                Ok(()) => return Ok(Some(Ending::TooManyFailures)),
+                // It ended meanwhile.
+                Err(StoreError::Ended { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(match state {
+            RunState::Running => None,
+            RunState::Complete => Some(Ending::Complete),
+            RunState::Stopped => Some(Ending::Interrupted),
+        })
+    }
+
+    fn has_time(&mut self, error: &StoreError, observer: &mut dyn EvaluateObserver) -> bool {
+        let since = *self.failing.get_or_insert_with(|| {
+            observer.note(&format!("{error}; trying again"));
+            Instant::now()
+        });
+        since.elapsed() < MAX_OUTAGE
+    }
+}
+
+/// Reads a run that a worker has scored. Its report is the stored one; what else is shown comes from the stored judgements.
+fn read_scored(store: &mut Store, id: &RunId, plan: PlanV1, loaded: LoadedSuite) -> Result<ScoredRun, EvaluateError> {
+    let info = store.find(id.as_str())?;
+    let (_, report) = run_loader::report(store, id.as_str(), &mut NoObserver)?;
+    let judgements = run_loader::judgements(store, &info)?;
+    let mut run = run_loader::with_suite(store, info, plan, loaded)?;
+    let first_failure = first_failure(store, id, &run.trials);
+    let mut work = run.work(run.profile(&ProfileRequest::default())?, None);
+    work.judgements = judgements;
+    let mut scoring = work.score(&run.loaded);
+    scoring.report = report;
+    Ok(ScoredRun { run, scoring, first_failure })
+}
