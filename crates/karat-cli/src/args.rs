@@ -10,7 +10,9 @@ mod read;
 mod score;
 mod shipped;
 mod store;
+mod store_place;
 mod suite;
+mod worker;
 
 pub(crate) use assess::{AssessArgs, IngestArgs, LogsCommand, TrecArgs};
 pub(crate) use compare::{BaselineCommand, CompareArgs, GateArgs, PowerArgs};
@@ -23,16 +25,18 @@ pub(crate) use label::{
     AnnotatorArgs, LabelAddArgs, LabelExportArgs, LabelImportArgs, LabelListArgs, LabelUndoArgs, LabellingArgs,
     LabellingCommand, QueueArgs, SampleArgs, SuiteSourceArgs,
 };
-pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, StorePlace, TrialArgs, check_store_variable};
+pub(crate) use read::{AskArgs, IntervalArgs, PlaceArgs, RuleArgs, TrialArgs};
 pub(crate) use score::{ExplainArgs, OutputArgs, PlotArgs, ReplayArgs, ReportArgs, RunArgs, ScoreArgs};
 pub(crate) use shipped::{
     CompletionArgs, DoctorArgs, MachineArgs, ManArgs, MetricsCommand, ProfileCommand, ToolsCommand, TryArgs,
 };
 pub(crate) use store::{ServeArgs, StoreArgs, StoreCommand};
+pub(crate) use store_place::{StorePlace, check_store_variable, require_answer, within_folder};
 pub(crate) use suite::{
     CheckArgs, DriftArgs, ExpectArgs, ImportArgs, InitArgs, KeyArgs, SuiteAddArgs, SuiteAdoptArgs, SuiteCommand,
-    SuiteGcArgs,
+    SuiteGcArgs, SuiteProveArgs,
 };
+pub(crate) use worker::{StopArgs, WorkerArgs};
 
 use crate::terminal::screen_width;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -40,6 +44,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use karat_format::document::suggest::nearest;
 use karat_report::Verbosity;
+use karat_store::url_scheme;
 use std::ffi::OsString;
 use std::ops::Bound::{Excluded, Included};
 use std::ops::RangeBounds;
@@ -61,7 +66,7 @@ pub(crate) fn parse() -> Arguments {
             let shown = help::arrange(command(), help_width()).try_get_matches_from(&words);
             shown.err().unwrap_or(error)
         }
-        _ => with_suggestion(error, &words),
+        _ => without_passwords(with_suggestion(error, &words)),
     });
     let matches = parsed.unwrap_or_else(|error| error.exit());
     Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
@@ -70,6 +75,31 @@ pub(crate) fn parse() -> Arguments {
 /// The width of help: that of the terminal, as far as lines stay readable.
 fn help_width() -> usize {
     screen_width().clamp(40, 100)
+}
+
+/// Removes passwords of URLs from what an error repeats.
+fn without_passwords(mut error: clap::Error) -> clap::Error {
+    let repeated: Vec<_> = error
+        .context()
+        .filter_map(|(kind, value)| match value {
+            ContextValue::String(text) => Some((kind, ContextValue::String(hide_user(text)?))),
+            _ => None,
+        })
+        .collect();
+    for (kind, value) in repeated {
+        error.insert(kind, value);
+    }
+    error
+}
+
+/// A URL without its user, password and parameters, if it has a user or parameters. What comes before the last `@` is left
+/// out whole, since a password that is not encoded may contain anything.
+fn hide_user(text: &str) -> Option<String> {
+    let scheme = url_scheme(text)?;
+    let rest = text.get(scheme.len() + "://".len()..)?;
+    let (user, rest) = rest.rsplit_once('@').map_or(("", rest), |(_, rest)| ("…@", rest));
+    let shown = rest.split(['?', '#']).next().unwrap_or_default();
+    Some(format!("{scheme}://{user}{shown}"))
 }
 
 /// Adds the command that a mistyped one is nearest to. Clap's own measure does not know swapped letters.
@@ -181,10 +211,30 @@ Examples:
   karat run my-suite --dry-run                          print the plan and stop
   karat run --resume latest --retry-failed              resume a run and retry its failed trials
   karat run my-suite --tool ./my-reviewer.toml --watch  run again what a changed file touches
+  karat run my-suite --store postgres://karat@db.example.org/karat --no-work    leave the trials to `karat worker`
 
 A tool is one declared in the suite's karat.toml, one shown by `karat tools list`, a manifest file, replay:FILE for
 recorded trials, or llm:PROVIDER/MODEL[@STYLE] for a language model. Without --tool, all tools of karat.toml are run.")]
     Run(RunArgs),
+    /// Work on runs that are stored on a server.
+    ///
+    /// Any number of workers, on any number of machines, execute the trials of `karat run --store postgres://…`.
+    #[command(after_help = "\
+Examples:
+  karat worker --store postgres://karat@db.example.org/karat          all runs, until SIGTERM
+  karat worker latest --store postgres://karat@db.example.org/karat   one run, until it ends
+  KARAT_STORE=postgres://karat@db.example.org/karat karat worker --idle exit -j 8
+  karat worker --needs docker,gpu --metrics 127.0.0.1:9464
+
+A worker needs no copy of the suite: it comes through the store. It runs what those plan who may write to the database. Its
+tools and keys are those of its own machine. SIGTERM lets trials end within --grace; a second one ends everything at once.
+A trial is recorded once, also if workers die, but it may be executed more than once. See docs/many-machines.md.")]
+    Worker(WorkerArgs),
+    /// Stop a run that workers work on.
+    ///
+    /// What is recorded is kept, and the run can be resumed.
+    #[command(after_help = "Examples:\n  karat stop latest --store postgres://karat@db.example.org/karat")]
+    Stop(StopArgs),
     /// Replay the progress of a stored run.
     #[command(after_help = "Examples:\n  karat replay latest\n  karat replay 0199f2ab --speed 10")]
     Replay(ReplayArgs),
@@ -243,6 +293,7 @@ Examples:
   karat score starter
   karat score my-suite --submission scan.sarif
   karat score my-suite --submission a.jsonl --submission b.jsonl -o report.json -o report.md
+  karat score my-suite --submission big.jsonl --detail none -o report.json
   karat score my-suite --submission scan.json --from bandit --rule-map rules.csv
   karat score my-suite --set line_tolerance=3 --set 'require=[\"file\", \"category\"]'
 
@@ -379,7 +430,7 @@ Examples:
   karat store show latest
   karat store export latest -o submission.jsonl
 
-The store is --store DIR, else KARAT_STORE, else the nearest .karat in the current or a parent folder.
+The store is --store DIR|URL, else KARAT_STORE, else the nearest .karat in the current or a parent folder.
 A RUN is an id, an id prefix, a name, or `latest`.")]
     Store(StoreArgs),
     /// Serve the runs of a store as web pages.

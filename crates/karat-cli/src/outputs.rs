@@ -5,13 +5,15 @@ use crate::exit::{Exit, Failure, Result};
 use crate::terminal::{look, print, print_stderr, word};
 use karat::report_view::gather;
 use karat::suite::LoadedSuite;
+use karat::tables::{EXTENSION, RunFacts, TablesInput, check_target};
+use karat::work::Scoring;
 use karat_core::trial::Trial;
 use karat_format::diagnostic::harmless;
 use karat_format::report::{CaseResultV1, ReportV1};
 use karat_io::atomic_write;
 use karat_report::number::ranked;
 use karat_report::report_view::{EarlierReport, ReportView, RunReference, Sources};
-use karat_report::{Draw, FORMATS, Format, TerminalStyle, format};
+use karat_report::{Draw, FORMATS, Format, TerminalStyle, format, write_json};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -57,7 +59,10 @@ pub(crate) fn extension(path: &Path) -> String {
 }
 
 pub(crate) fn check(args: &OutputArgs) -> Result<()> {
-    args.outputs.iter().try_for_each(|path| of_file(path).map(drop))?;
+    args.outputs.iter().try_for_each(|path| match is_tables(path) {
+        true => check_target(path).map_err(Failure::from),
+        false => of_file(path).map(drop),
+    })?;
     args.format.as_deref().map_or(Ok(()), |name| named(name).map(drop))
 }
 
@@ -68,11 +73,18 @@ pub(crate) struct ReportOutput<'a> {
     pub(crate) from: Option<(&'a LoadedSuite, &'a [Trial])>,
     /// Earlier reports, oldest first.
     pub(crate) earlier: Vec<EarlierReport>,
+    /// What tables have beside the report; default: the trials above.
+    pub(crate) tables: Option<TablesInput<'a>>,
 }
 
 impl<'a> ReportOutput<'a> {
     pub(crate) fn new(report: &'a ReportV1, loaded: &'a LoadedSuite, trials: &'a [Trial]) -> Self {
-        Self { report, name: None, run: None, from: Some((loaded, trials)), earlier: Vec::new() }
+        Self { report, name: None, run: None, from: Some((loaded, trials)), earlier: Vec::new(), tables: None }
+    }
+
+    pub(crate) fn of_scoring(scoring: &'a Scoring, loaded: &'a LoadedSuite, run: Option<&'a RunFacts>) -> Self {
+        let tables = Some(TablesInput::of_scoring(scoring, run));
+        Self { tables, ..Self::new(&scoring.report, loaded, &scoring.trials) }
     }
 }
 
@@ -83,9 +95,19 @@ pub(crate) fn shows_more(args: &OutputArgs) -> bool {
         || args.outputs.iter().flat_map(|path| of_file(path)).any(more)
 }
 
+/// Whether a folder of tables is requested.
+pub(crate) fn writes_tables(args: &OutputArgs) -> bool {
+    args.outputs.iter().any(|path| is_tables(path))
+}
+
+fn is_tables(path: &Path) -> bool {
+    extension(path) == EXTENSION
+}
+
 /// Prints the report, then writes the files, so that an unwritable file does not lose the result.
 pub(crate) fn write(shown: ReportOutput<'_>, args: &OutputArgs) -> Result<Exit> {
-    let ReportOutput { report, name, run, from, earlier } = shown;
+    let ReportOutput { report, name, run, from, earlier, tables } = shown;
+    let tables = tables.unwrap_or_else(|| TablesInput::of_report(report, from.map_or(&[], |(_, trials)| trials)));
     let view = if shows_more(args) {
         let sources = from.map(|(loaded, trials)| Sources { suite: &loaded.suite, trials, code: loaded });
         ReportView { name, run, ..gather(report, earlier, sources) }
@@ -96,7 +118,16 @@ pub(crate) fn write(shown: ReportOutput<'_>, args: &OutputArgs) -> Result<Exit> 
     // Standard output may be closed; the files are written all the same.
     let printed = print(&named(name)?.render(&view, &look()));
     for path in &args.outputs {
-        save(path, of_file(path)?.render(&view, &PLAIN).as_bytes())?;
+        if is_tables(path) {
+            tables.write(path)?;
+            print_written(path);
+            continue;
+        }
+        match of_file(path)? {
+            // It may be large, and need not be in memory a second time.
+            format if format.name == "json" => save_with(path, &mut |out| write_json(report, out))?,
+            format => save(path, format.render(&view, &PLAIN).as_bytes())?,
+        }
         print_written(path);
     }
     printed
@@ -118,7 +149,8 @@ pub(crate) fn add_to_summary(draw: &dyn Fn() -> String) -> Result<()> {
 
 fn of_file(path: &Path) -> Result<&'static Format> {
     format(&extension(path)).ok_or_else(|| {
-        let known: Vec<String> = FORMATS.iter().map(|f| format!(".{} ({})", f.extension, f.name)).collect();
+        let mut known: Vec<String> = FORMATS.iter().map(|f| format!(".{} ({})", f.extension, f.name)).collect();
+        known.push(format!(".{EXTENSION} (a folder of tables)"));
         Failure::usage(format!("{}: unknown extension; expected {}", path.display(), known.join(", ")))
     })
 }
@@ -145,7 +177,7 @@ pub(crate) fn explain_command(report: &ReportV1, flags: &str) -> Option<String> 
 fn worst_case(report: &ReportV1) -> Option<(&str, &str)> {
     let tool = ranked(report).into_iter().next()?;
     // A clean case has no F1; `clean_pass` takes its place.
-    let value = |case: &CaseResultV1, id: &str| case.metrics.get(id).and_then(|estimate| estimate.value);
+    let value = |case: &CaseResultV1, id: &str| case.value(id);
     let goodness = |case| value(case, "f1").or_else(|| value(case, "clean_pass"));
     let worst = tool.cases.iter().filter_map(|case| Some((goodness(case)?, case.case.as_str())));
     let (_, case) = worst.min_by(|a, b| a.0.total_cmp(&b.0))?;

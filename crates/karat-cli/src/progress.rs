@@ -15,6 +15,7 @@ use karat_documents::assess::AssessEvent;
 use karat_format::diagnostic::harmless;
 use karat_format::run::PlanV1;
 use karat_io::cancel::Cancel;
+use karat_store::CopyProgress;
 use karat_store::event::{Ending, RunEvent};
 use karat_store::record::TrialRecord;
 use std::collections::BTreeMap;
@@ -266,6 +267,29 @@ impl CountProgress {
 
     pub(crate) fn clear(&self) {
         self.meter.lock().unwrap_or_else(PoisonError::into_inner).0.clear();
+    }
+}
+
+/// Progress of copying a store, of which only what is done is known.
+pub(crate) struct CopyingProgress(Meter);
+
+impl CopyingProgress {
+    pub(crate) fn new() -> Self {
+        let mut meter = Meter::new(false);
+        meter.show_bar(0, "  {spinner} {elapsed}{msg}");
+        Self(meter)
+    }
+
+    pub(crate) fn show(&mut self, progress: CopyProgress) {
+        let CopyProgress { table, rows, verifying } = progress;
+        let doing = if verifying { "checking" } else { "copying" };
+        let rows = usize::try_from(rows).unwrap_or(usize::MAX);
+        let shown = format!("{doing} {table}, {}", count(rows, "row"));
+        self.0.update(rows, format!(" · {shown}"), &format!("  {shown}"));
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
     }
 }
 

@@ -158,7 +158,7 @@ fn rules() -> Profile {
 fn planned(loaded: &LoadedSuite, tool: &str, store: &Path) -> PlanV1 {
     let supervisor = Supervisor { program: KARAT.into(), args: vec!["__supervise".into()] };
     let profile = ProfileRequest { profile: Some("karat".to_owned()), sets: vec!["judge=none".to_owned()] };
-    let request = EvaluateRequest::new(&loaded.files.display(""), &[tool], store.to_owned(), supervisor);
+    let request = EvaluateRequest::new(&loaded.files.display(""), &[tool], store, supervisor);
     prepare(&EvaluateRequest { profile, ..request }, &mut Quiet::default()).expect("a plan").plan
 }
 

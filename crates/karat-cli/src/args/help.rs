@@ -13,7 +13,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Decide", &["compare", "gate", "baseline", "power"]),
     ("Judge and label", &["judge", "label", "calibrate"]),
     ("Documents", &["assess", "ingest", "logs", "trec"]),
-    ("Maintain", &["suite", "drift", "expect", "key", "store", "schema", "completions", "man"]),
+    ("Maintain", &["suite", "drift", "expect", "key", "store", "worker", "stop", "schema", "completions", "man"]),
 ];
 
 /// Headings, with the ids of the options under each. What is not listed is an option of its command alone, and is listed first.
@@ -37,7 +37,7 @@ const HEADINGS: &[(&str, &[&str])] = &[
         ],
     ),
     ("Tools and cases", &["tools", "tool", "model", "trials", "only", "skip", "shard"]),
-    ("Limits", &["fail_fast", "max_failures", "isolation", "require_isolation", "allow", "max_cost"]),
+    ("Limits", &["fail_fast", "max_failures", "max_tries", "isolation", "require_isolation", "allow", "max_cost"]),
     (
         "Retrieval",
         &["embedding", "reranking", "search_limit", "bm25_weight", "rerank_top_n", "min_candidate_length", "no_rerank"],
@@ -62,8 +62,8 @@ const HEADINGS: &[(&str, &[&str])] = &[
             "metric",
         ],
     ),
-    ("Store", &["store", "folder"]),
-    ("Output", &["outputs", "output", "file", "format", "theme", "scale", "trec", "json"]),
+    ("Store", &["store"]),
+    ("Output", &["outputs", "output", "file", "format", "detail", "theme", "scale", "trec", "json"]),
     (GENERAL, &["threads", "verbose", "quiet", "help", "version"]),
 ];
 
@@ -74,6 +74,7 @@ const RARE: &[&str] = &[
     "case_from",
     "consensus",
     "count_untouched",
+    "detail",
     "fail_fast",
     "intersection",
     "judge_cache",

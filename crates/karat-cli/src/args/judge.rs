@@ -272,7 +272,7 @@ Examples:
 A ranking is CSV with the header tool,rank (1 is best) or tool,score (higher is better), and an
 optional column expert; or JSONL with the same names. Equal ranks are ties. At least 4 tools must
 be ranked.")]
-    Sui(SuiArgs),
+    Sui(Box<SuiArgs>),
     /// Fit matching to labelled pairs.
     ///
     /// Its weights and its threshold are fitted.

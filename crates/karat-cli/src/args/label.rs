@@ -1,20 +1,23 @@
 //! `karat label`: human labels of pairs, extras and audited findings.
 
+use super::store_place::store_parser;
 use super::{AskArgs, RuleArgs};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use karat_core::judgement::Classification;
+use karat_store::StoreLocation;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct LabellingArgs {
     #[command(subcommand)]
     pub(crate) command: LabellingCommand,
-    /// Store folder.
+    /// Store: a folder, or a database.
     ///
+    /// A folder, or a database as in postgres://karat@db.example.org/karat, whose password may be in PGPASSWORD or ~/.pgpass.
     /// Default: KARAT_STORE, else the nearest .karat in the current or a parent folder.
-    #[arg(long, global = true, value_name = "DIR")]
-    pub(crate) store: Option<PathBuf>,
+    #[arg(long, global = true, value_name = "DIR|URL", value_parser = store_parser())]
+    pub(crate) store: Option<StoreLocation>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,9 +1,10 @@
 //! Refuses URLs where a path of this machine is expected, in every argument of every command.
 //!
-//! `--store postgres://host/db` or `-o s3://bucket/report.json` would otherwise create folders of those names and succeed.
+//! `-o s3://bucket/report.json` would otherwise create folders of those names and succeed.
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Arg, Command};
+use karat_store::url_scheme;
 use std::any::TypeId;
 use std::path::{Path, PathBuf};
 
@@ -20,12 +21,9 @@ pub(crate) fn refuse_urls(command: Command) -> Command {
 /// Refuses a path that reads as `scheme://…`.
 pub(crate) fn check_local(path: &Path) -> Result<(), String> {
     let text = path.to_string_lossy();
-    let Some((scheme, _)) = text.split_once("://") else { return Ok(()) };
-    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
-    match is_scheme {
-        true => Err(format!("a {scheme} URL is not a path on this machine; name a local file or folder")),
-        false => Ok(()),
+    match url_scheme(&text) {
+        Some(scheme) => Err(format!("a {scheme} URL is not a path on this machine; name a local file or folder")),
+        None => Ok(()),
     }
 }
 

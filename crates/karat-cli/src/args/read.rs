@@ -1,9 +1,6 @@
-//! Arguments that commands share: store, profile, trials, judge, intervals and case assignment.
+//! Arguments that commands share: profile, trials, judge, intervals and case assignment.
 
 use super::choice;
-use super::local_path::check_local;
-use crate::exit::{Failure, Result};
-use crate::terminal::flags;
 use clap::Args;
 use karat::judge::run::JudgeRequest;
 use karat::profile::ProfileRequest;
@@ -14,49 +11,8 @@ use karat_core::panel::Consensus;
 use karat_core::scorecard::{Intervals, Proportions};
 use karat_core::stats::bootstrap::BootstrapKind;
 use karat_llm::ledger::CacheMode;
-use karat_store::{FOLDER, Store};
-use std::path::{Path, PathBuf};
-
-#[derive(Debug, Args)]
-pub(crate) struct StorePlace {
-    /// Store folder.
-    ///
-    /// Default: KARAT_STORE, else the nearest .karat in the current or a parent folder.
-    #[arg(long = "store", value_name = "DIR")]
-    pub(crate) folder: Option<PathBuf>,
-}
-
-impl StorePlace {
-    /// The store folder: the flag, else `KARAT_STORE`, else the nearest store in a parent folder, else the default for a new one.
-    pub(crate) fn path(&self) -> PathBuf {
-        let Some(folder) = self.folder.clone().or_else(store_variable) else {
-            return Store::locate(Path::new(".")).unwrap_or_else(|| PathBuf::from(FOLDER));
-        };
-        // The flag may name the store, or the folder that contains it.
-        let within = folder.join(FOLDER);
-        if !Store::is_at(&folder) && Store::is_at(&within) { within } else { folder }
-    }
-
-    pub(crate) fn open(&self) -> Result<Store> {
-        Ok(Store::open(&self.path())?)
-    }
-
-    /// The flag with which another command finds the same store; empty if none is needed.
-    pub(crate) fn flag(&self) -> String {
-        let folder = self.folder.iter().map(|folder| ("--store", folder.display().to_string()));
-        flags(&folder.collect::<Vec<_>>())
-    }
-}
-
-/// Refuses a URL in `KARAT_STORE`, as the command line refuses one in `--store`.
-pub(crate) fn check_store_variable() -> Result<()> {
-    let Some(folder) = store_variable() else { return Ok(()) };
-    check_local(&folder).map_err(|why| Failure::usage(format!("KARAT_STORE={}: {why}", folder.display())))
-}
-
-fn store_variable() -> Option<PathBuf> {
-    std::env::var_os("KARAT_STORE").filter(|value| !value.is_empty()).map(PathBuf::from)
-}
+use karat_store::StoreLocation;
+use std::path::PathBuf;
 
 /// The profile to score by.
 #[derive(Debug, Default, Args)]
@@ -156,7 +112,13 @@ impl RuleArgs {
 }
 
 impl TrialArgs {
-    pub(crate) fn request(&self, source: ScoreSource, ask: &AskArgs, rules: &RuleArgs, store: PathBuf) -> ScoreRequest {
+    pub(crate) fn request(
+        &self,
+        source: ScoreSource,
+        ask: &AskArgs,
+        rules: &RuleArgs,
+        store: StoreLocation,
+    ) -> ScoreRequest {
         ScoreRequest {
             submissions: SubmissionRequest { files: self.submissions.clone(), placement: (&self.place).into() },
             judgements: self.judgements.clone(),

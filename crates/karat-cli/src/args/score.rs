@@ -3,9 +3,12 @@
 use super::{AskArgs, IntervalArgs, RuleArgs, StorePlace, TrialArgs, choice, positive, within};
 use clap::Args;
 use karat::tool::grants::Allowance;
+use karat_format::report::DetailV1;
 use karat_report::plot::Theme;
 use karat_sandbox::Isolation::{self, Bubblewrap, Landlock, Process};
 use std::path::PathBuf;
+
+const DETAILS: [(&str, DetailV1); 3] = [("none", DetailV1::None), ("misses", DetailV1::Misses), ("all", DetailV1::All)];
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
@@ -60,6 +63,16 @@ pub(crate) struct RunArgs {
     /// Stop after this many failed trials.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_failures: Option<u32>,
+    /// Leave all trials to workers.
+    ///
+    /// The run is planned and followed here; `karat worker` with the same --store, which must be on a server, executes it.
+    #[arg(long, conflicts_with_all = ["dry_run", "watch"])]
+    pub(crate) no_work: bool,
+    /// Give a trial up after N dead workers.
+    ///
+    /// Of a run on a server: a trial that so many workers did not survive is unavailable. Default: 3.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) max_tries: Option<u32>,
     #[command(flatten)]
     pub(crate) sandbox: SandboxArgs,
     /// Refuse to run tools with less isolation.
@@ -81,6 +94,13 @@ pub(crate) struct RunArgs {
     /// Random seed; default: derived from the data.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// Detail of single trials: none, misses or all.
+    ///
+    /// none: figures alone; misses: also missed goldens and false alarms; all: every finding and pair. The trials are stored
+    /// whole in any case.
+    #[arg(long, value_name = "DETAIL", default_value = "all", hide_possible_values = true)]
+    #[arg(value_parser = choice(&DETAILS))]
+    pub(crate) detail: DetailV1,
     #[command(flatten)]
     pub(crate) store: StorePlace,
     #[command(flatten)]
@@ -136,7 +156,7 @@ pub(crate) struct ReplayArgs {
 pub(crate) struct OutputArgs {
     /// Also write a report file; repeatable.
     ///
-    /// The file's extension selects the format: .html .json .md .csv .xml .sarif .txt.
+    /// The file's extension selects the format: .html .json .md .csv .xml .sarif .txt; .parquet is a folder of tables.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) outputs: Vec<PathBuf>,
     /// Print this format instead of the table.
@@ -188,6 +208,13 @@ pub(crate) struct ScoreArgs {
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) intervals: IntervalArgs,
+    /// Detail of single trials: none, misses or all.
+    ///
+    /// none: figures alone; misses: also missed goldens and false alarms; all: every finding and pair. With none and misses,
+    /// trials are scored case by case, so that they need not fit into memory.
+    #[arg(long, value_name = "DETAIL", default_value = "all", hide_possible_values = true)]
+    #[arg(value_parser = choice(&DETAILS))]
+    pub(crate) detail: DetailV1,
     #[command(flatten)]
     pub(crate) store: StorePlace,
     #[command(flatten)]
@@ -212,6 +239,11 @@ pub(crate) struct ReportArgs {
     /// Pages show the full text of its findings.
     #[arg(long = "submission", value_name = "FILE", num_args = 1.., requires = "suite")]
     pub(crate) submissions: Vec<PathBuf>,
+    /// Take detail of single trials out: none, misses or all.
+    ///
+    /// Default: what the report holds.
+    #[arg(long, value_name = "DETAIL", hide_possible_values = true, value_parser = choice(&DETAILS))]
+    pub(crate) detail: Option<DetailV1>,
     #[command(flatten)]
     pub(crate) store: StorePlace,
     #[command(flatten)]

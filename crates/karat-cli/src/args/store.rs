@@ -1,7 +1,9 @@
 //! `karat store` and `karat serve`.
 
 use super::StorePlace;
+use super::store_place::store_parser;
 use clap::{Args, Subcommand};
+use karat_store::StoreLocation;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,12 +11,12 @@ use std::time::Duration;
 pub(crate) struct StoreArgs {
     #[command(subcommand)]
     pub(crate) command: StoreCommand,
-    /// Store folder.
+    /// Store: a folder, or a database.
     ///
-    /// The folder, or the one that contains it. Default: KARAT_STORE, else the nearest .karat in the current or a parent
-    /// folder.
-    #[arg(long, global = true, value_name = "DIR")]
-    pub(crate) store: Option<PathBuf>,
+    /// A folder, or a database as in postgres://karat@db.example.org/karat, whose password may be in PGPASSWORD or ~/.pgpass.
+    /// Default: KARAT_STORE, else the nearest .karat in the current or a parent folder.
+    #[arg(long, global = true, value_name = "DIR|URL", value_parser = store_parser())]
+    pub(crate) store: Option<StoreLocation>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -57,6 +59,7 @@ Examples:
   karat store gc 0192f3a1 nightly
   karat store gc --keep 20 --older-than 30d --dry-run
   karat store gc --ledger --older-than 90d          remove old model exchanges, and no runs
+  karat store gc --grace 2d                         keep unused objects for two days
 
 With both --keep and --older-than, a run is removed only if both allow it. Model exchanges are removed only with --ledger,
 and labels never.")]
@@ -82,6 +85,11 @@ and labels never.")]
         /// Its documents are removed with it.
         #[arg(long = "session", value_name = "ID")]
         sessions: Vec<String>,
+        /// Keep unused objects for 24h, 2d or 1w.
+        ///
+        /// How long object storage keeps what no run refers to; at least 1h. Default: 24h.
+        #[arg(long, value_name = "AGE", value_parser = age)]
+        grace: Option<Duration>,
         /// Print what would be removed.
         ///
         /// Nothing is removed.
@@ -93,13 +101,14 @@ and labels never.")]
     },
     /// Export a run, or the model exchanges.
     ///
-    /// A run's trials as a submission, or a whole run or the model exchanges for another store.
+    /// A run's trials as a submission, a whole run or the model exchanges for another store, or a run as tables.
     #[command(after_help = "\
 Examples:
   karat store export latest -o submission.jsonl
   karat store export nightly --whole -o nightly.jsonl.gz
   karat store export --ledger -o ledger.jsonl.gz
   karat store export --ledger --model NAME -o recorded.jsonl
+  karat store export nightly --parquet nightly.parquet
 
 To export labels, use `karat label export`.")]
     Export {
@@ -121,13 +130,19 @@ To export labels, use `karat label export`.")]
         /// A `replay` judge takes the exchanges of one model.
         #[arg(long, value_name = "NAME", requires = "ledger")]
         model: Option<String>,
+        /// Write the run as Parquet tables.
+        ///
+        /// A folder of trials, findings, pairs, judgements and figures, for DuckDB, Polars and others. Older tables in it are
+        /// replaced.
+        #[arg(long, value_name = "DIR", group = "destination", conflicts_with_all = ["whole", "ledger"])]
+        parquet: Option<PathBuf>,
         /// Output file; default: standard output.
-        #[arg(short = 'o', long = "output", value_name = "FILE")]
+        #[arg(short = 'o', long = "output", value_name = "FILE", group = "destination")]
         output: Option<PathBuf>,
         /// Print a summary as JSON.
         ///
-        /// The trials themselves go to -o.
-        #[arg(long, requires = "output")]
+        /// The trials themselves go to -o or --parquet.
+        #[arg(long, requires = "destination")]
         json: bool,
     },
     /// Import a run, or model exchanges.
@@ -147,6 +162,46 @@ Examples:
         /// Default: its original name.
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Copy a store into another one.
+    ///
+    /// Runs, exchanges, labels, probes and sessions. The other store is made if it does not exist; what it has already is kept.
+    #[command(after_help = "\
+Examples:
+  karat store copy .karat postgres://karat@db.example.org/karat
+  karat store copy postgres://karat@db.example.org/karat backup/.karat")]
+    Copy {
+        /// Store to copy: a folder, or a database.
+        #[arg(value_name = "FROM", value_parser = store_parser())]
+        from: StoreLocation,
+        /// Store to copy to.
+        #[arg(value_name = "TO", value_parser = store_parser())]
+        to: StoreLocation,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show or set where large artifacts are kept.
+    ///
+    /// Artifacts of more than 1 MiB, compressed, go to object storage, if there is any: an S3-compatible server, or a folder that
+    /// all machines share. The place is kept in the store; credentials are not.
+    #[command(after_help = "\
+Examples:
+  karat store artifacts
+  karat store artifacts file:///srv/karat-objects
+  karat store artifacts 's3://runs/team?region=eu-central-1'
+  karat store artifacts 's3://runs/team?endpoint=https://storage.example.org:9000'
+  karat store artifacts none                        keep all artifacts in the database
+
+Credentials are taken from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. An address with http is allowed on
+this machine, and elsewhere with allow_http=true.")]
+    Artifacts {
+        /// Place of large artifacts, or none.
+        #[arg(value_name = "URL")]
+        place: Option<String>,
         /// Print JSON.
         #[arg(long)]
         json: bool,

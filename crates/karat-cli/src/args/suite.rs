@@ -208,6 +208,37 @@ Examples:
 Objects are removed from the folder objects/ of the suite; no case and no other file is changed. A suite with errors is refused,
 since a case that cannot be read does not say what it uses. Do not run it while cases are added.")]
     Gc(SuiteGcArgs),
+    /// Run the proofs of goldens.
+    ///
+    /// Each must fail on the change and pass on its fix.
+    #[command(after_help = "\
+Examples:
+  karat suite prove my-suite
+  karat suite prove my-suite --only language=go      the cases in one language
+  karat suite prove my-suite --force                 run unchanged proofs again
+
+A proof is run twice on a copy of after/, and twice with its patch applied, in the sandbox and without the network. The verdicts are
+proven, passes on both, fails on both, flaky, no toolchain and broken. They are kept in proofs.json of the suite with hashes of code, proof
+and patch. The exit code is 0 if everything that has a toolchain here is proven, and 1 otherwise.")]
+    Prove(SuiteProveArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SuiteProveArgs {
+    /// Suite folder.
+    #[arg(value_name = "SUITE", default_value = ".")]
+    pub(crate) suite: String,
+    /// Prove only matching cases; repeatable.
+    ///
+    /// A case id, or language=, category=, difficulty=, tier= or repo=; `*` is any text.
+    #[arg(long, value_name = "CASES", num_args = 1..)]
+    pub(crate) only: Vec<String>,
+    /// Run unchanged proofs again.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &AssessArgs) -> Result<Exit> {
         intervals: args.intervals.options(args.seed),
         margin: args.margin,
         trec_folder: args.trec.clone(),
-        store_folder: args.store.path(),
+        store: args.store.location()?,
     };
     let mut progress = JudgeProgress::new(false);
     let result = assess(&request, &mut progress);
@@ -117,14 +117,14 @@ fn write(view: &AssessmentView<'_>, outputs: &[PathBuf]) -> Result<()> {
 pub(crate) fn logs(command: &LogsCommand) -> Result<Exit> {
     match command {
         LogsCommand::Summarize { run, store, json } => {
-            let summary = summarize(&find_log(&store.path(), run)?)?;
+            let summary = summarize(&find_log(&store.location()?, run)?)?;
             show(*json, &summary, |look| karat_report::logs::draw(&summary, look))
         }
         LogsCommand::List { store, json } => {
-            let folder = store.path();
-            let all = named_logs(&folder)?;
+            let location = store.location()?;
+            let all = named_logs(&location)?;
             if all.is_empty() && !*json {
-                print_stderr(&format!("no logs in {}; `karat assess` writes one", folder.display()));
+                print_stderr(&format!("no logs in {}; `karat assess` writes one", location.local_folder().display()));
             }
             let entries = all
                 .iter()

@@ -223,7 +223,7 @@ fn match_verdict(fit: &MatchFit, profile: &Profile) -> Vec<String> {
 fn run_sui(args: &SuiArgs) -> Result<Exit> {
     check_output(&args.output)?;
     let suite = ScoreSource::Suite(args.of.first().cloned().unwrap_or_default());
-    let score = args.trials.request(suite, &args.ask, &args.rules, args.store.path());
+    let score = args.trials.request(suite, &args.ask, &args.rules, args.store.location()?);
     let request = SuiCalibrationRequest { of: args.of.clone(), ranking: args.ranking.clone(), score };
     let mut progress = JudgeProgress::new(args.output.json);
     let SuiCalibration { fit, ranked, fitted } = calibrate_sui(&request, &mut progress, &mut notes)?;

@@ -16,10 +16,10 @@ use serde_json::json;
 
 pub(crate) fn run(args: CompareArgs) -> Result<Exit> {
     check_extensions(&args.outputs, &["json", "md", "txt"])?;
-    let store_folder = args.store.path();
+    let store = args.store.location()?;
     let CompareArgs { reports, tools, metrics, cluster, margin, intersection, all_pairs, ranks, seed, .. } = args;
     let request =
-        CompareRequest { reports, tools, metrics, cluster, margin, intersection, all_pairs, ranks, seed, store_folder };
+        CompareRequest { reports, tools, metrics, cluster, margin, intersection, all_pairs, ranks, seed, store };
     let comparison = compare_reports(&request, &mut JudgeProgress::new(false))?;
     show(args.json, &comparison, |look| compare::draw(&comparison, look))?;
     save_drawn(&args.outputs, |extension| match extension {
@@ -33,7 +33,7 @@ pub(crate) fn run(args: CompareArgs) -> Result<Exit> {
 pub(crate) fn run_gate(args: GateArgs) -> Result<Exit> {
     check_extensions(&args.outputs, &["json", "md", "xml", "txt"])?;
     let bound = |metric, min, max| BoundV1 { metric, min, max, tool: None };
-    let store_folder = args.store.path();
+    let store = args.store.location()?;
     let GateArgs { min, max, no_worse_than, metrics, margin, max_cost, allow_small_n, .. } = args;
     let min = min.into_iter().map(|(id, least)| bound(id, Some(least), None));
     let max = max.into_iter().map(|(id, most)| bound(id, None, Some(most)));
@@ -47,7 +47,7 @@ pub(crate) fn run_gate(args: GateArgs) -> Result<Exit> {
         digest: args.digest,
         rules: args.rules,
         seed: args.seed,
-        store_folder,
+        store,
     };
     let gate = gate(&request, &mut JudgeProgress::new(false))?;
     show(args.json, &gate, |look| match look.verbosity.verbose {
@@ -70,7 +70,7 @@ pub(crate) fn run_gate(args: GateArgs) -> Result<Exit> {
 
 pub(crate) fn run_baseline(command: BaselineCommand) -> Result<Exit> {
     let BaselineCommand::Write { report, tools, metrics, store, output, json } = command;
-    let request = BaselineRequest { report, tools, metrics, store_folder: store.path() };
+    let request = BaselineRequest { report, tools, metrics, store: store.location()? };
     let baseline = take_baseline(&request, &mut JudgeProgress::new(false))?;
     let Some(path) = output else { return print(&text(&baseline)) };
     save(&path, text(&baseline).as_bytes())?;
@@ -85,10 +85,10 @@ pub(crate) fn run_baseline(command: BaselineCommand) -> Result<Exit> {
 }
 
 pub(crate) fn run_power(args: PowerArgs) -> Result<Exit> {
-    let store_folder = args.store.path();
+    let store = args.store.location()?;
     let PowerArgs { reports, effect, power, metric, tool, tools, std, cluster, .. } = args;
     let tools = tool.into_iter().chain(tools).collect();
-    let request = PowerRequest { reports, effect, power, metric, tools, std, cluster, store_folder };
+    let request = PowerRequest { reports, effect, power, metric, tools, std, cluster, store };
     let answer = estimate(&request, &mut JudgeProgress::new(false))?;
     show(args.json, &answer, |look| power::draw(&answer, look))
 }

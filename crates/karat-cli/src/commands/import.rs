@@ -192,7 +192,7 @@ pub(crate) fn expect(args: &ExpectArgs) -> Result<Exit> {
     let named = if loaded.is_some() { None } else { Some("identity".to_owned()) };
     let rules = resolve_for_suite(&ProfileRequest { profile: named, sets: Vec::new() }, loaded.as_ref())?;
     if let Some(loaded) = &loaded {
-        fill_symbols(loaded, &mut trials);
+        fill_symbols(loaded, &loaded.suite.cases, &mut trials);
     }
     let known = loaded.as_ref().map_or(&[][..], |l| &l.suite.cases);
     let expected = from_trials(&trials, known, &rules.identity, args.prune);

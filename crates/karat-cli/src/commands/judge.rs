@@ -79,9 +79,9 @@ fn fit(args: FitArgs) -> Result<Exit> {
 }
 
 fn ask(args: QuestionArgs) -> Result<Exit> {
-    let (judge, store_folder) = (args.who.request(), args.who.store.path());
+    let (judge, store) = (args.who.request(), args.who.store.location()?);
     let QuestionArgs { texts, suite, case, golden, golden_at, finding_at, .. } = args;
-    let request = QuestionRequest { texts, suite, case, golden, golden_at, finding_at, judge, store_folder };
+    let request = QuestionRequest { texts, suite, case, golden, golden_at, finding_at, judge, store };
     let answer = ask_question(&request, &mut JudgeProgress::new(true))?;
     let flag = are_exchanges_stored(request.judge.cache).then(|| args.who.store.flag());
     show(args.json, &answer, |_| describe(&answer, flag.as_deref()))?;
@@ -113,10 +113,10 @@ fn describe(answer: &JudgeAnswer, flag: Option<&str>) -> String {
 const MOST_UNJUDGED: usize = 5;
 
 fn eval(args: EvalArgs) -> Result<Exit> {
-    let (judge, store_folder) = (args.who.request(), args.who.store.path());
+    let (judge, store) = (args.who.request(), args.who.store.location()?);
     let EvalArgs { suite, submissions, judgements, group_by, params, .. } = args;
     let pairs = JudgedPairsRequest { suite, submissions, judgements, group_by };
-    let request = EvaluateJudgeRequest { pairs, judge, params, store_folder };
+    let request = EvaluateJudgeRequest { pairs, judge, params, store };
     let evaluation = evaluate_judge(&request, &mut JudgeProgress::new(args.json))?;
     evaluation.notes.iter().for_each(|text| note(text));
     show(args.json, &evaluation, |_| eval_table(&evaluation))?;
@@ -195,8 +195,8 @@ const MOST_WRONG: usize = 5;
 const MOST_REASONS: usize = 3;
 
 fn probe(args: ProbeArgs) -> Result<Exit> {
-    let (judge, store_folder) = (args.who.request(), args.who.store.path());
-    let request = ProbeRequest { suite: args.suite, pairs: args.pairs as usize, judge, store_folder };
+    let (judge, store) = (args.who.request(), args.who.store.location()?);
+    let request = ProbeRequest { suite: args.suite, pairs: args.pairs as usize, judge, store };
     let probed = probe_judge(&request, &mut JudgeProgress::new(args.json))?;
     let flag = are_exchanges_stored(request.judge.cache).then(|| args.who.store.flag());
     show(args.json, &probe_json(&probed), |_| probe_summary(&probed, flag.as_deref()))?;
@@ -292,6 +292,6 @@ fn print_usage(ProbedJudge { asked, stored_in, .. }: &ProbedJudge) {
             let tokens = spent.tokens_in.saturating_add(spent.tokens_out);
             text.push_str(&format!(", {} from the ledger, {tokens} tokens now{usd}", spent.from_ledger));
         }
-        print_stderr(&format!("\n{text}; stored in {}; reports that use this judge show it", stored_in.display()));
+        print_stderr(&format!("\n{text}; stored in {stored_in}; reports that use this judge show it"));
     }
 }

@@ -26,7 +26,7 @@ use serde_json::json;
 use std::collections::BTreeSet;
 
 pub(crate) fn run(args: LabellingArgs) -> Result<Exit> {
-    let store = &StorePlace { folder: args.store };
+    let store = &StorePlace { location: args.store };
     match args.command {
         LabellingCommand::Next(args) => {
             let only = match (args.disputed, args.unsure) {
@@ -65,7 +65,7 @@ fn prompt(
     store: &StorePlace,
 ) -> Result<Exit> {
     let annotator = annotator(&args.annotator)?;
-    let request = label_request(&args.run, &args.source, &args.rules, ask, store);
+    let request = label_request(&args.run, &args.source, &args.rules, ask, store)?;
     let LabelItems { loaded, queue, run } = label_queue(&request, items, &mut JudgeProgress::new(false))?;
     let source = match (&run, &request.suite) {
         (Some(run), _) => {
@@ -83,8 +83,8 @@ fn prompt(
         QueueRequest::Extras { .. } => "extras",
         QueueRequest::Audits => "findings",
     };
-    let (folder, flags) = (request.store_folder.as_path(), source + &store.flag() + more);
-    LabelPrompt { queue: &queue, loaded: &loaded, folder, flags, noun, skip, json }.serve(annotator)
+    let (location, flags) = (&request.store, source + &store.flag() + more);
+    LabelPrompt { queue: &queue, loaded: &loaded, location, flags, noun, skip, json }.serve(annotator)
 }
 
 fn label_request(
@@ -93,20 +93,20 @@ fn label_request(
     rules: &RuleArgs,
     ask: Option<&AskArgs>,
     store: &StorePlace,
-) -> LabelRequest {
-    LabelRequest {
+) -> Result<LabelRequest> {
+    Ok(LabelRequest {
         run: run.clone(),
         suite: source.suite.clone(),
         submissions: source.submissions.clone(),
         profile: rules.into(),
         judge: ask.map(AskArgs::request).unwrap_or_default(),
-        store_folder: store.path(),
-    }
+        store: store.location()?,
+    })
 }
 
 fn add(args: LabelAddArgs, store: &StorePlace) -> Result<Exit> {
     let (annotator, sample) = (annotator(&args.annotator)?, sample(&args.sample)?);
-    let source = label_request(&args.run, &args.source, &args.rules, Some(&args.ask), store);
+    let source = label_request(&args.run, &args.source, &args.rules, Some(&args.ask), store)?;
     let LabelAddArgs { id, answer, note, change, .. } = args;
     let request = AddLabelRequest { annotator, source, id, answer, note, change, sample };
     let AddedLabel { first, others, added } = add_label(&request, &mut JudgeProgress::new(false))?;
@@ -155,7 +155,7 @@ fn undo(args: &LabelUndoArgs, store: &StorePlace) -> Result<Exit> {
 
 fn export(args: &LabelExportArgs, store: &StorePlace) -> Result<Exit> {
     let only = args.name.as_deref().map(checked).transpose()?;
-    let request = label_request(&args.run, &args.source, &RuleArgs::default(), None, store);
+    let request = label_request(&args.run, &args.source, &RuleArgs::default(), None, store)?;
     let exported = export_labels(&request, only.as_ref())?;
     let mut lines = Vec::new();
     write_judgements(&mut lines, &exported.judgements).map_err(|error| Failure::unwritten("the export", error))?;
@@ -179,7 +179,7 @@ fn export(args: &LabelExportArgs, store: &StorePlace) -> Result<Exit> {
 }
 
 fn import(args: &LabelImportArgs, store: &StorePlace) -> Result<Exit> {
-    let request = label_request(&args.run, &args.source, &RuleArgs::default(), None, store);
+    let request = label_request(&args.run, &args.source, &RuleArgs::default(), None, store)?;
     let added = import_labels(&request, &args.files, args.change)?;
     let corrected = if added.corrected > 0 { format!(", {} corrected", added.corrected) } else { String::new() };
     let text = format!("{} added{corrected}, {} already present", count(added.added, "label"), added.were_here);

@@ -16,7 +16,7 @@ use karat_format::config::SuiteKind;
 use karat_format::diagnostic::harmless;
 use karat_report::TerminalStyle;
 use karat_report::grid::{Cell, draw};
-use karat_store::FOLDER;
+use karat_store::StoreLocation;
 use serde_json::json;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -29,12 +29,11 @@ pub(crate) fn run(args: &MachineArgs, jobs: Option<usize>) -> Result<Exit> {
         // A fault in the suite of this folder is for `karat check` to tell.
         (false, None) => known_tools(suite.as_deref()).or_else(|_| known_tools(None))?,
     };
-    let EvaluateRequest { environment, supervisor, .. } =
-        EvaluateRequest::new("", &[], Path::new("").into(), supervisor()?);
+    let EvaluateRequest { environment, supervisor, .. } = EvaluateRequest::new("", &[], Path::new(""), supervisor()?);
     let tools: Vec<_> = known.into_iter().map(to_examine).collect();
     let progress = CountProgress::new(&format!("checking {} …", count(tools.len(), "tool")), tools.len());
     let request = MachineRequest {
-        store_folder: args.store.path(),
+        store: args.store.named()?,
         suite: suite.map(PathBuf::from).filter(|folder| folder.is_dir()),
         tools: DoctorRequest { tools, environment, supervisor, cancel: cancel_on_signals()?, jobs },
     };
@@ -50,7 +49,7 @@ pub(crate) fn run(args: &MachineArgs, jobs: Option<usize>) -> Result<Exit> {
 
 /// The current folder, if it is a suite with tools.
 fn suite_here() -> Option<String> {
-    let state = read_folder_state(Path::new("."), Path::new(FOLDER)).ok()?;
+    let state = read_folder_state(Path::new("."), &StoreLocation::default()).ok()?;
     state.suite.filter(|suite| suite.kind == SuiteKind::Findings && suite.has_cases).map(|_| ".".to_owned())
 }
 
@@ -124,13 +123,16 @@ fn describe_scratch(report: &MachineReport) -> Vec<String> {
 
 fn describe_store(report: &MachineReport) -> Vec<String> {
     let store = &report.store;
-    let folder = store.folder.display();
+    let location = &store.location;
     let mut line = match store.exists {
-        true => format!("{folder}"),
-        false => format!("none yet; the first run makes {folder}"),
+        true => location.to_string(),
+        false => format!("none yet; the first run makes {location}"),
     };
     if let Some(runs) = store.runs {
         line.push_str(&format!(", {}", count(runs, "run")));
+    }
+    if let Some(version) = &store.server_version {
+        line.push_str(&format!(", PostgreSQL {version}"));
     }
     if let Some(version) = store.schema_version {
         line.push_str(&format!(", schema version {version}"));

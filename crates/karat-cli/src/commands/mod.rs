@@ -18,3 +18,4 @@ pub(crate) mod store;
 pub(crate) mod suite;
 pub(crate) mod tools;
 pub(crate) mod watch;
+pub(crate) mod worker;

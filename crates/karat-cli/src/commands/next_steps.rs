@@ -16,8 +16,8 @@ use std::path::Path;
 type Step = (String, &'static str);
 
 pub(crate) fn run() -> Result<Exit> {
-    let place = StorePlace { folder: None };
-    let state = read_folder_state(Path::new("."), &place.path()).unwrap_or_else(|failure| {
+    let place = StorePlace { location: None };
+    let state = read_folder_state(Path::new("."), &place.named()?).unwrap_or_else(|failure| {
         note_problem(&failure.text());
         FolderState::default()
     });

@@ -1,10 +1,11 @@
 //! `karat report` and `plot`.
 
 use super::assess;
+use super::run::load_results;
 use crate::args::{PlotArgs, ReportArgs};
 use crate::exit::{Category, Exit, Failure, Result};
 use crate::outputs::{
-    self, ReportOutput, check_extensions, explain_command, extension, is_table_only, print_written, save,
+    self, ReportOutput, check_extensions, explain_command, extension, is_table_only, print_written, save, writes_tables,
 };
 use crate::progress::JudgeProgress;
 use crate::terminal::{note, print_next, show, word};
@@ -16,9 +17,11 @@ use karat::run_loader::{self, StoredRun};
 use karat::submissions::open_lines;
 use karat::suggestion;
 use karat::suite::{LoadedSuite, load_suite};
+use karat::tables::StoredResults;
 use karat_core::trial::Trial;
 use karat_format::recorded::read_trials;
 use karat_format::report::ReportV1;
+use karat_report::build::reduce;
 use karat_report::grid::{Cell, draw};
 use karat_report::label_command;
 use karat_report::plot::{KINDS, Plot, PlotKind, PlotOptions, RasterError, kind};
@@ -32,9 +35,9 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit> {
         return Err(Failure::usage("no report or run given"));
     };
     let path = Path::new(last);
-    let store_folder = args.store.path();
-    let is_run = names_run(last, &store_folder);
-    let mut reports = ReportLoader { store_folder: &store_folder, observer: &mut JudgeProgress::new(false) };
+    let store = args.store.location()?;
+    let is_run = names_run(last, &store);
+    let mut reports = ReportLoader { store: &store, observer: &mut JudgeProgress::new(false) };
     // A page of one report file is titled by its suite; with several, each needs its file name.
     let (name, run) = match is_run {
         true => {
@@ -49,18 +52,27 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit> {
     }
     outputs::check(&args.output)?;
     let earlier = load_earlier(&mut reports, before)?;
-    let more = outputs::shows_more(&args.output);
-    let (report, from) = match is_run {
+    // The tables of a run need no more than its store.
+    let more = outputs::shows_more(&args.output) || writes_tables(&args.output) && !is_run;
+    let (mut report, from) = match is_run {
         true => of_run(last, args, more)?,
         false => (read_report(path)?.0, more.then(|| of_suite(args)).transpose()?.flatten()),
     };
+    if let Some(detail) = args.detail {
+        reduce(&mut report, detail).map_err(|why| Failure::usage(format!("{last}: {why}")))?;
+    }
     if let Some((loaded, _)) = from.as_ref().filter(|(loaded, _)| loaded.suite.digest != report.suite.digest && !is_run)
     {
         let name = &loaded.suite.name;
         note(&format!("{name} differs from the input of the report; code and texts may not fit"));
     }
     let from = from.as_ref().map(|(loaded, trials)| (loaded, trials.as_slice()));
-    let exit = outputs::write(ReportOutput { report: &report, name, run, from, earlier }, &args.output)?;
+    let results = match is_run && writes_tables(&args.output) {
+        true => Some(load_results(&mut args.store.open()?, last)?),
+        false => None,
+    };
+    let tables = results.as_ref().map(StoredResults::tables);
+    let exit = outputs::write(ReportOutput { report: &report, name, run, from, earlier, tables }, &args.output)?;
     if is_table_only(&args.output) {
         let place = args.store.flag();
         // A report file does not say where its suite and submissions are.
@@ -167,8 +179,8 @@ fn draw_plot(args: &PlotArgs, kind: &PlotKind) -> Result<Plot> {
     let Some((last, before)) = args.reports.split_last() else {
         return Err(Failure::usage("no report or run given, such as report.json or latest"));
     };
-    let store_folder = args.store.path();
-    let mut reports = ReportLoader { store_folder: &store_folder, observer: &mut JudgeProgress::new(false) };
+    let store = args.store.location()?;
+    let mut reports = ReportLoader { store: &store, observer: &mut JudgeProgress::new(false) };
     let report = reports.report(last)?;
     select_tools(&report, &args.tools, last)?;
     refuse_assessment_metrics(&args.metric, &report, last)?;

@@ -1,8 +1,9 @@
 //! `karat run` and `replay`: trials with their progress, prompts and signals, the report and suggested commands.
 
+use super::score::require_detail_for_tables;
 use crate::args::{ReplayArgs, RunArgs};
 use crate::exit::{Exit, Failure, Result};
-use crate::outputs::{self, ReportOutput, explain_command};
+use crate::outputs::{self, ReportOutput, explain_command, writes_tables};
 use crate::progress::{JudgeProgress, Progress, at_terminal};
 use crate::signals::{cancel_on_signals, end_at_once};
 use crate::terminal::{note, note_problem, print_always, print_next, print_stderr, show, word};
@@ -11,6 +12,7 @@ use karat::judge::run::{JudgeObserver, refuse_incomplete};
 use karat::run::plan::describe;
 use karat::run::selection::{CasePattern, Selection, Shard};
 use karat::run_loader::{self, StoredRun};
+use karat::tables::{RunFacts, StoredResults};
 use karat::tool::failed;
 use karat::tool::grants::Request;
 use karat_core::trial::Trial;
@@ -25,9 +27,8 @@ use karat_sandbox::{Isolation, Supervisor};
 use karat_store::event::{Ending, RunEvent};
 use karat_store::record::{TrialKey, TrialRecord};
 use karat_store::timestamp::format_utc;
-use karat_store::{RunInfo, RunState, Store, StoredTrial};
+use karat_store::{RunInfo, RunState, Store, StoreLocation, StoredTrial};
 use std::io::{BufRead, IsTerminal, Write};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 pub(crate) fn run(args: &RunArgs, jobs: Option<usize>) -> Result<Exit> {
@@ -51,6 +52,7 @@ pub(crate) fn run(args: &RunArgs, jobs: Option<usize>) -> Result<Exit> {
 /// What was asked for, and who shows what happens.
 pub(super) fn start(args: &RunArgs, jobs: Option<usize>) -> Result<(EvaluateRequest, RunObserver<'_>)> {
     outputs::check(&args.output)?;
+    require_detail_for_tables(args.detail, &args.output)?;
     Ok((request(args, jobs)?, RunObserver::new(args)))
 }
 
@@ -74,8 +76,11 @@ fn request(args: &RunArgs, jobs: Option<usize>) -> Result<EvaluateRequest> {
         profile: (&args.rules).into(),
         seed: args.seed,
         jobs,
+        no_work: args.no_work,
+        max_tries: args.max_tries,
         plan_only: args.dry_run,
-        ..EvaluateRequest::new("", &[], args.store.path(), supervisor)
+        detail: args.detail,
+        ..EvaluateRequest::new("", &[], args.store.location()?, supervisor)
     })
 }
 
@@ -173,9 +178,10 @@ pub(crate) fn ask_consent(request: &Request) -> Result<Option<bool>> {
 
 fn finish(args: &RunArgs, evaluated: Evaluated) -> Result<Exit> {
     let failure = evaluated.failure();
-    let Evaluated { mut store, run, scoring, ending, first_failure } = evaluated;
+    let Evaluated { mut store, mut run, scoring, ending, first_failure } = evaluated;
+    let facts = RunFacts::take(&mut run);
     let stderr = first_failure.and_then(|first| stderr_command(args, &run.info, &mut store, &first.key));
-    outputs::write(ReportOutput::new(&scoring.report, &run.loaded, &scoring.trials), &args.output)?;
+    outputs::write(ReportOutput::of_scoring(&scoring, &run.loaded, Some(&facts)), &args.output)?;
     outputs::step_summary(&scoring.report)?;
     if !args.output.json && args.output.format.is_none() {
         next_steps(args, &run, &scoring.report, &store, stderr.as_deref());
@@ -194,7 +200,7 @@ fn finish(args: &RunArgs, evaluated: Evaluated) -> Result<Exit> {
     refuse_incomplete(&scoring.report, args.allow_incomplete_judging)?;
     let exit = expectation(&scoring.report);
     // The program is about to end, and freeing a large run's memory takes longer than drawing its report.
-    std::mem::forget((scoring, run));
+    std::mem::forget((scoring, run, facts));
     Ok(exit)
 }
 
@@ -217,6 +223,7 @@ pub(super) fn failure(error: EvaluateError, args: &RunArgs) -> Failure {
     match error {
         EvaluateError::Failure(failure) => failure,
         EvaluateError::Stopped { info, ending } => stopped(args, &info, &ending),
+        EvaluateError::LeftToWorkers { info } => left_to_workers(args, &info),
         EvaluateError::NotJudged { info, failure } => not_judged(failure, args, &info),
         EvaluateError::Broken { run, error } => {
             let place = args.store.flag();
@@ -234,6 +241,17 @@ fn not_judged(failure: Failure, args: &RunArgs, info: &RunInfo) -> Failure {
     let without = format!("karat score {short} --judge none{place}");
     let next = format!("all trials are stored; ask the judge again with: {again}\nor score without a judge: {without}");
     Failure::Message(exit, format!("{message}\n{next}"))
+}
+
+/// The run goes on without this process.
+fn left_to_workers(args: &RunArgs, info: &RunInfo) -> Failure {
+    let (short, place) = (&info.short_id, args.store.flag());
+    let done: u64 = info.outcomes.values().sum();
+    Failure::failed(format!(
+        "run {short} is left to its workers: {done} of {} trials are stored\nfollow it again with: karat run --resume \
+         {short}{place}\nend it with: karat stop {short}{place}",
+        info.planned
+    ))
 }
 
 fn stopped(args: &RunArgs, info: &RunInfo, ending: &Ending) -> Failure {
@@ -264,9 +282,9 @@ fn next_steps(args: &RunArgs, run: &StoredRun, report: &ReportV1, store: &Store,
     let short = &run.info.short_id;
     let place = args.store.flag();
     let name = run.info.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
-    let folder = store.folder();
-    let here = std::env::current_dir().ok();
-    let shown = here.and_then(|here| folder.strip_prefix(here).ok().map(Path::to_owned)).unwrap_or(folder.to_owned());
+    let location = store.location();
+    let within = || location.as_folder()?.strip_prefix(std::env::current_dir().ok()?).ok().map(StoreLocation::from);
+    let shown = within().unwrap_or_else(|| location.clone());
     let mut steps = Vec::new();
     steps.extend(explain_command(report, &format!(" --run {short}{place}")));
     steps.extend(label_command(report).map(|command| command + &place));
@@ -279,7 +297,7 @@ fn next_steps(args: &RunArgs, run: &StoredRun, report: &ReportV1, store: &Store,
     } else if executed && report.tools.iter().any(|tool| tool.unavailable() > 0) {
         steps.push(format!("karat run --resume {short}{place}"));
     }
-    let kept = format!("Run {short}{name} is stored in {}, with its full report.", shown.display());
+    let kept = format!("Run {short}{name} is stored in {shown}, with its full report.");
     print_stderr(&harmless(&kept));
     print_next(&steps);
 }
@@ -308,7 +326,14 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit> {
     progress.show(&RunEvent::Ended(&ending));
     let report = run_loader::report(&mut store, run.info.id.as_str(), &mut JudgeProgress::new(false))?.1;
     let trials: Vec<Trial> = run.trials.into_iter().map(|stored| stored.trial).collect();
-    outputs::write(ReportOutput::new(&report, &run.loaded, &trials), &args.output)
+    let results = writes_tables(&args.output).then(|| load_results(&mut store, run.info.id.as_str())).transpose()?;
+    let tables = results.as_ref().map(StoredResults::tables);
+    outputs::write(ReportOutput { tables, ..ReportOutput::new(&report, &run.loaded, &trials) }, &args.output)
+}
+
+/// What tables of a stored run are written from.
+pub(super) fn load_results(store: &mut Store, run: &str) -> Result<StoredResults> {
+    StoredResults::load(store, run, &mut JudgeProgress::new(false))
 }
 
 /// Waits as long as the run did, divided by the speed; without a speed, not at all.

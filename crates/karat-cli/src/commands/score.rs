@@ -1,7 +1,7 @@
 //! `karat score` and `explain`.
 
-use crate::args::{ExplainArgs, ScoreArgs};
-use crate::exit::{Exit, Result};
+use crate::args::{ExplainArgs, OutputArgs, ScoreArgs};
+use crate::exit::{Exit, Failure, Result};
 use crate::outputs::{self, ReportOutput, explain_command, is_table_only, save_with};
 use crate::progress::JudgeProgress;
 use crate::terminal::{flags, notes, print_next, show, verbosity, word};
@@ -9,9 +9,10 @@ use karat::explain::{ExplainRequest, Explained, explain as explain_case};
 use karat::judge::run::refuse_incomplete;
 use karat::score::{ScoreRequest, ScoreSource, score};
 use karat_format::recorded::write_judgements;
-use karat_format::report::ReportV1;
+use karat_format::report::{DetailV1, ReportV1};
 use karat_report::explain::{CaseExplanation, candidate_json, draw, refused_findings};
 use karat_report::label_command;
+use karat_store::StoreLocation;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -21,28 +22,39 @@ const MORE_CANDIDATES: usize = 10;
 
 pub(crate) fn run(args: &ScoreArgs) -> Result<Exit> {
     outputs::check(&args.output)?;
-    let store_folder = args.store.path();
-    let source = ScoreSource::resolve(&args.suite, &store_folder);
+    require_detail_for_tables(args.detail, &args.output)?;
+    let store = args.store.location()?;
+    let source = ScoreSource::resolve(&args.suite, &store);
     let request = ScoreRequest {
         labels: args.labels.clone(),
         tools: args.tools.clone(),
         intervals: args.intervals.options(None),
         seed: args.seed,
         label_source: label_source(args, &source),
-        ..args.trials.request(source, &args.ask, &args.rules, store_folder)
+        detail: args.detail,
+        keep_voices: args.save_judgements.is_some(),
+        ..args.trials.request(source, &args.ask, &args.rules, store)
     };
     let scored = score(&request, &mut JudgeProgress::new(false))?;
     let report = &scored.scoring.report;
     if let Some(path) = &args.save_judgements {
         save_with(path, &mut |out| write_judgements(out, &scored.scoring.voices))?;
     }
-    outputs::write(ReportOutput::new(report, &scored.loaded, &scored.scoring.trials), &args.output)?;
+    outputs::write(ReportOutput::of_scoring(&scored.scoring, &scored.loaded, scored.run.as_ref()), &args.output)?;
     outputs::step_summary(report)?;
     if is_table_only(&args.output) {
         next_steps(args, &request.source, report);
     }
     refuse_incomplete(report, args.allow_incomplete_judging)?;
     Ok(super::run::expectation(report))
+}
+
+/// Tables of pairs need every pair, which a report with less detail does not have.
+pub(super) fn require_detail_for_tables(detail: DetailV1, output: &OutputArgs) -> Result<()> {
+    match outputs::writes_tables(output) && !detail.is_all() {
+        true => Err(Failure::usage("tables need --detail all: with less, the report does not have all pairs")),
+        false => Ok(()),
+    }
 }
 
 /// Suggests the next commands: explain the worst case of the best tool, label pairs that decide the ranking, and write a report.
@@ -99,9 +111,9 @@ fn same_flags(args: &ScoreArgs) -> String {
 }
 
 pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit> {
-    let store_folder = args.store.path();
-    let source = explain_source(args, &store_folder);
-    let mut score = args.trials.request(source, &args.ask, &args.rules, store_folder);
+    let store = args.store.location()?;
+    let source = explain_source(args, &store);
+    let mut score = args.trials.request(source, &args.ask, &args.rules, store);
     score.tools.extend(args.tool.clone());
     let request = ExplainRequest { score, case: args.case.clone(), tool: args.tool.clone(), trial: args.trial };
     let explained = explain_case(&request, &mut JudgeProgress::new(false))?;
@@ -122,11 +134,11 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit> {
 }
 
 /// The named run or suite; default: the latest run of the suite in the current folder, else that suite.
-fn explain_source(args: &ExplainArgs, store_folder: &Path) -> ScoreSource {
+fn explain_source(args: &ExplainArgs, store: &StoreLocation) -> ScoreSource {
     match (&args.run, &args.suite) {
         (Some(run), _) => ScoreSource::Run(run.clone()),
         (None, Some(suite)) => ScoreSource::Suite(suite.clone()),
-        (None, None) if args.trials.submissions.is_empty() => ScoreSource::latest_of(Path::new("."), store_folder),
+        (None, None) if args.trials.submissions.is_empty() => ScoreSource::latest_of(Path::new("."), store),
         (None, None) => ScoreSource::Suite(".".to_owned()),
     }
 }

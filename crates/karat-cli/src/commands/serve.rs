@@ -28,9 +28,9 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit> {
         None | Some(AUTO) => TokenRequest::Generated,
         Some(chosen) => TokenRequest::Chosen(chosen),
     };
-    let folder = args.store.path();
+    let store = args.store.location()?;
     let request = ServeRequest {
-        folder: folder.clone(),
+        store: store.clone(),
         listen: &args.listen,
         hosts: &args.hosts,
         token,
@@ -43,14 +43,14 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
         .map_err(|error| Failure::failed(format!("cannot install signal handlers: {error}")))?;
     let server = Server::bind(&request)?;
-    let _opened = announce(args, &server.auth(), &folder.display().to_string(), Store::is_at(&folder))?;
+    let _opened = announce(args, &server.auth(), &store.to_string(), Store::is_at(&store))?;
     let server = server.start();
     signals.forever().next();
     server.stop();
     Ok(Exit::Ok)
 }
 
-fn announce(args: &ServeArgs, auth: &Auth, folder: &str, there: bool) -> Result<Option<RedirectFile>> {
+fn announce(args: &ServeArgs, auth: &Auth, store: &str, there: bool) -> Result<Option<RedirectFile>> {
     // A token chosen by the user is not printed, since output may end up in a log.
     let chosen = auth.has_chosen_token();
     let (page, label) = auth.pages(!chosen);
@@ -58,7 +58,7 @@ fn announce(args: &ServeArgs, auth: &Auth, folder: &str, there: bool) -> Result<
         all if all.ip().is_unspecified() => format!(" and on this computer's other addresses, port {}", all.port()),
         _ => String::new(),
     };
-    print_always(&format!("serving {} on {page}{others}", harmless(folder)));
+    print_always(&format!("serving {} on {page}{others}", harmless(store)));
     if let Some(label) = &label {
         print_always(&format!("label on {label}"));
     }

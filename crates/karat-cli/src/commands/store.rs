@@ -1,9 +1,13 @@
 //! `karat store`.
 
-use crate::args::{StoreArgs, StoreCommand, StorePlace};
+use super::run::load_results;
+use crate::args::{StoreArgs, StoreCommand, StorePlace, require_answer, within_folder};
 use crate::exit::{Exit, Failure, Result};
 use crate::outputs::save;
+use crate::progress::CopyingProgress;
 use crate::terminal::{draw_table, merged, note, notes, print, print_always, print_done, print_json, print_stderr};
+use karat::copy_store::{CopyRequest, copy_store};
+use karat::tables::check_target;
 use karat::tool::failed;
 use karat_core::trial::Outcome;
 use karat_core::wording::count;
@@ -12,14 +16,14 @@ use karat_format::diagnostic::harmless;
 use karat_report::RED;
 use karat_report::grid::Cell;
 use karat_store::timestamp::format_utc;
-use karat_store::{GcOptions, Problem, RunInfo, Store};
+use karat_store::{GcOptions, ObjectLocation, Problem, RunInfo, Store, StoreError, StoreLocation};
 use serde_json::{Value, json};
 use std::path::Path;
 
 mod show;
 
 pub(crate) fn run(args: &StoreArgs) -> Result<Exit> {
-    let place = StorePlace { folder: args.store.clone() };
+    let place = StorePlace { location: args.store.clone() };
     let open = || place.open();
     match &args.command {
         StoreCommand::List { json } => list(&mut open()?, *json),
@@ -27,21 +31,30 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Exit> {
         StoreCommand::Show { run, trial: Some(trial), artifact, json } => {
             show::trial(&mut open()?, run, trial, artifact.as_deref(), *json)
         }
-        StoreCommand::Gc { runs, older_than, keep, ledger, sessions, dry_run, json } => {
+        StoreCommand::Gc { runs, older_than, keep, ledger, sessions, grace, dry_run, json } => {
             let mut store = open()?;
             let runs = runs.iter().map(|run| store.find(run).map(|info| info.id)).collect::<Result<_, _>>()?;
             remove_sessions(&mut store, sessions, *dry_run)?;
             // With `--ledger`, the age applies to exchanges and not to runs.
             let (older_than, exchanges_older_than) = if *ledger { (None, *older_than) } else { (*older_than, None) };
-            gc(&mut store, &GcOptions { runs, older_than, keep: *keep, exchanges_older_than, dry_run: *dry_run }, *json)
+            let (keep, grace, dry_run) = (*keep, *grace, *dry_run);
+            gc(&mut store, &GcOptions { runs, older_than, keep, exchanges_older_than, grace, dry_run }, *json)
         }
         StoreCommand::Export { ledger: true, model, output, json, .. } => {
             export_ledger(&mut open()?, model.as_deref(), output.as_deref(), *json)
+        }
+        StoreCommand::Export { run, parquet: Some(folder), json, .. } => {
+            export_tables(&mut open()?, run, folder, *json)
         }
         StoreCommand::Export { run, whole, output, json, .. } => {
             export(&mut open()?, run, *whole, output.as_deref(), *json)
         }
         StoreCommand::Import { file, name, json } => import(&place, file, name.as_deref(), *json),
+        StoreCommand::Copy { .. } if args.store.is_some() => {
+            Err(Failure::usage("`karat store copy FROM TO` names both stores; omit --store"))
+        }
+        StoreCommand::Copy { from, to, json } => copy(from, to, *json),
+        StoreCommand::Artifacts { place, json } => artifacts(&mut open()?, place.as_deref(), *json),
         StoreCommand::Verify { json } => verify(&mut open()?, *json),
     }
 }
@@ -52,7 +65,7 @@ fn list(store: &mut Store, json: bool) -> Result<Exit> {
         return print_json(&runs.iter().map(|run| value(store, run)).collect::<Vec<_>>());
     }
     if runs.is_empty() {
-        print_stderr(&format!("no runs in {}; create one with `karat run SUITE`", store.folder().display()));
+        print_stderr(&format!("no runs in {}; create one with `karat run SUITE`", store.location()));
         return Ok(Exit::Ok);
     }
     let unavailable = |run: &RunInfo| run.outcomes.get(&Outcome::Unavailable).copied().unwrap_or_default();
@@ -122,7 +135,10 @@ fn remove_sessions(store: &mut Store, wanted: &[String], dry_run: bool) -> Resul
 }
 
 fn gc(store: &mut Store, gc: &GcOptions, json: bool) -> Result<Exit> {
-    let report = store.gc(gc)?;
+    let report = store.gc(gc).map_err(|error| match error {
+        StoreError::ShortGrace => Failure::usage(error.to_string()),
+        error => error.into(),
+    })?;
     notes(&report.notes);
     for run in &report.in_use {
         note(&format!("the run {} is kept because a process is working on it", run.short_id));
@@ -132,7 +148,9 @@ fn gc(store: &mut Store, gc: &GcOptions, json: bool) -> Result<Exit> {
         let in_use: Vec<Value> = report.in_use.iter().map(|run| value(store, run)).collect();
         return print_json(&json!({
             "dry_run": gc.dry_run, "runs": removed, "in_use": in_use, "artifacts": report.artifacts,
-            "bytes": report.bytes, "exchanges": report.exchanges, "scratch": report.scratch, "notes": report.notes,
+            "bytes": report.bytes, "objects": report.objects, "object_bytes": report.object_bytes,
+            "waiting_objects": report.waiting_objects, "exchanges": report.exchanges, "scratch": report.scratch,
+            "notes": report.notes,
         }));
     }
     let mut text = String::new();
@@ -148,6 +166,14 @@ fn gc(store: &mut Store, gc: &GcOptions, json: bool) -> Result<Exit> {
         size(report.bytes),
         count(report.scratch.len(), "leftover folder"),
     ));
+    let objects = |n: u64| count(usize::try_from(n).unwrap_or(usize::MAX), "object");
+    if report.objects > 0 {
+        text.push_str(&format!("{verb} {} ({})\n", objects(report.objects), size(report.object_bytes)));
+    }
+    if report.waiting_objects > 0 {
+        let waiting = objects(report.waiting_objects);
+        text.push_str(&format!("{waiting} can be removed when the grace period is over\n"));
+    }
     if gc.exchanges_older_than.is_some() {
         let exchanges = count(usize::try_from(report.exchanges).unwrap_or(usize::MAX), "exchange");
         text.push_str(&format!("{verb} {exchanges} with models\n"));
@@ -188,6 +214,15 @@ fn export(store: &mut Store, run: &str, whole: bool, output: Option<&Path>, json
     Ok(Exit::Failed)
 }
 
+fn export_tables(store: &mut Store, run: &str, folder: &Path, json: bool) -> Result<Exit> {
+    check_target(folder)?;
+    let run = store.resolve_run(run)?;
+    let rows = load_results(store, run.as_str())?.tables().write(folder)?;
+    let value = json!({ "run": run, "folder": folder, "rows": rows });
+    let all = usize::try_from(rows.values().sum::<u64>()).unwrap_or(usize::MAX);
+    print_done(json, &value, &format!("wrote {}, {} of the run {run}", folder.display(), count(all, "row")))
+}
+
 fn import(place: &StorePlace, file: &Path, name: Option<&str>, json: bool) -> Result<Exit> {
     // A missing file is bad input; no store is created for it.
     std::fs::File::open(file).map_err(|error| Failure::io(file.display(), error))?;
@@ -196,7 +231,7 @@ fn import(place: &StorePlace, file: &Path, name: Option<&str>, json: bool) -> Re
         let why = "contains exchanges with models, which have no name; omit --name";
         return Err(Failure::usage(format!("{} {why}", file.display())));
     }
-    let mut store = Store::create(&place.path())?;
+    let mut store = Store::create(&place.location()?)?;
     if exchanges {
         let taken = store.import_ledger(file)?;
         let text = format!("{} added, {} already present", count(taken.added, "exchange"), taken.were_here);
@@ -212,6 +247,23 @@ fn import(place: &StorePlace, file: &Path, name: Option<&str>, json: bool) -> Re
     print_done(json, &value, &format!("the run {} {what}: {attempts}", info.short_id))
 }
 
+fn copy(from: &StoreLocation, to: &StoreLocation, json: bool) -> Result<Exit> {
+    let request = CopyRequest { from: within_folder(from.clone()), to: within_folder(to.clone()) };
+    require_answer(&request.to)?;
+    let mut progress = CopyingProgress::new();
+    let copied = copy_store(&request, &mut |done| progress.show(done));
+    progress.clear();
+    let copied = copied?;
+    let value = merged(json!({ "from": request.from, "to": request.to }), &copied);
+    let rows = |rows: u64| count(usize::try_from(rows).unwrap_or(usize::MAX), "row");
+    let (runs, added) = (count(usize::try_from(copied.runs).unwrap_or(usize::MAX), "run"), rows(copied.added));
+    let text = format!(
+        "{} is copied to {}: {runs}; {added} added, {} already there",
+        request.from, request.to, copied.were_here
+    );
+    print_done(json, &value, &harmless(&text))
+}
+
 fn export_ledger(store: &mut Store, model: Option<&str>, output: Option<&Path>, json: bool) -> Result<Exit> {
     let Some(path) = output else {
         let mut lines = Vec::new();
@@ -223,14 +275,38 @@ fn export_ledger(store: &mut Store, model: Option<&str>, output: Option<&Path>, 
     print_done(json, &value, &format!("wrote {}, {}", path.display(), count(exchanges, "exchange")))
 }
 
+/// Shows or sets where large artifacts are kept.
+fn artifacts(store: &mut Store, place: Option<&str>, json: bool) -> Result<Exit> {
+    match place {
+        None => {}
+        Some("none") => store.set_object_storage(None)?,
+        Some(url) => {
+            let location = ObjectLocation::parse(url).map_err(|error| Failure::usage(error.to_string()))?;
+            store.set_object_storage(Some(&location))?;
+        }
+    }
+    let (location, objects) = (store.object_storage()?.map(|location| location.to_string()), store.object_count()?);
+    let text = match &location {
+        None => "all artifacts are kept in the database".to_owned(),
+        Some(location) => {
+            let objects = count(usize::try_from(objects).unwrap_or(usize::MAX), "object");
+            format!("artifacts of more than 1 MiB are kept in {location}: {objects}")
+        }
+    };
+    if place.is_none() && !json {
+        return print(&format!("{text}\n"));
+    }
+    print_done(json, &json!({ "object_storage": location, "objects": objects }), &text)
+}
+
 fn verify(store: &mut Store, json: bool) -> Result<Exit> {
     let problems = store.verify()?;
     if json {
-        print_json(&json!({ "store": store.folder(), "sound": problems.is_empty(), "problems": problems }))?;
+        print_json(&json!({ "store": store.location(), "sound": problems.is_empty(), "problems": problems }))?;
     } else if problems.is_empty() {
         let runs = count(store.runs()?.len(), "run");
         let beside = beside(store)?;
-        print(&format!("{}: {runs}{beside}, no problems\n", store.folder().display()))?;
+        print(&format!("{}: {runs}{beside}, no problems\n", store.location()))?;
     } else {
         let line = |p: &Problem| format!("{}\n", harmless(&format!("{}: {}", p.code, p.message)));
         print(&problems.iter().map(line).collect::<String>())?;
@@ -239,8 +315,8 @@ fn verify(store: &mut Store, json: bool) -> Result<Exit> {
         return Ok(Exit::Ok);
     }
     let found = count(problems.len(), "problem");
-    let advice = "nothing was changed; copy the folder, then save the runs with `karat store export`";
-    print_always(&format!("error: {found} in {}; {advice}", store.folder().display()));
+    let advice = "nothing was changed; copy the store, then save the runs with `karat store export`";
+    print_always(&format!("error: {found} in {}; {advice}", store.location()));
     Ok(Exit::Failed)
 }
 

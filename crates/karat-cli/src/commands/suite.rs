@@ -1,5 +1,7 @@
 //! `karat suite`, `init`, `check` and `drift`.
 
+mod prove;
+
 use super::store::size;
 use crate::args::{CheckArgs, DriftArgs, InitArgs, SuiteAddArgs, SuiteAdoptArgs, SuiteCommand, SuiteGcArgs};
 use crate::exit::{Exit, Failure, Result};
@@ -95,11 +97,12 @@ fn ask_kind() -> Result<SuiteKind> {
     }
 }
 
-pub(crate) fn run(command: SuiteCommand) -> Result<Exit> {
+pub(crate) fn run(command: SuiteCommand, jobs: Option<usize>) -> Result<Exit> {
     match command {
         SuiteCommand::Add(args) => add(args),
         SuiteCommand::Adopt(args) => adopt_confirmed(args),
         SuiteCommand::Gc(args) => gc(&args),
+        SuiteCommand::Prove(args) => prove::run(args, jobs),
     }
 }
 
@@ -149,9 +152,9 @@ fn add(args: SuiteAddArgs) -> Result<Exit> {
 }
 
 fn adopt_confirmed(args: SuiteAdoptArgs) -> Result<Exit> {
-    let (profile, judge, store_folder) = ((&args.rules).into(), args.ask.request(), args.store.path());
+    let (profile, judge, store) = ((&args.rules).into(), args.ask.request(), args.store.location()?);
     let SuiteAdoptArgs { suite, run, submissions, labels, dry_run, json, .. } = args;
-    let request = LabelRequest { run, suite: None, submissions, profile, judge, store_folder };
+    let request = LabelRequest { run, suite: None, submissions, profile, judge, store };
     let scored = score_for_adoption(&suite, &request, &labels, &mut JudgeProgress::new(false))?;
     let found = proposals(&scored.loaded, &scored.trials, &scored.scorecard, &scored.profile);
     let changed = adopt(&scored.loaded, &found.goldens);

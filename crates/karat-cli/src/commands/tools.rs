@@ -111,8 +111,7 @@ fn doctor(args: &DoctorArgs, jobs: Option<usize>) -> Result<Exit> {
         [] => known_tools(suite)?,
         names => names.iter().map(|name| find_tool(name, suite)).collect::<Result<Vec<_>, _>>()?,
     };
-    let EvaluateRequest { environment, supervisor, .. } =
-        EvaluateRequest::new("", &[], Path::new("").into(), supervisor()?);
+    let EvaluateRequest { environment, supervisor, .. } = EvaluateRequest::new("", &[], Path::new(""), supervisor()?);
     let tools: Vec<ToolToExamine> = chosen.into_iter().map(to_examine).collect();
     let progress = CountProgress::new(&format!("checking {} …", count(tools.len(), "tool")), tools.len());
     let request = DoctorRequest { tools, environment, supervisor, cancel: cancel_on_signals()?, jobs };
@@ -184,7 +183,7 @@ fn try_once(args: &TryArgs) -> Result<Exit> {
         model: args.sandbox.tool_model(),
         isolation: args.sandbox.isolation,
         allow: args.sandbox.allow.clone(),
-        ..EvaluateRequest::new(&args.suite, &[args.tool.as_str()], args.store.path(), supervisor()?)
+        ..EvaluateRequest::new(&args.suite, &[args.tool.as_str()], args.store.location()?, supervisor()?)
     };
     let mut observer = TryObserver(JudgeProgress::new(true));
     let tried = try_tool(request, args.case.as_deref(), &mut observer, &|stream, line| {

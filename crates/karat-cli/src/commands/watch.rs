@@ -7,6 +7,7 @@ use crate::outputs::{self, ReportOutput};
 use crate::progress::Progress;
 use crate::terminal::{most_shown, note, print, print_failure, print_stderr};
 use karat::evaluate::{EvaluateError, GoldenChange, Round, RoundStart, ScoreChanges, WatchObserver};
+use karat::tables::RunFacts;
 use karat_core::wording::{count, first_few};
 use karat_format::diagnostic::harmless;
 use karat_report::number::{three, title};
@@ -32,10 +33,11 @@ impl WatchObserver for RunObserver<'_> {
     }
 
     fn done(&mut self, round: Round) -> Result<()> {
-        let Round { number, evaluated, changes } = round;
-        let (report, run) = (&evaluated.scoring.report, &evaluated.run);
+        let Round { number, mut evaluated, changes } = round;
+        let facts = RunFacts::take(&mut evaluated.run);
+        let run = &evaluated.run;
         let output = &self.args.output;
-        outputs::write(ReportOutput::new(report, &run.loaded, &evaluated.scoring.trials), output)?;
+        outputs::write(ReportOutput::of_scoring(&evaluated.scoring, &run.loaded, Some(&facts)), output)?;
         if let Some(failure) = evaluated.failure() {
             print_failure(&failure);
         }

@@ -93,7 +93,7 @@ fn label_next_hides_tools_judges_and_other_annotators() {
     project.run(&format!("run . --tool replay:a.jsonl replay:b.jsonl --trials 2 --model {MARK}-model -q")).expect(0);
     let judged = json!({ "kind": "pair", "case": "orders", "tool": MARK, "trial": 1, "judge": format!("{MARK}-judge"),
         "golden": "g1", "finding": MARK, "match": true, "explanation": format!("{MARK} says so") });
-    let mut store = karat_store::Store::open(&project.path(".karat")).unwrap();
+    let mut store = karat_store::Store::open(project.path(".karat")).unwrap();
     let run = store.find("latest").unwrap().id;
     store.set_judgements(&run, &[serde_json::from_value(judged).unwrap()]).unwrap();
     drop(store);

@@ -24,6 +24,10 @@ const CLEARED_VARIABLES: &[&str] = &[
     "ANTHROPIC_BASE_URL",
     "OPENAI_API_KEY",
     "OPENAI_BASE_URL",
+    "PGPASSWORD",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
 ];
 
 /// A temporary folder with files. Commands run in it, so output has relative paths and needs no scrubbing.
@@ -58,12 +62,20 @@ impl Project {
 
     /// The command without arguments, with `CLEARED_VARIABLES` unset.
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::cargo_bin("karat").unwrap();
+        Command::from_std(self.process())
+    }
+
+    /// The same command, for a process that runs beside the test.
+    pub(crate) fn process(&self) -> std::process::Command {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_karat"));
         command.current_dir(self.folder.path());
         for name in CLEARED_VARIABLES {
             command.env_remove(name);
         }
-        command.env("COLUMNS", "100").env("XDG_CONFIG_HOME", self.path(".user"));
+        command
+            .env("COLUMNS", "100")
+            .env("XDG_CONFIG_HOME", self.path(".user"))
+            .env("XDG_CACHE_HOME", self.path(".cache"));
         command
     }
 

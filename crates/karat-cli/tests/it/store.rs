@@ -17,7 +17,7 @@ fn project() -> Project {
 
 /// Stores a run of two tools on one case; the second tool crashed.
 fn store_run(project: &Project, name: Option<&str>) -> RunId {
-    let mut store = Store::create(&project.path(".karat")).unwrap();
+    let mut store = Store::create(project.path(".karat")).unwrap();
     let tool =
         |name: &str| json!({ "name": name, "kind": "command", "trials": 1, "isolation": "full", "manifest": {} });
     let plan = json!({
@@ -123,7 +123,7 @@ fn trials_and_their_artifacts_are_shown() {
 fn skipped_trials_are_not_failures() {
     let project = project();
     let run = store_run(&project, Some("nightly"));
-    let mut store = Store::open(&project.path(".karat")).unwrap();
+    let mut store = Store::open(project.path(".karat")).unwrap();
     store.reopen(&run).unwrap();
     let line = json!({ "case": "sqli", "tool": "loud", "trial": 1, "outcome": "skipped" });
     let (trial, _) = serde_json::from_value::<TrialV1>(line).unwrap().into_trial();
@@ -144,7 +144,7 @@ fn tool_changed_during_the_run_is_shown_with_both_versions() {
     let project = project();
     let run = store_run(&project, None);
     assert!(!project.ok("store show").contains("changed during"));
-    let mut store = Store::open(&project.path(".karat")).unwrap();
+    let mut store = Store::open(project.path(".karat")).unwrap();
     let facts =
         ToolFactsV1 { version: Some("1.9.2".to_owned()), isolation: "none".to_owned(), ..ToolFactsV1::default() };
     store.set_tool(&run, &ToolName::new("bandit"), &facts).unwrap();
@@ -203,7 +203,7 @@ fn store_exchanges(project: &Project, model: &str, names: &[&str]) {
         .unwrap()
     };
     let exchanges: Vec<Exchange> = names.iter().map(exchange).collect();
-    let mut store = Store::create(&project.path(".karat")).unwrap();
+    let mut store = Store::create(project.path(".karat")).unwrap();
     store.ledger_put(&exchanges.iter().collect::<Vec<_>>()).unwrap();
 }
 
@@ -292,6 +292,25 @@ fn gc_removes_old_runs() {
 }
 
 #[test]
+fn place_of_large_artifacts_is_shown_and_set() {
+    let project = project();
+    project.run("store artifacts").expect_error(5, &["there is no store"]);
+    store_run(&project, None);
+    assert_eq!(project.ok("store artifacts"), "all artifacts are kept in the database\n");
+    let url = format!("file://{}", project.path("objects").display());
+    let json = project.json(&format!("store artifacts {url} --json"));
+    assert_eq!(json, json!({ "object_storage": url, "objects": 0 }));
+    assert_eq!(project.ok("store artifacts"), format!("artifacts of more than 1 MiB are kept in {url}: 0 objects\n"));
+    let json = project.json("store gc --grace 2d --json");
+    assert_eq!((&json["objects"], &json["notes"]), (&json!(0), &json!([])));
+    project.run("store gc --grace 5m").expect_error(2, &["at least 1h"]);
+    project.run("store artifacts s3://anna:hunter2@runs").expect_error(2, &["AWS_SECRET_ACCESS_KEY"]);
+    project.run("store artifacts s3://runs?region=eu-central-1").expect_error(5, &["AWS_ACCESS_KEY_ID is not set"]);
+    project.ok("store artifacts none");
+    assert_eq!(project.ok("store artifacts"), "all artifacts are kept in the database\n");
+}
+
+#[test]
 fn store_is_found_by_flag_variable_or_parent_folder() {
     let project = project();
     store_run(&project, Some("nightly"));
@@ -343,22 +362,8 @@ fn damaged_store_is_reported_and_not_changed() {
 #[test]
 fn url_is_not_accepted_as_a_path() {
     let project = project();
-    let url = "postgres://db/karat";
-    for line in [
-        "run starter --store URL",
-        "score starter --store URL",
-        "store list --store URL",
-        "label next starter --store URL",
-        "serve --store URL",
-        "score starter -o s3://bucket/report.json",
-        "init URL",
-    ] {
-        let line = line.replace("URL", url);
-        project.run(&line).expect_error(2, &["URL is not a path on this machine", "name a local file or folder"]);
-    }
-    for line in ["run starter", "store list"] {
-        let ran = CommandOutput::start(project.command().env("KARAT_STORE", url).args(line.split_whitespace()));
-        ran.expect_error(2, &["KARAT_STORE=postgres://db/karat", "is not a path on this machine"]);
+    for line in ["score starter -o s3://bucket/report.json", "init postgres://db/karat"] {
+        project.run(line).expect_error(2, &["URL is not a path on this machine", "name a local file or folder"]);
     }
     for made in ["postgres:", "s3:", ".karat"] {
         assert!(!project.path(made).exists(), "{made} was created");

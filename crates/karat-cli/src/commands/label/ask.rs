@@ -9,15 +9,14 @@ use karat_core::judgement::Classification;
 use karat_core::wording::count;
 use karat_format::diagnostic::harmless;
 use karat_store::label::{Annotator, LabelAnswer, LabelKind, Source};
-use karat_store::{OnExisting, Store};
+use karat_store::{OnExisting, Store, StoreLocation};
 use serde_json::json;
 use std::io::{BufRead, IsTerminal};
-use std::path::Path;
 
 pub(super) struct LabelPrompt<'a> {
     pub(super) queue: &'a Queue,
     pub(super) loaded: &'a LoadedSuite,
-    pub(super) folder: &'a Path,
+    pub(super) location: &'a StoreLocation,
     /// The flags with which `karat label add` finds the same items.
     pub(super) flags: String,
     /// The plural noun in JSON and in text: `pairs`.
@@ -29,7 +28,7 @@ pub(super) struct LabelPrompt<'a> {
 impl LabelPrompt<'_> {
     /// Asks at a terminal; elsewhere prints one item and the command that answers.
     pub(super) fn serve(&self, annotator: Annotator) -> Result<Exit> {
-        let labels = if Store::is_at(self.folder) { Store::open(self.folder)?.labels()? } else { Vec::new() };
+        let labels = if Store::is_at(self.location) { Store::open(self.location)?.labels()? } else { Vec::new() };
         let mut session = AnnotationSession::new(self.queue, &labels, annotator);
         let open = session.open();
         if self.json {
@@ -79,7 +78,7 @@ impl LabelPrompt<'_> {
                 Input::Answer(answer, note) => {
                     let Some(labels) = session.labels(item, answer, note, Source::Asked) else { continue };
                     // The store is opened for each answer, so that others can use it in between.
-                    Store::create(self.folder)?.add_labels(&labels, OnExisting::Refuse)?;
+                    Store::create(self.location)?.add_labels(&labels, OnExisting::Refuse)?;
                     session.record(&labels);
                     // Shown only after the answer, to keep labelling blind.
                     let (tools, trials) = (count(item.tools, "tool"), count(item.trials, "trial"));
@@ -92,7 +91,7 @@ impl LabelPrompt<'_> {
     }
 
     fn undo(&self, session: &mut AnnotationSession<'_>) -> Result<()> {
-        let mut store = Store::create(self.folder)?;
+        let mut store = Store::create(self.location)?;
         match store.undo_label(&session.annotator, Some(self.queue.kind), &|key| self.queue.holds(key).is_some())? {
             None => print_stderr("nothing to undo"),
             Some(undone) => {

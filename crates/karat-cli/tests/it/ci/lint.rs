@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// A program that `scripts/test-tools` installed, or that is on the path.
-fn linter(name: &str) -> Option<PathBuf> {
+pub(crate) fn linter(name: &str) -> Option<PathBuf> {
     let own = std::env::var_os("KARAT_TEST_TOOLS").map(|folder| PathBuf::from(folder).join(name));
     let found = own.filter(|path| path.is_file()).unwrap_or_else(|| PathBuf::from(name));
     let runs =
@@ -84,12 +84,13 @@ fn inputs_and_outputs_are_documented() {
 #[test]
 fn shell_scripts_pass_shellcheck() {
     let Some(shellcheck) = linter("shellcheck") else { return };
-    let folders = ["scripts", ".ci"].map(|folder| std::fs::read_dir(root().join(folder)).unwrap());
+    let folders =
+        ["scripts", ".ci", "deploy/slurm", "deploy/ssh"].map(|folder| std::fs::read_dir(root().join(folder)).unwrap());
     let files = folders.into_iter().flatten().map(|entry| entry.unwrap().path());
     let is_shell =
         |path: &PathBuf| std::fs::read_to_string(path).is_ok_and(|text| text.starts_with("#!/usr/bin/env bash"));
     let scripts: Vec<PathBuf> = files.filter(is_shell).collect();
-    assert!(scripts.len() > 3, "{scripts:?}");
+    assert!(scripts.len() > 5, "{scripts:?}");
     let output = Command::new(&shellcheck).args(&scripts).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 

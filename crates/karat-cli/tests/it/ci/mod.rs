@@ -1,7 +1,7 @@
 //! The GitHub action and the GitLab template: `ci/karat-ci` as their steps call it, against a recorded API on loopback.
 
 mod api;
-mod lint;
+pub(crate) mod lint;
 
 use crate::project::{CommandOutput, Project, lines, report_skipped, root, suite, trial};
 use api::{Api, Request};

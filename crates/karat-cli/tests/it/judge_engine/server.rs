@@ -35,6 +35,8 @@ pub(crate) enum Fault {
     TooMany,
     /// 429 with seconds.
     TooManySeconds,
+    /// 429 with this many seconds.
+    RetryAfter(u32),
     /// 429 with a date in the past.
     TooManyDate,
     /// 500.
@@ -254,6 +256,10 @@ impl State {
         match fault {
             Fault::TooMany => write_response(stream, 429, "", &failure("rate_limit_error"))?,
             Fault::TooManySeconds => write_response(stream, 429, "Retry-After: 0\r\n", &failure("rate_limit_error"))?,
+            Fault::RetryAfter(seconds) => {
+                let header = format!("Retry-After: {seconds}\r\n");
+                write_response(stream, 429, &header, &failure("rate_limit_error"))?;
+            }
             Fault::TooManyDate => write_response(
                 stream,
                 429,

@@ -102,7 +102,7 @@ fn unjudged_probes_are_counted() {
     assert_eq!(card["fooled"]["rate"], Value::Null);
     with_script(&project, "mute", &[]);
     let store =
-        |project: &Project| Store::open(&project.path(".karat")).unwrap().latest_probe(&scorecard_key(&card)).unwrap();
+        |project: &Project| Store::open(project.path(".karat")).unwrap().latest_probe(&scorecard_key(&card)).unwrap();
     assert!(store(&project).is_some());
     project
         .run("judge probe . --judge mute --pairs 1")

@@ -121,7 +121,13 @@ fn goldens_cannot_be_found_by_a_tool() {
     let marker = "golden-marker-7131";
     let project = with_cases(1);
     let yaml = project.read("suite/cases/case-1/case.yaml");
-    project.write("suite/cases/case-1/case.yaml", yaml.replace("SQL query built from input", marker));
+    let proof = format!(
+        "    proof:\n      run: [sh, proof.sh]\n      files: proofs/query\n      fixed: fixed/query.patch\ncanary: {marker}\n"
+    );
+    let yaml = format!("{}{proof}", yaml.replace("SQL query built from input", marker));
+    project.write("suite/cases/case-1/case.yaml", yaml);
+    project.write("suite/cases/case-1/proofs/query/proof.sh", format!("# {marker}\n"));
+    project.write("suite/cases/case-1/fixed/query.patch", marker);
     project.write("home/notes.txt", marker);
     for words in
         [&["init", "-q"][..], &["add", "-A"], &["-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", marker]]

@@ -2,6 +2,7 @@
 
 mod corrected;
 mod counting;
+mod detail;
 mod formats;
 mod judgements;
 mod pooled;

@@ -68,7 +68,7 @@ fn the_stated_command_shows_exactly_these_pairs() {
         project.write(name, line);
     }
     project.run("run . --tool replay:plain.jsonl replay:vague.jsonl --trials 1 -q").expect(0);
-    let mut store = karat_store::Store::open(&project.path(".karat")).unwrap();
+    let mut store = karat_store::Store::open(project.path(".karat")).unwrap();
     let run = store.find("latest").unwrap().id;
     let judgements =
         project.read("opposite.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<_>>();

@@ -30,9 +30,14 @@ impl Server {
     }
 
     pub(crate) fn with_variables(project: &Project, more: &[&str], variables: &[(&str, &str)]) -> Self {
+        Self::of_store(project, ".karat", more, variables)
+    }
+
+    /// Starts `karat serve` over a store by its folder or URL.
+    pub(crate) fn of_store(project: &Project, store: &str, more: &[&str], variables: &[(&str, &str)]) -> Self {
         let listen: &[&str] = if more.contains(&"--listen") { &[] } else { &["--listen", "127.0.0.1:0"] };
         let mut command = Command::new(env!("CARGO_BIN_EXE_karat"));
-        command.args(["serve", "--json", "--store", ".karat"]).args(listen).args(more).current_dir(project.path(""));
+        command.args(["serve", "--json", "--store", store]).args(listen).args(more).current_dir(project.path(""));
         command.env("XDG_CONFIG_HOME", project.path(".user"));
         command.env_remove("KARAT_STORE").env_remove("KARAT_SERVE_TOKEN").envs(variables.iter().copied());
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();

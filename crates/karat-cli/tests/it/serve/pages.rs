@@ -143,7 +143,7 @@ fn runs_are_found_by_name_id_suite_and_tool() {
 #[test]
 fn runs_are_grouped_by_suite_with_a_trend() {
     let project = two_runs();
-    begin_run(&mut Store::open(&project.path(".karat")).unwrap(), "unfinished");
+    begin_run(&mut Store::open(project.path(".karat")).unwrap(), "unfinished");
     project.run("run starter --tool patterns --only py-* --trials 1 --name other -q").expect(0);
     let server = Server::start(&project, &[]);
     let runs = run_ids(&project);
@@ -253,7 +253,7 @@ fn stamp_of_a_page_changes_with_its_content() {
         let escaped = stamp.replace('"', "&quot;");
         assert!(answer.body.contains(&format!("data-stamp=\"{escaped}\" hidden")), "{page}");
     }
-    begin_run(&mut Store::open(&project.path(".karat")).unwrap(), "new");
+    begin_run(&mut Store::open(project.path(".karat")).unwrap(), "new");
     assert_ne!(stamp("/"), before[0]);
     assert_eq!(stamp(&pages[2]), before[2], "an unrelated run changed a comparison");
 }
@@ -264,7 +264,7 @@ fn missing_empty_and_damaged_stores_are_explained() {
     let server = Server::start(&project, &[]);
     let missing = server.get("/");
     assert!(missing.status == 503 && missing.body.contains("karat run"), "{}", missing.body);
-    drop(Store::create(&project.path(".karat")).unwrap());
+    drop(Store::create(project.path(".karat")).unwrap());
     assert!(server.page("/").contains("karat run starter"), "the page of an empty store says how to start");
     std::fs::remove_dir_all(project.path(".karat")).unwrap();
     assert_eq!(server.get("/").status, 503);
@@ -302,7 +302,7 @@ fn run_started_while_serving_is_followed_to_its_end() {
     let project = two_runs();
     let server = Server::start(&project, &[]);
     assert!(!server.page("/").contains("going-on"));
-    let mut store = Store::open(&project.path(".karat")).unwrap();
+    let mut store = Store::open(project.path(".karat")).unwrap();
     let run = begin_run(&mut store, "going-on");
     let lock = store.lock(&run).unwrap();
     let list = server.page("/");
@@ -370,7 +370,7 @@ fn unfinished_run_shows_partial_results() {
     let project = two_runs();
     let server = Server::start(&project, &[]);
     let run = run_ids(&project)[0].clone();
-    Store::open(&project.path(".karat")).unwrap().reopen(&resolve_run(&project, &run)).unwrap();
+    Store::open(project.path(".karat")).unwrap().reopen(&resolve_run(&project, &run)).unwrap();
     let page = server.page(&format!("/runs/{run}"));
     assert!(page.contains("This run was interrupted") && page.contains("karat run --resume"), "{page}");
     assert_eq!(server.get(&format!("/runs/{run}/report.json")).status, 404);
@@ -379,7 +379,7 @@ fn unfinished_run_shows_partial_results() {
 #[test]
 fn trials_not_yet_run_are_no_misses() {
     let project = two_runs();
-    let mut store = Store::open(&project.path(".karat")).unwrap();
+    let mut store = Store::open(project.path(".karat")).unwrap();
     let other = resolve_run(&project, &run_ids(&project)[0]);
     let (mut plan, suite_snapshot) = (store.plan(&other).unwrap(), store.suite_snapshot(&other).unwrap());
     plan.tools.truncate(1);
@@ -409,13 +409,13 @@ fn trials_not_yet_run_are_no_misses() {
 }
 
 fn resolve_run(project: &Project, run: &str) -> karat_store::RunId {
-    Store::read_only(&project.path(".karat")).unwrap().resolve_run(run).unwrap()
+    Store::read_only(project.path(".karat")).unwrap().resolve_run(run).unwrap()
 }
 
 #[test]
 fn damaged_report_does_not_hide_other_runs() {
     let project = two_runs();
-    let mut store = Store::open(&project.path(".karat")).unwrap();
+    let mut store = Store::open(project.path(".karat")).unwrap();
     let run = begin_run(&mut store, "broken");
     store.finish(&run, RunState::Complete, Some(b"{\"schema\":")).unwrap();
     drop(store);

@@ -1,0 +1,150 @@
+//! Workers that share a paid judge: one ledger, one budget, one rate.
+
+use super::{Process, Site, without_seconds};
+use crate::judge_engine::server::{Behaviour, Fault, Server, decision, hash};
+use crate::project::CommandOutput;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// What the stub's usage of 800 and 60 tokens costs, by the prices below.
+const MICRO_USD_PER_REQUEST: u64 = 11_000;
+
+/// A site whose tool reports two findings in each trial that no other trial has, and whose judge has this configuration.
+fn site_with_judge(cases: usize, server: &Server, config: &str) -> Option<Site> {
+    let mut site = Site::new(cases, "")?;
+    let two = "n=$(cat \"$1/number\")\n\
+               echo \"{\\\"findings\\\":[{\\\"title\\\":\\\"SQL $n.$KARAT_TRIAL first\\\",\\\"file\\\":\\\"app.py\\\",\\\"line_start\\\":2},\
+               {\\\"title\\\":\\\"SQL $n.$KARAT_TRIAL second\\\",\\\"file\\\":\\\"app.py\\\",\\\"line_start\\\":2}]}\" > \"$2\"";
+    site.add_tool("it", two, "");
+    let judge = "provider = \"anthropic\"\nmodel = \"claude-test\"\nprice_in = 10.0\nprice_out = 50.0\nmax_tokens = 60";
+    let suite = format!("[suite]\nname = \"small\"\n[judges.paid]\n{judge}\n{config}\n");
+    site.project.write("suite/karat.toml", suite);
+    use_server(&mut site, server);
+    Some(site)
+}
+
+fn use_server(site: &mut Site, server: &Server) {
+    site.variables = variables(server);
+}
+
+fn variables(server: &Server) -> Vec<(String, String)> {
+    let url = format!("http://127.0.0.1:{}", server.port);
+    [("ANTHROPIC_BASE_URL", url.as_str()), ("ANTHROPIC_API_KEY", "sk-test-5ecret0fTheHouse")]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .to_vec()
+}
+
+const PLAN: &str = "--trials 1 --judge paid";
+
+#[test]
+fn no_question_is_asked_twice_and_the_rate_is_shared() {
+    // 25 requests a second for all workers together.
+    let times = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&times);
+    let server = Server::deciding_by_request(Behaviour::GOOD, move |body| {
+        noted.lock().unwrap().push(Instant::now());
+        Ok(decision(hash(body["messages"].to_string().as_bytes())))
+    });
+    let Some(mut site) = site_with_judge(30, &server, "requests_per_minute = 1500\nbudget_usd = 5.0") else { return };
+    let reference = Server::deciding_by_request(Behaviour::GOOD, |body| {
+        Ok(decision(hash(body["messages"].to_string().as_bytes())))
+    });
+    use_server(&mut site, &reference);
+    let expected = site.run_on_one_machine(PLAN);
+    use_server(&mut site, &server);
+    let mut planner = site.plan(PLAN);
+    let _workers: Vec<_> = (0..4).map(|_| site.worker("-j 1")).collect();
+    let ran = planner.wait().expect(0);
+    assert_eq!(server.requests(), reference.requests(), "{}", site.logs());
+    assert_eq!((server.requests(), server.after_success()), (60, 0));
+    let times = times.lock().unwrap();
+    let took = times[times.len() - 1].duration_since(times[0]);
+    // The last request is allowed 2.4 seconds after the first; less by as much as the first was sent late.
+    assert!(took > Duration::from_millis(1_800), "{took:?}");
+    assert_eq!(without_seconds(&ran.out), expected.table);
+    site.check(&expected);
+}
+
+#[test]
+fn retry_after_makes_all_workers_wait() {
+    const SECONDS: u32 = 4;
+    let times = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&times);
+    let refused = AtomicBool::new(false);
+    let server = Server::deciding_by_request(Behaviour::GOOD, move |body| {
+        noted.lock().unwrap().push(Instant::now());
+        if !refused.swap(true, Ordering::Relaxed) {
+            return Err(Fault::RetryAfter(SECONDS));
+        }
+        Ok(decision(hash(body["messages"].to_string().as_bytes())))
+    });
+    let Some(site) = site_with_judge(20, &server, "requests_per_minute = 600") else { return };
+    let mut planner = site.plan(PLAN);
+    let _workers: Vec<_> = (0..4).map(|_| site.worker("-j 1")).collect();
+    planner.wait().expect(0);
+    site.check_records(20);
+    assert_eq!(server.requests(), 41);
+    let times = times.lock().unwrap();
+    // What was allowed before the refusal was known may come in the first half of the wait.
+    let quiet = Duration::from_secs(2)..Duration::from_millis(u64::from(SECONDS) * 1000 - 100);
+    let during = times.iter().filter(|time| quiet.contains(&time.duration_since(times[0]))).count();
+    assert_eq!(during, 0);
+}
+
+/// Asks under a budget that does not suffice, and returns how many requests there were.
+fn spend_all(site: &Site, server: &Server, kill: bool) -> u64 {
+    let mut planner = site.plan(PLAN);
+    let start = || site.worker("-j 1 --lease 1s");
+    let mut workers: Vec<Process> = (0..4).map(|_| start()).collect();
+    let mut asked = 0;
+    let mut victim = 0;
+    while kill && planner.is_running() {
+        // Whenever a request came in, one worker dies with whatever it has under way.
+        if server.requests() > asked && victim < 12 {
+            asked = server.requests();
+            workers[victim % 4].kill();
+            workers[victim % 4] = start();
+            victim += 1;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let ended = planner.wait();
+    assert!(!kill || victim > 2, "{victim} workers were killed");
+    // With the budget spent, a run of one machine ends the same way.
+    let reference = server_that_takes_a_moment();
+    let mut command = site.project.command();
+    command.envs(variables(&reference)).env("TMPDIR", site.project.path("tmp"));
+    let line = format!("{} {PLAN} --store one", super::run_line());
+    let alone = CommandOutput::start(command.args(line.split_whitespace()));
+    assert!(kill || ended.code == alone.code, "one machine:\n{}\nworkers:\n{}", alone.err, ended.err);
+    site.check_records(30);
+    server.requests()
+}
+
+const BUDGET_MICRO_USD: u64 = 400_000;
+
+fn server_that_takes_a_moment() -> Server {
+    Server::start(Behaviour { latency: Duration::from_millis(30), ..Behaviour::GOOD })
+}
+
+#[test]
+fn budget_is_not_overdrawn() {
+    let server = server_that_takes_a_moment();
+    let Some(site) = site_with_judge(30, &server, "budget_usd = 0.4\nconcurrency = 4") else { return };
+    let requests = spend_all(&site, &server, false);
+    assert!(requests * MICRO_USD_PER_REQUEST <= BUDGET_MICRO_USD, "{requests} requests");
+    assert!(requests * MICRO_USD_PER_REQUEST > BUDGET_MICRO_USD / 2, "{requests} requests");
+    assert_eq!(server.after_success(), 0);
+}
+
+#[test]
+fn budget_is_not_overdrawn_when_workers_die() {
+    let server = server_that_takes_a_moment();
+    let Some(site) = site_with_judge(30, &server, "budget_usd = 0.4\nconcurrency = 4") else { return };
+    let requests = spend_all(&site, &server, true);
+    assert!(requests * MICRO_USD_PER_REQUEST <= BUDGET_MICRO_USD, "{requests} requests");
+    let spent = site.count("SELECT SUM(spent_micro_usd)::BIGINT FROM judge_budgets").unwrap();
+    assert!(u64::try_from(spent).unwrap() <= BUDGET_MICRO_USD, "{spent}");
+    assert!(requests * MICRO_USD_PER_REQUEST <= u64::try_from(spent).unwrap(), "{requests} requests, {spent} counted");
+}
