@@ -21,6 +21,17 @@ pub fn open(path: &Path) -> Result<Input<'_>, ImportError> {
     from_reader(path, Box::new(File::open(path).map_err(|error| read_error(path, error))?))
 }
 
+/// Whether a path is a file whose bytes are the text that is read from it, so that a line can be read again by its offset.
+pub fn is_plain_text(path: &Path) -> bool {
+    let head = || -> io::Result<Vec<u8>> { peek(&mut File::open(path)?) };
+    let is_file = path != Path::new("-") && path.metadata().is_ok_and(|metadata| metadata.is_file());
+    is_file
+        && head().is_ok_and(|head| {
+            let is_marked = [&[0x1f, 0x8b][..], &[0xef, 0xbb, 0xbf], &[0xff, 0xfe], &[0xfe, 0xff]];
+            !is_marked.iter().any(|mark| head.starts_with(mark)) && encoding(&head) == encoding_rs::UTF_8
+        })
+}
+
 /// Makes an input of a reader, with the default limits.
 pub fn from_reader<'a>(path: &'a Path, reader: Box<dyn Read + 'a>) -> Result<Input<'a>, ImportError> {
     from_reader_within(path, reader, Limits::default())
