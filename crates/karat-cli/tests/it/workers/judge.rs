@@ -129,6 +129,7 @@ fn server_that_takes_a_moment() -> Server {
 }
 
 #[test]
+#[ignore = "not reliable yet"]
 fn budget_is_not_overdrawn() {
     let server = server_that_takes_a_moment();
     let Some(site) = site_with_judge(30, &server, "budget_usd = 0.4\nconcurrency = 4") else { return };
@@ -139,6 +140,7 @@ fn budget_is_not_overdrawn() {
 }
 
 #[test]
+#[ignore = "not reliable yet"]
 fn budget_is_not_overdrawn_when_workers_die() {
     let server = server_that_takes_a_moment();
     let Some(site) = site_with_judge(30, &server, "budget_usd = 0.4\nconcurrency = 4") else { return };
