@@ -55,6 +55,14 @@ pub struct Proof {
     pub fixed: String,
 }
 
+impl Proof {
+    /// Whether one of its paths names something in the case's folder, and not the folder itself.
+    pub fn is_inside_case(path: &str) -> bool {
+        let is_plain = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\\', '\0']);
+        path.trim_end_matches('/').split('/').all(is_plain)
+    }
+}
+
 /// One golden issue of a case.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]

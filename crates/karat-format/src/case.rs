@@ -261,8 +261,7 @@ fn proof_faults(index: &str, proof: &Proof) -> Vec<ValueFault> {
         Some(_) => {}
     }
     for (key, path) in [("files", &proof.files), ("fixed", &proof.fixed)] {
-        let is_plain = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\\', '\0']);
-        if !path.trim_end_matches('/').split('/').all(is_plain) {
+        if !Proof::is_inside_case(path) {
             let message =
                 format!("the path {path:?} leaves the case folder; name something in it, such as proofs/NAME");
             fault(key, "path-escapes", message);

@@ -75,6 +75,8 @@ pub struct Limits {
     pub grace: Duration,
     /// Bytes of memory, all processes together.
     pub memory: u64,
+    /// Whether a process may reserve any amount of memory, as programs built with sanitizers do. What is used stays limited.
+    pub any_reservation: bool,
     /// Processors used at once; `None` for all.
     pub cpus: Option<u32>,
     /// Processes at once.
@@ -93,6 +95,7 @@ impl Default for Limits {
             time: Duration::from_secs(600),
             grace: Duration::from_millis(500),
             memory: 8 << 30,
+            any_reservation: false,
             cpus: None,
             processes: 1024,
             file_size: 2 << 30,

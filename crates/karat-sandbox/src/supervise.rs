@@ -120,7 +120,9 @@ fn prepare(request: &SuperviseRequest) -> rustix::io::Result<()> {
     set_rlimit(Resource::Fsize, request.limits.file_size.min(request.limits.disk))?;
     // This counts reserved memory too, such as stacks of threads. The exact limit is on resident memory; this one stops a
     // tool that would fill the machine's memory between two measurements.
-    set_rlimit(Resource::Data, request.limits.memory.saturating_mul(2))?;
+    if !request.limits.any_reservation {
+        set_rlimit(Resource::Data, request.limits.memory.saturating_mul(2))?;
+    }
     if let Some(max_tasks) = request.max_tasks {
         set_rlimit(Resource::Nproc, max_tasks)?;
     }

@@ -239,7 +239,7 @@ pub(crate) struct ReportArgs {
     /// Pages show the full text of its findings.
     #[arg(long = "submission", value_name = "FILE", num_args = 1.., requires = "suite")]
     pub(crate) submissions: Vec<PathBuf>,
-    /// Take detail of single trials out: none, misses or all.
+    /// Detail of trials to keep: none, misses or all.
     ///
     /// Default: what the report holds.
     #[arg(long, value_name = "DETAIL", hide_possible_values = true, value_parser = choice(&DETAILS))]

@@ -162,6 +162,20 @@ fn proof_cannot_leave_its_folder() {
     assert_eq!(std::fs::read_dir(project.path("s/cases/a")).unwrap().count(), 5);
 }
 
+/// A sanitizer reserves far more memory than a tool may use.
+#[test]
+fn proof_may_use_a_sanitizer() {
+    let project = suite();
+    let script = "echo 'int main(void) { return 0; }' > a.c\ncc -fsanitize=address a.c -o a || exit 4\n./a && grep -qx right value\n";
+    add_case(&project, "a", script, PATCH);
+    let path = "s/cases/a/case.yaml";
+    project.write(path, project.read(path).replace("language: shell", "language: c"));
+    match verdicts(&prove(&project, "", 0)).as_str() {
+        "a no_toolchain\n" => report_skipped("no C compiler with AddressSanitizer is installed"),
+        found => assert_eq!(found, "a proven\n"),
+    }
+}
+
 #[test]
 fn proof_files_replace_links_of_the_code() {
     let project = suite();

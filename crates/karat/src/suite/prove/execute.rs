@@ -165,7 +165,8 @@ impl<'a> ProofRunner<'a> {
             dir: root.join(CHECKOUT),
             tool: None,
             access: Access { readable, secret, ..Access::default() },
-            limits: Limits { time: TIME_LIMIT, output: MAX_OUTPUT, ..Limits::default() },
+            // Sanitizers, by which proofs see what goes wrong in memory, reserve terabytes.
+            limits: Limits { time: TIME_LIMIT, output: MAX_OUTPUT, any_reservation: true, ..Limits::default() },
             isolation: self.isolation,
         };
         run(&job, context.supervisor, &context.cancel).map_err(|error| Failure::failed(format!("{program}: {error}")))
