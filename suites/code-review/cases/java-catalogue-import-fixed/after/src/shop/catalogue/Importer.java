@@ -15,12 +15,12 @@ public final class Importer {
         InputStream open() throws IOException;
     }
 
-    private final Map<String, CatalogueReader> readers = Map.of("csv", new CsvCatalogue(), "xml", new XmlCatalogue());
+    private final Map<String, CatalogueReader> readers = Map.of("csv", new CsvCatalogue(), "xml", new FeedCatalogue());
 
     public List<Article> load(Source source) throws IOException {
         CatalogueReader reader = readers.get(extension(source.name()));
         if (reader == null) {
-            throw new IOException("neither CSV nor XML: " + source.name());
+            throw new IOException("unknown kind of catalogue: " + source.name());
         }
         List<Article> articles;
         try (InputStream in = source.open()) {

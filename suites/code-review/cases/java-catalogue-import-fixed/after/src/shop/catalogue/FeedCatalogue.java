@@ -12,8 +12,8 @@ import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
 import org.xml.sax.SAXException;
 
-/** Reads {@code <article sku price>name</article>} below the root element. */
-public final class XmlCatalogue implements CatalogueReader {
+/** Reads what two suppliers deliver instead of a table. */
+public final class FeedCatalogue implements CatalogueReader {
     @Override
     public List<Article> read(InputStream in) throws IOException {
         Document document;

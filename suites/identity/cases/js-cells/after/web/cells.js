@@ -1,0 +1,7 @@
+export function showName(element, name) {
+  element.innerHTML = name;
+}
+
+export function showBerth(element, berth) {
+  element.innerHTML = `<b>${berth.number}</b>`;
+}

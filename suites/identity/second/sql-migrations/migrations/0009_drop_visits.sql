@@ -1,0 +1,2 @@
+-- Visits are counted by the log since spring.
+DROP TABLE visits;
