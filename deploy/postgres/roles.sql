@@ -21,7 +21,8 @@ $$;
 
 -- Workers add results. They cannot change or remove one, nor touch labels, probes and sessions.
 GRANT INSERT ON artifacts, tool_facts, trials, trial_artifacts, judgements, ledger, sent_questions TO karat_worker;
-GRANT UPDATE ON runs TO karat_worker;
+-- The end of a run, and its report.
+GRANT UPDATE (state, ended_ms, report, scratch, row_hash) ON runs TO karat_worker;
 -- A run that is scored again replaces its judgements; a question is noted as sent until its answer is there.
 GRANT DELETE ON judgements, sent_questions TO karat_worker;
 -- What is under way.

@@ -357,6 +357,31 @@ impl AskSession<'_> {
         }
     }
 
+    /// Stores answers. What another process stored first is used from now on, so that scoring again gives the same.
+    fn store_answers(&mut self, done: &mut [(LedgerKey, Exchange)]) -> Result<(), EngineError> {
+        if done.is_empty() {
+            return Ok(());
+        }
+        let is_final = |(_, exchange): &&(LedgerKey, Exchange)| exchange.is_final();
+        let answers: Vec<&Exchange> = done.iter().filter(is_final).map(|(_, exchange)| exchange).collect();
+        let has_answers = !answers.is_empty();
+        if has_answers {
+            self.ledger.put(&answers).map_err(EngineError::Ledger)?;
+        }
+        let keys: Vec<LedgerKey> = done.iter().map(|(key, _)| key.clone()).collect();
+        let keys: Vec<&LedgerKey> = keys.iter().collect();
+        self.ledger.forget_sent(&keys).map_err(EngineError::Ledger)?;
+        if self.ledger.is_shared() && has_answers {
+            let stored = self.ledger.get_many(&keys).map_err(EngineError::Ledger)?;
+            for ((_, own), stored) in done.iter_mut().zip(stored) {
+                if let Some(stored) = stored.filter(|_| own.is_final()) {
+                    *own = stored;
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn handle_messages(&mut self, batch: Vec<Message>, stopped: bool) -> Result<(), EngineError> {
         let mut done = Vec::new();
         let mut settled_requests: Vec<SettledRequest> = Vec::new();
@@ -370,19 +395,12 @@ impl AskSession<'_> {
                 Message::Fatal(why) => fatal = Some(why),
             }
         }
+        if self.engine.options.cache.writes() {
+            self.store_answers(&mut done)?;
+        }
+        // After the answers: whoever is stopped in between has paid for something that is there.
         if !settled_requests.is_empty() {
             self.ledger.settle_requests(&self.limits, &settled_requests).map_err(EngineError::Ledger)?;
-        }
-        if self.engine.options.cache.writes() {
-            let final_ones: Vec<&Exchange> =
-                done.iter().map(|(_, exchange)| exchange).filter(|exchange| exchange.is_final()).collect();
-            if !final_ones.is_empty() {
-                self.ledger.put(&final_ones).map_err(EngineError::Ledger)?;
-            }
-            if !done.is_empty() {
-                let settled: Vec<&LedgerKey> = done.iter().map(|(key, _)| key).collect();
-                self.ledger.forget_sent(&settled).map_err(EngineError::Ledger)?;
-            }
         }
         if !stopped {
             self.ask_for_permits()?;

@@ -96,9 +96,10 @@ impl Store {
 
     /// Locks a run for removal; a dry run only checks that it could be locked.
     fn lock_for_removal(&self, run: &RunId, dry_run: bool) -> Result<Option<RunLock>> {
-        match dry_run {
-            true if self.is_locked(run) => Err(self.busy(run)),
-            true => Ok(None),
+        // Workers have claims instead of a lock.
+        match self.is_locked(run) {
+            true => Err(self.busy(run)),
+            false if dry_run => Ok(None),
             false => self.lock(run).map(Some),
         }
     }

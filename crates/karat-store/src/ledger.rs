@@ -36,7 +36,8 @@ const MOST_NAMED: usize = 10;
 impl Store {
     /// Adds exchanges atomically, skipping keys already present; durable on return.
     pub fn ledger_put(&mut self, exchanges: &[&Exchange]) -> Result<()> {
-        self.database.write(|database| insert(database, exchanges))
+        // Answers were paid for.
+        self.database.write_repeatable(|database| insert(database, exchanges))
     }
 
     /// Notes that questions are about to be sent, and returns for each whether it was noted before and never settled.

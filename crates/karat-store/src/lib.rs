@@ -84,6 +84,7 @@ pub use verify::Problem;
 
 use database::{Access, BUSY_TIMEOUT, Database, OnConflict, Row, Value, while_busy};
 use error::Result;
+use karat_io::cancel::Cancel;
 use lease::Leases;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
@@ -133,12 +134,24 @@ impl Store {
     pub fn open(location: impl Into<StoreLocation>) -> Result<Self> {
         match location.into() {
             StoreLocation::Folder(folder) => Self::open_folder(&folder),
-            StoreLocation::Server(server) => {
-                let (mut database, _) = open_existing(&server, Access::Write)?;
-                schema::migrate(&mut database)?;
-                Ok(Self::on_server(server, database))
-            }
+            StoreLocation::Server(server) => Self::open_server(server, &Cancel::default()),
         }
+    }
+
+    /// Like [`Self::open`]; whatever waits for a server or for object storage fails soon after `abandon` is cancelled.
+    pub fn open_until(location: impl Into<StoreLocation>, abandon: &Cancel) -> Result<Self> {
+        let mut store = match location.into() {
+            StoreLocation::Folder(folder) => Self::open_folder(&folder)?,
+            StoreLocation::Server(server) => Self::open_server(server, abandon)?,
+        };
+        store.objects.abandon = abandon.clone();
+        Ok(store)
+    }
+
+    fn open_server(server: ServerUrl, abandon: &Cancel) -> Result<Self> {
+        let (mut database, _) = open_existing(&server, Access::Write, abandon)?;
+        schema::migrate(&mut database)?;
+        Ok(Self::on_server(server, database))
     }
 
     fn on_server(server: ServerUrl, database: Database) -> Self {
@@ -181,7 +194,7 @@ impl Store {
         match location.into() {
             StoreLocation::Folder(folder) => Self::folder_read_only(&folder),
             StoreLocation::Server(server) => {
-                let (database, version) = open_existing(&server, Access::Read)?;
+                let (database, version) = open_existing(&server, Access::Read, &Cancel::default())?;
                 if version < schema::latest_version() {
                     return Err(outdated(&database.place));
                 }
@@ -216,8 +229,18 @@ impl Store {
     pub fn is_at(location: impl Into<StoreLocation>) -> bool {
         match location.into() {
             StoreLocation::Folder(folder) => folder.join(DATABASE).is_file(),
-            server => !matches!(Self::read_only(server), Err(StoreError::Missing { .. })),
+            StoreLocation::Server(server) => !matches!(Self::ask_server(&server), Err(StoreError::Missing { .. })),
         }
+    }
+
+    /// Asks a server whether it has a store that this program can use; an error says why not.
+    pub fn ask_server(server: &ServerUrl) -> Result<()> {
+        let (database, version) = open_existing(server, Access::Read, &Cancel::default())?;
+        if version < schema::latest_version() {
+            return Err(outdated(&database.place));
+        }
+        database.keep_connection(server);
+        Ok(())
     }
 
     /// The version of the tables in an open store.
@@ -270,8 +293,8 @@ fn outdated(place: &str) -> StoreError {
 }
 
 /// Connects to a store on a server; an empty database is none.
-fn open_existing(server: &ServerUrl, access: Access) -> Result<(Database, i64)> {
-    let mut database = Database::open_server(server, access)?;
+fn open_existing(server: &ServerUrl, access: Access, abandon: &Cancel) -> Result<(Database, i64)> {
+    let mut database = Database::open_server_until(server, access, abandon)?;
     match schema::check_version(&mut database)? {
         0 => Err(StoreError::Missing { store: StoreLocation::Server(server.clone()) }),
         version => Ok((database, version)),

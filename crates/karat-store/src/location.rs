@@ -31,7 +31,7 @@ pub enum LocationError {
     #[error("the URL of the store names no {missing}; write it as {EXAMPLE}")]
     Incomplete { missing: &'static str },
     #[error(
-        "the URL of the store cannot be read: {detail}; write it as {EXAMPLE}, and characters such as `/`, `#` and `%` in a user name or password as %2F, %23 and %25"
+        "the URL of the store cannot be read: {detail}; write it as {EXAMPLE}, and characters such as `/`, `?`, `#` and `%` in a user name or password as %2F, %3F, %23 and %25"
     )]
     Unreadable { detail: String },
 }
@@ -98,6 +98,10 @@ impl ServerUrl {
     /// Reads a `postgres://` or `postgresql://` URL.
     pub fn parse(text: &str) -> Result<Self, LocationError> {
         let url = Url::parse(text).map_err(|error| LocationError::Unreadable { detail: error.to_string() })?;
+        if has_late_user_name(&url) {
+            let detail = "an `@` follows the host; it ends the user name and password".to_owned();
+            return Err(LocationError::Unreadable { detail });
+        }
         let server = Self { url };
         if server.host().is_empty() {
             return Err(LocationError::Incomplete { missing: "host" });
@@ -140,6 +144,13 @@ impl ServerUrl {
         let text = [self.host(), self.port(), self.database()].join("\n");
         karat_io::content_hash(text.as_bytes()).chars().take(32).collect()
     }
+}
+
+/// Whether a part of a URL that is shown may hold a password: `u:1/secret@host/d` reads as the host `u`, the port 1 and a path.
+fn has_late_user_name(url: &Url) -> bool {
+    url.path().contains('@')
+        || url.fragment().is_some_and(|fragment| fragment.contains('@'))
+        || url.query_pairs().any(|(name, _)| name.contains('@'))
 }
 
 impl fmt::Display for ServerUrl {
@@ -241,6 +252,11 @@ mod tests {
             ("postgres://u:hidden@h/", "names no database"),
             ("postgres://u:hid/den@h/d", "cannot be read: invalid port number"),
             ("postgres://u:hidden@h:99999/d", "cannot be read: invalid port number"),
+            ("postgres://u:1/hidden@h/d", "an `@` follows the host"),
+            ("postgres://u:1/hidden@h/d", "in a user name or password as %2F"),
+            ("postgres://u:1?hidden@h/d", "an `@` follows the host"),
+            ("postgres://u:1?hid=den@h/d", "names no database"),
+            ("postgres://u:1/d#hidden@h/d", "an `@` follows the host"),
         ] {
             let error = StoreLocation::parse(url).unwrap_err().to_string();
             assert!(error.contains(said), "{url}: {error}");

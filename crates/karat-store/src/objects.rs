@@ -15,6 +15,7 @@ use super::database::LONG_TIMEOUT;
 use super::object_storage::{OBJECT_STORAGE, OBJECTS_LOCK, ObjectLocation, ObjectStorage, UploadedObject, setting};
 use super::tables::SETTINGS;
 use super::{Database, OnConflict, Result, Store, StoreError};
+use karat_io::cancel::Cancel;
 use object_store::PutPayload;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -32,6 +33,8 @@ pub(super) struct Connection {
     is_checked: bool,
     /// How long a save waits for storage that does not answer.
     pub(super) patience: Duration,
+    /// Ends that waiting.
+    pub(super) abandon: Cancel,
     /// Looks up the variables with the credentials.
     pub(super) variable: fn(&str) -> Option<String>,
 }
@@ -39,7 +42,7 @@ pub(super) struct Connection {
 impl Default for Connection {
     fn default() -> Self {
         let variable = |name: &str| std::env::var(name).ok();
-        Self { storage: None, is_checked: false, patience: LONG_TIMEOUT, variable }
+        Self { storage: None, is_checked: false, patience: LONG_TIMEOUT, abandon: Cancel::default(), variable }
     }
 }
 
@@ -111,7 +114,7 @@ impl Store {
         if large.is_empty() || self.object_storage()?.is_none() {
             return Ok(());
         }
-        let deadline = Instant::now() + self.objects.patience;
+        let (deadline, abandon) = (Instant::now() + self.objects.patience, self.objects.abandon.clone());
         for packed in large {
             packed.coding = match packed.coding {
                 "deflate" => "object-deflate",
@@ -119,7 +122,7 @@ impl Store {
             };
             let name = object_name(&packed.hash, packed.coding);
             let content = PutPayload::from(std::mem::take(&mut packed.content));
-            let (storage, put) = while_absent(deadline, || {
+            let (storage, put) = while_absent(deadline, &abandon, || {
                 let Some(storage) = self.connect_checked()? else {
                     return Err(self.database.damaged("the object storage was removed from the settings meanwhile"));
                 };
@@ -188,12 +191,12 @@ pub(super) fn object_name(hash: &str, coding: &str) -> String {
 }
 
 /// Tries again, ever more slowly, while object storage does not answer.
-fn while_absent<T>(deadline: Instant, mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
+fn while_absent<T>(deadline: Instant, abandon: &Cancel, mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
     let mut pause = Duration::from_millis(50);
     loop {
         match attempt() {
-            Err(StoreError::NoObjectStorage { .. }) if Instant::now() < deadline => {
-                std::thread::sleep(pause.min(deadline.saturating_duration_since(Instant::now())));
+            Err(StoreError::NoObjectStorage { .. }) if Instant::now() < deadline && !abandon.is_cancelled() => {
+                abandon.sleep(pause.min(deadline.saturating_duration_since(Instant::now())));
                 pause = (pause * 2).min(Duration::from_secs(5));
             }
             result => return result,

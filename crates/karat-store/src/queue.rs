@@ -81,6 +81,10 @@ pub struct ClaimRequest<'a> {
     pub offers: &'a BTreeSet<String>,
     /// Tools of runs that this worker cannot execute.
     pub without: &'a BTreeSet<(RunId, ToolName)>,
+    /// Runs that this worker cannot work on.
+    pub without_runs: &'a BTreeSet<RunId>,
+    /// Whether units that were tried before are left out.
+    pub fresh_only: bool,
     /// At most [`MAX_CLAIM`].
     pub most: usize,
     pub lease: Duration,
@@ -148,7 +152,8 @@ macro_rules! claim_sql {
              JOIN run_queues q ON q.run_id = u.run_id WHERE r.state = 'running' AND ($1 = '' OR u.run_id = $1) AND ",
             $condition,
             " AND string_to_array(u.needs, ',') <@ string_to_array($2, ',') \
-             AND NOT (u.run_id || ' ' || u.tool) = ANY (string_to_array($3, E'\\n')) \
+             AND (u.kind <> 'trial' OR NOT (u.run_id || ' ' || u.tool) = ANY (string_to_array($3, E'\\n'))) \
+             AND NOT u.run_id = ANY (string_to_array($7, ' ')) \
              ORDER BY u.run_id, u.position LIMIT $6 FOR UPDATE OF u SKIP LOCKED) \
              UPDATE queue_units u SET state = 'claimed', fence = u.fence + 1, tries = u.tries + 1, worker = $4, until_ms = ",
             now_ms!(),
@@ -221,7 +226,12 @@ impl Store {
                  ON CONFLICT (run_id) DO UPDATE SET max_tries = EXCLUDED.max_tries, judging = EXCLUDED.judging",
                 values,
             )?;
-            database.execute("DELETE FROM queue_units WHERE run_id = $1 AND kind = 'score'", vec![run.into()])?;
+            // Whoever scores it now must not be taken for whoever scores it with these trials.
+            database.execute(
+                "UPDATE queue_units SET state = 'done', tries = 0, fence = fence + 1, worker = NULL, until_ms = NULL \
+                 WHERE run_id = $1 AND kind = 'score'",
+                vec![run.into()],
+            )?;
             let last =
                 database.query_number("SELECT MAX(position) FROM queue_units WHERE run_id = $1", vec![run.into()])?;
             let numbered: Vec<(i64, &QueuedTrial)> = (last.unwrap_or(0) + 1..).zip(trials).collect();
@@ -269,24 +279,37 @@ impl Store {
         self.require_server()?;
         let offers = request.offers.iter().map(String::as_str).collect::<Vec<_>>().join(",");
         let without: Vec<String> = request.without.iter().map(|(run, tool)| format!("{run} {tool}")).collect();
-        let most = i64::try_from(request.most.clamp(1, MAX_CLAIM)).unwrap_or(1);
-        let values: Vec<Value> = vec![
-            request.run.map_or("", RunId::as_str).into(),
-            offers.into(),
-            without.join("\n").into(),
-            request.worker.into(),
-            milliseconds(request.lease).into(),
-            most.into(),
-        ];
+        let without_runs: Vec<&str> = request.without_runs.iter().map(RunId::as_str).collect();
+        let (offers, without, without_runs) = (offers.as_str(), without.join("\n"), without_runs.join(" "));
+        let values = |run: &str, most: usize| -> Vec<Value> {
+            let most = i64::try_from(most.clamp(1, MAX_CLAIM)).unwrap_or(1);
+            vec![
+                run.into(),
+                offers.into(),
+                without.as_str().into(),
+                request.worker.into(),
+                milliseconds(request.lease).into(),
+                most.into(),
+                without_runs.as_str().into(),
+            ]
+        };
+        let given = request.run.map_or("", RunId::as_str);
         self.database.write(|database| {
-            let mut rows = database.query(claim_sql!("u.state = 'waiting' AND u.tries = 0"), values.clone())?;
-            if rows.is_empty() {
-                let mut alone = values.clone();
-                alone.pop();
-                alone.push(1_i64.into());
-                let tried =
-                    claim_sql!("u.tries > 0 AND (u.state = 'waiting' OR u.state = 'claimed' AND u.until_ms < ", ")");
-                rows = database.query(tried, alone)?;
+            // What was tried before must not wait for all that is fresh in later runs.
+            let oldest = if given.is_empty() && !request.fresh_only { oldest_tried(database)? } else { None };
+            let mut rows = Vec::new();
+            for run in oldest.as_deref().into_iter().chain([given]) {
+                rows = database.query(claim_sql!("u.state = 'waiting' AND u.tries = 0"), values(run, request.most))?;
+                if rows.is_empty() && !request.fresh_only {
+                    let tried = claim_sql!(
+                        "u.tries > 0 AND (u.state = 'waiting' OR u.state = 'claimed' AND u.until_ms < ",
+                        ")"
+                    );
+                    rows = database.query(tried, values(run, 1))?;
+                }
+                if !rows.is_empty() {
+                    break;
+                }
             }
             let mut claims = Vec::new();
             for row in &rows {
@@ -351,6 +374,16 @@ impl Store {
         })
     }
 
+    /// Lets others ask the questions that this store noted as its own; they may have been paid for.
+    pub fn give_questions_back(&mut self) -> Result<()> {
+        self.require_server()?;
+        let owner = self.instance.clone();
+        self.database.write_waiting(|database| {
+            let sql = "UPDATE asked_questions SET until_us = 0 WHERE owner = $1";
+            database.execute(sql, vec![owner.as_str().into()]).map(|_| ())
+        })
+    }
+
     /// Gives back whatever a worker still has, which does not count as a try. Questions that it asked may have been paid for, and
     /// others may ask them now.
     pub fn give_back_all(&mut self, worker: &str) -> Result<()> {
@@ -378,6 +411,10 @@ impl Store {
             batches.push(batch);
         }
         self.database.write_waiting(|database| {
+            // Large artifacts take long, and neither renewals nor other results of the run may wait for them.
+            let mut artifacts = Batch::default();
+            batches.iter().for_each(|batch| artifacts.append_artifacts(batch));
+            artifacts.insert_artifacts(database)?;
             require_running(run, lock_run(database, run)?)?;
             let judging = "SELECT judging FROM run_queues WHERE run_id = $1";
             let judging = database.query_number(judging, vec![run.into()])?.unwrap_or(0) == 1;
@@ -386,12 +423,11 @@ impl Store {
             let mut all = Batch::default();
             let mut to_judge = Vec::new();
             for (((claim, record), batch), _) in results.iter().zip(&batches).zip(&accepted).filter(|(_, yes)| **yes) {
-                all.append(batch)?;
+                all.append_trials(batch)?;
                 if judging && record.trial.outcome == Outcome::Reported {
                     to_judge.push(claim);
                 }
             }
-            all.insert_artifacts(database)?;
             all.insert(database, run)?;
             queue_judging(database, run, &to_judge)?;
             queue_scoring_if_done(database, run)?;
@@ -492,12 +528,6 @@ impl Store {
         Ok(self.database.query_count(sql, vec![run.into()])? > 0)
     }
 
-    /// The position of the last attempt that was stored; 0 without any.
-    pub fn last_position(&mut self, run: &RunId) -> Result<i64> {
-        let sql = "SELECT MAX(position) FROM trials WHERE run_id = $1";
-        Ok(self.database.query_number(sql, vec![run.into()])?.unwrap_or(0))
-    }
-
     /// The state of a run.
     pub fn state(&mut self, run: &RunId) -> Result<RunState> {
         run_state(&mut self.database, run)
@@ -585,10 +615,22 @@ fn queue_scoring_if_done(database: &mut Database, run: &RunId) -> Result<()> {
     database.execute(
         "INSERT INTO queue_units (run_id, kind, tool, case_id, number, position, attempt, needs, state, fence, tries) \
          SELECT $1, $2, $3, $4, $5, COALESCE(MAX(position), 0) + 1, 1, '', 'waiting', 0, 0 FROM queue_units \
-         WHERE run_id = $1 ON CONFLICT (run_id, kind, tool, case_id, number) DO NOTHING",
+         WHERE run_id = $1 ON CONFLICT (run_id, kind, tool, case_id, number) DO UPDATE SET state = 'waiting', tries = 0, \
+         position = EXCLUDED.position, fence = queue_units.fence + 1 WHERE queue_units.state = 'done'",
         values,
     )?;
     Ok(())
+}
+
+/// The oldest run of which a unit was tried before and can be claimed.
+fn oldest_tried(database: &mut Database) -> Result<Option<String>> {
+    let sql = concat!(
+        "SELECT u.run_id FROM queue_units u JOIN runs r ON r.id = u.run_id WHERE r.state = 'running' AND u.tries > 0 \
+         AND (u.state = 'waiting' OR u.state = 'claimed' AND u.until_ms < ",
+        now_ms!(),
+        ") ORDER BY u.run_id LIMIT 1"
+    );
+    database.query_one(sql, Vec::new())?.map(|row| row.get(0)).transpose()
 }
 
 fn by_run(claims: &[Claim]) -> BTreeMap<&RunId, Vec<&Claim>> {

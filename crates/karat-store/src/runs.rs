@@ -155,12 +155,23 @@ impl Store {
     /// Finds a run by reference.
     pub fn find(&mut self, reference: &str) -> Result<RunInfo> {
         let id = self.resolve_run(reference)?;
+        self.in_snapshot(|store| store.info(&id))
+    }
+
+    /// A run, and the position of the last attempt that its outcomes include: [`Self::attempts_after`] gives what comes later.
+    pub fn find_with_position(&mut self, run: &RunId) -> Result<(RunInfo, i64)> {
         self.in_snapshot(|store| {
-            let (runs, _) = readable_infos(&mut store.database)?;
-            let mut run = runs.into_iter().find(|run| run.id == id).ok_or_else(|| no_run(&id))?;
-            run.outcomes = store.outcomes(&id)?;
-            Ok(run)
+            let info = store.info(run)?;
+            let last = "SELECT MAX(position) FROM trials WHERE run_id = $1";
+            Ok((info, store.database.query_number(last, vec![run.into()])?.unwrap_or(0)))
         })
+    }
+
+    fn info(&mut self, id: &RunId) -> Result<RunInfo> {
+        let (runs, _) = readable_infos(&mut self.database)?;
+        let mut run = runs.into_iter().find(|run| run.id == *id).ok_or_else(|| no_run(id))?;
+        run.outcomes = self.outcomes(id)?;
+        Ok(run)
     }
 
     /// Finds a run of tools by reference; `latest` is the newest of them. An assessment is refused.

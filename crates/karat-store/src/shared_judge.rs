@@ -1,6 +1,6 @@
 //! What the processes that ask a model through a store on a server share: questions under way, one budget and one rate.
 
-use super::{Database, Result, Store, Value};
+use super::{Database, Result, Store, StoreError, Value};
 use karat_llm::ledger::{Exchange, LedgerKey};
 use karat_llm::permits::{Permit, PermitRequest, SettledRequest, SharedLimits};
 use std::time::Duration;
@@ -49,7 +49,9 @@ impl Store {
         let limits = &limits;
         let mut order: Vec<usize> = (0..requests.len()).collect();
         order.sort_by_key(|at| &requests[*at].key);
-        self.database.write(|database| {
+        let waiting = requests.iter().map(|request| request.key.as_str()).collect::<Vec<_>>().join(" ");
+        // Giving up would end requests under way that were paid for. At worst more stays reserved than is needed.
+        self.database.write_repeatable(|database| {
             let mut permits: Vec<Option<Permit>> = vec![None; requests.len()];
             for at in &order {
                 let request = &requests[*at];
@@ -61,7 +63,7 @@ impl Store {
                     Some(Permit::Granted { was_sent }) => was_sent,
                     _ => continue,
                 };
-                let decided = match reserve(database, request, limits, &budget)? {
+                let decided = match reserve(database, request, limits, &budget, &waiting)? {
                     Some(refused) => refused,
                     None => Permit::Granted { was_sent },
                 };
@@ -79,7 +81,7 @@ impl Store {
         let change: i64 = settled.iter().map(|one| one.micro_usd - one.reserved_micro_usd).sum();
         let blocked = settled.iter().filter_map(|one| one.retry_after).max();
         let number = i64::try_from(settled.len()).unwrap_or(i64::MAX);
-        self.database.write_waiting(|database| {
+        let result = self.database.write_waiting(|database| {
             let values: Vec<Value> = vec![budget.as_str().into(), change.into(), number.into()];
             database.execute(
                 "UPDATE judge_budgets SET spent_micro_usd = spent_micro_usd + $2, in_flight = GREATEST(in_flight - $3, 0) \
@@ -98,12 +100,17 @@ impl Store {
                 )?;
             }
             Ok(())
-        })
+        });
+        match result {
+            // At worst the worst case stays counted.
+            Err(StoreError::Undecided { .. }) => Ok(()),
+            result => result,
+        }
     }
 
     pub(super) fn forget_shared(&mut self, keys: &[&LedgerKey]) -> Result<()> {
         let owner = self.instance.clone();
-        self.database.write(|database| {
+        self.database.write_repeatable(|database| {
             let mut keys: Vec<&LedgerKey> = keys.to_vec();
             keys.sort();
             keys.iter().try_for_each(|key| give_question_back(database, key, &owner))
@@ -163,12 +170,13 @@ fn give_question_back(database: &mut Database, key: &LedgerKey, owner: &str) -> 
     database.execute("DELETE FROM asked_questions WHERE key = $1 AND owner = $2", values).map(|_| ())
 }
 
-/// Reserves budget and rate for a request; `None` if it may be sent.
+/// Reserves budget and rate for a request, one of those whose keys are `waiting`; `None` if it may be sent.
 fn reserve(
     database: &mut Database,
     request: &PermitRequest,
     limits: &SharedLimits,
     budget: &str,
+    waiting: &str,
 ) -> Result<Option<Permit>> {
     database.execute(
         "INSERT INTO judge_budgets (name, spent_micro_usd, calls, in_flight, changed_us) VALUES ($1, 0, 0, 0, 0) \
@@ -176,22 +184,18 @@ fn reserve(
         vec![budget.into()],
     )?;
     let row = database.query_one(
-        concat!(
-            "SELECT spent_micro_usd, calls, in_flight, ",
-            now_us!(),
-            " - changed_us FROM judge_budgets WHERE name = $1 FOR UPDATE"
-        ),
+        "SELECT spent_micro_usd, calls, in_flight FROM judge_budgets WHERE name = $1 FOR UPDATE",
         vec![budget.into()],
     )?;
     let Some(row) = row else { return Ok(Some(Permit::Wait(WAIT))) };
-    let (spent, calls, in_flight, silence): (i64, i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+    let (spent, calls, in_flight): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
     if limits.budget_calls.is_some_and(|most| calls >= most) {
         return Ok(Some(Permit::OverBudget));
     }
     if limits.budget_micro_usd.is_some_and(|most| spent.saturating_add(request.micro_usd) > most) {
         // Requests under way mostly cost less than was reserved. What a process had under way that died stays reserved.
-        let is_alive = in_flight > 0 && silence < microseconds(limits.longest_silence);
-        return Ok(Some(if is_alive { Permit::Wait(WAIT) } else { Permit::OverBudget }));
+        let may_cost_less = in_flight > 0 && is_other_question_under_way(database, waiting)?;
+        return Ok(Some(if may_cost_less { Permit::Wait(WAIT) } else { Permit::OverBudget }));
     }
     if let Some(wait) = wait_for_rate(database, request, limits)? {
         return Ok(Some(Permit::Wait(wait)));
@@ -206,6 +210,15 @@ fn reserve(
         vec![budget.into(), request.micro_usd.into()],
     )?;
     Ok(None)
+}
+
+/// Whether somebody who lives is asking another question than those that wait for permission here.
+fn is_other_question_under_way(database: &mut Database, waiting: &str) -> Result<bool> {
+    let sql = concat!(
+        "SELECT COUNT(*) FROM asked_questions WHERE key <> ALL (string_to_array($1, ' ')) AND until_us >= ",
+        now_us!()
+    );
+    Ok(database.query_count(sql, vec![waiting.into()])? > 0)
 }
 
 /// Takes a place in the rate of an account, or says how long to wait for one.

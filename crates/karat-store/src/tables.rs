@@ -23,8 +23,17 @@ macro_rules! tables {
 
         pub(super) const TABLES: &[&Table] = &[$(&$name),+];
 
-        /// The tables of a store on a server that hold what was stored, and the locks of runs. Those of the queue hold what is under way.
-        pub(super) const SERVER_TABLES: &[&str] = &[$($name.name),+, "run_locks"];
+        /// The tables of a store on a server: those that hold what was stored, and those that hold what is under way.
+        pub(super) const SERVER_TABLES: &[&str] = &[
+            $($name.name),+,
+            "run_locks",
+            "run_queues",
+            "suite_parts",
+            "queue_units",
+            "asked_questions",
+            "judge_budgets",
+            "judge_rates",
+        ];
     };
 }
 

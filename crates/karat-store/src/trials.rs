@@ -292,12 +292,16 @@ impl Batch {
         Ok(batch)
     }
 
-    /// Adds what another one has.
-    pub(super) fn append(&mut self, other: &Self) -> Result<()> {
+    /// Adds the trials that another one has, and the links to their artifacts.
+    pub(super) fn append_trials(&mut self, other: &Self) -> Result<()> {
         other.trials.iter().try_for_each(|row| self.trial(row.clone()))?;
-        other.packed.iter().for_each(|packed| self.artifact(packed.clone()));
         self.links.extend(other.links.iter().cloned());
         Ok(())
+    }
+
+    /// Adds the artifacts that another one has.
+    pub(super) fn append_artifacts(&mut self, other: &Self) {
+        other.packed.iter().for_each(|packed| self.artifact(packed.clone()));
     }
 
     fn add(&mut self, store: &Store, run: &RunId, record: &TrialRecord, most: usize) -> Result<()> {

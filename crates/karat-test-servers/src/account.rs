@@ -30,6 +30,11 @@ impl Account {
         Ok(Account { other: Some(other.ok_or(missing)?) })
     }
 
+    /// User and group, where they are not those of the tests.
+    pub(crate) fn ids(&self) -> Option<(u32, u32)> {
+        self.other
+    }
+
     /// The start of a command line that continues as this account, in the same process.
     pub(crate) fn prefix(&self) -> Vec<String> {
         let Some((user, group)) = self.other else { return Vec::new() };

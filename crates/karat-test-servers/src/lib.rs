@@ -13,7 +13,7 @@ mod s3;
 mod slurm;
 
 pub use pgbouncer::PgBouncer;
-pub use postgres::{Options, Postgres};
+pub use postgres::{HeldConnection, Options, Postgres};
 pub use proxy::{Moment, Proxy};
 pub use s3::S3;
 pub use slurm::Slurm;

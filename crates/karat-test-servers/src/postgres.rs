@@ -5,8 +5,9 @@ use crate::guard::{self, Guard};
 use crate::{port, wait_for};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -21,11 +22,13 @@ pub struct Options {
     pub settings: Vec<(String, String)>,
     /// Where its folder is made; in the folder for temporary files by default.
     pub parent: Option<PathBuf>,
+    /// The size in MiB of a [disk of its own](Postgres::small_disk) that it is given, which only root can do.
+    pub small_disk: Option<u32>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { fsync: true, max_connections: 100, settings: Vec::new(), parent: None }
+        Options { fsync: true, max_connections: 100, settings: Vec::new(), parent: None, small_disk: None }
     }
 }
 
@@ -60,7 +63,11 @@ impl Postgres {
         )?;
         let account = Account::for_servers()?;
         let folder = guard::new_folder("karat-postgres-", options.parent.as_deref(), &account)?;
-        let mut server = account.prefix();
+        let mut server = match options.small_disk {
+            Some(size) => with_disk(&folder.join(SMALL_DISK), size, &account)?,
+            None => Vec::new(),
+        };
+        server.extend(account.prefix());
         let data = folder.join("data");
         server.extend([programs.join("postgres").display().to_string(), "-D".to_owned(), data.display().to_string()]);
         let guard = Guard::new(folder, "QUIT", &server)?;
@@ -132,11 +139,15 @@ impl Postgres {
     /// # Errors
     /// What psql printed.
     pub fn psql(&self, database: &str, sql: &str) -> Result<String, String> {
+        output_of(self.psql_command(database).args(["-c", sql]))
+    }
+
+    fn psql_command(&self, database: &str) -> Command {
         let mut command = Command::new(self.programs.join("psql"));
         guard::clean(&mut command, self.guard.folder());
         command.env("PGPASSWORD", "karat").args(["-X", "-q", "-A", "-t", "-w", "-v", "ON_ERROR_STOP=1"]);
-        command.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", "karat", "-d", database, "-c", sql]);
-        output_of(&mut command)
+        command.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", "karat", "-d", database]);
+        command
     }
 
     /// Ends the server and all its processes at once, as a power failure does; committed data is kept.
@@ -207,6 +218,35 @@ impl Postgres {
         }
     }
 
+    /// A connection that does nothing.
+    ///
+    /// # Errors
+    /// Why the server gave none, such as that it has no more.
+    pub fn hold_connection(&self, database: &str) -> Result<HeldConnection, String> {
+        let mut command = self.psql_command(database);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = command.spawn().map_err(|e| format!("cannot start psql: {e}"))?;
+        let (input, output) = (process.stdin.take(), process.stdout.take());
+        let (Some(mut input), Some(output)) = (input, output) else { return Err("psql has no streams".to_owned()) };
+        let mut line = String::new();
+        let _ = input.write_all(b"SELECT 'connected';\n");
+        let _ = BufReader::new(output).read_line(&mut line);
+        if line.trim() == "connected" {
+            return Ok(HeldConnection { process, _input: input });
+        }
+        drop(input);
+        let output = process.wait_with_output().map_err(|e| format!("psql: {e}"))?;
+        Err(String::from_utf8_lossy(&output.stderr).trim_end().to_owned())
+    }
+
+    /// The folder of the server's own disk as the server names it, for a tablespace, and as this process reaches it while the server runs.
+    pub fn small_disk(&self) -> Option<(PathBuf, PathBuf)> {
+        let folder = self.guard.folder().join(SMALL_DISK);
+        let root = format!("/proc/{}/root", self.guard.server()?);
+        let reached = Path::new(&root).join(folder.strip_prefix("/").ok()?);
+        Some((folder, reached))
+    }
+
     /// The end of the server's log.
     pub fn log(&self) -> String {
         self.guard.log()
@@ -216,6 +256,41 @@ impl Postgres {
     pub fn folder(&self) -> &Path {
         self.guard.folder()
     }
+}
+
+/// A connection that does nothing until it is dropped.
+pub struct HeldConnection {
+    process: Child,
+    /// psql ends with it.
+    _input: ChildStdin,
+}
+
+impl Drop for HeldConnection {
+    fn drop(&mut self) {
+        // It may be gone already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+const SMALL_DISK: &str = "small";
+
+/// The start of a command line that continues with an empty disk in `folder`, which nobody else sees and which ends with it.
+fn with_disk(folder: &Path, size: u32, account: &Account) -> Result<Vec<String>, String> {
+    if !rustix::process::geteuid().is_root() {
+        return Err("only root can give a server a disk of its own".to_owned());
+    }
+    std::fs::create_dir(folder).map_err(|e| format!("cannot create {}: {e}", folder.display()))?;
+    let mut mount = format!("mount -t tmpfs -o size={size}m,mode=700");
+    if let Some((user, group)) = account.ids() {
+        let _ = write!(mount, ",uid={user},gid={group}");
+    }
+    let script = format!("{mount} none \"$0\" && exec \"$@\"");
+    Ok(["unshare", "--mount", "sh", "-c", &script]
+        .map(str::to_owned)
+        .into_iter()
+        .chain([folder.display().to_string()])
+        .collect())
 }
 
 /// The newest PostgreSQL of Debian's packages, or that of the search path.
@@ -251,7 +326,7 @@ fn create_cluster(programs: &Path, guard: &Guard, account: &Account, data: &Path
 }
 
 fn output_of(command: &mut Command) -> Result<String, String> {
-    let output = command.stdin(std::process::Stdio::null()).output();
+    let output = command.stdin(Stdio::null()).output();
     let output = output.map_err(|e| format!("cannot start {}: {e}", command.get_program().display()))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned());

@@ -23,6 +23,9 @@ pub(super) struct SharedState {
     provider: Arc<dyn Provider>,
     options: EngineOptions,
     slots: Semaphore,
+    /// For requests that are repeated where others ask, too: the slots above may all be held by requests that wait for an answer
+    /// to somebody who waits for this one.
+    repeat_slots: Semaphore,
     rate_limiter: RateLimiter,
     pub(super) warm_up: WarmUp,
     /// Whether every request needs permission, since other processes share the ledger and its limits.
@@ -84,6 +87,7 @@ impl SharedState {
         Self {
             budget: Budget::new(options.prices, options.budget_usd, options.budget_calls),
             slots: Semaphore::new(options.concurrency.max(1)),
+            repeat_slots: Semaphore::new(options.concurrency.max(1)),
             rate_limiter: RateLimiter::new(options.requests_per_minute, options.tokens_per_minute),
             is_shared: AtomicBool::new(false),
             warm_up: WarmUp::new(options.start),
@@ -277,7 +281,9 @@ impl<'s> Asking<'s> {
         let (state, exchange) = (self.state, &mut self.exchange);
         if slot.is_none() {
             // The semaphore is never closed.
-            *slot = state.slots.acquire().await.ok();
+            let is_repeated = exchange.attempts > 0 && state.is_shared.load(Ordering::Relaxed);
+            let slots = if is_repeated { &state.repeat_slots } else { &state.slots };
+            *slot = slots.acquire().await.ok();
         }
         let reservation = state.budget.reserve(prompt).await;
         let over_budget = || Failed::unsent(FailureReason::Budget, "the budget is spent");

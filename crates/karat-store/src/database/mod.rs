@@ -5,8 +5,10 @@
 
 mod catalog;
 mod postgres;
+mod repeats;
 mod row;
 mod server_error;
+mod spare;
 mod sqlite;
 #[cfg(test)]
 mod testing;
@@ -15,7 +17,9 @@ pub(super) use row::{Row, Value, row_damage};
 
 use super::tables::{ARTIFACTS, ROW_HASH, Table};
 use super::{Result, ServerUrl, StoreError};
-use postgres::{Backoff, Postgres};
+use karat_io::cancel::Cancel;
+use postgres::Postgres;
+use repeats::Backoff;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -56,8 +60,23 @@ impl Database {
     }
 
     pub(super) fn open_server(server: &ServerUrl, access: Access) -> Result<Self> {
-        let postgres = Postgres::connect(server, access)?;
-        Ok(Self { place: Arc::clone(postgres.place()), engine: Engine::Postgres(Box::new(postgres)), access })
+        Self::open_server_until(server, access, &Cancel::default())
+    }
+
+    /// Like [`Self::open_server`]; all waiting for the server ends when `abandon` is cancelled.
+    pub(super) fn open_server_until(server: &ServerUrl, access: Access, abandon: &Cancel) -> Result<Self> {
+        let postgres = match spare::take(server) {
+            Some(spare) => Box::new(spare.used_for(access, abandon)),
+            None => Box::new(Postgres::connect(server, access, abandon)?),
+        };
+        Ok(Self { place: Arc::clone(postgres.place()), engine: Engine::Postgres(postgres), access })
+    }
+
+    /// Keeps the connection for whoever opens this server next.
+    pub(super) fn keep_connection(self, server: &ServerUrl) {
+        if let Engine::Postgres(postgres) = self.engine {
+            spare::keep(server, postgres);
+        }
     }
 
     /// Whether it is PostgreSQL.
@@ -311,6 +330,14 @@ impl Database {
         self.write_within(Patience::Long, true, work)
     }
 
+    /// Like [`Self::write_waiting`], for what may be done twice: it is repeated also where nobody knows whether it was stored.
+    pub(super) fn write_repeatable<T>(&mut self, mut work: impl FnMut(&mut Self) -> Result<T>) -> Result<T> {
+        match self.write_waiting(&mut work) {
+            Err(StoreError::Undecided { .. }) => self.write_waiting(work),
+            result => result,
+        }
+    }
+
     fn write_within<T>(
         &mut self,
         patience: Patience,
@@ -360,7 +387,8 @@ impl Database {
                 }
                 Err(ended) => ended,
             };
-            if !ended.may_repeat(repeats, Instant::now(), deadline) {
+            let Engine::Postgres(postgres) = &self.engine else { return Err(ended.error) };
+            if postgres.is_abandoned() || !ended.may_repeat(repeats, Instant::now(), deadline) {
                 return Err(ended.error);
             }
             repeats += 1;

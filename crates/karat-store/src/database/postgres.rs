@@ -3,10 +3,12 @@
 //! Every statement runs inside an explicit transaction, with the unnamed prepared statement and without session state, so
 //! that a connection pooler may give each transaction another server connection.
 
+use super::repeats::{Backoff, Ended};
 use super::row::{Cells, Row};
 use super::server_error::{Failure, commit_is_refused, failure, map_error};
 use super::{Access, BUSY_TIMEOUT, LONG_TIMEOUT, Value};
 use crate::{Result, ServerUrl, StoreError};
+use karat_io::cancel::Cancel;
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
 use sqlx::postgres::types::Oid;
@@ -28,6 +30,8 @@ pub(super) struct Postgres {
     transaction: Option<Transaction>,
     place: Arc<str>,
     access: Access,
+    /// Ends all waiting for the server, as if the connection were lost.
+    abandon: Cancel,
     pub(super) timeouts: Timeouts,
     #[cfg(test)]
     pub(super) before_commit: Option<BeforeCommit>,
@@ -44,6 +48,8 @@ pub(super) struct Timeouts {
 struct Transaction {
     /// Decides after a lost connection whether a write was committed; `None` for reading.
     id: Option<String>,
+    /// Which life of the server it began in.
+    life: Option<String>,
     began_ms: i64,
     /// What ended it. PostgreSQL refuses all further statements.
     failure: Option<Failure>,
@@ -58,16 +64,21 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// A snapshot holds no locks, and whoever reads an export may be slow.
 const SNAPSHOT_IDLE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
-/// How often a write is repeated where waiting is not what helps.
-const FEW_REPEATS: u32 = 3;
-
 /// Longer than the server's own timeout: a connection that is silent for longer is lost.
 const SILENCE: Duration = Duration::from_secs(11 * 60);
+
+/// How often a wait for the server looks whether it was abandoned.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Differs after every start of the server, and after every crash, after which the server may give ids of transactions again that
+/// were lost.
+const LIFE: &str =
+    "pg_postmaster_start_time()::text || ' ' || COALESCE((SELECT stats_reset FROM pg_stat_bgwriter)::text, '')";
 
 const NOW_MS: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 impl Postgres {
-    pub(super) fn connect(server: &ServerUrl, access: Access) -> Result<Self> {
+    pub(super) fn connect(server: &ServerUrl, access: Access, abandon: &Cancel) -> Result<Self> {
         let place: Arc<str> = server.to_string().into();
         let bad = |detail: String| StoreError::Unreachable { place: place.to_string(), detail };
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -88,12 +99,19 @@ impl Postgres {
             transaction: None,
             place,
             access,
+            abandon: abandon.clone(),
             timeouts: Timeouts { short: BUSY_TIMEOUT, long: LONG_TIMEOUT },
             #[cfg(test)]
             before_commit: None,
         };
         database.open_connection()?;
         Ok(database)
+    }
+
+    /// The same connection for another use.
+    pub(super) fn used_for(mut self, access: Access, abandon: &Cancel) -> Self {
+        (self.access, self.abandon) = (access, abandon.clone());
+        self
     }
 
     pub(super) fn place(&self) -> &Arc<str> {
@@ -109,17 +127,14 @@ impl Postgres {
         let mut backoff = Backoff::default();
         loop {
             let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(100));
-            let options = &self.options;
-            let result = self.runtime.block_on(async { tokio::time::timeout(left, options.connect()).await });
-            let error = match result {
-                Ok(Ok(connection)) => {
+            let error = match wait(&self.runtime, &self.abandon, left, self.options.connect()) {
+                Ok(connection) => {
                     self.connection = Some(connection);
                     return Ok(());
                 }
-                Ok(Err(error)) => error,
-                Err(_) => sqlx::Error::Io(std::io::ErrorKind::TimedOut.into()),
+                Err(error) => error,
             };
-            if failure(&error) != Some(Failure::Full) || Instant::now() >= deadline {
+            if failure(&error) != Some(Failure::Full) || Instant::now() >= deadline || self.abandon.is_cancelled() {
                 return Err(map_error(&self.place, error));
             }
             backoff.wait(deadline);
@@ -134,10 +149,9 @@ impl Postgres {
     /// Runs statements without values in one round trip and returns their rows.
     fn simple(&mut self, sql: String) -> Result<Vec<PgRow>, sqlx::Error> {
         let Some(connection) = &mut self.connection else { return Err(lost()) };
-        let done = self.runtime.block_on(async {
-            tokio::time::timeout(SILENCE, sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(connection)).await
-        });
-        self.checked(done.unwrap_or_else(|_| Err(lost())))
+        let query = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(connection);
+        let done = wait(&self.runtime, &self.abandon, SILENCE, query);
+        self.checked(done)
     }
 
     /// Notes what ends the transaction or the connection.
@@ -174,8 +188,9 @@ impl Postgres {
     fn try_begin(&mut self, mode: Mode) -> Result<(), sqlx::Error> {
         let ms = |time: Duration| time.as_millis();
         let (kind, idle, lock) = match mode {
-            Mode::Write { wait, .. } => ("READ WRITE", IDLE_TIMEOUT, wait),
-            Mode::Read => ("READ ONLY", IDLE_TIMEOUT, self.timeouts.short),
+            // Writes lock what they depend on. A stricter default of the server would hide what they waited for.
+            Mode::Write { wait, .. } => ("ISOLATION LEVEL READ COMMITTED READ WRITE", IDLE_TIMEOUT, wait),
+            Mode::Read => ("ISOLATION LEVEL READ COMMITTED READ ONLY", IDLE_TIMEOUT, self.timeouts.short),
             Mode::Snapshot => ("ISOLATION LEVEL REPEATABLE READ READ ONLY", SNAPSHOT_IDLE_TIMEOUT, self.timeouts.short),
         };
         let commit = match mode {
@@ -186,11 +201,14 @@ impl Postgres {
             Mode::Write { durable: false, .. } => "SET LOCAL synchronous_commit TO off; ",
             Mode::Read | Mode::Snapshot => "",
         };
-        let id = if matches!(mode, Mode::Write { .. }) { "pg_current_xact_id()::text" } else { "NULL" };
+        let (id, life) = match mode {
+            Mode::Write { .. } => ("pg_current_xact_id()::text", LIFE),
+            Mode::Read | Mode::Snapshot => ("NULL", "NULL"),
+        };
         let sql = format!(
             "BEGIN {kind}; SET LOCAL statement_timeout TO {}; SET LOCAL lock_timeout TO {}; \
              SET LOCAL idle_in_transaction_session_timeout TO {}; {commit}\
-             SELECT {id} AS id, {NOW_MS}::text AS now",
+             SELECT {id} AS id, {life} AS life, {NOW_MS}::text AS now",
             ms(STATEMENT_TIMEOUT),
             ms(lock).max(1),
             ms(idle),
@@ -204,10 +222,11 @@ impl Postgres {
             }
         };
         let row = rows.last();
-        let id = row.and_then(|row| row.try_get_unchecked::<Option<String>, _>("id").ok()).flatten();
+        let text = |name| row.and_then(|row| row.try_get_unchecked::<Option<String>, _>(name).ok()).flatten();
+        let (id, life) = (text("id"), text("life"));
         let now = row.and_then(|row| row.try_get_unchecked::<String, _>("now").ok());
         let began_ms = now.and_then(|now| now.parse().ok()).unwrap_or(0);
-        self.transaction = Some(Transaction { id, began_ms, failure: None });
+        self.transaction = Some(Transaction { id, life, began_ms, failure: None });
         Ok(())
     }
 
@@ -238,16 +257,17 @@ impl Postgres {
             });
         }
         self.drop_connection();
+        // Whatever was read is there, and nothing was written.
+        let Some(Transaction { id: Some(id), life, .. }) = transaction else { return Ok(()) };
         let detail = error.to_string();
-        let id = transaction.and_then(|transaction| transaction.id).unwrap_or_default();
-        if self.was_committed(&id, deadline, &detail)? {
+        if self.was_committed(&id, life.as_deref(), deadline, &detail)? {
             return Ok(());
         }
         Err(Ended { why: Failure::Lost, error: map_error(&self.place, error) })
     }
 
     /// Asks over a new connection what became of a transaction, until the server says it.
-    fn was_committed(&mut self, id: &str, deadline: Instant, detail: &str) -> Result<bool, Ended> {
+    fn was_committed(&mut self, id: &str, life: Option<&str>, deadline: Instant, detail: &str) -> Result<bool, Ended> {
         // Giving up is worse than waiting: the caller could neither repeat the write nor rely on it.
         let deadline = deadline.max(Instant::now() + 2 * self.timeouts.short);
         let undecided = |place: &str| Ended {
@@ -257,11 +277,14 @@ impl Postgres {
         let mut backoff = Backoff::default();
         loop {
             if self.open_connection().is_ok() {
-                match self.simple(format!("SELECT pg_xact_status('{id}'::xid8) AS status")) {
+                match self.simple(format!("SELECT pg_xact_status('{id}'::xid8), {LIFE}")) {
                     Ok(rows) => {
-                        let status = rows.first().and_then(|row| row.try_get_unchecked::<Option<String>, _>(0).ok());
-                        match status.flatten().as_deref() {
-                            Some("committed") => return Ok(true),
+                        let row = rows.first();
+                        let text = |at: usize| row.and_then(|row| row.try_get_unchecked::<Option<String>, _>(at).ok());
+                        match text(0).flatten().as_deref() {
+                            Some("committed") if text(1).flatten().as_deref() == life => return Ok(true),
+                            // It may be another transaction with the same id.
+                            Some("committed") => return Err(undecided(&self.place)),
                             Some("aborted") => return Ok(false),
                             Some(_) => {}
                             // So long ago that the server has forgotten it.
@@ -273,7 +296,7 @@ impl Postgres {
                     Err(_) => self.drop_connection(),
                 }
             }
-            if Instant::now() >= deadline {
+            if Instant::now() >= deadline || self.abandon.is_cancelled() {
                 return Err(undecided(&self.place));
             }
             backoff.wait(deadline);
@@ -314,22 +337,22 @@ impl Postgres {
 
     pub(super) fn execute(&mut self, sql: String, values: Vec<Value>) -> Result<u64> {
         self.in_transaction(Mode::Write { wait: self.timeouts.short, durable: true }, |postgres| {
-            let arguments = postgres.arguments(values)?;
+            let arguments = postgres.arguments(&values)?;
             let Some(connection) = &mut postgres.connection else { return Err(map_error(&postgres.place, lost())) };
-            let query = sqlx::query_with(AssertSqlSafe(sql), arguments).persistent(false).execute(connection);
-            let done = postgres.runtime.block_on(async { tokio::time::timeout(SILENCE, query).await });
-            let done = postgres.checked(done.unwrap_or_else(|_| Err(lost())));
+            let query = sqlx::query_with(AssertSqlSafe(sql.clone()), arguments).persistent(false).execute(connection);
+            let done = wait(&postgres.runtime, &postgres.abandon, SILENCE, query);
+            let done = postgres.checked(done);
             done.map(|done| done.rows_affected()).map_err(|error| map_error(&postgres.place, error))
         })
     }
 
     pub(super) fn query(&mut self, sql: String, values: Vec<Value>) -> Result<Vec<Row>> {
         self.in_transaction(Mode::Read, |postgres| {
-            let arguments = postgres.arguments(values)?;
+            let arguments = postgres.arguments(&values)?;
             let Some(connection) = &mut postgres.connection else { return Err(map_error(&postgres.place, lost())) };
-            let query = sqlx::query_with(AssertSqlSafe(sql), arguments).persistent(false).fetch_all(connection);
-            let rows = postgres.runtime.block_on(async { tokio::time::timeout(SILENCE, query).await });
-            let rows = postgres.checked(rows.unwrap_or_else(|_| Err(lost())));
+            let query = sqlx::query_with(AssertSqlSafe(sql.clone()), arguments).persistent(false).fetch_all(connection);
+            let rows = wait(&postgres.runtime, &postgres.abandon, SILENCE, query);
+            let rows = postgres.checked(rows);
             let row = |row| Row { cells: Cells::Postgres(row), place: Arc::clone(&postgres.place) };
             rows.map(|rows| rows.into_iter().map(row).collect()).map_err(|error| map_error(&postgres.place, error))
         })
@@ -338,7 +361,7 @@ impl Postgres {
     /// Runs statements without values.
     pub(super) fn script(&mut self, sql: String) -> Result<()> {
         self.in_transaction(Mode::Write { wait: self.timeouts.short, durable: true }, |postgres| {
-            postgres.simple(sql).map(|_| ()).map_err(|error| map_error(&postgres.place, error))
+            postgres.simple(sql.clone()).map(|_| ()).map_err(|error| map_error(&postgres.place, error))
         })
     }
 
@@ -351,32 +374,46 @@ impl Postgres {
         rows.first().map_or(Ok(0), |row| row.get(0))
     }
 
-    /// Runs `work` in the open transaction, or else in one of its own.
-    fn in_transaction<T>(&mut self, mode: Mode, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    /// Runs `work` in the open transaction, or else in one of its own, which is repeated after a conflict with others.
+    fn in_transaction<T>(&mut self, mode: Mode, mut work: impl FnMut(&mut Self) -> Result<T>) -> Result<T> {
         if self.transaction.is_some() {
             return work(self);
         }
         let mode = if self.access == Access::Write { mode } else { Mode::Read };
-        self.begin(mode)?;
-        let result = work(self);
         let deadline = Instant::now() + self.timeouts.short;
-        self.end_write(result, deadline).map_err(|ended| ended.error)
+        let mut backoff = Backoff::default();
+        loop {
+            self.begin(mode)?;
+            let result = work(self);
+            let ended = match self.end_write(result, Instant::now() + self.timeouts.short) {
+                Ok(value) => return Ok(value),
+                Err(ended) => ended,
+            };
+            if ended.why != Failure::Conflict || Instant::now() >= deadline || self.is_abandoned() {
+                return Err(ended.error);
+            }
+            backoff.wait(deadline);
+        }
     }
 
-    fn arguments(&self, values: Vec<Value>) -> Result<PgArguments> {
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.abandon.is_cancelled()
+    }
+
+    fn arguments(&self, values: &[Value]) -> Result<PgArguments> {
         let refused = |detail: String| StoreError::Conflict { place: self.place.to_string(), detail };
         let mut arguments = PgArguments::default();
         for value in values {
             let added = match value {
                 Value::Null => arguments.add(Null),
-                Value::Int(number) => arguments.add(number),
+                Value::Int(number) => arguments.add(*number),
                 // Rows are hashed without the sign of zero, which SQLite does not keep.
-                Value::Real(number) => arguments.add(number + 0.0),
+                Value::Real(number) => arguments.add(*number + 0.0),
                 Value::Text(text) if text.contains('\0') => {
                     return Err(refused("a text contains the character NUL, which PostgreSQL cannot store".to_owned()));
                 }
-                Value::Text(text) => arguments.add(text),
-                Value::Bytes(bytes) => arguments.add(bytes),
+                Value::Text(text) => arguments.add(text.as_str()),
+                Value::Bytes(bytes) => arguments.add(bytes.as_slice()),
             };
             added.map_err(|error| refused(error.to_string()))?;
         }
@@ -395,42 +432,6 @@ enum Mode {
     Snapshot,
 }
 
-/// How a write ended that was not stored.
-pub(super) struct Ended {
-    pub(super) why: Failure,
-    pub(super) error: StoreError,
-}
-
-impl Ended {
-    /// Whether the same work may succeed when it is repeated.
-    pub(super) fn may_repeat(&self, repeats: u32, now: Instant, deadline: Instant) -> bool {
-        match self.why {
-            Failure::Lost | Failure::Full | Failure::Locked => now < deadline,
-            // Each of them means that another transaction came through, also if waiting for it took all the time.
-            Failure::Conflict => now < deadline || repeats < FEW_REPEATS,
-            // Garbage collection may have removed what was just found; a real violation comes again.
-            Failure::Reference => repeats < FEW_REPEATS,
-            Failure::Statement | Failure::Work => false,
-        }
-    }
-}
-
-/// Waits longer each time, and not all in step.
-#[derive(Default)]
-pub(super) struct Backoff {
-    tries: u32,
-}
-
-impl Backoff {
-    pub(super) fn wait(&mut self, deadline: Instant) {
-        let most = Duration::from_millis(10).saturating_mul(1 << self.tries.min(7));
-        self.tries += 1;
-        let share = f64::from(uuid::Uuid::now_v7().as_bytes()[15]) / 256.0;
-        let pause = most.mul_f64(0.5 + share / 2.0);
-        std::thread::sleep(pause.min(deadline.saturating_duration_since(Instant::now())));
-    }
-}
-
 impl Drop for Postgres {
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take() {
@@ -439,6 +440,27 @@ impl Drop for Postgres {
             let _ = self.runtime.block_on(closing);
         }
     }
+}
+
+/// Waits for the server up to a limit, and no longer than until it is abandoned.
+fn wait<T>(
+    runtime: &Runtime,
+    abandon: &Cancel,
+    limit: Duration,
+    work: impl Future<Output = Result<T, sqlx::Error>>,
+) -> Result<T, sqlx::Error> {
+    runtime.block_on(async {
+        let (mut work, began) = (std::pin::pin!(work), Instant::now());
+        loop {
+            let left = limit.saturating_sub(began.elapsed());
+            match tokio::time::timeout(left.min(LOOK), work.as_mut()).await {
+                Ok(done) => return done,
+                Err(_) if abandon.is_cancelled() => return Err(lost()),
+                Err(_) if left <= LOOK => return Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())),
+                Err(_) => {}
+            }
+        }
+    })
 }
 
 fn lost() -> sqlx::Error {

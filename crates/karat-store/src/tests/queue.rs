@@ -56,7 +56,16 @@ fn queue(store: &mut Store, run: &RunId, judging: bool, needs: &[&str]) {
 
 fn claim(store: &mut Store, worker: &str, most: usize, lease: Duration) -> Vec<Claim> {
     let (offers, without) = (BTreeSet::new(), BTreeSet::new());
-    let request = ClaimRequest { worker, run: None, offers: &offers, without: &without, most, lease };
+    let request = ClaimRequest {
+        worker,
+        run: None,
+        offers: &offers,
+        without: &without,
+        without_runs: &BTreeSet::new(),
+        fresh_only: false,
+        most,
+        lease,
+    };
     store.claim(&request).unwrap()
 }
 
@@ -127,8 +136,16 @@ fn workers_claim_what_they_can_execute() {
     let offering = |store: &mut Store, offers: &[&str], without: &[&str]| {
         let offers = offers.iter().map(|offer| (*offer).to_owned()).collect();
         let without = without.iter().map(|tool| (run.clone(), ToolName::new(*tool))).collect();
-        let request =
-            ClaimRequest { worker: "w", run: Some(&run), offers: &offers, without: &without, most: 1, lease: LONG };
+        let request = ClaimRequest {
+            worker: "w",
+            run: Some(&run),
+            offers: &offers,
+            without: &without,
+            without_runs: &BTreeSet::new(),
+            fresh_only: false,
+            most: 1,
+            lease: LONG,
+        };
         names(&store.claim(&request).unwrap())
     };
     assert_eq!(offering(&mut store, &[], &[]), [""; 0]);
@@ -327,8 +344,12 @@ fn budget_is_never_overdrawn() {
     one.settle_requests(&limits, &[settled]).unwrap();
     assert!(matches!(permit(&mut two, &limits, request("b", 60)), Permit::Granted { .. }));
     assert_eq!(one.spent("run").unwrap(), (70, 2));
-    // Nothing settles what a process had under way that died.
+    one.forget_sent(&[&ledger_key("a")]).unwrap();
+    // However long it takes, what is under way may cost less.
     let dead = SharedLimits { longest_silence: Duration::ZERO, ..limits.clone() };
+    assert!(matches!(permit(&mut one, &dead, request("c", 60)), Permit::Wait(_)));
+    // Nothing settles what a process had under way that died.
+    two.database.script("UPDATE asked_questions SET until_us = 1").unwrap();
     assert!(matches!(permit(&mut one, &dead, request("c", 60)), Permit::OverBudget));
     assert_eq!(one.spent("run").unwrap(), (70, 2));
     let calls = SharedLimits { budget_calls: Some(2), budget_micro_usd: None, ..limits };

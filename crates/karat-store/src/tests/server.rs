@@ -75,6 +75,26 @@ fn saving_waits_for_a_restarted_server() {
     assert_eq!(store.verify().unwrap(), []);
 }
 
+/// After a crash the server may give the id of a lost transaction to another one, so that it proves nothing.
+#[test]
+fn lost_answer_to_commit_is_undecided_if_the_server_was_restarted() {
+    let Some(server) = or_skip(karat_test_servers::Postgres::start(&Options::default())) else { return };
+    let server = Arc::new(server);
+    let mut store = Store::create(StoreLocation::parse(server.new_database().unwrap()).unwrap()).unwrap();
+    let (own, mut killed) = (Arc::clone(&server), false);
+    store.database.before_commit(move |connection, runtime| {
+        if !std::mem::replace(&mut killed, true) {
+            runtime.block_on(sqlx::raw_sql("COMMIT").execute(&mut *connection)).unwrap();
+            own.kill9().unwrap();
+            own.restart().unwrap();
+        }
+    });
+    let sql = "INSERT INTO sessions (id, created_ms, row_hash) VALUES ('s', 1, '')";
+    let error = store.database.write(|database| database.execute(sql, Vec::new())).unwrap_err();
+    assert!(matches!(error, StoreError::Undecided { .. }), "{error}");
+    assert_eq!(store.database.query_count("SELECT COUNT(*) FROM sessions", Vec::new()).unwrap(), 1);
+}
+
 mod cases {
     use super::*;
 
