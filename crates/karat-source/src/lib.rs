@@ -1,10 +1,12 @@
-//! Reads source code: languages, symbols around lines, syntax highlighting, git repositories, and the lines a change touched.
+//! Reads and rewrites source code: languages, symbols around lines, syntax highlighting, git repositories, and the lines a change
+//! touched.
 
 pub mod change;
 pub mod colour;
 pub mod drift;
 pub mod git;
 pub mod language;
+pub mod rewrite;
 pub mod symbols;
 
 mod definition;

@@ -1,0 +1,433 @@
+use super::*;
+use std::collections::BTreeMap;
+
+fn survey(language: Language, texts: &[&str]) -> NameSurvey {
+    let files: Vec<CodeText<'_>> = texts.iter().map(|text| CodeText { language, text }).collect();
+    survey_names(&files, &["pkg".to_owned(), "mod_a".to_owned()])
+}
+
+/// Checks which names can be changed, and that the text with all of them changed can still be parsed.
+fn check(language: Language, text: &str, locals: &[&str], globals: &[&str]) -> String {
+    assert!(parses(language, text), "{language:?} cannot be parsed:\n{text}");
+    let found = survey(language, &[text]);
+    assert!(found.is_complete);
+    assert_eq!(found.locals.iter().collect::<Vec<_>>(), locals, "locals of {language:?}");
+    assert_eq!(found.globals.iter().collect::<Vec<_>>(), globals, "globals of {language:?}");
+    let names: BTreeMap<String, String> =
+        found.locals.iter().chain(&found.globals).map(|name| (name.clone(), format!("{name}New"))).collect();
+    let splices = Renaming { names }.splices(CodeText { language, text }, &[]);
+    let mut out = text.to_owned();
+    for (range, new) in splices.into_iter().rev() {
+        out.replace_range(range, &new);
+    }
+    assert!(parses(language, &out), "{language:?} cannot be parsed any more:\n{out}");
+    assert_eq!(out.lines().count(), text.lines().count());
+    out
+}
+
+#[test]
+fn python() {
+    let out = check(
+        Language::Python,
+        r#"
+import os
+from pkg.mod_a import shared_helper
+
+LIMIT = 3
+
+def helper(first, *rest, flag=None):
+    total_size = len(rest) + LIMIT
+    # total_size is small, and so is the total.
+    for entry, (left, right) in rest:
+        total_size += left
+    with open(first) as stream, open("flag") as other:
+        print(f"{total_size} {right=}", stream)
+    return [item for item in rest if item], os.path.join(first, second=other)
+
+class Box:
+    width = 1
+
+    def area(self, height):
+        return self.width * helper(height, flag=1)
+
+def test_box(tmp_path):
+    try:
+        shared_helper(tmp_path)
+    except OSError as error:
+        return error
+"#,
+        &["entry", "error", "first", "height", "item", "left", "other", "rest", "stream", "total_size"],
+        &["LIMIT", "helper"],
+    );
+    assert!(out.contains("# total_sizeNew is small, and so is the total."), "{out}");
+    assert!(out.contains("def helperNew(firstNew, *restNew, flag=None):"), "{out}");
+    assert!(out.contains("self.width * helperNew(heightNew, flag=1)"), "{out}");
+    let reflective = survey(Language::Python, &["def f(value):\n    return locals()\n"]);
+    assert!(!reflective.is_complete && reflective.locals.is_empty());
+}
+
+#[test]
+fn a_name_of_another_library_stays() {
+    let files = ["def dumps(value):\n    return value\n\ndumps(1)\n", "from json import dumps\n\ndumps({})\n"];
+    assert!(survey(Language::Python, &files).globals.is_empty());
+    let files = ["def dump(value):\n    return value\n\ndump(1)\n", "from pkg.mod_a import dump\n\ndump({})\n"];
+    assert_eq!(Vec::from_iter(survey(Language::Python, &files).globals), ["dump"]);
+    let files = ["def check(id):\n    return id\n", "def other():\n    return id(1)\n"];
+    assert!(survey(Language::Python, &files).locals.is_empty(), "a built-in function has the same name");
+}
+
+#[test]
+fn javascript() {
+    let out = check(
+        Language::JavaScript,
+        r#"
+import { readFile } from "node:fs";
+import { helper } from "./helper.js";
+
+const LIMIT = 3;
+
+export function collect(items, { depth = 1, size }) {
+  const total = items.length + LIMIT;
+  for (const [key, value] of items) {
+    helper({ key, value, total: depth });
+  }
+  const next = (left) => left + size;
+  try {
+    return readFile(total, next);
+  } catch (problem) {
+    label: for (;;) break label;
+    return [problem.key, local(total)];
+  }
+}
+
+function local(amount) {
+  return collect(amount, {});
+}
+"#,
+        &["amount", "depth", "items", "key", "left", "next", "problem", "size", "total", "value"],
+        &["LIMIT", "collect", "local"],
+    );
+    assert!(out.contains("{ depth: depthNew = 1, size: sizeNew }"), "{out}");
+    assert!(out.contains("helper({ key: keyNew, value: valueNew, total: depthNew });"), "{out}");
+    assert!(out.contains("problemNew.key"), "{out}");
+}
+
+#[test]
+fn typescript() {
+    let out = check(
+        Language::TypeScript,
+        r#"
+export interface Store { load(key: string): Promise<string>; }
+
+export class Cache {
+  constructor(private readonly store: Store, limit: number) {
+    this.limit = limit;
+  }
+  private limit: number;
+  async find(wanted: string, retries?: number): Promise<string> {
+    const answer: string = await this.store.load(wanted);
+    return retries ? shorten(answer) : answer;
+  }
+}
+
+function shorten<T extends string>(text: T): string {
+  return (text as string).slice(0, 3);
+}
+"#,
+        &["answer", "key", "limit", "retries", "text", "wanted"],
+        &["shorten"],
+    );
+    assert!(out.contains("this.limit = limitNew;") && out.contains("private readonly store: Store"), "{out}");
+}
+
+#[test]
+fn java() {
+    let out = check(
+        Language::Java,
+        r#"
+package shop;
+
+class Basket {
+    private int count;
+
+    int total(List<Line> lines, int shipping) {
+        int sum = shipping;
+        for (Line line : lines) {
+            sum += rounded(line.price());
+        }
+        lines.forEach(entry -> System.out.println(entry));
+        return sum + count;
+    }
+
+    private int rounded(double price) {
+        return (int) price;
+    }
+}
+"#,
+        &["entry", "line", "lines", "price", "shipping", "sum"],
+        &["rounded"],
+    );
+    assert!(out.contains("sumNew += roundedNew(lineNew.price());"), "{out}");
+}
+
+#[test]
+fn go() {
+    let out = check(
+        Language::Go,
+        r#"
+package lease
+
+import "fmt"
+
+type Table struct{ owner string }
+
+const limit = 3
+
+func (table *Table) Take(holder string) (ok bool, err error) {
+	if found, known := lookup(holder); known {
+		fmt.Println(found)
+	}
+	for index, value := range []int{1} {
+		_ = Table{owner: holder}
+		err = fmt.Errorf("%d %d", index, value)
+	}
+	return limit > 0, err
+}
+
+func lookup(name string) (string, bool) { return name, true }
+
+func main() { lookup("x") }
+"#,
+        &["err", "found", "holder", "index", "known", "name", "ok", "table", "value"],
+        &["limit", "lookup"],
+    );
+    assert!(out.contains("Table{owner: holderNew}"), "{out}");
+}
+
+#[test]
+fn rust() {
+    let out = check(
+        Language::Rust,
+        r#"
+use std::mem::swap;
+use crate::other::shared;
+
+struct Frame { size: usize, kind: u8 }
+
+const LIMIT: usize = 3;
+
+fn decode(input: &[u8], kind: u8) -> Option<Frame> {
+    let size = input.len().min(LIMIT);
+    let (mut left, right) = (1, 2);
+    swap(&mut left, &mut 3);
+    if let Some(first) = input.first() {
+        println!("{} {right}", first);
+    }
+    let frame = Frame { size, kind };
+    match check(&frame) {
+        Some(value) if value > 0 => shared(value + left),
+        None | Some(_) => {}
+    }
+    Some(frame)
+}
+
+fn check(frame: &Frame) -> Option<usize> {
+    let Frame { size, .. } = frame;
+    input_size(|item| item + size)
+}
+
+fn input_size(call: impl Fn(usize) -> usize) -> Option<usize> { Some(call(1)) }
+
+fn main() { decode(&[], 1); }
+"#,
+        &["call", "first", "frame", "input", "item", "kind", "left", "size", "value"],
+        &["LIMIT", "check", "decode", "input_size"],
+    );
+    assert!(out.contains("Frame { size: sizeNew, kind: kindNew }"), "{out}");
+    assert!(out.contains("let Frame { size: sizeNew, .. } = frameNew;"), "{out}");
+}
+
+#[test]
+fn c_and_cpp() {
+    let out = check(
+        Language::C,
+        r#"
+#include <stdio.h>
+#define TWICE(value) ((value) * 2)
+
+struct list { int size; struct list *next; };
+
+static int total(const struct list *list, int start);
+
+static int total(const struct list *list, int start)
+{
+    int sum = start, value = 1;
+    for (const struct list *item = list; item != NULL; item = item->next)
+        sum += item->size;
+    printf("%d", TWICE(value));
+    return sum;
+}
+
+int main(void) { return total(NULL, 0); }
+"#,
+        &["item", "list", "start", "sum"],
+        &["total"],
+    );
+    assert!(out.contains("const struct list *listNew, int startNew);"), "{out}");
+    assert!(out.contains("sumNew += itemNew->size;"), "{out}");
+    let out = check(
+        Language::Cpp,
+        r#"
+#include <vector>
+namespace app {
+class Queue {
+public:
+    explicit Queue(std::size_t limit) : limit_(limit) {}
+    void push(int value) { items_.push_back(value + limit_); }
+private:
+    std::size_t limit_;
+    std::vector<int> items_;
+};
+
+int sum(const std::vector<int>& values) {
+    int total = 0;
+    for (const auto& entry : values) { total += entry; }
+    auto add = [&total](int more) { return total + more; };
+    return add(std::move(total));
+}
+
+int twice(const std::vector<int>& numbers) { return 2 * sum(numbers); }
+}
+"#,
+        &["add", "entry", "limit", "more", "numbers", "total", "value", "values"],
+        &["sum"],
+    );
+    assert!(out.contains("limit_(limitNew)"), "{out}");
+}
+
+#[test]
+fn ruby() {
+    let out = check(
+        Language::Ruby,
+        r##"
+# frozen_string_literal: true
+class Members
+  attr_reader :size
+
+  def load(path, limit: 3, &block)
+    rows = File.readlines(path).map { |line| line.strip }
+    first, *others = rows
+    others.each do |row|
+      block.call("#{row} #{first}", limit: limit)
+    end
+    size + rows.length
+  rescue IOError => problem
+    warn(problem.message)
+  end
+end
+"##,
+        &["block", "first", "line", "others", "path", "problem", "row", "rows"],
+        &[],
+    );
+    assert!(out.contains("\"#{rowNew} #{firstNew}\", limit: limit"), "{out}");
+}
+
+#[test]
+fn solidity() {
+    let out = check(
+        Language::Solidity,
+        r#"
+pragma solidity ^0.8.20;
+
+contract Vault {
+    mapping(address => uint256) public balances;
+
+    /// @param amount How much.
+    function withdraw(uint256 amount) external returns (bool success) {
+        uint256 held = balances[msg.sender];
+        require(held >= amount, "amount");
+        (success, ) = msg.sender.call{value: amount}("");
+        balances[msg.sender] = _less(held, amount);
+    }
+
+    function _less(uint256 left, uint256 right) internal pure returns (uint256) {
+        return left - right;
+    }
+}
+"#,
+        &["amount", "held", "left", "right", "success"],
+        &["_less"],
+    );
+    assert!(out.contains("@param amountNew How much.") && out.contains("call{value: amountNew}"), "{out}");
+}
+
+#[test]
+fn functions_that_can_change_places() {
+    let check = |language: Language, text: &str, expect: &[(&[&str], bool)]| {
+        assert!(parses(language, text), "{language:?}");
+        let found: Vec<(Vec<String>, bool)> = function_runs(language, text)
+            .iter()
+            .map(|run| {
+                (run.blocks.iter().map(|block| format!("{} {:?}", block.key, block.lines)).collect(), run.is_free)
+            })
+            .collect();
+        let found: Vec<(Vec<&str>, bool)> =
+            found.iter().map(|(run, free)| (run.iter().map(String::as_str).collect(), *free)).collect();
+        let expect: Vec<(Vec<&str>, bool)> = expect.iter().map(|(run, free)| (run.to_vec(), *free)).collect();
+        assert_eq!(found, expect, "{language:?}");
+    };
+    let python = "import os\n\n# A.\ndef a():\n    pass\n\n\ndef b(x=1):\n    a()\n\n\nclass C:\n    def m(self):\n        pass\n\n    def n(self):\n        pass\n";
+    check(Language::Python, python, &[(&["a 2..5", "b 7..9"], true), (&["m 12..14", "n 15..17"], true)]);
+    check(Language::Python, "x = 1\ndef a():\n    pass\ndef b(f=a):\n    pass\n", &[(&["a 1..3", "b 3..5"], false)]);
+    check(
+        Language::Go,
+        "package a\n\n// F.\nfunc f() {}\n\nfunc (t *T) f() {}\n\nfunc init() {}\n\nfunc g() {}\n",
+        &[(&["f 2..4", "f(t *T) 5..6"], true), (&["g 9..10"], true)],
+    );
+    check(
+        Language::C,
+        "int x;\nint a(void) { return 1; }\nint b(void) { return a(); }\n",
+        &[(&["a 1..2", "b 2..3"], false)],
+    );
+    check(
+        Language::C,
+        "int x;\nint a(void) { return 1; }\nint b(void) { return 2; }\n",
+        &[(&["a 1..2", "b 2..3"], true)],
+    );
+    check(
+        Language::Rust,
+        "use x;\n\n#[inline]\nfn a() {}\n\n// Apart.\n\nfn b() {}\nimpl T {\n    fn c() {}\n    fn d() {}\n}\n",
+        &[(&["a 2..4"], true), (&["b 7..8"], true), (&["c 9..10", "d 10..11"], true)],
+    );
+    let java = "class A {\n    int f(int a) { return 1; }\n    int f(long a) { return 2; }\n    int x;\n}\n";
+    check(Language::Java, java, &[(&["f(int a) 1..2", "f(long a) 2..3"], true)]);
+    let script =
+        "const x = 1;\nexport function a() {}\nfunction b() {} // b\nclass C {\n  m() {}\n  get n() { return 1; }\n}\n";
+    check(Language::JavaScript, script, &[(&["a 1..2", "b 2..3"], true), (&["m 4..5", "n 5..6"], true)]);
+    let ruby = "class A\n  def a\n  end\n\n  private\n\n  def b\n  end\n\n  def c; end\nend\n";
+    check(Language::Ruby, ruby, &[(&["a 1..3"], true), (&["b 6..8", "c 9..10"], true)]);
+    let solidity = "contract A {\n    function a() public {}\n    function a(uint256 x) public {}\n}\n";
+    check(Language::Solidity, solidity, &[(&["a 1..2", "a uint256 x 2..3"], true)]);
+}
+
+#[test]
+fn imports_and_log_texts_are_found() {
+    let check = |language: Language, text: &str, expect: &[&str]| {
+        let paths: Vec<String> = imported_files(language, text).into_iter().map(|import| import.path).collect();
+        assert_eq!(paths, expect, "{language:?}");
+    };
+    check(Language::Python, "from a.b import c\nfrom .d import e\nimport f.g\n", &["a.b", "d"]);
+    check(
+        Language::JavaScript,
+        "import a from \"./a.js\";\nexport { b } from './b';\nconst c = require(\"./c\");\nconst d = \"./d\";\n",
+        &["./a.js", "./b", "./c"],
+    );
+    check(Language::C, "#include <stdio.h>\n#include \"a.h\"\nconst char *b = \"b.h\";\n", &["a.h"]);
+    check(Language::Ruby, "require \"json\"\nrequire_relative \"a/b\"\n", &["a/b"]);
+    check(Language::Solidity, "import \"./A.sol\";\nimport {B} from \"./B.sol\";\n", &["./A.sol", "./B.sol"]);
+    let texts: Vec<String> = log_texts(Language::Python, "log.info(\"started %s\", x)\nprint(\"shown\")\n")
+        .into_iter()
+        .map(|own| own.text)
+        .collect();
+    assert_eq!(texts, ["started %s"]);
+}
