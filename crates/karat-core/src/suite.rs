@@ -56,6 +56,38 @@ pub struct Trees {
     pub after: String,
 }
 
+/// What a case is a variant of that means the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "TwistedFromV1")]
+pub struct TwistedFrom {
+    /// The hash of the suite that has a case of the same id.
+    pub suite: String,
+    /// Where random choices started from.
+    pub seed: u64,
+    /// What was done to its code: `rename`, `reorder`, `dead-code`, `move`, `log-text`.
+    pub operations: Vec<String>,
+}
+
+/// Whether a case may have been seen by a model that was trained until a day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CutoffSide {
+    /// It was made until that day.
+    Before,
+    /// It was made later.
+    After,
+}
+
+impl CutoffSide {
+    /// The value of the slice.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Before => "before cutoff",
+            Self::After => "after cutoff",
+        }
+    }
+}
+
 /// One unit of evaluation.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "field names say it")]
@@ -86,6 +118,10 @@ pub struct Case {
     pub canary: Option<String>,
     /// The day it was made, as `YYYY-MM-DD`.
     pub made: Option<String>,
+    /// What it is a variant of.
+    pub twisted_from: Option<TwistedFrom>,
+    /// Whether it was made before the cutoff of the model that is scored, if that was stated.
+    pub cutoff: Option<CutoffSide>,
     /// The lines its change touched, if before and after are available.
     pub change: Option<Change>,
 }
@@ -102,6 +138,7 @@ impl Case {
             ("language", self.language.as_deref()),
             ("difficulty", self.difficulty.map(Difficulty::as_str)),
             ("repo", self.repo.as_deref()),
+            ("made", self.cutoff.map(CutoffSide::as_str)),
         ];
         let own = own.into_iter().filter_map(|(field, value)| Some((field.to_owned(), value?)));
         own.chain(self.meta.iter().map(|(field, value)| (format!("meta.{field}"), value.as_str())))
@@ -161,4 +198,23 @@ pub struct Suite {
     pub digest: String,
     /// In the order of their files.
     pub cases: Vec<Case>,
+}
+
+impl Suite {
+    /// The hash of the suite that cases of this one are variants of; `None` if there are none, or if they are of several suites.
+    pub fn twisted_from(&self) -> Option<&str> {
+        let mut suites = self.cases.iter().filter_map(|case| Some(case.twisted_from.as_ref()?.suite.as_str()));
+        let first = suites.next()?;
+        suites.all(|suite| suite == first).then_some(first)
+    }
+
+    /// Notes of each case whether it was made before the cutoff of a model, both as `YYYY-MM-DD`. A case that does not say when it was
+    /// made is on neither side.
+    pub fn mark_cutoff(&mut self, cutoff: &str) {
+        for case in &mut self.cases {
+            // Such dates compare like texts.
+            let side = |made: &String| if made.as_str() <= cutoff { CutoffSide::Before } else { CutoffSide::After };
+            case.cutoff = case.made.as_ref().map(side);
+        }
+    }
 }

@@ -5,7 +5,7 @@ use karat_core::golden::{Acceptance, Golden, Proof, Severity};
 use karat_core::ids::{CaseId, GoldenId};
 use karat_core::lines::Lines;
 use karat_core::path::FilePattern;
-use karat_core::suite::{Case, Difficulty, PullRequest, Trees, Verdict};
+use karat_core::suite::{Case, Difficulty, PullRequest, Trees, TwistedFrom, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,6 +74,9 @@ pub struct CaseV1 {
     /// The day it was made, as `YYYY-MM-DD`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<String>,
+    /// What it is a variant of that means the same, as `karat suite twist` wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub twisted_from: Option<TwistedFrom>,
 }
 
 /// The title of the golden in a case that `karat suite add` drafted: a person has to replace it.
@@ -222,6 +225,8 @@ impl CaseV1 {
             meta: self.meta.into_iter().map(|(key, value)| (key, value.to_string())).collect(),
             canary: self.canary,
             made: self.made,
+            twisted_from: self.twisted_from,
+            cutoff: None,
             change: None,
         };
         (case, faults)
@@ -238,12 +243,16 @@ fn origin_faults(canary: Option<&str>, made: Option<&str>) -> Vec<ValueFault> {
             "the canary is blank; write a new UUID, or remove it",
         ));
     }
-    let is_date = |text: &str| text.parse::<jiff::civil::Date>().is_ok_and(|date| date.to_string() == text);
     if let Some(made) = made.filter(|made| !is_date(made)) {
         let message = format!("{made:?} is not a date: expected YYYY-MM-DD, such as 2026-03-31");
         faults.push(ValueFault::new(&["made"], "bad-date", message));
     }
     faults
+}
+
+/// Whether a text is a day as `YYYY-MM-DD`.
+pub fn is_date(text: &str) -> bool {
+    text.parse::<jiff::civil::Date>().is_ok_and(|date| date.to_string() == text)
 }
 
 /// Faults of a golden's proof. Its files must not be where tools see them.
@@ -391,6 +400,7 @@ impl From<&Case> for CaseV1 {
             meta: case.meta.iter().map(|(key, value)| (key.clone(), Scalar::Text(value.clone()))).collect(),
             canary: case.canary.clone(),
             made: case.made.clone(),
+            twisted_from: case.twisted_from.clone(),
         }
     }
 }

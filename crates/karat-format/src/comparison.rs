@@ -64,6 +64,9 @@ pub struct PairV1 {
     pub metrics: Vec<DifferenceV1>,
     /// Required goldens found by one side and not by the other.
     pub goldens: GoldensV1,
+    /// What was lost on cases that mean the same, where the second side is of a twisted suite.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub twisted: Option<TwistedV1>,
     /// Cases that moved most, by the first metric that single cases have a value of.
     pub moved: Vec<CaseMovedV1>,
 }
@@ -160,6 +163,33 @@ pub struct GoldensV1 {
     pub p: f64,
     /// How many times as often one is gained as lost; null where none is lost.
     pub odds_ratio: Option<f64>,
+}
+
+/// What a tool found on a suite and not on a variant of it that means the same. Goldens count as in [`GoldensV1`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TwistedV1 {
+    /// How many goldens were found on the original.
+    pub found: usize,
+    /// How many of those were found on the variant, too.
+    pub still_found: usize,
+    /// How many of those were not.
+    pub lost: usize,
+    /// How many were found on the variant alone.
+    pub gained: usize,
+    /// How many were found on neither.
+    pub neither: usize,
+    /// Lost ones as a share of those found on the original; null where none was.
+    pub lost_share: Option<f64>,
+    /// Wilson's interval of that share.
+    pub lost_ci: Option<[f64; 2]>,
+    /// Recall on the variant minus recall on the original.
+    pub recall_difference: Option<f64>,
+    /// The interval of that difference, paired by case.
+    pub recall_ci: Option<[f64; 2]>,
+    /// McNemar's exact p value of gained against lost.
+    pub p: f64,
+    /// The same in a sentence.
+    pub statement: String,
 }
 
 /// A golden that one side finds and the other does not.

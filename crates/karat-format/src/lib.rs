@@ -10,6 +10,7 @@ pub mod diagnostic;
 pub mod diagnostic_groups;
 pub mod diagnostic_render;
 pub mod document;
+pub mod fix;
 pub mod gate;
 pub mod golden_record;
 pub mod judge;

@@ -221,6 +221,9 @@ pub struct SuiteV1 {
     pub cases: usize,
     /// How many goldens they have.
     pub issues: usize,
+    /// The hash of the suite that its cases are variants of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub twisted_from: Option<String>,
 }
 
 /// A case and its goldens.
@@ -239,6 +242,9 @@ pub struct CaseInfoV1 {
     /// What it says of itself: `language`, `difficulty`, `repo`, `meta.NAME`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, String>,
+    /// Whether it is a variant of a case of another suite.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub twisted: bool,
     /// What a good tool reports.
     pub issues: Vec<IssueInfoV1>,
 }
@@ -248,7 +254,8 @@ pub struct CaseInfoV1 {
 pub struct IssueInfoV1 {
     /// The golden.
     pub id: String,
-    /// Its title or description.
+    /// Its title or description; empty where only figures are kept.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
     /// How bad it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]

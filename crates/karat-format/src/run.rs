@@ -36,6 +36,9 @@ pub struct PlanV1 {
     /// The model given to every tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The day until which that model was trained, as `YYYY-MM-DD`: cases made later are shown apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_cutoff: Option<String>,
     /// The systems under test, in the order in which they are shown.
     pub tools: Vec<PlannedToolV1>,
     /// The cases, in the suite's order.

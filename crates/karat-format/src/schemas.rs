@@ -1,8 +1,8 @@
 //! The table of published JSON Schemas.
 
 use crate::{
-    assessment, baseline, case, comparison, config, gate, golden_record, judgement, patterns, power, proofs, ranking,
-    report, run, submission, template, tool,
+    assessment, baseline, case, comparison, config, fix, gate, golden_record, judgement, patterns, power, proofs,
+    ranking, report, run, submission, template, tool,
 };
 use karat_core::profile::Profile;
 use schemars::{JsonSchema, Schema};
@@ -29,6 +29,7 @@ pub static SCHEMAS: &[PublishedSchema] = &[
     published::<run::PlanV1>("plan.json", "the plan of a run"),
     published::<comparison::ComparisonV1>("comparison.json", "a comparison"),
     published::<baseline::BaselineV1>("baseline.json", "a baseline"),
+    published::<fix::FixReportV1>("fix.json", "what a fixer made of findings"),
     published::<gate::DemandsV1>("gate-rules.json", "demands for `karat gate --rules`"),
     published::<gate::GateV1>("gate.json", "the result of a gate"),
     published::<power::PowerV1>("power.json", "a power analysis"),

@@ -19,7 +19,8 @@ pub struct ToolManifestV1 {
     /// The program and its arguments, one word each, with placeholders such as `{checkout}`; no shell reads it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
-    /// What it writes: an importer's name, or `karat` for findings in Karat's own form.
+    /// What it writes: an importer's name, or `karat` for findings in Karat's own form. Of a fixer `diff`, where it prints a unified
+    /// diff instead of editing the code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
     /// Exit codes that do not mean failure; 0 alone where absent.
@@ -114,11 +115,13 @@ pub enum ToolKindV1 {
     Patterns,
     /// A language model is asked.
     Llm,
+    /// A program that repairs what others find, for `karat fix`; it reports nothing itself.
+    Fixer,
 }
 
 impl ToolKindV1 {
     /// All kinds, in the order in which they are listed.
-    pub const ALL: [Self; 4] = [Self::Command, Self::Replay, Self::Patterns, Self::Llm];
+    pub const ALL: [Self; 5] = [Self::Command, Self::Replay, Self::Patterns, Self::Llm, Self::Fixer];
 
     /// The word used in every format.
     pub fn as_str(self) -> &'static str {
@@ -127,6 +130,7 @@ impl ToolKindV1 {
             Self::Replay => "replay",
             Self::Patterns => "patterns",
             Self::Llm => "llm",
+            Self::Fixer => "fixer",
         }
     }
 }

@@ -13,6 +13,7 @@ pub use reduce::reduce;
 pub(crate) use trial::candidate;
 
 use karat_core::golden::Golden;
+use karat_core::metric::Undefined;
 use karat_core::metric::estimate::Estimate;
 use karat_core::metric::sums::Sums;
 use karat_core::metric::sweep::Sweep;
@@ -31,7 +32,7 @@ use karat_format::report::{
     SweepV1, ToolV1, TrialResultV1,
 };
 use std::collections::BTreeMap;
-use trial::trial_figures;
+use trial::{trial_figures, trial_result};
 
 /// What a report is built from.
 #[expect(missing_docs, reason = "field names say it")]
@@ -71,11 +72,12 @@ pub fn report(input: &ReportInput<'_>, mut pairs: PairReports<'_>, costs: &Trial
             digest: suite.digest.clone(),
             cases: suite.cases.len(),
             issues: suite.cases.iter().map(|c| c.goldens.len()).sum(),
+            twisted_from: suite.twisted_from().map(str::to_owned),
         },
         profile: profile_as_printed(input.profile),
         seed: input.seed,
         intervals: IntervalsV1::new(input.intervals, input.intervals.cluster.decide(suite).used_field()),
-        cases: suite.cases.iter().map(case_info).collect(),
+        cases: suite.cases.iter().map(|case| case_info_with(case, detail)).collect(),
         tools,
         ranking: None,
         pooled_extras: pairs.pooled_extras(),
@@ -111,7 +113,22 @@ pub fn seed_from(suite: &Suite) -> u64 {
     hash.as_bytes().iter().take(4).fold(0, |seed, byte| seed << 8 | u64::from(*byte))
 }
 
-fn case_info(case: &Case) -> CaseInfoV1 {
+fn case_info_with(case: &Case, detail: DetailV1) -> CaseInfoV1 {
+    let mut info = case_info(case);
+    if detail == DetailV1::None {
+        info.issues.iter_mut().for_each(keep_acceptance);
+    }
+    info
+}
+
+/// Leaves out what the suite says of a golden, beside what figures depend on.
+fn keep_acceptance(golden: &mut IssueInfoV1) {
+    let IssueInfoV1 { title, category, file, line_start, line_end, .. } = golden;
+    (*title, *category, *file, *line_start, *line_end) = (String::new(), None, None, None, None);
+}
+
+/// What a report says of a case itself.
+pub fn case_info(case: &Case) -> CaseInfoV1 {
     let issue = |g: &Golden| IssueInfoV1 {
         id: g.id.to_string(),
         title: one_line(g.headline()),
@@ -128,6 +145,7 @@ fn case_info(case: &Case) -> CaseInfoV1 {
         verdict: case.verdict,
         categories: case.categories.clone(),
         fields: case.fields().map(|(field, value)| (field, value.to_owned())).collect(),
+        twisted: case.twisted_from.is_some(),
         issues: case.goldens.iter().map(issue).collect(),
     }
 }
@@ -154,7 +172,7 @@ fn tool(
     let cases = score.cases.iter().map(|case| {
         let figures = |trial: &TrialScore| trial_figures(trial, input.profile);
         let trials = given.next().unwrap_or_else(|| case.trials.iter().map(figures).collect());
-        case_result(case, trials, &names, detail, input)
+        case_result(case, &input.suite.cases[case.case], trials, &names, detail, input.profile)
     });
     let cases = cases.collect();
     ToolV1 {
@@ -220,30 +238,43 @@ fn metrics(metrics: &[(&'static str, Estimate)]) -> MetricsV1 {
     metrics.iter().map(|(id, estimate)| ((*id).to_owned(), estimate.into())).collect()
 }
 
+/// One case of every tool with all of its pairs, whatever detail the report has.
+pub fn full_case_results(case: &Case, pairs: &CasePairs<'_>, profile: &Profile) -> Vec<CaseResultV1> {
+    let names = Sums::names(profile.calibration.bins as usize);
+    let of_tool = |score: &&CaseScore| {
+        let trials = score.trials.iter().map(|trial| trial_result(trial, case, pairs, profile)).collect();
+        case_result(score, case, trials, &names, DetailV1::All, profile)
+    };
+    pairs.scores.iter().map(of_tool).collect()
+}
+
+/// A figure of one case of one tool, over its counted trials.
+pub fn case_estimate(id: &str, value: Result<f64, Undefined>, counted: usize) -> EstimateV1 {
+    let direction = table::find(id).map_or(table::Direction::Up, |m| m.direction);
+    let estimate = Estimate::new(value, counted, direction);
+    EstimateV1 { unreliable: false, method: Some("mean over trials".to_owned()), ..(&estimate).into() }
+}
+
 fn case_result(
     score: &CaseScore,
+    case: &Case,
     trials: Vec<TrialResultV1>,
     names: &[String],
     detail: DetailV1,
-    input: &ReportInput<'_>,
+    profile: &Profile,
 ) -> CaseResultV1 {
-    let case = &input.suite.cases[score.case];
     let counted = score.counted().count();
-    let estimate = |id: &'static str, value| {
-        let direction = table::find(id).map_or(table::Direction::Up, |m| m.direction);
-        let estimate = Estimate::new(value, counted, direction);
-        EstimateV1 { unreliable: false, method: Some("mean over trials".to_owned()), ..(&estimate).into() }
-    };
     let (mut metrics, mut values) = (MetricsV1::new(), BTreeMap::new());
     match detail {
         DetailV1::None => {
             values = score.values.iter().filter_map(|(id, value)| Some(((*id).to_owned(), value.ok()?))).collect();
         }
         DetailV1::Misses | DetailV1::All => {
-            metrics = score.values.iter().map(|(id, value)| ((*id).to_owned(), estimate(id, *value))).collect();
+            let estimate = |(id, value): &(&str, _)| ((*id).to_owned(), case_estimate(id, *value, counted));
+            metrics = score.values.iter().map(estimate).collect();
         }
     }
-    let row = score.sums.to_row(input.profile.calibration.bins as usize);
+    let row = score.sums.to_row(profile.calibration.bins as usize);
     let sums = names.iter().zip(row).filter(|(_, sum)| *sum != 0.0).map(|(name, sum)| (name.clone(), sum));
     CaseResultV1 {
         case: case.id.to_string(),

@@ -27,6 +27,10 @@ fn draw_pair(comparison: &ComparisonV1, pair: &PairV1, terminal: &TerminalStyle)
     let head = format!("{} → {}", harmless(&pair.a.label), harmless(&pair.b.label));
     let facts = format!("{} · profile {}", count(pair.cases, "case"), harmless(&comparison.profile));
     let mut out = format!("{}\n", beside(&head, "  ", &facts, terminal));
+    if let Some(twisted) = &pair.twisted {
+        out.push_str(&folded("", &harmless(&capitalised(&twisted.statement)), BOLD, terminal));
+        out.push('\n');
+    }
     let level = format!("{:.0} % interval", 100.0 * comparison.level);
     let mut rows = vec![grid::header("metric", ["from", "to", "change", "", "p", ""])];
     rows[0][4] = Cell::left(level).styled(DIM);
@@ -40,6 +44,12 @@ fn draw_pair(comparison: &ComparisonV1, pair: &PairV1, terminal: &TerminalStyle)
     out.push_str(&goldens(pair, terminal));
     out.push_str(&moved(pair, terminal));
     out
+}
+
+fn capitalised(statement: &str) -> String {
+    let mut letters = statement.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).chain(['.']).collect()
 }
 
 pub(super) fn difference_cells(row: &DifferenceV1) -> [Cell; 4] {
@@ -215,6 +225,9 @@ pub fn markdown(comparison: &ComparisonV1) -> String {
 fn markdown_pair(comparison: &ComparisonV1, pair: &PairV1) -> String {
     let (a, b, profile) = (escape(&pair.a.label), escape(&pair.b.label), escape(&comparison.profile));
     let mut out = format!("\n### {a} → {b}\n\n{}, profile {profile}\n\n", count(pair.cases, "case"));
+    if let Some(twisted) = &pair.twisted {
+        out.push_str(&format!("**{}**\n\n", escape(&capitalised(&twisted.statement))));
+    }
     let level = 100.0 * comparison.level;
     out.push_str(&format!("| metric | from | to | change | {level:.0} % interval | p | verdict |\n"));
     out.push_str("|---|---:|---:|---:|---|---:|---|\n");

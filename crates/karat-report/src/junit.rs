@@ -82,7 +82,7 @@ fn failure(case: &CaseResultV1, info: &CaseInfoV1) -> Option<Failure> {
     let misses: usize = case.trials.iter().map(|t| t.r#fn).sum();
     let extras = |trial: &TrialResultV1| match trial.detail {
         DetailV1::None => trial.fp,
-        DetailV1::Misses | DetailV1::All => trial.extras.iter().filter(|extra| !extra.left_out).count(),
+        DetailV1::Misses | DetailV1::All => trial.extras.iter().filter(|extra| extra.is_false_alarm()).count(),
     };
     let extras: usize = case.trials.iter().map(extras).sum();
     let lines: Vec<String> = case.trials.iter().flat_map(|trial| failure_lines(trial, info)).collect();

@@ -6,6 +6,7 @@ pub mod compare;
 pub mod csv;
 pub mod explain;
 mod facts;
+pub mod fix;
 pub mod gate;
 pub mod grid;
 pub mod html;

@@ -42,6 +42,14 @@ pub fn signed(value: Option<f64>) -> String {
     }
 }
 
+/// A difference of shares in percentage points, with its sign and one decimal.
+pub fn signed_points(value: f64) -> String {
+    match 100.0 * value {
+        points if points.abs() < 0.05 => "0.0".to_owned(),
+        points => format!("{points:+.1}").replacen('-', "−", 1),
+    }
+}
+
 /// A p-value with three decimals, never 0.
 pub fn p_value(p: Option<f64>) -> String {
     match p {

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::rows::FigureRow;
 use crate::writer::TablesWriter;
 use karat_core::metric::table::Direction;
-use karat_format::report::{MetricsV1, ReportV1, ToolV1};
+use karat_format::report::{EstimateV1, MetricsV1, ReportV1, ToolV1};
 
 /// What metrics are of.
 #[derive(Clone, Copy)]
@@ -50,6 +50,17 @@ pub(crate) fn add_tool_figures(tables: &mut TablesWriter, report: &ReportV1, too
 pub(crate) fn add_case_figures(tables: &mut TablesWriter, scored: &ScoredCase<'_>) -> Result<()> {
     let scope = Scope { tool: scored.tool, name: "case", dimension: None, slice: Some(&scored.case.case) };
     add_metrics(tables, scope, &scored.result.metrics, None)
+}
+
+pub(crate) fn add_case_figure(
+    tables: &mut TablesWriter,
+    tool: &str,
+    case: &str,
+    metric: &str,
+    estimate: &EstimateV1,
+) -> Result<()> {
+    let scope = Scope { tool, name: "case", dimension: None, slice: Some(case) };
+    add_metrics(tables, scope, &MetricsV1::from([(metric.to_owned(), estimate.clone())]), None)
 }
 
 fn add_metrics(

@@ -28,12 +28,19 @@ impl UnfinishedFolder {
         check_target(target)?;
         // A link is resolved, so that the folder it names is replaced, in its own place.
         let target = target.canonicalize().unwrap_or_else(|_| target.to_owned());
-        let path = beside(&target, "unfinished");
-        match fs::create_dir(&path) {
-            Ok(()) => Ok(Self { target, path, finished: false }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(TablesError::NoFolder { path: target }),
-            Err(error) => Err(TablesError::unwritten(&target, error)),
+        // A process with the same id may have been killed before, in a container.
+        for number in 0..1000 {
+            let path = beside(&target, &format!("{number}.unfinished"));
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok(Self { target, path, finished: false }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    return Err(TablesError::NoFolder { path: target });
+                }
+                Err(error) => return Err(TablesError::unwritten(&target, error)),
+            }
         }
+        Err(TablesError::unwritten(&target, io::ErrorKind::AlreadyExists.into()))
     }
 
     /// Where a file is written now, and what it will be called.

@@ -19,7 +19,7 @@ pub use case_rows::{ScoredCase, TrialRecord};
 pub use column::{Column, ColumnType, Table};
 pub use error::{Result, TablesError};
 pub use folder::check_target;
-pub use writer::{TableCounts, TablesWriter};
+pub use writer::{TableCounts, TablesHead, TablesWriter};
 
 /// All tables, in the order of the documentation.
 pub static TABLES: [&Table; 5] = [&rows::TRIALS, &rows::FINDINGS, &rows::PAIRS, &rows::JUDGEMENTS, &rows::FIGURES];

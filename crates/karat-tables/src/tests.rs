@@ -1,7 +1,7 @@
 //! Tables are written and read back with the reader of the Parquet library.
 
 use crate::column::ColumnType;
-use crate::{ScoredCase, TABLES, TablesError, TablesWriter, TrialRecord};
+use crate::{ScoredCase, TABLES, TablesError, TablesHead, TablesWriter, TrialRecord};
 use karat_core::finding::Finding;
 use karat_core::ids::{CaseId, FindingId, GoldenId, JudgeName, ToolName};
 use karat_core::judgement::{Decision, Judgement, UnjudgedPair};
@@ -35,6 +35,10 @@ fn report(tools: &[&str]) -> ReportV1 {
         "measured": { "latency": {}, "cost": {} },
     });
     serde_json::from_value(value).unwrap()
+}
+
+fn create(folder: &Path, tools: &[&str]) -> crate::Result<TablesWriter> {
+    TablesWriter::create(folder, &TablesHead::of_report(&report(tools), None))
 }
 
 fn case() -> CaseInfoV1 {
@@ -78,7 +82,7 @@ fn write(folder: &Path, tool: &str) -> crate::Result<crate::TableCounts> {
     let (case, result, trial) = (case(), result(), trial(tool));
     let detail = TrialDetailV1 { started_ms: 1_700_000_000_123, ..TrialDetailV1::default() };
     let head = report(&[tool]);
-    let mut tables = TablesWriter::create(folder, &head, Some("run-1"))?;
+    let mut tables = TablesWriter::create(folder, &TablesHead::of_report(&head, Some("run-1")))?;
     let trials = [TrialRecord { trial: &trial, stored: Some((2, &detail)) }];
     tables.add_case(&ScoredCase { case: &case, tool, facts: None, model: None, result: &result, trials: &trials })?;
     tables.add_figures(&head)?;
@@ -196,7 +200,7 @@ fn without_its_trial_a_row_has_what_the_report_says() {
     let (case, mut result) = (case(), result());
     result.trials[0].findings =
         serde_json::from_value(json!([{ "id": "a", "title": "overflow", "file": "a.c", "line_start": 3 }])).unwrap();
-    let mut tables = TablesWriter::create(&folder, &report(&["scan"]), None).unwrap();
+    let mut tables = create(&folder, &["scan"]).unwrap();
     let scored = ScoredCase { case: &case, tool: "scan", facts: None, model: None, result: &result, trials: &[] };
     tables.add_case(&scored).unwrap();
     tables.finish().unwrap();
@@ -213,7 +217,7 @@ fn table_without_rows_has_its_columns() {
     let root = tempfile::tempdir().unwrap();
     for tools in [&["scan", "../x"][..], &[]] {
         let folder = root.path().join(format!("{}.parquet", tools.len()));
-        TablesWriter::create(&folder, &report(tools), None).unwrap().finish().unwrap();
+        create(&folder, tools).unwrap().finish().unwrap();
         for table in TABLES {
             let parts = parts(&folder, table.name);
             assert_eq!(parts.len(), tools.len().max(1), "{parts:?}");
@@ -247,7 +251,7 @@ fn very_long_text_is_kept() {
     let text = "é".repeat(20 << 20);
     trial.findings[0].message = Some(text.clone());
     trial.findings[1].message = Some(text.clone());
-    let mut tables = TablesWriter::create(&folder, &report(&["scan"]), None).unwrap();
+    let mut tables = create(&folder, &["scan"]).unwrap();
     let trials = [TrialRecord { trial: &trial, stored: None }];
     tables
         .add_case(&ScoredCase { case: &case, tool: "scan", facts: None, model: None, result: &result, trials: &trials })
@@ -265,7 +269,7 @@ fn many_findings_are_written_in_parts() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("t.parquet");
     let (case, result) = (case(), result());
-    let mut tables = TablesWriter::create(&folder, &report(&["scan"]), None).unwrap();
+    let mut tables = create(&folder, &["scan"]).unwrap();
     let mut most = 0;
     for batch in 0..FINDINGS / 1_000 {
         let findings = (0..1_000).map(|at| Finding::new(format!("f{}", batch * 1_000 + at))).collect();
@@ -291,7 +295,7 @@ fn failure_names_the_file_and_leaves_the_old_tables() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("t.parquet");
     write(&folder, "old").unwrap();
-    let tables = TablesWriter::create(&folder, &report(&["new"]), None).unwrap();
+    let tables = create(&folder, &["new"]).unwrap();
     let unfinished = fs::read_dir(root.path()).unwrap().map(|entry| entry.unwrap().path());
     let unfinished = unfinished.into_iter().find(|path| *path != folder).unwrap();
     // A file that cannot be made stands for a full disk.

@@ -4,12 +4,12 @@ use crate::TABLES;
 use crate::case_rows::{ScoredCase, add_case};
 use crate::column::Row;
 use crate::error::Result;
-use crate::figure_rows::{add_case_figures, add_tool_figures};
+use crate::figure_rows::{add_case_figure, add_case_figures, add_tool_figures};
 use crate::folder::UnfinishedFolder;
 use crate::judgement_rows::add_judgement;
 use crate::part::Part;
 use karat_core::judgement::Judgement;
-use karat_format::report::ReportV1;
+use karat_format::report::{EstimateV1, ProfileV1, ReportV1};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -28,6 +28,24 @@ pub(crate) struct Origin {
     pub(crate) profile: String,
     pub(crate) duplicates_are_false: bool,
     pub(crate) acceptable_are_false: bool,
+}
+
+/// What is known of a scoring before its first case.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "field names say it")]
+pub struct TablesHead<'a> {
+    pub suite: &'a str,
+    pub profile: &'a ProfileV1,
+    pub tools: Vec<&'a str>,
+    pub run_id: Option<&'a str>,
+}
+
+impl<'a> TablesHead<'a> {
+    /// What a report says.
+    pub fn of_report(report: &'a ReportV1, run_id: Option<&'a str>) -> Self {
+        let tools = report.tools.iter().map(|tool| tool.tool.as_str()).collect();
+        Self { suite: &report.suite.name, profile: &report.profile, tools, run_id }
+    }
 }
 
 /// The number of rows, by name of the table.
@@ -52,21 +70,20 @@ struct Partition {
 }
 
 impl TablesWriter {
-    /// Begins to write the tables of a scoring to a folder. `head` is its report, of which only suite, profile and the names of
-    /// tools are used; its cases may be empty.
-    pub fn create(folder: &Path, head: &ReportV1, run_id: Option<&str>) -> Result<Self> {
+    /// Begins to write the tables of a scoring to a folder.
+    pub fn create(folder: &Path, head: &TablesHead<'_>) -> Result<Self> {
         let is_set = |name: &str| head.profile.others.get(name).and_then(|value| value.as_bool()).unwrap_or(false);
         Ok(Self {
             folder: UnfinishedFolder::create(folder)?,
             origin: Origin {
-                run_id: run_id.map(str::to_owned),
-                suite: head.suite.name.clone(),
+                run_id: head.run_id.map(str::to_owned),
+                suite: head.suite.to_owned(),
                 profile: head.profile.name.clone(),
                 duplicates_are_false: is_set("duplicates_are_false"),
                 acceptable_are_false: is_set("acceptable_are_false"),
             },
             partitions: BTreeMap::new(),
-            tools: head.tools.iter().map(|tool| tool.tool.clone()).collect(),
+            tools: head.tools.iter().map(|tool| (*tool).to_owned()).collect(),
             bytes: 0,
             counts: TABLES.iter().map(|table| (table.name, 0)).collect(),
         })
@@ -76,6 +93,11 @@ impl TablesWriter {
     pub fn add_case(&mut self, case: &ScoredCase<'_>) -> Result<()> {
         add_case(self, case)?;
         add_case_figures(self, case)
+    }
+
+    /// Adds a figure of one case of one tool.
+    pub fn add_case_figure(&mut self, tool: &str, case: &str, metric: &str, estimate: &EstimateV1) -> Result<()> {
+        add_case_figure(self, tool, case, metric, estimate)
     }
 
     /// Adds a decision. `decides` says whether it was used for scoring, which single voices of a panel are not.

@@ -82,6 +82,8 @@ pub enum Source {
     Spread(&'static str),
     /// Counts at each level of confidence or severity, added up over cases.
     Levels(Scale),
+    /// What a fixer made of the findings; known once one was run.
+    Fixes,
     /// Something that no single case of a suite contributes to.
     Whole,
 }
@@ -142,7 +144,7 @@ macro_rules! metrics {
 /// All metrics, in the order in which they are shown.
 pub static METRICS: &[Metric] = {
     use Scale::{Confidence, Severity, Verdict};
-    use Source::{Audits, Counts, Levels, Matches, Spread, Sums, Trials, Twins, Whole};
+    use Source::{Audits, Counts, Fixes, Levels, Matches, Spread, Sums, Trials, Twins, Whole};
     metrics! {
         [Findings 0 MeanOfCases Both Counts] / "countable findings" unless "no countable findings":
             precision "precision" Up "share" = "TP / (TP + FP)";
@@ -224,6 +226,12 @@ pub static METRICS: &[Metric] = {
         [Findings 2 MeanOfCases Both Twins]
           / "vulnerable cases with a safe twin" unless "no vulnerable case has a safe twin":
             twin_recall "twin recall" Up "share" = "pairs that fire on the bug and are silent on its fix / pairs";
+        [Findings 2 Pooled Both Fixes] / "goldens whose proof holds" unless "no fixer was run":
+            fix_through "fix-through" Up "share"
+                = "goldens whose proof passes after a fixer that saw only the finding / goldens whose proof holds";
+        [Findings 2 Pooled Both Fixes] / "goldens found whose proof holds" unless "no fixer was run":
+            fix_through_found "fix-through of found" Up "share"
+                = "goldens whose proof passes after a fixer that saw only the finding / goldens found whose proof holds";
 
         [Findings 3 Pooled Judge Sums] / "audited findings" unless "no audited finding":
             finding_precision "finding precision" Up "share" = "valid findings / audited findings";
@@ -362,6 +370,7 @@ pub fn basis(id: &str) -> Option<Basis> {
         Source::Sums => Basis::Sums,
         Source::Spread(other) => Basis::Spread(other),
         Source::Levels(scale) => Basis::Levels(scale),
+        Source::Fixes => Basis::Whole("a fixer measures it after scoring, and cases do not keep it"),
         Source::Whole => Basis::Whole("it covers all tools of a report together, so no single case contributes to it"),
     })
 }

@@ -41,7 +41,7 @@ use crate::metric::estimate::Estimate;
 use crate::metric::levels::Levels;
 use crate::metric::sums::Sums;
 use crate::metric::sweep::Sweep;
-use crate::metric::table::Direction;
+use crate::metric::table::{Direction, Source, from_source};
 use crate::metric::{Undefined, Value};
 use crate::profile::{Method, Profile};
 use crate::suite::{Case, Suite};
@@ -170,6 +170,14 @@ fn rank_stability(tools: &mut [ToolScore], profile: &Profile) {
     }
 }
 
+/// Fix-through has no value before a fixer was run.
+fn add_fix_through(tool: &mut ToolScore) {
+    let unknown = from_source(Source::Fixes)
+        .map(|metric| (metric.id, Estimate::new(Err(Undefined(metric.undefined_when)), 0, metric.direction)));
+    tool.metrics.extend(unknown);
+    tool.metrics = aggregate::in_order(std::mem::take(&mut tool.metrics));
+}
+
 pub(crate) fn vocabulary(suite: &Suite, profile: &Profile) -> Vocabulary {
     let goldens = || suite.cases.iter().flat_map(|c| &c.goldens);
     if profile.method != Method::Score || !goldens().any(|golden| compares_prose_of(golden, profile)) {
@@ -276,7 +284,7 @@ fn passes(all: impl Iterator<Item = bool>) -> bool {
 }
 
 /// The one value of a case that looks at another case, too.
-const TWIN_RECALL: &str = "twin_recall";
+pub const TWIN_RECALL: &str = "twin_recall";
 
 /// Why a tool has no value of any metric.
 const NO_REPORT: Undefined = Undefined("no trial came to a report");

@@ -3,8 +3,8 @@
 use super::slice::{CaseLabels, LabelTables};
 use super::warnings::differing_goldens;
 use super::{
-    CaseContext, CaseScore, JudgementsByTrial, Scorecard, TWIN_RECALL, ToolScore, TrialScore, rank_stability,
-    vocabulary,
+    CaseContext, CaseScore, JudgementsByTrial, Scorecard, TWIN_RECALL, ToolScore, TrialScore, add_fix_through,
+    rank_stability, vocabulary,
 };
 use crate::ids::{CaseId, ToolName};
 use crate::judgement::Judgement;
@@ -272,6 +272,7 @@ impl<'a> Scorer<'a> {
         };
         let mut tools: Vec<ToolScore> = plan.tools.iter().zip(tools).map(finish).collect();
         rank_stability(&mut tools, profile);
+        tools.iter_mut().for_each(add_fix_through);
         Scorecard { tools, warnings }
     }
 }

@@ -249,6 +249,13 @@ pub struct ExtraV1 {
     pub left_out: bool,
 }
 
+impl ExtraV1 {
+    /// Whether it counts against the tool, as far as is known.
+    pub fn is_false_alarm(&self) -> bool {
+        !self.left_out && !matches!(self.reason, Some(ExtraReasonV1::Confirmed))
+    }
+}
+
 /// A further report of a found golden.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DuplicateV1 {

@@ -1,5 +1,6 @@
 //! Takes details out of a finished report.
 
+use super::keep_acceptance;
 use super::trial::keep_misses;
 use karat_format::report::{CaseResultV1, DetailV1, ReportV1, TrialResultV1};
 
@@ -21,6 +22,9 @@ pub fn reduce(report: &mut ReportV1, detail: DetailV1) -> Result<(), String> {
             DetailV1::Misses => case.trials.iter_mut().for_each(keep_misses),
             DetailV1::All => {}
         }
+    }
+    if detail == DetailV1::None {
+        report.cases.iter_mut().flat_map(|case| &mut case.issues).for_each(keep_acceptance);
     }
     let stated = report.detail.statement();
     report.warnings.retain(|warning| Some(warning) != stated.as_ref());

@@ -11,8 +11,8 @@ use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::{AuditSummary, TrialScore};
 use karat_core::suite::Case;
 use karat_format::report::{
-    AuditInfoV1, CandidateV1, DetailV1, DuplicateV1, ExtraReasonV1, ExtraV1, FindingInfoV1, JudgementInfoV1, MatchV1,
-    MissV1, RefusedV1, TrialResultV1,
+    AuditInfoV1, CandidateV1, DetailV1, DuplicateV1, ExtraV1, FindingInfoV1, JudgementInfoV1, MatchV1, MissV1,
+    RefusedV1, TrialResultV1,
 };
 use std::collections::BTreeSet;
 
@@ -129,7 +129,7 @@ pub(super) fn keep_misses(trial: &mut TrialResultV1) {
     trial.matches = Vec::new();
     trial.duplicates = Vec::new();
     trial.acceptable = Vec::new();
-    trial.extras.retain(|extra| !extra.left_out && !matches!(extra.reason, Some(ExtraReasonV1::Confirmed)));
+    trial.extras.retain(ExtraV1::is_false_alarm);
     let refused = trial.misses.iter().flat_map(|miss| &miss.refused).filter_map(|own| own.finding.as_ref());
     let best = trial.misses.iter().filter_map(|miss| miss.best.as_ref()?.finding.as_ref());
     let extras = trial.extras.iter().map(|extra| &extra.finding);

@@ -131,9 +131,12 @@ pub(super) fn case<'a>(view: &'a ReportView<'_>, lookup: &Lookup<'a>, at: usize,
     let trial = |tool: &str, result: &'a TrialResultV1| {
         let trial = lookup.trials.get(&(id, tool, result.trial));
         let mut texts = BTreeMap::new();
-        for (info, finding) in result.findings.iter().zip(trial.map_or(&[][..], |trial| &trial.findings)) {
+        // A report with less detail has some of the findings only, in their order.
+        let mut findings = trial.map_or(&[][..], |trial| &trial.findings).iter();
+        for info in &result.findings {
+            let Some(finding) = findings.find(|finding| finding.id.as_str() == info.id) else { break };
             let words = finding.message.as_deref().or(finding.title.as_deref());
-            if let Some(text) = text_of(words, &info.title).filter(|_| finding.id.as_str() == info.id) {
+            if let Some(text) = text_of(words, &info.title) {
                 texts.insert(info.id.as_str(), text);
             }
         }
