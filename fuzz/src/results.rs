@@ -3,7 +3,7 @@
 use super::document::check_faults;
 use super::records::{scene_report, scene_suite, scene_trials};
 use karat::baseline;
-use karat::comparison::{Request, Side, compare};
+use karat::comparison::{PairBy, Request, Side, compare};
 use karat::failure::Failure;
 use karat::judge::agree::{agree, draw, from_csv};
 use karat::ranking;
@@ -66,8 +66,8 @@ fn against_itself(sides: &[Side]) {
     let rules = Rules { resamples: 50, seed: Some(1), ..Rules::default() };
     let pairs: Vec<(&Side, &Side)> =
         sides.iter().take(2).flat_map(|a| sides.iter().take(3).map(move |b| (a, b))).collect();
-    for intersection in [false, true] {
-        let request = Request { metrics: &[], cluster: &ClusterBy::default(), rules, intersection };
+    for pair_by in [PairBy::SameSuite, PairBy::SameGoldens, PairBy::Twisted] {
+        let request = Request { metrics: &[], cluster: &ClusterBy::default(), rules, pair_by };
         if let Err(failure) = compare(&pairs, &request) {
             assert!(!failure.text().is_empty(), "refused without a reason");
         }

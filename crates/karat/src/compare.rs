@@ -1,6 +1,6 @@
 //! Compares finished results by name: runs, report files and baselines.
 
-use crate::comparison::{Request, Side, compare, ranks};
+use crate::comparison::{PairBy, Request, Side, compare, ranks};
 use crate::failure::{Failure, Result};
 use crate::judge::run::JudgeObserver;
 use crate::report_source::{
@@ -27,6 +27,8 @@ pub struct CompareRequest {
     pub margin: f64,
     /// Whether different suites are compared on the cases with the same goldens.
     pub intersection: bool,
+    /// Whether the others are of suites that were twisted from the suite of the first.
+    pub twisted: bool,
     pub all_pairs: bool,
     pub ranks: bool,
     /// Seed of random numbers; default: derived from the data.
@@ -52,6 +54,10 @@ pub fn compare_reports(request: &CompareRequest, observer: &mut dyn JudgeObserve
         refuse_foreign_metrics(&request.metrics, sides, name)?;
     }
     let sides = match results.as_slice() {
+        [_] if request.twisted => {
+            let help = "name the report on the original, then that on the twisted suite";
+            return Err(Failure::usage(format!("--twisted compares two reports: {help}")));
+        }
         [only] => pairs_within(only, request)?,
         [first, others @ ..] => pairs_between(first, others, request)?,
         [] => return Err(nothing_to_compare()),
@@ -62,7 +68,8 @@ pub fn compare_reports(request: &CompareRequest, observer: &mut dyn JudgeObserve
 
 fn pure_request<'a>(request: &'a CompareRequest, cluster: &'a ClusterBy, seed: Option<u64>) -> Request<'a> {
     let rules = Rules { margin: request.margin, seed, ..Rules::default() };
-    Request { metrics: &request.metrics, cluster, rules, intersection: request.intersection }
+    let pair_by = if request.twisted { PairBy::Twisted } else { PairBy::intersection(request.intersection) };
+    Request { metrics: &request.metrics, cluster, rules, pair_by }
 }
 
 fn rank_report(request: &CompareRequest, reports: &mut ReportLoader<'_>) -> Result<ComparisonV1> {

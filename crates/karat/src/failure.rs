@@ -38,6 +38,8 @@ pub enum Failure {
     /// Inputs with places to point at.
     Faults(Faults),
     Message(Category, String),
+    /// The store or its object storage is away; the same may succeed later.
+    Outage(String),
     /// The reader of our output closed it, which is not a fault.
     BrokenPipe,
 }
@@ -73,7 +75,7 @@ impl Failure {
     pub fn text(&self) -> String {
         match self {
             Self::Faults(faults) => faults.to_string(),
-            Self::Message(_, message) => message.clone(),
+            Self::Message(_, message) | Self::Outage(message) => message.clone(),
             Self::BrokenPipe => "the reader of the output closed it".to_owned(),
         }
     }
@@ -121,7 +123,6 @@ macro_rules! failure_from {
 
 failure_from! {
     std::io::Error => |_| Category::Failed,
-    EngineError => |_| Category::Failed,
     GitError => |_| Category::BadInput,
     ImportError => |_| Category::BadInput,
     PlacementError => |error| Category::usage_if(matches!(error, PlacementError::NoCases | PlacementError::NoTool)),
@@ -131,9 +132,22 @@ failure_from! {
     },
 }
 
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        let is_outage = match &error {
+            EngineError::Ledger(error) => error.downcast_ref().is_some_and(StoreError::is_outage),
+            _ => false,
+        };
+        if is_outage { Self::Outage(error.to_string()) } else { Self::failed(error) }
+    }
+}
+
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         use StoreError as E;
+        if error.is_outage() {
+            return Self::Outage(error.to_string());
+        }
         let category = match error {
             E::Unwritten(error) => return Self::unwritten("the export", error),
             E::NoRun { .. }

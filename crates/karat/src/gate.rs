@@ -1,6 +1,6 @@
 //! Checks results against demands, for CI: each holds, fails, or is inconclusive.
 
-use crate::comparison::{Request, Side, compare};
+use crate::comparison::{PairBy, Request, Side, compare};
 use crate::failure::{Failure, Result};
 use crate::judge::run::JudgeObserver;
 use crate::report_source::{
@@ -264,7 +264,8 @@ fn against(
     let new = Side { label: format!("{} (new)", tool.tool), ..tool.clone() };
     let metrics = if demands.metrics.is_empty() { &old.headline } else { &demands.metrics };
     let NoWorse { rules, intersection, .. } = *no_worse;
-    let request = Request { metrics, cluster: &report.cluster_by(), rules, intersection };
+    let pair_by = PairBy::intersection(intersection);
+    let request = Request { metrics, cluster: &report.cluster_by(), rules, pair_by };
     let compared = compare(&[(old, &new)], &request)?;
     for warning in compared.warnings {
         if !warnings.contains(&warning) {

@@ -1,7 +1,7 @@
 //! Karat as a library: everything with effects around the pure core.
 //!
 //! A use case is one function that takes a request and an observer and returns a report: [`evaluate::evaluate`], [`worker::work`],
-//! [`score::score`], [`explain::explain`], [`compare::compare_reports`], [`gate::gate`], [`power::estimate`],
+//! [`score::score`], [`fix::fix`], [`explain::explain`], [`compare::compare_reports`], [`gate::gate`], [`power::estimate`],
 //! [`assess::assess`], [`machine::check_machine`], [`judged_pairs::evaluate_judge`], [`calibrate::calibrate_matching`], [`label::label_queue`] and
 //! [`label::add_label`]. A front end builds the request, calls the function and draws the report.
 
@@ -17,6 +17,7 @@ pub mod expect;
 pub mod explain;
 pub mod failure;
 pub mod finding_keys;
+pub mod fix;
 pub mod folder_state;
 pub mod gate;
 pub mod judge;

@@ -52,6 +52,7 @@ pub(crate) fn run_by_trial(
 ) -> Result<(StoredRun, TrialFacts)> {
     let (info, plan, mut loaded) = run_suite(store, reference)?;
     loaded.restrict(&plan.cases.iter().map(String::as_str).collect::<HashSet<_>>());
+    loaded.set_model_cutoff(plan.model_cutoff.as_deref());
     let mut facts = TrialFacts::default();
     let attempts = store.latest_attempts(&info.id)?;
     for (key, attempt) in &attempts {
@@ -86,16 +87,26 @@ fn run_suite(store: &mut Store, reference: &str) -> Result<(RunInfo, PlanV1, Loa
     Ok((info, plan, loaded))
 }
 
-pub(crate) fn with_suite(store: &mut Store, info: RunInfo, plan: PlanV1, mut loaded: LoadedSuite) -> Result<StoredRun> {
+pub(crate) fn with_suite(store: &mut Store, info: RunInfo, plan: PlanV1, loaded: LoadedSuite) -> Result<StoredRun> {
+    let (trials, facts) = (store.trials(&info.id)?, store.tools(&info.id)?);
+    Ok(with_trials(info, plan, loaded, trials, facts))
+}
+
+pub(crate) fn with_trials(
+    info: RunInfo,
+    plan: PlanV1,
+    mut loaded: LoadedSuite,
+    mut trials: Vec<StoredTrial>,
+    facts: BTreeMap<ToolName, ToolFactsV1>,
+) -> StoredRun {
     loaded.restrict(&plan.cases.iter().map(String::as_str).collect::<HashSet<_>>());
-    let mut trials = store.trials(&info.id)?;
+    loaded.set_model_cutoff(plan.model_cutoff.as_deref());
     // The order in which trials were done is random; that of the plan is not.
     let tools: HashMap<&str, usize> = plan.tools.iter().map(|tool| tool.name.as_str()).zip(0..).collect();
     let cases: HashMap<&str, usize> = plan.cases.iter().map(String::as_str).zip(0..).collect();
     let place = |trial: &Trial| (tools.get(trial.tool.as_str()), cases.get(trial.case.as_str()), trial.number);
     trials.sort_by(|a, b| place(&a.trial).cmp(&place(&b.trial)));
-    let facts = store.tools(&info.id)?;
-    Ok(StoredRun { info, plan, loaded, done: trials.len(), trials, facts, details: HashMap::new() })
+    StoredRun { info, plan, loaded, done: trials.len(), trials, facts, details: HashMap::new() }
 }
 
 /// The profile of a plan; `run` names it in errors.

@@ -91,6 +91,8 @@ pub struct ScoreRequest {
     pub detail: DetailV1,
     /// Whether the judgements that were made are kept, to be saved.
     pub keep_voices: bool,
+    /// The day until which the model was trained, as `YYYY-MM-DD`; default: that of the run.
+    pub model_cutoff: Option<String>,
 }
 
 impl ScoreRequest {
@@ -110,6 +112,7 @@ impl ScoreRequest {
             label_source: None,
             detail: DetailV1::All,
             keep_voices: true,
+            model_cutoff: None,
         }
     }
 
@@ -143,13 +146,16 @@ pub fn score_observed(
     cases: &mut dyn CaseObserver,
 ) -> Result<Scored> {
     if !request.labels.is_empty() {
-        return Err(Failure::usage("--labels cannot be combined with tables: score once without labels"));
+        return Err(Failure::usage(
+            "--labels with tables needs --detail all: labels are compared with the pairs of all trials",
+        ));
     }
     IndexedInput::load(request)?.score(request, observer, Some(cases))
 }
 
 fn score_in_memory(request: &ScoreRequest, observer: &mut dyn JudgeObserver) -> Result<Scored> {
     let mut input = ScoreInput::load(request)?;
+    input.loaded.set_model_cutoff(request.model_cutoff.as_deref());
     input.work.trials.retain(|trial| request.wants(&trial.tool));
     if input.work.trials.is_empty() && !request.tools.is_empty() {
         return Err(no_trials_of(&request.tools));

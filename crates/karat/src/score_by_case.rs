@@ -7,6 +7,7 @@ use crate::sensitivity::{
     CaseVariants, SensitivityContext, VariantJudgements, Variants, decides, may_depend_on_judge, without_judge,
 };
 use crate::suite::LoadedSuite;
+use crate::tables::RunFacts;
 use crate::trial_index::TrialIndex;
 use crate::work::{ReportFacts, Scoring, fill_symbols};
 use karat_core::ids::{CaseId, JudgeName, ToolName};
@@ -18,8 +19,9 @@ use karat_core::scorecard::{
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
 use karat_format::report::{DetailV1, JudgeV1, SensitivityV1};
+use karat_format::run::TrialDetailV1;
 use karat_report::build::{CasePairs, CaseReport, PairReports};
-use karat_store::{RunId, Store};
+use karat_store::Store;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -29,13 +31,19 @@ const BATCH: usize = 8192;
 /// One scored case with everything that it was scored from.
 #[expect(missing_docs, reason = "field names say it")]
 pub struct ObservedCase<'a> {
+    /// The name of the suite.
+    pub suite: &'a str,
     pub case: &'a Case,
     pub profile: &'a Profile,
+    /// The stored run that is scored, if it is one.
+    pub run: Option<&'a RunFacts>,
     /// By tool, in the order of the report.
     pub tools: &'a [ToolName],
     /// By tool; trials, goldens, findings and judgements are named by index.
     pub scores: &'a [CaseScore],
     pub trials: &'a [Trial],
+    /// By trial, what is stored beside it: the number of the attempt, and how it went. May be shorter.
+    pub stored: &'a [Option<(u32, TrialDetailV1)>],
     /// Indices of the trials of this case, upward.
     pub own_trials: &'a [usize],
     pub judgements: &'a [Judgement],
@@ -89,7 +97,8 @@ pub(crate) struct CaseWork<'a> {
     /// Adds what people said about the trials of some cases.
     pub(crate) labels: &'a LabelSource<'a>,
     pub(crate) judge: CaseJudge<'a>,
-    pub(crate) store: Option<(&'a mut Store, &'a RunId)>,
+    pub(crate) store: Option<&'a mut Store>,
+    pub(crate) run: Option<&'a RunFacts>,
     pub(crate) detail: DetailV1,
     /// Whether all judgements are kept to be saved.
     pub(crate) keep_voices: bool,
@@ -122,8 +131,8 @@ pub(crate) fn score_by_case(
         let range = index.batch(next, BATCH);
         next = range.end;
         let cases = &suite.cases[range.clone()];
-        let store = work.store.as_mut().map(|(store, run)| (&mut **store, *run));
-        let mut trials = index.load(suite, range.clone(), store)?;
+        let store = work.store.as_deref_mut().zip(work.run.map(RunFacts::id));
+        let (mut trials, stored) = index.load(suite, range.clone(), store)?;
         let mut judgements = work.given.take(cases);
         judgements.extend((work.labels)(cases, &trials));
         let given = judgements.len();
@@ -161,11 +170,14 @@ pub(crate) fn score_by_case(
             if let Some((observer, own)) = &mut observed {
                 let (own_trials, own_judgements) = own.next().unwrap_or_default();
                 observer.observe(&ObservedCase {
+                    suite: &suite.name,
                     case,
                     profile: &profile,
+                    run: work.run,
                     tools: &tools,
                     scores: &scored.scores,
                     trials: batch.trials,
+                    stored: &stored,
                     own_trials: &own_trials,
                     judgements: batch.judgements,
                     own_judgements: &own_judgements,

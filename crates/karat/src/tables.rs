@@ -1,17 +1,23 @@
 //! Writes what was scored as Parquet tables.
 
+mod by_case;
+
+pub use by_case::CaseTables;
+
 use crate::failure::Result;
 use crate::judge::run::JudgeObserver;
+use crate::profile::ProfileRequest;
 use crate::run_loader::{self, StoredRun};
-use crate::work::Scoring;
+use crate::trial_index::StoredDetail;
+use crate::work::{Scoring, Work};
 use karat_core::ids::ToolName;
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::trial::Trial;
 use karat_format::report::{CaseInfoV1, ReportV1};
-use karat_format::run::{ToolFactsV1, TrialDetailV1};
+use karat_format::run::ToolFactsV1;
 use karat_store::record::TrialKey;
 use karat_store::{RunId, Store};
-use karat_tables::{ScoredCase, TablesWriter, TrialRecord};
+use karat_tables::{ScoredCase, TablesHead, TablesWriter, TrialRecord};
 pub use karat_tables::{TableCounts, check_target};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -25,10 +31,26 @@ pub struct RunFacts {
     id: RunId,
     tools: BTreeMap<ToolName, ToolFactsV1>,
     models: HashMap<String, String>,
-    details: HashMap<TrialKey, (u32, TrialDetailV1)>,
+    details: HashMap<TrialKey, StoredDetail>,
 }
 
 impl RunFacts {
+    /// Of a run whose trials are read one by one.
+    pub(crate) fn without_trials(run: &StoredRun) -> Self {
+        let models = run.models().into_iter().collect();
+        Self { id: run.info.id.clone(), tools: run.facts.clone(), models, details: HashMap::new() }
+    }
+
+    pub(crate) fn id(&self) -> &RunId {
+        &self.id
+    }
+
+    pub(crate) fn add_details(&mut self, trials: &[(Trial, Option<StoredDetail>)]) {
+        let stored =
+            |(trial, detail): &(Trial, Option<StoredDetail>)| Some((TrialKey::from_trial(trial), detail.clone()?));
+        self.details.extend(trials.iter().filter_map(stored));
+    }
+
     /// Of a run whose trials were moved out of it.
     pub fn take(run: &mut StoredRun) -> Self {
         Self {
@@ -68,7 +90,7 @@ impl<'a> TablesInput<'a> {
     /// Writes the tables to a folder, which appears when they are complete. Returns the number of rows.
     pub fn write(&self, folder: &Path) -> Result<TableCounts> {
         let run_id = self.run.map(|run| run.id.as_str());
-        let mut tables = TablesWriter::create(folder, self.report, run_id)?;
+        let mut tables = TablesWriter::create(folder, &TablesHead::of_report(self.report, run_id))?;
         let cases: HashMap<&str, &CaseInfoV1> =
             self.report.cases.iter().map(|case| (case.case.as_str(), case)).collect();
         let mut trials: HashMap<(&str, &str), Vec<TrialRecord<'_>>> = HashMap::new();
@@ -88,7 +110,10 @@ impl<'a> TablesInput<'a> {
             }
         }
         tables.add_figures(self.report)?;
-        self.judgements.iter().try_for_each(|judgement| tables.add_judgement(judgement, true))?;
+        let order: HashMap<&str, usize> = self.report.cases.iter().map(|case| case.case.as_str()).zip(0..).collect();
+        let mut judgements: Vec<&Judgement> = self.judgements.iter().collect();
+        judgements.sort_by_key(|judgement| order.get(judgement.case.as_str()));
+        judgements.into_iter().try_for_each(|judgement| tables.add_judgement(judgement, true))?;
         let deciding: HashSet<JudgementKey<'_>> = match self.voices {
             [] => HashSet::new(),
             _ => self.judgements.iter().map(judgement_key).collect(),
@@ -125,20 +150,23 @@ pub struct StoredResults {
 }
 
 impl StoredResults {
-    /// Reads a run by id, prefix, name or `latest`. One without a report is scored, which may ask a judge.
+    /// Reads a run by id, prefix, name or `latest`. One without a report is scored, which may ask a judge; one whose report has
+    /// less detail is scored with its own judgements.
     pub fn load(store: &mut Store, reference: &str, observer: &mut dyn JudgeObserver) -> Result<Self> {
         let info = store.find_findings(reference)?;
         let mut run = run_loader::run(store, info.id.as_str())?;
-        let report = match info.has_report {
-            true => Some(run_loader::report(store, info.id.as_str(), observer)?.1),
-            false => None,
-        };
-        // A report with less detail does not have all pairs.
-        let Some(report) = report.filter(|report| report.detail.is_all()) else {
+        if !info.has_report {
             let Scoring { report, trials, judgements, voices, .. } = run_loader::score_run(store, &mut run, observer)?;
             return Ok(Self { report, run: RunFacts::take(&mut run), trials, judgements, voices });
-        };
-        let (trials, judgements) = (run.take_trials(), run_loader::judgements(store, &info)?);
+        }
+        let (_, report) = run_loader::report(store, info.id.as_str(), observer)?;
+        let judgements = run_loader::judgements(store, &info)?;
+        if report.detail.is_all() {
+            let trials = run.take_trials();
+            return Ok(Self { report, run: RunFacts::take(&mut run), trials, judgements, voices: Vec::new() });
+        }
+        let work = Work { judgements, ..run.work(run.profile(&ProfileRequest::default())?, None) };
+        let Scoring { report, trials, judgements, .. } = work.score(&run.loaded);
         Ok(Self { report, run: RunFacts::take(&mut run), trials, judgements, voices: Vec::new() })
     }
 

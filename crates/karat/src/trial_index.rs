@@ -7,6 +7,7 @@ use karat_core::ids::{CaseId, ToolName};
 use karat_core::scorecard::TrialHead;
 use karat_core::suite::Suite;
 use karat_core::trial::{Outcome, Trial};
+use karat_format::run::TrialDetailV1;
 use karat_format::submission::TrialV1;
 use karat_report::build::TrialCosts;
 use karat_store::record::TrialKey;
@@ -33,6 +34,7 @@ pub(crate) struct TrialIndex {
     notes: HashMap<u32, Vec<String>>,
     /// Case, tool and number of every trial that was given, wanted or not.
     seen: HashSet<(u32, u32, u32)>,
+    seen_strangers: HashSet<(CaseId, u32, u32)>,
     files: Files,
     pub(crate) costs: TrialCosts,
     pub(crate) kinds: FindingKinds,
@@ -45,6 +47,8 @@ struct Entry {
     findings: u32,
     outcome: Outcome,
     place: Place,
+    /// Of the line, which must be the same when it is read again.
+    hash: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -52,6 +56,9 @@ enum Place {
     Line { file: u32, length: u32, offset: u64 },
     Stored { attempt: u32 },
 }
+
+/// What is stored beside a trial: the number of the attempt, and how it went.
+pub(crate) type StoredDetail = (u32, TrialDetailV1);
 
 /// The case of a trial that is about no case of the suite.
 const STRANGER: u32 = u32::MAX;
@@ -67,6 +74,7 @@ impl TrialIndex {
             strangers: HashMap::new(),
             notes: HashMap::new(),
             seen: HashSet::new(),
+            seen_strangers: HashSet::new(),
             files: Files::default(),
             costs: TrialCosts::default(),
             kinds: FindingKinds::default(),
@@ -77,18 +85,25 @@ impl TrialIndex {
     pub(crate) fn add_submitted(&mut self, trial: &Trial, text: TrialText<'_>, wanted: bool) -> Result<()> {
         let tool = self.tool_number(&trial.tool);
         let case = self.numbers.get(&trial.case).copied().unwrap_or(STRANGER);
-        if !self.seen.insert((case, tool, trial.number)) && case != STRANGER {
+        let is_new = match case {
+            STRANGER => self.seen_strangers.insert((trial.case.clone(), tool, trial.number)),
+            case => self.seen.insert((case, tool, trial.number)),
+        };
+        if !is_new {
             return Err(appears_twice(trial));
         }
         if !wanted {
             return Ok(());
         }
         let place = match text {
-            TrialText::Line { path, offset, text } => self.files.line_of(path, offset, text)?,
-            TrialText::Stream(text) => self.files.spool(text.as_bytes())?,
+            TrialText::Line { path, offset, text } => {
+                (self.files.line_of(path, offset, text)?, hash_of(text.as_bytes()))
+            }
+            TrialText::Stream(text) => (self.files.spool(text.as_bytes())?, hash_of(text.as_bytes())),
             TrialText::Imported => {
                 let line = serde_json::to_vec(&TrialV1::from(trial));
-                self.files.spool(&line.map_err(|error| Failure::io("a trial", error.into()))?)?
+                let line = line.map_err(|error| Failure::io("a trial", error.into()))?;
+                (self.files.spool(&line)?, hash_of(&line))
             }
         };
         self.add(trial, place);
@@ -99,13 +114,16 @@ impl TrialIndex {
     pub(crate) fn add_stored(&mut self, trial: &Trial, attempt: u32, wanted: bool) {
         let tool = self.tool_number(&trial.tool);
         let case = self.numbers.get(&trial.case).copied().unwrap_or(STRANGER);
-        self.seen.insert((case, tool, trial.number));
+        match case {
+            STRANGER => drop(self.seen_strangers.insert((trial.case.clone(), tool, trial.number))),
+            case => drop(self.seen.insert((case, tool, trial.number))),
+        }
         if wanted {
-            self.add(trial, Place::Stored { attempt });
+            self.add(trial, (Place::Stored { attempt }, 0));
         }
     }
 
-    fn add(&mut self, trial: &Trial, place: Place) {
+    fn add(&mut self, trial: &Trial, (place, hash): (Place, u64)) {
         let tool = self.tool_number(&trial.tool);
         let at = self.entries.len() as u32;
         let case = match self.numbers.get(&trial.case) {
@@ -124,7 +142,7 @@ impl TrialIndex {
         self.costs.add(trial);
         self.kinds.add(trial);
         let (number, findings, outcome) = (trial.number, trial.findings.len() as u32, trial.outcome);
-        self.entries.push(Entry { case, tool, number, findings, outcome, place });
+        self.entries.push(Entry { case, tool, number, findings, outcome, place, hash });
     }
 
     fn tool_number(&mut self, tool: &ToolName) -> u32 {
@@ -139,7 +157,7 @@ impl TrialIndex {
 
     /// All trials are added.
     pub(crate) fn close(&mut self) -> Result<()> {
-        self.seen = HashSet::new();
+        (self.seen, self.seen_strangers) = (HashSet::new(), HashSet::new());
         self.files.close()
     }
 
@@ -149,7 +167,7 @@ impl TrialIndex {
 
     /// Whether any trial was given, wanted or not.
     pub(crate) fn has_seen_any(&self) -> bool {
-        !self.seen.is_empty()
+        !self.seen.is_empty() || !self.seen_strangers.is_empty()
     }
 
     /// What must be known of every trial before any is scored.
@@ -189,38 +207,59 @@ impl TrialIndex {
         suite: &Suite,
         cases: Range<usize>,
         mut store: Option<(&mut Store, &RunId)>,
-    ) -> Result<Vec<Trial>> {
-        let mut trials = Vec::new();
+    ) -> Result<(Vec<Trial>, Vec<Option<StoredDetail>>)> {
+        let (mut trials, mut details) = (Vec::new(), Vec::new());
         for case in cases {
             for at in &self.by_case[case] {
-                let entry = &self.entries[*at as usize];
-                trials.push(self.read(suite, entry, store.as_mut().map(|(store, run)| (&mut **store, *run)))?);
+                let store = store.as_mut().map(|(store, run)| (&mut **store, *run));
+                let (trial, detail) = self.read(suite, *at, store)?;
+                trials.push(trial);
+                details.push(detail);
             }
         }
-        Ok(trials)
+        Ok((trials, details))
     }
 
     /// Reads all trials in the order in which they were given.
-    pub(crate) fn load_all(&self, suite: &Suite, mut store: Option<(&mut Store, &RunId)>) -> Result<Vec<Trial>> {
-        let known = self.entries.iter().filter(|entry| entry.case != STRANGER);
-        known.map(|entry| self.read(suite, entry, store.as_mut().map(|(store, run)| (&mut **store, *run)))).collect()
+    pub(crate) fn load_all(
+        &self,
+        suite: &Suite,
+        mut store: Option<(&mut Store, &RunId)>,
+    ) -> Result<Vec<(Trial, Option<StoredDetail>)>> {
+        (0..self.entries.len() as u32)
+            .map(|at| self.read(suite, at, store.as_mut().map(|(store, run)| (&mut **store, *run))))
+            .collect()
     }
 
-    fn read(&self, suite: &Suite, entry: &Entry, store: Option<(&mut Store, &RunId)>) -> Result<Trial> {
+    fn read(
+        &self,
+        suite: &Suite,
+        at: u32,
+        store: Option<(&mut Store, &RunId)>,
+    ) -> Result<(Trial, Option<StoredDetail>)> {
+        let entry = &self.entries[at as usize];
+        let stranger = self.strangers.get(&at).cloned();
         let key = TrialKey {
-            case: suite.cases[entry.case as usize].id.clone(),
+            case: stranger.unwrap_or_else(|| suite.cases[entry.case as usize].id.clone()),
             tool: self.tools[entry.tool as usize].clone(),
             number: entry.number,
         };
         match (entry.place, store) {
-            (Place::Stored { attempt }, Some((store, run))) => Ok(store.trial(run, &key, attempt)?.trial),
+            (Place::Stored { attempt }, Some((store, run))) => {
+                let stored = store.trial(run, &key, attempt)?;
+                Ok((stored.trial, Some((attempt, stored.detail))))
+            }
             (Place::Stored { .. }, None) => {
                 Err(Failure::failed("the trials of a run cannot be read without its store"))
             }
             (Place::Line { file, length, offset }, _) => {
                 let bytes = self.files.read(file, offset, length)?;
+                if hash_of(&bytes) != entry.hash {
+                    return Err(self.files.changed(file));
+                }
                 let trial = serde_json::from_slice::<TrialV1>(&bytes).ok().map(|line| line.into_trial().0);
-                trial.filter(|trial| TrialKey::from_trial(trial) == key).ok_or_else(|| self.files.changed(file))
+                let trial = trial.filter(|trial| TrialKey::from_trial(trial) == key);
+                Ok((trial.ok_or_else(|| self.files.changed(file))?, None))
             }
         }
     }
@@ -298,6 +337,12 @@ impl Files {
         let path = self.open.get(file as usize).map_or_else(String::new, |(path, _)| path.display().to_string());
         Failure::bad_input(format!("{path} changed while it was scored; score it again"))
     }
+}
+
+fn hash_of(line: &[u8]) -> u64 {
+    let mut first = [0; 8];
+    first.copy_from_slice(&blake3::hash(line).as_bytes()[..8]);
+    u64::from_le_bytes(first)
 }
 
 fn length(line: &[u8]) -> Result<u32> {

@@ -5,6 +5,7 @@ use crate::failure::Result;
 use crate::score_by_case::{CaseObserver, ObservedCase, judgements_by_case};
 use crate::sensitivity::{SensitivityInput, is_plain, sensitivity};
 use crate::suite::LoadedSuite;
+use crate::tables::RunFacts;
 use karat_core::clusters::{ClusterBy, Clustering};
 use karat_core::ids::ToolName;
 use karat_core::judgement::Judgement;
@@ -37,7 +38,7 @@ pub struct Scoring {
 
 impl Scoring {
     /// Hands every case to an observer, in the order of the suite.
-    pub(crate) fn observe(&self, suite: &Suite, observer: &mut dyn CaseObserver) -> Result<()> {
+    pub(crate) fn observe(&self, suite: &Suite, run: Option<&RunFacts>, observer: &mut dyn CaseObserver) -> Result<()> {
         let tools: Vec<ToolName> = self.scorecard.tools.iter().map(|tool| tool.tool.clone()).collect();
         let Self { trials, judgements, profile, .. } = self;
         let lines = lines_by_case(&suite.cases, trials);
@@ -47,11 +48,14 @@ impl Scoring {
             let (own_trials, own_judgements) = (&lines[at], &judged[at]);
             let (tools, scores) = (tools.as_slice(), scores.as_slice());
             observer.observe(&ObservedCase {
+                suite: &suite.name,
                 case,
                 profile,
+                run,
                 tools,
                 scores,
                 trials,
+                stored: &[],
                 own_trials,
                 judgements,
                 own_judgements,
@@ -184,6 +188,7 @@ impl ReportFacts {
         let (corrected, label_warning) = correct(&scorecard, clustering.used_field());
         notes.extend(label_warning);
         notes.extend(clustering.warning());
+        notes.extend(loaded.cutoff_notes());
         let notes: Vec<String> = loaded.notes.iter().cloned().chain(notes).collect();
         let input = ReportInput {
             suite: &loaded.suite,

@@ -78,6 +78,7 @@ fn plan(request: &AssessRequest, bundles: &[Bundle], assessors: &[Assessor]) -> 
         consensus: None,
         seed: request.intervals.seed.unwrap_or_default(),
         model: None,
+        model_cutoff: None,
         tools: assessors.iter().map(planned).collect(),
         cases: Vec::new(),
         selected_by,

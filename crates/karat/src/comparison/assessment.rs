@@ -89,6 +89,7 @@ impl<'r> Shared<'r> {
             tool: name.to_owned(),
             suite: self.suite.clone(),
             digest: self.digest.clone(),
+            twisted_from: None,
             profile: PROFILE.to_owned(),
             profile_digest: rules_digest(&self.rules),
             rules: self.rules.clone(),

@@ -5,10 +5,11 @@ mod measure;
 mod pairing;
 mod ranks;
 mod side;
+mod twisted;
 
 pub(crate) use assessment::digest as assessment_digest;
 pub(crate) use measure::{MetricFormula, recomputed};
-pub use pairing::{Refusal, refusals};
+pub use pairing::{PairBy, Refusal, refusals};
 pub use ranks::ranking;
 pub(crate) use ranks::ranks;
 pub use side::{CaseSide, Side, SideKind};
@@ -32,18 +33,20 @@ pub struct Request<'a> {
     pub metrics: &'a [String],
     pub cluster: &'a ClusterBy,
     pub rules: Rules,
-    /// Whether different suites are compared on the cases with the same goldens.
-    pub intersection: bool,
+    pub pair_by: PairBy,
 }
 
 const MOST_MOVED: usize = 5;
+
+/// The metric that says what is lost on twisted cases.
+const RECALL: &str = "recall";
 
 /// Compares every two sides. For each metric they are one family, over which p values are adjusted.
 pub fn compare(sides: &[(&Side, &Side)], request: &Request<'_>) -> Result<ComparisonV1> {
     let mut warnings = Vec::new();
     let mut paired = Vec::new();
     for (a, b) in sides {
-        let pair = pairing::pair(a, b, request.intersection)?;
+        let pair = pairing::pair(a, b, request.pair_by)?;
         let clustering = pairing::clustering(&pair, request.cluster)?;
         for warning in pair.warnings().into_iter().chain(on_clusters(&pair, &clustering)) {
             if !warnings.contains(&warning) {
@@ -52,10 +55,14 @@ pub fn compare(sides: &[(&Side, &Side)], request: &Request<'_>) -> Result<Compar
         }
         paired.push((pair, clustering));
     }
-    let ids = match (request.metrics, sides.first()) {
+    let mut ids = match (request.metrics, sides.first()) {
         ([], Some((first, _))) => first.headline.clone(),
         (some, _) => some.to_vec(),
     };
+    let is_twisted = request.pair_by == PairBy::Twisted;
+    if is_twisted && !ids.iter().any(|id| id == RECALL) {
+        ids.push(RECALL.to_owned());
+    }
     let mut comparisons: Vec<PairV1> = paired.iter().map(|(pair, _)| without_metrics(pair)).collect();
     for id in &ids {
         let formulas: Vec<Result<MetricFormula, String>> =
@@ -69,6 +76,11 @@ pub fn compare(sides: &[(&Side, &Side)], request: &Request<'_>) -> Result<Compar
                 into.moved = moved(pair, id);
             }
             into.metrics.push(difference(pair, id, compared, formula.as_ref().err()));
+        }
+    }
+    if is_twisted {
+        for pair in &mut comparisons {
+            pair.twisted = Some(twisted::summary(pair, request.rules.level));
         }
     }
     let first = sides.first().map(|(a, _)| *a);
@@ -134,6 +146,7 @@ fn without_metrics(pair: &Paired<'_>) -> PairV1 {
         left_out: pair.left_out.clone(),
         metrics: Vec::new(),
         goldens: goldens(pair),
+        twisted: None,
         moved: Vec::new(),
     }
 }
@@ -193,7 +206,7 @@ pub(crate) struct ByCase {
 
 /// How much each case contributes to the difference between two sides, or without `a` to the figure of `b`.
 pub(crate) fn by_case(a: Option<&Side>, b: &Side, id: &str, cluster: &ClusterBy) -> Result<ByCase> {
-    let pair = pairing::pair(a.unwrap_or(b), b, false)?;
+    let pair = pairing::pair(a.unwrap_or(b), b, PairBy::SameSuite)?;
     let clustering = pairing::clustering(&pair, cluster)?;
     let refused = |reason| Failure::bad_input(format!("{id} cannot be compared case by case: {reason}"));
     let formula = MetricFormula::checked(&[pair.a, pair.b], id).map_err(refused)?;

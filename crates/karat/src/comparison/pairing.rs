@@ -17,6 +17,25 @@ pub(super) struct Paired<'a> {
     pub(super) left_out: Vec<LeftOutV1>,
 }
 
+/// Which cases of two sides are compared with each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PairBy {
+    /// All cases, of the same suite.
+    #[default]
+    SameSuite,
+    /// Those with the same goldens.
+    SameGoldens,
+    /// Cases of the first side with their variants on the second.
+    Twisted,
+}
+
+impl PairBy {
+    /// The choice that `--intersection` makes.
+    pub fn intersection(is_given: bool) -> Self {
+        if is_given { Self::SameGoldens } else { Self::SameSuite }
+    }
+}
+
 /// Why two sides may not be compared, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
@@ -42,8 +61,8 @@ impl Refusal {
     }
 }
 
-/// Every reason why two sides may not be compared; with `intersection`, only on the cases with the same goldens.
-pub fn refusals(a: &Side, b: &Side, intersection: bool) -> Vec<Refusal> {
+/// Every reason why two sides may not be compared.
+pub fn refusals(a: &Side, b: &Side, by: PairBy) -> Vec<Refusal> {
     let different = |reason: String, details: String, advice: &str| Refusal {
         reason,
         details,
@@ -51,7 +70,10 @@ pub fn refusals(a: &Side, b: &Side, intersection: bool) -> Vec<Refusal> {
         intersection: true,
     };
     let mut found = Vec::new();
-    if !intersection {
+    if by == PairBy::Twisted && b.twisted_from.as_ref() != Some(&a.digest) {
+        found.push(not_twisted(a, b));
+    }
+    if by == PairBy::SameSuite {
         let changed = a.cases.iter().filter(|(id, left)| b.cases.get(*id).is_some_and(|b| b.goldens != left.goldens));
         let changed = changed.count();
         if a.digest != b.digest {
@@ -72,15 +94,16 @@ pub fn refusals(a: &Side, b: &Side, intersection: bool) -> Vec<Refusal> {
     found
 }
 
-pub(super) fn pair<'a>(a: &'a Side, b: &'a Side, intersection: bool) -> Result<Paired<'a>> {
-    let reasons: Vec<String> = refusals(a, b, intersection).iter().map(Refusal::text).collect();
+pub(super) fn pair<'a>(a: &'a Side, b: &'a Side, by: PairBy) -> Result<Paired<'a>> {
+    let reasons: Vec<String> = refusals(a, b, by).iter().map(Refusal::text).collect();
     if !reasons.is_empty() {
         let reasons = reasons.join("; and ");
         return Err(Failure::bad_input(format!("{} and {} cannot be compared: {reasons}", a.label, b.label)));
     }
-    let (mut cases, mut only_a, mut changed) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut cases, mut only_a, mut changed, mut copied) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (id, left) in &a.cases {
         match b.cases.get(id) {
+            Some(right) if by == PairBy::Twisted && !right.twisted => copied.push(id.clone()),
             Some(right) if right.goldens == left.goldens => cases.push((id.as_str(), left, right)),
             Some(_) => changed.push(id.clone()),
             None => only_a.push(id.clone()),
@@ -97,6 +120,7 @@ pub(super) fn pair<'a>(a: &'a Side, b: &'a Side, intersection: bool) -> Result<P
         (format!("only {} has them", a.label), only_a),
         (format!("only {} has them", b.label), only_b),
         ("their goldens differ".to_owned(), changed),
+        ("they were copied without a change".to_owned(), copied),
     ];
     let left_out = whys.into_iter().filter(|(_, cases)| !cases.is_empty());
     Ok(Paired { a, b, cases, left_out: left_out.map(|(why, cases)| LeftOutV1 { why, cases }).collect() })
@@ -127,6 +151,19 @@ impl Paired<'_> {
         }
         warnings
     }
+}
+
+fn not_twisted(a: &Side, b: &Side) -> Refusal {
+    let is_swapped = a.twisted_from.as_ref() == Some(&b.digest);
+    let (reason, advice) = match &b.twisted_from {
+        _ if is_swapped => ("the first is of the twisted suite", "name the report on the original first"),
+        None => ("the second is of no twisted suite", "score the tool on what `karat suite twist` wrote"),
+        Some(_) => (
+            "the second is of a suite that was twisted from another, or from another version of this one",
+            "twist the suite of the first report again, and score the tool on the result",
+        ),
+    };
+    Refusal { reason: reason.to_owned(), details: String::new(), advice: advice.to_owned(), intersection: false }
 }
 
 fn rules_differ(a: &Side, b: &Side) -> Refusal {

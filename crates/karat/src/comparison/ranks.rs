@@ -1,7 +1,7 @@
 //! Tools in order, with the ranks that each may have.
 
 use super::measure::MetricFormula;
-use super::{Request, Side, pairing};
+use super::{PairBy, Request, Side, pairing};
 use crate::failure::Result;
 use karat_core::comparison::{PairTest, RankSet, Rules, ToolScores, rank_sets, test_all_pairs};
 use karat_core::metric::table::direction;
@@ -17,7 +17,7 @@ pub fn ranking(report: &ReportV1) -> Option<RanksV1> {
         return None;
     }
     let rules = Rules { seed: Some(report.seed), ..Rules::default() };
-    let request = Request { metrics: &[], cluster: &report.intervals.cluster_by(), rules, intersection: false };
+    let request = Request { metrics: &[], cluster: &report.intervals.cluster_by(), rules, pair_by: PairBy::SameSuite };
     ranks(report, &tools, rank_metric(report), &request).ok()?.ranks
 }
 
@@ -84,7 +84,7 @@ fn test_pairs(
 ) -> Result<(Vec<PairTest>, Option<String>)> {
     let sides: Vec<Side> = tools.iter().map(|tool| Side::of_report(report, tool, &tool.tool).for_metric(id)).collect();
     let Some(first) = sides.first() else { return Ok((Vec::new(), None)) };
-    let own = pairing::pair(first, first, false)?;
+    let own = pairing::pair(first, first, PairBy::SameSuite)?;
     let clustering = pairing::clustering(&own, request.cluster)?;
     if clustering.used && clustering.asked && clustering.alone > 0 {
         warnings.push(format!("{} without {}: each stands alone", count(clustering.alone, "case"), clustering.field));

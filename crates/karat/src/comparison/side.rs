@@ -23,6 +23,8 @@ pub struct Side {
     pub suite: String,
     /// Hash of the suite.
     pub digest: String,
+    /// Hash of the suite that its cases are variants of.
+    pub twisted_from: Option<String>,
     pub profile: String,
     /// Hash of the profile's values that scores depend on.
     pub profile_digest: String,
@@ -62,6 +64,8 @@ pub struct CaseSide {
     /// The values of the dimension of macro averages.
     pub parts: Vec<String>,
     pub counted: bool,
+    /// Whether it is a variant of a case of another suite.
+    pub twisted: bool,
     /// Values of metrics that are means of cases.
     pub values: BTreeMap<String, f64>,
     /// Summands of metrics that are sums over cases.
@@ -107,6 +111,7 @@ impl Side {
             tool: tool.tool.clone(),
             suite: report.suite.name.clone(),
             digest: report.suite.digest.clone(),
+            twisted_from: report.suite.twisted_from.clone(),
             profile: report.profile.name.clone(),
             profile_digest: rules_digest(&rules),
             rules,
@@ -168,6 +173,7 @@ impl Side {
             tool: tool.tool.clone(),
             suite: baseline.suite.name.clone(),
             digest: baseline.suite.digest.clone(),
+            twisted_from: None,
             profile: baseline.profile.name.clone(),
             profile_digest: baseline.profile.digest.clone(),
             rules: BTreeMap::new(),
@@ -232,6 +238,7 @@ fn case(info: &CaseInfoV1, result: &CaseResultV1) -> CaseSide {
         fields: fields(info),
         parts: Vec::new(),
         counted: !(trials.is_empty() && values.is_empty() && result.sums.is_empty()),
+        twisted: info.twisted,
         values,
         sums: result.sums.clone(),
         found,

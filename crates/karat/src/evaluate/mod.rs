@@ -10,7 +10,7 @@ mod try_tool;
 mod watch;
 mod watched_files;
 
-pub(crate) use prepare::{LoadedTool, load_planned_tool};
+pub(crate) use prepare::{LoadedTool, load_fixer, load_planned_tool};
 pub use prepare::{Prepared, prepare};
 pub use run_and_score::execute;
 pub(crate) use run_and_score::require_free_name;
@@ -75,6 +75,8 @@ pub struct EvaluateRequest {
     pub store: StoreLocation,
     /// What the report holds of single trials.
     pub detail: DetailV1,
+    /// The day until which the model was trained, as `YYYY-MM-DD`.
+    pub model_cutoff: Option<String>,
     /// The user's environment, of which tools see only what is allowed.
     pub environment: BTreeMap<String, OsString>,
     pub supervisor: Supervisor,

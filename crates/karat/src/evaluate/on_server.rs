@@ -16,13 +16,18 @@ use crate::scratch::make_scratch;
 use crate::suite::{LoadedSuite, package};
 use crate::tool::{Task, failed};
 use crate::worker::{Counters, DEFAULT_LEASE, WhenIdle, WorkerObserver, WorkerRequest, work};
-use karat_format::run::PlanV1;
+use karat_core::ids::ToolName;
+use karat_core::judgement::Judgement;
+use karat_format::report::ReportV1;
+use karat_format::run::{PlanV1, ToolFactsV1};
 use karat_io::cancel::Cancel;
+use karat_llm::ledger::CacheMode;
+use karat_report::build::reduce;
 use karat_store::event::{Ending, RunEvent};
 use karat_store::queue::{QueueOptions, QueuedTrial};
 use karat_store::record::TrialRecord;
-use karat_store::{NewRun, RunId, RunState, Store, StoreError};
-use std::collections::BTreeSet;
+use karat_store::{NewRun, RunId, RunInfo, RunState, Store, StoreError, StoredTrial};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
@@ -42,6 +47,10 @@ pub(super) fn execute_on_server(
     prepared: Prepared,
     observer: &mut dyn EvaluateObserver,
 ) -> Result<Evaluated, EvaluateError> {
+    if request.judge.cache != CacheMode::default() {
+        let message = "--judge-cache is for runs of one machine: workers use what a server has stored, and add to it";
+        return Err(Failure::usage(message).into());
+    }
     let cancel = observer.cancel()?;
     let (mut store, id, plan, loaded) = queue_run(request, prepared, observer)?;
     let ending = std::thread::scope(|scope| {
@@ -52,8 +61,9 @@ pub(super) fn execute_on_server(
             let mut observer = ForwardedNotes { notes, drain: drain.clone() };
             scope.spawn(move || work(&worker, &Arc::new(Counters::default()), &mut observer))
         });
+        let outage = Outage { request, cancel: &cancel, since: None };
         let mut follower =
-            Follower { request, id: &id, plan: &plan, cancel: &cancel, position: 0, failures: 0, failing: None };
+            Follower { request, id: &id, plan: &plan, cancel: &cancel, position: 0, failures: 0, outage };
         let is_own_at_work = || own.as_ref().is_some_and(|thread| !thread.is_finished());
         let ending = follower.follow(&mut store, &received, &is_own_at_work, observer);
         drain.cancel();
@@ -63,17 +73,19 @@ pub(super) fn execute_on_server(
         }
         ending
     })?;
-    let info = store.find(id.as_str())?;
+    let mut outage = Outage { request, cancel: &cancel, since: None };
+    let info = outage.wait_out(&mut store, observer, |store| Ok(store.find(id.as_str())?))?;
     match info.state {
         RunState::Complete => {}
         RunState::Running => return Err(EvaluateError::LeftToWorkers { info: Box::new(info) }),
         RunState::Stopped => return Err(EvaluateError::Stopped { info: Box::new(info), ending }),
     }
     observer.phase(Phase::Scoring);
-    read_scored(&mut store, &id, plan, loaded).map(|scored| {
-        let ScoredRun { run, scoring, first_failure } = scored;
-        Evaluated { store, run, scoring, ending, first_failure }
-    })
+    let stored = outage.wait_out(&mut store, observer, |store| StoredResult::read(store, &info))?;
+    let ScoredRun { run, mut scoring, first_failure } = stored.into_scored(&mut store, info, plan, loaded)?;
+    // Workers store all of it; what is shown is what was asked for.
+    reduce(&mut scoring.report, request.detail).map_err(Failure::failed)?;
+    Ok(Evaluated { store, run, scoring, ending, first_failure })
 }
 
 /// Stores the run with its suite, and queues its trials.
@@ -181,8 +193,7 @@ struct Follower<'a> {
     /// The last result that was shown.
     position: i64,
     failures: usize,
-    /// Since when the server cannot be reached.
-    failing: Option<Instant>,
+    outage: Outage<'a>,
 }
 
 impl Follower<'_> {
@@ -193,11 +204,13 @@ impl Follower<'_> {
         is_own_at_work: &dyn Fn() -> bool,
         observer: &mut dyn EvaluateObserver,
     ) -> Result<Ending, EvaluateError> {
-        let info = store.find(self.id.as_str())?;
+        let id = self.id;
+        let found = self.outage.wait_out(store, observer, |store| Ok(store.find_with_position(id)?));
+        let (info, position) = found?;
         let done = usize::try_from(info.outcomes.values().sum::<u64>()).unwrap_or(usize::MAX);
         let planned = usize::try_from(info.planned).unwrap_or(usize::MAX);
         observer.run_event(&RunEvent::Began { plan: self.plan, done, left: planned.saturating_sub(done) });
-        self.position = store.last_position(self.id)?;
+        self.position = position;
         let mut shown_tools = BTreeSet::new();
         let mut noted_waiting = false;
         loop {
@@ -211,13 +224,8 @@ impl Follower<'_> {
                     observer.run_event(&RunEvent::Ended(&ending));
                     return Ok(ending);
                 }
-                Ok(None) => self.failing = None,
-                Err(error) if error.is_outage() && self.has_time(&error, observer) => {
-                    if let Ok(opened) = Store::open(&self.request.store) {
-                        *store = opened;
-                    }
-                }
-                Err(error) => return Err(error.into()),
+                Ok(None) => self.outage.since = None,
+                Err(error) => self.outage.reconnect(store, error.into(), observer)?,
             }
             if !is_own_at_work() && !noted_waiting {
                 noted_waiting = true;
@@ -231,7 +239,7 @@ impl Follower<'_> {
     fn read(
         &mut self,
         store: &mut Store,
-        shown_tools: &mut BTreeSet<karat_core::ids::ToolName>,
+        shown_tools: &mut BTreeSet<ToolName>,
         observer: &mut dyn EvaluateObserver,
     ) -> Result<Option<Ending>, StoreError> {
         // The state first: what was stored before the end is read below.
@@ -272,26 +280,78 @@ impl Follower<'_> {
             RunState::Stopped => Some(Ending::Interrupted),
         })
     }
+}
 
-    fn has_time(&mut self, error: &StoreError, observer: &mut dyn EvaluateObserver) -> bool {
-        let since = *self.failing.get_or_insert_with(|| {
-            observer.note(&format!("{error}; trying again"));
+/// Waits for a server that is away.
+struct Outage<'a> {
+    request: &'a EvaluateRequest,
+    cancel: &'a Cancel,
+    /// Since when the server cannot be reached.
+    since: Option<Instant>,
+}
+
+impl Outage<'_> {
+    /// Repeats `read` while the server is away.
+    fn wait_out<T>(
+        &mut self,
+        store: &mut Store,
+        observer: &mut dyn EvaluateObserver,
+        mut read: impl FnMut(&mut Store) -> Result<T>,
+    ) -> Result<T> {
+        loop {
+            match read(store) {
+                Ok(value) => {
+                    self.since = None;
+                    return Ok(value);
+                }
+                Err(failure) if self.cancel.is_cancelled() => return Err(failure),
+                Err(failure) => self.reconnect(store, failure, observer)?,
+            }
+            self.cancel.sleep(POLL);
+        }
+    }
+
+    /// Connects again after an outage. Any other failure, and an outage that lasts for too long, is returned.
+    fn reconnect(&mut self, store: &mut Store, failure: Failure, observer: &mut dyn EvaluateObserver) -> Result<()> {
+        let Failure::Outage(why) = failure else { return Err(failure) };
+        let since = *self.since.get_or_insert_with(|| {
+            observer.note(&format!("{why}; trying again"));
             Instant::now()
         });
-        since.elapsed() < MAX_OUTAGE
+        if since.elapsed() >= MAX_OUTAGE {
+            return Err(Failure::Outage(why));
+        }
+        if let Ok(opened) = Store::open(&self.request.store) {
+            *store = opened;
+        }
+        Ok(())
     }
 }
 
-/// Reads a run that a worker has scored. Its report is the stored one; what else is shown comes from the stored judgements.
-fn read_scored(store: &mut Store, id: &RunId, plan: PlanV1, loaded: LoadedSuite) -> Result<ScoredRun, EvaluateError> {
-    let info = store.find(id.as_str())?;
-    let (_, report) = run_loader::report(store, id.as_str(), &mut NoObserver)?;
-    let judgements = run_loader::judgements(store, &info)?;
-    let mut run = run_loader::with_suite(store, info, plan, loaded)?;
-    let first_failure = first_failure(store, id, &run.trials);
-    let mut work = run.work(run.profile(&ProfileRequest::default())?, None);
-    work.judgements = judgements;
-    let mut scoring = work.score(&run.loaded);
-    scoring.report = report;
-    Ok(ScoredRun { run, scoring, first_failure })
+/// What is stored of a run that a worker has scored.
+struct StoredResult {
+    report: ReportV1,
+    judgements: Vec<Judgement>,
+    trials: Vec<StoredTrial>,
+    facts: BTreeMap<ToolName, ToolFactsV1>,
+}
+
+impl StoredResult {
+    fn read(store: &mut Store, info: &RunInfo) -> Result<Self> {
+        let (_, report) = run_loader::report(store, info.id.as_str(), &mut NoObserver)?;
+        let judgements = run_loader::judgements(store, info)?;
+        Ok(Self { report, judgements, trials: store.trials(&info.id)?, facts: store.tools(&info.id)? })
+    }
+
+    /// The report is the stored one; what else is shown comes from the stored judgements.
+    fn into_scored(self, store: &mut Store, info: RunInfo, plan: PlanV1, loaded: LoadedSuite) -> Result<ScoredRun> {
+        let id = info.id.clone();
+        let mut run = run_loader::with_trials(info, plan, loaded, self.trials, self.facts);
+        let first_failure = first_failure(store, &id, &run.trials);
+        let mut work = run.work(run.profile(&ProfileRequest::default())?, None);
+        work.judgements = self.judgements;
+        let mut scoring = work.score(&run.loaded);
+        scoring.report = self.report;
+        Ok(ScoredRun { run, scoring, first_failure })
+    }
 }

@@ -8,6 +8,7 @@ use crate::run::tool_lookup::{Named, declared, lookup};
 use crate::suite::{LoadedSuite, load};
 use crate::tool::Tool;
 use crate::tool::catalogue::shipped;
+use crate::tool::fixer::Fixer;
 use crate::tool::grants::{Remembered, Request as GrantRequest, requested};
 use crate::tool::manifest::{Context, Manifest, NO_MODEL, in_config};
 use crate::tool::replay::Recordings;
@@ -105,6 +106,7 @@ fn prepare_new(request: &EvaluateRequest, observer: &mut dyn EvaluateObserver) -
         consensus: consensus.map(|(name, _)| (*name).to_owned()),
         seed: request.seed.unwrap_or_else(|| seed_from(suite)),
         model: request.model.clone(),
+        model_cutoff: request.model_cutoff.clone(),
         tools: planned,
         cases: cases.iter().map(|case| case.id.to_string()).collect(),
         selected_by: request.selection.describe(),
@@ -178,30 +180,72 @@ fn load_tools(
     require_consent(&place_of(loaded), tools, trusted, request, observer)?;
     let executes = tools.iter().any(|(_, manifest)| manifest.kind == ToolKindV1::Command);
     let isolation = choose_isolation(request, executes)?;
-    let home = request.variable("HOME").map(PathBuf::from);
     let mut recordings = Recordings::default();
     let mut all = Vec::new();
-    for (name, raw) in tools {
-        let of_suite = loaded.config.tools.get(name) == Some(raw);
-        let context = Context { model, home: home.as_deref(), files_anywhere: !of_suite };
-        let named = |text: String| format!("the tool `{name}`: {text}");
-        let manifest = Manifest::resolve(name, raw, &context).map_err(|faults| {
-            // The file of the suite has a place for each fault. A missing model is a fault of the request.
-            let no_model = faults.iter().any(|fault| fault.code == NO_MODEL);
-            if of_suite && !no_model {
-                let places: Vec<_> = faults.iter().map(|fault| in_config(loaded, name, fault)).collect();
-                return Failure::Faults(places.into());
-            }
-            let texts: Vec<String> = faults.iter().map(ToString::to_string).collect();
-            Failure::Message(Category::usage_if(no_model), named(texts.join("; ")))
-        })?;
-        let tool = manifest.declaration.load(loaded, &mut recordings).map_err(|failure| match failure {
-            Failure::Message(_, text) => Failure::bad_input(named(text)),
+    for tool in tools {
+        let manifest = resolve_manifest(tool, loaded, model, request)?;
+        let loaded_tool = manifest.declaration.load(loaded, &mut recordings).map_err(|failure| match failure {
+            Failure::Message(_, text) => Failure::bad_input(format!("the tool `{}`: {text}", tool.0)),
             faults => faults,
         })?;
-        all.push((tool, manifest.model));
+        all.push((loaded_tool, manifest.model));
     }
     Ok((all, isolation))
+}
+
+fn resolve_manifest(
+    (name, raw): &Named,
+    loaded: &LoadedSuite,
+    model: Option<&str>,
+    request: &EvaluateRequest,
+) -> Result<Manifest> {
+    let home = request.variable("HOME").map(PathBuf::from);
+    let of_suite = loaded.config.tools.get(name) == Some(raw);
+    let context = Context { model, home: home.as_deref(), files_anywhere: !of_suite };
+    Manifest::resolve(name, raw, &context).map_err(|faults| {
+        // The file of the suite has a place for each fault. A missing model is a fault of the request.
+        let no_model = faults.iter().any(|fault| fault.code == NO_MODEL);
+        if of_suite && !no_model {
+            let places: Vec<_> = faults.iter().map(|fault| in_config(loaded, name, fault)).collect();
+            return Failure::Faults(places.into());
+        }
+        let texts: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        Failure::Message(Category::usage_if(no_model), format!("the tool `{name}`: {}", texts.join("; ")))
+    })
+}
+
+/// A fixer that may be run, with its manifest.
+pub(crate) struct LoadedFixer {
+    pub(crate) name: String,
+    pub(crate) manifest: ToolManifestV1,
+    pub(crate) model: Option<String>,
+    pub(crate) fixer: Fixer,
+    pub(crate) isolation: Isolation,
+}
+
+/// Loads the request's only tool, which must be a fixer, and makes sure that what it asks for is allowed.
+pub(crate) fn load_fixer(
+    loaded: &LoadedSuite,
+    request: &EvaluateRequest,
+    observer: &mut dyn EvaluateObserver,
+) -> Result<LoadedFixer> {
+    let mut asked = request.tools.iter().map(|text| lookup(text, loaded)).collect::<Result<Vec<_>, _>>()?.concat();
+    let Some(tool) = asked.pop().filter(|_| asked.is_empty()) else {
+        return Err(Failure::usage("name one fixer with --with"));
+    };
+    if tool.1.kind != ToolKindV1::Fixer {
+        let (name, kind) = (&tool.0, tool.1.kind.as_str());
+        let message = format!("`{name}` is no fixer: its manifest has kind = \"{kind}\"");
+        return Err(Failure::usage(format!("{message}\nhelp: docs/fix-through.md shows the manifest of a fixer")));
+    }
+    let trusted = |(name, manifest): &Named| is_built_in(loaded) || loaded.config.tools.get(name) != Some(manifest);
+    require_consent(&place_of(loaded), std::slice::from_ref(&tool), &trusted, request, observer)?;
+    let isolation = choose_isolation(request, true)?;
+    let resolved = resolve_manifest(&tool, loaded, request.model.as_deref(), request)?;
+    let (name, manifest) = tool;
+    let fixer = resolved.declaration.into_fixer();
+    let fixer = fixer.ok_or_else(|| Failure::failed(format!("`{name}` could not be loaded as a fixer")))?;
+    Ok(LoadedFixer { name, manifest, model: resolved.model, fixer, isolation })
 }
 
 /// The isolation asked for, else the strongest there is. Less than is required is refused, unless nothing is executed.

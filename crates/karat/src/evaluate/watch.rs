@@ -5,6 +5,7 @@ use super::prepare::TakenOver;
 use super::watched_files::{WatchedFiles, path_variable};
 use super::{EvaluateError, EvaluateObserver, EvaluateRequest, Evaluated, Prepared, execute, prepare};
 use crate::failure::{Category, Failure, Result};
+use karat_core::golden::Acceptance;
 use karat_core::trial::Outcome;
 use karat_format::config::ConfigV1;
 use karat_format::report::{CaseResultV1, ReportV1};
@@ -336,13 +337,14 @@ impl Scores {
             let value = stated(report, tool, &scores.metric).and_then(|estimate| estimate.value);
             let false_positives = tool.cases.iter().flat_map(CaseResultV1::counted).map(|trial| trial.fp).sum();
             scores.tools.insert(tool.tool.clone(), (value, false_positives));
-            for case in &tool.cases {
-                for trial in case.counted() {
-                    let found = trial.matches.iter().map(|found| (&found.golden, 1));
-                    for (golden, n) in found.chain(trial.misses.iter().map(|missed| (&missed.golden, 0))) {
-                        let key = (tool.tool.clone(), case.case.clone(), golden.clone());
+            for (case, info) in tool.cases.iter().zip(&report.cases) {
+                let required = info.issues.iter().filter(|golden| golden.acceptance == Acceptance::Required);
+                for golden in required {
+                    // Without detail it is not known which were found.
+                    for found in case.counted().filter_map(|trial| trial.found(&golden.id)) {
+                        let key = (tool.tool.clone(), case.case.clone(), golden.id.clone());
                         let entry = scores.goldens.entry(key).or_default();
-                        *entry = (entry.0 + n, entry.1 + 1);
+                        *entry = (entry.0 + usize::from(found), entry.1 + 1);
                     }
                 }
             }

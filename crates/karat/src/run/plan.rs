@@ -88,6 +88,7 @@ mod tests {
             consensus: None,
             seed: 1,
             model: None,
+            model_cutoff: None,
             tools,
             cases: cases.iter().map(|case| (*case).to_owned()).collect(),
             selected_by: Vec::new(),

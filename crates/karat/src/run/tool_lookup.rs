@@ -53,10 +53,13 @@ pub(crate) fn lookup(text: &str, loaded: &LoadedSuite) -> Result<Vec<Named>> {
     )))
 }
 
-/// What is run if no tool is named: all that the suite declares, else the baseline and the suite's own submissions.
+/// What is run if no tool is named: all that the suite declares, but for fixers, which report nothing; else the baseline and the
+/// suite's own submissions.
 pub(crate) fn declared(loaded: &LoadedSuite) -> Result<Vec<Named>> {
-    if !loaded.config.tools.is_empty() {
-        return Ok(loaded.config.tools.iter().map(|(name, manifest)| (name.clone(), manifest.clone())).collect());
+    let declared = loaded.config.tools.iter().filter(|(_, manifest)| manifest.kind != ToolKindV1::Fixer);
+    let declared: Vec<Named> = declared.map(|(name, manifest)| (name.clone(), manifest.clone())).collect();
+    if !declared.is_empty() {
+        return Ok(declared);
     }
     let mut tools = lookup(BASELINE, loaded)?;
     let own = loaded.own_submissions().map_err(|error| Failure::io(loaded.files.display("submissions"), error));

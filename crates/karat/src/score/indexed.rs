@@ -12,6 +12,7 @@ use crate::run_loader::run_by_trial;
 use crate::score_by_case::{CaseJudge, CaseObserver, CaseWork, JudgementsByCase, score_by_case};
 use crate::submissions::{no_trials, read_judgement_files, refuse_repeated_stdin, scan_submissions};
 use crate::suite::{LoadedSuite, load_suite};
+use crate::tables::RunFacts;
 use crate::trial_index::TrialIndex;
 use crate::work::{ReportFacts, Work};
 use karat_core::ids::{CaseId, JudgeName};
@@ -19,8 +20,8 @@ use karat_core::judgement::Judgement;
 use karat_core::profile::Profile;
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::Trial;
+use karat_store::Store;
 use karat_store::label::{Label, labels_as_judgements};
-use karat_store::{RunId, Store};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A suite, and where its trials are.
@@ -31,7 +32,7 @@ pub(super) struct IndexedInput {
     notes: Vec<String>,
     isolation: BTreeMap<String, String>,
     seed: Option<u64>,
-    run: Option<(Store, RunId)>,
+    run: Option<(Store, RunFacts)>,
     request: JudgeRequest,
     models: Vec<(String, String)>,
 }
@@ -82,8 +83,9 @@ impl IndexedInput {
         let isolation = facts.isolation(&run.facts);
         let seed = request.seed.or(Some(run.plan.seed));
         let (judge, models) = (run.judge_request(&request.judge), run.models());
-        let (loaded, id) = (run.loaded, run.info.id);
-        Ok(Self { loaded, profile, index, notes, isolation, seed, run: Some((store, id)), request: judge, models })
+        let facts = RunFacts::without_trials(&run);
+        let (loaded, run) = (run.loaded, Some((store, facts)));
+        Ok(Self { loaded, profile, index, notes, isolation, seed, run, request: judge, models })
     }
 
     pub(super) fn score(
@@ -92,6 +94,7 @@ impl IndexedInput {
         observer: &mut dyn JudgeObserver,
         cases: Option<&mut dyn CaseObserver>,
     ) -> Result<Scored> {
+        self.loaded.set_model_cutoff(request.model_cutoff.as_deref());
         if self.index.is_empty() && !request.tools.is_empty() {
             return Err(no_trials_of(&request.tools));
         }
@@ -130,13 +133,15 @@ impl IndexedInput {
             spent: BTreeMap::new(),
             label_source: request.label_source.clone(),
         };
+        let (store, run) = self.run.as_mut().map(|(store, run)| (store, &*run)).unzip();
         let work = CaseWork {
             loaded: &self.loaded,
             index: &self.index,
             given: JudgementsByCase::new(own),
             labels: &|cases, trials| labels.judgements(&self.loaded.suite, cases, trials),
             judge: judge.map_or(CaseJudge::Nobody(closing), |(_, session)| CaseJudge::Session(session)),
-            store: self.run.as_mut().map(|(store, run)| (store, &*run)),
+            store,
+            run,
             detail: request.detail,
             keep_voices: request.keep_voices,
         };
@@ -157,8 +162,12 @@ impl IndexedInput {
         observer: &mut dyn JudgeObserver,
         cases: Option<&mut dyn CaseObserver>,
     ) -> Result<Scored> {
-        let run = self.run.as_mut().map(|(store, run)| (store, &*run));
-        let trials = self.index.load_all(&self.loaded.suite, run)?;
+        let run = self.run.as_mut().map(|(store, run)| (store, run.id()));
+        let loaded = self.index.load_all(&self.loaded.suite, run)?;
+        if let Some((_, facts)) = &mut self.run {
+            facts.add_details(&loaded);
+        }
+        let trials = loaded.into_iter().map(|(trial, _)| trial).collect();
         let mut work = Work {
             judgements: given,
             seed: self.seed,
@@ -174,7 +183,7 @@ impl IndexedInput {
         run_judge(env, &self.loaded, &self.models, &mut work)?;
         let scoring = work.score(&self.loaded);
         if let Some(cases) = cases {
-            scoring.observe(&self.loaded.suite, cases)?;
+            scoring.observe(&self.loaded.suite, self.run.as_ref().map(|(_, facts)| facts), cases)?;
         }
         Ok(Scored { loaded: self.loaded, scoring, run: None })
     }

@@ -1,7 +1,7 @@
 //! Adds extras that people confirmed to a suite as acceptable goldens.
 
 use super::LoadedSuite;
-use super::edit::{edit_cases, line_start, parse, splice};
+use super::edit::{decoded, edit_cases, line_start, parse, splice};
 use super::from_commit::slug;
 use super::yaml_text::{block_or_quoted, quoted};
 use karat_core::finding::Finding;
@@ -13,8 +13,8 @@ use karat_core::scorecard::{Scorecard, TrialScore};
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
 use karat_core::wording::count;
-use karat_format::case::{CaseV1, IssueV1};
-use karat_format::document::{Node, Segment, Syntax, Value, decode_bytes, schema_of};
+use karat_format::case::IssueV1;
+use karat_format::document::{Node, Segment, Syntax, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -164,11 +164,6 @@ fn edited(text: &str, new: &[&Proposal<'_>], syntax: Syntax) -> Option<String> {
     // An unusual layout must not damage the suite: the result must read as the old case with the new goldens.
     expect.issues.extend(new.iter().map(|golden| golden.issue.clone()));
     (decoded(&out, syntax)? == expect).then_some(out)
-}
-
-fn decoded(text: &str, syntax: Syntax) -> Option<CaseV1> {
-    let decoded = decode_bytes::<CaseV1>("", text.as_bytes(), syntax, &schema_of::<CaseV1>());
-    decoded.value.filter(|_| decoded.faults.is_empty()).map(|(case, _)| case)
 }
 
 fn insertion(text: &str, node: &Node, new: &[&Proposal<'_>], syntax: Syntax) -> Option<Vec<(Range<usize>, String)>> {

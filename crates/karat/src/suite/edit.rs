@@ -2,7 +2,8 @@
 
 use super::{LoadedSuite, StatedIn};
 use karat_core::ids::CaseId;
-use karat_format::document::{Node, Segment, Syntax, json, yaml};
+use karat_format::case::CaseV1;
+use karat_format::document::{Node, Segment, Syntax, decode_bytes, json, schema_of, yaml};
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
@@ -83,6 +84,12 @@ pub(super) fn parse(text: &str, syntax: Syntax) -> Option<Node> {
         Syntax::Yaml => yaml::parse(text).ok(),
         _ => json::parse(text).ok(),
     }
+}
+
+/// The case that a text states; `None` if it has faults.
+pub(super) fn decoded(text: &str, syntax: Syntax) -> Option<CaseV1> {
+    let decoded = decode_bytes::<CaseV1>("", text.as_bytes(), syntax, &schema_of::<CaseV1>());
+    decoded.value.filter(|_| decoded.faults.is_empty()).map(|(case, _)| case)
 }
 
 /// The text of a case with changed values; `None` if it could not be read again.

@@ -13,7 +13,7 @@ use std::io;
 pub(super) const PROOFS: &str = "proofs.json";
 
 /// What was kept; nothing if there is no file.
-pub(super) fn read_kept(files: &Files) -> Result<ProofsV1, Vec<Diagnostic>> {
+pub(crate) fn read_kept(files: &Files) -> Result<ProofsV1, Vec<Diagnostic>> {
     let shown = files.display(PROOFS);
     let bytes = match files.read(PROOFS) {
         Ok(Some(bytes)) => bytes,

@@ -28,10 +28,13 @@ pub fn lint(loaded: &LoadedSuite, profile: &Profile) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
     let with_code = cases.iter().any(|case| loaded.has_tree(&case.id));
     let mut sound = BTreeSet::new();
+    let mut canaries: BTreeMap<&str, &Case> = BTreeMap::new();
+    let with_canary = cases.iter().any(|case| case.canary.is_some());
     let kept = proofs::read_kept_proofs(loaded, &mut diagnostics);
     for case in cases {
         let mut lints = Vec::new();
         case_lints(loaded, case, &index, &mut lints);
+        canary_lints(case, with_canary, &mut canaries, &mut lints);
         code_lints(loaded, case, with_code, &mut sound, &mut lints);
         for (g, golden) in case.goldens.iter().enumerate() {
             golden_lints(loaded, case, g, golden, profile, &mut lints);
@@ -88,6 +91,27 @@ fn case_lints(loaded: &LoadedSuite, case: &Case, index: &BTreeMap<&str, &Case>, 
         if folder != case.id.as_str() {
             let message = format!("the id `{}` differs from the folder's name `{folder}`", case.id);
             lints.push(warning("id-differs", vec!["id".into()], message));
+        }
+    }
+}
+
+/// A canary tells of one case that a model was trained on it, if no other case has the same. `with_canary` says whether any case has
+/// one, `seen` which were seen so far.
+fn canary_lints<'s>(case: &'s Case, with_canary: bool, seen: &mut BTreeMap<&'s str, &'s Case>, lints: &mut Vec<Lint>) {
+    match case.canary.as_deref() {
+        None if with_canary => {
+            let message = format!("`{}` has no canary, and other cases have one", case.id);
+            let help = Some("write `canary: ` and a new UUID".to_owned());
+            lints.push(Lint { help, ..warning("no-canary", vec!["id".into()], message) });
+        }
+        None => {}
+        Some(canary) => {
+            let first = *seen.entry(canary).or_insert(case);
+            if first.id != case.id {
+                let message = format!("`{}` has the canary of `{}`", case.id, first.id);
+                let help = Some("each case needs one of its own, such as a new UUID".to_owned());
+                lints.push(Lint { help, ..warning("repeated-canary", vec!["canary".into()], message) });
+            }
         }
     }
 }

@@ -118,7 +118,7 @@ pub fn load_what_is_there(files: Files) -> (LoadedSuite, Vec<Diagnostic>) {
     faults.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
     let suite =
         Suite { name: config.suite.name.clone(), digest: format!("blake3:{}", digest.finalize().to_hex()), cases };
-    (LoadedSuite { suite, config, files, notes, codes, code_hashes, stated_in }, faults)
+    (LoadedSuite { suite, config, files, notes, codes, code_hashes, stated_in, model_cutoff: None }, faults)
 }
 
 struct Stated {

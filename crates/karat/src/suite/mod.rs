@@ -8,12 +8,13 @@ pub mod edit;
 pub mod from_commit;
 mod from_fix;
 pub mod init;
-mod kept_proofs;
+pub(crate) mod kept_proofs;
 pub mod lint;
 mod load;
 pub(crate) mod objects;
 pub(crate) mod package;
 pub mod prove;
+pub mod twist;
 pub mod unused_objects;
 mod yaml_text;
 
@@ -22,8 +23,8 @@ pub use load::{load, load_suite, load_what_is_there};
 use code::{CaseCode, CodeFile, CodeReader, Side};
 use karat_core::ids::CaseId;
 use karat_core::path::RepoPath;
-use karat_core::suite::{Case, Suite};
-use karat_core::wording::first_few;
+use karat_core::suite::{Case, CutoffSide, Suite};
+use karat_core::wording::{count, first_few};
 use karat_format::config::ConfigV1;
 use karat_format::diagnostic::{Diagnostic, Fault};
 use karat_format::document::{Segment, Source, toml};
@@ -49,6 +50,8 @@ pub struct LoadedSuite {
     /// A hash of the code of each case that comes with it.
     code_hashes: HashMap<CaseId, String>,
     pub(crate) stated_in: BTreeMap<CaseId, StatedIn>,
+    /// The day until which the model that is scored was trained, as `YYYY-MM-DD`.
+    model_cutoff: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,6 +120,7 @@ impl LoadedSuite {
             notes: Vec::new(),
             codes: HashMap::new(),
             stated_in: BTreeMap::new(),
+            model_cutoff: None,
         }
     }
 
@@ -127,6 +131,40 @@ impl LoadedSuite {
         now.codes.retain(|case, _| same(case));
         (self.files, self.codes) = (now.files, now.codes);
         self
+    }
+
+    /// States the day until which the model that is scored was trained, as `YYYY-MM-DD`: reports then slice by the date of cases.
+    pub(crate) fn set_model_cutoff(&mut self, cutoff: Option<&str>) {
+        if let Some(cutoff) = cutoff {
+            self.suite.mark_cutoff(cutoff);
+            self.model_cutoff = Some(cutoff.to_owned());
+        }
+    }
+
+    /// What a reader must know of cases that the model may have been trained on.
+    pub(crate) fn cutoff_notes(&self) -> Vec<String> {
+        let Some(cutoff) = &self.model_cutoff else { return Vec::new() };
+        let on = |side| self.suite.cases.iter().filter(|case| case.cutoff == side).count();
+        let (before, after, undated) = (on(Some(CutoffSide::Before)), on(Some(CutoffSide::After)), on(None));
+        let mut notes = Vec::new();
+        if before > 0 {
+            let made = format!("made until the model's cutoff, {cutoff}");
+            let seen = "may have been in its training data";
+            notes.push(match after {
+                0 => format!("all {} with a date were {made}: they {seen}", count(before, "case")),
+                _ => format!(
+                    "{} {} {made}, and {seen}; the slice `made` has them apart",
+                    count(before, "case"),
+                    were(before)
+                ),
+            });
+        }
+        if undated > 0 {
+            let says = if undated == 1 { "does" } else { "do" };
+            notes
+                .push(format!("{} {says} not say when made, so --model-cutoff leaves it open", count(undated, "case")));
+        }
+        notes
     }
 
     /// Removes all other cases.
@@ -217,6 +255,10 @@ impl CodeProvider for LoadedSuite {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         files
     }
+}
+
+fn were(cases: usize) -> &'static str {
+    if cases == 1 { "was" } else { "were" }
 }
 
 /// A text file after the change.

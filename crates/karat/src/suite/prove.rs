@@ -3,12 +3,13 @@
 //! A proof is run twice on either, each time in a fresh copy and in the sandbox, so that one that ends by chance is seen. What was
 //! shown is kept in the suite with hashes of everything that it depends on, and a proof that did not change is not run again.
 
-mod execute;
+pub(crate) mod execute;
 mod toolchain;
 
 use super::kept_proofs::{PROOFS, find_kept, read_kept, subject};
 use super::{LoadedSuite, load_suite};
 use crate::failure::{Failure, Result};
+use crate::run::parallel::run_parallel;
 use crate::run::selection::Selection;
 use crate::scratch::make_scratch;
 use crate::tool::run_context::RunContext;
@@ -25,8 +26,6 @@ use karat_sandbox::{Isolation, Supervisor, strongest};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// How often a proof is run on the same code.
 const RUNS: usize = 2;
@@ -84,12 +83,12 @@ pub struct ProofResult {
 }
 
 /// A proof to run.
-struct Task<'s> {
-    case: &'s Case,
-    golden: &'s Golden,
-    proof: &'s Proof,
+pub(crate) struct ProofTask<'s> {
+    pub(crate) case: &'s Case,
+    pub(crate) golden: &'s Golden,
+    pub(crate) proof: &'s Proof,
     /// What it is about, or why that cannot be read.
-    subject: Result<ProofSubjectV1, String>,
+    pub(crate) subject: Result<ProofSubjectV1, String>,
 }
 
 /// Runs the proofs of a suite, and keeps what they have shown. `begin` is called with the number of proofs that have to be run,
@@ -123,19 +122,20 @@ pub fn prove_suite(
     Ok(ProveReport { suite: loaded.suite.name.clone(), isolation: isolation.as_str(), proofs, is_kept })
 }
 
-fn tasks<'s>(loaded: &'s LoadedSuite, selection: &Selection) -> Result<Vec<Task<'s>>> {
+/// The proofs of the selected cases.
+pub(crate) fn tasks<'s>(loaded: &'s LoadedSuite, selection: &Selection) -> Result<Vec<ProofTask<'s>>> {
     let mut tasks = Vec::new();
     for case in selection.select(&loaded.suite)? {
         for golden in &case.goldens {
             let Some(proof) = &golden.proof else { continue };
             let subject = subject(loaded, &case.id, proof).map_err(|error| error.to_string());
-            tasks.push(Task { case, golden, proof, subject });
+            tasks.push(ProofTask { case, golden, proof, subject });
         }
     }
     Ok(tasks)
 }
 
-impl Task<'_> {
+impl ProofTask<'_> {
     fn result(&self, verdict: ProofVerdictV1, reason: Option<String>, toolchain: Option<String>) -> ProofResult {
         ProofResult {
             case: self.case.id.clone(),
@@ -149,7 +149,7 @@ impl Task<'_> {
     }
 
     /// What was kept of this very proof. What may be due to the machine is tried again.
-    fn unchanged(&self, kept: &ProofsV1) -> Option<ProofResult> {
+    pub(crate) fn unchanged(&self, kept: &ProofsV1) -> Option<ProofResult> {
         let kept = find_kept(kept, &self.case.id, self.golden.id.as_str())?;
         if !kept.verdict.is_final() || Ok(&kept.subject) != self.subject.as_ref() {
             return None;
@@ -158,7 +158,7 @@ impl Task<'_> {
     }
 
     /// Runs the proof on the change and on the fix; `None` if it was cancelled.
-    fn run(&self, runner: &ProofRunner<'_>) -> Result<Option<ProofResult>> {
+    pub(crate) fn run(&self, runner: &ProofRunner<'_>) -> Result<Option<ProofResult>> {
         if let Err(why) = &self.subject {
             return Ok(Some(self.result(ProofVerdictV1::Broken, Some(why.clone()), None)));
         }
@@ -187,7 +187,7 @@ fn run_tasks(
     request: &ProveRequest,
     loaded: &LoadedSuite,
     isolation: Isolation,
-    tasks: &[Task<'_>],
+    tasks: &[ProofTask<'_>],
     open: &[usize],
     done: &(dyn Fn(&ProofResult) + Sync),
 ) -> Result<Ran, (Ran, Failure)> {
@@ -195,35 +195,13 @@ fn run_tasks(
     let (supervisor, cancel) = (&request.supervisor, request.cancel.clone());
     let context = RunContext::new(loaded, scratch.path.clone(), supervisor, cancel, &request.environment, 0);
     let runner = ProofRunner::new(&context, isolation);
-    let next = AtomicUsize::new(0);
-    let ran = Mutex::new((Ran::new(), None));
-    let work = || {
-        while !request.cancel.is_cancelled() {
-            let Some(index) = open.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
-            let Some(task) = tasks.get(*index) else { break };
-            let result = task.run(&runner);
-            let mut ran = ran.lock().unwrap_or_else(PoisonError::into_inner);
-            match result {
-                Ok(Some(result)) => {
-                    done(&result);
-                    ran.0.insert(*index, result);
-                }
-                Ok(None) => break,
-                Err(failure) => {
-                    // The others end with what they are doing.
-                    next.store(open.len(), Ordering::Relaxed);
-                    ran.1.get_or_insert(failure);
-                }
-            }
-        }
+    let work = |index: usize| -> Result<Option<ProofResult>> {
+        let Some(task) = tasks.get(index) else { return Ok(None) };
+        let result = task.run(&runner)?;
+        result.iter().for_each(done);
+        Ok(result)
     };
-    let jobs = request.jobs.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, open.len().max(1)) {
-            scope.spawn(work);
-        }
-    });
-    let (ran, failure) = ran.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (ran, failure) = run_parallel(open, request.jobs, &request.cancel, &work);
     match failure {
         Some(failure) => Err((ran, failure)),
         None if request.cancel.is_cancelled() => {
@@ -235,8 +213,13 @@ fn run_tasks(
 
 /// The verdict about a proof that ended in these ways, and why it is not proven.
 fn decide(change: &[RunOutcome], fix: &[RunOutcome]) -> (ProofVerdictV1, Option<String>) {
+    let has_run = change.iter().any(|outcome| matches!(outcome, RunOutcome::Passed | RunOutcome::Failed(_)));
     for (side, outcome) in change.iter().map(|own| ("change", own)).chain(fix.iter().map(|own| ("fix", own))) {
         match outcome {
+            // The toolchain is here, since the proof has been run: the code or the fix names a program that is not.
+            RunOutcome::NoToolchain(why) if has_run => {
+                return (ProofVerdictV1::Broken, Some(format!("on the {side} {why}")));
+            }
             RunOutcome::NoToolchain(why) => return (ProofVerdictV1::NoToolchain, Some(why.clone())),
             RunOutcome::Broken(why) => return (ProofVerdictV1::Broken, Some(format!("on the {side} {why}"))),
             RunOutcome::Passed | RunOutcome::Failed(_) => {}
@@ -266,11 +249,11 @@ fn decide(change: &[RunOutcome], fix: &[RunOutcome]) -> (ProofVerdictV1, Option<
 
 /// Writes what was shown into the suite, if it can be written to. Goldens that were not selected, and proofs whose toolchain is
 /// missing here, stay as they were kept; those that are gone are removed.
-fn keep(loaded: &LoadedSuite, kept: &ProofsV1, tasks: &[Task<'_>], results: &Ran) -> Result<bool> {
+fn keep(loaded: &LoadedSuite, kept: &ProofsV1, tasks: &[ProofTask<'_>], results: &Ran) -> Result<bool> {
     let Files::Disk(root) = &loaded.files else { return Ok(false) };
     let mut shown: BTreeMap<(&CaseId, &GoldenId), KeptProofV1> = BTreeMap::new();
     for (index, result) in results {
-        let Some(Task { subject: Ok(subject), case, golden, .. }) = tasks.get(*index) else { continue };
+        let Some(ProofTask { subject: Ok(subject), case, golden, .. }) = tasks.get(*index) else { continue };
         let earlier = find_kept(kept, &case.id, golden.id.as_str()).filter(|own| own.subject == *subject);
         let proof = match earlier {
             Some(earlier) if result.is_unchanged || result.verdict == ProofVerdictV1::NoToolchain => earlier.clone(),

@@ -2,7 +2,7 @@
 
 mod blocked;
 pub(crate) mod environment;
-mod examine;
+pub(super) mod examine;
 mod import_output;
 mod outage;
 mod program;
@@ -11,7 +11,6 @@ mod trial;
 
 pub use import_output::serve;
 pub(super) use program::Program;
-#[cfg(test)]
 pub(super) use program::ResultFrom;
 
 use super::doctor::{Examined, Surroundings};
@@ -49,7 +48,7 @@ pub(super) static KIND: Kind = Kind {
         "limits",
         "rule_map",
     ],
-    resolve: |check| Box::new(check.program()),
+    resolve: |check| Box::new(check.command()),
 };
 
 impl Declaration for Program {

@@ -2,13 +2,15 @@
 //!
 //! A [`manifest`] is checked and becomes a `Declaration`, with the files that it names a `Tool`, and in a run a
 //! `TrialRunner`. Each kind of tool is one file: `command` runs a program, [`replay`] repeats recorded trials,
-//! [`patterns`] matches rules and is the baseline to beat, `llm` asks a model.
+//! [`patterns`] matches rules and is the baseline to beat, `llm` asks a model. A `fixer` is a program, too: it repairs what the
+//! others find.
 //! Ready manifests of well-known tools are in the [`catalogue`]; [`doctor`] checks which of them could run here, and
 //! [`grants`] lists what they ask for beyond the closed sandbox.
 
 pub mod catalogue;
 pub(crate) mod command;
 pub mod doctor;
+pub(crate) mod fixer;
 pub(crate) mod free_disk;
 pub mod grants;
 mod llm;
@@ -25,6 +27,7 @@ use crate::checkout::Template;
 use crate::failure::Failure;
 use crate::suite::LoadedSuite;
 use doctor::{Examined, Surroundings};
+use fixer::Fixer;
 use karat_core::suite::Case;
 use karat_core::trial::{Outcome, Trial};
 use karat_format::run::{NOTHING_EXECUTED, PlannedLlmV1, ToolFactsV1, TrialDetailV1};
@@ -45,6 +48,11 @@ pub(crate) trait Declaration {
     fn load(self: Box<Self>, suite: &LoadedSuite, recordings: &mut Recordings) -> LoadResult;
 
     fn examine(&self, _raw: &ToolManifestV1, _around: &Surroundings<'_>, _examined: &mut Examined) {}
+
+    /// The fixer, if it is one.
+    fn into_fixer(self: Box<Self>) -> Option<Fixer> {
+        None
+    }
 }
 
 type LoadResult = Result<Box<dyn Tool>, Failure>;
@@ -207,6 +215,7 @@ fn kind(kind: ToolKindV1) -> &'static Kind {
         ToolKindV1::Replay => &replay::KIND,
         ToolKindV1::Patterns => &patterns::KIND,
         ToolKindV1::Llm => &llm::KIND,
+        ToolKindV1::Fixer => &fixer::KIND,
     }
 }
 

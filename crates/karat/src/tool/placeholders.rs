@@ -5,6 +5,9 @@
 use karat_format::document::suggest::nearest;
 use std::collections::BTreeMap;
 
+/// What only fixers are given.
+pub(super) const FINDING_FILE: &str = "finding_file";
+
 /// All placeholders and what they stand for, in the order in which they are listed.
 pub static PLACEHOLDERS: &[(&str, &str)] = &[
     ("checkout", "the folder of the code, a git repository with the change checked out"),
@@ -17,6 +20,7 @@ pub static PLACEHOLDERS: &[(&str, &str)] = &[
     ("title_file", "a file with the pull request's title"),
     ("description_file", "a file with the pull request's description"),
     ("diff_file", "a file with the change as a unified diff"),
+    (FINDING_FILE, "of a fixer, a file with the finding to repair"),
     ("tool_dir", "the folder that the set-up command prepared"),
     ("manifest_dir", "the folder of the manifest, if it is in its own file"),
     ("home", "the tool's home folder, empty at the start of every trial"),

@@ -35,16 +35,19 @@ impl JudgeThread<'_> {
         let (results, receiver) = channel();
         let cancel = cancel.clone();
         let (location, name, lease) = (worker.request.store.clone(), worker.name.clone(), worker.request.lease);
+        let abandon = worker.leases.abandon();
         scope.spawn(move || {
             let mut store = None;
             while let Ok(mut batch) = claims.recv() {
                 // What came meanwhile is asked together, so that the judge is as busy as it may be.
                 batch.extend(claims.try_iter().flatten());
-                let result = open(&mut store, &location).and_then(|store| {
+                let result = open(&mut store, &location, &abandon).and_then(|store| {
                     store.ask_as(&name, lease);
                     judge_trials(store, loaded, plan, &batch, cancel.clone())
                 });
                 if result.is_err() {
+                    // Others need not wait for answers that nobody here is waiting for.
+                    let _ = store.as_mut().map(Store::give_questions_back);
                     store = None;
                 }
                 if results.send((batch, result)).is_err() {
@@ -65,9 +68,9 @@ impl JudgeThread<'_> {
     }
 }
 
-fn open<'s>(store: &'s mut Option<Store>, location: &StoreLocation) -> Result<&'s mut Store> {
+fn open<'s>(store: &'s mut Option<Store>, location: &StoreLocation, abandon: &Cancel) -> Result<&'s mut Store> {
     if store.is_none() {
-        *store = Some(Store::open(location.clone())?);
+        *store = Some(Store::open_until(location, abandon)?);
     }
     store.as_mut().ok_or_else(|| Failure::failed("the store is closed"))
 }

@@ -1,6 +1,6 @@
 //! Renews what a worker has claimed, beside its work, and says when it has lost it.
 
-use super::WorkError;
+use super::{WorkError, WorkerRequest};
 use crate::failure::{Failure, Result};
 use karat_io::cancel::Cancel;
 use karat_store::queue::{Claim, Unit};
@@ -10,9 +10,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+/// How long storing what is finished may take after the grace period.
+const TIME_TO_STORE: Duration = Duration::from_secs(5);
+
 /// The claims of a worker. A thread renews them at a third of the lease. When one cannot be renewed in time, or another worker
 /// has it, everything under way is cancelled: what others may do now must not be done here too. A second thread watches the
-/// time, since renewing may hang for long in a network that reports no error.
+/// time, since renewing may hang for long in a network that reports no error. It also ends all waiting for the store when the
+/// worker was asked to end and its time is over.
 pub(super) struct Leases {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
@@ -23,6 +27,9 @@ struct Shared {
     lease: Duration,
     state: Mutex<State>,
     end: Cancel,
+    drain: Cancel,
+    grace: Duration,
+    abandon: Cancel,
 }
 
 struct State {
@@ -37,12 +44,27 @@ struct State {
 }
 
 impl Leases {
-    pub(super) fn start(location: StoreLocation, worker: &str, lease: Duration) -> Result<Self, WorkError> {
+    /// Cancels `abandon`, which ends all waiting for the store, when the grace period of a `drain` is over, or when nothing
+    /// could be stored any more.
+    pub(super) fn start(
+        request: &WorkerRequest,
+        worker: &str,
+        drain: &Cancel,
+        abandon: &Cancel,
+    ) -> Result<Self, WorkError> {
         let state = State { held: BTreeMap::new(), renewed: since_boot(), cancel: Cancel::default(), lost: None };
-        let shared =
-            Arc::new(Shared { worker: worker.to_owned(), lease, state: Mutex::new(state), end: Cancel::default() });
+        let shared = Arc::new(Shared {
+            worker: worker.to_owned(),
+            lease: request.lease,
+            state: Mutex::new(state),
+            end: Cancel::default(),
+            drain: drain.clone(),
+            grace: request.grace,
+            abandon: abandon.clone(),
+        });
+        let location = request.store.clone();
         // A connection of its own: renewing must not wait for a large result that is being stored.
-        let store = Store::open(location.clone())?;
+        let store = Store::open_until(location.clone(), abandon)?;
         let (renewing, watching) = (Arc::clone(&shared), Arc::clone(&shared));
         let mut leases = Self { shared, threads: Vec::new() };
         leases.spawn("karat-leases", move || renewing.renew_until_ended(store, &location))?;
@@ -84,11 +106,18 @@ impl Leases {
     pub(super) fn lost(&self) -> Option<String> {
         self.shared.state().lost.clone()
     }
+
+    /// Ends all waiting for the store.
+    pub(super) fn abandon(&self) -> Cancel {
+        self.shared.abandon.clone()
+    }
 }
 
 impl Drop for Leases {
     fn drop(&mut self) {
         self.shared.end.cancel();
+        // A renewal that hangs in the network must not keep the worker.
+        self.shared.abandon.cancel();
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
@@ -102,7 +131,7 @@ impl Shared {
             let asked = since_boot();
             let result = match &mut store {
                 Some(store) => store.renew(&self.worker, self.lease),
-                None => Store::open(location.clone()).and_then(|mut opened| {
+                None => Store::open_until(location, &self.abandon).and_then(|mut opened| {
                     let held = opened.renew(&self.worker, self.lease);
                     store = Some(opened);
                     held
@@ -119,10 +148,22 @@ impl Shared {
     }
 
     fn watch_until_ended(&self) {
+        let mut drained = None;
         while self.end.sleep((self.lease / 20).clamp(Duration::from_millis(20), Duration::from_secs(1))) {
+            let now = since_boot();
             let mut state = self.state();
-            if since_boot().saturating_sub(state.renewed) >= self.lease && !state.held.is_empty() {
+            let is_late = now.saturating_sub(state.renewed) >= self.lease;
+            if is_late && !state.held.is_empty() {
                 state.lose("the lease could not be renewed in time".to_owned());
+            }
+            if self.drain.is_cancelled() {
+                let since = *drained.get_or_insert(now);
+                if now.saturating_sub(since) >= self.grace {
+                    state.cancel.cancel();
+                }
+                if is_late || now.saturating_sub(since) >= self.grace + TIME_TO_STORE {
+                    self.abandon.cancel();
+                }
             }
         }
     }

@@ -4,6 +4,7 @@
 mod counters;
 mod judging;
 mod leases;
+mod left_out;
 mod run_session;
 mod trial_pool;
 
@@ -11,12 +12,12 @@ pub use counters::Counters;
 
 use crate::evaluate::EvaluateRequest;
 use crate::failure::{Failure, Result};
-use karat_core::ids::ToolName;
 use karat_io::cancel::Cancel;
 use karat_sandbox::{Isolation, Supervisor};
 use karat_store::queue::{Claim, ClaimRequest};
 use karat_store::{RunId, RunInfo, Store, StoreError, StoreLocation};
 use leases::{Leases, since_boot};
+use left_out::LeftOut;
 use run_session::{RunSession, SessionEnd};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -65,6 +66,9 @@ pub const MIN_LEASE: Duration = Duration::from_millis(300);
 
 /// How often a worker that has nothing to do looks for work.
 const IDLE_PAUSE: Duration = Duration::from_millis(500);
+
+/// How often a worker asks what queued units need: the answer comes from all units.
+const NEEDS_PAUSE: Duration = Duration::from_secs(2);
 
 /// How long a worker tries to reach its database before it gives up.
 const MAX_OUTAGE: Duration = Duration::from_secs(15 * 60);
@@ -115,7 +119,8 @@ pub fn work(request: &WorkerRequest, counters: &Arc<Counters>, observer: &mut dy
         store,
         leases,
         counters: Arc::clone(counters),
-        without: BTreeSet::new(),
+        left_out: LeftOut::default(),
+        needs: None,
         drain,
         failing_since: None,
         may_have_claims: false,
@@ -134,20 +139,20 @@ fn open_waiting(
     let began = Instant::now();
     let mut is_noted = false;
     loop {
-        let opened = Store::open(request.store.clone())
+        let abandon = Cancel::default();
+        let opened = Store::open_until(&request.store, &abandon)
             .map_err(WorkError::from)
-            .and_then(|store| Ok((store, Leases::start(request.store.clone(), name, request.lease)?)));
+            .and_then(|store| Ok((store, Leases::start(request, name, drain, &abandon)?)));
         match opened {
             Ok(opened) => return Ok(opened),
-            Err(WorkError::Outage(error)) if began.elapsed() < MAX_OUTAGE && !drain.is_cancelled() => {
+            Err(WorkError::Outage(why)) if began.elapsed() < MAX_OUTAGE && !drain.is_cancelled() => {
                 if !is_noted {
-                    observer.note(&format!("{error}; trying again"));
+                    observer.note(&format!("{why}; trying again"));
                     is_noted = true;
                 }
                 drain.sleep(IDLE_PAUSE);
             }
-            Err(WorkError::Outage(error)) => return Err(error.into()),
-            Err(WorkError::Failure(failure)) => return Err(failure),
+            Err(error) => return Err(error.into_failure()),
         }
     }
 }
@@ -168,12 +173,13 @@ struct Worker<'a> {
     store: Store,
     leases: Leases,
     counters: Arc<Counters>,
-    /// Tools of runs that cannot be executed here.
-    without: BTreeSet<(RunId, ToolName)>,
+    left_out: LeftOut,
+    /// What the tools of queued units need, and when it was asked.
+    needs: Option<(Instant, BTreeSet<String>)>,
     drain: Cancel,
     /// Since when the database cannot be reached.
     failing_since: Option<Instant>,
-    /// Whether work ended in a way that may have left claims behind.
+    /// Whether work was done that may have left claims behind.
     may_have_claims: bool,
 }
 
@@ -182,6 +188,10 @@ impl Worker<'_> {
         loop {
             observer.status(&WorkerStatus { run: None, counters: &self.counters, is_draining: self.is_draining() });
             if self.is_draining() {
+                if self.may_have_claims {
+                    // Without an answer, others take over when the lease ends.
+                    let _ = self.store.give_back_all(&self.name);
+                }
                 return Ok(());
             }
             match self.claim_and_work(run, observer) {
@@ -194,19 +204,21 @@ impl Worker<'_> {
                     self.drain.sleep(IDLE_PAUSE);
                 }
                 // The database or the object storage is away for a while; nothing that was recorded is lost.
-                Err(WorkError::Outage(error)) => {
+                Err(WorkError::Outage(why)) => {
                     let since = *self.failing_since.get_or_insert_with(|| {
-                        observer.note(&format!("{error}; trying again"));
+                        observer.note(&format!("{why}; trying again"));
                         Instant::now()
                     });
                     if since.elapsed() > MAX_OUTAGE {
-                        return Err(error.into());
+                        return Err(Failure::Outage(why));
                     }
                     self.drain.sleep(IDLE_PAUSE);
-                    if let Ok(store) = Store::open(self.request.store.clone()) {
+                    if let Ok(store) = Store::open_until(&self.request.store, &self.leases.abandon()) {
                         self.store = store;
                     }
                 }
+                // Somebody stopped, completed or removed it meanwhile.
+                Err(WorkError::RunEnded(why)) => observer.note(&format!("everything under way was ended: {why}")),
                 Err(WorkError::Failure(failure)) => return Err(failure),
             }
         }
@@ -219,52 +231,54 @@ impl Worker<'_> {
             self.store.give_back_all(&self.name)?;
             self.may_have_claims = false;
         }
+        self.left_out.forget_old();
         let asked = since_boot();
         // One unit shows which run it is; the session claims more of it.
-        let first = self.claim(run, 1)?;
+        let first = self.claim(run, 1, false)?;
         let Some(claim) = first.first() else { return Ok(false) };
         let run = claim.unit.run.clone();
         let cancel = Cancel::default();
         self.leases.begin(cancel.clone());
         self.leases.hold(&first, asked);
         let claims = first.clone();
+        // Claims are renewed by the worker's name, also those that it no longer knows of.
+        self.may_have_claims = true;
         let end = match RunSession::open(self, &run, observer) {
-            Ok(session) => {
-                // Claims are renewed by the worker's name, also those that it no longer knows of.
-                self.may_have_claims = true;
-                session.work(self, claims, &cancel, observer)?
-            }
+            Ok(session) => session.work(self, claims, &cancel, observer)?,
+            Err(Failure::Outage(why)) => return Err(WorkError::Outage(why)),
             Err(failure) => {
+                self.may_have_claims = false;
                 self.let_go(&first);
-                self.store.give_back(&first, true)?;
+                // The unit was not begun, and other machines may be able to.
+                self.store.give_back(&first, false)?;
+                self.left_out.add_run(&run);
                 observer.note(&format!("run {run} cannot be worked on here: {}", failure.text()));
                 self.drain.sleep(IDLE_PAUSE);
                 return Ok(true);
             }
         };
-        match end {
-            SessionEnd::NothingLeft => self.may_have_claims = false,
-            SessionEnd::Lost(why) => {
-                Counters::add(&self.counters.leases_lost, 1);
-                observer.note(&format!("everything under way was ended: {why}"));
-            }
+        if let SessionEnd::Lost(why) = end {
+            Counters::add(&self.counters.leases_lost, 1);
+            observer.note(&format!("everything under way was ended: {why}"));
         }
         Ok(true)
     }
 
-    fn claim(&mut self, run: Option<&RunId>, most: usize) -> Result<Vec<Claim>, StoreError> {
+    fn claim(&mut self, run: Option<&RunId>, most: usize, fresh_only: bool) -> Result<Vec<Claim>, StoreError> {
         let began = Instant::now();
-        let mut offers = self.request.offers.clone();
-        for need in self.store.queued_needs(run)? {
-            if self.has_program(&need) {
-                offers.insert(need);
-            }
+        if self.needs.as_ref().is_none_or(|(asked, _)| asked.elapsed() > NEEDS_PAUSE) {
+            self.needs = Some((began, self.store.queued_needs(None)?));
         }
+        let needs = self.needs.iter().flat_map(|(_, needs)| needs);
+        let mut offers: BTreeSet<String> = needs.filter(|need| self.has_program(need)).cloned().collect();
+        offers.extend(self.request.offers.iter().cloned());
         let claims = self.store.claim(&ClaimRequest {
             worker: &self.name,
             run,
             offers: &offers,
-            without: &self.without,
+            without: &self.left_out.tools(),
+            without_runs: &self.left_out.runs(),
+            fresh_only,
             most,
             lease: self.request.lease,
         })?;
@@ -309,19 +323,37 @@ impl Worker<'_> {
 /// Why work could not go on.
 enum WorkError {
     /// It may go on later.
-    Outage(StoreError),
+    Outage(String),
+    /// Its run takes no more results.
+    RunEnded(String),
     Failure(Failure),
+}
+
+impl WorkError {
+    fn into_failure(self) -> Failure {
+        match self {
+            Self::Outage(why) => Failure::Outage(why),
+            Self::RunEnded(why) => Failure::failed(why),
+            Self::Failure(failure) => failure,
+        }
+    }
 }
 
 impl From<StoreError> for WorkError {
     fn from(error: StoreError) -> Self {
-        if error.is_outage() { Self::Outage(error) } else { Self::Failure(error.into()) }
+        match error {
+            StoreError::Ended { .. } | StoreError::NoRun { .. } => Self::RunEnded(error.to_string()),
+            error => Failure::from(error).into(),
+        }
     }
 }
 
 impl From<Failure> for WorkError {
     fn from(failure: Failure) -> Self {
-        Self::Failure(failure)
+        match failure {
+            Failure::Outage(why) => Self::Outage(why),
+            failure => Self::Failure(failure),
+        }
     }
 }
 

@@ -160,7 +160,7 @@ impl RunSession {
         let mut runners: Runners<'c> = HashMap::new();
         for planned in &self.plan.tools {
             let name = ToolName::new(&planned.name);
-            if worker.without.contains(&(self.info.id.clone(), name.clone())) {
+            if worker.left_out.has_tool(&self.info.id, &name) {
                 continue;
             }
             let mut planned = planned.clone();
@@ -175,12 +175,14 @@ impl RunSession {
                     self.record_facts(worker, &name, &facts)?;
                     runners.insert(name, runner);
                 }
+                // Nothing was found out about the tool.
+                Err(_) if context.cancel.is_cancelled() => return Ok(runners),
                 Err(failure) => {
                     let why = failure.text();
                     observer.note(&format!(
                         "the tool `{name}` is left to other workers, since it cannot be run here: {why}"
                     ));
-                    worker.without.insert((self.info.id.clone(), name));
+                    worker.left_out.add_tool(&self.info.id, name);
                 }
             }
         }
@@ -220,7 +222,13 @@ impl RunSession {
             return Ok(SessionEnd::Lost(why));
         }
         worker.leases.let_go(claim);
+        if cancel.is_cancelled() {
+            // The worker was asked to end, and questions are left.
+            worker.store.give_back(std::slice::from_ref(claim), false)?;
+            return Ok(SessionEnd::NothingLeft);
+        }
         match scored {
+            Err(Failure::Outage(why)) => return Err(WorkError::Outage(why)),
             Ok(scored) => {
                 let judgements: Vec<JudgementV1> = scored.scoring.judgements.iter().map(JudgementV1::from).collect();
                 let report = serde_json::to_vec(&scored.scoring.report)
@@ -276,12 +284,15 @@ impl Coordinator<'_, '_, '_, '_> {
             if self.worker.is_draining() && self.drain()? {
                 return Ok(SessionEnd::NothingLeft);
             }
-            let may_claim = !self.worker.is_draining() && self.scoring.is_none() && Instant::now() >= self.next_claim;
+            // What was tried before may end its worker, and nothing else must end with it.
+            let is_alone = self.in_flight.values().any(|claim| claim.tries > 1);
+            let may_claim =
+                !self.worker.is_draining() && self.scoring.is_none() && !is_alone && Instant::now() >= self.next_claim;
             let room = self.pool.room(AHEAD, self.in_flight.len()).min(MAX_CLAIM);
             if may_claim && room > 0 {
                 let asked = since_boot();
                 let run = self.session.info.id.clone();
-                let claims = self.worker.claim(Some(&run), room)?;
+                let claims = self.worker.claim(Some(&run), room, !self.in_flight.is_empty())?;
                 if claims.is_empty() {
                     self.next_claim = Instant::now() + CLAIM_PAUSE;
                 } else {
@@ -354,7 +365,11 @@ impl Coordinator<'_, '_, '_, '_> {
                 // It was cancelled: by the drain or because the claim was lost.
                 Ok(None) => returned.push((claim, false)),
                 Err(error) => {
+                    // Such a failure is the machine's and not the tool's, so others are to try, and this one not for a while.
                     observer.note(&format!("{} could not be executed here: {error}", claim.unit));
+                    if let Some(TrialKey { tool, .. }) = claim.unit.trial.clone() {
+                        self.worker.left_out.add_tool(&self.session.info.id, tool);
+                    }
                     returned.push((claim, true));
                 }
             }
@@ -409,13 +424,15 @@ impl Coordinator<'_, '_, '_, '_> {
                     self.worker.store.complete_judging(&self.session.info.id, &claims)?;
                     Counters::add(&self.worker.counters.trials_judged, claims.len() as u64);
                 }
+                Err(_) if self.cancel.is_cancelled() => self.worker.store.give_back(&claims, false)?,
+                Err(Failure::Outage(_)) => self.worker.store.give_back(&claims, false)?,
+                // Trying again would give the same. What has no answer is asked for when the run is scored, which says why.
                 Err(failure) => {
-                    let counts = !self.cancel.is_cancelled();
-                    if counts {
-                        Counters::add(&self.worker.counters.judging_failed, claims.len() as u64);
-                        observer.note(&format!("judging failed and is tried again: {}", failure.text()));
+                    if Counters::get(&self.worker.counters.judging_failed) == 0 {
+                        observer.note(&format!("judging failed; the rest is asked for at the end: {}", failure.text()));
                     }
-                    self.worker.store.give_back(&claims, counts)?;
+                    Counters::add(&self.worker.counters.judging_failed, claims.len() as u64);
+                    self.worker.store.complete_judging(&self.session.info.id, &claims)?;
                 }
             }
         }
@@ -451,7 +468,7 @@ fn given_up_record(claim: &Claim) -> Option<TrialRecord> {
     let trial = Trial { case, tool, number, outcome: Outcome::Unavailable, ..Trial::default() };
     let ended = count(claim.tries.saturating_sub(1) as usize, "worker");
     let detail = TrialDetailV1 {
-        reason: Some(format!("given up: {ended} ended while executing it")),
+        reason: Some(format!("given up: {ended} ended or failed while executing it")),
         ..TrialDetailV1::default()
     };
     Some(TrialRecord { trial, attempt: claim.attempt, detail, artifacts: Vec::new() })

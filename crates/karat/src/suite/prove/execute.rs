@@ -2,6 +2,7 @@
 
 use super::toolchain::{Installed, find_installed, version_command};
 use crate::failure::{Failure, Result};
+use crate::suite::LoadedSuite;
 use crate::suite::code::Side;
 use crate::suite::kept_proofs::proof_path;
 use crate::suite::objects::FileMode;
@@ -21,7 +22,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -37,14 +38,17 @@ const NOT_FOUND: i32 = 127;
 
 /// The code that a proof is run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ProofSide {
+pub(crate) enum ProofSide<'a> {
     Change,
+    /// The change with the golden's own patch.
     Fix,
+    /// The code in a folder that an untrusted program has written to.
+    Folder(&'a Path),
 }
 
 /// How a proof ended, with the reason if it did not pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum RunOutcome {
+pub(crate) enum RunOutcome {
     Passed,
     Failed(String),
     NoToolchain(String),
@@ -52,7 +56,7 @@ pub(super) enum RunOutcome {
 }
 
 /// Runs proofs of one suite.
-pub(super) struct ProofRunner<'a> {
+pub(crate) struct ProofRunner<'a> {
     context: &'a RunContext<'a>,
     isolation: Isolation,
     /// The versions of toolchains, by language.
@@ -60,16 +64,16 @@ pub(super) struct ProofRunner<'a> {
 }
 
 impl<'a> ProofRunner<'a> {
-    pub(super) fn new(context: &'a RunContext<'a>, isolation: Isolation) -> Self {
+    pub(crate) fn new(context: &'a RunContext<'a>, isolation: Isolation) -> Self {
         Self { context, isolation, versions: Mutex::default() }
     }
 
     /// Runs a proof once; `None` if it was cancelled. A proof is told which run on the same code it is, as tools are.
-    pub(super) fn run_proof(
+    pub(crate) fn run_proof(
         &self,
         case: &Case,
         proof: &Proof,
-        side: ProofSide,
+        side: ProofSide<'_>,
         number: usize,
     ) -> Result<Option<RunOutcome>> {
         let root = self.context.new_folder();
@@ -84,14 +88,23 @@ impl<'a> ProofRunner<'a> {
         root: &Path,
         case: &Case,
         proof: &Proof,
-        side: ProofSide,
+        side: ProofSide<'_>,
         number: usize,
     ) -> Result<Option<RunOutcome>> {
         let failed = |error: io::Error| Failure::io(format!("a copy of `{}`", case.id), error);
         make_folders(root).map_err(failed)?;
         let copy = root.join(CHECKOUT);
         fs::create_dir(&copy).map_err(failed)?;
-        self.copy_code(case, &copy).map_err(failed)?;
+        match side {
+            ProofSide::Change | ProofSide::Fix => write_code(self.context.loaded, case, &copy).map_err(failed)?,
+            ProofSide::Folder(folder) => match copy_folder(folder, &copy) {
+                Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
+                    return Err(failed(error));
+                }
+                Err(error) => return Ok(Some(RunOutcome::Broken(format!("its files cannot be copied: {error}")))),
+                Ok(()) => {}
+            },
+        }
         if side == ProofSide::Fix {
             let path = proof_path(self.context.loaded, &case.id, &proof.fixed);
             let patch = self.context.loaded.files.read(&path).map_err(failed)?.unwrap_or_default();
@@ -103,9 +116,15 @@ impl<'a> ProofRunner<'a> {
                 Err(error) => return Err(error.into()),
             }
         }
-        self.copy_proof(case, proof, &copy).map_err(failed)?;
+        match self.copy_proof(case, proof, &copy) {
+            Err(error) if error.kind() == io::ErrorKind::StorageFull => return Err(failed(error)),
+            Err(error) => {
+                return Ok(Some(RunOutcome::Broken(format!("{} cannot be laid over the code: {error}", proof.files))));
+            }
+            Ok(()) => {}
+        }
         let program = proof.run.first().map(String::as_str).unwrap_or_default();
-        if !program.contains('/') && locate_program(OsStr::new(program), &self.context.path()).is_none() {
+        if !program.contains('/') && self.program(proof).is_none() {
             return Ok(Some(RunOutcome::NoToolchain(format!("the program `{program}` was not found on the PATH"))));
         }
         let command: Vec<&str> = proof.run.iter().map(String::as_str).collect();
@@ -113,8 +132,14 @@ impl<'a> ProofRunner<'a> {
         Ok(classify(&finished))
     }
 
+    /// The program of the machine that a proof starts; `None` if it is missing, or is a file of the proof.
+    pub(crate) fn program(&self, proof: &Proof) -> Option<PathBuf> {
+        let name = proof.run.first().filter(|name| !name.contains('/'))?;
+        locate_program(OsStr::new(name), &self.context.path())
+    }
+
     /// The version of the toolchain of a case's language, asked for once.
-    pub(super) fn toolchain(&self, case: &Case) -> Result<Option<String>> {
+    pub(crate) fn toolchain(&self, case: &Case) -> Result<Option<String>> {
         let Some(command) = version_command(case.language.as_deref()) else { return Ok(None) };
         let language = case.language.clone().unwrap_or_default();
         if let Some(known) = self.versions.lock().unwrap_or_else(PoisonError::into_inner).get(&language) {
@@ -150,6 +175,8 @@ impl<'a> ProofRunner<'a> {
         env.extend(python_variables(&readable, home).into_iter().map(|(name, value)| (name, value.into())));
         env.extend(variables);
         env.insert("KARAT_TRIAL".to_owned(), number.to_string().into());
+        // LeakSanitizer traces its own process, which the sandbox forbids, and ends a program that has no leak with a failure.
+        env.insert("ASAN_OPTIONS".to_owned(), "detect_leaks=0".into());
         let mut command: Vec<OsString> = command.iter().map(OsString::from).collect();
         if let (false, Some(first)) = (program.contains('/'), command.first_mut())
             && let Some(found) = locate_program(OsStr::new(program), &path)
@@ -172,16 +199,6 @@ impl<'a> ProofRunner<'a> {
         run(&job, context.supervisor, &context.cancel).map_err(|error| Failure::failed(format!("{program}: {error}")))
     }
 
-    fn copy_code(&self, case: &Case, copy: &Path) -> io::Result<()> {
-        let Some(mut code) = self.context.loaded.read_code(&case.id)? else { return Ok(()) };
-        for path in code.after_paths() {
-            if let Some(file) = code.read(Side::After, &path)? {
-                write_over(copy, &path, &file.bytes, file.mode)?;
-            }
-        }
-        Ok(())
-    }
-
     fn copy_proof(&self, case: &Case, proof: &Proof, copy: &Path) -> io::Result<()> {
         let files = &self.context.loaded.files;
         let folder = proof_path(self.context.loaded, &case.id, &proof.files);
@@ -196,14 +213,68 @@ impl<'a> ProofRunner<'a> {
     }
 }
 
-/// Writes a file in place of whatever is there. A link is replaced, and none is followed.
-fn write_over(folder: &Path, path: &str, bytes: &[u8], mode: FileMode) -> io::Result<()> {
-    make_parents(folder, Path::new(path))?;
-    let target = folder.join(path);
-    match fs::remove_file(&target) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
+/// Writes the code of a case with its change to a folder.
+pub(crate) fn write_code(loaded: &LoadedSuite, case: &Case, folder: &Path) -> io::Result<()> {
+    let Some(mut code) = loaded.read_code(&case.id)? else { return Ok(()) };
+    for path in code.after_paths() {
+        if let Some(file) = code.read(Side::After, &path)? {
+            write_over(folder, &path, &file.bytes, file.mode)?;
+        }
     }
+    Ok(())
+}
+
+/// Copies what an untrusted program left: files, folders and links as links. Anything else, such as a pipe, is left out.
+fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    // A link in its place would lead to what the program could not read.
+    if !fs::symlink_metadata(from).is_ok_and(|there| there.is_dir()) {
+        return Err(io::Error::new(io::ErrorKind::NotFound, "the folder of the code is gone"));
+    }
+    let mut open = vec![PathBuf::new()];
+    while let Some(below) = open.pop() {
+        let folder = from.join(&below);
+        allow_access(&folder, 0o700)?;
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            let (kind, below) = (entry.file_type()?, below.join(entry.file_name()));
+            let (source, target) = (from.join(&below), to.join(&below));
+            if kind.is_symlink() {
+                symlink(fs::read_link(&source)?, &target)?;
+            } else if kind.is_dir() {
+                fs::create_dir(&target)?;
+                open.push(below);
+            } else if kind.is_file() {
+                let is_executable = entry.metadata()?.permissions().mode() & 0o100 != 0;
+                allow_access(&source, 0o400)?;
+                fs::copy(&source, &target)?;
+                fs::set_permissions(&target, fs::Permissions::from_mode(if is_executable { 0o755 } else { 0o644 }))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds what is missing to the mode of a file or folder that an untrusted program left.
+fn allow_access(path: &Path, wanted: u32) -> io::Result<()> {
+    let mode = fs::symlink_metadata(path)?.permissions().mode();
+    if mode & wanted == wanted {
+        return Ok(());
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(mode | wanted))
+}
+
+/// Writes a file in place of whatever is there, also above it. A link is replaced, and none is followed.
+fn write_over(folder: &Path, path: &str, bytes: &[u8], mode: FileMode) -> io::Result<()> {
+    let target = folder.join(path);
+    let above: Vec<&Path> = Path::new(path).ancestors().skip(1).filter(|above| *above != Path::new("")).collect();
+    for above in above.into_iter().rev() {
+        let above = folder.join(above);
+        if fs::symlink_metadata(&above).is_ok_and(|there| !there.is_dir()) {
+            fs::remove_file(&above)?;
+        }
+    }
+    make_parents(folder, Path::new(path))?;
+    remove_tree(&target)?;
     if mode == FileMode::Link {
         return symlink(OsStr::from_bytes(bytes), &target);
     }

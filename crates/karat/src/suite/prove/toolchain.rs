@@ -24,6 +24,7 @@ const TOOLCHAINS: &[Toolchain] = &[
     Toolchain { languages: &["ruby"], programs: &["ruby"], version: &["ruby", "--version"] },
     Toolchain { languages: &["rust"], programs: &["rustc", "cargo"], version: &["rustc", "--version"] },
     Toolchain { languages: &["shell", "bash"], programs: &["bash"], version: &["bash", "--version"] },
+    Toolchain { languages: &["solidity"], programs: &["solcjs", "node"], version: &["solcjs", "--version"] },
     Toolchain { languages: &["sql"], programs: &["sqlite3"], version: &["sqlite3", "--version"] },
     Toolchain { languages: &["typescript", "ts"], programs: &["tsc", "node"], version: &["tsc", "--version"] },
 ];

@@ -12,12 +12,13 @@ use std::path::Path;
 pub(crate) const CHECKOUT: &str = "checkout";
 pub(super) const HOME: &str = "home";
 pub(super) const TMP: &str = "tmp";
-pub(super) const RESULTS: &str = "results";
-pub(super) const RESULT: &str = "result";
+pub(in crate::tool) const RESULTS: &str = "results";
+pub(in crate::tool) const RESULT: &str = "result";
 const REQUEST: &str = "request";
 pub(super) const TITLE: &str = "request/title.txt";
 pub(super) const DESCRIPTION: &str = "request/description.md";
 pub(super) const DIFF: &str = "request/change.diff";
+pub(in crate::tool) const FINDING: &str = "request/finding.json";
 
 /// What tools that may use the network need from the user's environment.
 const ALLOWED_WITH_NETWORK: &[&str] = &[
@@ -97,7 +98,7 @@ pub(crate) fn make_folders(root: &Path) -> io::Result<fs::File> {
 
 /// The result in a folder that was open before the tool ran, since a tool may put a link in its place; `None` if there is none.
 /// Anything but a regular file of at most this size is an error.
-pub(super) fn read_result(folder: &fs::File, most: usize) -> Result<Option<Vec<u8>>, String> {
+pub(in crate::tool) fn read_result(folder: &fs::File, most: usize) -> Result<Option<Vec<u8>>, String> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match openat(folder, RESULT, flags, Mode::empty()) {
         Ok(file) => fs::File::from(file),

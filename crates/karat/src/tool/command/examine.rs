@@ -21,7 +21,7 @@ const VERSION_TIME: Duration = Duration::from_secs(20);
 const MAX_VERSION_CHARS: usize = 200;
 const MAX_OUTPUT: usize = 1 << 20;
 
-pub(super) fn examine_program(program: &Program, around: &Surroundings<'_>, examined: &mut Examined) {
+pub(in crate::tool) fn examine_program(program: &Program, around: &Surroundings<'_>, examined: &mut Examined) {
     let raw = &program.manifest;
     let has_no_placeholder = |word: &String| placeholders::used(word).is_ok_and(|used| used.is_empty());
     let first_words = [&raw.command, &raw.version, &raw.setup].map(|words| words.first());

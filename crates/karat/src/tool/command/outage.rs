@@ -30,7 +30,7 @@ const MAX_QUOTE: usize = 100;
 
 impl Outages {
     /// Why a trial that failed met an outage, in the manifest's terms; `None` if the tool is to blame.
-    pub(super) fn explain(&self, finished: &JobResult) -> Option<String> {
+    pub(in crate::tool) fn explain(&self, finished: &JobResult) -> Option<String> {
         let code = match finished.exit {
             ExitReason::Exited(code) => Some(code),
             // A sandbox reports an exit code above 128 as the signal it may stand for.

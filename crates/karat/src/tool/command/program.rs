@@ -4,6 +4,7 @@ use super::outage::Outages;
 use crate::suggestion;
 use crate::tool::manifest::Check;
 use crate::tool::output;
+use crate::tool::placeholders::{FINDING_FILE, PLACEHOLDERS};
 use karat_format::quantity;
 use karat_format::tool::ToolManifestV1;
 use karat_sandbox::{Limits, NetworkAccess, locate_program};
@@ -47,7 +48,7 @@ const MAX_OUTPUT: u64 = 256 << 20;
 /// The memory for an import if the manifest does not limit the tool's: ample for the largest output.
 const IMPORT_MEMORY: u64 = 2 << 30;
 /// Placeholders that have a value without a case.
-const WITHOUT_CASE: &[&str] = &["tool_dir", "manifest_dir", "home", "tmp", "model"];
+pub(in crate::tool) const WITHOUT_CASE: &[&str] = &["tool_dir", "manifest_dir", "home", "tmp", "model"];
 
 impl Program {
     /// The program of a name: on the PATH, else beside the manifest.
@@ -65,7 +66,18 @@ impl Program {
 }
 
 impl Check<'_> {
-    pub(in crate::tool) fn program(&mut self) -> Program {
+    /// A program that reports findings.
+    pub(in crate::tool) fn command(&mut self) -> Program {
+        let all = PLACEHOLDERS.iter().map(|(name, _)| *name);
+        self.program(Self::format, &all.filter(|name| *name != FINDING_FILE).collect::<Vec<_>>())
+    }
+
+    /// A program whose command and variables may use these placeholders. `format` says what its output is read as.
+    pub(in crate::tool) fn program(
+        &mut self,
+        format: impl FnOnce(&mut Self) -> &'static str,
+        placeholders: &[&str],
+    ) -> Program {
         let raw = self.raw;
         let rule_map = self.file("rule_map", raw.rule_map.as_deref());
         if raw.command.first().is_none_or(|program| program.trim().is_empty()) {
@@ -73,10 +85,10 @@ impl Check<'_> {
                 "names no program; give it and its arguments as a list of words, such as [\"scan\", \"{checkout}\"]";
             self.fault(&["command"], "no-command", message);
         }
-        let mut used: BTreeSet<String> = self.words("command", &raw.command, None);
+        let mut used: BTreeSet<String> = self.words("command", &raw.command, Some(placeholders));
         for (name, value) in &raw.env {
             self.variable(&["env", name], name);
-            used.extend(self.used(&["env", name], value, None));
+            used.extend(self.used(&["env", name], value, Some(placeholders)));
         }
         let is_result_file = used.contains("output");
         used.extend(self.words("setup", &raw.setup, Some(WITHOUT_CASE)));
@@ -102,7 +114,7 @@ impl Check<'_> {
                 self.fault(&path, "set-twice", message);
             }
         }
-        let format = self.format();
+        let format = format(self);
         let ok_exit = self.ok_exit();
         let outages = self.outages(&ok_exit);
         let limits = self.limits();

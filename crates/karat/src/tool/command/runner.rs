@@ -30,18 +30,18 @@ use std::io::ErrorKind::{QuotaExceeded, StorageFull};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub(super) struct CommandRunner<'a> {
-    pub(super) program: Program,
+pub(in crate::tool) struct CommandRunner<'a> {
+    pub(in crate::tool) program: Program,
     pub(super) rules: Option<RuleMap>,
-    pub(super) isolation: Isolation,
-    pub(super) context: &'a RunContext<'a>,
+    pub(in crate::tool) isolation: Isolation,
+    pub(in crate::tool) context: &'a RunContext<'a>,
     /// What the set-up command prepared.
     own_folder: PathBuf,
     /// What is installed with the tool's programs outside the system's folders.
     installed: Vec<PathBuf>,
 }
 
-pub(super) type Values = BTreeMap<&'static str, String>;
+pub(in crate::tool) type Values = BTreeMap<&'static str, String>;
 
 const STOPPED: &str = "the run was stopped";
 /// Set-up may download things.
@@ -84,6 +84,19 @@ impl Tool for CommandTool {
 
     fn prepare<'a>(self: Box<Self>, isolation: Isolation, context: &'a RunContext<'a>) -> PrepareResult<'a> {
         let Self { program, rules } = *self;
+        let (runner, facts) = CommandRunner::prepare(program, rules, isolation, context)?;
+        Ok((Box::new(runner), facts))
+    }
+}
+
+impl<'a> CommandRunner<'a> {
+    /// Finds the program, sets it up and asks for its version.
+    pub(in crate::tool) fn prepare(
+        program: Program,
+        rules: Option<RuleMap>,
+        isolation: Isolation,
+        context: &'a RunContext<'a>,
+    ) -> io::Result<(Self, ToolFactsV1)> {
         for path in program.expose.iter().chain(&program.writable) {
             if program.writable.contains(path) && !path.exists() {
                 return Err(io::Error::other(format!(
@@ -108,7 +121,7 @@ impl Tool for CommandTool {
         }
         let own_folder = context.new_folder();
         fs::create_dir_all(&own_folder)?;
-        let mut tool = CommandRunner { program, rules, isolation, context, own_folder, installed: Vec::new() };
+        let mut tool = Self { program, rules, isolation, context, own_folder, installed: Vec::new() };
         if !tool.program.manifest.setup.is_empty() {
             tool.installed = tool.readable_for(&tool.program.manifest.setup, &[])?;
             tool.set_up()?;
@@ -135,7 +148,7 @@ impl Tool for CommandTool {
             isolation_kind: Some(isolation_kind(isolation)),
             program: Some(found.display().to_string()),
         };
-        Ok((Box::new(tool), facts))
+        Ok((tool, facts))
     }
 }
 
@@ -196,7 +209,7 @@ impl CommandRunner<'_> {
     }
 
     /// Runs a job. The values of variables that were handed over are removed from its output: they are never stored.
-    pub(super) fn run_job(
+    pub(in crate::tool) fn run_job(
         &self,
         job: &Job,
         cancel: &Cancel,
@@ -227,14 +240,14 @@ impl CommandRunner<'_> {
         Ok(finished)
     }
 
-    pub(super) fn redact(&self, bytes: Vec<u8>) -> Vec<u8> {
+    pub(in crate::tool) fn redact(&self, bytes: Vec<u8>) -> Vec<u8> {
         let value = |name: &String| self.context.variable(name).and_then(|value| value.to_str());
         let secret = |name: &String| Secret::new(&format!("[{name}]"), value(name)?);
         self.program.manifest.pass_env.iter().filter_map(secret).fold(bytes, |bytes, secret| secret.redact_bytes(bytes))
     }
 
     /// The placeholders that do not depend on a case, by where the tool sees its folders.
-    pub(super) fn values_without_case(&self, sandbox_root: &Path) -> Values {
+    pub(in crate::tool) fn values_without_case(&self, sandbox_root: &Path) -> Values {
         self.values(sandbox_root, &tool_folder_in_sandbox(self.isolation, &self.own_folder))
     }
 
@@ -249,7 +262,7 @@ impl CommandRunner<'_> {
         values
     }
 
-    pub(super) fn job(
+    pub(in crate::tool) fn job(
         &self,
         command: Vec<OsString>,
         mut env: BTreeMap<String, OsString>,
@@ -283,7 +296,7 @@ impl CommandRunner<'_> {
     }
 
     /// The command, filled in, and its program by the full path: a name would be searched for in the case under review.
-    pub(super) fn fill_command(&self, words: &[String], values: &Values) -> io::Result<Vec<OsString>> {
+    pub(in crate::tool) fn fill_command(&self, words: &[String], values: &Values) -> io::Result<Vec<OsString>> {
         let filled = words.iter().map(|word| fill(word, values).map(OsString::from));
         let mut command = filled.collect::<Result<Vec<_>, _>>().map_err(io::Error::other)?;
         if let Some(program) = command.first_mut()

@@ -43,7 +43,8 @@ impl CommandRunner<'_> {
         Ok(is_done?.then_some(trial.record))
     }
 
-    fn failure(&self, finished: &JobResult) -> Option<(Outcome, String)> {
+    /// How a program failed, and why; `None` if it did not.
+    pub(in crate::tool) fn failure(&self, finished: &JobResult) -> Option<(Outcome, String)> {
         let ok_exit = &self.program.ok_exit;
         let Limits { time, memory, processes, file_size, disk, output, .. } = &self.program.limits;
         let reason = match &finished.exit {

@@ -24,7 +24,7 @@ fn declare<T>(text: &str, declare: impl Fn(&mut Check<'_>) -> T) -> T {
 }
 
 fn program(text: &str) -> Program {
-    declare(text, |check| check.program())
+    declare(text, |check| check.command())
 }
 
 const SMALL: &str = "command = [\"scan\", \"{checkout}\"]\nformat = \"sarif\"\n";

@@ -1,0 +1,172 @@
+//! Variants of small programs, one in each language.
+
+use super::program::{FileTree, Mark, Program, TwistOperation, TwistedProgram};
+use karat_core::lines::Lines;
+use karat_core::path::RepoPath;
+use karat_source::language::Language;
+use karat_source::rewrite::parses;
+
+fn tree(files: &[(&str, &str)]) -> FileTree {
+    files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
+}
+
+fn mark(file: &str, text: &str, quote: &str) -> Mark {
+    let line = text.lines().position(|line| line.contains(quote)).unwrap_or_else(|| panic!("{quote}")) + 1;
+    let line = u32::try_from(line).unwrap();
+    Mark { file: Some(file.to_owned()), lines: Some(Lines { start: line, end: line }), quote: Some(quote.to_owned()) }
+}
+
+/// Twists a program of one file, whose fix replaces `quote` by `fixed`, and checks everything that must stay true.
+fn twist(path: &str, text: &str, quote: &str, fixed: &str, outside: &str, seed: u64) -> TwistedProgram {
+    let language = Language::from_path(&RepoPath::new(path).unwrap()).unwrap();
+    assert!(parses(language, text), "{path} is no program");
+    let before = text.replace(quote, fixed);
+    let versions = [tree(&[(path, &before)]), tree(&[(path, text)]), tree(&[(path, &before)])];
+    let marks = [mark(path, text, quote)];
+    let program = Program { versions: &versions, after: 1, before: Some(0), outside, marks: &marks, seed };
+    let twisted = program.twist(&TwistOperation::ALL).unwrap_or_else(|why| panic!("{path}: {why}"));
+    for files in &twisted.versions {
+        for (path, bytes) in files {
+            let text = String::from_utf8(bytes.clone()).unwrap();
+            assert!(parses(language, &text), "{path} cannot be parsed any more:\n{text}");
+        }
+    }
+    // The change is as large as it was.
+    let [old, new] = [&twisted.versions[0], &twisted.versions[1]].map(|files| {
+        let bytes = files.values().next().unwrap();
+        String::from_utf8(bytes.clone()).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
+    });
+    assert_eq!(old.iter().zip(&new).filter(|(old, new)| old != new).count(), 1, "{path}: {old:#?} {new:#?}");
+    let moved = &twisted.marks[0];
+    let line = &new[moved.lines.unwrap().start as usize - 1];
+    assert!(line.contains(moved.quote.as_deref().unwrap()), "{path}: {moved:?} is not on {line:?}");
+    assert_eq!(twisted.versions[0], twisted.versions[2], "the fix is the code before");
+    let again = program.twist(&TwistOperation::ALL).unwrap();
+    assert!(again.versions == twisted.versions && again.marks == twisted.marks, "the same seed gave another variant");
+    twisted
+}
+
+const PROGRAMS: [(&str, &str, &str, &str); 11] = [
+    (
+        "app/items.py",
+        "import logging\n\nlog = logging.getLogger()\n\n\ndef pick(rows, limit):\n    chosen = rows[:limit + 1]\n    \
+         log.info(\"picked some rows\")\n    return chosen\n\n\ndef drop(rows):\n    return [row for row in rows if row]\n",
+        "rows[:limit + 1]",
+        "rows[:limit]",
+    ),
+    (
+        "src/items.js",
+        "import fs from \"node:fs\";\n\nexport function pick(rows, limit) {\n  const chosen = rows.slice(0, limit + 1);\n  \
+         return { chosen };\n}\n\nexport function drop(rows) {\n  return rows.filter((row) => row);\n}\n",
+        "rows.slice(0, limit + 1)",
+        "rows.slice(0, limit)",
+    ),
+    (
+        "src/items.ts",
+        "import fs from \"node:fs\";\n\nexport function pick(rows: string[], limit: number): string[] {\n  \
+         const chosen = rows.slice(0, limit + 1);\n  return chosen;\n}\n\nexport function drop(rows: string[]): string[] {\n  \
+         return rows.filter((row) => row);\n}\n",
+        "rows.slice(0, limit + 1)",
+        "rows.slice(0, limit)",
+    ),
+    (
+        "src/View.tsx",
+        "import React from \"react\";\n\nexport function View(props: Props) {\n  const shown = props.limit + 1;\n  \
+         return <b>{shown}</b>;\n}\n\nexport function half(rows: string[]): number {\n  return rows.length;\n}\n",
+        "props.limit + 1",
+        "props.limit",
+    ),
+    (
+        "src/Items.java",
+        "package shop;\n\nclass Items {\n    int pick(int[] rows, int limit) {\n        int last = limit + 1;\n        \
+         return rows[last];\n    }\n\n    int drop(int[] rows) {\n        return rows.length;\n    }\n}\n",
+        "int last = limit + 1;",
+        "int last = limit;",
+    ),
+    (
+        "items/items.go",
+        "package items\n\n// pick takes rows.\nfunc pick(rows []int, limit int) []int {\n\tchosen := rows[:limit+1]\n\t\
+         return chosen\n}\n\nfunc drop(rows []int) int {\n\treturn len(pick(rows, 1))\n}\n",
+        "rows[:limit+1]",
+        "rows[:limit]",
+    ),
+    (
+        "src/items.rs",
+        "//! Items.\n\n/// Picks.\npub fn pick(rows: &[u8], limit: usize) -> &[u8] {\n    let last = limit + 1;\n    \
+         &rows[..last]\n}\n\nfn drop(rows: &[u8]) -> usize {\n    pick(rows, 1).len()\n}\n",
+        "let last = limit + 1;",
+        "let last = limit;",
+    ),
+    (
+        "src/items.c",
+        "#include <stddef.h>\n\nint pick(const int *rows, size_t limit)\n{\n    size_t last = limit + 1;\n    \
+         return rows[last];\n}\n\nint drop(const int *rows)\n{\n    return rows[0];\n}\n",
+        "size_t last = limit + 1;",
+        "size_t last = limit;",
+    ),
+    (
+        "src/items.cpp",
+        "#include <vector>\n\nint pick(const std::vector<int>& rows, int limit) {\n    int last = limit + 1;\n    \
+         return rows[last];\n}\n\nint drop(const std::vector<int>& rows) {\n    return rows[0];\n}\n",
+        "int last = limit + 1;",
+        "int last = limit;",
+    ),
+    (
+        "lib/items.rb",
+        "# frozen_string_literal: true\n\nclass Items\n  def pick(rows, limit)\n    chosen = rows.take(limit + 1)\n    \
+         chosen\n  end\n\n  def drop(rows)\n    rows.compact\n  end\nend\n",
+        "rows.take(limit + 1)",
+        "rows.take(limit)",
+    ),
+    (
+        "contracts/Items.sol",
+        "pragma solidity ^0.8.20;\n\ncontract Items {\n    function pick(uint256 rows, uint256 limit) public pure returns (uint256) {\n        \
+         uint256 last = limit + 1;\n        return rows % last;\n    }\n\n    function drop(uint256 rows) public pure returns (uint256) {\n        \
+         return rows;\n    }\n}\n",
+        "uint256 last = limit + 1;",
+        "uint256 last = limit;",
+    ),
+];
+
+#[test]
+fn a_program_in_every_language_has_variants() {
+    for (path, text, quote, fixed) in PROGRAMS {
+        let mut reordered = false;
+        for seed in 0..8 {
+            let twisted = twist(path, text, quote, fixed, "", seed);
+            let has = |operation| twisted.operations.contains_key(&operation);
+            assert!(has(TwistOperation::Rename), "{path} {:?}", twisted.operations);
+            assert!(has(TwistOperation::DeadCode), "{path} {:?}", twisted.operations);
+            reordered |= has(TwistOperation::Reorder);
+            let moves = !matches!(path.rsplit('.').next(), Some("java" | "rs"));
+            assert_eq!(has(TwistOperation::Move), moves, "{path} {:?}", twisted.operations);
+        }
+        assert!(reordered, "{path} was never put in another order");
+    }
+}
+
+#[test]
+fn what_is_said_elsewhere_stays() {
+    let (path, text, quote, fixed) = PROGRAMS[0];
+    let twisted = twist(path, text, quote, fixed, "from app.items import pick\nlimit\n\"picked some rows\"", 1);
+    let after = String::from_utf8(twisted.versions[1].get(path).expect("it is not moved").clone()).unwrap();
+    assert!(
+        after.contains("def pick(") && after.contains("limit + 1") && after.contains("\"picked some rows\""),
+        "{after}"
+    );
+    assert!(after.contains("rows[:") && !after.contains("    chosen ="), "{after}");
+    assert_eq!(twisted.operations.get(&TwistOperation::LogText), None);
+}
+
+#[test]
+fn moved_files_are_imported_by_their_new_names() {
+    let main = "from app.stock import read_all\n\n\ndef show(path):\n    return read_all(path)\n";
+    let stock = "import os\n\n\ndef read_all(path):\n    return os.listdir(path)\n";
+    let versions = [tree(&[("app/__init__.py", ""), ("app/show.py", main), ("app/stock.py", stock)])];
+    let program = Program { versions: &versions, after: 0, before: None, outside: "show", marks: &[], seed: 1 };
+    let twisted = program.twist(&[TwistOperation::Move]).unwrap();
+    assert_eq!(twisted.moves.keys().collect::<Vec<_>>(), ["app/stock.py"]);
+    let new = twisted.moves["app/stock.py"].strip_prefix("app/").unwrap().strip_suffix(".py").unwrap();
+    let main = String::from_utf8(twisted.versions[0]["app/show.py"].clone()).unwrap();
+    assert!(main.starts_with(&format!("from app.{new} import read_all\n")), "{main}");
+}
