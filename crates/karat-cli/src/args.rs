@@ -2,6 +2,7 @@
 
 mod assess;
 mod compare;
+mod fix;
 mod help;
 mod judge;
 mod label;
@@ -16,6 +17,7 @@ mod worker;
 
 pub(crate) use assess::{AssessArgs, IngestArgs, LogsCommand, TrecArgs};
 pub(crate) use compare::{BaselineCommand, CompareArgs, GateArgs, PowerArgs};
+pub(crate) use fix::FixArgs;
 pub(crate) use help::{Block, arrange, read_blocks};
 pub(crate) use judge::{
     AgreeArgs, CalibrateCommand, EvalArgs, ExchangeArgs, FitArgs, FittedArgs, JudgeCommand, MatchArgs, ProbeArgs,
@@ -34,7 +36,7 @@ pub(crate) use store::{ServeArgs, StoreArgs, StoreCommand};
 pub(crate) use store_place::{StorePlace, check_store_variable, require_answer, within_folder};
 pub(crate) use suite::{
     CheckArgs, DriftArgs, ExpectArgs, ImportArgs, InitArgs, KeyArgs, SuiteAddArgs, SuiteAdoptArgs, SuiteCommand,
-    SuiteGcArgs, SuiteProveArgs,
+    SuiteGcArgs, SuiteProveArgs, SuiteTwistArgs,
 };
 pub(crate) use worker::{StopArgs, WorkerArgs};
 
@@ -249,6 +251,7 @@ Examples:
   karat compare latest --ranks                      the range of ranks of every tool
   karat compare latest --all-pairs --cluster repo   every pair of tools; cases of one repository are one cluster
   karat compare old.json new.json --intersection    if goldens were added in between
+  karat compare original.json twisted.json --twisted   what is only found on the original
   karat compare before.json after.json -o compare.md
   karat compare monday tuesday --cluster bundle     two assessments of documents, requirement by requirement
 
@@ -302,6 +305,22 @@ Examples:
 
 Without --submission the files in SUITE/submissions/ are scored.")]
     Score(ScoreArgs),
+    /// Measure which findings suffice for a repair.
+    ///
+    /// A fixer gets the code and one finding, nothing else; the golden's hidden proof decides whether it is repaired.
+    #[command(after_help = "\
+Examples:
+  karat fix my-suite --with ./my-fixer.toml                       what the suite's submissions found
+  karat fix my-suite --with ./my-fixer.toml --submission scan.sarif
+  karat fix latest --with my-fixer --tool my-reviewer -j 4        what one tool of a stored run found
+  karat fix latest --with my-fixer --only language=go --json
+  karat fix latest --with my-fixer --report report.json && karat gate report.json --min fix_through=0.3
+  karat fix latest --with my-fixer --retry-failed                 run the fixer again where it failed
+
+A fixer is a tool with kind = \"fixer\". It runs in the sandbox on a copy of the code, for each finding that matches a required golden
+with a proof. A golden counts if its proof fails on the change and passes on its own fix on this machine. Results are kept beside the
+store: what did not change is not run again, and a stopped command goes on where it was. See docs/fix-through.md.")]
+    Fix(FixArgs),
     /// Render a stored report in any format.
     #[command(after_help = "\
 Examples:

@@ -54,6 +54,7 @@ fn run(arguments: Arguments) -> Result<Exit> {
         Command::Baseline(args) => commands::compare::run_baseline(args),
         Command::Power(args) => commands::compare::run_power(args),
         Command::Score(args) => commands::score::run(&args),
+        Command::Fix(args) => commands::fix::run(&args, arguments.threads),
         Command::Report(args) => commands::report::run(&args),
         Command::Plot(args) => commands::report::plot(&args),
         Command::Explain(args) => commands::score::explain(&args),
@@ -90,6 +91,7 @@ fn end(result: Result<Exit>) -> ExitCode {
     match failure {
         Failure::BrokenPipe => Exit::Ok.into(),
         Failure::Message(category, _) => Exit::from(category).into(),
+        Failure::Outage(_) => Exit::Failed.into(),
         Failure::Faults(_) => Exit::BadInput.into(),
     }
 }

@@ -5,7 +5,7 @@ use crate::exit::{Exit, Failure, Result};
 use crate::terminal::{look, print, print_stderr, word};
 use karat::report_view::gather;
 use karat::suite::LoadedSuite;
-use karat::tables::{EXTENSION, RunFacts, TablesInput, check_target};
+use karat::tables::{CaseTables, EXTENSION, RunFacts, TablesInput, check_target};
 use karat::work::Scoring;
 use karat_core::trial::Trial;
 use karat_format::diagnostic::harmless;
@@ -73,8 +73,28 @@ pub(crate) struct ReportOutput<'a> {
     pub(crate) from: Option<(&'a LoadedSuite, &'a [Trial])>,
     /// Earlier reports, oldest first.
     pub(crate) earlier: Vec<EarlierReport>,
-    /// What tables have beside the report; default: the trials above.
-    pub(crate) tables: Option<TablesInput<'a>>,
+    /// Where tables come from; default: the report and the trials above.
+    pub(crate) tables: Option<TableSource<'a>>,
+}
+
+/// Where the rows of tables come from.
+pub(crate) enum TableSource<'a> {
+    Input(TablesInput<'a>),
+    /// They were written while cases were scored.
+    Scored(Vec<CaseTables>, &'a Scoring),
+}
+
+impl TableSource<'_> {
+    fn write(&mut self, folder: &Path) -> Result<()> {
+        match self {
+            Self::Input(input) => input.write(folder)?,
+            Self::Scored(written, scoring) => {
+                let Some(at) = written.iter().position(|tables| tables.folder() == folder) else { return Ok(()) };
+                written.remove(at).finish(scoring)?
+            }
+        };
+        Ok(())
+    }
 }
 
 impl<'a> ReportOutput<'a> {
@@ -83,7 +103,7 @@ impl<'a> ReportOutput<'a> {
     }
 
     pub(crate) fn of_scoring(scoring: &'a Scoring, loaded: &'a LoadedSuite, run: Option<&'a RunFacts>) -> Self {
-        let tables = Some(TablesInput::of_scoring(scoring, run));
+        let tables = Some(TableSource::Input(TablesInput::of_scoring(scoring, run)));
         Self { tables, ..Self::new(&scoring.report, loaded, &scoring.trials) }
     }
 }
@@ -100,23 +120,45 @@ pub(crate) fn writes_tables(args: &OutputArgs) -> bool {
     args.outputs.iter().any(|path| is_tables(path))
 }
 
+/// The requested folders of tables.
+pub(crate) fn case_tables(args: &OutputArgs) -> Vec<CaseTables> {
+    args.outputs.iter().filter(|path| is_tables(path)).cloned().map(CaseTables::new).collect()
+}
+
 fn is_tables(path: &Path) -> bool {
     extension(path) == EXTENSION
 }
 
 /// Prints the report, then writes the files, so that an unwritable file does not lose the result.
 pub(crate) fn write(shown: ReportOutput<'_>, args: &OutputArgs) -> Result<Exit> {
+    let (view, tables) = gather_view(shown, args);
+    let name = if args.json { "json" } else { args.format.as_deref().unwrap_or("table") };
+    // Standard output may be closed; the files are written all the same.
+    let printed = print(&named(name)?.render(&view, &look()));
+    save_view(&view, tables, args)?;
+    printed
+}
+
+/// Writes the report's files and prints nothing.
+pub(crate) fn save_report(shown: ReportOutput<'_>, args: &OutputArgs) -> Result<()> {
+    let (view, tables) = gather_view(shown, args);
+    save_view(&view, tables, args)
+}
+
+fn gather_view<'a>(shown: ReportOutput<'a>, args: &OutputArgs) -> (ReportView<'a>, TableSource<'a>) {
     let ReportOutput { report, name, run, from, earlier, tables } = shown;
-    let tables = tables.unwrap_or_else(|| TablesInput::of_report(report, from.map_or(&[], |(_, trials)| trials)));
+    let of_report = || TableSource::Input(TablesInput::of_report(report, from.map_or(&[], |(_, trials)| trials)));
+    let tables = tables.unwrap_or_else(of_report);
     let view = if shows_more(args) {
         let sources = from.map(|(loaded, trials)| Sources { suite: &loaded.suite, trials, code: loaded });
         ReportView { name, run, ..gather(report, earlier, sources) }
     } else {
         ReportView::new(report)
     };
-    let name = if args.json { "json" } else { args.format.as_deref().unwrap_or("table") };
-    // Standard output may be closed; the files are written all the same.
-    let printed = print(&named(name)?.render(&view, &look()));
+    (view, tables)
+}
+
+fn save_view(view: &ReportView<'_>, mut tables: TableSource<'_>, args: &OutputArgs) -> Result<()> {
     for path in &args.outputs {
         if is_tables(path) {
             tables.write(path)?;
@@ -125,12 +167,12 @@ pub(crate) fn write(shown: ReportOutput<'_>, args: &OutputArgs) -> Result<Exit> 
         }
         match of_file(path)? {
             // It may be large, and need not be in memory a second time.
-            format if format.name == "json" => save_with(path, &mut |out| write_json(report, out))?,
-            format => save(path, format.render(&view, &PLAIN).as_bytes())?,
+            format if format.name == "json" => save_with(path, &mut |out| write_json(view.report, out))?,
+            format => save(path, format.render(view, &PLAIN).as_bytes())?,
         }
         print_written(path);
     }
-    printed
+    Ok(())
 }
 
 /// Appends the Markdown report to GITHUB_STEP_SUMMARY, if set.

@@ -79,7 +79,7 @@ pub(crate) fn print_next(commands: &[String]) {
 pub(crate) fn print_failure(failure: &Failure) {
     match failure {
         Failure::BrokenPipe => {}
-        Failure::Message(_, message) => {
+        Failure::Message(_, message) | Failure::Outage(message) => {
             let lines: Vec<_> = message.lines().map(harmless).collect();
             print_always(&format!("error: {}", lines.join("\n")));
         }

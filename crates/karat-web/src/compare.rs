@@ -9,7 +9,7 @@ use super::state::{LIST_LIFETIME, State, current_period};
 use axum::extract::{Query, State as Shared};
 use axum::http::StatusCode;
 use karat::compare::pair_tools;
-use karat::comparison::{Refusal, Request, Side, compare, refusals};
+use karat::comparison::{PairBy, Refusal, Request, Side, compare, refusals};
 use karat::report_source::AnyReport;
 use karat_core::clusters::ClusterBy;
 use karat_core::comparison::Rules;
@@ -117,7 +117,7 @@ fn compare_runs(
     };
     let pairs: Vec<(&Side, &Side)> = pairs.iter().map(|(a, b)| (a, b)).collect();
     let mut refused: Vec<Refusal> = Vec::new();
-    for refusal in pairs.iter().flat_map(|(a, b)| refusals(a, b, intersection)) {
+    for refusal in pairs.iter().flat_map(|(a, b)| refusals(a, b, PairBy::intersection(intersection))) {
         if !refused.contains(&refusal) {
             refused.push(refusal);
         }
@@ -129,7 +129,12 @@ fn compare_runs(
     // Use the same clusters in the comparison as in the reports.
     let [asked, other] = [a_report, b_report].map(|report| report.cluster_by());
     let cluster = if asked == other { asked } else { ClusterBy::Default };
-    let request = Request { metrics: &[], cluster: &cluster, rules: Rules::default(), intersection };
+    let request = Request {
+        metrics: &[],
+        cluster: &cluster,
+        rules: Rules::default(),
+        pair_by: PairBy::intersection(intersection),
+    };
     let compared = compare(&pairs, &request).map(|comparison| Compared { comparison, only });
     Ok(compared.map_err(|failure| vec![code_spans(&as_sentence(&failure.text()))]))
 }

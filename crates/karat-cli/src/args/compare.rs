@@ -35,6 +35,11 @@ pub(crate) struct CompareArgs {
     /// The cases with the same goldens are compared.
     #[arg(long)]
     pub(crate) intersection: bool,
+    /// Compare with a twisted copy of the suite.
+    ///
+    /// The first report is on the original, the others on what `karat suite twist` made of it; goldens are paired.
+    #[arg(long, conflicts_with_all = ["intersection", "all_pairs", "ranks"])]
+    pub(crate) twisted: bool,
     /// Compare every pair of tools of one report.
     #[arg(long, conflicts_with = "ranks")]
     pub(crate) all_pairs: bool,

@@ -10,7 +10,7 @@ use clap::{Arg, ArgAction, Command};
 const GROUPS: &[(&str, &[&str])] = &[
     ("Start", &["init", "check", "run", "score", "import", "tools", "doctor"]),
     ("Understand", &["report", "explain", "plot", "serve", "replay", "metrics", "profile"]),
-    ("Decide", &["compare", "gate", "baseline", "power"]),
+    ("Decide", &["compare", "gate", "baseline", "power", "fix"]),
     ("Judge and label", &["judge", "label", "calibrate"]),
     ("Documents", &["assess", "ingest", "logs", "trec"]),
     ("Maintain", &["suite", "drift", "expect", "key", "store", "worker", "stop", "schema", "completions", "man"]),
@@ -79,6 +79,7 @@ const RARE: &[&str] = &[
     "intersection",
     "judge_cache",
     "min_candidate_length",
+    "model_cutoff",
     "no_rerank",
     "proportions",
     "require_isolation",
@@ -90,6 +91,7 @@ const RARE: &[&str] = &[
     "shard",
     "trec",
     "trial_number",
+    "twisted",
 ];
 
 const GENERAL: &str = "General";

@@ -3,6 +3,7 @@
 use super::{AskArgs, IntervalArgs, RuleArgs, StorePlace, TrialArgs, choice, positive, within};
 use clap::Args;
 use karat::tool::grants::Allowance;
+use karat_format::case::is_date;
 use karat_format::report::DetailV1;
 use karat_report::plot::Theme;
 use karat_sandbox::Isolation::{self, Bubblewrap, Landlock, Process};
@@ -94,6 +95,11 @@ pub(crate) struct RunArgs {
     /// Random seed; default: derived from the data.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// Day the model's training ended.
+    ///
+    /// YYYY-MM-DD. Cases made until then may have been in its training data: the slice `made` shows them apart.
+    #[arg(long, value_name = "DATE", value_parser = date)]
+    pub(crate) model_cutoff: Option<String>,
     /// Detail of single trials: none, misses or all.
     ///
     /// none: figures alone; misses: also missed goldens and false alarms; all: every finding and pair. The trials are stored
@@ -208,6 +214,11 @@ pub(crate) struct ScoreArgs {
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) intervals: IntervalArgs,
+    /// Day the model's training ended.
+    ///
+    /// YYYY-MM-DD. Cases made until then may have been in its training data: the slice `made` shows them apart.
+    #[arg(long, value_name = "DATE", value_parser = date)]
+    pub(crate) model_cutoff: Option<String>,
     /// Detail of single trials: none, misses or all.
     ///
     /// none: figures alone; misses: also missed goldens and false alarms; all: every finding and pair. With none and misses,
@@ -334,4 +345,11 @@ pub(crate) struct PlotArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) store: StorePlace,
+}
+
+fn date(text: &str) -> Result<String, String> {
+    match is_date(text) {
+        true => Ok(text.to_owned()),
+        false => Err("expected a day as YYYY-MM-DD, such as 2026-03-31".to_owned()),
+    }
 }

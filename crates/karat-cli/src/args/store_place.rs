@@ -63,12 +63,10 @@ pub(crate) fn within_folder(location: StoreLocation) -> StoreLocation {
 
 /// Fails if a location is a server that cannot be used.
 pub(crate) fn require_answer(location: &StoreLocation) -> Result<()> {
-    if location.as_server().is_none() {
-        return Ok(());
-    }
-    match Store::read_only(location) {
+    let Some(server) = location.as_server() else { return Ok(()) };
+    match Store::ask_server(server) {
         // What writes makes the store, or brings it up to date.
-        Ok(_) | Err(StoreError::Missing { .. } | StoreError::ReadOnly { .. }) => Ok(()),
+        Ok(()) | Err(StoreError::Missing { .. } | StoreError::ReadOnly { .. }) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }

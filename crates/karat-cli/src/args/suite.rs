@@ -221,6 +221,49 @@ A proof is run twice on a copy of after/, and twice with its patch applied, in t
 proven, passes on both, fails on both, flaky, no toolchain and broken. They are kept in proofs.json of the suite with hashes of code, proof
 and patch. The exit code is 0 if everything that has a toolchain here is proven, and 1 otherwise.")]
     Prove(SuiteProveArgs),
+    /// Write a copy whose code reads differently.
+    ///
+    /// Its cases mean the same: what a tool finds on the original alone, it may have remembered.
+    #[command(after_help = "\
+Examples:
+  karat suite twist my-suite --to twisted
+  karat suite twist my-suite --to twisted --seed 7 --prove
+  karat suite twist my-suite --to twisted --only language=go
+  karat compare original.json twisted.json --twisted   what is found on the original alone
+
+Variables and functions get other names, functions another order, files other names; functions that nothing calls are added, and texts
+that only a log gets are changed. Code before and after, fixes and the lines and quotes of goldens are changed alike. A name that a
+proof, a pull request, a golden or any file without a grammar mentions stays. Cases keep their ids and canaries and say what they come
+from. Code in C, C++, Go, Java, JavaScript, Python, Ruby, Rust, Solidity and TypeScript is twisted; other cases are copied and counted.
+The same seed gives the same files.")]
+    Twist(SuiteTwistArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SuiteTwistArgs {
+    /// Suite folder, or name of a built-in suite.
+    #[arg(value_name = "SUITE")]
+    pub(crate) suite: String,
+    /// New folder for the copy.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) to: PathBuf,
+    /// Random seed.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Twist only matching cases; repeatable.
+    ///
+    /// A case id, or language=, category=, difficulty=, tier= or repo=; `*` is any text. Their twins come along; other cases are not
+    /// in the copy.
+    #[arg(long, value_name = "CASES", num_args = 1..)]
+    pub(crate) only: Vec<String>,
+    /// Run the proofs of the copy.
+    ///
+    /// As `karat suite prove FOLDER` does. The exit code is 1 if one does not hold.
+    #[arg(long)]
+    pub(crate) prove: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -17,9 +17,21 @@ use serde_json::json;
 pub(crate) fn run(args: CompareArgs) -> Result<Exit> {
     check_extensions(&args.outputs, &["json", "md", "txt"])?;
     let store = args.store.location()?;
-    let CompareArgs { reports, tools, metrics, cluster, margin, intersection, all_pairs, ranks, seed, .. } = args;
-    let request =
-        CompareRequest { reports, tools, metrics, cluster, margin, intersection, all_pairs, ranks, seed, store };
+    let CompareArgs { reports, tools, metrics, cluster, margin, intersection, twisted, all_pairs, ranks, seed, .. } =
+        args;
+    let request = CompareRequest {
+        reports,
+        tools,
+        metrics,
+        cluster,
+        margin,
+        intersection,
+        twisted,
+        all_pairs,
+        ranks,
+        seed,
+        store,
+    };
     let comparison = compare_reports(&request, &mut JudgeProgress::new(false))?;
     show(args.json, &comparison, |look| compare::draw(&comparison, look))?;
     save_drawn(&args.outputs, |extension| match extension {

@@ -3,6 +3,7 @@
 pub(crate) mod assess;
 pub(crate) mod calibrate;
 pub(crate) mod compare;
+pub(crate) mod fix;
 pub(crate) mod import;
 pub(crate) mod judge;
 pub(crate) mod label;

@@ -5,7 +5,8 @@ use super::run::load_results;
 use crate::args::{PlotArgs, ReportArgs};
 use crate::exit::{Category, Exit, Failure, Result};
 use crate::outputs::{
-    self, ReportOutput, check_extensions, explain_command, extension, is_table_only, print_written, save, writes_tables,
+    self, ReportOutput, TableSource, check_extensions, explain_command, extension, is_table_only, print_written, save,
+    writes_tables,
 };
 use crate::progress::JudgeProgress;
 use crate::terminal::{note, print_next, show, word};
@@ -17,7 +18,7 @@ use karat::run_loader::{self, StoredRun};
 use karat::submissions::open_lines;
 use karat::suggestion;
 use karat::suite::{LoadedSuite, load_suite};
-use karat::tables::StoredResults;
+use karat::tables::TablesInput;
 use karat_core::trial::Trial;
 use karat_format::recorded::read_trials;
 use karat_format::report::ReportV1;
@@ -58,6 +59,12 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit> {
         true => of_run(last, args, more)?,
         false => (read_report(path)?.0, more.then(|| of_suite(args)).transpose()?.flatten()),
     };
+    let has_tables = writes_tables(&args.output);
+    if has_tables && !is_run && !report.detail.is_all() {
+        let message = "does not have all pairs, which tables need; write them when scoring, with -o and any --detail";
+        return Err(Failure::usage(format!("{last} {message}")));
+    }
+    let full = (has_tables && !is_run && args.detail.is_some()).then(|| report.clone());
     if let Some(detail) = args.detail {
         reduce(&mut report, detail).map_err(|why| Failure::usage(format!("{last}: {why}")))?;
     }
@@ -67,11 +74,16 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit> {
         note(&format!("{name} differs from the input of the report; code and texts may not fit"));
     }
     let from = from.as_ref().map(|(loaded, trials)| (loaded, trials.as_slice()));
-    let results = match is_run && writes_tables(&args.output) {
+    let results = match is_run && has_tables {
         true => Some(load_results(&mut args.store.open()?, last)?),
         false => None,
     };
-    let tables = results.as_ref().map(StoredResults::tables);
+    let tables = match (&results, &full) {
+        (Some(results), _) => Some(results.tables()),
+        (None, Some(full)) => Some(TablesInput::of_report(full, from.map_or(&[], |(_, trials)| trials))),
+        (None, None) => None,
+    };
+    let tables = tables.map(TableSource::Input);
     let exit = outputs::write(ReportOutput { report: &report, name, run, from, earlier, tables }, &args.output)?;
     if is_table_only(&args.output) {
         let place = args.store.flag();

@@ -1,9 +1,8 @@
 //! `karat run` and `replay`: trials with their progress, prompts and signals, the report and suggested commands.
 
-use super::score::require_detail_for_tables;
 use crate::args::{ReplayArgs, RunArgs};
 use crate::exit::{Exit, Failure, Result};
-use crate::outputs::{self, ReportOutput, explain_command, writes_tables};
+use crate::outputs::{self, ReportOutput, TableSource, explain_command, writes_tables};
 use crate::progress::{JudgeProgress, Progress, at_terminal};
 use crate::signals::{cancel_on_signals, end_at_once};
 use crate::terminal::{note, note_problem, print_always, print_next, print_stderr, show, word};
@@ -52,7 +51,6 @@ pub(crate) fn run(args: &RunArgs, jobs: Option<usize>) -> Result<Exit> {
 /// What was asked for, and who shows what happens.
 pub(super) fn start(args: &RunArgs, jobs: Option<usize>) -> Result<(EvaluateRequest, RunObserver<'_>)> {
     outputs::check(&args.output)?;
-    require_detail_for_tables(args.detail, &args.output)?;
     Ok((request(args, jobs)?, RunObserver::new(args)))
 }
 
@@ -80,6 +78,7 @@ fn request(args: &RunArgs, jobs: Option<usize>) -> Result<EvaluateRequest> {
         max_tries: args.max_tries,
         plan_only: args.dry_run,
         detail: args.detail,
+        model_cutoff: args.model_cutoff.clone(),
         ..EvaluateRequest::new("", &[], args.store.location()?, supervisor)
     })
 }
@@ -93,6 +92,7 @@ fn print_ignored(args: &RunArgs) {
         ("--skip", !args.skip.is_empty()),
         ("--shard", args.shard.is_some()),
         ("--model", args.sandbox.model.is_some()),
+        ("--model-cutoff", args.model_cutoff.is_some()),
         ("--seed", args.seed.is_some()),
         ("--judge", args.ask.judge.is_some()),
         ("--consensus", args.ask.panel.consensus.is_some()),
@@ -181,7 +181,14 @@ fn finish(args: &RunArgs, evaluated: Evaluated) -> Result<Exit> {
     let Evaluated { mut store, mut run, scoring, ending, first_failure } = evaluated;
     let facts = RunFacts::take(&mut run);
     let stderr = first_failure.and_then(|first| stderr_command(args, &run.info, &mut store, &first.key));
-    outputs::write(ReportOutput::of_scoring(&scoring, &run.loaded, Some(&facts)), &args.output)?;
+    let mut shown = ReportOutput::of_scoring(&scoring, &run.loaded, Some(&facts));
+    // A report with less detail does not have all pairs; the store has.
+    let needs_pairs = writes_tables(&args.output) && !scoring.report.detail.is_all();
+    let results = needs_pairs.then(|| load_results(&mut store, run.info.id.as_str())).transpose()?;
+    if let Some(results) = &results {
+        shown.tables = Some(TableSource::Input(results.tables()));
+    }
+    outputs::write(shown, &args.output)?;
     outputs::step_summary(&scoring.report)?;
     if !args.output.json && args.output.format.is_none() {
         next_steps(args, &run, &scoring.report, &store, stderr.as_deref());
@@ -297,7 +304,8 @@ fn next_steps(args: &RunArgs, run: &StoredRun, report: &ReportV1, store: &Store,
     } else if executed && report.tools.iter().any(|tool| tool.unavailable() > 0) {
         steps.push(format!("karat run --resume {short}{place}"));
     }
-    let kept = format!("Run {short}{name} is stored in {shown}, with its full report.");
+    let what = if report.detail.is_all() { "full report" } else { "report" };
+    let kept = format!("Run {short}{name} is stored in {shown}, with its {what}.");
     print_stderr(&harmless(&kept));
     print_next(&steps);
 }
@@ -327,7 +335,7 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit> {
     let report = run_loader::report(&mut store, run.info.id.as_str(), &mut JudgeProgress::new(false))?.1;
     let trials: Vec<Trial> = run.trials.into_iter().map(|stored| stored.trial).collect();
     let results = writes_tables(&args.output).then(|| load_results(&mut store, run.info.id.as_str())).transpose()?;
-    let tables = results.as_ref().map(StoredResults::tables);
+    let tables = results.as_ref().map(|results| TableSource::Input(results.tables()));
     outputs::write(ReportOutput { tables, ..ReportOutput::new(&report, &run.loaded, &trials) }, &args.output)
 }
 

@@ -1,15 +1,15 @@
 //! `karat score` and `explain`.
 
-use crate::args::{ExplainArgs, OutputArgs, ScoreArgs};
-use crate::exit::{Exit, Failure, Result};
-use crate::outputs::{self, ReportOutput, explain_command, is_table_only, save_with};
+use crate::args::{ExplainArgs, ScoreArgs};
+use crate::exit::{Exit, Result};
+use crate::outputs::{self, ReportOutput, TableSource, explain_command, is_table_only, save_with};
 use crate::progress::JudgeProgress;
 use crate::terminal::{flags, notes, print_next, show, verbosity, word};
 use karat::explain::{ExplainRequest, Explained, explain as explain_case};
 use karat::judge::run::refuse_incomplete;
-use karat::score::{ScoreRequest, ScoreSource, score};
+use karat::score::{ScoreRequest, ScoreSource, score, score_observed};
 use karat_format::recorded::write_judgements;
-use karat_format::report::{DetailV1, ReportV1};
+use karat_format::report::ReportV1;
 use karat_report::explain::{CaseExplanation, candidate_json, draw, refused_findings};
 use karat_report::label_command;
 use karat_store::StoreLocation;
@@ -22,7 +22,6 @@ const MORE_CANDIDATES: usize = 10;
 
 pub(crate) fn run(args: &ScoreArgs) -> Result<Exit> {
     outputs::check(&args.output)?;
-    require_detail_for_tables(args.detail, &args.output)?;
     let store = args.store.location()?;
     let source = ScoreSource::resolve(&args.suite, &store);
     let request = ScoreRequest {
@@ -33,28 +32,34 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit> {
         label_source: label_source(args, &source),
         detail: args.detail,
         keep_voices: args.save_judgements.is_some(),
+        model_cutoff: args.model_cutoff.clone(),
         ..args.trials.request(source, &args.ask, &args.rules, store)
     };
-    let scored = score(&request, &mut JudgeProgress::new(false))?;
+    let mut judge = JudgeProgress::new(false);
+    let mut tables = Vec::new();
+    // A report with less detail does not have all pairs, so tables are written while there are any.
+    let scored = match args.detail.is_all() || !outputs::writes_tables(&args.output) {
+        true => score(&request, &mut judge)?,
+        false => {
+            tables = outputs::case_tables(&args.output);
+            score_observed(&request, &mut judge, &mut tables)?
+        }
+    };
     let report = &scored.scoring.report;
     if let Some(path) = &args.save_judgements {
         save_with(path, &mut |out| write_judgements(out, &scored.scoring.voices))?;
     }
-    outputs::write(ReportOutput::of_scoring(&scored.scoring, &scored.loaded, scored.run.as_ref()), &args.output)?;
+    let mut shown = ReportOutput::of_scoring(&scored.scoring, &scored.loaded, scored.run.as_ref());
+    if !tables.is_empty() {
+        shown.tables = Some(TableSource::Scored(tables, &scored.scoring));
+    }
+    outputs::write(shown, &args.output)?;
     outputs::step_summary(report)?;
     if is_table_only(&args.output) {
         next_steps(args, &request.source, report);
     }
     refuse_incomplete(report, args.allow_incomplete_judging)?;
     Ok(super::run::expectation(report))
-}
-
-/// Tables of pairs need every pair, which a report with less detail does not have.
-pub(super) fn require_detail_for_tables(detail: DetailV1, output: &OutputArgs) -> Result<()> {
-    match outputs::writes_tables(output) && !detail.is_all() {
-        true => Err(Failure::usage("tables need --detail all: with less, the report does not have all pairs")),
-        false => Ok(()),
-    }
 }
 
 /// Suggests the next commands: explain the worst case of the best tool, label pairs that decide the ranking, and write a report.

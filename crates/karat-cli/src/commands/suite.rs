@@ -1,6 +1,7 @@
 //! `karat suite`, `init`, `check` and `drift`.
 
 mod prove;
+mod twist;
 
 use super::store::size;
 use crate::args::{CheckArgs, DriftArgs, InitArgs, SuiteAddArgs, SuiteAdoptArgs, SuiteCommand, SuiteGcArgs};
@@ -103,6 +104,7 @@ pub(crate) fn run(command: SuiteCommand, jobs: Option<usize>) -> Result<Exit> {
         SuiteCommand::Adopt(args) => adopt_confirmed(args),
         SuiteCommand::Gc(args) => gc(&args),
         SuiteCommand::Prove(args) => prove::run(args, jobs),
+        SuiteCommand::Twist(args) => twist::run(args, jobs),
     }
 }
 

@@ -1,9 +1,11 @@
 //! The workers of `deploy/slurm`, submitted to a real Slurm on this host.
 
-use crate::project::{CommandOutput, Project, report_skipped, root};
+use crate::project::{CommandOutput, Project, root};
 use karat_test_servers::{Postgres, Slurm, or_skip, wait_for};
+use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
 
 /// Where workers find the settings of the user who submits them.
 const SETTINGS: &str = "home/.config/karat/worker.env";
@@ -23,6 +25,21 @@ fn submit(slurm: &Slurm, project: &Project, programs: &Path, flags: &str) -> Com
     command.env_remove("KARAT_STORE").env_remove("KARAT_SETTINGS").current_dir(project.path(""));
     command.args(flags.split(' ')).arg(root().join("deploy/slurm/workers.sbatch"));
     CommandOutput::start(&mut command)
+}
+
+/// A process that ends with the test.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn read_if_there(file: &Path) -> String {
+    std::fs::read_to_string(file).unwrap_or_default()
 }
 
 /// A project with a shell script in place of `karat`.
@@ -71,31 +88,55 @@ fn only_the_worker_gets_the_signal_to_end() {
     assert_eq!(project.read("ended"), "got=\n");
 }
 
+/// Waits until all tasks of a job have ended, and checks that they succeeded.
+#[track_caller]
+fn wait_for_job(slurm: &Slurm, job: &str, logs: impl Fn() -> String) {
+    let states = || {
+        let output = slurm.command("scontrol").args(["--oneliner", "show", "job", job]).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let states = text.split_whitespace().filter_map(|word| word.strip_prefix("JobState="));
+        states.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let unfinished = ["PENDING", "RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "REQUEUED"];
+    let ended = wait_for("the job ends", || {
+        let states = states();
+        (!states.is_empty() && states.iter().all(|state| !unfinished.contains(&state.as_str()))).then_some(states)
+    });
+    let context = || format!("{:?}\nSlurm:\n{}\nworkers:\n{}", states(), slurm.log(), logs());
+    let ended = ended.unwrap_or_else(|why| panic!("{why}: {}", context()));
+    assert!(ended.iter().all(|state| state == "COMPLETED"), "{}", context());
+}
+
 #[test]
-#[ignore = "not reliable yet"]
 fn array_completes_a_run() {
-    if Project::new().run("worker --help").code != Some(0) {
-        report_skipped("this `karat` has no workers");
-        return;
-    }
     let Some(postgres) = or_skip(Postgres::shared()) else { return };
     let Some(slurm) = or_skip(Slurm::start()) else { return };
     let url = postgres.new_database().unwrap();
     let project = Project::new();
     let plan = "run starter --tool patterns --trials 3";
-    project.ok(&format!("{plan} --no-work --store {url}"));
-    // Workers have no more rights than they need.
+    let mut planner = project.process();
+    planner.args(plan.split(' ')).args(["--no-work", "--store", &url]).stdout(Stdio::null());
+    let mut planner = Ended(planner.stderr(File::create(project.path("planner.log")).unwrap()).spawn().unwrap());
     let database = url.rsplit('/').next().unwrap();
+    let queued = "SELECT COUNT(*) FROM queue_units";
+    let is_queued = || postgres.psql(database, queued).is_ok_and(|count| count.trim() != "0").then_some(());
+    wait_for("the run is queued", is_queued).unwrap();
+    // Workers have no more rights than they need.
     let roles = std::fs::read_to_string(root().join("deploy/postgres/roles.sql")).unwrap();
     postgres.psql(database, &roles).unwrap();
     postgres.psql(database, "ALTER ROLE karat_worker PASSWORD 'worker'").unwrap();
     project
         .write(SETTINGS, format!("KARAT_STORE={}\nPGPASSWORD=worker\n", url.replace("karat:karat@", "karat_worker@")));
-    submit(&slurm, &project, &program_folder(), "--wait --array=0-1 --cpus-per-task=2 --output=worker-%a.log")
-        .expect(0);
+    let flags = "--parsable --array=0-1 --cpus-per-task=2 --output=worker-%a.log";
+    let job = submit(&slurm, &project, &program_folder(), flags).expect(0).out;
+    let logs =
+        || ["planner.log", "worker-0.log", "worker-1.log"].map(|file| read_if_there(&project.path(file))).concat();
+    wait_for_job(&slurm, job.trim(), logs);
+    let followed = wait_for("the run is followed to its end", || planner.0.try_wait().unwrap());
+    assert!(followed.unwrap_or_else(|why| panic!("{why}: {}", logs())).success(), "{}", logs());
 
     let runs = project.json(&format!("store list --json --store {url}"));
-    assert!(runs.to_string().contains("\"status\":\"complete\""), "{runs}\n{}", project.read("worker-0.log"));
+    assert_eq!(runs[0]["state"], "complete", "{runs}\n{}", logs());
     project.ok(&format!("{plan} --store alone"));
     let trials =
         |store: &str| project.json(&format!("report latest --json --store {store}"))["tools"][0]["outcomes"].take();

@@ -62,6 +62,7 @@ fn what_names_no_store_is_refused_by_every_command() {
         ("postgres://".to_owned(), "names no host"),
         (format!("postgres://u:{PASSWORD}@db.example.org"), "names no database"),
         (format!("postgres://u:x/{PASSWORD}@db.example.org/karat"), "cannot be read"),
+        (format!("postgres://u:1/{PASSWORD}@db.example.org/karat"), "password as %2F"),
     ];
     for (url, why) in &refused {
         for line in COMMANDS {

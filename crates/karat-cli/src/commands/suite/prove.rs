@@ -19,6 +19,13 @@ use std::sync::OnceLock;
 
 pub(super) fn run(args: SuiteProveArgs, jobs: Option<usize>) -> Result<Exit> {
     let SuiteProveArgs { suite, only, force, json } = args;
+    let report = prove(suite, &only, force, jobs)?;
+    show(json, &report, |style| table(&report, style))?;
+    Ok(finish(&report))
+}
+
+/// Runs the proofs of a suite, and shows how far it is.
+pub(super) fn prove(suite: String, only: &[String], force: bool, jobs: Option<usize>) -> Result<ProveReport> {
     let EvaluateRequest { environment, supervisor, .. } = EvaluateRequest::new("", &[], Path::new(""), supervisor()?);
     let only = only.iter().map(|pattern| CasePattern::parse(pattern)).collect::<Result<_>>()?;
     let selection = Selection { only, ..Selection::default() };
@@ -42,15 +49,18 @@ pub(super) fn run(args: SuiteProveArgs, jobs: Option<usize>) -> Result<Exit> {
     if report.isolation == "process" {
         note_problem("no sandbox works here: proofs could read and write whatever you can; `karat doctor` says why");
     }
-    show(json, &report, |style| table(&report, style))?;
+    Ok(report)
+}
+
+pub(super) fn finish(report: &ProveReport) -> Exit {
     if !report.is_kept && !report.proofs.is_empty() {
         note("a built-in suite is read-only, so the results are not kept");
     }
-    Ok(if report.holds() { Exit::Ok } else { Exit::NotMet })
+    if report.holds() { Exit::Ok } else { Exit::NotMet }
 }
 
 /// What is not proven with its reason, and the verdicts by language.
-fn table(report: &ProveReport, style: &TerminalStyle) -> String {
+pub(super) fn table(report: &ProveReport, style: &TerminalStyle) -> String {
     if report.proofs.is_empty() {
         return "no golden of these cases has a proof\n".to_owned();
     }

@@ -133,11 +133,13 @@ fn headline_value(report: &Value, tool: usize, id: &str) -> Option<f64> {
     headline.unwrap_or(&tool["metrics"][id])["value"].as_f64()
 }
 
+/// All but those that only a fixer measures.
 fn metric_ids(project: &Project) -> Vec<String> {
     let all = project.json("metrics list --json");
     let metrics = all.as_array().or_else(|| all["metrics"].as_array()).unwrap();
     let findings_metrics = metrics.iter().filter(|metric| metric["track"] == "findings");
-    findings_metrics.map(|metric| metric["id"].as_str().unwrap().to_owned()).collect()
+    let ids = findings_metrics.map(|metric| metric["id"].as_str().unwrap().to_owned());
+    ids.filter(|id| !id.starts_with("fix_through")).collect()
 }
 
 /// Compares two sides by these metrics and checks the values against the report. Returns the metrics with a value on both

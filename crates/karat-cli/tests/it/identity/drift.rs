@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::process::Command;
 
 /// Runs git in the project's `repo`, with fixed authors and dates.
-fn git(project: &Project, arguments: &[&str]) {
+pub(super) fn git(project: &Project, arguments: &[&str]) {
     let mut command = Command::new("git");
     command.args(arguments).current_dir(project.path("repo"));
     command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
@@ -20,7 +20,7 @@ fn git(project: &Project, arguments: &[&str]) {
     assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-fn commit(project: &Project, message: &str, tag: &str) {
+pub(super) fn commit(project: &Project, message: &str, tag: &str) {
     git(project, &["add", "-A"]);
     git(project, &["commit", "-q", "-m", message]);
     git(project, &["tag", tag]);

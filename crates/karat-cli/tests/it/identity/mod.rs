@@ -2,6 +2,7 @@
 
 mod drift;
 mod expect;
+mod shipped_suite;
 
 use crate::project::{CommandOutput, Project, fixture, lines, suite, trial};
 use serde_json::{Value, json};

@@ -189,12 +189,16 @@ fn every_command_writes_the_same_tables() {
     project.run("run starter -q -o run.parquet -o report.json").expect(0);
     project.run("report latest -q -o report.parquet").expect(0);
     project.run("score latest -q -o score.parquet").expect(0);
+    project.run("score latest -q --detail none -o none.parquet").expect(0);
     let exported = project.json("store export latest --parquet export.parquet --json");
     let read = |folder: &str| read_tables(&python, &project, folder, &no_queries());
     let first = read("run.parquet");
-    for folder in ["report.parquet", "score.parquet", "export.parquet"] {
+    for folder in ["report.parquet", "score.parquet", "none.parquet", "export.parquet"] {
         assert_eq!(read(folder)["duckdb"], first["duckdb"], "{folder}");
     }
+    // A run that keeps a small report has the same tables, but for the times of its own trials.
+    project.run("run starter -q --detail none -o small.parquet").expect(0);
+    assert_eq!(read("small.parquet")["duckdb"]["rows"], first["duckdb"]["rows"]);
     assert_eq!(exported["rows"], first["duckdb"]["rows"]);
     // Without its suite and submissions, a report file has neither costs nor judgements.
     project.run("report report.json -q -o file.parquet").expect(0);

@@ -3,6 +3,8 @@
 use super::tiny;
 use crate::project::{Project, lines, suite, trial};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
 
 const FORMATS: [&str; 6] = ["table", "markdown", "html", "csv", "junit", "sarif"];
 
@@ -51,13 +53,36 @@ fn varied() -> Project {
 
 /// Scores with every detail, and checks that reading case by case gives what taking details out of the whole report gives.
 fn check(project: &Project, flags: &str) {
-    project.run(&format!("score . {flags} -o all.json"));
+    project.run(&format!("score . {flags} -o all.json -o all.parquet"));
+    let tables = files(&project.path("all.parquet"));
+    assert!(tables.len() >= 5, "{flags}: {:?}", tables.keys());
     for detail in ["misses", "none"] {
-        let code = project.run(&format!("score . {flags} --detail {detail} -o {detail}.json")).code;
+        let code = project.run(&format!("score . {flags} --detail {detail} -o {detail}.json -o {detail}.parquet")).code;
         assert_eq!(code, project.run(&format!("score . {flags}")).code, "{flags}");
         project.ok(&format!("report all.json --detail {detail} -o reduced.json"));
         assert_eq!(project.read(&format!("{detail}.json")), project.read("reduced.json"), "{flags} --detail {detail}");
+        // Tables have everything, whatever the report holds.
+        let others = files(&project.path(&format!("{detail}.parquet")));
+        assert_eq!(Vec::from_iter(others.keys()), Vec::from_iter(tables.keys()), "{flags} --detail {detail}");
+        for (name, bytes) in &others {
+            assert!(*bytes == tables[name], "{flags} --detail {detail}: {name} differs");
+        }
     }
+}
+
+/// The files of a folder and their bytes, by path.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        match entry.path().is_dir() {
+            true => {
+                found.extend(files(&entry.path()).into_iter().map(|(path, bytes)| (format!("{name}/{path}"), bytes)))
+            }
+            false => drop(found.insert(name, std::fs::read(entry.path()).unwrap())),
+        }
+    }
+    found
 }
 
 #[test]

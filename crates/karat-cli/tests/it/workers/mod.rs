@@ -6,6 +6,7 @@ mod endings;
 mod failures;
 mod judge;
 mod ordinary;
+mod servers;
 
 use crate::project::{CommandOutput, Project};
 use crate::run::{FINDS_IT, with_cases, with_tool};
@@ -122,11 +123,13 @@ impl Site {
         Process { line: line.to_owned(), child, out, err }
     }
 
-    /// Starts `karat run` that leaves the work to workers, and waits until its trials are queued.
+    /// Starts `karat run` that leaves the work to workers, and waits until its trials are queued. Unless a test says otherwise,
+    /// nothing is given up because a busy machine renews leases too late.
     fn plan(&self, more: &str) -> Process {
+        let tries = if more.contains("--max-tries") { "" } else { "--max-tries 1000" };
         let queues = || self.count("SELECT COUNT(*) FROM run_queues");
         let before = queues().unwrap_or(0);
-        let mut planner = self.start(&format!("{} --no-work {more}", run_line()));
+        let mut planner = self.start(&format!("{} --no-work {tries} {more}", run_line()));
         wait_for("the run is queued", || {
             assert!(planner.is_running() || queues() > Some(before), "{}", planner.everything());
             (queues()? > before).then_some(())
@@ -181,6 +184,16 @@ impl Site {
         let trials = self.project.ok("store export latest --store one").lines().count();
         self.project.ok("report latest --store one -o one.json");
         Expected { report: without_run(&self.project.read("one.json")), table: without_seconds(&ran.out), trials }
+    }
+
+    /// Waits until the process that planned the latest run has followed it to its end, and checks everything about it.
+    #[track_caller]
+    fn check_when_followed(&self, planner: &mut Process, expected: &Expected) {
+        let ran = planner.wait();
+        assert_eq!(ran.code, Some(0), "{}\n{}\n{}", ran.out, ran.err, self.logs());
+        assert_eq!(followed(&ran.err), Some(expected.trials), "{}", ran.err);
+        assert_eq!(without_seconds(&ran.out), expected.table);
+        self.check(expected);
     }
 
     /// Checks the latest run, which has ended.
@@ -333,6 +346,14 @@ fn without_run(report: &str) -> String {
         let (_, after) = rest.split_once("\n  }").unwrap();
         format!("{before}{after}")
     })
+}
+
+/// How many trials a process has shown that follows a run: the sum of "8 trials in 2.1 s: …, 3 were already done".
+fn followed(errors: &str) -> Option<usize> {
+    let line = errors.lines().find(|line| line.contains(" in ") && line.trim_start().starts_with(char::is_numeric))?;
+    let shown: usize = line.split_whitespace().next()?.parse().ok()?;
+    let before = line.strip_suffix(" were already done").and_then(|line| line.rsplit_once(", ")?.1.parse().ok());
+    Some(shown + before.unwrap_or(0))
 }
 
 fn first_difference(expected: &str, found: &str) -> String {

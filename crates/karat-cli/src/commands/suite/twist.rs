@@ -1,0 +1,85 @@
+//! `karat suite twist`.
+
+use super::prove::{finish, prove, table as proof_table};
+use crate::args::SuiteTwistArgs;
+use crate::exit::{Exit, Result};
+use crate::terminal::{note, print_next, show, word};
+use karat::run::selection::{CasePattern, Selection};
+use karat::suite::prove::ProveReport;
+use karat::suite::twist::{CaseTwist, TwistOperation, TwistReport, TwistRequest, twist_suite};
+use karat_core::wording::count;
+use karat_report::TerminalStyle;
+use karat_report::grid::{Cell, draw, header};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+pub(super) fn run(args: SuiteTwistArgs, jobs: Option<usize>) -> Result<Exit> {
+    let SuiteTwistArgs { suite, to, seed, only, prove: is_proven, json } = args;
+    let only = only.iter().map(|pattern| CasePattern::parse(pattern)).collect::<Result<_>>()?;
+    let selection = Selection { only, ..Selection::default() };
+    let report = twist_suite(&TwistRequest { suite, folder: to.clone(), seed, selection })?;
+    let folder = to.display().to_string();
+    let proofs = is_proven.then(|| prove(folder.clone(), &[], false, jobs)).transpose()?;
+    let mut value = json!(report);
+    if let Some(proofs) = &proofs {
+        value["proved"] = json!(proofs);
+    }
+    show(json, &value, |style| table(&report, proofs.as_ref(), style))?;
+    if !report.left_out.is_empty() {
+        let files = count(report.left_out.len(), "file");
+        note(&format!("{files} of submissions and kept proofs are about the original and were not copied"));
+    }
+    if let Some(proofs) = &proofs {
+        return Ok(finish(proofs));
+    }
+    if !json {
+        let folder = word(&folder);
+        let mut steps = vec![format!("karat check {folder} --strict")];
+        if report.proofs > 0 {
+            steps.push(format!("karat suite prove {folder}"));
+        }
+        print_next(&steps);
+    }
+    Ok(Exit::Ok)
+}
+
+/// What was done by language, and which cases are mere copies.
+fn table(report: &TwistReport, proofs: Option<&ProveReport>, style: &TerminalStyle) -> String {
+    let mut by_language: BTreeMap<&str, Vec<&CaseTwist>> = BTreeMap::new();
+    for case in &report.cases {
+        by_language.entry(case.language.as_deref().unwrap_or("no language")).or_default().push(case);
+    }
+    let all: Vec<&CaseTwist> = report.cases.iter().collect();
+    let heads = ["cases", "twisted", "names", "reordered", "dead code", "moved", "log texts"];
+    let mut rows = vec![header("language", heads)];
+    for (language, cases) in by_language.iter().map(|(own, cases)| (*own, cases)).chain([("all", &all)]) {
+        let twisted = cases.iter().filter(|case| case.copied_because.is_none()).count();
+        let mut cells =
+            vec![Cell::left(language), Cell::right(cases.len().to_string()), Cell::right(twisted.to_string())];
+        for operation in TwistOperation::ALL {
+            let times: usize = cases.iter().filter_map(|case| case.operations.get(&operation)).sum();
+            cells.push(Cell::right(times.to_string()));
+        }
+        rows.push(cells);
+    }
+    let mut text = draw(&rows, style.width, style.colour);
+    let mut copied: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for case in &report.cases {
+        if let Some(why) = &case.copied_because {
+            copied.entry(why).or_default().push(case.case.as_str());
+        }
+    }
+    for (why, cases) in copied {
+        text.push_str(&format!("{} copied, {why}: {}\n", count(cases.len(), "case"), cases.join(", ")));
+    }
+    let unread: usize =
+        report.cases.iter().filter(|case| case.copied_because.is_none()).map(|case| case.unread_files).sum();
+    if unread > 0 {
+        text.push_str(&format!("{} of twisted cases stayed as they are: no grammar\n", count(unread, "file")));
+    }
+    if let Some(proofs) = proofs {
+        text.push('\n');
+        text.push_str(&proof_table(proofs, style));
+    }
+    text
+}
