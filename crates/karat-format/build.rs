@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-const SUITES: [&str; 3] = ["starter", "scanned", "agreements"];
+const SUITES: [&str; 4] = ["code-review", "starter", "scanned", "agreements"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);

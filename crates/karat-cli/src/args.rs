@@ -127,7 +127,7 @@ fn with_suggestion(mut error: clap::Error, words: &[OsString]) -> clap::Error {
 #[command(after_help = "\
 Examples:
   karat                                          say what to do next in this folder
-  karat run starter                              run the built-in suite: a baseline and two recorded tools
+  karat run code-review                          run a built-in suite: a baseline and recorded tools
   karat score my-suite --submission scan.sarif   score a scanner's SARIF against your goldens
   karat explain sqli --tool my-reviewer          show why each golden was found or missed
   karat init my-suite                            write a small suite to start from
@@ -203,7 +203,7 @@ Examples:
     /// Each tool runs on every case, in a sandbox, and the run is stored.
     #[command(after_help = "\
 Examples:
-  karat run starter                                     the built-in suite: a baseline and two recorded tools
+  karat run code-review                                 a built-in suite: a baseline and recorded tools
   karat run my-suite --tool bandit --tool patterns      a scanner and the built-in baseline
   karat run my-suite --tool ./my-reviewer.toml -j 4     your own tool, four trials at a time
   karat run my-suite --tool claude-code --model NAME    an agent, with the model you choose

@@ -6,9 +6,6 @@ use miniz_oxide::inflate::decompress_to_vec;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// The name of the shipped suite of findings.
-pub const NAME: &str = "starter";
-
 struct ShippedSuite {
     name: &'static str,
     packed: &'static [u8],
@@ -16,17 +13,17 @@ struct ShippedSuite {
 }
 
 macro_rules! shipped {
-    ($name:expr, $file:literal) => {
+    ($name:literal) => {
         ShippedSuite {
             name: $name,
-            packed: include_bytes!(concat!(env!("OUT_DIR"), "/", $file)),
+            packed: include_bytes!(concat!(env!("OUT_DIR"), "/", $name)),
             files: OnceLock::new(),
         }
     };
 }
 
-static SUITES: [ShippedSuite; 3] =
-    [shipped!(NAME, "starter"), shipped!("scanned", "scanned"), shipped!("agreements", "agreements")];
+static SUITES: [ShippedSuite; 4] =
+    [shipped!("code-review"), shipped!("starter"), shipped!("scanned"), shipped!("agreements")];
 
 /// The shipped suite with this name.
 pub fn embedded(name: &str) -> Option<Files> {

@@ -85,7 +85,7 @@ fn draw(state: &State, store: &mut Store, asked: &PageQuery) -> Result<Reply, Fa
         @if all.is_empty() {
             div.empty {
                 p { "No runs yet. This one takes a few seconds:" }
-                pre { "karat run starter" }
+                pre { "karat run code-review" }
                 p.dim { "This page shows it as soon as it has started." }
             }
         } @else {

@@ -114,7 +114,7 @@ fn steps_in(suite: &SuiteState) -> Vec<Step> {
 
 fn first_steps() -> [Step; 4] {
     [
-        ("karat run starter".to_owned(), "try Karat on the built-in suite"),
+        ("karat run code-review".to_owned(), "try Karat on a built-in suite"),
         ("karat assess agreements".to_owned(), "the same for documents"),
         ("karat init my-suite".to_owned(), "start a suite of your own"),
         ("karat doctor".to_owned(), "check what works on this machine"),

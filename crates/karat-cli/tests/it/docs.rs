@@ -124,7 +124,7 @@ fn check_beginning(path: &str, head: &str, command: &[&str], paragraphs: usize) 
 
 #[test]
 fn readme_leaderboard_is_current() {
-    check_beginning("README.md", "```text\nstarter", &["run", "starter", "-q"], 2);
+    check_beginning("README.md", "```text\ncode-review", &["run", "code-review", "-q"], 2);
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn readme_quick_start_has_two_commands() {
         .iter()
         .filter(|c| c.starts_with("cargo ") || c.starts_with("./") || c.starts_with("git clone"))
         .collect();
-    let wanted = ["cargo run --release --locked -p karat-cli -- run starter", "./scripts/test"];
+    let wanted = ["cargo run --release --locked -p karat-cli -- run code-review", "./scripts/test"];
     assert_eq!(set_up, wanted.iter().collect::<Vec<_>>(), "of {commands:?}");
 }
 

@@ -35,7 +35,7 @@ fn summary_is_short_and_help_is_long() {
         assert!(short.contains(&format!("\n{heading}\n")) && long.contains(&format!("\n{heading}\n")), "{heading}");
     }
     assert!(
-        !short.contains("Examples:") && long.contains("\nExamples:\n  karat run starter\n      the built-in"),
+        !short.contains("Examples:") && long.contains("\nExamples:\n  karat run code-review\n      a built-in"),
         "{long}"
     );
     // At a width at which they fit, notes stand beside the examples.
@@ -54,7 +54,7 @@ fn missing_subcommand_shows_help_and_is_a_usage_error() {
 fn without_arguments_karat_says_what_to_do_next() {
     let project = Project::new();
     let text = project.ok("");
-    for step in ["no suite and no run", "  karat run starter ", "  karat init ", "  karat doctor ", "karat --help"] {
+    for step in ["no suite and no run", "  karat run code-review ", "  karat init ", "  karat doctor ", "karat --help"] {
         assert!(text.contains(step), "no {step:?} in:\n{text}");
     }
 
@@ -102,7 +102,7 @@ fn unfinished_run_is_to_be_resumed() {
 fn damaged_store_does_not_keep_karat_from_helping() {
     let project = Project::new().with(".karat/karat.db", "this is not a database, however long it is made to be");
     let ran = project.run("").expect_error(0, &["note: "]);
-    assert!(ran.out.contains("  karat run starter "), "{}", ran.out);
+    assert!(ran.out.contains("  karat run code-review "), "{}", ran.out);
 }
 
 #[test]

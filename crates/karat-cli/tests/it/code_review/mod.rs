@@ -7,6 +7,7 @@ use crate::project::{Project, lines, near, root, trial};
 use karat_format::snapshot::{SnapshotCaseV1, SnapshotV1};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Where the suite is, as an argument of the command.
 fn folder() -> String {
@@ -41,22 +42,57 @@ fn noise(case: &SnapshotCaseV1, number: usize) -> Value {
     json!({ "id": format!("noise-{number}"), "title": "The order of the declarations could be alphabetical", "file": file, "severity": "low" })
 }
 
-/// Scores one reviewer, who answers each case with findings, a verdict and a confidence, and returns its part of the report.
-fn score(reviewer: &str, review: impl Fn(usize, &SnapshotCaseV1) -> (Vec<Value>, &'static str, f64)) -> Value {
+/// What a scripted reviewer answers to a case with this number: findings, a verdict and a confidence.
+type Review = fn(usize, &SnapshotCaseV1) -> (Vec<Value>, &'static str, f64);
+
+/// The reviewers in `scripted/` of the suite.
+const SCRIPTED: &[(&str, Review)] = &[
+    ("perfect", perfect),
+    ("noisy", noisy),
+    ("lucky-guesser", lucky_guesser),
+    ("overconfident", overconfident),
+    ("hallucinating", hallucinating),
+    ("easy-only", easy_only),
+];
+
+/// What a scripted reviewer answers to the suite, as a submission.
+fn submission_of(reviewer: &str, review: Review) -> String {
     let answer = |(i, case): (usize, &SnapshotCaseV1)| {
         let (findings, verdict, confidence) = review(i, case);
         let mut line = trial(&case.case.id, reviewer, 1, json!(findings));
         (line["verdict"], line["confidence"]) = (json!(verdict), json!(confidence));
         line
     };
-    let submission: Vec<Value> = cases().iter().enumerate().map(answer).collect();
-    score_submission(&submission)
+    lines(&cases().iter().enumerate().map(answer).collect::<Vec<_>>())
+}
+
+/// Scores the submission of a scripted reviewer as it is in the suite, and returns its part of the report.
+fn score(reviewer: &str) -> Value {
+    score_file(&root().join(format!("suites/code-review/scripted/{reviewer}.jsonl")))
+}
+
+#[test]
+fn scripted_reviewers_are_current() {
+    for (reviewer, review) in SCRIPTED {
+        let (path, current) =
+            (root().join(format!("suites/code-review/scripted/{reviewer}.jsonl")), submission_of(reviewer, *review));
+        if std::env::var_os("KARAT_UPDATE").is_some() {
+            std::fs::write(&path, &current).unwrap();
+        }
+        let kept = std::fs::read_to_string(&path).unwrap();
+        assert!(kept == current, "{} is out of date; KARAT_UPDATE=1 writes it", path.display());
+    }
 }
 
 fn score_submission(submission: &[Value]) -> Value {
     let project = Project::new().with("submission.jsonl", lines(submission));
-    let suite = folder();
-    project.run_list(&["score", &suite, "--submission", "submission.jsonl", "-o", "report.json", "-q"]).expect(0);
+    score_file(&project.path("submission.jsonl"))
+}
+
+fn score_file(submission: &Path) -> Value {
+    let project = Project::new();
+    let (suite, submission) = (folder(), submission.to_str().unwrap());
+    project.run_list(&["score", &suite, "--submission", submission, "-o", "report.json", "-q"]).expect(0);
     let mut report: Value = serde_json::from_str(&project.read("report.json")).unwrap();
     report["tools"][0].take()
 }
@@ -80,9 +116,13 @@ fn share(part: usize, whole: usize) -> f64 {
     part as f64 / whole as f64
 }
 
+fn perfect(_: usize, case: &SnapshotCaseV1) -> (Vec<Value>, &'static str, f64) {
+    (required(case).iter().map(as_found).collect(), verdict(case), 1.0)
+}
+
 #[test]
 fn perfect_reviewer_has_full_marks() {
-    let tool = score("perfect", |_, case| (required(case).iter().map(as_found).collect(), verdict(case), 1.0));
+    let tool = score("perfect");
     let (_, _, goldens) = sizes();
     assert_eq!(counts(&tool), [goldens as u64, 0, 0]);
     for metric in ["precision", "recall", "f1", "found_all", "clean_pass", "accuracy", "target_detection_rate"] {
@@ -93,12 +133,15 @@ fn perfect_reviewer_has_full_marks() {
     }
 }
 
+/// Finds everything, and says two things about every case that are about nothing.
+fn noisy(_: usize, case: &SnapshotCaseV1) -> (Vec<Value>, &'static str, f64) {
+    let found = required(case).iter().map(as_found).chain((1..=2).map(|number| noise(case, number))).collect();
+    (found, "vulnerable", 0.5)
+}
+
 #[test]
 fn noise_costs_precision_and_clean_cases_only() {
-    let tool = score("noisy", |_, case| {
-        let found = required(case).iter().map(as_found).chain((1..=2).map(|number| noise(case, number))).collect();
-        (found, "vulnerable", 0.5)
-    });
+    let tool = score("noisy");
     let (cases_total, faulty, goldens) = sizes();
     assert_eq!(counts(&tool), [goldens as u64, 2 * cases_total as u64, 0]);
     near(&tool, "/metrics/recall/value", 1.0);
@@ -110,9 +153,14 @@ fn noise_costs_precision_and_clean_cases_only() {
     near(&tool, "/metrics/accuracy/value", share(faulty, cases_total));
 }
 
+/// Calls every case vulnerable, and never knows why.
+fn lucky_guesser(_: usize, case: &SnapshotCaseV1) -> (Vec<Value>, &'static str, f64) {
+    (vec![noise(case, 1)], "vulnerable", 0.6)
+}
+
 #[test]
 fn lucky_guesser_is_found_out() {
-    let tool = score("lucky-guesser", |_, case| (vec![noise(case, 1)], "vulnerable", 0.6));
+    let tool = score("lucky-guesser");
     let (cases_total, faulty, goldens) = sizes();
     assert_eq!(counts(&tool), [0, cases_total as u64, goldens as u64]);
     near(&tool, "/metrics/accuracy/value", share(faulty, cases_total));
@@ -122,17 +170,19 @@ fn lucky_guesser_is_found_out() {
     near(&tool, "/metrics/lucky_guess_indicator/value", share(faulty, cases_total));
 }
 
+/// Right in every other case, and always as sure of it.
+fn overconfident(number: usize, case: &SnapshotCaseV1) -> (Vec<Value>, &'static str, f64) {
+    let right = number.is_multiple_of(2);
+    match verdict(case) {
+        "vulnerable" if right => (required(case).iter().map(as_found).collect(), "vulnerable", 0.99),
+        "safe" if !right => (vec![noise(case, 1)], "vulnerable", 0.99),
+        _ => (Vec::new(), "safe", 0.99),
+    }
+}
+
 #[test]
 fn overconfident_reviewer_is_badly_calibrated() {
-    // Right in every other case, and always as sure of it.
-    let tool = score("overconfident", |i, case| {
-        let right = i % 2 == 0;
-        match verdict(case) {
-            "vulnerable" if right => (required(case).iter().map(as_found).collect(), "vulnerable", 0.99),
-            "safe" if !right => (vec![noise(case, 1)], "vulnerable", 0.99),
-            _ => (Vec::new(), "safe", 0.99),
-        }
-    });
+    let tool = score("overconfident");
     let (cases_total, ..) = sizes();
     let accuracy = share(cases_total.div_ceil(2), cases_total);
     near(&tool, "/metrics/accuracy/value", accuracy);
@@ -141,25 +191,27 @@ fn overconfident_reviewer_is_badly_calibrated() {
     near(&tool, "/metrics/brier/value", accuracy * 0.01 * 0.01 + (1.0 - accuracy) * 0.99 * 0.99);
 }
 
+/// Invents defects, in files that do not exist and behind the end of those that do.
+fn hallucinating(_: usize, case: &SnapshotCaseV1) -> (Vec<Value>, &'static str, f64) {
+    let mut findings = Vec::new();
+    for golden in required(case) {
+        let mut elsewhere = noise(case, 1);
+        elsewhere["id"] = json!(format!("{}-elsewhere", golden["id"].as_str().unwrap()));
+        elsewhere["title"] = json!("Division by zero in the exchange rate");
+        elsewhere["file"] = json!("generated/rates/Exchange.kt");
+        elsewhere["line_start"] = json!(7);
+        let mut behind = elsewhere.clone();
+        behind["id"] = json!(format!("{}-behind", golden["id"].as_str().unwrap()));
+        behind["file"] = golden["file"].clone();
+        behind["line_start"] = json!(90_000);
+        findings.extend([elsewhere, behind]);
+    }
+    (findings, verdict(case), 0.9)
+}
+
 #[test]
 fn hallucinated_places_match_nothing() {
-    // The words of the goldens, in files that do not exist and behind the end of those that do.
-    let tool = score("hallucinating", |_, case| {
-        let mut findings = Vec::new();
-        for golden in required(case) {
-            let mut elsewhere = noise(case, 1);
-            elsewhere["id"] = json!(format!("{}-elsewhere", golden["id"].as_str().unwrap()));
-            elsewhere["title"] = json!("Division by zero in the exchange rate");
-            elsewhere["file"] = json!("generated/rates/Exchange.kt");
-            elsewhere["line_start"] = json!(7);
-            let mut behind = elsewhere.clone();
-            behind["id"] = json!(format!("{}-behind", golden["id"].as_str().unwrap()));
-            behind["file"] = golden["file"].clone();
-            behind["line_start"] = json!(90_000);
-            findings.extend([elsewhere, behind]);
-        }
-        (findings, verdict(case), 0.9)
-    });
+    let tool = score("hallucinating");
     let (_, _, goldens) = sizes();
     let [tp, _, missed] = counts(&tool);
     assert_eq!((tp, missed), (0, goldens as u64));
@@ -169,14 +221,19 @@ fn hallucinated_places_match_nothing() {
     near(&tool, "/metrics/lucky_guess_rate/value", 1.0);
 }
 
+fn is_easy(case: &SnapshotCaseV1) -> bool {
+    serde_json::to_value(case.case.difficulty).unwrap() == "easy"
+}
+
+fn easy_only(_: usize, case: &SnapshotCaseV1) -> (Vec<Value>, &'static str, f64) {
+    let found: Vec<Value> = if is_easy(case) { required(case).iter().map(as_found).collect() } else { Vec::new() };
+    let verdict = if found.is_empty() { "safe" } else { "vulnerable" };
+    (found, verdict, 0.8)
+}
+
 #[test]
 fn easy_cases_alone_show_in_the_slices() {
-    let is_easy = |case: &SnapshotCaseV1| serde_json::to_value(case.case.difficulty).unwrap() == "easy";
-    let tool = score("easy-only", |_, case| {
-        let found: Vec<Value> = if is_easy(case) { required(case).iter().map(as_found).collect() } else { Vec::new() };
-        let verdict = if found.is_empty() { "safe" } else { "vulnerable" };
-        (found, verdict, 0.8)
-    });
+    let tool = score("easy-only");
     let cases = cases();
     let faulty = cases.iter().filter(|case| !required(case).is_empty());
     let easy = faulty.clone().filter(|case| is_easy(case)).count();

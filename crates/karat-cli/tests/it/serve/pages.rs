@@ -265,7 +265,7 @@ fn missing_empty_and_damaged_stores_are_explained() {
     let missing = server.get("/");
     assert!(missing.status == 503 && missing.body.contains("karat run"), "{}", missing.body);
     drop(Store::create(project.path(".karat")).unwrap());
-    assert!(server.page("/").contains("karat run starter"), "the page of an empty store says how to start");
+    assert!(server.page("/").contains("karat run code-review"), "the page of an empty store says how to start");
     std::fs::remove_dir_all(project.path(".karat")).unwrap();
     assert_eq!(server.get("/").status, 503);
     std::fs::create_dir(project.path(".karat")).unwrap();
