@@ -105,7 +105,7 @@ fn is_path(text: &str) -> bool {
 /// Compares a block with what a command prints, where a line `…` stands for any lines. `KARAT_UPDATE=1` replaces it with the first
 /// paragraphs of the output.
 #[track_caller]
-fn check_beginning(path: &str, head: &str, command: &[&str], paragraphs: usize) {
+pub(crate) fn check_beginning(path: &str, head: &str, command: &[&str], paragraphs: usize) {
     let project = crate::project::Project::new();
     let ran = crate::project::CommandOutput::start(project.command().env("COLUMNS", "80").args(command));
     let printed = ran.expect(0).out;

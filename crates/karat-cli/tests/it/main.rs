@@ -58,6 +58,7 @@ mod store_server;
 mod suite_add;
 mod suite_prove;
 mod suite_twist;
+mod suites;
 mod supply_chain;
 mod tools;
 mod trec;

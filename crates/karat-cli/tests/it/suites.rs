@@ -1,0 +1,130 @@
+//! What holds for the suites of the repository: they are clean, their traps trap somebody, and their proofs are kept and hold.
+
+use crate::docs::check_beginning;
+use crate::project::{Project, root};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+fn names() -> Vec<String> {
+    let entries = std::fs::read_dir(root().join("suites")).unwrap().map(|entry| entry.unwrap());
+    let mut names: Vec<String> = entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Where a suite is, as an argument of the command.
+fn folder(name: &str) -> String {
+    root().join("suites").join(name).canonicalize().unwrap().display().to_string()
+}
+
+/// Every issue of a suite as it stands in its file, with its case.
+fn issues(name: &str) -> Vec<(String, Value)> {
+    let snapshot = karat::suite::load_suite(&folder(name)).unwrap().snapshot();
+    let of_case = |case: karat_format::snapshot::SnapshotCaseV1| {
+        let id = case.case.id.clone();
+        case.case.issues.into_iter().map(move |issue| (id.clone(), serde_json::to_value(issue).unwrap()))
+    };
+    snapshot.cases.into_iter().flat_map(of_case).collect()
+}
+
+fn is_required(issue: &Value) -> bool {
+    issue.get("acceptance").is_none_or(|acceptance| acceptance == "required")
+}
+
+fn golden_of(case: &str, issue: &Value) -> (String, String) {
+    (case.to_owned(), issue["id"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn every_suite_has_no_problems() {
+    assert!(names().len() >= 7, "{:?}", names());
+    for name in names() {
+        let out = Project::new().run_list(&["check", "--strict", &folder(&name)]).expect(0).out;
+        assert!(out.contains("no problems"), "{name}: {out}");
+    }
+}
+
+#[test]
+fn every_case_has_a_canary_and_a_date() {
+    let mut canaries = BTreeSet::new();
+    for name in ["code-review", "contracts", "identity"] {
+        for case in karat::suite::load_suite(&folder(name)).unwrap().snapshot().cases {
+            let case = serde_json::to_value(&case.case).unwrap();
+            let (id, canary) = (&case["id"], case["canary"].as_str().unwrap_or_default());
+            assert!(canary.starts_with("karat-canary-"), "{name}: {id} has no canary");
+            assert!(case["made"].is_string(), "{name}: {id} has no date");
+            assert!(canaries.insert(canary.to_owned()), "{name}: {id} repeats {canary}");
+        }
+    }
+    assert!(canaries.len() >= 139, "{}", canaries.len());
+}
+
+#[test]
+fn every_trap_is_hit_by_a_recorded_tool_or_a_rule() {
+    for (name, command, least) in [("code-review", "score", 80), ("contracts", "run", 30)] {
+        let traps = issues(name).into_iter().filter(|(_, issue)| issue["acceptance"] == "trap");
+        let mut left: BTreeSet<_> = traps.map(|(case, issue)| golden_of(&case, &issue)).collect();
+        assert!(left.len() >= least, "{name} has {} traps", left.len());
+        let project = Project::new();
+        project.run_list(&[command, &folder(name), "-o", "report.json", "-q"]).expect(0);
+        let report: Value = serde_json::from_str(&project.read("report.json")).unwrap();
+        for tool in report["tools"].as_array().unwrap() {
+            for case in tool["cases"].as_array().unwrap() {
+                for extra in case["trials"][0]["extras"].as_array().unwrap() {
+                    if extra["reason"]["kind"] == "trap" {
+                        let golden = extra["reason"]["golden"].as_str().unwrap();
+                        left.remove(&(case["case"].as_str().unwrap().to_owned(), golden.to_owned()));
+                    }
+                }
+            }
+        }
+        assert!(left.is_empty(), "{name}: nothing hits {left:?}");
+    }
+}
+
+/// `karat check --strict` refuses kept verdicts whose proof, code or patch has changed since.
+#[test]
+fn every_required_golden_is_proven() {
+    for (name, least) in [("code-review", 40), ("contracts", 30)] {
+        let wanted: BTreeSet<_> = issues(name)
+            .into_iter()
+            .filter(|(_, issue)| is_required(issue))
+            .map(|(case, issue)| golden_of(&case, &issue))
+            .collect();
+        let kept = std::fs::read_to_string(root().join("suites").join(name).join("proofs.json")).unwrap();
+        let kept: Value = serde_json::from_str(&kept).unwrap();
+        let proven = kept["proofs"].as_array().unwrap().iter().filter(|proof| proof["verdict"] == "proven");
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let proven: BTreeSet<_> = proven.map(|proof| (text(&proof["case"]), text(&proof["golden"]))).collect();
+        assert_eq!(wanted, proven, "{name}");
+        assert!(wanted.len() >= least, "{name} has {} goldens", wanted.len());
+    }
+}
+
+/// Proofs are run here, too, as far as every machine that builds Karat has what they need: the others are skipped by `suite prove`.
+#[test]
+fn proofs_hold_on_this_machine() {
+    for (name, only) in [("code-review", ["c-template-expand", "sh-log-archive"]), ("contracts", ["tip-pool", "ticket-sale"])] {
+        let project = Project::new();
+        let cases = format!("{}/cases", folder(name));
+        for case in only {
+            project.copy_folder(&format!("{cases}/{case}"), &format!("suite/cases/{case}"));
+        }
+        project.write("suite/karat.toml", "[suite]\nname = \"proofs\"\n");
+        let ran = project.run("suite prove suite --json -q").expect(0);
+        let report: Value = serde_json::from_str(&ran.out).unwrap();
+        let proofs = report["proofs"].as_array().unwrap();
+        assert_eq!(proofs.len(), 2, "{}", ran.out);
+        for proof in proofs {
+            assert!(proof["verdict"] == "proven" || proof["verdict"] == "no_toolchain", "{proof}");
+        }
+    }
+}
+
+#[test]
+fn leaderboards_are_current() {
+    for (name, command) in [("code-review", "score"), ("contracts", "run")] {
+        let path = format!("suites/{name}/README.md");
+        check_beginning(&path, &format!("```text\n{name}"), &[command, &folder(name), "-q"], 2);
+    }
+}
