@@ -30,6 +30,7 @@ pack() {
     printf '%s\n' "$packed"
 }
 
+find . -maxdepth 1 -type f -name '*.log' -mmin "+$(("10#$days" * 24 * 60))" -print0 > "$scratch/list"
 failed=0
 while IFS= read -r -d '' file; do
     if ! packed=$(pack "$file"); then
@@ -48,6 +49,6 @@ while IFS= read -r -d '' file; do
         echo "cannot archive $file: status $status" >&2
         failed=$((failed + 1))
     fi
-done < <(find . -maxdepth 1 -type f -name '*.log' -mmin "+$((days * 24 * 60))" -print0)
+done < "$scratch/list"
 
 [ "$failed" -eq 0 ]

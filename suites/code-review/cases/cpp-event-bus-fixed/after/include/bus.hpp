@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,7 @@ private:
     struct Entry {
         Token token;
         std::string topic;
-        Handler handler;
+        std::shared_ptr<Handler> handler;
     };
 
     std::vector<Entry> entries_;

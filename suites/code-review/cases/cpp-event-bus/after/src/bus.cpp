@@ -6,7 +6,7 @@
 
 Bus::Token Bus::subscribe(std::string topic, Handler handler) {
     const Token token = ++last_;
-    entries_.push_back({token, std::move(topic), std::move(handler)});
+    entries_.push_back({token, std::move(topic), std::make_shared<Handler>(std::move(handler))});
     return token;
 }
 
@@ -35,7 +35,7 @@ std::size_t Bus::publish(const Event& event) {
         if (entry.topic != event.topic) {
             continue;
         }
-        entry.handler(event);
+        (*entry.handler)(event);
         called++;
     }
     return called;

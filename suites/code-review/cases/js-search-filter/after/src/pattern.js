@@ -4,6 +4,6 @@ export function escapeText(text) {
 }
 
 /** Finds a text where it begins a word. */
-export function wordStart(text) {
-  return new RegExp(`(?<![\\p{L}\\p{N}])${escapeText(text)}`, "iu");
+export function wordStart(text, flags = "iu") {
+  return new RegExp(`(?<![\\p{L}\\p{N}])${escapeText(text)}`, flags);
 }

@@ -1,4 +1,4 @@
-import { escapeText, wordStart } from "./pattern.js";
+import { wordStart } from "./pattern.js";
 
 const FIELDS = new Map([
   ["title", (note) => note.title],
@@ -28,7 +28,7 @@ function parseTerm(term) {
 
 /** A text with what was found in `<mark>`; the text is escaped and may be put into a page. */
 export function highlight(text, word) {
-  const pattern = new RegExp(escapeText(word), "giu");
+  const pattern = wordStart(word, "giu");
   let html = "";
   let end = 0;
   for (const match of word === "" ? [] : text.matchAll(pattern)) {

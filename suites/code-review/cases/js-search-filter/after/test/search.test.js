@@ -32,4 +32,5 @@ test("any sign can be looked for", () => {
 test("marks", () => {
   assert.equal(highlight("<b> & B", "b"), "&lt;<mark>b</mark>&gt; &amp; <mark>B</mark>");
   assert.equal(highlight("a.b", ""), "a.b");
+  assert.equal(highlight("barcode, code", "code"), "barcode, <mark>code</mark>");
 });

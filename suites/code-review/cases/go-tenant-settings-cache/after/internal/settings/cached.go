@@ -51,7 +51,7 @@ func (c *Cached) Resolve(ctx context.Context, tenant, name string) ([]string, er
 	return values, nil
 }
 
-// ResolveWith returns the values of a setting together with more, in alphabetical order.
+// ResolveWith returns the values of a setting together with more, each once and in alphabetical order.
 func (c *Cached) ResolveWith(ctx context.Context, tenant, name string, more []string) ([]string, error) {
 	values, err := c.Resolve(ctx, tenant, name)
 	if err != nil {
@@ -59,7 +59,18 @@ func (c *Cached) ResolveWith(ctx context.Context, tenant, name string, more []st
 	}
 	values = append(values, more...)
 	sort.Strings(values)
-	return values, nil
+	return unique(values), nil
+}
+
+// unique returns the distinct values of a sorted slice.
+func unique(sorted []string) []string {
+	var distinct []string
+	for i, value := range sorted {
+		if i == 0 || value != sorted[i-1] {
+			distinct = append(distinct, value)
+		}
+	}
+	return distinct
 }
 
 // sweep drops expired answers, or all of them if none has expired. The caller holds mu.

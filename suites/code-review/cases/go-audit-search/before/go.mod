@@ -1,0 +1,3 @@
+module example.org/ledger
+
+go 1.19

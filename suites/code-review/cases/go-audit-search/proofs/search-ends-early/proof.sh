@@ -1,0 +1,9 @@
+#!/bin/sh
+# Exit status 0: behaves as it should; 1: does not; 3: does not compile; 4: no toolchain.
+command -v go >/dev/null || exit 4
+mkdir -p .proof/tmp
+export TMPDIR="$PWD/.proof/tmp"
+export HOME="$PWD/.proof" GOCACHE="$PWD/.proof/cache" GOPATH="$PWD/.proof/go" GOTMPDIR="$PWD/.proof/tmp"
+export GO111MODULE=on GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local CGO_ENABLED=0
+go build -o .proof/run ./proof || exit 3
+.proof/run || exit 1

@@ -1,0 +1,1 @@
+"""Labels for the parcels of a shift."""

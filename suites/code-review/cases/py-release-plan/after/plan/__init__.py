@@ -1,0 +1,1 @@
+"""Plans of releases: which team does what, and when."""
