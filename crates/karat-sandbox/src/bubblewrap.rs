@@ -6,7 +6,8 @@ use super::job::{Job, NetworkAccess, root_in_sandbox, tool_folder_in_sandbox};
 use super::protocol::ToolCommand;
 use super::resolved_access::{ResolvedAccess, within};
 use super::system_paths::{
-    DEVICES, NOBODY, SystemPath, excluded_system_folders, is_resolved_system_path, system_paths,
+    DEVICES, NOBODY, SystemPath, excluded_system_folders, folders_above_system_paths, is_resolved_system_path,
+    system_paths,
 };
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -159,9 +160,8 @@ fn base(network: NetworkAccess, changes_user: bool) -> Vec<OsString> {
         args.push("--unshare-user-try");
     }
     // Folders that bubblewrap creates implicitly are closed to other users.
-    let etc = ["/etc", "/etc/ssl", "/etc/pki", "/etc/pki/ca-trust", "/etc/pki/tls"];
-    for folder in etc.into_iter().chain(["/var", "/run", "/sys", "/sys/devices", "/sys/devices/system", "/nix", "/gnu"])
-    {
+    let above = folders_above_system_paths();
+    for folder in above.iter().filter_map(|folder| folder.to_str()).chain(["/var", "/run"]) {
         args.extend(["--perms", "0755", "--dir", folder]);
     }
     if network == NetworkAccess::External {
@@ -226,5 +226,31 @@ impl Arguments {
         } else {
             self.pair("--ro-bind", Path::new("/dev/null"), path);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What bubblewrap creates by itself is closed to the user that a tool of root runs as.
+    #[test]
+    fn folders_above_system_paths_are_open_to_every_user() {
+        let args = base(NetworkAccess::None, true);
+        let is_opened_before = |folder: &Path, end: usize| {
+            args[..end]
+                .windows(4)
+                .any(|words| words[0] == "--perms" && words[1] == "0755" && words[2] == "--dir" && words[3] == folder)
+        };
+        let mut seen = 0;
+        for (i, word) in args.iter().enumerate().filter(|(_, word)| *word == "--ro-bind" || *word == "--symlink") {
+            let place = Path::new(&args[i + 2]);
+            let above = place.ancestors().skip(1).filter(|folder| folder.parent().is_some());
+            for folder in above.filter(|folder| !folder.starts_with("/proc") && !folder.starts_with("/dev")) {
+                assert!(is_opened_before(folder, i), "{word:?} {place:?}: {folder:?} would be closed");
+                seen += 1;
+            }
+        }
+        assert!(seen > 5, "{args:?}");
     }
 }

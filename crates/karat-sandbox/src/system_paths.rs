@@ -1,5 +1,6 @@
 //! System paths that every tool may read: programs, libraries, and settings that hold nothing private.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -86,6 +87,14 @@ pub(super) enum SystemPath {
 pub(super) fn system_paths() -> &'static [SystemPath] {
     static FOUND: OnceLock<Vec<SystemPath>> = OnceLock::new();
     FOUND.get_or_init(find_system_paths)
+}
+
+/// The folders above the system paths, from the topmost on.
+pub(super) fn folders_above_system_paths() -> BTreeSet<&'static Path> {
+    let place = |path: &'static SystemPath| match path {
+        SystemPath::Real(at) | SystemPath::Link { at, .. } => at.ancestors().skip(1),
+    };
+    system_paths().iter().flat_map(place).filter(|folder| folder.parent().is_some()).collect()
 }
 
 /// Whether every tool may read a path, with links resolved.

@@ -54,7 +54,8 @@ fn missing_subcommand_shows_help_and_is_a_usage_error() {
 fn without_arguments_karat_says_what_to_do_next() {
     let project = Project::new();
     let text = project.ok("");
-    for step in ["no suite and no run", "  karat run code-review ", "  karat init ", "  karat doctor ", "karat --help"] {
+    for step in ["no suite and no run", "  karat run code-review ", "  karat init ", "  karat doctor ", "karat --help"]
+    {
         assert!(text.contains(step), "no {step:?} in:\n{text}");
     }
 

@@ -104,7 +104,9 @@ fn every_required_golden_is_proven() {
 /// Proofs are run here, too, as far as every machine that builds Karat has what they need: the others are skipped by `suite prove`.
 #[test]
 fn proofs_hold_on_this_machine() {
-    for (name, only) in [("code-review", ["c-template-expand", "sh-log-archive"]), ("contracts", ["tip-pool", "ticket-sale"])] {
+    for (name, only) in
+        [("code-review", ["c-template-expand", "sh-log-archive"]), ("contracts", ["tip-pool", "ticket-sale"])]
+    {
         let project = Project::new();
         let cases = format!("{}/cases", folder(name));
         for case in only {
