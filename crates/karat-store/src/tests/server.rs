@@ -220,7 +220,7 @@ mod cases {
         };
         check("53100", "free some space");
         check("53300", "PgBouncer");
-        check("42501", "docs/store.md lists the rights");
+        check("42501", "roles.sql grants the rights");
         check("25006", "cannot be written");
         check("XX001", "is damaged: simulated");
         check("58030", "check the disk");

@@ -30,7 +30,7 @@ pub(crate) struct Workers<'a> {
     context: &'a RunContext<'a>,
     max_failures: Option<usize>,
     /// The cases whose templates are kept, the one used last at the end, where nobody knows how many uses are left.
-    recent: Option<Mutex<VecDeque<&'a CaseId>>>,
+    recent: Option<Mutex<VecDeque<CaseId>>>,
 }
 
 struct CaseSlot<'a> {
@@ -165,7 +165,7 @@ impl<'a> Workers<'a> {
     }
 
     /// The template of a case. The first trial prepares it while others wait.
-    fn template(&self, slot: &CaseSlot<'a>) -> io::Result<Option<Arc<Template>>> {
+    fn template(&self, slot: &CaseSlot<'_>) -> io::Result<Option<Arc<Template>>> {
         let mut checkout = slot.checkout.lock().unwrap_or_else(PoisonError::into_inner);
         let (prepared, uses_left) = &mut *checkout;
         let template = match prepared.take() {
@@ -182,14 +182,14 @@ impl<'a> Workers<'a> {
     }
 
     /// Notes the use of a template, and drops the one that was not used for longest where there are too many.
-    fn drop_oldest_template(&self, used: &'a CaseId) {
+    fn drop_oldest_template(&self, used: &CaseId) {
         let Some(recent) = &self.recent else { return };
         let mut recent = recent.lock().unwrap_or_else(PoisonError::into_inner);
-        recent.retain(|case| *case != used);
-        recent.push_back(used);
+        recent.retain(|case| case != used);
+        recent.push_back(used.clone());
         let oldest = if recent.len() > MAX_TEMPLATES { recent.pop_front() } else { None };
         drop(recent);
-        if let Some(slot) = oldest.and_then(|case| self.cases.get(case)) {
+        if let Some(slot) = oldest.as_ref().and_then(|case| self.cases.get(case)) {
             slot.checkout.lock().unwrap_or_else(PoisonError::into_inner).0 = None;
         }
     }
