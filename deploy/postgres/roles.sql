@@ -13,6 +13,8 @@ BEGIN
         END IF;
         EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), name);
         EXECUTE format('GRANT USAGE ON SCHEMA %I TO %I', current_schema(), name);
+        -- What an earlier version granted and nobody needs any more.
+        EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA %I FROM %I', current_schema(), name);
         -- Both read everything.
         EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO %I', current_schema(), name);
     END LOOP;
@@ -20,10 +22,12 @@ END
 $$;
 
 -- Workers add results. They cannot change or remove one, nor touch labels, probes and sessions.
-GRANT INSERT ON artifacts, tool_facts, trials, trial_artifacts, judgements, ledger, sent_questions TO karat_worker;
--- The end of a run, and its report.
-GRANT UPDATE (state, ended_ms, report, scratch, row_hash) ON runs TO karat_worker;
--- A run that is scored again replaces its judgements; a question is noted as sent until its answer is there.
-GRANT DELETE ON judgements, sent_questions TO karat_worker;
+GRANT INSERT ON artifacts, tool_facts, trials, trial_artifacts, judgements, ledger TO karat_worker;
+-- The end of a run, its report, and why it was stopped.
+GRANT UPDATE (state, ended_ms, report, row_hash) ON runs TO karat_worker;
+GRANT UPDATE (stopped) ON run_queues TO karat_worker;
+-- A run that is scored again replaces its judgements.
+GRANT DELETE ON judgements TO karat_worker;
 -- What is under way.
-GRANT INSERT, UPDATE, DELETE ON queue_units, asked_questions, judge_budgets, judge_rates, run_locks, scratch_folders TO karat_worker;
+GRANT INSERT, UPDATE ON queue_units, asked_questions, judge_budgets, judge_rates TO karat_worker;
+GRANT DELETE ON asked_questions TO karat_worker;

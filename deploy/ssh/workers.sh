@@ -30,12 +30,14 @@ done
 # What a host runs. Standard input continues with the settings.
 read -r -d '' script <<'END' || true
 main() {
-  local verb=$1 folder=${XDG_CACHE_HOME:-$HOME/.cache}/karat pid line
+  local verb=$1 folder=${XDG_CACHE_HOME:-$HOME/.cache}/karat pid user line
   shift
   umask 077
   mkdir -p "$folder"
   pid=$(cat "$folder/worker.pid" 2>/dev/null)
-  if [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null; then
+  # Another process may have the number by now.
+  read -r user line < <(ps -o uid= -o args= -p "${pid:-0}" 2>/dev/null)
+  if [ "$user" = "$(id -u)" ] && [[ $line == *"karat worker"* ]]; then
     case $verb in
       start) echo "runs already, process $pid" ;;
       status) echo "runs, process $pid: $(tail -n 1 "$folder/worker.log")" ;;

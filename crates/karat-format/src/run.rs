@@ -39,6 +39,12 @@ pub struct PlanV1 {
     /// The day until which that model was trained, as `YYYY-MM-DD`: cases made later are shown apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_cutoff: Option<String>,
+    /// The isolation of every tool, where one was demanded; else each machine has its strongest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<IsolationV1>,
+    /// The weakest isolation that a tool may be executed with, where one was demanded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub require_isolation: Option<IsolationV1>,
     /// The systems under test, in the order in which they are shown.
     pub tools: Vec<PlannedToolV1>,
     /// The cases, in the suite's order.

@@ -41,7 +41,7 @@ fn body(model: &str, prompt: &Prompt, adaptation: &Adaptation) -> Value {
 }
 
 fn read(answer: &Value) -> Result<Reply, SendError> {
-    let blocks = answer["content"].as_array().ok_or_else(|| SendError::temporary("the answer is not a message"))?;
+    let blocks = answer["content"].as_array().ok_or_else(|| SendError::answer_lost("the answer is not a message"))?;
     let text: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
     let structured = blocks.iter().find(|block| block["type"] == "tool_use").map(|block| block["input"].clone());
     let text = text.join("\n");
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn invalid_responses_are_retried() {
         for answer in [json!({}), json!([]), json!({"content": "text"}), json!(null)] {
-            assert!(matches!(read(&answer), Err(SendError::Retry { .. })), "{answer}");
+            assert!(matches!(read(&answer), Err(SendError::AnswerLost { .. })), "{answer}");
         }
     }
 }

@@ -12,7 +12,8 @@ mod warm_up;
 pub use options::{EngineOptions, Prices, StartMode};
 
 use super::adaptation::Adaptation;
-use super::ledger::{Answer, CacheMode, Exchange, FailureReason, KeyParts, Ledger, LedgerError, LedgerKey};
+use super::exchange::KeyParts;
+use super::ledger::{Answer, CacheMode, Exchange, FailureReason, Ledger, LedgerError, LedgerKey};
 use super::permits::{Permit, PermitRequest, SettledRequest, SharedLimits};
 use super::prompt::{Prompt, Question};
 use super::provider::{Provider, ProviderId};

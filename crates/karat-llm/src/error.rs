@@ -22,6 +22,10 @@ pub enum SendError {
     /// A temporary failure: the same request may succeed later. `after` is the server's `Retry-After`.
     #[error("{why}")]
     Retry { after: Option<Duration>, why: String },
+    /// The request was sent, and its answer was lost or cannot be used: it may have to be paid for. The same request may succeed
+    /// later.
+    #[error("{why}")]
+    AnswerLost { why: String },
     /// This request is not accepted; others may be.
     #[error("{why}")]
     Rejected { why: String },
@@ -67,12 +71,17 @@ impl SendError {
     pub(crate) fn temporary(why: impl Into<String>) -> Self {
         Self::Retry { after: None, why: why.into() }
     }
+
+    pub(crate) fn answer_lost(why: impl Into<String>) -> Self {
+        Self::AnswerLost { why: why.into() }
+    }
 }
 
 impl HttpFailure {
     pub(crate) fn redacted(self, secret: &Secret) -> Self {
         let error = match self.error {
             SendError::Retry { after, why } => SendError::Retry { after, why: secret.redact(&why) },
+            SendError::AnswerLost { why } => SendError::AnswerLost { why: secret.redact(&why) },
             SendError::Rejected { why } => SendError::Rejected { why: secret.redact(&why) },
             SendError::Fatal { why } => SendError::Fatal { why: secret.redact(&why) },
             error @ SendError::Refused { .. } => error,

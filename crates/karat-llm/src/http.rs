@@ -138,26 +138,29 @@ impl Endpoint {
         let request = client.post(self.url.clone()).headers(self.headers.clone()).body(body.to_string());
         let response = request.send().await.map_err(|error| self.connection_failure(error))?;
         let (status, after) = (response.status(), retry_after(response.headers(), jiff::Timestamp::now()));
-        let text = self.body(response).await?;
+        let text = self.body(response).await;
         if !status.is_success() {
-            return Err(self.status_failure(status, after, &text));
+            // The status decides, whatever became of the words beside it.
+            return Err(self.status_failure(status, after, &text.unwrap_or_default()));
         }
+        let text = text?;
         // Our parser also rejects duplicate keys.
         json::parse(&text).map(|node| node.to_json()).map_err(|faults| {
             let first = faults.first().map(|fault| fault.message.as_str()).unwrap_or_default();
-            SendError::temporary(format!("the server's answer is not JSON ({first})")).into()
+            SendError::answer_lost(format!("the server's answer is not JSON ({first})")).into()
         })
     }
 
-    async fn body(&self, mut response: Response) -> Result<String, HttpFailure> {
-        let too_long = || SendError::temporary(format!("the server's answer is longer than {} bytes", self.max_bytes));
+    async fn body(&self, mut response: Response) -> Result<String, SendError> {
+        let too_long =
+            || SendError::answer_lost(format!("the server's answer is longer than {} bytes", self.max_bytes));
         if response.content_length().is_some_and(|length| length > self.max_bytes as u64) {
-            return Err(too_long().into());
+            return Err(too_long());
         }
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.connection_failure(error))? {
             if bytes.len() + chunk.len() > self.max_bytes {
-                return Err(too_long().into());
+                return Err(too_long());
             }
             bytes.extend_from_slice(&chunk);
         }
@@ -165,6 +168,8 @@ impl Endpoint {
     }
 
     fn connection_failure(&self, error: reqwest::Error) -> SendError {
+        // Without a connection nothing was sent.
+        let is_unsent = error.is_connect() || error.is_builder();
         let host = self.url.host_str().unwrap_or_default();
         // The URL may be long and adds nothing; the sources of the error do.
         let error = error.without_url();
@@ -173,7 +178,8 @@ impl Endpoint {
             why = format!("{why}: {source}");
             below = source.source();
         }
-        SendError::temporary(format!("no answer from {host}: {}", format_message(&why)))
+        let why = format!("no answer from {host}: {}", format_message(&why));
+        if is_unsent { SendError::temporary(why) } else { SendError::answer_lost(why) }
     }
 
     fn status_failure(&self, status: StatusCode, after: Option<Duration>, text: &str) -> HttpFailure {
@@ -286,6 +292,8 @@ fn format_message(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
 
     #[test]
     fn retry_after_is_seconds_or_a_date() {
@@ -302,6 +310,47 @@ mod tests {
         check("Wed, 14 Oct 2026 18:14:40 GMT", Some(1_792_001_680 - 1_792_000_000));
         check("Wed, 14 Oct 2020 18:14:40 GMT", Some(0));
         assert_eq!(retry_after(&HeaderMap::new(), jiff::Timestamp::UNIX_EPOCH), None);
+    }
+
+    /// The error of a post to a server that answers with these bytes and closes the connection; `None` if nobody listens.
+    fn failed_post(answer: Option<&'static str>) -> SendError {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let endpoint = Endpoint::open(&format!("http://{}", listener.local_addr().unwrap()), "/", 100).unwrap();
+        let server = answer.map(|answer| {
+            std::thread::spawn(move || {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut request = Vec::new();
+                while !request.ends_with(b"{}") {
+                    let mut bytes = [0; 1024];
+                    let n = stream.read(&mut bytes).unwrap();
+                    request.extend_from_slice(&bytes[..n]);
+                }
+                stream.write_all(answer.as_bytes()).unwrap();
+            })
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let failed = runtime.block_on(endpoint.post(&serde_json::json!({}))).unwrap_err().error;
+        if let Some(server) = server {
+            server.join().unwrap();
+        }
+        failed
+    }
+
+    /// A provider may send a bill for whatever it answered, unless it says that it failed.
+    #[test]
+    fn lost_answers_are_told_from_refused_requests() {
+        let check = |answer: Option<&'static str>, is_lost: bool| {
+            let error = failed_post(answer);
+            assert_eq!(matches!(error, SendError::AnswerLost { .. }), is_lost, "{answer:?}: {error:?}");
+            assert_eq!(matches!(error, SendError::Retry { .. }), !is_lost, "{answer:?}: {error:?}");
+        };
+        check(None, false);
+        check(Some("HTTP/1.1 429 Too Many Requests\r\ncontent-length: 2\r\n\r\n{}"), false);
+        check(Some("HTTP/1.1 503 Unavailable\r\ncontent-length: 9\r\n\r\ncut"), false);
+        check(Some(""), true);
+        check(Some("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\ncut"), true);
+        check(Some("HTTP/1.1 200 OK\r\ncontent-length: 101\r\n\r\n"), true);
+        check(Some("HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n{\"a"), true);
     }
 
     #[test]

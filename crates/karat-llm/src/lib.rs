@@ -8,6 +8,7 @@ pub mod answer;
 mod anthropic;
 pub mod engine;
 pub mod error;
+mod exchange;
 pub mod http;
 pub mod judge_id;
 pub mod ledger;

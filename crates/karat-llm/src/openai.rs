@@ -44,7 +44,8 @@ fn body(model: &str, prompt: &Prompt, adaptation: &Adaptation) -> Value {
 }
 
 fn read(answer: &Value) -> Result<Reply, SendError> {
-    let choice = answer.pointer("/choices/0").ok_or_else(|| SendError::temporary("the answer is not a completion"))?;
+    let choice =
+        answer.pointer("/choices/0").ok_or_else(|| SendError::answer_lost("the answer is not a completion"))?;
     let message = &choice["message"];
     let text = match &message["content"] {
         Value::String(text) => text.clone(),
@@ -85,7 +86,7 @@ mod tests {
     #[test]
     fn invalid_responses_are_retried() {
         for answer in [json!({}), json!([]), json!({"choices": []}), json!(null)] {
-            assert!(matches!(read(&answer), Err(SendError::Retry { .. })), "{answer}");
+            assert!(matches!(read(&answer), Err(SendError::AnswerLost { .. })), "{answer}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Permission to send requests, where several processes share one budget, one rate and one ledger.
 
-use super::ledger::{Exchange, LedgerKey};
+use super::exchange::{Exchange, LedgerKey};
 use std::time::Duration;
 
 /// The limits of a judge that all who ask it share.
@@ -56,7 +56,7 @@ pub enum Permit {
 pub struct SettledRequest {
     /// What was reserved for it.
     pub reserved_micro_usd: i64,
-    /// What it cost. Where that is not known, as after a timeout, what was reserved.
+    /// What it cost. Where nobody knows, as after a timeout, what was reserved.
     pub micro_usd: i64,
     /// How long the server asked everybody to wait.
     pub retry_after: Option<Duration>,

@@ -54,7 +54,7 @@ pub enum StoreError {
     )]
     NoDatabase { place: String, detail: String },
     #[error(
-        "{place}: this user lacks rights ({detail}). Nothing was changed; docs/store.md lists the rights that each role needs"
+        "{place}: this user lacks rights ({detail}). Nothing was changed; deploy/postgres/roles.sql grants the rights that each role needs"
     )]
     NoRights { place: String, detail: String },
     #[error(

@@ -72,7 +72,7 @@ pub use error::StoreError;
 pub use gc::{GcOptions, GcReport};
 pub use labels::{AddedLabels, OnExisting, UndoneLabels};
 pub use ledger::ImportedExchanges;
-pub use location::{LocationError, ServerUrl, StoreLocation, url_scheme};
+pub use location::{LocationError, ServerUrl, StoreLocation, cache_folder, url_scheme};
 pub use lock::RunLock;
 pub use naming::{LATEST, RunId};
 pub use object_storage::ObjectLocation;

@@ -79,7 +79,7 @@ impl StoreLocation {
 }
 
 /// Karat's folder for what can be made again.
-fn cache_folder() -> PathBuf {
+pub fn cache_folder() -> PathBuf {
     let set = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
     let cache = set.or_else(|| std::env::home_dir().map(|home| home.join(".cache")));
     // Without a home, the current folder is the only one that is certainly ours.

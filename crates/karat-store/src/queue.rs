@@ -83,6 +83,8 @@ pub struct ClaimRequest<'a> {
     pub without: &'a BTreeSet<(RunId, ToolName)>,
     /// Runs that this worker cannot work on.
     pub without_runs: &'a BTreeSet<RunId>,
+    /// Runs whose judge this worker cannot ask: nothing but their trials is claimed.
+    pub without_judge: &'a BTreeSet<RunId>,
     /// Whether units that were tried before are left out.
     pub fresh_only: bool,
     /// At most [`MAX_CLAIM`].
@@ -154,6 +156,7 @@ macro_rules! claim_sql {
             " AND string_to_array(u.needs, ',') <@ string_to_array($2, ',') \
              AND (u.kind <> 'trial' OR NOT (u.run_id || ' ' || u.tool) = ANY (string_to_array($3, E'\\n'))) \
              AND NOT u.run_id = ANY (string_to_array($7, ' ')) \
+             AND (u.kind = 'trial' OR NOT u.run_id = ANY (string_to_array($8, ' '))) \
              ORDER BY u.run_id, u.position LIMIT $6 FOR UPDATE OF u SKIP LOCKED) \
              UPDATE queue_units u SET state = 'claimed', fence = u.fence + 1, tries = u.tries + 1, worker = $4, until_ms = ",
             now_ms!(),
@@ -204,14 +207,25 @@ impl Store {
 
     /// Calls `visit` with the parts of a run's suite, one after the other.
     pub fn suite_parts(&mut self, run: &RunId, visit: &mut dyn FnMut(Vec<u8>) -> Result<()>) -> Result<()> {
-        self.require_server()?;
-        let sql = "SELECT hash FROM suite_parts WHERE run_id = $1 ORDER BY position";
-        let hashes: Vec<String> =
-            self.database.query(sql, vec![run.into()])?.iter().map(|row| row.get(0)).collect::<Result<_>>()?;
-        for hash in hashes {
+        for hash in self.suite_part_hashes(run)? {
             visit(self.artifact(&hash)?)?;
         }
         Ok(())
+    }
+
+    /// The hashes of the parts of a run's suite, in order: equal suites have equal ones.
+    pub fn suite_part_hashes(&mut self, run: &RunId) -> Result<Vec<String>> {
+        self.require_server()?;
+        let sql = "SELECT hash FROM suite_parts WHERE run_id = $1 ORDER BY position";
+        self.database.query(sql, vec![run.into()])?.iter().map(|row| row.get(0)).collect()
+    }
+
+    /// The tools of a run of which trials are left.
+    pub fn tools_left(&mut self, run: &RunId) -> Result<BTreeSet<ToolName>> {
+        self.require_server()?;
+        let sql = "SELECT DISTINCT tool FROM queue_units WHERE run_id = $1 AND kind = 'trial' AND state <> 'done'";
+        let rows = self.database.query(sql, vec![run.into()])?;
+        rows.iter().map(|row| Ok(ToolName::new(row.get::<String>(0)?))).collect()
     }
 
     /// Queues trials in this order, so that workers execute them. A trial that is queued already keeps its place; with a later
@@ -223,7 +237,7 @@ impl Store {
             let values = vec![run.into(), options.max_tries.into(), i64::from(options.judging).into()];
             database.execute(
                 "INSERT INTO run_queues (run_id, max_tries, judging) VALUES ($1, $2, $3) \
-                 ON CONFLICT (run_id) DO UPDATE SET max_tries = EXCLUDED.max_tries, judging = EXCLUDED.judging",
+                 ON CONFLICT (run_id) DO UPDATE SET max_tries = EXCLUDED.max_tries, judging = EXCLUDED.judging, stopped = NULL",
                 values,
             )?;
             // Whoever scores it now must not be taken for whoever scores it with these trials.
@@ -258,6 +272,36 @@ impl Store {
         })
     }
 
+    /// Records trials of a run that is not running, or not queued yet, so that no worker executes them.
+    pub fn record_unexecuted(&mut self, run: &RunId, records: &[TrialRecord]) -> Result<()> {
+        self.require_server()?;
+        let mut batch = Batch::default();
+        for record in records {
+            let one = Batch::from_record(self, run, record)?;
+            batch.append_artifacts(&one);
+            batch.append_trials(&one)?;
+        }
+        let keys: Vec<serde_json::Value> = records
+            .iter()
+            .map(|record| {
+                let trial = &record.trial;
+                json!({ "tool": trial.tool.as_str(), "case_id": trial.case.as_str(), "number": trial.number })
+            })
+            .collect();
+        self.database.write_waiting(|database| {
+            batch.insert_artifacts(database)?;
+            lock_run(database, run)?;
+            batch.insert(database, run)?;
+            database.execute(
+                "UPDATE queue_units u SET state = 'done', fence = u.fence + 1, worker = NULL, until_ms = NULL \
+                 FROM jsonb_to_recordset($2::JSONB) AS x (tool TEXT, case_id TEXT, number BIGINT) \
+                 WHERE u.run_id = $1 AND u.kind = 'trial' AND u.tool = x.tool AND u.case_id = x.case_id AND u.number = x.number",
+                vec![run.into(), database.json(&keys)?.into()],
+            )?;
+            Ok(())
+        })
+    }
+
     /// What the tools of waiting units need, of one run or of all.
     pub fn queued_needs(&mut self, run: Option<&RunId>) -> Result<BTreeSet<String>> {
         self.require_server()?;
@@ -279,8 +323,9 @@ impl Store {
         self.require_server()?;
         let offers = request.offers.iter().map(String::as_str).collect::<Vec<_>>().join(",");
         let without: Vec<String> = request.without.iter().map(|(run, tool)| format!("{run} {tool}")).collect();
-        let without_runs: Vec<&str> = request.without_runs.iter().map(RunId::as_str).collect();
-        let (offers, without, without_runs) = (offers.as_str(), without.join("\n"), without_runs.join(" "));
+        let join = |runs: &BTreeSet<RunId>| runs.iter().map(RunId::as_str).collect::<Vec<_>>().join(" ");
+        let (without_runs, without_judge) = (join(request.without_runs), join(request.without_judge));
+        let (offers, without) = (offers.as_str(), without.join("\n"));
         let values = |run: &str, most: usize| -> Vec<Value> {
             let most = i64::try_from(most.clamp(1, MAX_CLAIM)).unwrap_or(1);
             vec![
@@ -291,6 +336,7 @@ impl Store {
                 milliseconds(request.lease).into(),
                 most.into(),
                 without_runs.as_str().into(),
+                without_judge.as_str().into(),
             ]
         };
         let given = request.run.map_or("", RunId::as_str);
@@ -474,13 +520,30 @@ impl Store {
         self.require_server()?;
         self.database.write_waiting(|database| {
             require_running(run, lock_run(database, run)?)?;
-            database.execute(
-                "UPDATE queue_units SET state = 'waiting', tries = GREATEST(tries - 1, 0), fence = fence + 1, worker = NULL, \
-                 until_ms = NULL WHERE run_id = $1 AND state = 'claimed'",
-                vec![run.into()],
-            )?;
-            end_run(database, run, RunState::Stopped, None)
+            stop_locked(database, run)
         })
+    }
+
+    /// Stops a run that cannot be scored under this claim, and says why. Returns whether it was accepted.
+    pub fn stop_scoring(&mut self, claim: &Claim, why: &str) -> Result<bool> {
+        self.require_server()?;
+        let run = &claim.unit.run;
+        self.database.write_waiting(|database| {
+            require_running(run, lock_run(database, run)?)?;
+            if complete(database, run, &[claim])?.is_empty() {
+                return Ok(false);
+            }
+            database.execute("UPDATE run_queues SET stopped = $2 WHERE run_id = $1", vec![run.into(), why.into()])?;
+            stop_locked(database, run)?;
+            Ok(true)
+        })
+    }
+
+    /// Why a worker stopped a run, if one did.
+    pub fn why_stopped(&mut self, run: &RunId) -> Result<Option<String>> {
+        self.require_server()?;
+        let row = self.database.query_one("SELECT stopped FROM run_queues WHERE run_id = $1", vec![run.into()])?;
+        row.map_or(Ok(None), |row| row.get(0))
     }
 
     /// How far the units of a run are.
@@ -567,6 +630,16 @@ fn require_running(run: &RunId, state: RunState) -> Result<()> {
         RunState::Running => Ok(()),
         state => Err(StoreError::Ended { run: run.to_string(), state: state.as_str() }),
     }
+}
+
+/// Stops a run whose row is locked.
+fn stop_locked(database: &mut Database, run: &RunId) -> Result<()> {
+    database.execute(
+        "UPDATE queue_units SET state = 'waiting', tries = GREATEST(tries - 1, 0), fence = fence + 1, worker = NULL, \
+         until_ms = NULL WHERE run_id = $1 AND state = 'claimed'",
+        vec![run.into()],
+    )?;
+    end_run(database, run, RunState::Stopped, None)
 }
 
 /// Completes the units whose claims are the last ones, and returns them.

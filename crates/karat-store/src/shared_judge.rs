@@ -44,18 +44,15 @@ impl Store {
     /// rate.
     pub(super) fn permit_shared(&mut self, limits: &SharedLimits, requests: &[PermitRequest]) -> Result<Vec<Permit>> {
         let (owner, budget) = (self.instance.clone(), self.budget_row(limits));
-        let mut limits = limits.clone();
-        limits.longest_silence = self.question_lease.unwrap_or(limits.longest_silence);
-        let limits = &limits;
+        let lease = self.question_lease.unwrap_or(limits.longest_silence);
         let mut order: Vec<usize> = (0..requests.len()).collect();
         order.sort_by_key(|at| &requests[*at].key);
-        let waiting = requests.iter().map(|request| request.key.as_str()).collect::<Vec<_>>().join(" ");
         // Giving up would end requests under way that were paid for. At worst more stays reserved than is needed.
         self.database.write_repeatable(|database| {
             let mut permits: Vec<Option<Permit>> = vec![None; requests.len()];
             for at in &order {
                 let request = &requests[*at];
-                permits[*at] = claim_question(database, request, &owner, limits)?;
+                permits[*at] = claim_question(database, request, &owner, lease)?;
             }
             for at in &order {
                 let request = &requests[*at];
@@ -63,12 +60,15 @@ impl Store {
                     Some(Permit::Granted { was_sent }) => was_sent,
                     _ => continue,
                 };
-                let decided = match reserve(database, request, limits, &budget, &waiting)? {
+                let decided = match reserve(database, request, limits, &budget)? {
                     Some(refused) => refused,
                     None => Permit::Granted { was_sent },
                 };
-                if request.is_first && !matches!(decided, Permit::Granted { .. }) {
+                let is_granted = matches!(decided, Permit::Granted { .. });
+                if request.is_first && !is_granted {
                     give_question_back(database, &request.key, &owner)?;
+                } else {
+                    set_budget(database, &request.key, &owner, is_granted.then_some(budget.as_str()))?;
                 }
                 permits[*at] = Some(decided);
             }
@@ -123,11 +123,9 @@ fn claim_question(
     database: &mut Database,
     request: &PermitRequest,
     owner: &str,
-    limits: &SharedLimits,
+    lease: Duration,
 ) -> Result<Option<Permit>> {
-    let values = || -> Vec<Value> {
-        vec![request.key.as_str().into(), owner.into(), microseconds(limits.longest_silence).into()]
-    };
+    let values = || -> Vec<Value> { vec![request.key.as_str().into(), owner.into(), microseconds(lease).into()] };
     if !request.is_first {
         database.execute(
             concat!("UPDATE asked_questions SET until_us = ", now_us!(), " + $3 WHERE key = $1 AND owner = $2"),
@@ -142,7 +140,7 @@ fn claim_question(
         concat!(
             "INSERT INTO asked_questions (key, owner, until_us) VALUES ($1, $2, ",
             now_us!(),
-            " + $3) ON CONFLICT (key) DO UPDATE SET owner = EXCLUDED.owner, until_us = EXCLUDED.until_us \
+            " + $3) ON CONFLICT (key) DO UPDATE SET owner = EXCLUDED.owner, until_us = EXCLUDED.until_us, budget = NULL \
              WHERE asked_questions.until_us < ",
             now_us!(),
             " OR asked_questions.owner = EXCLUDED.owner RETURNING key"
@@ -170,13 +168,18 @@ fn give_question_back(database: &mut Database, key: &LedgerKey, owner: &str) -> 
     database.execute("DELETE FROM asked_questions WHERE key = $1 AND owner = $2", values).map(|_| ())
 }
 
-/// Reserves budget and rate for a request, one of those whose keys are `waiting`; `None` if it may be sent.
+/// Notes where a request of a question is reserved, so that others know whether to wait for what it costs.
+fn set_budget(database: &mut Database, key: &LedgerKey, owner: &str, budget: Option<&str>) -> Result<()> {
+    let values = vec![key.as_str().into(), owner.into(), budget.into()];
+    database.execute("UPDATE asked_questions SET budget = $3 WHERE key = $1 AND owner = $2", values).map(|_| ())
+}
+
+/// Reserves budget and rate for a request; `None` if it may be sent.
 fn reserve(
     database: &mut Database,
     request: &PermitRequest,
     limits: &SharedLimits,
     budget: &str,
-    waiting: &str,
 ) -> Result<Option<Permit>> {
     database.execute(
         "INSERT INTO judge_budgets (name, spent_micro_usd, calls, in_flight, changed_us) VALUES ($1, 0, 0, 0, 0) \
@@ -184,17 +187,25 @@ fn reserve(
         vec![budget.into()],
     )?;
     let row = database.query_one(
-        "SELECT spent_micro_usd, calls, in_flight FROM judge_budgets WHERE name = $1 FOR UPDATE",
+        concat!(
+            "SELECT spent_micro_usd, calls, in_flight, ",
+            now_us!(),
+            " - changed_us FROM judge_budgets WHERE name = $1 FOR UPDATE"
+        ),
         vec![budget.into()],
     )?;
     let Some(row) = row else { return Ok(Some(Permit::Wait(WAIT))) };
     let (spent, calls, in_flight): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+    let since_last_us: i64 = row.get(3)?;
     if limits.budget_calls.is_some_and(|most| calls >= most) {
         return Ok(Some(Permit::OverBudget));
     }
     if limits.budget_micro_usd.is_some_and(|most| spent.saturating_add(request.micro_usd) > most) {
-        // Requests under way mostly cost less than was reserved. What a process had under way that died stays reserved.
-        let may_cost_less = in_flight > 0 && is_other_question_under_way(database, waiting)?;
+        // Requests under way mostly cost less than was reserved. What a process had under way that died stays reserved, and
+        // after so long a time nothing else is.
+        let may_cost_less = in_flight > 0
+            && since_last_us < microseconds(limits.longest_silence)
+            && is_other_question_under_way(database, budget, &request.key)?;
         return Ok(Some(if may_cost_less { Permit::Wait(WAIT) } else { Permit::OverBudget }));
     }
     if let Some(wait) = wait_for_rate(database, request, limits)? {
@@ -212,13 +223,11 @@ fn reserve(
     Ok(None)
 }
 
-/// Whether somebody who lives is asking another question than those that wait for permission here.
-fn is_other_question_under_way(database: &mut Database, waiting: &str) -> Result<bool> {
-    let sql = concat!(
-        "SELECT COUNT(*) FROM asked_questions WHERE key <> ALL (string_to_array($1, ' ')) AND until_us >= ",
-        now_us!()
-    );
-    Ok(database.query_count(sql, vec![waiting.into()])? > 0)
+/// Whether somebody who lives is asking another question than this one under a budget.
+fn is_other_question_under_way(database: &mut Database, budget: &str, key: &LedgerKey) -> Result<bool> {
+    let sql =
+        concat!("SELECT COUNT(*) FROM asked_questions WHERE budget = $1 AND key <> $2 AND until_us >= ", now_us!());
+    Ok(database.query_count(sql, vec![budget.into(), key.as_str().into()])? > 0)
 }
 
 /// Takes a place in the rate of an account, or says how long to wait for one.

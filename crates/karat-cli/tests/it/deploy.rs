@@ -63,6 +63,21 @@ fn containers_run_as_one_ordinary_user() {
     }
 }
 
+/// Workers may not plan, so whatever plans has other settings.
+#[test]
+fn pods_that_plan_are_the_owner_of_the_tables() {
+    let secrets = example("kubernetes/secret.yaml");
+    let role_of = |manifest: &str| {
+        let text = example(manifest);
+        let (_, rest) = text.split_once("secretRef:\n                name: ").unwrap();
+        let name = rest.lines().next().unwrap();
+        let secret = secrets.split("---").find(|secret| secret.contains(&format!("name: {name}\n"))).unwrap();
+        secret.split_once("postgres://").unwrap().1.split_once('@').unwrap().0.to_owned()
+    };
+    assert_eq!(role_of("kubernetes/workers.yaml"), "karat_worker");
+    assert_eq!(role_of("kubernetes/plan.yaml"), "karat_owner");
+}
+
 /// Commands are run with `--help` appended, so they are parsed but not executed.
 #[test]
 fn commands_of_the_examples_have_valid_arguments() {
@@ -128,6 +143,9 @@ fn workers_on_hosts_are_started_once_and_end_on_request() {
     assert!(workers("stop hosts").expect(0).out.contains("ends within"));
     wait_for("the worker ends", || workers("status hosts").out.contains("does not run").then_some(())).unwrap();
     assert_eq!(log(), expect);
+    // After a restart of the host, the number may be another process's, such as this one's.
+    project.write(".cache/karat/worker.pid", std::process::id().to_string());
+    assert!(workers("stop hosts").expect(0).out.contains("does not run"));
     // No secret is on a command line.
     assert!(!project.read("ssh.log").contains("postgres"), "{}", project.read("ssh.log"));
     assert!(workers("start hosts 'a b'").expect(2).out.contains("cannot be passed"));

@@ -72,6 +72,7 @@ impl Server {
                 let (after, why) = match sent {
                     Ok(Ok(value)) => return Ok((value, requests)),
                     Ok(Err(SendError::Retry { after, why })) => (after, why),
+                    Ok(Err(SendError::AnswerLost { why })) => (None, why),
                     Ok(Err(SendError::Refused { refused, .. })) => {
                         let mut adaptation = self.adaptation.lock().unwrap_or_else(PoisonError::into_inner);
                         if let Some(next) = adaptation.without(&refused, &[]) {

@@ -5,8 +5,8 @@ use super::options::EngineOptions;
 use super::warm_up::WarmUp;
 use crate::adaptation::Adaptation;
 use crate::answer::{self, AnswerFault};
+use crate::exchange::{Answer, Exchange, FailureReason, KeyParts, LedgerKey};
 use crate::http::Endpoint;
-use crate::ledger::{Answer, Exchange, FailureReason, KeyParts, LedgerKey};
 use crate::permits::{SettledRequest, SharedLimits, micro_usd};
 use crate::prompt::{AnswerCheck, Prompt};
 use crate::provider::{Provider, Reply, SendError, StopReason};
@@ -248,6 +248,7 @@ impl<'s> Asking<'s> {
             slot = None;
             let (retry_after, why) = match error {
                 SendError::Retry { after, why } => (after, why),
+                SendError::AnswerLost { why } => (None, why),
                 SendError::Rejected { why } => {
                     return Err(Failed::Missing { reason: FailureReason::Rejected, why: why.clone(), message: why });
                 }
@@ -319,11 +320,11 @@ impl<'s> Asking<'s> {
         exchange.request_time += began.elapsed();
         exchange.timed_out = result.is_err();
         let result = result
-            .unwrap_or_else(|_| Err(SendError::temporary(format!("no answer within {} s", timeout.as_secs_f64()))));
+            .unwrap_or_else(|_| Err(SendError::answer_lost(format!("no answer within {} s", timeout.as_secs_f64()))));
         let cost = match &result {
             Ok(reply) => micro_usd(state.budget.cost(reply.tokens_in, reply.tokens_out).unwrap_or(0.0)),
-            // Nobody knows what it cost: the answer may be on its way.
-            Err(_) if exchange.timed_out => reserved,
+            // Nobody knows what it cost.
+            Err(SendError::AnswerLost { .. }) => reserved,
             Err(_) => 0,
         };
         if is_shared {
@@ -334,7 +335,7 @@ impl<'s> Asking<'s> {
             let settled = SettledRequest { reserved_micro_usd: reserved, micro_usd: cost, retry_after };
             let _ = self.sender.send(Message::Settled(settled));
         }
-        if exchange.timed_out {
+        if let Err(SendError::AnswerLost { .. }) = &result {
             reservation.spend_all();
         } else if let Ok(reply) = &result {
             reservation.spend(reply.tokens_in, reply.tokens_out);

@@ -144,6 +144,11 @@ impl ObjectStorage {
         self.head(name).map(|there| there.is_some())
     }
 
+    /// When an object was written, by the storage's clock; `None` if it is not there.
+    pub(crate) fn modified_ms(&self, name: &str) -> Result<Option<i64>> {
+        Ok(self.head(name)?.as_ref().map(modified_ms))
+    }
+
     /// The bytes of an object of at most `most` bytes.
     pub(crate) fn read(&self, name: &str, most: u64) -> Result<Vec<u8>> {
         self.check_mounted()?;

@@ -59,7 +59,10 @@ impl Store {
             for objects in unused.chunks(AT_ONCE) {
                 let (deleted, bytes) = match dry_run {
                     true => (objects.len() as u64, objects.iter().map(|object| object.size).sum()),
-                    false => self.database.write(|database| delete(database, storage, objects, removed_before_ms))?,
+                    false => {
+                        let limits = (oldest_ms, removed_before_ms);
+                        self.database.write(|database| delete(database, storage, objects, limits))?
+                    }
                 };
                 report.objects += deleted;
                 report.object_bytes += bytes;
@@ -81,17 +84,19 @@ impl Store {
     }
 }
 
-/// Deletes those of the objects that still have no row, and returns their number and bytes.
-fn delete(
+/// Deletes those of the objects that still have no row and are still old, and returns their number and bytes. A writer that
+/// found one missing, since another collection had deleted it, may have written it again.
+pub(super) fn delete(
     database: &mut Database,
     storage: &ObjectStorage,
     objects: &[ListedObject],
-    removed_before_ms: i64,
+    (oldest_ms, removed_before_ms): (i64, i64),
 ) -> Result<(u64, u64)> {
     database.exclude_others(OBJECTS_LOCK)?;
     let mut deleted = (0, 0);
     for object in objects {
-        if is_removable(database, &object.name, removed_before_ms)? {
+        let is_old = storage.modified_ms(&object.name)?.is_some_and(|modified| modified < oldest_ms);
+        if is_old && is_removable(database, &object.name, removed_before_ms)? {
             storage.delete(&object.name)?;
             deleted = (deleted.0 + 1, deleted.1 + object.size);
         }

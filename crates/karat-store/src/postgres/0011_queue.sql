@@ -4,7 +4,8 @@
 CREATE TABLE run_queues (
     run_id    TEXT COLLATE "C" NOT NULL PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
     max_tries BIGINT NOT NULL,                    -- a unit is given up when so many workers ended while they had it
-    judging   BIGINT NOT NULL                     -- 1 if trials are followed by a judging unit, else 0
+    judging   BIGINT NOT NULL,                    -- 1 if trials are followed by a judging unit, else 0
+    stopped   TEXT COLLATE "C"                    -- why a worker stopped the run
 );
 
 -- The suite of a run, for workers: what is unpacked in this order gives its folder.
@@ -43,7 +44,8 @@ CREATE INDEX queue_units_by_worker ON queue_units (worker) WHERE state = 'claime
 CREATE TABLE asked_questions (
     key      TEXT COLLATE "C" NOT NULL PRIMARY KEY, -- the key that the question is known under
     owner    TEXT COLLATE "C" NOT NULL,
-    until_us BIGINT NOT NULL                        -- when its owner is taken to have died
+    until_us BIGINT NOT NULL,                       -- when its owner is taken to have died
+    budget   TEXT COLLATE "C"                       -- where a request of it is reserved; null while it waits for permission
 );
 
 -- What judges cost. A request counts with its worst case until its cost is known, so that a death cannot overdraw a budget.

@@ -318,6 +318,22 @@ fn unused_objects_are_removed_from_a_bucket_by_its_clock() {
     assert_eq!(store.listed_objects(), 0);
 }
 
+/// Another collection deleted an object that this one has listed, and a writer has put it there again.
+#[test]
+fn object_that_was_written_again_after_it_was_listed_stays() {
+    let dir = StoreDir::new();
+    let mut store = dir.store_with_folder();
+    let packed = || Packed::new(&noise(1, 2 << 20));
+    store.upload(&mut [packed()]).unwrap();
+    age_objects(&dir.objects(), DAY * 2);
+    let listed = store.list_objects();
+    store.delete_all_objects();
+    store.upload(&mut [packed()]).unwrap();
+    assert_eq!(store.delete_listed(&listed, DAY), 0);
+    age_objects(&dir.objects(), DAY * 2);
+    assert_eq!(store.delete_listed(&listed, DAY), 1);
+}
+
 /// Garbage collection takes an old object after a writer has found it, and before the writer has stored its row.
 fn object_that_is_removed_before_its_row_is_written_again() {
     let dir = StoreDir::new();

@@ -31,10 +31,14 @@ on_a_server!(
     given_back_unit_does_not_count_as_tried,
     judging_and_scoring_follow,
     stopped_run_is_not_claimed_and_takes_no_results,
+    judging_is_left_to_workers_that_can,
+    scoring_stops_a_run_under_its_claim_alone,
+    unexecuted_trials_are_recorded_and_not_claimed,
     next_attempt_is_queued_again,
     suite_parts_round_trip_and_survive_gc,
     question_under_way_is_not_asked_twice,
     budget_is_never_overdrawn,
+    nobody_waits_for_requests_that_died,
     rate_and_retry_after_are_shared,
 );
 
@@ -62,6 +66,7 @@ fn claim(store: &mut Store, worker: &str, most: usize, lease: Duration) -> Vec<C
         offers: &offers,
         without: &without,
         without_runs: &BTreeSet::new(),
+        without_judge: &BTreeSet::new(),
         fresh_only: false,
         most,
         lease,
@@ -142,6 +147,7 @@ fn workers_claim_what_they_can_execute() {
             offers: &offers,
             without: &without,
             without_runs: &BTreeSet::new(),
+            without_judge: &BTreeSet::new(),
             fresh_only: false,
             most: 1,
             lease: LONG,
@@ -256,6 +262,65 @@ fn stopped_run_is_not_claimed_and_takes_no_results() {
     assert_eq!(claim(&mut store, "two", MAX_CLAIM, LONG).len(), 8);
 }
 
+fn judging_is_left_to_workers_that_can() {
+    let dir = StoreDir::new();
+    let mut store = dir.store();
+    let run = begin(&mut store);
+    queue(&mut store, &run, true, &[]);
+    let first = claim(&mut store, "w", MAX_CLAIM, LONG);
+    let results: Vec<(Claim, TrialRecord)> = first.iter().map(result).collect();
+    store.complete_trials(&run, &results).unwrap();
+    let (none, without) = (BTreeSet::new(), BTreeSet::new());
+    let unable = ClaimRequest {
+        worker: "unable",
+        run: None,
+        offers: &none,
+        without: &without,
+        without_runs: &BTreeSet::new(),
+        without_judge: &[run.clone()].into(),
+        fresh_only: false,
+        most: MAX_CLAIM,
+        lease: LONG,
+    };
+    assert_eq!(store.claim(&unable).unwrap(), []);
+    let able = claim(&mut store, "able", MAX_CLAIM, LONG);
+    assert_eq!(able.len(), 8);
+    store.complete_judging(&run, &able).unwrap();
+    assert_eq!(store.claim(&unable).unwrap(), []);
+    assert_eq!(claim(&mut store, "able", 1, LONG)[0].unit.kind, UnitKind::Score);
+}
+
+fn scoring_stops_a_run_under_its_claim_alone() {
+    let (_dir, mut store, run) = started();
+    let all = claim(&mut store, "w", MAX_CLAIM, LONG);
+    let results: Vec<(Claim, TrialRecord)> = all.iter().map(result).collect();
+    store.complete_trials(&run, &results).unwrap();
+    let scoring = claim(&mut store, "slow", 1, Duration::ZERO).remove(0);
+    let other = wait_for_claim(&mut store, "other");
+    assert!(!store.stop_scoring(&scoring, "too late").unwrap());
+    assert_eq!(store.state(&run).unwrap(), RunState::Running);
+    assert!(store.stop_scoring(&other, "the judge failed").unwrap());
+    assert_eq!(store.state(&run).unwrap(), RunState::Stopped);
+    assert_eq!(store.why_stopped(&run).unwrap().as_deref(), Some("the judge failed"));
+    store.reopen(&run).unwrap();
+    queue(&mut store, &run, false, &[]);
+    assert_eq!(store.why_stopped(&run).unwrap(), None);
+    assert_eq!(claim(&mut store, "w", 1, LONG)[0].unit.kind, UnitKind::Score);
+}
+
+fn unexecuted_trials_are_recorded_and_not_claimed() {
+    let (_dir, mut store, run) = started();
+    store.stop(&run).unwrap();
+    let mut unavailable = record("alpha", "a", 1);
+    unavailable.trial.outcome = Outcome::Unavailable;
+    unavailable.trial.findings.clear();
+    store.record_unexecuted(&run, &[unavailable]).unwrap();
+    store.reopen(&run).unwrap();
+    queue(&mut store, &run, false, &[]);
+    assert_eq!(trial_lines(&mut store, &run), ["alpha a 1 1 unavailable"]);
+    assert_eq!(names(&claim(&mut store, "w", 1, LONG)), ["alpha on a, trial 2"]);
+}
+
 fn next_attempt_is_queued_again() {
     let (_dir, mut store, run) = started();
     let claims = claim(&mut store, "one", MAX_CLAIM, LONG);
@@ -289,7 +354,7 @@ fn ledger_key(text: &str) -> LedgerKey {
     serde_json::from_value(text.into()).unwrap()
 }
 
-fn limits() -> SharedLimits {
+pub(super) fn limits() -> SharedLimits {
     SharedLimits {
         judge: "stub/model".to_owned(),
         account: "127.0.0.1 0123".to_owned(),
@@ -301,7 +366,7 @@ fn limits() -> SharedLimits {
     }
 }
 
-fn request(key: &str, micro_usd: i64) -> PermitRequest {
+pub(super) fn request(key: &str, micro_usd: i64) -> PermitRequest {
     let key = ledger_key(key);
     PermitRequest { answer_keys: vec![key.clone()], key, is_first: true, micro_usd, tokens: 100 }
 }
@@ -345,15 +410,46 @@ fn budget_is_never_overdrawn() {
     assert!(matches!(permit(&mut two, &limits, request("b", 60)), Permit::Granted { .. }));
     assert_eq!(one.spent("run").unwrap(), (70, 2));
     one.forget_sent(&[&ledger_key("a")]).unwrap();
-    // However long it takes, what is under way may cost less.
-    let dead = SharedLimits { longest_silence: Duration::ZERO, ..limits.clone() };
-    assert!(matches!(permit(&mut one, &dead, request("c", 60)), Permit::Wait(_)));
+    assert!(matches!(permit(&mut one, &limits, request("c", 60)), Permit::Wait(_)));
     // Nothing settles what a process had under way that died.
     two.database.script("UPDATE asked_questions SET until_us = 1").unwrap();
-    assert!(matches!(permit(&mut one, &dead, request("c", 60)), Permit::OverBudget));
+    assert!(matches!(permit(&mut one, &limits, request("c", 60)), Permit::OverBudget));
     assert_eq!(one.spent("run").unwrap(), (70, 2));
     let calls = SharedLimits { budget_calls: Some(2), budget_micro_usd: None, ..limits };
     assert!(matches!(permit(&mut one, &calls, request("d", 1)), Permit::OverBudget));
+}
+
+fn nobody_waits_for_requests_that_died() {
+    let dir = StoreDir::new();
+    let (mut one, mut two, mut dead) = (dir.store(), dir.store(), dir.store());
+    let limits = SharedLimits { budget_micro_usd: Some(100), ..limits() };
+    for store in [&mut one, &mut two, &mut dead] {
+        store.share_budget("run");
+    }
+    assert!(matches!(permit(&mut dead, &limits, request("d", 20)), Permit::Granted { .. }));
+    dead.database.script("UPDATE asked_questions SET until_us = 1").unwrap();
+    for (store, key) in [(&mut one, "a"), (&mut two, "b")] {
+        assert!(matches!(permit(store, &limits, request(key, 40)), Permit::Granted { .. }));
+        // It failed, and is tried again.
+        let settled = SettledRequest { reserved_micro_usd: 40, micro_usd: 40, retry_after: None };
+        store.settle_requests(&limits, &[settled]).unwrap();
+    }
+    // Somebody asks under another budget.
+    let mut other = dir.store();
+    other.share_budget("another run");
+    assert!(matches!(permit(&mut other, &limits, request("o", 1)), Permit::Granted { .. }));
+    let again = |key: &str| PermitRequest { is_first: false, ..request(key, 40) };
+    assert!(matches!(permit(&mut one, &limits, again("a")), Permit::Wait(_)), "`b` may be under way");
+    assert!(matches!(permit(&mut two, &limits, again("b")), Permit::OverBudget), "`a` waits for the budget itself");
+    two.forget_sent(&[&ledger_key("b")]).unwrap();
+    assert!(matches!(permit(&mut one, &limits, again("a")), Permit::OverBudget));
+
+    // A worker lives and renews its questions, and what a request cost was lost.
+    let first = PermitRequest { micro_usd: 0, ..request("e", 0) };
+    assert!(matches!(permit(&mut two, &limits, first), Permit::Granted { .. }));
+    assert!(matches!(permit(&mut one, &limits, again("a")), Permit::Wait(_)));
+    let late = SharedLimits { longest_silence: Duration::ZERO, ..limits };
+    assert!(matches!(permit(&mut one, &late, again("a")), Permit::OverBudget));
 }
 
 fn rate_and_retry_after_are_shared() {

@@ -3,8 +3,13 @@
 use super::*;
 use crate::database::Access;
 use crate::lease::Leases;
+use crate::queue::{ClaimRequest, QueueOptions, QueuedTrial};
+use crate::record::TrialKey;
 use crate::{Database, ServerUrl, StoreError, schema};
+use karat_llm::ledger::Ledger;
+use karat_llm::permits::{Permit, SettledRequest, SharedLimits};
 use karat_test_servers::{Options, PgBouncer, or_skip, wait_for};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
@@ -215,7 +220,7 @@ mod cases {
         };
         check("53100", "free some space");
         check("53300", "PgBouncer");
-        check("42501", "docs/store.md lists the rights");
+        check("42501", "roles.sql grants the rights");
         check("25006", "cannot be written");
         check("XX001", "is damaged: simulated");
         check("58030", "check the disk");
@@ -241,47 +246,111 @@ mod cases {
         check(url, "there is no store in postgres://karat@127.0.0.1");
     }
 
-    /// Runs the statements of docs/store.md and uses the roles that they make.
+    /// Runs deploy/postgres/roles.sql and uses the roles that it makes.
     pub(super) fn documented_roles_have_the_rights_they_need() {
         let dir = StoreDir::new();
         let url = dir.url.clone().unwrap();
         let name = url.rsplit('/').next().unwrap().to_owned();
-        let docs = include_str!("../../../../docs/store.md");
-        let blocks: Vec<String> = docs
-            .split("```sql\n")
-            .skip(1)
-            .map(|block| block.split("```").next().unwrap())
-            // Roles belong to the server, and other tests use it too.
-            .map(|block| {
-                let own = |text: String, role: &str| text.replace(&format!("karat_{role}"), &format!("{name}_{role}"));
-                let text = block.replace("DATABASE karat", &format!("DATABASE {name}"));
-                ["owner", "worker", "reader"].into_iter().fold(text, own)
-            })
+        let mut owner = dir.store();
+        let run = begin(&mut owner);
+        owner.set_suite_parts(&run, &[b"part".to_vec()]).unwrap();
+        let trials: Vec<QueuedTrial> = all_records()
+            .iter()
+            .map(|record| QueuedTrial { key: TrialKey::from_trial(&record.trial), attempt: 1, needs: Vec::new() })
             .collect();
-        assert_eq!(blocks.len(), 2, "expected the roles and the rights in docs/store.md");
+        let queue = |store: &mut Store, run: &RunId| {
+            store.queue_trials(run, &trials, &QueueOptions { max_tries: 2, judging: true }).unwrap();
+        };
+        queue(&mut owner, &run);
+        // Roles belong to the server, and other tests use it too.
+        let own = |text: &str| {
+            let text = text.replace("karat_worker", &format!("{name}_worker"));
+            text.replace("karat_reader", &format!("{name}_reader"))
+        };
         let mut admin = Database::open_server(&server_url(&dir), Access::Write).unwrap();
-        admin.script_sql(blocks[0].clone());
+        // Twice, as after an upgrade.
+        for _ in 0..2 {
+            admin.script_sql(own(include_str!("../../../../deploy/postgres/roles.sql")));
+        }
+        for role in ["karat_worker", "karat_reader"] {
+            admin.script_sql(own(&format!("ALTER ROLE {role} PASSWORD 'secret'")));
+        }
         let role = |role: &str| {
             let url = url.replace("karat:karat@", &format!("{name}_{role}:secret@"));
             StoreLocation::parse(&url).unwrap()
         };
-        drop(Store::create(role("owner")).unwrap());
-        let mut owner = Database::open_server(role("owner").as_server().unwrap(), Access::Write).unwrap();
-        owner.script_sql(blocks[1].clone());
 
-        let mut worker = Store::create(role("worker")).unwrap();
-        let run = begin(&mut worker);
-        let lock = worker.lock(&run).unwrap();
-        worker.set_tool(&run, &ToolName::new("zeta"), &Default::default()).unwrap();
-        worker.save(&run, &all_records()).unwrap();
-        worker.set_judgements(&run, &[judgement("f1", 0.5)]).unwrap();
-        worker.ledger_put(&[&super::super::ledger::exchange("a", true)]).unwrap();
-        worker.finish(&run, crate::RunState::Complete, Some(b"report")).unwrap();
-        drop(lock);
+        let mut worker = Store::open(role("worker")).unwrap();
+        worker.ask_as("w", Duration::from_secs(60));
+        let claim = |worker: &mut Store, most: usize| {
+            let (none, tools, runs) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+            let request = ClaimRequest {
+                worker: "w",
+                run: None,
+                offers: &none,
+                without: &tools,
+                without_runs: &runs,
+                without_judge: &runs,
+                fresh_only: false,
+                most,
+                lease: Duration::from_secs(60),
+            };
+            worker.claim(&request).unwrap()
+        };
+        assert_eq!(worker.suite_part_hashes(&run).unwrap().len(), 1);
+        worker.suite_parts(&run, &mut |_| Ok(())).unwrap();
+        for tool in worker.tools_left(&run).unwrap() {
+            worker.set_tool(&run, &tool, &Default::default()).unwrap();
+        }
+        let claims = claim(&mut worker, 8);
+        worker.give_back(&claims[..1], true).unwrap();
+        assert_eq!(worker.renew("w", Duration::from_secs(60)).unwrap().len(), 7);
+        worker.give_back_all("w").unwrap();
+        let mut done = 0;
+        while done < 8 {
+            let claims = claim(&mut worker, 8);
+            let results: Vec<_> = claims
+                .iter()
+                .map(|claim| {
+                    let key = claim.unit.trial.clone().unwrap();
+                    (claim.clone(), record(key.tool.as_str(), key.case.as_str(), key.number))
+                })
+                .collect();
+            done += worker.complete_trials(&run, &results).unwrap().len();
+        }
+        let limits = crate::tests::queue::limits();
+        let limits = SharedLimits { requests_per_minute: Some(60_000), budget_micro_usd: Some(10), ..limits };
+        let exchange = super::super::ledger::exchange("a", true);
+        let asked = crate::tests::queue::request(exchange.key.as_str(), 1);
+        assert!(matches!(worker.permit(&limits, &[asked]).unwrap()[0], Permit::Granted { .. }));
+        let retry_after = Some(Duration::ZERO);
+        let settled = SettledRequest { reserved_micro_usd: 1, micro_usd: 1, retry_after };
+        worker.settle_requests(&limits, &[settled]).unwrap();
+        worker.ledger_put(&[&exchange]).unwrap();
+        worker.forget_sent(&[&exchange.key]).unwrap();
+        worker.give_questions_back().unwrap();
+        let judging = claim(&mut worker, 8);
+        worker.complete_judging(&run, &judging).unwrap();
+        let scoring = claim(&mut worker, 1);
+        assert!(worker.stop_scoring(&scoring[0], "the judge failed").unwrap());
+        owner.reopen(&run).unwrap();
+        queue(&mut owner, &run);
+        let scoring = claim(&mut worker, 1);
+        assert!(worker.complete_scoring(&scoring[0], &[judgement("f1", 0.5)], b"report").unwrap());
+        owner.reopen(&run).unwrap();
+        worker.stop(&run).unwrap();
         assert_eq!(worker.verify().unwrap(), []);
-        for sql in
-            ["DELETE FROM runs", "DELETE FROM trials", "DELETE FROM ledger", "DROP TABLE probes", "DELETE FROM labels"]
-        {
+        let refused = worker.begin(&new_run(&["a"])).unwrap_err();
+        assert!(matches!(refused, StoreError::NoRights { .. }), "{refused}");
+        for sql in [
+            "DELETE FROM runs",
+            "DELETE FROM trials",
+            "DELETE FROM ledger",
+            "DROP TABLE probes",
+            "DELETE FROM labels",
+            "INSERT INTO run_locks (run_id, token, holder, until_ms) SELECT id, '', '', 0 FROM runs",
+            "UPDATE run_queues SET max_tries = 1",
+        ] {
             let error = worker.database.write(|database| database.script_result(sql.to_owned())).unwrap_err();
             assert!(matches!(error, StoreError::NoRights { .. }), "{sql}: {error}");
         }
@@ -290,9 +359,8 @@ mod cases {
         assert_eq!(reader.verify().unwrap(), []);
         assert!(!reader.is_locked(&run));
         let mut reader = Store::open(role("reader")).unwrap();
-        let error = reader.save(&run, &all_records()).unwrap_err();
+        let error = reader.set_tool(&run, &ToolName::new("other"), &Default::default()).unwrap_err();
         assert!(matches!(error, StoreError::NoRights { .. }), "{error}");
-        let mut owner = Store::open(role("owner")).unwrap();
         owner.gc(&crate::GcOptions { keep: Some(0), ..Default::default() }).unwrap();
         assert_eq!(owner.runs().unwrap(), []);
     }
@@ -301,7 +369,8 @@ mod cases {
         let dir = StoreDir::new();
         let mut store = dir.store();
         let run = begin(&mut store);
-        let length = Duration::from_millis(300);
+        // A busy machine may take long between two renewals.
+        let length = Duration::from_secs(6);
         let leases = Arc::new(Leases::with_length(server_url(&dir), length));
         let until =
             |store: &mut Store| store.database.query_number("SELECT until_ms FROM run_locks", Vec::new()).unwrap();

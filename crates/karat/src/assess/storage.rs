@@ -79,6 +79,8 @@ fn plan(request: &AssessRequest, bundles: &[Bundle], assessors: &[Assessor]) -> 
         seed: request.intervals.seed.unwrap_or_default(),
         model: None,
         model_cutoff: None,
+        isolation: None,
+        require_isolation: None,
         tools: assessors.iter().map(planned).collect(),
         cases: Vec::new(),
         selected_by,

@@ -12,7 +12,6 @@ mod watched_files;
 
 pub(crate) use prepare::{LoadedTool, load_fixer, load_planned_tool};
 pub use prepare::{Prepared, prepare};
-pub use run_and_score::execute;
 pub(crate) use run_and_score::require_free_name;
 pub(crate) use run_and_score::{judge_run, new_context};
 pub use try_tool::{Tried, try_tool};
@@ -33,6 +32,8 @@ use karat_sandbox::{Isolation, Supervisor};
 use karat_store::event::{Ending, RunEvent};
 use karat_store::record::TrialKey;
 use karat_store::{RunInfo, Store, StoreLocation};
+use on_server::execute_on_server;
+use run_and_score::execute_here;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
@@ -214,6 +215,18 @@ pub enum EvaluateError {
 impl<E: Into<Failure>> From<E> for EvaluateError {
     fn from(error: E) -> Self {
         Self::Failure(error.into())
+    }
+}
+
+/// Executes the trials that are left, stores each as soon as it is done, and scores the run when all are done.
+pub fn execute(
+    request: &EvaluateRequest,
+    prepared: Prepared,
+    observer: &mut dyn EvaluateObserver,
+) -> Result<Evaluated, EvaluateError> {
+    match request.store.as_server() {
+        Some(_) => execute_on_server(request, prepared, observer),
+        None => execute_here(request, prepared, observer),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::prepare::TakenOver;
 use super::run_and_score::{
-    ScoredRun, first_failure, new_context, prepare_tools, require_free_name, require_isolation,
+    ScoredRun, first_failure, new_context, prepare_tools, require_free_name, require_isolation, tools_without_key,
 };
 use super::{EvaluateError, EvaluateObserver, EvaluateRequest, Evaluated, Phase, Prepared};
 use crate::failure::{Failure, Result};
@@ -14,7 +14,8 @@ use crate::run::plan::remaining_tasks;
 use crate::run_loader;
 use crate::scratch::make_scratch;
 use crate::suite::{LoadedSuite, package};
-use crate::tool::{Task, failed};
+use crate::tool::command::isolation_kind;
+use crate::tool::{Task, facts_without_program, failed};
 use crate::worker::{Counters, DEFAULT_LEASE, WhenIdle, WorkerObserver, WorkerRequest, work};
 use karat_core::ids::ToolName;
 use karat_core::judgement::Judgement;
@@ -28,9 +29,11 @@ use karat_store::queue::{QueueOptions, QueuedTrial};
 use karat_store::record::TrialRecord;
 use karat_store::{NewRun, RunId, RunInfo, RunState, Store, StoreError, StoredTrial};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::{Duration, Instant};
+use std::thread::ScopedJoinHandle;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How often the progress of all workers is read.
 const POLL: Duration = Duration::from_millis(200);
@@ -61,16 +64,13 @@ pub(super) fn execute_on_server(
             let mut observer = ForwardedNotes { notes, drain: drain.clone() };
             scope.spawn(move || work(&worker, &Arc::new(Counters::default()), &mut observer))
         });
+        let mut own = OwnWorker(own);
         let outage = Outage { request, cancel: &cancel, since: None };
         let mut follower =
             Follower { request, id: &id, plan: &plan, cancel: &cancel, position: 0, failures: 0, outage };
-        let is_own_at_work = || own.as_ref().is_some_and(|thread| !thread.is_finished());
-        let ending = follower.follow(&mut store, &received, &is_own_at_work, observer);
+        let ending = follower.follow(&mut store, &received, &mut own, observer);
         drain.cancel();
-        match own.map(std::thread::ScopedJoinHandle::join) {
-            Some(Ok(Err(failure))) if ending.is_ok() => observer.note(&failure.text()),
-            _ => {}
-        }
+        own.end(observer);
         ending
     })?;
     let mut outage = Outage { request, cancel: &cancel, since: None };
@@ -78,7 +78,11 @@ pub(super) fn execute_on_server(
     match info.state {
         RunState::Complete => {}
         RunState::Running => return Err(EvaluateError::LeftToWorkers { info: Box::new(info) }),
-        RunState::Stopped => return Err(EvaluateError::Stopped { info: Box::new(info), ending }),
+        RunState::Stopped => {
+            let why = outage.wait_out(&mut store, observer, |store| Ok(store.why_stopped(&info.id)?))?;
+            why.iter().for_each(|why| observer.note(why));
+            return Err(EvaluateError::Stopped { info: Box::new(info), ending });
+        }
     }
     observer.phase(Phase::Scoring);
     let stored = outage.wait_out(&mut store, observer, |store| StoredResult::read(store, &info))?;
@@ -97,6 +101,7 @@ fn queue_run(
     let Prepared { loaded, plan, tools, isolation, earlier, taken_over } = prepared;
     let (mut store, earlier) = match earlier {
         Some((mut store, id)) => {
+            refuse_other_isolation(request, &plan)?;
             require_isolation(request, &mut store, &id)?;
             (store, Some(id))
         }
@@ -109,16 +114,26 @@ fn queue_run(
     let finished = earlier.as_ref().map(|id| store.finished_trials(id)).transpose()?.unwrap_or_default();
     let done = taken_over.as_ref().map_or(&finished, |taken| &taken.trials);
     let tasks = remaining_tasks(&plan, done, request.retry_failed);
+    let scratch = make_scratch()?;
+    let context = new_context(request, &loaded, &plan, &scratch, Cancel::default());
+    // Whoever plans decides which tools have their keys: workers could only wait for one that has them.
+    let without_key = tools_without_key(&plan, &tools, &tasks, &context, observer)?;
+    let (unavailable, tasks): (Vec<Task>, Vec<Task>) =
+        tasks.into_iter().partition(|task| without_key.contains_key(&task.key.tool));
     if !request.no_work {
         // What cannot be executed here is refused before the run begins, as it is without a server.
-        let scratch = make_scratch()?;
-        let context = new_context(request, &loaded, &plan, &scratch, Cancel::default());
-        prepare_tools(&plan, tools, &tasks, isolation, &context, observer).map_err(|failure| {
+        prepare_tools(&plan, tools, &tasks, &BTreeMap::new(), isolation, &context, observer).map_err(|failure| {
             Failure::failed(format!("{}; --no-work leaves the run to workers that can", failure.text()))
         })?;
     }
+    note_folders(&plan, observer);
     let parts = package::pack(&loaded.files)?;
     let is_new = earlier.is_none();
+    // What is queued already is left to the workers that may be at work on it.
+    let is_under_way = match &earlier {
+        Some(id) => store.state(id)? == RunState::Running,
+        None => false,
+    };
     let id = match earlier {
         Some(id) => id,
         None => {
@@ -141,9 +156,61 @@ fn queue_run(
     let judging = judge_of_plan(&loaded, &plan, &request.judge)?.as_ref().is_some_and(Judge::asks_models);
     let options = QueueOptions { max_tries: request.max_tries.unwrap_or(QueueOptions::MAX_TRIES), judging };
     let queued: Vec<QueuedTrial> = tasks.iter().map(|task| queued_trial(&plan, task)).collect();
+    if !is_under_way {
+        record_unavailable(&mut store, &id, &unavailable, &without_key)?;
+    }
     store.reopen(&id)?;
     store.queue_trials(&id, &queued, &options)?;
     Ok((store, id, plan, loaded))
+}
+
+/// Flags bind the workers of a run through its plan, which is never changed.
+fn refuse_other_isolation(request: &EvaluateRequest, plan: &PlanV1) -> Result<()> {
+    let (asked, required) = (request.isolation.map(isolation_kind), request.require_isolation.map(isolation_kind));
+    if asked.is_none_or(|asked| plan.isolation == Some(asked)) && required <= plan.require_isolation {
+        return Ok(());
+    }
+    let message = "--isolation and --require-isolation bind all workers of a run when it is planned, and this one was planned \
+                   without them; start a new run, or give the flags to each `karat worker`";
+    Err(Failure::usage(message))
+}
+
+/// Workers get the suite, and nothing else from this machine.
+fn note_folders(plan: &PlanV1, observer: &mut dyn EvaluateObserver) {
+    for tool in &plan.tools {
+        let outside = tool.manifest_dir.as_ref().filter(|folder| !Path::new(folder).starts_with(&plan.suite.place));
+        if let Some(folder) = outside {
+            observer.note(&format!(
+                "the tool `{}` comes from {folder}: workers need this folder at the same path; a tool that the suite's karat.toml \
+                 declares is sent along with the suite",
+                tool.name
+            ));
+        }
+    }
+}
+
+/// Records the trials of tools without a key, as a run of one machine does.
+fn record_unavailable(
+    store: &mut Store,
+    run: &RunId,
+    tasks: &[Task],
+    without_key: &BTreeMap<ToolName, String>,
+) -> Result<()> {
+    let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64);
+    let mut records = Vec::new();
+    for task in tasks {
+        let Some(why) = without_key.get(&task.key.tool) else { continue };
+        let mut record = task.unavailable(why);
+        record.detail.started_ms = now_ms;
+        records.push(record);
+    }
+    for tool in records.iter().map(|record| &record.trial.tool).collect::<BTreeSet<_>>() {
+        store.set_tool(run, tool, &facts_without_program(None))?;
+    }
+    if !records.is_empty() {
+        store.record_unexecuted(run, &records)?;
+    }
+    Ok(())
 }
 
 fn queued_trial(plan: &PlanV1, task: &Task) -> QueuedTrial {
@@ -184,6 +251,32 @@ impl WorkerObserver for ForwardedNotes {
     }
 }
 
+/// The worker of this process, unless the work is left to others, or it has ended.
+struct OwnWorker<'s>(Option<ScopedJoinHandle<'s, Result<()>>>);
+
+impl OwnWorker<'_> {
+    /// Whether it still works. When it has ended, it is said why, as soon as that is known.
+    fn is_at_work(&mut self, observer: &mut dyn EvaluateObserver) -> bool {
+        if self.0.as_ref().is_some_and(ScopedJoinHandle::is_finished) {
+            self.end(observer);
+        }
+        self.0.is_some()
+    }
+
+    /// Waits for its end.
+    fn end(&mut self, observer: &mut dyn EvaluateObserver) {
+        match self.0.take().map(ScopedJoinHandle::join) {
+            None | Some(Ok(Ok(()))) => {}
+            Some(Ok(Err(failure))) => {
+                observer.note(&format!("this process does not work on the run any more: {}", failure.text()));
+            }
+            Some(Err(_)) => {
+                observer.note("this process does not work on the run any more: a defect of Karat ended its worker")
+            }
+        }
+    }
+}
+
 /// Reads what all workers do.
 struct Follower<'a> {
     request: &'a EvaluateRequest,
@@ -201,7 +294,7 @@ impl Follower<'_> {
         &mut self,
         store: &mut Store,
         notes: &Receiver<String>,
-        is_own_at_work: &dyn Fn() -> bool,
+        own: &mut OwnWorker<'_>,
         observer: &mut dyn EvaluateObserver,
     ) -> Result<Ending, EvaluateError> {
         let id = self.id;
@@ -227,7 +320,7 @@ impl Follower<'_> {
                 Ok(None) => self.outage.since = None,
                 Err(error) => self.outage.reconnect(store, error.into(), observer)?,
             }
-            if !is_own_at_work() && !noted_waiting {
+            if !own.is_at_work(observer) && !noted_waiting {
                 noted_waiting = true;
                 observer.note("waiting for workers: `karat worker` with the same --store works on this run; Ctrl-C leaves it to them");
             }
@@ -353,5 +446,41 @@ impl StoredResult {
         let mut scoring = work.score(&run.loaded);
         scoring.report = self.report;
         Ok(ScoredRun { run, scoring, first_failure })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::run::JudgeObserver;
+
+    #[derive(Default)]
+    struct Notes(Vec<String>, NoObserver);
+
+    impl EvaluateObserver for Notes {
+        fn note(&mut self, text: &str) {
+            self.0.push(text.to_owned());
+        }
+
+        fn judge(&mut self) -> &mut dyn JudgeObserver {
+            &mut self.1
+        }
+    }
+
+    #[test]
+    fn it_is_said_at_once_why_the_own_worker_ended() {
+        let ended = |work: fn() -> Result<()>| {
+            let mut notes = Notes::default();
+            std::thread::scope(|scope| {
+                let mut own = OwnWorker(Some(scope.spawn(work)));
+                while own.is_at_work(&mut notes) {
+                    std::thread::yield_now();
+                }
+            });
+            notes.0.concat()
+        };
+        assert_eq!(ended(|| Ok(())), "");
+        assert!(ended(|| Err(Failure::failed("no room"))).ends_with("any more: no room"));
+        assert!(ended(|| std::panic::resume_unwind(Box::new("bug"))).contains("defect"));
     }
 }

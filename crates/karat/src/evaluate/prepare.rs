@@ -8,6 +8,7 @@ use crate::run::tool_lookup::{Named, declared, lookup};
 use crate::suite::{LoadedSuite, load};
 use crate::tool::Tool;
 use crate::tool::catalogue::shipped;
+use crate::tool::command::isolation_kind;
 use crate::tool::fixer::Fixer;
 use crate::tool::grants::{Remembered, Request as GrantRequest, requested};
 use crate::tool::manifest::{Context, Manifest, NO_MODEL, in_config};
@@ -107,6 +108,8 @@ fn prepare_new(request: &EvaluateRequest, observer: &mut dyn EvaluateObserver) -
         seed: request.seed.unwrap_or_else(|| seed_from(suite)),
         model: request.model.clone(),
         model_cutoff: request.model_cutoff.clone(),
+        isolation: request.isolation.map(isolation_kind),
+        require_isolation: request.require_isolation.map(isolation_kind),
         tools: planned,
         cases: cases.iter().map(|case| case.id.to_string()).collect(),
         selected_by: request.selection.describe(),

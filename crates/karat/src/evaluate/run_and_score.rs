@@ -1,6 +1,5 @@
 //! Executes what is left of a plan, and scores the run.
 
-use super::on_server::execute_on_server;
 use super::prepare::{LoadedTool, TakenOver};
 use super::{EvaluateError, EvaluateObserver, EvaluateRequest, Evaluated, FirstFailure, Phase, Prepared};
 use crate::failure::{Failure, Result};
@@ -13,7 +12,7 @@ use crate::scratch::{Scratch, make_scratch};
 use crate::suite::{LoadedSuite, load};
 use crate::tool::command::isolation_kind;
 use crate::tool::run_context::RunContext;
-use crate::tool::{MissingKey, Task, UnavailableTool, facts_without_program};
+use crate::tool::{Task, UnavailableTool, facts_without_program};
 use crate::work::{Scoring, Work};
 use karat_core::ids::ToolName;
 use karat_core::trial::Outcome;
@@ -33,15 +32,12 @@ use std::path::Path;
 
 type Facts = BTreeMap<ToolName, ToolFactsV1>;
 
-/// Executes the trials that are left, stores each as soon as it is done, and scores the run when all are done.
-pub fn execute(
+/// Executes a run on this machine alone.
+pub(super) fn execute_here(
     request: &EvaluateRequest,
     prepared: Prepared,
     observer: &mut dyn EvaluateObserver,
 ) -> Result<Evaluated, EvaluateError> {
-    if request.store.as_server().is_some() {
-        return execute_on_server(request, prepared, observer);
-    }
     if request.no_work {
         return Err(StoreError::NoServer { location: request.store.clone() }.into());
     }
@@ -186,7 +182,8 @@ fn run_trials(
     let tasks = remaining_tasks(&plan, done, request.retry_failed);
 
     let context = new_context(request, &loaded, &plan, &scratch, cancel);
-    let (runners, facts) = prepare_tools(&plan, tools, &tasks, isolation, &context, observer)?;
+    let without_key = tools_without_key(&plan, &tools, &tasks, &context, observer)?;
+    let (runners, facts) = prepare_tools(&plan, tools, &tasks, &without_key, isolation, &context, observer)?;
     let (id, lock) = match locked {
         Some(locked) => locked,
         None => {
@@ -285,47 +282,64 @@ pub(super) fn require_isolation(request: &EvaluateRequest, store: &mut Store, id
     Err(Failure::failed(format!("{weaker} with less isolation than {required} in this run; start a new run")))
 }
 
-/// Prepares every tool with trials left. If one cannot be run, the run ends before it begins. The trials of a tool that only lacks
-/// its key are unavailable, unless there is no other tool to run.
+/// The tools with trials left that lack a key, and why. Their trials are unavailable, unless there is no other tool to run.
+pub(super) fn tools_without_key(
+    plan: &PlanV1,
+    tools: &[LoadedTool],
+    tasks: &[Task],
+    context: &RunContext<'_>,
+    observer: &mut dyn EvaluateObserver,
+) -> Result<BTreeMap<ToolName, String>> {
+    let wanted = tools_of(tasks);
+    let mut without_key = BTreeMap::new();
+    for (planned, (tool, _)) in plan.tools.iter().zip(tools).filter(|(tool, _)| wanted.contains(tool.name.as_str())) {
+        if let Some(why) = tool.missing_key(context) {
+            without_key.insert(ToolName::new(&planned.name), why);
+        }
+    }
+    let failure = |name: &ToolName, why: &str| format!("the tool `{name}` cannot be run: {why}");
+    if let Some((name, why)) = without_key.first_key_value().filter(|_| without_key.len() == wanted.len()) {
+        return Err(Failure::failed(failure(name, why)));
+    }
+    for (name, why) in &without_key {
+        let failure = failure(name, why);
+        observer.note(&format!("{failure}; its trials are unavailable, and --resume tries them again"));
+    }
+    Ok(without_key)
+}
+
+fn tools_of(tasks: &[Task]) -> HashSet<&str> {
+    tasks.iter().map(|task| task.key.tool.as_str()).collect()
+}
+
+/// Prepares every tool with trials left, but for those without a key. If one cannot be run, the run ends before it begins.
 pub(super) fn prepare_tools<'a>(
     plan: &PlanV1,
     tools: Vec<LoadedTool>,
     tasks: &[Task],
+    without_key: &BTreeMap<ToolName, String>,
     isolation: Isolation,
     context: &'a RunContext<'a>,
     observer: &mut dyn EvaluateObserver,
 ) -> Result<(Runners<'a>, Facts)> {
-    let wanted: HashSet<&str> = tasks.iter().map(|task| task.key.tool.as_str()).collect();
+    let wanted = tools_of(tasks);
     let mut runners: Runners<'a> = HashMap::new();
-    let mut without_key = Vec::new();
     let mut facts = BTreeMap::new();
     for (planned, (tool, _)) in plan.tools.iter().zip(tools).filter(|(tool, _)| wanted.contains(tool.name.as_str())) {
         let name = ToolName::new(&planned.name);
+        if let Some(why) = without_key.get(&name) {
+            facts.insert(name.clone(), facts_without_program(None));
+            runners.insert(name, Box::new(UnavailableTool { why: why.clone() }));
+            continue;
+        }
         if !planned.manifest.setup.is_empty() {
             observer.setting_up(name.as_str());
         }
-        match tool.prepare(isolation, context) {
-            Ok((runner, known)) => {
-                facts.insert(name.clone(), known);
-                runners.insert(name, runner);
-            }
-            Err(error) => {
-                let missing_key = error.get_ref().is_some_and(|inner| inner.is::<MissingKey>());
-                let failure = format!("the tool `{name}` cannot be run: {error}");
-                if !missing_key {
-                    return Err(Failure::failed(failure));
-                }
-                without_key.push((name, error.to_string(), failure));
-            }
-        }
-    }
-    if let Some((_, _, failure)) = without_key.first().filter(|_| runners.is_empty()) {
-        return Err(Failure::failed(failure.clone()));
-    }
-    for (name, why, failure) in without_key {
-        observer.note(&format!("{failure}; its trials are unavailable, and --resume tries them again"));
-        facts.insert(name.clone(), facts_without_program(None));
-        runners.insert(name, Box::new(UnavailableTool { why }));
+        let prepared = tool.prepare(isolation, context);
+        let (runner, known) =
+            prepared.map_err(|error| Failure::failed(format!("the tool `{name}` cannot be run: {error}")))?;
+        facts.insert(name.clone(), known);
+        runners.insert(name, runner);
     }
     Ok((runners, facts))
 }

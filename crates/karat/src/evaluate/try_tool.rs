@@ -62,7 +62,8 @@ pub fn try_tool(
     let mut context = new_context(&request, &loaded, &plan, &scratch, observer.cancel()?);
     context.output = Some(output);
     let tasks = remaining_tasks(&plan, &BTreeMap::new(), false);
-    let (runners, facts) = prepare_tools(&plan, prepared.tools, &tasks, prepared.isolation, &context, observer)?;
+    let (runners, facts) =
+        prepare_tools(&plan, prepared.tools, &tasks, &BTreeMap::new(), prepared.isolation, &context, observer)?;
     let workers = Workers::new(runners, &tasks, &context, None);
     let task = tasks.first().ok_or_else(|| Failure::failed("the tool has no trial on this case"))?;
     let record = workers.execute_once(task).map_err(|error| Failure::failed(error.to_string()))?;

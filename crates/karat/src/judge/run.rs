@@ -219,8 +219,7 @@ pub(crate) fn plan_judge(request: &JudgeRequest, loaded: &LoadedSuite, profile: 
     let name = request.judge.clone().unwrap_or_else(|| registry.default_name(profile));
     let judge = registry.open(&name)?;
     require_key_consent(request, judge.as_ref())?;
-    let mut engines = judge.iter().flat_map(Judge::engines).filter(|_| request.cache != CacheMode::Only);
-    if let Some(missing) = engines.find_map(|engine| engine.provider().endpoint()?.missing_setup()) {
+    if let Some(missing) = judge.as_ref().filter(|_| request.cache != CacheMode::Only).and_then(missing_setup) {
         return Err(Failure::failed(format!("the judge `{name}` cannot be asked: {missing}")));
     }
     if let (Method::Audit, Some(name)) = (profile.method, judge.as_ref().and_then(Judge::cannot_audit)) {
@@ -236,6 +235,18 @@ pub(crate) fn plan_judge(request: &JudgeRequest, loaded: &LoadedSuite, profile: 
 pub(crate) fn judge_of_plan(loaded: &LoadedSuite, plan: &PlanV1, request: &JudgeRequest) -> Result<Option<Judge>> {
     let profile = profile_of_plan(plan, "that is planned")?;
     registry(loaded, request).open(&profile.judge)
+}
+
+/// Why the judge of a plan cannot be asked from here, such as for want of a key.
+pub(crate) fn unaskable_judge(loaded: &LoadedSuite, plan: &PlanV1) -> Option<String> {
+    match judge_of_plan(loaded, plan, &JudgeRequest::default()) {
+        Ok(judge) => judge.as_ref().and_then(missing_setup).map(str::to_owned),
+        Err(failure) => Some(failure.text()),
+    }
+}
+
+fn missing_setup(judge: &Judge) -> Option<&str> {
+    judge.engines().find_map(|engine| engine.provider().endpoint()?.missing_setup())
 }
 
 /// Opens the requested judge; default: the local one.

@@ -89,6 +89,8 @@ mod tests {
             seed: 1,
             model: None,
             model_cutoff: None,
+            isolation: None,
+            require_isolation: None,
             tools,
             cases: cases.iter().map(|case| (*case).to_owned()).collect(),
             selected_by: Vec::new(),

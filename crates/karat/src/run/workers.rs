@@ -10,7 +10,7 @@ use karat_core::wording::count;
 use karat_store::StoreError;
 use karat_store::event::{Ending, RunEvent};
 use karat_store::record::TrialRecord;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -29,6 +29,8 @@ pub(crate) struct Workers<'a> {
     cases: HashMap<&'a CaseId, CaseSlot<'a>>,
     context: &'a RunContext<'a>,
     max_failures: Option<usize>,
+    /// The cases whose templates are kept, the one used last at the end, where nobody knows how many uses are left.
+    recent: Option<Mutex<VecDeque<CaseId>>>,
 }
 
 struct CaseSlot<'a> {
@@ -50,6 +52,8 @@ type OnOutage<'a> = dyn Fn(TrialRecord, Duration) -> bool + 'a;
 /// Trials in a batch, which a store makes durable at the cost of one.
 const MAX_BATCH: usize = 512;
 const MAX_BATCH_BYTES: usize = 64 << 20;
+/// Templates that are kept where nobody knows how many uses are left; trials come case by case.
+const MAX_TEMPLATES: usize = 16;
 /// Trials that wait for the collector; they may be large.
 const MAX_QUEUE: usize = 64;
 
@@ -71,7 +75,12 @@ impl<'a> Workers<'a> {
             let uses_left = uses.get(&case.id).copied().unwrap_or_default();
             (&case.id, CaseSlot { case, checkout: Mutex::new((None, uses_left)) })
         });
-        Self { tasks, cases: slots.collect(), runners, context, max_failures }
+        Self { tasks, cases: slots.collect(), runners, context, max_failures, recent: None }
+    }
+
+    /// For trials that become known one after the other.
+    pub(crate) fn for_queue(runners: Runners<'a>, context: &'a RunContext<'a>) -> Self {
+        Self { recent: Some(Mutex::default()), ..Self::new(runners, &[], context, None) }
     }
 
     /// Executes all tasks, up to `jobs` at once. Every trial that was done is stored, also when this ends early.
@@ -164,10 +173,25 @@ impl<'a> Workers<'a> {
             None => Template::build(self.context.loaded, slot.case)?.map(Arc::new),
         };
         *uses_left = uses_left.saturating_sub(1);
-        if *uses_left > 0 {
+        if *uses_left > 0 || self.recent.is_some() {
             prepared.clone_from(&template);
         }
+        drop(checkout);
+        self.drop_oldest_template(&slot.case.id);
         Ok(template)
+    }
+
+    /// Notes the use of a template, and drops the one that was not used for longest where there are too many.
+    fn drop_oldest_template(&self, used: &CaseId) {
+        let Some(recent) = &self.recent else { return };
+        let mut recent = recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.retain(|case| case != used);
+        recent.push_back(used.clone());
+        let oldest = if recent.len() > MAX_TEMPLATES { recent.pop_front() } else { None };
+        drop(recent);
+        if let Some(slot) = oldest.as_ref().and_then(|case| self.cases.get(case)) {
+            slot.checkout.lock().unwrap_or_else(PoisonError::into_inner).0 = None;
+        }
     }
 
     fn collect(&self, receiver: &Receiver<io::Result<Message>>, emit: &mut Emit<'_>) -> io::Result<Ending> {

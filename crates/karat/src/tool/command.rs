@@ -79,6 +79,15 @@ pub(crate) fn isolation_kind(isolation: Isolation) -> IsolationV1 {
     }
 }
 
+/// What [`isolation_kind`] stands for.
+pub(crate) fn isolation_of_kind(kind: IsolationV1) -> Isolation {
+    match kind {
+        IsolationV1::Process => Isolation::Process,
+        IsolationV1::Landlock => Isolation::Landlock,
+        IsolationV1::Bubblewrap => Isolation::Bubblewrap,
+    }
+}
+
 /// The isolation in force, with what the manifest asks for beyond it.
 fn isolation_text(isolation: Isolation, program: &Program) -> String {
     let missing = isolation.missing().map(|missing| format!(" ({missing})")).unwrap_or_default();

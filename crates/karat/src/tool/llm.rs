@@ -7,7 +7,7 @@ use super::manifest::{Check, NO_MODEL};
 use super::replay::Recordings;
 use super::run_context::RunContext;
 use super::{Declaration, Kind, LoadResult, NO_CODE, PrepareResult, RunResult, Task, Tool, TrialRunner};
-use super::{MissingKey, checkout_error, facts_without_program, milliseconds};
+use super::{checkout_error, facts_without_program, milliseconds};
 use crate::checkout::Template as Checkout;
 use crate::judge::template::review::{self, REVIEW, audit};
 use crate::suite::LoadedSuite;
@@ -24,7 +24,7 @@ use karat_llm::adaptation::Adaptation;
 use karat_llm::engine::{Engine, EngineOptions, StartMode};
 use karat_llm::ledger::{Answer, CacheMode, Exchange, FailureReason, MemoryLedger};
 use karat_llm::prompt::{Question, Template};
-use karat_llm::provider::{ProviderEnv, ProviderError};
+use karat_llm::provider::{Provider, ProviderEnv, ProviderError};
 use karat_llm::providers::{self, PROVIDERS, ProviderEntry, open_ready};
 use karat_sandbox::Isolation;
 use karat_store::record::Artifact;
@@ -163,18 +163,16 @@ impl Tool for LlmTool {
         })
     }
 
+    fn missing_key(&self, context: &RunContext<'_>) -> Option<String> {
+        match self.open_provider(context) {
+            Err(ProviderError::NoKey(why)) => Some(why),
+            _ => None,
+        }
+    }
+
     /// Checks that there is a key and that the settings make sense. Nothing is asked yet.
     fn prepare<'a>(self: Box<Self>, _: Isolation, context: &'a RunContext<'a>) -> PrepareResult<'a> {
-        let variable = |name: &str| context.variable(name).and_then(|value| value.to_str()).map(str::to_owned);
-        let folder = match &context.loaded.files {
-            Files::Disk(root) => root.as_path(),
-            Files::Embedded(..) => Path::new(""),
-        };
-        let provider = open_ready(&self.config, &ProviderEnv { variable: &variable, folder });
-        let provider = provider.map_err(|error| match error {
-            ProviderError::NoKey(why) => io::Error::other(MissingKey(why)),
-            error => io::Error::other(error),
-        })?;
+        let provider = self.open_provider(context).map_err(io::Error::other)?;
         // Trials are independent samples, so no answer is used twice.
         let defaults = EngineOptions::from_config(&self.config, CacheMode::Off).map_err(io::Error::other)?;
         let options = EngineOptions { seed: context.seed, start: StartMode::Independent, ..defaults };
@@ -189,6 +187,15 @@ impl Tool for LlmTool {
 }
 
 impl LlmTool {
+    fn open_provider(&self, context: &RunContext<'_>) -> Result<Box<dyn Provider>, ProviderError> {
+        let variable = |name: &str| context.variable(name).and_then(|value| value.to_str()).map(str::to_owned);
+        let folder = match &context.loaded.files {
+            Files::Disk(root) => root.as_path(),
+            Files::Embedded(..) => Path::new(""),
+        };
+        open_ready(&self.config, &ProviderEnv { variable: &variable, folder })
+    }
+
     fn templates(&self) -> Vec<&'static Template> {
         match self.role {
             RoleV1::Auto => vec![&REVIEW, audit(self.style)],

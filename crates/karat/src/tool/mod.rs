@@ -73,6 +73,11 @@ pub(crate) trait Tool {
         None
     }
 
+    /// Why it cannot be run for want of a key, which only the user can supply.
+    fn missing_key(&self, _context: &RunContext<'_>) -> Option<String> {
+        None
+    }
+
     /// Makes it ready for its first trial: finds its program, sets it up, asks for its version.
     fn prepare<'a>(self: Box<Self>, isolation: Isolation, context: &'a RunContext<'a>) -> PrepareResult<'a>;
 }
@@ -156,17 +161,9 @@ pub(crate) struct UnavailableTool {
 
 impl TrialRunner for UnavailableTool {
     fn run_trial(&self, task: &Task, _: Option<&Case>, _: Option<&Template>) -> RunResult {
-        let mut record = task.record();
-        record.trial.outcome = Outcome::Unavailable;
-        record.detail.reason = Some(self.why.clone());
-        Ok(Some(record))
+        Ok(Some(task.unavailable(&self.why)))
     }
 }
-
-/// Why a tool cannot be prepared: the user has not set its key.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct MissingKey(pub(crate) String);
 
 pub(crate) fn facts_without_program(version: Option<String>) -> ToolFactsV1 {
     ToolFactsV1 { version, isolation: NOTHING_EXECUTED.to_owned(), ..ToolFactsV1::default() }
@@ -185,6 +182,14 @@ impl Task {
         let TrialKey { tool, case, number } = self.key.clone();
         let trial = Trial::reported(case, tool, number);
         TrialRecord { trial, attempt: self.attempt, detail: TrialDetailV1::default(), artifacts: Vec::new() }
+    }
+
+    /// The record of a trial that could not be tried.
+    pub(crate) fn unavailable(&self, reason: &str) -> TrialRecord {
+        let mut record = self.record();
+        record.trial.outcome = Outcome::Unavailable;
+        record.detail.reason = Some(reason.to_owned());
+        record
     }
 
     fn skipped(&self, reason: &str) -> TrialRecord {

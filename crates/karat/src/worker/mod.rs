@@ -6,12 +6,15 @@ mod judging;
 mod leases;
 mod left_out;
 mod run_session;
+mod suite_cache;
 mod trial_pool;
 
 pub use counters::Counters;
 
 use crate::evaluate::EvaluateRequest;
 use crate::failure::{Failure, Result};
+use crate::tool::command::isolation_of_kind;
+use karat_format::run::PlanV1;
 use karat_io::cancel::Cancel;
 use karat_sandbox::{Isolation, Supervisor};
 use karat_store::queue::{Claim, ClaimRequest};
@@ -114,7 +117,6 @@ pub fn work(request: &WorkerRequest, counters: &Arc<Counters>, observer: &mut dy
     }
     let mut worker = Worker {
         request,
-        evaluate: evaluate_request(request),
         name,
         store,
         leases,
@@ -168,7 +170,6 @@ pub fn stop(location: &StoreLocation, reference: &str) -> Result<RunInfo> {
 /// A worker with its connection.
 struct Worker<'a> {
     request: &'a WorkerRequest,
-    evaluate: EvaluateRequest,
     name: String,
     store: Store,
     leases: Leases,
@@ -179,7 +180,7 @@ struct Worker<'a> {
     drain: Cancel,
     /// Since when the database cannot be reached.
     failing_since: Option<Instant>,
-    /// Whether work was done that may have left claims behind.
+    /// Whether units may be claimed that nothing here works on.
     may_have_claims: bool,
 }
 
@@ -229,25 +230,26 @@ impl Worker<'_> {
         self.leases.begin(Cancel::default());
         if self.may_have_claims {
             self.store.give_back_all(&self.name)?;
-            self.may_have_claims = false;
         }
         self.left_out.forget_old();
         let asked = since_boot();
+        // Claims are renewed by the worker's name, also one whose answer was lost.
+        self.may_have_claims = true;
         // One unit shows which run it is; the session claims more of it.
         let first = self.claim(run, 1, false)?;
-        let Some(claim) = first.first() else { return Ok(false) };
+        let Some(claim) = first.first() else {
+            self.may_have_claims = false;
+            return Ok(false);
+        };
         let run = claim.unit.run.clone();
         let cancel = Cancel::default();
         self.leases.begin(cancel.clone());
         self.leases.hold(&first, asked);
         let claims = first.clone();
-        // Claims are renewed by the worker's name, also those that it no longer knows of.
-        self.may_have_claims = true;
         let end = match RunSession::open(self, &run, observer) {
             Ok(session) => session.work(self, claims, &cancel, observer)?,
             Err(Failure::Outage(why)) => return Err(WorkError::Outage(why)),
             Err(failure) => {
-                self.may_have_claims = false;
                 self.let_go(&first);
                 // The unit was not begun, and other machines may be able to.
                 self.store.give_back(&first, false)?;
@@ -278,6 +280,7 @@ impl Worker<'_> {
             offers: &offers,
             without: &self.left_out.tools(),
             without_runs: &self.left_out.runs(),
+            without_judge: &self.left_out.judges(),
             fresh_only,
             most,
             lease: self.request.lease,
@@ -363,10 +366,12 @@ fn worker_name() -> String {
     format!("{host} {} {}", std::process::id(), RunId::random())
 }
 
-fn evaluate_request(request: &WorkerRequest) -> EvaluateRequest {
+/// How the tools of a plan are loaded and executed here.
+fn evaluate_request(request: &WorkerRequest, plan: &PlanV1) -> EvaluateRequest {
+    let required = plan.require_isolation.map(isolation_of_kind);
     EvaluateRequest {
-        isolation: request.isolation,
-        require_isolation: request.require_isolation,
+        isolation: request.isolation.or(plan.isolation.map(isolation_of_kind)),
+        require_isolation: request.require_isolation.max(required),
         environment: request.environment.clone(),
         supervisor: request.supervisor.clone(),
         // Whoever planned the run agreed to what its tools may do; nothing is remembered here.

@@ -2,14 +2,16 @@
 
 use super::judging::JudgeThread;
 use super::leases::since_boot;
+use super::suite_cache::{self, CachedSuite};
 use super::trial_pool::{Finished, TrialPool};
-use super::{Counters, WorkError, Worker, WorkerObserver, WorkerStatus};
+use super::{Counters, WorkError, Worker, WorkerObserver, WorkerStatus, evaluate_request};
 use crate::evaluate::{EvaluateRequest, LoadedTool, judge_run, load_planned_tool, new_context};
 use crate::failure::{Failure, Result};
-use crate::judge::run::{JudgeObserver, JudgeRequest};
+use crate::judge::run::{JudgeObserver, JudgeRequest, unaskable_judge};
 use crate::run::workers::{Runners, Workers};
 use crate::scratch::{Scratch, make_scratch};
 use crate::suite::{LoadedSuite, load, package};
+use crate::tool::command::isolation_of_kind;
 use crate::tool::run_context::RunContext;
 use crate::tool::{Task, failed};
 use karat_core::ids::{JudgeName, ToolName};
@@ -18,16 +20,17 @@ use karat_core::wording::count;
 use karat_format::judgement::JudgementV1;
 use karat_format::report::DetailV1;
 use karat_format::run::{PlanV1, PlannedToolV1, ToolFactsV1, TrialDetailV1};
+use karat_format::tool::ToolKindV1;
 use karat_io::cancel::Cancel;
 use karat_io::files::Files;
 use karat_sandbox::Isolation;
 use karat_store::queue::{Claim, MAX_CLAIM, Unit, UnitKind};
 use karat_store::record::{TrialKey, TrialRecord};
-use karat_store::{RunId, RunInfo, StoreError};
+use karat_store::{RunId, RunInfo, StoreError, cache_folder};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// A run that can be worked on here.
@@ -36,6 +39,8 @@ pub(super) struct RunSession {
     plan: PlanV1,
     loaded: LoadedSuite,
     scratch: Scratch,
+    /// Keeps the suite where it is.
+    cached: Option<CachedSuite>,
 }
 
 /// How the work on a run ended.
@@ -66,17 +71,15 @@ impl RunSession {
         });
         let mut plan = worker.store.plan(run)?;
         let scratch = make_scratch()?;
-        let folder = scratch.path.join("suite");
-        DirBuilder::new().mode(0o700).create(&folder).map_err(|error| Failure::io(folder.display(), error))?;
-        let mut unpacked = Ok(());
-        worker.store.suite_parts(run, &mut |part| {
-            if unpacked.is_ok() {
-                unpacked = package::unpack(&part, &folder);
+        let (folder, loaded, cached): (PathBuf, _, _) = match load_cached(worker, &info, &plan, observer)? {
+            Some((cached, loaded)) => (cached.folder.clone(), loaded, Some(cached)),
+            None => {
+                let folder = scratch.path.join("suite");
+                DirBuilder::new().mode(0o700).create(&folder).map_err(|error| Failure::io(folder.display(), error))?;
+                unpack(worker, &info, &folder)?;
+                (folder.clone(), load(Files::Disk(folder))?, None)
             }
-            Ok(())
-        })?;
-        unpacked.map_err(|error| Failure::io(format!("the suite of run {}", info.short_id), error))?;
-        let loaded = load(Files::Disk(folder.clone()))?;
+        };
         if loaded.suite.digest != plan.suite.digest {
             let message = format!(
                 "this Karat reads the suite of run {} otherwise than the one that planned it (version {}); use the same version",
@@ -85,7 +88,7 @@ impl RunSession {
             return Err(Failure::failed(message));
         }
         move_to(&mut plan, &folder);
-        Ok(Self { info, plan, loaded, scratch })
+        Ok(Self { info, plan, loaded, scratch, cached })
     }
 
     /// Works on the run until nothing of it can be claimed.
@@ -96,6 +99,10 @@ impl RunSession {
         cancel: &Cancel,
         observer: &mut dyn WorkerObserver,
     ) -> Result<SessionEnd, WorkError> {
+        let claims = self.leave_judging(worker, claims, observer)?;
+        if claims.is_empty() {
+            return Ok(SessionEnd::NothingLeft);
+        }
         let scoring = match claims.iter().find(|claim| claim.unit.kind == UnitKind::Score) {
             Some(claim) => claim.clone(),
             None => {
@@ -109,6 +116,26 @@ impl RunSession {
         self.score(worker, &scoring, cancel, observer)
     }
 
+    /// Gives back what needs a judge that cannot be asked here, such as for want of its key: others may be able to.
+    fn leave_judging(
+        &self,
+        worker: &mut Worker<'_>,
+        claims: Vec<Claim>,
+        observer: &mut dyn WorkerObserver,
+    ) -> Result<Vec<Claim>, WorkError> {
+        let Some(why) = unaskable_judge(&self.loaded, &self.plan) else { return Ok(claims) };
+        let (trials, others): (Vec<Claim>, Vec<Claim>) =
+            claims.into_iter().partition(|claim| claim.unit.kind == UnitKind::Trial);
+        worker.left_out.add_judge(&self.info.id);
+        let run = &self.info.short_id;
+        observer.note(&format!(
+            "judging and scoring run {run} is left to other workers, since its judge cannot be asked here: {why}"
+        ));
+        worker.let_go(&others);
+        worker.store.give_back(&others, false)?;
+        Ok(trials)
+    }
+
     fn work_on_units(
         &self,
         worker: &mut Worker<'_>,
@@ -116,11 +143,14 @@ impl RunSession {
         cancel: &Cancel,
         observer: &mut dyn WorkerObserver,
     ) -> Result<(SessionEnd, Option<Claim>), WorkError> {
-        let request = std::mem::take(&mut worker.evaluate);
-        let context = new_context(&request, &self.loaded, &self.plan, &self.scratch, cancel.clone());
-        let result = (|| {
+        let request = evaluate_request(worker.request, &self.plan);
+        let mut context = new_context(&request, &self.loaded, &self.plan, &self.scratch, cancel.clone());
+        // No tool may see the suites of other runs either.
+        let suites = self.cached.as_ref().and_then(|cached| cached.folder.parent()?.canonicalize().ok());
+        context.secret.extend(suites);
+        {
             let runners = self.prepare_tools(worker, &request, &context, observer)?;
-            let workers = Workers::new(runners, &[], &context, None);
+            let workers = Workers::for_queue(runners, &context);
             let jobs = worker.request.jobs.or_else(|| std::thread::available_parallelism().ok().map(usize::from));
             std::thread::scope(|scope| {
                 let pool = TrialPool::start(scope, &workers, &worker.counters, jobs.unwrap_or(1));
@@ -143,10 +173,7 @@ impl RunSession {
                 let scoring = coordinator.scoring.take();
                 end.map(|end| (end, scoring))
             })
-        })();
-        drop(context);
-        worker.evaluate = request;
-        result
+        }
     }
 
     /// Prepares every tool that can be executed here. The others are left to workers that can.
@@ -158,15 +185,22 @@ impl RunSession {
         observer: &mut dyn WorkerObserver,
     ) -> Result<Runners<'c>, WorkError> {
         let mut runners: Runners<'c> = HashMap::new();
+        let left = worker.store.tools_left(&self.info.id)?;
         for planned in &self.plan.tools {
             let name = ToolName::new(&planned.name);
             if worker.left_out.has_tool(&self.info.id, &name) {
                 continue;
             }
+            if !left.contains(&name) {
+                worker.left_out.add_idle(&self.info.id, name);
+                continue;
+            }
             let mut planned = planned.clone();
             // What is offered by name, such as hardware, need not be a program.
             planned.manifest.needs.retain(|need| !worker.request.offers.contains(need) || worker.has_program(need));
-            let loaded = load_planned_tool(&planned, &self.loaded, self.plan.model.as_deref(), request);
+            let loaded = self
+                .require_planned_isolation(planned.kind, request)
+                .and_then(|()| load_planned_tool(&planned, &self.loaded, self.plan.model.as_deref(), request));
             let prepared = loaded.and_then(|((tool, _), isolation): (LoadedTool, Isolation)| {
                 tool.prepare(isolation, context).map_err(Failure::failed)
             });
@@ -189,6 +223,20 @@ impl RunSession {
         Ok(runners)
     }
 
+    /// Refuses another isolation than all workers were told when the run was planned.
+    fn require_planned_isolation(&self, kind: ToolKindV1, request: &EvaluateRequest) -> Result<()> {
+        let planned = self.plan.isolation.map(isolation_of_kind).filter(|_| kind == ToolKindV1::Command);
+        match (planned, request.isolation) {
+            (Some(planned), Some(own)) if planned != own => {
+                let (planned, own) = (planned.as_str(), own.as_str());
+                Err(Failure::failed(format!(
+                    "the run was planned with --isolation {planned}, and this worker has {own}"
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn record_facts(&self, worker: &mut Worker<'_>, tool: &ToolName, facts: &ToolFactsV1) -> Result<(), StoreError> {
         worker.store.set_tool(&self.info.id, tool, facts)
     }
@@ -201,20 +249,18 @@ impl RunSession {
         cancel: &Cancel,
         observer: &mut dyn WorkerObserver,
     ) -> Result<SessionEnd, WorkError> {
-        let Self { info, plan, loaded, scratch: _scratch } = self;
+        let Self { info, plan, loaded, scratch: _scratch, cached: _cached } = self;
         let short = info.short_id.clone();
         if claim.is_given_up {
             worker.leases.let_go(claim);
-            observer.note(&format!(
+            let why = format!(
                 "run {short} is stopped: {} ended while scoring it; `karat score {short}` scores it where there is more memory",
                 count(claim.tries.saturating_sub(1) as usize, "worker")
-            ));
-            worker.store.stop(&info.id)?;
-            return Ok(SessionEnd::NothingLeft);
+            );
+            return stop_scoring(worker, claim, &why, observer);
         }
         let mut judge = CancelledJudge(cancel.clone());
         let info = worker.store.find(info.id.as_str())?;
-        let id = info.id.clone();
         worker.store.ask_as(&worker.name, worker.request.lease);
         let judged = judge_run(&mut worker.store, info, plan, loaded, &JudgeRequest::default(), None, &mut judge);
         let scored = judged.map(|judged| judged.score(DetailV1::All));
@@ -241,12 +287,68 @@ impl RunSession {
                 }
             }
             Err(failure) => {
-                observer.note(&format!("run {short} was not judged and is stopped: {}", failure.text()));
-                worker.store.stop(&id)?;
+                let why = format!("run {short} was not judged and is stopped: {}", failure.text());
+                return stop_scoring(worker, claim, &why, observer);
             }
         }
         Ok(SessionEnd::NothingLeft)
     }
+}
+
+/// Stops a run that cannot be scored, unless another worker has taken the scoring over.
+fn stop_scoring(
+    worker: &mut Worker<'_>,
+    claim: &Claim,
+    why: &str,
+    observer: &mut dyn WorkerObserver,
+) -> Result<SessionEnd, WorkError> {
+    if worker.store.stop_scoring(claim, why)? {
+        observer.note(why);
+    } else {
+        Counters::add(&worker.counters.results_refused, 1);
+    }
+    Ok(SessionEnd::NothingLeft)
+}
+
+/// The suite of a run from the cache of this machine, where it is put first; `None` where there can be no cache, or what is there
+/// was damaged.
+fn load_cached(
+    worker: &mut Worker<'_>,
+    info: &RunInfo,
+    plan: &PlanV1,
+    observer: &mut dyn WorkerObserver,
+) -> Result<Option<(CachedSuite, LoadedSuite)>> {
+    let parent = cache_folder().join("suites");
+    suite_cache::sweep(&parent);
+    let hash = blake3::hash(worker.store.suite_part_hashes(&info.id)?.join(" ").as_bytes()).to_hex();
+    let drain = worker.drain.clone();
+    let cached = match CachedSuite::open(&parent, &hash, &drain, &mut |folder| unpack(worker, info, folder)) {
+        Ok(cached) => cached,
+        Err(failure @ Failure::Outage(_)) => return Err(failure),
+        Err(failure) => {
+            observer.note(&format!("the suite of run {} is not kept: {}", info.short_id, failure.text()));
+            return Ok(None);
+        }
+    };
+    match load(Files::Disk(cached.folder.clone())) {
+        Ok(loaded) if loaded.suite.digest == plan.suite.digest => Ok(Some((cached, loaded))),
+        _ => {
+            cached.discard();
+            Ok(None)
+        }
+    }
+}
+
+/// Writes the suite of a run into a folder.
+fn unpack(worker: &mut Worker<'_>, info: &RunInfo, folder: &Path) -> Result<()> {
+    let mut unpacked = Ok(());
+    worker.store.suite_parts(&info.id, &mut |part| {
+        if unpacked.is_ok() {
+            unpacked = package::unpack(&part, folder);
+        }
+        Ok(())
+    })?;
+    unpacked.map_err(|error| Failure::io(format!("the suite of run {}", info.short_id), error))
 }
 
 /// A judge whose questions end with the claim under which they are asked.

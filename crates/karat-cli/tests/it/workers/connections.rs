@@ -1,7 +1,7 @@
 //! Networks, servers and pools between workers and their database that fail.
 
 use super::{HELD, Process, SHORT, Site, wait_for};
-use karat_test_servers::{Moment, PgBouncer, Proxy, or_skip};
+use karat_test_servers::{Moment, Options, PgBouncer, Proxy, or_skip};
 use rustix::process::Signal;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -41,6 +41,41 @@ fn commits_that_do_not_reach_the_server_are_repeated() {
 #[test]
 fn commits_whose_answer_is_lost_are_not_doubled() {
     check_commits_that_are_cut(Moment::After);
+}
+
+/// The answer to a claim is lost, and the database is restarted, so that nobody can say whether it was made. It was, and must not
+/// stay with a worker that does not know of it and renews it.
+#[test]
+fn claim_that_nobody_knows_of_is_given_back() {
+    let Some(mut site) = Site::with_own_server(&Options::default(), 2, SHORT) else { return };
+    let expected = site.run_on_one_machine("");
+    let direct = site.url.clone();
+    let proxy = put_proxy_before(&mut site);
+    let through = std::mem::replace(&mut site.url, direct);
+    // There is a store, and nothing left to do in it.
+    site.run(super::run_line()).expect(0);
+    let mut worker = site.worker_at(&through, "-j 1 --lease 60s");
+    wait_for("the worker connects", || (proxy.connections() >= 2).then_some(()));
+    let mut planner = loop {
+        proxy.stall(true);
+        let mut planner = site.plan("");
+        let before = proxy.triggered();
+        proxy.refuse(true);
+        proxy.cut_when(b"COMMIT\0", Moment::After, 1);
+        proxy.stall(false);
+        wait_for("a commit", || (proxy.triggered() > before).then_some(()));
+        if site.count("SELECT COUNT(*) FROM queue_units WHERE state = 'claimed'") == Some(1) {
+            break planner;
+        }
+        // It was the commit of something else.
+        proxy.refuse(false);
+        planner.wait().expect(0);
+    };
+    site.postgres().kill9().unwrap();
+    site.postgres().restart().unwrap();
+    proxy.refuse(false);
+    site.check_when_followed(&mut planner, &expected);
+    assert!(worker.is_running(), "{}", worker.everything());
 }
 
 /// A worker that cannot renew ends what it does, although the network only hangs and reports no error.

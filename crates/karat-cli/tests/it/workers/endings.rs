@@ -14,11 +14,11 @@ fn sigterm_lets_a_running_trial_end_and_gives_the_others_back() {
     let mut planner = site.plan("");
     let mut worker = site.worker("-j 1");
     // Short trials are claimed ahead, so that there are some that were not begun.
-    site.wait_for_trials(3);
+    let claimed = "SELECT COUNT(*) FROM queue_units WHERE state = 'claimed'";
+    site.wait_for_count("trials are claimed ahead", claimed, |n| n > 1);
     site.write("hold");
     site.wait_for_file("started");
-    let ahead = site.count("SELECT COUNT(*) FROM queue_units WHERE state = 'claimed'").unwrap();
-    assert!(ahead > 1, "{ahead}");
+    site.wait_for_count("trials are claimed ahead of the held one", claimed, |n| n > 1);
     let before = site.count("SELECT COUNT(*) FROM trials").unwrap();
     worker.signal(Signal::TERM);
     site.write("go");

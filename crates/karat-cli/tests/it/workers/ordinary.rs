@@ -54,6 +54,50 @@ fn tool_is_executed_where_its_needs_are_offered() {
 }
 
 #[test]
+fn tool_without_its_key_is_unavailable_as_on_one_machine() {
+    let Some(site) = Site::new(2, SHORT) else { return };
+    let with_model = "--tool llm:anthropic/claude-test";
+    let expected = site.run_on_one_machine(with_model);
+    assert!(expected.report.contains("ANTHROPIC_API_KEY"), "{}", expected.report);
+    let mut planner = site.plan(with_model);
+    planner.wait_for_error("its trials are unavailable");
+    let _worker = site.worker("-j 1");
+    planner.wait().expect(0);
+    site.check(&expected);
+    site.run(&format!("{} {with_model}", super::run_line())).expect(0);
+    site.check(&expected);
+}
+
+#[test]
+fn isolation_of_the_plan_binds_every_worker() {
+    let Some(site) = Site::new(2, SHORT) else { return };
+    let mut planner = site.plan("");
+    let mut other = site.start("worker --isolation landlock");
+    other.wait_for_error("was planned with --isolation process, and this worker has landlock");
+    assert_eq!(site.count("SELECT COUNT(*) FROM trials"), Some(0));
+    let _worker = site.start("worker");
+    planner.wait().expect(0);
+    site.check_records(4);
+    let as_planned = "SELECT COUNT(*) FROM trials WHERE detail LIKE '%\"isolation_kind\":\"process\"%'";
+    assert_eq!(site.count(as_planned), Some(4));
+    assert!(other.is_running(), "{}", other.everything());
+    site.run("run --resume latest --no-work --require-isolation=landlock").expect_error(2, &["start a new run"]);
+}
+
+#[test]
+fn suite_is_unpacked_once_for_all_runs() {
+    let Some(site) = Site::new(2, SHORT) else { return };
+    let expected = site.run_on_one_machine("");
+    for _ in 0..2 {
+        let ran = site.run(super::run_line()).expect(0);
+        assert!(ran.err.contains("workers need this folder at the same path"), "{}", ran.err);
+        site.check(&expected);
+    }
+    let kept = std::fs::read_dir(site.project.path(".cache/karat/suites")).unwrap().flatten();
+    assert_eq!(kept.filter(|entry| entry.path().is_dir()).count(), 1);
+}
+
+#[test]
 fn metrics_are_served_while_a_worker_runs() {
     let Some(site) = Site::new(2, HELD) else { return };
     site.write("hold");

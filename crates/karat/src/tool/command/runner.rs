@@ -7,7 +7,7 @@ use super::{isolation_kind, isolation_text};
 use crate::checkout::Template;
 use crate::tool::placeholders::fill;
 use crate::tool::run_context::{OutputObserver, RunContext};
-use crate::tool::{Blocked, MissingKey, NO_CODE, PrepareResult, Retries, RunResult, Task, Tool, TrialRunner};
+use crate::tool::{Blocked, NO_CODE, PrepareResult, Retries, RunResult, Task, Tool, TrialRunner};
 use karat_core::suite::Case;
 use karat_format::run::ToolFactsV1;
 use karat_import::rule_map::RuleMap;
@@ -72,6 +72,14 @@ impl TrialRunner for CommandRunner<'_> {
     }
 }
 
+fn missing_key(program: &Program, context: &RunContext<'_>) -> Option<String> {
+    let missing = program.missing_keys(&|name| context.variable(name).is_some());
+    (!missing.is_empty()).then(|| {
+        let names = missing.join(" or ");
+        format!("it needs {names}, which is not set; set it in the environment that Karat is started from")
+    })
+}
+
 pub(super) struct CommandTool {
     pub(super) program: Program,
     pub(super) rules: Option<RuleMap>,
@@ -80,6 +88,10 @@ pub(super) struct CommandTool {
 impl Tool for CommandTool {
     fn isolation(&self, isolation: Isolation) -> String {
         isolation_text(isolation, &self.program)
+    }
+
+    fn missing_key(&self, context: &RunContext<'_>) -> Option<String> {
+        missing_key(&self.program, context)
     }
 
     fn prepare<'a>(self: Box<Self>, isolation: Isolation, context: &'a RunContext<'a>) -> PrepareResult<'a> {
@@ -112,12 +124,8 @@ impl<'a> CommandRunner<'a> {
                 )));
             }
         }
-        let missing = program.missing_keys(&|name| context.variable(name).is_some());
-        if !missing.is_empty() {
-            let names = missing.join(" or ");
-            let message =
-                format!("it needs {names}, which is not set; set it in the environment that Karat is started from");
-            return Err(io::Error::other(MissingKey(message)));
+        if let Some(why) = missing_key(&program, context) {
+            return Err(io::Error::other(why));
         }
         let own_folder = context.new_folder();
         fs::create_dir_all(&own_folder)?;
