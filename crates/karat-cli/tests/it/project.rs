@@ -226,3 +226,17 @@ pub(crate) fn near(value: &Value, pointer: &str, expected: f64) {
     let found = number(value, pointer);
     assert!((found - expected).abs() < 1e-12, "{pointer} is {found}, expected {expected}");
 }
+
+/// Copies a folder with all that is in it.
+pub(crate) fn copy_tree(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy_tree(&path, &target);
+        } else {
+            std::fs::copy(&path, &target).unwrap();
+        }
+    }
+}

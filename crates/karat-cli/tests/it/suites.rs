@@ -1,7 +1,7 @@
 //! What holds for the suites of the repository: they are clean, their traps trap somebody, and their proofs are kept and hold.
 
 use crate::docs::check_beginning;
-use crate::project::{Project, root};
+use crate::project::{Project, copy_tree, root};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -101,22 +101,24 @@ fn every_required_golden_is_proven() {
     }
 }
 
-/// Proofs are run here, too, as far as every machine that builds Karat has what they need: the others are skipped by `suite prove`.
+/// Some proofs are run here, too. One whose toolchain is missing on this machine is no failure.
 #[test]
 fn proofs_hold_on_this_machine() {
-    for (name, only) in
-        [("code-review", ["c-template-expand", "sh-log-archive"]), ("contracts", ["tip-pool", "ticket-sale"])]
-    {
-        let project = Project::new();
-        let cases = format!("{}/cases", folder(name));
-        for case in only {
-            project.copy_folder(&format!("{cases}/{case}"), &format!("suite/cases/{case}"));
+    for (name, case) in [
+        ("code-review", "c-template-expand"),
+        ("code-review", "py-archive-import"),
+        ("code-review", "sh-release-switch"),
+        ("contracts", "tip-pool"),
+    ] {
+        let project = Project::new().with("suite/karat.toml", "[suite]\nname = \"proofs\"\n");
+        for case in [case.to_owned(), format!("{case}-fixed")] {
+            let to = project.path(&format!("suite/cases/{case}"));
+            copy_tree(&root().join("suites").join(name).join("cases").join(case), &to);
         }
-        project.write("suite/karat.toml", "[suite]\nname = \"proofs\"\n");
         let ran = project.run("suite prove suite --json -q").expect(0);
         let report: Value = serde_json::from_str(&ran.out).unwrap();
         let proofs = report["proofs"].as_array().unwrap();
-        assert_eq!(proofs.len(), 2, "{}", ran.out);
+        assert!(!proofs.is_empty(), "{case}: {}", ran.out);
         for proof in proofs {
             assert!(proof["verdict"] == "proven" || proof["verdict"] == "no_toolchain", "{proof}");
         }

@@ -1,23 +1,10 @@
 //! The suite `identity`: what was recorded on its first commit passes, and drift carries its goldens to the second.
 
 use super::drift::{commit, git};
-use crate::project::{Project, near, root};
+use crate::project::{Project, copy_tree, near, root};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-
-fn copy_tree(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let target = to.join(path.file_name().unwrap());
-        if path.is_dir() {
-            copy_tree(&path, &target);
-        } else {
-            fs::copy(&path, &target).unwrap();
-        }
-    }
-}
 
 fn cases(folder: &Path) -> Vec<PathBuf> {
     let mut cases: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();

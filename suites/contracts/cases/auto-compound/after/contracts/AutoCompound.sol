@@ -73,4 +73,9 @@ contract AutoCompound {
         held += bought;
         emit Compounded(sold, bought);
     }
+
+    /// What the rewards that have arrived are worth in stake, to be shown to members.
+    function arrived() external view returns (uint256) {
+        return quotes.worth(reward, stake, reward.balanceOf(address(this)));
+    }
 }

@@ -39,16 +39,19 @@ contract BatchSettlement {
         uint256 batch = batches++;
         uint256 left = msg.value;
         for (uint256 i = 0; i < payments.length; i++) {
-            Payment calldata payment = payments[i];
-            left -= payment.amount;
-            (bool ok, ) = payable(payment.seller).call{value: payment.amount, gas: PAYMENT_GAS}("");
-            if (ok) {
-                emit Settled(batch, payment.seller, payment.amount);
-            } else {
-                keptFor[payment.seller] += payment.amount;
-                emit Kept(batch, payment.seller, payment.amount);
+            (address seller, uint256 amount) = (payments[i].seller, payments[i].amount);
+            left -= amount;
+            bool ok;
+            assembly ("memory-safe") {
+                ok := call(PAYMENT_GAS, seller, amount, 0, 0, 0, 0)
             }
-            tell(payment.seller, batch, payment.amount);
+            if (ok) {
+                emit Settled(batch, seller, amount);
+            } else {
+                keptFor[seller] += amount;
+                emit Kept(batch, seller, amount);
+            }
+            tell(seller, batch, amount);
         }
         require(left == 0, "sum differs");
     }
@@ -65,6 +68,9 @@ contract BatchSettlement {
     function tell(address seller, uint256 batch, uint256 amount) private {
         address listener = listenerOf[seller];
         if (listener == address(0)) return;
-        listener.call{gas: LISTENER_GAS}(abi.encodeCall(ISettlementListener.settled, (batch, amount)));
+        bytes memory data = abi.encodeCall(ISettlementListener.settled, (batch, amount));
+        assembly ("memory-safe") {
+            pop(call(LISTENER_GAS, listener, 0, add(data, 32), mload(data), 0, 0))
+        }
     }
 }

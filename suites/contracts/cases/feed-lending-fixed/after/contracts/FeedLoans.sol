@@ -13,11 +13,12 @@ interface IFeed {
         returns (uint80 round, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredIn);
 }
 
-/// Lends a stable currency against ether. Ether is valued by a feed that reports every hour, or at once when it moves.
+/// Lends a stable currency against ether, which is valued by a feed.
 contract FeedLoans {
     using TokenTransfer for IERC20;
 
     uint256 public constant PERCENT = 66;
+    /// The feed reports every hour, or at once when the price moves.
     uint256 public constant HEARTBEAT = 1 hours;
 
     IERC20 public immutable stable;

@@ -6,8 +6,6 @@ import {TokenTransfer} from "./TokenTransfer.sol";
 
 interface IPair {
     function reserves() external view returns (uint256 ofAsset, uint256 ofCash);
-
-    function averageRate() external view returns (uint256 rate, uint256 window);
 }
 
 /// Lends cash against an asset that trades with it on a pair, up to half of the asset's worth.

@@ -11,6 +11,10 @@ contract CountingWallet {
     receive() external payable {
         received += msg.value;
     }
+
+    function fetch(PayrollRun payroll) external {
+        payroll.fetch();
+    }
 }
 
 contract Proof {
@@ -27,5 +31,7 @@ contract Proof {
         uint256 owed = payroll.owedTo(address(wallet));
         require(address(wallet).balance + owed == 3 ether, "wages were written off without being paid");
         require(payroll.totalOwed() == owed, "the total is wrong");
+        if (owed > 0) wallet.fetch(payroll);
+        require(address(wallet).balance == 3 ether && payroll.totalOwed() == 0, "wages cannot be fetched");
     }
 }

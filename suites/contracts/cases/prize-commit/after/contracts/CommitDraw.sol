@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.30;
 
-/// A draw among players who each hand in a sealed number and later open it. The sum of all numbers picks the winner; whoever
-/// does not open loses stake and bond to the others. The bond is as large as the largest pot.
+/// A draw among players who each hand in a sealed number and later open it. The sum of all numbers picks the winner; stake and
+/// bond of whoever does not open are burnt. The bond is as large as the largest pot.
 contract CommitDraw {
     uint256 public constant STAKE = 0.1 ether;
     uint256 public constant MAX_PLAYERS = 12;
@@ -60,8 +60,8 @@ contract CommitDraw {
         emit Opened(msg.sender);
     }
 
-    /// Finds the winner. If anybody kept a seal closed, all who opened share what that player paid, and get their stakes
-    /// back.
+    /// Finds the winner. If anybody kept a seal closed, nobody wins: all who opened get their stakes back, and what the others
+    /// paid is burnt. If nobody opened at all, everything is paid back.
     function finish() external {
         require(phase() == Phase.Done && !paid, "cannot finish");
         paid = true;
@@ -72,10 +72,9 @@ contract CommitDraw {
             emit Won(winner, pot);
             return;
         }
-        uint256 forfeited = (players.length - opened) * (STAKE + BOND);
         for (uint256 i = 0; i < players.length; i++) {
             if (opened == 0) dueTo[players[i]] = STAKE + BOND;
-            else if (hasOpened[players[i]]) dueTo[players[i]] += STAKE + forfeited / opened;
+            else if (hasOpened[players[i]]) dueTo[players[i]] += STAKE;
         }
     }
 

@@ -14,6 +14,7 @@ contract SeasonEscrow {
 
     address public immutable farm;
     uint256 public monthsDrawn;
+    uint256 public lastDraw;
     uint256 public monthlyTotal;
     mapping(address => Member) public members;
 
@@ -24,6 +25,7 @@ contract SeasonEscrow {
     constructor(address farm_) {
         require(farm_ != address(0), "farm missing");
         farm = farm_;
+        lastDraw = block.timestamp;
     }
 
     /// Joins for the rest of the season. What is paid is spread evenly over the months that are left.
@@ -51,10 +53,12 @@ contract SeasonEscrow {
         emit Left(msg.sender, refund);
     }
 
-    /// Pays the next month to the farm.
+    /// Pays the next month to the farm, thirty days after the last one.
     function draw() external {
         require(msg.sender == farm, "only the farm");
         require(monthsDrawn < MONTHS, "season over");
+        require(block.timestamp >= lastDraw + 30 days, "month not over");
+        lastDraw = block.timestamp;
         monthsDrawn += 1;
         uint256 amount = monthlyTotal;
         emit Drawn(monthsDrawn, amount);

@@ -24,14 +24,26 @@ contract Thief {
 }
 
 contract Proof {
-    function step1() external {
-        SeasonEscrow escrow = new SeasonEscrow(address(this));
-        Actor member = new Actor{value: 8 ether}();
+    SeasonEscrow escrow;
+    Actor member;
+
+    function step1() external returns (uint256) {
+        escrow = new SeasonEscrow(address(this));
+        member = new Actor{value: 8 ether}();
         member.mustAct(address(escrow), 8 ether, abi.encodeCall(SeasonEscrow.join, ()));
         Thief thief = new Thief{value: 8 ether}(escrow);
         thief.run();
         require(address(thief).balance <= 8 ether, "a member took more than was paid in");
-        member.mustAct(address(escrow), 0, abi.encodeCall(SeasonEscrow.leave, ()));
-        require(address(member).balance == 8 ether, "a member lost money");
+        return 30 days;
     }
+
+    function step2() external {
+        uint256 before = address(this).balance;
+        escrow.draw();
+        require(address(this).balance == before + 1 ether, "the farm got no month");
+        member.mustAct(address(escrow), 0, abi.encodeCall(SeasonEscrow.leave, ()));
+        require(address(member).balance == 7 ether, "a member lost money");
+    }
+
+    receive() external payable {}
 }

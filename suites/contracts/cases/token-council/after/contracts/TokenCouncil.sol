@@ -5,9 +5,6 @@ interface IVotes {
     function balanceOf(address account) external view returns (uint256);
 
     function totalSupply() external view returns (uint256);
-
-    /// The balance at the end of a former block.
-    function balanceOfAt(address account, uint256 blockNumber) external view returns (uint256);
 }
 
 /// Holders of a token decide about the money of a council. A motion passes with more yes than no, and a tenth of the supply.

@@ -12,11 +12,19 @@ contract YieldVault {
     uint256 public totalSupply;
     mapping(address => uint256) public balanceOf;
     mapping(address => mapping(address => uint256)) public allowance;
+    bool private busy;
 
     event Deposit(address indexed sender, address indexed owner, uint256 assets, uint256 shares);
     event Withdraw(address indexed owner, address indexed receiver, uint256 assets, uint256 shares);
     event Transfer(address indexed from, address indexed to, uint256 shares);
     event Approval(address indexed owner, address indexed spender, uint256 shares);
+
+    modifier locked() {
+        require(!busy, "busy");
+        busy = true;
+        _;
+        busy = false;
+    }
 
     constructor(IERC20 asset_) {
         asset = asset_;
@@ -34,7 +42,7 @@ contract YieldVault {
         return totalSupply == 0 ? shares : (shares * totalAssets()) / totalSupply;
     }
 
-    function deposit(uint256 assets, address receiver) external returns (uint256 shares) {
+    function deposit(uint256 assets, address receiver) external locked returns (uint256 shares) {
         shares = convertToShares(assets);
         asset.pull(msg.sender, assets);
         totalSupply += shares;
@@ -43,7 +51,7 @@ contract YieldVault {
         emit Deposit(msg.sender, receiver, assets, shares);
     }
 
-    function redeem(uint256 shares, address receiver) external returns (uint256 assets) {
+    function redeem(uint256 shares, address receiver) external locked returns (uint256 assets) {
         assets = convertToAssets(shares);
         balanceOf[msg.sender] -= shares;
         totalSupply -= shares;
