@@ -44,7 +44,7 @@ pub(crate) struct WorkerArgs {
     pub(crate) metrics: Option<String>,
     /// Isolate tools by exactly this.
     ///
-    /// bubblewrap, landlock or process. Default: the strongest available.
+    /// bubblewrap, landlock or process. Default: as the run was planned, else the strongest available.
     #[arg(long, value_name = "KIND", hide_possible_values = true)]
     #[arg(value_parser = choice(&[("bubblewrap", Bubblewrap), ("landlock", Landlock), ("process", Process)]))]
     pub(crate) isolation: Option<Isolation>,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::database::Access;
 use crate::lease::Leases;
-use crate::queue::{ClaimRequest, QueueOptions, QueuedTrial};
+use crate::queue::{Claim, ClaimRequest, QueueOptions, QueuedTrial, UnitKind};
 use crate::record::TrialKey;
 use crate::{Database, ServerUrl, StoreError, schema};
 use karat_llm::ledger::Ledger;
@@ -307,13 +307,17 @@ mod cases {
         assert_eq!(worker.renew("w", Duration::from_secs(60)).unwrap().len(), 7);
         worker.give_back_all("w").unwrap();
         let mut done = 0;
+        let mut judging = Vec::new();
         while done < 8 {
             let claims = claim(&mut worker, 8);
-            let results: Vec<_> = claims
-                .iter()
+            let (trials, others): (Vec<Claim>, Vec<Claim>) =
+                claims.into_iter().partition(|claim| claim.unit.kind == UnitKind::Trial);
+            judging.extend(others);
+            let results: Vec<_> = trials
+                .into_iter()
                 .map(|claim| {
                     let key = claim.unit.trial.clone().unwrap();
-                    (claim.clone(), record(key.tool.as_str(), key.case.as_str(), key.number))
+                    (claim, record(key.tool.as_str(), key.case.as_str(), key.number))
                 })
                 .collect();
             done += worker.complete_trials(&run, &results).unwrap().len();
@@ -329,7 +333,7 @@ mod cases {
         worker.ledger_put(&[&exchange]).unwrap();
         worker.forget_sent(&[&exchange.key]).unwrap();
         worker.give_questions_back().unwrap();
-        let judging = claim(&mut worker, 8);
+        judging.extend(claim(&mut worker, 8));
         worker.complete_judging(&run, &judging).unwrap();
         let scoring = claim(&mut worker, 1);
         assert!(worker.stop_scoring(&scoring[0], "the judge failed").unwrap());

@@ -3,7 +3,8 @@
 
 use super::prepare::TakenOver;
 use super::run_and_score::{
-    ScoredRun, first_failure, new_context, prepare_tools, require_free_name, require_isolation, tools_without_key,
+    ScoredRun, first_failure, missing_keys, new_context, prepare_tools, require_free_name, require_isolation,
+    require_tool_with_key,
 };
 use super::{EvaluateError, EvaluateObserver, EvaluateRequest, Evaluated, Phase, Prepared};
 use crate::failure::{Failure, Result};
@@ -116,8 +117,16 @@ fn queue_run(
     let tasks = remaining_tasks(&plan, done, request.retry_failed);
     let scratch = make_scratch()?;
     let context = new_context(request, &loaded, &plan, &scratch, Cancel::default());
-    // Whoever plans decides which tools have their keys: workers could only wait for one that has them.
-    let without_key = tools_without_key(&plan, &tools, &tasks, &context, observer)?;
+    // Whoever plans decides which tools have their keys: workers could only wait for one that has them. What is queued already
+    // is left to the workers that may be at work on it.
+    let without_key = missing_keys(&plan, &tools, &tasks, &context);
+    let is_under_way = match &earlier {
+        Some(id) => store.is_queued(id)? && store.state(id)? == RunState::Running,
+        None => false,
+    };
+    if !is_under_way {
+        require_tool_with_key(&without_key, &tasks, observer)?;
+    }
     let (unavailable, tasks): (Vec<Task>, Vec<Task>) =
         tasks.into_iter().partition(|task| without_key.contains_key(&task.key.tool));
     if !request.no_work {
@@ -129,11 +138,6 @@ fn queue_run(
     note_folders(&plan, observer);
     let parts = package::pack(&loaded.files)?;
     let is_new = earlier.is_none();
-    // What is queued already is left to the workers that may be at work on it.
-    let is_under_way = match &earlier {
-        Some(id) => store.state(id)? == RunState::Running,
-        None => false,
-    };
     let id = match earlier {
         Some(id) => id,
         None => {

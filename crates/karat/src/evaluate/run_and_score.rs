@@ -19,7 +19,7 @@ use karat_core::trial::Outcome;
 use karat_core::wording::plural;
 use karat_format::judgement::JudgementV1;
 use karat_format::report::DetailV1;
-use karat_format::run::{PlanV1, ToolFactsV1};
+use karat_format::run::{PlanV1, PlannedToolV1, ToolFactsV1};
 use karat_format::shipped_suites::locate;
 use karat_io::cancel::Cancel;
 use karat_sandbox::Isolation;
@@ -182,7 +182,8 @@ fn run_trials(
     let tasks = remaining_tasks(&plan, done, request.retry_failed);
 
     let context = new_context(request, &loaded, &plan, &scratch, cancel);
-    let without_key = tools_without_key(&plan, &tools, &tasks, &context, observer)?;
+    let without_key = missing_keys(&plan, &tools, &tasks, &context);
+    require_tool_with_key(&without_key, &tasks, observer)?;
     let (runners, facts) = prepare_tools(&plan, tools, &tasks, &without_key, isolation, &context, observer)?;
     let (id, lock) = match locked {
         Some(locked) => locked,
@@ -282,30 +283,36 @@ pub(super) fn require_isolation(request: &EvaluateRequest, store: &mut Store, id
     Err(Failure::failed(format!("{weaker} with less isolation than {required} in this run; start a new run")))
 }
 
-/// The tools with trials left that lack a key, and why. Their trials are unavailable, unless there is no other tool to run.
-pub(super) fn tools_without_key(
+/// The tools with trials left that lack a key, and why.
+pub(super) fn missing_keys(
     plan: &PlanV1,
     tools: &[LoadedTool],
     tasks: &[Task],
     context: &RunContext<'_>,
-    observer: &mut dyn EvaluateObserver,
-) -> Result<BTreeMap<ToolName, String>> {
+) -> BTreeMap<ToolName, String> {
     let wanted = tools_of(tasks);
-    let mut without_key = BTreeMap::new();
-    for (planned, (tool, _)) in plan.tools.iter().zip(tools).filter(|(tool, _)| wanted.contains(tool.name.as_str())) {
-        if let Some(why) = tool.missing_key(context) {
-            without_key.insert(ToolName::new(&planned.name), why);
-        }
-    }
+    let tools = plan.tools.iter().zip(tools).filter(|(planned, _)| wanted.contains(planned.name.as_str()));
+    let missing = |(planned, (tool, _)): (&PlannedToolV1, &LoadedTool)| {
+        Some((ToolName::new(&planned.name), tool.missing_key(context)?))
+    };
+    tools.filter_map(missing).collect()
+}
+
+/// Says that the trials of these tools are unavailable. Without any other tool to run, the run ends before it begins.
+pub(super) fn require_tool_with_key(
+    without_key: &BTreeMap<ToolName, String>,
+    tasks: &[Task],
+    observer: &mut dyn EvaluateObserver,
+) -> Result<()> {
     let failure = |name: &ToolName, why: &str| format!("the tool `{name}` cannot be run: {why}");
-    if let Some((name, why)) = without_key.first_key_value().filter(|_| without_key.len() == wanted.len()) {
+    if let Some((name, why)) = without_key.first_key_value().filter(|_| without_key.len() == tools_of(tasks).len()) {
         return Err(Failure::failed(failure(name, why)));
     }
-    for (name, why) in &without_key {
+    for (name, why) in without_key {
         let failure = failure(name, why);
         observer.note(&format!("{failure}; its trials are unavailable, and --resume tries them again"));
     }
-    Ok(without_key)
+    Ok(())
 }
 
 fn tools_of(tasks: &[Task]) -> HashSet<&str> {
