@@ -2,7 +2,7 @@
 
 use crate::story::{case, finding, profile, suite, trial};
 use karat_core::metric::levels::MOST_CONFIDENCES;
-use karat_core::scorecard::{Scorecard, score};
+use karat_core::scorecard::{CaseScore, Scorecard, TrialScore, score};
 use karat_core::suite::Suite;
 use karat_core::trial::Trial;
 
@@ -74,4 +74,11 @@ fn equal_notes_are_one_warning() {
     );
     assert_eq!(notes(&trials[..2])[0], "a file was not read (c trial 1, c trial 2)");
     assert_eq!(notes(&trials[..1]), ["c trial 1: a file was not read"]);
+}
+
+#[test]
+fn figures_of_a_case_and_a_trial_are_small() {
+    // A large suite has millions of them.
+    assert!(size_of::<CaseScore>() <= 112, "{}", size_of::<CaseScore>());
+    assert!(size_of::<TrialScore>() <= 176, "{}", size_of::<TrialScore>());
 }

@@ -150,4 +150,12 @@ mod tests {
         let [one, other] = [0.0, 1.0].map(|number| FiguresV1::from_iter([("name", number)]));
         assert!(Arc::ptr_eq(&one.entries[0].0, &other.entries[0].0));
     }
+
+    #[test]
+    fn results_of_a_case_and_a_trial_are_small() {
+        use crate::report::{CaseResultV1, TrialResultV1};
+        // A large report has millions of them.
+        assert!(size_of::<CaseResultV1>() <= 128, "{}", size_of::<CaseResultV1>());
+        assert!(size_of::<TrialResultV1>() <= 256, "{}", size_of::<TrialResultV1>());
+    }
 }
