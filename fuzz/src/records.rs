@@ -84,7 +84,7 @@ fn scores_hold(trials: &[Trial], judgements: &[Judgement]) {
             // Drawing takes far longer than scoring.
             continue;
         }
-        let report = drawn_report(suite, trials, judgements, profile, &scorecard, &intervals);
+        let report = drawn_report(suite, trials, judgements, profile, &mut scorecard, &intervals);
         for format in FORMATS {
             format.render(&ReportView::new(&report), &TerminalStyle::complete(80));
         }
@@ -96,7 +96,7 @@ fn drawn_report(
     trials: &[Trial],
     judgements: &[Judgement],
     profile: &Profile,
-    scorecard: &scorecard::Scorecard,
+    scorecard: &mut scorecard::Scorecard,
     intervals: &scorecard::Intervals,
 ) -> ReportV1 {
     let labelled = scorecard::CorrectionInput {
@@ -109,19 +109,21 @@ fn drawn_report(
         level: 0.95,
     };
     let pairs = build::PairReports::of_scorecard(suite, trials, judgements, profile, scorecard, DetailV1::All);
+    let corrected = scorecard::correct_scores(scorecard, labelled);
     let input = build::ReportInput {
         suite,
         profile,
         seed: 0,
         intervals,
-        corrected: &scorecard::correct_scores(scorecard, labelled),
+        corrected: &corrected,
         scorecard,
+        keep_cases: true,
         notes: &[],
         isolation: &std::collections::BTreeMap::new(),
         asked: &[],
         spent: &std::collections::BTreeMap::new(),
     };
-    build::report(&input, pairs, &build::TrialCosts::new(trials))
+    build::report(input, pairs, &build::TrialCosts::new(trials))
 }
 
 /// The suite that trials and judgements are about.
@@ -141,7 +143,7 @@ pub fn scene_report() -> ReportV1 {
     let mut scorecard = scorecard::score(suite, trials, &[], profile);
     let intervals = scorecard::Intervals { resamples: 100, ..scorecard::Intervals::default() };
     scorecard.add_intervals(suite, profile, &intervals);
-    drawn_report(suite, trials, &[], profile, &scorecard, &intervals)
+    drawn_report(suite, trials, &[], profile, &mut scorecard, &intervals)
 }
 
 struct Scene {

@@ -1,6 +1,6 @@
 //! How much memory and time scoring needs, and how both grow: `cargo bench -p karat-cli --bench memory -- many 5 6`.
 //!
-//! Arguments are shapes (`many`, `huge`, `skewed`, `tools`; default: all) and powers of ten of findings (default: 4 5). The
+//! Arguments are shapes (see `SHAPES`; default: all), details (default: `none`) and powers of ten of findings (default: 4 5). The
 //! program runs as a child: its peak of memory is read from `/proc` while it runs, its processor time when it has ended.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and may stop at the first fault")]
 
@@ -15,19 +15,41 @@ use std::time::{Duration, Instant};
 struct Shape {
     name: &'static str,
     tools: usize,
-    /// The findings of a tool on each case, given those of a tool on all.
+    /// How many trials each tool has of each case.
+    trials: usize,
+    /// The findings of a trial on each case, given those of a tool in all trials of a number.
     cases: fn(usize) -> Vec<usize>,
+    /// Whether each finding states another confidence.
+    confidences: bool,
+    /// Whether tables are written beside the report.
+    tables: bool,
 }
 
-const SHAPES: [Shape; 4] = [
-    Shape { name: "many", tools: 1, cases: |findings| vec![PER_CASE; findings.div_ceil(PER_CASE)] },
-    Shape { name: "huge", tools: 1, cases: |findings| vec![findings] },
+const MANY: Shape = Shape {
+    name: "many",
+    tools: 1,
+    trials: 1,
+    cases: |findings| vec![PER_CASE; findings.div_ceil(PER_CASE)],
+    confidences: false,
+    tables: false,
+};
+
+const SHAPES: [Shape; 9] = [
+    MANY,
+    Shape { name: "huge", cases: |findings| vec![findings], ..MANY },
     // Half of all findings in one case, half of the rest in the next, and so on.
-    Shape { name: "skewed", tools: 1, cases: halves },
-    Shape { name: "tools", tools: 50, cases: |findings| vec![PER_CASE; findings.div_ceil(PER_CASE)] },
+    Shape { name: "skewed", cases: halves, ..MANY },
+    Shape { name: "tools", tools: 50, ..MANY },
+    Shape { name: "one", tools: 20, cases: |findings| vec![1; findings], ..MANY },
+    Shape { name: "five", cases: |findings| vec![5; findings.div_ceil(5)], ..MANY },
+    Shape { name: "trials", trials: 5, ..MANY },
+    Shape { name: "confidences", confidences: true, ..MANY },
+    Shape { name: "tables", tables: true, ..MANY },
 ];
 
 const PER_CASE: usize = 20;
+/// The most findings of a line: a longer one is refused. A case with more of them has them in several trials.
+const PER_LINE: usize = 100_000;
 const GOLDENS: usize = 2;
 const DETAILS: [&str; 3] = ["none", "misses", "all"];
 /// Clock ticks of `/proc` in a second.
@@ -61,7 +83,7 @@ fn main() {
                 let findings = 10_usize.pow(*power);
                 let folder = tempfile::tempdir().unwrap();
                 write(folder.path(), shape, findings);
-                let now = measure(folder.path(), detail);
+                let now = measure(folder.path(), shape, detail);
                 let growth = last.map_or_else(|| "- | - | -".to_owned(), |last| now.growth(&last));
                 let Measured { peak_mb, seconds, cpu, report_mb } = now;
                 println!(
@@ -92,10 +114,12 @@ impl Measured {
 }
 
 /// Scores the submission of a folder.
-fn measure(folder: &Path, detail: &str) -> Measured {
+fn measure(folder: &Path, shape: &Shape, detail: &str) -> Measured {
     let start = Instant::now();
+    let tables: &[&str] = if shape.tables { &["-o", "report.parquet"] } else { &[] };
     let mut child = Command::new(env!("CARGO_BIN_EXE_karat"))
         .args(["score", ".", "--submission", "submission.jsonl", "--detail", detail, "-o", "report.json"])
+        .args(tables)
         .current_dir(folder)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -132,7 +156,7 @@ fn follow(child: &Child) -> (f64, f64) {
 
 /// Writes a suite and a submission with that many findings.
 fn write(folder: &Path, shape: &Shape, findings: usize) {
-    let cases = (shape.cases)((findings / shape.tools).max(1));
+    let cases = (shape.cases)((findings / shape.tools / shape.trials).max(1));
     fs::write(folder.join("karat.toml"), "[suite]\nname = \"memory\"\n").unwrap();
     let mut stated = BufWriter::new(File::create(folder.join("cases.jsonl")).unwrap());
     for case in 0..cases.len() {
@@ -143,15 +167,23 @@ fn write(folder: &Path, shape: &Shape, findings: usize) {
     let mut trials = BufWriter::new(File::create(folder.join("submission.jsonl")).unwrap());
     for tool in 0..shape.tools {
         for (case, findings) in cases.iter().enumerate() {
-            let head =
-                json!({ "case": id(case), "tool": format!("tool-{tool:02}"), "trial": 1, "outcome": "reported" });
-            let head = head.to_string();
-            write!(trials, "{},\"findings\":[", head.trim_end_matches('}')).unwrap();
-            for number in 0..*findings {
-                let comma = if number > 0 { "," } else { "" };
-                write!(trials, "{comma}{}", finding(case, tool, number)).unwrap();
+            let lines = findings.div_ceil(PER_LINE).max(1);
+            for trial in 0..shape.trials * lines {
+                let name = format!("tool-{tool:02}");
+                let head = json!({ "case": id(case), "tool": name, "trial": trial + 1, "outcome": "reported" });
+                let head = head.to_string();
+                write!(trials, "{},\"findings\":[", head.trim_end_matches('}')).unwrap();
+                let first = trial % lines * PER_LINE;
+                for number in first..(first + PER_LINE).min(*findings) {
+                    let comma = if number > first { "," } else { "" };
+                    let mut finding = finding(case, tool, number);
+                    if shape.confidences {
+                        finding["confidence"] = json!(confidence(case, number));
+                    }
+                    write!(trials, "{comma}{finding}").unwrap();
+                }
+                writeln!(trials, "]}}").unwrap();
             }
-            writeln!(trials, "]}}").unwrap();
         }
     }
     trials.flush().unwrap();
@@ -159,6 +191,11 @@ fn write(folder: &Path, shape: &Shape, findings: usize) {
 
 fn id(case: usize) -> String {
     format!("case-{case:07}")
+}
+
+/// Spread over all numbers from 0 to 1, and hardly any twice.
+fn confidence(case: usize, number: usize) -> f64 {
+    ((case * PER_CASE + number) as f64 * 0.618_033_988_749_895).fract()
 }
 
 const WORDS: [&str; 12] =

@@ -1,12 +1,14 @@
 //! The report, from which every other output format is generated.
 
 mod detail;
+mod figures;
 mod measured;
 mod reason;
 mod sensitivity;
 mod trial;
 
 pub use detail::DetailV1;
+pub use figures::FiguresV1;
 pub use measured::{
     AgreementV1, AnswerFormatV1, CorrectedMetricV1, CorrectedToolV1, CorrectedV1, CostV1, FindingKindV1, JudgeSpentV1,
     JudgeV1, LatencyV1, MeasuredAgreementV1, MeasuredV1, SamplingV1,
@@ -131,6 +133,22 @@ pub struct ProfileV1 {
     /// All other values.
     #[serde(flatten)]
     pub others: BTreeMap<String, serde_json::Value>,
+}
+
+impl ProfileV1 {
+    /// Whether findings that repeat a golden count against the tool.
+    pub fn duplicates_are_false(&self) -> bool {
+        self.is_set("duplicates_are_false")
+    }
+
+    /// Whether findings that report an acceptable golden count against the tool.
+    pub fn acceptable_are_false(&self) -> bool {
+        self.is_set("acceptable_are_false")
+    }
+
+    fn is_set(&self, name: &str) -> bool {
+        self.others.get(name).and_then(serde_json::Value::as_bool) == Some(true)
+    }
 }
 
 /// How intervals were made.
@@ -443,12 +461,12 @@ pub struct CaseResultV1 {
     /// Means over trials; empty in a report without details, which has `values` instead.
     pub metrics: MetricsV1,
     /// The defined values of the same metrics, in a report without details.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub values: BTreeMap<String, f64>,
+    #[serde(default, skip_serializing_if = "FiguresV1::is_empty")]
+    pub values: FiguresV1,
     /// What it adds to metrics that are sums over cases, by name; what is 0 is left out. `confidence@0.9.right` counts findings of
     /// that confidence that are right, `severity@4.wrong` those of that severity that are not, and `verdict@0.9.right` verdicts.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub sums: BTreeMap<String, f64>,
+    #[serde(default, skip_serializing_if = "FiguresV1::is_empty")]
+    pub sums: FiguresV1,
     /// Extras of the trials that count which are no false positives because they are on lines the change did not touch.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub untouched_extras: usize,
@@ -464,13 +482,13 @@ impl CaseResultV1 {
 
     /// The value of one of its metrics, if it has one.
     pub fn value(&self, id: &str) -> Option<f64> {
-        self.metrics.get(id).and_then(|estimate| estimate.value).or_else(|| self.values.get(id).copied())
+        self.metrics.get(id).and_then(|estimate| estimate.value).or_else(|| self.values.get(id))
     }
 
     /// The metrics that have a value.
-    pub fn defined_values(&self) -> impl Iterator<Item = (&String, f64)> {
-        let stated = self.metrics.iter().filter_map(|(id, estimate)| Some((id, estimate.value?)));
-        stated.chain(self.values.iter().map(|(id, value)| (id, *value)))
+    pub fn defined_values(&self) -> impl Iterator<Item = (&str, f64)> {
+        let stated = self.metrics.iter().filter_map(|(id, estimate)| Some((id.as_str(), estimate.value?)));
+        stated.chain(self.values.iter())
     }
 
     /// The trials that enter the metrics.

@@ -19,18 +19,17 @@ use karat_core::metric::sums::Sums;
 use karat_core::metric::sweep::Sweep;
 use karat_core::metric::table;
 use karat_core::profile::{Method, Profile};
-use karat_core::scorecard::{
-    CaseScore, CorrectedMetric, CorrectedTool, Intervals, Scorecard, Slice, ToolScore, TrialScore,
-};
+use karat_core::scorecard::{CaseScore, CorrectedMetric, CorrectedTool, Intervals, Scorecard, Slice, TrialScore};
 use karat_core::stats::correct::{CorrectedEstimate, CorrectionError};
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::Outcome;
 use karat_core::wording;
 use karat_format::report::{
-    CaseInfoV1, CaseResultV1, CorrectedMetricV1, CorrectedToolV1, CorrectedV1, DetailV1, EstimateV1, IntervalsV1,
-    IssueInfoV1, JudgeSpentV1, JudgeV1, MeasuredV1, MetricsV1, ProfileV1, ReportV1, SCHEMA, SliceV1, StatusV1, SuiteV1,
-    SweepV1, ToolV1, TrialResultV1,
+    CaseInfoV1, CaseResultV1, CorrectedMetricV1, CorrectedToolV1, CorrectedV1, DetailV1, EstimateV1, FiguresV1,
+    IntervalsV1, IssueInfoV1, JudgeSpentV1, JudgeV1, MeasuredV1, MetricsV1, ProfileV1, ReportV1, SCHEMA, SliceV1,
+    StatusV1, SuiteV1, SweepV1, ToolV1, TrialResultV1,
 };
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use trial::{trial_figures, trial_result};
 
@@ -41,7 +40,9 @@ pub struct ReportInput<'a> {
     pub profile: &'a Profile,
     pub seed: u64,
     pub intervals: &'a Intervals,
-    pub scorecard: &'a Scorecard,
+    pub scorecard: &'a mut Scorecard,
+    /// Whether the scorecard keeps its cases: those of a large suite are not held twice.
+    pub keep_cases: bool,
     /// Figures corrected for judge errors, for tools with labels.
     pub corrected: &'a [CorrectedTool],
     pub notes: &'a [String],
@@ -52,17 +53,13 @@ pub struct ReportInput<'a> {
 }
 
 /// Builds the report from figures, the pairs of all cases, and what trials took.
-pub fn report(input: &ReportInput<'_>, mut pairs: PairReports<'_>, costs: &TrialCosts) -> ReportV1 {
+pub fn report(mut input: ReportInput<'_>, mut pairs: PairReports<'_>, costs: &TrialCosts) -> ReportV1 {
     let (suite, detail) = (input.suite, pairs.detail);
     let mut trials = std::mem::take(&mut pairs.trials).into_iter();
-    let warnings = input.notes.iter().chain(&input.scorecard.warnings);
-    let tools: Vec<ToolV1> = input
-        .scorecard
-        .tools
-        .iter()
-        .enumerate()
-        .map(|(at, own)| tool(at, own, trials.next().unwrap_or_default(), detail, input))
+    let tools: Vec<ToolV1> = (0..input.scorecard.tools.len())
+        .map(|at| tool(at, trials.next().unwrap_or_default(), detail, &mut input))
         .collect();
+    let warnings = input.notes.iter().chain(&input.scorecard.warnings);
     ReportV1 {
         schema: SCHEMA.to_owned(),
         status: StatusV1::of_tools(&tools),
@@ -81,9 +78,9 @@ pub fn report(input: &ReportInput<'_>, mut pairs: PairReports<'_>, costs: &Trial
         tools,
         ranking: None,
         pooled_extras: pairs.pooled_extras(),
-        judges: judges(input, &pairs),
+        judges: judges(&input, &pairs),
         sensitivity: None,
-        measured: measured(input, costs),
+        measured: measured(&input, costs),
         warnings: detail.statement().into_iter().chain(warnings.cloned()).collect(),
     }
 }
@@ -154,27 +151,30 @@ fn one_line(text: &str) -> String {
     wording::truncate(text.trim().lines().next().unwrap_or_default(), 300)
 }
 
-fn tool(
-    at: usize,
-    score: &ToolScore,
-    trials_by_case: Vec<Vec<TrialResultV1>>,
-    detail: DetailV1,
-    input: &ReportInput<'_>,
-) -> ToolV1 {
+fn tool(at: usize, trials_by_case: Vec<Vec<TrialResultV1>>, detail: DetailV1, input: &mut ReportInput<'_>) -> ToolV1 {
+    let scores = match input.keep_cases {
+        true => Vec::new(),
+        false => std::mem::take(&mut input.scorecard.tools[at].cases),
+    };
+    let score = &input.scorecard.tools[at];
+    let mut given = trials_by_case.into_iter();
+    let names = Sums::names(input.profile.calibration.bins as usize);
+    let mut extras = ExtraCounts::default();
+    let mut result = |case: &CaseScore| {
+        case.trials.iter().for_each(|trial| extras.add(trial, input.profile));
+        let figures = |trial: &TrialScore| trial_figures(trial, input.profile);
+        let trials = given.next().unwrap_or_else(|| case.trials.iter().map(figures).collect());
+        case_result(case, &input.suite.cases[case.case], trials, &names, detail)
+    };
+    let cases: Vec<CaseResultV1> = match input.keep_cases {
+        true => score.cases.iter().map(&mut result).collect(),
+        // Each case is gone before the next is there.
+        false => scores.into_iter().map(|case| result(&case)).collect(),
+    };
     let slice = |s: &Slice| SliceV1 { metrics: metrics(&s.metrics), cases: s.cases };
     let slices = |values: &BTreeMap<String, Slice>| {
         values.iter().map(|(value, s)| (value.clone(), slice(s))).collect::<BTreeMap<_, _>>()
     };
-    let trials = || score.cases.iter().flat_map(|case| &case.trials);
-    let compared = || trials().filter(|trial| trial.counted && input.profile.method != Method::Verdict);
-    let names = Sums::names(input.profile.calibration.bins as usize);
-    let mut given = trials_by_case.into_iter();
-    let cases = score.cases.iter().map(|case| {
-        let figures = |trial: &TrialScore| trial_figures(trial, input.profile);
-        let trials = given.next().unwrap_or_else(|| case.trials.iter().map(figures).collect());
-        case_result(case, &input.suite.cases[case.case], trials, &names, detail, input.profile)
-    });
-    let cases = cases.collect();
     ToolV1 {
         tool: score.tool.to_string(),
         trials: score.trials,
@@ -182,9 +182,9 @@ fn tool(
         incomplete: score.incomplete,
         pass: score.pass,
         counts: score.counts,
-        extras: compared().map(|trial| trial.extras).sum(),
-        untouched_extras: compared().map(|trial| trial.untouched).sum(),
-        unlabelled_extras: compared().map(|trial| trial.unlabelled).sum(),
+        extras: extras.all,
+        untouched_extras: extras.untouched,
+        unlabelled_extras: extras.unlabelled,
         one_to_one: score.one_to_one,
         verdicts: score.verdicts,
         metrics: metrics(&score.metrics),
@@ -197,6 +197,24 @@ fn tool(
         reliability: score.reliability.clone(),
         sweeps: score.sweeps.iter().map(sweep).collect(),
         cases,
+    }
+}
+
+/// Extras of the trials that count.
+#[derive(Default)]
+struct ExtraCounts {
+    all: usize,
+    untouched: usize,
+    unlabelled: usize,
+}
+
+impl ExtraCounts {
+    fn add(&mut self, trial: &TrialScore, profile: &Profile) {
+        if trial.counted && profile.method != Method::Verdict {
+            self.all += trial.extras;
+            self.untouched += trial.untouched;
+            self.unlabelled += trial.unlabelled;
+        }
     }
 }
 
@@ -243,7 +261,7 @@ pub fn full_case_results(case: &Case, pairs: &CasePairs<'_>, profile: &Profile) 
     let names = Sums::names(profile.calibration.bins as usize);
     let of_tool = |score: &&CaseScore| {
         let trials = score.trials.iter().map(|trial| trial_result(trial, case, pairs, profile)).collect();
-        case_result(score, case, trials, &names, DetailV1::All, profile)
+        case_result(score, case, trials, &names, DetailV1::All)
     };
     pairs.scores.iter().map(of_tool).collect()
 }
@@ -261,27 +279,26 @@ fn case_result(
     trials: Vec<TrialResultV1>,
     names: &[String],
     detail: DetailV1,
-    profile: &Profile,
 ) -> CaseResultV1 {
     let counted = score.counted().count();
-    let (mut metrics, mut values) = (MetricsV1::new(), BTreeMap::new());
+    let (mut metrics, mut values) = (MetricsV1::new(), FiguresV1::default());
     match detail {
         DetailV1::None => {
-            values = score.values.iter().filter_map(|(id, value)| Some(((*id).to_owned(), value.ok()?))).collect();
+            values = score.values.iter().filter_map(|(id, value)| Some((*id, value.ok()?))).collect();
         }
         DetailV1::Misses | DetailV1::All => {
             let estimate = |(id, value): &(&str, _)| ((*id).to_owned(), case_estimate(id, *value, counted));
             metrics = score.values.iter().map(estimate).collect();
         }
     }
-    let row = score.sums.to_row(profile.calibration.bins as usize);
-    let sums = names.iter().zip(row).filter(|(_, sum)| *sum != 0.0).map(|(name, sum)| (name.clone(), sum));
+    let sums = score.sums.numbers().map(|(column, sum)| (Cow::Borrowed(names[column].as_str()), sum));
+    let levels = score.levels.cells().filter(|(_, sum)| *sum != 0.0);
     CaseResultV1 {
         case: case.id.to_string(),
         pass: score.pass,
         metrics,
         values,
-        sums: sums.chain(score.levels.by_name().filter(|(_, sum)| *sum != 0.0)).collect(),
+        sums: sums.chain(levels.map(|(cell, sum)| (Cow::Owned(cell.name()), sum))).collect(),
         untouched_extras: trials.iter().filter(|t| t.counted).map(|t| t.untouched_extras).sum(),
         trials,
     }

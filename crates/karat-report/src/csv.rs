@@ -51,7 +51,7 @@ pub fn draw(report: &ReportV1, _: &TerminalStyle) -> String {
         for case in &tool.cases {
             let n = case.counted().count();
             let bare = case.values.iter().map(|(id, value)| {
-                (id.clone(), EstimateV1 { value: Some(*value), n, direction: direction(id), ..EstimateV1::default() })
+                (id.to_owned(), EstimateV1 { value: Some(value), n, direction: direction(id), ..EstimateV1::default() })
             });
             rows(&tool.tool, "case", "case", &case.case, &case.metrics);
             rows(&tool.tool, "case", "case", &case.case, &bare.collect());

@@ -5,7 +5,7 @@ use super::gate::count_outcomes;
 use karat_core::trial::Outcome;
 use karat_core::wording::count;
 use karat_format::gate::{DemandOutcomeV1, DemandV1, GateV1};
-use karat_format::report::{CaseInfoV1, CaseResultV1, DetailV1, ReportV1, ToolV1, TrialResultV1};
+use karat_format::report::{CaseInfoV1, CaseResultV1, DetailV1, ProfileV1, ReportV1, ToolV1, TrialResultV1};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use std::collections::BTreeMap;
@@ -64,7 +64,7 @@ fn write_tool(writer: &mut XmlWriter, tool: &ToolV1, report: &ReportV1) -> io::R
                 })?;
             }
             for (case, info) in tool.cases.iter().zip(&report.cases) {
-                write_test(writer, &case.case, &tool.tool, failure(case, info))?;
+                write_test(writer, &case.case, &tool.tool, failure(case, info, &report.profile))?;
             }
             Ok(())
         })?;
@@ -77,15 +77,11 @@ struct Failure {
     text: String,
 }
 
-fn failure(case: &CaseResultV1, info: &CaseInfoV1) -> Option<Failure> {
+fn failure(case: &CaseResultV1, info: &CaseInfoV1, profile: &ProfileV1) -> Option<Failure> {
     let element = element(case)?;
     let misses: usize = case.trials.iter().map(|t| t.r#fn).sum();
-    let extras = |trial: &TrialResultV1| match trial.detail {
-        DetailV1::None => trial.fp,
-        DetailV1::Misses | DetailV1::All => trial.extras.iter().filter(|extra| extra.is_false_alarm()).count(),
-    };
-    let extras: usize = case.trials.iter().map(extras).sum();
-    let lines: Vec<String> = case.trials.iter().flat_map(|trial| failure_lines(trial, info)).collect();
+    let extras: usize = case.trials.iter().map(|trial| trial.fp).sum();
+    let lines: Vec<String> = case.trials.iter().flat_map(|trial| failure_lines(trial, info, profile)).collect();
     let tried = case.trials.iter().filter(|trial| trial.outcome != Outcome::Unavailable).count();
     let message = match element {
         SKIPPED => format!("unavailable: {} met an outage", count(case.trials.len(), "trial")),
@@ -142,7 +138,7 @@ fn element(case: &CaseResultV1) -> Option<&'static str> {
     }
 }
 
-fn failure_lines(trial: &TrialResultV1, info: &CaseInfoV1) -> Vec<String> {
+fn failure_lines(trial: &TrialResultV1, info: &CaseInfoV1, profile: &ProfileV1) -> Vec<String> {
     let number = trial.trial;
     let mut lines = Vec::new();
     if trial.outcome != Outcome::Reported {
@@ -157,9 +153,19 @@ fn failure_lines(trial: &TrialResultV1, info: &CaseInfoV1) -> Vec<String> {
         let title = issues.get(miss.golden.as_str()).copied().unwrap_or_default();
         lines.push(format!("trial {number}: missed {} ({title}): {}", miss.golden, miss.why));
     }
-    for extra in trial.extras.iter().filter(|extra| !extra.left_out) {
-        let title = findings.get(extra.finding.as_str()).copied().unwrap_or_default();
-        lines.push(format!("trial {number}: unexpected {} ({title}): {}", extra.finding, extra.why));
+    let mut unexpected = |finding: &str, why: &str| {
+        let title = findings.get(finding).copied().unwrap_or_default();
+        lines.push(format!("trial {number}: unexpected {finding} ({title}): {why}"));
+    };
+    for extra in trial.extras.iter().filter(|extra| extra.is_false_alarm()) {
+        unexpected(&extra.finding, &extra.why);
+    }
+    for duplicate in trial.duplicates.iter().filter(|_| profile.duplicates_are_false()) {
+        let why = duplicate.golden.as_ref().map_or("repeats a golden".to_owned(), |golden| format!("repeats {golden}"));
+        unexpected(&duplicate.finding, &why);
+    }
+    for found in trial.acceptable.iter().filter(|_| profile.acceptable_are_false()) {
+        unexpected(&found.finding, &format!("matches {}, which is acceptable", found.golden));
     }
     lines
 }

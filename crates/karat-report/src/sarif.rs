@@ -3,7 +3,7 @@
 use super::number::none_reported;
 use super::{TerminalStyle, pretty_json};
 use karat_core::matching::outcome::Flag;
-use karat_format::report::{DetailV1, FindingInfoV1, IssueInfoV1, ReportV1, ToolV1, TrialResultV1};
+use karat_format::report::{DetailV1, FindingInfoV1, IssueInfoV1, ProfileV1, ReportV1, ToolV1, TrialResultV1};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ fn run(report: &ReportV1, tool: &ToolV1) -> Value {
     for (case, info) in tool.cases.iter().zip(&report.cases).filter(|_| tool.has_reported()) {
         let issues: BTreeMap<&str, &IssueInfoV1> = info.issues.iter().map(|i| (i.id.as_str(), i)).collect();
         for trial in &case.trials {
-            trial_results(&case.case, trial, &issues, &mut results);
+            trial_results(&case.case, trial, &issues, &report.profile, &mut results);
         }
     }
     let mut run = json!({
@@ -60,7 +60,13 @@ fn run(report: &ReportV1, tool: &ToolV1) -> Value {
     run
 }
 
-fn trial_results(case: &str, trial: &TrialResultV1, issues: &BTreeMap<&str, &IssueInfoV1>, results: &mut Vec<Value>) {
+fn trial_results(
+    case: &str,
+    trial: &TrialResultV1,
+    issues: &BTreeMap<&str, &IssueInfoV1>,
+    profile: &ProfileV1,
+    results: &mut Vec<Value>,
+) {
     let findings: BTreeMap<&str, &FindingInfoV1> = trial.findings.iter().map(|f| (f.id.as_str(), f)).collect();
     let mut finding =
         |rule: &str, kind: &str, level: &str, id: &str, golden: Option<&str>, why: &str, score: Option<f64>| {
@@ -77,13 +83,17 @@ fn trial_results(case: &str, trial: &TrialResultV1, issues: &BTreeMap<&str, &Iss
     for m in &trial.matches {
         finding("karat/match", "pass", "none", &m.finding, Some(&m.golden), &format!("matches {}", m.golden), m.score);
     }
+    // What counts against the tool fails, whichever list it is in.
+    let kind = |is_false: bool| if is_false { ("fail", "note") } else { ("informational", "none") };
     for m in &trial.acceptable {
+        let (kind, level) = kind(profile.acceptable_are_false());
         let why = format!("matches {}, which is acceptable", m.golden);
-        finding("karat/acceptable", "informational", "none", &m.finding, Some(&m.golden), &why, m.score);
+        finding("karat/acceptable", kind, level, &m.finding, Some(&m.golden), &why, m.score);
     }
     for d in &trial.duplicates {
+        let (kind, level) = kind(profile.duplicates_are_false());
         let why = d.golden.as_ref().map_or("repeats a golden".to_owned(), |g| format!("repeats {g}"));
-        finding("karat/duplicate", "informational", "none", &d.finding, d.golden.as_deref(), &why, d.score);
+        finding("karat/duplicate", kind, level, &d.finding, d.golden.as_deref(), &why, d.score);
     }
     for e in &trial.extras {
         let golden = e.best.as_ref().and_then(|b| b.golden.as_deref());
@@ -93,7 +103,8 @@ fn trial_results(case: &str, trial: &TrialResultV1, issues: &BTreeMap<&str, &Iss
             let why = format!("{}; on lines the change did not touch, not counted", e.why);
             finding(rule, "informational", "none", &e.finding, golden, &why, score);
         } else {
-            finding(rule, "fail", "note", &e.finding, golden, &e.why, score);
+            let (kind, level) = kind(e.is_false_alarm());
+            finding(rule, kind, level, &e.finding, golden, &e.why, score);
         }
     }
     for miss in &trial.misses {

@@ -151,7 +151,7 @@ impl TrialRows<'_> {
             fates.entry(d.finding.as_str()).or_insert(fate);
         }
         for extra in &result.extras {
-            let false_positive = !extra.left_out && !is_valid(extra);
+            let false_positive = extra.is_false_alarm();
             let golden = extra.best.as_ref().and_then(|best| best.golden.as_deref());
             let golden = golden.or_else(|| extra.reason.as_ref().and_then(ExtraReasonV1::golden));
             let flags = extra.flags.as_slice();
@@ -165,7 +165,7 @@ impl TrialRows<'_> {
     fn finding<'s>(&'s self, id: &'s str, fate: Option<&'s FindingFate<'s>>) -> FindingRow<'s> {
         let extra = fate.and_then(|fate| fate.extra);
         let golden = fate.and_then(|fate| fate.golden);
-        let audit = self.result.audit.as_ref();
+        let audit = self.result.audit.as_deref();
         FindingRow {
             tool: self.scored.tool,
             run_id: self.run_id.as_deref(),
@@ -350,15 +350,6 @@ fn reported_finding<'s>(finding: &'s FindingInfoV1, row: FindingRow<'s>) -> Find
         line_end: finding.line_end.map(i64::from),
         severity: finding.severity.map(Severity::as_str),
         ..row
-    }
-}
-
-/// Whether a person or an audit says that it is a real problem.
-fn is_valid(extra: &ExtraV1) -> bool {
-    match &extra.reason {
-        Some(ExtraReasonV1::Confirmed) => true,
-        Some(ExtraReasonV1::Audited { class }) => class.is_valid(),
-        _ => false,
     }
 }
 

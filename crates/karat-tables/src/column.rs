@@ -1,6 +1,8 @@
-//! Columns: their types, and the macro that makes a table and its row of one list.
+//! Columns: their types and values, and the macro that makes a table and its row of one list.
 
-use crate::part::ColumnBuffer;
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::writer::SerializedColumnWriter;
 use std::borrow::Cow;
 
 /// What the values of a column are.
@@ -50,6 +52,90 @@ pub struct Table {
     pub name: &'static str,
     pub description: &'static str,
     pub columns: &'static [Column],
+}
+
+/// The values of one column; only the vectors of its type are used.
+pub(crate) struct ColumnBuffer {
+    kind: ColumnType,
+    nullable: bool,
+    /// Of a nullable column: 1 for a value, 0 for null.
+    levels: Vec<i16>,
+    /// All texts, one after the other, and where each ends.
+    texts: Vec<u8>,
+    text_ends: Vec<usize>,
+    integers: Vec<i64>,
+    doubles: Vec<f64>,
+    booleans: Vec<bool>,
+}
+
+impl ColumnBuffer {
+    pub(crate) fn new(column: &Column) -> Self {
+        Self {
+            kind: column.kind,
+            nullable: column.nullable,
+            levels: Vec::new(),
+            texts: Vec::new(),
+            text_ends: Vec::new(),
+            integers: Vec::new(),
+            doubles: Vec::new(),
+            booleans: Vec::new(),
+        }
+    }
+
+    pub(crate) fn add_null(&mut self) {
+        self.levels.push(0);
+    }
+
+    pub(crate) fn add_text(&mut self, value: &str) {
+        self.texts.extend_from_slice(value.as_bytes());
+        self.text_ends.push(self.texts.len());
+        self.note_value();
+    }
+
+    pub(crate) fn add_integer(&mut self, value: i64) {
+        self.integers.push(value);
+        self.note_value();
+    }
+
+    pub(crate) fn add_double(&mut self, value: f64) {
+        self.doubles.push(value);
+        self.note_value();
+    }
+
+    pub(crate) fn add_boolean(&mut self, value: bool) {
+        self.booleans.push(value);
+        self.note_value();
+    }
+
+    fn note_value(&mut self) {
+        if self.nullable {
+            self.levels.push(1);
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        let numbers = self.text_ends.len() + self.integers.len() + self.doubles.len();
+        2 * self.levels.len() + self.texts.len() + 8 * numbers + self.booleans.len()
+    }
+
+    pub(crate) fn write(self, out: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
+        let levels = self.nullable.then_some(self.levels.as_slice());
+        let written = match self.kind {
+            ColumnType::Text => {
+                let texts = ByteArray::from(self.texts);
+                let starts = std::iter::once(0).chain(self.text_ends.iter().copied());
+                let slices: Vec<ByteArray> =
+                    starts.zip(&self.text_ends).map(|(start, end)| texts.slice(start, end - start)).collect();
+                out.typed::<ByteArrayType>().write_batch(&slices, levels, None)
+            }
+            ColumnType::Integer | ColumnType::Timestamp => {
+                out.typed::<Int64Type>().write_batch(&self.integers, levels, None)
+            }
+            ColumnType::Double => out.typed::<DoubleType>().write_batch(&self.doubles, levels, None),
+            ColumnType::Boolean => out.typed::<BoolType>().write_batch(&self.booleans, levels, None),
+        };
+        written.map(drop)
+    }
 }
 
 /// A row of a table.

@@ -1,10 +1,11 @@
 //! The folder of the tables: written beside its name and renamed when complete. A folder that holds anything else is never
-//! replaced.
+//! replaced. What a process left behind that was killed is removed by the next one.
 
 use crate::TABLES;
 use crate::error::{Result, TablesError};
-use std::fs;
+use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Folders and files below the folder of a tool have one of these beginnings.
@@ -20,19 +21,34 @@ pub(crate) struct UnfinishedFolder {
     /// Its name in the end.
     target: PathBuf,
     path: PathBuf,
+    /// Locked while its process lives.
+    _lock: File,
     finished: bool,
 }
+
+/// What unfinished and replaced folders end with.
+const UNFINISHED: &str = "unfinished";
+const REPLACED: &str = "replaced";
 
 impl UnfinishedFolder {
     pub(crate) fn create(target: &Path) -> Result<Self> {
         check_target(target)?;
         // A link is resolved, so that the folder it names is replaced, in its own place.
         let target = target.canonicalize().unwrap_or_else(|_| target.to_owned());
+        remove_leftovers(&target);
         // A process with the same id may have been killed before, in a container.
-        for number in 0..1000 {
-            let path = beside(&target, &format!("{number}.unfinished"));
+        for number in 0..MOST_ATTEMPTS {
+            let path = beside(&target, number, UNFINISHED);
             match fs::create_dir(&path) {
-                Ok(()) => return Ok(Self { target, path, finished: false }),
+                Ok(()) => {
+                    let lock = File::open(&path).map_err(|error| TablesError::unwritten(&target, error))?;
+                    // Before it was locked, another process may have taken it for a leftover. Where folders cannot be locked,
+                    // none is.
+                    let _ = lock.try_lock();
+                    if is_same(&lock, &path) {
+                        return Ok(Self { target, path, _lock: lock, finished: false });
+                    }
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     return Err(TablesError::NoFolder { path: target });
@@ -64,16 +80,81 @@ impl UnfinishedFolder {
             self.finished = true;
             return Ok(());
         }
-        let old = beside(&self.target, "replaced");
-        fs::rename(&self.target, &old).map_err(failed)?;
+        let old = match exchange(&self.path, &self.target) {
+            Ok(()) => self.path.clone(),
+            Err(_) => self.replace().map_err(failed)?,
+        };
+        self.finished = true;
+        match fs::remove_dir_all(&old) {
+            // Another process may have removed it as a leftover.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(TablesError::unwritten(&old, error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts the folder in place of older tables, and says where these are now. In between there are none under the name.
+    fn replace(&self) -> io::Result<PathBuf> {
+        let free = (0..MOST_ATTEMPTS).map(|number| beside(&self.target, number, REPLACED)).find(|path| !path.exists());
+        let old = free.ok_or(io::ErrorKind::AlreadyExists)?;
+        fs::rename(&self.target, &old)?;
         if let Err(error) = fs::rename(&self.path, &self.target) {
             let _ = fs::rename(&old, &self.target);
-            return Err(failed(error));
+            return Err(error);
         }
-        self.finished = true;
-        fs::remove_dir_all(&old).map_err(|error| TablesError::unwritten(&old, error))
+        Ok(old)
     }
 }
+
+/// Gives each of two folders the name of the other.
+#[cfg(target_os = "linux")]
+fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Removes what processes left that ended before they finished. Tables that one of them had moved away, and not yet replaced, get
+/// their name again. What cannot be removed does no harm.
+fn remove_leftovers(target: &Path) {
+    let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let Some(kind) = leftover_kind(target, &path) else { continue };
+        let Ok(folder) = File::open(&path) else { continue };
+        if folder.try_lock().is_err() || !is_same(&folder, &path) || check_target(&path).is_err() {
+            continue;
+        }
+        if kind == REPLACED && !target.exists() {
+            let _ = fs::rename(&path, target);
+        } else {
+            let _ = fs::remove_dir_all(&path);
+        }
+    }
+}
+
+/// Whether a folder is named like one that was not finished, or like one that was replaced.
+fn leftover_kind(target: &Path, path: &Path) -> Option<&'static str> {
+    let name = path.file_name()?.to_str()?;
+    let rest = name.strip_prefix('.')?.strip_prefix(target.file_name()?.to_str()?)?.strip_prefix('.')?;
+    let (numbers, kind) = rest.rsplit_once('.')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !numbers.split('.').all(is_number) {
+        return None;
+    }
+    [UNFINISHED, REPLACED].into_iter().find(|own| *own == kind)
+}
+
+/// Whether an open folder still has that name.
+fn is_same(folder: &File, path: &Path) -> bool {
+    let id = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    folder.metadata().ok().map(id).is_some_and(|own| fs::metadata(path).ok().map(id) == Some(own))
+}
+
+const MOST_ATTEMPTS: usize = 1000;
 
 impl Drop for UnfinishedFolder {
     fn drop(&mut self) {
@@ -83,9 +164,9 @@ impl Drop for UnfinishedFolder {
     }
 }
 
-fn beside(target: &Path, what: &str) -> PathBuf {
+fn beside(target: &Path, number: usize, kind: &str) -> PathBuf {
     let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    target.with_file_name(format!(".{name}.{}.{what}", std::process::id()))
+    target.with_file_name(format!(".{name}.{}.{number}.{kind}", std::process::id()))
 }
 
 /// Refuses a name under which there is anything but an empty folder or tables of Karat.
@@ -197,6 +278,43 @@ mod tests {
         assert!(!real.join("trials").exists());
         std::os::unix::fs::symlink("/etc", real.join("figures")).unwrap();
         assert!(check_target(&link).is_err());
+    }
+
+    #[test]
+    fn leftovers_of_a_killed_process_are_removed_and_moved_tables_come_back() {
+        let root = tempfile::tempdir().unwrap();
+        let target = root.path().join("t.parquet");
+        let make =
+            |name: &str, tool: &str| fs::create_dir_all(root.path().join(name).join("trials").join(tool)).unwrap();
+        // Killed between the two renames: there are no tables, and both folders are beside the name.
+        make(".t.parquet.1.replaced", "tool=old");
+        make(".t.parquet.1.0.unfinished", "tool=new");
+        make(".other.parquet.1.0.unfinished", "tool=other");
+        drop(UnfinishedFolder::create(&target).unwrap());
+        assert!(target.join("trials/tool=old").exists());
+        let mut names: Vec<String> =
+            fs::read_dir(root.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        assert_eq!(names, [".other.parquet.1.0.unfinished", "t.parquet"]);
+        // A name that is taken is in nobody's way.
+        make(&format!(".t.parquet.{}.0.replaced", std::process::id()), "tool=left");
+        let folder = UnfinishedFolder::create(&target).unwrap();
+        make(&format!(".t.parquet.{}.0.replaced", std::process::id()), "tool=left");
+        let old = folder.replace().unwrap();
+        assert!(old.to_str().unwrap().ends_with(".1.replaced"), "{}", old.display());
+        assert!(old.join("trials/tool=old").exists() && target.is_dir());
+    }
+
+    #[test]
+    fn folder_of_a_living_process_is_no_leftover() {
+        let root = tempfile::tempdir().unwrap();
+        let target = root.path().join("t.parquet");
+        let first = UnfinishedFolder::create(&target).unwrap();
+        let second = UnfinishedFolder::create(&target).unwrap();
+        assert!(first.path.exists() && first.path != second.path);
+        second.finish().unwrap();
+        first.finish().unwrap();
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod case_rows;
 mod column;
+mod content;
 mod error;
 mod figure_rows;
 mod folder;

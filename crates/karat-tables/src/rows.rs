@@ -1,7 +1,6 @@
 //! The columns of every table, each listed once: schema, rows and documentation come from here.
 
-use crate::column::{Cell, Column, Row, Table, Timestamp, table};
-use crate::part::ColumnBuffer;
+use crate::column::{Cell, Column, ColumnBuffer, Row, Table, Timestamp, table};
 use std::borrow::Cow;
 
 table! { TRIALS, TrialRow<'a>, "trials", "One row for each trial: its outcome, its counts, its cost and its time.", {

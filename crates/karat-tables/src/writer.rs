@@ -1,15 +1,11 @@
 //! Writes all tables of one scoring, case by case, with a bounded number of rows in memory.
 
 use crate::TABLES;
-use crate::case_rows::{ScoredCase, add_case};
 use crate::column::Row;
 use crate::error::Result;
-use crate::figure_rows::{add_case_figure, add_case_figures, add_tool_figures};
 use crate::folder::UnfinishedFolder;
-use crate::judgement_rows::add_judgement;
 use crate::part::Part;
-use karat_core::judgement::Judgement;
-use karat_format::report::{EstimateV1, ProfileV1, ReportV1};
+use karat_format::report::{ProfileV1, ReportV1};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -72,42 +68,20 @@ struct Partition {
 impl TablesWriter {
     /// Begins to write the tables of a scoring to a folder.
     pub fn create(folder: &Path, head: &TablesHead<'_>) -> Result<Self> {
-        let is_set = |name: &str| head.profile.others.get(name).and_then(|value| value.as_bool()).unwrap_or(false);
         Ok(Self {
             folder: UnfinishedFolder::create(folder)?,
             origin: Origin {
                 run_id: head.run_id.map(str::to_owned),
                 suite: head.suite.to_owned(),
                 profile: head.profile.name.clone(),
-                duplicates_are_false: is_set("duplicates_are_false"),
-                acceptable_are_false: is_set("acceptable_are_false"),
+                duplicates_are_false: head.profile.duplicates_are_false(),
+                acceptable_are_false: head.profile.acceptable_are_false(),
             },
             partitions: BTreeMap::new(),
             tools: head.tools.iter().map(|tool| (*tool).to_owned()).collect(),
             bytes: 0,
             counts: TABLES.iter().map(|table| (table.name, 0)).collect(),
         })
-    }
-
-    /// Adds one case of one tool: its trials, findings, pairs and figures.
-    pub fn add_case(&mut self, case: &ScoredCase<'_>) -> Result<()> {
-        add_case(self, case)?;
-        add_case_figures(self, case)
-    }
-
-    /// Adds a figure of one case of one tool.
-    pub fn add_case_figure(&mut self, tool: &str, case: &str, metric: &str, estimate: &EstimateV1) -> Result<()> {
-        add_case_figure(self, tool, case, metric, estimate)
-    }
-
-    /// Adds a decision. `decides` says whether it was used for scoring, which single voices of a panel are not.
-    pub fn add_judgement(&mut self, judgement: &Judgement, decides: bool) -> Result<()> {
-        add_judgement(self, judgement, decides)
-    }
-
-    /// Adds the figures of all tools over the suite and its parts, but not those of cases.
-    pub fn add_figures(&mut self, report: &ReportV1) -> Result<()> {
-        report.tools.iter().try_for_each(|tool| add_tool_figures(self, report, tool))
     }
 
     /// Writes what is left and gives the folder its name. A table without rows has a file with its columns.

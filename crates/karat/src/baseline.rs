@@ -6,8 +6,8 @@ use crate::judge::run::JudgeObserver;
 use crate::report_source::{ReportLoader, find_metric, refuse_failed, refuse_foreign_metrics, select_sides};
 use karat_core::clusters::DEFAULT_FIELD;
 use karat_format::baseline::{BaselineCaseV1, BaselineMetricV1, BaselineToolV1, BaselineV1, NamedDigestV1, SCHEMA};
+use karat_format::report::FiguresV1;
 use karat_store::StoreLocation;
-use std::collections::BTreeMap;
 
 /// The result to keep.
 pub struct BaselineRequest {
@@ -58,9 +58,9 @@ fn of_side(side: &Side, metrics: &[String]) -> BaselineToolV1 {
         Some((id.clone(), BaselineMetricV1 { value: estimate.value.map(rounded), ci, n: estimate.n }))
     };
     let case = |(id, case): (&String, &CaseSide)| {
-        let kept = |all: &BTreeMap<String, f64>, reads: &dyn Fn(&MetricFormula, &str) -> bool| {
-            let wanted = |(name, _): &(&String, &f64)| formulas.iter().any(|formula| reads(formula, name));
-            all.iter().filter(wanted).map(|(name, value)| (name.clone(), rounded(*value))).collect()
+        let kept = |all: &FiguresV1, reads: &dyn Fn(&MetricFormula, &str) -> bool| {
+            let wanted = |(name, _): &(&str, f64)| formulas.iter().any(|formula| reads(formula, name));
+            all.iter().filter(wanted).map(|(name, value)| (name.to_owned(), rounded(value))).collect()
         };
         BaselineCaseV1 {
             case: id.clone(),
@@ -117,6 +117,7 @@ fn json(value: &impl serde::Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     #[test]
     fn the_file_holds_what_the_value_does() {

@@ -8,6 +8,7 @@
 pub mod assess;
 pub mod baseline;
 pub mod calibrate;
+pub mod case_observer;
 pub mod checkout;
 pub mod compare;
 pub mod comparison;
@@ -33,7 +34,7 @@ pub mod report_view;
 pub mod run;
 pub mod run_loader;
 pub mod score;
-pub mod score_by_case;
+mod score_by_case;
 mod scratch;
 mod sensitivity;
 pub mod submissions;

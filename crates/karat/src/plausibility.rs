@@ -180,8 +180,8 @@ fn check_tool(found: &mut Violations, path: &str, report: &ReportV1, tool: &Tool
 
 fn check_case(found: &mut Violations, path: &str, info: &CaseInfoV1, case: &CaseResultV1, counts: &mut [usize; 3]) {
     found.metrics(&format!("{path}.metrics"), &case.metrics, None);
-    for (id, value) in &case.values {
-        found.figure(format_args!("{path}.values.{id}"), id, Some(*value), None);
+    for (id, value) in case.values.iter() {
+        found.figure(format_args!("{path}.values.{id}"), id, Some(value), None);
     }
     let untouched: usize = case.counted().map(|trial| trial.untouched_extras).sum();
     let rule = format_args!("it is {}, and the trials come to {untouched}", case.untouched_extras);

@@ -2,12 +2,12 @@
 
 mod indexed;
 
+use crate::case_observer::CaseObserver;
 use crate::failure::{Failure, Result};
 use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, run_judge};
 use crate::profile::{ProfileRequest, resolve_for_suite};
 use crate::report_source::names_run;
 use crate::run_loader;
-use crate::score_by_case::CaseObserver;
 use crate::submissions::{
     SubmissionRequest, read_judgement_files, read_submissions, refuse_duplicates, refuse_repeated_stdin,
 };

@@ -1,5 +1,6 @@
 //! Scores trials case by case: only the trials and pairs of a few cases are in memory at a time.
 
+use crate::case_observer::{CaseObserver, ObservedCase, judgements_by_case};
 use crate::failure::Result;
 use crate::judge::run::uncovered_notes;
 use crate::judge::session::CaseSession;
@@ -12,14 +13,13 @@ use crate::trial_index::TrialIndex;
 use crate::work::{ReportFacts, Scoring, fill_symbols};
 use karat_core::ids::{CaseId, JudgeName, ToolName};
 use karat_core::judgement::Judgement;
-use karat_core::profile::{Method, Profile};
+use karat_core::profile::Method;
 use karat_core::scorecard::{
     CaseInput, CaseScore, JudgementsByTrial, Scorecard, ScoredCase, Scorer, TrialPlan, lines_by_case, mark_unjudged_in,
 };
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
 use karat_format::report::{DetailV1, JudgeV1, SensitivityV1};
-use karat_format::run::TrialDetailV1;
 use karat_report::build::{CasePairs, CaseReport, PairReports};
 use karat_store::Store;
 use rayon::prelude::*;
@@ -27,35 +27,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Findings and trials that are scored together: enough to keep all processors busy, and little memory.
 const BATCH: usize = 8192;
-
-/// One scored case with everything that it was scored from.
-#[expect(missing_docs, reason = "field names say it")]
-pub struct ObservedCase<'a> {
-    /// The name of the suite.
-    pub suite: &'a str,
-    pub case: &'a Case,
-    pub profile: &'a Profile,
-    /// The stored run that is scored, if it is one.
-    pub run: Option<&'a RunFacts>,
-    /// By tool, in the order of the report.
-    pub tools: &'a [ToolName],
-    /// By tool; trials, goldens, findings and judgements are named by index.
-    pub scores: &'a [CaseScore],
-    pub trials: &'a [Trial],
-    /// By trial, what is stored beside it: the number of the attempt, and how it went. May be shorter.
-    pub stored: &'a [Option<(u32, TrialDetailV1)>],
-    /// Indices of the trials of this case, upward.
-    pub own_trials: &'a [usize],
-    pub judgements: &'a [Judgement],
-    /// Indices of the judgements about this case, upward.
-    pub own_judgements: &'a [usize],
-}
-
-/// Gets every case as soon as it is scored, in the order of the suite. After the call its pairs are gone.
-pub trait CaseObserver {
-    /// Takes what it wants of a scored case; an error ends the scoring.
-    fn observe(&mut self, case: &ObservedCase<'_>) -> Result<()>;
-}
 
 /// Judgements by the case they are about.
 #[derive(Default)]
@@ -114,7 +85,7 @@ pub(crate) fn score_by_case(
     let (loaded, index, detail) = (work.loaded, work.index, work.detail);
     let suite = &loaded.suite;
     let profile = facts.profile.clone();
-    let plan = TrialPlan::new(suite, index.heads(suite));
+    let plan = TrialPlan::new(suite, index.heads(suite), index.confidences.clone());
     let tools: Vec<ToolName> = plan.tools().cloned().collect();
     let unknown = work.given.iter().filter(|judgement| !plan.covers(judgement)).count();
     let mut scorer = Scorer::new(suite, &profile, &plan, unknown);
@@ -203,22 +174,8 @@ pub(crate) fn score_by_case(
     let sensitivity =
         |scorecard: &Scorecard| -> Option<SensitivityV1> { variants.and_then(|variants| variants.finish(scorecard)) };
     let without_labels = |_: &Scorecard, _: Option<&str>| (Vec::new(), None);
-    let (mut scorecard, report) = facts.build(loaded, scorecard, reports, &index.costs, without_labels, sensitivity);
-    // The report has the figures of cases.
-    scorecard.tools.iter_mut().for_each(|tool| tool.cases = Vec::new());
+    let (scorecard, report) = facts.build(loaded, scorecard, reports, &index.costs, without_labels, sensitivity);
     Ok(Scoring { trials: Vec::new(), judgements: Vec::new(), voices, profile, scorecard, report })
-}
-
-/// The indices of the judgements about every case, in the order of the cases.
-pub(crate) fn judgements_by_case(cases: &[Case], judgements: &[Judgement]) -> Vec<Vec<usize>> {
-    let numbers: HashMap<&CaseId, usize> = cases.iter().map(|case| &case.id).zip(0..).collect();
-    let mut own = vec![Vec::new(); cases.len()];
-    for (at, judgement) in judgements.iter().enumerate() {
-        if let Some(case) = numbers.get(&judgement.case) {
-            own[*case].push(at);
-        }
-    }
-    own
 }
 
 /// The trials of some cases, with all of their judgements.

@@ -10,8 +10,7 @@ use karat_core::metric::table::Direction;
 use karat_core::profile::{Method, Profile};
 use karat_core::scorecard::{
     CaseContext, CaseInput, JudgementsByTrial, PairSelection, Scorecard, ScoredCase, ScoredVariant, Scorer,
-    SelectedPair, ToolScore, TrialHead, TrialPlan, is_unsure, score, select_pairs_in, with_unsure_decided,
-    without_judges,
+    SelectedPair, ToolScore, TrialPlan, is_unsure, score, select_pairs_in, with_unsure_decided, without_judges,
 };
 use karat_core::suite::{Case, Suite};
 use karat_core::trial::Trial;
@@ -36,7 +35,7 @@ pub(crate) fn sensitivity(input: &SensitivityInput<'_>) -> Option<SensitivityV1>
         return None;
     }
     let rules = without_judge(profile);
-    let plan = TrialPlan::new(suite, trials.iter().map(TrialHead::from));
+    let plan = TrialPlan::of_trials(suite, trials);
     let mut pairs = JudgedPairs::default();
     let words = Scorer::new(suite, profile, &plan, 0);
     pairs.add(words.context(0..suite.cases.len()), trials, judgements);

@@ -4,6 +4,7 @@ use crate::failure::{Failure, Result};
 use crate::judge::run::FindingKinds;
 use crate::submissions::{TrialText, appears_twice};
 use karat_core::ids::{CaseId, ToolName};
+use karat_core::metric::levels::Confidences;
 use karat_core::scorecard::TrialHead;
 use karat_core::suite::Suite;
 use karat_core::trial::{Outcome, Trial};
@@ -18,6 +19,7 @@ use std::io::{BufWriter, Write};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The trials of a request, in the order in which they are given: what must be known of all, and where the rest of each is.
@@ -31,13 +33,16 @@ pub(crate) struct TrialIndex {
     /// By index of the trial: those of cases that are not in the suite.
     strangers: HashMap<u32, CaseId>,
     /// By index of the trial.
-    notes: HashMap<u32, Vec<String>>,
+    notes: HashMap<u32, Arc<[String]>>,
+    /// Tools often say the same of many trials.
+    different_notes: HashSet<Arc<[String]>>,
     /// Case, tool and number of every trial that was given, wanted or not.
     seen: HashSet<(u32, u32, u32)>,
     seen_strangers: HashSet<(CaseId, u32, u32)>,
     files: Files,
     pub(crate) costs: TrialCosts,
     pub(crate) kinds: FindingKinds,
+    pub(crate) confidences: Confidences,
 }
 
 struct Entry {
@@ -73,11 +78,13 @@ impl TrialIndex {
             tool_numbers: HashMap::new(),
             strangers: HashMap::new(),
             notes: HashMap::new(),
+            different_notes: HashSet::new(),
             seen: HashSet::new(),
             seen_strangers: HashSet::new(),
             files: Files::default(),
             costs: TrialCosts::default(),
             kinds: FindingKinds::default(),
+            confidences: Confidences::default(),
         }
     }
 
@@ -137,10 +144,16 @@ impl TrialIndex {
             }
         };
         if !trial.notes.is_empty() {
-            self.notes.insert(at, trial.notes.clone());
+            let notes = match self.different_notes.get(trial.notes.as_slice()) {
+                Some(known) => known.clone(),
+                None => Arc::from(trial.notes.clone()),
+            };
+            self.different_notes.insert(Arc::clone(&notes));
+            self.notes.insert(at, notes);
         }
         self.costs.add(trial);
         self.kinds.add(trial);
+        self.confidences.add(trial);
         let (number, findings, outcome) = (trial.number, trial.findings.len() as u32, trial.outcome);
         self.entries.push(Entry { case, tool, number, findings, outcome, place, hash });
     }
@@ -158,6 +171,7 @@ impl TrialIndex {
     /// All trials are added.
     pub(crate) fn close(&mut self) -> Result<()> {
         (self.seen, self.seen_strangers) = (HashSet::new(), HashSet::new());
+        self.different_notes = HashSet::new();
         self.files.close()
     }
 
@@ -177,7 +191,7 @@ impl TrialIndex {
             tool: &self.tools[entry.tool as usize],
             number: entry.number,
             outcome: entry.outcome,
-            notes: self.notes.get(&at).map_or(&[], Vec::as_slice),
+            notes: self.notes.get(&at).map_or(&[], |notes| &**notes),
         })
     }
 
@@ -358,4 +372,37 @@ fn unnamed_file(folder: &Path) -> std::io::Result<File> {
     let file = File::options().read(true).write(true).create_new(true).open(&path)?;
     fs::remove_file(&path)?;
     Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use karat_core::suite::Case;
+
+    #[test]
+    fn submission_that_changes_while_it_is_scored_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("all.jsonl");
+        let trial = Trial::reported(CaseId::new("c"), ToolName::new("t"), 1);
+        let line = serde_json::to_string(&TrialV1::from(&trial)).unwrap();
+        let cases = vec![Case::new("c")];
+        let suite = Suite { name: "s".to_owned(), digest: "d".to_owned(), cases };
+        for (changed, is_same) in
+            [(line.clone(), true), (line.replace("reported", "crashed!"), false), (line[..9].to_owned(), false)]
+        {
+            fs::write(&path, &line).unwrap();
+            let mut index = TrialIndex::new(&suite);
+            let text = TrialText::Line { path: &path, offset: 0, text: &line };
+            index.add_submitted(&trial, text, true).unwrap();
+            index.close().unwrap();
+            fs::write(&path, &changed).unwrap();
+            match index.load(&suite, 0..1, None) {
+                Ok((trials, _)) => assert!(is_same && trials == [trial.clone()], "{changed}"),
+                Err(error) => {
+                    let message = error.text();
+                    assert!(!is_same && message.contains("all.jsonl changed while it was scored"), "{message}");
+                }
+            }
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Scores trials that are loaded and judged, and builds their report.
 
+use crate::case_observer::{CaseObserver, ObservedCase, judgements_by_case};
 use crate::comparison::{self, Side};
 use crate::failure::Result;
-use crate::score_by_case::{CaseObserver, ObservedCase, judgements_by_case};
 use crate::sensitivity::{SensitivityInput, is_plain, sensitivity};
 use crate::suite::LoadedSuite;
 use crate::tables::RunFacts;
@@ -127,6 +127,7 @@ impl Work {
             asked: self.asked,
             spent: self.spent,
             label_source: self.label_source,
+            keep_cases: true,
         };
         let scorecard = score(suite, &trials, &judgements, &profile);
         let pairs = PairReports::of_scorecard(suite, &trials, &judgements, &profile, &scorecard, detail);
@@ -166,6 +167,8 @@ pub(crate) struct ReportFacts {
     pub(crate) asked: Vec<JudgeV1>,
     pub(crate) spent: BTreeMap<String, JudgeSpentV1>,
     pub(crate) label_source: Option<String>,
+    /// Whether the cases of the scorecard are kept; else they go as those of the report come.
+    pub(crate) keep_cases: bool,
 }
 
 impl ReportFacts {
@@ -190,22 +193,24 @@ impl ReportFacts {
         notes.extend(clustering.warning());
         notes.extend(loaded.cutoff_notes());
         let notes: Vec<String> = loaded.notes.iter().cloned().chain(notes).collect();
+        let sensitivity = sensitivity(&scorecard);
         let input = ReportInput {
             suite: &loaded.suite,
             profile: &profile,
             seed,
             intervals: &intervals,
             corrected: &corrected,
-            scorecard: &scorecard,
+            scorecard: &mut scorecard,
+            keep_cases: self.keep_cases,
             notes: &notes,
             isolation: &self.isolation,
             asked: &self.asked,
             spent: &self.spent,
         };
-        let mut report = report(&input, pairs, costs);
+        let mut report = report(input, pairs, costs);
         report.intervals.clusters = clusters(&report, &clustering);
         report.ranking = comparison::ranking(&report);
-        report.sensitivity = sensitivity(&scorecard);
+        report.sensitivity = sensitivity;
         let label_source = self.label_source.filter(|source| report.sensitivity.is_some() && is_plain(source));
         report.measured.label_source = label_source;
         (scorecard, report)

@@ -186,6 +186,13 @@ fn a_tool_that_remembers_loses_what_it_recites() {
     project.run("compare t.json s.json --twisted").expect_error(4, &["name the report on the original first"]);
     project.run("compare s.json s.json --twisted").expect_error(4, &["of no twisted suite", "karat suite twist"]);
     project.run("compare s.json --twisted").expect_error(2, &["compares two reports"]);
+    // Without details a report does not say what was found, which is not nothing.
+    project.ok("report s.json --detail none -o none.json");
+    project.ok("report s.json --detail misses -o misses.json");
+    let refused = ["the report of none.json", "does not say which goldens were found", "--detail misses"];
+    project.run("compare none.json t.json --twisted").expect_error(4, &refused);
+    let from_misses = project.json("compare misses.json t.json --twisted --json --metric f1");
+    assert_eq!(from_misses["comparisons"][0]["twisted"], comparison["comparisons"][0]["twisted"]);
     project.write("s/cases/c1/before/app.py", "import sys\n");
     project.ok("score s --submission s.jsonl --judge none -o changed.json -q");
     project.run("compare changed.json t.json --twisted").expect_error(4, &["another version of this one", "again"]);

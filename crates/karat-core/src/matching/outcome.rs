@@ -232,6 +232,33 @@ pub struct TrialResult {
     pub crowded: usize,
 }
 
+/// The pairs of a trial, or nothing of them: a large suite has many trials of which only figures are kept.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KeptPairs(Option<Box<TrialResult>>);
+
+static NO_PAIRS: TrialResult = TrialResult {
+    matches: Vec::new(),
+    misses: Vec::new(),
+    extras: Vec::new(),
+    duplicates: Vec::new(),
+    acceptable: Vec::new(),
+    crowded: 0,
+};
+
+impl From<TrialResult> for KeptPairs {
+    fn from(result: TrialResult) -> Self {
+        Self(Some(Box::new(result)))
+    }
+}
+
+impl std::ops::Deref for KeptPairs {
+    type Target = TrialResult;
+
+    fn deref(&self) -> &TrialResult {
+        self.0.as_deref().unwrap_or(&NO_PAIRS)
+    }
+}
+
 impl TrialResult {
     /// Panics where a finding or a required golden is lost or counted twice.
     pub fn assert_conserved(&self, findings: usize, required: usize) {

@@ -4,7 +4,6 @@ use super::{Part, Undefined, Value, ratio};
 use crate::profile::CalibrationRules;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::ops::AddAssign;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Point {
@@ -52,8 +51,6 @@ pub(crate) struct BinSums {
     pub(crate) right: f64,
 }
 
-add_fields!(BinSums: weight, claimed, right);
-
 impl ConfidenceSums {
     /// The sums over these statements. A confidence of 0 falls in the first bin, or in none.
     pub(crate) fn new(points: &[Point], rules: &CalibrationRules, zero_in_no_bin: bool) -> Self {
@@ -100,21 +97,6 @@ impl ConfidenceSums {
 
     pub(crate) fn brier(&self, reason: &'static str) -> Value {
         ratio(self.loss, self.total, reason)
-    }
-}
-
-impl AddAssign<&Self> for ConfidenceSums {
-    fn add_assign(&mut self, other: &Self) {
-        if self.bins.len() < other.bins.len() {
-            self.bins.resize(other.bins.len(), BinSums::default());
-        }
-        for (own, more) in self.bins.iter_mut().zip(&other.bins) {
-            *own += *more;
-        }
-        self.total += other.total;
-        self.loss += other.loss;
-        self.confident += other.confident;
-        self.doubtful += other.doubtful;
     }
 }
 

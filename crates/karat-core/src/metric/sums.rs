@@ -8,7 +8,6 @@ use super::targets::reasoning;
 use super::{Part, Undefined, Value};
 use crate::judgement::Classification;
 use crate::profile::Profile;
-use std::ops::AddAssign;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sums {
@@ -244,24 +243,6 @@ impl Sums {
     }
 }
 
-impl AddAssign<&Self> for Sums {
-    fn add_assign(&mut self, other: &Self) {
-        self.verdicts += other.verdicts;
-        self.places += other.places;
-        self.targets += other.targets;
-        self.severe += other.severe;
-        self.lucky += other.lucky;
-        self.audits += other.audits;
-        self.classes += other.classes;
-        for at in 0..3 {
-            self.counts[at] += other.counts[at];
-            self.rated[at] += other.rated[at];
-        }
-        self.verdict_confidence += &other.verdict_confidence;
-        self.finding_confidence += &other.finding_confidence;
-    }
-}
-
 /// Sums as a row of numbers, for arithmetic that does not care what they mean.
 impl Sums {
     /// The names of the numbers, in their order.
@@ -311,6 +292,45 @@ impl Sums {
             sure.bins.truncate(if sure.total > 0.0 { bins } else { 0 });
         }
         sums
+    }
+}
+
+/// The sums of one case in little memory: most numbers of a case are 0.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CaseSums {
+    bins: u32,
+    /// Columns of a row that are not 0, upward, with their numbers.
+    numbers: Box<[(u32, f64)]>,
+}
+
+impl CaseSums {
+    pub(crate) fn new(sums: &Sums, bins: u32) -> Self {
+        let row = sums.to_row(bins as usize).into_iter();
+        Self { bins, numbers: (0..).zip(row).filter(|(_, number)| *number != 0.0).collect() }
+    }
+
+    /// The columns of a row that are not 0, upward, with their numbers.
+    pub fn numbers(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.numbers.iter().map(|(column, number)| (*column as usize, *number))
+    }
+
+    pub(crate) fn sums(&self) -> Sums {
+        Self::total([self])
+    }
+
+    /// The sums of several cases, added up in their order.
+    pub(crate) fn total<'s>(cases: impl IntoIterator<Item = &'s Self>) -> Sums {
+        let (mut row, mut bins) = (Vec::new(), 0);
+        for case in cases {
+            bins = bins.max(case.bins);
+            for (column, number) in case.numbers() {
+                if row.len() <= column {
+                    row.resize(column + 1, 0.0);
+                }
+                row[column] += number;
+            }
+        }
+        Sums::from_row(&row, bins as usize)
     }
 }
 
@@ -370,9 +390,11 @@ mod tests {
 
     #[test]
     fn sums_of_two_lots_are_the_sums_of_both() {
-        let row: Vec<f64> = (0..Sums::names(3).len()).map(|number| f64::from(1 + number as u32 % 7)).collect();
-        let mut both = Sums::from_row(&row, 3);
-        both += &Sums::from_row(&row, 3);
+        let mut row: Vec<f64> = (0..Sums::names(3).len()).map(|number| f64::from(1 + number as u32 % 7)).collect();
+        row[1] = 0.0;
+        let one = CaseSums::new(&Sums::from_row(&row, 3), 3);
+        assert_eq!(one.sums().to_row(3), row);
+        let both = CaseSums::total([&one, &CaseSums::default(), &one]);
         assert_eq!(both.to_row(3), row.iter().map(|v| 2.0 * v).collect::<Vec<_>>());
     }
 }

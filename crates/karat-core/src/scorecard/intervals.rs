@@ -101,10 +101,28 @@ impl IntervalBuilder<'_> {
         let cases: Vec<&CaseScore> = tool.cases.iter().filter(|case| case.counted().next().is_some()).collect();
         let trials: Vec<Vec<Vec<Option<f64>>>> =
             cases.iter().map(|case| self.trial_values(case, &sorted.means)).collect();
-        let rows: Vec<Vec<f64>> = cases.iter().map(|case| self.row(case, &sorted, bins)).collect();
+        let width = Sums::names(bins).len() + VERDICTS * sorted.groups.len();
+        // Most columns are 0 in all cases, and a large suite has many cases.
+        let live: BTreeSet<usize> =
+            cases.iter().flat_map(|case| Self::columns(case, &sorted, width)).map(|(at, _)| at).collect();
+        let live: Vec<usize> = live.into_iter().collect();
+        let row = |case: &&CaseScore| {
+            let mut row = vec![0.0; live.len()];
+            for (column, number) in Self::columns(case, &sorted, width) {
+                if let Ok(at) = live.binary_search(&column) {
+                    row[at] = number;
+                }
+            }
+            row
+        };
+        let rows: Vec<Vec<f64>> = cases.iter().map(row).collect();
         let clusters: Option<Vec<usize>> =
             self.clusters.map(|names| cases.iter().map(|case| names[case.case]).collect());
-        let figures = |row: &[f64]| self.figures(row, &sorted, bins);
+        let figures = |totals: &[f64]| {
+            let mut row = vec![0.0; width];
+            live.iter().zip(totals).for_each(|(at, total)| row[*at] = *total);
+            self.figures(&row, &sorted, bins)
+        };
         let all = CaseData { trials: &trials, rows: &rows, clusters: clusters.as_deref() };
         let found = joint_estimates(&all, &figures, &self.intervals.bootstrap(true));
         let errors: Vec<Option<f64>> =
@@ -163,15 +181,19 @@ impl IntervalBuilder<'_> {
         score.counted().map(of_trial).collect()
     }
 
-    /// What a case adds up to, and behind it its verdicts once more for each group it belongs to.
-    fn row(&self, case: &CaseScore, sorted: &MetricsBySource, bins: usize) -> Vec<f64> {
-        let mut row = case.sums.to_row(bins);
-        let verdicts: Vec<f64> = row[..VERDICTS].to_vec();
-        for group in &sorted.groups {
-            let own = group.contains(&case.case);
-            row.extend(verdicts.iter().map(|v| if own { *v } else { 0.0 }));
-        }
-        row
+    /// What is not 0 of what a case adds up to, by column; the last columns are its verdicts once more for each group it belongs to.
+    fn columns<'c>(
+        case: &'c CaseScore,
+        sorted: &'c MetricsBySource,
+        width: usize,
+    ) -> impl Iterator<Item = (usize, f64)> + 'c {
+        let groups = (0..).zip(&sorted.groups).filter(|(_, group)| group.contains(&case.case));
+        let first = width - VERDICTS * sorted.groups.len();
+        let repeated = groups.flat_map(move |(at, _): (usize, _)| {
+            let verdicts = case.sums.numbers().take_while(|(column, _)| *column < VERDICTS);
+            verdicts.map(move |(column, number)| (first + VERDICTS * at + column, number))
+        });
+        case.sums.numbers().chain(repeated)
     }
 
     fn figures(&self, row: &[f64], sorted: &MetricsBySource, bins: usize) -> Vec<Option<f64>> {

@@ -6,7 +6,7 @@
 
 use super::aggregate::trial_value;
 use super::scorer::{PlannedTool, TrialLines};
-use super::{JudgementsByTrial, Scorecard, TrialHead, TrialPlan, TrialScore, lines_by_case, vocabulary};
+use super::{JudgementsByTrial, Scorecard, TrialPlan, TrialScore, lines_by_case, vocabulary};
 use crate::ids::JudgeName;
 use crate::judgement::Judgement;
 use crate::matching::decisions::{Decisions, SettledPair};
@@ -116,7 +116,7 @@ struct Standing {
 
 fn values(input: PriorityInput<'_>, instances: &HashMap<usize, Vec<PairInstance>>) -> Vec<Vec<Standing>> {
     let suite = input.suite;
-    let plan = TrialPlan::new(suite, input.trials.iter().map(TrialHead::from));
+    let plan = TrialPlan::of_trials(suite, input.trials);
     let lines = lines_by_case(&suite.cases, input.trials);
     let judged = JudgementsByTrial::new(input.judgements);
     let (vocabulary, judge) = (vocabulary(suite, input.profile), JudgeName::new(crate::local_judge::NAME));

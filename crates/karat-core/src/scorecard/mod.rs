@@ -38,8 +38,8 @@ use crate::metric::calibration::Bin;
 use crate::metric::composite::{self, SuiParts};
 use crate::metric::counts::{Confusion, Counts};
 use crate::metric::estimate::Estimate;
-use crate::metric::levels::Levels;
-use crate::metric::sums::Sums;
+use crate::metric::levels::{Confidences, Levels};
+use crate::metric::sums::CaseSums;
 use crate::metric::sweep::Sweep;
 use crate::metric::table::{Direction, Source, from_source};
 use crate::metric::{Undefined, Value};
@@ -123,14 +123,14 @@ pub struct CaseScore {
     /// Whether every trial passed: no miss, and no extra unless extras are allowed.
     pub pass: bool,
     pub values: Vec<(&'static str, Value)>,
-    pub sums: Sums,
+    pub sums: CaseSums,
     pub levels: Levels,
     pub trials: Vec<TrialScore>,
 }
 
 /// Scores every tool that has trials. Pure: the same values in give the same values out, whatever the number of threads.
 pub fn score(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile: &Profile) -> Scorecard {
-    let plan = TrialPlan::new(suite, trials.iter().map(TrialHead::from));
+    let plan = TrialPlan::of_trials(suite, trials);
     let unknown = judgements.iter().filter(|judgement| !plan.covers(judgement)).count();
     let mut scorer = Scorer::new(suite, profile, &plan, unknown);
     let judged = JudgementsByTrial::new(judgements);
@@ -251,13 +251,20 @@ impl<'a> JudgementsByTrial<'a> {
 }
 
 impl CaseScore {
-    fn new(index: usize, case: &Case, scores: Vec<TrialScore>, trials: &[Trial], profile: &Profile) -> Self {
+    fn new(
+        index: usize,
+        case: &Case,
+        scores: Vec<TrialScore>,
+        trials: &[Trial],
+        profile: &Profile,
+        confidences: &Confidences,
+    ) -> Self {
         Self {
             case: index,
             pass: passes(scores.iter().filter(|trial| trial.outcome != Outcome::Unavailable).map(|trial| trial.pass)),
             values: aggregate::case_values(case, &scores, profile),
-            sums: tiers::sums(case, &scores, trials, profile),
-            levels: tiers::levels(&scores, trials, profile),
+            sums: CaseSums::new(&tiers::sums(case, &scores, trials, profile), profile.calibration.bins),
+            levels: tiers::levels(&scores, trials, profile, confidences),
             trials: scores,
         }
     }
@@ -316,22 +323,20 @@ impl ToolScore {
             *outcomes.entry(trial.outcome).or_default() += 1;
             if trial.counted {
                 counts += trial.counts;
-                if let (Some(sum), Some(own)) = (&mut one_to_one, trial.one_to_one) {
-                    *sum += own;
+                if let (Some(sum), Some(own)) = (&mut one_to_one, &trial.one_to_one) {
+                    *sum += **own;
                 }
             }
         }
         warn_of_trials(tool, &cases, &outcomes, warnings);
         warnings.extend(differing_findings(tool, &cases));
-        let incomplete = plan.noted(tool).filter(|trial| trial.outcome == Outcome::Reported).count();
+        let notes = plan.notes(tool);
+        let incomplete = notes.map_or(0, |notes| notes.incomplete);
         if incomplete > 0 {
             let trials = plural(incomplete, "trial is", "trials are");
             warnings.push(format!("{tool}: {trials} incomplete, according to the tool"));
         }
-        for trial in plan.noted(tool) {
-            let notes = trial.notes.iter().map(|note| format!("{tool}: {} trial {}: {note}", trial.case, trial.number));
-            warnings.extend(notes);
-        }
+        warnings.extend(notes.into_iter().flat_map(|notes| notes.warnings(tool)));
         let whole =
             || (aggregate::metrics(&all, suite, profile), tiers::of_findings(&all, profile), flaky(&cases, suite));
         let parts = || slice::slices(&all, labels, suite, profile, warnings);

@@ -1,7 +1,7 @@
 //! Scores a suite case by case, so that no more than the pairs of a few cases need to be in memory.
 
-use super::slice::{CaseLabels, LabelTables};
-use super::warnings::differing_goldens;
+use super::slice::{CaseLabels, LabelTables, NamedCategories};
+use super::warnings::{MOST_EXAMPLES, differing_goldens};
 use super::{
     CaseContext, CaseScore, JudgementsByTrial, Scorecard, TWIN_RECALL, ToolScore, TrialScore, add_fix_through,
     rank_stability, vocabulary,
@@ -10,6 +10,7 @@ use crate::ids::{CaseId, ToolName};
 use crate::judgement::Judgement;
 use crate::matching::pair::PreparedCase;
 use crate::matching::text::Vocabulary;
+use crate::metric::levels::Confidences;
 use crate::profile::Profile;
 use crate::suite::Suite;
 use crate::trial::{Outcome, Trial};
@@ -40,7 +41,8 @@ pub struct TrialPlan {
     pub(super) tools: Vec<PlannedTool>,
     by_name: HashMap<ToolName, usize>,
     cases: HashMap<CaseId, u32>,
-    noted: Vec<NotedTrial>,
+    notes: HashMap<ToolName, ToolNotes>,
+    confidences: Confidences,
     warnings: Vec<String>,
 }
 
@@ -64,28 +66,86 @@ impl PlannedTool {
     }
 }
 
-/// What a tool said of its own work in a trial.
+/// What a tool said of its own work.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ToolNotes {
+    /// Trials that reported, and have notes.
+    pub(super) incomplete: usize,
+    /// Different notes in the order in which they first appear.
+    notes: Vec<RepeatedNote>,
+    by_text: HashMap<String, usize>,
+    /// Notes beyond those that are kept.
+    others: usize,
+}
+
 #[derive(Clone, Debug)]
-pub(super) struct NotedTrial {
-    tool: ToolName,
-    pub(super) case: CaseId,
-    pub(super) number: u32,
-    pub(super) outcome: Outcome,
-    pub(super) notes: Vec<String>,
+struct RepeatedNote {
+    text: String,
+    count: usize,
+    /// The first trials that have it.
+    places: Vec<String>,
+}
+
+/// The most different notes of a tool that are shown.
+const MOST_NOTES: usize = 100;
+
+impl ToolNotes {
+    fn add(&mut self, case: &CaseId, number: u32, text: &str) {
+        let at = match self.by_text.get(text) {
+            Some(at) => *at,
+            None if self.notes.len() == MOST_NOTES => {
+                self.others += 1;
+                return;
+            }
+            None => {
+                self.notes.push(RepeatedNote { text: text.to_owned(), count: 0, places: Vec::new() });
+                self.by_text.insert(text.to_owned(), self.notes.len() - 1);
+                self.notes.len() - 1
+            }
+        };
+        let note = &mut self.notes[at];
+        note.count += 1;
+        if note.places.len() < MOST_EXAMPLES {
+            note.places.push(format!("{case} trial {number}"));
+        }
+    }
+
+    /// A warning for each different note.
+    pub(super) fn warnings(&self, tool: &ToolName) -> Vec<String> {
+        let warning = |note: &RepeatedNote| {
+            let RepeatedNote { text, count, places } = note;
+            let (shown, more) = (places.join(", "), count - places.len());
+            match (count, more) {
+                (1, _) => format!("{tool}: {shown}: {text}"),
+                (_, 0) => format!("{tool}: {text} ({shown})"),
+                _ => format!("{tool}: {text} ({count} times: {shown}, and {more} more)"),
+            }
+        };
+        let others =
+            (self.others > 0).then(|| format!("{tool}: {} more of its trials", plural(self.others, "note", "notes")));
+        self.notes.iter().map(warning).chain(others).collect()
+    }
 }
 
 impl TrialPlan {
-    /// The plan of these trials; tools are in the order in which they first appear.
-    pub fn new<'t>(suite: &Suite, trials: impl IntoIterator<Item = TrialHead<'t>>) -> Self {
+    pub fn of_trials(suite: &Suite, trials: &[Trial]) -> Self {
+        let mut confidences = Confidences::default();
+        trials.iter().for_each(|trial| confidences.add(trial));
+        Self::new(suite, trials.iter().map(TrialHead::from), confidences)
+    }
+
+    /// The plan of these trials, with the confidences that their findings state; tools are in the order in which they first appear.
+    pub fn new<'t>(suite: &Suite, trials: impl IntoIterator<Item = TrialHead<'t>>, confidences: Confidences) -> Self {
         let cases: HashMap<CaseId, u32> = suite.cases.iter().map(|case| case.id.clone()).zip(0..).collect();
         let mut tools: Vec<PlannedTool> = Vec::new();
         let mut by_name: HashMap<ToolName, usize> = HashMap::new();
         let mut strangers: BTreeMap<String, usize> = BTreeMap::new();
-        let mut noted = Vec::new();
+        let mut all_notes: HashMap<ToolName, ToolNotes> = HashMap::new();
         for TrialHead { case, tool, number, outcome, notes } in trials {
             if !notes.is_empty() {
-                let (tool, case, notes) = (tool.clone(), case.clone(), notes.to_vec());
-                noted.push(NotedTrial { tool, case, number, outcome, notes });
+                let own = all_notes.entry(tool.clone()).or_default();
+                own.incomplete += usize::from(outcome == Outcome::Reported);
+                notes.iter().for_each(|note| own.add(case, number, note));
             }
             let Some(&case) = cases.get(case) else {
                 *strangers.entry(case.to_string()).or_default() += 1;
@@ -112,7 +172,7 @@ impl TrialPlan {
             planned.given.insert((case, number));
         }
         let warnings = missing_trials(suite, &tools, strangers);
-        Self { tools, by_name, cases, noted, warnings }
+        Self { tools, by_name, cases, notes: all_notes, confidences, warnings }
     }
 
     /// The tools, in the order in which they first appear.
@@ -127,8 +187,8 @@ impl TrialPlan {
         tool.zip(case).is_some_and(|(tool, case)| tool.given.contains(&(*case, judgement.trial)))
     }
 
-    pub(super) fn noted<'p>(&'p self, tool: &'p ToolName) -> impl Iterator<Item = &'p NotedTrial> {
-        self.noted.iter().filter(move |noted| noted.tool == *tool)
+    pub(super) fn notes(&self, tool: &ToolName) -> Option<&ToolNotes> {
+        self.notes.get(tool)
     }
 }
 
@@ -202,6 +262,7 @@ pub struct Scorer<'a> {
     profile: &'a Profile,
     plan: &'a TrialPlan,
     vocabulary: Vocabulary,
+    named_categories: NamedCategories,
     tools: Vec<ScoredTool>,
     warnings: Vec<String>,
 }
@@ -222,7 +283,8 @@ impl<'a> Scorer<'a> {
         }
         warnings.extend(differing_goldens(suite, profile));
         let tools = plan.tools.iter().map(|_| ScoredTool::default()).collect();
-        Self { suite, profile, plan, vocabulary: vocabulary(suite, profile), tools, warnings }
+        let named_categories = NamedCategories::new(suite);
+        Self { suite, profile, plan, vocabulary: vocabulary(suite, profile), named_categories, tools, warnings }
     }
 
     /// What trials of these cases are compared with.
@@ -251,7 +313,7 @@ impl<'a> Scorer<'a> {
             };
             let scores: Vec<TrialScore> = planned.numbers_of(index as u32).map(one).collect();
             scored.labels.push(CaseLabels::new(case, &scores, trials, self.profile));
-            scored.scores.push(CaseScore::new(index, case, scores, trials, self.profile));
+            scored.scores.push(CaseScore::new(index, case, scores, trials, self.profile, &self.plan.confidences));
         }
         scored
     }
@@ -260,7 +322,7 @@ impl<'a> Scorer<'a> {
     pub fn add(&mut self, scored: ScoredCase) {
         for ((tool, score), labels) in self.tools.iter_mut().zip(scored.scores).zip(scored.labels) {
             tool.cases.push(score);
-            tool.labels.add(labels);
+            tool.labels.add(labels, &self.named_categories);
         }
     }
 
@@ -302,7 +364,7 @@ impl<'a> ScoredVariant<'a> {
     pub fn add(&mut self, scored: Option<ScoredCase>, main: &ScoredCase) {
         let Some(scored) = scored else {
             for (tool, labels) in self.scorer.tools.iter_mut().zip(&main.labels) {
-                tool.labels.add(labels.clone());
+                tool.labels.add(labels.clone(), &self.scorer.named_categories);
             }
             return;
         };
@@ -310,7 +372,7 @@ impl<'a> ScoredVariant<'a> {
         for (((tool, changed), (score, labels)), main) in
             tools.zip(scored.scores.into_iter().zip(scored.labels)).zip(&main.scores)
         {
-            tool.labels.add(labels);
+            tool.labels.add(labels, &self.scorer.named_categories);
             if score != *main {
                 changed.insert(score.case, score);
             }

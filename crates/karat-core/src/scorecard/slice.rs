@@ -12,7 +12,7 @@ use crate::profile::{Method, Profile};
 use crate::stats::summary::{mean, sample_std};
 use crate::suite::{Case, Suite};
 use crate::trial::Trial;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Dimension, then value, then the slice.
 pub type Slices = BTreeMap<String, BTreeMap<String, Slice>>;
@@ -41,6 +41,14 @@ pub(super) fn slices(
     for (dimension, groups) in groups(cases, suite, warnings) {
         let slice = |members: Vec<&CaseScore>| Slice { metrics: part(&members, suite, profile), cases: members.len() };
         by.insert(dimension, groups.into_iter().map(|(value, members)| (value, slice(members))).collect());
+    }
+    if labels.has_too_many {
+        warn_once(
+            warnings,
+            format!(
+                "findings state more than {MOST_VALUES} categories that the suite does not name, too many to slice by; skipped"
+            ),
+        );
     }
     let mut category = label_slices(labels.category);
     add_verdicts_by_category(&mut category, cases, suite, profile);
@@ -72,14 +80,18 @@ fn groups<'c>(cases: &[&'c CaseScore], suite: &Suite, warnings: &mut Vec<String>
     groups.retain(|dimension, values| {
         let keep = values.len() <= MOST_VALUES;
         if !keep {
-            let warning = format!("{dimension} has {} values, too many to slice by; skipped", values.len());
-            if !warnings.contains(&warning) {
-                warnings.push(warning);
-            }
+            warn_once(warnings, format!("{dimension} has {} values, too many to slice by; skipped", values.len()));
         }
         keep
     });
     groups
+}
+
+/// Several tools have the same fields.
+fn warn_once(warnings: &mut Vec<String>, warning: String) {
+    if !warnings.contains(&warning) {
+        warnings.push(warning);
+    }
 }
 
 fn add_verdicts_by_category(
@@ -109,6 +121,21 @@ type LabelOf<T> = fn(&T) -> Option<&str>;
 pub(super) struct LabelTables {
     category: LabelTable,
     severity: LabelTable,
+    /// How many categories are stated by findings alone.
+    unnamed: usize,
+    /// Whether these are too many to slice by: none of them is then kept.
+    has_too_many: bool,
+}
+
+/// The categories that a suite names.
+pub(super) struct NamedCategories(HashSet<String>);
+
+impl NamedCategories {
+    pub(super) fn new(suite: &Suite) -> Self {
+        let goldens = suite.cases.iter().flat_map(|case| &case.goldens);
+        let categories = suite.cases.iter().flat_map(|case| &case.categories);
+        Self(goldens.filter_map(|golden| golden.category.as_ref()).chain(categories).cloned().collect())
+    }
 }
 
 type LabelTable = BTreeMap<String, [LabelValues; 2]>;
@@ -148,15 +175,27 @@ impl CaseLabels {
 
 impl LabelTables {
     /// Adds a case; those of a suite are added in its order.
-    pub(super) fn add(&mut self, labels: CaseLabels) {
-        for (table, own) in [(&mut self.category, labels.category), (&mut self.severity, labels.severity)] {
-            for (label, both) in own {
-                for (all, own) in table.entry(label).or_default().iter_mut().zip(both) {
-                    all.cases += usize::from(own.is_some());
-                    all.values.extend(own.flatten());
-                }
+    pub(super) fn add(&mut self, labels: CaseLabels, named: &NamedCategories) {
+        labels.severity.into_iter().for_each(|(label, own)| add_label(&mut self.severity, label, own));
+        for (label, own) in labels.category {
+            if !named.0.contains(&label) && !self.category.contains_key(&label) {
+                self.unnamed += 1;
+            }
+            if self.unnamed > MOST_VALUES && !self.has_too_many {
+                self.has_too_many = true;
+                self.category.retain(|label, _| named.0.contains(label));
+            }
+            if !self.has_too_many || named.0.contains(&label) {
+                add_label(&mut self.category, label, own);
             }
         }
+    }
+}
+
+fn add_label(table: &mut LabelTable, label: String, own: [Option<Option<f64>>; 2]) {
+    for (all, own) in table.entry(label).or_default().iter_mut().zip(own) {
+        all.cases += usize::from(own.is_some());
+        all.values.extend(own.flatten());
     }
 }
 

@@ -6,8 +6,8 @@ use crate::finding::Finding;
 use crate::judgement::TypeMatch;
 use crate::metric::calibration::{ConfidenceSums, Point};
 use crate::metric::estimate::Estimate;
-use crate::metric::levels::{self, Cell, Levels};
-use crate::metric::sums::Sums;
+use crate::metric::levels::{self, Cell, Confidences, Levels};
+use crate::metric::sums::{CaseSums, Sums};
 use crate::metric::sweep::{Scale, Sweep};
 use crate::metric::table::{self, METRICS, Metric, Source};
 use crate::metric::targets::{spread, target_severity, weighted_recall};
@@ -127,7 +127,7 @@ pub(super) fn metrics(cases: &[&CaseScore], profile: &Profile) -> Metrics {
 
 /// How many cases or items a ratio of sums rests on.
 fn sample_size(id: &str, cases: &[&CaseScore], sums: &Sums, confidences: usize) -> usize {
-    let count = |with: fn(&Sums) -> bool| cases.iter().filter(|case| with(&case.sums)).count();
+    let count = |with: fn(&Sums) -> bool| cases.iter().filter(|case| with(&case.sums.sums())).count();
     match id {
         "location_iou" | "location_exact" | "location_within_5" => sums.places.count as usize,
         "severity_weighted_detection" => count(|own| own.severe.whole > 0.0),
@@ -175,9 +175,7 @@ fn levels_at(cases: &[&CaseScore], scale: Scale) -> impl Iterator<Item = (Cell, 
 }
 
 pub(super) fn total_sums<'c>(cases: impl IntoIterator<Item = &'c CaseScore>) -> Sums {
-    let mut total = Sums::default();
-    cases.into_iter().for_each(|case| total += &case.sums);
-    total
+    CaseSums::total(cases.into_iter().map(|case| &case.sums))
 }
 
 pub(super) fn sums(case: &Case, scores: &[TrialScore], trials: &[Trial], profile: &Profile) -> Sums {
@@ -226,26 +224,28 @@ pub(super) fn sums(case: &Case, scores: &[TrialScore], trials: &[Trial], profile
     sums
 }
 
-pub(super) fn levels(scores: &[TrialScore], trials: &[Trial], profile: &Profile) -> Levels {
-    let mut levels = Levels::default();
-    for point in confidences(scores) {
-        levels.add(Scale::Verdict, point.confidence, point.right, point.weight);
-    }
-    if profile.method == Method::Verdict {
-        return levels;
-    }
-    for trial in scores.iter().filter(|trial| trial.counted) {
-        for (finding, right) in countable(trial, trials, profile) {
-            if let Some(confidence) = finding.confidence {
-                levels.add(Scale::Confidence, confidence, right, 1.0);
-            }
-            if let Some(severity) = finding.severity {
-                // From 1 for info to 5 for critical.
-                levels.add(Scale::Severity, 5.0 - f64::from(severity as u8), right, 1.0);
-            }
+pub(super) fn levels(
+    scores: &[TrialScore],
+    trials: &[Trial],
+    profile: &Profile,
+    all_confidences: &Confidences,
+) -> Levels {
+    let verdict =
+        |point: Point| (Cell { scale: Scale::Verdict, level: point.confidence, right: point.right }, point.weight);
+    let mut weights: Vec<(Cell, f64)> = confidences(scores).into_iter().map(verdict).collect();
+    let counted = scores.iter().filter(|trial| trial.counted && profile.method != Method::Verdict);
+    for (finding, right) in counted.flat_map(|trial| countable(trial, trials, profile)) {
+        if let Some(confidence) = finding.confidence {
+            let level = all_confidences.level(confidence);
+            weights.push((Cell { scale: Scale::Confidence, level, right }, 1.0));
+        }
+        if let Some(severity) = finding.severity {
+            // From 1 for info to 5 for critical.
+            let level = 5.0 - f64::from(severity as u8);
+            weights.push((Cell { scale: Scale::Severity, level, right }, 1.0));
         }
     }
-    levels
+    Levels::new(weights)
 }
 
 /// A case's verdicts with a confidence: it weighs 1, shared among its trials that state one.

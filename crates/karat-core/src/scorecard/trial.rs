@@ -7,7 +7,7 @@ use crate::ids::FindingId;
 use crate::judgement::{AuditDecision, Classification, TargetAssessment};
 use crate::matching::assign::{self, Edge};
 use crate::matching::decisions::Decisions;
-use crate::matching::outcome::{Extra, ExtraReason, Flag, Match, Miss, MissReason, TrialResult};
+use crate::matching::outcome::{Extra, ExtraReason, Flag, KeptPairs, Match, Miss, MissReason, TrialResult};
 use crate::matching::pair::PreparedCase;
 use crate::matching::trial::match_trial;
 use crate::metric::counts::Counts;
@@ -32,13 +32,13 @@ pub struct TrialScore {
     pub target_found: Option<bool>,
     /// 1 for the target, less for a part of it; absent where there is none to find.
     pub target_credit: Option<f64>,
-    pub audited: Option<AuditSummary>,
+    pub audited: Option<Box<AuditSummary>>,
     pub confidence: Option<f64>,
     pub counts: Counts,
     /// No miss, and no extra unless extras are allowed.
     pub pass: bool,
     /// Goldens that were found, each once, by index.
-    pub found: Vec<u32>,
+    pub found: Box<[u32]>,
     /// Findings that matched nothing, whether they count or not.
     pub extras: usize,
     /// Extras that are no false positives only because the change did not touch their lines.
@@ -46,10 +46,18 @@ pub struct TrialScore {
     /// Countable extras without a trap, audit or label.
     pub unlabelled: usize,
     /// The pairs; empty once only figures are kept.
-    pub result: TrialResult,
-    pub one_to_one: Option<Counts>,
+    pub result: KeptPairs,
+    pub one_to_one: Option<Box<Counts>>,
     /// Whether it reported, and nothing that counts against it.
     pub(crate) is_silent: bool,
+    /// Whether the profile wants an audit and there is none.
+    pub(crate) unaudited: bool,
+    /// What readers are warned of; most trials have nothing of it.
+    pub(crate) oddities: Option<Box<Oddities>>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Oddities {
     /// Goldens with too many candidates to assign them all.
     pub(crate) crowded: usize,
     /// Goldens that share a finding with another, where recorded matches do.
@@ -57,8 +65,6 @@ pub struct TrialScore {
     /// Judgements about goldens or findings the trial does not have.
     pub(crate) unknown_judgements: usize,
     pub(crate) split_audit: bool,
-    /// Whether the profile wants an audit and there is none.
-    pub(crate) unaudited: bool,
     /// Findings that the audit classifies and the trial does not have.
     pub(crate) unknown_in_audit: usize,
     pub(crate) differing_keys: DifferingKeys,
@@ -81,7 +87,7 @@ impl TrialScore {
             let left_out: BTreeSet<usize> = untouched_extras(&result, profile).collect();
             Some(verdict_by(case, trial, |finding| !left_out.contains(&finding)))
         };
-        let audited = audit.map(|audit| AuditSummary::new(audit, decisions));
+        let audited = audit.map(|audit| Box::new(AuditSummary::new(audit, decisions)));
         // A silent trial found nothing and needs no audit.
         let unaudited = profile.method == Method::Audit && !failed && audit.is_none() && !trial.is_silent();
         let target_found = match audit.and_then(|audit| audit.target.as_ref()) {
@@ -100,6 +106,14 @@ impl TrialScore {
             (true, _) => profile.credit.partial,
             (false, found) => f64::from(u8::from(found)),
         };
+        let oddities = Oddities {
+            crowded: result.crowded,
+            shared_findings: if profile.method == Method::Recorded { shared_findings(&result) } else { 0 },
+            unknown_judgements: decisions.unknown.len(),
+            split_audit: decisions.split_audit,
+            unknown_in_audit: decisions.unknown_in_audit,
+            differing_keys: DifferingKeys::new(trial, profile),
+        };
         let guessed = case.verdict == Verdict::Vulnerable && verdict == Some(Verdict::Vulnerable);
         Self {
             number: trial.number,
@@ -117,28 +131,23 @@ impl TrialScore {
             pass: !failed
                 && result.misses.is_empty()
                 && (case.allow_unexpected || counted_extras(&result, profile).next().is_none()),
-            one_to_one: (profile.method == Method::Recorded).then(|| one_to_one(case, trial, &result, profile)),
-            shared_findings: if profile.method == Method::Recorded { shared_findings(&result) } else { 0 },
-            unknown_judgements: decisions.unknown.len(),
-            split_audit: decisions.split_audit,
-            unknown_in_audit: decisions.unknown_in_audit,
+            one_to_one: (profile.method == Method::Recorded)
+                .then(|| Box::new(one_to_one(case, trial, &result, profile))),
             unaudited,
-            differing_keys: DifferingKeys::new(trial, profile),
+            oddities: (oddities != Oddities::default()).then(|| Box::new(oddities)),
             found: BTreeSet::from_iter(result.matches.iter().map(|m| m.golden as u32)).into_iter().collect(),
             extras: result.extras.len(),
             untouched: untouched_extras(&result, profile).count(),
             unlabelled: counted_extras(&result, profile).filter(|extra| !extra.why.is_labelled()).count(),
             is_silent: !failed && counted_extras(&result, profile).next().is_none(),
-            crowded: result.crowded,
-            result,
+            result: result.into(),
         }
     }
 
     /// Keeps the figures, and drops what grows with the findings of the trial.
     pub fn drop_pairs(&mut self) {
-        self.result = TrialResult::default();
+        self.result = KeptPairs::default();
         self.line = None;
-        self.found.shrink_to_fit();
         if let Some(audited) = &mut self.audited {
             audited.findings = Vec::new();
             audited.judgement = None;
@@ -156,7 +165,7 @@ impl TrialScore {
             target_found: has_target(case, profile).then_some(false),
             target_credit: has_target(case, profile).then_some(0.0),
             counts: Counts { fn_: misses.len(), ..Counts::default() },
-            result: TrialResult { misses, ..TrialResult::default() },
+            result: TrialResult { misses, ..TrialResult::default() }.into(),
             ..Self::default()
         }
     }

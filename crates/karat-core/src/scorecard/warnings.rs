@@ -34,15 +34,16 @@ pub(super) fn warn_of_trials(
         warnings.push(format!("{tool}: no trial came to a report, so it has no scores and no rank"));
     }
     let trials = || cases.iter().flat_map(|case| &case.trials);
+    let odd = || trials().filter_map(|trial| trial.oddities.as_deref());
     let mut warn = |count: usize, text: &dyn Fn(usize) -> String| {
         if count > 0 {
             warnings.push(format!("{tool}: {}", text(count)));
         }
     };
-    warn(trials().map(|trial| trial.unknown_judgements).sum(), &|n| {
+    warn(odd().map(|odd| odd.unknown_judgements).sum(), &|n| {
         format!("{n} judgements name a golden or finding that its trials do not have; ignored")
     });
-    warn(trials().filter(|trial| trial.split_audit).count(), &|n| {
+    warn(odd().filter(|odd| odd.split_audit).count(), &|n| {
         format!("trials whose audits are evenly split about the verdict: {n}; the first audit was used")
     });
     warn(trials().filter(|trial| trial.unaudited).count(), &|n| {
@@ -51,13 +52,13 @@ pub(super) fn warn_of_trials(
             "{trials} not audited, so its findings and targets are unknown; name a model that judges, or give audits"
         )
     });
-    warn(trials().map(|trial| trial.unknown_in_audit).sum(), &|n| {
+    warn(odd().map(|odd| odd.unknown_in_audit).sum(), &|n| {
         format!("findings that audits classify but its trials do not have: {n}; they count as classified")
     });
-    warn(trials().map(|trial| trial.crowded).sum(), &|n| {
+    warn(odd().map(|odd| odd.crowded).sum(), &|n| {
         format!("goldens with too many candidate findings to assign them all: {n}; only the best candidates were used")
     });
-    warn(trials().map(|trial| trial.shared_findings).sum(), &|n| {
+    warn(odd().map(|odd| odd.shared_findings).sum(), &|n| {
         format!("goldens that share their finding with another: {n}; so TP + FP is not the number of findings")
     });
 }
@@ -65,7 +66,8 @@ pub(super) fn warn_of_trials(
 pub(super) const MOST_EXAMPLES: usize = 3;
 
 pub(super) fn differing_findings(tool: &ToolName, cases: &[CaseScore]) -> Option<String> {
-    let differing = || cases.iter().flat_map(|case| &case.trials).map(|trial| &trial.differing_keys);
+    let odd = || cases.iter().flat_map(|case| &case.trials).filter_map(|trial| trial.oddities.as_deref());
+    let differing = || odd().map(|odd| &odd.differing_keys);
     let examples = differing().flat_map(|keys| &keys.examples).take(MOST_EXAMPLES).cloned().collect();
     let count = differing().map(|keys| keys.count).sum();
     Some(format!("{tool}: {}", differing_keys("finding has", "findings have", count, examples)?))

@@ -8,7 +8,7 @@ use karat_core::ids::{CaseId, FindingId, GoldenId, ToolName};
 use karat_core::judgement::{Decision, Judgement, PairDecision};
 use karat_core::profile::Profile;
 use karat_core::scorecard::{
-    CaseInput, Intervals, JudgementsByTrial, Scorecard, ScoredCase, Scorer, TrialHead, TrialPlan, TrialScore, score,
+    CaseInput, Intervals, JudgementsByTrial, Scorecard, ScoredCase, Scorer, TrialPlan, TrialScore, score,
 };
 use karat_core::suite::{Case, Suite, Verdict};
 use karat_core::trial::{Outcome, Trial};
@@ -22,7 +22,7 @@ fn without_pairs(mut card: Scorecard) -> Scorecard {
 
 /// Scores every case with nothing but its own trials and judgements, in this order.
 fn by_case(suite: &Suite, trials: &[Trial], judgements: &[Judgement], profile: &Profile, order: &[usize]) -> Scorecard {
-    let plan = TrialPlan::new(suite, trials.iter().map(TrialHead::from));
+    let plan = TrialPlan::of_trials(suite, trials);
     let unknown = judgements.iter().filter(|judgement| !plan.covers(judgement)).count();
     let mut scorer = Scorer::new(suite, profile, &plan, unknown);
     let score_case = |&case: &usize| {

@@ -75,7 +75,7 @@ fn every_method_hears_of_extras() {
         let (before, ..) = trial(method, "");
         let (after, ..) = trial(method, "human:a extra f3 yes");
         assert_eq!(after.counts.fp + 1, before.counts.fp, "{method}");
-        let single = |score: &TrialScore| score.one_to_one.map(|counts| counts.fp);
+        let single = |score: &TrialScore| score.one_to_one.as_ref().map(|counts| counts.fp);
         assert_eq!(single(&after).map(|fp| fp + 1), single(&before), "{method}");
     }
 }

@@ -8,6 +8,7 @@ mod extras;
 mod intervals;
 mod judge_rounds;
 mod label_priority;
+mod many;
 mod metrics;
 mod outages;
 mod outcomes;

@@ -67,7 +67,7 @@ pub struct TrialResultV1 {
     pub acceptable: Vec<MatchV1>,
     /// What an audit says of it, where one was heard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub audit: Option<AuditInfoV1>,
+    pub audit: Option<Box<AuditInfoV1>>,
 }
 
 /// What an audit says of a trial.
@@ -250,9 +250,18 @@ pub struct ExtraV1 {
 }
 
 impl ExtraV1 {
-    /// Whether it counts against the tool, as far as is known.
+    /// Whether a judge or an audit calls it valid, so that it is not a false positive.
+    pub fn is_valid(&self) -> bool {
+        match &self.reason {
+            Some(ExtraReasonV1::Confirmed) => true,
+            Some(ExtraReasonV1::Audited { class }) => class.is_valid(),
+            _ => false,
+        }
+    }
+
+    /// Whether it counts against the tool.
     pub fn is_false_alarm(&self) -> bool {
-        !self.left_out && !matches!(self.reason, Some(ExtraReasonV1::Confirmed))
+        !self.left_out && !self.is_valid()
     }
 }
 

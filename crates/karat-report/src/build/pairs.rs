@@ -1,7 +1,7 @@
 //! What the pairs of cases add to a report, case by case.
 
 use super::one_line;
-use super::trial::{keep_misses, trial_result};
+use super::trial::{FalseLists, keep_misses, trial_result};
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::matching::outcome::{DecidedBy, Match};
 use karat_core::pooling::{Member, Pool, PoolRank, pool_case};
@@ -87,7 +87,9 @@ impl<'a> PairReports<'a> {
         let result = |score: &TrialScore| {
             let mut result = trial_result(score, case, pairs, self.profile);
             if self.detail == DetailV1::Misses {
-                keep_misses(&mut result);
+                let Profile { duplicates_are_false, acceptable_are_false, .. } = *self.profile;
+                let are_false = FalseLists { duplicates: duplicates_are_false, acceptable: acceptable_are_false };
+                keep_misses(&mut result, are_false);
             }
             result
         };

@@ -1,7 +1,7 @@
 //! Takes details out of a finished report.
 
 use super::keep_acceptance;
-use super::trial::keep_misses;
+use super::trial::{FalseLists, keep_misses};
 use karat_format::report::{CaseResultV1, DetailV1, ReportV1, TrialResultV1};
 
 /// Leaves no more detail in a report than asked for. An error says that it never had as much.
@@ -16,10 +16,13 @@ pub fn reduce(report: &mut ReportV1, detail: DetailV1) -> Result<(), String> {
     if report.detail == detail {
         return Ok(());
     }
+    let profile = &report.profile;
+    let are_false =
+        FalseLists { duplicates: profile.duplicates_are_false(), acceptable: profile.acceptable_are_false() };
     for case in report.tools.iter_mut().flat_map(|tool| &mut tool.cases) {
         match detail {
             DetailV1::None => keep_figures(case),
-            DetailV1::Misses => case.trials.iter_mut().for_each(keep_misses),
+            DetailV1::Misses => case.trials.iter_mut().for_each(|trial| keep_misses(trial, are_false)),
             DetailV1::All => {}
         }
     }

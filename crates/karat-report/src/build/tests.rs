@@ -170,21 +170,22 @@ fn score_random_trial(seed: u64) -> ScoredTrial {
     };
     let consulted =
         run_judge_rounds(&suite, &trials, given, &profile, &judge, &mut answer).expect("the script never fails");
-    let card = score(&suite, &trials, &consulted.judgements, &profile);
+    let mut card = score(&suite, &trials, &consulted.judgements, &profile);
     let pairs = PairReports::of_scorecard(&suite, &trials, &consulted.judgements, &profile, &card, DetailV1::All);
     let input = ReportInput {
         suite: &suite,
         profile: &profile,
         seed: 1,
         intervals: &Intervals::default(),
-        scorecard: &card,
+        scorecard: &mut card,
+        keep_cases: true,
         corrected: &[],
         notes: &[],
         isolation: &BTreeMap::new(),
         asked: &[],
         spent: &BTreeMap::new(),
     };
-    let report = report(&input, pairs, &TrialCosts::new(&trials));
+    let report = report(input, pairs, &TrialCosts::new(&trials));
     let report = serde_json::to_value(&report).expect("a report is JSON");
     ScoredTrial { case, trial, profile, asked, report }
 }

@@ -16,6 +16,13 @@ use karat_format::report::{
 };
 use std::collections::BTreeSet;
 
+/// Which lists of a trial count against the tool, beside its extras.
+#[derive(Clone, Copy)]
+pub(super) struct FalseLists {
+    pub(super) duplicates: bool,
+    pub(super) acceptable: bool,
+}
+
 /// A trial with everything that is known of its pairs.
 pub(super) fn trial_result(score: &TrialScore, case: &Case, input: &CasePairs<'_>, profile: &Profile) -> TrialResultV1 {
     let findings: &[Finding] = score.line.map_or(&[], |line| &input.trials[line].findings);
@@ -91,7 +98,7 @@ pub(super) fn trial_result(score: &TrialScore, case: &Case, input: &CasePairs<'_
         extras: result.extras.iter().map(extra).collect(),
         duplicates: result.duplicates.iter().map(duplicate).collect(),
         acceptable: result.acceptable.iter().map(matched).collect(),
-        audit: score.audited.as_ref().and_then(|audited| audit_info(audited, input.judgements)),
+        audit: score.audited.as_ref().and_then(|audited| audit_info(audited, input.judgements)).map(Box::new),
         ..trial_figures(score, profile)
     }
 }
@@ -123,17 +130,23 @@ pub(super) fn trial_figures(score: &TrialScore, profile: &Profile) -> TrialResul
     }
 }
 
-/// Keeps what people look at first: missed goldens, false alarms and hits of traps, and the findings that these name.
-pub(super) fn keep_misses(trial: &mut TrialResultV1) {
+/// Keeps what people look at first: missed goldens and all that counts against the tool, and the findings that these name.
+pub(super) fn keep_misses(trial: &mut TrialResultV1, are_false: FalseLists) {
     trial.detail = DetailV1::Misses;
     trial.matches = Vec::new();
-    trial.duplicates = Vec::new();
-    trial.acceptable = Vec::new();
+    if !are_false.duplicates {
+        trial.duplicates = Vec::new();
+    }
+    if !are_false.acceptable {
+        trial.acceptable = Vec::new();
+    }
     trial.extras.retain(ExtraV1::is_false_alarm);
     let refused = trial.misses.iter().flat_map(|miss| &miss.refused).filter_map(|own| own.finding.as_ref());
     let best = trial.misses.iter().filter_map(|miss| miss.best.as_ref()?.finding.as_ref());
     let extras = trial.extras.iter().map(|extra| &extra.finding);
-    let named: BTreeSet<&String> = refused.chain(best).chain(extras).collect();
+    let duplicates = trial.duplicates.iter().map(|duplicate| &duplicate.finding);
+    let acceptable = trial.acceptable.iter().map(|found| &found.finding);
+    let named: BTreeSet<&String> = refused.chain(best).chain(extras).chain(duplicates).chain(acceptable).collect();
     let keep: Vec<bool> = trial.findings.iter().map(|finding| named.contains(&finding.id)).collect();
     let mut keep = keep.into_iter();
     trial.findings.retain(|_| keep.next().unwrap_or_default());

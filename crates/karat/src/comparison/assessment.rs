@@ -140,7 +140,7 @@ fn add_answer(mut case: CaseSide, one: &AssessedV1) -> CaseSide {
 fn add_item(case: &mut CaseSide, item: &Item) {
     for (id, adds) in item {
         match adds {
-            Adds::Value(value) => case.values.extend(value.ok().map(|value| ((*id).to_owned(), value))),
+            Adds::Value(value) => case.values.extend(value.ok().map(|value| (*id, value))),
             Adds::Share(share) => case.sums.extend(share_columns(id).into_iter().zip([share.part, share.whole])),
         }
     }

@@ -49,12 +49,12 @@ impl<'s> Totals<'s> {
     fn new(side: &'s Side) -> Self {
         let (mut values, mut sums) = (BTreeMap::new(), BTreeMap::new());
         for case in side.cases.values() {
-            for (id, value) in &case.values {
-                let total = values.entry(id.as_str()).or_insert([0.0; 3]);
+            for (id, value) in case.values.iter() {
+                let total = values.entry(id).or_insert([0.0; 3]);
                 *total = [total[0] + 1.0, total[1] + value, total[2] + value * value];
             }
-            for (name, sum) in &case.sums {
-                *sums.entry(name.as_str()).or_insert(0.0) += sum;
+            for (name, sum) in case.sums.iter() {
+                *sums.entry(name).or_insert(0.0) += sum;
             }
         }
         Self { values, sums }
@@ -182,7 +182,7 @@ impl MetricFormula {
         }
         let values = |at: &usize| {
             let (_, a, b) = &pair.cases[*at];
-            Some([*a.values.get(&self.id)?, *b.values.get(&self.id)?])
+            Some([a.values.get(&self.id)?, b.values.get(&self.id)?])
         };
         // The differences of cases say more than two sums do.
         let values = self.is_mean_of_cases().then(|| cases.iter().map(values).collect::<Option<_>>()).flatten();
@@ -193,7 +193,7 @@ impl MetricFormula {
     /// The values of several tools on the same cases.
     pub(super) fn tool_scores(&self, sides: &[&Side], cases: &[&str]) -> ToolScores<'_> {
         if self.is_mean_of_cases() {
-            let value = |side: &Side, name: &str| counted(side, name)?.values.get(&self.id).copied();
+            let value = |side: &Side, name: &str| counted(side, name)?.values.get(&self.id);
             let values = |side: &&Side| cases.iter().map(|name| value(side, name)).collect();
             return ToolScores::Values(sides.iter().map(values).collect());
         }
@@ -227,9 +227,9 @@ impl MetricFormula {
 
     fn row(&self, name: &str, case: &CaseSide) -> Row {
         let sums: Row = match self.basis {
-            Basis::Values => case.values.get(&self.id).map(|value| vec![(0, *value), (1, 1.0)]),
-            Basis::Spread(of) => case.values.get(of).map(|value| vec![(0, 1.0), (1, *value), (2, value * value)]),
-            _ => Some(case.sums.iter().filter_map(|(name, sum)| Some((*self.columns.get(name)?, *sum))).collect()),
+            Basis::Values => case.values.get(&self.id).map(|value| vec![(0, value), (1, 1.0)]),
+            Basis::Spread(of) => case.values.get(of).map(|value| vec![(0, 1.0), (1, value), (2, value * value)]),
+            _ => Some(case.sums.iter().filter_map(|(name, sum)| Some((*self.columns.get(name)?, sum))).collect()),
         }
         .unwrap_or_default();
         let mut sums: Row = sums.into_iter().filter(|(_, sum)| *sum != 0.0).collect();
@@ -284,8 +284,8 @@ pub(super) fn share_columns(id: &str) -> [String; 2] {
 const COUNTS: [&str; 3] = ["tp", "fp", "fn"];
 
 fn levels<'c>(cases: impl Iterator<Item = &'c CaseSide>, scale: Scale) -> Vec<Cell> {
-    let names: BTreeSet<&String> = cases.flat_map(|case| case.sums.keys()).collect();
-    names.into_iter().filter_map(|name| Cell::parse(name)).filter(|cell| cell.scale == scale).collect()
+    let names: BTreeSet<&str> = cases.flat_map(|case| case.sums.names()).collect();
+    names.into_iter().filter_map(Cell::parse).filter(|cell| cell.scale == scale).collect()
 }
 
 fn of_levels(id: &str, scale: Scale, cells: Vec<Cell>, bins: u32) -> Box<Statistic<'static>> {

@@ -187,7 +187,7 @@ fn goldens(pair: &Paired<'_>) -> GoldensV1 {
 /// The cases that moved most, the largest first; none of a metric that single cases have no value of.
 fn moved(pair: &Paired<'_>, id: &str) -> Vec<CaseMovedV1> {
     let of = |(case, a, b): &(&str, &CaseSide, &CaseSide)| {
-        let (a, b) = (*a.values.get(id)?, *b.values.get(id)?);
+        let (a, b) = (a.values.get(id)?, b.values.get(id)?);
         Some(CaseMovedV1 { case: (*case).to_owned(), metric: id.to_owned(), a, b, difference: b - a })
     };
     let mut all: Vec<_> = pair.cases.iter().filter_map(of).filter(|one| one.difference.abs() > 1e-6).collect();

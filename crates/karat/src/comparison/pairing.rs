@@ -1,6 +1,6 @@
 //! Which cases two sides have in common, and why they may not be compared.
 
-use super::side::{CaseSide, Side};
+use super::side::{CaseSide, Side, SideKind};
 use crate::failure::{Failure, Result};
 use karat_core::clusters::{ClusterBy, Clustering, numbers};
 use karat_core::wording::count;
@@ -73,6 +73,9 @@ pub fn refusals(a: &Side, b: &Side, by: PairBy) -> Vec<Refusal> {
     if by == PairBy::Twisted && b.twisted_from.as_ref() != Some(&a.digest) {
         found.push(not_twisted(a, b));
     }
+    if by == PairBy::Twisted {
+        found.extend([a, b].into_iter().filter_map(without_found_goldens));
+    }
     if by == PairBy::SameSuite {
         let changed = a.cases.iter().filter(|(id, left)| b.cases.get(*id).is_some_and(|b| b.goldens != left.goldens));
         let changed = changed.count();
@@ -92,6 +95,17 @@ pub fn refusals(a: &Side, b: &Side, by: PairBy) -> Vec<Refusal> {
         found.push(rules_differ(a, b));
     }
     found
+}
+
+/// A report without details does not say which goldens were found, which is not the same as none.
+fn without_found_goldens(side: &Side) -> Option<Refusal> {
+    let is_unknown = |case: &CaseSide| case.counted && !case.titles.is_empty() && case.found.is_empty();
+    (side.kept == SideKind::Report && side.cases.values().any(is_unknown)).then(|| Refusal {
+        reason: format!("the report of {} does not say which goldens were found", side.label),
+        details: String::new(),
+        advice: "write it again with --detail misses or --detail all".to_owned(),
+        intersection: false,
+    })
 }
 
 pub(super) fn pair<'a>(a: &'a Side, b: &'a Side, by: PairBy) -> Result<Paired<'a>> {

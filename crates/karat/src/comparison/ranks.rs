@@ -9,6 +9,7 @@ use karat_core::wording::count;
 use karat_format::comparison::{ComparisonV1, RankTestV1, RankedV1, RanksV1, SCHEMA};
 use karat_format::report::{ReportV1, ToolV1};
 use karat_report::number::{goodness, headline, listed, rank_metric, title};
+use std::collections::BTreeMap;
 
 /// The ranking of all tools of a report by its ranking metric; `None` with a single tool.
 pub fn ranking(report: &ReportV1) -> Option<RanksV1> {
@@ -82,7 +83,12 @@ fn test_pairs(
     request: &Request<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<(Vec<PairTest>, Option<String>)> {
-    let sides: Vec<Side> = tools.iter().map(|tool| Side::of_report(report, tool, &tool.tool).for_metric(id)).collect();
+    let mut sides: Vec<Side> =
+        tools.iter().map(|tool| Side::of_report(report, tool, &tool.tool).for_metric(id)).collect();
+    // All tools have the same cases, so that those of the first say how cases are clustered.
+    for case in sides.iter_mut().skip(1).flat_map(|side| side.cases.values_mut()) {
+        (case.goldens, case.fields) = (String::new(), BTreeMap::new());
+    }
     let Some(first) = sides.first() else { return Ok((Vec::new(), None)) };
     let own = pairing::pair(first, first, PairBy::SameSuite)?;
     let clustering = pairing::clustering(&own, request.cluster)?;

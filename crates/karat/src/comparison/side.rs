@@ -7,7 +7,9 @@ use karat_core::metric::estimate::RELIABLE_N;
 use karat_core::metric::table::{Basis, Track, basis, direction, find};
 use karat_core::profile::Profile;
 use karat_format::baseline::{BaselineMetricV1, BaselineToolV1, BaselineV1};
-use karat_format::report::{CaseInfoV1, CaseResultV1, EstimateV1, ProfileV1, ReportV1, ToolV1, TrialResultV1};
+use karat_format::report::{
+    CaseInfoV1, CaseResultV1, EstimateV1, FiguresV1, ProfileV1, ReportV1, ToolV1, TrialResultV1,
+};
 use karat_llm::ledger::sorted;
 use karat_report::number::stated;
 use serde_json::Value;
@@ -67,9 +69,9 @@ pub struct CaseSide {
     /// Whether it is a variant of a case of another suite.
     pub twisted: bool,
     /// Values of metrics that are means of cases.
-    pub values: BTreeMap<String, f64>,
+    pub values: FiguresV1,
     /// Summands of metrics that are sums over cases.
-    pub sums: BTreeMap<String, f64>,
+    pub sums: FiguresV1,
     /// In how many trials each required golden was found.
     pub found: BTreeMap<String, FoundCount>,
     pub titles: BTreeMap<String, String>,
@@ -135,10 +137,10 @@ impl Side {
                 Basis::Spread(of) => Some(of),
                 _ => None,
             };
-            let value = kept.and_then(|id| Some((id.to_owned(), *case.values.get(id)?)));
+            let value = kept.and_then(|id| Some((id, case.values.get(id)?)));
             case.values = value.into_iter().collect();
             if kept.is_some() {
-                case.sums = BTreeMap::new();
+                case.sums = FiguresV1::default();
             }
             case.found = BTreeMap::new();
             case.titles = BTreeMap::new();
@@ -161,8 +163,8 @@ impl Side {
                 fields: case.repo.iter().map(|repo| (DEFAULT_FIELD.to_owned(), repo.clone())).collect(),
                 parts: case.parts.clone(),
                 counted: case.counted,
-                values: case.values.clone(),
-                sums: case.sums.clone(),
+                values: case.values.iter().map(|(id, value)| (id, *value)).collect(),
+                sums: case.sums.iter().map(|(name, sum)| (name, *sum)).collect(),
                 found: case.found.iter().map(|(golden, counts)| (golden.clone(), tally(*counts))).collect(),
                 ..CaseSide::default()
             };
@@ -232,7 +234,7 @@ fn case(info: &CaseInfoV1, result: &CaseResultV1) -> CaseSide {
             titles.insert(issue.id.clone(), issue.title.clone());
         }
     }
-    let values: BTreeMap<String, f64> = result.defined_values().map(|(id, value)| (id.clone(), value)).collect();
+    let values: FiguresV1 = result.defined_values().collect();
     CaseSide {
         goldens: short_hash(goldens.as_bytes()),
         fields: fields(info),

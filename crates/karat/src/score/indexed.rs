@@ -1,6 +1,7 @@
 //! Input that is read case by case.
 
 use super::{ScoreRequest, ScoreSource, Scored, check_cluster_field, no_trials_of, too_few_trials};
+use crate::case_observer::CaseObserver;
 use crate::failure::Result;
 use crate::judge::registry::Judge;
 use crate::judge::run::{
@@ -9,7 +10,7 @@ use crate::judge::run::{
 use crate::judge::session::CaseSession;
 use crate::profile::resolve_for_suite;
 use crate::run_loader::run_by_trial;
-use crate::score_by_case::{CaseJudge, CaseObserver, CaseWork, JudgementsByCase, score_by_case};
+use crate::score_by_case::{CaseJudge, CaseWork, JudgementsByCase, score_by_case};
 use crate::submissions::{no_trials, read_judgement_files, refuse_repeated_stdin, scan_submissions};
 use crate::suite::{LoadedSuite, load_suite};
 use crate::tables::RunFacts;
@@ -132,13 +133,14 @@ impl IndexedInput {
             asked: Vec::new(),
             spent: BTreeMap::new(),
             label_source: request.label_source.clone(),
+            keep_cases: false,
         };
         let (store, run) = self.run.as_mut().map(|(store, run)| (store, &*run)).unzip();
         let work = CaseWork {
             loaded: &self.loaded,
             index: &self.index,
             given: JudgementsByCase::new(own),
-            labels: &|cases, trials| labels.judgements(&self.loaded.suite, cases, trials),
+            labels: &|cases, trials| labels.judgements(cases, trials),
             judge: judge.map_or(CaseJudge::Nobody(closing), |(_, session)| CaseJudge::Session(session)),
             store,
             run,
@@ -211,12 +213,15 @@ struct PeopleLabels {
 }
 
 impl PeopleLabels {
-    fn judgements(&self, suite: &Suite, cases: &[Case], trials: &[Trial]) -> Vec<Judgement> {
-        let own = cases.iter().filter_map(|case| self.by_case.get(&case.id)).flatten();
-        let labels: Vec<Label> = own.cloned().collect();
+    fn judgements(&self, cases: &[Case], trials: &[Trial]) -> Vec<Judgement> {
+        let labelled = || cases.iter().filter_map(|case| Some((case, self.by_case.get(&case.id)?)));
+        let labels: Vec<Label> = labelled().flat_map(|(_, labels)| labels).cloned().collect();
         if labels.is_empty() {
             return Vec::new();
         }
-        applicable_labels(labels_as_judgements(&labels, suite, trials), self.audits, &self.given).collect()
+        // Labels name nothing but their case: a batch need not walk the whole suite.
+        let cases = labelled().map(|(case, _)| case.clone()).collect();
+        let suite = Suite { name: String::new(), digest: String::new(), cases };
+        applicable_labels(labels_as_judgements(&labels, &suite, trials), self.audits, &self.given).collect()
     }
 }

@@ -1,8 +1,8 @@
 //! Tables that are written while cases are scored, so that neither trials nor pairs have to stay in memory.
 
 use super::{TableCounts, judgement_key};
+use crate::case_observer::{CaseObserver, ObservedCase};
 use crate::failure::{Failure, Result};
-use crate::score_by_case::{CaseObserver, ObservedCase};
 use crate::work::Scoring;
 use karat_core::ids::ToolName;
 use karat_core::scorecard::CaseScore;
@@ -103,7 +103,7 @@ impl CaseTables {
 
 /// What a report says of the one metric of a case that depends on other cases.
 fn whole_suite_metric(case: &CaseResultV1) -> Option<EstimateV1> {
-    let of_value = |value: &f64| case_estimate(TWIN_RECALL, Ok(*value), case.counted().count());
+    let of_value = |value| case_estimate(TWIN_RECALL, Ok(value), case.counted().count());
     case.metrics.get(TWIN_RECALL).cloned().or_else(|| case.values.get(TWIN_RECALL).map(of_value))
 }
 

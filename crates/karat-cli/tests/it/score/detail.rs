@@ -95,6 +95,14 @@ fn reading_case_by_case_gives_the_figures_of_the_whole() {
     for profile in ["crb", "identity", "owasp", "recorded"] {
         check(&varied(), &format!("--submission all.jsonl --profile {profile}"));
     }
+    let varied_twins = varied();
+    let twins = varied_twins.read("cases.jsonl").replace("{\"id\":\"c1\",", "{\"id\":\"c1\",\"twin\":\"c0\",");
+    assert!(twins.contains("twin"));
+    let twins = twins.replace("\"language\":\"go\"", "\"language\":\"go\",\"made\":\"2026-01-05\"");
+    varied_twins.write("cases.jsonl", twins);
+    for flags in ["", "--cluster language", "--model-cutoff 2026-01-03", "--profile audit"] {
+        check(&varied_twins, &format!("--submission all.jsonl {flags}"));
+    }
     check(&tiny(), "");
     check(&tiny(), "--set expect_pass=true");
 }
@@ -162,6 +170,64 @@ fn a_stored_run_is_read_case_by_case() {
         project.ok(&format!("score stored --detail {detail} -o {detail}.json"));
         project.ok(&format!("report all.json --detail {detail} -o reduced.json"));
         assert_eq!(project.read(&format!("{detail}.json")), project.read("reduced.json"), "{detail}");
+    }
+}
+
+/// The figures of a report in every format: JUnit's messages, how many results of SARIF count, CSV and the tables of Markdown.
+fn figures(project: &Project, name: &str) -> [String; 3] {
+    let junit = project.ok(&format!("report {name} --format junit"));
+    let messages: Vec<&str> = junit.split("message=\"").skip(1).filter_map(|text| text.split('"').next()).collect();
+    let csv = project.ok(&format!("report {name} --format csv"));
+    // Cases of a report without details state values alone.
+    let csv: Vec<&str> = csv.lines().filter(|line| !line.contains(",case,")).collect();
+    let markdown = project.ok(&format!("report {name} --format markdown"));
+    let tables: Vec<&str> = markdown.lines().take_while(|line| !line.starts_with("## Miss")).collect();
+    let tables: Vec<&str> = tables.into_iter().filter(|line| line.starts_with("| ")).collect();
+    [messages.join("\n"), csv.join("\n"), tables.join("\n")]
+}
+
+#[test]
+fn figures_are_those_of_every_detail_and_format() {
+    let project = varied();
+    let classes = ["HALLUCINATED", "BONUS_VALID", "DESIGN_CHOICE"];
+    let all = project.read("all.jsonl");
+    let audits = all.lines().enumerate().filter_map(|(at, line)| {
+        let trial: Value = serde_json::from_str(line).unwrap();
+        let findings = trial["findings"].as_array()?.iter().enumerate();
+        let classified = findings
+            .map(|(n, finding)| json!({ "finding": finding["id"], "classification": classes[(n + at) % classes.len()] }));
+        Some(json!({ "case": trial["case"], "tool": trial["tool"], "trial": trial["trial"], "judge": "m", "kind": "audit",
+                     "said_vulnerable": true, "findings": classified.collect::<Vec<_>>(), "target": { "found": false } }))
+    });
+    project.write("audits.jsonl", lines(&audits.collect::<Vec<_>>()));
+    let extra = |id: &str, valid: bool| json!({ "case": "c0", "tool": "noisy", "trial": 1, "judge": "human:a", "kind": "extra", "finding": id, "valid": valid });
+    project.write("extras.jsonl", lines(&[extra("f3", true), extra("f2", false)]));
+    for flags in [
+        "--judge none --judgements extras.jsonl",
+        "--judge none --profile crb --judgements extras.jsonl",
+        "--judge none --set duplicates_are_false=true --set acceptable_are_false=true",
+        "--profile audit --judgements audits.jsonl",
+    ] {
+        let score = format!("score . --submission all.jsonl {flags}");
+        project.ok(&format!("{score} -o all.json"));
+        let expected = figures(&project, "all.json");
+        let report: Value = project.json("report all.json --json");
+        let trials = || {
+            let cases = report["tools"].as_array().unwrap().iter().flat_map(|tool| tool["cases"].as_array().unwrap());
+            cases.flat_map(|case| case["trials"].as_array().unwrap())
+        };
+        let wrong: u64 = trials().map(|trial| trial["fp"].as_u64().unwrap()).sum();
+        let missed: u64 = trials().map(|trial| trial["fn"].as_u64().unwrap()).sum();
+        for detail in ["all", "misses", "none"] {
+            project.ok(&format!("{score} --detail {detail} -o {detail}.json"));
+            assert_eq!(figures(&project, &format!("{detail}.json")), expected, "{flags} --detail {detail}");
+            let sarif: Value =
+                serde_json::from_str(&project.ok(&format!("report {detail}.json --format sarif"))).unwrap();
+            let results = sarif["runs"].as_array().unwrap().iter().flat_map(|run| run["results"].as_array().unwrap());
+            let counting = results.filter(|result| result["kind"] == "fail").count() as u64;
+            let expected = if detail == "none" { 0 } else { wrong + missed };
+            assert_eq!(counting, expected, "{flags} --detail {detail}");
+        }
     }
 }
 

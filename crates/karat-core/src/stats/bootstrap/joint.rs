@@ -100,6 +100,17 @@ const BLOCK: usize = 16;
 /// Maximum number of trial choices laid out per case; beyond, this many are sampled.
 const CHOICES: usize = 256;
 
+/// The fewest choices per case: those of a great many cases vary enough together.
+const FEWEST_CHOICES: usize = 8;
+
+/// About how many numbers the choices of all cases may take: 16 MB.
+const MOST_NUMBERS: usize = 1 << 21;
+
+/// How many choices of trials each case may have, given how many numbers a choice takes.
+fn most_choices(cases: usize, numbers: usize) -> usize {
+    (MOST_NUMBERS / (cases * numbers).max(1)).clamp(FEWEST_CHOICES, CHOICES)
+}
+
 impl Sample {
     fn new(cases: &CaseData<'_>, options: &BootstrapOptions) -> Self {
         let (ordered, starts) = ordered(cases);
@@ -130,8 +141,9 @@ impl Sample {
             again,
             seed,
         };
+        let most = most_choices(ordered.len(), 2 * means);
         for (at, case) in ordered.iter().enumerate() {
-            sample.lay_out(at, &case.trials, &shrunk);
+            sample.lay_out(at, &case.trials, &shrunk, most);
         }
         for cluster in sample.starts.windows(2) {
             for (k, defined) in sample.defined.iter_mut().enumerate() {
@@ -142,15 +154,20 @@ impl Sample {
         sample
     }
 
-    fn lay_out(&mut self, case: usize, trials: &[&[Option<f64>]], shrunk: &[(f64, f64)]) {
+    fn lay_out(&mut self, case: usize, trials: &[&[Option<f64>]], shrunk: &[(f64, f64)], most: usize) {
         let plain = self.plain[case * self.means * 2..(case + 1) * self.means * 2].to_vec();
         let m = trials.len();
-        let picks: Vec<Vec<&[Option<f64>]>> = match m.checked_pow(m as u32).filter(|count| *count <= CHOICES) {
+        // Few sampled choices lie nearer to their own centre than to that of all choices.
+        let mut spread = 1.0;
+        let picks: Vec<Vec<&[Option<f64>]>> = match m.checked_pow(m as u32).filter(|count| *count <= most) {
             _ if !self.again || m < 2 => vec![trials.to_vec()],
             Some(count) => (0..count).map(|choice| chosen(trials, choice).collect()).collect(),
             None => {
+                if most < CHOICES {
+                    spread = (most as f64 / (most as f64 - 1.0)).sqrt();
+                }
                 let mut random = Random::new(self.seed, u64::MAX - case as u64);
-                (0..CHOICES).map(|_| (0..m).map(|_| trials[random.below(m)]).collect()).collect()
+                (0..most).map(|_| (0..m).map(|_| trials[random.below(m)]).collect()).collect()
             }
         };
         let from = self.choices.len();
@@ -165,7 +182,7 @@ impl Sample {
             let own = plain[2 * k];
             for choice in laid.chunks_exact_mut(2 * self.means).filter(|choice| choice[2 * k + 1] > 0.0) {
                 // The choice's own distance from its case stays whole, the case's distance from the middle shrinks.
-                choice[2 * k] = middle + shrink * (own - middle) + (choice[2 * k] - centre);
+                choice[2 * k] = middle + shrink * (own - middle) + spread * (choice[2 * k] - centre);
             }
         }
         self.places.push(self.places[case] + picks.len());
