@@ -16,7 +16,7 @@ use crate::score::{ScoreRequest, Scored, score};
 use crate::scratch::make_scratch;
 use crate::suite::LoadedSuite;
 use crate::suite::prove::execute::ProofRunner;
-use crate::suite::prove::{ProofTask, tasks};
+use crate::suite::prove::{ProofTask, proof_isolation, tasks};
 use crate::tool::run_context::RunContext;
 use controls::{Controls, run_controls};
 use karat_core::finding::Finding;
@@ -103,6 +103,7 @@ fn measure(
     }
     let proofs: Vec<ProofTask<'_>> =
         tasks(loaded, &request.run.selection)?.into_iter().filter(|proof| proof.golden.is_required()).collect();
+    proof_isolation(request.run.isolation)?;
     let fixer = load_fixer(loaded, &request.run, observer)?;
     let (name, model, isolation) = (fixer.name.clone(), fixer.model.clone(), fixer.isolation);
     let (kept, cancel) = (KeptResults::open(&request.run.store)?, observer.cancel()?);
@@ -222,8 +223,10 @@ fn run_repairs(
     cancel: &Cancel,
     progress: &dyn FixProgress,
 ) -> Result<Vec<FixResult>> {
-    let tasks: Vec<RepairTask<'_>> =
-        reported.iter().map(|reported| repairs.task(&proofs[reported.proof], reported.finding)).collect();
+    let tasks: Vec<RepairTask<'_>> = reported
+        .iter()
+        .map(|reported| repairs.task(&proofs[reported.proof], reported.finding))
+        .collect::<Result<_>>()?;
     let mut by_key: BTreeMap<&str, FixResult> = BTreeMap::new();
     let mut open: BTreeMap<&str, usize> = BTreeMap::new();
     for (index, task) in tasks.iter().enumerate() {
