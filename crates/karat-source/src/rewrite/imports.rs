@@ -73,10 +73,12 @@ pub fn computes_imports(language: Language, text: &str) -> bool {
                         .child_by_field_name("path")
                         .is_some_and(|path| matches!(path.kind(), "string_literal" | "system_lib_string"))
             }
-            _ if matches!(kind, "identifier" | "import" | "property_identifier") => match text_of(placed.node, text) {
-                word if loads_named_file(language, word, kind) => !is_called_with_text(placed, ancestors, text),
-                word => loads_any_file(language, word),
-            },
+            _ if placed.node.is_named() && matches!(kind, "identifier" | "import" | "property_identifier") => {
+                match text_of(placed.node, text) {
+                    word if loads_named_file(language, word, kind) => !is_called_with_text(placed, ancestors, text),
+                    word => loads_any_file(language, word),
+                }
+            }
             _ => false,
         };
         !found
@@ -118,7 +120,6 @@ fn is_called_with_text(name: Placed<'_>, ancestors: &[Placed<'_>], text: &str) -
     };
     let Some(around) = ancestors.iter().rev().find(|own| !ends_with_name(own)) else { return false };
     match around.kind() {
-        "import_statement" | "meta_property" => true,
         // `require.main` is the file that was started.
         "member_expression" => text_of(around.node, text) == "require.main",
         "dotted_name" => !ancestors.iter().any(|own| own.kind() == "aliased_import"),

@@ -309,6 +309,7 @@ impl<'a> FileNames<'a> {
 fn is_bound(own: &NameUse, reaches: bool, scopes: &[Range<usize>]) -> bool {
     match own.role {
         Role::Member | Role::Global | Role::Local { .. } => true,
+        Role::Shorthand { declares: Some(_) } | Role::Taken { declares: Some(_) } => true,
         Role::Import | Role::Call | Role::Repeated => reaches,
         Role::Fixed => false,
         Role::Reference | Role::Shorthand { .. } | Role::Taken { .. } => {

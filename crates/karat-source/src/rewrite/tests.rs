@@ -527,8 +527,6 @@ fn fields_and_widths_in_macros_stay() {
 fn names_that_are_said_or_read_stay() {
     let splat = "def f(limit, rows):\n    return rows[:limit]\n\n\ndef g(values):\n    found = f(\n        **values)\n    return found\n";
     assert_eq!(locals(Language::Python, splat), ["found"]);
-    let product = "def f(limit, rows):\n    return rows[:limit ** 2, ** limit]\n";
-    assert!(!parses(Language::Python, product));
     let power = "def f(limit, rows):\n    return rows[(limit) **2]\n";
     assert_eq!(locals(Language::Python, power), ["limit", "rows"]);
     let said = "def f(limit, rows):\n    \"\"\"Cuts rows.\"\"\"\n    return rows[:limit]\n\n\nKEYS = [\"limit\"]\n";

@@ -73,6 +73,8 @@ struct Reported<'s> {
 
 /// Hands every finding that reports a golden with a proof to a fixer, and has the proof decide.
 pub fn fix(request: &FixRequest, observer: &mut dyn EvaluateObserver, progress: &dyn FixProgress) -> Result<Fixed> {
+    // Known before a judge is asked.
+    proof_isolation(request.run.isolation)?;
     let mut scored = score(&request.score, observer.judge())?;
     let report = measure(request, &scored, observer, progress)?;
     for tool in &mut scored.scoring.report.tools {
@@ -103,7 +105,6 @@ fn measure(
     }
     let proofs: Vec<ProofTask<'_>> =
         tasks(loaded, &request.run.selection)?.into_iter().filter(|proof| proof.golden.is_required()).collect();
-    proof_isolation(request.run.isolation)?;
     let fixer = load_fixer(loaded, &request.run, observer)?;
     let (name, model, isolation) = (fixer.name.clone(), fixer.model.clone(), fixer.isolation);
     let (kept, cancel) = (KeptResults::open(&request.run.store)?, observer.cancel()?);
