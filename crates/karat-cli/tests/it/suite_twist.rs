@@ -89,6 +89,16 @@ fn proofs_hold_on_the_twisted_suite() {
     }
 }
 
+#[test]
+fn long_files_are_copied() {
+    let project = Project::new();
+    small_suite(&project, 2);
+    project.write("s/cases/c2/after/app.py", format!("{CODE}{}", "# More.\n".repeat(40_000)));
+    let report = project.json("suite twist s --to t --json -q");
+    assert!(report["cases"][0]["copied_because"].is_null(), "{report}");
+    assert_eq!(report["cases"][1]["copied_because"], "a file of its code is longer than 256 KiB");
+}
+
 /// Proofs that a change of names, and any change, breaks: it is taken back, and the copy holds.
 #[test]
 fn what_breaks_a_proof_is_taken_back() {
@@ -99,7 +109,7 @@ fn what_breaks_a_proof_is_taken_back() {
     let patch = "--- a/app.py\n+++ b/app.py\n@@ -2,5 +2,5 @@\n \n \n def pick(rows, size):\n-    chosen = rows[:size + 1]\n\
                  +    chosen = rows[:size]\n     return chosen\n";
     let fixed = after.replace("size + 1", "size");
-    let by_name = "word=$(printf 'cho%s' sen)\ngrep -q \"$word\" *.py && ! grep -q 'size + 1' *.py\n";
+    let by_name = "word=$(printf 'cho%s' sen)\ngrep -qw \"$word\" *.py && ! grep -q 'size + 1' *.py\n";
     let by_text = "test \"$(cat app.py)\" = \"$(base64 -d expected)\"\n";
     for (id, script) in [("name", by_name), ("text", by_text)] {
         let case = format!(
@@ -241,12 +251,16 @@ fn nothing_is_overwritten_and_twins_come_along() {
         project.write(&path, format!("{}twin: {twin}\n", project.read(&path)));
     }
     project.write("s/submissions/all.jsonl", "");
+    let replay = "[tools.old]\nkind = \"replay\"\nsubmission = \"submissions/all.jsonl\"\n\n";
+    let config = format!("{}\n{replay}[scoring]\nprofile = \"karat\"\n", project.read("s/karat.toml"));
+    project.write("s/karat.toml", &config);
     project.write("full/mine", "mine\n");
     project.run("suite twist s --to full").expect_error(4, &["full is not empty"]);
     assert_eq!(project.read("full/mine"), "mine\n");
     project.run("suite twist s --to t --only nothing").expect(2);
     let ran = project.run("suite twist s --to t --only c1").expect(0);
     assert!(ran.err.contains("1 file of submissions and kept proofs"), "{}", ran.err);
+    assert_eq!(project.read("t/karat.toml"), config.replace(replay, ""));
     let files = contents(&project.path("t"));
     assert!(files.contains_key("cases/c1/case.yaml") && files.contains_key("cases/c3/case.yaml"));
     assert!(!files.keys().any(|path| path.starts_with("cases/c2") || path.starts_with("submissions")));

@@ -42,6 +42,8 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+/// Longer code takes too long to twist, since some questions about it are asked of every pair of its functions.
+const MAX_CODE: usize = 256 << 10;
 /// What findings of the original would be wrong about.
 const SUBMISSIONS: &str = "submissions/";
 /// What is no part of a suite.
@@ -254,25 +256,51 @@ fn copied_files(loaded: &LoadedSuite, selected: &BTreeSet<CaseId>) -> Result<(Wr
         .filter(|case| !selected.contains(&case.id))
         .map(|case| format!("{}/", case_folder(loaded, &case.id)))
         .collect();
+    // A tool that repeats findings of the original goes with these.
+    let replays: BTreeMap<&str, &str> = loaded
+        .config
+        .tools
+        .iter()
+        .filter_map(|(name, manifest)| Some((name.as_str(), manifest.submission.as_deref()?)))
+        .collect();
+    let replayed: BTreeSet<&str> = replays.values().copied().collect();
     let mut written = Written::new();
     let mut left_out = Vec::new();
     for path in loaded.files.walk("").map_err(|error| failed("", error))?.files {
         if NO_PART.iter().any(|own| path.starts_with(own)) || others.iter().any(|own| path.starts_with(own)) {
             continue;
         }
-        if path == PROOFS || path.starts_with(SUBMISSIONS) {
+        if path == PROOFS || path.starts_with(SUBMISSIONS) || replayed.contains(path.as_str()) {
             left_out.push(path);
             continue;
         }
         let Some(bytes) = loaded.files.read(&path).map_err(|error| failed(&path, error))? else { continue };
         let bytes = match std::str::from_utf8(&bytes) {
             Ok(text) if path == "cases.jsonl" => only_lines(loaded, selected, text).into_bytes(),
+            Ok(text) if path == "karat.toml" => without_tools(text, &replays).into_bytes(),
             _ => bytes,
         };
         let is_executable = loaded.files.is_executable(&path);
         written.insert(path, (bytes, is_executable));
     }
     Ok((written, left_out))
+}
+
+/// A `karat.toml` without the tables of these tools.
+fn without_tools(text: &str, names: &BTreeMap<&str, &str>) -> String {
+    let mut is_kept = true;
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        if let Some(header) = line.trim().strip_prefix('[') {
+            let table = header.split(']').next().unwrap_or_default().strip_prefix("tools.");
+            let name = table.and_then(|own| own.trim_start_matches('"').split(['.', '"']).next());
+            is_kept = !name.is_some_and(|name| names.contains_key(name));
+        }
+        if is_kept {
+            out.push_str(line);
+        }
+    }
+    out
 }
 
 /// The lines of `cases.jsonl` that state selected cases.
@@ -335,6 +363,9 @@ fn twist_case(
     let unread = after.keys().filter(|path| !has_grammar(path)).count();
     if unread == after.len() {
         return Ok((copied("no grammar for its language", unread), None));
+    }
+    if versions.files.iter().flatten().any(|(path, bytes)| has_grammar(path) && bytes.len() > MAX_CODE) {
+        return Ok((copied("a file of its code is longer than 256 KiB", unread), None));
     }
     let outside = outside_text(loaded, case, &versions)?;
     let marks: Vec<Mark> = case.goldens.iter().map(mark).collect();
