@@ -46,12 +46,23 @@ pub struct KeptProofV1 {
 pub struct ProofSubjectV1 {
     /// The command.
     pub run: Vec<String>,
+    /// The language of the case, which decides what a proof finds of this machine; absent in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
     /// BLAKE3 of the case's code.
     pub code: String,
     /// BLAKE3 of the proof's files.
     pub files: String,
     /// BLAKE3 of the patch that repairs the golden.
     pub patch: String,
+}
+
+impl ProofSubjectV1 {
+    /// Whether what was kept is about the same as `now`. Where no language was kept, any is the same.
+    pub fn is_about(&self, now: &Self) -> bool {
+        let language = self.language.as_ref().and(now.language.clone());
+        *self == Self { language, ..now.clone() }
+    }
 }
 
 /// What running a proof on the change and on its fix has shown.

@@ -3,6 +3,7 @@
 use crate::regular_file;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
 /// A root folder. All paths given to it are relative, with forward slashes.
@@ -67,6 +68,12 @@ impl Files {
             Self::Disk(root) => resolve(root, path).ok().flatten(),
             Self::Embedded(..) => None,
         }
+    }
+
+    /// Whether a file can be executed by its owner; none inside the binary can.
+    pub fn is_executable(&self, path: &str) -> bool {
+        let about = self.on_disk(path).and_then(|path| std::fs::metadata(path).ok());
+        about.is_some_and(|about| about.permissions().mode() & 0o100 != 0)
     }
 
     /// A file as a stream; `None` where there is none.

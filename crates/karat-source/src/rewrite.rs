@@ -2,6 +2,7 @@
 //!
 //! All decisions are conservative: what is not understood stays as it is.
 
+mod classes;
 mod functions;
 mod imports;
 mod log_texts;
@@ -10,7 +11,7 @@ mod roles;
 mod walk;
 
 pub use functions::{FunctionBlock, FunctionRun, definition_lines, function_runs};
-pub use imports::{ImportedFile, imported_files, names_modules};
+pub use imports::{ImportedFile, computes_imports, imported_files, names_modules};
 pub use log_texts::{LogText, log_texts};
 pub use names::{CodeText, NameSurvey, Renaming, survey_names};
 

@@ -87,7 +87,7 @@ use error::Result;
 use karat_io::cancel::Cancel;
 use lease::Leases;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -309,7 +309,11 @@ fn existing_database(folder: &Path) -> Result<PathBuf> {
 fn init_folder(folder: &Path) -> Result<()> {
     // A store is local; teams share runs by exporting them.
     let ignore = folder.join(".gitignore");
-    std::fs::write(&ignore, "*\n").map_err(|source| write_error(ignore, source))?;
+    // What is there may be a link that came with the folder, and is not followed.
+    match File::create_new(&ignore).and_then(|mut file| file.write_all(b"*\n")) {
+        Err(source) if source.kind() != ErrorKind::AlreadyExists => return Err(write_error(ignore, source)),
+        _ => {}
+    }
     // The folder entry must survive a power cut too. Not every system can sync a folder.
     let above = std::path::absolute(folder).ok().and_then(|path| path.parent().map(Path::to_owned));
     for place in [Some(folder.to_owned()), above].into_iter().flatten() {

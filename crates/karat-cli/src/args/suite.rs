@@ -3,6 +3,7 @@
 use super::{AskArgs, PlaceArgs, RuleArgs, StorePlace, choice};
 use clap::{Args, Subcommand};
 use karat_format::config::SuiteKind;
+use karat_sandbox::Isolation::{self, Bubblewrap, Landlock, Process};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -261,6 +262,12 @@ pub(crate) struct SuiteTwistArgs {
     /// As `karat suite prove FOLDER` does. The exit code is 1 if one does not hold.
     #[arg(long)]
     pub(crate) prove: bool,
+    /// Isolate proofs by exactly this.
+    ///
+    /// bubblewrap, landlock or process. Default: the strongest sandbox; without one, they are run only with process.
+    #[arg(long, value_name = "KIND", hide_possible_values = true, requires = "prove")]
+    #[arg(value_parser = choice(&[("bubblewrap", Bubblewrap), ("landlock", Landlock), ("process", Process)]))]
+    pub(crate) isolation: Option<Isolation>,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -279,6 +286,12 @@ pub(crate) struct SuiteProveArgs {
     /// Run unchanged proofs again.
     #[arg(long)]
     pub(crate) force: bool,
+    /// Isolate proofs by exactly this.
+    ///
+    /// bubblewrap, landlock or process. Default: the strongest sandbox; without one, they are run only with process.
+    #[arg(long, value_name = "KIND", hide_possible_values = true)]
+    #[arg(value_parser = choice(&[("bubblewrap", Bubblewrap), ("landlock", Landlock), ("process", Process)]))]
+    pub(crate) isolation: Option<Isolation>,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -17,6 +17,7 @@ use karat::tool::grants::Request;
 use karat_core::wording::count;
 use karat_io::cancel::Cancel;
 use karat_report::fix as draw_fix;
+use karat_sandbox::Isolation;
 use std::sync::{Mutex, PoisonError};
 
 pub(crate) fn run(args: &FixArgs, jobs: Option<usize>) -> Result<Exit> {
@@ -39,15 +40,17 @@ pub(crate) fn run(args: &FixArgs, jobs: Option<usize>) -> Result<Exit> {
         ..EvaluateRequest::new("", &[args.fixer.as_str()], store, supervisor()?)
     };
     let request = FixRequest { score, run, force: args.force, retry_failed: args.retry_failed };
+    if args.sandbox.isolation == Some(Isolation::Process) {
+        note_problem(
+            "no sandbox is used: proofs and the fixer can read and write whatever you can, so it could read the proofs",
+        );
+    }
     let mut observer = FixObserver { judge: JudgeProgress::new(false) };
     let progress = Progress::default();
     let fixed = fix(&request, &mut observer, &progress);
     progress.clear();
     let fixed = fixed?;
     let report = &fixed.report;
-    if report.fixer.isolation.starts_with("process") {
-        note_problem("no sandbox works here: the fixer could read the proofs; `karat doctor` says why");
-    }
     show(args.json, report, |style| draw_fix::draw(report, style))?;
     save_drawn(&args.outputs, |extension| match extension {
         "json" => json(report),

@@ -9,6 +9,7 @@ use karat::finding_keys::{KeyRequest, KeyedFinding, add_keys_to_sarif, finding_k
 use karat::profile::{ProfileRequest, resolve_for_suite};
 use karat::submissions::{describe_unplaced, find_importer, import_findings, open_lines};
 use karat::suite::load_suite;
+use karat::suite::write::refuse_links;
 use karat::work::fill_symbols;
 use karat_core::suite::Case;
 use karat_core::trial::Trial;
@@ -227,8 +228,10 @@ pub(crate) fn expect(args: &ExpectArgs) -> Result<Exit> {
                     let message = format!("{} already has expectations; update them with --suite", path.display());
                     return Err(Failure::bad_input(message));
                 }
+                let file = path.join("cases.jsonl");
+                refuse_links(path, "cases.jsonl").map_err(|error| Failure::unwritten(file.display(), error))?;
                 start_suite(path, "expectations", "identity")?;
-                path.join("cases.jsonl")
+                file
             } else {
                 path.clone()
             };

@@ -6,7 +6,6 @@ mod twist;
 use super::store::size;
 use crate::args::{CheckArgs, DriftArgs, InitArgs, SuiteAddArgs, SuiteAdoptArgs, SuiteCommand, SuiteGcArgs};
 use crate::exit::{Exit, Failure, Result};
-use crate::outputs::save;
 use crate::progress::{JudgeProgress, at_terminal};
 use crate::terminal::{
     draw_diagnostics, note, notes, print, print_always, print_done, print_json, print_next, print_stderr, show, word,
@@ -21,6 +20,7 @@ use karat::suite::lint::lint as lint_suite;
 use karat::suite::load_suite;
 use karat::suite::load_what_is_there;
 use karat::suite::unused_objects::{find_unused_objects, remove_objects};
+use karat::suite::write::write_changed;
 use karat::tool::manifest::{faults_of_suite, grants_of_suite};
 use karat_core::assessment::record::Compliance;
 use karat_core::ids::CaseId;
@@ -31,13 +31,13 @@ use karat_documents::ingest::{IngestLimits, ingest};
 use karat_format::config::SuiteKind;
 use karat_format::diagnostic::{Diagnostic, Level, harmless};
 use karat_format::shipped_suites::locate;
+use karat_io::files::Files;
 use karat_report::TerminalStyle;
 use karat_report::grid::{Cell, draw};
 use karat_source::drift::{DriftOutcome, DriftStatus, Location};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{BufRead, IsTerminal, Write};
-use std::path::PathBuf;
 
 pub(crate) fn init(args: &InitArgs) -> Result<Exit> {
     let InitArgs { folder, kind, bare, json } = args;
@@ -164,10 +164,10 @@ fn adopt_confirmed(args: SuiteAdoptArgs) -> Result<Exit> {
         return preview(json, &found, changed.err().map(|error| error.to_string()));
     }
     let changed = changed.map_err(|error| Failure::bad_input(error.to_string()))?;
-    let written: Vec<PathBuf> = changed.keys().map(|path| PathBuf::from(scored.loaded.files.display(path))).collect();
-    for (path, text) in written.iter().zip(changed.values()) {
-        save(path, text.as_bytes())?;
-    }
+    let written = match &scored.loaded.files {
+        Files::Disk(root) => write_changed(root, &changed)?,
+        Files::Embedded(..) => return Err(Failure::usage("a built-in suite is read-only; copy it first")),
+    };
     show(json, &as_json(&found, changed.keys().collect()), |_| found.goldens.iter().map(line).collect())?;
     print_rest("adopted", &found);
     for path in written {
@@ -247,8 +247,7 @@ pub(crate) fn drift(args: DriftArgs) -> Result<Exit> {
     let outcomes = &report.outcomes;
     show(json, &outcomes.iter().map(drift_json).collect::<Vec<_>>(), |look| drift_table(outcomes, look))?;
     if write {
-        for (path, text) in report.changed_files()? {
-            save(&path, text.as_bytes())?;
+        for path in report.write()? {
             print_stderr(&format!("wrote {}", path.display()));
         }
     } else if outcomes.iter().any(|outcome| outcome.status.change().is_some()) {

@@ -171,6 +171,7 @@ fn fixer_that_fails_repairs_nothing() {
     check("missing", "no-such-program-7131\n", "", "failed", "it exited with 127");
     let removes = "cd \"$KARAT_CHECKOUT\" && rm -rf ./* && rmdir \"$KARAT_CHECKOUT\"\nexit 0\n";
     check("removes", removes, "", "broken", "the folder of the code is gone");
+    assert_eq!(verdicts(&fix(&project, "removes", "")), "t a broken\n", "it is tried again");
     check("empties", "rm -rf ./* ./.[!.]*\n", "", "not_repaired", "");
     check("nothing", "exit 0\n", "", "not_repaired", "it ended with exit code 1");
     check("pipe", "rm value\nmkfifo value\n", "", "not_repaired", "");
@@ -222,7 +223,8 @@ fn fixer_sees_the_finding_and_the_code_alone() {
     }
     let project = project();
     let root = project.path("").canonicalize().unwrap();
-    project.write("trials.jsonl", lines(&[trial("a", "t", 1, finding("it should be right"))]));
+    // The name of the tool is in no other word that the fixer is given.
+    project.write("trials.jsonl", lines(&[trial("a", "clear", 1, finding("it should be right"))]));
     // It repairs only if nothing that could help it is there.
     let script = format!(
         "root={}\n\
@@ -241,7 +243,7 @@ fn fixer_sees_the_finding_and_the_code_alone() {
     let manifest = project.read("fixers/looks/looks.toml").replace("\"looks.sh\"", "\"looks.sh\", \"{finding_file}\"");
     project.write("fixers/looks/looks.toml", manifest);
     let report = fix(&project, "looks", "");
-    assert_eq!(verdicts(&report), "t a repaired\n", "{report}");
+    assert_eq!(verdicts(&report), "clear a repaired\n", "{report}");
 }
 
 #[test]
@@ -255,6 +257,8 @@ fn fixer_may_print_a_diff() {
         ("writes", format!("({diff}) > \"$KARAT_OUTPUT\"\n"), "env = { X = \"{output}\" }\n", "repaired"),
         ("nothing", "echo right > value\n".to_owned(), "", "not_repaired"),
         ("other", diff.replace("-wrong", "-else"), "", "failed"),
+        // What it makes beside the code is not in the way.
+        ("blocks", format!("mkdir ../patched ../../patched 2> /dev/null\n{diff}"), "", "repaired"),
         ("outside", diff.replace("b/value", "b/../../value"), "", "failed"),
     ] {
         add_fixer(&project, name, &script, &format!("format = \"diff\"\n{more}"));
@@ -289,14 +293,36 @@ fn goldens_without_a_proof_that_holds_are_left_out() {
     {
         assert!(text.contains(part), "{part}: {text}");
     }
-    // Verdicts that are kept in the suite are used if the toolchain is the same.
+    // Verdicts that are kept in the suite are used if the toolchain is the same. The proof that says it has none is tried again.
+    let controls = |store: &str| {
+        let flags = "--submission trials.jsonl --judge none --with fixers/obeys/obeys.toml";
+        let ran = project.run(&format!("fix s {flags} --store {store} --json")).expect(0);
+        assert_eq!(serde_json::from_str::<Value>(&ran.out).unwrap()["tools"], report["tools"]);
+        let line = ran.err.lines().find(|line| line.contains("on the change and on its fix")).unwrap_or_default();
+        line.split(" on the change").next().unwrap().to_owned()
+    };
+    assert_eq!(controls("fresh1"), "running 4 proofs");
     project.run("suite prove s -q").expect(1);
-    assert_eq!(fix(&project, "obeys", "")["tools"], report["tools"]);
+    assert_eq!(controls("fresh2"), "running 1 proof");
 
     let message = "no required golden of the selected cases of repairs has a proof";
     project.run(&format!("fix s {flags} --only e")).expect_error(4, &[message, "docs/writing-cases.md"]);
     project.run(&format!("fix s {flags} --only absent")).expect_error(2, &["no case of the suite matches `absent`"]);
     project.run(&format!("fix starter {flags}")).expect_error(4, &["unknown-case"]);
+}
+
+/// A repair must hold twice.
+#[test]
+fn repair_that_holds_once_is_none() {
+    let project = project();
+    project.write("trials.jsonl", lines(&[trial("a", "t", 1, finding("it should be right"))]));
+    let script = format!("grep -q lucky value && test \"$KARAT_TRIAL\" != 1 && exit 1\n{PROVES}");
+    project.write("s/cases/a/proofs/g/proof.sh", script);
+    add_fixer(&project, "lucky", "printf 'right\\nlucky\\n' > value\n", "");
+    let report = fix(&project, "lucky", "--only a");
+    assert_eq!(verdicts(&report), "t a not_repaired\n", "{report}");
+    let reason = report["fixes"][0]["reason"].as_str().unwrap();
+    assert!(reason.ends_with("when it was run again"), "{reason}");
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use crate::project::{CommandOutput, Project, report_skipped};
 use crate::run::sandboxed;
 use serde_json::Value;
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 const PATCH: &str = "--- a/value\n+++ b/value\n@@ -1 +1 @@\n-wrong\n+right\n";
 
@@ -95,10 +97,12 @@ fn unchanged_proof_is_not_run_again() {
     assert!(project.ok("check --strict s").contains("no problems"));
 
     // Each part that a result depends on makes it outdated.
+    let stated = project.read("s/cases/a/case.yaml");
     for (path, was, now, what) in [
         ("s/cases/a/after/value", "wrong\n", "wrong\nmore\n", "the code"),
         ("s/cases/a/proofs/g/proof.sh", PROVES, "grep -q right value\n", "the proof's files"),
         ("s/cases/a/fixed/g.patch", PATCH, &PATCH.replace("right", "right, at last"), "the patch"),
+        ("s/cases/a/case.yaml", &stated, &stated.replace("language: shell", "language: python"), "the language"),
     ] {
         project.write(path, now);
         let ran = project.run("check --strict s").expect(4);
@@ -110,6 +114,18 @@ fn unchanged_proof_is_not_run_again() {
         assert!(verdicts(&prove(&project, "--only b", 0)) == "b proven*\n");
         project.write(path, was);
     }
+    let script = project.path("s/cases/a/proofs/g/proof.sh");
+    for (mode, code) in [(0o755, 4), (0o644, 0)] {
+        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(mode)).unwrap();
+        let ran = project.run("check --strict s").expect(code);
+        assert_eq!(ran.out.contains("outdated: the proof's files changed"), code == 4, "{}", ran.out);
+    }
+    // A result that was kept without a language holds for any.
+    project.write("s/proofs.json", kept.replace("        \"language\": \"shell\",\n", ""));
+    assert!(!project.read("s/proofs.json").contains("language"));
+    project.ok("check --strict s");
+    assert_eq!(verdicts(&prove(&project, "", 0)), "a proven*\nb proven*\n");
+    assert_eq!(project.read("s/proofs.json"), kept);
     project.write("s/cases/a/proofs/g/proof.sh", "exit 1\n");
     assert_eq!(verdicts(&prove(&project, "", 1)), "a fails_on_both\nb proven*\n");
     let ran = project.run("check --strict s").expect(4);
@@ -234,4 +250,45 @@ fn suite_without_proofs_has_nothing_to_prove() {
     let project = Project::new();
     assert_eq!(project.ok("suite prove starter"), "no golden of these cases has a proof\n");
     project.run("suite prove starter --only absent").expect_error(2, &["no case of the suite matches `absent`"]);
+}
+
+/// A suite may come from a stranger: what is kept in it is not written through a link.
+#[test]
+fn results_are_not_written_through_a_link() {
+    let project = suite();
+    add_case(&project, "a", PROVES, PATCH);
+    project.write("mine", "mine\n");
+    for target in ["../mine", "../missing", "karat.toml"] {
+        symlink(target, project.path("s/proofs.json")).unwrap();
+        let ran = project.run("suite prove s").expect_error(5, &["proofs.json", "a link is not followed"]);
+        assert!(!ran.err.contains("running"), "it is known before a proof is run: {}", ran.err);
+        std::fs::remove_file(project.path("s/proofs.json")).unwrap();
+    }
+    assert_eq!(project.read("mine"), "mine\n");
+    assert_eq!(project.read("s/karat.toml"), "[suite]\nname = \"proofs\"\n");
+    assert!(!project.path("missing").exists());
+}
+
+#[test]
+fn proof_has_no_network() {
+    if !sandboxed() {
+        return report_skipped("no sandbox can be had here, so nothing keeps a proof from the network");
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    // Somebody listens there.
+    TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let project = suite();
+    let script = format!(
+        "command -v bash > /dev/null || exit 4\n\
+         if bash -c 'exec 3<> /dev/tcp/127.0.0.1/{port}' 2> /dev/null; then exit 0; fi\n{PROVES}"
+    );
+    add_case(&project, "a", &script, PATCH);
+    match verdicts(&prove(&project, "", 0)).as_str() {
+        "a no_toolchain\n" => report_skipped("bash is not installed"),
+        found => assert_eq!(found, "a proven\n"),
+    }
+    // Without a sandbox, which has to be asked for and is warned about, the same proof connects.
+    let ran = project.run("suite prove s --force --isolation process").expect(1);
+    assert!(ran.err.contains("no sandbox is used") && ran.out.contains("passes on both"), "{} {}", ran.err, ran.out);
 }

@@ -2,6 +2,7 @@
 
 use crate::project::{Project, lines, report_skipped, root, trial};
 use crate::run::sandboxed;
+use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -73,7 +74,8 @@ fn proofs_hold_on_the_twisted_suite() {
         return report_skipped("no sandbox can be had here");
     }
     let (project, suite) = (Project::new(), code_review());
-    let cases = "py-archive-import py-contact-merge py-spool-worker js-event-batcher js-line-reader js-token-bucket";
+    let cases = "py-archive-import py-contact-merge py-spool-worker js-event-batcher js-line-reader js-token-bucket \
+                 c-mail-headers c-sample-reader";
     let ran = project.run(&format!("suite twist {suite} --to t --seed 3 --only {cases} --prove --json -q"));
     let report: Value = serde_json::from_str(&ran.expect(0).out).unwrap();
     let proofs = report["proved"]["proofs"].as_array().unwrap();
@@ -85,6 +87,55 @@ fn proofs_hold_on_the_twisted_suite() {
             other => panic!("{other}: {proof}"),
         }
     }
+}
+
+#[test]
+fn long_files_are_copied() {
+    let project = Project::new();
+    small_suite(&project, 2);
+    project.write("s/cases/c2/after/app.py", format!("{CODE}{}", "# More.\n".repeat(40_000)));
+    let report = project.json("suite twist s --to t --json -q");
+    assert!(report["cases"][0]["copied_because"].is_null(), "{report}");
+    assert_eq!(report["cases"][1]["copied_because"], "a file of its code is longer than 256 KiB");
+}
+
+/// Proofs that a change of names, and any change, breaks: it is taken back, and the copy holds.
+#[test]
+fn what_breaks_a_proof_is_taken_back() {
+    let project = Project::new();
+    project.write("s/karat.toml", "[suite]\nname = \"small\"\n");
+    let after = "import os\n\n\ndef pick(rows, size):\n    chosen = rows[:size + 1]\n    return chosen\n\n\n\
+                 def drop(rows):\n    return [row for row in rows if row]\n\n\ndef keep(rows):\n    return pick(rows, 1)\n";
+    let patch = "--- a/app.py\n+++ b/app.py\n@@ -2,5 +2,5 @@\n \n \n def pick(rows, size):\n-    chosen = rows[:size + 1]\n\
+                 +    chosen = rows[:size]\n     return chosen\n";
+    let fixed = after.replace("size + 1", "size");
+    let by_name = "word=$(printf 'cho%s' sen)\ngrep -qw \"$word\" *.py && ! grep -q 'size + 1' *.py\n";
+    let by_text = "test \"$(cat app.py)\" = \"$(base64 -d expected)\"\n";
+    for (id, script) in [("name", by_name), ("text", by_text)] {
+        let case = format!(
+            "id: {id}\nlanguage: python\ncanary: canary-{id}\nissues:\n  - id: g\n    title: One too many\n    \
+             file: app.py\n    line_start: 5\n    proof:\n      run: [sh, proof.sh]\n      files: proofs/g\n      fixed: fixed/g.patch\n"
+        );
+        project.write(&format!("s/cases/{id}/case.yaml"), case);
+        project.write(&format!("s/cases/{id}/before/app.py"), &fixed);
+        project.write(&format!("s/cases/{id}/after/app.py"), after);
+        project.write(&format!("s/cases/{id}/proofs/g/proof.sh"), script);
+        project.write(&format!("s/cases/{id}/proofs/g/expected"), BASE64_STANDARD.encode(&fixed));
+        project.write(&format!("s/cases/{id}/fixed/g.patch"), patch);
+    }
+    project.ok("suite prove s -q");
+    project.ok("suite twist s --to plain -q");
+    project.run("suite prove plain -q").expect(1);
+    let ran = project.run("suite twist s --to t --prove --json -q").expect(0);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    let [name, text] = [0, 1].map(|at| &report["cases"][at]);
+    assert_eq!((&name["case"], &name["dropped"]), (&json!("name"), &json!(["rename"])), "{report}");
+    assert!(name["copied_because"].is_null() && name["operations"]["dead-code"].is_u64(), "{name}");
+    assert_eq!(text["copied_because"], "its proofs do not hold on variants of it", "{text}");
+    assert_eq!(project.read("t/cases/text/after/app.py"), after);
+    assert!(!project.read("t/cases/text/case.yaml").contains("twisted_from"));
+    let table = project.run("suite twist s --to u --prove -q").expect(0).out;
+    assert!(table.contains("name without rename: its proofs did not hold with it"), "{table}");
 }
 
 const CODE: &str = "import os\n\n\ndef first(path, names):\n    for name in names:\n        os.remove(path + name)\n\n\n\
@@ -207,12 +258,16 @@ fn nothing_is_overwritten_and_twins_come_along() {
         project.write(&path, format!("{}twin: {twin}\n", project.read(&path)));
     }
     project.write("s/submissions/all.jsonl", "");
+    let replay = "[tools.old]\nkind = \"replay\"\nsubmission = \"submissions/all.jsonl\"\n\n";
+    let config = format!("{}\n{replay}[scoring]\nprofile = \"karat\"\n", project.read("s/karat.toml"));
+    project.write("s/karat.toml", &config);
     project.write("full/mine", "mine\n");
     project.run("suite twist s --to full").expect_error(4, &["full is not empty"]);
     assert_eq!(project.read("full/mine"), "mine\n");
     project.run("suite twist s --to t --only nothing").expect(2);
     let ran = project.run("suite twist s --to t --only c1").expect(0);
     assert!(ran.err.contains("1 file of submissions and kept proofs"), "{}", ran.err);
+    assert_eq!(project.read("t/karat.toml"), config.replace(replay, ""));
     let files = contents(&project.path("t"));
     assert!(files.contains_key("cases/c1/case.yaml") && files.contains_key("cases/c3/case.yaml"));
     assert!(!files.keys().any(|path| path.starts_with("cases/c2") || path.starts_with("submissions")));

@@ -64,9 +64,12 @@ pub fn definition_lines(language: Language, text: &str) -> Vec<(String, usize)> 
         };
         if is_wanted {
             let mut cursor = placed.node.walk();
-            for child in placed.node.named_children(&mut cursor) {
-                if let Some(name) = defined_name(language, child, text)
-                    && let Some(start) = first_line_with_comments(language, child, &lines)
+            let children: Vec<Node<'_>> = placed.node.named_children(&mut cursor).collect();
+            for (at, child) in children.iter().enumerate() {
+                let before = &children[..at];
+                if let Some(name) = defined_name(language, *child, text)
+                    && !follows_signature(before)
+                    && let Some(start) = first_line_with_comments(language, *child, before, &lines)
                 {
                     found.push((name, start));
                 }
@@ -101,13 +104,12 @@ fn defined_name(language: Language, node: Node<'_>, text: &str) -> Option<String
 }
 
 /// The line that a node begins in, or the comments and attributes directly above it; `None` if it shares its line with another.
-fn first_line_with_comments(language: Language, node: Node<'_>, lines: &[&str]) -> Option<usize> {
+/// `before` are the nodes in front of it.
+fn first_line_with_comments(language: Language, node: Node<'_>, before: &[Node<'_>], lines: &[&str]) -> Option<usize> {
     let mut first = own_lines(node, lines)?.start;
-    let mut above = node.prev_named_sibling();
-    while let Some(comment) = above.filter(|above| is_attached(language, above.kind())) {
-        let Some(range) = own_lines(comment, lines).filter(|range| range.end == first) else { break };
+    for comment in before.iter().rev().take_while(|above| is_attached(language, above.kind())) {
+        let Some(range) = own_lines(*comment, lines).filter(|range| range.end == first) else { break };
         first = range.start;
-        above = comment.prev_named_sibling();
     }
     Some(first)
 }
@@ -176,6 +178,13 @@ fn function_name(language: Language, node: Node<'_>, text: &str) -> Option<(Stri
     }
 }
 
+/// Whether what comes next stands behind the signatures of its overloads, which must stay in front of it.
+fn follows_signature(before: &[Node<'_>]) -> bool {
+    let above = before.iter().rev().find(|own| !own.kind().ends_with("comment"));
+    let inner = above.map(|own| own.child_by_field_name("declaration").unwrap_or(*own));
+    inner.is_some_and(|own| matches!(own.kind(), "function_signature" | "method_signature"))
+}
+
 fn is_attached(language: Language, kind: &str) -> bool {
     kind.ends_with("comment") || (language == Language::Rust && kind == "attribute_item")
 }
@@ -185,7 +194,8 @@ fn runs_in(language: Language, text: &str, lines: &[&str], container: Node<'_>) 
     // The first line of comments and attributes that may belong to the next function, and the line behind them.
     let mut above: Option<Range<usize>> = None;
     let mut cursor = container.walk();
-    for child in container.named_children(&mut cursor) {
+    let children: Vec<Node<'_>> = container.named_children(&mut cursor).collect();
+    for (at, child) in children.iter().copied().enumerate() {
         let own = own_lines(child, lines);
         if is_attached(language, child.kind()) {
             match (own, &mut above) {
@@ -221,6 +231,9 @@ fn runs_in(language: Language, text: &str, lines: &[&str], container: Node<'_>) 
         if let Some(run) = runs.last_mut() {
             run.push(FunctionBlock { key, lines: start..range.end, name, needed });
         }
+        if follows_signature(&children[..at]) {
+            runs.push(Vec::new());
+        }
     }
     let runs = runs.into_iter().filter(|blocks| !blocks.is_empty());
     runs.map(|blocks| FunctionRun { is_free: are_free(&blocks), blocks }).collect()
@@ -242,8 +255,9 @@ fn own_lines(node: Node<'_>, lines: &[&str]) -> Option<Range<usize>> {
 /// Whether functions could stand in any order. A comment in the first line may be one that must be there.
 fn are_free(blocks: &[FunctionBlock]) -> bool {
     let keys: BTreeSet<&String> = blocks.iter().map(|block| &block.key).collect();
-    let names = || blocks.iter().map(|block| &block.name);
-    let needs_other = |block: &FunctionBlock| names().any(|name| *name != block.name && block.needed.contains(name));
+    let names: BTreeSet<&String> = blocks.iter().map(|block| &block.name).collect();
+    let needs_other =
+        |block: &FunctionBlock| block.needed.iter().any(|word| *word != block.name && names.contains(word));
     let is_first = blocks.first().is_some_and(|block| block.lines.start == 0);
     keys.len() == blocks.len() && !is_first && !blocks.iter().any(needs_other)
 }

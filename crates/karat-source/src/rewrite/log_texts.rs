@@ -51,7 +51,9 @@ fn writes_log(language: Language, callee: &str) -> bool {
     let is_logger = matches!(object.as_str(), "log" | "logger" | "logging" | "slog");
     match language {
         Language::JavaScript | Language::TypeScript | Language::Tsx => {
-            (is_logger || object == "console") && matches!(method, "log" | "info" | "warn" | "error" | "debug")
+            // The other functions of the console write to standard output, which somebody may read.
+            is_logger && matches!(method, "log" | "info" | "warn" | "error" | "debug")
+                || object == "console" && matches!(method, "warn" | "error")
         }
         Language::Go => {
             is_logger && matches!(method, "Print" | "Printf" | "Println" | "Info" | "Warn" | "Error" | "Debug")

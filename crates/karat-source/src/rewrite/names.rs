@@ -1,7 +1,8 @@
 //! Which names of a program may be renamed, and renaming them.
 
-use super::roles::{Role, RoleContext, innermost_scope, is_reflective, role};
-use super::walk::visit_placed;
+use super::classes::{Class, find_class, inherits_from_others};
+use super::roles::{Role, RoleContext, innermost_scope, is_reflective, known_from, role};
+use super::walk::{Placed, child_of_kind, text_of, visit_placed};
 use super::words;
 use crate::language::Language;
 use crate::symbols::tree;
@@ -35,6 +36,10 @@ struct NameUse {
     role: Role,
     /// Of a declaration: where it is known.
     scope: Option<Range<usize>>,
+    /// Whether it declares a parameter that callers can name.
+    is_parameter: bool,
+    /// Whether it is the function of a call.
+    is_called: bool,
 }
 
 /// The uses of names in one file.
@@ -46,9 +51,16 @@ struct FileNames<'a> {
     comments: Vec<Range<usize>>,
     /// Words that occur in texts.
     in_texts: BTreeSet<&'a str>,
+    /// Words that occur in texts that are values, and not only documentation.
+    in_values: BTreeSet<&'a str>,
     /// Words that occur elsewhere, such as in the body of a macro.
     elsewhere: BTreeSet<&'a str>,
     is_reflective: bool,
+    /// Whether it calls functions with a collection of named arguments.
+    passes_names: bool,
+    /// Whether it reads names of functions, or asks for functions by names that it computes.
+    reads_names: bool,
+    classes: Vec<Class<'a>>,
 }
 
 /// Finds the names of a program that can be renamed. `own_modules` are the names of its files and folders.
@@ -57,10 +69,9 @@ struct FileNames<'a> {
 pub fn survey_names(files: &[CodeText<'_>], own_modules: &[String]) -> NameSurvey {
     let mut survey = NameSurvey { is_complete: true, ..NameSurvey::default() };
     let mut parsed = Vec::new();
-    let passes_names = files.iter().any(passes_names);
     for file in files {
         survey.words.extend(words(file.text).map(|(_, word)| word.to_owned()));
-        match FileNames::parse(*file, own_modules, passes_names) {
+        match FileNames::parse(*file, own_modules) {
             Some(names) if !names.is_reflective => parsed.push(names),
             _ => survey.is_complete = false,
         }
@@ -86,27 +97,38 @@ enum Renamable {
 
 /// Whether a word can be renamed wherever it is a name of the program.
 fn kind_of(word: &str, files: &[FileNames<'_>]) -> Option<Renamable> {
-    let is_wanted = word.len() > 1 && word.contains(|c: char| c.is_alphabetic()) && !matches!(word, "self" | "cls");
+    // `$` is no part of a word in any text, so nobody could see what refers to such a name.
+    let is_wanted = word.len() > 1
+        && word.contains(|c: char| c.is_alphabetic())
+        && !word.contains('$')
+        && !matches!(word, "self" | "cls");
     if !is_wanted || files.iter().any(|file| file.elsewhere.contains(word)) {
         return None;
     }
     let uses = || files.iter().flat_map(|file| file.uses.get(word).into_iter().flatten());
     let has = |test: fn(&Role) -> bool| uses().any(|own| test(&own.role));
     let is_global = has(|role| *role == Role::Global);
-    let is_local = has(|role| matches!(role, Role::Local { .. } | Role::Shorthand { declares: Some(_) }));
+    let is_taken = has(|role| matches!(role, Role::Taken { .. }));
+    let is_local = has(|role| {
+        matches!(role, Role::Local { .. } | Role::Shorthand { declares: Some(_) } | Role::Taken { declares: Some(_) })
+    });
     if has(|role| *role == Role::Fixed) || !(is_global || is_local) || (is_local && has(|role| *role == Role::Call)) {
         return None;
     }
     if is_global {
         let is_used = has(|role| matches!(role, Role::Reference | Role::Call | Role::Shorthand { .. }));
-        if !is_used || has(|role| *role == Role::Member) || files.iter().any(|file| file.in_texts.contains(word)) {
+        let is_named = files.iter().any(|file| file.in_texts.contains(word));
+        if !is_used || is_taken || is_named || has(|role| *role == Role::Member) || is_read_by_name(word, files) {
             return None;
         }
     }
-    let any_global = |language: Language| {
-        let is_alike = |file: &&FileNames<'_>| file.language == language || is_c(file.language) && is_c(language);
-        files.iter().filter(is_alike).any(|file| file.declares(word))
-    };
+    let is_parameter = uses().any(|own| own.is_parameter);
+    if is_parameter && files.iter().any(|file| file.passes_names || file.in_values.contains(word)) {
+        return None;
+    }
+    let declaring: BTreeSet<Language> =
+        files.iter().filter(|file| file.declares(word)).map(|file| file.language).collect();
+    let any_global = |language: Language| declaring.iter().any(|own| *own == language || is_c(*own) && is_c(language));
     for file in files {
         let reaches = match file.language {
             Language::Python | Language::JavaScript | Language::TypeScript | Language::Tsx => {
@@ -115,17 +137,23 @@ fn kind_of(word: &str, files: &[FileNames<'_>]) -> Option<Renamable> {
             Language::Java => file.declares(word),
             other => any_global(other),
         };
-        let reaches = is_global && reaches;
-        if !file.uses.get(word).into_iter().flatten().all(|own| file.is_bound(word, own, reaches)) {
+        let reaches = |own: &NameUse| is_global && reaches && !file.may_inherit(word, own, files);
+        let scopes = file.scopes(word);
+        if !file.uses.get(word).into_iter().flatten().all(|own| is_bound(own, reaches(own), &scopes)) {
             return None;
         }
     }
     Some(if is_global { Renamable::Global } else { Renamable::Local })
 }
 
-/// Whether code calls functions with a collection of named arguments.
-fn passes_names(file: &CodeText<'_>) -> bool {
-    file.language == Language::Python && (file.text.contains("(**") || file.text.contains(", **"))
+/// Whether a program may ask a function for its name, or for a function by this name. What is only called cannot be asked.
+fn is_read_by_name(word: &str, files: &[FileNames<'_>]) -> bool {
+    let is_value = |own: &NameUse| matches!(own.role, Role::Reference | Role::Shorthand { .. }) && !own.is_called;
+    files.iter().filter(|file| file.reads_names).any(|reader| match reader.language {
+        // A decorator gets the function, too.
+        Language::Python => true,
+        _ => files.iter().any(|file| file.takes_modules() || file.uses.get(word).into_iter().flatten().any(is_value)),
+    })
 }
 
 fn is_c(language: Language) -> bool {
@@ -134,23 +162,28 @@ fn is_c(language: Language) -> bool {
 
 impl<'a> FileNames<'a> {
     /// `None` if the file has errors or is too long.
-    fn parse(file: CodeText<'a>, own_modules: &[String], passes_names: bool) -> Option<Self> {
+    fn parse(file: CodeText<'a>, own_modules: &[String]) -> Option<Self> {
         let CodeText { language, text } = file;
         let tree = tree(language, text)?;
         if tree.root_node().has_error() {
             return None;
         }
-        let context = RoleContext { language, text, own_modules, passes_names };
+        let context = RoleContext { language, text, own_modules };
         let mut names = FileNames {
             language,
             text,
             uses: BTreeMap::new(),
             comments: Vec::new(),
             in_texts: BTreeSet::new(),
+            in_values: BTreeSet::new(),
             elsewhere: BTreeSet::new(),
             is_reflective: false,
+            passes_names: false,
+            reads_names: false,
+            classes: Vec::new(),
         };
         let mut texts: Vec<Range<usize>> = Vec::new();
+        let mut documentation: Vec<Range<usize>> = Vec::new();
         let mut known: BTreeSet<usize> = BTreeSet::new();
         visit_placed(&tree, |placed, ancestors| {
             let range = placed.node.byte_range();
@@ -159,13 +192,26 @@ impl<'a> FileNames<'a> {
                 return false;
             }
             if is_text(language, placed.kind()) {
+                let is_statement =
+                    ancestors.iter().rev().nth(1).is_some_and(|around| around.kind() == "expression_statement");
+                // The examples in it may be run as tests.
+                if is_statement && !text[range.clone()].contains(">>>") {
+                    documentation.push(range.clone());
+                }
                 texts.push(range);
                 return false;
             }
+            names.classes.extend(find_class(language, placed, text));
+            names.passes_names |= language == Language::Python
+                && placed.kind() == "dictionary_splat"
+                && ancestors.last().is_some_and(|around| around.kind() == "argument_list");
+            names.reads_names |= reads_name(language, placed, ancestors, text);
             let Some(role) = role(&context, placed, ancestors) else { return true };
             let word = &text[range.clone()];
             let outer = match role {
-                Role::Local { outer } | Role::Shorthand { declares: Some(outer) } => Some(outer),
+                Role::Local { outer }
+                | Role::Shorthand { declares: Some(outer) }
+                | Role::Taken { declares: Some(outer) } => Some(outer),
                 _ => None,
             };
             let scope = outer.and_then(|outer| innermost_scope(language, &ancestors[..outer]));
@@ -173,8 +219,14 @@ impl<'a> FileNames<'a> {
             let role = if outer.is_some() && scope.is_none() { Role::Fixed } else { role };
             names.is_reflective |= is_reflective(language, word);
             known.insert(range.start);
-            let scope = scope.map(|placed| placed.node.byte_range());
-            names.uses.entry(word).or_default().push(NameUse { range, role, scope });
+            let is_parameter = language == Language::Python
+                && scope.is_some_and(|scope| {
+                    let mut within = ancestors.iter().rev().take_while(|own| own.node.id() != scope.node.id());
+                    within.any(|own| matches!(own.kind(), "parameters" | "lambda_parameters"))
+                });
+            let is_called = placed.field == Some("function");
+            let scope = scope.map(|own| known_from(language, ancestors, own)..own.node.end_byte());
+            names.uses.entry(word).or_default().push(NameUse { range, role, scope, is_parameter, is_called });
             false
         });
         for (start, word) in words(text) {
@@ -187,6 +239,9 @@ impl<'a> FileNames<'a> {
             }
             if is_within(&texts) {
                 names.in_texts.insert(word);
+                if !is_within(&documentation) {
+                    names.in_values.insert(word);
+                }
                 // `format!("{name}")` refers to a variable.
                 if language == Language::Rust && text[..start].ends_with('{') {
                     names.elsewhere.insert(word);
@@ -195,7 +250,30 @@ impl<'a> FileNames<'a> {
                 names.elsewhere.insert(word);
             }
         }
+        if language == Language::Rust {
+            names.elsewhere.extend(texts.iter().flat_map(|range| counted_words(&text[range.clone()])));
+        }
         Some(names)
+    }
+
+    /// Whether it takes other modules as a whole.
+    fn takes_modules(&self) -> bool {
+        let is_script = matches!(self.language, Language::JavaScript | Language::TypeScript | Language::Tsx);
+        is_script && ["import *", "import(", "require("].iter().any(|text| self.text.contains(text))
+    }
+
+    /// Whether a use of a global may mean a function that a class inherits from one that is not part of the program.
+    fn may_inherit(&self, word: &str, own: &NameUse, files: &[FileNames<'_>]) -> bool {
+        let classes = || files.iter().flat_map(|file| &file.classes);
+        let declares = |class: &Class<'_>| {
+            let mut uses = self.uses.get(word).into_iter().flatten();
+            uses.any(|other| other.role == Role::Global && class.range.contains(&other.range.start))
+        };
+        let mut around: Vec<&Class<'_>> =
+            self.classes.iter().filter(|class| class.range.contains(&own.range.start)).collect();
+        around.sort_by_key(|class| std::cmp::Reverse(class.range.start));
+        let inner = around.into_iter().take_while(|class| !declares(class));
+        inner.into_iter().any(|class| inherits_from_others(class, &classes))
     }
 
     fn declares(&self, word: &str) -> bool {
@@ -210,19 +288,67 @@ impl<'a> FileNames<'a> {
         self.uses.get(word).into_iter().flatten().any(|own| own.role == role)
     }
 
-    /// Whether a use of a word means something that the program declares; `reaches` says whether globals of this name are known.
-    fn is_bound(&self, word: &str, own: &NameUse, reaches: bool) -> bool {
-        match own.role {
-            Role::Member | Role::Global | Role::Local { .. } => true,
-            Role::Import | Role::Call => reaches,
-            Role::Fixed => false,
-            Role::Reference | Role::Shorthand { .. } => {
-                let all = self.uses.get(word).into_iter().flatten();
-                let mut scopes = all.filter_map(|other| other.scope.as_ref());
-                reaches || scopes.any(|scope| scope.contains(&own.range.start))
+    /// Where any local variable of a name is known, from top to bottom and without overlaps.
+    fn scopes(&self, word: &str) -> Vec<Range<usize>> {
+        let mut all: Vec<Range<usize>> =
+            self.uses.get(word).into_iter().flatten().filter_map(|own| own.scope.clone()).collect();
+        all.sort_by_key(|scope| scope.start);
+        let mut merged: Vec<Range<usize>> = Vec::new();
+        for scope in all {
+            match merged.last_mut() {
+                Some(last) if scope.start <= last.end => last.end = last.end.max(scope.end),
+                _ => merged.push(scope),
             }
         }
+        merged
     }
+}
+
+/// Whether a use of a word means something that the program declares; `reaches` says whether globals of this name are known, and
+/// `scopes` where locals are.
+fn is_bound(own: &NameUse, reaches: bool, scopes: &[Range<usize>]) -> bool {
+    match own.role {
+        Role::Member | Role::Global | Role::Local { .. } => true,
+        Role::Shorthand { declares: Some(_) } | Role::Taken { declares: Some(_) } => true,
+        Role::Import | Role::Call | Role::Repeated => reaches,
+        Role::Fixed => false,
+        Role::Reference | Role::Shorthand { .. } | Role::Taken { .. } => {
+            let at = own.range.start;
+            let behind = scopes.partition_point(|scope| scope.start <= at);
+            reaches || behind.checked_sub(1).is_some_and(|before| scopes[before].contains(&at))
+        }
+    }
+}
+
+/// Whether code reads the name of a function, or asks for one by a name that it computes.
+fn reads_name(language: Language, placed: Placed<'_>, ancestors: &[Placed<'_>], text: &str) -> bool {
+    let Some(parent) = ancestors.last() else { return false };
+    match (language, placed.kind(), placed.field) {
+        (Language::Python, "identifier", Some("attribute")) => {
+            let object = parent.node.child_by_field_name("object").map_or("", |object| text_of(object, text));
+            let is_class = object == "cls" || object.starts_with("type(") || object.ends_with("__class__");
+            matches!(text_of(placed.node, text), "__name__" | "__qualname__") && !is_class
+        }
+        (Language::Python, "identifier", Some("function")) if text_of(placed.node, text) == "getattr" => {
+            let name = parent.node.child_by_field_name("arguments").and_then(|arguments| arguments.named_child(1));
+            !name.is_some_and(|name| name.kind() == "string" && child_of_kind(name, "interpolation").is_none())
+        }
+        (Language::JavaScript | Language::TypeScript | Language::Tsx, "property_identifier", Some("property")) => {
+            text_of(placed.node, text) == "name"
+        }
+        _ => false,
+    }
+}
+
+/// The words that stand for a width or a precision in a format, such as `{:width$}`.
+fn counted_words(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices('$').map(|(end, _)| {
+        let before = &text[..end];
+        let start = before
+            .rfind(|c: char| c != '_' && !c.is_alphanumeric())
+            .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
+        before[start..].trim_start_matches(|c: char| c.is_ascii_digit())
+    })
 }
 
 /// Nodes whose content is text, not code.
@@ -263,13 +389,15 @@ pub struct Renaming {
 impl Renaming {
     /// What has to be replaced in a file, from top to bottom; nothing if it cannot be parsed.
     pub fn splices(&self, file: CodeText<'_>, own_modules: &[String]) -> Vec<(Range<usize>, String)> {
-        let Some(found) = FileNames::parse(file, own_modules, false) else { return Vec::new() };
+        let Some(found) = FileNames::parse(file, own_modules) else { return Vec::new() };
         let mut splices = Vec::new();
         for (old, new) in &self.names {
             for own in found.uses.get(old.as_str()).into_iter().flatten() {
                 match own.role {
                     Role::Member | Role::Fixed => {}
-                    Role::Shorthand { .. } => splices.push((own.range.clone(), format!("{old}: {new}"))),
+                    Role::Shorthand { .. } | Role::Taken { .. } => {
+                        splices.push((own.range.clone(), format!("{old}: {new}")))
+                    }
                     _ => splices.push((own.range.clone(), new.clone())),
                 }
             }

@@ -19,8 +19,12 @@ pub(super) enum Role {
     Import,
     /// It refers to a function, where functions and variables have separate names.
     Call,
+    /// It repeats the declaration of a global that is defined elsewhere.
+    Repeated,
     /// It names both a member and a variable: `{ name }` for `{ name: name }`. With a scope, it declares the variable.
     Shorthand { declares: Option<usize> },
+    /// The same where it takes a value out of an object, which may be a module.
+    Taken { declares: Option<usize> },
     /// It names something that is reached through something else, and can never be a local variable.
     Member,
     /// It must stay as it is.
@@ -33,8 +37,6 @@ pub(super) struct RoleContext<'a> {
     pub(super) text: &'a str,
     /// The names of the folders and files that imports can name.
     pub(super) own_modules: &'a [String],
-    /// Whether the program passes arguments whose names are computed, as in `f(**values)`.
-    pub(super) passes_names: bool,
 }
 
 /// The role of a node that is a name; `None` for every other node. Ancestors are the outermost first.
@@ -176,6 +178,26 @@ fn scope_kinds(language: Language) -> &'static [&'static str] {
 pub(super) fn innermost_scope<'t>(language: Language, ancestors: &[Placed<'t>]) -> Option<Placed<'t>> {
     let kinds = scope_kinds(language);
     ancestors.iter().rev().find(|placed| kinds.contains(&placed.kind())).copied()
+}
+
+/// Where a variable that is declared in a scope begins to be known. In its own declaration, its name may mean something else.
+pub(super) fn known_from(language: Language, ancestors: &[Placed<'_>], scope: Placed<'_>) -> usize {
+    let declaring: &[&str] = match language {
+        Language::Go => &["short_var_declaration", "var_spec", "const_spec", "range_clause", "receive_statement"],
+        Language::Rust => &["let_declaration", "let_condition"],
+        Language::Ruby => &["assignment", "operator_assignment", "exception_variable"],
+        _ => &[],
+    };
+    let mut within = ancestors.iter().rev().take_while(|own| own.node.id() != scope.node.id());
+    if let Some(declaration) = within.find(|own| declaring.contains(&own.kind())) {
+        return declaration.node.end_byte();
+    }
+    match (language, scope.kind()) {
+        (Language::Go, "type_switch_statement") | (Language::Rust, "for_expression") => {
+            scope.node.child_by_field_name("value").map_or(scope.node.start_byte(), |value| value.end_byte())
+        }
+        _ => scope.node.start_byte(),
+    }
 }
 
 /// Whether names of a file may be computed while it runs, so that none of them can be changed.

@@ -416,7 +416,7 @@ fn imports_and_log_texts_are_found() {
         let paths: Vec<String> = imported_files(language, text).into_iter().map(|import| import.path).collect();
         assert_eq!(paths, expect, "{language:?}");
     };
-    check(Language::Python, "from a.b import c\nfrom .d import e\nimport f.g\n", &["a.b", "d"]);
+    check(Language::Python, "from a.b import c\nfrom .d import e\nimport f.g\n", &["a.b", ".d"]);
     check(
         Language::JavaScript,
         "import a from \"./a.js\";\nexport { b } from './b';\nconst c = require(\"./c\");\nconst d = \"./d\";\n",
@@ -430,4 +430,176 @@ fn imports_and_log_texts_are_found() {
         .map(|own| own.text)
         .collect();
     assert_eq!(texts, ["started %s"]);
+    let script = "console.log(\"shown to all\");\nconsole.info(\"shown, too\");\nconsole.warn(\"only logged\");\n";
+    let texts: Vec<String> = log_texts(Language::JavaScript, script).into_iter().map(|own| own.text).collect();
+    assert_eq!(texts, ["only logged"], "the others write to standard output");
+}
+
+fn globals(language: Language, texts: &[&str]) -> Vec<String> {
+    let found = survey(language, texts);
+    assert!(found.is_complete, "{texts:?}");
+    found.globals.into_iter().collect()
+}
+
+fn locals(language: Language, text: &str) -> Vec<String> {
+    let found = survey(language, &[text]);
+    assert!(found.is_complete, "{text}");
+    found.locals.into_iter().collect()
+}
+
+#[test]
+fn variables_are_not_known_in_their_own_declaration() {
+    let go = "package a\n\nimport \"net/url\"\n\nfunc parse(raw string, rows []int) error {\n\turl, err := url.Parse(raw)\n\t\
+              len := len(rows)\n\tvar cap = cap(rows)\n\tfor _, list := range list {\n\t\tuse(list)\n\t}\n\t\
+              if copy := copy(rows, rows); copy > 0 {\n\t\treturn nil\n\t}\n\tswitch kind := kind.(type) {\n\tdefault:\n\t\tuse(kind)\n\t}\n\t\
+              if next := err; next != nil {\n\t\treturn next\n\t}\n\tuse(url, len, cap)\n\treturn err\n}\n";
+    assert_eq!(locals(Language::Go, go), ["err", "next", "raw", "rows"]);
+    let ruby = "class A\n  def f(rows)\n    puts(width)\n    width = rows.length\n    label = label\n    total = rows.sum\n    \
+                rows.each do |row|\n      total += row\n    end\n    total\n  rescue IOError => problem\n    warn(problem)\n  end\nend\n";
+    assert_eq!(locals(Language::Ruby, ruby), ["problem", "row", "rows", "total"]);
+    let rust = "use super::*;\n\nfn f(rows: &[u8]) -> usize {\n    let count = count(rows);\n    let left = 1;\n    \
+                let left = left + count;\n    for item in item(rows) {\n        use_it(item);\n    }\n    left\n}\n";
+    assert_eq!(locals(Language::Rust, rust), ["left", "rows"]);
+}
+
+#[test]
+fn what_is_taken_out_of_a_module_keeps_its_name() {
+    let module =
+        "export function parse(rows) {\n  return rows;\n}\n\nexport function other() {\n  return parse([]);\n}\n";
+    let taken =
+        "export async function load(kind) {\n  const { parse } = await import(\"./a.js\");\n  return parse(kind);\n}\n";
+    assert_eq!(globals(Language::JavaScript, &[module, taken]), [""; 0]);
+    let own = "export function load(kind) {\n  const { rows } = kind;\n  return rows;\n}\n";
+    assert_eq!(globals(Language::JavaScript, &[module, own]), ["parse"]);
+}
+
+#[test]
+fn names_of_other_programs_stay() {
+    let c = "extern int counter;\nint helper(int value);\nint twice(int value);\n\nint twice(int value)\n{\n    \
+             return helper(value) + counter;\n}\n\nint local(void)\n{\n    return twice(1);\n}\n";
+    assert_eq!(globals(Language::C, &[c]), ["twice"]);
+    let cpp = "extern \"C\" {\nint plug(int value) { return value; }\n}\n\nint own(int value) { return plug(value); }\n\n\
+               int use() { return own(1); }\n";
+    assert_eq!(globals(Language::Cpp, &[cpp]), ["own"]);
+    let ts = "declare function track(name: string): void;\ndeclare const VERSION: string;\nconst LIMIT = 1;\n\n\
+              export function show() {\n  track(VERSION + LIMIT);\n}\n";
+    assert_eq!(globals(Language::TypeScript, &[ts]), ["LIMIT"]);
+}
+
+#[test]
+fn inherited_names_stay() {
+    let solidity = |base: &str| {
+        format!(
+            "pragma solidity ^0.8.20;\n\ncontract Own {{\n    function _mint(uint256 amount) internal pure returns (uint256) {{\n        \
+             return amount;\n    }}\n\n    function give() external pure returns (uint256) {{\n        return _mint(1);\n    }}\n}}\n\n\
+             contract Coin is {base} {{\n    function grant() external {{\n        _mint(1);\n    }}\n}}\n"
+        )
+    };
+    assert_eq!(globals(Language::Solidity, &[&solidity("Own")]), ["_mint"]);
+    assert_eq!(globals(Language::Solidity, &[&solidity("ERC20")]), [""; 0]);
+    let java = |base: &str| {
+        format!(
+            "class Outer {{\n    private int helper() {{ return 1; }}\n    int run() {{ return helper(); }}\n    \
+             class Inner {base} {{\n        int go() {{ return helper(); }}\n    }}\n}}\n"
+        )
+    };
+    assert_eq!(globals(Language::Java, &[&java("")]), ["helper"]);
+    assert_eq!(globals(Language::Java, &[&java("extends External")]), [""; 0]);
+    let cpp = |base: &str| {
+        format!(
+            "struct Known {{ int size; }};\n\nint pick(int value) {{ return value; }}\n\nint twice() {{ return pick(1); }}\n\n\
+             class Queue : public {base} {{\n    int take() {{ return pick(2); }}\n}};\n"
+        )
+    };
+    assert_eq!(globals(Language::Cpp, &[&cpp("Known")]), ["pick"]);
+    assert_eq!(globals(Language::Cpp, &[&cpp("lib::Base")]), [""; 0]);
+}
+
+#[test]
+fn fields_and_widths_in_macros_stay() {
+    let text = "fn f(size: usize, kind: u8, width: usize, depth: usize, other: usize) {\n    \
+                println!(\"{:?} {:>width$} {:0depth$} {}\", Frame { size, kind }, 1, 2, other);\n    \
+                assert_eq!(other, size + width + depth + usize::from(kind));\n}\n";
+    assert_eq!(locals(Language::Rust, text), ["other"]);
+}
+
+#[test]
+fn names_that_are_said_or_read_stay() {
+    let splat = "def f(limit, rows):\n    return rows[:limit]\n\n\ndef g(values):\n    found = f(\n        **values)\n    return found\n";
+    assert_eq!(locals(Language::Python, splat), ["found"]);
+    let power = "def f(limit, rows):\n    return rows[(limit) **2]\n";
+    assert_eq!(locals(Language::Python, power), ["limit", "rows"]);
+    let said = "def f(limit, rows):\n    \"\"\"Cuts rows.\"\"\"\n    return rows[:limit]\n\n\nKEYS = [\"limit\"]\n";
+    assert_eq!(locals(Language::Python, said), ["rows"]);
+    let python = |read: &str| {
+        format!("def handle(row):\n    return row\n\n\ndef other(row):\n    return handle(row), {read}\n\n\nother(1)\n")
+    };
+    for (read, expect) in [
+        ("__name__", &["handle", "other"][..]),
+        ("type(row).__name__", &["handle", "other"]),
+        ("getattr(row, \"size\")", &["handle", "other"]),
+        ("row.__name__", &[]),
+        ("row.__qualname__", &[]),
+        ("getattr(row, \"on_\" + row)", &[]),
+    ] {
+        assert_eq!(globals(Language::Python, &[&python(read)]), expect, "{read}");
+    }
+    let script = "register(handle);\nonly(1);\n\nfunction handle(row) {\n  return row;\n}\n\nfunction only(row) {\n  \
+                  return handle(row);\n}\n\nfunction register(own) {\n  return own.READ;\n}\n";
+    assert_eq!(globals(Language::JavaScript, &[&script.replace("READ", "size")]), ["handle", "only", "register"]);
+    assert_eq!(globals(Language::JavaScript, &[&script.replace("READ", "name")]), ["only", "register"]);
+    let dollar = "export function f(row$, $el, plain) {\n  const total$ = row$ + $el;\n  return total$ + plain;\n}\n";
+    assert_eq!(locals(Language::JavaScript, dollar), ["plain"]);
+}
+
+#[test]
+fn overloads_stay_with_their_implementation() {
+    let text = "const x = 1;\nexport function a(v: string): void;\n// More.\nexport function a(v: unknown): void {}\n\
+                export function b(): void {}\nexport function c(): void {}\n";
+    let runs: Vec<Vec<String>> = function_runs(Language::TypeScript, text)
+        .into_iter()
+        .map(|run| run.blocks.into_iter().map(|block| block.key).collect())
+        .collect();
+    assert_eq!(runs, [vec!["a"], vec!["b", "c"]]);
+    let found: Vec<String> = definition_lines(Language::TypeScript, text).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(found, ["b", "c"]);
+    let class = "class A {\n  a(v: string): void;\n  a(v: unknown): void {}\n  b(): void {}\n}\n";
+    assert_eq!(function_runs(Language::TypeScript, class)[0].blocks.len(), 1);
+}
+
+#[test]
+fn computed_imports_are_found() {
+    let check = |language: Language, text: &str, expect: bool| {
+        assert!(parses(language, text), "{text}");
+        assert_eq!(computes_imports(language, text), expect, "{text}");
+    };
+    for (text, expect) in [
+        ("import a from \"./a.js\";\nconst b = require(\"./b\");\nconst c = await import(\"./c.js\");\n", false),
+        ("if (require.main === module) run(import.meta.url);\n", false),
+        ("const a = await import(`./handlers/${kind}.mjs`);\n", true),
+        ("const a = require(path.join(folder, kind));\n", true),
+        ("const load = require;\n", true),
+        ("module.require(kind);\n", true),
+    ] {
+        check(Language::JavaScript, text, expect);
+    }
+    for (text, expect) in [
+        ("from importlib import import_module\nimport importlib\nimportlib.import_module(\"a.b\")\n", false),
+        ("import importlib\nimportlib.import_module(\"plugins.\" + kind)\n", true),
+        ("import importlib\nimportlib.import_module(f\"plugins.{kind}\")\n", true),
+        ("from importlib import import_module as load\nload(kind)\n", true),
+        ("__import__(kind)\n", true),
+        ("import runpy\nrunpy.run_path(path)\n", true),
+    ] {
+        check(Language::Python, text, expect);
+    }
+    for (text, expect) in [
+        ("require \"json\"\nrequire_relative \"a/b\"\nYAML.load(text)\nautoload :A, \"a\"\n", false),
+        ("require_relative \"a/#{kind}\"\n", true),
+        ("Dir[\"*.rb\"].each { |file| require file }\n", true),
+    ] {
+        check(Language::Ruby, text, expect);
+    }
+    check(Language::C, "#include <a.h>\n#include \"b.h\"\n", false);
+    check(Language::C, "#include CONFIG\n", true);
 }

@@ -9,7 +9,7 @@ use axum::extract::{Path, State as Shared};
 use axum::http::StatusCode;
 use karat::label::context::LabelContext;
 use karat::suite::adopt::{Proposal, adopt, as_yaml, origin};
-use karat_io::atomic_write;
+use karat::suite::write::write_below;
 use karat_store::label::Subject;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ pub(super) async fn add(
         let changed = changed.map_err(|error| conflict(format!("{}.", error.to_string().trim_end_matches('.'))))?;
         let mut files = Vec::new();
         for (path, text) in &changed {
-            atomic_write::write(&root.join(path), &mut |out| out.write_all(text.as_bytes()))
+            write_below(&root, path, text.as_bytes())
                 .map_err(|error| conflict(format!("Could not write {path} ({error}); nothing was changed.")))?;
             files.push(path);
         }

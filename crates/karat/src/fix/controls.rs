@@ -108,13 +108,11 @@ impl Controls<'_> {
         Ok(Some(control))
     }
 
-    /// A control depends on the proof and on the programs of this machine that it uses. `None` if these are unknown.
+    /// A control depends on the proof, on its isolation and on the programs of this machine that it uses. `None` if these are unknown.
     fn key(&self, proof: &ProofTask<'_>) -> Result<Option<String>> {
-        let programs = match self.runner.toolchain(proof.case)? {
-            Some(toolchain) => Some(toolchain),
-            None => self.runner.program(proof.proof).map(|path| path.display().to_string()),
-        };
+        let programs = self.runner.programs(proof.case, proof.proof)?;
         let subject = proof.subject.as_ref().ok();
-        Ok(subject.zip(programs).map(|parts| KeptResults::key(&("control", parts))))
+        let isolation = self.runner.isolation().as_str();
+        Ok(subject.zip(programs).map(|parts| KeptResults::key(&("control", isolation, parts))))
     }
 }

@@ -1,14 +1,13 @@
 //! What is kept of fixers: a file for each result in the store's folder, named after a hash of everything that it depends on.
 
 use crate::failure::{Failure, Result};
-use crate::tool::placeholders::fill;
+use crate::suite::write::write_below;
 use karat_format::run::ToolFactsV1;
 use karat_format::tool::ToolManifestV1;
-use karat_io::atomic_write;
 use karat_store::StoreLocation;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
@@ -23,10 +22,12 @@ pub(super) struct KeptResults {
 impl KeptResults {
     /// Those beside a store; of a store on a server in the user's cache.
     pub(super) fn open(store: &StoreLocation) -> Result<Self> {
-        let folder = store.local_folder().join(FOLDER);
+        let store = store.local_folder();
+        let folder = store.join(FOLDER);
+        let failed = |error| Failure::unwritten(folder.display(), error);
+        fs::create_dir_all(&store).map_err(failed)?;
         // Like the store itself, they belong to this machine.
-        let made = fs::create_dir_all(&folder).and_then(|()| fs::write(folder.join(".gitignore"), "*\n"));
-        made.map_err(|error| Failure::unwritten(folder.display(), error))?;
+        write_below(&store, &format!("{FOLDER}/.gitignore"), b"*\n").map_err(failed)?;
         Ok(Self { folder })
     }
 
@@ -37,37 +38,51 @@ impl KeptResults {
 
     /// What is kept under a key. A file that cannot be read is made again.
     pub(super) fn read<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
-        serde_json::from_slice(&fs::read(self.file(key)).ok()?).ok()
+        serde_json::from_slice(&fs::read(self.folder.join(Self::name(key))).ok()?).ok()
     }
 
     pub(super) fn write(&self, key: &str, value: &impl Serialize) -> Result<()> {
-        let path = self.file(key);
+        let name = Self::name(key);
         let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
         text.push('\n');
-        atomic_write::write(&path, &mut |out| out.write_all(text.as_bytes()))
-            .map_err(|error| Failure::unwritten(path.display(), error))
+        write_below(&self.folder, &name, text.as_bytes())
+            .map_err(|error| Failure::unwritten(self.folder.join(&name).display(), error))
     }
 
-    fn file(&self, key: &str) -> PathBuf {
-        self.folder.join(format!("{key}.json"))
+    fn name(key: &str) -> String {
+        format!("{key}.json")
     }
 }
 
-/// A hash of all that a fixer is: its manifest, model, version and program, and the files that its command names.
+/// A hash of all that a fixer is: its manifest, model, version, program and isolation, and the files that its commands and variables
+/// name.
 pub(super) fn hash_fixer(manifest: &ToolManifestV1, model: Option<&str>, facts: &ToolFactsV1) -> String {
-    let folder =
-        manifest.manifest_dir.iter().map(|folder| ("manifest_dir", folder.clone())).collect::<BTreeMap<_, _>>();
-    let words = manifest.command.iter().filter_map(|word| fill(word, &folder).ok()).map(PathBuf::from);
-    let named = words.filter(|path| path.is_absolute()).chain(facts.program.as_ref().map(PathBuf::from));
+    let folder = manifest.manifest_dir.as_deref().filter(|folder| !folder.is_empty());
+    let words = manifest.command.iter().chain(&manifest.setup).chain(manifest.env.values());
+    let named = words.flat_map(|word| named_files(word, folder)).chain(facts.program.as_ref().map(PathBuf::from));
     let files: BTreeSet<PathBuf> = named.filter(|path| path.is_file()).collect();
     let contents: Vec<Option<String>> =
         files.iter().map(|path| fs::read(path).ok().map(|bytes| karat_io::content_hash(&bytes))).collect();
-    KeptResults::key(&(manifest, model, &facts.version, contents))
+    KeptResults::key(&(manifest, model, &facts.version, facts.isolation_kind, contents))
+}
+
+/// The files that a word names: as a whole, or below the manifest's folder in any part of it, as in `--prompt={manifest_dir}/a.txt`.
+fn named_files(word: &str, folder: Option<&str>) -> Vec<PathBuf> {
+    let word = folder.map_or_else(|| word.to_owned(), |folder| word.replace("{manifest_dir}", folder));
+    let mut files: Vec<PathBuf> = Some(PathBuf::from(&word)).filter(|path| path.is_absolute()).into_iter().collect();
+    for (start, folder) in folder.into_iter().flat_map(|folder| word.match_indices(folder)) {
+        // Where the path ends is not known, so the longest one that exists is taken.
+        let ends = word[start..].char_indices().map(|(at, c)| start + at + c.len_utf8()).rev();
+        let mut paths = ends.take_while(|end| *end > start + folder.len()).map(|end| PathBuf::from(&word[start..end]));
+        files.extend(paths.find(|path| path.is_file()));
+    }
+    files
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use karat_format::run::IsolationV1;
 
     #[test]
     fn changed_script_makes_another_fixer() {
@@ -89,5 +104,56 @@ mod tests {
         fs::write(&script, "two").unwrap();
         let after = hashes();
         assert!(before[0] != after[0] && before[1] != after[1]);
+    }
+
+    #[test]
+    fn links_in_a_store_are_not_written_through() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, mine) = (folder.path().join("store"), folder.path().join("mine"));
+        fs::create_dir_all(store.join(FOLDER)).unwrap();
+        fs::write(&mine, "mine").unwrap();
+        let location = StoreLocation::from(store.as_path());
+        let ignore = store.join(FOLDER).join(".gitignore");
+        std::os::unix::fs::symlink(&mine, &ignore).unwrap();
+        assert!(KeptResults::open(&location).is_err());
+        fs::remove_file(&ignore).unwrap();
+        let kept = KeptResults::open(&location).unwrap();
+        std::os::unix::fs::symlink(&mine, store.join(FOLDER).join("k.json")).unwrap();
+        assert!(kept.write("k", &1).is_err());
+        fs::remove_dir_all(store.join(FOLDER)).unwrap();
+        fs::create_dir(folder.path().join("other")).unwrap();
+        std::os::unix::fs::symlink(folder.path().join("other"), store.join(FOLDER)).unwrap();
+        assert!(KeptResults::open(&location).is_err());
+        assert_eq!(fs::read_dir(folder.path().join("other")).unwrap().count(), 0);
+        assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
+    }
+
+    #[test]
+    fn changed_files_and_isolation_make_another_fixer() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        for name in ["prompt.txt", "rules é.txt", "key.json", "set-up.sh", "unnamed"] {
+            write(name, "one");
+        }
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let manifest = ToolManifestV1 {
+            command: words(&["sh", "--files={manifest_dir}/prompt.txt,{manifest_dir}/rules é.txt:{model}"]),
+            env: [("KEYS".to_owned(), "x:{manifest_dir}/key.json".to_owned())].into(),
+            setup: words(&["sh", "{manifest_dir}/set-up.sh"]),
+            manifest_dir: Some(folder.path().display().to_string()),
+            ..ToolManifestV1::default()
+        };
+        let mut facts = ToolFactsV1::default();
+        let mut seen = vec![hash_fixer(&manifest, None, &facts)];
+        write("unnamed", "two");
+        assert_eq!(seen[0], hash_fixer(&manifest, None, &facts));
+        for name in ["prompt.txt", "rules é.txt", "key.json", "set-up.sh"] {
+            write(name, "two");
+            let hash = hash_fixer(&manifest, None, &facts);
+            assert!(!seen.contains(&hash), "{name}");
+            seen.push(hash);
+        }
+        facts.isolation_kind = Some(IsolationV1::Process);
+        assert!(!seen.contains(&hash_fixer(&manifest, None, &facts)));
     }
 }

@@ -16,7 +16,7 @@ use crate::score::{ScoreRequest, Scored, score};
 use crate::scratch::make_scratch;
 use crate::suite::LoadedSuite;
 use crate::suite::prove::execute::ProofRunner;
-use crate::suite::prove::{ProofTask, tasks};
+use crate::suite::prove::{ProofTask, proof_isolation, tasks};
 use crate::tool::run_context::RunContext;
 use controls::{Controls, run_controls};
 use karat_core::finding::Finding;
@@ -73,6 +73,8 @@ struct Reported<'s> {
 
 /// Hands every finding that reports a golden with a proof to a fixer, and has the proof decide.
 pub fn fix(request: &FixRequest, observer: &mut dyn EvaluateObserver, progress: &dyn FixProgress) -> Result<Fixed> {
+    // Known before a judge is asked.
+    proof_isolation(request.run.isolation)?;
     let mut scored = score(&request.score, observer.judge())?;
     let report = measure(request, &scored, observer, progress)?;
     for tool in &mut scored.scoring.report.tools {
@@ -222,8 +224,10 @@ fn run_repairs(
     cancel: &Cancel,
     progress: &dyn FixProgress,
 ) -> Result<Vec<FixResult>> {
-    let tasks: Vec<RepairTask<'_>> =
-        reported.iter().map(|reported| repairs.task(&proofs[reported.proof], reported.finding)).collect();
+    let tasks: Vec<RepairTask<'_>> = reported
+        .iter()
+        .map(|reported| repairs.task(&proofs[reported.proof], reported.finding))
+        .collect::<Result<_>>()?;
     let mut by_key: BTreeMap<&str, FixResult> = BTreeMap::new();
     let mut open: BTreeMap<&str, usize> = BTreeMap::new();
     for (index, task) in tasks.iter().enumerate() {

@@ -49,11 +49,12 @@ impl FixResult {
 }
 
 impl Repairs<'_> {
-    pub(super) fn task<'t>(&self, proof: &'t ProofTask<'t>, finding: &Finding) -> RepairTask<'t> {
+    pub(super) fn task<'t>(&self, proof: &'t ProofTask<'t>, finding: &Finding) -> Result<RepairTask<'t>> {
         let finding = FindingV1 { id: FINDING_ID.to_owned(), ..FindingV1::from(finding) };
         let subject = proof.subject.as_ref().ok();
-        let key = KeptResults::key(&("fix", &self.fixer_hash, &finding, subject));
-        RepairTask { proof, finding, key }
+        let programs = self.runner.programs(proof.case, proof.proof)?;
+        let key = KeptResults::key(&("fix", &self.fixer_hash, &finding, subject, programs));
+        Ok(RepairTask { proof, finding, key })
     }
 
     /// What is kept of a finding.
@@ -65,7 +66,8 @@ impl Repairs<'_> {
     /// Repairs a finding and keeps the result; `None` if it was cancelled.
     pub(super) fn run(&self, task: &RepairTask<'_>) -> Result<Option<FixResult>> {
         let Some(result) = self.repair(task)? else { return Ok(None) };
-        if result.verdict != FixVerdictV1::Unavailable {
+        // An outage passes, and a proof may be stopped by what this machine is short of.
+        if !matches!(result.verdict, FixVerdictV1::Unavailable | FixVerdictV1::Broken) {
             self.kept.write(&task.key, &result)?;
         }
         Ok(Some(result))

@@ -1,6 +1,7 @@
 //! Carries a suite's goldens from one revision of a git repository to another.
 
 use super::edit::{Edit, apply};
+use super::write::write_changed;
 use super::{LoadedSuite, load_suite};
 use crate::failure::{Failure, Result};
 use karat_core::golden::Golden;
@@ -43,14 +44,14 @@ pub fn drift_suite(request: &DriftRequest) -> Result<DriftReport> {
 }
 
 impl DriftReport {
-    /// The suite's files with the new locations, and their texts. Nothing is written.
-    pub fn changed_files(&self) -> Result<Vec<(PathBuf, String)>> {
+    /// Writes the new locations to the suite's files, and returns these.
+    pub fn write(&self) -> Result<Vec<PathBuf>> {
         let Files::Disk(root) = &self.loaded.files else {
             return Err(Failure::usage("a built-in suite is read-only; copy it first"));
         };
         let edits: Vec<Edit> = self.outcomes.iter().flat_map(|outcome| edits(&self.loaded, outcome)).collect();
         let changed = apply(&self.loaded, &edits).map_err(|error| Failure::io(root.display(), error))?;
-        Ok(changed.into_iter().map(|(path, text)| (root.join(path), text)).collect())
+        write_changed(root, &changed)
     }
 }
 

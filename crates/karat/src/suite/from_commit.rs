@@ -3,6 +3,7 @@
 use super::init::case_schema_link;
 use super::left_out_notes;
 use super::objects::{LeftOut, ObjectWriter, TreeError, is_safe_path};
+use super::package::make_parents;
 use super::yaml_text::{block_or_quoted, quoted};
 use crate::failure::{Failure, Result};
 use karat_core::ids::CaseId;
@@ -154,7 +155,8 @@ impl CaseSkeleton {
             let message = format!("{}: this case already exists; give another id, or remove it first", case.display());
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
         }
-        fs::create_dir_all(&cases)?;
+        fs::create_dir_all(suite_dir)?;
+        make_parents(suite_dir, Path::new("cases/case"))?;
         let aside = suite_dir.join(format!(".karat-unfinished-{}-{}", self.id, std::process::id()));
         fs::create_dir(&aside)?;
         if let Err(error) =

@@ -1,8 +1,8 @@
 //! A small working suite of either kind to start from, with the schemas by which editors check and complete its files.
 
+use super::write::write_below;
 use karat_format::config::SuiteKind;
 use karat_format::schemas::SCHEMAS;
-use karat_io::atomic_write;
 use karat_io::files::Files;
 use std::collections::BTreeMap;
 use std::io;
@@ -91,10 +91,8 @@ pub fn write(request: &InitRequest) -> io::Result<Vec<String>> {
     let name = real.file_name().map_or_else(|| "suite".to_owned(), |name| name.to_string_lossy().into_owned());
     let name = format!("name = {}", toml::Value::String(name));
     for (path, content) in &files {
-        let full = folder.join(path);
-        full.parent().map_or(Ok(()), std::fs::create_dir_all)?;
         let content = if path == CONFIG { content.replace(NAME, &name) } else { content.clone() };
-        atomic_write::write(&full, &mut |out| out.write_all(content.as_bytes()))?;
+        write_below(folder, path, content.as_bytes())?;
     }
     Ok(files.into_iter().map(|(path, _)| path).collect())
 }

@@ -68,12 +68,16 @@ pub(super) fn subject(loaded: &LoadedSuite, case: &CaseId, proof: &Proof) -> io:
         files.update(path.as_bytes());
         files.update(&[0]);
         files.update(blake3::hash(&bytes).as_bytes());
+        if loaded.files.is_executable(&format!("{folder}/{path}")) {
+            files.update(b"executable");
+        }
     }
     let patch = proof_path(loaded, case, &proof.fixed);
     let patch = loaded.files.read(&patch)?.ok_or_else(|| missing("the patch", &patch))?;
     let code = loaded.code_hashes.get(case).ok_or_else(|| io::Error::other("the case comes without code"))?;
     Ok(ProofSubjectV1 {
         run: proof.run.clone(),
+        language: loaded.suite.cases.iter().find(|own| own.id == *case).and_then(|case| case.language.clone()),
         code: format!("blake3:{code}"),
         files: format!("blake3:{}", files.finalize().to_hex()),
         patch: format!("blake3:{}", blake3::hash(&patch).to_hex()),

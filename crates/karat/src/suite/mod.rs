@@ -16,6 +16,7 @@ pub(crate) mod package;
 pub mod prove;
 pub mod twist;
 pub mod unused_objects;
+pub mod write;
 mod yaml_text;
 
 pub use load::{load, load_suite, load_what_is_there};

@@ -3,9 +3,10 @@
 //! An object is named by the BLAKE3 hash of its content, which is checked whenever it is read. A tree is a text with one line
 //! for each entry: mode, object and name. Trees may come from anybody, so every name and link in them is checked.
 
+use super::write::write_below;
 use karat_core::path::RepoPath;
+use karat_io::content_hash;
 use karat_io::files::Files;
-use karat_io::{atomic_write, content_hash};
 use karat_source::git::{BlobReader, CommitId, FileKind, GitError, Repository, TreeFile};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -166,8 +167,8 @@ impl ObjectWriter {
         if fs::symlink_metadata(&path).is_ok_and(|there| there.is_file() && there.len() == bytes.len() as u64) {
             return Ok(name);
         }
-        path.parent().map_or(Ok(()), fs::create_dir_all)?;
-        atomic_write::write(&path, &mut |out| out.write_all(bytes))?;
+        fs::create_dir_all(&self.suite)?;
+        write_below(&self.suite, &object_path(&name), bytes)?;
         // Nobody has a reason to edit it.
         fs::set_permissions(&path, fs::Permissions::from_mode(0o444))?;
         Ok(name)

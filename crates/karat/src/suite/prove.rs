@@ -7,6 +7,7 @@ pub(crate) mod execute;
 mod toolchain;
 
 use super::kept_proofs::{PROOFS, find_kept, read_kept, subject};
+use super::write::{refuse_links, write_below};
 use super::{LoadedSuite, load_suite};
 use crate::failure::{Failure, Result};
 use crate::run::parallel::run_parallel;
@@ -19,10 +20,9 @@ use karat_core::ids::{CaseId, GoldenId};
 use karat_core::suite::Case;
 use karat_format::diagnostic::Faults;
 use karat_format::proofs::{KeptProofV1, ProofSubjectV1, ProofVerdictV1, ProofsV1};
-use karat_io::atomic_write;
 use karat_io::cancel::Cancel;
 use karat_io::files::Files;
-use karat_sandbox::{Isolation, Supervisor, strongest};
+use karat_sandbox::{Availability, Isolation, Supervisor, available};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -37,6 +37,8 @@ pub struct ProveRequest {
     pub selection: Selection,
     /// Run proofs again that did not change.
     pub force: bool,
+    /// Isolate proofs by exactly this; by default by the strongest sandbox.
+    pub isolation: Option<Isolation>,
     /// Proofs at once; by default the number of processors.
     pub jobs: Option<usize>,
     /// The user's environment, of which proofs see only what tools see.
@@ -61,9 +63,7 @@ pub struct ProveReport {
 impl ProveReport {
     /// Whether every proof whose toolchain is here holds.
     pub fn holds(&self) -> bool {
-        let holds =
-            |result: &ProofResult| matches!(result.verdict, ProofVerdictV1::Proven | ProofVerdictV1::NoToolchain);
-        self.proofs.iter().all(holds)
+        self.proofs.iter().all(ProofResult::holds)
     }
 }
 
@@ -82,6 +82,13 @@ pub struct ProofResult {
     pub is_unchanged: bool,
 }
 
+impl ProofResult {
+    /// Whether it is proven, or cannot be run here.
+    pub fn holds(&self) -> bool {
+        matches!(self.verdict, ProofVerdictV1::Proven | ProofVerdictV1::NoToolchain)
+    }
+}
+
 /// A proof to run.
 pub(crate) struct ProofTask<'s> {
     pub(crate) case: &'s Case,
@@ -98,7 +105,12 @@ pub fn prove_suite(
     begin: &dyn Fn(usize),
     done: &(dyn Fn(&ProofResult) + Sync),
 ) -> Result<ProveReport> {
+    let isolation = proof_isolation(request.isolation)?;
     let loaded = load_suite(&request.suite)?;
+    if let Files::Disk(root) = &loaded.files {
+        // Known before proofs are run for an hour.
+        refuse_links(root, PROOFS).map_err(|error| Failure::unwritten(root.join(PROOFS).display(), error))?;
+    }
     let kept = read_kept(&loaded.files).map_err(Faults)?;
     let tasks = tasks(&loaded, &request.selection)?;
     let mut results: BTreeMap<usize, ProofResult> = BTreeMap::new();
@@ -107,7 +119,6 @@ pub fn prove_suite(
     }
     let open: Vec<usize> = (0..tasks.len()).filter(|index| !results.contains_key(index)).collect();
     begin(open.len());
-    let isolation = strongest(None)?;
     let ran = run_tasks(request, &loaded, isolation, &tasks, &open, done);
     let (ran, failure) = match ran {
         Ok(ran) => (ran, None),
@@ -120,6 +131,30 @@ pub fn prove_suite(
     }
     let proofs = results.into_values().collect();
     Ok(ProveReport { suite: loaded.suite.name.clone(), isolation: isolation.as_str(), proofs, is_kept })
+}
+
+/// The isolation of proofs: the one asked for, else the strongest sandbox. A suite may come from a stranger, so its programs run
+/// without a sandbox only if that was asked for.
+pub fn proof_isolation(asked: Option<Isolation>) -> Result<Isolation> {
+    choose_isolation(asked, available())
+}
+
+fn choose_isolation(asked: Option<Isolation>, found: &Availability) -> Result<Isolation> {
+    let reason = |isolation| found.unavailable_reason(isolation).unwrap_or_default();
+    match asked {
+        Some(asked) if found.unavailable_reason(asked).is_some() => {
+            let (name, why) = (asked.as_str(), reason(asked));
+            Err(Failure::failed(format!("the isolation {name} is not available: {why}")))
+        }
+        Some(asked) => Ok(asked),
+        None if found.strongest() == Isolation::Process => {
+            let why = reason(Isolation::Landlock);
+            let message = format!("no sandbox works here, and proofs are programs of the suite: {why}");
+            let help = "--isolation process runs them all the same; they can then read and write whatever you can";
+            Err(Failure::failed(format!("{message}\nhelp: {help}")))
+        }
+        None => Ok(found.strongest()),
+    }
 }
 
 /// The proofs of the selected cases.
@@ -151,7 +186,8 @@ impl ProofTask<'_> {
     /// What was kept of this very proof. What may be due to the machine is tried again.
     pub(crate) fn unchanged(&self, kept: &ProofsV1) -> Option<ProofResult> {
         let kept = find_kept(kept, &self.case.id, self.golden.id.as_str())?;
-        if !kept.verdict.is_final() || Ok(&kept.subject) != self.subject.as_ref() {
+        let is_same = self.subject.as_ref().is_ok_and(|now| kept.subject.is_about(now));
+        if !kept.verdict.is_final() || !is_same {
             return None;
         }
         Some(ProofResult { is_unchanged: true, ..self.result(kept.verdict, None, kept.toolchain.clone()) })
@@ -254,9 +290,11 @@ fn keep(loaded: &LoadedSuite, kept: &ProofsV1, tasks: &[ProofTask<'_>], results:
     let mut shown: BTreeMap<(&CaseId, &GoldenId), KeptProofV1> = BTreeMap::new();
     for (index, result) in results {
         let Some(ProofTask { subject: Ok(subject), case, golden, .. }) = tasks.get(*index) else { continue };
-        let earlier = find_kept(kept, &case.id, golden.id.as_str()).filter(|own| own.subject == *subject);
+        let earlier = find_kept(kept, &case.id, golden.id.as_str()).filter(|own| own.subject.is_about(subject));
         let proof = match earlier {
-            Some(earlier) if result.is_unchanged || result.verdict == ProofVerdictV1::NoToolchain => earlier.clone(),
+            Some(earlier) if result.is_unchanged || result.verdict == ProofVerdictV1::NoToolchain => {
+                KeptProofV1 { subject: subject.clone(), ..earlier.clone() }
+            }
             _ => KeptProofV1 {
                 case: case.id.to_string(),
                 golden: golden.id.to_string(),
@@ -278,11 +316,10 @@ fn keep(loaded: &LoadedSuite, kept: &ProofsV1, tasks: &[ProofTask<'_>], results:
     if now == *kept {
         return Ok(true);
     }
-    let path = root.join(PROOFS);
     let mut text = serde_json::to_string_pretty(&now).unwrap_or_default();
     text.push('\n');
-    atomic_write::write(&path, &mut |out| out.write_all(text.as_bytes()))
-        .map_err(|error| Failure::unwritten(path.display(), error))?;
+    write_below(root, PROOFS, text.as_bytes())
+        .map_err(|error| Failure::unwritten(root.join(PROOFS).display(), error))?;
     Ok(true)
 }
 
@@ -290,6 +327,21 @@ fn keep(loaded: &LoadedSuite, kept: &ProofsV1, tasks: &[ProofTask<'_>], results:
 mod tests {
     use super::*;
     use ProofVerdictV1 as V;
+
+    #[test]
+    fn proofs_run_without_a_sandbox_only_if_asked() {
+        fn none<T>() -> Result<T, String> {
+            Err("it is missing".to_owned())
+        }
+        let nothing = Availability { bubblewrap: none(), landlock: none() };
+        let refused = format!("{:?}", choose_isolation(None, &nothing).unwrap_err());
+        assert!(refused.contains("it is missing") && refused.contains("--isolation process"), "{refused}");
+        assert!(choose_isolation(Some(Isolation::Landlock), &nothing).is_err());
+        assert_eq!(choose_isolation(Some(Isolation::Process), &nothing).unwrap(), Isolation::Process);
+        let landlock = Availability { bubblewrap: none(), landlock: Ok(()) };
+        assert_eq!(choose_isolation(None, &landlock).unwrap(), Isolation::Landlock);
+        assert!(choose_isolation(Some(Isolation::Bubblewrap), &landlock).is_err());
+    }
 
     #[test]
     fn verdicts_are_told_apart() {

@@ -48,8 +48,6 @@ pub(super) static KIND: Kind = Kind {
 
 /// The format of a fixer that prints a diff.
 const DIFF: &str = "diff";
-/// The folder with the code that such a diff is applied to. The fixer has not seen it, so what it wrote cannot mislead git.
-const PATCHED: &str = "patched";
 /// Placeholders of its command, beside `{output}` where it writes a diff.
 const PLACEHOLDERS: &[&str] = &["checkout", FINDING_FILE, "model", "tool_dir", "manifest_dir", "home", "tmp"];
 
@@ -125,13 +123,16 @@ pub(crate) struct FixerResult {
     pub(crate) outcome: FixerOutcome,
     /// The code as the fixer left it. Anything may be in it, such as links to other places.
     pub(crate) code: PathBuf,
-    root: PathBuf,
+    /// Folders to remove.
+    roots: Vec<PathBuf>,
 }
 
 impl Drop for FixerResult {
     fn drop(&mut self) {
-        // What cannot be removed now goes with the folder of all runs.
-        let _ = remove_tree(&self.root);
+        for root in &self.roots {
+            // What cannot be removed now goes with the folder of all runs.
+            let _ = remove_tree(root);
+        }
     }
 }
 
@@ -143,12 +144,13 @@ impl FixerRunner<'_> {
         write_code: &dyn Fn(&Path) -> io::Result<()>,
     ) -> io::Result<Option<FixerResult>> {
         let root = self.runner.context.new_folder();
-        let mut result = FixerResult { outcome: FixerOutcome::Done, code: root.join(CHECKOUT), root };
-        let results = make_folders(&result.root)?;
+        let mut result =
+            FixerResult { outcome: FixerOutcome::Done, code: root.join(CHECKOUT), roots: vec![root.clone()] };
+        let results = make_folders(&root)?;
         fs::create_dir(&result.code)?;
         write_code(&result.code)?;
-        fs::write(result.root.join(FINDING), serde_json::to_vec_pretty(finding)?)?;
-        let finished = self.execute(&result.root)?;
+        fs::write(root.join(FINDING), serde_json::to_vec_pretty(finding)?)?;
+        let finished = self.execute(&root)?;
         if finished.exit == ExitReason::Cancelled {
             return Ok(None);
         }
@@ -158,7 +160,9 @@ impl FixerRunner<'_> {
                 None => FixerOutcome::Failed(why),
             },
             None if self.prints_diff => {
-                result.code = result.root.join(PATCHED);
+                // The fixer has not seen this folder, so what it wrote cannot be in the way.
+                result.code = self.runner.context.new_folder();
+                result.roots.push(result.code.clone());
                 fs::create_dir(&result.code)?;
                 write_code(&result.code)?;
                 self.apply_diff(&result.code, &finished, &results)?

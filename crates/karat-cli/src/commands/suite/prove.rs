@@ -8,29 +8,45 @@ use crate::signals::cancel_on_signals;
 use crate::terminal::{note, note_problem, show};
 use karat::evaluate::EvaluateRequest;
 use karat::run::selection::{CasePattern, Selection};
-use karat::suite::prove::{ProofResult, ProveReport, ProveRequest, prove_suite};
+use karat::suite::prove::{ProofResult, ProveReport, ProveRequest, proof_isolation, prove_suite};
 use karat_core::wording::count;
 use karat_format::proofs::ProofVerdictV1;
 use karat_report::TerminalStyle;
 use karat_report::grid::{Cell, draw, header};
+use karat_sandbox::Isolation;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
 
 pub(super) fn run(args: SuiteProveArgs, jobs: Option<usize>) -> Result<Exit> {
-    let SuiteProveArgs { suite, only, force, json } = args;
-    let report = prove(suite, &only, force, jobs)?;
+    let SuiteProveArgs { suite, only, force, isolation, json } = args;
+    check_isolation(isolation)?;
+    let report = prove(suite, &only, force, isolation, jobs)?;
     show(json, &report, |style| table(&report, style))?;
     Ok(finish(&report))
 }
 
+/// Refuses to run proofs without a sandbox unless that was asked for, and says what it means if it was.
+pub(super) fn check_isolation(isolation: Option<Isolation>) -> Result<()> {
+    if proof_isolation(isolation)? == Isolation::Process {
+        note_problem("no sandbox is used: proofs can read and write whatever you can");
+    }
+    Ok(())
+}
+
 /// Runs the proofs of a suite, and shows how far it is.
-pub(super) fn prove(suite: String, only: &[String], force: bool, jobs: Option<usize>) -> Result<ProveReport> {
+pub(super) fn prove(
+    suite: String,
+    only: &[String],
+    force: bool,
+    isolation: Option<Isolation>,
+    jobs: Option<usize>,
+) -> Result<ProveReport> {
     let EvaluateRequest { environment, supervisor, .. } = EvaluateRequest::new("", &[], Path::new(""), supervisor()?);
     let only = only.iter().map(|pattern| CasePattern::parse(pattern)).collect::<Result<_>>()?;
     let selection = Selection { only, ..Selection::default() };
     let cancel = cancel_on_signals()?;
-    let request = ProveRequest { suite, selection, force, jobs, environment, supervisor, cancel };
+    let request = ProveRequest { suite, selection, force, isolation, jobs, environment, supervisor, cancel };
     let progress = OnceLock::new();
     let begin = |open: usize| {
         progress.get_or_init(|| CountProgress::new(&format!("running {} …", count(open, "proof")), open));
@@ -45,11 +61,7 @@ pub(super) fn prove(suite: String, only: &[String], force: bool, jobs: Option<us
     if let Some(progress) = progress.get() {
         progress.clear();
     }
-    let report = report?;
-    if report.isolation == "process" {
-        note_problem("no sandbox works here: proofs could read and write whatever you can; `karat doctor` says why");
-    }
-    Ok(report)
+    report
 }
 
 pub(super) fn finish(report: &ProveReport) -> Exit {

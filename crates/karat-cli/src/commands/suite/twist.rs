@@ -1,25 +1,33 @@
 //! `karat suite twist`.
 
-use super::prove::{finish, prove, table as proof_table};
+use super::prove::{check_isolation, finish, prove, table as proof_table};
 use crate::args::SuiteTwistArgs;
 use crate::exit::{Exit, Result};
 use crate::terminal::{note, print_next, show, word};
 use karat::run::selection::{CasePattern, Selection};
 use karat::suite::prove::ProveReport;
-use karat::suite::twist::{CaseTwist, TwistOperation, TwistReport, TwistRequest, twist_suite};
+use karat::suite::twist::{CaseTwist, TwistOperation, TwistReport, TwistRequest, twist_proven, twist_suite};
 use karat_core::wording::count;
 use karat_report::TerminalStyle;
 use karat_report::grid::{Cell, draw, header};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 pub(super) fn run(args: SuiteTwistArgs, jobs: Option<usize>) -> Result<Exit> {
-    let SuiteTwistArgs { suite, to, seed, only, prove: is_proven, json } = args;
+    let SuiteTwistArgs { suite, to, seed, only, prove: is_proven, isolation, json } = args;
     let only = only.iter().map(|pattern| CasePattern::parse(pattern)).collect::<Result<_>>()?;
     let selection = Selection { only, ..Selection::default() };
-    let report = twist_suite(&TwistRequest { suite, folder: to.clone(), seed, selection })?;
+    let request = TwistRequest { suite, folder: to.clone(), seed, selection };
     let folder = to.display().to_string();
-    let proofs = is_proven.then(|| prove(folder.clone(), &[], false, jobs)).transpose()?;
+    let (report, proofs) = if is_proven {
+        check_isolation(isolation)?;
+        let mut prove = |_: &Path| prove(folder.clone(), &[], false, isolation, jobs);
+        let (report, proofs) = twist_proven(&request, &mut prove)?;
+        (report, Some(proofs))
+    } else {
+        (twist_suite(&request)?, None)
+    };
     let mut value = json!(report);
     if let Some(proofs) = &proofs {
         value["proved"] = json!(proofs);
@@ -71,6 +79,12 @@ fn table(report: &TwistReport, proofs: Option<&ProveReport>, style: &TerminalSty
     }
     for (why, cases) in copied {
         text.push_str(&format!("{} copied, {why}: {}\n", count(cases.len(), "case"), cases.join(", ")));
+    }
+    let taken_back: Vec<&CaseTwist> =
+        report.cases.iter().filter(|case| case.copied_because.is_none() && !case.dropped.is_empty()).collect();
+    for case in taken_back {
+        let dropped: Vec<&str> = case.dropped.iter().map(|own| own.as_str()).collect();
+        text.push_str(&format!("{} without {}: its proofs did not hold with it\n", case.case, dropped.join(", ")));
     }
     let unread: usize =
         report.cases.iter().filter(|case| case.copied_because.is_none()).map(|case| case.unread_files).sum();

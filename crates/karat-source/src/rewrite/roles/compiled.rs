@@ -111,7 +111,7 @@ pub(super) fn rust(context: &RoleContext<'_>, name: Placed<'_>, ancestors: &[Pla
         _ => return Role::Member,
     }
     if is_in(&["token_tree"]) {
-        return rust_token(name.node);
+        return rust_token(name.node, parent.node);
     }
     match (parent.kind(), name.field) {
         ("shorthand_field_initializer", _) => Role::Shorthand { declares: None },
@@ -182,10 +182,15 @@ fn rust_pattern(context: &RoleContext<'_>, name: Placed<'_>, ancestors: &[Placed
 }
 
 /// A name among the arguments of a macro, which are not parsed.
-fn rust_token(node: Node<'_>) -> Role {
-    let before = node.prev_sibling().map(|own| own.kind());
-    let after = node.next_sibling().map(|own| own.kind());
-    match (before, after) {
+fn rust_token(node: Node<'_>, tokens: Node<'_>) -> Role {
+    // To ask a node for its siblings would take a search through the whole tree.
+    let mut cursor = tokens.walk();
+    let kinds: Vec<(usize, &str)> = tokens.children(&mut cursor).map(|own| (own.id(), own.kind())).collect();
+    let Some(at) = kinds.iter().position(|(id, _)| *id == node.id()) else { return Role::Fixed };
+    let kind = |at: Option<usize>| Some(kinds.get(at?)?.1);
+    match (kind(at.checked_sub(1)), kind(Some(at + 1))) {
+        // It may name a field, too.
+        (Some("{" | ","), Some("}" | ",")) if kind(Some(0)) == Some("{") => Role::Fixed,
         (Some("."), _) => Role::Member,
         (Some("::" | "'" | "$" | "fn" | "struct" | "enum" | "let" | "for" | "|" | "mut" | "ref"), _) => Role::Fixed,
         (_, Some("::" | "!" | ":" | "=" | "=>" | "|")) => Role::Fixed,
@@ -219,28 +224,45 @@ pub(super) fn c(context: &RoleContext<'_>, name: Placed<'_>, ancestors: &[Placed
     if ancestors.iter().any(|placed| placed.kind().starts_with("gnu_asm")) {
         return Role::Fixed;
     }
+    let is_extern = |placed: &Placed<'_>| {
+        matches!(placed.kind(), "declaration" | "function_definition")
+            && has_storage_class(placed.node, "extern", context.text)
+    };
+    // It is defined in another program, or found there by its name.
+    let is_shared = || ancestors.iter().any(|placed| placed.kind() == "linkage_specification" || is_extern(placed));
     let Some((at, around, child)) = climb(name, ancestors, &C_DECLARATORS) else { return Role::Reference };
     let at_top = |upto: usize| innermost_scope(context.language, &ancestors[..upto]).is_none();
     match (around.kind(), child.field) {
         ("parameter_declaration" | "optional_parameter_declaration", Some("declarator")) => Role::Local { outer: at },
         ("declaration" | "for_range_loop", Some("declarator")) => {
             let outer = if around.kind() == "declaration" { at } else { at + 1 };
-            if at_top(outer) { Role::Global } else { Role::Local { outer } }
+            match at_top(outer) {
+                _ if is_extern(&around) => Role::Fixed,
+                true if is_shared() => Role::Fixed,
+                true => Role::Global,
+                false => Role::Local { outer },
+            }
         }
         ("function_declarator", Some("declarator")) => {
             let definition = climb(around, &ancestors[..at], &C_DECLARATORS);
             match definition {
-                _ if text_of(name.node, context.text) == "main" => Role::Fixed,
+                _ if text_of(name.node, context.text) == "main" || is_shared() => Role::Fixed,
                 Some((at, placed, _))
                     if matches!(placed.kind(), "function_definition" | "declaration") && at_top(at) =>
                 {
-                    Role::Global
+                    if placed.kind() == "declaration" { Role::Repeated } else { Role::Global }
                 }
                 _ => Role::Fixed,
             }
         }
         _ => Role::Reference,
     }
+}
+
+fn has_storage_class(node: Node<'_>, class: &str, text: &str) -> bool {
+    let mut cursor = node.walk();
+    let mut classes = node.children(&mut cursor).filter(|child| child.kind() == "storage_class_specifier");
+    classes.any(|own| text_of(own, text) == class)
 }
 
 pub(super) fn solidity(context: &RoleContext<'_>, name: Placed<'_>, ancestors: &[Placed<'_>]) -> Role {

@@ -62,7 +62,7 @@ fn python_parameter(context: &RoleContext<'_>, ancestors: &[Placed<'_>]) -> Role
     let Some(at) = function else { return Role::Fixed };
     let is_decorated = at > 0 && ancestors[at - 1].kind() == "decorated_definition";
     let own = ancestors[at].node.child_by_field_name("name").map(|node| text_of(node, context.text));
-    if context.passes_names || is_decorated || own.is_some_and(|own| own.starts_with("test") || own.starts_with("__")) {
+    if is_decorated || own.is_some_and(|own| own.starts_with("test") || own.starts_with("__")) {
         return Role::Fixed;
     }
     Role::Local { outer: ancestors.len() }
@@ -109,13 +109,16 @@ pub(super) fn ecmascript(context: &RoleContext<'_>, name: Placed<'_>, ancestors:
         "shorthand_property_identifier" => return Role::Shorthand { declares: None },
         "shorthand_property_identifier_pattern" => {
             return match ecmascript_pattern(name, ancestors) {
-                Role::Local { outer } => Role::Shorthand { declares: Some(outer) },
-                Role::Reference => Role::Shorthand { declares: None },
+                Role::Local { outer } => Role::Taken { declares: Some(outer) },
+                Role::Reference => Role::Taken { declares: None },
                 _ => Role::Fixed,
             };
         }
         "statement_identifier" => return Role::Fixed,
         _ => return Role::Member,
+    }
+    if ancestors.iter().any(|placed| placed.kind() == "ambient_declaration") {
+        return Role::Fixed;
     }
     match (parent.kind(), name.field) {
         ("function_declaration" | "generator_function_declaration", Some("name")) => {

@@ -158,3 +158,16 @@ fn ids_are_names_of_folders() {
         assert!(error.text().contains("invalid case id"), "{}", error.text());
     }
 }
+
+#[test]
+fn a_case_is_not_written_through_a_link() {
+    let scratch = scratch();
+    let case = skeleton(&scratch.open(), "HEAD", None).expect("a case");
+    let folder = tempfile::tempdir().expect("a folder");
+    let (suite, other) = (folder.path().join("suite"), folder.path().join("other"));
+    fs::create_dir(&suite).expect("a suite");
+    fs::create_dir(&other).expect("another folder");
+    std::os::unix::fs::symlink(&other, suite.join("cases")).expect("a link");
+    assert!(case.write(&suite).is_err());
+    assert_eq!(fs::read_dir(&other).expect("a folder").count(), 0);
+}

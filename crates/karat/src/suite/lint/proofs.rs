@@ -82,12 +82,13 @@ pub(super) fn proof_lints(
         Err(why) => {
             lints.push(error("unusable-proof", at(), format!("the proof of `{}` cannot be run: {why}", golden.id)))
         }
-        Ok(now) if now != kept.subject => {
+        Ok(now) if !kept.subject.is_about(&now) => {
             let changed = [
                 ("the command", now.run != kept.subject.run),
                 ("the code", now.code != kept.subject.code),
                 ("the proof's files", now.files != kept.subject.files),
                 ("the patch", now.patch != kept.subject.patch),
+                ("the language", kept.subject.language.is_some() && now.language != kept.subject.language),
             ];
             let changed: Vec<&str> = changed.iter().filter(|(_, is)| *is).map(|(what, _)| *what).collect();
             let message = format!(

@@ -97,7 +97,7 @@ impl<'a> ProofRunner<'a> {
         fs::create_dir(&copy).map_err(failed)?;
         match side {
             ProofSide::Change | ProofSide::Fix => write_code(self.context.loaded, case, &copy).map_err(failed)?,
-            ProofSide::Folder(folder) => match copy_folder(folder, &copy) {
+            ProofSide::Folder(folder) => match copy_folder(folder, &copy, Limits::default().disk) {
                 Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
                     return Err(failed(error));
                 }
@@ -133,9 +133,19 @@ impl<'a> ProofRunner<'a> {
     }
 
     /// The program of the machine that a proof starts; `None` if it is missing, or is a file of the proof.
-    pub(crate) fn program(&self, proof: &Proof) -> Option<PathBuf> {
+    fn program(&self, proof: &Proof) -> Option<PathBuf> {
         let name = proof.run.first().filter(|name| !name.contains('/'))?;
         locate_program(OsStr::new(name), &self.context.path())
+    }
+
+    pub(crate) fn isolation(&self) -> Isolation {
+        self.isolation
+    }
+
+    /// What a proof uses of this machine: the version of the toolchain, else the path of the program. `None` if neither is known.
+    pub(crate) fn programs(&self, case: &Case, proof: &Proof) -> Result<Option<String>> {
+        let toolchain = self.toolchain(case)?;
+        Ok(toolchain.or_else(|| self.program(proof).map(|path| path.display().to_string())))
     }
 
     /// The version of the toolchain of a case's language, asked for once.
@@ -205,9 +215,8 @@ impl<'a> ProofRunner<'a> {
         for below in files.walk(&folder)?.files {
             let path = format!("{folder}/{below}");
             let Some(bytes) = files.read(&path)? else { continue };
-            let about = files.on_disk(&path).and_then(|path| fs::metadata(path).ok());
-            let is_executable = about.is_some_and(|about| about.permissions().mode() & 0o100 != 0);
-            write_over(copy, &below, &bytes, if is_executable { FileMode::Executable } else { FileMode::Plain })?;
+            let mode = if files.is_executable(&path) { FileMode::Executable } else { FileMode::Plain };
+            write_over(copy, &below, &bytes, mode)?;
         }
         Ok(())
     }
@@ -224,13 +233,15 @@ pub(crate) fn write_code(loaded: &LoadedSuite, case: &Case, folder: &Path) -> io
     Ok(())
 }
 
-/// Copies what an untrusted program left: files, folders and links as links. Anything else, such as a pipe, is left out.
-fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+/// Copies what an untrusted program left: files, folders and links as links. Anything else, such as a pipe, is left out. More than
+/// `most` bytes are refused.
+fn copy_folder(from: &Path, to: &Path, most: u64) -> io::Result<()> {
     // A link in its place would lead to what the program could not read.
     if !fs::symlink_metadata(from).is_ok_and(|there| there.is_dir()) {
         return Err(io::Error::new(io::ErrorKind::NotFound, "the folder of the code is gone"));
     }
     let mut open = vec![PathBuf::new()];
+    let mut left = most;
     while let Some(below) = open.pop() {
         let folder = from.join(&below);
         allow_access(&folder, 0o700)?;
@@ -244,7 +255,12 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
                 fs::create_dir(&target)?;
                 open.push(below);
             } else if kind.is_file() {
-                let is_executable = entry.metadata()?.permissions().mode() & 0o100 != 0;
+                let about = entry.metadata()?;
+                // A file may say that it is larger than what it takes up, and a copy takes up all of it.
+                left = left.checked_sub(about.len()).ok_or_else(|| {
+                    io::Error::new(io::ErrorKind::FileTooLarge, format!("they are larger than {most} bytes"))
+                })?;
+                let is_executable = about.permissions().mode() & 0o100 != 0;
                 allow_access(&source, 0o400)?;
                 fs::copy(&source, &target)?;
                 fs::set_permissions(&target, fs::Permissions::from_mode(if is_executable { 0o755 } else { 0o644 }))?;
@@ -295,4 +311,29 @@ fn classify(finished: &JobResult) -> Option<RunOutcome> {
         ExitReason::Exited(_) | ExitReason::Signalled(_) => RunOutcome::Failed(format!("it {}{last}", finished.exit)),
         other => RunOutcome::Broken(format!("it {other}{last}")),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_stay_below_the_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        fs::create_dir_all(from.join("deep")).unwrap();
+        fs::write(from.join("deep/a"), "12345").unwrap();
+        // It takes up nothing.
+        fs::File::create(from.join("sparse")).unwrap().set_len(1 << 30).unwrap();
+        let copied = |most: u64| {
+            fs::create_dir(&to).unwrap();
+            let result = copy_folder(&from, &to, most).map_err(|error| error.kind());
+            remove_tree(&to).unwrap();
+            result
+        };
+        assert_eq!(copied(1 << 20), Err(io::ErrorKind::FileTooLarge));
+        fs::remove_file(from.join("sparse")).unwrap();
+        assert_eq!(copied(4), Err(io::ErrorKind::FileTooLarge));
+        assert_eq!(copied(5), Ok(()));
+    }
 }

@@ -18,6 +18,7 @@ pub use program::TwistOperation;
 use super::code::Side;
 use super::kept_proofs::{PROOFS, case_folder, proof_path};
 use super::package::make_parents;
+use super::prove::ProveReport;
 use super::{LoadedSuite, StatedIn, load_suite};
 use crate::failure::{Failure, Result};
 use crate::run::selection::Selection;
@@ -41,6 +42,8 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+/// Longer code takes too long to twist, since some questions about it are asked of every pair of its functions.
+const MAX_CODE: usize = 256 << 10;
 /// What findings of the original would be wrong about.
 const SUBMISSIONS: &str = "submissions/";
 /// What is no part of a suite.
@@ -86,52 +89,144 @@ pub struct CaseTwist {
     pub operations: BTreeMap<TwistOperation, usize>,
     /// Operations that found nothing to change.
     pub not_applied: Vec<TwistOperation>,
+    /// Operations that were taken back, since the case's proofs did not hold.
+    pub dropped: BTreeSet<TwistOperation>,
     /// Files of the case in a language without a grammar.
     pub unread_files: usize,
     /// Why it is a mere copy.
     pub copied_because: Option<String>,
 }
 
+/// The order in which operations are taken back where a proof does not hold: those first that change most.
+const DROPPED_FIRST: [TwistOperation; 5] = [
+    TwistOperation::Rename,
+    TwistOperation::Move,
+    TwistOperation::Reorder,
+    TwistOperation::LogText,
+    TwistOperation::DeadCode,
+];
+
 /// A file to write, and whether it can be executed.
 type Written = BTreeMap<String, (Vec<u8>, bool)>;
 
 /// Writes a variant of a suite into a new folder.
 pub fn twist_suite(request: &TwistRequest) -> Result<TwistReport> {
-    let TwistRequest { suite, folder, seed, selection } = request;
-    refuse_folder(folder)?;
-    let loaded = load_suite(suite)?;
-    let selected = select_with_twins(&loaded, selection)?;
-    let scratch = make_scratch()?;
-    let mut cases = Vec::new();
-    let mut edits = Vec::new();
-    let (mut written, left_out) = copied_files(&loaded, &selected)?;
-    for case in loaded.suite.cases.iter().filter(|case| selected.contains(&case.id)) {
-        let failed = |error| Failure::io(format!("the code of `{}`", case.id), error);
-        let (done, code) = twist_case(&loaded, case, *seed, &scratch).map_err(failed)?;
-        if let Some(code) = code {
+    let twist = SuiteTwist::new(request)?;
+    twist.write(&Written::new())?;
+    Ok(twist.report())
+}
+
+/// The same, and runs the proofs of the variant with `prove`. Where one does not hold, its case is written again with fewer
+/// operations, and at last as a mere copy.
+pub fn twist_proven(
+    request: &TwistRequest,
+    prove: &mut dyn FnMut(&Path) -> Result<ProveReport>,
+) -> Result<(TwistReport, ProveReport)> {
+    let mut twist = SuiteTwist::new(request)?;
+    let mut written = twist.write(&Written::new())?;
+    loop {
+        let proofs = prove(&request.folder)?;
+        let failed: BTreeSet<&CaseId> =
+            proofs.proofs.iter().filter(|proof| !proof.holds()).map(|proof| &proof.case).collect();
+        if !twist.drop_operations(&failed)? {
+            return Ok((twist.report(), proofs));
+        }
+        written = twist.write(&written)?;
+    }
+}
+
+/// The variant of a suite, before it is written.
+struct SuiteTwist<'r> {
+    request: &'r TwistRequest,
+    loaded: LoadedSuite,
+    selected: BTreeSet<CaseId>,
+    /// The files that no operation changes.
+    copied: Written,
+    left_out: Vec<String>,
+    scratch: Scratch,
+    cases: BTreeMap<CaseId, (CaseTwist, Option<TwistedCode>)>,
+}
+
+impl<'r> SuiteTwist<'r> {
+    fn new(request: &'r TwistRequest) -> Result<Self> {
+        refuse_folder(&request.folder)?;
+        let loaded = load_suite(&request.suite)?;
+        let selected = select_with_twins(&loaded, &request.selection)?;
+        let (copied, left_out) = copied_files(&loaded, &selected)?;
+        let scratch = make_scratch()?;
+        let mut twist = Self { request, loaded, selected, copied, left_out, scratch, cases: BTreeMap::new() };
+        let mut cases = BTreeMap::new();
+        for id in &twist.selected {
+            cases.extend(twist.twist_case(id, &BTreeSet::new())?.map(|twisted| (id.clone(), twisted)));
+        }
+        twist.cases = cases;
+        Ok(twist)
+    }
+
+    fn twist_case(
+        &self,
+        id: &CaseId,
+        dropped: &BTreeSet<TwistOperation>,
+    ) -> Result<Option<(CaseTwist, Option<TwistedCode>)>> {
+        let Some(case) = self.loaded.suite.cases.iter().find(|case| case.id == *id) else { return Ok(None) };
+        let failed = |error| Failure::io(format!("the code of `{id}`"), error);
+        twist_case(&self.loaded, case, self.request.seed, dropped, &self.scratch).map(Some).map_err(failed)
+    }
+
+    /// Twists cases again without one more of the operations that were done to them; `false` if none of them has one.
+    fn drop_operations(&mut self, cases: &BTreeSet<&CaseId>) -> Result<bool> {
+        let mut has_dropped = false;
+        for id in cases {
+            let Some((done, Some(_))) = self.cases.get(*id) else { continue };
+            let Some(next) = DROPPED_FIRST.into_iter().find(|own| done.operations.contains_key(own)) else { continue };
+            let mut dropped = done.dropped.clone();
+            dropped.insert(next);
+            if let Some(twisted) = self.twist_case(id, &dropped)? {
+                self.cases.insert((*id).clone(), twisted);
+                has_dropped = true;
+            }
+        }
+        Ok(has_dropped)
+    }
+
+    /// Writes the variant over an earlier one of which these files were written.
+    fn write(&self, earlier: &Written) -> Result<Written> {
+        let TwistRequest { folder, seed, .. } = self.request;
+        let loaded = &self.loaded;
+        let mut written = self.copied.clone();
+        let mut edits = Vec::new();
+        for case in &loaded.suite.cases {
+            let Some((done, Some(code))) = self.cases.get(&case.id) else { continue };
             let operations = done.operations.keys().map(|own| own.as_str().to_owned()).collect();
             let from = TwistedFrom { suite: loaded.suite.digest.clone(), seed: *seed, operations };
             edits.push(CaseEdit { case: case.id.clone(), marks: code.program.marks.clone(), from });
-            replace_code(&loaded, case, &code, &mut written);
+            replace_code(loaded, case, code, &mut written);
         }
-        cases.push(done);
+        let edited = edited_cases(loaded, &edits).map_err(Failure::bad_input)?;
+        for (path, text) in edited {
+            let text = if path == "cases.jsonl" { only_lines(loaded, &self.selected, &text) } else { text };
+            written.insert(path, (text.into_bytes(), false));
+        }
+        write_files(folder, &written, earlier).map_err(|error| Failure::unwritten(folder.display(), error))?;
+        Ok(written)
     }
-    let edited = edited_cases(&loaded, &edits).map_err(Failure::bad_input)?;
-    for (path, text) in edited {
-        let text = if path == "cases.jsonl" { only_lines(&loaded, &selected, &text) } else { text };
-        written.insert(path, (text.into_bytes(), false));
+
+    fn report(self) -> TwistReport {
+        let TwistRequest { folder, seed, .. } = self.request;
+        let suite = &self.loaded.suite;
+        let goldens = suite.cases.iter().filter(|case| self.selected.contains(&case.id)).flat_map(|case| &case.goldens);
+        let proofs = goldens.filter(|golden| golden.proof.is_some()).count();
+        let mut cases = self.cases;
+        TwistReport {
+            suite: suite.name.clone(),
+            twisted_from: suite.digest.clone(),
+            seed: *seed,
+            folder: folder.clone(),
+            cases: suite.cases.iter().filter_map(|case| Some(cases.remove(&case.id)?.0)).collect(),
+            proofs,
+            left_out: self.left_out,
+        }
     }
-    write_files(folder, &written).map_err(|error| Failure::unwritten(folder.display(), error))?;
-    let goldens = loaded.suite.cases.iter().filter(|case| selected.contains(&case.id)).flat_map(|case| &case.goldens);
-    Ok(TwistReport {
-        suite: loaded.suite.name.clone(),
-        twisted_from: loaded.suite.digest.clone(),
-        seed: *seed,
-        folder: folder.clone(),
-        cases,
-        proofs: goldens.filter(|golden| golden.proof.is_some()).count(),
-        left_out,
-    })
 }
 
 fn refuse_folder(folder: &Path) -> Result<()> {
@@ -161,26 +256,51 @@ fn copied_files(loaded: &LoadedSuite, selected: &BTreeSet<CaseId>) -> Result<(Wr
         .filter(|case| !selected.contains(&case.id))
         .map(|case| format!("{}/", case_folder(loaded, &case.id)))
         .collect();
+    // A tool that repeats findings of the original goes with these.
+    let replays: BTreeMap<&str, &str> = loaded
+        .config
+        .tools
+        .iter()
+        .filter_map(|(name, manifest)| Some((name.as_str(), manifest.submission.as_deref()?)))
+        .collect();
+    let replayed: BTreeSet<&str> = replays.values().copied().collect();
     let mut written = Written::new();
     let mut left_out = Vec::new();
     for path in loaded.files.walk("").map_err(|error| failed("", error))?.files {
         if NO_PART.iter().any(|own| path.starts_with(own)) || others.iter().any(|own| path.starts_with(own)) {
             continue;
         }
-        if path == PROOFS || path.starts_with(SUBMISSIONS) {
+        if path == PROOFS || path.starts_with(SUBMISSIONS) || replayed.contains(path.as_str()) {
             left_out.push(path);
             continue;
         }
         let Some(bytes) = loaded.files.read(&path).map_err(|error| failed(&path, error))? else { continue };
         let bytes = match std::str::from_utf8(&bytes) {
             Ok(text) if path == "cases.jsonl" => only_lines(loaded, selected, text).into_bytes(),
+            Ok(text) if path == "karat.toml" => without_tools(text, &replays).into_bytes(),
             _ => bytes,
         };
-        let about = loaded.files.on_disk(&path).and_then(|path| fs::metadata(path).ok());
-        let is_executable = about.is_some_and(|about| about.permissions().mode() & 0o100 != 0);
+        let is_executable = loaded.files.is_executable(&path);
         written.insert(path, (bytes, is_executable));
     }
     Ok((written, left_out))
+}
+
+/// A `karat.toml` without the tables of these tools.
+fn without_tools(text: &str, names: &BTreeMap<&str, &str>) -> String {
+    let mut is_kept = true;
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        if let Some(header) = line.trim().strip_prefix('[') {
+            let table = header.split(']').next().unwrap_or_default().strip_prefix("tools.");
+            let name = table.and_then(|own| own.trim_start_matches('"').split(['.', '"']).next());
+            is_kept = !name.is_some_and(|name| names.contains_key(name));
+        }
+        if is_kept {
+            out.push_str(line);
+        }
+    }
+    out
 }
 
 /// The lines of `cases.jsonl` that state selected cases.
@@ -214,18 +334,20 @@ struct TwistedCode {
     patches: BTreeMap<String, String>,
 }
 
-/// Makes a variant of a case, or says why it is copied.
+/// Makes a variant of a case without the operations that are dropped, or says why it is copied.
 fn twist_case(
     loaded: &LoadedSuite,
     case: &Case,
     seed: u64,
+    dropped: &BTreeSet<TwistOperation>,
     scratch: &Scratch,
 ) -> io::Result<(CaseTwist, Option<TwistedCode>)> {
     let copied = |why: &str, unread_files: usize| CaseTwist {
         case: case.id.clone(),
         language: case.language.clone(),
         operations: BTreeMap::new(),
-        not_applied: TwistOperation::ALL.to_vec(),
+        not_applied: TwistOperation::ALL.into_iter().filter(|own| !dropped.contains(own)).collect(),
+        dropped: dropped.clone(),
         unread_files,
         copied_because: Some(why.to_owned()),
     };
@@ -242,6 +364,9 @@ fn twist_case(
     if unread == after.len() {
         return Ok((copied("no grammar for its language", unread), None));
     }
+    if versions.files.iter().flatten().any(|(path, bytes)| has_grammar(path) && bytes.len() > MAX_CODE) {
+        return Ok((copied("a file of its code is longer than 256 KiB", unread), None));
+    }
     let outside = outside_text(loaded, case, &versions)?;
     let marks: Vec<Mark> = case.goldens.iter().map(mark).collect();
     let program = Program {
@@ -257,9 +382,13 @@ fn twist_case(
     let renames = [TwistOperation::Rename, TwistOperation::LogText];
     let attempts: &[&[TwistOperation]] =
         if is_keyed { &[&renames] } else { &[&TwistOperation::ALL, &renames, &[TwistOperation::DeadCode]] };
-    let mut why = "nothing in it can be changed safely".to_owned();
+    let mut why = match dropped.is_empty() {
+        true => "nothing in it can be changed safely".to_owned(),
+        false => "its proofs do not hold on variants of it".to_owned(),
+    };
     for wanted in attempts {
-        let twisted = match program.twist(wanted) {
+        let wanted: Vec<TwistOperation> = wanted.iter().copied().filter(|own| !dropped.contains(own)).collect();
+        let twisted = match program.twist(&wanted) {
             Ok(twisted) if !twisted.operations.is_empty() && twisted.versions != versions.files => twisted,
             Ok(_) => continue,
             Err(reason) => {
@@ -272,7 +401,8 @@ fn twist_case(
             continue;
         };
         let operations = twisted.operations.clone();
-        let not_applied = TwistOperation::ALL.into_iter().filter(|own| !operations.contains_key(own)).collect();
+        let is_open = |own: &TwistOperation| !operations.contains_key(own) && !dropped.contains(own);
+        let not_applied = TwistOperation::ALL.into_iter().filter(is_open).collect();
         let done = CaseTwist { operations, not_applied, copied_because: None, ..copied("", unread) };
         return Ok((done, Some(TwistedCode { program: twisted, versions, patches })));
     }
@@ -415,9 +545,16 @@ fn replace_code(loaded: &LoadedSuite, case: &Case, code: &TwistedCode, written: 
     }
 }
 
-fn write_files(folder: &Path, written: &Written) -> io::Result<()> {
+/// Writes files, of which earlier ones need not be written again, and removes those that are no longer among them.
+fn write_files(folder: &Path, written: &Written, earlier: &Written) -> io::Result<()> {
     fs::create_dir_all(folder)?;
+    for path in earlier.keys().filter(|path| !written.contains_key(*path)) {
+        fs::remove_file(folder.join(path))?;
+    }
     for (path, (bytes, is_executable)) in written {
+        if earlier.get(path).is_some_and(|own| own.0 == *bytes && own.1 == *is_executable) {
+            continue;
+        }
         make_parents(folder, Path::new(path))?;
         let target = folder.join(path);
         atomic_write::write(&target, &mut |out| out.write_all(bytes))?;

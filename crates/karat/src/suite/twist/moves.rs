@@ -3,7 +3,7 @@
 use super::new_names::NameMaker;
 use karat_core::path::RepoPath;
 use karat_source::language::Language;
-use karat_source::rewrite::{imported_files, names_modules, words};
+use karat_source::rewrite::{ImportedFile, computes_imports, imported_files, names_modules, words};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -22,6 +22,11 @@ pub(super) fn plan_moves(
     outside: &str,
     names: &mut NameMaker,
 ) -> BTreeMap<String, String> {
+    // A file that is loaded by a computed name could be any of them.
+    if files.iter().any(|file| computes_imports(file.language, file.text)) {
+        return BTreeMap::new();
+    }
+    let files: Vec<FileImports<'_>> = files.iter().map(|file| FileImports::new(*file)).collect();
     let mut by_stem: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for path in all_paths {
         let (_, stem, _) = parts(path);
@@ -39,9 +44,10 @@ pub(super) fn plan_moves(
         }
         let movable = languages.iter().all(|language| match language {
             Language::Go => !is_special_go(stem),
-            Language::Python => is_only_imported(files, stem, &paths),
             Language::Rust | Language::Java => false,
-            _ => is_named_by_imports_only(files, stem, &paths),
+            // Nothing loads one of their sources while it runs, so it need not be named at all.
+            Language::C | Language::Cpp => count_imports(&files, stem, &paths).is_some(),
+            _ => count_imports(&files, stem, &paths).is_some_and(|imports| imports > 0),
         });
         if !movable {
             continue;
@@ -99,45 +105,82 @@ fn is_special_go(stem: &str) -> bool {
     stem.rsplit('_').next().is_some_and(|last| SYSTEMS.contains(&last))
 }
 
-/// Whether every occurrence of a module's name is the end of an import of this file.
-fn is_only_imported(files: &[CodeFileText<'_>], stem: &str, paths: &BTreeSet<&str>) -> bool {
-    files.iter().all(|file| {
-        let all = words(file.text).filter(|(_, word)| *word == stem).count();
-        let imports = imported_files(file.language, file.text);
-        let named = imports.iter().filter(|import| paths.iter().any(|path| names_file(*file, &import.path, path)));
-        named.count() == all
-    })
+/// What a file names.
+struct FileImports<'a> {
+    file: CodeFileText<'a>,
+    imports: Vec<ImportedFile>,
+    /// The words by which it could name another, sorted: all words in Python, and else those behind a slash or a quote.
+    words: Vec<&'a str>,
 }
 
-/// Whether code names a file in no other way than by imports.
-fn is_named_by_imports_only(files: &[CodeFileText<'_>], stem: &str, paths: &BTreeSet<&str>) -> bool {
-    files.iter().all(|file| {
-        let in_text: usize =
-            ["/", "\"", "'", "`"].iter().map(|before| file.text.matches(&format!("{before}{stem}")).count()).sum();
-        let imports = imported_files(file.language, file.text);
-        let named = imports.iter().filter(|import| paths.iter().any(|path| names_file(*file, &import.path, path)));
-        named.count() == in_text
-    })
+impl<'a> FileImports<'a> {
+    fn new(file: CodeFileText<'a>) -> Self {
+        let is_named =
+            |start: usize| names_modules(file.language) || file.text[..start].ends_with(['/', '"', '\'', '`']);
+        let mut words: Vec<&str> =
+            words(file.text).filter(|(start, _)| is_named(*start)).map(|(_, word)| word).collect();
+        words.sort_unstable();
+        Self { file, imports: imported_files(file.language, file.text), words }
+    }
+
+    /// How many words could name a file of this name.
+    fn count_words(&self, stem: &str) -> usize {
+        let start = self.words.partition_point(|word| *word < stem);
+        let is_meant =
+            |word: &&&str| if names_modules(self.file.language) { **word == stem } else { word.starts_with(stem) };
+        self.words[start..].iter().take_while(is_meant).count()
+    }
+}
+
+/// How many imports name a file, if code names it in no other way.
+fn count_imports(files: &[FileImports<'_>], stem: &str, paths: &BTreeSet<&str>) -> Option<usize> {
+    let mut imports = 0;
+    for own in files {
+        let is_named = |import: &&ImportedFile| {
+            import.path.contains(stem) && paths.iter().any(|path| names_file(own.file, &import.path, path))
+        };
+        let named = own.imports.iter().filter(is_named).count();
+        if named != own.count_words(stem) {
+            return None;
+        }
+        imports += named;
+    }
+    Some(imports)
 }
 
 /// Whether what an import names is a file.
 fn names_file(importer: CodeFileText<'_>, named: &str, path: &str) -> bool {
     let (folder, stem, _) = parts(path);
     let whole = format!("{folder}{stem}");
-    if names_modules(importer.language) {
-        let dotted = whole.replace('/', ".");
-        let from_root = dotted == named || dotted.ends_with(&format!(".{named}"));
-        return path.ends_with(".py") && from_root;
-    }
     let (own_folder, _, _) = parts(importer.path);
+    if names_modules(importer.language) {
+        return path.ends_with(".py") && names_module(own_folder, named, &whole);
+    }
     // Includes are also looked for in other folders.
     let is_c = matches!(importer.language, Language::C | Language::Cpp);
     if is_c {
         return path == named || path.ends_with(&format!("/{named}"));
     }
+    // Anything else is a package.
+    if !named.starts_with('.') && importer.language != Language::Ruby {
+        return false;
+    }
     let resolved = resolve(own_folder, named);
     let (named_folder, named_stem, _) = parts(&resolved);
     format!("{named_folder}{named_stem}") == whole
+}
+
+/// Whether what Python imports in a file of this folder is a module of the code.
+fn names_module(own_folder: &str, named: &str, whole: &str) -> bool {
+    let path = named.trim_start_matches('.').replace('.', "/");
+    let dots = named.len() - named.trim_start_matches('.').len();
+    if dots > 0 {
+        let above = "../".repeat(dots - 1);
+        return resolve(own_folder, &format!("{above}{path}")) == whole;
+    }
+    // A module in any other folder may be one of the standard library, or of a package.
+    let is_in_package = path.contains('/');
+    ["", "src/"].iter().any(|root| format!("{root}{path}") == whole && (is_in_package || own_folder == *root))
 }
 
 /// A relative path from the root of the code.

@@ -282,12 +282,16 @@ impl Program<'_> {
     ) -> Option<Insertion> {
         let definitions: Vec<Vec<(String, usize)>> =
             texts.iter().map(|text| definition_lines(language, text)).collect();
-        let is_shared = |name: &String| {
-            definitions.iter().all(|own| {
-                let mut same = own.iter().filter(|(other, _)| other == name);
-                same.next().is_some_and(|(_, line)| *line > 0) && same.next().is_none()
-            })
-        };
+        // The names that a version defines once, and not in its first line.
+        let mut once: Vec<BTreeSet<&String>> = Vec::new();
+        for own in &definitions {
+            let mut times: BTreeMap<&String, (usize, usize)> = BTreeMap::new();
+            for (name, line) in own {
+                times.entry(name).or_insert((0, *line)).0 += 1;
+            }
+            once.push(times.into_iter().filter(|(_, own)| own.0 == 1 && own.1 > 0).map(|(name, _)| name).collect());
+        }
+        let is_shared = |name: &String| once.iter().all(|own| own.contains(name));
         let shared: Vec<&(String, usize)> = definitions.first()?.iter().filter(|(name, _)| is_shared(name)).collect();
         let (name, line) = shared.get(choose(self.seed, path, shared.len()))?;
         let first = texts.first()?.split_inclusive('\n').nth(*line)?;
