@@ -238,6 +238,6 @@ mod tests {
         }
         let run = &pages.iter().find(|page| page.words == ["run"]).unwrap().roff;
         assert!(run.contains(".SH JUDGE") && run.contains(".SH EXAMPLES"), "{run}");
-        assert!(run.contains("\\fBkarat run code-review\\fR\n"), "{run}");
+        assert!(run.contains("\\fBkarat run code\\-review\\fR\n"), "{run}");
     }
 }

@@ -9,14 +9,20 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Where the suite is, as an argument of the command.
-fn folder() -> String {
-    root().join("suites/code-review").canonicalize().unwrap().display().to_string()
+const SUITE: &str = "code-review";
+
+/// Where a suite is, as an argument of the command.
+fn folder(suite: &str) -> String {
+    root().join("suites").join(suite).canonicalize().unwrap().display().to_string()
+}
+
+fn cases_of(suite: &str) -> Vec<SnapshotCaseV1> {
+    let snapshot: SnapshotV1 = karat::suite::load_suite(&folder(suite)).unwrap().snapshot();
+    snapshot.cases
 }
 
 fn cases() -> Vec<SnapshotCaseV1> {
-    let snapshot: SnapshotV1 = karat::suite::load_suite(&folder()).unwrap().snapshot();
-    snapshot.cases
+    cases_of(SUITE)
 }
 
 /// The required goldens of a case, as they stand in its file.
@@ -68,7 +74,7 @@ fn submission_of(reviewer: &str, review: Review) -> String {
 
 /// Scores the submission of a scripted reviewer as it is in the suite, and returns its part of the report.
 fn score(reviewer: &str) -> Value {
-    score_file(&root().join(format!("suites/code-review/scripted/{reviewer}.jsonl")))
+    score_file(SUITE, &root().join(format!("suites/code-review/scripted/{reviewer}.jsonl")))
 }
 
 #[test]
@@ -84,14 +90,14 @@ fn scripted_reviewers_are_current() {
     }
 }
 
-fn score_submission(submission: &[Value]) -> Value {
+fn score_submission(suite: &str, submission: &[Value]) -> Value {
     let project = Project::new().with("submission.jsonl", lines(submission));
-    score_file(&project.path("submission.jsonl"))
+    score_file(suite, &project.path("submission.jsonl"))
 }
 
-fn score_file(submission: &Path) -> Value {
+fn score_file(suite: &str, submission: &Path) -> Value {
     let project = Project::new();
-    let (suite, submission) = (folder(), submission.to_str().unwrap());
+    let (suite, submission) = (folder(suite), submission.to_str().unwrap());
     project.run_list(&["score", &suite, "--submission", submission, "-o", "report.json", "-q"]).expect(0);
     let mut report: Value = serde_json::from_str(&project.read("report.json")).unwrap();
     report["tools"][0].take()
