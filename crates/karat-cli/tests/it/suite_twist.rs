@@ -240,7 +240,7 @@ fn a_tool_that_remembers_loses_what_it_recites() {
     // Without details a report does not say what was found, which is not nothing.
     project.ok("report s.json --detail none -o none.json");
     project.ok("report s.json --detail misses -o misses.json");
-    let refused = ["the report of none.json", "does not say which goldens were found", "--detail misses"];
+    let refused = ["the report of recites (none.json)", "does not say which goldens were found", "--detail misses"];
     project.run("compare none.json t.json --twisted").expect_error(4, &refused);
     let from_misses = project.json("compare misses.json t.json --twisted --json --metric f1");
     assert_eq!(from_misses["comparisons"][0]["twisted"], comparison["comparisons"][0]["twisted"]);
