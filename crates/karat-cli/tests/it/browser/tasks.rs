@@ -171,12 +171,16 @@ fn ten_pairs_are_labelled() {
 fn downloaded(folder: &Project) -> (String, Vec<u8>) {
     let until = Instant::now() + TIMEOUT;
     while Instant::now() < until {
-        let names = std::fs::read_dir(folder.path("")).unwrap().map(|entry| entry.unwrap().file_name());
-        // A file has another name until it is complete.
-        let is_complete = |name: &String| !name.starts_with('.') && !name.ends_with(".crdownload");
-        if let Some(name) = names.map(|name| name.into_string().unwrap()).find(is_complete) {
+        for entry in std::fs::read_dir(folder.path("")).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            // A file has another name until it is complete, and may be made empty before the content is moved there.
+            if name.starts_with('.') || name.ends_with(".crdownload") {
+                continue;
+            }
             let content = std::fs::read(folder.path(&name)).unwrap();
-            return (name, content);
+            if !content.is_empty() {
+                return (name, content);
+            }
         }
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -32,6 +32,10 @@ const SHORT: &str = "sleep 0.0$(($$ % 5 + 1))";
 const HELD: &str =
     "if [ -e PROJECT/hold ]; then : > PROJECT/started; while [ ! -e PROJECT/go ]; do sleep 0.05; done; fi; sleep 0.02";
 
+/// While there is a file `hold`, six trials run freely, and later ones wait for the file `go`.
+const PAUSED: &str = "if [ -e PROJECT/hold ]; then n=1; while ! mkdir PROJECT/begun-$n 2>/dev/null; do n=$((n + 1)); done; \
+     if [ $n -gt 6 ]; then while [ ! -e PROJECT/go ]; do sleep 0.05; done; fi; fi";
+
 enum Server {
     Shared(&'static Postgres),
     Own(Box<Postgres>),

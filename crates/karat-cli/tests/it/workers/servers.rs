@@ -1,7 +1,7 @@
 //! Databases, object storage, disks and clocks that fail while workers are at work.
 
 use super::judge::{LONG_LEASE, PLAN, check_questions, site_with_judge_at};
-use super::{Process, SHORT, Server, Site, wait_for};
+use super::{PAUSED, Process, SHORT, Server, Site, wait_for};
 use crate::judge_engine::server::{Behaviour, Server as Model};
 use crate::project::{report_skipped, root};
 use karat_test_servers::{Options, Postgres, Proxy, S3, or_skip};
@@ -60,20 +60,26 @@ const LARGE: &str = "head -c 1600000 /dev/urandom >&2";
 /// A site with object storage, of which the database does not know yet.
 fn site_with_storage(cases: usize) -> Option<(Site, S3)> {
     let storage = or_skip(S3::start())?;
-    let mut site = Site::with_own_server(&Options::default(), cases, LARGE)?;
+    let mut site = Site::with_own_server(&Options::default(), cases, &format!("{PAUSED}\n{LARGE}"))?;
     for name in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] {
         site.variables.push((name.to_owned(), "test".to_owned()));
     }
     Some((site, storage))
 }
 
-/// Starts two workers on a run whose large artifacts go to object storage.
+/// Starts two workers on a run whose large artifacts go to object storage, and waits until both have paused.
 fn start_with_storage(site: &Site, storage: &S3) -> (Process, [Process; 2]) {
+    site.write("hold");
     let planner = site.plan("");
     let (bucket, endpoint) = (storage.new_bucket().unwrap(), storage.endpoint());
     site.run(&format!("store artifacts s3://{bucket}/karat?endpoint={endpoint}&region=us-east-1")).expect(0);
-    (planner, [site.worker("-j 1"), site.worker("-j 1")])
+    let workers = [site.worker("-j 1"), site.worker("-j 1")];
+    site.wait_for_trials(6);
+    site.wait_for_count("both workers have claims", CLAIMING, |n| n == 2);
+    (planner, workers)
 }
+
+const CLAIMING: &str = "SELECT COUNT(DISTINCT worker) FROM queue_units WHERE state = 'claimed'";
 
 fn check_objects(site: &Site, trials: usize) {
     let objects = site.count("SELECT COUNT(*) FROM artifacts WHERE coding LIKE 'object-%'");
@@ -85,13 +91,13 @@ fn run_completes_when_storage_was_away_and_the_database_was_not() {
     let Some((site, storage)) = site_with_storage(8) else { return };
     let expected = site.run_on_one_machine("");
     let (mut planner, mut workers) = start_with_storage(&site, &storage);
-    site.wait_for_trials(7);
     storage.stop();
+    site.write("go");
     // Leases are renewed all the while, although no result can be stored.
-    let renewed = "SELECT MIN(until_ms) FROM queue_units WHERE state = 'claimed' HAVING COUNT(DISTINCT worker) = 2";
-    let first = wait_for("both workers have claims", || site.count(renewed));
+    let renewed = "SELECT MIN(until_ms) FROM queue_units WHERE state = 'claimed'";
+    let first = site.count(renewed).unwrap();
     site.wait_for_count("claims are renewed", renewed, |until| until > first + 3_000);
-    assert!(site.count("SELECT COUNT(*) FROM trials").unwrap() < 16, "stored without storage");
+    assert_eq!(site.count("SELECT COUNT(*) FROM trials"), Some(6), "stored without storage");
     storage.restart();
     site.check_when_followed(&mut planner, &expected);
     check_objects(&site, expected.trials);
@@ -103,8 +109,8 @@ fn run_completes_when_the_database_was_away_and_storage_was_not() {
     let Some((site, storage)) = site_with_storage(8) else { return };
     let expected = site.run_on_one_machine("");
     let (mut planner, mut workers) = start_with_storage(&site, &storage);
-    site.wait_for_trials(7);
     site.postgres().stop().unwrap();
+    site.write("go");
     planner.wait_for_error("cannot be reached");
     site.postgres().restart().unwrap();
     site.check_when_followed(&mut planner, &expected);
@@ -117,18 +123,21 @@ fn run_completes_when_the_database_was_away_and_storage_was_not() {
 fn run_completes_when_the_disk_of_the_database_was_full() {
     let options = Options { small_disk: Some(96), ..Options::default() };
     // Every result needs new pages.
-    let Some(site) = Site::with_own_server(&options, 10, "head -c 300000 /dev/urandom >&2") else { return };
+    let script = format!("{PAUSED}\nhead -c 300000 /dev/urandom >&2");
+    let Some(site) = Site::with_own_server(&options, 10, &script) else { return };
     let (named, reached) = site.postgres().small_disk().unwrap();
     let admin = |sql: &str| site.postgres().psql("postgres", sql).unwrap();
     admin(&format!("CREATE TABLESPACE small LOCATION '{}'", named.display()));
     admin(&format!("ALTER DATABASE {} SET TABLESPACE small", site.database));
     let expected = site.run_on_one_machine("");
+    site.write("hold");
     let mut planner = site.plan("");
     let mut workers = [site.worker("-j 1"), site.worker("-j 1")];
-    site.wait_for_trials(4);
+    site.wait_for_trials(6);
     let filler = reached.join("filler");
     let mut file = std::fs::File::create(&filler).unwrap();
     while file.write_all(&[0; 4096]).is_ok() {}
+    site.write("go");
     for worker in &workers {
         worker.wait_for_error("the disk is full");
     }
