@@ -1,5 +1,6 @@
 //! The report, from which every other output format is generated.
 
+mod case_columns;
 mod detail;
 mod figures;
 mod measured;
@@ -414,6 +415,8 @@ pub struct ToolV1 {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sweeps: Vec<SweepV1>,
     /// Every case of the suite.
+    #[serde(with = "case_columns")]
+    #[schemars(with = "case_columns::CasesV1")]
     pub cases: Vec<CaseResultV1>,
 }
 

@@ -7,55 +7,71 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
+use std::hash::Hash;
 use std::sync::Arc;
 
 /// Numbers by name.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FiguresV1 {
-    /// In the order of names, each once.
-    entries: Box<[(Arc<str>, f64)]>,
+    /// Upward, each once.
+    names: Arc<[Arc<str>]>,
+    numbers: Box<[f64]>,
 }
 
-/// The most names that are shared; files may hold any number of them.
+/// The most names, and the most lists of names, that are shared; files may hold any number of them.
 const MOST_SHARED: usize = 10_000;
 
 thread_local! {
-    static SHARED: RefCell<HashSet<Arc<str>>> = RefCell::default();
+    static NAMES: RefCell<HashSet<Arc<str>>> = RefCell::default();
+    static LISTS: RefCell<HashSet<Arc<[Arc<str>]>>> = RefCell::default();
 }
 
-fn shared(name: &str) -> Arc<str> {
-    SHARED.with_borrow_mut(|names| {
-        if let Some(known) = names.get(name) {
-            return known.clone();
-        }
-        let name = Arc::from(name);
-        if names.len() < MOST_SHARED {
-            names.insert(Arc::clone(&name));
-        }
-        name
-    })
+/// The one that is equal to this, if it is known. Another is remembered, unless there are too many.
+fn shared<T: Hash + Eq + ?Sized>(known: &RefCell<HashSet<Arc<T>>>, one: &T) -> Arc<T>
+where
+    for<'t> Arc<T>: From<&'t T>,
+{
+    let mut known = known.borrow_mut();
+    if let Some(own) = known.get(one) {
+        return Arc::clone(own);
+    }
+    let own = Arc::from(one);
+    if known.len() < MOST_SHARED {
+        known.insert(Arc::clone(&own));
+    }
+    own
+}
+
+fn shared_name(name: &str) -> Arc<str> {
+    NAMES.with(|known| shared(known, name))
+}
+
+impl Default for FiguresV1 {
+    fn default() -> Self {
+        Self::new(Vec::new())
+    }
 }
 
 impl FiguresV1 {
     /// The number of that name.
     pub fn get(&self, name: &str) -> Option<f64> {
-        let at = self.entries.binary_search_by(|(own, _)| (**own).cmp(name)).ok()?;
-        Some(self.entries[at].1)
+        let at = self.names.binary_search_by(|own| (**own).cmp(name)).ok()?;
+        Some(self.numbers[at])
     }
 
     /// All numbers in the order of their names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
-        self.entries.iter().map(|(name, number)| (&**name, *number))
+        self.names().zip(self.numbers.iter().copied())
     }
 
     /// All names, upward.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.entries.iter().map(|(name, _)| &**name)
+        self.names.iter().map(|name| &**name)
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.names.is_empty()
     }
 
     fn new(mut entries: Vec<(Arc<str>, f64)>) -> Self {
@@ -68,21 +84,22 @@ impl FiguresV1 {
             }
             is_same
         });
-        Self { entries: entries.into() }
+        let (names, numbers): (Vec<_>, Vec<_>) = entries.into_iter().unzip();
+        Self { names: LISTS.with(|known| shared(known, names.as_slice())), numbers: numbers.into() }
     }
 }
 
 impl<N: AsRef<str>> FromIterator<(N, f64)> for FiguresV1 {
     fn from_iter<I: IntoIterator<Item = (N, f64)>>(figures: I) -> Self {
-        Self::new(figures.into_iter().map(|(name, number)| (shared(name.as_ref()), number)).collect())
+        Self::new(figures.into_iter().map(|(name, number)| (shared_name(name.as_ref()), number)).collect())
     }
 }
 
 impl<N: AsRef<str>> Extend<(N, f64)> for FiguresV1 {
     fn extend<I: IntoIterator<Item = (N, f64)>>(&mut self, figures: I) {
-        let mut entries = std::mem::take(&mut self.entries).into_vec();
-        entries.extend(figures.into_iter().map(|(name, number)| (shared(name.as_ref()), number)));
-        *self = Self::new(entries);
+        let own = self.names.iter().cloned().zip(self.numbers.iter().copied());
+        let more = figures.into_iter().map(|(name, number)| (shared_name(name.as_ref()), number));
+        *self = Self::new(own.chain(more).collect());
     }
 }
 
@@ -106,7 +123,7 @@ impl<'de> Deserialize<'de> for FiguresV1 {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<FiguresV1, A::Error> {
                 let mut entries = Vec::new();
                 while let Some((name, number)) = map.next_entry::<Cow<'de, str>, f64>()? {
-                    entries.push((shared(&name), number));
+                    entries.push((shared_name(&name), number));
                 }
                 Ok(FiguresV1::new(entries))
             }
@@ -148,14 +165,16 @@ mod tests {
     #[test]
     fn names_are_stored_once() {
         let [one, other] = [0.0, 1.0].map(|number| FiguresV1::from_iter([("name", number)]));
-        assert!(Arc::ptr_eq(&one.entries[0].0, &other.entries[0].0));
+        assert!(Arc::ptr_eq(&one.names, &other.names));
+        let more = FiguresV1::from_iter([("name", 0.0), ("other", 0.0)]);
+        assert!(Arc::ptr_eq(&one.names[0], &more.names[0]));
     }
 
     #[test]
     fn results_of_a_case_and_a_trial_are_small() {
         use crate::report::{CaseResultV1, TrialResultV1};
         // A large report has millions of them.
-        assert!(size_of::<CaseResultV1>() <= 128, "{}", size_of::<CaseResultV1>());
+        assert!(size_of::<CaseResultV1>() <= 160, "{}", size_of::<CaseResultV1>());
         assert!(size_of::<TrialResultV1>() <= 256, "{}", size_of::<TrialResultV1>());
     }
 }

@@ -1,0 +1,547 @@
+//! Results of cases without details, written as columns: in a list, names of figures would be nearly all of a large report.
+
+use super::{CaseResultV1, DetailV1, FiguresV1, MetricsV1, TrialResultV1};
+use karat_core::suite::Verdict;
+use karat_core::trial::Outcome;
+use schemars::JsonSchema;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
+use serde::ser::{SerializeMap, SerializeStruct};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+
+/// The results of a tool: a list, or columns where no case has details.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "it describes what is written")]
+pub(super) enum CasesV1 {
+    List(Vec<CaseResultV1>),
+    Columns(CaseColumnsV1),
+}
+
+/// The cases of a tool in a report without details: a column for each figure, in the order of the cases. A figure that no case has
+/// is left out.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(super) struct CaseColumnsV1 {
+    /// The cases.
+    case: Vec<String>,
+    /// Whether every trial passed: 1 or 0.
+    pass: ColumnV1,
+    /// The defined values of metrics.
+    values: BTreeMap<String, ColumnV1>,
+    /// What cases add to metrics that are sums over cases; `null` stands for 0.
+    sums: BTreeMap<String, ColumnV1>,
+    /// Extras that are no false positives because they are on lines the change did not touch.
+    untouched_extras: ColumnV1,
+    /// How many trials each case has.
+    trials_of_case: Vec<usize>,
+    /// The trials of all cases, those of the first case first.
+    trials: TrialColumnsV1,
+}
+
+/// Columns of trials.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default)]
+struct TrialColumnsV1 {
+    /// Which of the repetitions of its case it is.
+    trial: Vec<u32>,
+    /// How it ended: 1 for trials that ended so.
+    outcome: BTreeMap<Outcome, ColumnV1>,
+    /// Whether it enters the metrics: 1 or 0.
+    counted: ColumnV1,
+    /// What it said of the case as a whole: 1 for trials that said so.
+    verdict: BTreeMap<Verdict, ColumnV1>,
+    /// Whether that is the truth: 1 or 0.
+    verdict_correct: ColumnV1,
+    /// Said vulnerable, rightly, without finding the target: 1 or 0.
+    lucky_guess: ColumnV1,
+    /// How sure it was.
+    confidence: ColumnV1,
+    /// |confidence − correctness of the verdict|.
+    calibration_error: ColumnV1,
+    /// Required goldens found.
+    tp: ColumnV1,
+    /// Findings that report nothing true.
+    fp: ColumnV1,
+    /// Required goldens missed.
+    r#fn: ColumnV1,
+    /// Extras that are no false positives because they are on lines the change did not touch.
+    untouched_extras: ColumnV1,
+}
+
+/// A number for each case or trial, or none.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum ColumnV1 {
+    /// The same for all.
+    Same(f64),
+    /// One for each; `null` where there is none.
+    Each(Vec<Option<f64>>),
+    /// For a few of them, by position from 0.
+    Few { at: Vec<usize>, is: Vec<f64> },
+}
+
+impl Default for ColumnV1 {
+    fn default() -> Self {
+        Self::Few { at: Vec::new(), is: Vec::new() }
+    }
+}
+
+/// Of as many numbers as this, one has to be there for a list of all to be shorter than one of positions.
+const DENSE: usize = 3;
+
+impl ColumnV1 {
+    fn new(numbers: impl Iterator<Item = Option<f64>> + Clone) -> Self {
+        let (mut all, mut there) = (0_usize, 0_usize);
+        let (mut first, mut is_same) = (None, true);
+        for number in numbers.clone() {
+            all += 1;
+            there += usize::from(number.is_some());
+            is_same &= number.is_some() && *first.get_or_insert(number) == number;
+        }
+        match first.flatten() {
+            Some(number) if is_same => Self::Same(number),
+            _ if there * DENSE >= all => Self::Each(numbers.collect()),
+            _ => {
+                let (at, is) = (0..).zip(numbers).filter_map(|(at, number)| Some((at, number?))).unzip();
+                Self::Few { at, is }
+            }
+        }
+    }
+
+    fn flags(flags: impl Iterator<Item = bool> + Clone) -> Self {
+        Self::new(flags.map(|is| is.then_some(1.0))).or_zero()
+    }
+
+    fn counts(counts: impl Iterator<Item = usize> + Clone) -> Self {
+        Self::new(counts.map(|count| (count > 0).then_some(count as f64))).or_zero()
+    }
+
+    /// In a list of all, nothing is written as 0, which is shorter.
+    fn or_zero(self) -> Self {
+        match self {
+            Self::Each(numbers) => Self::Each(numbers.into_iter().map(|number| number.or(Some(0.0))).collect()),
+            other => other,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        matches!(self, Self::Few { at, .. } if at.is_empty())
+    }
+
+    /// The numbers that are there, with their positions; an error says that they do not fit to so many rows.
+    fn numbers(&self, rows: usize) -> Result<Box<dyn Iterator<Item = (usize, f64)> + '_>, String> {
+        match self {
+            Self::Same(number) => Ok(Box::new((0..rows).map(|row| (row, *number)))),
+            Self::Each(numbers) if numbers.len() == rows => {
+                Ok(Box::new(numbers.iter().enumerate().filter_map(|(row, number)| Some((row, (*number)?)))))
+            }
+            Self::Each(numbers) => Err(format!("{} numbers for {rows} rows", numbers.len())),
+            Self::Few { at, is } if at.len() != is.len() => {
+                Err(format!("{} positions of {} numbers", at.len(), is.len()))
+            }
+            Self::Few { at, .. } if at.iter().any(|row| *row >= rows) => Err(format!("a position beyond {rows} rows")),
+            Self::Few { at, is } => Ok(Box::new(at.iter().copied().zip(is.iter().copied()))),
+        }
+    }
+
+    fn expand(&self, name: &str, rows: usize) -> Result<Vec<Option<f64>>, String> {
+        let mut all = vec![None; rows];
+        self.numbers(rows).map_err(|why| format!("{name}: {why}"))?.for_each(|(row, number)| all[row] = Some(number));
+        Ok(all)
+    }
+
+    fn expand_flags(&self, name: &str, rows: usize) -> Result<Vec<bool>, String> {
+        Ok(self.expand(name, rows)?.into_iter().map(|number| number.is_some_and(|number| number != 0.0)).collect())
+    }
+
+    fn expand_counts(&self, name: &str, rows: usize) -> Result<Vec<usize>, String> {
+        let count = |number: f64| {
+            let count = number as usize;
+            if count as f64 == number { Ok(count) } else { Err(format!("{name}: {number} is no count")) }
+        };
+        self.expand(name, rows)?.into_iter().map(|number| count(number.unwrap_or(0.0))).collect()
+    }
+}
+
+/// A number in as few characters as JSON allows.
+struct Short(f64);
+
+impl Serialize for Short {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let whole = self.0 as i64;
+        // 0 and −0 are equal, and written differently.
+        let is_whole = whole as f64 == self.0 && whole.unsigned_abs() < 1 << 53 && (whole != 0 || self.0.is_sign_positive());
+        if is_whole { serializer.serialize_i64(whole) } else { serializer.serialize_f64(self.0) }
+    }
+}
+
+impl Serialize for ColumnV1 {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Same(number) => Short(*number).serialize(serializer),
+            Self::Each(numbers) => serializer.collect_seq(numbers.iter().map(|number| number.map(Short))),
+            Self::Few { at, is } => {
+                let is: Vec<Short> = is.iter().copied().map(Short).collect();
+                let mut column = serializer.serialize_struct("ColumnV1", 2)?;
+                column.serialize_field("at", at)?;
+                column.serialize_field("is", &is)?;
+                column.end()
+            }
+        }
+    }
+}
+
+/// Results of cases, each column made when it is written.
+struct Columns<'a>(&'a [CaseResultV1]);
+
+impl Serialize for Columns<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let cases = self.0.iter();
+        let mut out = serializer.serialize_map(None)?;
+        out.serialize_entry("case", &Sequence(cases.clone().map(|case| case.case.as_str())))?;
+        let pass = ColumnV1::flags(cases.clone().map(|case| case.pass));
+        if !pass.is_empty() {
+            out.serialize_entry("pass", &pass)?;
+        }
+        out.serialize_entry("values", &FigureColumns(self.0, |case| &case.values, false))?;
+        out.serialize_entry("sums", &FigureColumns(self.0, |case| &case.sums, true))?;
+        let untouched = ColumnV1::counts(cases.clone().map(|case| case.untouched_extras));
+        if !untouched.is_empty() {
+            out.serialize_entry("untouched_extras", &untouched)?;
+        }
+        out.serialize_entry("trials_of_case", &Sequence(cases.map(|case| case.trials.len())))?;
+        out.serialize_entry("trials", &TrialColumns(self.0))?;
+        out.end()
+    }
+}
+
+/// An iterator as a list.
+struct Sequence<I>(I);
+
+impl<T: Serialize, I: Iterator<Item = T> + Clone> Serialize for Sequence<I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.clone())
+    }
+}
+
+/// Figures of cases by name, and whether those that are not there are 0.
+struct FigureColumns<'a>(&'a [CaseResultV1], fn(&CaseResultV1) -> &FiguresV1, bool);
+
+impl Serialize for FigureColumns<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(cases, figures, are_zero) = *self;
+        let mut there: BTreeMap<&str, usize> = BTreeMap::new();
+        cases.iter().flat_map(|case| figures(case).names()).for_each(|name| *there.entry(name).or_default() += 1);
+        // Figures that few cases have, such as those of one confidence, may be many: all cases are gone through once for them.
+        let is_rare = |count: usize| count * DENSE < cases.len();
+        let mut rare: HashMap<&str, (Vec<usize>, Vec<f64>)> = HashMap::new();
+        for (row, case) in cases.iter().enumerate() {
+            for (name, number) in figures(case).iter().filter(|(name, _)| is_rare(there[name])) {
+                let (at, is) = rare.entry(name).or_default();
+                at.push(row);
+                is.push(number);
+            }
+        }
+        let mut out = serializer.serialize_map(Some(there.len()))?;
+        for name in there.keys() {
+            let column = match rare.remove(name) {
+                Some((at, is)) => ColumnV1::Few { at, is },
+                None => ColumnV1::new(cases.iter().map(|case| figures(case).get(name))),
+            };
+            out.serialize_entry(name, &if are_zero { column.or_zero() } else { column })?;
+        }
+        out.end()
+    }
+}
+
+struct TrialColumns<'a>(&'a [CaseResultV1]);
+
+impl Serialize for TrialColumns<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let trials = self.0.iter().flat_map(|case| &case.trials);
+        let mut out = serializer.serialize_map(None)?;
+        out.serialize_entry("trial", &Sequence(trials.clone().map(|trial| trial.trial)))?;
+        let of_outcome = |outcome| ColumnV1::flags(trials.clone().map(move |trial| trial.outcome == outcome));
+        let outcomes = Outcome::ALL.iter().map(|outcome| (*outcome, of_outcome(*outcome)));
+        out.serialize_entry("outcome", &without_empty(outcomes))?;
+        let of_verdict = |verdict| ColumnV1::flags(trials.clone().map(move |trial| trial.verdict == Some(verdict)));
+        let verdicts = [Verdict::Vulnerable, Verdict::Safe].map(|verdict| (verdict, of_verdict(verdict)));
+        let verdicts = without_empty(verdicts.into_iter());
+        if !verdicts.is_empty() {
+            out.serialize_entry("verdict", &verdicts)?;
+        }
+        let flag = |is: bool| f64::from(u8::from(is));
+        let columns: [(&str, ColumnV1); 9] = [
+            ("counted", ColumnV1::flags(trials.clone().map(|trial| trial.counted))),
+            ("verdict_correct", ColumnV1::flags(trials.clone().map(|trial| trial.verdict_correct))),
+            ("lucky_guess", ColumnV1::new(trials.clone().map(|trial| trial.lucky_guess.map(flag)))),
+            ("confidence", ColumnV1::new(trials.clone().map(|trial| trial.confidence))),
+            ("calibration_error", ColumnV1::new(trials.clone().map(|trial| trial.calibration_error))),
+            ("tp", ColumnV1::counts(trials.clone().map(|trial| trial.tp))),
+            ("fp", ColumnV1::counts(trials.clone().map(|trial| trial.fp))),
+            ("fn", ColumnV1::counts(trials.clone().map(|trial| trial.r#fn))),
+            ("untouched_extras", ColumnV1::counts(trials.clone().map(|trial| trial.untouched_extras))),
+        ];
+        for (name, column) in columns.iter().filter(|(_, column)| !column.is_empty()) {
+            out.serialize_entry(name, column)?;
+        }
+        out.end()
+    }
+}
+
+fn without_empty<K: Ord>(columns: impl Iterator<Item = (K, ColumnV1)>) -> BTreeMap<K, ColumnV1> {
+    columns.filter(|(_, column)| !column.is_empty()).collect()
+}
+
+impl CaseColumnsV1 {
+    fn into_results(self) -> Result<Vec<CaseResultV1>, String> {
+        let rows = self.case.len();
+        if self.trials_of_case.len() != rows {
+            return Err(format!("trials_of_case: {} numbers for {rows} cases", self.trials_of_case.len()));
+        }
+        let all = self.trials_of_case.iter().try_fold(0_usize, |sum, own| sum.checked_add(*own));
+        if all != Some(self.trials.trial.len()) {
+            return Err(format!("trials.trial: {} trials, which trials_of_case does not add up to", self.trials.trial.len()));
+        }
+        let mut trials = self.trials.into_results()?.into_iter();
+        let pass = self.pass.expand_flags("pass", rows)?;
+        let untouched = self.untouched_extras.expand_counts("untouched_extras", rows)?;
+        let mut values = figures("values", &self.values, rows)?.into_iter();
+        // A sum of 0 is none.
+        let mut sums = figures("sums", &self.sums, rows)?.into_iter();
+        let results = self.case.into_iter().enumerate().map(|(row, case)| CaseResultV1 {
+            case,
+            pass: pass[row],
+            metrics: MetricsV1::new(),
+            values: values.next().unwrap_or_default().into_iter().collect(),
+            sums: sums.next().unwrap_or_default().into_iter().filter(|(_, sum)| *sum != 0.0).collect(),
+            untouched_extras: untouched[row],
+            trials: trials.by_ref().take(self.trials_of_case[row]).collect(),
+        });
+        Ok(results.collect())
+    }
+}
+
+type Named = Vec<(Arc<str>, f64)>;
+
+fn figures(of: &str, columns: &BTreeMap<String, ColumnV1>, rows: usize) -> Result<Vec<Named>, String> {
+    let mut all: Vec<Named> = vec![Vec::new(); rows];
+    for (name, column) in columns {
+        let shared: Arc<str> = Arc::from(name.as_str());
+        let numbers = column.numbers(rows).map_err(|why| format!("{of}.{name}: {why}"))?;
+        numbers.for_each(|(row, number)| all[row].push((Arc::clone(&shared), number)));
+    }
+    Ok(all)
+}
+
+impl TrialColumnsV1 {
+    fn into_results(self) -> Result<Vec<TrialResultV1>, String> {
+        let rows = self.trial.len();
+        let mut outcomes: Vec<Option<Outcome>> = vec![None; rows];
+        for (outcome, column) in &self.outcome {
+            let flags = column.expand_flags("trials.outcome", rows)?;
+            outcomes.iter_mut().zip(flags).filter(|(_, is)| *is).for_each(|(own, _)| *own = Some(*outcome));
+        }
+        let mut verdicts: Vec<Option<Verdict>> = vec![None; rows];
+        for (verdict, column) in &self.verdict {
+            let flags = column.expand_flags("trials.verdict", rows)?;
+            verdicts.iter_mut().zip(flags).filter(|(_, is)| *is).for_each(|(own, _)| *own = Some(*verdict));
+        }
+        let counted = self.counted.expand_flags("trials.counted", rows)?;
+        let correct = self.verdict_correct.expand_flags("trials.verdict_correct", rows)?;
+        let lucky = self.lucky_guess.expand("trials.lucky_guess", rows)?;
+        let confidence = self.confidence.expand("trials.confidence", rows)?;
+        let calibration = self.calibration_error.expand("trials.calibration_error", rows)?;
+        let tp = self.tp.expand_counts("trials.tp", rows)?;
+        let fp = self.fp.expand_counts("trials.fp", rows)?;
+        let missed = self.r#fn.expand_counts("trials.fn", rows)?;
+        let untouched = self.untouched_extras.expand_counts("trials.untouched_extras", rows)?;
+        let result = |(row, trial): (usize, u32)| {
+            Ok(TrialResultV1 {
+                trial,
+                detail: DetailV1::None,
+                outcome: outcomes[row].ok_or_else(|| format!("trials.outcome: trial {row} of {rows} has none"))?,
+                counted: counted[row],
+                notes: Vec::new(),
+                verdict: verdicts[row],
+                verdict_correct: correct[row],
+                lucky_guess: lucky[row].map(|number| number != 0.0),
+                confidence: confidence[row],
+                calibration_error: calibration[row],
+                tp: tp[row],
+                fp: fp[row],
+                r#fn: missed[row],
+                untouched_extras: untouched[row],
+                findings: Vec::new(),
+                matches: Vec::new(),
+                misses: Vec::new(),
+                extras: Vec::new(),
+                duplicates: Vec::new(),
+                acceptable: Vec::new(),
+                audit: None,
+            })
+        };
+        self.trial.into_iter().enumerate().map(result).collect()
+    }
+}
+
+/// Whether columns say everything about these cases.
+fn have_no_details(cases: &[CaseResultV1]) -> bool {
+    let mut trials = cases.iter().flat_map(|case| &case.trials).peekable();
+    trials.peek().is_some()
+        && trials.all(|trial| trial.detail == DetailV1::None && trial.notes.is_empty() && trial.audit.is_none())
+        && cases.iter().all(|case| case.metrics.is_empty())
+}
+
+pub(super) fn serialize<S: Serializer>(cases: &[CaseResultV1], serializer: S) -> Result<S::Ok, S::Error> {
+    match have_no_details(cases) {
+        true => Columns(cases).serialize(serializer),
+        false => cases.serialize(serializer),
+    }
+}
+
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<CaseResultV1>, D::Error> {
+    struct Cases;
+
+    impl<'de> Visitor<'de> for Cases {
+        type Value = Vec<CaseResultV1>;
+
+        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            out.write_str("a list of cases, or columns")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+            Vec::deserialize(SeqAccessDeserializer::new(list))
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+            let columns = CaseColumnsV1::deserialize(MapAccessDeserializer::new(map))?;
+            columns.into_results().map_err(A::Error::custom)
+        }
+    }
+
+    deserializer.deserialize_any(Cases)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Tool {
+        #[serde(with = "super")]
+        cases: Vec<CaseResultV1>,
+    }
+
+    /// A trial in which everything a bare trial can say depends on a number.
+    fn trial(number: usize) -> TrialResultV1 {
+        let bit = |at: usize| number >> at & 1 == 1;
+        TrialResultV1 {
+            trial: number as u32 + 1,
+            detail: DetailV1::None,
+            outcome: Outcome::ALL[number % Outcome::ALL.len()],
+            counted: bit(0),
+            notes: Vec::new(),
+            verdict: [None, Some(Verdict::Vulnerable), Some(Verdict::Safe)][number % 3],
+            verdict_correct: bit(1),
+            lucky_guess: bit(2).then_some(bit(1)),
+            confidence: bit(3).then_some(number as f64 / 7.0),
+            calibration_error: bit(3).then_some(number as f64 / 9.0),
+            tp: number % 5,
+            fp: number % 2 * 3,
+            r#fn: number / 30,
+            untouched_extras: number % 11 / 10,
+            findings: Vec::new(),
+            matches: Vec::new(),
+            misses: Vec::new(),
+            extras: Vec::new(),
+            duplicates: Vec::new(),
+            acceptable: Vec::new(),
+            audit: None,
+        }
+    }
+
+    fn case(number: usize, trials: std::ops::Range<usize>) -> CaseResultV1 {
+        let rare = format!("confidence@0.{number}.right");
+        CaseResultV1 {
+            case: format!("case-{number}"),
+            pass: number.is_multiple_of(2),
+            metrics: MetricsV1::new(),
+            values: [("f1", number as f64 / 3.0), ("recall", 0.0), ("same", 1.0)]
+                .into_iter()
+                .filter(|(name, _)| *name != "recall" || number.is_multiple_of(2))
+                .collect(),
+            sums: [("tp", number as f64), (rare.as_str(), 1.0), ("fn", -0.5)]
+                .into_iter()
+                .filter(|(_, sum)| *sum != 0.0)
+                .collect(),
+            untouched_extras: number % 3,
+            trials: trials.map(trial).collect(),
+        }
+    }
+
+    fn cases(count: usize) -> Tool {
+        // Some cases have no trial.
+        Tool { cases: (0..count).map(|number| case(number, number..number + number % 4)).collect() }
+    }
+
+    #[test]
+    fn cases_without_details_come_back_from_columns() {
+        for count in [0, 1, 2, 3, 10, 70] {
+            let tool = cases(count);
+            let text = serde_json::to_string(&tool).unwrap();
+            assert_eq!(serde_json::from_str::<Tool>(&text).unwrap(), tool, "{text}");
+            let is_list = serde_json::from_str::<Value>(&text).unwrap()["cases"].is_array();
+            assert_eq!(is_list, count < 2, "{text}");
+        }
+    }
+
+    #[test]
+    fn cases_with_details_are_a_list() {
+        let bare = cases(6);
+        let with = |change: fn(&mut CaseResultV1)| {
+            let mut tool = Tool { cases: bare.cases.clone() };
+            change(&mut tool.cases[5]);
+            let value = serde_json::to_value(&tool).unwrap();
+            assert!(value["cases"].is_array(), "{value}");
+        };
+        with(|case| case.trials[0].detail = DetailV1::Misses);
+        with(|case| case.trials[0].notes.push("read half of it".to_owned()));
+    }
+
+    #[test]
+    fn column_is_written_in_its_shortest_form() {
+        let text = |numbers: &[Option<f64>]| serde_json::to_string(&ColumnV1::new(numbers.iter().copied())).unwrap();
+        let (one, half, nothing) = (Some(1.0), Some(0.5), None);
+        assert_eq!(text(&[one, one, one]), "1");
+        assert_eq!(text(&[one, half, nothing, Some(-0.0)]), "[1,0.5,null,-0.0]");
+        assert_eq!(text(&[nothing, nothing, nothing, half]), r#"{"at":[3],"is":[0.5]}"#);
+        assert_eq!(text(&[Some(9_007_199_254_740_993.0)]), "9007199254740992.0");
+    }
+
+    #[test]
+    fn columns_that_do_not_fit_together_are_refused() {
+        let written = serde_json::to_value(cases(6)).unwrap();
+        let refused = |pointer: &str, value: Value, why: &str| {
+            let mut changed = written.clone();
+            *changed.pointer_mut(&format!("/cases/{pointer}")).unwrap_or_else(|| panic!("{pointer}: {written:#}")) = value;
+            let message = serde_json::from_value::<Tool>(changed).unwrap_err().to_string();
+            assert!(message.contains(why), "{message}");
+        };
+        refused("values/f1", json!([1, 2]), "values.f1: 2 numbers for 6 rows");
+        refused("values/f1", json!({ "at": [6], "is": [1] }), "values.f1: a position beyond 6 rows");
+        refused("sums/tp", json!({ "at": [1, 2], "is": [1] }), "sums.tp: 2 positions of 1 numbers");
+        refused("trials_of_case", json!([1]), "trials_of_case: 1 numbers for 6 cases");
+        refused("trials_of_case/0", json!(1), "trials.trial: 7 trials");
+        refused("trials_of_case/0", json!(u64::MAX), "trials.trial: 7 trials");
+        refused("trials/tp", json!(0.5), "trials.tp: 0.5 is no count");
+        refused("trials/fp", json!(-1), "trials.fp: -1 is no count");
+        refused("trials/outcome", json!({}), "trials.outcome: trial 0 of 7 has none");
+        refused("pass", json!("yes"), "ColumnV1");
+    }
+}
