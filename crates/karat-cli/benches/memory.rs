@@ -34,12 +34,13 @@ const MANY: Shape = Shape {
     tables: false,
 };
 
-const SHAPES: [Shape; 9] = [
+const SHAPES: [Shape; 10] = [
     MANY,
     Shape { name: "huge", cases: |findings| vec![findings], ..MANY },
     // Half of all findings in one case, half of the rest in the next, and so on.
     Shape { name: "skewed", cases: halves, ..MANY },
     Shape { name: "tools", tools: 50, ..MANY },
+    Shape { name: "team", tools: 50, trials: 3, cases: |findings| vec![3; findings.div_ceil(3)], ..MANY },
     Shape { name: "one", tools: 20, cases: |findings| vec![1; findings], ..MANY },
     Shape { name: "five", cases: |findings| vec![5; findings.div_ceil(5)], ..MANY },
     Shape { name: "trials", trials: 5, ..MANY },
