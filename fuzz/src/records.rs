@@ -146,6 +146,13 @@ pub fn scene_report() -> ReportV1 {
     drawn_report(suite, trials, &[], profile, &mut scorecard, &intervals)
 }
 
+/// The same without details, whose cases are columns.
+pub fn scene_figures() -> Result<ReportV1, String> {
+    let mut report = scene_report();
+    build::reduce(&mut report, DetailV1::None)?;
+    Ok(report)
+}
+
 struct Scene {
     suite: Suite,
     trials: Vec<Trial>,

@@ -5,6 +5,7 @@ use super::{document, records, stored, symbols};
 use karat::baseline;
 use karat::comparison::Side;
 use karat_core::path::RepoPath;
+use karat_format::report::ReportV1;
 use karat_import::IMPORTERS;
 use karat_source::language::Language;
 use std::collections::BTreeMap;
@@ -25,7 +26,11 @@ pub fn of(root: &Path, target: &str) -> BTreeMap<String, Vec<u8>> {
         "symbols" => sources(root),
         "profile" => with_ending(files("crates/karat/profiles"), ".toml").chain(files("fuzz/seeds/profile")).collect(),
         "manifest" => manifests(root),
-        "report" => one("scene", serde_json::to_vec(&records::scene_report()).ok(), files("fuzz/seeds/report")),
+        "report" => {
+            let json = |report: &ReportV1| serde_json::to_vec(report).ok();
+            let figures = records::scene_figures().ok().and_then(|report| json(&report));
+            one("figures", figures, one("scene", json(&records::scene_report()), files("fuzz/seeds/report")))
+        }
         "baseline" => one("scene", Some(baseline_of_scene()), files("fuzz/seeds/baseline")),
         "labels" => files("fuzz/seeds/judgements").into_iter().chain(files("fuzz/seeds/labels")).collect(),
         "store_import" => one("run", stored::seed(), files("fuzz/seeds/store_import")),

@@ -38,7 +38,7 @@ use karat_core::stats::bootstrap::BootstrapKind;
 use karat_core::suite::Verdict;
 use karat_core::trial::Outcome;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// The name of this version of the format.
@@ -265,7 +265,28 @@ pub struct CaseInfoV1 {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub twisted: bool,
     /// What a good tool reports.
+    #[serde(serialize_with = "serialize_goldens")]
     pub issues: Vec<IssueInfoV1>,
+}
+
+/// Where only figures are kept, nearly all that is left of a golden is that it is required, so that is left out.
+fn serialize_goldens<S: Serializer>(goldens: &[IssueInfoV1], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    #[serde(untagged)]
+    enum GoldenV1<'a> {
+        Required {
+            id: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            severity: Option<Severity>,
+        },
+        Other(&'a IssueInfoV1),
+    }
+    serializer.collect_seq(goldens.iter().map(|golden| match golden {
+        IssueInfoV1 { id, severity, acceptance: Acceptance::Required, title, .. } if title.is_empty() => {
+            GoldenV1::Required { id, severity: *severity }
+        }
+        other => GoldenV1::Other(other),
+    }))
 }
 
 /// A golden, as far as a reader needs it.
@@ -291,7 +312,8 @@ pub struct IssueInfoV1 {
     /// The last line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line_end: Option<u32>,
-    /// What a match with it means.
+    /// What a match with it means; required where it is left out.
+    #[serde(default)]
     pub acceptance: Acceptance,
 }
 

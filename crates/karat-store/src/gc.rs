@@ -97,7 +97,7 @@ impl Store {
     /// Locks a run for removal; a dry run only checks that it could be locked.
     fn lock_for_removal(&self, run: &RunId, dry_run: bool) -> Result<Option<RunLock>> {
         // Workers have claims instead of a lock.
-        match self.is_locked(run) {
+        match self.is_surely_locked(run)? {
             true => Err(self.busy(run)),
             false if dry_run => Ok(None),
             false => self.lock(run).map(Some),
@@ -167,16 +167,32 @@ impl Store {
     }
 }
 
-#[derive(Default)]
-struct RemovedArtifacts {
+#[derive(Debug, Default)]
+pub(super) struct RemovedArtifacts {
     artifacts: u64,
     bytes: u64,
     /// The names of the objects of those that were in object storage.
     objects: Vec<String>,
 }
 
+/// Locks runs with their units, so that none is claimed any more; an error if a worker has one.
+fn require_no_claims(database: &mut Database, ids: &str) -> Result<()> {
+    // In the order in which workers lock them.
+    database.query_text(format!("SELECT id FROM runs WHERE id IN ({ids}) ORDER BY id FOR UPDATE"), Vec::new())?;
+    let sql = format!(
+        "SELECT run_id, worker FROM (SELECT * FROM queue_units WHERE run_id IN ({ids}) FOR UPDATE) AS units \
+         WHERE state = 'claimed' AND until_ms >= (extract(epoch FROM clock_timestamp()) * 1000)::bigint LIMIT 1"
+    );
+    match database.query_text(sql, Vec::new())?.first() {
+        Some(row) => {
+            Err(StoreError::Busy { run: row.get(0)?, holder: format!("the worker {}", row.get::<String>(1)?) })
+        }
+        None => Ok(()),
+    }
+}
+
 /// Removes runs and the artifacts only they referenced.
-fn remove(database: &mut Database, runs: &[RunInfo], dry_run: bool) -> Result<RemovedArtifacts> {
+pub(super) fn remove(database: &mut Database, runs: &[RunInfo], dry_run: bool) -> Result<RemovedArtifacts> {
     // The ids are part of the statements, so that a dry run writes nothing; they consist of digits, letters and hyphens.
     let ids: Vec<String> = runs.iter().map(|run| format!("('{}')", run.id)).collect();
     let ids = if ids.is_empty() { "('')".to_owned() } else { ids.join(", ") };
@@ -190,6 +206,9 @@ fn remove(database: &mut Database, runs: &[RunInfo], dry_run: bool) -> Result<Re
         removed.bytes = number(row.get::<Option<i64>>(1)?.unwrap_or(0));
     }
     let in_storage = "coding LIKE 'object-%'";
+    if !dry_run && database.is_server() {
+        require_no_claims(database, &ids)?;
+    }
     let objects = if dry_run {
         database.query_text(format!("{leaving}SELECT hash, coding{unused} AND {in_storage}"), Vec::new())?
     } else {

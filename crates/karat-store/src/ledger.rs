@@ -1,6 +1,7 @@
 //! The ledger of exchanges with language models, shared by all runs; and ledger files, with one exchange per line, which
 //! `replay` judges read too.
 
+use super::database::Backoff;
 use super::portable::{open_decompressed, write_atomically};
 use super::tables::{LEDGER, SENT_QUESTIONS};
 use super::{Database, OnConflict, Result, Row, Store, StoreError, Value};
@@ -11,6 +12,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read, Write};
 use std::path::Path;
+use std::time::Instant;
 
 /// Keys per lookup statement; a shorter list is padded by repeating a key.
 const KEYS: usize = 32;
@@ -250,13 +252,29 @@ fn read_file(file: &str, mut reader: Box<dyn BufRead>) -> Result<Vec<Exchange>> 
     }
 }
 
+impl Store {
+    /// Repeats `work` while the server is away or full. An error would end requests under way, and lose answers that were paid for.
+    fn outlast_outages<T>(&mut self, mut work: impl FnMut(&mut Self) -> Result<T>) -> Result<T> {
+        let deadline = Instant::now() + self.database.longest_outage();
+        let mut backoff = Backoff::default();
+        loop {
+            match work(self) {
+                Err(error) if error.is_outage() && !self.database.is_abandoned() && Instant::now() < deadline => {
+                    backoff.wait(deadline);
+                }
+                result => return result,
+            }
+        }
+    }
+}
+
 impl Ledger for Store {
     fn get_many(&mut self, keys: &[&LedgerKey]) -> Result<Vec<Option<Exchange>>, LedgerError> {
-        Ok(get_many(&mut self.database, keys)?)
+        Ok(self.outlast_outages(|store| get_many(&mut store.database, keys))?)
     }
 
     fn put(&mut self, exchanges: &[&Exchange]) -> Result<(), LedgerError> {
-        Ok(self.ledger_put(exchanges)?)
+        Ok(self.outlast_outages(|store| store.ledger_put(exchanges))?)
     }
 
     fn is_shared(&self) -> bool {
@@ -265,7 +283,7 @@ impl Ledger for Store {
 
     fn permit(&mut self, limits: &SharedLimits, requests: &[PermitRequest]) -> Result<Vec<Permit>, LedgerError> {
         if self.is_shared() {
-            return Ok(self.permit_shared(limits, requests)?);
+            return Ok(self.outlast_outages(|store| store.permit_shared(limits, requests))?);
         }
         let keys: Vec<&LedgerKey> = requests.iter().map(|request| &request.key).collect();
         let sent_before = self.note_sent(&keys)?;
@@ -274,14 +292,14 @@ impl Ledger for Store {
 
     fn settle_requests(&mut self, limits: &SharedLimits, settled: &[SettledRequest]) -> Result<(), LedgerError> {
         match self.is_shared() {
-            true => Ok(self.settle_shared(limits, settled)?),
+            true => Ok(self.outlast_outages(|store| store.settle_shared(limits, settled))?),
             false => Ok(()),
         }
     }
 
     fn forget_sent(&mut self, keys: &[&LedgerKey]) -> Result<(), LedgerError> {
         if self.is_shared() {
-            return Ok(self.forget_shared(keys)?);
+            return Ok(self.outlast_outages(|store| store.forget_shared(keys))?);
         }
         Ok(self.database.write_quickly(|database| {
             for key in keys {

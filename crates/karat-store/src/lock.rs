@@ -55,6 +55,14 @@ impl Store {
             .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
+    /// Whether a process is working on a run; an error where a server does not say.
+    pub(super) fn is_surely_locked(&self, run: &RunId) -> Result<bool> {
+        match &self.leases {
+            Some(leases) => Ok(leases.holder(run)?.is_some()),
+            None => Ok(self.is_locked(run)),
+        }
+    }
+
     /// The state of a run in a word: a running one without a process was interrupted, and a complete one without any report failed.
     pub fn state_word(&self, run: &RunInfo) -> &'static str {
         match run.state {

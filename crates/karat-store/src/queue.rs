@@ -109,6 +109,8 @@ pub struct QueueOptions {
     pub max_tries: u32,
     /// Whether a model judges the trials.
     pub judging: bool,
+    /// Whether workers may be at work on the run, which goes on undisturbed unless there is more to do.
+    pub follow: bool,
 }
 
 /// How far the units of a run are.
@@ -122,7 +124,7 @@ pub struct QueueStatus {
     pub expired: u64,
     pub done: u64,
     pub workers: u64,
-    /// Needs of waiting units that no worker has offered so far.
+    /// What the tools of units that are not done need.
     pub needs: BTreeSet<String>,
 }
 
@@ -228,8 +230,9 @@ impl Store {
         rows.iter().map(|row| Ok(ToolName::new(row.get::<String>(0)?))).collect()
     }
 
-    /// Queues trials in this order, so that workers execute them. A trial that is queued already keeps its place; with a later
-    /// attempt it is done once more.
+    /// Queues trials in this order, so that workers execute them, and opens the run again where it has ended. A trial that is
+    /// queued already keeps its place; with a later attempt it is done once more. Where nothing is added to a run that is
+    /// followed, it stays as it is.
     pub fn queue_trials(&mut self, run: &RunId, trials: &[QueuedTrial], options: &QueueOptions) -> Result<()> {
         self.require_server()?;
         self.database.write_waiting(|database| {
@@ -237,15 +240,10 @@ impl Store {
             let values = vec![run.into(), options.max_tries.into(), i64::from(options.judging).into()];
             database.execute(
                 "INSERT INTO run_queues (run_id, max_tries, judging) VALUES ($1, $2, $3) \
-                 ON CONFLICT (run_id) DO UPDATE SET max_tries = EXCLUDED.max_tries, judging = EXCLUDED.judging, stopped = NULL",
+                 ON CONFLICT (run_id) DO UPDATE SET max_tries = EXCLUDED.max_tries, judging = EXCLUDED.judging",
                 values,
             )?;
-            // Whoever scores it now must not be taken for whoever scores it with these trials.
-            database.execute(
-                "UPDATE queue_units SET state = 'done', tries = 0, fence = fence + 1, worker = NULL, until_ms = NULL \
-                 WHERE run_id = $1 AND kind = 'score'",
-                vec![run.into()],
-            )?;
+            let mut added = 0;
             let last =
                 database.query_number("SELECT MAX(position) FROM queue_units WHERE run_id = $1", vec![run.into()])?;
             let numbered: Vec<(i64, &QueuedTrial)> = (last.unwrap_or(0) + 1..).zip(trials).collect();
@@ -257,7 +255,7 @@ impl Store {
                                 "position": position, "attempt": attempt, "needs": needs.join(",") })
                     })
                     .collect();
-                database.execute(
+                added += database.execute(
                     "INSERT INTO queue_units (run_id, kind, tool, case_id, number, position, attempt, needs, state, fence, tries) \
                      SELECT $1, 'trial', tool, case_id, number, position, attempt, needs, 'waiting', 0, 0 \
                      FROM jsonb_to_recordset($2::JSONB) \
@@ -268,6 +266,17 @@ impl Store {
                     vec![run.into(), database.json(&rows)?.into()],
                 )?;
             }
+            if options.follow && added == 0 {
+                return Ok(());
+            }
+            // Whoever scores it now must not be taken for whoever scores it with these trials.
+            database.execute(
+                "UPDATE queue_units SET state = 'done', tries = 0, fence = fence + 1, worker = NULL, until_ms = NULL \
+                 WHERE run_id = $1 AND kind = 'score'",
+                vec![run.into()],
+            )?;
+            database.execute("UPDATE run_queues SET stopped = NULL WHERE run_id = $1", vec![run.into()])?;
+            end_run(database, run, RunState::Running, None)?;
             queue_scoring_if_done(database, run)
         })
     }

@@ -183,7 +183,7 @@ fn check_case(found: &mut Violations, path: &str, info: &CaseInfoV1, case: &Case
     for (id, value) in case.values.iter() {
         found.figure(format_args!("{path}.values.{id}"), id, Some(value), None);
     }
-    let untouched: usize = case.counted().map(|trial| trial.untouched_extras).sum();
+    let untouched = case.counted().fold(0_usize, |sum, trial| sum.saturating_add(trial.untouched_extras));
     let rule = format_args!("it is {}, and the trials come to {untouched}", case.untouched_extras);
     found.check(case.untouched_extras == untouched, format_args!("{path}.untouched_extras"), rule);
     let mut numbers = BTreeSet::new();
@@ -192,9 +192,9 @@ fn check_case(found: &mut Violations, path: &str, info: &CaseInfoV1, case: &Case
         let rule = format_args!("the number {} stands twice", trial.trial);
         found.check(numbers.insert(trial.trial), format_args!("{path}.trial"), rule);
         if trial.counted {
-            counts[0] += trial.tp;
-            counts[1] += trial.fp;
-            counts[2] += trial.r#fn;
+            for (sum, own) in counts.iter_mut().zip([trial.tp, trial.fp, trial.r#fn]) {
+                *sum = sum.saturating_add(own);
+            }
         }
         check_trial(found, path, info, trial);
     }

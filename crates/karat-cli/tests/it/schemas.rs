@@ -108,6 +108,9 @@ fn shipped_suites_conform_to_the_schemas() {
 fn output_conforms_to_the_schemas() {
     let project = Project::new();
     check_against("report.json", "the starter's report", &project.json("score starter --json"));
+    for detail in ["none", "misses"] {
+        check_against("report.json", detail, &project.json(&format!("score starter --json --detail {detail}")));
+    }
     for profile in karat::profile::SHIPPED {
         check_against("profile.json", profile.name, &project.json(&format!("profile show {} --json", profile.name)));
     }

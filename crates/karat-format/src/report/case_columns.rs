@@ -8,9 +8,8 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeStruct};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
-use std::sync::Arc;
 
 /// The results of a tool: a list, or columns where no case has details.
 #[derive(JsonSchema)]
@@ -37,7 +36,7 @@ pub(super) struct CaseColumnsV1 {
     /// Extras that are no false positives because they are on lines the change did not touch.
     untouched_extras: ColumnV1,
     /// How many trials each case has.
-    trials_of_case: Vec<usize>,
+    trials_of_case: ColumnV1,
     /// The trials of all cases, those of the first case first.
     trials: TrialColumnsV1,
 }
@@ -90,6 +89,14 @@ impl Default for ColumnV1 {
     }
 }
 
+/// So many figures of all cases may be written as one number each, however many cases there are; more of them only for few cases. A small
+/// file must not fill the memory.
+const MOST_SAME: usize = 32;
+const MOST_SAME_NUMBERS: usize = 1_000_000;
+
+/// Counts above this are not exact as numbers of JSON.
+const MAX_COUNT: f64 = 9_007_199_254_740_991.0;
+
 /// Of as many numbers as this, one has to be there for a list of all to be shorter than one of positions.
 const DENSE: usize = 3;
 
@@ -100,7 +107,8 @@ impl ColumnV1 {
         for number in numbers.clone() {
             all += 1;
             there += usize::from(number.is_some());
-            is_same &= number.is_some() && *first.get_or_insert(number) == number;
+            let bits = number.map(f64::to_bits);
+            is_same &= bits.is_some() && first.get_or_insert(number).map(f64::to_bits) == bits;
         }
         match first.flatten() {
             Some(number) if is_same => Self::Same(number),
@@ -120,7 +128,7 @@ impl ColumnV1 {
         Self::new(counts.map(|count| (count > 0).then_some(count as f64))).or_zero()
     }
 
-    /// In a list of all, nothing is written as 0, which is shorter.
+    /// Writes nothing as 0 in a list of all, which is shorter.
     fn or_zero(self) -> Self {
         match self {
             Self::Each(numbers) => Self::Each(numbers.into_iter().map(|number| number.or(Some(0.0))).collect()),
@@ -132,26 +140,36 @@ impl ColumnV1 {
         matches!(self, Self::Few { at, .. } if at.is_empty())
     }
 
-    /// The numbers that are there, with their positions; an error says that they do not fit to so many rows.
-    fn numbers(&self, rows: usize) -> Result<Box<dyn Iterator<Item = (usize, f64)> + '_>, String> {
+    /// An error says why it is no column of so many rows.
+    fn check(&self, rows: usize) -> Result<(), String> {
         match self {
-            Self::Same(number) => Ok(Box::new((0..rows).map(|row| (row, *number)))),
-            Self::Each(numbers) if numbers.len() == rows => {
-                Ok(Box::new(numbers.iter().enumerate().filter_map(|(row, number)| Some((row, (*number)?)))))
-            }
+            Self::Same(_) => Ok(()),
+            Self::Each(numbers) if numbers.len() == rows => Ok(()),
             Self::Each(numbers) => Err(format!("{} numbers for {rows} rows", numbers.len())),
             Self::Few { at, is } if at.len() != is.len() => {
                 Err(format!("{} positions of {} numbers", at.len(), is.len()))
             }
-            Self::Few { at, .. } if at.iter().any(|row| *row >= rows) => Err(format!("a position beyond {rows} rows")),
-            Self::Few { at, is } => Ok(Box::new(at.iter().copied().zip(is.iter().copied()))),
+            Self::Few { at, .. } if !at.is_sorted_by(|row, next| row < next) => {
+                Err("positions that do not rise".to_owned())
+            }
+            Self::Few { at, .. } if at.last().is_some_and(|row| *row >= rows) => {
+                Err(format!("a position beyond {rows} rows"))
+            }
+            Self::Few { .. } => Ok(()),
         }
     }
 
     fn expand(&self, name: &str, rows: usize) -> Result<Vec<Option<f64>>, String> {
-        let mut all = vec![None; rows];
-        self.numbers(rows).map_err(|why| format!("{name}: {why}"))?.for_each(|(row, number)| all[row] = Some(number));
-        Ok(all)
+        self.check(rows).map_err(|why| format!("{name}: {why}"))?;
+        Ok(match self {
+            Self::Same(number) => vec![Some(*number); rows],
+            Self::Each(numbers) => numbers.clone(),
+            Self::Few { at, is } => {
+                let mut all = vec![None; rows];
+                at.iter().zip(is).for_each(|(row, number)| all[*row] = Some(*number));
+                all
+            }
+        })
     }
 
     fn expand_flags(&self, name: &str, rows: usize) -> Result<Vec<bool>, String> {
@@ -160,8 +178,8 @@ impl ColumnV1 {
 
     fn expand_counts(&self, name: &str, rows: usize) -> Result<Vec<usize>, String> {
         let count = |number: f64| {
-            let count = number as usize;
-            if count as f64 == number { Ok(count) } else { Err(format!("{name}: {number} is no count")) }
+            let is_count = (0.0..=MAX_COUNT).contains(&number) && number.fract() == 0.0;
+            if is_count { Ok(number as usize) } else { Err(format!("{name}: {number} is no count")) }
         };
         self.expand(name, rows)?.into_iter().map(|number| count(number.unwrap_or(0.0))).collect()
     }
@@ -174,7 +192,8 @@ impl Serialize for Short {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let whole = self.0 as i64;
         // 0 and −0 are equal, and written differently.
-        let is_whole = whole as f64 == self.0 && whole.unsigned_abs() < 1 << 53 && (whole != 0 || self.0.is_sign_positive());
+        let is_whole =
+            whole as f64 == self.0 && whole.unsigned_abs() < 1 << 53 && (whole != 0 || self.0.is_sign_positive());
         if is_whole { serializer.serialize_i64(whole) } else { serializer.serialize_f64(self.0) }
     }
 }
@@ -213,7 +232,7 @@ impl Serialize for Columns<'_> {
         if !untouched.is_empty() {
             out.serialize_entry("untouched_extras", &untouched)?;
         }
-        out.serialize_entry("trials_of_case", &Sequence(cases.map(|case| case.trials.len())))?;
+        out.serialize_entry("trials_of_case", &ColumnV1::counts(cases.map(|case| case.trials.len())))?;
         out.serialize_entry("trials", &TrialColumns(self.0))?;
         out.end()
     }
@@ -234,28 +253,41 @@ struct FigureColumns<'a>(&'a [CaseResultV1], fn(&CaseResultV1) -> &FiguresV1, bo
 impl Serialize for FigureColumns<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(cases, figures, are_zero) = *self;
+        let is_there = |number: &f64| !are_zero || *number != 0.0;
+        let of_case = |case| figures(case).iter().filter(move |(_, number)| is_there(number));
         let mut there: BTreeMap<&str, usize> = BTreeMap::new();
-        cases.iter().flat_map(|case| figures(case).names()).for_each(|name| *there.entry(name).or_default() += 1);
+        cases.iter().flat_map(of_case).for_each(|(name, _)| *there.entry(name).or_default() += 1);
         // Figures that few cases have, such as those of one confidence, may be many: all cases are gone through once for them.
         let is_rare = |count: usize| count * DENSE < cases.len();
         let mut rare: HashMap<&str, (Vec<usize>, Vec<f64>)> = HashMap::new();
         for (row, case) in cases.iter().enumerate() {
-            for (name, number) in figures(case).iter().filter(|(name, _)| is_rare(there[name])) {
+            for (name, number) in of_case(case).filter(|(name, _)| is_rare(there[name])) {
                 let (at, is) = rare.entry(name).or_default();
                 at.push(row);
                 is.push(number);
             }
         }
         let mut out = serializer.serialize_map(Some(there.len()))?;
+        let mut same = 0;
         for name in there.keys() {
-            let column = match rare.remove(name) {
+            let mut column = match rare.remove(name) {
                 Some((at, is)) => ColumnV1::Few { at, is },
-                None => ColumnV1::new(cases.iter().map(|case| figures(case).get(name))),
+                None => ColumnV1::new(cases.iter().map(|case| figures(case).get(name).filter(is_there))),
             };
+            if let ColumnV1::Same(number) = column {
+                same += 1;
+                if too_many_same(same, cases.len()) {
+                    column = ColumnV1::Each(vec![Some(number); cases.len()]);
+                }
+            }
             out.serialize_entry(name, &if are_zero { column.or_zero() } else { column })?;
         }
         out.end()
     }
+}
+
+fn too_many_same(columns: usize, cases: usize) -> bool {
+    columns > MOST_SAME && columns.saturating_mul(cases) > MOST_SAME_NUMBERS
 }
 
 struct TrialColumns<'a>(&'a [CaseResultV1]);
@@ -263,79 +295,122 @@ struct TrialColumns<'a>(&'a [CaseResultV1]);
 impl Serialize for TrialColumns<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let trials = self.0.iter().flat_map(|case| &case.trials);
+        let flag = |is: bool| f64::from(u8::from(is));
         let mut out = serializer.serialize_map(None)?;
         out.serialize_entry("trial", &Sequence(trials.clone().map(|trial| trial.trial)))?;
-        let of_outcome = |outcome| ColumnV1::flags(trials.clone().map(move |trial| trial.outcome == outcome));
-        let outcomes = Outcome::ALL.iter().map(|outcome| (*outcome, of_outcome(*outcome)));
-        out.serialize_entry("outcome", &without_empty(outcomes))?;
-        let of_verdict = |verdict| ColumnV1::flags(trials.clone().map(move |trial| trial.verdict == Some(verdict)));
-        let verdicts = [Verdict::Vulnerable, Verdict::Safe].map(|verdict| (verdict, of_verdict(verdict)));
-        let verdicts = without_empty(verdicts.into_iter());
-        if !verdicts.is_empty() {
-            out.serialize_entry("verdict", &verdicts)?;
-        }
-        let flag = |is: bool| f64::from(u8::from(is));
-        let columns: [(&str, ColumnV1); 9] = [
-            ("counted", ColumnV1::flags(trials.clone().map(|trial| trial.counted))),
-            ("verdict_correct", ColumnV1::flags(trials.clone().map(|trial| trial.verdict_correct))),
-            ("lucky_guess", ColumnV1::new(trials.clone().map(|trial| trial.lucky_guess.map(flag)))),
-            ("confidence", ColumnV1::new(trials.clone().map(|trial| trial.confidence))),
-            ("calibration_error", ColumnV1::new(trials.clone().map(|trial| trial.calibration_error))),
-            ("tp", ColumnV1::counts(trials.clone().map(|trial| trial.tp))),
-            ("fp", ColumnV1::counts(trials.clone().map(|trial| trial.fp))),
-            ("fn", ColumnV1::counts(trials.clone().map(|trial| trial.r#fn))),
-            ("untouched_extras", ColumnV1::counts(trials.clone().map(|trial| trial.untouched_extras))),
-        ];
-        for (name, column) in columns.iter().filter(|(_, column)| !column.is_empty()) {
-            out.serialize_entry(name, column)?;
+        let mut write = |name: &str, column: ColumnV1| match column.is_empty() {
+            true => Ok(()),
+            false => out.serialize_entry(name, &column),
+        };
+        write("counted", ColumnV1::flags(trials.clone().map(|trial| trial.counted)))?;
+        write("verdict_correct", ColumnV1::flags(trials.clone().map(|trial| trial.verdict_correct)))?;
+        write("lucky_guess", ColumnV1::new(trials.clone().map(|trial| trial.lucky_guess.map(flag))))?;
+        write("confidence", ColumnV1::new(trials.clone().map(|trial| trial.confidence)))?;
+        write("calibration_error", ColumnV1::new(trials.clone().map(|trial| trial.calibration_error)))?;
+        write("tp", ColumnV1::counts(trials.clone().map(|trial| trial.tp)))?;
+        write("fp", ColumnV1::counts(trials.clone().map(|trial| trial.fp)))?;
+        write("fn", ColumnV1::counts(trials.clone().map(|trial| trial.r#fn)))?;
+        write("untouched_extras", ColumnV1::counts(trials.clone().map(|trial| trial.untouched_extras)))?;
+        let outcome = |outcome| ColumnV1::flags(trials.clone().map(move |trial| trial.outcome == outcome));
+        out.serialize_entry("outcome", &NamedColumns(&Outcome::ALL, outcome))?;
+        if trials.clone().any(|trial| trial.verdict.is_some()) {
+            let verdict = |verdict| ColumnV1::flags(trials.clone().map(move |trial| trial.verdict == Some(verdict)));
+            out.serialize_entry("verdict", &NamedColumns(&[Verdict::Vulnerable, Verdict::Safe], verdict))?;
         }
         out.end()
     }
 }
 
-fn without_empty<K: Ord>(columns: impl Iterator<Item = (K, ColumnV1)>) -> BTreeMap<K, ColumnV1> {
-    columns.filter(|(_, column)| !column.is_empty()).collect()
+/// A column for each of these names, made when it is written; those without a number are left out.
+struct NamedColumns<'a, K, F>(&'a [K], F);
+
+impl<K: Serialize + Copy, F: Fn(K) -> ColumnV1> Serialize for NamedColumns<'_, K, F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_map(None)?;
+        for name in self.0 {
+            let column = self.1(*name);
+            if !column.is_empty() {
+                out.serialize_entry(name, &column)?;
+            }
+        }
+        out.end()
+    }
 }
 
 impl CaseColumnsV1 {
     fn into_results(self) -> Result<Vec<CaseResultV1>, String> {
         let rows = self.case.len();
-        if self.trials_of_case.len() != rows {
-            return Err(format!("trials_of_case: {} numbers for {rows} cases", self.trials_of_case.len()));
+        let mut names = HashSet::with_capacity(rows);
+        if let Some(twice) = self.case.iter().find(|case| !names.insert(case.as_str())) {
+            return Err(format!("case: `{twice}` is there twice"));
         }
-        let all = self.trials_of_case.iter().try_fold(0_usize, |sum, own| sum.checked_add(*own));
+        let trials_of_case = self.trials_of_case.expand_counts("trials_of_case", rows)?;
+        let all = trials_of_case.iter().try_fold(0_usize, |sum, own| sum.checked_add(*own));
         if all != Some(self.trials.trial.len()) {
-            return Err(format!("trials.trial: {} trials, which trials_of_case does not add up to", self.trials.trial.len()));
+            return Err(format!(
+                "trials.trial: {} trials, which trials_of_case does not add up to",
+                self.trials.trial.len()
+            ));
         }
         let mut trials = self.trials.into_results()?.into_iter();
         let pass = self.pass.expand_flags("pass", rows)?;
         let untouched = self.untouched_extras.expand_counts("untouched_extras", rows)?;
-        let mut values = figures("values", &self.values, rows)?.into_iter();
-        // A sum of 0 is none.
-        let mut sums = figures("sums", &self.sums, rows)?.into_iter();
+        let mut values = FigureRows::new("values", &self.values, rows)?;
+        let mut sums = FigureRows::new("sums", &self.sums, rows)?;
         let results = self.case.into_iter().enumerate().map(|(row, case)| CaseResultV1 {
             case,
             pass: pass[row],
             metrics: MetricsV1::new(),
-            values: values.next().unwrap_or_default().into_iter().collect(),
-            sums: sums.next().unwrap_or_default().into_iter().filter(|(_, sum)| *sum != 0.0).collect(),
+            values: values.row(row).collect(),
+            // A sum of 0 is none.
+            sums: sums.row(row).filter(|(_, sum)| *sum != 0.0).collect(),
             untouched_extras: untouched[row],
-            trials: trials.by_ref().take(self.trials_of_case[row]).collect(),
+            trials: trials.by_ref().take(trials_of_case[row]).collect(),
         });
         Ok(results.collect())
     }
 }
 
-type Named = Vec<(Arc<str>, f64)>;
+/// Columns of figures, read row by row.
+struct FigureRows<'a> {
+    dense: Vec<(&'a str, &'a ColumnV1)>,
+    /// Of each row, what is in columns of few numbers.
+    few: Vec<Vec<(&'a str, f64)>>,
+}
 
-fn figures(of: &str, columns: &BTreeMap<String, ColumnV1>, rows: usize) -> Result<Vec<Named>, String> {
-    let mut all: Vec<Named> = vec![Vec::new(); rows];
-    for (name, column) in columns {
-        let shared: Arc<str> = Arc::from(name.as_str());
-        let numbers = column.numbers(rows).map_err(|why| format!("{of}.{name}: {why}"))?;
-        numbers.for_each(|(row, number)| all[row].push((Arc::clone(&shared), number)));
+impl<'a> FigureRows<'a> {
+    fn new(of: &str, columns: &'a BTreeMap<String, ColumnV1>, rows: usize) -> Result<Self, String> {
+        let same = columns.values().filter(|column| matches!(column, ColumnV1::Same(_))).count();
+        if too_many_same(same, rows) {
+            return Err(format!("{of}: {same} columns have the same number for all {rows} cases, and {MOST_SAME} may"));
+        }
+        let mut dense = Vec::new();
+        let mut few: Vec<Vec<(&str, f64)>> = Vec::new();
+        for (name, column) in columns {
+            column.check(rows).map_err(|why| format!("{of}.{name}: {why}"))?;
+            match column {
+                ColumnV1::Same(_) | ColumnV1::Each(_) => dense.push((name.as_str(), column)),
+                ColumnV1::Few { at, is } => {
+                    few.resize_with(rows, Vec::new);
+                    at.iter().zip(is).for_each(|(row, number)| few[*row].push((name, *number)));
+                }
+            }
+        }
+        Ok(Self { dense, few })
     }
-    Ok(all)
+
+    fn row(&mut self, row: usize) -> impl Iterator<Item = (&'a str, f64)> {
+        let few = self.few.get_mut(row).map(std::mem::take).unwrap_or_default();
+        let dense = self.dense.iter().filter_map(move |(name, column)| {
+            let number = match column {
+                ColumnV1::Same(number) => Some(*number),
+                ColumnV1::Each(numbers) => numbers[row],
+                ColumnV1::Few { .. } => None,
+            };
+            Some((*name, number?))
+        });
+        dense.chain(few)
+    }
 }
 
 impl TrialColumnsV1 {
@@ -343,13 +418,11 @@ impl TrialColumnsV1 {
         let rows = self.trial.len();
         let mut outcomes: Vec<Option<Outcome>> = vec![None; rows];
         for (outcome, column) in &self.outcome {
-            let flags = column.expand_flags("trials.outcome", rows)?;
-            outcomes.iter_mut().zip(flags).filter(|(_, is)| *is).for_each(|(own, _)| *own = Some(*outcome));
+            set_where("trials.outcome", column, *outcome, &mut outcomes)?;
         }
         let mut verdicts: Vec<Option<Verdict>> = vec![None; rows];
         for (verdict, column) in &self.verdict {
-            let flags = column.expand_flags("trials.verdict", rows)?;
-            verdicts.iter_mut().zip(flags).filter(|(_, is)| *is).for_each(|(own, _)| *own = Some(*verdict));
+            set_where("trials.verdict", column, *verdict, &mut verdicts)?;
         }
         let counted = self.counted.expand_flags("trials.counted", rows)?;
         let correct = self.verdict_correct.expand_flags("trials.verdict_correct", rows)?;
@@ -387,6 +460,19 @@ impl TrialColumnsV1 {
         };
         self.trial.into_iter().enumerate().map(result).collect()
     }
+}
+
+/// Sets what a column has flags for, each once.
+fn set_where<T>(name: &str, column: &ColumnV1, value: T, all: &mut [Option<T>]) -> Result<(), String>
+where
+    T: Copy,
+{
+    for (row, is_set) in column.expand_flags(name, all.len())?.into_iter().enumerate() {
+        if is_set && all[row].replace(value).is_some() {
+            return Err(format!("{name}: trial {row} of {} has two", all.len()));
+        }
+    }
+    Ok(())
 }
 
 /// Whether columns say everything about these cases.
@@ -430,6 +516,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::EstimateV1;
     use serde_json::{Value, json};
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -464,6 +551,10 @@ mod tests {
             acceptable: Vec::new(),
             audit: None,
         }
+    }
+
+    fn refusal_of(columns: Value) -> String {
+        serde_json::from_value::<Tool>(json!({ "cases": columns })).unwrap_err().to_string()
     }
 
     fn case(number: usize, trials: std::ops::Range<usize>) -> CaseResultV1 {
@@ -512,6 +603,9 @@ mod tests {
         };
         with(|case| case.trials[0].detail = DetailV1::Misses);
         with(|case| case.trials[0].notes.push("read half of it".to_owned()));
+        with(|case| {
+            case.metrics.insert("f1".to_owned(), EstimateV1::default());
+        });
     }
 
     #[test]
@@ -519,6 +613,7 @@ mod tests {
         let text = |numbers: &[Option<f64>]| serde_json::to_string(&ColumnV1::new(numbers.iter().copied())).unwrap();
         let (one, half, nothing) = (Some(1.0), Some(0.5), None);
         assert_eq!(text(&[one, one, one]), "1");
+        assert_eq!(text(&[Some(0.0), Some(-0.0)]), "[0,-0.0]");
         assert_eq!(text(&[one, half, nothing, Some(-0.0)]), "[1,0.5,null,-0.0]");
         assert_eq!(text(&[nothing, nothing, nothing, half]), r#"{"at":[3],"is":[0.5]}"#);
         assert_eq!(text(&[Some(9_007_199_254_740_993.0)]), "9007199254740992.0");
@@ -529,19 +624,65 @@ mod tests {
         let written = serde_json::to_value(cases(6)).unwrap();
         let refused = |pointer: &str, value: Value, why: &str| {
             let mut changed = written.clone();
-            *changed.pointer_mut(&format!("/cases/{pointer}")).unwrap_or_else(|| panic!("{pointer}: {written:#}")) = value;
+            *changed.pointer_mut(&format!("/cases/{pointer}")).unwrap_or_else(|| panic!("{pointer}: {written:#}")) =
+                value;
             let message = serde_json::from_value::<Tool>(changed).unwrap_err().to_string();
             assert!(message.contains(why), "{message}");
         };
         refused("values/f1", json!([1, 2]), "values.f1: 2 numbers for 6 rows");
         refused("values/f1", json!({ "at": [6], "is": [1] }), "values.f1: a position beyond 6 rows");
+        refused("values/f1", json!({ "at": [2, 2], "is": [1, 2] }), "values.f1: positions that do not rise");
+        refused("case/1", json!("case-0"), "`case-0` is there twice");
         refused("sums/tp", json!({ "at": [1, 2], "is": [1] }), "sums.tp: 2 positions of 1 numbers");
-        refused("trials_of_case", json!([1]), "trials_of_case: 1 numbers for 6 cases");
+        refused("trials_of_case", json!([1]), "trials_of_case: 1 numbers for 6 rows");
         refused("trials_of_case/0", json!(1), "trials.trial: 7 trials");
-        refused("trials_of_case/0", json!(u64::MAX), "trials.trial: 7 trials");
+        refused("trials_of_case/0", json!(u64::MAX), "is no count");
+        refused("trials_of_case", json!(1_u64 << 52), "trials.trial: 7 trials");
         refused("trials/tp", json!(0.5), "trials.tp: 0.5 is no count");
         refused("trials/fp", json!(-1), "trials.fp: -1 is no count");
+        refused("trials/fp", json!(u64::MAX), "is no count");
+        refused(
+            "trials/outcome",
+            json!({ "reported": 1, "crashed": [0, 0, 0, 1, 0, 0, 0] }),
+            "trials.outcome: trial 3 of 7 has two",
+        );
         refused("trials/outcome", json!({}), "trials.outcome: trial 0 of 7 has none");
         refused("pass", json!("yes"), "ColumnV1");
+    }
+
+    #[test]
+    fn a_sum_of_zero_is_none() {
+        let sums = |number: usize| [("fn", 1.0), ("tp", 0.0)].into_iter().take(1 + number).collect();
+        let with_sums = |number| CaseResultV1 { sums: sums(number), ..case(number, 0..1) };
+        let once = serde_json::to_string(&Tool { cases: vec![with_sums(0), with_sums(1)] }).unwrap();
+        let again: Tool = serde_json::from_str(&once).unwrap();
+        assert_eq!(serde_json::to_string(&again).unwrap(), once);
+        assert!(once.contains(r#""sums":{"fn":1}"#), "{once}");
+    }
+
+    /// Small files that stand for many numbers.
+    #[test]
+    fn few_columns_stand_for_many_numbers() {
+        let names: Vec<String> = (0..40_000).map(|n| n.to_string()).collect();
+        let columns = |count: usize| -> BTreeMap<String, u8> { (0..count).map(|n| (format!("x{n}"), 1)).collect() };
+        let trials = json!({ "trial": [] });
+        let message = refusal_of(json!({ "case": names, "values": columns(33), "trials": trials }));
+        assert!(message.contains("33 columns have the same number for all 40000 cases"), "{message}");
+        let few = json!({ "cases": { "case": ["a"], "values": columns(1_000), "trials": trials } });
+        assert_eq!(serde_json::from_value::<Tool>(few).unwrap().cases[0].values.iter().count(), 1_000);
+        // What is written is read.
+        let tool = |case: &String| CaseResultV1 {
+            case: case.clone(),
+            values: (0..40).map(|n| (format!("x{n}"), 1.0)).collect(),
+            trials: vec![trial(0)],
+            ..case_without_figures()
+        };
+        let many = Tool { cases: names.iter().map(tool).collect() };
+        let read: Tool = serde_json::from_str(&serde_json::to_string(&many).unwrap()).unwrap();
+        assert!(read == many);
+    }
+
+    fn case_without_figures() -> CaseResultV1 {
+        CaseResultV1 { values: FiguresV1::default(), sums: FiguresV1::default(), trials: Vec::new(), ..case(0, 0..0) }
     }
 }

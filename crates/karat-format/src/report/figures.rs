@@ -21,6 +21,9 @@ pub struct FiguresV1 {
 /// The most names, and the most lists of names, that are shared; files may hold any number of them.
 const MOST_SHARED: usize = 10_000;
 
+/// A longer list of names is a case's own, such as of many confidences.
+const LONGEST_SHARED: usize = 200;
+
 thread_local! {
     static NAMES: RefCell<HashSet<Arc<str>>> = RefCell::default();
     static LISTS: RefCell<HashSet<Arc<[Arc<str>]>>> = RefCell::default();
@@ -85,7 +88,11 @@ impl FiguresV1 {
             is_same
         });
         let (names, numbers): (Vec<_>, Vec<_>) = entries.into_iter().unzip();
-        Self { names: LISTS.with(|known| shared(known, names.as_slice())), numbers: numbers.into() }
+        let names = match names.len() > LONGEST_SHARED {
+            true => names.into(),
+            false => LISTS.with(|known| shared(known, names.as_slice())),
+        };
+        Self { names, numbers: numbers.into() }
     }
 }
 

@@ -13,13 +13,13 @@ mod sqlite;
 #[cfg(test)]
 mod testing;
 
+pub(super) use repeats::Backoff;
 pub(super) use row::{Row, Value, row_damage};
 
 use super::tables::{ARTIFACTS, ROW_HASH, Table};
 use super::{Result, ServerUrl, StoreError};
 use karat_io::cancel::Cancel;
 use postgres::Postgres;
-use repeats::Backoff;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -336,6 +336,19 @@ impl Database {
             Err(StoreError::Undecided { .. }) => self.write_waiting(work),
             result => result,
         }
+    }
+
+    /// How long a server that is away or full is waited for by those who would lose more by giving up.
+    pub(super) fn longest_outage(&self) -> Duration {
+        match &self.engine {
+            Engine::Postgres(postgres) => postgres.timeouts.long,
+            Engine::Sqlite(_) => Duration::ZERO,
+        }
+    }
+
+    /// Whether nobody waits for the server any more.
+    pub(super) fn is_abandoned(&self) -> bool {
+        matches!(&self.engine, Engine::Postgres(postgres) if postgres.is_abandoned())
     }
 
     fn write_within<T>(

@@ -29,12 +29,12 @@ impl Ended {
 
 /// Waits longer each time, and not all in step.
 #[derive(Default)]
-pub(super) struct Backoff {
+pub(crate) struct Backoff {
     tries: u32,
 }
 
 impl Backoff {
-    pub(super) fn wait(&mut self, deadline: Instant) {
+    pub(crate) fn wait(&mut self, deadline: Instant) {
         let most = Duration::from_millis(10).saturating_mul(1 << self.tries.min(7));
         self.tries += 1;
         let share = f64::from(uuid::Uuid::now_v7().as_bytes()[15]) / 256.0;

@@ -34,8 +34,10 @@ on_a_server!(
     judging_is_left_to_workers_that_can,
     scoring_stops_a_run_under_its_claim_alone,
     unexecuted_trials_are_recorded_and_not_claimed,
+    following_disturbs_nobody,
     next_attempt_is_queued_again,
     suite_parts_round_trip_and_survive_gc,
+    gc_removes_no_run_of_which_a_worker_has_a_unit,
     question_under_way_is_not_asked_twice,
     budget_is_never_overdrawn,
     nobody_waits_for_requests_that_died,
@@ -55,7 +57,7 @@ fn queue(store: &mut Store, run: &RunId, judging: bool, needs: &[&str]) {
         needs: needs.iter().map(|need| (*need).to_owned()).collect(),
     };
     let trials: Vec<QueuedTrial> = all_records().into_iter().map(trial).collect();
-    store.queue_trials(run, &trials, &QueueOptions { max_tries: 2, judging }).unwrap();
+    store.queue_trials(run, &trials, &QueueOptions { max_tries: 2, judging, follow: false }).unwrap();
 }
 
 fn claim(store: &mut Store, worker: &str, most: usize, lease: Duration) -> Vec<Claim> {
@@ -257,7 +259,6 @@ fn stopped_run_is_not_claimed_and_takes_no_results() {
     assert_eq!(store.renew("one", LONG).unwrap(), BTreeMap::new());
     assert!(matches!(store.complete_trials(&run, &[result(&claims[0])]), Err(StoreError::Ended { .. })));
     assert!(matches!(store.stop(&run), Err(StoreError::Ended { .. })));
-    store.reopen(&run).unwrap();
     queue(&mut store, &run, false, &[]);
     assert_eq!(claim(&mut store, "two", MAX_CLAIM, LONG).len(), 8);
 }
@@ -302,7 +303,6 @@ fn scoring_stops_a_run_under_its_claim_alone() {
     assert!(store.stop_scoring(&other, "the judge failed").unwrap());
     assert_eq!(store.state(&run).unwrap(), RunState::Stopped);
     assert_eq!(store.why_stopped(&run).unwrap().as_deref(), Some("the judge failed"));
-    store.reopen(&run).unwrap();
     queue(&mut store, &run, false, &[]);
     assert_eq!(store.why_stopped(&run).unwrap(), None);
     assert_eq!(claim(&mut store, "w", 1, LONG)[0].unit.kind, UnitKind::Score);
@@ -315,10 +315,29 @@ fn unexecuted_trials_are_recorded_and_not_claimed() {
     unavailable.trial.outcome = Outcome::Unavailable;
     unavailable.trial.findings.clear();
     store.record_unexecuted(&run, &[unavailable]).unwrap();
-    store.reopen(&run).unwrap();
     queue(&mut store, &run, false, &[]);
     assert_eq!(trial_lines(&mut store, &run), ["alpha a 1 1 unavailable"]);
     assert_eq!(names(&claim(&mut store, "w", 1, LONG)), ["alpha on a, trial 2"]);
+}
+
+fn following_disturbs_nobody() {
+    let (_dir, mut store, run) = started();
+    let claims = claim(&mut store, "one", MAX_CLAIM, LONG);
+    let follow = |store: &mut Store| {
+        let known = QueuedTrial { key: key("alpha", "a", 1), attempt: 1, needs: Vec::new() };
+        store.queue_trials(&run, &[known], &QueueOptions { max_tries: 2, judging: false, follow: true }).unwrap();
+    };
+    follow(&mut store);
+    let done = store.complete_trials(&run, &claims.iter().map(result).collect::<Vec<_>>()).unwrap();
+    assert!(done.iter().all(|accepted| *accepted), "{done:?}");
+    let scoring = claim(&mut store, "one", 1, LONG);
+    follow(&mut store);
+    assert!(store.complete_scoring(&scoring[0], &[], b"{}").unwrap());
+    // It ends between the question whether it is running and this one.
+    follow(&mut store);
+    assert_eq!(store.state(&run).unwrap(), RunState::Complete);
+    assert_eq!(store.report(&run).unwrap().unwrap(), b"{}");
+    assert_eq!(claim(&mut store, "two", 1, LONG), []);
 }
 
 fn next_attempt_is_queued_again() {
@@ -327,7 +346,7 @@ fn next_attempt_is_queued_again() {
     store.complete_trials(&run, &claims.iter().map(result).collect::<Vec<_>>()).unwrap();
     assert_eq!(claim(&mut store, "one", 1, LONG)[0].unit.kind, UnitKind::Score);
     let again = QueuedTrial { key: key("alpha", "a", 1), attempt: 2, needs: Vec::new() };
-    store.queue_trials(&run, &[again], &QueueOptions { max_tries: 3, judging: false }).unwrap();
+    store.queue_trials(&run, &[again], &QueueOptions { max_tries: 3, judging: false, follow: true }).unwrap();
     let second = claim(&mut store, "two", MAX_CLAIM, LONG);
     assert_eq!((names(&second), second[0].attempt), (vec!["alpha on a, trial 1".to_owned()], 2));
     assert_eq!(store.complete_trials(&run, &[result(&second[0])]).unwrap(), [true]);
@@ -348,6 +367,21 @@ fn suite_parts_round_trip_and_survive_gc() {
         })
         .unwrap();
     assert_eq!(read, parts);
+}
+
+/// Also a run that was claimed after it was chosen.
+fn gc_removes_no_run_of_which_a_worker_has_a_unit() {
+    let (_dir, mut store, run) = started();
+    let claims = claim(&mut store, "one", 1, LONG);
+    let all = crate::GcOptions { keep: Some(0), ..Default::default() };
+    assert_eq!(store.gc(&all).unwrap().in_use.len(), 1);
+    let info = [store.find(run.as_str()).unwrap()];
+    let remove = |store: &mut Store| store.database.write(|database| crate::gc::remove(database, &info, false));
+    let refused = remove(&mut store).unwrap_err();
+    assert!(matches!(&refused, StoreError::Busy { holder, .. } if holder == "the worker one"), "{refused}");
+    store.give_back(&claims, false).unwrap();
+    remove(&mut store).unwrap();
+    assert_eq!(store.runs().unwrap(), []);
 }
 
 fn ledger_key(text: &str) -> LedgerKey {

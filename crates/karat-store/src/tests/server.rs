@@ -38,6 +38,7 @@ on_postgres!(
     every_changed_column_is_detected,
     text_that_the_server_cannot_store_is_refused,
     store_works_through_a_pool_in_transaction_mode,
+    ledger_outlasts_a_full_disk_and_locked_tables,
 );
 
 fn server_url(dir: &StoreDir) -> ServerUrl {
@@ -231,6 +232,33 @@ mod cases {
         check("42P01", "karat store verify");
     }
 
+    /// An error would end the requests under way, and lose what was paid for.
+    pub(super) fn ledger_outlasts_a_full_disk_and_locked_tables() {
+        let dir = StoreDir::new();
+        let mut store = dir.store();
+        let exchange = super::super::ledger::exchange("a", true);
+        // Sequences count also what is undone.
+        store.database.script_sql(
+            "CREATE SEQUENCE refusals; CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+             IF nextval('refusals') < 4 THEN RAISE EXCEPTION 'simulated' USING ERRCODE = '53100'; END IF; RETURN NEW; END $$; \
+             CREATE TRIGGER refuse BEFORE INSERT ON ledger FOR EACH ROW EXECUTE FUNCTION refuse()"
+                .to_owned(),
+        );
+        store.put(&[&exchange]).unwrap();
+        assert_eq!(store.database.query_number("SELECT last_value FROM refusals", Vec::new()).unwrap(), Some(4));
+        let mut other = Database::open_server(&server_url(&dir), Access::Write).unwrap();
+        other.begin_without_end();
+        other.script_sql("LOCK TABLE ledger IN ACCESS EXCLUSIVE MODE".to_owned());
+        store.database.set_busy_timeouts(Duration::from_millis(20), Duration::from_secs(240));
+        let reading = std::thread::scope(|scope| {
+            let reading = scope.spawn(|| store.get_many(&[&exchange.key]));
+            std::thread::sleep(Duration::from_millis(500));
+            drop(other);
+            reading.join().unwrap()
+        });
+        assert_eq!(reading.unwrap(), [Some(exchange)]);
+    }
+
     pub(super) fn refused_connections_say_what_to_do() {
         let dir = StoreDir::new();
         let url = dir.url.clone().unwrap();
@@ -259,7 +287,7 @@ mod cases {
             .map(|record| QueuedTrial { key: TrialKey::from_trial(&record.trial), attempt: 1, needs: Vec::new() })
             .collect();
         let queue = |store: &mut Store, run: &RunId| {
-            store.queue_trials(run, &trials, &QueueOptions { max_tries: 2, judging: true }).unwrap();
+            store.queue_trials(run, &trials, &QueueOptions { max_tries: 2, judging: true, follow: false }).unwrap();
         };
         queue(&mut owner, &run);
         // Roles belong to the server, and other tests use it too.

@@ -158,12 +158,12 @@ fn queue_run(
         store.set_suite_parts(&id, &parts)?;
     }
     let judging = judge_of_plan(&loaded, &plan, &request.judge)?.as_ref().is_some_and(Judge::asks_models);
-    let options = QueueOptions { max_tries: request.max_tries.unwrap_or(QueueOptions::MAX_TRIES), judging };
+    let max_tries = request.max_tries.unwrap_or(QueueOptions::MAX_TRIES);
+    let options = QueueOptions { max_tries, judging, follow: is_under_way };
     let queued: Vec<QueuedTrial> = tasks.iter().map(|task| queued_trial(&plan, task)).collect();
     if !is_under_way {
         record_unavailable(&mut store, &id, &unavailable, &without_key)?;
     }
-    store.reopen(&id)?;
     store.queue_trials(&id, &queued, &options)?;
     Ok((store, id, plan, loaded))
 }
@@ -326,7 +326,7 @@ impl Follower<'_> {
             }
             if !own.is_at_work(observer) && !noted_waiting {
                 noted_waiting = true;
-                observer.note("waiting for workers: `karat worker` with the same --store works on this run; Ctrl-C leaves it to them");
+                observer.note(&waiting_note(&store.queued_needs(Some(id)).unwrap_or_default()));
             }
             self.cancel.sleep(POLL);
         }
@@ -377,6 +377,17 @@ impl Follower<'_> {
             RunState::Stopped => Some(Ending::Interrupted),
         })
     }
+}
+
+fn waiting_note(needs: &BTreeSet<String>) -> String {
+    let needs: Vec<&str> = needs.iter().map(String::as_str).collect();
+    let needs = match needs.as_slice() {
+        [] => String::new(),
+        needs => format!("; its tools need {}: workers must have them, or be told so with --needs", needs.join(", ")),
+    };
+    format!(
+        "waiting for workers: `karat worker` with the same --store works on this run{needs}; Ctrl-C leaves it to them"
+    )
 }
 
 /// Waits for a server that is away.

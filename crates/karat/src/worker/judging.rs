@@ -13,6 +13,7 @@ use karat_io::cancel::Cancel;
 use karat_store::queue::Claim;
 use karat_store::record::TrialKey;
 use karat_store::{Store, StoreLocation};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
 
@@ -41,10 +42,13 @@ impl JudgeThread<'_> {
             while let Ok(mut batch) = claims.recv() {
                 // What came meanwhile is asked together, so that the judge is as busy as it may be.
                 batch.extend(claims.try_iter().flatten());
-                let result = open(&mut store, &location, &abandon).and_then(|store| {
+                // Without an answer the claims would be renewed for ever.
+                let result = catch_unwind(AssertUnwindSafe(|| {
+                    let store = open(&mut store, &location, &abandon)?;
                     store.ask_as(&name, lease);
                     judge_trials(store, loaded, plan, &batch, cancel.clone())
-                });
+                }))
+                .unwrap_or_else(|_| Err(Failure::failed("a defect of Karat ended it")));
                 if result.is_err() {
                     // Others need not wait for answers that nobody here is waiting for.
                     let _ = store.as_mut().map(Store::give_questions_back);

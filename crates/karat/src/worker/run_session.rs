@@ -527,7 +527,10 @@ impl Coordinator<'_, '_, '_, '_> {
                     Counters::add(&self.worker.counters.trials_judged, claims.len() as u64);
                 }
                 Err(_) if self.cancel.is_cancelled() => self.worker.store.give_back(&claims, false)?,
-                Err(Failure::Outage(_)) => self.worker.store.give_back(&claims, false)?,
+                Err(Failure::Outage(why)) => {
+                    self.worker.store.give_back(&claims, false)?;
+                    return Err(WorkError::Outage(why));
+                }
                 // Trying again would give the same. What has no answer is asked for when the run is scored, which says why.
                 Err(failure) => {
                     if Counters::get(&self.worker.counters.judging_failed) == 0 {

@@ -5,6 +5,7 @@ use crate::run::workers::Workers;
 use crate::tool::{RunResult, Task};
 use karat_store::queue::Claim;
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
@@ -117,7 +118,8 @@ fn execute_until_ended(tasks: &Tasks, workers: &Workers<'_>, counters: &Counters
     while let Some((task, claim)) = tasks.next() {
         let began = Instant::now();
         counters.running.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let result = workers.execute_with_retries(&task);
+        let result = catch_unwind(AssertUnwindSafe(|| workers.execute_with_retries(&task)))
+            .unwrap_or_else(|_| Err(std::io::Error::other("a defect of Karat ended it")));
         counters.running.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
         let took = began.elapsed();
         Counters::add(&counters.trial_milliseconds, u64::try_from(took.as_millis()).unwrap_or(u64::MAX));

@@ -13,9 +13,10 @@ use karat_format::document::suggest;
 use karat_format::run::{PlanV1, ToolFactsV1};
 use karat_format::submission::TrialV1;
 use karat_report::grid::{Cell, fold};
+use karat_store::queue::QueueStatus;
 use karat_store::record::TrialKey;
 use karat_store::timestamp::format_utc;
-use karat_store::{RunInfo, Store, StoredTrial};
+use karat_store::{RunInfo, RunState, Store, StoredTrial};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
@@ -37,6 +38,10 @@ pub(super) fn run(store: &mut Store, reference: &str, json: bool) -> Result<Exit
         history.iter().filter_map(|(tool, facts)| Some((tool, facts.last()?))).collect();
     let judgements = store.judgements(&info.id)?.len();
     let failures: Vec<&StoredTrial> = trials.iter().filter(|t| without_report(t.trial.outcome)).collect();
+    let queue = match info.state == RunState::Running && store.is_queued(&info.id)? {
+        true => Some(store.queue_status(&info.id)?),
+        false => None,
+    };
     if json {
         let failure = |t: &&StoredTrial| {
             json!({
@@ -46,13 +51,16 @@ pub(super) fn run(store: &mut Store, reference: &str, json: bool) -> Result<Exit
         };
         let attempts: u64 = trials.iter().map(|trial| u64::from(trial.attempt)).sum();
         let failures: Vec<_> = failures.iter().map(failure).collect();
-        let rest = json!({
+        let mut rest = json!({
             "tools": tools, "tool_history": history, "judgements": judgements, "attempts": attempts,
             "failures": failures, "plan": plan,
         });
+        if let Some(queue) = queue {
+            rest["queue"] = json!(queue);
+        }
         return print_json(&merged(value(store, &info), &rest));
     }
-    let mut text = head(store, &info, &plan, judgements);
+    let mut text = head(store, &info, &plan, judgements, queue.as_ref());
     text.push_str(&tool_table(&plan, &tools, &trials));
     text.push_str(&changes(&history));
     if !failures.is_empty() {
@@ -145,7 +153,7 @@ pub(super) fn trial(store: &mut Store, run: &str, words: &[String], wanted: Opti
     print(&text)
 }
 
-fn head(store: &Store, info: &RunInfo, plan: &PlanV1, judgements: usize) -> String {
+fn head(store: &Store, info: &RunInfo, plan: &PlanV1, judgements: usize, queue: Option<&QueueStatus>) -> String {
     let outcomes: Vec<String> = info.outcomes.iter().map(|(outcome, n)| format!("{n} {}", outcome.words())).collect();
     let outcomes = if outcomes.is_empty() { String::new() } else { format!(": {}", outcomes.join(", ")) };
     let part = if plan.selected_by.is_empty() { String::new() } else { format!(", {}", plan.selected_by.join(" ")) };
@@ -162,10 +170,30 @@ fn head(store: &Store, info: &RunInfo, plan: &PlanV1, judgements: usize) -> Stri
     if judgements > 0 {
         rows.insert(6, ("judged", count(judgements, "judgement")));
     }
+    if let Some(queue) = queue {
+        rows.insert(6, ("queue", queue_words(queue)));
+    }
     if let Some(model) = &plan.model {
         rows.insert(5, ("model", model.clone()));
     }
     facts(rows)
+}
+
+fn queue_words(queue: &QueueStatus) -> String {
+    let QueueStatus { waiting, claimed, expired, done, workers, needs } = queue;
+    let mut parts = vec![format!("{done} done"), format!("{waiting} waiting")];
+    if *claimed > 0 {
+        parts.push(format!(
+            "{claimed} under way at {}",
+            count(usize::try_from(*workers).unwrap_or(usize::MAX), "worker")
+        ));
+    }
+    if *expired > 0 {
+        parts.push(format!("{expired} whose worker is gone"));
+    }
+    let needs: Vec<&str> = needs.iter().map(String::as_str).collect();
+    let needs = if needs.is_empty() { String::new() } else { format!("; workers need {}", needs.join(", ")) };
+    format!("{}{needs}", parts.join(", "))
 }
 
 fn run_words(info: &RunInfo) -> String {

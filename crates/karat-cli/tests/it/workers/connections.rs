@@ -1,5 +1,6 @@
 //! Networks, servers and pools between workers and their database that fail.
 
+use super::judge::{LONG_LEASE, PLAN, check_questions, model, run_on_one_machine, site_with_judge};
 use super::{HELD, Process, SHORT, Site, wait_for};
 use karat_test_servers::{Moment, Options, PgBouncer, Proxy, or_skip};
 use rustix::process::Signal;
@@ -13,22 +14,27 @@ fn put_proxy_before(site: &mut Site) -> Proxy {
     proxy
 }
 
+/// Trials and answers.
+const DONE: &str = "SELECT (SELECT COUNT(*) FROM trials) + (SELECT COUNT(*) FROM ledger)";
+
 fn check_commits_that_are_cut(moment: Moment) {
-    let Some(mut site) = Site::new(20, SHORT) else { return };
-    let expected = site.run_on_one_machine("");
+    let (model, reference) = (model(), model());
+    let Some(mut site) = site_with_judge(20, &model, "budget_usd = 5.0\nconcurrency = 2") else { return };
+    let expected = run_on_one_machine(&mut site, &reference, &model);
     let proxy = put_proxy_before(&mut site);
-    let mut planner = site.plan("");
-    let mut workers = [site.worker("-j 1"), site.worker("-j 1")];
+    let mut planner = site.plan(PLAN);
+    let mut workers = [site.worker(LONG_LEASE), site.worker(LONG_LEASE)];
     // One after the other, so that the question what became of a commit can be answered.
     while planner.is_running() && proxy.triggered() < 30 {
         let before = proxy.triggered();
         proxy.cut_when(b"COMMIT\0", moment, 1);
         wait_for("a commit", || (proxy.triggered() > before || !planner.is_running()).then_some(()));
-        let recorded = site.count("SELECT COUNT(*) FROM trials").unwrap_or(0);
-        let more = || site.count("SELECT COUNT(*) FROM trials").filter(|n| *n > recorded);
-        wait_for("the next trial", || (more().is_some() || !planner.is_running()).then_some(()));
+        let done = site.count(DONE).unwrap_or(0);
+        let more = || site.count(DONE).filter(|n| *n > done);
+        wait_for("the next unit", || (more().is_some() || !planner.is_running()).then_some(()));
     }
     site.check_when_followed(&mut planner, &expected);
+    check_questions(&site, &model, &reference);
     assert!(workers.iter_mut().all(Process::is_running), "a worker ended:\n{}", site.logs());
     assert!(proxy.triggered() > 5, "{} connections were cut", proxy.triggered());
 }
@@ -93,15 +99,13 @@ fn hanging_network_ends_trials_and_others_take_over() {
     proxy.stall(true);
     wait_for("the tool's end", || (!site.has_tool_process()).then_some(()));
     site.write("go");
-    let _other = site.worker("-j 1");
-    planner.wait().expect(0);
-    site.check(&expected);
+    let other = site.worker("-j 1");
+    site.check_when_followed(&mut planner, &expected);
     proxy.stall(false);
     cut_off.wait_for_error("everything under way was ended");
     assert!(cut_off.is_running(), "{}", cut_off.everything());
-    drop(_other);
-    site.plan("").wait().expect(0);
-    site.check(&expected);
+    drop(other);
+    site.check_when_followed(&mut site.plan(""), &expected);
 }
 
 #[test]

@@ -37,14 +37,12 @@ fn kill_workers(kills: usize) {
         workers[victim].kill();
         workers[victim] = start();
         if !planner.is_running() {
-            planner.wait().expect(0);
-            site.check(&expected);
+            site.check_when_followed(&mut planner, &expected);
             planner = plan();
             runs += 1;
         }
     }
-    planner.wait().expect(0);
-    site.check(&expected);
+    site.check_when_followed(&mut planner, &expected);
     assert_eq!(site.json("store list --json").as_array().unwrap().len(), runs);
     assert_eq!(site.count("SELECT COUNT(*) FROM queue_units WHERE state <> 'done'"), Some(0));
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const MICRO_USD_PER_REQUEST: u64 = 11_000;
 
 /// A site whose tool reports two findings in each trial that no other trial has, and whose judge has this configuration.
-fn site_with_judge(cases: usize, server: &Server, config: &str) -> Option<Site> {
+pub(super) fn site_with_judge(cases: usize, server: &Server, config: &str) -> Option<Site> {
     let postgres = or_skip(Postgres::shared())?;
     Some(site_with_judge_at(super::Server::Shared(postgres), cases, server, config))
 }
@@ -38,12 +38,19 @@ pub(super) fn run_on_one_machine(site: &mut Site, reference: &Server, server: &S
     expected
 }
 
-/// Checks that each question was asked once, and that all of it is counted. More may stay reserved than was spent.
+/// A model that takes a moment for each answer.
+pub(super) fn model() -> Server {
+    Server::start(Behaviour { latency: Duration::from_millis(20), ..Behaviour::GOOD })
+}
+
+/// Checks that each question was asked once, and that all of it is counted and within the budget. More may stay reserved than was
+/// spent.
 #[track_caller]
 pub(super) fn check_questions(site: &Site, server: &Server, reference: &Server) {
     assert_eq!((server.requests(), server.after_success()), (reference.requests(), 0), "{}", site.logs());
     let spent = site.count("SELECT SUM(spent_micro_usd)::BIGINT FROM judge_budgets").unwrap();
-    assert!(u64::try_from(spent).unwrap() >= server.requests() * MICRO_USD_PER_REQUEST, "{spent}");
+    let spent = u64::try_from(spent).unwrap();
+    assert!((server.requests() * MICRO_USD_PER_REQUEST..=5_000_000).contains(&spent), "{spent}");
 }
 
 fn use_server(site: &mut Site, server: &Server) {
@@ -100,17 +107,17 @@ fn retry_after_makes_all_workers_wait() {
         }
         Ok(decision(hash(body["messages"].to_string().as_bytes())))
     });
-    let Some(site) = site_with_judge(20, &server, "requests_per_minute = 600") else { return };
+    let Some(site) = site_with_judge(20, &server, "requests_per_minute = 600\nconcurrency = 1") else { return };
     let mut planner = site.plan(PLAN);
-    let _workers: Vec<_> = (0..4).map(|_| site.worker(LONG_LEASE)).collect();
+    let workers: Vec<_> = (0..4).map(|_| site.worker(LONG_LEASE)).collect();
     planner.wait().expect(0);
     site.check_records(20);
     assert_eq!(server.requests(), 41);
     let times = times.lock().unwrap();
-    // What was allowed before the refusal was known may come in the first half of the wait.
-    let quiet = Duration::from_secs(2)..Duration::from_millis(u64::from(SECONDS) * 1000 - 100);
+    // Each other worker may have been allowed a request before the refusal was known, and a busy machine may send it late.
+    let quiet = Duration::from_secs(1)..Duration::from_millis(u64::from(SECONDS) * 1000 - 100);
     let during = times.iter().filter(|time| quiet.contains(&time.duration_since(times[0]))).count();
-    assert_eq!(during, 0);
+    assert!(during < workers.len(), "{during} requests came while all were to wait");
 }
 
 #[test]

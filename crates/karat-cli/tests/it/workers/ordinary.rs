@@ -47,6 +47,10 @@ fn tool_is_executed_where_its_needs_are_offered() {
     let waiting = "SELECT COUNT(*) FROM queue_units WHERE tool = 'special' AND state = 'waiting' AND fence = 0";
     assert_eq!(site.count(waiting), Some(4));
     assert!(planner.is_running() && ordinary.is_running());
+    planner.wait_for_error("its tools need special-hardware");
+    let shown = site.run("store show latest").expect(0).out;
+    assert!(shown.contains("queue    4 done, 4 waiting; workers need special-hardware"), "{shown}");
+    assert_eq!(site.json("store show latest --json")["queue"]["waiting"], 4);
     let _special = site.worker("--needs special-hardware");
     planner.wait().expect(0);
     site.check_records(8);

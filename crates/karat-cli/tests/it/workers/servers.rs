@@ -1,19 +1,15 @@
 //! Databases, object storage, disks and clocks that fail while workers are at work.
 
-use super::judge::{LONG_LEASE, PLAN, check_questions, site_with_judge_at};
+use super::judge::{LONG_LEASE, PLAN, check_questions, model, site_with_judge_at};
 use super::{PAUSED, Process, SHORT, Server, Site, wait_for};
-use crate::judge_engine::server::{Behaviour, Server as Model};
+use crate::judge_engine::server::Server as Model;
 use crate::project::{report_skipped, root};
 use karat_test_servers::{Options, Postgres, Proxy, S3, or_skip};
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-
-fn model() -> Model {
-    Model::start(Behaviour { latency: Duration::from_millis(20), ..Behaviour::GOOD })
-}
 
 /// A site with a judge on a server of its own.
 fn own_site_with_judge(options: &Options, cases: usize, model: &Model) -> Option<Site> {
@@ -70,10 +66,11 @@ fn site_with_storage(cases: usize) -> Option<(Site, S3)> {
 /// Starts two workers on a run whose large artifacts go to object storage, and waits until both have paused.
 fn start_with_storage(site: &Site, storage: &S3) -> (Process, [Process; 2]) {
     site.write("hold");
+    // Only six trials run freely, so that none of them may be done again because a busy machine renews its lease too late.
     let planner = site.plan("");
     let (bucket, endpoint) = (storage.new_bucket().unwrap(), storage.endpoint());
     site.run(&format!("store artifacts s3://{bucket}/karat?endpoint={endpoint}&region=us-east-1")).expect(0);
-    let workers = [site.worker("-j 1"), site.worker("-j 1")];
+    let workers = [site.worker("-j 1 --lease 10s"), site.worker("-j 1 --lease 10s")];
     site.wait_for_trials(6);
     site.wait_for_count("both workers have claims", CLAIMING, |n| n == 2);
     (planner, workers)
@@ -118,33 +115,76 @@ fn run_completes_when_the_database_was_away_and_storage_was_not() {
     assert!(workers.iter_mut().all(Process::is_running), "{}", site.logs());
 }
 
-/// The disk of the database is full, and is given room again.
-#[test]
-fn run_completes_when_the_disk_of_the_database_was_full() {
-    let options = Options { small_disk: Some(96), ..Options::default() };
-    // Every result needs new pages.
-    let script = format!("{PAUSED}\nhead -c 300000 /dev/urandom >&2");
-    let Some(site) = Site::with_own_server(&options, 10, &script) else { return };
-    let (named, reached) = site.postgres().small_disk().unwrap();
+fn with_small_disk() -> Options {
+    Options { small_disk: Some(96), ..Options::default() }
+}
+
+/// Moves the site's database to a small disk.
+fn move_to_small_disk(site: &Site) {
+    let (named, _) = site.postgres().small_disk().unwrap();
     let admin = |sql: &str| site.postgres().psql("postgres", sql).unwrap();
     admin(&format!("CREATE TABLESPACE small LOCATION '{}'", named.display()));
     admin(&format!("ALTER DATABASE {} SET TABLESPACE small", site.database));
+}
+
+/// A file that leaves no room on the small disk until it is dropped.
+struct Filler(PathBuf);
+
+impl Filler {
+    fn of(site: &Site) -> Self {
+        let (_, reached) = site.postgres().small_disk().unwrap();
+        let filler = Self(reached.join("filler"));
+        let mut file = std::fs::File::create(&filler.0).unwrap();
+        while file.write_all(&[0; 4096]).is_ok() {}
+        filler
+    }
+}
+
+impl Drop for Filler {
+    fn drop(&mut self) {
+        std::fs::remove_file(&self.0).unwrap();
+    }
+}
+
+/// The disk of the database is full, and is given room again.
+#[test]
+fn run_completes_when_the_disk_of_the_database_was_full() {
+    // Every result needs new pages.
+    let script = format!("{PAUSED}\nhead -c 300000 /dev/urandom >&2");
+    let Some(site) = Site::with_own_server(&with_small_disk(), 10, &script) else { return };
+    move_to_small_disk(&site);
     let expected = site.run_on_one_machine("");
     site.write("hold");
     let mut planner = site.plan("");
-    let mut workers = [site.worker("-j 1"), site.worker("-j 1")];
+    let mut workers = [site.worker("-j 1 --lease 10s"), site.worker("-j 1 --lease 10s")];
     site.wait_for_trials(6);
-    let filler = reached.join("filler");
-    let mut file = std::fs::File::create(&filler).unwrap();
-    while file.write_all(&[0; 4096]).is_ok() {}
+    let filler = Filler::of(&site);
     site.write("go");
     for worker in &workers {
         worker.wait_for_error("the disk is full");
     }
     assert!(site.count("SELECT COUNT(*) FROM trials").unwrap() < 20);
-    drop(file);
-    std::fs::remove_file(filler).unwrap();
+    drop(filler);
     site.check_when_followed(&mut planner, &expected);
+    assert!(workers.iter_mut().all(Process::is_running), "{}", site.logs());
+}
+
+/// Answers wait until there is room for them.
+#[test]
+fn full_disk_makes_nobody_pay_twice() {
+    let (model, reference) = (model(), model());
+    let Some(mut site) = own_site_with_judge(&with_small_disk(), 20, &model) else { return };
+    move_to_small_disk(&site);
+    let expected = super::judge::run_on_one_machine(&mut site, &reference, &model);
+    let mut planner = site.plan(PLAN);
+    let mut workers = [site.worker(LONG_LEASE), site.worker(LONG_LEASE)];
+    wait_for("requests", || (model.requests() >= 3).then_some(()));
+    let filler = Filler::of(&site);
+    let refused = || site.postgres().log().matches("No space left on device").count();
+    wait_for("nothing can be stored", || (refused() > 5).then_some(()));
+    drop(filler);
+    site.check_when_followed(&mut planner, &expected);
+    check_questions(&site, &model, &reference);
     assert!(workers.iter_mut().all(Process::is_running), "{}", site.logs());
 }
 
