@@ -15,6 +15,11 @@ case $version in
         ;;
 esac
 
+if [ -e "$root/releases/$version" ]; then
+    echo "$version is there already" >&2
+    exit 2
+fi
+
 former=$(serving "$root")
 if ! publish "$root" "$version"; then
     echo "could not publish $version, still serving ${former:-nothing}" >&2

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Exit status 0: behaves as it should; 1: does not; 3: does not compile; 4: no toolchain.
-command -v cc >/dev/null || exit 4
+command -v cc >/dev/null || { echo "cc is not installed" >&2; exit 4; }
 mkdir -p .proof/tmp
 export TMPDIR="$PWD/.proof/tmp"
 cc -std=c11 -D_POSIX_C_SOURCE=200809L -g -O0 -w -Isrc -Dfopen=counted_fopen -Dfclose=counted_fclose src/samples.c proof.c -o .proof/run || exit 3

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Exit status 0: behaves as it should; 1: does not; 3: does not compile; 4: no toolchain.
-command -v go >/dev/null || exit 4
+command -v go >/dev/null || { echo "go is not installed" >&2; exit 4; }
 mkdir -p .proof/tmp
 export TMPDIR="$PWD/.proof/tmp"
 export HOME="$PWD/.proof" GOCACHE="$PWD/.proof/cache" GOPATH="$PWD/.proof/go" GOTMPDIR="$PWD/.proof/tmp"

@@ -17,7 +17,7 @@ test("tokens come back", () => {
   assert.equal(limiter.allow("a"), true);
 });
 
-test("idle clients are forgotten", () => {
+test("a client that has used tokens is remembered", () => {
   const limiter = new Limiter({ perMinute: 60, burst: 3, now: () => 0 });
   limiter.allow("a");
   limiter.sweep();

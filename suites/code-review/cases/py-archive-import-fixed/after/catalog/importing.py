@@ -39,9 +39,12 @@ class Importer:
         target.mkdir(parents=True, exist_ok=True)
         with zipfile.ZipFile(archive) as bundle:
             entries = [entry for entry in bundle.infolist() if not entry.is_dir()]
+            if "products.csv" not in [entry.filename for entry in entries]:
+                raise CatalogueRefused("there is no products.csv")
             self._check_sizes(entries)
-            for entry in entries:
-                self._take(bundle, entry, target)
+            placed = [(entry, self._place(entry, target)) for entry in entries]
+            for entry, place in placed:
+                self._take(bundle, entry, place)
         return read_products(target / "products.csv")
 
     def _check_sizes(self, entries: list[zipfile.ZipInfo]) -> None:
@@ -51,10 +54,13 @@ class Importer:
             if entry.file_size > LARGEST_ENTRY:
                 raise CatalogueRefused(f"{entry.filename} is larger than {LARGEST_ENTRY} bytes")
 
-    def _take(self, bundle: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> None:
+    def _place(self, entry: zipfile.ZipInfo, target: Path) -> str:
         place = os.path.realpath(os.path.join(target, entry.filename))
         if not Path(place).is_relative_to(os.path.realpath(target)):
             raise CatalogueRefused(f"{entry.filename} lies outside of the archive")
+        return place
+
+    def _take(self, bundle: zipfile.ZipFile, entry: zipfile.ZipInfo, place: str) -> None:
         if Path(place).suffix.lower() not in PICTURES | {".csv"}:
             return
         os.makedirs(os.path.dirname(place), exist_ok=True)

@@ -26,6 +26,11 @@ class ImporterTest(unittest.TestCase):
         self.assertTrue((self.root / "in/acme/img/1.png").exists())
 
     def test_refuses_what_climbs_out(self):
-        sent = self.bundle({"../../products.csv": "sku,title,picture\n"})
+        sent = self.bundle({"products.csv": "sku,title,picture\n", "../../products.csv": "sku,title,picture\n"})
         with self.assertRaises(CatalogueRefused):
             Importer(self.root / "in").import_archive("acme", sent)
+        self.assertFalse((self.root / "in/acme/products.csv").exists())
+
+    def test_refuses_pictures_without_a_table(self):
+        with self.assertRaises(CatalogueRefused):
+            Importer(self.root / "in").import_archive("acme", self.bundle({"img/1.png": "x"}))

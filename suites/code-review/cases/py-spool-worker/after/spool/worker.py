@@ -9,13 +9,19 @@ log = logging.getLogger(__name__)
 
 
 def deliver_all(folder: Path, send) -> int:
-    """Sends each file and removes it; returns how many there were."""
-    count = 0
+    """Sends each file and removes it; returns how many there were. If all of them fail, the last error is raised."""
+    count, failure = 0, None
     for path in sorted(folder.glob("*.msg")):
-        content = path.read_bytes()
-        send(path.name, content, fingerprint(content))
-        path.unlink()
-        count += 1
+        try:
+            content = path.read_bytes()
+            send(path.name, content, fingerprint(content))
+            path.unlink()
+            count += 1
+        except Exception as error:
+            log.warning("%s stays in the spool: %s", path.name, error)
+            failure = error
+    if failure is not None and count == 0:
+        raise failure
     return count
 
 

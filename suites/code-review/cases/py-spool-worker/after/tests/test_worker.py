@@ -19,6 +19,20 @@ class WorkerTest(unittest.TestCase):
         self.assertEqual(sent, [("1.msg", b"one", "f97c5d29941bfb1b2fdab0874906ab82")])
         self.assertEqual(list(self.folder.iterdir()), [])
 
+    def test_a_failure_does_not_hold_up_others(self):
+        (self.folder / "2.msg").write_bytes(b"two")
+        sent = []
+
+        def send(name, *_):
+            if name == "1.msg":
+                raise OSError("refused")
+            sent.append(name)
+
+        with self.assertLogs("spool.worker", "WARNING"):
+            self.assertEqual(deliver_all(self.folder, send), 1)
+        self.assertEqual(sent, ["2.msg"])
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["1.msg"])
+
     def test_a_failure_is_tried_again(self):
         done = threading.Event()
         calls = []

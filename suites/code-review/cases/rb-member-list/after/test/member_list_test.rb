@@ -21,7 +21,9 @@ class MemberListTest < Minitest::Test
   def test_orders
     assert_equal %w[Blum Weiss], names
     assert_equal %w[Weiss Blum], names(sort: "joined_on")
-    assert_equal %w[Blum Weiss], names(sort: "joined_on", descending: true)
+    assert_equal %w[Blum Weiss], names(sort: "joined_on", descending: "true")
+    assert_equal %w[Weiss Blum], names(sort: "joined_on", descending: "false")
+    assert_equal %w[Weiss Blum], names(descending: "true")
   end
 
   def test_unknown_columns_are_refused

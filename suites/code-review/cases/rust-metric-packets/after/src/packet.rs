@@ -25,14 +25,13 @@ pub fn decode(packet: &[u8]) -> Result<Vec<Sample>, PacketError> {
     let mut samples = Vec::with_capacity(count);
     for _ in 0..count {
         let (name, value, behind) = split_sample(rest)?;
-        samples.push(Sample { name: names::intern(name), value });
+        samples.push((name, value));
         rest = behind;
     }
-    if rest.is_empty() {
-        Ok(samples)
-    } else {
-        Err(PacketError::TooLong)
+    if !rest.is_empty() {
+        return Err(PacketError::TooLong);
     }
+    Ok(samples.into_iter().map(|(name, value)| Sample { name: names::intern(name), value }).collect())
 }
 
 /// Name and value of the first sample, and the bytes behind it.

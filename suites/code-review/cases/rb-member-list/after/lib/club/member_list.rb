@@ -26,11 +26,11 @@ module Club
     private
 
     def sorted(params)
-      return @members.sort_by { |member| [member.name, member.id] } unless params[:sort]
+      key = params[:sort] || "name"
+      checked([key])
 
-      checked([params[:sort]])
-      members = @members.sort_by { |member| [member.public_send(params[:sort]), member.id] }
-      params[:descending] ? members.reverse : members
+      members = @members.sort_by { |member| [member.public_send(key), member.id] }
+      params[:descending] == "true" ? members.reverse : members
     end
 
     def checked(columns)
