@@ -73,6 +73,10 @@ fn fingerprint(database: &mut Database) -> Result<String> {
 }
 
 pub(super) fn migrate(database: &mut Database) -> Result<()> {
+    migrate_to(database, latest_version())
+}
+
+fn migrate_to(database: &mut Database, last: i64) -> Result<()> {
     if check_version(database)? == latest_version() {
         return Ok(());
     }
@@ -81,7 +85,7 @@ pub(super) fn migrate(database: &mut Database) -> Result<()> {
         database.exclude_others("karat migration")?;
         // Another process may have migrated while this one waited.
         let found = check_version(database)?;
-        for migration in MIGRATIONS.iter().filter(|migration| migration.version > found) {
+        for migration in MIGRATIONS.iter().filter(|migration| (found + 1..=last).contains(&migration.version)) {
             database.script(if database.is_server() { migration.postgres } else { migration.sqlite })?;
             let row = vec![migration.version.into(), database.now_ms()?.into()];
             database.insert(&SCHEMA, vec![row], OnConflict::Fail)?;
@@ -94,22 +98,41 @@ pub(super) fn migrate(database: &mut Database) -> Result<()> {
 mod tests {
     use super::super::database::Access;
     use super::*;
-    use crate::StoreLocation;
-    use crate::tests::{StoreDir, on_each_engine};
+    use crate::tests::{StoreDir, begin, on_each_engine, record};
+    use crate::{Store, StoreLocation};
 
-    on_each_engine!(definitions_of_the_current_version_are_unchanged);
+    on_each_engine!(definitions_of_the_current_version_are_unchanged, every_older_version_is_upgraded);
 
-    fn definitions_of_the_current_version_are_unchanged() {
-        let dir = StoreDir::new();
-        let mut database = match dir.location() {
+    fn empty_database(dir: &StoreDir) -> Database {
+        match dir.location() {
             StoreLocation::Folder(folder) => {
                 std::fs::create_dir_all(&folder).unwrap();
                 Database::open_file(&folder.join("karat.db"), Access::Write).unwrap()
             }
             StoreLocation::Server(server) => Database::open_server(&server, Access::Write).unwrap(),
-        };
+        }
+    }
+
+    fn definitions_of_the_current_version_are_unchanged() {
+        let dir = StoreDir::new();
+        let mut database = empty_database(&dir);
         migrate(&mut database).unwrap();
         assert_eq!(fingerprint(&mut database).unwrap(), expected_definitions(&database));
+    }
+
+    fn every_older_version_is_upgraded() {
+        for version in oldest_version()..latest_version() {
+            let dir = StoreDir::new();
+            let mut database = empty_database(&dir);
+            migrate_to(&mut database, version).unwrap();
+            assert_eq!(check_version(&mut database).unwrap(), version);
+            drop(database);
+            let mut store = Store::open(dir.location()).unwrap();
+            assert_eq!(fingerprint(&mut store.database).unwrap(), expected_definitions(&store.database));
+            let run = begin(&mut store);
+            store.save(&run, &[record("zeta", "a", 1)]).unwrap();
+            assert_eq!(store.verify().unwrap(), []);
+        }
     }
 
     #[test]

@@ -5,7 +5,9 @@ use crate::guard::{self, Guard};
 use crate::{port, wait_for};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fmt::Write as _;
+use std::fs::{OpenOptions, Permissions};
 use std::io::{BufRead, BufReader, Write as _};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::OnceLock;
@@ -107,6 +109,27 @@ impl Postgres {
         }
         let path = folder.join("data/postgresql.conf");
         std::fs::write(&path, text).map_err(|e| format!("cannot write {}: {e}", path.display()))
+    }
+
+    /// Restarts the server so that it offers TLS with this certificate.
+    ///
+    /// # Errors
+    /// The server does not start with them.
+    pub fn restart_with_tls(&self, certificate: &str, key: &str) -> Result<(), String> {
+        let data = self.guard.folder().join("data");
+        let store = || -> std::io::Result<()> {
+            let owner = std::fs::metadata(&data)?;
+            for (name, content) in [("server.crt", certificate), ("server.key", key)] {
+                let path = data.join(name);
+                std::fs::write(&path, content)?;
+                std::fs::set_permissions(&path, Permissions::from_mode(0o600))?;
+                chown(&path, Some(owner.uid()), Some(owner.gid()))?;
+            }
+            OpenOptions::new().append(true).open(data.join("postgresql.conf"))?.write_all(b"ssl = on\n")
+        };
+        store().map_err(|error| format!("cannot write to {}: {error}", data.display()))?;
+        self.stop()?;
+        self.restart()
     }
 
     /// The port on 127.0.0.1.

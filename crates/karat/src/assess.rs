@@ -4,7 +4,7 @@ mod storage;
 
 pub use storage::{NamedLog, find_log, named_logs};
 
-use crate::evaluate::require_free_name;
+use crate::evaluate::run_and_score::require_free_name;
 use crate::failure::{Failure, Result};
 use karat_core::scorecard::Intervals;
 use karat_documents::DocumentError;

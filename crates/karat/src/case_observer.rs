@@ -1,7 +1,7 @@
 //! Takes scored cases one by one, as long as their pairs are there.
 
 use crate::failure::Result;
-use crate::tables::RunFacts;
+use crate::run_facts::RunFacts;
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::judgement::Judgement;
 use karat_core::profile::Profile;

@@ -32,6 +32,7 @@ pub mod ranking;
 pub mod report_source;
 pub mod report_view;
 pub mod run;
+pub mod run_facts;
 pub mod run_loader;
 pub mod score;
 mod score_by_case;

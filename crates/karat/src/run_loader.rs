@@ -3,6 +3,8 @@
 use crate::failure::{Failure, Result};
 use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, NoObserver, run_judge};
 use crate::profile::{ProfileRequest, resolve_for_suite};
+use crate::run::plan::profile_of_plan;
+use crate::run_facts::{RunFacts, StoredDetail};
 use crate::suite::{LoadedSuite, load};
 use crate::work::{Scoring, Work};
 use karat_core::ids::{JudgeName, ToolName};
@@ -34,7 +36,7 @@ pub struct StoredRun {
     done: usize,
     pub facts: BTreeMap<ToolName, ToolFactsV1>,
     /// How the trials went that were moved out of the run, with the numbers of their attempts.
-    pub(crate) details: HashMap<TrialKey, (u32, TrialDetailV1)>,
+    pub(crate) details: HashMap<TrialKey, StoredDetail>,
 }
 
 /// Reads a run by id, prefix, name or `latest`, with its suite as it was: from its folder if that has not changed, else
@@ -107,12 +109,6 @@ pub(crate) fn with_trials(
     let place = |trial: &Trial| (tools.get(trial.tool.as_str()), cases.get(trial.case.as_str()), trial.number);
     trials.sort_by(|a, b| place(&a.trial).cmp(&place(&b.trial)));
     StoredRun { info, plan, loaded, done: trials.len(), trials, facts, details: HashMap::new() }
-}
-
-/// The profile of a plan; `run` names it in errors.
-pub(crate) fn profile_of_plan(plan: &PlanV1, run: &str) -> Result<Profile> {
-    let profile = serde_json::to_value(&plan.profile).and_then(serde_json::from_value);
-    profile.map_err(|error| Failure::bad_input(format!("the profile of run {run}: {error}")))
 }
 
 fn read_snapshot(store: &mut Store, info: &RunInfo) -> Result<LoadedSuite> {
@@ -251,6 +247,16 @@ fn score(loaded: LoadedSuite, work: Work, labelled: bool) -> CurrentReport {
 }
 
 impl StoredRun {
+    /// What is known of it beside its trials; how those went that were moved out of it is moved out, too.
+    pub fn take_facts(&mut self) -> RunFacts {
+        RunFacts {
+            id: self.info.id.clone(),
+            tools: self.facts.clone(),
+            models: self.models().into_iter().collect(),
+            details: std::mem::take(&mut self.details),
+        }
+    }
+
     /// Keeps only the cases on which every tool that has begun has all its trials, and returns how many these are.
     pub fn keep_what_is_done(&mut self) -> usize {
         let mut made: HashMap<(&str, &str), u32> = HashMap::new();

@@ -7,12 +7,12 @@ use crate::failure::{Failure, Result};
 use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, run_judge};
 use crate::profile::{ProfileRequest, resolve_for_suite};
 use crate::report_source::names_run;
+use crate::run_facts::RunFacts;
 use crate::run_loader;
 use crate::submissions::{
     SubmissionRequest, read_judgement_files, read_submissions, refuse_duplicates, refuse_repeated_stdin,
 };
 use crate::suite::{LoadedSuite, load_suite};
-use crate::tables::RunFacts;
 use crate::work::{Scoring, Work};
 use indexed::IndexedInput;
 use karat_core::clusters::ClusterBy;
@@ -228,7 +228,7 @@ impl ScoreInput {
         }
         let (request, models) = (run.judge_request(&request.judge), run.models());
         let finished = (run.info.state == RunState::Complete).then(|| run.info.id.clone());
-        let facts = RunFacts::take(&mut run);
+        let facts = run.take_facts();
         Ok(Self { loaded: run.loaded, work, store: Some(store), request, models, finished, run: Some(facts) })
     }
 

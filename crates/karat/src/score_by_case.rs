@@ -4,11 +4,11 @@ use crate::case_observer::{CaseObserver, ObservedCase, judgements_by_case};
 use crate::failure::Result;
 use crate::judge::run::uncovered_notes;
 use crate::judge::session::CaseSession;
+use crate::run_facts::RunFacts;
 use crate::sensitivity::{
     CaseVariants, SensitivityContext, VariantJudgements, Variants, decides, may_depend_on_judge, without_judge,
 };
 use crate::suite::LoadedSuite;
-use crate::tables::RunFacts;
 use crate::trial_index::TrialIndex;
 use crate::work::{ReportFacts, Scoring, fill_symbols};
 use karat_core::ids::{CaseId, JudgeName, ToolName};

@@ -7,60 +7,21 @@ pub use by_case::CaseTables;
 use crate::failure::Result;
 use crate::judge::run::JudgeObserver;
 use crate::profile::ProfileRequest;
-use crate::run_loader::{self, StoredRun};
-use crate::trial_index::StoredDetail;
+use crate::run_facts::RunFacts;
+use crate::run_loader;
 use crate::work::{Scoring, Work};
-use karat_core::ids::ToolName;
 use karat_core::judgement::{Decision, Judgement};
 use karat_core::trial::Trial;
 use karat_format::report::{CaseInfoV1, ReportV1};
-use karat_format::run::ToolFactsV1;
 use karat_store::record::TrialKey;
-use karat_store::{RunId, Store};
+use karat_store::Store;
 use karat_tables::{ScoredCase, TablesHead, TablesWriter, TrialRecord};
 pub use karat_tables::{TableCounts, check_target};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// The extension of a folder of tables.
 pub const EXTENSION: &str = "parquet";
-
-/// What a store knows of a run beside its trials.
-#[derive(Clone, Debug)]
-pub struct RunFacts {
-    id: RunId,
-    tools: BTreeMap<ToolName, ToolFactsV1>,
-    models: HashMap<String, String>,
-    details: HashMap<TrialKey, StoredDetail>,
-}
-
-impl RunFacts {
-    /// Of a run whose trials are read one by one.
-    pub(crate) fn without_trials(run: &StoredRun) -> Self {
-        let models = run.models().into_iter().collect();
-        Self { id: run.info.id.clone(), tools: run.facts.clone(), models, details: HashMap::new() }
-    }
-
-    pub(crate) fn id(&self) -> &RunId {
-        &self.id
-    }
-
-    pub(crate) fn add_details(&mut self, trials: &[(Trial, Option<StoredDetail>)]) {
-        let stored =
-            |(trial, detail): &(Trial, Option<StoredDetail>)| Some((TrialKey::from_trial(trial), detail.clone()?));
-        self.details.extend(trials.iter().filter_map(stored));
-    }
-
-    /// Of a run whose trials were moved out of it.
-    pub fn take(run: &mut StoredRun) -> Self {
-        Self {
-            id: run.info.id.clone(),
-            tools: run.facts.clone(),
-            models: run.models().into_iter().collect(),
-            details: std::mem::take(&mut run.details),
-        }
-    }
-}
 
 /// What tables are written from.
 #[derive(Clone, Copy)]
@@ -157,17 +118,17 @@ impl StoredResults {
         let mut run = run_loader::run(store, info.id.as_str())?;
         if !info.has_report {
             let Scoring { report, trials, judgements, voices, .. } = run_loader::score_run(store, &mut run, observer)?;
-            return Ok(Self { report, run: RunFacts::take(&mut run), trials, judgements, voices });
+            return Ok(Self { report, run: run.take_facts(), trials, judgements, voices });
         }
         let (_, report) = run_loader::report(store, info.id.as_str(), observer)?;
         let judgements = run_loader::judgements(store, &info)?;
         if report.detail.is_all() {
             let trials = run.take_trials();
-            return Ok(Self { report, run: RunFacts::take(&mut run), trials, judgements, voices: Vec::new() });
+            return Ok(Self { report, run: run.take_facts(), trials, judgements, voices: Vec::new() });
         }
         let work = Work { judgements, ..run.work(run.profile(&ProfileRequest::default())?, None) };
         let Scoring { report, trials, judgements, .. } = work.score(&run.loaded);
-        Ok(Self { report, run: RunFacts::take(&mut run), trials, judgements, voices: Vec::new() })
+        Ok(Self { report, run: run.take_facts(), trials, judgements, voices: Vec::new() })
     }
 
     /// What tables are written from.

@@ -2,13 +2,13 @@
 
 use crate::failure::{Failure, Result};
 use crate::judge::run::FindingKinds;
+use crate::run_facts::StoredDetail;
 use crate::submissions::{TrialText, appears_twice};
 use karat_core::ids::{CaseId, ToolName};
 use karat_core::metric::levels::Confidences;
 use karat_core::scorecard::TrialHead;
 use karat_core::suite::Suite;
 use karat_core::trial::{Outcome, Trial};
-use karat_format::run::TrialDetailV1;
 use karat_format::submission::TrialV1;
 use karat_report::build::TrialCosts;
 use karat_store::record::TrialKey;
@@ -61,9 +61,6 @@ enum Place {
     Line { file: u32, length: u32, offset: u64 },
     Stored { attempt: u32 },
 }
-
-/// What is stored beside a trial: the number of the attempt, and how it went.
-pub(crate) type StoredDetail = (u32, TrialDetailV1);
 
 /// The case of a trial that is about no case of the suite.
 const STRANGER: u32 = u32::MAX;

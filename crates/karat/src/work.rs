@@ -3,9 +3,9 @@
 use crate::case_observer::{CaseObserver, ObservedCase, judgements_by_case};
 use crate::comparison::{self, Side};
 use crate::failure::Result;
+use crate::run_facts::RunFacts;
 use crate::sensitivity::{SensitivityInput, is_plain, sensitivity};
 use crate::suite::LoadedSuite;
-use crate::tables::RunFacts;
 use karat_core::clusters::{ClusterBy, Clustering};
 use karat_core::ids::ToolName;
 use karat_core::judgement::Judgement;

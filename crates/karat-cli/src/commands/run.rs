@@ -11,7 +11,7 @@ use karat::judge::run::{JudgeObserver, refuse_incomplete};
 use karat::run::plan::describe;
 use karat::run::selection::{CasePattern, Selection, Shard};
 use karat::run_loader::{self, StoredRun};
-use karat::tables::{RunFacts, StoredResults};
+use karat::tables::StoredResults;
 use karat::tool::failed;
 use karat::tool::grants::Request;
 use karat_core::trial::Trial;
@@ -179,7 +179,7 @@ pub(crate) fn ask_consent(request: &Request) -> Result<Option<bool>> {
 fn finish(args: &RunArgs, evaluated: Evaluated) -> Result<Exit> {
     let failure = evaluated.failure();
     let Evaluated { mut store, mut run, scoring, ending, first_failure } = evaluated;
-    let facts = RunFacts::take(&mut run);
+    let facts = run.take_facts();
     let stderr = first_failure.and_then(|first| stderr_command(args, &run.info, &mut store, &first.key));
     let mut shown = ReportOutput::of_scoring(&scoring, &run.loaded, Some(&facts));
     // A report with less detail does not have all pairs; the store has.

@@ -7,7 +7,6 @@ use crate::outputs::{self, ReportOutput};
 use crate::progress::Progress;
 use crate::terminal::{most_shown, note, print, print_failure, print_stderr};
 use karat::evaluate::{EvaluateError, GoldenChange, Round, RoundStart, ScoreChanges, WatchObserver};
-use karat::tables::RunFacts;
 use karat_core::wording::{count, first_few};
 use karat_format::diagnostic::harmless;
 use karat_report::number::{three, title};
@@ -34,7 +33,7 @@ impl WatchObserver for RunObserver<'_> {
 
     fn done(&mut self, round: Round) -> Result<()> {
         let Round { number, mut evaluated, changes } = round;
-        let facts = RunFacts::take(&mut evaluated.run);
+        let facts = evaluated.run.take_facts();
         let run = &evaluated.run;
         let output = &self.args.output;
         outputs::write(ReportOutput::of_scoring(&evaluated.scoring, &run.loaded, Some(&facts)), output)?;

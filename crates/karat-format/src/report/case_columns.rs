@@ -17,7 +17,7 @@ use std::fmt;
 #[expect(dead_code, reason = "it describes what is written")]
 pub(super) enum CasesV1 {
     List(Vec<CaseResultV1>),
-    Columns(CaseColumnsV1),
+    Columns(Box<CaseColumnsV1>),
 }
 
 /// The cases of a tool in a report without details: a column for each figure, in the order of the cases. A figure that no case has

@@ -130,12 +130,12 @@ fn new_run(cases: &[&str]) -> NewRun {
 }
 
 /// Begins a run over the cases `a` and `b`.
-fn begin(store: &mut Store) -> RunId {
+pub(crate) fn begin(store: &mut Store) -> RunId {
     store.begin(&new_run(&["b", "a"])).unwrap()
 }
 
 /// A trial with one finding and some output.
-fn record(tool: &str, case: &str, number: u32) -> TrialRecord {
+pub(crate) fn record(tool: &str, case: &str, number: u32) -> TrialRecord {
     let finding = Finding { title: Some("a flaw".to_owned()), ..Finding::new("f1") };
     let trial = Trial { findings: vec![finding], ..Trial::reported(CaseId::new(case), ToolName::new(tool), number) };
     let printed = format!("{tool} looks at {case}, {number}\n").repeat(40);

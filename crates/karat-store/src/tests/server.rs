@@ -8,8 +8,10 @@ use crate::record::TrialKey;
 use crate::{Database, ServerUrl, StoreError, schema};
 use karat_llm::ledger::Ledger;
 use karat_llm::permits::{Permit, SettledRequest, SharedLimits};
-use karat_test_servers::{Options, PgBouncer, or_skip, wait_for};
+use karat_test_servers::{Options, PgBouncer, Postgres, or_skip, wait_for};
 use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
@@ -99,6 +101,51 @@ fn lost_answer_to_commit_is_undecided_if_the_server_was_restarted() {
     let error = store.database.write(|database| database.execute(sql, Vec::new())).unwrap_err();
     assert!(matches!(error, StoreError::Undecided { .. }), "{error}");
     assert_eq!(store.database.query_count("SELECT COUNT(*) FROM sessions", Vec::new()).unwrap(), 1);
+}
+
+/// A certificate for `localhost` with its key, and that of the authority that signed it.
+fn certificates(folder: &Path) -> Result<[String; 3], String> {
+    std::fs::write(folder.join("names"), "subjectAltName=DNS:localhost\n").unwrap();
+    for line in [
+        "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=authority -keyout ca.key -out ca.crt",
+        "req -newkey rsa:2048 -nodes -subj /CN=localhost -keyout server.key -out server.csr",
+        "x509 -req -days 1 -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -extfile names -out server.crt",
+    ] {
+        let output = Command::new("openssl").args(line.split(' ')).current_dir(folder).output();
+        let output = output.map_err(|error| format!("openssl cannot be started: {error}"))?;
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(["server.crt", "server.key", "ca.crt"].map(|file| std::fs::read_to_string(folder.join(file)).unwrap()))
+}
+
+#[test]
+fn certificate_of_the_server_is_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(server) = or_skip(Postgres::start(&Options::default())) else { return };
+    let Some([certificate, key, authority]) = or_skip(certificates(folder.path())) else { return };
+    server.restart_with_tls(&certificate, &key).unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let (right, wrong) = (write("right.crt", &authority), write("wrong.crt", &certificate));
+    let url = server.new_database().unwrap();
+    let open = |host: &str, mode: &str, authority: &str| {
+        let url = format!("{}?sslmode={mode}&sslrootcert={authority}", url.replace("127.0.0.1", host));
+        let mut store = Store::create(StoreLocation::parse(&url).unwrap())?;
+        let sql = "SELECT COUNT(*) FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl";
+        Ok::<_, StoreError>(store.database.query_count(sql, Vec::new())? == 1)
+    };
+    assert!(open("localhost", "verify-full", &right).unwrap());
+    assert!(open("127.0.0.1", "verify-ca", &right).unwrap());
+    assert!(open("127.0.0.1", "require", &right).unwrap());
+    for (host, mode, authority) in
+        [("127.0.0.1", "verify-full", &right), ("localhost", "verify-full", &wrong), ("localhost", "verify-ca", &wrong)]
+    {
+        let error = open(host, mode, authority).unwrap_err().to_string();
+        assert!(error.contains("TLS") && !error.contains("karat:karat"), "{host} {mode}: {error}");
+    }
 }
 
 mod cases {

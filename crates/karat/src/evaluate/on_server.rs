@@ -1,12 +1,14 @@
 //! Runs in a store on a server: the plan, its suite and its units are stored, any number of workers work on them, this process
 //! too unless it is told not to, and everything that happens is followed until the run ends.
 
-use super::prepare::TakenOver;
+use super::evaluated::{EvaluateError, Evaluated};
+use super::observer::{EvaluateObserver, Phase};
+use super::prepare::{Prepared, TakenOver};
+use super::request::EvaluateRequest;
 use super::run_and_score::{
     ScoredRun, first_failure, missing_keys, new_context, prepare_tools, require_free_name, require_isolation,
     require_tool_with_key,
 };
-use super::{EvaluateError, EvaluateObserver, EvaluateRequest, Evaluated, Phase, Prepared};
 use crate::failure::{Failure, Result};
 use crate::judge::registry::Judge;
 use crate::judge::run::{NoObserver, judge_of_plan};

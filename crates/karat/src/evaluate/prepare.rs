@@ -1,6 +1,7 @@
 //! Resolves a request, or the plan of a run that is resumed, into what is to be executed.
 
-use super::{EvaluateObserver, EvaluateRequest, Quiet};
+use super::observer::{EvaluateObserver, Quiet};
+use super::request::EvaluateRequest;
 use crate::failure::{Category, Failure, Result};
 use crate::judge::run::plan_judge;
 use crate::profile::resolve_for_suite;

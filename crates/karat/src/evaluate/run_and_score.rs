@@ -1,7 +1,9 @@
 //! Executes what is left of a plan, and scores the run.
 
-use super::prepare::{LoadedTool, TakenOver};
-use super::{EvaluateError, EvaluateObserver, EvaluateRequest, Evaluated, FirstFailure, Phase, Prepared};
+use super::evaluated::{EvaluateError, Evaluated, FirstFailure};
+use super::observer::{EvaluateObserver, Phase};
+use super::prepare::{LoadedTool, Prepared, TakenOver};
+use super::request::EvaluateRequest;
 use crate::failure::{Failure, Result};
 use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, run_judge};
 use crate::profile::ProfileRequest;

@@ -1,7 +1,9 @@
 //! Tries a tool: one trial on one case, in the sandbox of a run and with its limits. Nothing is stored.
 
+use super::observer::EvaluateObserver;
+use super::prepare::prepare;
+use super::request::EvaluateRequest;
 use super::run_and_score::{new_context, prepare_tools};
-use super::{EvaluateObserver, EvaluateRequest, prepare};
 use crate::failure::{Failure, Result};
 use crate::judge::run::JudgeRequest;
 use crate::run::plan::remaining_tasks;

@@ -2,7 +2,7 @@
 //!
 //! They are polled: times and sizes are compared, and a round compares contents before it executes anything.
 
-use super::EvaluateRequest;
+use super::request::EvaluateRequest;
 use crate::tool::placeholders::fill;
 use karat_format::shipped_suites::locate;
 use karat_format::tool::ToolManifestV1;

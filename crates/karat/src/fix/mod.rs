@@ -9,7 +9,8 @@ mod kept;
 mod repair;
 mod tally;
 
-use crate::evaluate::{EvaluateObserver, EvaluateRequest, load_fixer};
+use crate::evaluate::prepare::load_fixer;
+use crate::evaluate::{EvaluateObserver, EvaluateRequest};
 use crate::failure::{Failure, Result};
 use crate::run::parallel::run_parallel;
 use crate::score::{ScoreRequest, Scored, score};

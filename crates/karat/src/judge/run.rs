@@ -3,7 +3,7 @@
 use super::registry::{Judge, JudgeRegistry, NONE};
 use super::session::{JudgeContext, JudgeEvent, ask, cannot_audit};
 use crate::failure::{Category, Failure, Result};
-use crate::run_loader::profile_of_plan;
+use crate::run::plan::profile_of_plan;
 use crate::suite::LoadedSuite;
 use crate::work::Work;
 use karat_core::ids::JudgeName;

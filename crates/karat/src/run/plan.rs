@@ -1,7 +1,9 @@
 //! From a plan, in which everything is decided, to the trials that are left.
 
+use crate::failure::{Failure, Result};
 use crate::tool::{Task, failed};
 use karat_core::ids::{CaseId, ToolName};
+use karat_core::profile::Profile;
 use karat_core::trial::Outcome;
 use karat_format::run::PlanV1;
 use karat_store::record::TrialKey;
@@ -28,6 +30,12 @@ pub(crate) fn remaining_tasks(plan: &PlanV1, done: &BTreeMap<TrialKey, (u32, Out
         Some(_) => None,
     });
     left.collect()
+}
+
+/// The profile of a plan; `run` names it in errors.
+pub(crate) fn profile_of_plan(plan: &PlanV1, run: &str) -> Result<Profile> {
+    let profile = serde_json::to_value(&plan.profile).and_then(serde_json::from_value);
+    profile.map_err(|error| Failure::bad_input(format!("the profile of run {run}: {error}")))
 }
 
 /// The plan as text.

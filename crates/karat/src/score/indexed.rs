@@ -9,11 +9,11 @@ use crate::judge::run::{
 };
 use crate::judge::session::CaseSession;
 use crate::profile::resolve_for_suite;
+use crate::run_facts::RunFacts;
 use crate::run_loader::run_by_trial;
 use crate::score_by_case::{CaseJudge, CaseWork, JudgementsByCase, score_by_case};
 use crate::submissions::{no_trials, read_judgement_files, refuse_repeated_stdin, scan_submissions};
 use crate::suite::{LoadedSuite, load_suite};
-use crate::tables::RunFacts;
 use crate::trial_index::TrialIndex;
 use crate::work::{ReportFacts, Work};
 use karat_core::ids::{CaseId, JudgeName};
@@ -67,7 +67,7 @@ impl IndexedInput {
     fn load_run(request: &ScoreRequest, name: &str) -> Result<Self> {
         let mut store = Store::open(&request.store)?;
         let mut index: Option<TrialIndex> = None;
-        let (run, facts) = run_by_trial(&mut store, name, &mut |loaded, stored, attempt| {
+        let (mut run, facts) = run_by_trial(&mut store, name, &mut |loaded, stored, attempt| {
             let index = index.get_or_insert_with(|| TrialIndex::new(&loaded.suite));
             index.add_stored(&stored.trial, attempt, request.wants(&stored.trial.tool));
             Ok(())
@@ -84,7 +84,7 @@ impl IndexedInput {
         let isolation = facts.isolation(&run.facts);
         let seed = request.seed.or(Some(run.plan.seed));
         let (judge, models) = (run.judge_request(&request.judge), run.models());
-        let facts = RunFacts::without_trials(&run);
+        let facts = run.take_facts();
         let (loaded, run) = (run.loaded, Some((store, facts)));
         Ok(Self { loaded, profile, index, notes, isolation, seed, run, request: judge, models })
     }

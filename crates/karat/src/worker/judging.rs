@@ -3,7 +3,7 @@
 use super::Worker;
 use crate::failure::{Failure, Result};
 use crate::judge::run::{JudgeEnv, JudgeObserver, JudgeRequest, run_judge};
-use crate::run_loader::profile_of_plan;
+use crate::run::plan::profile_of_plan;
 use crate::suite::LoadedSuite;
 use crate::work::Work;
 use karat_core::ids::JudgeName;

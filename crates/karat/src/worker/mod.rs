@@ -11,7 +11,7 @@ mod trial_pool;
 
 pub use counters::Counters;
 
-use crate::evaluate::EvaluateRequest;
+use crate::evaluate::request::EvaluateRequest;
 use crate::failure::{Failure, Result};
 use crate::tool::command::isolation_of_kind;
 use karat_format::run::PlanV1;
