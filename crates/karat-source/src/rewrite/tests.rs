@@ -603,3 +603,30 @@ fn computed_imports_are_found() {
     check(Language::C, "#include <a.h>\n#include \"b.h\"\n", false);
     check(Language::C, "#include CONFIG\n", true);
 }
+
+#[test]
+fn marked_functions_stay_below_what_marks_them() {
+    let runs = |language: Language, text: &str| -> Vec<Vec<String>> {
+        assert!(parses(language, text), "{text}");
+        let runs = function_runs(language, text).into_iter();
+        runs.map(|run| run.blocks.into_iter().map(|block| block.key).collect()).collect()
+    };
+    let class = "import { Get } from \"./web\";\n\nexport class Users {\n  @Get(\"list\")\n  // All of them.\n  list() {}\n\n  \
+                 remove() {}\n\n  clear() {}\n\n  @Get(\"last\") last() {}\n}\n";
+    assert_eq!(runs(Language::TypeScript, class), [vec!["list"], vec!["remove", "clear"]]);
+    let ruby = |above: &str| {
+        format!("class App < Thor\n  {above}\n\n  def list\n  end\n\n  def report\n  end\n\n  def total\n  end\nend\n")
+    };
+    for above in
+        ["desc \"list\", \"Lists all\"", "sig { void }", "sig do\n    void\n  end", "memoize", "T.sig { void }"]
+    {
+        assert_eq!(runs(Language::Ruby, &ruby(above)), [vec!["list"], vec!["report", "total"]], "{above}");
+    }
+    for above in ["private", "attr_reader :size", "include Comparable", "SIZE = 3"] {
+        assert_eq!(runs(Language::Ruby, &ruby(above)), [vec!["list", "report", "total"]], "{above}");
+    }
+    // Nothing is inserted between the two.
+    let rake = "require \"rake\"\n\nsig { void }\ndef list\nend\n\ndef report\nend\n";
+    let found: Vec<String> = definition_lines(Language::Ruby, rake).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(found, ["report"]);
+}
