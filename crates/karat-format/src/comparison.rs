@@ -181,7 +181,7 @@ pub struct TwistedV1 {
     /// How many of the lost ones were reported at another place, such as that of the original.
     #[serde(default)]
     pub lost_elsewhere: usize,
-    /// How many were reported at another place alone on the original, and on the variant: they count as found by neither.
+    /// How many were reported at another place alone, on the original and on the variant; they do not count as found.
     #[serde(default)]
     pub elsewhere: [usize; 2],
     /// How many of those found on the original are at nearly the same place on the variant, where a recited report counts as found.
