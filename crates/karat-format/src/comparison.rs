@@ -146,7 +146,8 @@ impl DifferenceV1 {
     }
 }
 
-/// What became of required goldens; each counts once, as found where it was found in more than half of the trials.
+/// What became of required goldens; each counts once, as found where it was found in more than half of the trials. On a twisted suite,
+/// only what is reported at its place is found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GoldensV1 {
     /// Those that only the second side finds.
@@ -165,7 +166,8 @@ pub struct GoldensV1 {
     pub odds_ratio: Option<f64>,
 }
 
-/// What a tool found on a suite and not on a variant of it that means the same. Goldens count as in [`GoldensV1`].
+/// What a tool found on a suite and not on a variant of it that means the same. Goldens count as in [`GoldensV1`], and as found only
+/// where a finding that reports them is at their place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TwistedV1 {
     /// How many goldens were found on the original.
@@ -176,6 +178,18 @@ pub struct TwistedV1 {
     pub lost: usize,
     /// How many were found on the variant alone.
     pub gained: usize,
+    /// How many of the lost ones were reported at another place, such as that of the original.
+    #[serde(default)]
+    pub lost_elsewhere: usize,
+    /// How many were reported at another place alone, on the original and on the variant; they do not count as found.
+    #[serde(default)]
+    pub elsewhere: [usize; 2],
+    /// How many of those found on the original are at nearly the same place on the variant, where a recited report counts as found.
+    #[serde(default)]
+    pub unmoved: usize,
+    /// In how many of the cases nothing but functions that nothing calls is different.
+    #[serde(default)]
+    pub dead_code_alone: usize,
     /// How many were found on neither.
     pub neither: usize,
     /// Lost ones as a share of those found on the original; null where none was.

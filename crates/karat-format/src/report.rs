@@ -264,6 +264,9 @@ pub struct CaseInfoV1 {
     /// Whether it is a variant of a case of another suite.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub twisted: bool,
+    /// What was done to its code where it is one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<String>,
     /// What a good tool reports.
     #[serde(serialize_with = "serialize_goldens")]
     pub issues: Vec<IssueInfoV1>,

@@ -143,6 +143,7 @@ pub fn case_info(case: &Case) -> CaseInfoV1 {
         categories: case.categories.clone(),
         fields: case.fields().map(|(field, value)| (field, value.to_owned())).collect(),
         twisted: case.twisted_from.is_some(),
+        operations: case.twisted_from.iter().flat_map(|from| from.operations.clone()).collect(),
         issues: case.goldens.iter().map(issue).collect(),
     }
 }

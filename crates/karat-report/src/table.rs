@@ -52,6 +52,7 @@ pub fn draw(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let (board, remarks) = leaderboard::draw(report, terminal);
     out.push_str(&board);
     out.push_str(&footnotes(report, remarks, terminal));
+    out.push_str(&sections::fix_through(report, terminal));
     let mut hidden = Vec::new();
     let mut add_details = |details: &[DetailFn], out: &mut String| {
         for detail in details.iter().filter_map(|draw| draw(report, terminal)) {

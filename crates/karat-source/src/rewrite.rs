@@ -6,6 +6,7 @@ mod classes;
 mod functions;
 mod imports;
 mod log_texts;
+mod macros;
 mod names;
 mod roles;
 mod walk;
@@ -13,7 +14,7 @@ mod walk;
 pub use functions::{FunctionBlock, FunctionRun, definition_lines, function_runs};
 pub use imports::{ImportedFile, computes_imports, imported_files, names_modules};
 pub use log_texts::{LogText, log_texts};
-pub use names::{CodeText, NameSurvey, Renaming, survey_names};
+pub use names::{CodeText, NameSurvey, NamesRefused, Renaming, survey_names};
 
 use super::language::Language;
 use super::symbols::tree;

@@ -12,6 +12,7 @@ use crate::run_loader;
 use crate::submissions::{
     SubmissionRequest, read_judgement_files, read_submissions, refuse_duplicates, refuse_repeated_stdin,
 };
+use crate::suggestion;
 use crate::suite::{LoadedSuite, load_suite};
 use crate::work::{Scoring, Work};
 use indexed::IndexedInput;
@@ -156,9 +157,10 @@ pub fn score_observed(
 fn score_in_memory(request: &ScoreRequest, observer: &mut dyn JudgeObserver) -> Result<Scored> {
     let mut input = ScoreInput::load(request)?;
     input.loaded.set_model_cutoff(request.model_cutoff.as_deref());
+    let tools: BTreeSet<ToolName> = input.work.trials.iter().map(|trial| trial.tool.clone()).collect();
     input.work.trials.retain(|trial| request.wants(&trial.tool));
     if input.work.trials.is_empty() && !request.tools.is_empty() {
-        return Err(no_trials_of(&request.tools));
+        return Err(no_trials_of(request, tools.iter()));
     }
     if matches!(request.source, ScoreSource::Suite(_)) {
         let mut numbers: BTreeMap<&ToolName, BTreeSet<u32>> = BTreeMap::new();
@@ -245,8 +247,21 @@ impl ScoreInput {
     }
 }
 
-fn no_trials_of(tools: &[String]) -> Failure {
-    Failure::usage(format!("no trials of {}", tools.join(", ")))
+/// Refuses tools of which what is scored has no trial; `there` are those that it has.
+fn no_trials_of<'t>(request: &ScoreRequest, there: impl Iterator<Item = &'t ToolName>) -> Failure {
+    let files = request.submissions.files.iter().map(|file| file.display().to_string());
+    let place = match &request.source {
+        ScoreSource::Suite(name) if request.submissions.files.is_empty() => name.clone(),
+        ScoreSource::Suite(_) => files.collect::<Vec<_>>().join(", "),
+        ScoreSource::Run(name) => std::iter::once(format!("run {name}")).chain(files).collect::<Vec<_>>().join(", "),
+    };
+    let there: Vec<&str> = there.map(ToolName::as_str).collect();
+    let available = if there.is_empty() { String::new() } else { format!(" Available: {}", there.join(", ")) };
+    let hint = match request.tools.as_slice() {
+        [only] => suggestion(only, there.iter().copied(), "."),
+        _ => ".".to_owned(),
+    };
+    Failure::usage(format!("{place}: no trials of {}{hint}{available}", request.tools.join(", ")))
 }
 
 fn too_few_trials(numbers: &BTreeMap<&ToolName, BTreeSet<u32>>, planned: Option<u32>) -> Vec<String> {

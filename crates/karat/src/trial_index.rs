@@ -176,6 +176,11 @@ impl TrialIndex {
         self.entries.is_empty()
     }
 
+    /// The tools of all trials that were given, wanted or not.
+    pub(crate) fn tools(&self) -> impl Iterator<Item = &ToolName> {
+        self.tools.iter()
+    }
+
     /// Whether any trial was given, wanted or not.
     pub(crate) fn has_seen_any(&self) -> bool {
         !self.seen.is_empty() || !self.seen_strangers.is_empty()

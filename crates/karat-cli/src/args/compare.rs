@@ -37,7 +37,8 @@ pub(crate) struct CompareArgs {
     pub(crate) intersection: bool,
     /// Compare with a twisted copy of the suite.
     ///
-    /// The first report is on the original, the others on what `karat suite twist` made of it; goldens are paired.
+    /// The first report is on the original, the others on what `karat suite twist` made of it. Goldens are paired; one counts as found
+    /// where a finding that reports it is at its place.
     #[arg(long, conflicts_with_all = ["intersection", "all_pairs", "ranks"])]
     pub(crate) twisted: bool,
     /// Compare every pair of tools of one report.

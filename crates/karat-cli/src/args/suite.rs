@@ -236,6 +236,7 @@ Variables and functions get other names, functions another order, files other na
 that only a log gets are changed. Code before and after, fixes and the lines and quotes of goldens are changed alike. A name that a
 proof, a pull request, a golden or any file without a grammar mentions stays. Cases keep their ids and canaries and say what they come
 from. Code in C, C++, Go, Java, JavaScript, Python, Ruby, Rust, Solidity and TypeScript is twisted; other cases are copied and counted.
+Where names may be read while the code runs, they stay; the output says in how many cases. A twisted suite is not twisted again.
 The same seed gives the same files.")]
     Twist(SuiteTwistArgs),
 }

@@ -338,12 +338,18 @@ fn run_is_repaired_and_reported() {
     assert!(markdown.contains("| clear | 2 | 2 | 2 | 0 | 1.000 (.34–1)"), "{markdown}");
     let whole: Value = serde_json::from_str(&project.read("r.json")).unwrap();
     near(&whole, "/tools/0/metrics/fix_through/value", 1.0);
-    project.ok("report r.json -q");
+    for verbosity in ["", "-v", "-q"] {
+        let shown = project.ok(&format!("report r.json {verbosity}"));
+        assert!(shown.contains("fix-through") && shown.contains("of found"), "{verbosity}: {shown}");
+    }
+    let unknown = "fix latest --with fixers/obeys/obeys.toml --store kept --tool nobody";
+    project.run(unknown).expect_error(2, &["run latest: no trials of nobody", "Available: ", "clear"]);
     project.run("gate r.json --min fix_through=0.3 --allow-small-n").expect(0);
     project.run("gate r.json --min fix_through=0.9 --allow-small-n").expect(3);
     assert!(project.read("r.html").contains("fix-through"));
     // A report without a fixer says so.
     project.run("score s --submission trials.jsonl --judge none -o s.json -q").expect(0);
+    assert!(!project.ok("report s.json -v").contains("of found"));
     let scored: Value = serde_json::from_str(&project.read("s.json")).unwrap();
     assert_eq!(scored["tools"][0]["metrics"]["fix_through"]["undefined"], "no fixer was run");
     // The store is still one.

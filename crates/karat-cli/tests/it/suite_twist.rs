@@ -186,14 +186,21 @@ fn submission(project: &Project, suite: &str, tool: &str, cases: usize, found: &
 fn a_tool_that_remembers_loses_what_it_recites() {
     let project = Project::new();
     small_suite(&project, 8);
-    project.ok("suite twist s --to t -q");
+    for at in 1..=8 {
+        project.write(&format!("s/cases/c{at}/before/app.py"), CODE.replace("path + name", "os.path.join(path, name)"));
+    }
+    project.ok("suite twist s --to t --seed 5 -q");
     project.ok("check t --strict");
+    let (old, new) = (place(&project, "s", "c1"), place(&project, "t", "c1"));
+    assert!(old.1.abs_diff(new.1) > 5, "the golden must have another place: {old:?} {new:?}");
     // One case could not be twisted: it is left out of the comparison.
     let copied = project.read("t/cases/c8/case.yaml");
     project.write("t/cases/c8/case.yaml", copied.split("twisted_from").next().unwrap());
     let all: Vec<usize> = (1..=8).collect();
-    for (suite, recites, reads) in [("s", all.as_slice(), all.as_slice()), ("t", &[3], &all)] {
-        let text = submission(&project, suite, "recites", 8, recites) + &submission(&project, suite, "reads", 8, reads);
+    // What was recorded on the original, byte for byte. Its words still name every golden.
+    let recited = submission(&project, "s", "recites", 8, &all);
+    for suite in ["s", "t"] {
+        let text = format!("{recited}{}", submission(&project, suite, "reads", 8, &all));
         project.write(&format!("{suite}.jsonl"), text);
         project.ok(&format!("score {suite} --submission {suite}.jsonl --judge none -o {suite}.json -q"));
     }
@@ -208,22 +215,28 @@ fn a_tool_that_remembers_loses_what_it_recites() {
     let twisted = &recites["twisted"];
     assert_eq!(
         ["found", "still_found", "lost", "gained", "neither"].map(|key| twisted[key].as_u64().unwrap()),
-        [7, 1, 6, 0, 0]
+        [7, 0, 7, 0, 0]
     );
-    // Six of six changed in one direction: 2 · 0.5⁶.
-    assert!((twisted["p"].as_f64().unwrap() - 0.03125).abs() < 1e-9, "{twisted}");
+    assert_eq!((&twisted["lost_elsewhere"], &twisted["elsewhere"]), (&json!(7), &json!([0, 7])), "{twisted}");
+    // Seven of seven changed in one direction: 2 · 0.5⁷.
+    assert!((twisted["p"].as_f64().unwrap() - 0.015625).abs() < 1e-9, "{twisted}");
     let lost: Vec<&str> =
         recites["goldens"]["lost"].as_array().unwrap().iter().map(|own| own["case"].as_str().unwrap()).collect();
-    assert_eq!(lost, ["c1", "c2", "c4", "c5", "c6", "c7"]);
+    assert_eq!(lost, ["c1", "c2", "c3", "c4", "c5", "c6", "c7"]);
     let statement = twisted["statement"].as_str().unwrap();
     assert!(
         statement
-            .starts_with("of 7 goldens found on the original, 1 is found on the twisted cases; 6 were lost (85.7 %,"),
+            .starts_with("of 7 goldens found on the original, 0 are found on the twisted cases; 7 were lost (100.0 %,"),
         "{statement}"
     );
-    assert!(statement.contains("recall changes by −85.7 points"), "{statement}");
+    assert!(
+        statement.contains("); 7 of them were reported at another place, such as that of the original;"),
+        "{statement}"
+    );
+    assert!(statement.contains("recall, wherever goldens are reported, changes by 0.0 points"), "{statement}");
     let reads = &of("reads")["twisted"];
     assert_eq!([&reads["found"], &reads["lost"]].map(|own| own.as_u64().unwrap()), [7, 0]);
+    assert_eq!(reads["elsewhere"], json!([0, 0]));
     let text = project.ok("compare s.json t.json --twisted --tools recites");
     assert!(text.contains("Of 7 goldens found on the original"), "{text}");
     project.ok("compare s.json t.json --twisted -o twisted.md");
@@ -237,16 +250,36 @@ fn a_tool_that_remembers_loses_what_it_recites() {
     project.run("compare t.json s.json --twisted").expect_error(4, &["name the report on the original first"]);
     project.run("compare s.json s.json --twisted").expect_error(4, &["of no twisted suite", "karat suite twist"]);
     project.run("compare s.json --twisted").expect_error(2, &["compares two reports"]);
-    // Without details a report does not say what was found, which is not nothing.
+    // With less details a report does not say where goldens were reported, which is not nowhere.
     project.ok("report s.json --detail none -o none.json");
     project.ok("report s.json --detail misses -o misses.json");
-    let refused = ["the report of recites (none.json)", "does not say which goldens were found", "--detail misses"];
-    project.run("compare none.json t.json --twisted").expect_error(4, &refused);
-    let from_misses = project.json("compare misses.json t.json --twisted --json --metric f1");
-    assert_eq!(from_misses["comparisons"][0]["twisted"], comparison["comparisons"][0]["twisted"]);
+    for detail in ["none", "misses"] {
+        let report = format!("the report of recites ({detail}.json)");
+        let refused = [report.as_str(), "does not say where goldens were reported", "--detail all"];
+        project.run(&format!("compare {detail}.json t.json --twisted")).expect_error(4, &refused);
+    }
     project.write("s/cases/c1/before/app.py", "import sys\n");
     project.ok("score s --submission s.jsonl --judge none -o changed.json -q");
     project.run("compare changed.json t.json --twisted").expect_error(4, &["another version of this one", "again"]);
+}
+
+/// What is not done is said, and lists are folded unless all is wanted.
+#[test]
+fn copied_and_barely_twisted_cases_are_named_by_reason() {
+    let project = Project::new();
+    small_suite(&project, 8);
+    let read = format!("{CODE}\n\ndef fourth(text):\n    return eval(text)\n");
+    for at in 1..=7 {
+        project.write(&format!("s/cases/c{at}/before/app.py"), read.replace("path + name", "path"));
+        project.write(&format!("s/cases/c{at}/after/app.py"), &read);
+    }
+    let usual = project.ok("suite twist s --to t");
+    assert!(
+        usual.contains("7 cases without rename, code with `eval` may depend on names: c1, c2, c3, c4, c5 and 2 more"),
+        "{usual}"
+    );
+    let all = project.ok("suite twist s --to u -v");
+    assert!(all.contains("c1, c2, c3, c4, c5, c6, c7\n"), "{all}");
 }
 
 #[test]

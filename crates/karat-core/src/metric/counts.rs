@@ -117,7 +117,8 @@ pub(crate) struct LocationSums {
     pub(crate) near: f64,
 }
 
-const NEAR: u32 = 5;
+/// So many lines apart, a finding is still near its golden.
+pub const NEAR: u32 = 5;
 
 impl LocationSums {
     /// Adds one match; in another file, no lines are in common.

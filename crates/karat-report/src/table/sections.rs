@@ -48,6 +48,29 @@ fn short(id: &str) -> &str {
     }
 }
 
+/// What `karat fix` adds to a report, if it did.
+pub(super) fn fix_through(report: &ReportV1, terminal: &TerminalStyle) -> String {
+    const IDS: [&str; 2] = ["fix_through", "fix_through_found"];
+    // Without a fixer, the metrics are there and have no value.
+    let value = |tool: &ToolV1, id: &str| tool.metrics.get(id).and_then(|own| own.value);
+    let has_any = |tool: &&ToolV1| IDS.iter().any(|id| value(tool, id).is_some());
+    let tools: Vec<&ToolV1> = ranked(report).into_iter().filter(has_any).collect();
+    if tools.is_empty() {
+        return String::new();
+    }
+    let mut rows = vec![grid::header("tool", [title(IDS[0]), "", "of found", ""])];
+    for tool in tools {
+        let mut row = vec![Cell::left(&tool.tool)];
+        for id in IDS {
+            row.push(Cell::right(three(value(tool, id))));
+            let ci = tool.metrics.get(id).and_then(|own| own.ci);
+            row.push(Cell::left(ci.map_or_else(String::new, |ci| span(Some(ci)))).styled(DIM));
+        }
+        rows.push(row);
+    }
+    format!("\n{}", grid::draw(&rows, terminal.width, terminal.colour))
+}
+
 pub(super) fn corrected(report: &ReportV1, terminal: &TerminalStyle) -> String {
     let mut rows = vec![grid::header("tool", ["", "judge says", "Rogan–Gladen", "", "PPI++", ""])];
     // By method and reason, the tools and their metrics.

@@ -69,6 +69,7 @@ pub fn definition_lines(language: Language, text: &str) -> Vec<(String, usize)> 
                 let before = &children[..at];
                 if let Some(name) = defined_name(language, *child, text)
                     && !follows_signature(before)
+                    && !is_marked_above(language, before, text)
                     && let Some(start) = first_line_with_comments(language, *child, before, &lines)
                 {
                     found.push((name, start));
@@ -185,6 +186,28 @@ fn follows_signature(before: &[Node<'_>]) -> bool {
     inner.is_some_and(|own| matches!(own.kind(), "function_signature" | "method_signature"))
 }
 
+/// Whether what comes next belongs to a decorator or a call above it, such as `desc "lists"` or `sig { void }`.
+fn is_marked_above(language: Language, before: &[Node<'_>], text: &str) -> bool {
+    let Some(above) = before.iter().rev().find(|own| !own.kind().ends_with("comment")) else { return false };
+    match (language, above.kind()) {
+        (_, "decorator") => true,
+        (Language::Ruby, "identifier" | "call") => {
+            let is_plain = above.child_by_field_name("receiver").is_none();
+            let called = above.child_by_field_name("method").unwrap_or(*above);
+            !(is_plain && is_meant_for_all(text_of(called, text)))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a call in a class of Ruby, or in a file, has nothing to do with the one method below it.
+fn is_meant_for_all(called: &str) -> bool {
+    matches!(
+        called,
+        "private" | "protected" | "public" | "module_function" | "attr_reader" | "attr_writer" | "attr_accessor"
+    ) || matches!(called, "include" | "extend" | "prepend" | "require" | "require_relative")
+}
+
 fn is_attached(language: Language, kind: &str) -> bool {
     kind.ends_with("comment") || (language == Language::Rust && kind == "attribute_item")
 }
@@ -231,7 +254,8 @@ fn runs_in(language: Language, text: &str, lines: &[&str], container: Node<'_>) 
         if let Some(run) = runs.last_mut() {
             run.push(FunctionBlock { key, lines: start..range.end, name, needed });
         }
-        if follows_signature(&children[..at]) {
+        let before = &children[..at];
+        if follows_signature(before) || is_marked_above(language, before, text) {
             runs.push(Vec::new());
         }
     }

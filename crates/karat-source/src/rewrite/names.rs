@@ -1,7 +1,10 @@
 //! Which names of a program may be renamed, and renaming them.
 
 use super::classes::{Class, find_class, inherits_from_others};
-use super::roles::{Role, RoleContext, innermost_scope, is_reflective, known_from, role};
+use super::macros::{Macro, arguments_of, find_macro, macros_with_text};
+use super::roles::{
+    Role, RoleContext, evaluated_at, has_other_meaning, innermost_scope, is_reflective, known_from, role,
+};
 use super::walk::{Placed, child_of_kind, text_of, visit_placed};
 use super::words;
 use crate::language::Language;
@@ -26,14 +29,25 @@ pub struct NameSurvey {
     pub globals: BTreeSet<String>,
     /// Every word of the files, which no new name may repeat.
     pub words: BTreeSet<String>,
-    /// Whether every file could be parsed.
-    pub is_complete: bool,
+    /// Why no name can be changed, if so.
+    pub refused: Option<NamesRefused>,
+}
+
+/// Why the names of a program must stay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NamesRefused {
+    /// A file has errors.
+    Unreadable,
+    /// This word lets code compute or read names while it runs.
+    Reflective(String),
 }
 
 /// The use of a name at a place.
 struct NameUse {
     range: Range<usize>,
     role: Role,
+    /// Where it is looked up; `None` outside of everything.
+    at: Option<usize>,
     /// Of a declaration: where it is known.
     scope: Option<Range<usize>>,
     /// Whether it declares a parameter that callers can name.
@@ -55,29 +69,40 @@ struct FileNames<'a> {
     in_values: BTreeSet<&'a str>,
     /// Words that occur elsewhere, such as in the body of a macro.
     elsewhere: BTreeSet<&'a str>,
-    is_reflective: bool,
+    /// The first word that lets it compute names.
+    reflective: Option<&'a str>,
     /// Whether it calls functions with a collection of named arguments.
     passes_names: bool,
     /// Whether it reads names of functions, or asks for functions by names that it computes.
     reads_names: bool,
+    /// Whether it reads the source of functions.
+    reads_source: bool,
     classes: Vec<Class<'a>>,
+    macros: Vec<Macro<'a>>,
 }
 
 /// Finds the names of a program that can be renamed. `own_modules` are the names of its files and folders.
 ///
 /// All versions of a program that must stay in step are surveyed together: a name that must stay in one stays in all.
 pub fn survey_names(files: &[CodeText<'_>], own_modules: &[String]) -> NameSurvey {
-    let mut survey = NameSurvey { is_complete: true, ..NameSurvey::default() };
+    let mut survey = NameSurvey::default();
     let mut parsed = Vec::new();
     for file in files {
         survey.words.extend(words(file.text).map(|(_, word)| word.to_owned()));
         match FileNames::parse(*file, own_modules) {
-            Some(names) if !names.is_reflective => parsed.push(names),
-            _ => survey.is_complete = false,
+            Some(names) => parsed.push(names),
+            None => survey.refused = Some(NamesRefused::Unreadable),
         }
     }
-    if !survey.is_complete {
+    let reflective = parsed.iter().find_map(|file| file.reflective);
+    let reflective = reflective.map(|word| NamesRefused::Reflective(word.to_owned()));
+    survey.refused = survey.refused.take().or(reflective);
+    if survey.refused.is_some() {
         return survey;
+    }
+    let shown = macros_with_text(parsed.iter().flat_map(|file| &file.macros));
+    for file in parsed.iter_mut().filter(|file| is_c(file.language)) {
+        file.elsewhere.extend(arguments_of(file.text, &shown));
     }
     let candidates: BTreeSet<&str> = parsed.iter().flat_map(|file| file.uses.keys().copied()).collect();
     for word in candidates {
@@ -112,6 +137,16 @@ fn kind_of(word: &str, files: &[FileNames<'_>]) -> Option<Renamable> {
     let is_local = has(|role| {
         matches!(role, Role::Local { .. } | Role::Shorthand { declares: Some(_) } | Role::Taken { declares: Some(_) })
     });
+    if files.iter().any(|file| file.uses.contains_key(word) && has_other_meaning(file.language, word, is_global)) {
+        return None;
+    }
+    let is_key = || has(|role| matches!(role, Role::Member | Role::Shorthand { .. } | Role::Taken { .. }));
+    // What reads the source of a function can compare its names with keys and texts.
+    if files.iter().any(|file| file.reads_source)
+        && (is_key() || files.iter().any(|file| file.in_values.contains(word)))
+    {
+        return None;
+    }
     if has(|role| *role == Role::Fixed) || !(is_global || is_local) || (is_local && has(|role| *role == Role::Call)) {
         return None;
     }
@@ -177,10 +212,12 @@ impl<'a> FileNames<'a> {
             in_texts: BTreeSet::new(),
             in_values: BTreeSet::new(),
             elsewhere: BTreeSet::new(),
-            is_reflective: false,
+            reflective: None,
             passes_names: false,
             reads_names: false,
+            reads_source: false,
             classes: Vec::new(),
+            macros: Vec::new(),
         };
         let mut texts: Vec<Range<usize>> = Vec::new();
         let mut documentation: Vec<Range<usize>> = Vec::new();
@@ -205,7 +242,10 @@ impl<'a> FileNames<'a> {
             names.passes_names |= language == Language::Python
                 && placed.kind() == "dictionary_splat"
                 && ancestors.last().is_some_and(|around| around.kind() == "argument_list");
-            names.reads_names |= reads_name(language, placed, ancestors, text);
+            names.macros.extend(find_macro(language, placed, text));
+            let reads_source = reads_source(language, placed, ancestors, text);
+            names.reads_source |= reads_source;
+            names.reads_names |= reads_source || reads_name(language, placed, ancestors, text);
             let Some(role) = role(&context, placed, ancestors) else { return true };
             let word = &text[range.clone()];
             let outer = match role {
@@ -217,7 +257,9 @@ impl<'a> FileNames<'a> {
             let scope = outer.and_then(|outer| innermost_scope(language, &ancestors[..outer]));
             // A variable outside all functions would be known everywhere.
             let role = if outer.is_some() && scope.is_none() { Role::Fixed } else { role };
-            names.is_reflective |= is_reflective(language, word);
+            if is_reflective(language, word, role) {
+                names.reflective.get_or_insert(word);
+            }
             known.insert(range.start);
             let is_parameter = language == Language::Python
                 && scope.is_some_and(|scope| {
@@ -225,8 +267,9 @@ impl<'a> FileNames<'a> {
                     within.any(|own| matches!(own.kind(), "parameters" | "lambda_parameters"))
                 });
             let is_called = placed.field == Some("function");
+            let at = evaluated_at(language, placed, ancestors).unwrap_or(Some(range.start));
             let scope = scope.map(|own| known_from(language, ancestors, own)..own.node.end_byte());
-            names.uses.entry(word).or_default().push(NameUse { range, role, scope, is_parameter, is_called });
+            names.uses.entry(word).or_default().push(NameUse { range, role, at, scope, is_parameter, is_called });
             false
         });
         for (start, word) in words(text) {
@@ -313,9 +356,11 @@ fn is_bound(own: &NameUse, reaches: bool, scopes: &[Range<usize>]) -> bool {
         Role::Import | Role::Call | Role::Repeated => reaches,
         Role::Fixed => false,
         Role::Reference | Role::Shorthand { .. } | Role::Taken { .. } => {
-            let at = own.range.start;
-            let behind = scopes.partition_point(|scope| scope.start <= at);
-            reaches || behind.checked_sub(1).is_some_and(|before| scopes[before].contains(&at))
+            let is_local = own.at.is_some_and(|at| {
+                let behind = scopes.partition_point(|scope| scope.start <= at);
+                behind.checked_sub(1).is_some_and(|before| scopes[before].contains(&at))
+            });
+            reaches || is_local
         }
     }
 }
@@ -327,8 +372,12 @@ fn reads_name(language: Language, placed: Placed<'_>, ancestors: &[Placed<'_>], 
         (Language::Python, "identifier", Some("attribute")) => {
             let object = parent.node.child_by_field_name("object").map_or("", |object| text_of(object, text));
             let is_class = object == "cls" || object.starts_with("type(") || object.ends_with("__class__");
-            matches!(text_of(placed.node, text), "__name__" | "__qualname__") && !is_class
+            match text_of(placed.node, text) {
+                "__name__" | "__qualname__" => !is_class,
+                own => own == "__dict__",
+            }
         }
+        (Language::Python, "identifier", Some("function")) if text_of(placed.node, text) == "dir" => true,
         (Language::Python, "identifier", Some("function")) if text_of(placed.node, text) == "getattr" => {
             let name = parent.node.child_by_field_name("arguments").and_then(|arguments| arguments.named_child(1));
             !name.is_some_and(|name| name.kind() == "string" && child_of_kind(name, "interpolation").is_none())
@@ -338,6 +387,20 @@ fn reads_name(language: Language, placed: Placed<'_>, ancestors: &[Placed<'_>], 
         }
         _ => false,
     }
+}
+
+/// Whether code of JavaScript reads the source of a function, which contains its names: what has no arguments turns no number into text.
+fn reads_source(language: Language, placed: Placed<'_>, ancestors: &[Placed<'_>], text: &str) -> bool {
+    let is_script = matches!(language, Language::JavaScript | Language::TypeScript | Language::Tsx);
+    if !is_script || placed.kind() != "property_identifier" || text_of(placed.node, text) != "toString" {
+        return false;
+    }
+    let Some(member) = ancestors.last() else { return false };
+    let object = member.node.child_by_field_name("object");
+    let is_name = object.is_some_and(|object| object.kind() == "identifier");
+    let call = ancestors.iter().rev().nth(1).filter(|call| call.kind() == "call_expression");
+    let arguments = call.and_then(|call| call.node.child_by_field_name("arguments"));
+    is_name && arguments.is_none_or(|arguments| arguments.named_child_count() == 0)
 }
 
 /// The words that stand for a width or a precision in a format, such as `{:width$}`.

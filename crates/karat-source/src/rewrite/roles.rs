@@ -3,7 +3,7 @@
 mod compiled;
 mod scripting;
 
-use super::walk::Placed;
+use super::walk::{Placed, child_of_kind};
 use crate::language::Language;
 
 /// What a name is used for.
@@ -200,10 +200,65 @@ pub(super) fn known_from(language: Language, ancestors: &[Placed<'_>], scope: Pl
     }
 }
 
+/// Where a reference is looked up that is not evaluated where it stands: in Python, default values, annotations and what a
+/// comprehension goes through belong to the code around. `None`: where it stands; of the start of a file, `Some(None)`.
+pub(super) fn evaluated_at(language: Language, name: Placed<'_>, ancestors: &[Placed<'_>]) -> Option<Option<usize>> {
+    if language != Language::Python {
+        return None;
+    }
+    let child = |at: usize| ancestors.get(at).copied().unwrap_or(name);
+    let is_outside = |(at, own): &(usize, &Placed<'_>)| match own.kind() {
+        "function_definition" | "lambda" => {
+            matches!(child(at + 1).field, Some("parameters" | "return_type"))
+        }
+        "list_comprehension" | "set_comprehension" | "dictionary_comprehension" | "generator_expression" => {
+            let clause = child(at + 1);
+            child_of_kind(own.node, "for_in_clause").is_some_and(|first| first.id() == clause.node.id())
+                && child(at + 2).field == Some("right")
+        }
+        _ => false,
+    };
+    let (_, around) = ancestors.iter().enumerate().find(is_outside)?;
+    Some(around.node.start_byte().checked_sub(1))
+}
+
+/// Names that Python knows without a declaration, in version 2 or 3.
+const PYTHON_BUILTINS: &str = "abs aiter all anext any apply ascii basestring bin bool breakpoint buffer bytearray bytes \
+    callable chr classmethod cmp coerce compile complex copyright credits delattr dict dir divmod enumerate eval exec \
+    execfile exit file filter float format frozenset getattr globals hasattr hash help hex id input int intern isinstance \
+    issubclass iter len license list locals long map max memoryview min next object oct open ord pow print property quit \
+    range raw_input reduce reload repr reversed round set setattr slice sorted staticmethod str sum super tuple type \
+    unichr unicode vars xrange zip WindowsError";
+
+/// Whether a file could mean something else by a name than what it declares, or is asked for it from outside.
+pub(super) fn has_other_meaning(language: Language, word: &str, is_global: bool) -> bool {
+    if language != Language::Python {
+        return false;
+    }
+    let is_special = word.starts_with("__") && word.ends_with("__");
+    is_special || (is_global && PYTHON_BUILTINS.split_ascii_whitespace().any(|own| own == word))
+}
+
 /// Whether names of a file may be computed while it runs, so that none of them can be changed.
-pub(super) fn is_reflective(language: Language, word: &str) -> bool {
+pub(super) fn is_reflective(language: Language, word: &str, role: Role) -> bool {
     match language {
-        Language::Python => matches!(word, "locals" | "globals" | "eval" | "exec" | "vars"),
+        // `inspect` is also what a method may be called.
+        Language::Python if word == "inspect" => role != Role::Member,
+        Language::Python => matches!(
+            word,
+            "locals"
+                | "globals"
+                | "eval"
+                | "exec"
+                | "vars"
+                | "getmembers"
+                | "getfullargspec"
+                | "get_type_hints"
+                | "co_varnames"
+                | "__code__"
+                | "__annotations__"
+                | "__kwdefaults__"
+        ),
         Language::JavaScript | Language::TypeScript | Language::Tsx => word == "eval",
         Language::Ruby => matches!(
             word,

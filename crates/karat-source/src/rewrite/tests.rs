@@ -10,7 +10,7 @@ fn survey(language: Language, texts: &[&str]) -> NameSurvey {
 fn check(language: Language, text: &str, locals: &[&str], globals: &[&str]) -> String {
     assert!(parses(language, text), "{language:?} cannot be parsed:\n{text}");
     let found = survey(language, &[text]);
-    assert!(found.is_complete);
+    assert_eq!(found.refused, None);
     assert_eq!(found.locals.iter().collect::<Vec<_>>(), locals, "locals of {language:?}");
     assert_eq!(found.globals.iter().collect::<Vec<_>>(), globals, "globals of {language:?}");
     let names: BTreeMap<String, String> =
@@ -63,7 +63,8 @@ def test_box(tmp_path):
     assert!(out.contains("def helperNew(firstNew, *restNew, flag=None):"), "{out}");
     assert!(out.contains("self.width * helperNew(heightNew, flag=1)"), "{out}");
     let reflective = survey(Language::Python, &["def f(value):\n    return locals()\n"]);
-    assert!(!reflective.is_complete && reflective.locals.is_empty());
+    assert_eq!(reflective.refused, Some(NamesRefused::Reflective("locals".to_owned())));
+    assert!(reflective.locals.is_empty());
 }
 
 #[test]
@@ -437,13 +438,13 @@ fn imports_and_log_texts_are_found() {
 
 fn globals(language: Language, texts: &[&str]) -> Vec<String> {
     let found = survey(language, texts);
-    assert!(found.is_complete, "{texts:?}");
+    assert_eq!(found.refused, None, "{texts:?}");
     found.globals.into_iter().collect()
 }
 
 fn locals(language: Language, text: &str) -> Vec<String> {
     let found = survey(language, &[text]);
-    assert!(found.is_complete, "{text}");
+    assert_eq!(found.refused, None, "{text}");
     found.locals.into_iter().collect()
 }
 
@@ -602,4 +603,127 @@ fn computed_imports_are_found() {
     }
     check(Language::C, "#include <a.h>\n#include \"b.h\"\n", false);
     check(Language::C, "#include CONFIG\n", true);
+}
+
+#[test]
+fn marked_functions_stay_below_what_marks_them() {
+    let runs = |language: Language, text: &str| -> Vec<Vec<String>> {
+        assert!(parses(language, text), "{text}");
+        let runs = function_runs(language, text).into_iter();
+        runs.map(|run| run.blocks.into_iter().map(|block| block.key).collect()).collect()
+    };
+    let class = "import { Get } from \"./web\";\n\nexport class Users {\n  @Get(\"list\")\n  // All of them.\n  list() {}\n\n  \
+                 remove() {}\n\n  clear() {}\n\n  @Get(\"last\") last() {}\n}\n";
+    assert_eq!(runs(Language::TypeScript, class), [vec!["list"], vec!["remove", "clear"]]);
+    let ruby = |above: &str| {
+        format!("class App < Thor\n  {above}\n\n  def list\n  end\n\n  def report\n  end\n\n  def total\n  end\nend\n")
+    };
+    for above in
+        ["desc \"list\", \"Lists all\"", "sig { void }", "sig do\n    void\n  end", "memoize", "T.sig { void }"]
+    {
+        assert_eq!(runs(Language::Ruby, &ruby(above)), [vec!["list"], vec!["report", "total"]], "{above}");
+    }
+    for above in ["private", "attr_reader :size", "include Comparable", "SIZE = 3"] {
+        assert_eq!(runs(Language::Ruby, &ruby(above)), [vec!["list", "report", "total"]], "{above}");
+    }
+    // Nothing is inserted between the two.
+    let rake = "require \"rake\"\n\nsig { void }\ndef list\nend\n\ndef report\nend\n";
+    let found: Vec<String> = definition_lines(Language::Ruby, rake).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(found, ["report"]);
+}
+
+#[test]
+fn what_python_evaluates_outside_a_function_is_no_variable_of_it() {
+    let check = |text: &str, expect: &[&str]| assert_eq!(locals(Language::Python, text), expect, "{text}");
+    check("def measure(rows, len=len):\n    return len(rows)\n", &["rows"]);
+    check("def convert(str: str, width):\n    return str * width\n", &["width"]);
+    check("def convert(text) -> text:\n    return text\n", &[""; 0]);
+    check("def f(x=total):\n    total = 1\n    return total\n", &[""; 0]);
+    check("find = lambda id=id: id\n", &[""; 0]);
+    check("def f():\n    return [sum for sum in sum(1, 2)]\n", &[""; 0]);
+    // What an outer function declares is known there.
+    check(
+        "def outer(limit):\n    def inner(row, bound=limit):\n        return row < bound\n    return inner\n",
+        &["bound", "inner", "limit", "row"],
+    );
+    check("def f(rows):\n    return [row for row in rows if row]\n", &["row", "rows"]);
+}
+
+#[test]
+fn names_with_a_meaning_of_their_own_stay() {
+    let special = "__doc__ = (__doc__ or \"\") + \"more\"\n__all__ = [\"f\"]\n__all__.extend([\"g\"])\nLIMIT = 3\n\n\ndef f():\n    return LIMIT\n";
+    assert_eq!(globals(Language::Python, &[special]), ["LIMIT"]);
+    let compatible = "import sys\n\nPY2 = sys.version_info[0] == 2\nif PY2:\n    range = xrange\n\n\ndef f(size):\n    return range(size)\n";
+    assert_eq!(globals(Language::Python, &[compatible]), ["PY2"]);
+}
+
+#[test]
+fn words_that_macros_turn_into_text_stay() {
+    let c = |defined: &str| {
+        format!(
+            "{defined}\nstatic int help(int depth) {{ return depth; }}\n\nint main(void) {{\n    int item_count = 3;\n    \
+             SHOW(item_count + help(1));\n    return item_count;\n}}\n"
+        )
+    };
+    let plain = c("#define SHOW(x) ((x) * 2)");
+    assert_eq!(
+        (locals(Language::C, &plain), globals(Language::C, &[&plain])),
+        (vec!["depth".to_owned(), "item_count".to_owned()], vec!["help".to_owned()])
+    );
+    for defined in [
+        "#define SHOW(x) show(#x, x)",
+        "#define SHOW(x) x ## _entry",
+        "#define TEXT(x) #x\n#define SHOW(x) \\\n    show(TEXT(x), x)",
+    ] {
+        let text = c(defined);
+        assert_eq!(locals(Language::C, &text), ["depth"], "{defined}");
+        assert_eq!(globals(Language::C, &[&text]), [""; 0], "{defined}");
+    }
+    // The macro may be in another file, and a call of it no expression.
+    let cpp = "int start(int depth) { return depth; }\n\nREGISTER(start);\n\nint run() { return start(1); }\n";
+    assert_eq!(globals(Language::Cpp, &["#define REGISTER(n) handler n##_entry{#n, n}\n", cpp]), [""; 0]);
+    let rust = |call: &str| format!("fn f(item_count: usize) {{\n    {call};\n}}\n");
+    for (call, expect) in [
+        ("println!(\"{}\", item_count)", true),
+        ("std::println!(\"{}\", item_count)", true),
+        ("println!(\"{}\", stringify!(item_count))", false),
+        ("stringify!(item_count)", false),
+        ("dbg!(item_count)", false),
+        ("register!(item_count)", false),
+        ("vec![register![(item_count)]]", false),
+    ] {
+        assert_eq!(!locals(Language::Rust, &rust(call)).is_empty(), expect, "{call}");
+    }
+}
+
+#[test]
+fn names_that_code_can_read_stay() {
+    for (text, word) in [
+        ("import inspect\n\n\ndef f(rows):\n    return inspect.signature(rows)\n", "inspect"),
+        ("from inspect import signature\n\n\ndef f(rows):\n    return signature(rows)\n", "inspect"),
+        ("from own import getmembers\n", "getmembers"),
+        ("from own import getfullargspec\n", "getfullargspec"),
+        ("def f(rows):\n    return rows.__code__.co_varnames\n", "__code__"),
+    ] {
+        let found = survey(Language::Python, &[text]);
+        assert_eq!(found.refused, Some(NamesRefused::Reflective(word.to_owned())), "{text}");
+    }
+    assert_eq!(locals(Language::Python, "def f(rows):\n    return rows.inspect()\n"), ["rows"]);
+    let python = |read: &str| format!("LIMIT = 3\n\n\ndef f(rows):\n    return LIMIT, {read}\n");
+    assert_eq!(globals(Language::Python, &[&python("rows.size")]), ["LIMIT"]);
+    for read in ["rows.__dict__", "dir(rows)"] {
+        assert_eq!(globals(Language::Python, &[&python(read)]), [""; 0], "{read}");
+    }
+    let hooks = "def pytest_configure(config):\n    return config\n\n\ndef helper(rows):\n    return rows\n";
+    assert_eq!(locals(Language::Python, hooks), ["rows"]);
+    let script = |read: &str| {
+        format!(
+            "function inject(handler, bag) {{\n  return bag[handler{read}];\n}}\n\nfunction area(width, other) {{\n  return width + other;\n}}\n\n\
+             inject(area, {{ width: 2 }});\n"
+        )
+    };
+    assert_eq!(locals(Language::JavaScript, &script(".toString(16)")), ["bag", "handler", "other", "width"]);
+    assert_eq!(globals(Language::JavaScript, &[&script(".toString(16)")]), ["area", "inject"]);
+    assert_eq!(locals(Language::JavaScript, &script(".toString()")), ["bag", "handler", "other"]);
+    assert_eq!(globals(Language::JavaScript, &[&script(".toString()")]), ["inject"]);
 }

@@ -13,6 +13,7 @@ pub use pairing::{PairBy, Refusal, refusals};
 pub use ranks::ranking;
 pub(crate) use ranks::ranks;
 pub use side::{CaseSide, Side, SideKind};
+pub use twisted::Place;
 
 use crate::failure::{Failure, Result};
 use karat_core::clusters::{ClusterBy, Clustering};
@@ -23,7 +24,7 @@ use karat_format::comparison::{
     CaseMovedV1, ComparisonV1, DifferenceV1, GoldenMovedV1, GoldensV1, PairV1, SCHEMA, SideV1,
 };
 use pairing::Paired;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How sides are compared.
 #[derive(Clone, Copy, Debug)]
@@ -79,8 +80,8 @@ pub fn compare(sides: &[(&Side, &Side)], request: &Request<'_>) -> Result<Compar
         }
     }
     if is_twisted {
-        for pair in &mut comparisons {
-            pair.twisted = Some(twisted::summary(pair, request.rules.level));
+        for (into, (pair, _)) in comparisons.iter_mut().zip(&paired) {
+            into.twisted = Some(twisted::summary(into, pair, request.rules.level));
         }
     }
     let first = sides.first().map(|(a, _)| *a);
@@ -151,17 +152,22 @@ fn without_metrics(pair: &Paired<'_>) -> PairV1 {
     }
 }
 
-fn goldens(pair: &Paired<'_>) -> GoldensV1 {
+fn goldens<'s>(pair: &Paired<'s>) -> GoldensV1 {
     let mut names: Vec<(&str, &str, [FoundCount; 2])> = Vec::new();
     for (id, a, b) in &pair.cases {
+        let found = |side: &'s CaseSide| match pair.by {
+            PairBy::Twisted => &side.found_in_place,
+            PairBy::SameSuite | PairBy::SameGoldens => &side.found,
+        };
+        let (in_a, in_b) = (found(a), found(b));
         // If only one of the reports says what was found, nothing is known to be gained or lost.
-        if a.found.is_empty() != b.found.is_empty() {
+        if in_a.is_empty() != in_b.is_empty() {
             continue;
         }
-        let named: BTreeSet<&String> = a.found.keys().chain(b.found.keys()).collect();
+        let named: BTreeSet<&String> = in_a.keys().chain(in_b.keys()).collect();
         for golden in named {
-            let tally = |side: &CaseSide| side.found.get(golden).copied().unwrap_or_default();
-            names.push((id, golden, [tally(a), tally(b)]));
+            let tally = |side: &BTreeMap<String, FoundCount>| side.get(golden).copied().unwrap_or_default();
+            names.push((id, golden, [tally(in_a), tally(in_b)]));
         }
     }
     let tallies: Vec<[FoundCount; 2]> = names.iter().map(|(_, _, tallies)| *tallies).collect();

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Paired<'a> {
     pub(super) a: &'a Side,
     pub(super) b: &'a Side,
+    pub(super) by: PairBy,
     /// The id of each case, and its data on both sides.
     pub(super) cases: Vec<(&'a str, &'a CaseSide, &'a CaseSide)>,
     pub(super) left_out: Vec<LeftOutV1>,
@@ -74,7 +75,7 @@ pub fn refusals(a: &Side, b: &Side, by: PairBy) -> Vec<Refusal> {
         found.push(not_twisted(a, b));
     }
     if by == PairBy::Twisted {
-        found.extend([a, b].into_iter().filter_map(without_found_goldens));
+        found.extend([a, b].into_iter().filter_map(without_places));
     }
     if by == PairBy::SameSuite {
         let changed = a.cases.iter().filter(|(id, left)| b.cases.get(*id).is_some_and(|b| b.goldens != left.goldens));
@@ -97,13 +98,18 @@ pub fn refusals(a: &Side, b: &Side, by: PairBy) -> Vec<Refusal> {
     found
 }
 
-/// A report without details does not say which goldens were found, which is not the same as none.
-fn without_found_goldens(side: &Side) -> Option<Refusal> {
-    let is_unknown = |case: &CaseSide| case.counted && !case.titles.is_empty() && case.found.is_empty();
-    (side.kept == SideKind::Report && side.cases.values().any(is_unknown)).then(|| Refusal {
-        reason: format!("the report of {} does not say which goldens were found", side.label),
+/// A report without details does not say where goldens were reported, which is not the same as nowhere.
+fn without_places(side: &Side) -> Option<Refusal> {
+    let is_unknown = |case: &CaseSide| case.counted && !case.titles.is_empty() && case.found_in_place.is_empty();
+    let (what, advice) = match side.kept {
+        SideKind::Baseline => ("baseline", "compare with the report"),
+        SideKind::Report if side.cases.values().any(is_unknown) => ("report", "write it again with --detail all"),
+        SideKind::Report => return None,
+    };
+    Some(Refusal {
+        reason: format!("the {what} of {} does not say where goldens were reported", side.label),
         details: String::new(),
-        advice: "write it again with --detail misses or --detail all".to_owned(),
+        advice: advice.to_owned(),
         intersection: false,
     })
 }
@@ -137,7 +143,7 @@ pub(super) fn pair<'a>(a: &'a Side, b: &'a Side, by: PairBy) -> Result<Paired<'a
         ("they were copied without a change".to_owned(), copied),
     ];
     let left_out = whys.into_iter().filter(|(_, cases)| !cases.is_empty());
-    Ok(Paired { a, b, cases, left_out: left_out.map(|(why, cases)| LeftOutV1 { why, cases }).collect() })
+    Ok(Paired { a, b, by, cases, left_out: left_out.map(|(why, cases)| LeftOutV1 { why, cases }).collect() })
 }
 
 impl Paired<'_> {

@@ -1,5 +1,6 @@
 //! One side of a comparison: a tool of a report, an assessor of an assessment, or either of a baseline.
 
+use super::twisted::Place;
 use karat_core::clusters::DEFAULT_FIELD;
 use karat_core::comparison::FoundCount;
 use karat_core::golden::Acceptance;
@@ -8,7 +9,7 @@ use karat_core::metric::table::{Basis, Track, basis, direction, find};
 use karat_core::profile::Profile;
 use karat_format::baseline::{BaselineMetricV1, BaselineToolV1, BaselineV1};
 use karat_format::report::{
-    CaseInfoV1, CaseResultV1, EstimateV1, FiguresV1, ProfileV1, ReportV1, ToolV1, TrialResultV1,
+    CaseInfoV1, CaseResultV1, EstimateV1, FiguresV1, IssueInfoV1, ProfileV1, ReportV1, ToolV1, TrialResultV1,
 };
 use karat_llm::ledger::sorted;
 use karat_report::number::stated;
@@ -68,12 +69,18 @@ pub struct CaseSide {
     pub counted: bool,
     /// Whether it is a variant of a case of another suite.
     pub twisted: bool,
+    /// What was done to its code where it is one.
+    pub operations: Vec<String>,
     /// Values of metrics that are means of cases.
     pub values: FiguresV1,
     /// Summands of metrics that are sums over cases.
     pub sums: FiguresV1,
     /// In how many trials each required golden was found.
     pub found: BTreeMap<String, FoundCount>,
+    /// The same, of findings at the golden's place; empty if findings or their places are not known.
+    pub found_in_place: BTreeMap<String, FoundCount>,
+    /// Where each required golden is.
+    pub places: BTreeMap<String, Place>,
     pub titles: BTreeMap<String, String>,
 }
 
@@ -143,6 +150,8 @@ impl Side {
                 case.sums = FiguresV1::default();
             }
             case.found = BTreeMap::new();
+            case.found_in_place = BTreeMap::new();
+            case.places = BTreeMap::new();
             case.titles = BTreeMap::new();
         }
         self
@@ -221,16 +230,18 @@ fn judges(report: &ReportV1) -> Vec<String> {
 fn case(info: &CaseInfoV1, result: &CaseResultV1) -> CaseSide {
     let trials: Vec<&TrialResultV1> = result.counted().collect();
     let mut goldens = format!("{:?}", info.verdict);
-    let (mut found, mut titles) = (BTreeMap::new(), BTreeMap::new());
+    let (mut found, mut found_in_place) = (BTreeMap::new(), BTreeMap::new());
+    let (mut places, mut titles) = (BTreeMap::new(), BTreeMap::new());
     for issue in &info.issues {
         goldens.push_str(&format!("\n{:?} {}", issue.acceptance, issue.id));
         if issue.acceptance == Acceptance::Required {
             // A report without details does not say what was found, which is not the same as nothing.
-            let hits: Option<Vec<bool>> = trials.iter().map(|trial| trial.found(&issue.id)).collect();
-            if let Some(hits) = hits {
-                let tally = FoundCount { found: hits.iter().filter(|hit| **hit).count(), trials: trials.len() };
-                found.insert(issue.id.clone(), tally);
-            }
+            let hits = trials.iter().map(|trial| trial.found(&issue.id)).collect();
+            found.extend(count_hits(hits).map(|tally| (issue.id.clone(), tally)));
+            let place = Place::of_issue(issue);
+            let hits = trials.iter().map(|trial| is_reported_at(&place, issue, trial)).collect();
+            found_in_place.extend(count_hits(hits).map(|tally| (issue.id.clone(), tally)));
+            places.insert(issue.id.clone(), place);
             titles.insert(issue.id.clone(), issue.title.clone());
         }
     }
@@ -241,11 +252,35 @@ fn case(info: &CaseInfoV1, result: &CaseResultV1) -> CaseSide {
         parts: Vec::new(),
         counted: !(trials.is_empty() && values.is_empty() && result.sums.is_empty()),
         twisted: info.twisted,
+        operations: info.operations.clone(),
         values,
         sums: result.sums.clone(),
         found,
+        found_in_place,
+        places,
         titles,
     }
+}
+
+/// `None` if a trial does not say whether it is a hit.
+fn count_hits(hits: Option<Vec<bool>>) -> Option<FoundCount> {
+    let hits = hits?;
+    Some(FoundCount { found: hits.iter().filter(|hit| **hit).count(), trials: hits.len() })
+}
+
+/// Whether a golden was found, and one of the findings that report it is at its place; `None` if the report does not say.
+fn is_reported_at(place: &Place, issue: &IssueInfoV1, trial: &TrialResultV1) -> Option<bool> {
+    if !trial.detail.is_all() {
+        return None;
+    }
+    if trial.found(&issue.id) == Some(false) {
+        return Some(false);
+    }
+    let matched = trial.matches.iter().filter(|own| own.golden == issue.id).map(|own| &own.finding);
+    let repeated = trial.duplicates.iter().filter(|own| own.golden.as_ref() == Some(&issue.id));
+    let reports: BTreeSet<&String> = matched.chain(repeated.map(|own| &own.finding)).collect();
+    let mut findings = trial.findings.iter().filter(|finding| reports.contains(&finding.id));
+    Some(findings.any(|finding| place.is_of(finding)))
 }
 
 fn parts(info: &CaseInfoV1, dimension: &str) -> Vec<String> {

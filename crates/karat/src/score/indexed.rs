@@ -97,7 +97,7 @@ impl IndexedInput {
     ) -> Result<Scored> {
         self.loaded.set_model_cutoff(request.model_cutoff.as_deref());
         if self.index.is_empty() && !request.tools.is_empty() {
-            return Err(no_trials_of(&request.tools));
+            return Err(no_trials_of(request, self.index.tools()));
         }
         if matches!(request.source, ScoreSource::Suite(_)) {
             self.notes.extend(too_few_trials(&self.index.trial_numbers(), self.loaded.config.scoring.trials));

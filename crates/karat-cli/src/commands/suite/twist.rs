@@ -3,16 +3,20 @@
 use super::prove::{check_isolation, finish, prove, table as proof_table};
 use crate::args::SuiteTwistArgs;
 use crate::exit::{Exit, Result};
-use crate::terminal::{note, print_next, show, word};
+use crate::terminal::{most_shown, note, print_next, show, word};
 use karat::run::selection::{CasePattern, Selection};
 use karat::suite::prove::ProveReport;
 use karat::suite::twist::{CaseTwist, TwistOperation, TwistReport, TwistRequest, twist_proven, twist_suite};
-use karat_core::wording::count;
+use karat_core::wording::{count, first_few};
+use karat_format::proofs::ProofVerdictV1;
 use karat_report::TerminalStyle;
 use karat_report::grid::{Cell, draw, header};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
+
+/// So many cases are named of each kind.
+const MOST_NAMED: usize = 5;
 
 pub(super) fn run(args: SuiteTwistArgs, jobs: Option<usize>) -> Result<Exit> {
     let SuiteTwistArgs { suite, to, seed, only, prove: is_proven, isolation, json } = args;
@@ -78,8 +82,9 @@ fn table(report: &TwistReport, proofs: Option<&ProveReport>, style: &TerminalSty
         }
     }
     for (why, cases) in copied {
-        text.push_str(&format!("{} copied, {why}: {}\n", count(cases.len(), "case"), cases.join(", ")));
+        text.push_str(&format!("{} copied, {why}: {}\n", count(cases.len(), "case"), named(&cases)));
     }
+    text.push_str(&refused(report));
     let taken_back: Vec<&CaseTwist> =
         report.cases.iter().filter(|case| case.copied_because.is_none() && !case.dropped.is_empty()).collect();
     for case in taken_back {
@@ -94,6 +99,38 @@ fn table(report: &TwistReport, proofs: Option<&ProveReport>, style: &TerminalSty
     if let Some(proofs) = proofs {
         text.push('\n');
         text.push_str(&proof_table(proofs, style));
+        let unchecked = proofs.proofs.iter().filter(|proof| proof.verdict == ProofVerdictV1::NoToolchain).count();
+        if unchecked > 0 {
+            let (unchecked, all) = (count(unchecked, "proof"), proofs.proofs.len());
+            text.push_str(&format!("{unchecked} of {all} could not be checked for want of a toolchain\n"));
+        }
     }
     text
+}
+
+/// Why operations could not be done to cases that were twisted, and of which nothing but new functions tells a reader.
+fn refused(report: &TwistReport) -> String {
+    let twisted = || report.cases.iter().filter(|case| case.copied_because.is_none());
+    let mut by_reason: BTreeMap<(TwistOperation, &str), Vec<&str>> = BTreeMap::new();
+    for case in twisted() {
+        for (operation, why) in &case.refused {
+            by_reason.entry((*operation, why)).or_default().push(case.case.as_str());
+        }
+    }
+    let mut text = String::new();
+    for ((operation, why), cases) in by_reason {
+        let twisted = count(cases.len(), "case");
+        text.push_str(&format!("{twisted} without {}, {why}: {}\n", operation.as_str(), named(&cases)));
+    }
+    let barely = twisted().filter(|case| case.operations.keys().eq([&TwistOperation::DeadCode]));
+    let barely: Vec<&str> = barely.map(|case| case.case.as_str()).collect();
+    if !barely.is_empty() {
+        let cases = count(barely.len(), "case");
+        text.push_str(&format!("{cases} with dead code alone, which hides little: {}\n", named(&barely)));
+    }
+    text
+}
+
+fn named(cases: &[&str]) -> String {
+    first_few(cases, most_shown(MOST_NAMED))
 }

@@ -8,7 +8,12 @@ use serde_json::{Value, json};
 fn nothing_to_score_is_a_usage_error() {
     let project = suite(&[json!({ "id": "a" })]);
     project.run("score .").expect_error(2, &["nothing to score", "--submission FILE"]);
-    project.run("score starter --tool nobody").expect_error(2, &["no trials of nobody"]);
+    let there = ["starter: no trials of nobody. Available: ", "careful-reviewer"];
+    project.run("score starter --tool nobody").expect_error(2, &there);
+    project.run("score starter --tool nobody --detail none").expect_error(2, &there);
+    project
+        .run("score starter --tool carefull-reviewer")
+        .expect_error(2, &["no trials of carefull-reviewer", "did you mean `careful-reviewer`?"]);
     project.run("score absent-suite").expect_error(4, &["absent-suite", "there is no such folder", "karat init"]);
     project.run("score . --submission absent.jsonl").expect_error(4, &["absent.jsonl"]);
 }

@@ -111,7 +111,8 @@ pub(super) fn rust(context: &RoleContext<'_>, name: Placed<'_>, ancestors: &[Pla
         _ => return Role::Member,
     }
     if is_in(&["token_tree"]) {
-        return rust_token(name.node, parent.node);
+        let is_plain = macros_around(context, ancestors).all(is_plain_macro);
+        return if is_plain { rust_token(name.node, parent.node) } else { Role::Fixed };
     }
     match (parent.kind(), name.field) {
         ("shorthand_field_initializer", _) => Role::Shorthand { declares: None },
@@ -179,6 +180,35 @@ fn rust_pattern(context: &RoleContext<'_>, name: Placed<'_>, ancestors: &[Placed
         return Role::Fixed;
     }
     Role::Local { outer: at + 1 }
+}
+
+/// The names of the macros among whose arguments something is, without their paths.
+fn macros_around<'c>(context: &'c RoleContext<'_>, ancestors: &'c [Placed<'_>]) -> impl Iterator<Item = &'c str> {
+    let trees = ancestors.iter().enumerate().filter(|(_, placed)| placed.kind() == "token_tree");
+    trees.filter_map(|(at, tokens)| {
+        let around = ancestors.get(at.checked_sub(1)?)?.node;
+        let name = match around.kind() {
+            "macro_invocation" => around.child_by_field_name("macro")?,
+            _ => {
+                let mut cursor = around.walk();
+                let own: Vec<Node<'_>> =
+                    around.children(&mut cursor).take_while(|own| own.id() != tokens.node.id()).collect();
+                match own.as_slice() {
+                    [.., name, mark] if mark.kind() == "!" => *name,
+                    _ => return None,
+                }
+            }
+        };
+        text_of(name, context.text).rsplit("::").next()
+    })
+}
+
+/// Whether a macro does nothing with the text of its arguments that a program could see.
+fn is_plain_macro(name: &str) -> bool {
+    const PLAIN: &str = "print println eprint eprintln write writeln format format_args panic todo unimplemented unreachable vec \
+        assert assert_eq assert_ne debug_assert debug_assert_eq debug_assert_ne matches json anyhow bail ensure trace debug info \
+        warn error";
+    PLAIN.split_ascii_whitespace().any(|own| own == name)
 }
 
 /// A name among the arguments of a macro, which are not parsed.

@@ -28,7 +28,7 @@ pub(super) fn python(context: &RoleContext<'_>, name: Placed<'_>, ancestors: &[P
         ("function_definition", Some("name")) => match innermost_scope(Language::Python, &ancestors[..depth - 1]) {
             Some(scope) if scope.kind() == "class_definition" => Role::Member,
             Some(_) => Role::Local { outer: depth - 1 },
-            None if text_of(name.node, context.text).starts_with("test") => Role::Fixed,
+            None if is_called_by_name(text_of(name.node, context.text)) => Role::Fixed,
             None => Role::Global,
         },
         ("as_pattern_target", _) | ("named_expression", Some("name")) => declared(depth),
@@ -62,10 +62,15 @@ fn python_parameter(context: &RoleContext<'_>, ancestors: &[Placed<'_>]) -> Role
     let Some(at) = function else { return Role::Fixed };
     let is_decorated = at > 0 && ancestors[at - 1].kind() == "decorated_definition";
     let own = ancestors[at].node.child_by_field_name("name").map(|node| text_of(node, context.text));
-    if is_decorated || own.is_some_and(|own| own.starts_with("test") || own.starts_with("__")) {
+    if is_decorated || own.is_some_and(|own| is_called_by_name(own) || own.starts_with("__")) {
         return Role::Fixed;
     }
     Role::Local { outer: ancestors.len() }
+}
+
+/// Whether pytest finds a function by its name.
+fn is_called_by_name(function: &str) -> bool {
+    function.starts_with("test") || function.starts_with("pytest_")
 }
 
 /// `f"{name=}"` prints the name.

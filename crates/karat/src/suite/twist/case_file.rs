@@ -25,6 +25,11 @@ pub(super) fn edited_cases(loaded: &LoadedSuite, edits: &[CaseEdit]) -> Result<B
     edit_cases(loaded, edits, |edit| &edit.case, edited, advice)
 }
 
+/// Whether the file of a case is laid out so that it can be edited.
+pub(super) fn can_be_edited(loaded: &LoadedSuite, edit: CaseEdit) -> bool {
+    edited_cases(loaded, &[edit]).is_ok()
+}
+
 fn edited(text: &str, edits: &[&CaseEdit], syntax: Syntax) -> Option<String> {
     let [CaseEdit { marks, from, .. }] = edits else { return None };
     let mut expect = decoded(text, syntax)?;
@@ -43,9 +48,10 @@ fn edited(text: &str, edits: &[&CaseEdit], syntax: Syntax) -> Option<String> {
         Syntax::Yaml => {
             let line_break = if out.ends_with('\n') { "" } else { "\n" };
             let (suite, seed) = (json!(from.suite), from.seed);
-            out.push_str(&format!(
-                "{line_break}twisted_from:\n  suite: {suite}\n  seed: {seed}\n  operations: [{operations}]\n"
-            ));
+            let added =
+                format!("{line_break}twisted_from:\n  suite: {suite}\n  seed: {seed}\n  operations: [{operations}]\n");
+            let has_both = text.contains("\r\n");
+            out.push_str(&if has_both { added.replace('\n', "\r\n") } else { added });
         }
         _ => {
             let end = out.rfind('}')?;

@@ -4,6 +4,7 @@
 //! are said anywhere outside the code stay, so that proofs, pull requests and goldens stay true.
 
 mod case_file;
+mod copied;
 mod dead_code;
 mod layout;
 mod moves;
@@ -12,42 +13,37 @@ mod patch;
 mod program;
 #[cfg(test)]
 mod tests;
+mod versions;
 
 pub use program::TwistOperation;
 
-use super::code::Side;
-use super::kept_proofs::{PROOFS, case_folder, proof_path};
+use super::kept_proofs::{case_folder, proof_path};
 use super::package::make_parents;
 use super::prove::ProveReport;
-use super::{LoadedSuite, StatedIn, load_suite};
+use super::{LoadedSuite, load_suite};
 use crate::failure::{Failure, Result};
 use crate::run::selection::Selection;
 use crate::scratch::{Scratch, make_scratch};
-use case_file::{CaseEdit, edited_cases};
-use karat_core::golden::{Golden, Proof};
+use case_file::{CaseEdit, can_be_edited, edited_cases};
+use copied::{copied_files, only_lines, refuse_folder};
+use karat_core::golden::Golden;
 use karat_core::ids::CaseId;
 use karat_core::path::{FilePattern, RepoPath};
 use karat_core::suite::{Case, TwistedFrom};
 use karat_io::atomic_write;
-use karat_io::files::Files;
-use karat_io::remove_tree::remove_tree;
-use karat_source::git::apply_patch;
 use karat_source::language::Language;
 use patch::write_patch;
-use program::{FileTree, Mark, Program, TwistedProgram};
+use program::{Mark, Program, TwistedProgram};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use versions::{Versions, outside_text, read_versions};
 
 /// Longer code takes too long to twist, since some questions about it are asked of every pair of its functions.
 const MAX_CODE: usize = 256 << 10;
-/// What findings of the original would be wrong about.
-const SUBMISSIONS: &str = "submissions/";
-/// What is no part of a suite.
-const NO_PART: [&str; 3] = [".git/", ".karat/", "target/"];
 
 /// Which suite to make a variant of, and where.
 #[derive(Debug)]
@@ -91,6 +87,8 @@ pub struct CaseTwist {
     pub not_applied: Vec<TwistOperation>,
     /// Operations that were taken back, since the case's proofs did not hold.
     pub dropped: BTreeSet<TwistOperation>,
+    /// Why operations could not be done at all, where it is not that there was nothing to change.
+    pub refused: BTreeMap<TwistOperation, String>,
     /// Files of the case in a language without a grammar.
     pub unread_files: usize,
     /// Why it is a mere copy.
@@ -149,9 +147,13 @@ struct SuiteTwist<'r> {
 
 impl<'r> SuiteTwist<'r> {
     fn new(request: &'r TwistRequest) -> Result<Self> {
-        refuse_folder(&request.folder)?;
         let loaded = load_suite(&request.suite)?;
+        refuse_folder(&request.folder, &loaded.files)?;
         let selected = select_with_twins(&loaded, &request.selection)?;
+        if loaded.suite.cases.iter().any(|case| case.twisted_from.is_some()) {
+            let message = "this suite was twisted already; twist the original with another --seed";
+            return Err(Failure::bad_input(message));
+        }
         let (copied, left_out) = copied_files(&loaded, &selected)?;
         let scratch = make_scratch()?;
         let mut twist = Self { request, loaded, selected, copied, left_out, scratch, cases: BTreeMap::new() };
@@ -197,9 +199,7 @@ impl<'r> SuiteTwist<'r> {
         let mut edits = Vec::new();
         for case in &loaded.suite.cases {
             let Some((done, Some(code))) = self.cases.get(&case.id) else { continue };
-            let operations = done.operations.keys().map(|own| own.as_str().to_owned()).collect();
-            let from = TwistedFrom { suite: loaded.suite.digest.clone(), seed: *seed, operations };
-            edits.push(CaseEdit { case: case.id.clone(), marks: code.program.marks.clone(), from });
+            edits.push(case_edit(loaded, case, &done.operations, &code.program, *seed));
             replace_code(loaded, case, code, &mut written);
         }
         let edited = edited_cases(loaded, &edits).map_err(Failure::bad_input)?;
@@ -229,101 +229,10 @@ impl<'r> SuiteTwist<'r> {
     }
 }
 
-fn refuse_folder(folder: &Path) -> Result<()> {
-    let is_empty = match fs::read_dir(folder) {
-        Ok(mut entries) => entries.next().is_none(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => true,
-        Err(error) => return Err(Failure::unwritten(folder.display(), error)),
-    };
-    let message =
-        || format!("{} is not empty; name a new folder, so that nothing of yours is overwritten", folder.display());
-    if is_empty { Ok(()) } else { Err(Failure::bad_input(message())) }
-}
-
 /// The selected cases, and their twins, without which they could not be loaded.
 fn select_with_twins(loaded: &LoadedSuite, selection: &Selection) -> Result<BTreeSet<CaseId>> {
     let selected = selection.select(&loaded.suite)?;
     Ok(selected.into_iter().flat_map(|case| std::iter::once(case.id.clone()).chain(case.twin.clone())).collect())
-}
-
-/// The files of the suite as they are, without cases that were not selected, and the names of those that are left out.
-fn copied_files(loaded: &LoadedSuite, selected: &BTreeSet<CaseId>) -> Result<(Written, Vec<String>)> {
-    let failed = |path: &str, error| Failure::io(loaded.files.display(path), error);
-    let others: Vec<String> = loaded
-        .suite
-        .cases
-        .iter()
-        .filter(|case| !selected.contains(&case.id))
-        .map(|case| format!("{}/", case_folder(loaded, &case.id)))
-        .collect();
-    // A tool that repeats findings of the original goes with these.
-    let replays: BTreeMap<&str, &str> = loaded
-        .config
-        .tools
-        .iter()
-        .filter_map(|(name, manifest)| Some((name.as_str(), manifest.submission.as_deref()?)))
-        .collect();
-    let replayed: BTreeSet<&str> = replays.values().copied().collect();
-    let mut written = Written::new();
-    let mut left_out = Vec::new();
-    for path in loaded.files.walk("").map_err(|error| failed("", error))?.files {
-        if NO_PART.iter().any(|own| path.starts_with(own)) || others.iter().any(|own| path.starts_with(own)) {
-            continue;
-        }
-        if path == PROOFS || path.starts_with(SUBMISSIONS) || replayed.contains(path.as_str()) {
-            left_out.push(path);
-            continue;
-        }
-        let Some(bytes) = loaded.files.read(&path).map_err(|error| failed(&path, error))? else { continue };
-        let bytes = match std::str::from_utf8(&bytes) {
-            Ok(text) if path == "cases.jsonl" => only_lines(loaded, selected, text).into_bytes(),
-            Ok(text) if path == "karat.toml" => without_tools(text, &replays).into_bytes(),
-            _ => bytes,
-        };
-        let is_executable = loaded.files.is_executable(&path);
-        written.insert(path, (bytes, is_executable));
-    }
-    Ok((written, left_out))
-}
-
-/// A `karat.toml` without the tables of these tools.
-fn without_tools(text: &str, names: &BTreeMap<&str, &str>) -> String {
-    let mut is_kept = true;
-    let mut out = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        if let Some(header) = line.trim().strip_prefix('[') {
-            let table = header.split(']').next().unwrap_or_default().strip_prefix("tools.");
-            let name = table.and_then(|own| own.trim_start_matches('"').split(['.', '"']).next());
-            is_kept = !name.is_some_and(|name| names.contains_key(name));
-        }
-        if is_kept {
-            out.push_str(line);
-        }
-    }
-    out
-}
-
-/// The lines of `cases.jsonl` that state selected cases.
-fn only_lines(loaded: &LoadedSuite, selected: &BTreeSet<CaseId>, text: &str) -> String {
-    let stated = loaded.stated_in.iter().filter(|(case, _)| !selected.contains(*case));
-    let others: BTreeSet<usize> = stated
-        .filter_map(|(_, at)| match at {
-            StatedIn::Line(number) => Some(*number),
-            StatedIn::File(_) => None,
-        })
-        .collect();
-    let lines = text.split_inclusive('\n').zip(1..);
-    lines.filter(|(_, number)| !others.contains(number)).map(|(line, _)| line).collect()
-}
-
-/// The code of a case in all its versions.
-struct Versions {
-    /// First that before the change, if there is one, then that after it, then that with each fix.
-    files: Vec<FileTree>,
-    before: Option<usize>,
-    after: usize,
-    /// The patch of each version after that.
-    patches: Vec<String>,
 }
 
 /// The variant of a case's code.
@@ -348,6 +257,7 @@ fn twist_case(
         operations: BTreeMap::new(),
         not_applied: TwistOperation::ALL.into_iter().filter(|own| !dropped.contains(own)).collect(),
         dropped: dropped.clone(),
+        refused: BTreeMap::new(),
         unread_files,
         copied_because: Some(why.to_owned()),
     };
@@ -401,12 +311,30 @@ fn twist_case(
             continue;
         };
         let operations = twisted.operations.clone();
+        if !can_be_edited(loaded, case_edit(loaded, case, &operations, &twisted, seed)) {
+            return Ok((copied("its case file is laid out in a way that cannot be edited safely", unread), None));
+        }
         let is_open = |own: &TwistOperation| !operations.contains_key(own) && !dropped.contains(own);
-        let not_applied = TwistOperation::ALL.into_iter().filter(is_open).collect();
-        let done = CaseTwist { operations, not_applied, copied_because: None, ..copied("", unread) };
+        let not_applied: Vec<TwistOperation> = TwistOperation::ALL.into_iter().filter(is_open).collect();
+        let why = if is_keyed { "a key of a golden may contain lines and paths" } else { why.as_str() };
+        let left_out = not_applied.iter().filter(|own| !wanted.contains(own)).map(|own| (*own, why.to_owned()));
+        let refused = left_out.chain(twisted.refused.clone()).collect();
+        let done = CaseTwist { operations, not_applied, refused, copied_because: None, ..copied("", unread) };
         return Ok((done, Some(TwistedCode { program: twisted, versions, patches })));
     }
     Ok((copied(&why, unread), None))
+}
+
+fn case_edit(
+    loaded: &LoadedSuite,
+    case: &Case,
+    operations: &BTreeMap<TwistOperation, usize>,
+    program: &TwistedProgram,
+    seed: u64,
+) -> CaseEdit {
+    let operations = operations.keys().map(|own| own.as_str().to_owned()).collect();
+    let from = TwistedFrom { suite: loaded.suite.digest.clone(), seed, operations };
+    CaseEdit { case: case.id.clone(), marks: program.marks.clone(), from }
 }
 
 /// The patches from the variant to each of its fixes; `None` if one cannot be written.
@@ -420,106 +348,6 @@ fn mark(golden: &Golden) -> Mark {
     let file = golden.file.as_ref().map(ToString::to_string);
     let is_exact = matches!(golden.file, Some(FilePattern::Exact(_)));
     Mark { file, lines: golden.lines.filter(|_| is_exact), quote: golden.quote.clone() }
-}
-
-/// Reads all versions of a case's code, or says why they cannot be had.
-fn read_versions(loaded: &LoadedSuite, case: &Case, scratch: &Scratch) -> io::Result<Result<Versions, String>> {
-    let Some(mut code) = loaded.read_code(&case.id)? else { return Ok(Err("it has no code".to_owned())) };
-    let mut read = |side: Side| -> io::Result<FileTree> {
-        let mut files = FileTree::new();
-        for path in code.paths() {
-            if let Some(file) = code.read(side, &path)? {
-                files.insert(path, file.bytes);
-            }
-        }
-        Ok(files)
-    };
-    let before = Some(read(Side::Before)?).filter(|files| !files.is_empty());
-    let after = read(Side::After)?;
-    let mut versions =
-        Versions { before: before.is_some().then_some(0), after: 0, files: Vec::new(), patches: Vec::new() };
-    versions.files.extend(before);
-    versions.after = versions.files.len();
-    versions.files.push(after);
-    for proof in case.goldens.iter().filter_map(|golden| golden.proof.as_ref()) {
-        if versions.patches.contains(&proof.fixed) {
-            continue;
-        }
-        match fixed_version(loaded, case, proof, &versions.files[versions.after], scratch)? {
-            Ok(files) => versions.files.push(files),
-            Err(why) => return Ok(Err(why)),
-        }
-        versions.patches.push(proof.fixed.clone());
-    }
-    Ok(Ok(versions))
-}
-
-/// The code with a fix.
-fn fixed_version(
-    loaded: &LoadedSuite,
-    case: &Case,
-    proof: &Proof,
-    after: &FileTree,
-    scratch: &Scratch,
-) -> io::Result<Result<FileTree, String>> {
-    let Some(patch) = loaded.files.read(&proof_path(loaded, &case.id, &proof.fixed))? else {
-        return Ok(Err(format!("{} is missing", proof.fixed)));
-    };
-    let folder = scratch.path.join("fixed");
-    fs::create_dir(&folder)?;
-    for (path, bytes) in after {
-        make_parents(&folder, Path::new(path))?;
-        fs::write(folder.join(path), bytes)?;
-    }
-    let applied = apply_patch(&folder, &patch);
-    let files = Files::Disk(folder.clone());
-    let mut fixed = FileTree::new();
-    for path in files.walk("")?.files {
-        if let Some(bytes) = files.read(&path)? {
-            fixed.insert(path, bytes);
-        }
-    }
-    remove_tree(&folder)?;
-    Ok(applied.map(|()| fixed).map_err(|error| format!("{} does not apply: {error}", proof.fixed)))
-}
-
-/// Everything that is said about the code of a case outside of it.
-fn outside_text(loaded: &LoadedSuite, case: &Case, versions: &Versions) -> io::Result<String> {
-    let mut parts: Vec<String> = vec![case.id.to_string()];
-    parts.extend(case.name.iter().chain(&case.description).cloned());
-    parts.extend(case.pr.iter().flat_map(|pr| [pr.title.clone(), pr.description.clone()]));
-    parts.extend(case.categories.iter().chain(case.meta.values()).cloned());
-    for golden in &case.goldens {
-        let texts = [
-            &golden.title,
-            &golden.description,
-            &golden.function,
-            &golden.rule_id,
-            &golden.anchor,
-            &golden.identity_key,
-            &golden.root_cause,
-            &golden.attack_scenario,
-            &golden.fix,
-            &golden.category,
-        ];
-        parts.extend(texts.into_iter().flatten().cloned());
-        parts.extend(golden.keywords.iter().chain(&golden.rule_aliases).cloned());
-        let Some(proof) = &golden.proof else { continue };
-        parts.extend(proof.run.iter().cloned());
-        let folder = proof_path(loaded, &case.id, &proof.files);
-        for path in loaded.files.walk(&folder)?.files {
-            let bytes = loaded.files.read(&format!("{folder}/{path}"))?.unwrap_or_default();
-            parts.push(path);
-            parts.push(String::from_utf8_lossy(&bytes).into_owned());
-        }
-    }
-    for (path, bytes) in versions.files.iter().flatten() {
-        let is_code = RepoPath::new(path).is_some_and(|path| Language::from_path(&path).is_some());
-        if !is_code || std::str::from_utf8(bytes).is_err() {
-            parts.push(String::from_utf8_lossy(bytes).into_owned());
-        }
-    }
-    Ok(parts.join("\n"))
 }
 
 /// Puts the code of a variant in place of that of the case, and writes its patches.

@@ -3,7 +3,7 @@
 use super::new_names::NameMaker;
 use karat_core::path::RepoPath;
 use karat_source::language::Language;
-use karat_source::rewrite::{ImportedFile, computes_imports, imported_files, names_modules, words};
+use karat_source::rewrite::{ImportedFile, imported_files, names_modules, words};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -15,17 +15,13 @@ pub(super) struct CodeFileText<'a> {
     pub(super) text: &'a str,
 }
 
-/// The new paths of files that can be moved. `outside` is every text that could name a file and is not code.
+/// The new paths of files that can be moved, in a program that computes no imports. `outside` is every text that could name a file and is not code.
 pub(super) fn plan_moves(
     files: &[CodeFileText<'_>],
     all_paths: &BTreeSet<&str>,
     outside: &str,
     names: &mut NameMaker,
 ) -> BTreeMap<String, String> {
-    // A file that is loaded by a computed name could be any of them.
-    if files.iter().any(|file| computes_imports(file.language, file.text)) {
-        return BTreeMap::new();
-    }
     let files: Vec<FileImports<'_>> = files.iter().map(|file| FileImports::new(*file)).collect();
     let mut by_stem: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for path in all_paths {

@@ -8,7 +8,8 @@ use karat_core::lines::Lines;
 use karat_core::path::RepoPath;
 use karat_source::language::Language;
 use karat_source::rewrite::{
-    CodeText, Renaming, definition_lines, log_texts, names_modules, parses, survey_names, words,
+    CodeText, NamesRefused, Renaming, computes_imports, definition_lines, log_texts, names_modules, parses,
+    survey_names, words,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,6 +82,8 @@ pub(super) struct TwistedProgram {
     pub(super) moves: BTreeMap<String, String>,
     /// How often each operation was done.
     pub(super) operations: BTreeMap<TwistOperation, usize>,
+    /// Why operations could not be done at all.
+    pub(super) refused: BTreeMap<TwistOperation, String>,
 }
 
 /// What will be replaced in the files of all versions, before lines change places.
@@ -92,6 +95,7 @@ impl Program<'_> {
         let codes: Vec<Vec<CodeFileText<'_>>> = self.versions.iter().map(code_files).collect();
         let all: Vec<CodeFileText<'_>> = codes.iter().flatten().copied().collect();
         let modules = modules(&all);
+        let importable = importable_modules(&all);
         let paths: BTreeSet<&str> = self.versions.iter().flat_map(|files| files.keys().map(String::as_str)).collect();
         let style = all.first().map_or(NameStyle::Snake, |file| name_style(file.language));
         let mut taken: BTreeSet<String> = words(self.outside).map(|(_, word)| word.to_owned()).collect();
@@ -104,12 +108,18 @@ impl Program<'_> {
                 operations.insert(operation, times);
             }
         };
+        let mut refused = BTreeMap::new();
         let renaming = match wanted.contains(&TwistOperation::Rename) {
-            true => self.choose_names(&all, &modules, &mut names),
+            true => self.choose_names(&all, &modules, &importable, &mut names).unwrap_or_else(|why| {
+                refused.insert(TwistOperation::Rename, why);
+                Renaming::default()
+            }),
             false => Renaming::default(),
         };
         count(TwistOperation::Rename, renaming.names.len());
-        let may_move = wanted.contains(&TwistOperation::Move) && !self.names_files_by_pattern();
+        let moves_refused = self.moves_refused(&all).filter(|_| wanted.contains(&TwistOperation::Move));
+        let may_move = wanted.contains(&TwistOperation::Move) && moves_refused.is_none();
+        refused.extend(moves_refused.map(|why| (TwistOperation::Move, why.to_owned())));
         let moves = if may_move { plan_moves(&all, &paths, self.outside, &mut names) } else { BTreeMap::new() };
         count(TwistOperation::Move, moves.len());
         let texts = match wanted.contains(&TwistOperation::LogText) {
@@ -119,7 +129,7 @@ impl Program<'_> {
         count(TwistOperation::LogText, texts.len());
         let splices = |file: CodeFileText<'_>| -> Splices {
             let code = CodeText { language: file.language, text: file.text };
-            let mut splices = renaming.splices(code, &modules);
+            let mut splices = renaming.splices(code, &importable);
             splices.extend(import_splices(file, &moves));
             for own in log_texts(file.language, file.text) {
                 if let Some(new) = texts.get(&own.text) {
@@ -157,13 +167,25 @@ impl Program<'_> {
         });
         let marks = marks.collect::<Result<Vec<Mark>, String>>()?;
         check_marks(&marks, &versions[self.after])?;
-        Ok(TwistedProgram { versions, marks, moves, operations })
+        Ok(TwistedProgram { versions, marks, moves, operations, refused })
     }
 
-    fn choose_names(&self, all: &[CodeFileText<'_>], modules: &[String], names: &mut NameMaker) -> Renaming {
+    /// New names for what can be renamed, or why nothing can.
+    fn choose_names(
+        &self,
+        all: &[CodeFileText<'_>],
+        modules: &[String],
+        importable: &[String],
+        names: &mut NameMaker,
+    ) -> Result<Renaming, String> {
         let codes: Vec<CodeText<'_>> =
             all.iter().map(|file| CodeText { language: file.language, text: file.text }).collect();
-        let survey = survey_names(&codes, modules);
+        let survey = survey_names(&codes, importable);
+        match survey.refused {
+            Some(NamesRefused::Unreadable) => return Err("a file of its code has errors".to_owned()),
+            Some(NamesRefused::Reflective(word)) => return Err(format!("code with `{word}` may depend on names")),
+            None => {}
+        }
         let outside: BTreeSet<&str> = words(self.outside).map(|(_, word)| word).collect();
         let cut: BTreeSet<String> = self.marks.iter().flat_map(|mark| self.cut_words(mark)).collect();
         let mut renaming = Renaming::default();
@@ -175,7 +197,7 @@ impl Program<'_> {
                 renaming.names.insert(word.clone(), new);
             }
         }
-        renaming
+        Ok(renaming)
     }
 
     /// Words of which a quote has a part.
@@ -197,9 +219,14 @@ impl Program<'_> {
         Some((text, find_quote(text, mark.lines, mark.quote.as_deref()?)?))
     }
 
-    fn names_files_by_pattern(&self) -> bool {
+    /// Why no file can be moved, if so.
+    fn moves_refused(&self, all: &[CodeFileText<'_>]) -> Option<&'static str> {
         let after = &self.versions[self.after];
-        self.marks.iter().filter_map(|mark| mark.file.as_ref()).any(|file| !after.contains_key(file))
+        if self.marks.iter().filter_map(|mark| mark.file.as_ref()).any(|file| !after.contains_key(file)) {
+            return Some("a golden names files by a pattern");
+        }
+        let is_computed = all.iter().any(|file| computes_imports(file.language, file.text));
+        is_computed.then_some("code computes what it imports")
     }
 
     /// New texts for the log, by old ones. A text that is looked for anywhere stays.
@@ -301,7 +328,10 @@ impl Program<'_> {
         let is_module = texts
             .iter()
             .all(|text| text.lines().any(|line| line.starts_with("import ") || line.starts_with("export ")));
-        let lines = function_lines(language, &own, purpose, indent.trim_end_matches('\n'), is_module);
+        let lines = function_lines(language, &own, purpose, indent.trim_end_matches(['\n', '\r']), is_module);
+        let ends_with_both = first.ends_with("\r\n");
+        let lines =
+            lines.into_iter().map(|line| if ends_with_both { line.replace('\n', "\r\n") } else { line }).collect();
         Some(Insertion { before: name.clone(), lines })
     }
 
@@ -324,6 +354,16 @@ fn code_files(files: &FileTree) -> Vec<CodeFileText<'_>> {
         }
     }
     found
+}
+
+/// The names by which Python can import a module or a package of the code itself: those at the root, and in `src`. Any other may be
+/// that of a library.
+fn importable_modules(files: &[CodeFileText<'_>]) -> Vec<String> {
+    let own = files.iter().filter(|file| names_modules(file.language)).map(|file| {
+        let path = file.path.strip_prefix("src/").unwrap_or(file.path);
+        path.split('/').next().unwrap_or(path).trim_end_matches(".py").to_owned()
+    });
+    own.collect::<BTreeSet<String>>().into_iter().collect()
 }
 
 /// The names of files and folders, by which code may name modules.

@@ -1,10 +1,15 @@
 //! Variants of small programs, one in each language.
 
 use super::program::{FileTree, Mark, Program, TwistOperation, TwistedProgram};
+use super::{TwistReport, TwistRequest, twist_suite};
+use crate::failure::Result;
+use crate::run::selection::Selection;
 use karat_core::lines::Lines;
 use karat_core::path::RepoPath;
 use karat_source::language::Language;
 use karat_source::rewrite::parses;
+use std::fs;
+use std::path::Path;
 
 fn tree(files: &[(&str, &str)]) -> FileTree {
     files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
@@ -216,4 +221,135 @@ fn imports_of_libraries_stay() {
     let script =
         "import { EventEmitter } from \"events\";\nimport { a } from \"./events.js\";\n\nnew EventEmitter(a);\n";
     assert_eq!(moved(&[events, ("src/start.js", script)]).0, [""; 0]);
+}
+
+#[test]
+fn names_of_the_standard_library_stay() {
+    let json = "from json import loads\n\n\ndef dumps(item):\n    return loads(item)\n\n\ndef helper(item):\n    return dumps(item)\n";
+    let main = "from json import dumps\nfrom pkg.json import helper\n\n\ndef run(item):\n    return dumps(item) + helper(item)\n";
+    let renamed = |folder: &str| {
+        let paths = ["__init__", "json", "main"].map(|name| format!("{folder}/{name}.py"));
+        let versions = [tree(&[(&paths[0], ""), (&paths[1], json), (&paths[2], main)])];
+        let program = Program { versions: &versions, after: 0, before: None, outside: "", marks: &[], seed: 1 };
+        let twisted = program.twist(&[TwistOperation::Rename]).unwrap();
+        String::from_utf8(twisted.versions[0][&paths[2]].clone()).unwrap()
+    };
+    for folder in ["pkg", "src/pkg"] {
+        let text = renamed(folder);
+        assert!(text.starts_with("from json import dumps\n") && text.contains("return dumps("), "{text}");
+        assert!(!text.contains("import helper"), "{text}");
+    }
+}
+
+#[test]
+fn line_ends_stay() {
+    let (path, text, ..) = PROGRAMS[0];
+    let text = text.replace('\n', "\r\n");
+    let versions = [tree(&[(path, &text)])];
+    let program = Program { versions: &versions, after: 0, before: None, outside: "", marks: &[], seed: 1 };
+    let twisted = program.twist(&TwistOperation::ALL).unwrap();
+    assert!(twisted.operations.contains_key(&TwistOperation::DeadCode), "{:?}", twisted.operations);
+    let text = String::from_utf8(twisted.versions[0].values().next().unwrap().clone()).unwrap();
+    assert!(
+        text.lines().count() > 12 && text.split('\n').filter(|line| !line.is_empty()).all(|line| line.ends_with('\r')),
+        "{text:?}"
+    );
+}
+
+const CODE: &str = "import os\n\n\ndef first(path, names):\n    for name in names:\n        os.remove(path + name)\n\n\n\
+                    def second(path, names):\n    return [first(path, [name]) for name in names]\n";
+
+/// Writes a suite of one case for each text, whose code is `code` unless the text names other code.
+fn suite(folder: &Path, cases: &[(&str, &str, &str)]) {
+    for (id, text, code) in cases {
+        let case = folder.join("cases").join(id);
+        fs::create_dir_all(case.join("after")).unwrap();
+        fs::write(case.join("case.yaml"), text).unwrap();
+        fs::write(case.join("after/app.py"), code).unwrap();
+    }
+    fs::write(folder.join("karat.toml"), "[suite]\nname = \"small\"\n").unwrap();
+}
+
+fn twist_folder(from: &Path, to: &Path) -> Result<TwistReport> {
+    let suite = from.display().to_string();
+    twist_suite(&TwistRequest { suite, folder: to.to_owned(), seed: 1, selection: Selection::default() })
+}
+
+#[test]
+fn unusual_case_files_are_copied() {
+    let folder = tempfile::tempdir().unwrap();
+    let (from, to) = (folder.path().join("s"), folder.path().join("t"));
+    suite(
+        &from,
+        &[
+            ("plain", "id: plain\nlanguage: python\nissues: []\n", CODE),
+            ("flow", "{id: flow, language: python, issues: []}\n", CODE),
+            ("ended", "id: ended\nlanguage: python\nissues: []\n...\n", CODE),
+            ("both", "id: both\r\nlanguage: python\r\nissues: []\r\n", CODE),
+        ],
+    );
+    let report = twist_folder(&from, &to).unwrap();
+    let why = |id: &str| report.cases.iter().find(|case| case.case.as_str() == id).unwrap().copied_because.clone();
+    assert_eq!((why("plain"), why("both")), (None, None));
+    for id in ["flow", "ended"] {
+        assert_eq!(why(id).as_deref(), Some("its case file is laid out in a way that cannot be edited safely"));
+        let copy = |file: &str| [&from, &to].map(|suite| fs::read(suite.join("cases").join(id).join(file)).unwrap());
+        for [old, new] in ["case.yaml", "after/app.py"].map(copy) {
+            assert!(old == new, "{id} is no copy");
+        }
+    }
+    let both = fs::read_to_string(to.join("cases/both/case.yaml")).unwrap();
+    assert!(
+        both.contains("twisted_from:\r\n") && both.matches('\n').count() == both.matches("\r\n").count(),
+        "{both:?}"
+    );
+}
+
+#[test]
+fn twisted_suites_and_folders_inside_the_suite_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (from, to) = (folder.path().join("s"), folder.path().join("t"));
+    suite(&from, &[("plain", "id: plain\nlanguage: python\nissues: []\n", CODE)]);
+    for inside in ["cases/new", "deep/er/folder"] {
+        let failure = format!("{:?}", twist_folder(&from, &from.join(inside)).unwrap_err());
+        assert!(failure.contains("is inside the suite"), "{failure}");
+    }
+    twist_folder(&from, &to).unwrap();
+    let failure = format!("{:?}", twist_folder(&to, &folder.path().join("again")).unwrap_err());
+    assert!(failure.contains("twisted already; twist the original with another --seed"), "{failure}");
+    assert!(!folder.path().join("again").exists());
+}
+
+#[test]
+fn what_could_not_be_done_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let (from, to) = (folder.path().join("s"), folder.path().join("t"));
+    let read = format!("{CODE}\n\ndef third(text):\n    return eval(text)\n");
+    suite(
+        &from,
+        &[
+            ("plain", "id: plain\nlanguage: python\nissues: []\n", CODE),
+            ("read", "id: read\nlanguage: python\nissues: []\n", &read),
+        ],
+    );
+    let report = twist_folder(&from, &to).unwrap();
+    let refused: Vec<Option<&str>> =
+        report.cases.iter().map(|case| case.refused.get(&TwistOperation::Rename).map(String::as_str)).collect();
+    assert_eq!(refused, [None, Some("code with `eval` may depend on names")]);
+}
+
+#[test]
+fn recorded_findings_are_left_out_wherever_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let (from, to) = (folder.path().join("s"), folder.path().join("t"));
+    suite(&from, &[("plain", "id: plain\nlanguage: python\nissues: []\n", CODE)]);
+    let trial = "{\"case\":\"plain\",\"tool\":\"reviewer\",\"trial\":1,\"outcome\":\"reported\",\"findings\":[]}\n";
+    for path in ["old/recorded.jsonl", "recorded.txt", "cases/plain/after/fixture.jsonl"] {
+        fs::create_dir_all(from.join(path).parent().unwrap()).unwrap();
+        fs::write(from.join(path), trial).unwrap();
+    }
+    fs::write(from.join("rules.json"), "{\"case\": 1}\n").unwrap();
+    let report = twist_folder(&from, &to).unwrap();
+    assert_eq!(report.left_out, ["old/recorded.jsonl", "recorded.txt"]);
+    assert!(to.join("rules.json").exists() && to.join("cases/plain/after/fixture.jsonl").exists());
 }
