@@ -15,18 +15,21 @@ use std::sync::Arc;
 pub struct FiguresV1 {
     /// Upward, each once.
     names: Arc<[Arc<str>]>,
-    numbers: Box<[f64]>,
+    /// As bits, which can be looked up.
+    numbers: Arc<[u64]>,
 }
 
-/// The most names, and the most lists of names, that are shared; files may hold any number of them.
+/// The most names, lists of names and lists of numbers that are shared; files may hold any number of them.
 const MOST_SHARED: usize = 10_000;
 
-/// A longer list of names is a case's own, such as of many confidences.
+/// A longer list is a case's own, such as of many confidences.
 const LONGEST_SHARED: usize = 200;
 
 thread_local! {
     static NAMES: RefCell<HashSet<Arc<str>>> = RefCell::default();
     static LISTS: RefCell<HashSet<Arc<[Arc<str>]>>> = RefCell::default();
+    /// Most cases are as good or bad as others.
+    static NUMBERS: RefCell<HashSet<Arc<[u64]>>> = RefCell::default();
 }
 
 /// The one that is equal to this, if it is known. Another is remembered, unless there are too many.
@@ -59,12 +62,12 @@ impl FiguresV1 {
     /// The number of that name.
     pub fn get(&self, name: &str) -> Option<f64> {
         let at = self.names.binary_search_by(|own| (**own).cmp(name)).ok()?;
-        Some(self.numbers[at])
+        Some(f64::from_bits(self.numbers[at]))
     }
 
     /// All numbers in the order of their names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
-        self.names().zip(self.numbers.iter().copied())
+        self.names().zip(self.numbers.iter().copied().map(f64::from_bits))
     }
 
     /// All names, upward.
@@ -87,12 +90,13 @@ impl FiguresV1 {
             }
             is_same
         });
-        let (names, numbers): (Vec<_>, Vec<_>) = entries.into_iter().unzip();
-        let names = match names.len() > LONGEST_SHARED {
-            true => names.into(),
-            false => LISTS.with(|known| shared(known, names.as_slice())),
-        };
-        Self { names, numbers: numbers.into() }
+        let (names, numbers): (Vec<_>, Vec<_>) =
+            entries.into_iter().map(|(name, number)| (name, number.to_bits())).unzip();
+        if names.len() > LONGEST_SHARED {
+            return Self { names: names.into(), numbers: numbers.into() };
+        }
+        let names = LISTS.with(|known| shared(known, names.as_slice()));
+        Self { names, numbers: NUMBERS.with(|known| shared(known, numbers.as_slice())) }
     }
 }
 
@@ -104,7 +108,7 @@ impl<N: AsRef<str>> FromIterator<(N, f64)> for FiguresV1 {
 
 impl<N: AsRef<str>> Extend<(N, f64)> for FiguresV1 {
     fn extend<I: IntoIterator<Item = (N, f64)>>(&mut self, figures: I) {
-        let own = self.names.iter().cloned().zip(self.numbers.iter().copied());
+        let own = self.names.iter().cloned().zip(self.numbers.iter().copied().map(f64::from_bits));
         let more = figures.into_iter().map(|(name, number)| (shared_name(name.as_ref()), number));
         *self = Self::new(own.chain(more).collect());
     }
@@ -170,11 +174,14 @@ mod tests {
     }
 
     #[test]
-    fn names_are_stored_once() {
+    fn names_and_equal_numbers_are_stored_once() {
         let [one, other] = [0.0, 1.0].map(|number| FiguresV1::from_iter([("name", number)]));
         assert!(Arc::ptr_eq(&one.names, &other.names));
         let more = FiguresV1::from_iter([("name", 0.0), ("other", 0.0)]);
         assert!(Arc::ptr_eq(&one.names[0], &more.names[0]));
+        let again = FiguresV1::from_iter([("same", 0.0)]);
+        assert!(Arc::ptr_eq(&one.numbers, &again.numbers));
+        assert!(!Arc::ptr_eq(&one.numbers, &other.numbers));
     }
 
     #[test]
