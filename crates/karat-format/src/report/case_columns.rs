@@ -3,6 +3,7 @@
 use super::{CaseResultV1, DetailV1, FiguresV1, MetricsV1, TrialResultV1};
 use karat_core::suite::Verdict;
 use karat_core::trial::Outcome;
+use karat_core::wording::count;
 use schemars::JsonSchema;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
@@ -145,15 +146,15 @@ impl ColumnV1 {
         match self {
             Self::Same(_) => Ok(()),
             Self::Each(numbers) if numbers.len() == rows => Ok(()),
-            Self::Each(numbers) => Err(format!("{} numbers for {rows} rows", numbers.len())),
+            Self::Each(numbers) => Err(format!("{} for {}", count(numbers.len(), "number"), count(rows, "row"))),
             Self::Few { at, is } if at.len() != is.len() => {
-                Err(format!("{} positions of {} numbers", at.len(), is.len()))
+                Err(format!("{} of {}", count(at.len(), "position"), count(is.len(), "number")))
             }
             Self::Few { at, .. } if !at.is_sorted_by(|row, next| row < next) => {
                 Err("positions that do not rise".to_owned())
             }
             Self::Few { at, .. } if at.last().is_some_and(|row| *row >= rows) => {
-                Err(format!("a position beyond {rows} rows"))
+                Err(format!("a position beyond {}", count(rows, "row")))
             }
             Self::Few { .. } => Ok(()),
         }
@@ -177,11 +178,11 @@ impl ColumnV1 {
     }
 
     fn expand_counts(&self, name: &str, rows: usize) -> Result<Vec<usize>, String> {
-        let count = |number: f64| {
+        let as_count = |number: f64| {
             let is_count = (0.0..=MAX_COUNT).contains(&number) && number.fract() == 0.0;
             if is_count { Ok(number as usize) } else { Err(format!("{name}: {number} is no count")) }
         };
-        self.expand(name, rows)?.into_iter().map(|number| count(number.unwrap_or(0.0))).collect()
+        self.expand(name, rows)?.into_iter().map(|number| as_count(number.unwrap_or(0.0))).collect()
     }
 }
 
@@ -347,10 +348,8 @@ impl CaseColumnsV1 {
         let trials_of_case = self.trials_of_case.expand_counts("trials_of_case", rows)?;
         let all = trials_of_case.iter().try_fold(0_usize, |sum, own| sum.checked_add(*own));
         if all != Some(self.trials.trial.len()) {
-            return Err(format!(
-                "trials.trial: {} trials, which trials_of_case does not add up to",
-                self.trials.trial.len()
-            ));
+            let trials = count(self.trials.trial.len(), "trial");
+            return Err(format!("trials.trial: {trials}, which trials_of_case does not add up to"));
         }
         let mut trials = self.trials.into_results()?.into_iter();
         let pass = self.pass.expand_flags("pass", rows)?;
@@ -382,7 +381,8 @@ impl<'a> FigureRows<'a> {
     fn new(of: &str, columns: &'a BTreeMap<String, ColumnV1>, rows: usize) -> Result<Self, String> {
         let same = columns.values().filter(|column| matches!(column, ColumnV1::Same(_))).count();
         if too_many_same(same, rows) {
-            return Err(format!("{of}: {same} columns have the same number for all {rows} cases, and {MOST_SAME} may"));
+            let (columns, cases) = (count(same, "column"), count(rows, "case"));
+            return Err(format!("{of}: {columns} have the same number for all {cases}, and {MOST_SAME} may"));
         }
         let mut dense = Vec::new();
         let mut few: Vec<Vec<(&str, f64)>> = Vec::new();
@@ -633,8 +633,8 @@ mod tests {
         refused("values/f1", json!({ "at": [6], "is": [1] }), "values.f1: a position beyond 6 rows");
         refused("values/f1", json!({ "at": [2, 2], "is": [1, 2] }), "values.f1: positions that do not rise");
         refused("case/1", json!("case-0"), "`case-0` is there twice");
-        refused("sums/tp", json!({ "at": [1, 2], "is": [1] }), "sums.tp: 2 positions of 1 numbers");
-        refused("trials_of_case", json!([1]), "trials_of_case: 1 numbers for 6 rows");
+        refused("sums/tp", json!({ "at": [1, 2], "is": [1] }), "sums.tp: 2 positions of 1 number");
+        refused("trials_of_case", json!([1]), "trials_of_case: 1 number for 6 rows");
         refused("trials_of_case/0", json!(1), "trials.trial: 7 trials");
         refused("trials_of_case/0", json!(u64::MAX), "is no count");
         refused("trials_of_case", json!(1_u64 << 52), "trials.trial: 7 trials");
