@@ -11,6 +11,7 @@ use serde::ser::{SerializeMap, SerializeStruct};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
+use thin_vec::ThinVec;
 
 /// The results of a tool: a list, or columns where no case has details.
 #[derive(JsonSchema)]
@@ -439,7 +440,7 @@ impl TrialColumnsV1 {
                 detail: DetailV1::None,
                 outcome: outcomes[row].ok_or_else(|| format!("trials.outcome: trial {row} of {rows} has none"))?,
                 counted: counted[row],
-                notes: Vec::new(),
+                notes: ThinVec::new(),
                 verdict: verdicts[row],
                 verdict_correct: correct[row],
                 lucky_guess: lucky[row].map(|number| number != 0.0),
@@ -449,12 +450,12 @@ impl TrialColumnsV1 {
                 fp: fp[row],
                 r#fn: missed[row],
                 untouched_extras: untouched[row],
-                findings: Vec::new(),
-                matches: Vec::new(),
-                misses: Vec::new(),
-                extras: Vec::new(),
-                duplicates: Vec::new(),
-                acceptable: Vec::new(),
+                findings: ThinVec::new(),
+                matches: ThinVec::new(),
+                misses: ThinVec::new(),
+                extras: ThinVec::new(),
+                duplicates: ThinVec::new(),
+                acceptable: ThinVec::new(),
                 audit: None,
             })
         };
@@ -533,7 +534,7 @@ mod tests {
             detail: DetailV1::None,
             outcome: Outcome::ALL[number % Outcome::ALL.len()],
             counted: bit(0),
-            notes: Vec::new(),
+            notes: ThinVec::new(),
             verdict: [None, Some(Verdict::Vulnerable), Some(Verdict::Safe)][number % 3],
             verdict_correct: bit(1),
             lucky_guess: bit(2).then_some(bit(1)),
@@ -543,12 +544,12 @@ mod tests {
             fp: number % 2 * 3,
             r#fn: number / 30,
             untouched_extras: number % 11 / 10,
-            findings: Vec::new(),
-            matches: Vec::new(),
-            misses: Vec::new(),
-            extras: Vec::new(),
-            duplicates: Vec::new(),
-            acceptable: Vec::new(),
+            findings: ThinVec::new(),
+            matches: ThinVec::new(),
+            misses: ThinVec::new(),
+            extras: ThinVec::new(),
+            duplicates: ThinVec::new(),
+            acceptable: ThinVec::new(),
             audit: None,
         }
     }

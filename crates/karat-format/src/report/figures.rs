@@ -189,6 +189,6 @@ mod tests {
         use crate::report::{CaseResultV1, TrialResultV1};
         // A large report has millions of them.
         assert!(size_of::<CaseResultV1>() <= 160, "{}", size_of::<CaseResultV1>());
-        assert!(size_of::<TrialResultV1>() <= 256, "{}", size_of::<TrialResultV1>());
+        assert!(size_of::<TrialResultV1>() <= 144, "{}", size_of::<TrialResultV1>());
     }
 }

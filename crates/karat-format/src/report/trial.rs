@@ -10,6 +10,7 @@ use karat_core::trial::Outcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use thin_vec::ThinVec;
 
 /// One trial.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -25,8 +26,9 @@ pub struct TrialResultV1 {
     #[serde(default = "crate::yes", skip_serializing_if = "crate::is_yes")]
     pub counted: bool,
     /// What the tool said of its own work; a trial that reported and has such notes is incomplete.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    #[serde(default, skip_serializing_if = "ThinVec::is_empty")]
+    #[schemars(with = "Vec<String>")]
+    pub notes: ThinVec<String>,
     /// What it said of the case as a whole.
     pub verdict: Option<Verdict>,
     /// Whether that is the truth.
@@ -49,22 +51,28 @@ pub struct TrialResultV1 {
     pub untouched_extras: usize,
     /// The findings, as far as a reader needs them.
     #[serde(default)]
-    pub findings: Vec<FindingInfoV1>,
+    #[schemars(with = "Vec<FindingInfoV1>")]
+    pub findings: ThinVec<FindingInfoV1>,
     /// Required goldens that were found.
     #[serde(default)]
-    pub matches: Vec<MatchV1>,
+    #[schemars(with = "Vec<MatchV1>")]
+    pub matches: ThinVec<MatchV1>,
     /// Required goldens that were not.
     #[serde(default)]
-    pub misses: Vec<MissV1>,
+    #[schemars(with = "Vec<MissV1>")]
+    pub misses: ThinVec<MissV1>,
     /// Findings that matched nothing, traps among them.
     #[serde(default)]
-    pub extras: Vec<ExtraV1>,
+    #[schemars(with = "Vec<ExtraV1>")]
+    pub extras: ThinVec<ExtraV1>,
     /// Further reports of found goldens.
     #[serde(default)]
-    pub duplicates: Vec<DuplicateV1>,
+    #[schemars(with = "Vec<DuplicateV1>")]
+    pub duplicates: ThinVec<DuplicateV1>,
     /// Findings that report acceptable goldens.
     #[serde(default)]
-    pub acceptable: Vec<MatchV1>,
+    #[schemars(with = "Vec<MatchV1>")]
+    pub acceptable: ThinVec<MatchV1>,
     /// What an audit says of it, where one was heard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audit: Option<Box<AuditInfoV1>>,

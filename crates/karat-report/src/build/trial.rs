@@ -15,6 +15,7 @@ use karat_format::report::{
     RefusedV1, TrialResultV1,
 };
 use std::collections::BTreeSet;
+use thin_vec::ThinVec;
 
 /// Which lists of a trial count against the tool, beside its extras.
 #[derive(Clone, Copy)]
@@ -91,7 +92,7 @@ pub(super) fn trial_result(score: &TrialScore, case: &Case, input: &CasePairs<'_
     };
     TrialResultV1 {
         detail: DetailV1::All,
-        notes: score.line.map_or_else(Vec::new, |line| input.trials[line].notes.clone()),
+        notes: score.line.map_or_else(ThinVec::new, |line| input.trials[line].notes.iter().cloned().collect()),
         findings: findings.iter().map(finding_info).collect(),
         matches: result.matches.iter().map(matched).collect(),
         misses: result.misses.iter().map(miss).collect(),
@@ -110,7 +111,7 @@ pub(super) fn trial_figures(score: &TrialScore, profile: &Profile) -> TrialResul
         detail: DetailV1::None,
         outcome: score.outcome,
         counted: score.counted,
-        notes: Vec::new(),
+        notes: ThinVec::new(),
         verdict: score.verdict,
         verdict_correct: score.verdict_correct,
         lucky_guess: score.lucky_guess,
@@ -120,12 +121,12 @@ pub(super) fn trial_figures(score: &TrialScore, profile: &Profile) -> TrialResul
         fp: score.counts.fp,
         r#fn: score.counts.fn_,
         untouched_extras: if profile.method == Method::Verdict { 0 } else { score.untouched },
-        findings: Vec::new(),
-        matches: Vec::new(),
-        misses: Vec::new(),
-        extras: Vec::new(),
-        duplicates: Vec::new(),
-        acceptable: Vec::new(),
+        findings: ThinVec::new(),
+        matches: ThinVec::new(),
+        misses: ThinVec::new(),
+        extras: ThinVec::new(),
+        duplicates: ThinVec::new(),
+        acceptable: ThinVec::new(),
         audit: None,
     }
 }
@@ -133,12 +134,12 @@ pub(super) fn trial_figures(score: &TrialScore, profile: &Profile) -> TrialResul
 /// Keeps what people look at first: missed goldens and all that counts against the tool, and the findings that these name.
 pub(super) fn keep_misses(trial: &mut TrialResultV1, are_false: FalseLists) {
     trial.detail = DetailV1::Misses;
-    trial.matches = Vec::new();
+    trial.matches = ThinVec::new();
     if !are_false.duplicates {
-        trial.duplicates = Vec::new();
+        trial.duplicates = ThinVec::new();
     }
     if !are_false.acceptable {
-        trial.acceptable = Vec::new();
+        trial.acceptable = ThinVec::new();
     }
     trial.extras.retain(ExtraV1::is_false_alarm);
     let refused = trial.misses.iter().flat_map(|miss| &miss.refused).filter_map(|own| own.finding.as_ref());
