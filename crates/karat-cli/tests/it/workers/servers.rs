@@ -131,7 +131,7 @@ fn move_to_small_disk(site: &Site) {
 struct Filler(PathBuf);
 
 impl Filler {
-    fn of(site: &Site) -> Self {
+    fn new(site: &Site) -> Self {
         let (_, reached) = site.postgres().small_disk().unwrap();
         let filler = Self(reached.join("filler"));
         let mut file = std::fs::File::create(&filler.0).unwrap();
@@ -158,7 +158,7 @@ fn run_completes_when_the_disk_of_the_database_was_full() {
     let mut planner = site.plan("");
     let mut workers = [site.worker("-j 1 --lease 10s"), site.worker("-j 1 --lease 10s")];
     site.wait_for_trials(6);
-    let filler = Filler::of(&site);
+    let filler = Filler::new(&site);
     site.write("go");
     for worker in &workers {
         worker.wait_for_error("the disk is full");
@@ -179,7 +179,7 @@ fn full_disk_makes_nobody_pay_twice() {
     let mut planner = site.plan(PLAN);
     let mut workers = [site.worker(LONG_LEASE), site.worker(LONG_LEASE)];
     wait_for("requests", || (model.requests() >= 3).then_some(()));
-    let filler = Filler::of(&site);
+    let filler = Filler::new(&site);
     let refused = || site.postgres().log().matches("No space left on device").count();
     wait_for("nothing can be stored", || (refused() > 5).then_some(()));
     drop(filler);
